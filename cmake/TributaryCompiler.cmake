@@ -1,0 +1,33 @@
+# One place for every flag. Codec arithmetic must give the same bytes on every machine, so no
+# contraction into fused multiply-add and no fast-math, anywhere.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+add_library(tributary_flags INTERFACE)
+target_compile_options(tributary_flags INTERFACE
+  -ffp-contract=off -fno-fast-math
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
+  -Wold-style-cast -Woverloaded-virtual -Werror)
+if(TRIBUTARY_ASSERTIONS)
+  target_compile_options(tributary_flags INTERFACE -UNDEBUG)
+  target_compile_definitions(tributary_flags INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
+
+if(TRIBUTARY_SANITIZE)
+  add_compile_options(-fsanitize=${TRIBUTARY_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all -g1)
+  add_link_options(-fsanitize=${TRIBUTARY_SANITIZE})
+  if(TRIBUTARY_SANITIZE MATCHES "address" AND TRIBUTARY_FUZZERS)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  endif()
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+endif()

@@ -1,0 +1,70 @@
+# A folder holds its code, its tests, its fuzzers and its benchmarks side by side, and the file's
+# name says which it is:
+#   x.h x.cc        the code, added to the library
+#   x_test.cc       a unit test; x_slow_test.cc is left out of ./dev test --fast
+#   x_fuzz.cc       one libFuzzer target, its seed corpus in x_fuzz_corpus/
+#   x_bench.cc      part of the benchmark program in bench/
+# CONFIGURE_DEPENDS makes the build notice a new file by itself.
+
+set(TRIBUTARY_BENCH_SOURCES "" CACHE INTERNAL "")
+set(TRIBUTARY_FUZZ_TARGETS "" CACHE INTERNAL "")
+
+# tributary_folder(LIBRARY [LINK libs...] [LABELS labels...]): this folder belongs to LIBRARY.
+function(tributary_folder library)
+  cmake_parse_arguments(arg "" "" "LINK;LABELS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS "*.cc")
+  file(GLOB headers CONFIGURE_DEPENDS "*.h")
+  file(GLOB slow_tests CONFIGURE_DEPENDS "*_slow_test.cc")
+  file(GLOB tests CONFIGURE_DEPENDS "*_test.cc")
+  file(GLOB fuzzers CONFIGURE_DEPENDS "*_fuzz.cc")
+  file(GLOB benches CONFIGURE_DEPENDS "*_bench.cc")
+  list(REMOVE_ITEM sources ${tests} ${fuzzers} ${benches})
+  if(slow_tests)
+    list(REMOVE_ITEM tests ${slow_tests})
+  endif()
+
+  target_sources(${library} PRIVATE ${sources})
+  target_sources(${library} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}"
+                 FILES ${headers})
+
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  string(REPLACE "/" "_" prefix "${folder}")
+  if(BUILD_TESTING)
+    tributary_test(${prefix}_test SOURCES ${tests} LINK ${library} ${arg_LINK}
+                   LABELS ${arg_LABELS})
+    tributary_test(${prefix}_slow_test SOURCES ${slow_tests} LINK ${library} ${arg_LINK}
+                   LABELS slow ${arg_LABELS})
+  endif()
+  if(TRIBUTARY_FUZZERS)
+    foreach(fuzzer ${fuzzers})
+      tributary_fuzzer(${prefix} "${fuzzer}" ${library} ${arg_LINK})
+    endforeach()
+  endif()
+  set(TRIBUTARY_BENCH_SOURCES ${TRIBUTARY_BENCH_SOURCES} ${benches} CACHE INTERNAL "")
+endfunction()
+
+# tributary_test(NAME SOURCES files... LINK libs... [LABELS labels...]): one GoogleTest program;
+# every case in it is a test of its own.
+function(tributary_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  if(NOT arg_SOURCES)
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINK} tributary_flags GTest::gmock_main)
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+                       PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+endfunction()
+
+function(tributary_fuzzer prefix source)
+  get_filename_component(stem "${source}" NAME_WE)
+  set(name ${prefix}_${stem})
+  add_executable(${name} "${source}")
+  target_link_libraries(${name} PRIVATE ${ARGN} tributary_flags)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzzers")
+  set(TRIBUTARY_FUZZ_TARGETS ${TRIBUTARY_FUZZ_TARGETS} ${name} CACHE INTERNAL "")
+  # Where ./dev fuzz finds the seeds of this target.
+  file(WRITE "${PROJECT_BINARY_DIR}/fuzzers/${name}.corpus"
+       "${CMAKE_CURRENT_SOURCE_DIR}/${stem}_corpus\n")
+endfunction()

@@ -1,0 +1,32 @@
+# Parts that need something a plain machine may not have. Each switches itself on where that is
+# found; the summary says what was missing otherwise.
+
+# CUDA: the compiler decides; a GPU is needed only to run.
+include(CheckLanguage)
+if(TRIBUTARY_SANITIZE)
+  tributary_part("codec on CUDA" off "the sanitizer presets do not cover device code")
+else()
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    set(cuda_found TRUE)
+  endif()
+  tributary_optional_part("codec on CUDA" core/codec/cuda "${cuda_found}"
+    "CUDA compiler ${CMAKE_CUDA_COMPILER}"
+    "no CUDA compiler (nvcc) on the path; results are the same without")
+endif()
+
+find_package(Torch QUIET)
+tributary_optional_part("libtorch trainer" core/train/torch "${Torch_FOUND}"
+  "libtorch ${Torch_VERSION}" "no libtorch; Debian has it as libtorch-dev")
+
+find_package(Qt6 QUIET COMPONENTS Widgets)
+tributary_optional_part("dashboard" dashboard "${Qt6_FOUND}"
+  "Qt ${Qt6_VERSION}" "no Qt 6; Debian has it as qt6-base-dev")
+
+find_program(P4C_BM2 NAMES p4c-bm2-ss HINTS ENV P4C_BM2)
+tributary_optional_part("P4 switch" switch_p4/p4 "${P4C_BM2}"
+  "P4 compiler ${P4C_BM2}" "no P4 compiler (p4c-bm2-ss, or P4C_BM2 in the environment)")
+
+pkg_check_modules(libbpf QUIET IMPORTED_TARGET libbpf)
+tributary_optional_part("XDP gateway" switch_p4/xdp "${libbpf_FOUND}"
+  "libbpf ${libbpf_VERSION}" "no libbpf; Debian has it as libbpf-dev")

@@ -1,0 +1,42 @@
+# The summary table: what is built, what is not, and why.
+
+set(TRIBUTARY_PARTS "" CACHE INTERNAL "")
+
+# tributary_part(NAME built|off REASON)
+function(tributary_part name state reason)
+  set(TRIBUTARY_PARTS ${TRIBUTARY_PARTS} "${name}|${state}|${reason}" CACHE INTERNAL "")
+endfunction()
+
+# tributary_optional_part(NAME FOLDER FOUND FOUND_TEXT MISSING_TEXT): adds FOLDER when what it needs
+# was found and the folder holds code; says which of the two was missing otherwise.
+function(tributary_optional_part name folder found found_text missing_text)
+  if(NOT found)
+    tributary_part("${name}" off "${missing_text}")
+  elseif(NOT EXISTS "${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt")
+    tributary_part("${name}" off "${found_text}, but ${folder}/ holds no code yet")
+  else()
+    add_subdirectory("${PROJECT_SOURCE_DIR}/${folder}")
+    tributary_part("${name}" built "${found_text}")
+  endif()
+endfunction()
+
+function(tributary_print_parts)
+  message(STATUS "")
+  message(STATUS "Tributary ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}")
+  foreach(row ${TRIBUTARY_PARTS})
+    string(REPLACE "|" ";" cells "${row}")
+    list(GET cells 0 name)
+    list(GET cells 1 state)
+    list(GET cells 2 reason)
+    string(LENGTH "${name}" width)
+    math(EXPR pad "18 - ${width}")
+    string(REPEAT " " ${pad} gap)
+    if(state STREQUAL "built")
+      set(state "built    ")
+    else()
+      set(state "not built")
+    endif()
+    message(STATUS "  ${name}${gap}${state}  ${reason}")
+  endforeach()
+  message(STATUS "")
+endfunction()

@@ -1,0 +1,116 @@
+// Byte buffers, and readers and writers that never step over an end. Everything on the wire and on
+// disk is little-endian; so is every machine this runs on, which the first assertion states.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/base/status.h"
+
+namespace tributary {
+
+static_assert(std::endian::native == std::endian::little,
+              "formats are little-endian and read in place");
+
+// Aligned to a cache line, and resize() leaves new bytes unwritten: a 64 MiB payload must not be
+// cleared just before it is filled.
+template <typename T>
+struct RawAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kAlignment{64};
+
+  RawAllocator() = default;
+  template <typename U>
+  RawAllocator(const RawAllocator<U>&) {}
+
+  T* allocate(std::size_t n) {
+    if (n > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
+    return static_cast<T*>(::operator new(n * sizeof(T), kAlignment));
+  }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, kAlignment); }
+
+  template <typename U>
+  void construct(U* p) {
+    ::new (static_cast<void*>(p)) U;
+  }
+  template <typename U, typename... Args>
+  void construct(U* p, Args&&... args) {
+    ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...);
+  }
+  friend bool operator==(const RawAllocator&, const RawAllocator&) { return true; }
+};
+
+template <typename T>
+using RawVector = std::vector<T, RawAllocator<T>>;
+using Bytes = RawVector<std::uint8_t>;
+using FloatVector = RawVector<float>;
+using ByteSpan = std::span<const std::uint8_t>;
+using MutableByteSpan = std::span<std::uint8_t>;
+
+// The bytes of an array, and back. Only for types that are their bytes.
+template <typename T>
+ByteSpan bytes_of(std::span<const T> values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
+}
+inline ByteSpan bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+// Reads values one after the other; every read names the field, for the error.
+class ByteReader {
+ public:
+  explicit ByteReader(ByteSpan bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  Result<T> read(std::string_view field) {
+    static_assert(std::is_arithmetic_v<T>);
+    if (remaining() < sizeof(T)) return cut_short(field, sizeof(T));
+    T value;
+    std::memcpy(&value, bytes_.data() + position_, sizeof(T));
+    position_ += sizeof(T);
+    return value;
+  }
+  Result<ByteSpan> take(std::size_t count, std::string_view field);
+  Status skip(std::size_t count, std::string_view field);
+  // An error unless everything was read.
+  Status expect_end(std::string_view what) const;
+
+  std::size_t position() const { return position_; }
+  std::size_t remaining() const { return bytes_.size() - position_; }
+
+ private:
+  Status cut_short(std::string_view field, std::size_t wanted) const;
+
+  ByteSpan bytes_;
+  std::size_t position_ = 0;
+};
+
+// Appends values to a buffer that grows up to a cap.
+class ByteWriter {
+ public:
+  explicit ByteWriter(Bytes& out, std::size_t size_max = static_cast<std::size_t>(-1))
+      : out_(out), size_max_(size_max) {}
+
+  template <typename T>
+  Status write(T value) {
+    static_assert(std::is_arithmetic_v<T>);
+    return append({reinterpret_cast<const std::uint8_t*>(&value), sizeof(T)});
+  }
+  Status append(ByteSpan bytes);
+  std::size_t size() const { return out_.size(); }
+
+ private:
+  Bytes& out_;
+  std::size_t size_max_;
+};
+
+}  // namespace tributary
