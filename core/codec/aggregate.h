@@ -1,0 +1,60 @@
+// The aggregators that codecs build on: one that combines bodies element by element where they are,
+// and one that decodes, adds and encodes again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/base/bytes.h"
+#include "core/codec/codec.h"
+#include "core/codec/payload.h"
+
+namespace tributary {
+
+// Checks envelopes and counts contributors; a derived class combines bodies. The combined payload's
+// own body is the accumulator: no copy is made at the end.
+class CombiningAggregator : public Aggregator {
+ public:
+  Status begin(const StageCall& call, std::span<float> residual) override;
+  Status add(const StageCall& call, ByteSpan payload) override;
+  Status finish(const StageCall& call, Bytes& combined) override;
+  std::uint32_t contributors() const override { return contributors_; }
+
+ protected:
+  CombiningAggregator(const Codec& codec, std::size_t stage, std::uint32_t values)
+      : codec_(codec), stage_(stage), values_(values) {}
+
+  // The layout and size of an accumulator that holds `agents` contributions without overflow.
+  struct Shape {
+    std::uint8_t layout;
+    std::size_t body_bytes;
+  };
+  virtual Result<Shape> shape_for(std::uint32_t agents) const = 0;
+  // Everything that can be wrong with a body; after it, combining can't fail.
+  virtual Status check_body(const OpenPayload& payload) const = 0;
+  // The first body of a round fills the accumulator, every other one is combined into it.
+  virtual void combine(const Execution& execution, const OpenPayload& payload, bool first,
+                       MutableByteSpan accumulator) const = 0;
+
+  const Codec& codec_;
+  const std::size_t stage_;
+  const std::uint32_t values_;
+
+ private:
+  MutableByteSpan accumulator_;  // within payload_
+  Bytes payload_;
+  std::uint32_t agents_ = 0;
+  std::uint32_t contributors_ = 0;
+};
+
+// For codecs of kind `reduce` and `gather`: decodes every payload on arrival, adds it to one float32
+// sum, and encodes the sum by the same codec. It is also where the aggregator's own error feedback
+// happens: the loss of that encoding goes into the residual once the round is committed.
+std::unique_ptr<Aggregator> make_decoding_aggregator(const Codec& codec, std::uint32_t values);
+
+// Element-wise maximum of non-negative float32 bodies of `count` elements, for `max` stages.
+std::unique_ptr<Aggregator> make_max_aggregator(const Codec& codec, std::size_t stage,
+                                                std::uint32_t values, std::size_t count);
+
+}  // namespace tributary

@@ -1,0 +1,129 @@
+// What every codec is: a list of stages, each with a payload and the operation that combines it
+// across agents. Whoever moves payloads (a collective, the coordinator, a test) asks a codec for
+// its stages and kinds and never for its name.
+//
+//   agent        encoder.encode(stage 0) ─┐
+//   aggregator                            add … finish ─┐
+//   agent        encoder.encode(stage 1, combined[0]) ─ … ─ decode(combined[last])
+//
+// The stage that a call is about is the number of combined payloads it brings along.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+#include "core/base/thread_pool.h"
+
+namespace tributary {
+
+// How the payloads of one stage become one.
+enum class Combine : std::uint8_t {
+  max,        // element-wise maximum
+  sum,        // element-wise addition of what the payloads stand for
+  broadcast,  // the root's payload, as it is
+  gather,     // all of them travel; whoever receives them decodes them
+};
+
+// What an aggregator may do with payloads of the last stage.
+enum class Aggregation : std::uint8_t {
+  sum,     // add them as they are, without decoding
+  reduce,  // decode, add, encode again
+  gather,  // decode on arrival or at the end; encoded again only to go back down
+};
+
+std::string_view name(Combine combine);
+std::string_view name(Aggregation aggregation);
+
+struct Stage {
+  std::string_view name;
+  Combine combine;
+};
+
+// All backends give the same bytes; the scalar one is the specification.
+enum class Backend : std::uint8_t { scalar, simd };
+
+struct Execution {
+  Backend backend = Backend::simd;
+  ThreadPool* pool = nullptr;  // none: on the caller's thread
+};
+
+// What a plan fixes for one bucket in one round; together with a payload's own bytes it is all that
+// a decoder knows. Random draws are addressed by it.
+struct RoundContext {
+  std::uint64_t job_seed = 0;
+  std::uint64_t round = 0;
+  std::uint32_t bucket = 0;
+  std::uint32_t agent = 0;   // this agent's index among the members
+  std::uint32_t agents = 1;  // planned members: no aggregate has more contributors
+};
+
+struct StageCall {
+  RoundContext round;
+  Execution execution = {};
+  std::span<const ByteSpan> combined = {};  // the combined payloads of all stages before this one
+  std::uint32_t contributors = 1;           // how many agents' updates the values are the sum of
+
+  std::size_t stage() const { return combined.size(); }
+};
+
+// One agent's side of one bucket, kept from round to round: a codec with memory keeps it here.
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+
+  // Writes the payload of stage call.stage(). `values` are the same in every stage of a round.
+  // On an error the payload's content is undefined and must not be sent.
+  virtual Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) = 0;
+};
+
+// Combines one stage's payloads of one bucket on arrival, in memory that does not grow with their
+// number. begin, add…, finish, settle; then begin again for the next round.
+class Aggregator {
+ public:
+  virtual ~Aggregator() = default;
+
+  // `residual` is where an aggregator that encodes again keeps what that encoding lost; it may be
+  // empty, and then the loss is lost. It belongs to the caller, because residuals belong to
+  // coordinates and must outlive any bucketing.
+  virtual Status begin(const StageCall& call, std::span<float> residual) = 0;
+
+  // Takes one agent's payload or a partial aggregate of several. A payload that is refused leaves
+  // the aggregate as it was.
+  virtual Status add(const StageCall& call, ByteSpan payload) = 0;
+
+  // Writes the combined payload of all that was added.
+  virtual Status finish(const StageCall& call, Bytes& combined) = 0;
+
+  // Tells what became of the finished aggregate, so that its residual is kept or dropped.
+  virtual void settle(bool /*committed*/) {}
+
+  virtual std::uint32_t contributors() const = 0;
+};
+
+// Immutable and shared freely between threads; what is remembered is in encoders and aggregators.
+class Codec {
+ public:
+  virtual ~Codec() = default;
+
+  // The canonical spec string: the same codec always prints the same one.
+  virtual const std::string& spec() const = 0;
+  virtual std::span<const Stage> stages() const = 0;
+  virtual Aggregation aggregation() const = 0;
+  // A lossy codec refuses NaN and Inf; a lossless one carries every bit pattern through.
+  virtual bool lossy() const = 0;
+
+  virtual std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const = 0;
+  virtual std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,
+                                                      std::uint32_t values) const = 0;
+
+  // Writes the sum over the payload's contributors. The payload is one of the last stage, of one
+  // agent or combined; call.combined holds the stages before it. On an error `sum` is undefined.
+  virtual Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const = 0;
+};
+
+}  // namespace tributary

@@ -1,0 +1,203 @@
+#include "core/codec/payload.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+
+#include "core/base/checksum.h"
+#include "core/codec/chunks.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::uint16_t kMagic = 0x5254;  // "TR"
+constexpr std::uint8_t kVersion = 1;
+constexpr std::size_t kChecksumOffset = 20;
+// The body is hashed in blocks, so that threads can share the work.
+constexpr std::size_t kHashBlockBytes = 256 * 1024;
+
+std::size_t header_bytes(std::size_t spec_bytes) {
+  return kPayloadFixedHeaderBytes + (spec_bytes + 7) / 8 * 8;
+}
+
+template <typename T>
+void put(MutableByteSpan out, std::size_t offset, T value) {
+  std::memcpy(out.data() + offset, &value, sizeof(T));
+}
+
+template <typename T>
+T get(ByteSpan in, std::size_t offset) {
+  T value;
+  std::memcpy(&value, in.data() + offset, sizeof(T));
+  return value;
+}
+
+// Over the header without the checksum's own place, then over the hashes of the body's blocks.
+std::uint32_t payload_checksum(const Execution& execution, ByteSpan payload, std::size_t header) {
+  const ByteSpan body = payload.subspan(header);
+  std::vector<std::uint32_t> blocks((body.size() + kHashBlockBytes - 1) / kHashBlockBytes);
+  for_each_chunk(execution, body.size(), kHashBlockBytes,
+                 [&](std::size_t index, std::size_t begin, std::size_t end) {
+                   blocks[index] = checksum32(body.subspan(begin, end - begin));
+                 });
+  Checksum all;
+  all.update(payload.first(kChecksumOffset));
+  all.update(payload.subspan(kPayloadFixedHeaderBytes, header - kPayloadFixedHeaderBytes));
+  all.update(bytes_of(std::span<const std::uint32_t>(blocks)));
+  return all.finish();
+}
+
+Status corrupt(std::string what, std::string expected, std::string got) {
+  return Status(StatusCode::corrupt_data, {.what = std::move(what),
+                                           .expected = std::move(expected),
+                                           .got = std::move(got),
+                                           .remedy = "have the bucket sent again"});
+}
+
+Status check_fixed_header(ByteSpan payload) {
+  if (payload.size() < kPayloadFixedHeaderBytes) {
+    return corrupt("payload header", fmt::format("{} bytes or more", kPayloadFixedHeaderBytes),
+                   fmt::format("{}", payload.size()));
+  }
+  if (payload.size() > kPayloadBytesMax) {
+    return Status(StatusCode::resource_exhausted,
+                  {.what = "payload",
+                   .expected = fmt::format("at most {} bytes", kPayloadBytesMax),
+                   .got = fmt::format("{}", payload.size()),
+                   .remedy = "use smaller buckets"});
+  }
+  if (get<std::uint16_t>(payload, 0) != kMagic) {
+    return corrupt("payload header, byte 0", "the magic \"TR\"",
+                   fmt::format("{:#06x}", get<std::uint16_t>(payload, 0)));
+  }
+  if (get<std::uint8_t>(payload, 2) != kVersion) {
+    return Status(StatusCode::unsupported,
+                  {.what = "payload header, byte 2",
+                   .expected = fmt::format("version {}", kVersion),
+                   .got = fmt::format("{}", get<std::uint8_t>(payload, 2)),
+                   .remedy = "let the older side catch up to the newer one's release"});
+  }
+  if (get<std::uint16_t>(payload, 6) != 0) {
+    return corrupt("payload header, byte 6", "zero", "something else");
+  }
+  return {};
+}
+
+Status check_sizes(ByteSpan payload, const PayloadHeader& header, std::size_t body_bytes) {
+  const std::size_t prefix = header_bytes(header.spec.size());
+  if (payload.size() - prefix != body_bytes) {
+    return corrupt("payload body", fmt::format("{} bytes, as the header says", body_bytes),
+                   fmt::format("{}", payload.size() - prefix));
+  }
+  if (header.values > kBucketValuesMax) {
+    return Status(StatusCode::resource_exhausted,
+                  {.what = "payload header, byte 12",
+                   .expected = fmt::format("at most {} values in a bucket", kBucketValuesMax),
+                   .got = fmt::format("{}", header.values),
+                   .remedy = "use smaller buckets"});
+  }
+  if (header.contributors == 0 || header.contributors > kContributorsMax) {
+    return corrupt("payload header, byte 8", fmt::format("1 to {} contributors", kContributorsMax),
+                   fmt::format("{}", header.contributors));
+  }
+  return {};
+}
+
+}  // namespace
+
+MutableByteSpan start_payload(const PayloadHeader& header, std::size_t body_bytes, Bytes& payload) {
+  assert(!header.spec.empty() && header.spec.size() <= kSpecBytesMax);
+  const std::size_t prefix = header_bytes(header.spec.size());
+  payload.resize(prefix + body_bytes);
+  const MutableByteSpan out(payload);
+  put(out, 0, kMagic);
+  put(out, 2, kVersion);
+  put(out, 3, header.stage);
+  put(out, 4, header.layout);
+  put(out, 5, static_cast<std::uint8_t>(header.spec.size()));
+  put(out, 6, std::uint16_t{0});
+  put(out, 8, header.contributors);
+  put(out, 12, header.values);
+  put(out, 16, static_cast<std::uint32_t>(body_bytes));
+  put(out, kChecksumOffset, std::uint32_t{0});
+  std::memset(out.data() + kPayloadFixedHeaderBytes, 0, prefix - kPayloadFixedHeaderBytes);
+  std::memcpy(out.data() + kPayloadFixedHeaderBytes, header.spec.data(), header.spec.size());
+  return out.subspan(prefix);
+}
+
+void shrink_body(std::size_t body_bytes, Bytes& payload) {
+  const std::size_t prefix = header_bytes(payload[5]);
+  assert(prefix + body_bytes <= payload.size());
+  payload.resize(prefix + body_bytes);
+  put(MutableByteSpan(payload), 16, static_cast<std::uint32_t>(body_bytes));
+}
+
+void set_contributors(std::uint32_t contributors, Bytes& payload) {
+  put(MutableByteSpan(payload), 8, contributors);
+}
+
+void seal_payload(const Execution& execution, Bytes& payload) {
+  put(MutableByteSpan(payload), kChecksumOffset,
+      payload_checksum(execution, payload, header_bytes(payload[5])));
+}
+
+Result<OpenPayload> open_payload(const Execution& execution, ByteSpan payload) {
+  TRIBUTARY_TRY(check_fixed_header(payload));
+  const std::size_t spec_bytes = get<std::uint8_t>(payload, 5);
+  const std::size_t prefix = header_bytes(spec_bytes);
+  if (spec_bytes == 0 || spec_bytes > kSpecBytesMax || payload.size() < prefix) {
+    return corrupt("payload header, byte 5",
+                   fmt::format("a spec of 1 to {} bytes within the payload", kSpecBytesMax),
+                   fmt::format("{} in a payload of {}", spec_bytes, payload.size()));
+  }
+  for (std::size_t i = kPayloadFixedHeaderBytes + spec_bytes; i < prefix; ++i) {
+    if (payload[i] != 0) return corrupt("padding behind the spec", "zero bytes", "something else");
+  }
+  OpenPayload open;
+  open.header.spec = {
+      reinterpret_cast<const char*>(payload.data()) + kPayloadFixedHeaderBytes, spec_bytes};
+  open.header.stage = get<std::uint8_t>(payload, 3);
+  open.header.layout = get<std::uint8_t>(payload, 4);
+  open.header.contributors = get<std::uint32_t>(payload, 8);
+  open.header.values = get<std::uint32_t>(payload, 12);
+  open.body = payload.subspan(prefix);
+  TRIBUTARY_TRY(check_sizes(payload, open.header, get<std::uint32_t>(payload, 16)));
+
+  const std::uint32_t stated = get<std::uint32_t>(payload, kChecksumOffset);
+  const std::uint32_t found = payload_checksum(execution, payload, prefix);
+  if (stated != found) {
+    return corrupt("payload checksum", fmt::format("{:#010x}", stated),
+                   fmt::format("{:#010x}", found));
+  }
+  return open;
+}
+
+Result<OpenPayload> open_payload_of(const Codec& codec, std::size_t stage, std::size_t values,
+                                    const Execution& execution, ByteSpan payload) {
+  TRIBUTARY_ASSIGN(OpenPayload open, open_payload(execution, payload));
+  const auto mismatch = [](std::string what, std::string expected, std::string got) {
+    return Status(StatusCode::mismatch,
+                  {.what = std::move(what),
+                   .expected = std::move(expected),
+                   .got = std::move(got),
+                   .remedy = "encode and decode by the same plan"});
+  };
+  if (open.header.spec != codec.spec()) {
+    return mismatch("payload's codec", codec.spec(), std::string(open.header.spec));
+  }
+  if (open.header.stage != stage) {
+    return mismatch("payload's stage", fmt::format("{}", stage),
+                    fmt::format("{}", open.header.stage));
+  }
+  if (open.header.values != values) {
+    return mismatch("payload's bucket", fmt::format("{} values", values),
+                    fmt::format("{}", open.header.values));
+  }
+  return open;
+}
+
+Status wrong_body_size(std::string_view what, std::size_t expected, std::size_t got) {
+  return corrupt(std::string(what), fmt::format("{} bytes", expected), fmt::format("{}", got));
+}
+
+}  // namespace tributary

@@ -1,0 +1,185 @@
+// fp32, fp16 and bf16: one stage, one number after the other.
+#include <atomic>
+#include <cstring>
+
+#include "core/codec/aggregate.h"
+#include "core/codec/chunks.h"
+#include "core/codec/finite.h"
+#include "core/codec/payload.h"
+#include "core/codec/quantize/elements.h"
+#include "core/codec/quantize/families.h"
+#include "core/codec/quantize/kernels.h"
+
+namespace tributary::quantize {
+namespace {
+
+// float32, in whose bits nothing changes: NaN payloads and signed zeros survive.
+struct Fp32 {
+  using Word = float;
+  static constexpr std::string_view kName = "fp32";
+  static constexpr Stage kStages[] = {{"values", Combine::sum}};
+  static constexpr Aggregation kAggregation = Aggregation::sum;
+  static constexpr bool kLossy = false;
+  static constexpr std::uint32_t kWordInfinity = ~0u;  // every pattern is valid
+
+  static std::uint32_t encode(const Kernels&, const float* x, std::size_t n, Word* out) {
+    std::memcpy(out, x, n * sizeof(float));
+    return 0;
+  }
+  static std::uint32_t decode(const Kernels&, const Word* in, std::size_t n, float* x) {
+    std::memcpy(x, in, n * sizeof(float));
+    return 0;
+  }
+};
+
+struct SixteenBit {
+  using Word = std::uint16_t;
+  static constexpr Stage kStages[] = {{"values", Combine::gather}};
+  static constexpr Aggregation kAggregation = Aggregation::reduce;
+  static constexpr bool kLossy = true;
+};
+
+struct Fp16 : SixteenBit {
+  static constexpr std::string_view kName = "fp16";
+  static constexpr std::uint32_t kWordInfinity = 0x7c00;
+
+  static std::uint32_t encode(const Kernels& k, const float* x, std::size_t n, Word* out) {
+    return k.to_half(x, n, out);
+  }
+  static std::uint32_t decode(const Kernels& k, const Word* in, std::size_t n, float* x) {
+    return k.from_half(in, n, x);
+  }
+};
+
+struct Bf16 : SixteenBit {
+  static constexpr std::string_view kName = "bf16";
+  static constexpr std::uint32_t kWordInfinity = 0x7f80;
+
+  static std::uint32_t encode(const Kernels& k, const float* x, std::size_t n, Word* out) {
+    return k.to_bfloat(x, n, out);
+  }
+  static std::uint32_t decode(const Kernels& k, const Word* in, std::size_t n, float* x) {
+    return k.from_bfloat(in, n, x);
+  }
+};
+
+template <typename Format>
+class FixedWidthEncoder final : public Encoder {
+ public:
+  explicit FixedWidthEncoder(const Codec& codec) : codec_(codec) {}
+
+  Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
+    using Word = typename Format::Word;
+    const MutableByteSpan body =
+        start_payload({.spec = codec_.spec(),
+                       .contributors = call.contributors,
+                       .values = static_cast<std::uint32_t>(values.size())},
+                      values.size() * sizeof(Word), payload);
+    auto* const words = reinterpret_cast<Word*>(body.data());
+    std::atomic<bool> finite = true;
+    for_each_chunk(call.execution, values.size(), kChunkValues,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
+                     const std::uint32_t largest =
+                         Format::encode(kernels(call.execution.backend), values.data() + begin,
+                                        end - begin, words + begin);
+                     if (largest >= kInfinityBits) finite = false;
+                   });
+    if (!finite) return not_finite_error(values);
+    seal_payload(call.execution, payload);
+    return {};
+  }
+
+ private:
+  const Codec& codec_;
+};
+
+class FloatSumAggregator final : public CombiningAggregator {
+ public:
+  FloatSumAggregator(const Codec& codec, std::uint32_t values)
+      : CombiningAggregator(codec, 0, values) {}
+
+ private:
+  std::size_t body_bytes() const { return std::size_t{values_} * sizeof(float); }
+
+  Result<Shape> shape_for(std::uint32_t) const override {
+    return Shape{.layout = 0, .body_bytes = body_bytes()};
+  }
+  Status check_body(const OpenPayload& payload) const override {
+    if (payload.body.size() == body_bytes()) return {};
+    return wrong_body_size("body of fp32", body_bytes(), payload.body.size());
+  }
+  void combine(const Execution& execution, const OpenPayload& payload, bool first,
+               MutableByteSpan accumulator) const override {
+    const auto* const x = reinterpret_cast<const float*>(payload.body.data());
+    auto* const sum = reinterpret_cast<float*>(accumulator.data());
+    for_each_chunk(execution, values_, kChunkValues,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
+                     if (first) {
+                       std::memcpy(sum + begin, x + begin, (end - begin) * sizeof(float));
+                     } else {
+                       kernels(execution.backend).add_floats(x + begin, end - begin, sum + begin);
+                     }
+                   });
+  }
+};
+
+template <typename Format>
+class FixedWidthCodec final : public Codec {
+ public:
+  const std::string& spec() const override { return spec_; }
+  std::span<const Stage> stages() const override { return Format::kStages; }
+  Aggregation aggregation() const override { return Format::kAggregation; }
+  bool lossy() const override { return Format::kLossy; }
+
+  std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
+    return std::make_unique<FixedWidthEncoder<Format>>(*this);
+  }
+
+  std::unique_ptr<Aggregator> make_aggregator(std::size_t, std::uint32_t values) const override {
+    if constexpr (Format::kAggregation == Aggregation::sum) {
+      return std::make_unique<FloatSumAggregator>(*this, values);
+    } else {
+      return make_decoding_aggregator(*this, values);
+    }
+  }
+
+  Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override {
+    using Word = typename Format::Word;
+    TRIBUTARY_ASSIGN(const OpenPayload open,
+                     open_payload_of(*this, 0, sum.size(), call.execution, payload));
+    if (open.body.size() != sum.size() * sizeof(Word)) {
+      return wrong_body_size(spec_, sum.size() * sizeof(Word), open.body.size());
+    }
+    const auto* const words = reinterpret_cast<const Word*>(open.body.data());
+    std::atomic<bool> finite = true;
+    for_each_chunk(call.execution, sum.size(), kChunkValues,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
+                     const std::uint32_t largest =
+                         Format::decode(kernels(call.execution.backend), words + begin, end - begin,
+                                        sum.data() + begin);
+                     if (largest >= Format::kWordInfinity) finite = false;
+                   });
+    if (finite) return {};
+    return Status(StatusCode::corrupt_data, {.what = spec_ + " payload",
+                                             .expected = "finite numbers",
+                                             .got = "NaN or Inf, which no encoder writes",
+                                             .remedy = "have the bucket sent again"});
+  }
+
+ private:
+  const std::string spec_ = std::string(Format::kName);
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Codec>> make_fp32(const Params&) {
+  return std::unique_ptr<Codec>(std::make_unique<FixedWidthCodec<Fp32>>());
+}
+Result<std::unique_ptr<Codec>> make_fp16(const Params&) {
+  return std::unique_ptr<Codec>(std::make_unique<FixedWidthCodec<Fp16>>());
+}
+Result<std::unique_ptr<Codec>> make_bf16(const Params&) {
+  return std::unique_ptr<Codec>(std::make_unique<FixedWidthCodec<Bf16>>());
+}
+
+}  // namespace tributary::quantize

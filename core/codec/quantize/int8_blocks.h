@@ -1,0 +1,73 @@
+// What int8 and int8_shared have in common: blocks of values that share a scale, and the two ways
+// to round onto levels.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "core/codec/chunks.h"
+#include "core/codec/codec.h"
+#include "core/codec/quantize/elements.h"
+#include "core/codec/quantize/kernels.h"
+#include "core/codec/spec.h"
+
+namespace tributary::quantize {
+
+struct Int8Options {
+  std::uint32_t block = 4096;
+  bool random_rounding = false;
+
+  static Int8Options from(const Params& params) {
+    return {.block = static_cast<std::uint32_t>(params.integer("block")),
+            .random_rounding = params.choice("rounding") == "random"};
+  }
+  std::size_t blocks(std::size_t values) const { return (values + block - 1) / block; }
+};
+
+// body(block, begin, end) for the blocks of `values`, in parallel by chunks of whole blocks.
+template <typename Body>
+void for_each_block(const Execution& execution, const Int8Options& options, std::size_t values,
+                    const Body& body) {
+  static_assert(kChunkValues % 65536 == 0, "a chunk holds whole blocks of any allowed size");
+  for_each_chunk(execution, values, kChunkValues,
+                 [&](std::size_t, std::size_t begin, std::size_t end) {
+                   for (std::size_t at = begin; at < end; at += options.block) {
+                     body(at / options.block, at, std::min<std::size_t>(at + options.block, end));
+                   }
+                 });
+}
+
+// Rounds values onto the levels of one scale each block.
+class LevelWriter {
+ public:
+  LevelWriter(const StageCall& call, const Int8Options& options)
+      : kernels_(kernels(call.execution.backend)), random_(options.random_rounding) {
+    if (random_) {
+      key_ = stream_key({.job_seed = call.round.job_seed,
+                         .round = call.round.round,
+                         .bucket = call.round.bucket,
+                         .purpose = DrawPurpose::rounding,
+                         .agent = call.round.agent});
+    }
+  }
+
+  // values[begin, end) of a bucket, all of one block.
+  void write(std::span<const float> values, std::size_t begin, std::size_t end, BlockScale scale,
+             std::int8_t* levels) const {
+    const float* const x = values.data() + begin;
+    if (random_) {
+      kernels_.to_random_levels(x, end - begin, scale.levels_per_unit, key_,
+                                static_cast<std::uint32_t>(begin), levels + begin);
+    } else {
+      kernels_.to_nearest_levels(x, end - begin, scale.levels_per_unit, levels + begin);
+    }
+  }
+
+ private:
+  const Kernels& kernels_;
+  bool random_;
+  StreamKey key_ = {};
+};
+
+}  // namespace tributary::quantize

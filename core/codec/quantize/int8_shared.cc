@@ -1,0 +1,242 @@
+// int8_shared: the agents first agree on every block's largest magnitude, then all of them quantize
+// by it, so that an aggregator adds levels without decoding them.
+//
+//   stage 0, max: largest magnitude of every block, f32
+//   stage 1, sum: one level per value. Layout 0: signed bytes of one agent; 1 and 2: sums in 16 and
+//                 32 bits, the narrowest in which the planned number of agents can't overflow.
+#include <atomic>
+
+#include "core/codec/aggregate.h"
+#include "core/codec/finite.h"
+#include "core/codec/payload.h"
+#include "core/codec/quantize/families.h"
+#include "core/codec/quantize/int8_blocks.h"
+
+#include <fmt/format.h>
+
+namespace tributary::quantize {
+namespace {
+
+constexpr Stage kStages[] = {{"scales", Combine::max}, {"levels", Combine::sum}};
+constexpr std::int64_t kLevelMax = 128;  // of one agent; a hostile one may send -128
+
+enum Layout : std::uint8_t { kLevels8, kSums16, kSums32 };
+
+constexpr std::size_t width_of(std::uint8_t layout) { return std::size_t{1} << layout; }
+
+// A view of stage 1's body in whichever width it has.
+template <typename Visit>
+void visit_levels(std::uint8_t layout, const std::uint8_t* body, const Visit& visit) {
+  switch (layout) {
+    case kLevels8: return visit(reinterpret_cast<const std::int8_t*>(body));
+    case kSums16: return visit(reinterpret_cast<const std::int16_t*>(body));
+    default: return visit(reinterpret_cast<const std::int32_t*>(body));
+  }
+}
+
+// That a body has the right size, and that no level is larger than its contributors can make it:
+// sums of checked bodies can't overflow.
+Status check_levels(const OpenPayload& payload) {
+  const PayloadHeader& header = payload.header;
+  if (header.layout > kSums32 || (header.layout == kLevels8 && header.contributors != 1)) {
+    return Status(StatusCode::corrupt_data,
+                  {.what = "layout of int8_shared levels",
+                   .expected = "0 for one contributor, 1 or 2 for sums",
+                   .got = fmt::format("{} for {}", header.layout, header.contributors),
+                   .remedy = "have the bucket sent again"});
+  }
+  const std::size_t bytes = header.values * width_of(header.layout);
+  if (payload.body.size() != bytes) {
+    return wrong_body_size("int8_shared levels", bytes, payload.body.size());
+  }
+  if (header.layout == kLevels8) return {};
+  const std::int64_t bound = kLevelMax * header.contributors;
+  bool within = true;
+  visit_levels(header.layout, payload.body.data(), [&](const auto* levels) {
+    for (std::size_t i = 0; i < header.values; ++i) {
+      within &= levels[i] <= bound && levels[i] >= -bound;
+    }
+  });
+  if (within) return {};
+  return Status(StatusCode::corrupt_data,
+                {.what = "sums of int8_shared levels",
+                 .expected = fmt::format("at most {} from {} contributors", bound,
+                                         header.contributors),
+                 .got = "larger ones",
+                 .remedy = "have the bucket sent again"});
+}
+
+class LevelSumAggregator final : public CombiningAggregator {
+ public:
+  LevelSumAggregator(const Codec& codec, std::uint32_t values)
+      : CombiningAggregator(codec, 1, values) {}
+
+ private:
+  Result<Shape> shape_for(std::uint32_t agents) const override {
+    const std::uint8_t layout = agents * kLevelMax <= INT16_MAX ? kSums16 : kSums32;
+    return Shape{.layout = layout, .body_bytes = values_ * width_of(layout)};
+  }
+
+  Status check_body(const OpenPayload& payload) const override { return check_levels(payload); }
+
+  void combine(const Execution& execution, const OpenPayload& payload, bool first,
+               MutableByteSpan accumulator) const override {
+    const bool narrow = accumulator.size() == values_ * width_of(kSums16);
+    const Kernels& k = kernels(execution.backend);
+    for_each_chunk(
+        execution, values_, kChunkValues, [&](std::size_t, std::size_t begin, std::size_t end) {
+          const std::size_t n = end - begin;
+          const std::size_t width = narrow ? width_of(kSums16) : width_of(kSums32);
+          std::uint8_t* const sum = accumulator.data() + begin * width;
+          if (first) std::memset(sum, 0, n * width);
+          const std::uint8_t* const in =
+              payload.body.data() + begin * width_of(payload.header.layout);
+          add(k, payload.header.layout, in, n, sum, narrow);
+        });
+  }
+
+  static void add(const Kernels& k, std::uint8_t layout, const std::uint8_t* in, std::size_t n,
+                  std::uint8_t* sum, bool narrow) {
+    auto* const sum16 = reinterpret_cast<std::int16_t*>(sum);
+    auto* const sum32 = reinterpret_cast<std::int32_t*>(sum);
+    const auto* const in8 = reinterpret_cast<const std::int8_t*>(in);
+    const auto* const in16 = reinterpret_cast<const std::int16_t*>(in);
+    const auto* const in32 = reinterpret_cast<const std::int32_t*>(in);
+    switch (layout) {
+      case kLevels8:
+        return narrow ? k.add_levels8_to16(in8, n, sum16) : k.add_levels8_to32(in8, n, sum32);
+      case kSums16:
+        return narrow ? k.add_levels16_to16(in16, n, sum16) : k.add_levels16_to32(in16, n, sum32);
+      default:
+        if (!narrow) return k.add_levels32_to32(in32, n, sum32);
+        // A peer chose more room than the plan needs; its levels are checked, so they fit.
+        for (std::size_t i = 0; i < n; ++i) sum16[i] = static_cast<std::int16_t>(sum16[i] + in32[i]);
+    }
+  }
+};
+
+class Int8SharedCodec final : public Codec {
+ public:
+  explicit Int8SharedCodec(const Params& params)
+      : spec_(params.canonical("int8_shared")), options_(Int8Options::from(params)) {}
+
+  const std::string& spec() const override { return spec_; }
+  std::span<const Stage> stages() const override { return kStages; }
+  Aggregation aggregation() const override { return Aggregation::sum; }
+  bool lossy() const override { return true; }
+
+  std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const override;
+  std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,
+                                              std::uint32_t values) const override {
+    if (stage == 0) return make_max_aggregator(*this, 0, values, options_.blocks(values));
+    return std::make_unique<LevelSumAggregator>(*this, values);
+  }
+  Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override;
+
+  // The combined magnitudes of stage 0, one per block.
+  Result<std::span<const float>> scales(const StageCall& call, std::size_t values) const {
+    TRIBUTARY_ASSIGN(const OpenPayload open, open_payload_of(*this, 0, values, call.execution,
+                                                             call.combined.front()));
+    const std::size_t blocks = options_.blocks(values);
+    if (open.body.size() != blocks * sizeof(float)) {
+      return wrong_body_size("int8_shared scales", blocks * sizeof(float), open.body.size());
+    }
+    return std::span(reinterpret_cast<const float*>(open.body.data()), blocks);
+  }
+
+  const Int8Options& options() const { return options_; }
+
+ private:
+  const std::string spec_;
+  const Int8Options options_;
+};
+
+class Int8SharedEncoder final : public Encoder {
+ public:
+  explicit Int8SharedEncoder(const Int8SharedCodec& codec) : codec_(codec) {}
+
+  Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
+    return call.stage() == 0 ? encode_scales(call, values, payload)
+                             : encode_levels(call, values, payload);
+  }
+
+ private:
+  Status encode_scales(const StageCall& call, std::span<const float> values, Bytes& payload) {
+    const Int8Options& options = codec_.options();
+    const MutableByteSpan body = start_payload(
+        {.spec = codec_.spec(), .stage = 0, .values = static_cast<std::uint32_t>(values.size())},
+        options.blocks(values.size()) * sizeof(float), payload);
+    auto* const scales = reinterpret_cast<std::uint32_t*>(body.data());
+    const Kernels& loops = kernels(call.execution.backend);
+    std::atomic<bool> finite = true;
+    for_each_block(call.execution, options, values.size(),
+                   [&](std::size_t block, std::size_t begin, std::size_t end) {
+                     scales[block] = loops.largest_magnitude(values.data() + begin, end - begin);
+                     if (scales[block] >= kInfinityBits) finite = false;
+                   });
+    if (!finite) return not_finite_error(values);
+    seal_payload(call.execution, payload);
+    return {};
+  }
+
+  // Values larger than the shared scale saturate, and error feedback keeps the rest: so a scale
+  // from an earlier round would do as well.
+  Status encode_levels(const StageCall& call, std::span<const float> values, Bytes& payload) {
+    TRIBUTARY_ASSIGN(const std::span<const float> scales, codec_.scales(call, values.size()));
+    const MutableByteSpan body = start_payload({.spec = codec_.spec(),
+                                                .stage = 1,
+                                                .layout = kLevels8,
+                                                .values = static_cast<std::uint32_t>(values.size())},
+                                               values.size(), payload);
+    auto* const levels = reinterpret_cast<std::int8_t*>(body.data());
+    const LevelWriter writer(call, codec_.options());
+    for_each_block(call.execution, codec_.options(), values.size(),
+                   [&](std::size_t block, std::size_t begin, std::size_t end) {
+                     writer.write(values, begin, end, block_scale(scales[block]), levels);
+                   });
+    seal_payload(call.execution, payload);
+    return {};
+  }
+
+  const Int8SharedCodec& codec_;
+};
+
+std::unique_ptr<Encoder> Int8SharedCodec::make_encoder(std::uint32_t) const {
+  return std::make_unique<Int8SharedEncoder>(*this);
+}
+
+Status Int8SharedCodec::decode(const StageCall& call, ByteSpan payload,
+                               std::span<float> sum) const {
+  TRIBUTARY_ASSIGN(const std::span<const float> scales, this->scales(call, sum.size()));
+  TRIBUTARY_ASSIGN(const OpenPayload open,
+                   open_payload_of(*this, 1, sum.size(), call.execution, payload));
+  TRIBUTARY_TRY(check_levels(open));
+  const Kernels& k = kernels(call.execution.backend);
+  for_each_block(call.execution, options_, sum.size(),
+                 [&](std::size_t block, std::size_t begin, std::size_t end) {
+                   const float step = block_scale(scales[block]).step;
+                   const std::uint8_t* const in =
+                       open.body.data() + begin * width_of(open.header.layout);
+                   const std::size_t n = end - begin;
+                   float* const x = sum.data() + begin;
+                   switch (open.header.layout) {
+                     case kLevels8:
+                       return k.from_levels8(reinterpret_cast<const std::int8_t*>(in), n, step, x);
+                     case kSums16:
+                       return k.from_levels16(reinterpret_cast<const std::int16_t*>(in), n, step,
+                                              x);
+                     default:
+                       return k.from_levels32(reinterpret_cast<const std::int32_t*>(in), n, step,
+                                              x);
+                   }
+                 });
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Codec>> make_int8_shared(const Params& params) {
+  return std::unique_ptr<Codec>(std::make_unique<Int8SharedCodec>(params));
+}
+
+}  // namespace tributary::quantize
