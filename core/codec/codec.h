@@ -77,6 +77,7 @@ class Encoder {
   virtual ~Encoder() = default;
 
   // Writes the payload of stage call.stage(). `values` are the same in every stage of a round.
+  // It stays empty where this agent has nothing to send in that stage (a broadcast has one root).
   // On an error the payload's content is undefined and must not be sent.
   virtual Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) = 0;
 };

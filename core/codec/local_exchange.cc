@@ -1,0 +1,109 @@
+#include "core/codec/local_exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "core/codec/error_feedback.h"
+
+namespace tributary {
+
+LocalExchange::LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents,
+                             bool error_feedback, Clock& clock)
+    : codec_(codec), clock_(clock), agents_(agents) {
+  const bool keep = error_feedback && codec.lossy();
+  for (Agent& agent : agents_) {
+    agent.encoder = codec.make_encoder(values);
+    if (!keep) continue;
+    agent.residual.assign(values, 0.0f);
+    agent.sent.resize(values);
+  }
+  for (std::size_t stage = 0; stage < codec.stages().size(); ++stage) {
+    aggregators_.push_back(codec.make_aggregator(stage, values));
+  }
+  if (keep && codec.aggregation() != Aggregation::sum) aggregator_residual_.assign(values, 0.0f);
+  combined_.resize(codec.stages().size());
+  combined_spans_.resize(codec.stages().size());
+}
+
+std::span<const float> LocalExchange::encoder_input(std::uint32_t agent,
+                                                    std::span<const float> update) const {
+  return agents_[agent].residual.empty() ? update : std::span<const float>(agents_[agent].sent);
+}
+
+Result<ExchangeTraffic> LocalExchange::play(RoundContext round, const Execution& execution,
+                                            std::span<const std::span<const float>> updates,
+                                            std::span<float> sum) {
+  assert(updates.size() == agents_.size());
+  round.agents = static_cast<std::uint32_t>(agents_.size());
+  for (std::size_t i = 0; i < agents_.size(); ++i) {
+    if (agents_[i].residual.empty()) continue;
+    std::ranges::copy(updates[i], agents_[i].sent.begin());
+    add_values(agents_[i].residual, agents_[i].sent);
+  }
+
+  ExchangeTraffic traffic;
+  const std::size_t stages = combined_.size();
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    TRIBUTARY_TRY(play_stage({.round = round,
+                              .execution = execution,
+                              .combined = std::span(combined_spans_).first(stage)},
+                             updates, traffic));
+  }
+
+  const StageCall last = {.round = round,
+                          .execution = execution,
+                          .combined = std::span(combined_spans_).first(stages - 1)};
+  TRIBUTARY_TRY(settle(last, sum));
+  const auto start = clock_.now();
+  TRIBUTARY_TRY(codec_.decode(last, combined_.back(), sum));
+  traffic.decode = clock_.now() - start;
+  return traffic;
+}
+
+Status LocalExchange::play_stage(const StageCall& call,
+                                 std::span<const std::span<const float>> updates,
+                                 ExchangeTraffic& traffic) {
+  const bool last = call.stage() + 1 == combined_.size();
+  Aggregator& aggregator = *aggregators_[call.stage()];
+  TRIBUTARY_TRY(aggregator.begin(
+      call, last ? std::span<float>(aggregator_residual_) : std::span<float>()));
+  for (std::uint32_t i = 0; i < agents_.size(); ++i) {
+    StageCall own = call;
+    own.round.agent = i;
+    const auto start = clock_.now();
+    Agent& agent = agents_[i];
+    if (Status s = agent.encoder->encode(own, encoder_input(i, updates[i]), agent.payload); !s.ok()) {
+      return std::move(s).at(fmt::format("agent {}", i));
+    }
+    const auto encoded = clock_.now();
+    if (!agent.payload.empty()) TRIBUTARY_TRY(aggregator.add(call, agent.payload));
+    traffic.encode += encoded - start;
+    traffic.aggregate += clock_.now() - encoded;
+    traffic.bytes_up += agent.payload.size();
+  }
+  const auto start = clock_.now();
+  Bytes& combined = combined_[call.stage()];
+  TRIBUTARY_TRY(aggregator.finish(call, combined));
+  traffic.aggregate += clock_.now() - start;
+  traffic.bytes_down += combined.size();
+  combined_spans_[call.stage()] = combined;
+  return {};
+}
+
+// Every agent's payload of the last stage is still at hand; `scratch` is free until the decoding.
+Status LocalExchange::settle(const StageCall& last, std::span<float> scratch) {
+  for (std::uint32_t i = 0; i < agents_.size(); ++i) {
+    Agent& agent = agents_[i];
+    if (agent.residual.empty()) continue;
+    StageCall own = last;
+    own.round.agent = i;
+    TRIBUTARY_TRY(codec_.decode(own, agent.payload, scratch));
+    keep_residual(agent.sent, scratch, agent.residual);
+  }
+  for (const auto& aggregator : aggregators_) aggregator->settle(true);
+  return {};
+}
+
+}  // namespace tributary

@@ -1,0 +1,168 @@
+#include "core/codec/measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/codec/local_exchange.h"
+#include "core/codec/payload.h"
+
+namespace tributary {
+namespace {
+
+double median(std::vector<double>& samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::ranges::nth_element(samples, middle);
+  return *middle;
+}
+
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+// Squared error and squared magnitude of decoded means against true means.
+struct Error {
+  double error = 0;
+  double energy = 0;
+
+  void add(double decoded, double truth) {
+    error += (decoded - truth) * (decoded - truth);
+    energy += truth * truth;
+  }
+  double nmse() const { return energy > 0 ? error / energy : (error > 0 ? 1 : 0); }
+};
+
+struct Tally {
+  std::uint64_t bytes_up = 0;
+  std::uint64_t bytes_down = 0;
+  Error all_rounds;
+  Error last_round;
+  std::vector<double> encode_rates;
+  std::vector<double> aggregate_rates;
+  std::vector<double> decode_rates;
+
+  void add_traffic(const ExchangeTraffic& traffic, std::size_t values, std::size_t agents) {
+    bytes_up += traffic.bytes_up;
+    bytes_down += traffic.bytes_down;
+    const double bytes = static_cast<double>(values) * sizeof(float);
+    const auto rate = [](double amount, std::chrono::nanoseconds time) {
+      return amount / std::max(seconds(time), 1e-9);
+    };
+    encode_rates.push_back(rate(bytes * static_cast<double>(agents), traffic.encode));
+    aggregate_rates.push_back(rate(bytes * static_cast<double>(agents), traffic.aggregate));
+    decode_rates.push_back(rate(bytes, traffic.decode));
+  }
+};
+
+// One bucket's way through all rounds. The updates stay the same, so that after N rounds with error
+// feedback the decoded sum should approach N times the true one.
+class BucketRun {
+ public:
+  BucketRun(const Codec& codec, std::vector<std::span<const float>> updates,
+            const MeasureOptions& options, Clock& clock)
+      : updates_(std::move(updates)),
+        options_(options),
+        exchange_(codec, static_cast<std::uint32_t>(updates_[0].size()),
+                  static_cast<std::uint32_t>(updates_.size()), options.error_feedback, clock),
+        sum_(updates_[0].size()),
+        total_(updates_[0].size(), 0.0) {}
+
+  Status play(std::uint32_t bucket, std::uint32_t round, Tally& tally) {
+    TRIBUTARY_ASSIGN(const ExchangeTraffic traffic,
+                     exchange_.play({.job_seed = options_.job_seed,
+                                     .round = round,
+                                     .bucket = bucket},
+                                    {.backend = options_.backend}, updates_, sum_));
+    tally.add_traffic(traffic, sum_.size(), updates_.size());
+    for (std::size_t i = 0; i < sum_.size(); ++i) total_[i] += static_cast<double>(sum_[i]);
+    return {};
+  }
+
+  void judge(Tally& tally) const {
+    const auto agents = static_cast<double>(updates_.size());
+    for (std::size_t i = 0; i < sum_.size(); ++i) {
+      double truth = 0;
+      for (const auto& update : updates_) truth += static_cast<double>(update[i]);
+      truth /= agents;
+      tally.all_rounds.add(total_[i] / agents, truth * options_.rounds);
+      tally.last_round.add(static_cast<double>(sum_[i]) / agents, truth);
+    }
+  }
+
+ private:
+  std::vector<std::span<const float>> updates_;
+  const MeasureOptions& options_;
+  LocalExchange exchange_;
+  FloatVector sum_;
+  std::vector<double> total_;
+};
+
+Status check_updates(std::span<const std::span<const float>> updates,
+                     const MeasureOptions& options) {
+  const auto refuse = [](std::string what, std::string expected, std::string got) {
+    return Status(StatusCode::invalid_argument, {.what = std::move(what),
+                                                 .expected = std::move(expected),
+                                                 .got = std::move(got)});
+  };
+  if (updates.empty() || updates.size() > kContributorsMax) {
+    return refuse("updates to measure", fmt::format("1 to {}", kContributorsMax),
+                  fmt::format("{}", updates.size()));
+  }
+  if (options.rounds == 0) return refuse("rounds to measure", "one or more", "none");
+  if (options.bucket_values == 0 || options.bucket_values > kBucketValuesMax) {
+    return refuse("values in a bucket", fmt::format("1 to {}", kBucketValuesMax),
+                  fmt::format("{}", options.bucket_values));
+  }
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    if (updates[i].empty()) return refuse(fmt::format("update {}", i), "a value or more", "none");
+    if (updates[i].size() == updates[0].size()) continue;
+    return refuse(fmt::format("update {}", i),
+                  fmt::format("{} values, as many as update 0", updates[0].size()),
+                  fmt::format("{}", updates[i].size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<MeasureReport> measure(const Codec& codec, std::span<const std::span<const float>> updates,
+                              const MeasureOptions& options, Clock& clock) {
+  TRIBUTARY_TRY(check_updates(updates, options));
+  const std::size_t values = updates[0].size();
+  const std::size_t buckets = (values + options.bucket_values - 1) / options.bucket_values;
+  Tally tally;
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+    const std::size_t begin = bucket * options.bucket_values;
+    const std::size_t count = std::min<std::size_t>(options.bucket_values, values - begin);
+    std::vector<std::span<const float>> parts;
+    for (const auto& update : updates) parts.push_back(update.subspan(begin, count));
+    BucketRun run(codec, std::move(parts), options, clock);
+    for (std::uint32_t round = 0; round < options.rounds; ++round) {
+      if (Status s = run.play(static_cast<std::uint32_t>(bucket), round, tally); !s.ok()) {
+        return std::move(s).at(fmt::format("bucket {} (from value {})", bucket, begin));
+      }
+      const std::uint64_t done = bucket * std::uint64_t{options.rounds} + round + 1;
+      if (options.progress && !options.progress(done, std::uint64_t{buckets} * options.rounds)) {
+        return Status(StatusCode::cancelled, {.what = "measurement", .got = "a stop"});
+      }
+    }
+    run.judge(tally);
+  }
+
+  const double dense_down = static_cast<double>(values) * sizeof(float) * options.rounds;
+  const double dense_up = dense_down * static_cast<double>(updates.size());
+  MeasureReport report;
+  report.ratio_up = dense_up / static_cast<double>(tally.bytes_up);
+  report.ratio_down = dense_down / static_cast<double>(tally.bytes_down);
+  report.bits_per_value_up = 32 / report.ratio_up;
+  report.bits_per_value_down = 32 / report.ratio_down;
+  report.nmse = tally.all_rounds.nmse();
+  report.nmse_last = tally.last_round.nmse();
+  report.encode_bytes_per_s = median(tally.encode_rates);
+  report.aggregate_bytes_per_s = median(tally.aggregate_rates);
+  report.decode_bytes_per_s = median(tally.decode_rates);
+  return report;
+}
+
+}  // namespace tributary
