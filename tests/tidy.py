@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""The rules of the house that no compiler knows. Each message says what to do instead.
+
+usage: tidy.py [--root FOLDER]
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import Callable, Iterator, NamedTuple
+from urllib.parse import unquote
+
+import source_tree
+
+LINES_MAX = 600
+TEXT_SUFFIXES = source_tree.CODE_SUFFIXES | {".py", ".sh", ".cmake", ".txt", ".md", ".fbs", ".json"}
+# Written in two pieces, so that this file does not break its own rule.
+MACHINE_PATH = re.compile(r"(?<![\w.$}~-])/(?:ho" r"me|ro" r"ot|wo" r"rk)/\w")
+UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
+LINK = re.compile(r"\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
+
+
+class LineRule(NamedTuple):
+    applies: Callable[[Path], bool]
+    pattern: re.Pattern
+    message: str
+
+
+def is_code(path: Path) -> bool:
+    return path.suffix in source_tree.CODE_SUFFIXES and not source_tree.is_generated(path)
+
+
+def is_test(path: Path) -> bool:
+    return is_code(path) and path.stem.endswith("_test")
+
+
+def is_library(path: Path) -> bool:
+    """Code of core/ that ends in the library: no test, no fuzzer, no benchmark."""
+    side_kick = path.stem.endswith(("_test", "_fuzz", "_bench"))
+    return is_code(path) and path.parts[0] == "core" and not side_kick
+
+
+def is_text(path: Path) -> bool:
+    if source_tree.is_generated(path):
+        return False
+    return path.suffix in TEXT_SUFFIXES or path.name in {"dev", "run"}
+
+
+def library_outside(*folder: str) -> Callable[[Path], bool]:
+    return lambda path: is_library(path) and path.parts[:len(folder)] != folder
+
+
+LINE_RULES = [
+    LineRule(is_library, re.compile(r"\bstd::(?:cout|cerr|clog)\b|(?<![\w.>:])f?printf\s*\(|"
+                                    r"\b(?:fmt|std)::(?:print|fprintf|printf|puts)\b"),
+             "a library does not print; return a Status, or log through core/base/log.h"),
+    LineRule(is_library, re.compile(r"\bstd::(?:abort|exit|quick_exit|terminate)\b|"
+                                    r"(?<![\w.>:])(?:abort|exit)\s*\("),
+             "a library does not end the program; return a Status"),
+    LineRule(library_outside("core", "base"),
+             re.compile(r"\b(?:system_clock|steady_clock|high_resolution_clock)::now\b"),
+             "take a Clock (core/base/clock.h), so that the simulator can hand in its own"),
+    LineRule(library_outside("core", "base"),
+             re.compile(r"\bstd::(?:mt19937\w*|random_device|default_random_engine|rand|srand)\b"),
+             "use core/base/random.h: its numbers depend on their address alone, on every machine"),
+    LineRule(is_test, re.compile(r"\b(?:sleep_for|sleep_until|usleep|nanosleep)\b"),
+             "a test does not wait on the wall clock; hand in a clock, or wait for the event"),
+    LineRule(is_test, re.compile(r"\bDISABLED_"),
+             "a test that is switched off says nothing; mend it, or GTEST_SKIP() << the reason"),
+    LineRule(is_test, re.compile(r"\bGTEST_SKIP\(\)\s*;"),
+             "say why: GTEST_SKIP() << \"no AVX-512 on this machine\""),
+    LineRule(is_text, UNFINISHED,
+             "finish it, or open an issue and state the limit in the comment"),
+    LineRule(is_text, re.compile(r"\t"), "indent with spaces"),
+    LineRule(is_text, re.compile(r"[ \r]$"), "remove the blanks at the end of the line"),
+    LineRule(is_text, MACHINE_PATH,
+             "a path of one machine; write it relative to the repository, or take it as an option"),
+]
+
+
+def complaints(root: Path) -> Iterator[str]:
+    for path in source_tree.files(root):
+        if is_text(path):
+            yield from _complaints_of_file(root, path)
+
+
+def _complaints_of_file(root: Path, path: Path) -> Iterator[str]:
+    try:
+        text = (root / path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        yield f"{path}:1: not UTF-8 at byte {error.start}; save it as UTF-8"
+        return
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        for rule in LINE_RULES:
+            if rule.applies(path) and rule.pattern.search(line):
+                yield f"{path}:{number}: {rule.message}"
+    if path.suffix == ".md":
+        yield from _broken_links(root, path, lines)
+    if path.suffix in {".cpp", ".hpp"}:
+        yield f"{path}:1: name it .cc or .h; the build looks for nothing else"
+    if path.suffix == ".h" and "#pragma once" not in lines:
+        yield f"{path}:1: begin the header with #pragma once"
+    if is_code(path) and len(lines) - 1 > LINES_MAX:
+        yield (f"{path}:{LINES_MAX + 1}: {len(lines) - 1} lines; split the file by what it does "
+               f"({LINES_MAX} at most)")
+    if lines[-1]:
+        yield f"{path}:{len(lines)}: end the file with a newline"
+
+
+def _broken_links(root: Path, path: Path, lines: list) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        for target in LINK.findall(line):
+            if re.match(r"[a-z]+:|#", target):
+                continue
+            file = unquote(target.split("#")[0])
+            if not (root / path.parent / file).exists():
+                yield f"{path}:{number}: no file {file}; mend the link or add the file"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    found = list(complaints(parser.parse_args().root))
+    for complaint in found:
+        print(complaint, file=sys.stderr)
+    if not found:
+        print("tidy: every file keeps the rules of the house")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Every rule of tidy.py fails on what it forbids, at the right line, and on nothing else."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import tidy
+
+
+class Rules(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.root = Path(self.temporary.name)
+
+    def complaints(self, path: str, text: str):
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return list(tidy.complaints(self.root))
+
+    def assert_refused(self, path: str, line: str, remedy: str):
+        """The line stands third in the file; the message names the place and the remedy."""
+        found = self.complaints(path, f"#pragma once\n\n{line}\n")
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith(f"{path}:3: "), found[0])
+        self.assertIn(remedy, found[0])
+
+    def assert_allowed(self, path: str, line: str):
+        self.assertEqual(self.complaints(path, f"#pragma once\n{line}\n"), [])
+
+    def test_library_does_not_print(self):
+        self.assert_refused("core/base/a.cc", "std::cout << 1;", "core/base/log.h")
+
+    def test_library_does_not_printf(self):
+        self.assert_refused("core/base/a.cc", '  printf("x");', "core/base/log.h")
+
+    def test_tool_prints(self):
+        self.assert_allowed("cli/a.cc", "std::cout << 1;")
+
+    def test_formatting_is_not_printing(self):
+        self.assert_allowed("core/base/a.cc", 'snprintf(b, 4, "x"); log.printf("x");')
+
+    def test_library_does_not_exit(self):
+        self.assert_refused("core/base/a.cc", "if (bad) abort();", "return a Status")
+
+    def test_library_takes_a_clock(self):
+        self.assert_refused("core/link/a.cc", "std::chrono::steady_clock::now()", "take a Clock")
+
+    def test_the_clock_itself_may(self):
+        self.assert_allowed("core/base/clock.cc", "std::chrono::steady_clock::now()")
+
+    def test_benchmark_may_measure(self):
+        self.assert_allowed("core/codec/a_bench.cc", "std::chrono::steady_clock::now()")
+
+    def test_library_takes_random_numbers_by_address(self):
+        self.assert_refused("core/codec/a.cc", "std::mt19937 g;", "core/base/random.h")
+
+    def test_tests_do_not_sleep(self):
+        self.assert_refused("core/base/a_test.cc", "std::this_thread::sleep_for(1s);", "event")
+
+    def test_tests_are_not_switched_off(self):
+        self.assert_refused("core/base/a_test.cc", "TEST(A, DISABLED_b) {}", "GTEST_SKIP")
+
+    def test_skip_says_why(self):
+        self.assert_refused("core/base/a_test.cc", "  GTEST_SKIP();", "say why")
+
+    def test_skip_with_a_reason(self):
+        self.assert_allowed("core/base/a_test.cc", '  GTEST_SKIP() << "no GPU";')
+
+    def test_unfinished(self):
+        self.assert_refused("cli/a.h", "// TO" "DO: later", "open an issue")
+
+    def test_tab(self):
+        self.assert_refused("cli/a.h", "\tint x;", "indent with spaces")
+
+    def test_blank_at_the_end(self):
+        self.assert_refused("docs/a.md", "text ", "remove the blanks")
+
+    def test_path_of_a_machine(self):
+        for folder in ("home", "root", "work"):
+            self.assert_refused("docs/a.md", f"see `/{folder}/x/y`", "relative to the repository")
+
+    def test_path_below_a_folder_of_ours(self):
+        self.assert_allowed("docs/a.md", "see build/work/x, $HOME/work/y and https://a.org/home/z")
+
+    def test_broken_link(self):
+        self.assert_refused("docs/a.md", "see [b](b.md#part)", "no file b.md")
+
+    def test_links_that_hold(self):
+        self.assert_allowed("docs/a.md", "[a](a.md#x) [up](../docs/) [w](https://a.org) [h](#x)")
+
+    def test_long_file(self):
+        found = self.complaints("core/base/a.cc", "\n" * (tidy.LINES_MAX + 1))
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("601 lines; split the file", found[0])
+
+    def test_header_without_guard(self):
+        found = self.complaints("core/base/a.h", "int x;\n")
+        self.assertEqual(found, ["core/base/a.h:1: begin the header with #pragma once"])
+
+    def test_extension(self):
+        found = self.complaints("core/base/a.cpp", "int x;\n")
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("name it .cc or .h", found[0])
+
+    def test_no_newline_at_the_end(self):
+        found = self.complaints("core/base/a.cc", "int x;")
+        self.assertEqual(found, ["core/base/a.cc:1: end the file with a newline"])
+
+    def test_generated_code_is_left_alone(self):
+        self.assertEqual(self.complaints("schemas/a_generated.h",
+                                         "#pragma once\nstd::cout;\n" + "\n" * 700), [])
+
+    def test_build_folder_is_not_read(self):
+        self.assertEqual(self.complaints("build/dev/a.cc", "\tint x;"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
