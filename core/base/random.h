@@ -47,6 +47,11 @@ struct StreamKey {
 
 StreamKey stream_key(const DrawAddress& address);
 
+// The mix's constants, for those who write it with vectors.
+inline constexpr std::uint32_t kWeylStep = 0x9e3779b9u;
+inline constexpr std::uint32_t kMixFirst = 0x21f0aaadu;
+inline constexpr std::uint32_t kMixSecond = 0x735a2d97u;
+
 // 32 random bits for one element. A stream has 2^32 elements and cannot be addressed beyond them.
 // Within a stream no value comes twice: it is a permutation, so use it for noise and not to test
 // for collisions.
@@ -56,12 +61,12 @@ StreamKey stream_key(const DrawAddress& address);
 // are measurably correlated. The key goes in twice, and the second time before a whole round, or
 // two streams would differ by little more than a constant.
 TRIBUTARY_HD constexpr std::uint32_t random_bits(StreamKey key, std::uint32_t element) {
-  std::uint32_t x = element * 0x9e3779b9u + (key.a + key.b);
+  std::uint32_t x = element * kWeylStep + (key.a + key.b);
   x ^= x >> 16;
-  x *= 0x21f0aaadu;
+  x *= kMixFirst;
   x ^= key.b;
   x ^= x >> 15;
-  x *= 0x735a2d97u;
+  x *= kMixSecond;
   x ^= x >> 15;
   return x;
 }

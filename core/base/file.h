@@ -1,0 +1,56 @@
+// Whole files in, whole files out. A file is written beside its target and put in its place at the
+// end, so that whoever reads the target sees the old content or the new, never a part.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/bytes.h"
+
+namespace tributary {
+
+// Also reads what has no size of its own (pipes); a file larger than size_max is an error.
+Result<Bytes> read_file(const std::string& path, std::uint64_t size_max);
+
+// Little-endian float32 values and nothing else; size_max is in bytes.
+Result<FloatVector> read_f32_file(const std::string& path, std::uint64_t size_max);
+
+// One file being written. Until commit() the target is untouched; without it nothing stays behind,
+// not even after SIGKILL where the file system has unnamed files (ext4, xfs, btrfs, tmpfs;
+// elsewhere a file named ".NAME.HEX.tmp" may be left). A symbolic link is followed and stays;
+// anything that is not a regular file is refused.
+class AtomicFile {
+ public:
+  // A new file gets mode_if_new less the umask, an existing one keeps its mode bits.
+  static Result<AtomicFile> open(const std::string& target, std::uint32_t mode_if_new = 0644);
+
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&& other) noexcept;
+  ~AtomicFile();
+
+  // Not buffered: give it large pieces. After an error the file can only be dropped.
+  Status append(ByteSpan bytes);
+
+  // Syncs the content, puts it in the target's place and syncs the folder. To be called once. After
+  // an error the target is as it was, except that when only the last sync failed it is the new
+  // content and not yet safe from a power cut; the error says so.
+  Status commit();
+
+ private:
+  AtomicFile() = default;
+  Status give_name();
+  Status fault(const char* doing, int error) const;
+  void drop() noexcept;
+
+  std::string target_;     // as the caller wrote it, for errors
+  std::string name_;       // inside the folder
+  std::string temporary_;  // inside the folder; empty while the file has no name
+  int folder_ = -1;
+  int file_ = -1;
+  bool failed_ = false;
+};
+
+Status write_file_atomically(const std::string& path, ByteSpan bytes,
+                             std::uint32_t mode_if_new = 0644);
+
+}  // namespace tributary

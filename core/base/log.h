@@ -1,0 +1,125 @@
+// Structured events for people and machines: where it happened, what happened, and named values.
+// A library never prints; it is handed a Log.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/status.h"
+
+namespace tributary {
+
+enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };
+
+std::string_view name(LogLevel level);
+Result<LogLevel> parse_log_level(std::string_view text);
+
+// Text is borrowed: a field lives no longer than the call it is made for.
+class LogValue {
+ public:
+  using Value = std::variant<std::int64_t, std::uint64_t, double, bool, std::string_view>;
+
+  LogValue(bool value) : value_(value) {}
+  LogValue(std::signed_integral auto value) : value_(std::int64_t{value}) {}
+  LogValue(std::unsigned_integral auto value) : value_(std::uint64_t{value}) {}
+  LogValue(std::floating_point auto value) : value_(static_cast<double>(value)) {}
+  LogValue(std::string_view value) : value_(value) {}
+  LogValue(const char* value) : value_(std::string_view(value)) {}
+  LogValue(const std::string& value) : value_(std::string_view(value)) {}
+
+  const Value& get() const { return value_; }
+
+ private:
+  Value value_;
+};
+
+struct LogField {
+  std::string_view key;
+  LogValue value;
+};
+
+struct LogEvent {
+  LogLevel level;
+  std::string_view component;
+  std::string_view message;
+  std::span<const LogField> fields;
+};
+
+// Any thread may log.
+class Log {
+ public:
+  virtual ~Log() = default;
+
+  virtual bool enabled(LogLevel level) const = 0;
+  virtual void write(const LogEvent& event) = 0;
+
+  using Fields = std::initializer_list<LogField>;
+  void log(LogLevel level, std::string_view component, std::string_view message,
+           Fields fields = {}) {
+    if (enabled(level)) write({level, component, message, {fields.begin(), fields.size()}});
+  }
+  void debug(std::string_view component, std::string_view message, Fields fields = {}) {
+    log(LogLevel::debug, component, message, fields);
+  }
+  void info(std::string_view component, std::string_view message, Fields fields = {}) {
+    log(LogLevel::info, component, message, fields);
+  }
+  void warning(std::string_view component, std::string_view message, Fields fields = {}) {
+    log(LogLevel::warning, component, message, fields);
+  }
+  void error(std::string_view component, std::string_view message, Fields fields = {}) {
+    log(LogLevel::error, component, message, fields);
+  }
+};
+
+// One line without its end. Valid UTF-8 whatever comes in: each byte that is not becomes U+FFFD.
+// Control characters are escaped, so that no value can start a line of its own.
+//   2026-01-31T12:00:00.000Z warning link: peer is slow peer="agent 3" rtt_ms=41.5
+//   {"time":"2026-01-31T12:00:00.000Z","level":"warning","component":"link",
+//    "message":"peer is slow","fields":{"peer":"agent 3","rtt_ms":41.5}}
+// Numbers that JSON does not have are strings: "nan", "inf", "-inf".
+std::string text_line(const LogEvent& event, std::chrono::system_clock::time_point time);
+std::string json_line(const LogEvent& event, std::chrono::system_clock::time_point time);
+
+struct LogOptions {
+  LogLevel level = LogLevel::info;
+  bool json = false;
+  const Clock* clock = nullptr;  // for the date; must outlive the log; null: the system's
+};
+
+// Writes to stderr, a line at a time.
+std::unique_ptr<Log> make_stream_log(const LogOptions& options);
+
+// Keeps what is logged, for tests.
+class MemoryLog final : public Log {
+ public:
+  struct Entry {
+    LogLevel level;
+    std::string component;
+    std::string message;
+    std::vector<std::pair<std::string, std::string>> fields;  // values as text_line prints them
+  };
+
+  explicit MemoryLog(LogLevel level = LogLevel::trace) : level_(level) {}
+
+  bool enabled(LogLevel level) const override { return level >= level_; }
+  void write(const LogEvent& event) override;
+  std::vector<Entry> entries() const;
+
+ private:
+  const LogLevel level_;
+  mutable std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace tributary
