@@ -1,0 +1,22 @@
+# What `cmake --install` leaves behind, and how find_package(tributary) finds it.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tributary")
+install(TARGETS tributary_core EXPORT tributaryTargets
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tributary")
+if(TARGET tributary)
+  install(TARGETS tributary RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+install(EXPORT tributaryTargets NAMESPACE tributary:: DESTINATION "${package_dir}")
+
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/cmake/tributaryConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/tributaryConfig.cmake" INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file(
+  "${PROJECT_BINARY_DIR}/tributaryConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/tributaryConfig.cmake"
+              "${PROJECT_BINARY_DIR}/tributaryConfigVersion.cmake"
+        DESTINATION "${package_dir}")
+install(FILES LICENSE NOTICE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

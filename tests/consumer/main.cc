@@ -1,0 +1,36 @@
+// Sends four values through a codec of the installed library, and asks it for one that it has not.
+#include <core/base/bytes.h>
+#include <core/base/status.h>
+#include <core/codec/codec.h>
+#include <core/codec/registry.h>
+
+#include <array>
+#include <iostream>
+
+namespace {
+
+using tributary::Result;
+using tributary::Status;
+
+Result<std::array<float, 4>> round_trip(const std::array<float, 4>& values) {
+  TRIBUTARY_ASSIGN(const auto codec, tributary::make_codec("fp16"));
+  tributary::Bytes payload;
+  TRIBUTARY_TRY(codec->make_encoder(values.size())->encode({}, values, payload));
+  std::array<float, 4> decoded{};
+  TRIBUTARY_TRY(codec->decode({}, payload, decoded));
+  return decoded;
+}
+
+}  // namespace
+
+int main() {
+  const auto decoded = round_trip({1.0F, -0.5F, 0.0F, 65504.0F});
+  if (!decoded.ok()) {
+    std::cerr << decoded.status().text() << '\n';
+    return 1;
+  }
+  std::cout << "decoded:";
+  for (const float value : *decoded) std::cout << ' ' << value;
+  std::cout << '\n' << "refused: " << tributary::make_codec("fp61").status().text() << '\n';
+  return 0;
+}

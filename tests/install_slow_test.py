@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""The installed package is found, linked and run by a project of its own."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("TRIBUTARY_BUILD_DIR", ROOT / "build" / "dev"))
+
+
+def run(*command) -> subprocess.CompletedProcess:
+    return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+
+
+class InstalledPackage(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.prefix = Path(temporary.name, "prefix")
+        cls.build = Path(temporary.name, "build")
+        installed = run("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        assert installed.returncode == 0, installed.stdout
+
+    def configure(self, source: Path) -> subprocess.CompletedProcess:
+        return run("cmake", "-G", "Ninja", "-S", source, "-B", self.build,
+                   f"-DCMAKE_PREFIX_PATH={self.prefix}", "-DCMAKE_BUILD_TYPE=Release")
+
+    def test_consumer_builds_and_runs(self):
+        configured = self.configure(ROOT / "tests" / "consumer")
+        self.assertEqual(configured.returncode, 0, configured.stdout)
+        built = run("cmake", "--build", self.build)
+        self.assertEqual(built.returncode, 0, built.stdout)
+        ran = run(self.build / "consumer")
+        self.assertEqual(ran.returncode, 0, ran.stdout)
+        decoded, refused = ran.stdout.splitlines()
+        self.assertEqual(decoded, "decoded: 1 -0.5 0 65504")
+        self.assertTrue(refused.startswith("refused: "), refused)
+        self.assertIn("fp16", refused, "the nearest known name")
+
+    def test_another_minor_version_is_refused(self):
+        source = self.build.parent / "newer"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(newer LANGUAGES CXX)\n"
+            "find_package(tributary 99.1 REQUIRED)\n", encoding="utf-8")
+        configured = self.configure(source)
+        self.assertNotEqual(configured.returncode, 0)
+        self.assertIn('compatible with requested version "99.1"', configured.stdout)
+
+    def test_every_header_is_installed_where_it_is_included_from(self):
+        folder = self.prefix / "include" / "tributary"
+        installed = {path.relative_to(folder).as_posix() for path in folder.rglob("*.h")}
+        headers = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("core/**/*.h")
+                   if not path.name.endswith(("-inl.h", "_testing.h"))}
+        self.assertEqual(headers - installed, set())
+
+    def test_licence_comes_along(self):
+        installed = {path.name for path in self.prefix.rglob("*") if path.is_file()}
+        self.assertLessEqual({"LICENSE", "NOTICE"}, installed)
+
+
+if __name__ == "__main__":
+    unittest.main()
