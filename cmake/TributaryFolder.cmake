@@ -3,8 +3,13 @@
 #   x.h x.cc        the code, added to the library
 #   x_test.cc       a unit test; x_slow_test.cc is left out of ./dev test --fast
 #   x_fuzz.cc       one libFuzzer target, its seed corpus in x_fuzz_corpus/
+#   x_testing.h     what the tests of several folders share; neither installed nor in the library
 #   x_bench.cc      part of the benchmark program in bench/
-# CONFIGURE_DEPENDS makes the build notice a new file by itself.
+#   x-inl.h         compiled once per SIMD target, inside another file; not installed either
+# CONFIGURE_DEPENDS makes the build notice a new file by itself. Every other header must compile
+# alone: tests.headers_compile_alone builds all_verify_interface_header_sets.
+
+set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
 
 set(TRIBUTARY_BENCH_SOURCES "" CACHE INTERNAL "")
 set(TRIBUTARY_FUZZ_TARGETS "" CACHE INTERNAL "")
@@ -19,6 +24,7 @@ function(tributary_folder library)
   file(GLOB fuzzers CONFIGURE_DEPENDS "*_fuzz.cc")
   file(GLOB benches CONFIGURE_DEPENDS "*_bench.cc")
   list(REMOVE_ITEM sources ${tests} ${fuzzers} ${benches})
+  list(FILTER headers EXCLUDE REGEX "(_testing|-inl)\\.h$")
   if(slow_tests)
     list(REMOVE_ITEM tests ${slow_tests})
   endif()
@@ -52,8 +58,24 @@ function(tributary_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} tributary_flags GTest::gmock_main)
-  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-                       PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." TEST_LIST ${name}_cases
+                       DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  tributary_label_cases(${name}_cases ${arg_LABELS})
+endfunction()
+
+# gtest_discover_tests() takes no list as a property's value, so several labels are given to the
+# cases by a script that CTest reads after the one that discovered them.
+function(tributary_label_cases cases)
+  if(NOT ARGN)
+    return()
+  endif()
+  set(script "${CMAKE_CURRENT_BINARY_DIR}/${cases}_labels.cmake")
+  file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT [=[
+if(@cases@)
+  set_tests_properties(${@cases@} PROPERTIES LABELS "@ARGN@")
+endif()
+]=])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endfunction()
 
 function(tributary_fuzzer prefix source)
