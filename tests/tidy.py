@@ -35,6 +35,11 @@ def is_test(path: Path) -> bool:
     return is_code(path) and path.stem.endswith("_test")
 
 
+def is_included_again(path: Path) -> bool:
+    """Highway's way: compiled once per SIMD target."""
+    return path.name.endswith("-inl.h")
+
+
 def is_library(path: Path) -> bool:
     """Code of core/ that ends in the library: no test, no fuzzer, no benchmark."""
     side_kick = path.stem.endswith(("_test", "_fuzz", "_bench"))
@@ -100,7 +105,7 @@ def _complaints_of_file(root: Path, path: Path) -> Iterator[str]:
         yield from _broken_links(root, path, lines)
     if path.suffix in {".cpp", ".hpp"}:
         yield f"{path}:1: name it .cc or .h; the build looks for nothing else"
-    if path.suffix == ".h" and "#pragma once" not in lines:
+    if path.suffix == ".h" and "#pragma once" not in lines and not is_included_again(path):
         yield f"{path}:1: begin the header with #pragma once"
     if is_code(path) and len(lines) - 1 > LINES_MAX:
         yield (f"{path}:{LINES_MAX + 1}: {len(lines) - 1} lines; split the file by what it does "

@@ -100,6 +100,9 @@ class Rules(unittest.TestCase):
         found = self.complaints("core/base/a.h", "int x;\n")
         self.assertEqual(found, ["core/base/a.h:1: begin the header with #pragma once"])
 
+    def test_header_that_is_included_again(self):
+        self.assertEqual(self.complaints("core/base/a-inl.h", "int x;\n"), [])
+
     def test_extension(self):
         found = self.complaints("core/base/a.cpp", "int x;\n")
         self.assertEqual(len(found), 1, found)

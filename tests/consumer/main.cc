@@ -1,8 +1,8 @@
 // Sends four values through a codec of the installed library, and asks it for one that it has not.
-#include <core/base/bytes.h>
-#include <core/base/status.h>
-#include <core/codec/codec.h>
-#include <core/codec/registry.h>
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+#include "core/codec/codec.h"
+#include "core/codec/registry.h"
 
 #include <array>
 #include <iostream>

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""The command line of ./dev: help, wrong words, and packages that are missing.
+
+What ./dev builds and runs, it shows by itself: this very test is run by ./dev test.
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VERBS = "setup test demo build bench fuzz lint format clean".split()
+
+
+def dev(*arguments: str, path: str = "") -> subprocess.CompletedProcess:
+    environment = dict(os.environ, PATH=f"{path}:{os.environ['PATH']}" if path
+                       else os.environ["PATH"])
+    return subprocess.run([str(ROOT / "dev"), *arguments], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, env=environment, check=False)
+
+
+class Help(unittest.TestCase):
+    def test_whole(self):
+        result = dev("--help")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for verb in VERBS:
+            self.assertRegex(result.stdout, rf"(?m)^  {verb} ")
+
+    def test_every_verb_has_examples(self):
+        for verb in VERBS:
+            with self.subTest(verb):
+                result = dev(verb, "--help")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertTrue(result.stdout.startswith(f"usage: ./dev {verb}"), result.stdout)
+                self.assertRegex(result.stdout, rf"examples?:\n  \./dev {verb}")
+
+    def test_no_colour_without_a_terminal(self):
+        self.assertNotIn("\x1b", dev("tets").stderr)
+
+
+class WrongWords(unittest.TestCase):
+    def assert_refused(self, arguments: str, words: str):
+        result = dev(*arguments.split())
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn(words, result.stderr)
+
+    def test_no_verb(self):
+        self.assert_refused("", "usage: ./dev VERB")
+
+    def test_unknown_verb(self):
+        self.assert_refused("tets", "no verb 'tets'; did you mean 'test'?")
+        self.assert_refused("formt", "did you mean 'format'?")
+
+    def test_unknown_preset(self):
+        self.assert_refused("build --preset relase", "did you mean 'release'?")
+
+    def test_preset_without_a_name(self):
+        self.assert_refused("test --preset", "--preset needs a value")
+
+    def test_unknown_options(self):
+        self.assert_refused("test --fats", "did you mean '--fast'?")
+        self.assert_refused("fuzz --secnds 3", "did you mean '--seconds'?")
+        self.assert_refused("build --prset", "did you mean '--preset'?")
+
+    def test_fast_is_a_tier_of_one_preset(self):
+        self.assert_refused("test --fast --preset asan", "--fast goes with the preset dev")
+
+    def test_seconds_that_are_none(self):
+        self.assert_refused("fuzz --seconds soon", "takes a whole number, not 'soon'")
+
+    def test_verbs_without_arguments(self):
+        self.assert_refused("lint everything", "lint takes no argument")
+
+
+class MissingPackages(unittest.TestCase):
+    """A machine without the packages, played by commands that stand first on the path."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+        self.log = self.folder / "log"
+        self.command("dpkg-query", "exit 1")
+        self.command("apt-get", f'echo "$DEBIAN_FRONTEND $*" >>"{self.log}"; exit 100')
+
+    def command(self, name: str, script: str):
+        path = self.folder / name
+        path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        path.chmod(0o755)
+
+    def test_without_root_and_sudo_the_command_is_shown(self):
+        self.command("id", "echo 1000")
+        self.command("sudo", "exit 1")
+        result = dev("format", path=str(self.folder))
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("as root, run:\n  apt-get update && apt-get install -y "
+                      "--no-install-recommends clang-format clang-tidy shellcheck\n",
+                      result.stderr)
+        self.assertFalse(self.log.exists(), "apt-get was not to be called")
+
+    def test_root_calls_apt_and_stops_when_it_fails(self):
+        self.command("id", "echo 0")
+        result = dev("format", path=str(self.folder))
+        self.assertEqual(result.returncode, 1, result.stderr)
+        calls = self.log.read_text(encoding="utf-8").splitlines()
+        self.assertEqual(len(calls), 1, calls)
+        self.assertRegex(calls[0], r"^noninteractive -y .*\bupdate$")
+
+    def test_sudo_calls_apt(self):
+        self.command("id", "echo 1000")
+        self.command("sudo", '[ "$1" = -n ] && shift; exec "$@"')
+        self.assertEqual(dev("format", path=str(self.folder)).returncode, 1)
+        self.assertTrue(re.match("noninteractive", self.log.read_text(encoding="utf-8")))
+
+    def test_nothing_is_called_when_every_package_is_there(self):
+        self.command("dpkg-query", "echo installed")
+        self.command("id", "echo 0")
+        self.assertEqual(dev("setup", path=str(self.folder)).returncode, 0)
+        self.assertFalse(self.log.exists(), "apt-get was not to be called")
+
+
+if __name__ == "__main__":
+    unittest.main()
