@@ -18,6 +18,7 @@ TEXT_SUFFIXES = source_tree.CODE_SUFFIXES | {".py", ".sh", ".cmake", ".txt", ".m
 # Written in two pieces, so that this file does not break its own rule.
 MACHINE_PATH = re.compile(r"(?<![\w.$}~-])/(?:ho" r"me|ro" r"ot|wo" r"rk)/\w")
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
+FRAGMENT = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\.(?:added|changed|fixed|removed)\.md")
 LINK = re.compile(r"\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 
 
@@ -103,6 +104,9 @@ def _complaints_of_file(root: Path, path: Path) -> Iterator[str]:
                 yield f"{path}:{number}: {rule.message}"
     if path.suffix == ".md":
         yield from _broken_links(root, path, lines)
+    if path.parts[0] == "changes" and not (FRAGMENT.fullmatch(path.name)
+                                           or path.name == "README.md"):
+        yield f"{path}:1: name it WHAT.KIND.md as changes/README.md says"
     if path.suffix in {".cpp", ".hpp"}:
         yield f"{path}:1: name it .cc or .h; the build looks for nothing else"
     if path.suffix == ".h" and "#pragma once" not in lines and not is_included_again(path):

@@ -103,6 +103,12 @@ class Rules(unittest.TestCase):
     def test_header_that_is_included_again(self):
         self.assertEqual(self.complaints("core/base/a-inl.h", "int x;\n"), [])
 
+    def test_changelog_fragment(self):
+        self.assert_allowed("changes/codec-int8.added.md", "New.")
+        found = self.complaints("changes/Codec int8.md", "New.\n")
+        self.assertEqual(found, ["changes/Codec int8.md:1: name it WHAT.KIND.md as "
+                                 "changes/README.md says"])
+
     def test_extension(self):
         found = self.complaints("core/base/a.cpp", "int x;\n")
         self.assertEqual(len(found), 1, found)
