@@ -43,11 +43,10 @@ class MaxAggregator final : public CombiningAggregator {
     for (std::size_t i = 0; i < count_; ++i) {
       const float value = element(payload.body.data(), i);
       if (std::isfinite(value) && !std::signbit(value)) continue;
-      return Status(StatusCode::corrupt_data,
-                    {.what = fmt::format("element {} of a max stage", i),
-                     .expected = "a finite magnitude",
-                     .got = fmt::format("{}", value),
-                     .remedy = "have the bucket sent again"});
+      return Status(StatusCode::corrupt_data, {.what = fmt::format("element {} of a max stage", i),
+                                               .expected = "a finite magnitude",
+                                               .got = fmt::format("{}", value),
+                                               .remedy = "have the bucket sent again"});
     }
     return {};
   }
@@ -81,7 +80,6 @@ class DecodingAggregator final : public Aggregator {
 
   Status begin(const StageCall& call, std::span<float> residual) override {
     assert(residual.empty() || residual.size() == sum_.size());
-    std::ranges::fill(sum_, 0.0f);
     residual_ = residual;
     agents_ = call.round.agents;
     contributors_ = 0;
@@ -89,10 +87,15 @@ class DecodingAggregator final : public Aggregator {
   }
 
   Status add(const StageCall& call, ByteSpan payload) override {
-    TRIBUTARY_ASSIGN(const OpenPayload open, open_payload_of(codec_, call.stage(), sum_.size(),
-                                                             call.execution, payload));
+    TRIBUTARY_ASSIGN(const OpenPayload open,
+                     open_payload_of(codec_, call.stage(), sum_.size(), call.execution, payload));
     const std::uint64_t total = std::uint64_t{contributors_} + open.header.contributors;
     if (total > agents_) return too_many(agents_, total);
+    if (contributors_ == 0) {
+      TRIBUTARY_TRY(codec_.decode(call, payload, sum_));
+      contributors_ = open.header.contributors;
+      return {};
+    }
     TRIBUTARY_TRY(codec_.decode(call, payload, decoded_));
     for_each_chunk(call.execution, sum_.size(), kChunkValues,
                    [&](std::size_t, std::size_t begin, std::size_t end) {

@@ -48,9 +48,9 @@ class CombiningAggregator : public Aggregator {
   std::uint32_t contributors_ = 0;
 };
 
-// For codecs of kind `reduce` and `gather`: decodes every payload on arrival, adds it to one float32
-// sum, and encodes the sum by the same codec. It is also where the aggregator's own error feedback
-// happens: the loss of that encoding goes into the residual once the round is committed.
+// For codecs of kind `reduce` and `gather`: decodes every payload on arrival, adds it to one
+// float32 sum, and encodes the sum by the same codec. It is also where the aggregator's own error
+// feedback happens: the loss of that encoding goes into the residual once the round is committed.
 std::unique_ptr<Aggregator> make_decoding_aggregator(const Codec& codec, std::uint32_t values);
 
 // Element-wise maximum of non-negative float32 bodies of `count` elements, for `max` stages.

@@ -52,14 +52,22 @@ struct Execution {
   ThreadPool* pool = nullptr;  // none: on the caller's thread
 };
 
+// A layer's part of a bucket, as a matrix of `rows` rows (1 for a vector); rows divides count.
+struct LayerRun {
+  std::uint32_t offset = 0;  // within the bucket
+  std::uint32_t count = 0;
+  std::uint32_t rows = 1;
+};
+
 // What a plan fixes for one bucket in one round; together with a payload's own bytes it is all that
 // a decoder knows. Random draws are addressed by it.
 struct RoundContext {
   std::uint64_t job_seed = 0;
   std::uint64_t round = 0;
   std::uint32_t bucket = 0;
-  std::uint32_t agent = 0;   // this agent's index among the members
-  std::uint32_t agents = 1;  // planned members: no aggregate has more contributors
+  std::uint32_t agent = 0;                // this agent's index among the members
+  std::uint32_t agents = 1;               // planned members: no aggregate has more contributors
+  std::span<const LayerRun> layers = {};  // in order, without gaps; none: the bucket is one layer
 };
 
 struct StageCall {

@@ -10,7 +10,7 @@
 namespace tributary {
 
 LocalExchange::LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents,
-                             bool error_feedback, Clock& clock)
+                             bool error_feedback, const Clock& clock)
     : codec_(codec), clock_(clock), agents_(agents) {
   const bool keep = error_feedback && codec.lossy();
   for (Agent& agent : agents_) {
@@ -67,14 +67,15 @@ Status LocalExchange::play_stage(const StageCall& call,
                                  ExchangeTraffic& traffic) {
   const bool last = call.stage() + 1 == combined_.size();
   Aggregator& aggregator = *aggregators_[call.stage()];
-  TRIBUTARY_TRY(aggregator.begin(
-      call, last ? std::span<float>(aggregator_residual_) : std::span<float>()));
+  TRIBUTARY_TRY(
+      aggregator.begin(call, last ? std::span<float>(aggregator_residual_) : std::span<float>()));
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
     StageCall own = call;
     own.round.agent = i;
     const auto start = clock_.now();
     Agent& agent = agents_[i];
-    if (Status s = agent.encoder->encode(own, encoder_input(i, updates[i]), agent.payload); !s.ok()) {
+    if (Status s = agent.encoder->encode(own, encoder_input(i, updates[i]), agent.payload);
+        !s.ok()) {
       return std::move(s).at(fmt::format("agent {}", i));
     }
     const auto encoded = clock_.now();

@@ -17,8 +17,8 @@
 namespace tributary {
 
 struct ExchangeTraffic {
-  std::uint64_t bytes_up = 0;    // from all agents together
-  std::uint64_t bytes_down = 0;  // to one agent
+  std::uint64_t bytes_up = 0;            // from all agents together
+  std::uint64_t bytes_down = 0;          // to one agent
   std::chrono::nanoseconds encode{};     // all agents together
   std::chrono::nanoseconds aggregate{};  // all agents together
   std::chrono::nanoseconds decode{};     // one agent
@@ -28,8 +28,8 @@ class LocalExchange {
  public:
   // Agents whose updates have `values` values. With error feedback every agent, and an aggregator
   // that encodes again, keeps a residual from round to round.
-  LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents,
-                bool error_feedback, Clock& clock);
+  LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents, bool error_feedback,
+                const Clock& clock);
 
   // Plays one round: updates[i] is agent i's. `sum` becomes what every agent decodes.
   // `round.agent` is set here.
@@ -56,7 +56,7 @@ class LocalExchange {
   std::span<const float> encoder_input(std::uint32_t agent, std::span<const float> update) const;
 
   const Codec& codec_;
-  Clock& clock_;
+  const Clock& clock_;
   std::vector<Agent> agents_;
   std::vector<std::unique_ptr<Aggregator>> aggregators_;  // one per stage
   FloatVector aggregator_residual_;

@@ -60,7 +60,7 @@ struct Tally {
 class BucketRun {
  public:
   BucketRun(const Codec& codec, std::vector<std::span<const float>> updates,
-            const MeasureOptions& options, Clock& clock)
+            const MeasureOptions& options, const Clock& clock)
       : updates_(std::move(updates)),
         options_(options),
         exchange_(codec, static_cast<std::uint32_t>(updates_[0].size()),
@@ -69,11 +69,10 @@ class BucketRun {
         total_(updates_[0].size(), 0.0) {}
 
   Status play(std::uint32_t bucket, std::uint32_t round, Tally& tally) {
-    TRIBUTARY_ASSIGN(const ExchangeTraffic traffic,
-                     exchange_.play({.job_seed = options_.job_seed,
-                                     .round = round,
-                                     .bucket = bucket},
-                                    {.backend = options_.backend}, updates_, sum_));
+    TRIBUTARY_ASSIGN(
+        const ExchangeTraffic traffic,
+        exchange_.play({.job_seed = options_.job_seed, .round = round, .bucket = bucket},
+                       {.backend = options_.backend}, updates_, sum_));
     tally.add_traffic(traffic, sum_.size(), updates_.size());
     for (std::size_t i = 0; i < sum_.size(); ++i) total_[i] += static_cast<double>(sum_[i]);
     return {};
@@ -101,9 +100,9 @@ class BucketRun {
 Status check_updates(std::span<const std::span<const float>> updates,
                      const MeasureOptions& options) {
   const auto refuse = [](std::string what, std::string expected, std::string got) {
-    return Status(StatusCode::invalid_argument, {.what = std::move(what),
-                                                 .expected = std::move(expected),
-                                                 .got = std::move(got)});
+    return Status(
+        StatusCode::invalid_argument,
+        {.what = std::move(what), .expected = std::move(expected), .got = std::move(got)});
   };
   if (updates.empty() || updates.size() > kContributorsMax) {
     return refuse("updates to measure", fmt::format("1 to {}", kContributorsMax),
@@ -127,7 +126,7 @@ Status check_updates(std::span<const std::span<const float>> updates,
 }  // namespace
 
 Result<MeasureReport> measure(const Codec& codec, std::span<const std::span<const float>> updates,
-                              const MeasureOptions& options, Clock& clock) {
+                              const MeasureOptions& options, const Clock& clock) {
   TRIBUTARY_TRY(check_updates(updates, options));
   const std::size_t values = updates[0].size();
   const std::size_t buckets = (values + options.bucket_values - 1) / options.bucket_values;

@@ -36,8 +36,7 @@ struct MeasureReport {
 };
 
 // Plays one agent per update; all updates have the same length, one value at least.
-Result<MeasureReport> measure(const Codec& codec,
-                              std::span<const std::span<const float>> updates,
-                              const MeasureOptions& options, Clock& clock);
+Result<MeasureReport> measure(const Codec& codec, std::span<const std::span<const float>> updates,
+                              const MeasureOptions& options, const Clock& clock);
 
 }  // namespace tributary

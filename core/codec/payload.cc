@@ -55,6 +55,13 @@ Status corrupt(std::string what, std::string expected, std::string got) {
 }
 
 Status check_fixed_header(ByteSpan payload) {
+  if (reinterpret_cast<std::uintptr_t>(payload.data()) % kPayloadAlignment != 0) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "payload's place in memory",
+                   .expected = fmt::format("a multiple of {} bytes", kPayloadAlignment),
+                   .got = "another",
+                   .remedy = "copy the payload into a Bytes"});
+  }
   if (payload.size() < kPayloadFixedHeaderBytes) {
     return corrupt("payload header", fmt::format("{} bytes or more", kPayloadFixedHeaderBytes),
                    fmt::format("{}", payload.size()));
@@ -137,8 +144,8 @@ void set_contributors(std::uint32_t contributors, Bytes& payload) {
 }
 
 void seal_payload(const Execution& execution, Bytes& payload) {
-  put(MutableByteSpan(payload), kChecksumOffset,
-      payload_checksum(execution, payload, header_bytes(payload[5])));
+  const std::size_t prefix = std::min(header_bytes(payload[5]), payload.size());
+  put(MutableByteSpan(payload), kChecksumOffset, payload_checksum(execution, payload, prefix));
 }
 
 Result<OpenPayload> open_payload(const Execution& execution, ByteSpan payload) {
@@ -154,8 +161,8 @@ Result<OpenPayload> open_payload(const Execution& execution, ByteSpan payload) {
     if (payload[i] != 0) return corrupt("padding behind the spec", "zero bytes", "something else");
   }
   OpenPayload open;
-  open.header.spec = {
-      reinterpret_cast<const char*>(payload.data()) + kPayloadFixedHeaderBytes, spec_bytes};
+  open.header.spec = {reinterpret_cast<const char*>(payload.data()) + kPayloadFixedHeaderBytes,
+                      spec_bytes};
   open.header.stage = get<std::uint8_t>(payload, 3);
   open.header.layout = get<std::uint8_t>(payload, 4);
   open.header.contributors = get<std::uint32_t>(payload, 8);
@@ -176,11 +183,10 @@ Result<OpenPayload> open_payload_of(const Codec& codec, std::size_t stage, std::
                                     const Execution& execution, ByteSpan payload) {
   TRIBUTARY_ASSIGN(OpenPayload open, open_payload(execution, payload));
   const auto mismatch = [](std::string what, std::string expected, std::string got) {
-    return Status(StatusCode::mismatch,
-                  {.what = std::move(what),
-                   .expected = std::move(expected),
-                   .got = std::move(got),
-                   .remedy = "encode and decode by the same plan"});
+    return Status(StatusCode::mismatch, {.what = std::move(what),
+                                         .expected = std::move(expected),
+                                         .got = std::move(got),
+                                         .remedy = "encode and decode by the same plan"});
   };
   if (open.header.spec != codec.spec()) {
     return mismatch("payload's codec", codec.spec(), std::string(open.header.spec));

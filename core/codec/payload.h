@@ -26,8 +26,9 @@
 
 namespace tributary {
 
-constexpr std::uint32_t kBucketValuesMax = 1u << 26;    // 256 MiB of float32
-constexpr std::size_t kPayloadBytesMax = 1ull << 30;    // no codec needs 16 bytes per value
+constexpr std::uint32_t kBucketValuesMax = 1u << 26;  // 256 MiB of float32
+constexpr std::size_t kPayloadBytesMax = 1ull << 30;  // no codec needs 16 bytes per value
+constexpr std::size_t kPayloadAlignment = 8;          // bodies are read in place
 constexpr std::uint32_t kContributorsMax = 1u << 20;
 constexpr std::size_t kPayloadFixedHeaderBytes = 24;
 constexpr std::size_t kSpecBytesMax = 200;

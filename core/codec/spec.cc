@@ -47,11 +47,14 @@ bool allowed(const ParamSpec& param, double number) {
 
 std::string describe_range(const ParamSpec& param) {
   switch (param.kind) {
-    case ParamKind::integer: return fmt::format("an integer from {} to {}", param.min, param.max);
+    case ParamKind::integer:
+      return fmt::format("an integer from {} to {}", param.min, param.max);
     case ParamKind::power_of_two:
       return fmt::format("a power of two from {} to {}", param.min, param.max);
-    case ParamKind::real: return fmt::format("a number from {} to {}", param.min, param.max);
-    case ParamKind::choice: return fmt::format("{}", fmt::join(param.choices, "|"));
+    case ParamKind::real:
+      return fmt::format("a number from {} to {}", param.min, param.max);
+    case ParamKind::choice:
+      return fmt::format("{}", fmt::join(param.choices, "|"));
   }
   return {};
 }

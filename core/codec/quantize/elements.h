@@ -1,5 +1,5 @@
-// The arithmetic of one element, and with it the specification: what a SIMD kernel or a GPU does for
-// an element must give these bits.
+// The arithmetic of one element, and with it the specification: what a SIMD kernel or a GPU does
+// for an element must give these bits.
 #pragma once
 
 #include <bit>

@@ -5,6 +5,8 @@
 //   stage 1, sum: one level per value. Layout 0: signed bytes of one agent; 1 and 2: sums in 16 and
 //                 32 bits, the narrowest in which the planned number of agents can't overflow.
 #include <atomic>
+#include <cmath>
+#include <type_traits>
 
 #include "core/codec/aggregate.h"
 #include "core/codec/finite.h"
@@ -28,9 +30,12 @@ constexpr std::size_t width_of(std::uint8_t layout) { return std::size_t{1} << l
 template <typename Visit>
 void visit_levels(std::uint8_t layout, const std::uint8_t* body, const Visit& visit) {
   switch (layout) {
-    case kLevels8: return visit(reinterpret_cast<const std::int8_t*>(body));
-    case kSums16: return visit(reinterpret_cast<const std::int16_t*>(body));
-    default: return visit(reinterpret_cast<const std::int32_t*>(body));
+    case kLevels8:
+      return visit(reinterpret_cast<const std::int8_t*>(body));
+    case kSums16:
+      return visit(reinterpret_cast<const std::int16_t*>(body));
+    default:
+      return visit(reinterpret_cast<const std::int32_t*>(body));
   }
 }
 
@@ -58,12 +63,26 @@ Status check_levels(const OpenPayload& payload) {
     }
   });
   if (within) return {};
-  return Status(StatusCode::corrupt_data,
-                {.what = "sums of int8_shared levels",
-                 .expected = fmt::format("at most {} from {} contributors", bound,
-                                         header.contributors),
-                 .got = "larger ones",
-                 .remedy = "have the bucket sent again"});
+  return Status(
+      StatusCode::corrupt_data,
+      {.what = "sums of int8_shared levels",
+       .expected = fmt::format("at most {} from {} contributors", bound, header.contributors),
+       .got = "larger ones",
+       .remedy = "have the bucket sent again"});
+}
+
+void decode_levels(const Kernels& k, const OpenPayload& payload, std::size_t begin, std::size_t end,
+                   float step, float* x) {
+  visit_levels(payload.header.layout, payload.body.data(), [&](const auto* levels) {
+    using Level = std::remove_cvref_t<decltype(*levels)>;
+    if constexpr (sizeof(Level) == 1) {
+      k.from_levels8(levels + begin, end - begin, step, x);
+    } else if constexpr (sizeof(Level) == 2) {
+      k.from_levels16(levels + begin, end - begin, step, x);
+    } else {
+      k.from_levels32(levels + begin, end - begin, step, x);
+    }
+  });
 }
 
 class LevelSumAggregator final : public CombiningAggregator {
@@ -83,19 +102,19 @@ class LevelSumAggregator final : public CombiningAggregator {
                MutableByteSpan accumulator) const override {
     const bool narrow = accumulator.size() == values_ * width_of(kSums16);
     const Kernels& k = kernels(execution.backend);
-    for_each_chunk(
-        execution, values_, kChunkValues, [&](std::size_t, std::size_t begin, std::size_t end) {
-          const std::size_t n = end - begin;
-          const std::size_t width = narrow ? width_of(kSums16) : width_of(kSums32);
-          std::uint8_t* const sum = accumulator.data() + begin * width;
-          if (first) std::memset(sum, 0, n * width);
-          const std::uint8_t* const in =
-              payload.body.data() + begin * width_of(payload.header.layout);
-          add(k, payload.header.layout, in, n, sum, narrow);
-        });
+    for_each_chunk(execution, values_, kChunkValues,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
+                     const std::size_t n = end - begin;
+                     const std::size_t width = narrow ? width_of(kSums16) : width_of(kSums32);
+                     std::uint8_t* const sum = accumulator.data() + begin * width;
+                     if (first) std::memset(sum, 0, n * width);
+                     const std::uint8_t* const in =
+                         payload.body.data() + begin * width_of(payload.header.layout);
+                     add_levels(k, payload.header.layout, in, n, sum, narrow);
+                   });
   }
 
-  static void add(const Kernels& k, std::uint8_t layout, const std::uint8_t* in, std::size_t n,
+  static void add_levels(const Kernels& k, std::uint8_t layout, const std::uint8_t* in, std::size_t n,
                   std::uint8_t* sum, bool narrow) {
     auto* const sum16 = reinterpret_cast<std::int16_t*>(sum);
     auto* const sum32 = reinterpret_cast<std::int32_t*>(sum);
@@ -110,7 +129,8 @@ class LevelSumAggregator final : public CombiningAggregator {
       default:
         if (!narrow) return k.add_levels32_to32(in32, n, sum32);
         // A peer chose more room than the plan needs; its levels are checked, so they fit.
-        for (std::size_t i = 0; i < n; ++i) sum16[i] = static_cast<std::int16_t>(sum16[i] + in32[i]);
+        for (std::size_t i = 0; i < n; ++i)
+          sum16[i] = static_cast<std::int16_t>(sum16[i] + in32[i]);
     }
   }
 };
@@ -135,8 +155,8 @@ class Int8SharedCodec final : public Codec {
 
   // The combined magnitudes of stage 0, one per block.
   Result<std::span<const float>> scales(const StageCall& call, std::size_t values) const {
-    TRIBUTARY_ASSIGN(const OpenPayload open, open_payload_of(*this, 0, values, call.execution,
-                                                             call.combined.front()));
+    TRIBUTARY_ASSIGN(const OpenPayload open,
+                     open_payload_of(*this, 0, values, call.execution, call.combined.front()));
     const std::size_t blocks = options_.blocks(values);
     if (open.body.size() != blocks * sizeof(float)) {
       return wrong_body_size("int8_shared scales", blocks * sizeof(float), open.body.size());
@@ -183,11 +203,12 @@ class Int8SharedEncoder final : public Encoder {
   // from an earlier round would do as well.
   Status encode_levels(const StageCall& call, std::span<const float> values, Bytes& payload) {
     TRIBUTARY_ASSIGN(const std::span<const float> scales, codec_.scales(call, values.size()));
-    const MutableByteSpan body = start_payload({.spec = codec_.spec(),
-                                                .stage = 1,
-                                                .layout = kLevels8,
-                                                .values = static_cast<std::uint32_t>(values.size())},
-                                               values.size(), payload);
+    const MutableByteSpan body =
+        start_payload({.spec = codec_.spec(),
+                       .stage = 1,
+                       .layout = kLevels8,
+                       .values = static_cast<std::uint32_t>(values.size())},
+                      values.size(), payload);
     auto* const levels = reinterpret_cast<std::int8_t*>(body.data());
     const LevelWriter writer(call, codec_.options());
     for_each_block(call.execution, codec_.options(), values.size(),
@@ -212,25 +233,21 @@ Status Int8SharedCodec::decode(const StageCall& call, ByteSpan payload,
                    open_payload_of(*this, 1, sum.size(), call.execution, payload));
   TRIBUTARY_TRY(check_levels(open));
   const Kernels& k = kernels(call.execution.backend);
+  const auto level_bound = static_cast<float>(kLevelMax * open.header.contributors);
+  std::atomic<bool> finite = true;
   for_each_block(call.execution, options_, sum.size(),
                  [&](std::size_t block, std::size_t begin, std::size_t end) {
                    const float step = block_scale(scales[block]).step;
-                   const std::uint8_t* const in =
-                       open.body.data() + begin * width_of(open.header.layout);
-                   const std::size_t n = end - begin;
-                   float* const x = sum.data() + begin;
-                   switch (open.header.layout) {
-                     case kLevels8:
-                       return k.from_levels8(reinterpret_cast<const std::int8_t*>(in), n, step, x);
-                     case kSums16:
-                       return k.from_levels16(reinterpret_cast<const std::int16_t*>(in), n, step,
-                                              x);
-                     default:
-                       return k.from_levels32(reinterpret_cast<const std::int32_t*>(in), n, step,
-                                              x);
-                   }
+                   if (!std::isfinite(step * level_bound)) finite = false;
+                   decode_levels(k, open, begin, end, step, sum.data() + begin);
                  });
-  return {};
+  if (finite) return {};
+  return Status(
+      StatusCode::corrupt_data,
+      {.what = spec_ + " payload",
+       .expected = "a sum within the range of float32",
+       .got = fmt::format("{} contributors at a scale beyond it", open.header.contributors),
+       .remedy = "clip the updates"});
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/codec/quantize/kernels_simd.cc"
-#include "hwy/foreach_target.h"  // must come before highway.h
-#include "hwy/highway.h"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+#include "core/codec/random-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tributary::quantize::HWY_NAMESPACE {
@@ -71,7 +73,8 @@ struct HalfFormat {
   static float decode_one(std::uint16_t half) { return float_of_half(half); }
 
 // F16C and Arm round to nearest even in hardware, as half_of does; everything else does it here.
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_ARCH_ARM_A64
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || \
+    HWY_ARCH_ARM_A64
   using Packed = hn::Rebind<hwy::float16_t, Float>;
 
   static hn::Vec<Uint16Half> encode(FloatVec x, IntVec) {
@@ -90,10 +93,9 @@ struct HalfFormat {
     const IntVec normal =
         hn::ShiftRight<13>(hn::Add(magnitude, hn::Add(odd, hn::Set(di, 0xfff - 0x38000000))));
     const FloatVec unit = hn::Set(df, 0.5f);
-    const IntVec denormal = hn::Sub(hn::BitCast(di, hn::Add(hn::BitCast(df, magnitude), unit)),
-                                    hn::BitCast(di, unit));
-    IntVec half =
-        hn::IfThenElse(hn::Lt(magnitude, hn::Set(di, 0x38800000)), denormal, normal);
+    const IntVec denormal =
+        hn::Sub(hn::BitCast(di, hn::Add(hn::BitCast(df, magnitude), unit)), hn::BitCast(di, unit));
+    IntVec half = hn::IfThenElse(hn::Lt(magnitude, hn::Set(di, 0x38800000)), denormal, normal);
     half = hn::IfThenElse(hn::Gt(magnitude, hn::Set(di, 0x477fefff)), hn::Set(di, 0x7bff), half);
     return pack_float16(x, half);
   }
@@ -190,18 +192,6 @@ void to_nearest_levels(const float* HWY_RESTRICT x, std::size_t n, float levels_
   for (; i < n; ++i) levels[i] = nearest_level(x[i], levels_per_unit);
 }
 
-// random_bits() of consecutive elements.
-UintVec draws(StreamKey key, UintVec elements) {
-  const Uint32 du;
-  UintVec x = hn::Add(elements, hn::Set(du, key.a));
-  x = hn::Xor(x, hn::ShiftRight<16>(x));
-  x = hn::Mul(x, hn::Set(du, kRandomMultiplier1));
-  x = hn::Xor(x, hn::ShiftRight<15>(x));
-  x = hn::Add(x, hn::Set(du, key.b));
-  x = hn::Mul(x, hn::Set(du, kRandomMultiplier2));
-  return hn::Xor(x, hn::ShiftRight<15>(x));
-}
-
 void to_random_levels(const float* HWY_RESTRICT x, std::size_t n, float levels_per_unit,
                       StreamKey key, std::uint32_t first_element,
                       std::int8_t* HWY_RESTRICT levels) {
@@ -211,16 +201,16 @@ void to_random_levels(const float* HWY_RESTRICT x, std::size_t n, float levels_p
   const std::size_t lanes = hn::Lanes(df);
   const FloatVec factor = hn::Set(df, levels_per_unit);
   const FloatVec unit = hn::Set(df, 0x1p-24f);
-  UintVec elements = hn::Iota(du, first_element);
-  const UintVec stride = hn::Set(du, static_cast<std::uint32_t>(lanes));
+  UintVec position = tributary::HWY_NAMESPACE::draw_position(du, key, first_element);
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const IntVec bits24 = hn::BitCast(di, hn::ShiftRight<8>(draws(key, elements)));
+    const IntVec bits24 =
+        hn::BitCast(di, hn::ShiftRight<8>(tributary::HWY_NAMESPACE::draw_bits(du, key, position)));
     const FloatVec uniform = hn::Mul(hn::ConvertTo(df, bits24), unit);
     const FloatVec level = clamp_levels(hn::Mul(hn::LoadU(df, x + i), factor));
     const FloatVec rounded = clamp_levels(hn::Floor(hn::Add(level, uniform)));
     store_levels(hn::ConvertTo(di, rounded), levels + i);
-    elements = hn::Add(elements, stride);
+    position = hn::Add(position, tributary::HWY_NAMESPACE::draw_stride(du));
   }
   for (; i < n; ++i) {
     const auto element = first_element + static_cast<std::uint32_t>(i);
@@ -228,22 +218,25 @@ void to_random_levels(const float* HWY_RESTRICT x, std::size_t n, float levels_p
   }
 }
 
-IntVec widen(hn::Vec<hn::Rebind<std::int8_t, Float>> v) { return hn::PromoteTo(Int32(), v); }
-IntVec widen(hn::Vec<hn::Rebind<std::int16_t, Float>> v) { return hn::PromoteTo(Int32(), v); }
-#if HWY_TARGET != HWY_SCALAR
-IntVec widen(IntVec v) { return v; }
-#endif
+template <typename Level>
+IntVec load_levels(const Level* levels) {
+  const hn::Rebind<Level, Float> dl;
+  if constexpr (sizeof(Level) == sizeof(std::int32_t)) {
+    return hn::LoadU(dl, levels);
+  } else {
+    return hn::PromoteTo(Int32(), hn::LoadU(dl, levels));
+  }
+}
 
 template <typename Level>
 void from_levels(const Level* HWY_RESTRICT levels, std::size_t n, float step,
                  float* HWY_RESTRICT x) {
   const Float df;
-  const hn::Rebind<Level, Float> dl;
   const std::size_t lanes = hn::Lanes(df);
   const FloatVec factor = hn::Set(df, step);
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const FloatVec level = hn::ConvertTo(df, widen(hn::LoadU(dl, levels + i)));
+    const FloatVec level = hn::ConvertTo(df, load_levels(levels + i));
     hn::StoreU(hn::Mul(level, factor), df, x + i);
   }
   for (; i < n; ++i) x[i] = static_cast<float>(levels[i]) * step;

@@ -1,0 +1,205 @@
+// One table of cases for every codec in the registry.
+#include <gtest/gtest.h>
+
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/codec/chunks.h"
+#include "core/codec/codec_testing.h"
+
+namespace tributary {
+namespace {
+
+using codec_testing::codec_of;
+using codec_testing::kPatterns;
+using codec_testing::Pattern;
+using codec_testing::Round;
+using codec_testing::spans;
+using codec_testing::Trace;
+using codec_testing::updates;
+
+class CodecCases : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { ASSERT_NE(codec_ = codec_of(GetParam()), nullptr); }
+  std::unique_ptr<Codec> codec_;
+};
+
+// Around every edge that a block, a vector or a chunk can have.
+constexpr std::size_t kSizes[] = {0,    1,    2,    3,    7,    15,   16,   17,   31,
+                                  33,   63,   64,   65,   127,  128,  129,  255,  257,
+                                  1000, 4095, 4096, 4097, 8191, 8192, 8193, 12289};
+constexpr std::size_t kChunkSizes[] = {kChunkValues - 1, kChunkValues, kChunkValues + 1,
+                                       2 * kChunkValues + 77};
+
+TEST_P(CodecCases, CanonicalSpecMakesTheSameCodec) {
+  const auto again = codec_of(codec_->spec());
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->spec(), codec_->spec());
+  EXPECT_LE(codec_->spec().size(), kSpecBytesMax);
+}
+
+TEST_P(CodecCases, LosslessCodecsCarryEveryBit) {
+  if (codec_->lossy()) return;
+  for (const std::size_t size : kSizes) {
+    FloatVector update = codec_testing::update(Pattern::normal, size, 0);
+    if (size > 3) {
+      update[0] = std::numeric_limits<float>::quiet_NaN();
+      update[1] = -std::numeric_limits<float>::infinity();
+      update[2] = -0.0f;
+      update[3] = std::bit_cast<float>(0xffc12345u);
+    }
+    const Trace trace = codec_testing::play(*codec_, {update}, 1, {});
+    ASSERT_EQ(trace.error, "");
+    EXPECT_EQ(trace.sums[0], codec_testing::bits_of(update)) << size << " values";
+  }
+}
+
+// What was sent and what is still held back is what there was: the heart of error feedback. A codec
+// that sends something else than it says breaks it.
+TEST_P(CodecCases, NothingIsLostOverRounds) {
+  if (!codec_->lossy()) return;
+  constexpr std::uint32_t kRounds = 4;
+  constexpr std::uint32_t kAgents = 3;
+  const SystemClock clock;
+  for (const Pattern pattern : kPatterns) {
+    for (const std::size_t size : kSizes) {
+      const auto all = updates(pattern, size, kAgents);
+      LocalExchange exchange(*codec_, static_cast<std::uint32_t>(size), kAgents, true, clock);
+      std::vector<double> account(size, 0.0);
+      std::vector<double> moved(size, 0.0);
+      FloatVector sum(size);
+      for (std::uint32_t round = 0; round < kRounds; ++round) {
+        const auto traffic = exchange.play({.round = round}, {}, spans(all), sum);
+        ASSERT_TRUE(traffic.ok()) << traffic.status().text();
+        for (std::size_t i = 0; i < size; ++i) account[i] += static_cast<double>(sum[i]);
+      }
+      for (std::size_t i = 0; i < size; ++i) {
+        double truth = 0;
+        for (std::uint32_t agent = 0; agent < kAgents; ++agent) {
+          truth += kRounds * static_cast<double>(all[agent][i]);
+          moved[i] += kRounds * std::abs(static_cast<double>(all[agent][i]));
+          account[i] += static_cast<double>(exchange.residual(agent)[i]);
+        }
+        if (!exchange.aggregator_residual().empty()) {
+          account[i] += static_cast<double>(exchange.aggregator_residual()[i]);
+        }
+        // Float32 sums of what was decoded: their rounding follows the largest decoded value.
+        const double bound = kRounds * (moved[i] + std::abs(static_cast<double>(sum[i])) * kRounds);
+        ASSERT_NEAR(account[i], truth, bound * 0x1p-22 + 0x1p-140)
+            << "value " << i << " of " << size << ", pattern " << static_cast<int>(pattern);
+      }
+    }
+  }
+}
+
+TEST_P(CodecCases, ScalarAndSimdGiveTheSameBytes) {
+  const std::int64_t targets = hwy::SupportedTargets();
+  for (const Pattern pattern : kPatterns) {
+    for (const std::size_t size : kSizes) {
+      const auto all = updates(pattern, size, 3);
+      const Trace expected = codec_testing::play(*codec_, all, 2, {.backend = Backend::scalar});
+      for (std::int64_t rest = targets; rest != 0; rest &= rest - 1) {
+        const std::int64_t target = rest & -rest;
+        hwy::SetSupportedTargetsForTest(target);
+        const Trace got = codec_testing::play(*codec_, all, 2, {.backend = Backend::simd});
+        hwy::SetSupportedTargetsForTest(0);
+        ASSERT_TRUE(got == expected) << hwy::TargetName(target) << ", " << size
+                                     << " values, pattern " << static_cast<int>(pattern);
+      }
+    }
+  }
+}
+
+TEST_P(CodecCases, EveryNumberOfThreadsGivesTheSameBytes) {
+  for (const std::size_t size : kChunkSizes) {
+    const auto all = updates(Pattern::lognormal, size, 2);
+    const Trace expected = codec_testing::play(*codec_, all, 2, {.backend = Backend::scalar});
+    EXPECT_EQ(expected.error, "");
+    for (const std::size_t threads : {1u, 2u, 5u}) {
+      ThreadPool pool(threads);
+      const Trace got = codec_testing::play(*codec_, all, 2, {.pool = &pool});
+      ASSERT_TRUE(got == expected) << threads << " threads, " << size << " values";
+    }
+  }
+}
+
+TEST_P(CodecCases, NotFiniteInputIsRefusedByItsFirstElement) {
+  if (!codec_->lossy()) return;
+  for (const std::size_t size : {1u, 65u, 4097u, 70'000u}) {
+    for (const std::size_t bad : {std::size_t{0}, size / 2, size - 1}) {
+      for (const float value :
+           {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+            std::numeric_limits<float>::quiet_NaN()}) {
+        FloatVector x = codec_testing::update(Pattern::normal, size, 0);
+        x[bad] = value;
+        x[size - 1] = value;
+        for (const Backend backend : {Backend::scalar, Backend::simd}) {
+          Bytes payload;
+          const auto encoder = codec_->make_encoder(static_cast<std::uint32_t>(size));
+          const Status status =
+              encoder->encode({.round = {}, .execution = {.backend = backend}}, x, payload);
+          ASSERT_EQ(status.code(), StatusCode::not_finite) << size << " values, bad " << bad;
+          EXPECT_NE(status.text().find("element " + std::to_string(bad) + " "), std::string::npos)
+              << status.text();
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CodecCases, AnAggregatorRefusesMoreAgentsThanPlanned) {
+  const auto all = updates(Pattern::normal, 100, 2);
+  Round round(*codec_, all, 2);
+  const std::size_t last = round.last();
+  const auto aggregator = codec_->make_aggregator(last, 100);
+  ASSERT_TRUE(aggregator->begin(round.call(last), {}).ok());
+  ASSERT_TRUE(aggregator->add(round.call(last), round.payload(last, 0)).ok());
+  ASSERT_TRUE(aggregator->add(round.call(last), round.payload(last, 1)).ok());
+  EXPECT_EQ(aggregator->add(round.call(last), round.payload(last, 0)).code(),
+            StatusCode::resource_exhausted);
+  EXPECT_EQ(aggregator->contributors(), 2u);
+  Bytes combined;
+  ASSERT_TRUE(aggregator->finish(round.call(last), combined).ok());
+  EXPECT_EQ(combined, round.combined(last)) << "the refused payload left a trace";
+}
+
+TEST_P(CodecCases, APartialSumCountsItsContributors) {
+  if (codec_->aggregation() != Aggregation::sum) return;
+  const auto all = updates(Pattern::integers, 300, 4);  // float32 adds these exactly
+  Round round(*codec_, all, 4);
+  const std::size_t last = round.last();
+  const StageCall call = round.call(last);
+  const auto left = codec_->make_aggregator(last, 300);
+  const auto right = codec_->make_aggregator(last, 300);
+  ASSERT_TRUE(left->begin(call, {}).ok());
+  ASSERT_TRUE(right->begin(call, {}).ok());
+  for (const std::size_t agent : {0u, 1u}) {
+    ASSERT_TRUE(left->add(call, round.payload(last, agent)).ok());
+  }
+  for (const std::size_t agent : {2u, 3u}) {
+    ASSERT_TRUE(right->add(call, round.payload(last, agent)).ok());
+  }
+  Bytes partial;
+  ASSERT_TRUE(right->finish(call, partial).ok());
+  ASSERT_TRUE(left->add(call, partial).ok());
+  EXPECT_EQ(left->contributors(), 4u);
+  Bytes combined;
+  ASSERT_TRUE(left->finish(call, combined).ok());
+  EXPECT_EQ(combined, round.combined(last));
+}
+
+TEST_P(CodecCases, AnAggregateOfNothingIsAnError) {
+  const auto aggregator = codec_->make_aggregator(0, 10);
+  ASSERT_TRUE(aggregator->begin({.round = {}}, {}).ok());
+  Bytes combined;
+  EXPECT_EQ(aggregator->finish({.round = {}}, combined).code(), StatusCode::unavailable);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CodecCases, testing::ValuesIn(codec_testing::specs_under_test()),
+                         codec_testing::test_name);
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,141 @@
+// Bytes that somebody else may have written: every payload of every codec, cut at every byte and
+// with every single bit flipped, as it is and with the checksum made to fit again. What is decoded
+// must be an error or a valid bucket; the address sanitizer watches over the rest.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/codec/codec_testing.h"
+
+namespace tributary {
+namespace {
+
+using codec_testing::Pattern;
+using codec_testing::Round;
+
+constexpr std::size_t kValues = 70;  // more than a block of 64, with a tail
+constexpr std::uint32_t kAgents = 2;
+
+class Victim {
+ public:
+  Victim(const Codec& codec, Round& round, std::size_t stage)
+      : codec_(codec), round_(round), stage_(stage), sum_(kValues) {}
+
+  void receive(const Bytes& bytes) {
+    const Bytes exact(bytes.begin(), bytes.end());  // so that a read beyond it is seen
+    const StageCall call = round_.call(stage_);
+    const auto aggregator = codec_.make_aggregator(stage_, kValues);
+    ASSERT_TRUE(aggregator->begin(call, {}).ok());
+    Bytes combined;
+    if (aggregator->add(call, exact).ok()) ignore_error(aggregator->finish(call, combined));
+    judge(stage_ == round_.last() ? codec_.decode(call, exact, sum_) : decode_misled_by(exact));
+  }
+
+  int refused = 0;
+  int accepted = 0;
+
+ private:
+  // The last stage, decoded by what a hostile aggregator says of an earlier one.
+  Status decode_misled_by(const Bytes& earlier) {
+    StageCall call = round_.call(round_.last());
+    std::vector<ByteSpan> combined(call.combined.begin(), call.combined.end());
+    combined[stage_] = earlier;
+    call.combined = combined;
+    return codec_.decode(call, round_.combined(round_.last()), sum_);
+  }
+
+  void judge(const Status& decoded) {
+    if (!decoded.ok()) {
+      ++refused;
+      EXPECT_FALSE(decoded.fault().what.empty());
+      return;
+    }
+    ++accepted;
+    if (!codec_.lossy()) return;
+    EXPECT_TRUE(std::ranges::all_of(sum_, [](float x) { return std::isfinite(x); }));
+  }
+
+  const Codec& codec_;
+  Round& round_;
+  const std::size_t stage_;
+  FloatVector sum_;
+};
+
+class HostilePayloads : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { ASSERT_NE(codec_ = codec_testing::codec_of(GetParam()), nullptr); }
+
+  // attack(payload, victim) for what an agent and what an aggregator sends, in every stage.
+  template <typename Attack>
+  void for_every_payload(const Attack& attack) {
+    for (const Pattern pattern : {Pattern::normal, Pattern::zeros, Pattern::extremes}) {
+      Round round(*codec_, codec_testing::updates(pattern, kValues, kAgents), kAgents);
+      for (std::size_t stage = 0; stage <= round.last(); ++stage) {
+        Victim victim(*codec_, round, stage);
+        for (std::size_t agent = 0; agent < kAgents; ++agent) {
+          if (round.payload(stage, agent).empty()) continue;
+          attack(round.payload(stage, agent), victim);
+        }
+        attack(round.combined(stage), victim);
+        EXPECT_GT(victim.refused, 0);
+      }
+    }
+  }
+
+  std::unique_ptr<Codec> codec_;
+};
+
+void cut(const Bytes& good, bool reseal, Victim& victim) {
+  const Result<OpenPayload> open = open_payload({}, good);
+  ASSERT_TRUE(open.ok()) << open.status().text();
+  const std::size_t prefix = good.size() - open->body.size();
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    Bytes bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length));
+    if (reseal) {
+      if (length < prefix) continue;
+      shrink_body(length - prefix, bytes);
+      seal_payload({}, bytes);
+    }
+    victim.receive(bytes);
+  }
+}
+
+void flip(const Bytes& good, bool reseal, Victim& victim) {
+  for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+    Bytes bytes = good;
+    bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ (1u << (bit % 8)));
+    if (reseal) seal_payload({}, bytes);
+    victim.receive(bytes);
+  }
+}
+
+TEST_P(HostilePayloads, CutAtEveryByte) {
+  for_every_payload([](const Bytes& good, Victim& victim) {
+    const int accepted = victim.accepted;
+    cut(good, false, victim);
+    EXPECT_EQ(victim.accepted, accepted) << "a cut payload was taken for a whole one";
+  });
+}
+
+TEST_P(HostilePayloads, EveryBitFlipped) {
+  for_every_payload([](const Bytes& good, Victim& victim) {
+    const int accepted = victim.accepted;
+    flip(good, false, victim);
+    EXPECT_EQ(victim.accepted, accepted) << "the checksum missed a flipped bit";
+  });
+}
+
+TEST_P(HostilePayloads, CutWithAChecksumThatFits) {
+  for_every_payload([](const Bytes& good, Victim& victim) { cut(good, true, victim); });
+}
+
+TEST_P(HostilePayloads, EveryBitFlippedUnderAChecksumThatFits) {
+  for_every_payload([](const Bytes& good, Victim& victim) { flip(good, true, victim); });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HostilePayloads, testing::ValuesIn(codec_testing::specs_under_test()),
+                         codec_testing::test_name);
+
+}  // namespace
+}  // namespace tributary
