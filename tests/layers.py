@@ -28,10 +28,10 @@ class Order:
                 self.layers[name] = Layer(name, position, tuple(only.split()))
 
     def layer_of(self, path: str) -> Optional[Layer]:
-        """The entry with the longest name that path is, or lies in."""
-        parts = Path(path).parts
-        for length in range(len(parts), 0, -1):
-            layer = self.layers.get("/".join(parts[:length]))
+        """The entry for the file, for the file without its suffix, or for the nearest folder."""
+        file = Path(path)
+        for name in (file, file.with_suffix(""), *file.parents):
+            layer = self.layers.get(name.as_posix())
             if layer:
                 return layer
         return None
