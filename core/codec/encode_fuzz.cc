@@ -39,8 +39,9 @@ Outcome play(const Codec& codec, std::span<const std::span<const float>> updates
 bool same(const Outcome& a, const Outcome& b) {
   if (a.code != b.code) return false;
   if (a.code != StatusCode::ok) return true;
-  return a.combined == b.combined &&
-         std::memcmp(a.sum.data(), b.sum.data(), a.sum.size() * sizeof(float)) == 0;
+  return a.combined == b.combined && a.sum.size() == b.sum.size() &&
+         (a.sum.empty() ||
+          std::memcmp(a.sum.data(), b.sum.data(), a.sum.size() * sizeof(float)) == 0);
 }
 
 std::unique_ptr<Codec> codec_of(std::uint8_t choice) {
