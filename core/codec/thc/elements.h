@@ -33,9 +33,12 @@ TRIBUTARY_HD inline std::uint32_t magnitude_bits(float x) {
   return std::bit_cast<std::uint32_t>(x) & kMagnitudeMask;
 }
 
-// A power of two that brings the largest magnitude of a block into [2, 4), so that its squares
-// neither overflow nor vanish; `largest` is at least kRmsMin.
+// What a block is multiplied by before squares are summed: nothing as a rule, and otherwise a power
+// of two that brings its largest magnitude, which is at least kRmsMin, into [2, 4), so that the sum
+// neither overflows nor vanishes.
 TRIBUTARY_HD inline float norm_scale(std::uint32_t largest_bits) {
+  const float largest = std::bit_cast<float>(largest_bits);
+  if (largest >= 0x1p-40f && largest < 0x1p40f) return 1.0f;
   return std::bit_cast<float>((255u - (largest_bits >> 23)) << 23);
 }
 
@@ -58,11 +61,11 @@ TRIBUTARY_HD inline float collect_factor(float granularity, float threshold, flo
   return rms / (granularity * sqrtf(static_cast<float>(block))) * threshold;
 }
 
-// Bit 31 - i of a word is the sign of the word's element i.
+// Bit i of a word is the sign of the word's element i.
 constexpr std::size_t kSignsPerWord = 32;
 
 TRIBUTARY_HD inline float signed_factor(float factor, std::uint32_t word, std::size_t element) {
-  const std::uint32_t sign = (word << (element % kSignsPerWord)) & 0x80000000u;
+  const std::uint32_t sign = (word >> (element % kSignsPerWord)) << 31;
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(factor) ^ sign);
 }
 
@@ -73,13 +76,33 @@ struct Cell {
   std::uint16_t gap;    // from there to the next level's
 };
 
-// One stream for all agents, each a share of the way round from the next: whatever is common to
-// their coordinates is rounded up by as many of them as it should be, not by a random number.
-// Independent rounding has a stream for each agent and no shift.
+// How an agent makes its own draw of the one that all agents share: (draw ^ flip) + shift.
+//
+// Agents take places a share of the way round apart, so that whatever is common to their
+// coordinates is rounded up by as many of them as it should be, not by a random number of them. If
+// they are even in number, every other one counts backwards from the draw: their draws still fall
+// one into every share, and now have a constant sum, so that what is not common cancels better too.
+// Independent rounding has a stream for each agent, and takes it as it is.
 struct Rounding {
   StreamKey key = {};
-  std::uint32_t shift = 0;  // agent / agents of 2^32
+  std::uint16_t flip = 0;
+  std::uint16_t shift = 0;
 };
+
+TRIBUTARY_HD inline Rounding correlated_rounding(StreamKey shared, std::uint32_t agent,
+                                                 std::uint32_t agents) {
+  const bool backwards = agents % 2 == 0 && agent % 2 == 0;
+  const std::uint64_t place = std::uint64_t{agent} + (backwards ? 1 : 0);
+  return {shared, static_cast<std::uint16_t>(backwards ? 0xffffu : 0u),
+          static_cast<std::uint16_t>((place << 16) / agents)};
+}
+
+// 16 bits for each coordinate: a word's low half for one, its high half for the sixteenth after it.
+TRIBUTARY_HD inline std::uint16_t rounding_draw(const Rounding& rounding, std::uint32_t element) {
+  const std::uint32_t word = random_bits(rounding.key, element / 32 * 16 + element % 16);
+  const std::uint32_t half = (element & 16) != 0 ? word >> 16 : word;
+  return static_cast<std::uint16_t>((half ^ rounding.flip) + rounding.shift);
+}
 
 // y not clamped yet; NaN counts as 0 (only a hostile rms leads there).
 TRIBUTARY_HD inline float clamp_to_grid(float y, float granularity) {
@@ -87,11 +110,15 @@ TRIBUTARY_HD inline float clamp_to_grid(float y, float granularity) {
   return low < granularity ? low : granularity;
 }
 
-// Goes up with the probability (y - lower) / gap: the expected place is y.
-TRIBUTARY_HD inline std::uint8_t round_to_level(float y, const Cell& cell, std::uint32_t draw) {
-  const float above = y - static_cast<float>(cell.lower);
-  const bool up = uniform_01(draw) * static_cast<float>(cell.gap) < above;
-  return static_cast<std::uint8_t>(cell.level + (up ? 1 : 0));
+// The place on the grid from which on the least draw rounds up: half a draw above the level, so
+// that the probability is (y - lower) / gap to the nearest 2^-16, and a level itself stays.
+TRIBUTARY_HD inline float least_to_go_up(const Cell& cell) {
+  return static_cast<float>(cell.lower) + static_cast<float>(cell.gap) * 0x1p-17f;
+}
+
+TRIBUTARY_HD inline std::uint8_t round_to_level(float y, const Cell& cell, std::uint16_t draw) {
+  const float reach = static_cast<float>(draw) * (static_cast<float>(cell.gap) * 0x1p-16f);
+  return static_cast<std::uint8_t>(cell.level + (reach < y - least_to_go_up(cell) ? 1 : 0));
 }
 
 }  // namespace tributary::thc

@@ -8,6 +8,7 @@
 #define TRIBUTARY_CODEC_THC_HADAMARD_INL_H
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "core/codec/thc/elements.h"
@@ -95,18 +96,27 @@ struct WithinVectors {
 HWY_INLINE FloatVec times_signed(FloatVec v, const std::uint32_t* signs, float factor,
                                  std::size_t i) {
   const Float df;
-  const Uint32 du;
-  const std::uint32_t word = signs[i / kSignsPerWord] << (i % kSignsPerWord);
-  const UintVec moved = hn::Shl(hn::Set(du, word), hn::Iota(du, 0));
-  const UintVec sign = hn::And(moved, hn::Set(du, 0x80000000u));
-  return hn::Mul(v, hn::Xor(hn::Set(df, factor), hn::BitCast(df, sign)));
+  const std::uint8_t* bits = reinterpret_cast<const std::uint8_t*>(signs) + i / 8;
+  const std::uint8_t nibble[8] = {static_cast<std::uint8_t>(*bits >> (i % 8))};
+  if (hn::Lanes(df) < 8) bits = nibble;
+  const auto negative = hn::LoadMaskBits(df, bits);
+  return hn::Mul(v, hn::IfThenElse(negative, hn::Set(df, -factor), hn::Set(df, factor)));
+}
+
+// Asks for a value's neighbour one block further on, which is needed next: without it the first
+// pass over every block waits for memory. An address beyond the bucket is harmless.
+HWY_INLINE void prefetch_next_block(const float* x, std::size_t block) {
+  const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(x) + block * sizeof(float);
+  hwy::Prefetch(reinterpret_cast<const float*>(next));
 }
 
 struct SignedWithinVectors {
   const float* x;
+  std::size_t block;
   const std::uint32_t* signs;
   float factor;
   HWY_INLINE FloatVec load(std::size_t i) const {
+    prefetch_next_block(x + i, block);
     return butterflies_within(times_signed(hn::LoadU(Float(), x + i), signs, factor, i));
   }
 };
@@ -175,7 +185,7 @@ HWY_INLINE void rotate(const In& in, float* y, std::size_t block) {
 
 void spread(const float* HWY_RESTRICT x, std::size_t block, const std::uint32_t* HWY_RESTRICT signs,
             float factor, float* HWY_RESTRICT y) {
-  rotate(SignedWithinVectors{x, signs, factor}, y, block);
+  rotate(SignedWithinVectors{x, block, signs, factor}, y, block);
 }
 
 std::uint32_t collect(float* HWY_RESTRICT y, std::size_t block,

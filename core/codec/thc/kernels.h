@@ -16,10 +16,9 @@
 namespace tributary::thc {
 
 struct Kernels {
-  // As bits: kInfinityBits or more says that a value was Inf or NaN. Any n.
-  std::uint32_t (*largest_magnitude)(const float* x, std::size_t n);
-  // Σ (x · scale)², in the order that elements.h states.
-  float (*sum_of_squares)(const float* x, std::size_t n, float scale);
+  // *sum = Σ (x · scale)², in the order that elements.h states. Returns the largest magnitude of x
+  // as bits: kInfinityBits or more says that a value was Inf or NaN.
+  std::uint32_t (*sum_squares)(const float* x, std::size_t n, float scale, float* sum);
 
   // Words first .. first + n - 1 of a stream. Any n.
   void (*draw_words)(StreamKey key, std::uint32_t first, std::size_t n, std::uint32_t* words);
@@ -29,7 +28,8 @@ struct Kernels {
   // x = D (H y) factor, in place; returns the largest magnitude as bits.
   std::uint32_t (*collect)(float* y, std::size_t block, const std::uint32_t* signs, float factor);
 
-  // y + g/2, clamped and rounded to the table's levels; element i draws number first + i.
+  // y + g/2, clamped and rounded to the table's levels; its first element is
+  // number `first` of the bucket, a multiple of 64.
   void (*quantize)(const float* y, std::size_t n, const Levels& levels, const Rounding& rounding,
                    std::uint32_t first, std::uint8_t* level);
   void (*pack_nibbles)(const std::uint8_t* fields, std::size_t n, std::uint8_t* out);

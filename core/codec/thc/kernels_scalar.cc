@@ -12,7 +12,7 @@ std::uint32_t largest_magnitude(const float* x, std::size_t n) {
   return largest;
 }
 
-float sum_of_squares(const float* x, std::size_t n, float scale) {
+std::uint32_t sum_squares(const float* x, std::size_t n, float scale, float* sum) {
   float sums[kSquareLanes] = {};
   for (std::size_t i = 0; i < n; ++i) {
     const float scaled = x[i] * scale;
@@ -21,7 +21,8 @@ float sum_of_squares(const float* x, std::size_t n, float scale) {
   for (std::size_t half = kSquareLanes / 2; half > 0; half /= 2) {
     for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
   }
-  return sums[0];
+  *sum = sums[0];
+  return largest_magnitude(x, n);
 }
 
 void draw_words(StreamKey key, std::uint32_t first, std::size_t n, std::uint32_t* words) {
@@ -63,8 +64,8 @@ void quantize(const float* y, std::size_t n, const Levels& levels, const Roundin
   for (std::size_t i = 0; i < n; ++i) {
     const float place = clamp_to_grid(y[i] + 0.5f * granularity, granularity);
     const Cell& cell = levels.cells[static_cast<std::size_t>(place)];
-    const std::uint32_t draw = random_bits(rounding.key, first + static_cast<std::uint32_t>(i));
-    level[i] = round_to_level(place, cell, draw + rounding.shift);
+    const auto element = first + static_cast<std::uint32_t>(i);
+    level[i] = round_to_level(place, cell, rounding_draw(rounding, element));
   }
 }
 
@@ -92,8 +93,7 @@ void centre(const Sum* sum, std::size_t n, std::int32_t middle, float* y) {
 
 const Kernels& scalar_kernels() {
   static constexpr Kernels kKernels = {
-      .largest_magnitude = largest_magnitude,
-      .sum_of_squares = sum_of_squares,
+      .sum_squares = sum_squares,
       .draw_words = draw_words,
       .spread = spread,
       .collect = collect,

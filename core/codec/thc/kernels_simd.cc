@@ -29,45 +29,34 @@ using tributary::HWY_NAMESPACE::draw_stride;
 using Uint8Quarter = hn::Rebind<std::uint8_t, Float>;
 using Uint16Half = hn::Rebind<std::uint16_t, Float>;
 
-std::uint32_t largest_magnitude(const float* HWY_RESTRICT x, std::size_t n) {
-  const Float df;
-  const std::size_t lanes = hn::Lanes(df);
-  IntVec first = hn::Zero(Int32());
-  IntVec second = first;  // two chains hide the latency of one
-  std::size_t i = 0;
-  for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    first = hn::Max(first, magnitudes(hn::LoadU(df, x + i)));
-    second = hn::Max(second, magnitudes(hn::LoadU(df, x + i + lanes)));
-  }
-  std::uint32_t largest = largest_lane(hn::Max(first, second));
-  for (; i < n; ++i) largest = std::max(largest, magnitude_bits(x[i]));
-  return largest;
-}
-
-void add_square(const float* HWY_RESTRICT x, FloatVec scale, FloatVec& sum) {
-  const FloatVec scaled = hn::Mul(hn::LoadU(Float(), x), scale);
+void add_square(const float* HWY_RESTRICT x, FloatVec scale, FloatVec& sum, IntVec& largest) {
+  const FloatVec value = hn::LoadU(Float(), x);
+  const FloatVec scaled = hn::Mul(value, scale);
   sum = hn::Add(sum, hn::Mul(scaled, scaled));
+  largest = hn::Max(largest, magnitudes(value));
 }
 
 // kSquareLanes sums in as many vectors as they take: named, for some machines' vectors have no size
 // that an array could use.
-float sum_of_squares(const float* HWY_RESTRICT x, std::size_t n, float scale) {
+std::uint32_t sum_squares(const float* HWY_RESTRICT x, std::size_t n, float scale, float* sum) {
   const Float df;
   const std::size_t lanes = hn::Lanes(df);
   const FloatVec factor = hn::Set(df, scale);
   FloatVec s0 = hn::Zero(df);
   FloatVec s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
+  IntVec first = hn::Zero(Int32());
+  IntVec second = first;  // two chains hide the latency of one
   for (std::size_t i = 0; i < n; i += kSquareLanes) {
-    add_square(x + i, factor, s0);
-    add_square(x + i + lanes, factor, s1);
+    add_square(x + i, factor, s0, first);
+    add_square(x + i + lanes, factor, s1, second);
     if (lanes > 8) continue;
-    add_square(x + i + 2 * lanes, factor, s2);
-    add_square(x + i + 3 * lanes, factor, s3);
+    add_square(x + i + 2 * lanes, factor, s2, first);
+    add_square(x + i + 3 * lanes, factor, s3, second);
     if (lanes > 4) continue;
-    add_square(x + i + 4 * lanes, factor, s4);
-    add_square(x + i + 5 * lanes, factor, s5);
-    add_square(x + i + 6 * lanes, factor, s6);
-    add_square(x + i + 7 * lanes, factor, s7);
+    add_square(x + i + 4 * lanes, factor, s4, first);
+    add_square(x + i + 5 * lanes, factor, s5, second);
+    add_square(x + i + 6 * lanes, factor, s6, first);
+    add_square(x + i + 7 * lanes, factor, s7, second);
   }
   alignas(64) float sums[kSquareLanes];
   hn::StoreU(s0, df, sums);
@@ -85,7 +74,8 @@ float sum_of_squares(const float* HWY_RESTRICT x, std::size_t n, float scale) {
   for (std::size_t half = kSquareLanes / 2; half > 0; half /= 2) {
     for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
   }
-  return sums[0];
+  *sum = sums[0];
+  return largest_lane(hn::Max(first, second));
 }
 
 void draw_words(StreamKey key, std::uint32_t first, std::size_t n,
@@ -112,22 +102,27 @@ class RegisterLookUp {
   explicit RegisterLookUp(const Levels& levels)
       : low_(hn::Load(Bytes(), levels.level_of_cell.data())),
         high_(hn::Load(Bytes(), levels.level_of_cell.data() + 64)),
-        lower_(hn::Load(Float(), levels.lower_of_level.data())),
+        up_from_(hn::Load(Float(), levels.up_from_of_level.data())),
         gap_(hn::Load(Float(), levels.gap_of_level.data())) {}
 
-  void operator()(IntVec cell, IntVec& level, FloatVec& lower, FloatVec& gap) const {
-    // The upper bytes of every cell are 0, and so is the level of cell 0.
-    level = IntVec{_mm512_permutex2var_epi8(low_.raw, cell.raw, high_.raw)};
+  HWY_INLINE void find(FloatVec place, IntVec& level, FloatVec& up_from, FloatVec& gap) const {
+    // The upper bytes of every cell are 0, and so is the level of cell 0. Highway's conversion
+    // would see to places beyond the range of integers.
+    const __m512i cell = _mm512_cvttps_epi32(place.raw);
+    level = IntVec{_mm512_permutex2var_epi8(low_.raw, cell, high_.raw)};
     const auto index = hn::IndicesFromVec(Float(), level);
-    lower = hn::TableLookupLanes(lower_, index);
+    up_from = hn::TableLookupLanes(up_from_, index);
     gap = hn::TableLookupLanes(gap_, index);
+  }
+  static HWY_INLINE void store(IntVec level, std::uint8_t* out) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_cvtepi32_epi8(level.raw));
   }
 
  private:
   using Bytes = hn::Full512<std::uint8_t>;
   const hn::Vec<Bytes> low_;
   const hn::Vec<Bytes> high_;
-  const FloatVec lower_;
+  const FloatVec up_from_;
   const FloatVec gap_;
 };
 #endif
@@ -137,45 +132,74 @@ class MemoryLookUp {
   explicit MemoryLookUp(const Levels& levels)
       : cells_(reinterpret_cast<const std::int32_t*>(levels.packed_cells.data())) {}
 
-  void operator()(IntVec cell, IntVec& level, FloatVec& lower, FloatVec& gap) const {
+  HWY_INLINE void find(FloatVec place, IntVec& level, FloatVec& up_from, FloatVec& gap) const {
     const Float df;
     const Int32 di;
-    const IntVec packed = hn::GatherIndex(di, cells_, cell);
+    const IntVec packed = hn::GatherIndex(di, cells_, hn::ConvertTo(di, place));
     level = hn::And(packed, hn::Set(di, 0xff));
-    lower = hn::ConvertTo(df, hn::And(hn::ShiftRight<8>(packed), hn::Set(di, 0xfff)));
-    gap = hn::Mul(hn::ConvertTo(df, hn::ShiftRight<20>(packed)), hn::Set(df, 0x1p-24f));
+    const FloatVec lower =
+        hn::ConvertTo(df, hn::And(hn::ShiftRight<8>(packed), hn::Set(di, 0xfff)));
+    const FloatVec steps = hn::ConvertTo(df, hn::ShiftRight<20>(packed));
+    up_from = hn::Add(lower, hn::Mul(steps, hn::Set(df, 0x1p-17f)));
+    gap = hn::Mul(steps, hn::Set(df, 0x1p-16f));
+  }
+  static HWY_INLINE void store(IntVec level, std::uint8_t* out) {
+    hn::StoreU(hn::DemoteTo(Uint8Quarter(), level), Uint8Quarter(), out);
   }
 
  private:
   const std::int32_t* cells_;
 };
 
+HWY_INLINE FloatVec clamp(FloatVec y, FloatVec granularity) {
+  const FloatVec zero = hn::Zero(Float());
+#if HWY_ARCH_X86
+  const FloatVec low = hn::Max(y, zero);  // the second operand where the first is NaN
+#else
+  const FloatVec low = hn::IfThenElseZero(hn::Gt(y, zero), y);
+#endif
+  return hn::Min(low, granularity);
+}
+
+// A vector of coordinates with draws below 2^16.
+template <typename LookUp>
+HWY_INLINE void round_vector(const LookUp& look_up, const float* HWY_RESTRICT y, float granularity,
+                             IntVec draw, std::uint8_t* HWY_RESTRICT out) {
+  const Float df;
+  const Int32 di;
+  const FloatVec half = hn::Set(df, 0.5f * granularity);
+  const FloatVec place = clamp(hn::Add(hn::LoadU(df, y), half), hn::Set(df, granularity));
+  IntVec level;
+  FloatVec up_from;
+  FloatVec gap;
+  look_up.find(place, level, up_from, gap);
+  const FloatVec reach = hn::Mul(hn::ConvertTo(df, draw), gap);
+  const auto up = hn::RebindMask(di, hn::Lt(reach, hn::Sub(place, up_from)));
+  look_up.store(hn::Sub(level, hn::VecFromMask(di, up)), out);  // a true lane is -1
+}
+
 template <typename LookUp>
 void quantize_by(const LookUp& look_up, const float* HWY_RESTRICT y, std::size_t n,
                  float granularity, const Rounding& rounding, std::uint32_t first,
                  std::uint8_t* HWY_RESTRICT out) {
-  const Float df;
   const Int32 di;
   const Uint32 du;
-  const std::size_t lanes = hn::Lanes(df);
-  const FloatVec top = hn::Set(df, granularity);
-  const FloatVec half = hn::Set(df, 0.5f * granularity);
-  const UintVec shift = hn::Set(du, rounding.shift);
-  UintVec position = draw_position(du, rounding.key, first);
-  for (std::size_t i = 0; i < n; i += lanes) {
-    const FloatVec raw = hn::Add(hn::LoadU(df, y + i), half);
-    const FloatVec place = hn::Min(hn::IfThenElseZero(hn::Gt(raw, hn::Zero(df)), raw), top);
-    IntVec level;
-    FloatVec lower;
-    FloatVec gap;  // in units of 2^-24, like the draw
-    look_up(hn::ConvertTo(di, place), level, lower, gap);
-    const UintVec draw = hn::Add(draw_bits(du, rounding.key, position), shift);
-    const FloatVec draw24 = hn::ConvertTo(df, hn::BitCast(di, hn::ShiftRight<8>(draw)));
-    const auto up = hn::Lt(hn::Mul(draw24, gap), hn::Sub(place, lower));
-    // A true mask is -1 in every lane.
-    level = hn::Sub(level, hn::VecFromMask(di, hn::RebindMask(di, up)));
-    hn::StoreU(hn::DemoteTo(Uint8Quarter(), level), Uint8Quarter(), out + i);
-    position = hn::Add(position, draw_stride(du));
+  const hn::Repartition<std::uint16_t, Uint32> dh;
+  const std::size_t lanes = hn::Lanes(du);
+  const auto flip = hn::Set(dh, rounding.flip);
+  const auto shift = hn::Set(dh, rounding.shift);
+  const IntVec low_half = hn::Set(di, 0xffff);
+  UintVec position = draw_position(du, rounding.key, first / 2);
+  for (std::size_t i = 0; i < n; i += 32) {
+    for (std::size_t lane = 0; lane < 16; lane += lanes) {
+      const auto draws = hn::BitCast(dh, draw_bits(du, rounding.key, position));
+      const UintVec shifted = hn::BitCast(du, hn::Add(hn::Xor(draws, flip), shift));
+      const IntVec low = hn::And(hn::BitCast(di, shifted), low_half);
+      const IntVec high = hn::BitCast(di, hn::ShiftRight<16>(shifted));
+      round_vector(look_up, y + i + lane, granularity, low, out + i + lane);
+      round_vector(look_up, y + i + 16 + lane, granularity, high, out + i + 16 + lane);
+      position = hn::Add(position, draw_stride(du));
+    }
   }
 }
 
@@ -286,8 +310,7 @@ void centre(const Sum* HWY_RESTRICT sum, std::size_t n, std::int32_t middle,
 
 const Kernels* kernel_table() {
   static constexpr Kernels kKernels = {
-      .largest_magnitude = largest_magnitude,
-      .sum_of_squares = sum_of_squares,
+      .sum_squares = sum_squares,
       .draw_words = draw_words,
       .spread = spread,
       .collect = collect,

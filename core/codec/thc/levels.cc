@@ -30,9 +30,9 @@ Levels::Levels(const TablePlan& plan, unsigned level_bits)
     packed_cells[cell] =
         static_cast<std::uint32_t>(level) | std::uint32_t{lower} << 8 | std::uint32_t{gap} << 20;
     if (cell < level_of_cell.size()) level_of_cell[cell] = static_cast<std::uint8_t>(level);
-    if (level >= lower_of_level.size()) continue;
-    lower_of_level[level] = static_cast<float>(lower);
-    gap_of_level[level] = static_cast<float>(gap) * 0x1p-24f;  // for draws of 24 bits as they are
+    if (level >= gap_of_level.size()) continue;
+    up_from_of_level[level] = least_to_go_up(cells[cell]);
+    gap_of_level[level] = static_cast<float>(gap) * 0x1p-16f;
   }
   Checksum checksum;
   checksum.update(bytes_of(std::span<const std::uint16_t>(plan.levels)));

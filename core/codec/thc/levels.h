@@ -27,8 +27,8 @@ struct Levels {
   std::array<Cell, kGranularityMax + 1> cells = {};
   std::array<std::uint32_t, kGranularityMax + 1> packed_cells = {};  // level | lower<<8 | gap<<20
   alignas(64) std::array<std::uint8_t, 128> level_of_cell = {};      // cells below 128
-  alignas(64) std::array<float, 16> lower_of_level = {};             // up to 4 bits
-  alignas(64) std::array<float, 16> gap_of_level = {};
+  alignas(64) std::array<float, 16> up_from_of_level = {};           // up to 4 bits
+  alignas(64) std::array<float, 16> gap_of_level = {};               // for draws of 16 bits
 
   // So that agents who planned differently find out: part of every payload.
   std::uint16_t fingerprint = 0;

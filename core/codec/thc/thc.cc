@@ -42,7 +42,7 @@ class Signs {
                          .bucket = call.round.bucket,
                          .purpose = DrawPurpose::hadamard_sign})),
         kernels_(kernels(call.execution.backend)),
-        words_(options.block / kSignsPerWord) {}
+        words_(options.block / kSignsPerWord + kSpareWords) {}
 
   const std::uint32_t* of(const Block& block) {
     kernels_.draw_words(key_, static_cast<std::uint32_t>(block.begin / kSignsPerWord),
@@ -51,22 +51,20 @@ class Signs {
   }
 
  private:
+  static constexpr std::size_t kSpareWords = 2;  // that kernels may read, and ignore
+
   const StreamKey key_;
   const Kernels& kernels_;
   RawVector<std::uint32_t> words_;
 };
 
 Rounding rounding_of(const RoundContext& round, bool correlated) {
-  Rounding rounding;
-  rounding.key = stream_key({.job_seed = round.job_seed,
-                             .round = round.round,
-                             .bucket = round.bucket,
-                             .purpose = DrawPurpose::rounding,
-                             .agent = correlated ? kSharedDraw : round.agent});
-  if (correlated) {
-    rounding.shift = static_cast<std::uint32_t>((std::uint64_t{round.agent} << 32) / round.agents);
-  }
-  return rounding;
+  const StreamKey key = stream_key({.job_seed = round.job_seed,
+                                    .round = round.round,
+                                    .bucket = round.bucket,
+                                    .purpose = DrawPurpose::rounding,
+                                    .agent = correlated ? kSharedDraw : round.agent});
+  return correlated ? correlated_rounding(key, round.agent, round.agents) : Rounding{.key = key};
 }
 
 class ThcCodec final : public Codec {
@@ -136,12 +134,14 @@ class ThcEncoder final : public Encoder {
       FloatVector copy;
       for_each_block([&](const Block& block) {
         const float* const x = padded(values, block, copy);
-        const std::uint32_t largest = k.largest_magnitude(x, block.size);
+        float sum;
+        const std::uint32_t largest = k.sum_squares(x, block.size, 1.0f, &sum);
         if (largest >= kInfinityBits) finite = false;
         norms[block.index] = 0;
         if (largest < std::bit_cast<std::uint32_t>(kRmsMin)) return;
         const float scale = norm_scale(largest);
-        norms[block.index] = rms_of(k.sum_of_squares(x, block.size, scale), block.size, scale);
+        if (scale != 1.0f) k.sum_squares(x, block.size, scale, &sum);
+        norms[block.index] = rms_of(sum, block.size, scale);
       });
     });
     if (!finite) return not_finite_error(values);
