@@ -88,6 +88,9 @@ class Encoder {
   // It stays empty where this agent has nothing to send in that stage (a broadcast has one root).
   // On an error the payload's content is undefined and must not be sent.
   virtual Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) = 0;
+
+  // Tells what became of the last encoded round, for an encoder that remembers what it sent.
+  virtual void settle(bool /*committed*/) {}
 };
 
 // Combines one stage's payloads of one bucket on arrival, in memory that does not grow with their
@@ -125,6 +128,10 @@ class Codec {
   virtual Aggregation aggregation() const = 0;
   // A lossy codec refuses NaN and Inf; a lossless one carries every bit pattern through.
   virtual bool lossy() const = 0;
+  // Whether what is sent and what is held back add up to the update, so that error feedback may be
+  // wrapped round it. A codec that changes the update on purpose (DGC's momentum correction and
+  // masking) keeps its own memory in its encoder instead and is given updates as they are.
+  virtual bool conserves() const { return true; }
 
   virtual std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const = 0;
   virtual std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,

@@ -60,7 +60,7 @@ TEST_P(CodecCases, LosslessCodecsCarryEveryBit) {
 // What was sent and what is still held back is what there was: the heart of error feedback. A codec
 // that sends something else than it says breaks it.
 TEST_P(CodecCases, NothingIsLostOverRounds) {
-  if (!codec_->lossy()) return;
+  if (!codec_->lossy() || !codec_->conserves()) return;
   constexpr std::uint32_t kRounds = 4;
   constexpr std::uint32_t kAgents = 3;
   const SystemClock clock;
@@ -98,6 +98,8 @@ TEST_P(CodecCases, NothingIsLostOverRounds) {
 TEST_P(CodecCases, ScalarAndSimdGiveTheSameBytes) {
   const std::int64_t targets = hwy::SupportedTargets();
   for (const Pattern pattern : kPatterns) {
+    // Compressors are slow and have no SIMD of ours: one kind of update will do.
+    if (!codec_->lossy() && pattern != Pattern::extremes) continue;
     for (const std::size_t size : kSizes) {
       const auto all = updates(pattern, size, 3);
       const Trace expected = codec_testing::play(*codec_, all, 2, {.backend = Backend::scalar});

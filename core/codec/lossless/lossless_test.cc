@@ -16,7 +16,9 @@ TEST(Planes, JoinWhatTheySplit) {
     FloatVector back(size);
     join_planes(planes, back);
     EXPECT_EQ(codec_testing::bits_of(back), codec_testing::bits_of(values));
-    if (size > 1) EXPECT_EQ(planes[3 * size + 1], std::bit_cast<std::uint32_t>(values[1]) >> 24);
+    for (std::size_t i = 0; i < size; ++i) {
+      ASSERT_EQ(planes[3 * size + i], std::bit_cast<std::uint32_t>(values[i]) >> 24);
+    }
   }
 }
 
