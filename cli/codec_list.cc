@@ -81,7 +81,8 @@ Result<Answer> list(World&) {
   Json all = Json::array();
   for (const CodecFamily& family : codec_families()) {
     TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(family.name));
-    answer.text += (answer.text.empty() ? "" : "\n") + family_text(family, *codec);
+    if (!answer.text.empty()) answer.text += "\n";
+    answer.text += family_text(family, *codec);
     all.push_back(family_json(family, *codec));
   }
   answer.data = json_text({{"codecs", std::move(all)}});

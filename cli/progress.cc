@@ -29,7 +29,7 @@ Progress::Progress(int terminal, const Clock& clock)
 bool Progress::report(std::string_view doing, std::uint64_t done, std::uint64_t total) {
   const bool due = !drawn_ || clock_.now() - drawn_at_ >= kRedraw;
   if (shown_ && due && stop_signal() == 0) {
-    write_all(terminal_, "\r" + progress_line(doing, done, total) + "\x1b[K");
+    write_all(terminal_, fmt::format("\r{}\x1b[K", progress_line(doing, done, total)));
     drawn_ = true;
     drawn_at_ = clock_.now();
   }
