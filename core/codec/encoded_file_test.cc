@@ -52,6 +52,7 @@ TEST_P(EveryCodec, ComesBackAsOneAgentWouldDecodeIt) {
       continue;
     }
     ASSERT_EQ(back->size(), count);
+    if (!codec->conserves()) continue;  // what it sends is no estimate of the update
     double error = 0;
     double energy = 0;
     for (std::size_t i = 0; i < count; ++i) {
