@@ -12,7 +12,7 @@
 
 namespace tributary::sparse {
 
-// How far a vector may write beyond the last index that collect() keeps.
+// How far a vector may write beyond the last element that collect() or keep_within() keep.
 constexpr std::size_t kCollectSlack = 64;
 
 struct Collected {
@@ -30,6 +30,11 @@ struct Kernels {
   // ascending order; `indices` has room for n + kCollectSlack.
   Collected (*collect)(const float* x, std::size_t n, std::uint32_t magnitude_min,
                        std::uint32_t first_index, std::uint32_t* indices);
+
+  // The values of a magnitude from magnitude_min to below magnitude_end, in order; returns how
+  // many. `out` has room for n + kCollectSlack.
+  std::size_t (*keep_within)(const float* x, std::size_t n, std::uint32_t magnitude_min,
+                             std::uint32_t magnitude_end, float* out);
 
   void (*add_floats)(const float* x, std::size_t n, float* sum);
 

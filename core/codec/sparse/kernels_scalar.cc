@@ -31,6 +31,16 @@ Collected collect(const float* x, std::size_t n, std::uint32_t magnitude_min,
   return all;
 }
 
+std::size_t keep_within(const float* x, std::size_t n, std::uint32_t magnitude_min,
+                        std::uint32_t magnitude_end, float* out) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t magnitude = magnitude_bits(x[i]);
+    if (magnitude >= magnitude_min && magnitude < magnitude_end) out[count++] = x[i];
+  }
+  return count;
+}
+
 void add_floats(const float* x, std::size_t n, float* sum) {
   for (std::size_t i = 0; i < n; ++i) sum[i] += x[i];
 }
@@ -51,6 +61,7 @@ const Kernels& scalar_kernels() {
       .largest_magnitude = largest_magnitude,
       .count_at_least = count_at_least,
       .collect = collect,
+      .keep_within = keep_within,
       .add_floats = add_floats,
       .correct_momentum = correct_momentum,
   };

@@ -105,6 +105,30 @@ Collected collect(const float* HWY_RESTRICT x, std::size_t n, std::uint32_t magn
   return all;
 }
 
+std::size_t keep_within(const float* HWY_RESTRICT x, std::size_t n, std::uint32_t magnitude_min,
+                        std::uint32_t magnitude_end, float* HWY_RESTRICT out) {
+  const Float df;
+  const std::size_t lanes = hn::Lanes(df);
+  std::size_t count = 0;
+  std::size_t i = 0;
+  if (std::max(magnitude_min, magnitude_end) <= kMagnitudeMask && lanes <= kCollectSlack) {
+    const IntVec below = just_below(magnitude_min);
+    const IntVec last = just_below(magnitude_end);
+    for (; i + lanes <= n; i += lanes) {
+      const IntVec magnitude = magnitudes_at(x + i);
+      const auto within = hn::AndNot(hn::Gt(magnitude, last), hn::Gt(magnitude, below));
+      const auto lanes_within = hn::RebindMask(df, within);
+      hn::StoreU(hn::Compress(hn::LoadU(df, x + i), lanes_within), df, out + count);
+      count += hn::CountTrue(df, lanes_within);
+    }
+  }
+  for (; i < n; ++i) {
+    const std::uint32_t magnitude = magnitude_bits(x[i]);
+    if (magnitude >= magnitude_min && magnitude < magnitude_end) out[count++] = x[i];
+  }
+  return count;
+}
+
 void add_floats(const float* HWY_RESTRICT x, std::size_t n, float* HWY_RESTRICT sum) {
   const Float df;
   const std::size_t lanes = hn::Lanes(df);
@@ -148,6 +172,7 @@ const Kernels* kernel_table() {
       .largest_magnitude = largest_magnitude,
       .count_at_least = count_at_least,
       .collect = collect,
+      .keep_within = keep_within,
       .add_floats = add_floats,
       .correct_momentum = correct_momentum,
   };

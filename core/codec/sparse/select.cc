@@ -15,7 +15,7 @@
 namespace tributary::sparse {
 namespace {
 
-constexpr std::size_t kGuessSamples = 16384;
+constexpr std::size_t kGuessSamples = 8192;
 constexpr std::size_t kSlotStride = kChunkValues + kCollectSlack;
 
 std::size_t chunks_of(std::size_t count) { return (count + kChunkValues - 1) / kChunkValues; }
@@ -78,23 +78,55 @@ struct Bracket {
   std::uint64_t reach_high;
 };
 
+FloatVector values_within(const Execution& execution, std::span<const float> values,
+                          const Bracket& bracket) {
+  FloatVector slots(chunks_of(values.size()) * kSlotStride);
+  std::vector<std::size_t> ends(chunks_of(values.size()));
+  for_each_chunk(execution, values.size(), kChunkValues,
+                 [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                   ends[chunk] = kernels(execution.backend)
+                                     .keep_within(values.data() + begin, end - begin, bracket.low,
+                                                  bracket.high, slots.data() + chunk * kSlotStride);
+                 });
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  FloatVector within(ends.empty() ? 0 : ends.back());
+  for_each_chunk(
+      execution, values.size(), kChunkValues, [&](std::size_t chunk, std::size_t, std::size_t) {
+        const std::size_t from = chunk == 0 ? 0 : ends[chunk - 1];
+        std::copy_n(slots.data() + chunk * kSlotStride, ends[chunk] - from, within.data() + from);
+      });
+  return within;
+}
+
+// Once the bracket holds few of the values that are still looked at, only those are looked at: all
+// others are known to lie above or below.
 Bracket bisect(const Execution& execution, std::span<const float> values, std::uint32_t largest,
                std::uint32_t k, unsigned bisections) {
   Bracket bracket = {.low = 0, .high = largest + 1, .reach_high = 0};
+  FloatVector within;
+  std::span<const float> looked_at = values;
+  std::uint64_t above_all = 0;  // values above those looked at
+  std::uint64_t reach_low = values.size();
   float low = 0;
   float high = std::bit_cast<float>(largest);
   for (unsigned i = 0; i < bisections && bracket.reach_high < k; ++i) {
     const float middle = low + (high - low) * 0.5f;
     const std::uint32_t magnitude = magnitude_bits(middle);
     if (magnitude <= bracket.low || magnitude >= bracket.high) break;  // no number between them
-    const std::uint64_t reach = count_at_least(execution, values, magnitude);
+    const std::uint64_t reach = above_all + count_at_least(execution, looked_at, magnitude);
     if (reach > k) {
       low = middle;
       bracket.low = magnitude;
+      reach_low = reach;
     } else {
       high = middle;
       bracket.high = magnitude;
       bracket.reach_high = reach;
+    }
+    if (reach_low - bracket.reach_high <= looked_at.size() / 4) {
+      within = values_within(execution, looked_at, bracket);
+      looked_at = within;
+      above_all = bracket.reach_high;
     }
   }
   return bracket;
@@ -116,34 +148,43 @@ Status check_finite(const Execution& execution, std::span<const float> values) {
 Status Selector::collect(const Execution& execution, std::span<const float> values,
                          std::uint32_t magnitude_min) {
   slots_.resize(chunks_of(values.size()) * kSlotStride);
+  slot_magnitudes_.resize(slots_.size());
   ends_.assign(chunks_of(values.size()), 0);
   std::atomic<bool> finite = true;
   for_each_chunk(execution, values.size(), kChunkValues,
                  [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                   std::uint32_t* const slot = slots_.data() + chunk * kSlotStride;
                    const Collected got =
                        kernels(execution.backend)
                            .collect(values.data() + begin, end - begin, magnitude_min,
-                                    static_cast<std::uint32_t>(begin),
-                                    slots_.data() + chunk * kSlotStride);
+                                    static_cast<std::uint32_t>(begin), slot);
+                   // While the chunk is still in the cache.
+                   std::uint32_t* const magnitudes = slot_magnitudes_.data() + chunk * kSlotStride;
+                   for (std::size_t i = 0; i < got.count; ++i) {
+                     magnitudes[i] = magnitude_bits(values[slot[i]]);
+                   }
                    ends_[chunk] = got.count;
                    if (got.largest >= kInfinityBits) finite = false;
                  });
   if (!finite) return not_finite_error(values);
   std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
-  pack_candidates(execution, values);
+  pack_candidates(execution);
   return {};
 }
 
-void Selector::pack_candidates(const Execution& execution, std::span<const float> values) {
+void Selector::pack_candidates(const Execution& execution) {
   candidates_.resize(ends_.empty() ? 0 : ends_.back());
   magnitudes_.resize(candidates_.size());
-  for_each_chunk(execution, values.size(), kChunkValues,
-                 [&](std::size_t chunk, std::size_t, std::size_t) {
-                   const std::size_t from = chunk == 0 ? 0 : ends_[chunk - 1];
-                   const std::uint32_t* slot = slots_.data() + chunk * kSlotStride;
-                   for (std::size_t i = from; i < ends_[chunk]; ++i, ++slot) {
-                     candidates_[i] = *slot;
-                     magnitudes_[i] = magnitude_bits(values[*slot]);
+  constexpr std::size_t kSlotsAtOnce = 16;  // few are in each
+  for_each_chunk(execution, ends_.size(), kSlotsAtOnce,
+                 [&](std::size_t, std::size_t begin, std::size_t end) {
+                   for (std::size_t chunk = begin; chunk < end; ++chunk) {
+                     const std::size_t from = chunk == 0 ? 0 : ends_[chunk - 1];
+                     const std::size_t slot = chunk * kSlotStride;
+                     std::copy_n(slots_.begin() + static_cast<std::ptrdiff_t>(slot),
+                                 ends_[chunk] - from, candidates_.data() + from);
+                     std::copy_n(slot_magnitudes_.begin() + static_cast<std::ptrdiff_t>(slot),
+                                 ends_[chunk] - from, magnitudes_.data() + from);
                    }
                  });
 }
@@ -155,16 +196,15 @@ void Selector::keep(const Execution& execution, const Rule& rule) {
     std::size_t from = 0;
   };
   std::vector<Share> shares(chunks_of(candidates_.size()));
-  const auto is_high = [&](std::size_t i) { return magnitudes_[i] >= rule.high_min; };
-  const auto is_fill = [&](std::size_t i) {
-    return magnitudes_[i] >= rule.low_min && magnitudes_[i] < rule.high_min;
-  };
   for_each_chunk(execution, candidates_.size(), kChunkValues,
                  [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                   std::size_t reach_high = 0;
+                   std::size_t reach_low = 0;
                    for (std::size_t i = begin; i < end; ++i) {
-                     shares[chunk].high += is_high(i) ? 1u : 0u;
-                     shares[chunk].fill += is_fill(i) ? 1u : 0u;
+                     reach_high += magnitudes_[i] >= rule.high_min ? 1u : 0u;
+                     reach_low += magnitudes_[i] >= rule.low_min ? 1u : 0u;
                    }
+                   shares[chunk] = {.high = reach_high, .fill = reach_low - reach_high};
                  });
   std::size_t fill_left = rule.fill;
   std::size_t total = 0;
@@ -175,14 +215,20 @@ void Selector::keep(const Execution& execution, const Rule& rule) {
     total += share.high + share.fill;
   }
   selected_.resize(total);
+  // Every candidate is written, and the next one over it unless it is kept: no branch to
+  // mispredict.
   for_each_chunk(execution, candidates_.size(), kChunkValues,
-                 [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                   std::uint32_t* out = selected_.data() + shares[chunk].from;
-                   std::size_t left = shares[chunk].fill;
-                   for (std::size_t i = begin; i < end; ++i) {
-                     const bool fills = is_fill(i) && left > 0;
+                 [&](std::size_t chunk, std::size_t begin, std::size_t) {
+                   const Share& share = shares[chunk];
+                   std::uint32_t* out = selected_.data() + share.from;
+                   const std::uint32_t* const end = out + share.high + share.fill;
+                   std::size_t left = share.fill;
+                   for (std::size_t i = begin; out != end; ++i) {
+                     const bool high = magnitudes_[i] >= rule.high_min;
+                     const bool fills = !high & (magnitudes_[i] >= rule.low_min) & (left > 0);
+                     *out = candidates_[i];
                      left -= fills ? 1u : 0u;
-                     if (is_high(i) || fills) *out++ = candidates_[i];
+                     out += high | fills ? 1 : 0;
                    }
                  });
 }

@@ -56,10 +56,12 @@ class Selector {
 
   Status collect(const Execution& execution, std::span<const float> values,
                  std::uint32_t magnitude_min);
-  void pack_candidates(const Execution& execution, std::span<const float> values);
+  void pack_candidates(const Execution& execution);
   void keep(const Execution& execution, const Rule& rule);
 
-  IndexVector slots_;  // what collect() writes: a part for each chunk
+  // What collect() finds, a part for each chunk; ends_ counts up to the end of each.
+  IndexVector slots_;
+  RawVector<std::uint32_t> slot_magnitudes_;
   std::vector<std::size_t> ends_;
   IndexVector candidates_;
   RawVector<std::uint32_t> magnitudes_;  // of the candidates
