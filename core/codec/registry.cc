@@ -6,13 +6,14 @@
 
 #include "core/base/nearest.h"
 #include "core/codec/quantize/families.h"
+#include "core/codec/threelc/families.h"
 
 namespace tributary {
 
 std::span<const CodecFamily> codec_families() {
   static const std::vector<CodecFamily> kFamilies = [] {
     std::vector<CodecFamily> all;
-    for (const auto families : {quantize::families()}) {
+    for (const auto families : {quantize::families(), threelc::families()}) {
       all.insert(all.end(), families.begin(), families.end());
     }
     return all;
