@@ -226,22 +226,39 @@ std::size_t zero_run_decoded_bytes(const std::uint8_t* HWY_RESTRICT in, std::siz
   return total;
 }
 
+// Every byte is written 16 times, whatever it stands for, and the next one where the run ends: how
+// long runs are decides no branch.
 void zero_run_decode(const std::uint8_t* HWY_RESTRICT in, std::size_t n,
                      std::uint8_t* HWY_RESTRICT out) {
-  const hn::CappedTag<std::uint8_t, 16> d;
-  const std::size_t lanes = hn::Lanes(d);
-  const auto first_run = hn::Set(d, kFirstRunByte);
+  const hn::FixedTag<std::uint8_t, 16> d;
+  constexpr std::size_t kLanes = 16;
+  static_assert(kRunMax <= kLanes && kLanes <= kDecodeSlackBytes);
+  const auto one = hn::Set(d, 1);
+  const auto zero = hn::Set(d, kZeroByte);
+  const auto last_plain = hn::Set(d, kFirstRunByte - 1);
+  std::uint8_t values[kLanes];
+  std::uint8_t lengths[kLanes];
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
+  for (; i + kLanes <= n; i += kLanes) {
     const auto bytes = hn::LoadU(d, in + i);
-    if (hn::AllFalse(d, hn::Eq(hn::Max(bytes, first_run), bytes))) {
+    const auto more = hn::SaturatedSub(bytes, last_plain);  // than one
+    const auto plain = hn::Eq(more, hn::Zero(d));
+    if (hn::AllTrue(d, plain)) {
       hn::StoreU(bytes, d, out);
-      out += lanes;
+      out += kLanes;
       continue;
     }
-    for (std::size_t k = 0; k < lanes; ++k) out = put_decoded(in[i + k], out);
+    hn::StoreU(hn::IfThenElse(plain, bytes, zero), d, values);
+    hn::StoreU(hn::Add(more, one), d, lengths);
+    for (std::size_t k = 0; k < kLanes; ++k) {
+      hn::StoreU(hn::Set(d, values[k]), d, out);
+      out += lengths[k];
+    }
   }
-  for (; i < n; ++i) out = put_decoded(in[i], out);
+  for (; i < n; ++i) {
+    hn::StoreU(hn::Set(d, in[i] < kFirstRunByte ? in[i] : kZeroByte), d, out);
+    out += run_length(in[i]);
+  }
 }
 
 bool two_bit_valid(const std::uint8_t* HWY_RESTRICT in, std::size_t n) {

@@ -42,16 +42,6 @@ inline std::uint8_t* put_run(std::size_t length, std::uint8_t* out) {
   return out;
 }
 
-// Writes the byte or the run that a coded byte stands for and returns the place behind it. Always
-// touches 16 bytes: how many of them count is then no branch.
-inline std::uint8_t* put_decoded(std::uint8_t byte, std::uint8_t* out) {
-  const std::uint8_t value = byte < kFirstRunByte ? byte : kZeroByte;
-  const std::uint64_t eight = value * 0x0101010101010101u;
-  std::memcpy(out, &eight, sizeof(eight));
-  std::memcpy(out + sizeof(eight), &eight, sizeof(eight));
-  return out + run_length(byte);
-}
-
 // Encodes from words that tell which bytes are zero bytes, in time that goes with the other bytes.
 class ZeroRunWriter {
  public:
