@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cmath>
 
-#include "core/codec/chunks.h"
 #include "core/codec/error_feedback.h"
 
 namespace tributary {
@@ -97,12 +96,7 @@ class DecodingAggregator final : public Aggregator {
       contributors_ = open.header.contributors;
       return {};
     }
-    TRIBUTARY_TRY(codec_.decode(call, payload, decoded_));
-    for_each_chunk(call.execution, sum_.size(), kChunkValues,
-                   [&](std::size_t, std::size_t begin, std::size_t end) {
-                     add_values(std::span<const float>(decoded_).subspan(begin, end - begin),
-                                std::span(sum_).subspan(begin, end - begin));
-                   });
+    TRIBUTARY_TRY(codec_.decode_add(call, payload, decoded_, sum_));
     contributors_ = static_cast<std::uint32_t>(total);
     return {};
   }

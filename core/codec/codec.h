@@ -140,6 +140,11 @@ class Codec {
   // Writes the sum over the payload's contributors. The payload is one of the last stage, of one
   // agent or combined; call.combined holds the stages before it. On an error `sum` is undefined.
   virtual Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const = 0;
+
+  // sum += what decode() gives. A payload that is refused leaves `sum` as it was. `scratch` is as
+  // long as `sum`; a codec that adds while it decodes does not touch it.
+  virtual Status decode_add(const StageCall& call, ByteSpan payload, std::span<float> scratch,
+                            std::span<float> sum) const;
 };
 
 }  // namespace tributary
