@@ -60,7 +60,7 @@ function(tributary_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} tributary_flags GTest::gmock_main)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." TEST_LIST ${name}_cases
-                       DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+                       NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   tributary_label_cases(${name}_cases ${arg_LABELS})
 endfunction()
 
