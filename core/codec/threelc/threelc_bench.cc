@@ -7,6 +7,7 @@
 
 #include "bench/harness.h"
 #include "bench/peers.h"
+#include "core/codec/chunks.h"
 #include "core/codec/error_feedback.h"
 #include "core/codec/registry.h"
 #include "core/update/synthetic.h"
@@ -113,6 +114,28 @@ SharedUpdate fed_update(const SharedUpdate& update, const std::string& spec) {
   return all;
 }
 
+// What two cores can get out of the memory at all.
+Case memcpy_on_two_cores(const SharedUpdate& update) {
+  const auto copy = std::make_shared<FloatVector>(update->size());
+  const auto pool = std::make_shared<ThreadPool>(2);
+  const auto run = [update, copy, pool] {
+    for_each_chunk({.pool = pool.get()}, update->size(), 4 * kChunkValues,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
+                     std::memcpy(copy->data() + begin, update->data() + begin,
+                                 (end - begin) * sizeof(float));
+                   });
+  };
+  const auto check = [update, copy] {
+    return *update == *copy ? Status()
+                            : Status(StatusCode::mismatch, {.what = "the copy", .expected = "it"});
+  };
+  return {.name = "memcpy, 2 cores",
+          .bytes = static_cast<double>(update->size() * sizeof(float)),
+          .run = run,
+          .check = check,
+          .goals = {{.peer = "memcpy"}}};
+}
+
 struct Goals {
   double encode = 0;
   double decode = 0;
@@ -166,6 +189,7 @@ std::vector<Case> build(const Settings& settings) {
   const SharedUpdate fed = fed_update(normal, spec);
   std::vector<Case> cases;
   cases.push_back(bench::memcpy_case(normal));
+  cases.push_back(memcpy_on_two_cores(normal));
   cases.push_back(bench::zstd_encode_case(normal, 1));
   cases.push_back(bench::zstd_decode_case(normal, 1));
   add_cases("s=1.75, normal", spec, normal, goals, cases);
