@@ -164,7 +164,9 @@ Status read_indices(const Execution& execution, std::uint8_t layout, ByteSpan in
       return read_bitmap(execution, in, count, values, indices);
     case IndexLayout::gaps:
       // A gap takes a bit at least, so that the memory is bounded by the bytes that came.
-      if (count > in.size() * 8) return corrupt("a bit or more for each index", "fewer");
+      if (count == 0 || count > in.size() * 8) {
+        return corrupt("one index or more, of a bit or more each", fmt::format("{}", count));
+      }
       indices.resize(count);
       return read_gaps(execution, in, values, indices);
     case IndexLayout::all:

@@ -180,6 +180,7 @@ TEST_F(BadIndices, Gaps) {
   expect_refused(IndexLayout::gaps, gaps(0, 5, 1, {0}), 4);       // a code without an end
   expect_refused(IndexLayout::gaps, Bytes{0, 5, 0, 0}, 1);        // no whole table
   expect_refused(IndexLayout::gaps, Bytes{}, 0);
+  expect_refused(IndexLayout::gaps, Bytes{0}, 0);  // no index needs no layout
 }
 
 TEST_F(BadIndices, GroupsThatOverlap) {

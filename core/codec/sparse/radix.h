@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -71,10 +72,23 @@ struct RankedMagnitude {
   std::uint64_t above;      // how many are larger
 };
 
+// Fewer than this many are put into order sooner than a histogram is cleared.
+constexpr std::size_t kFewMagnitudes = 512;
+
+inline RankedMagnitude magnitude_of_rank_of_few(std::span<const std::uint32_t> magnitudes,
+                                                std::uint64_t k) {
+  std::vector<std::uint32_t> ordered(magnitudes.begin(), magnitudes.end());
+  const auto place = ordered.begin() + static_cast<std::ptrdiff_t>(k - 1);
+  std::ranges::nth_element(ordered, place, std::greater());
+  const auto larger = std::count_if(ordered.begin(), place, [&](auto m) { return m > *place; });
+  return {.magnitude = *place, .above = static_cast<std::uint64_t>(larger)};
+}
+
 // 1 <= k <= magnitudes.size().
 inline RankedMagnitude magnitude_of_rank(const Execution& execution,
                                          std::span<const std::uint32_t> magnitudes,
                                          std::uint64_t k) {
+  if (magnitudes.size() < kFewMagnitudes) return magnitude_of_rank_of_few(magnitudes, k);
   RankedMagnitude found = {.magnitude = 0, .above = 0};
   for (const Digit digit : kDigits) {
     const auto histogram = digit_histogram(execution, magnitudes, digit, found.magnitude);

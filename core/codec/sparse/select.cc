@@ -228,7 +228,7 @@ void Selector::keep(const Execution& execution, const Rule& rule) {
                      const bool fills = !high & (magnitudes_[i] >= rule.low_min) & (left > 0);
                      *out = candidates_[i];
                      left -= fills ? 1u : 0u;
-                     out += high | fills ? 1 : 0;
+                     out += (high | fills) ? 1 : 0;
                    }
                  });
 }

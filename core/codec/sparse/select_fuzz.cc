@@ -39,7 +39,7 @@ Outcome outcome_of(const Selector::Indices& got) {
 std::vector<Outcome> select(std::span<const float> x, std::uint32_t k, std::uint32_t threshold,
                             Backend backend) {
   const Execution execution = {.backend = backend};
-  Selector selector;
+  static Selector selector;  // used again and again, as an encoder does
   return {outcome_of(selector.top(execution, x, k)),
           outcome_of(selector.bisected(execution, x, k, 25)),
           outcome_of(selector.at_least(execution, x, threshold)),

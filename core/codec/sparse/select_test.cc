@@ -219,8 +219,10 @@ TEST(SampledThreshold, OfASampleIsNear) {
   }
 }
 
-TEST(Radix, FindsTheMagnitudeOfEveryRank) {
-  const FloatVector x = update(Pattern::integers, 3000, 0);
+class Radix : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(Radix, FindsTheMagnitudeOfEveryRank) {
+  const FloatVector x = update(Pattern::integers, GetParam(), 0);
   RawVector<std::uint32_t> magnitudes;
   for (const float v : x) magnitudes.push_back(magnitude_bits(v));
   auto sorted = magnitudes;
@@ -234,6 +236,9 @@ TEST(Radix, FindsTheMagnitudeOfEveryRank) {
                                sorted.begin()));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(FewAndMany, Radix,
+                         testing::Values(1, 100, kFewMagnitudes - 1, kFewMagnitudes, 3000));
 
 TEST(RandomPlaces, AreDistinctAscendingAndAsMany) {
   for (const std::size_t size : {1u, 2u, 63u, 64u, 65u, 1000u, 100'000u}) {

@@ -63,8 +63,8 @@ struct Selection {
 };
 
 // One codec's encoder and decoder on a number of threads; decoding gives back what was encoded.
-struct Codec1 {
-  Codec1(const std::string& spec, SharedUpdate u, std::size_t threads)
+struct CodecRun {
+  CodecRun(const std::string& spec, SharedUpdate u, std::size_t threads)
       : update(std::move(u)), pool(threads), decoded(update->size()) {
     auto made = make_codec(spec);
     if (!made.ok()) return;
@@ -100,7 +100,7 @@ struct Codec1 {
 void add_codec(const std::string& spec, const SharedUpdate& update, double bytes,
                std::vector<Case>& cases) {
   for (const std::size_t threads : {1u, 2u}) {
-    const auto codec = std::make_shared<Codec1>(spec, update, threads);
+    const auto codec = std::make_shared<CodecRun>(spec, update, threads);
     const std::string suffix = threads == 1 ? "" : ", 2 threads";
     const auto goals = [&](const std::string& name) -> std::vector<bench::Goal> {
       if (threads == 1) return {{.peer = "memcpy"}};
