@@ -43,6 +43,7 @@ class TernaryCodec final : public Codec {
   std::span<const Stage> stages() const override { return kStages; }
   Aggregation aggregation() const override { return Aggregation::gather; }
   bool lossy() const override { return true; }
+  bool contracts() const override { return !options_.random_digits; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
     return make_ternary_encoder(*this, options_);
