@@ -12,6 +12,11 @@
 
 namespace tributary {
 
+// What every aggregator says when a payload would be one contributor too many for the plan, and
+// when it is to finish an aggregate of nothing.
+Status too_many_contributors(std::uint32_t agents, std::uint64_t contributors);
+Status nothing_added();
+
 // Checks envelopes and counts contributors; a derived class combines bodies. The combined payload's
 // own body is the accumulator: no copy is made at the end.
 class CombiningAggregator : public Aggregator {

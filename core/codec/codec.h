@@ -88,6 +88,9 @@ class Encoder {
   // It stays empty where this agent has nothing to send in that stage (a broadcast has one root).
   // On an error the payload's content is undefined and must not be sent.
   virtual Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) = 0;
+
+  // Tells what became of the last encoded round, for an encoder that remembers what it sent.
+  virtual void settle(bool /*committed*/) {}
 };
 
 // Combines one stage's payloads of one bucket on arrival, in memory that does not grow with their
@@ -125,6 +128,14 @@ class Codec {
   virtual Aggregation aggregation() const = 0;
   // A lossy codec refuses NaN and Inf; a lossless one carries every bit pattern through.
   virtual bool lossy() const = 0;
+  // Whether what is sent and what is held back add up to the update, so that error feedback may be
+  // wrapped round it. A codec that changes the update on purpose (DGC's momentum correction and
+  // masking) keeps its own memory in its encoder instead and is given updates as they are.
+  virtual bool conserves() const { return true; }
+  // Whether an encoding's error is smaller than what was encoded, so that error feedback converges.
+  // Unbiased random rounding onto few levels loses more than it keeps: such a codec's residual would
+  // grow without bound, and it is measured without one.
+  virtual bool contracts() const { return true; }
 
   virtual std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const = 0;
   virtual std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,
@@ -133,6 +144,11 @@ class Codec {
   // Writes the sum over the payload's contributors. The payload is one of the last stage, of one
   // agent or combined; call.combined holds the stages before it. On an error `sum` is undefined.
   virtual Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const = 0;
+
+  // sum += what decode() gives. A payload that is refused leaves `sum` as it was. `scratch` is as
+  // long as `sum`; a codec that adds while it decodes does not touch it.
+  virtual Status decode_add(const StageCall& call, ByteSpan payload, std::span<float> scratch,
+                            std::span<float> sum) const;
 };
 
 }  // namespace tributary

@@ -12,7 +12,7 @@ namespace tributary {
 LocalExchange::LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents,
                              bool error_feedback, const Clock& clock)
     : codec_(codec), clock_(clock), agents_(agents) {
-  const bool keep = error_feedback && codec.lossy();
+  const bool keep = error_feedback && codec.lossy() && codec.conserves();
   for (Agent& agent : agents_) {
     agent.encoder = codec.make_encoder(values);
     if (!keep) continue;
@@ -97,6 +97,7 @@ Status LocalExchange::play_stage(const StageCall& call,
 Status LocalExchange::settle(const StageCall& last, std::span<float> scratch) {
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
     Agent& agent = agents_[i];
+    agent.encoder->settle(true);
     if (agent.residual.empty()) continue;
     StageCall own = last;
     own.round.agent = i;
