@@ -157,6 +157,7 @@ Status CombiningAggregator::add(const StageCall& call, ByteSpan payload) {
 Status CombiningAggregator::finish(const StageCall& call, Bytes& combined) {
   if (contributors_ == 0) return nothing_added();
   set_contributors(contributors_, payload_);
+  shrink_body(pack(call.execution, accumulator_), payload_);
   seal_payload(call.execution, payload_);
   combined.swap(payload_);
   agents_ = 0;  // whatever comes late is refused

@@ -41,6 +41,10 @@ class CombiningAggregator : public Aggregator {
   // The first body of a round fills the accumulator, every other one is combined into it.
   virtual void combine(const Execution& execution, const OpenPayload& payload, bool first,
                        MutableByteSpan accumulator) const = 0;
+  // Makes of the accumulator, where it is, what goes back down; returns how many bytes it has then.
+  virtual std::size_t pack(const Execution& /*execution*/, MutableByteSpan accumulator) const {
+    return accumulator.size();
+  }
 
   const Codec& codec_;
   const std::size_t stage_;
