@@ -133,8 +133,8 @@ class Codec {
   // masking) keeps its own memory in its encoder instead and is given updates as they are.
   virtual bool conserves() const { return true; }
   // Whether an encoding's error is smaller than what was encoded, so that error feedback converges.
-  // Unbiased random rounding onto few levels loses more than it keeps: such a codec's residual would
-  // grow without bound, and it is measured without one.
+  // Unbiased random rounding onto few levels loses more than it keeps: such a codec's residual
+  // would grow without bound, and it is measured without one.
   virtual bool contracts() const { return true; }
 
   virtual std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const = 0;

@@ -17,8 +17,8 @@ namespace tributary {
 std::span<const CodecFamily> codec_families() {
   static const std::vector<CodecFamily> kFamilies = [] {
     std::vector<CodecFamily> all;
-    for (const auto families : {quantize::families(), thc::families(), signs::families(),
-                                threelc::families(), sparse::families(), lossless::families()}) {
+    for (const auto families : {quantize::families(), signs::families(), threelc::families(),
+                                thc::families(), sparse::families(), lossless::families()}) {
       all.insert(all.end(), families.begin(), families.end());
     }
     return all;
