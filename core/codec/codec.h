@@ -89,8 +89,10 @@ class Encoder {
   // On an error the payload's content is undefined and must not be sent.
   virtual Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) = 0;
 
-  // Tells what became of the last encoded round, for an encoder that remembers what it sent.
-  virtual void settle(bool /*committed*/) {}
+  // Tells what became of the last encoded round, for an encoder that remembers what it sent or what
+  // all agents have received. `combined` holds the combined payloads of all stages, or nothing where
+  // the round was given up; `committed` says whether this agent's contribution is in them.
+  virtual void settle(std::span<const ByteSpan> /*combined*/, bool /*committed*/) {}
 };
 
 // Combines one stage's payloads of one bucket on arrival, in memory that does not grow with their

@@ -74,7 +74,13 @@ TEST_P(CodecCases, NothingIsLostOverRounds) {
       for (std::uint32_t round = 0; round < kRounds; ++round) {
         const auto traffic = exchange.play({.round = round}, {}, spans(all), sum);
         ASSERT_TRUE(traffic.ok()) << traffic.status().text();
-        for (std::size_t i = 0; i < size; ++i) account[i] += static_cast<double>(sum[i]);
+        for (std::size_t i = 0; i < size; ++i) {
+          account[i] += static_cast<double>(sum[i]);
+          moved[i] += std::abs(static_cast<double>(sum[i]));
+          for (std::uint32_t agent = 0; agent < kAgents; ++agent) {
+            moved[i] += std::abs(static_cast<double>(exchange.residual(agent)[i]));
+          }
+        }
       }
       for (std::size_t i = 0; i < size; ++i) {
         double truth = 0;
@@ -86,9 +92,8 @@ TEST_P(CodecCases, NothingIsLostOverRounds) {
         if (!exchange.aggregator_residual().empty()) {
           account[i] += static_cast<double>(exchange.aggregator_residual()[i]);
         }
-        // Float32 sums of what was decoded: their rounding follows the largest decoded value.
-        const double bound = kRounds * (moved[i] + std::abs(static_cast<double>(sum[i])) * kRounds);
-        ASSERT_NEAR(account[i], truth, bound * 0x1p-22 + 0x1p-140)
+        // Every float32 sum on the way was rounded, and its rounding follows its size.
+        ASSERT_NEAR(account[i], truth, kRounds * moved[i] * 0x1p-22 + 0x1p-140)
             << "value " << i << " of " << size << ", pattern " << static_cast<int>(pattern);
       }
     }
