@@ -1,7 +1,8 @@
 # A folder holds its code, its tests, its fuzzers and its benchmarks side by side, and the file's
 # name says which it is:
 #   x.h x.cc        the code, added to the library
-#   x_test.cc       a unit test; x_slow_test.cc is left out of ./dev test --fast
+#   x_test.cc       a unit test; x_slow_test.cc is left out of ./dev test --fast, and so are
+#                   parameterised suites instantiated under a name that begins with Slow
 #   x_fuzz.cc       one libFuzzer target, its seed corpus in x_fuzz_corpus/
 #   x_testing.h     what the tests of several folders share; neither installed nor in the library
 #   x_bench.cc      part of the benchmark program in bench/
@@ -64,16 +65,20 @@ function(tributary_test name)
 endfunction()
 
 # gtest_discover_tests() takes no list as a property's value, so several labels are given to the
-# cases by a script that CTest reads after the one that discovered them.
+# cases by a script that CTest reads after the one that discovered them. A parameterised suite that
+# is instantiated under a name beginning with Slow is slow, whatever file it is in.
 function(tributary_label_cases cases)
-  if(NOT ARGN)
-    return()
-  endif()
   set(script "${CMAKE_CURRENT_BINARY_DIR}/${cases}_labels.cmake")
   file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT [=[
-if(@cases@)
-  set_tests_properties(${@cases@} PROPERTIES LABELS "@ARGN@")
-endif()
+foreach(case IN LISTS @cases@)
+  set(labels "@ARGN@")
+  if(case MATCHES "[.]Slow[A-Za-z0-9]*/")
+    list(APPEND labels slow)
+  endif()
+  if(labels)
+    set_tests_properties(${case} PROPERTIES LABELS "${labels}")
+  endif()
+endforeach()
 ]=])
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endfunction()

@@ -27,7 +27,7 @@ Status check_layer(const Layer& layer) {
 }
 
 Status check_layer_map(const LayerMap& map) {
-  TRIBUTARY_TRY(given("layers", map.layers()));
+  if (size_of(map.layers()) == 0) return broken("layers", "one or more", "none");
   TRIBUTARY_TRY(each("layers", map.layers(), kLayersMax, check_layer));
   std::uint64_t values = 0;  // cannot overflow: both factors are capped
   for (const Layer* layer : *map.layers()) values += layer->values();

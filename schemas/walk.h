@@ -18,7 +18,7 @@
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "schemas/frame_generated.h"
-#include "schemas/message_kinds.h"
+#include "schemas/message_kinds_generated.h"
 
 namespace tributary::wire {
 

@@ -37,10 +37,15 @@ class InstalledPackage(unittest.TestCase):
         self.assertEqual(built.returncode, 0, built.stdout)
         ran = run(self.build / "consumer")
         self.assertEqual(ran.returncode, 0, ran.stdout)
-        decoded, refused = ran.stdout.splitlines()
+        decoded, codec, frame = ran.stdout.splitlines()
         self.assertEqual(decoded, "decoded: 1 -0.5 0 65504")
-        self.assertTrue(refused.startswith("refused: "), refused)
-        self.assertIn("fp16", refused, "the nearest known name")
+        self.assertRegex(codec, r"^codec: .*fp61.*fp16", "the nearest known name")
+        self.assertRegex(frame, r"^frame: corrupt_data: ")
+
+    def test_the_command_is_installed(self):
+        listed = run(self.prefix / "bin" / "tributary", "codec", "list")
+        self.assertEqual(listed.returncode, 0, listed.stdout)
+        self.assertIn("fp16", listed.stdout)
 
     def test_another_minor_version_is_refused(self):
         source = self.build.parent / "newer"
@@ -55,7 +60,8 @@ class InstalledPackage(unittest.TestCase):
     def test_every_header_is_installed_where_it_is_included_from(self):
         folder = self.prefix / "include" / "tributary"
         installed = {path.relative_to(folder).as_posix() for path in folder.rglob("*.h")}
-        headers = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("core/**/*.h")
+        headers = {path.relative_to(ROOT).as_posix()
+                   for pattern in ("core/**/*.h", "schemas/*.h") for path in ROOT.glob(pattern)
                    if not path.name.endswith(("-inl.h", "_testing.h"))}
         self.assertEqual(headers - installed, set())
 

@@ -27,7 +27,7 @@ TEST(Status, TextHasAllFourParts) {
 }
 
 TEST(Status, TextLeavesOutWhatIsEmpty) {
-  const auto text = [](Fault fault) { return Status(StatusCode::io_error, fault).text(); };
+  const auto text = [](const Fault& fault) { return Status(StatusCode::io_error, fault).text(); };
   EXPECT_EQ(text({.what = "disk"}), "io_error: disk");
   EXPECT_EQ(text({.what = "disk", .got = "EIO"}), "io_error: disk: got EIO");
   EXPECT_EQ(text({.what = "disk", .expected = "room"}), "io_error: disk: expected room");

@@ -205,7 +205,9 @@ TEST_P(CodecCases, AnAggregateOfNothingIsAnError) {
   EXPECT_EQ(aggregator->finish({.round = {}}, combined).code(), StatusCode::unavailable);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CodecCases, testing::ValuesIn(codec_testing::specs_under_test()),
+INSTANTIATE_TEST_SUITE_P(Defaults, CodecCases, testing::ValuesIn(codec_testing::default_specs()),
+                         codec_testing::test_name);
+INSTANTIATE_TEST_SUITE_P(SlowOthers, CodecCases, testing::ValuesIn(codec_testing::other_specs()),
                          codec_testing::test_name);
 
 }  // namespace

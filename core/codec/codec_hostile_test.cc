@@ -134,8 +134,11 @@ TEST_P(HostilePayloads, EveryBitFlippedUnderAChecksumThatFits) {
   for_every_payload([](const Bytes& good, Victim& victim) { flip(good, true, victim); });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, HostilePayloads, testing::ValuesIn(codec_testing::specs_under_test()),
+INSTANTIATE_TEST_SUITE_P(Defaults, HostilePayloads,
+                         testing::ValuesIn(codec_testing::default_specs()),
                          codec_testing::test_name);
+INSTANTIATE_TEST_SUITE_P(SlowOthers, HostilePayloads,
+                         testing::ValuesIn(codec_testing::other_specs()), codec_testing::test_name);
 
 }  // namespace
 }  // namespace tributary

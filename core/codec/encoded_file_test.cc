@@ -52,6 +52,7 @@ TEST_P(EveryCodec, ComesBackAsOneAgentWouldDecodeIt) {
       continue;
     }
     ASSERT_EQ(back->size(), count);
+    if (!codec->conserves()) continue;  // what it sends is no estimate of the update
     double error = 0;
     double energy = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -112,7 +113,7 @@ TEST_P(EveryCodec, AnyFlippedBitWithFittingChecksumsIsAnErrorOrValid) {
   EXPECT_GT(valid, 64u) << "job seed and round alone have 128 bits that decoding may ignore";
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, EveryCodec, testing::ValuesIn(codec_testing::specs_under_test()),
+INSTANTIATE_TEST_SUITE_P(Codecs, EveryCodec, testing::ValuesIn(codec_testing::default_specs()),
                          codec_testing::test_name);
 
 TEST(EncodedFile, KeepsTheAgentsOwnPayloadOfTheLastStage) {

@@ -120,6 +120,16 @@ TEST_F(Interop, OpenFrameTakesWhatOldAndNewPeersWrite) {
   }
 }
 
+// The seeds are what `wire_peer_current write` wrote when they were last made.
+TEST_F(Interop, TheFuzzerHasASeedOfEveryKind) {
+  const path seeds = path(TRIBUTARY_SCHEMAS) / "frame_fuzz_corpus";
+  for (int kind = 1; kind <= static_cast<int>(wire::Message::MAX); ++kind) {
+    const auto name = std::string(wire::name(static_cast<wire::Message>(kind)));
+    const Bytes frame = file_bytes(seeds / (name + ".frame"));
+    EXPECT_TRUE(open_frame(frame).ok()) << name << ": " << open_frame(frame).status().text();
+  }
+}
+
 TEST_F(Interop, APeerRefusesADamagedFrame) {
   const path name = folder_of("current") / "Plan.frame";
   std::filesystem::resize_file(name, std::filesystem::file_size(name) / 2);

@@ -66,9 +66,9 @@ using Rule = Worth (*)(std::span<const float> values);
 
 class ScaledSignsCodec final : public Codec {
  public:
-  ScaledSignsCodec(std::string_view name, Rule rule, const Params& params)
+  ScaledSignsCodec(std::string_view name, Rule worth_of, const Params& params)
       : spec_(params.canonical(name)),
-        rule_(rule),
+        rule_(worth_of),
         block_(static_cast<std::size_t>(params.integer("block"))) {}
 
   const std::string& spec() const override { return spec_; }

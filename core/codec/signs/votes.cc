@@ -90,13 +90,14 @@ class VoteAggregator final : public CombiningAggregator {
       for_each_chunk(execution, values_, kChunkValues,
                      [&](std::size_t, std::size_t begin, std::size_t end) {
                        if (first) std::fill(counts + begin, counts + end, 0);
-                       add(payload, begin, end, counts);
+                       add_votes(payload, begin, end, counts);
                      });
     });
   }
 
   template <typename Count>
-  static void add(const OpenPayload& payload, std::size_t begin, std::size_t end, Count* counts) {
+  static void add_votes(const OpenPayload& payload, std::size_t begin, std::size_t end,
+                        Count* counts) {
     const std::uint8_t* const body = payload.body.data();
     if (payload.header.layout == kSigns) {
       for (std::size_t i = begin; i < end; ++i) {
