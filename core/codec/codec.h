@@ -132,7 +132,8 @@ class Codec {
   virtual bool lossy() const = 0;
   // Whether what is sent and what is held back add up to the update, so that error feedback may be
   // wrapped round it. A codec that changes the update on purpose (DGC's momentum correction and
-  // masking) keeps its own memory in its encoder instead and is given updates as they are.
+  // masking) keeps its own memory in its encoder instead and is given updates as they are. So is
+  // one whose error can be larger than the update (QSGD in few bits): it is unbiased instead.
   virtual bool conserves() const { return true; }
 
   virtual std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const = 0;
