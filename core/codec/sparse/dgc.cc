@@ -42,7 +42,7 @@ class DgcEncoder final : public OwnPlacesEncoder {
     return {};
   }
 
-  void settle(bool committed) override {
+  void settle(std::span<const ByteSpan>, bool committed) override {
     if (committed) {
       for (const std::uint32_t place : sent_) velocity_[place] = accumulated_[place] = 0;
     }
