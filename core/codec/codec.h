@@ -90,8 +90,8 @@ class Encoder {
   virtual Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) = 0;
 
   // Tells what became of the last encoded round, for an encoder that remembers what it sent or what
-  // all agents have received. `combined` holds the combined payloads of all stages, or nothing where
-  // the round was given up; `committed` says whether this agent's contribution is in them.
+  // all agents have received. `combined` holds the combined payloads of all stages, or nothing
+  // where the round was given up; `committed` says whether this agent's contribution is in them.
   virtual void settle(std::span<const ByteSpan> /*combined*/, bool /*committed*/) {}
 };
 
