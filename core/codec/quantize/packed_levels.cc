@@ -22,7 +22,7 @@ template <int kBits>
 std::uint64_t code_bytes(const std::int8_t* levels) {
   std::array<std::uint8_t, 8> codes;
   for (std::size_t i = 0; i < 8; ++i) {
-    const int level = levels[i];
+    const auto level = static_cast<int>(levels[i]);
     const int sign = level < 0 ? 1 : 0;
     codes[i] = static_cast<std::uint8_t>((sign != 0 ? -level : level) | sign << (kBits - 1));
   }
