@@ -90,7 +90,7 @@ TEST_F(BadInput, AnEncodedFileThatIsCutOrChanged) {
   const std::string in = write_floats("in", FloatVector(3000, 1.0f));
   ASSERT_EQ(encode(in).code, 0);
   const std::string whole = read("out");
-  const auto decode_bytes = [&](std::string bytes) {
+  const auto decode_bytes = [&](const std::string& bytes) {
     return decode(write("encoded", bytes_of(std::string_view(bytes))));
   };
   for (const std::size_t size :

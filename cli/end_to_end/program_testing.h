@@ -23,8 +23,11 @@ namespace tributary::program_testing {
 
 class ProgramTest : public testing::Test {
  protected:
+  // In memory where that is possible: syncing to a disk is most of what the program does here.
   ProgramTest() {
-    std::string folder = testing::TempDir() + "tributary_XXXXXX";
+    const std::string in_memory = "/dev/shm/";
+    std::string folder = ::access(in_memory.c_str(), W_OK) == 0 ? in_memory : testing::TempDir();
+    folder += "tributary_XXXXXX";
     folder_ = ::mkdtemp(folder.data());
   }
   ~ProgramTest() override { std::filesystem::remove_all(folder_); }
@@ -44,6 +47,11 @@ class ProgramTest : public testing::Test {
   std::string read(const std::string& name) const {
     std::ifstream file(path(name), std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
+  }
+  Bytes read_bytes(const std::string& name) const {
+    const std::string text = read(name);
+    const ByteSpan bytes = bytes_of(text);
+    return {bytes.begin(), bytes.end()};
   }
   FloatVector read_floats(const std::string& name) const {
     const std::string bytes = read(name);

@@ -89,8 +89,10 @@ class Encoder {
   // On an error the payload's content is undefined and must not be sent.
   virtual Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) = 0;
 
-  // Tells what became of the last encoded round, for an encoder that remembers what it sent.
-  virtual void settle(bool /*committed*/) {}
+  // Tells what became of the last encoded round, for an encoder that remembers what it sent or what
+  // all agents have received. `combined` holds the combined payloads of all stages, or nothing
+  // where the round was given up; `committed` says whether this agent's contribution is in them.
+  virtual void settle(std::span<const ByteSpan> /*combined*/, bool /*committed*/) {}
 };
 
 // Combines one stage's payloads of one bucket on arrival, in memory that does not grow with their
@@ -130,11 +132,12 @@ class Codec {
   virtual bool lossy() const = 0;
   // Whether what is sent and what is held back add up to the update, so that error feedback may be
   // wrapped round it. A codec that changes the update on purpose (DGC's momentum correction and
-  // masking) keeps its own memory in its encoder instead and is given updates as they are.
+  // masking) keeps its own memory in its encoder instead and is given updates as they are. So is
+  // one whose error can be larger than the update (QSGD in few bits): it is unbiased instead.
   virtual bool conserves() const { return true; }
   // Whether an encoding's error is smaller than what was encoded, so that error feedback converges.
-  // Unbiased random rounding onto few levels loses more than it keeps: such a codec's residual would
-  // grow without bound, and it is measured without one.
+  // Unbiased random rounding onto few levels loses more than it keeps: such a codec's residual
+  // would grow without bound, and it is measured without one.
   virtual bool contracts() const { return true; }
 
   virtual std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const = 0;

@@ -63,7 +63,7 @@ Status stopped() {
 // Gathers small pieces, so that the sink gets large ones.
 class PieceWriter {
  public:
-  explicit PieceWriter(ByteSink sink) : sink_(sink) { pending_.reserve(kPieceBytes); }
+  explicit PieceWriter(ByteSink sink) : sink_(sink) {}
 
   Status append(ByteSpan bytes) {
     if (pending_.size() + bytes.size() > kPieceBytes) TRIBUTARY_TRY(flush());

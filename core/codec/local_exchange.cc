@@ -97,7 +97,7 @@ Status LocalExchange::play_stage(const StageCall& call,
 Status LocalExchange::settle(const StageCall& last, std::span<float> scratch) {
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
     Agent& agent = agents_[i];
-    agent.encoder->settle(true);
+    agent.encoder->settle(combined_spans_, true);
     if (agent.residual.empty()) continue;
     StageCall own = last;
     own.round.agent = i;

@@ -6,6 +6,7 @@
 
 #include "core/base/nearest.h"
 #include "core/codec/lossless/families.h"
+#include "core/codec/lowrank/families.h"
 #include "core/codec/quantize/families.h"
 #include "core/codec/signs/families.h"
 #include "core/codec/sparse/families.h"
@@ -17,8 +18,9 @@ namespace tributary {
 std::span<const CodecFamily> codec_families() {
   static const std::vector<CodecFamily> kFamilies = [] {
     std::vector<CodecFamily> all;
-    for (const auto families : {quantize::families(), thc::families(), signs::families(),
-                                threelc::families(), sparse::families(), lossless::families()}) {
+    for (const auto families :
+         {quantize::families(), signs::families(), threelc::families(), thc::families(),
+          sparse::families(), lowrank::families(), lossless::families()}) {
       all.insert(all.end(), families.begin(), families.end());
     }
     return all;

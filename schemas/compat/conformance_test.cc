@@ -179,7 +179,7 @@ class ConformanceOfAChange : public ::testing::TestWithParam<Change> {
  protected:
   // The release with the change made to it, wherever `from` stands in the file.
   path changed() const {
-    const path copy = temporary_.path() / "schemas";
+    path copy = temporary_.path() / "schemas";
     std::filesystem::copy(released(), copy);
     const path file = copy / GetParam().file;
     std::string text = file_text(file);

@@ -78,7 +78,7 @@ TEST_F(Interop, ThereAreOldCurrentAndNewPeers) {
 TEST_F(Interop, FieldsThatBothKnowAreReadAsTheyWereWritten) {
   for (const auto& [writer, written] : own_) {
     for (const auto& [reader, program] : peers()) {
-      SCOPED_TRACE(writer + " writes, " + reader + " reads");
+      SCOPED_TRACE(::testing::Message() << writer << " writes, " << reader << " reads");
       const Reading read = read_by(program, folder_of(writer));
       std::size_t compared = 0;
       for (const auto& [field, value] : own_[reader]) {

@@ -87,7 +87,7 @@ std::vector<Case> build(const bench::Settings& settings) {
   if (!arrays.ok()) {
     return {{.name = "GPU", .run = [] {}, .check = [status = arrays.status()] { return status; }}};
   }
-  const std::shared_ptr<Arrays> a = *arrays;
+  const std::shared_ptr<Arrays>& a = *arrays;
   const double bytes = static_cast<double>(a->n) * sizeof(float);
   const auto status = [a] { return a->status; };
   const auto timed = [&](const char* name, std::function<void()> run,

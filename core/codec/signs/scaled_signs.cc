@@ -2,13 +2,13 @@
 // stand for. EF-signSGD gives both the block's mean magnitude; OneBit each its own mean.
 //
 //   body: positive and negative magnitude of every block, f32 each; then the sign bits
-#include <array>
 #include <atomic>
 #include <cmath>
 
 #include "core/codec/aggregate.h"
 #include "core/codec/chunks.h"
 #include "core/codec/finite.h"
+#include "core/codec/ordered_sum.h"
 #include "core/codec/payload.h"
 #include "core/codec/signs/families.h"
 #include "core/codec/signs/sign_bits.h"
@@ -24,30 +24,22 @@ struct Worth {
   float negative;
 };
 
-// Sums and counts by sign. Magnitudes are added in double in sixteen strided lanes, which are then
-// added in pairs: one order on every machine, and nothing overflows.
+// Sums and counts by sign, of magnitudes and in double: nothing overflows.
 struct SignSums {
   double positive = 0;
   double negative = 0;
   std::size_t negatives = 0;
 };
 
-double add_in_pairs(std::array<double, 16> lanes) {
-  for (std::size_t width = 8; width > 0; width /= 2) {
-    for (std::size_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-  }
-  return lanes[0];
-}
-
 SignSums sums_of(std::span<const float> values) {
-  std::array<double, 16> positive = {};
-  std::array<double, 16> negative = {};
+  SumLanes positive = {};
+  SumLanes negative = {};
   SignSums sums;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto x = static_cast<double>(values[i]);
     const bool is_negative = sign_of(values[i]) != 0;
-    positive[i % 16] += is_negative ? 0.0 : x;
-    negative[i % 16] += is_negative ? -x : 0.0;
+    positive[i % kSumLanes] += is_negative ? 0.0 : x;
+    negative[i % kSumLanes] += is_negative ? -x : 0.0;
     sums.negatives += is_negative ? 1 : 0;
   }
   sums.positive = add_in_pairs(positive);

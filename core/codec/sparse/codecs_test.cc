@@ -201,7 +201,7 @@ TEST(Dgc, EqualsThePlainAlgorithmOverRounds) {
     const Encoded out = encode_alone(*codec, *encoder, x, {.round = round});
     ASSERT_EQ(out.decoded, only_at(v, places)) << "round " << round;
     const bool committed = round != 2;  // that one went on without this agent: nothing is masked
-    encoder->settle(committed);
+    encoder->settle({}, committed);
     if (!committed) continue;
     for (const std::uint32_t place : places) u[place] = v[place] = 0;
   }

@@ -42,7 +42,7 @@ class DgcEncoder final : public OwnPlacesEncoder {
     return {};
   }
 
-  void settle(bool committed) override {
+  void settle(std::span<const ByteSpan>, bool committed) override {
     if (committed) {
       for (const std::uint32_t place : sent_) velocity_[place] = accumulated_[place] = 0;
     }
@@ -52,8 +52,8 @@ class DgcEncoder final : public OwnPlacesEncoder {
  private:
   Selector::Indices select(const StageCall& call, std::span<const float> values) override {
     const std::uint32_t threshold =
-        sampled_threshold(values, options_.ratio, sample_size(options_.sample, values.size()),
-                          sample_stream(call.round));
+        sampled_threshold(call.execution, values, options_.ratio,
+                          sample_size(options_.sample, values.size()), sample_stream(call.round));
     return selector_.at_least_up_to(call.execution, values, threshold,
                                     kept_of(options_.ratio, values.size()));
   }

@@ -107,8 +107,9 @@ class ThresholdEncoder final : public OwnPlacesEncoder {
 
  private:
   Selector::Indices select(const StageCall& call, std::span<const float> values) override {
-    const std::uint32_t threshold = sampled_threshold(
-        values, keep_, sample_size(sample_, values.size()), sample_stream(call.round));
+    const std::uint32_t threshold =
+        sampled_threshold(call.execution, values, keep_, sample_size(sample_, values.size()),
+                          sample_stream(call.round));
     return selector_.at_least(call.execution, values, threshold);
   }
 

@@ -20,12 +20,6 @@ constexpr std::size_t kSlotStride = kChunkValues + kCollectSlack;
 
 std::size_t chunks_of(std::size_t count) { return (count + kChunkValues - 1) / kChunkValues; }
 
-std::uint32_t magnitude_of_rank_in(std::vector<std::uint32_t>& sample, std::size_t rank) {
-  const auto place = sample.begin() + static_cast<std::ptrdiff_t>(rank);
-  std::ranges::nth_element(sample, place, std::greater());
-  return *place;
-}
-
 // A magnitude that more than k values reach, but for one sample in a thousand. At least that of the
 // smallest number that is not zero: of many zeros only few can be wanted.
 std::uint32_t guessed_threshold(std::span<const float> values, std::uint32_t k) {
@@ -37,7 +31,9 @@ std::uint32_t guessed_threshold(std::span<const float> values, std::uint32_t k) 
   if (rank >= samples) return 0;
   std::vector<std::uint32_t> sample(samples);
   for (std::size_t i = 0; i < samples; ++i) sample[i] = magnitude_bits(values[i * stride]);
-  return std::max(magnitude_of_rank_in(sample, rank), 1u);
+  const auto place = sample.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::ranges::nth_element(sample, place, std::greater());
+  return std::max(*place, 1u);
 }
 
 // The lower edge of the bin that holds the k-th largest.
@@ -288,21 +284,28 @@ std::size_t sample_size(double fraction, std::size_t values) {
   return std::min(std::max(samples, kSamplesMin), values);
 }
 
-std::uint32_t sampled_threshold(std::span<const float> values, double ratio, std::size_t samples,
-                                StreamKey key) {
+std::uint32_t sampled_threshold(const Execution& execution, std::span<const float> values,
+                                double ratio, std::size_t samples, StreamKey key) {
   assert(samples <= values.size());
   if (samples == 0) return 0;
-  std::vector<std::uint32_t> sample(samples);
-  for (std::size_t part = 0; part < samples; ++part) {
-    const std::uint64_t begin = std::uint64_t{part} * values.size() / samples;
-    const std::uint64_t end = (std::uint64_t{part} + 1) * values.size() / samples;
-    const std::uint64_t offset =
-        (end - begin) * random_bits(key, static_cast<std::uint32_t>(part)) >> 32;
-    sample[part] = magnitude_bits(values[begin + offset]);
-  }
-  const double rank = std::ceil(ratio * static_cast<double>(samples)) - 1;
-  return magnitude_of_rank_in(
-      sample, static_cast<std::size_t>(std::clamp(rank, 0.0, static_cast<double>(samples - 1))));
+  RawVector<std::uint32_t> sample(samples);
+  const auto part_begin = [&](std::size_t part) {
+    return std::uint64_t{part} * values.size() / samples;
+  };
+  for_each_chunk(execution, samples, kChunkValues,
+                 [&](std::size_t, std::size_t first, std::size_t last) {
+                   for (std::size_t part = first; part < last; ++part) {
+                     const std::uint64_t begin = part_begin(part);
+                     const std::uint64_t room = part_begin(part + 1) - begin;
+                     const std::uint32_t bits = random_bits(key, static_cast<std::uint32_t>(part));
+                     sample[part] = magnitude_bits(values[begin + (room * bits >> 32)]);
+                   }
+                 });
+  const double rank = std::clamp(std::ceil(ratio * static_cast<double>(samples)), 1.0,
+                                 static_cast<double>(samples));
+  return magnitude_of_rank(execution, std::span<const std::uint32_t>(sample),
+                           static_cast<std::uint64_t>(rank))
+      .magnitude;
 }
 
 }  // namespace tributary::sparse

@@ -74,7 +74,7 @@ std::size_t sample_size(double fraction, std::size_t values);
 
 // The magnitude that the `ratio` largest of a sample reach. The sample has one value of each of
 // `samples` equal parts of the bucket, drawn from the stream.
-std::uint32_t sampled_threshold(std::span<const float> values, double ratio, std::size_t samples,
-                                StreamKey key);
+std::uint32_t sampled_threshold(const Execution& execution, std::span<const float> values,
+                                double ratio, std::size_t samples, StreamKey key);
 
 }  // namespace tributary::sparse

@@ -198,9 +198,9 @@ TEST(Selector, AThresholdTakesAllThatReachItButNoZeros) {
 TEST(SampledThreshold, OfTheWholeBucketIsExact) {
   const FloatVector x = update(Pattern::normal, 1000, 0);
   const Places sorted = sorted_places(x);
-  EXPECT_EQ(sampled_threshold(x, 0.05, 1000, {1, 2}), magnitude_bits(x[sorted[49]]));
-  EXPECT_EQ(sampled_threshold(x, 1, 1000, {1, 2}), magnitude_bits(x[sorted[999]]));
-  EXPECT_EQ(sampled_threshold({}, 0.5, 0, {1, 2}), 0u);
+  EXPECT_EQ(sampled_threshold({}, x, 0.05, 1000, {1, 2}), magnitude_bits(x[sorted[49]]));
+  EXPECT_EQ(sampled_threshold({}, x, 1, 1000, {1, 2}), magnitude_bits(x[sorted[999]]));
+  EXPECT_EQ(sampled_threshold({}, {}, 0.5, 0, {1, 2}), 0u);
 }
 
 // The share that reaches a threshold from s samples has a deviation of sqrt(p (1 - p) / s).
@@ -212,7 +212,7 @@ TEST(SampledThreshold, OfASampleIsNear) {
   for (const double share : {0.05, 0.25}) {
     const double deviation = std::sqrt(share * (1 - share) / kSamples);
     for (std::uint32_t seed = 0; seed < 5; ++seed) {
-      const std::uint32_t threshold = sampled_threshold(x, share, kSamples, {seed, 9});
+      const std::uint32_t threshold = sampled_threshold({}, x, share, kSamples, {seed, 9});
       const auto kept = static_cast<double>(taken(selector.at_least({}, x, threshold)).size());
       EXPECT_NEAR(kept / kSize, share, 4 * deviation);
     }

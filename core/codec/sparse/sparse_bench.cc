@@ -1,4 +1,6 @@
 // Selection and its codecs, beside memcpy and the standard library's selection.
+#include <fmt/format.h>
+
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -101,17 +103,19 @@ void add_codec(const std::string& spec, const SharedUpdate& update, double bytes
                std::vector<Case>& cases) {
   for (const std::size_t threads : {1u, 2u}) {
     const auto codec = std::make_shared<CodecRun>(spec, update, threads);
-    const std::string suffix = threads == 1 ? "" : ", 2 threads";
+    const auto name_of = [&](std::string_view verb) {
+      return fmt::format("{} {}{}", spec, verb, threads == 1 ? "" : ", 2 threads");
+    };
     const auto goals = [&](const std::string& name) -> std::vector<bench::Goal> {
       if (threads == 1) return {{.peer = "memcpy"}};
       return {{.peer = name, .ratio_min = 1.8}};
     };
-    cases.push_back({.name = spec + " encode" + suffix,
+    cases.push_back({.name = name_of("encode"),
                      .bytes = bytes,
                      .run = [codec] { codec->encode(); },
                      .check = [codec] { return codec->check(); },
                      .goals = goals(spec + " encode")});
-    cases.push_back({.name = spec + " decode" + suffix,
+    cases.push_back({.name = name_of("decode"),
                      .bytes = bytes,
                      .run = [codec] { codec->decode(); },
                      .check = [codec] { return codec->check(); },

@@ -16,7 +16,6 @@ namespace tributary {
 namespace {
 
 using bench::Case;
-using bench::Goal;
 using bench::Settings;
 using bench::SharedUpdate;
 
