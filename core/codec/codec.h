@@ -70,11 +70,14 @@ struct RoundContext {
   std::span<const LayerRun> layers = {};  // in order, without gaps; none: the bucket is one layer
 };
 
+struct OptimizerView;
+
 struct StageCall {
   RoundContext round;
   Execution execution = {};
-  std::span<const ByteSpan> combined = {};  // the combined payloads of all stages before this one
-  std::uint32_t contributors = 1;           // how many agents' updates the values are the sum of
+  std::span<const ByteSpan> combined = {};   // the combined payloads of all stages before this one
+  std::uint32_t contributors = 1;            // how many agents' updates the values are the sum of
+  const OptimizerView* optimizer = nullptr;  // for encoders that look at it; none: they do without
 
   std::size_t stage() const { return combined.size(); }
 };
@@ -88,6 +91,10 @@ class Encoder {
   // It stays empty where this agent has nothing to send in that stage (a broadcast has one root).
   // On an error the payload's content is undefined and must not be sent.
   virtual Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) = 0;
+
+  // Called when nothing waits for this encoder: work for later rounds that it put off. Without the
+  // call it does that work in the next encode.
+  virtual void between_rounds() {}
 };
 
 // Combines one stage's payloads of one bucket on arrival, in memory that does not grow with their
@@ -123,8 +130,10 @@ class Codec {
   virtual const std::string& spec() const = 0;
   virtual std::span<const Stage> stages() const = 0;
   virtual Aggregation aggregation() const = 0;
-  // A lossy codec refuses NaN and Inf; a lossless one carries every bit pattern through.
+  // A lossless codec carries every bit pattern through.
   virtual bool lossy() const = 0;
+  // Whether NaN and Inf arrive as they were sent; a codec that does not carry them refuses them.
+  virtual bool carries_not_finite() const { return !lossy(); }
 
   virtual std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const = 0;
   virtual std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,

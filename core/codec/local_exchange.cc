@@ -59,6 +59,7 @@ Result<ExchangeTraffic> LocalExchange::play(RoundContext round, const Execution&
   const auto start = clock_.now();
   TRIBUTARY_TRY(codec_.decode(last, combined_.back(), sum));
   traffic.decode = clock_.now() - start;
+  for (Agent& agent : agents_) agent.encoder->between_rounds();
   return traffic;
 }
 

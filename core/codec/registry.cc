@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/nearest.h"
+#include "core/codec/gcomp/families.h"
 #include "core/codec/quantize/families.h"
 
 namespace tributary {
@@ -12,7 +13,7 @@ namespace tributary {
 std::span<const CodecFamily> codec_families() {
   static const std::vector<CodecFamily> kFamilies = [] {
     std::vector<CodecFamily> all;
-    for (const auto families : {quantize::families()}) {
+    for (const auto families : {gcomp::families(), quantize::families()}) {
       all.insert(all.end(), families.begin(), families.end());
     }
     return all;
