@@ -1,6 +1,6 @@
 // The exponent coder in SIMD. Where bytes can be looked up in a table of 256 within registers and
 // spread over lanes by a mask (AVX-512 with VBMI and VBMI2), 32 streams share a vector of 16-bit
-// windows; elsewhere the scalar version does it.
+// windows; elsewhere plain code does it.
 #if defined(TRIBUTARY_GCOMP_EXPONENTS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIBUTARY_GCOMP_EXPONENTS_INL_H
 #undef TRIBUTARY_GCOMP_EXPONENTS_INL_H
@@ -10,6 +10,7 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -19,6 +20,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace tributary::gcomp::HWY_NAMESPACE {
 namespace {
+
+using StreamStates = std::array<std::uint16_t, kStreams>;
+
+struct ReversedWriter {
+  std::uint8_t* bytes;
+  std::uint8_t* escapes;
+};
 
 #if HWY_TARGET == HWY_AVX3_DL
 
@@ -68,66 +76,53 @@ const std::uint8_t* decode_half(const Codebook& book, Streams& even, Streams& od
   return refill(odd, refill(even, next));
 }
 
-// False if a state lacks the one on top.
-bool load_states(const std::uint8_t* in, std::array<Streams, 4>& streams) {
-  std::array<std::uint16_t, kStreams> windows;
-  std::array<std::uint16_t, kStreams> bits;
-  std::memcpy(windows.data(), in, sizeof(windows));
-  for (std::size_t i = 0; i < kStreams; ++i) {
-    if (windows[i] < 0x100) return false;
-    bits[i] = static_cast<std::uint16_t>(std::bit_width(windows[i]) - 1);
-    windows[i] = static_cast<std::uint16_t>(windows[i] - (1u << bits[i]));
+class Decoder {
+ public:
+  void load(const StreamStates& windows, const StreamStates& bits) {
+    for (std::size_t q = 0; q < s_.size(); ++q) {
+      s_[q] = {_mm512_loadu_si512(windows.data() + q * kQuarter),
+               _mm512_loadu_si512(bits.data() + q * kQuarter)};
+    }
   }
-  for (std::size_t q = 0; q < streams.size(); ++q) {
-    streams[q] = {_mm512_loadu_si512(windows.data() + q * kQuarter),
-                  _mm512_loadu_si512(bits.data() + q * kQuarter)};
-  }
-  return true;
-}
 
-bool at_end(const std::array<Streams, 4>& streams) {
-  __mmask32 wrong = 0;
-  for (const Streams& s : streams) {
-    wrong |= _mm512_test_epi16_mask(s.window, s.window) |
-             _mm512_cmpneq_epu16_mask(s.bits, _mm512_set1_epi16(8));
+  const std::uint8_t* step(const Codebook& book, const std::uint8_t* next,
+                           std::uint8_t* exponents) {
+    next = decode_half(book, s_[0], s_[1], next, exponents);
+    return decode_half(book, s_[2], s_[3], next, exponents + kHalf);
   }
-  return wrong == 0;
-}
 
-// The last steps read a copy that has room behind it.
-bool decode_exponents(const Codebook& book, const ExponentStream& in, std::size_t steps,
-                      std::uint8_t* exponents) {
-  std::array<Streams, 4> s;
-  if (!load_states(in.states, s)) return false;
-  const std::uint8_t* next = in.bytes;
-  const auto step = [&] {
-    next = decode_half(book, s[0], s[1], next, exponents);
-    next = decode_half(book, s[2], s[3], next, exponents + kHalf);
-    exponents += kStreams;
-  };
-  std::size_t done = 0;
-  const std::uint8_t* const last = in.bytes + in.readable;
-  for (; done < steps && static_cast<std::size_t>(last - next) >= kStreams; ++done) step();
-
-  std::array<std::uint8_t, 3 * kStreams> copy = {};
-  std::size_t before = static_cast<std::size_t>(next - in.bytes);
-  if (done < steps) {
-    if (before > in.byte_count) return false;
-    const std::uint8_t* const end = copy.data() + (in.byte_count - before);
-    std::memcpy(copy.data(), next, in.byte_count - before);
-    next = copy.data();
-    for (; done < steps && next <= end; ++done) step();
-    if (done < steps) return false;
-    before += static_cast<std::size_t>(next - copy.data());
+  bool at_end() const {
+    __mmask32 wrong = 0;
+    for (const Streams& s : s_) {
+      wrong |= _mm512_test_epi16_mask(s.window, s.window) |
+               _mm512_cmpneq_epu16_mask(s.bits, _mm512_set1_epi16(8));
+    }
+    return wrong == 0;
   }
-  return before == in.byte_count && at_end(s);
-}
+
+ private:
+  std::array<Streams, 4> s_;
+};
 
 // Streams in hand when encoding are kept from the last to the first, so that what a mask picks is
 // in the order in which it is written.
-struct ReversedWriter {
-  std::uint8_t* bytes;
-  std::uint8_t* escapes;
+class Encoder {
+ public:
+  Encoder() { s_.fill({_mm512_setzero_si512(), _mm512_set1_epi16(8)}); }
+
+  void step(const Codebook& book, const std::uint8_t* exponents, ReversedWriter& out);
+
+  void store(StreamStates& states) const {
+    for (std::size_t q = 0; q < s_.size(); ++q) {
+      const __m512i top = _mm512_sllv_epi16(_mm512_set1_epi16(1), s_[q].bits);
+      std::array<std::uint16_t, kQuarter> reversed;
+      _mm512_storeu_si512(reversed.data(), _mm512_or_si512(s_[q].window, top));
+      std::reverse_copy(reversed.begin(), reversed.end(), states.data() + q * kQuarter);
+    }
+  }
+
+ private:
+  std::array<Streams, 4> s_;
 };
 
 // Puts a code in front of every stream. Streams that would come to have 16 bits give up 8.
@@ -170,41 +165,141 @@ void code_half(const Codebook& book, const std::uint8_t* exponents, Streams& eve
   out.escapes += std::popcount(static_cast<std::uint64_t>(escaped));
 }
 
-void store_states(const Streams& s, std::uint16_t* out) {
-  const __m512i top = _mm512_sllv_epi16(_mm512_set1_epi16(1), s.bits);
-  std::array<std::uint16_t, kQuarter> reversed;
-  _mm512_storeu_si512(reversed.data(), _mm512_or_si512(s.window, top));
-  std::reverse_copy(reversed.begin(), reversed.end(), out);
-}
-
-void code_exponents(const Codebook& book, const std::uint8_t* exponents, std::size_t steps,
-                    CodedExponents& coded) {
-  std::array<Streams, 4> s;
-  s.fill({_mm512_setzero_si512(), _mm512_set1_epi16(8)});
-  ReversedWriter out = {coded.reversed_bytes.data(), coded.reversed_escapes.data()};
-  for (std::size_t step = steps; step-- > 0;) {
-    const std::uint8_t* const at = exponents + step * kStreams;
-    code_half(book, at + kHalf, s[2], s[3], out);
-    code_half(book, at, s[0], s[1], out);
-  }
-  coded.byte_count = static_cast<std::size_t>(out.bytes - coded.reversed_bytes.data());
-  coded.escape_count = static_cast<std::size_t>(out.escapes - coded.reversed_escapes.data());
-  for (std::size_t q = 0; q < s.size(); ++q) store_states(s[q], coded.states.data() + q * kQuarter);
+void Encoder::step(const Codebook& book, const std::uint8_t* exponents, ReversedWriter& out) {
+  code_half(book, exponents + kHalf, s_[2], s_[3], out);
+  code_half(book, exponents, s_[0], s_[1], out);
 }
 
 #else
 
-void code_exponents(const Codebook& book, const std::uint8_t* exponents, std::size_t steps,
-                    CodedExponents& coded) {
-  scalar_kernels().code_exponents(book, exponents, steps, coded);
-}
+// One stream after the other, without a branch that depends on the data.
+class Decoder {
+ public:
+  void load(const StreamStates& windows, const StreamStates& bits) {
+    windows_ = windows;
+    bits_ = bits;
+  }
 
-bool decode_exponents(const Codebook& book, const ExponentStream& in, std::size_t steps,
-                      std::uint8_t* exponents) {
-  return scalar_kernels().decode_exponents(book, in, steps, exponents);
-}
+  const std::uint8_t* step(const Codebook& book, const std::uint8_t* next,
+                           std::uint8_t* exponents) {
+    for (std::size_t turn = 0; turn < kStreams; ++turn) {
+      const std::uint32_t window = windows_[turn];
+      const std::uint32_t code = window & 0xffu;
+      const std::uint32_t length = book.next_bits[code];
+      exponents[stream_at(turn)] = book.next_exponent[code];
+      const std::uint32_t left = bits_[turn] - length;
+      const std::uint32_t fetches = left < 8 ? 1u : 0u;
+      const std::uint32_t fetched = (std::uint32_t{*next} & (0u - fetches)) << left;
+      windows_[turn] = static_cast<std::uint16_t>((window >> length) | fetched);
+      bits_[turn] = static_cast<std::uint16_t>(left + 8 * fetches);
+      next += fetches;
+    }
+    return next;
+  }
+
+  bool at_end() const {
+    return std::ranges::all_of(bits_, [](std::uint16_t bits) { return bits == 8; }) &&
+           std::ranges::all_of(windows_, [](std::uint16_t window) { return window == 0; });
+  }
+
+ private:
+  StreamStates windows_;
+  StreamStates bits_;
+};
+
+class Encoder {
+ public:
+  Encoder() {
+    windows_.fill(0);
+    bits_.fill(8);
+  }
+
+  void step(const Codebook& book, const std::uint8_t* exponents, ReversedWriter& out) {
+    std::uint32_t escaped = 0;
+    for (std::size_t turn = kStreams; turn-- > 0;) {
+      const std::uint8_t exponent = exponents[stream_at(turn)];
+      escaped |= book.bits_or_escape[exponent];
+      const std::uint32_t length = book.bits_or_escape[exponent] & 15u;
+      const std::uint32_t gives = bits_[turn] + length >= 16 ? 1u : 0u;
+      const std::uint32_t kept = bits_[turn] - 8 * gives;
+      const std::uint32_t window = windows_[turn];
+      *out.bytes = static_cast<std::uint8_t>(window >> kept);
+      out.bytes += gives;
+      const std::uint32_t rest = window & ((1u << kept) - 1);
+      windows_[turn] = static_cast<std::uint16_t>((rest << length) | book.code[exponent]);
+      bits_[turn] = static_cast<std::uint16_t>(kept + length);
+    }
+    if ((escaped & kEscapeFlag) == 0) return;
+    for (std::size_t i = kStreams; i-- > 0;) {
+      *out.escapes = exponents[i];
+      out.escapes += book.bits_or_escape[exponents[i]] / kEscapeFlag;
+    }
+  }
+
+  void store(StreamStates& states) const {
+    for (std::size_t i = 0; i < kStreams; ++i) {
+      states[i] = static_cast<std::uint16_t>(windows_[i] | (1u << bits_[i]));
+    }
+  }
+
+ private:
+  StreamStates windows_;
+  StreamStates bits_;
+};
 
 #endif
+
+void code_exponents(const Codebook& book, const std::uint8_t* exponents, std::size_t steps,
+                    CodedExponents& coded) {
+  Encoder encoder;
+  ReversedWriter out = {coded.reversed_bytes.data(), coded.reversed_escapes.data()};
+  for (std::size_t step = steps; step-- > 0;) {
+    encoder.step(book, exponents + step * kStreams, out);
+  }
+  coded.byte_count = static_cast<std::size_t>(out.bytes - coded.reversed_bytes.data());
+  coded.escape_count = static_cast<std::size_t>(out.escapes - coded.reversed_escapes.data());
+  encoder.store(coded.states);
+}
+
+// False if a state lacks the one on top.
+bool start_decoder(const std::uint8_t* states, Decoder& decoder) {
+  StreamStates windows;
+  StreamStates bits;
+  std::memcpy(windows.data(), states, sizeof(windows));
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    if (windows[i] < 0x100) return false;
+    bits[i] = static_cast<std::uint16_t>(std::bit_width(windows[i]) - 1);
+    windows[i] = static_cast<std::uint16_t>(windows[i] - (1u << bits[i]));
+  }
+  decoder.load(windows, bits);
+  return true;
+}
+
+// A step reads at most kStreams bytes; the last ones read a copy that has room behind it.
+bool decode_exponents(const Codebook& book, const ExponentStream& in, std::size_t steps,
+                      std::uint8_t* exponents) {
+  Decoder decoder;
+  if (!start_decoder(in.states, decoder)) return false;
+  const std::uint8_t* next = in.bytes;
+  const std::uint8_t* const readable_end = in.bytes + in.readable;
+  std::size_t step = 0;
+  for (; step < steps && static_cast<std::size_t>(readable_end - next) >= kStreams; ++step) {
+    next = decoder.step(book, next, exponents + step * kStreams);
+  }
+  auto used = static_cast<std::size_t>(next - in.bytes);
+  if (step < steps) {
+    if (used > in.byte_count) return false;
+    std::array<std::uint8_t, 3 * kStreams> copy = {};
+    const std::uint8_t* const end = std::copy_n(next, in.byte_count - used, copy.data());
+    next = copy.data();
+    for (; step < steps && next <= end; ++step) {
+      next = decoder.step(book, next, exponents + step * kStreams);
+    }
+    if (step < steps) return false;
+    used += static_cast<std::size_t>(next - copy.data());
+  }
+  return used == in.byte_count && decoder.at_end();
+}
 
 }  // namespace
 }  // namespace tributary::gcomp::HWY_NAMESPACE

@@ -3,6 +3,7 @@
 // packed words; what is left of a chunk behind the last whole block goes through the scalar
 // version's functions.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -12,6 +13,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/codec/gcomp/kernels_simd.cc"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
@@ -31,9 +33,13 @@ using UintVec = hn::Vec<Uint32>;
 using FloatVec = hn::Vec<Float>;
 using UintMask = hn::Mask<Uint32>;
 
+// Reads no more than was written: a load that is wider than the store before it would wait.
 std::uint64_t mask_bits(UintMask mask) {
-  std::uint64_t bits = 0;
-  hn::StoreMaskBits(Uint32(), mask, reinterpret_cast<std::uint8_t*>(&bits));
+  std::array<std::uint8_t, 8> bytes;
+  hn::StoreMaskBits(Uint32(), mask, bytes.data());
+  if (hn::Lanes(Uint32()) <= 8) return bytes[0];
+  std::uint16_t bits;
+  std::memcpy(&bits, bytes.data(), sizeof(bits));
   return bits;
 }
 
@@ -53,6 +59,14 @@ std::uint64_t scatter(std::uint64_t bits, std::uint64_t mask) {
 #endif
 }
 
+// The processor's own prefetching stops at every page; chunks are read and written in one go.
+constexpr std::size_t kPrefetchBytes = 8192;
+
+template <typename T>
+void prefetch(const T* from) {
+  hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(from) + kPrefetchBytes);
+}
+
 // ------------------------------ split
 
 UintVec exponents_of(UintVec bits) {
@@ -69,11 +83,34 @@ void store_bytes(UintVec below_256, std::uint8_t* out) {
   hn::StoreU(hn::DemoteTo(Uint8(), hn::BitCast(Int32(), below_256)), Uint8(), out);
 }
 
+#if HWY_TARGET == HWY_AVX2
+// Lane numbers in the order in which a mask's lanes close up. (GCC copies the table within Highway
+// 1.0's Compress to the stack at every call.)
+constexpr std::array<std::array<std::uint8_t, 8>, 256> kCloseUp = [] {
+  std::array<std::array<std::uint8_t, 8>, 256> all = {};
+  for (unsigned mask = 0; mask < all.size(); ++mask) {
+    std::size_t count = 0;
+    for (std::uint8_t lane = 0; lane < 8; ++lane) {
+      if ((mask >> lane & 1u) != 0) all[mask][count++] = lane;
+    }
+  }
+  return all;
+}();
+
+UintVec compress(UintVec values, UintMask mask) {
+  const std::uint8_t* const order = kCloseUp[mask_bits(mask)].data();
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(order));
+  return UintVec{_mm256_permutevar8x32_epi32(values.raw, _mm256_cvtepu8_epi32(bytes))};
+}
+#else
+UintVec compress(UintVec values, UintMask mask) { return hn::Compress(values, mask); }
+#endif
+
 // Appends the lanes of the mask to the level's fractions. Compressing in a register and storing all
 // of it is faster than a compressing store, and Parts has room for that.
 void append(UintVec fractions, UintMask mask, unsigned level, Parts& parts) {
   std::size_t& count = parts.counts[level];
-  hn::StoreU(hn::Compress(fractions, mask), Uint32(), parts.fractions[level].data() + count);
+  hn::StoreU(compress(fractions, mask), Uint32(), parts.fractions[level].data() + count);
   count += hn::CountTrue(Uint32(), mask);
 }
 
@@ -87,11 +124,13 @@ template <bool kAdaptive>
 FloatVec numerator(const LevelRule& rule, std::size_t i, FloatVec parameter, FloatVec gradient) {
   const Float df;
   const MetricCoefficients& k = rule.metric;
+  prefetch(rule.first + i);
   const FloatVec moment = hn::Mul(hn::Set(df, k.moment), hn::LoadU(df, rule.first + i));
   const FloatVec scaled = hn::Mul(hn::Set(df, k.scale), parameter);
   if constexpr (!kAdaptive) {
     return hn::Sub(scaled, moment);
   } else {
+    prefetch(rule.second + i);
     const FloatVec decayed = hn::Add(gradient, hn::Mul(hn::Set(df, k.weight_decay), parameter));
     const FloatVec square = hn::Add(hn::Mul(hn::Set(df, k.keep), hn::LoadU(df, rule.second + i)),
                                     hn::Mul(hn::Set(df, k.add), hn::Mul(decayed, decayed)));
@@ -105,6 +144,7 @@ template <bool kAdaptive>
 Levels levels_of(const LevelRule& rule, std::size_t i, FloatVec value, UintMask finite_and_sent) {
   const Uint32 du;
   const Float df;
+  prefetch(rule.parameters + i);
   const FloatVec parameter = hn::LoadU(df, rule.parameters + i);
   const FloatVec gradient = hn::Mul(value, hn::Set(df, rule.metric.gradient));
   const FloatVec upper = hn::Abs(numerator<kAdaptive>(rule, i, parameter, gradient));
@@ -162,6 +202,7 @@ void split_block(const float* x, std::size_t block, const LevelRule& rule, Split
   std::uint64_t high = 0;
   std::uint64_t sent_bits = 0;
   for (std::size_t i = block; i < block + kBlock; i += lanes) {
+    prefetch(x + i);
     const UintVec bits = hn::BitCast(du, hn::LoadU(Float(), x + i));
     const UintVec exponents = exponents_of(bits);
     store_bytes(exponents, parts.exponents.data() + i);
@@ -237,6 +278,7 @@ void pack(const std::uint32_t* HWY_RESTRICT fields, std::size_t count, unsigned 
       filled += bits;
       if (filled < 32) continue;
       filled -= 32;
+      prefetch(word);
       hn::StoreU(pending, du, word);
       word += kColumns;
       pending = hn::ShiftRightSame(field, static_cast<int>(bits - filled));
@@ -264,6 +306,7 @@ void unpack(const std::uint8_t* HWY_RESTRICT words, std::size_t count, unsigned 
   const Uint32 du;
   const std::size_t rows = (count + kColumns - 1) / kColumns;
   for (std::size_t row = 0; row < rows; ++row) {
+    prefetch(words + row * bits * 2);
     for (std::size_t column = 0; column < kColumns; column += hn::Lanes(du)) {
       const UintVec row_fields = fields_of_row(as_words(words), row, column, bits);
       hn::StoreU(hn::ShiftLeftSame(row_fields, static_cast<int>(shift)), du,
@@ -294,19 +337,24 @@ void find_levels(const std::uint8_t* low, const std::uint8_t* high, std::size_t 
   counts = sums;
 }
 
-std::size_t find_sent(const std::uint8_t* exponents, std::size_t n, bool prune, Masks& masks) {
+// Which of a block's bytes are `value`.
+std::uint64_t equal_bytes(const std::uint8_t* block, std::uint8_t value) {
   const hn::CappedTag<std::uint8_t, kBlock> d8;
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < kBlock; i += hn::Lanes(d8)) {
+    std::uint64_t part = 0;
+    const auto equal = hn::Eq(hn::LoadU(d8, block + i), hn::Set(d8, value));
+    hn::StoreMaskBits(d8, equal, reinterpret_cast<std::uint8_t*>(&part));
+    bits |= part << i;
+  }
+  return bits;
+}
+
+std::size_t find_sent(const std::uint8_t* exponents, std::size_t n, bool prune, Masks& masks) {
   std::size_t sent = 0;
   std::size_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
-    std::uint64_t bits = 0;
-    for (std::size_t part = 0; part < kBlock; part += hn::Lanes(d8)) {
-      std::uint64_t these = 0;
-      const auto unequal = hn::Ne(hn::LoadU(d8, exponents + i + part), hn::Zero(d8));
-      hn::StoreMaskBits(d8, unequal, reinterpret_cast<std::uint8_t*>(&these));
-      bits |= these << part;
-    }
-    if (!prune) bits = ~std::uint64_t{0};
+    const std::uint64_t bits = prune ? ~equal_bytes(exponents + i, 0) : ~std::uint64_t{0};
     masks.sent[i / kBlock] = bits;
     sent += static_cast<std::size_t>(std::popcount(bits));
   }
@@ -328,6 +376,7 @@ void store_joined(UintVec exponents, UintVec fractions, float* x) {
   const UintVec sign = hn::ShiftLeft<8>(hn::And(fractions, hn::Set(du, 0x800000u)));
   const UintVec mantissa = hn::And(fractions, hn::Set(du, 0x7fffffu));
   const UintVec bits = hn::Or(hn::Or(sign, mantissa), hn::ShiftLeft<23>(exponents));
+  prefetch(x);
   hn::StoreU(hn::BitCast(Float(), bits), Float(), x);
 }
 
@@ -387,6 +436,7 @@ void join_all(const std::uint8_t* HWY_RESTRICT exponents, const std::uint8_t* HW
   const auto shift = static_cast<int>(truncated_bits(level));
   std::size_t i = 0;
   for (; i + kColumns <= n; i += kColumns) {
+    prefetch(words + i / kColumns * sent_bits(level) * 2);
     for (std::size_t column = 0; column < kColumns; column += hn::Lanes(Uint32())) {
       const UintVec fields = fields_of_row(as_words(words), i / kColumns, column, sent_bits(level));
       store_joined(load_exponents(exponents + i + column), hn::ShiftLeftSame(fields, shift),
@@ -398,22 +448,21 @@ void join_all(const std::uint8_t* HWY_RESTRICT exponents, const std::uint8_t* HW
 
 bool restore_escapes(std::uint8_t mark, const std::uint8_t* escapes, std::size_t count,
                      std::uint8_t* exponents, std::size_t n) {
-  const hn::ScalableTag<std::uint8_t> d8;
-  const auto marks = hn::Set(d8, mark);
-  const std::size_t lanes = hn::Lanes(d8);
   std::size_t used = 0;
-  const auto one_by_one = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (exponents[i] != mark) continue;
-      if (used < count) exponents[i] = escapes[used];
-      ++used;
-    }
+  const auto restore = [&](std::size_t i) {
+    if (used < count) exponents[i] = escapes[used];
+    ++used;
   };
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    if (!hn::AllFalse(d8, hn::Eq(hn::LoadU(d8, exponents + i), marks))) one_by_one(i, i + lanes);
+  for (; i + kBlock <= n; i += kBlock) {
+    for (std::uint64_t marked = equal_bytes(exponents + i, mark); marked != 0;
+         marked &= marked - 1) {
+      restore(i + static_cast<std::size_t>(std::countr_zero(marked)));
+    }
   }
-  one_by_one(i, n);
+  for (; i < n; ++i) {
+    if (exponents[i] == mark) restore(i);
+  }
   return used == count;
 }
 
