@@ -204,9 +204,10 @@ ChunkStatistics encode_chunk(const Kernels& loops, const Codebook* book, const L
       write_exponents(loops, book, values.size(), scratch, header, out + kChunkHeaderBytes);
   next = write_fractions(loops, scratch.parts, header, next);
   std::memcpy(out, &header, sizeof(header));
+  const std::size_t coded = scratch.coded.byte_count + scratch.coded.escape_count;
   return {.bytes = static_cast<std::size_t>(next - out),
-          .escapes = header.escapes,
-          .misfit = header.coded == 0 && values.size() == kChunkValues};
+          .escapes = book != nullptr ? scratch.coded.escape_count : 0,
+          .misfit = book != nullptr && coded >= values.size()};
 }
 
 const char* decode_chunk(const Kernels& loops, const Codebook* book, ByteSpan chunk,
