@@ -1,7 +1,8 @@
 # A folder holds its code, its tests, its fuzzers and its benchmarks side by side, and the file's
 # name says which it is:
 #   x.h x.cc        the code, added to the library
-#   x_test.cc       a unit test; x_slow_test.cc is left out of ./dev test --fast
+#   x_test.cc       a unit test; x_slow_test.cc is left out of ./dev test --fast, and so are
+#                   parameterised suites instantiated under a name that begins with Slow
 #   x_fuzz.cc       one libFuzzer target, its seed corpus in x_fuzz_corpus/
 #   x_testing.h     what the tests of several folders share; neither installed nor in the library
 #   x_bench.cc      part of the benchmark program in bench/
@@ -12,7 +13,10 @@
 set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
 
 set(TRIBUTARY_BENCH_SOURCES "" CACHE INTERNAL "")
-set(TRIBUTARY_FUZZ_TARGETS "" CACHE INTERNAL "")
+
+# What the thread sanitizer's preset and ./dev fuzz build: a whole build takes twice as long.
+add_custom_target(thread_tests)
+add_custom_target(fuzzers)
 
 # tributary_folder(LIBRARY [LINK libs...] [LABELS labels...]): this folder belongs to LIBRARY.
 function(tributary_folder library)
@@ -59,21 +63,28 @@ function(tributary_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} tributary_flags GTest::gmock_main)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." TEST_LIST ${name}_cases
-                       DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+                       NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
   tributary_label_cases(${name}_cases ${arg_LABELS})
+  if("threads" IN_LIST arg_LABELS)
+    add_dependencies(thread_tests ${name})
+  endif()
 endfunction()
 
 # gtest_discover_tests() takes no list as a property's value, so several labels are given to the
-# cases by a script that CTest reads after the one that discovered them.
+# cases by a script that CTest reads after the one that discovered them. A parameterised suite that
+# is instantiated under a name beginning with Slow is slow, whatever file it is in.
 function(tributary_label_cases cases)
-  if(NOT ARGN)
-    return()
-  endif()
   set(script "${CMAKE_CURRENT_BINARY_DIR}/${cases}_labels.cmake")
   file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT [=[
-if(@cases@)
-  set_tests_properties(${@cases@} PROPERTIES LABELS "@ARGN@")
-endif()
+foreach(case IN LISTS @cases@)
+  set(labels "@ARGN@")
+  if(case MATCHES "[.]Slow[A-Za-z0-9]*/")
+    list(APPEND labels slow)
+  endif()
+  if(labels)
+    set_tests_properties(${case} PROPERTIES LABELS "${labels}")
+  endif()
+endforeach()
 ]=])
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endfunction()
@@ -85,7 +96,7 @@ function(tributary_fuzzer prefix source)
   target_link_libraries(${name} PRIVATE ${ARGN} tributary_flags)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzzers")
-  set(TRIBUTARY_FUZZ_TARGETS ${TRIBUTARY_FUZZ_TARGETS} ${name} CACHE INTERNAL "")
+  add_dependencies(fuzzers ${name})
   # Where ./dev fuzz finds the seeds of this target.
   file(WRITE "${PROJECT_BINARY_DIR}/fuzzers/${name}.corpus"
        "${CMAKE_CURRENT_SOURCE_DIR}/${stem}_corpus\n")

@@ -3,11 +3,11 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tributary")
-install(TARGETS tributary_core EXPORT tributaryTargets
+install(TARGETS tributary_core tributary_schemas EXPORT tributaryTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tributary")
-if(TARGET tributary)
-  install(TARGETS tributary RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET tributary_cli)
+  install(TARGETS tributary_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 install(EXPORT tributaryTargets NAMESPACE tributary:: DESTINATION "${package_dir}")
 

@@ -9,6 +9,17 @@ else()
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     set(cuda_found TRUE)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      # Ampere, Jetson Orin among them, in machine code; what is newer compiles the PTX at start.
+      set(CMAKE_CUDA_ARCHITECTURES 80)
+    endif()
+    enable_language(CUDA)
+    # nvcc has C++20 since 12.0, which CMake 3.25 does not know yet.
+    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    endif()
+    find_package(CUDAToolkit REQUIRED)
   endif()
   tributary_optional_part("codec on CUDA" core/codec/cuda "${cuda_found}"
     "CUDA compiler ${CMAKE_CUDA_COMPILER}"

@@ -35,7 +35,7 @@ def units_in(build: Path) -> list:
     found = {}
     for entry in commands:
         path = Path(os.path.relpath(Path(entry["directory"], entry["file"]), ROOT))
-        if path in ours:
+        if path in ours and path.suffix != ".cu":  # nvcc's options are not clang's
             found[path] = Unit(path, entry["command"])
     return [found[path] for path in sorted(found)]
 

@@ -42,8 +42,8 @@ def is_included_again(path: Path) -> bool:
 
 
 def is_library(path: Path) -> bool:
-    """Code of core/ that ends in the library: no test, no fuzzer, no benchmark."""
-    side_kick = path.stem.endswith(("_test", "_fuzz", "_bench"))
+    """Code of core/ that ends in the library: no test, no fuzzer, no benchmark, nor their help."""
+    side_kick = path.stem.endswith(("_test", "_testing", "_fuzz", "_bench"))
     return is_code(path) and path.parts[0] == "core" and not side_kick
 
 

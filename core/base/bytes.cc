@@ -24,10 +24,9 @@ Status ByteReader::expect_end(std::string_view what) const {
 }
 
 Status ByteReader::cut_short(std::string_view field, std::size_t wanted) const {
-  return Status(StatusCode::corrupt_data,
-                {.what = fmt::format("{} at byte {}", field, position_),
-                 .expected = fmt::format("{} bytes", wanted),
-                 .got = fmt::format("{} before the end", remaining())});
+  return Status(StatusCode::corrupt_data, {.what = fmt::format("{} at byte {}", field, position_),
+                                           .expected = fmt::format("{} bytes", wanted),
+                                           .got = fmt::format("{} before the end", remaining())});
 }
 
 Status ByteWriter::append(ByteSpan bytes) {

@@ -181,7 +181,7 @@ Status AtomicFile::fault(const char* doing, int error) const {
   return system_fault(doing, target_, error);
 }
 
-Result<AtomicFile> AtomicFile::open(const std::string& target, std::uint32_t mode_if_new) {
+Result<AtomicFile> AtomicFile::open(const std::string& target, const AtomicFileOptions& options) {
   AtomicFile made;
   made.target_ = target;
   TRIBUTARY_ASSIGN(const std::filesystem::path path, follow_link(target));
@@ -204,22 +204,28 @@ Result<AtomicFile> AtomicFile::open(const std::string& target, std::uint32_t mod
                    .got = "something else, such as a device or a pipe",
                    .remedy = "name a file"});
   }
-
-  // The open applies the umask to a new file's mode; an old file's mode is kept as it is.
-  const mode_t mode = exists ? old.st_mode & 07777 : static_cast<mode_t>(mode_if_new);
-  made.file_ = retry_interrupted(
-      [&] { return ::openat(made.folder_, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode & 0777); });
-  if (made.file_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-    std::string temporary = fmt::format(".{}.{}.tmp", made.name_, random_suffix());
-    made.file_ = retry_interrupted([&] {
-      return ::openat(made.folder_, temporary.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC,
-                      mode & 0777);
-    });
-    if (made.file_ >= 0) made.temporary_ = std::move(temporary);
-  }
+  const mode_t mode = exists ? old.st_mode & 07777 : static_cast<mode_t>(options.mode_if_new);
+  made.file_ = made.create(mode & 0777, options.unnamed);
   if (made.file_ < 0) return made.fault("creating a file beside", errno);
+  // The umask has been taken from the mode; an old file's mode is kept as it is.
   if (exists && ::fchmod(made.file_, mode) != 0) return made.fault("keeping the mode of", errno);
   return made;
+}
+
+int AtomicFile::create(unsigned mode, bool unnamed) {
+  const auto open_in_folder = [&](const char* name, int flags) {
+    return retry_interrupted(
+        [&] { return ::openat(folder_, name, flags | O_WRONLY | O_CLOEXEC, mode); });
+  };
+  if (unnamed) {
+    const int file = open_in_folder(".", O_TMPFILE);
+    // EISDIR and EINVAL come from systems that do not know the flag.
+    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
+  }
+  std::string temporary = fmt::format(".{}.{}.tmp", name_, random_suffix());
+  const int file = open_in_folder(temporary.c_str(), O_CREAT | O_EXCL);
+  if (file >= 0) temporary_ = std::move(temporary);
+  return file;
 }
 
 Status AtomicFile::append(ByteSpan bytes) {
@@ -263,8 +269,9 @@ Status AtomicFile::commit() {
   return {};
 }
 
-Status write_file_atomically(const std::string& path, ByteSpan bytes, std::uint32_t mode_if_new) {
-  TRIBUTARY_ASSIGN(AtomicFile file, AtomicFile::open(path, mode_if_new));
+Status write_file_atomically(const std::string& path, ByteSpan bytes,
+                             const AtomicFileOptions& options) {
+  TRIBUTARY_ASSIGN(AtomicFile file, AtomicFile::open(path, options));
   TRIBUTARY_TRY(file.append(bytes));
   return file.commit();
 }

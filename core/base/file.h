@@ -15,14 +15,18 @@ Result<Bytes> read_file(const std::string& path, std::uint64_t size_max);
 // Little-endian float32 values and nothing else; size_max is in bytes.
 Result<FloatVector> read_f32_file(const std::string& path, std::uint64_t size_max);
 
+struct AtomicFileOptions {
+  std::uint32_t mode_if_new = 0644;  // less the umask; an existing file keeps its mode bits
+  bool unnamed = true;               // false: as on a file system that has no unnamed files
+};
+
 // One file being written. Until commit() the target is untouched; without it nothing stays behind,
-// not even after SIGKILL where the file system has unnamed files (ext4, xfs, btrfs, tmpfs;
-// elsewhere a file named ".NAME.HEX.tmp" may be left). A symbolic link is followed and stays;
-// anything that is not a regular file is refused.
+// not even after SIGKILL where the file system has unnamed files (ext4, xfs, btrfs, tmpfs). A kill
+// inside of commit(), or anywhere on another file system, can leave a file ".NAME.HEX.tmp". A
+// symbolic link is followed and stays; anything that is not a regular file is refused.
 class AtomicFile {
  public:
-  // A new file gets mode_if_new less the umask, an existing one keeps its mode bits.
-  static Result<AtomicFile> open(const std::string& target, std::uint32_t mode_if_new = 0644);
+  static Result<AtomicFile> open(const std::string& target, const AtomicFileOptions& options = {});
 
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&& other) noexcept;
@@ -38,6 +42,7 @@ class AtomicFile {
 
  private:
   AtomicFile() = default;
+  int create(unsigned mode, bool unnamed);
   Status give_name();
   Status fault(const char* doing, int error) const;
   void drop() noexcept;
@@ -51,6 +56,6 @@ class AtomicFile {
 };
 
 Status write_file_atomically(const std::string& path, ByteSpan bytes,
-                             std::uint32_t mode_if_new = 0644);
+                             const AtomicFileOptions& options = {});
 
 }  // namespace tributary

@@ -26,6 +26,7 @@ enum class DrawPurpose : std::uint32_t {
   synthetic_data,
   data_shard,
   jitter,
+  projection,
 };
 
 // As the agent of an address: the draw is the same on all agents.

@@ -4,19 +4,32 @@ namespace tributary {
 
 std::string_view name(StatusCode code) {
   switch (code) {
-    case StatusCode::ok: return "ok";
-    case StatusCode::invalid_argument: return "invalid_argument";
-    case StatusCode::corrupt_data: return "corrupt_data";
-    case StatusCode::not_finite: return "not_finite";
-    case StatusCode::mismatch: return "mismatch";
-    case StatusCode::not_found: return "not_found";
-    case StatusCode::already_exists: return "already_exists";
-    case StatusCode::unsupported: return "unsupported";
-    case StatusCode::resource_exhausted: return "resource_exhausted";
-    case StatusCode::io_error: return "io_error";
-    case StatusCode::deadline_exceeded: return "deadline_exceeded";
-    case StatusCode::unavailable: return "unavailable";
-    case StatusCode::cancelled: return "cancelled";
+    case StatusCode::ok:
+      return "ok";
+    case StatusCode::invalid_argument:
+      return "invalid_argument";
+    case StatusCode::corrupt_data:
+      return "corrupt_data";
+    case StatusCode::not_finite:
+      return "not_finite";
+    case StatusCode::mismatch:
+      return "mismatch";
+    case StatusCode::not_found:
+      return "not_found";
+    case StatusCode::already_exists:
+      return "already_exists";
+    case StatusCode::unsupported:
+      return "unsupported";
+    case StatusCode::resource_exhausted:
+      return "resource_exhausted";
+    case StatusCode::io_error:
+      return "io_error";
+    case StatusCode::deadline_exceeded:
+      return "deadline_exceeded";
+    case StatusCode::unavailable:
+      return "unavailable";
+    case StatusCode::cancelled:
+      return "cancelled";
   }
   return "unknown";
 }

@@ -116,10 +116,10 @@ inline void ignore_error(const Status&) {}
 }  // namespace tributary
 
 // Leaves the function with the error if `expr` has one.
-#define TRIBUTARY_TRY(expr)                                                 \
-  do {                                                                      \
+#define TRIBUTARY_TRY(expr)                                                    \
+  do {                                                                         \
     if (::tributary::Status tributary_status = (expr); !tributary_status.ok()) \
-      return tributary_status;                                              \
+      return tributary_status;                                                 \
   } while (false)
 
 #define TRIBUTARY_CONCAT_INNER(a, b) a##b
@@ -128,7 +128,7 @@ inline void ignore_error(const Status&) {}
 // TRIBUTARY_ASSIGN(auto x, f()): x is f()'s value; leaves the function with f()'s error otherwise.
 #define TRIBUTARY_ASSIGN(target, expr) \
   TRIBUTARY_ASSIGN_INNER(target, expr, TRIBUTARY_CONCAT(tributary_result_, __LINE__))
-#define TRIBUTARY_ASSIGN_INNER(target, expr, result) \
-  auto result = (expr);                              \
+#define TRIBUTARY_ASSIGN_INNER(target, expr, result)   \
+  auto result = (expr);                                \
   if (!result.ok()) return std::move(result).status(); \
   target = std::move(result).value()

@@ -5,13 +5,11 @@
 #include <cassert>
 #include <cmath>
 
-#include "core/codec/chunks.h"
 #include "core/codec/error_feedback.h"
 
 namespace tributary {
-namespace {
 
-Status too_many(std::uint32_t agents, std::uint64_t contributors) {
+Status too_many_contributors(std::uint32_t agents, std::uint64_t contributors) {
   return Status(StatusCode::resource_exhausted,
                 {.what = "contributors of an aggregate",
                  .expected = fmt::format("at most the {} agents of the plan", agents),
@@ -25,6 +23,8 @@ Status nothing_added() {
                                           .got = "none",
                                           .remedy = "abort the round"});
 }
+
+namespace {
 
 class MaxAggregator final : public CombiningAggregator {
  public:
@@ -90,18 +90,13 @@ class DecodingAggregator final : public Aggregator {
     TRIBUTARY_ASSIGN(const OpenPayload open,
                      open_payload_of(codec_, call.stage(), sum_.size(), call.execution, payload));
     const std::uint64_t total = std::uint64_t{contributors_} + open.header.contributors;
-    if (total > agents_) return too_many(agents_, total);
+    if (total > agents_) return too_many_contributors(agents_, total);
     if (contributors_ == 0) {
       TRIBUTARY_TRY(codec_.decode(call, payload, sum_));
       contributors_ = open.header.contributors;
       return {};
     }
-    TRIBUTARY_TRY(codec_.decode(call, payload, decoded_));
-    for_each_chunk(call.execution, sum_.size(), kChunkValues,
-                   [&](std::size_t, std::size_t begin, std::size_t end) {
-                     add_values(std::span<const float>(decoded_).subspan(begin, end - begin),
-                                std::span(sum_).subspan(begin, end - begin));
-                   });
+    TRIBUTARY_TRY(codec_.decode_add(call, payload, decoded_, sum_));
     contributors_ = static_cast<std::uint32_t>(total);
     return {};
   }
@@ -152,7 +147,7 @@ Status CombiningAggregator::add(const StageCall& call, ByteSpan payload) {
   TRIBUTARY_ASSIGN(const OpenPayload open,
                    open_payload_of(codec_, stage_, values_, call.execution, payload));
   const std::uint64_t total = std::uint64_t{contributors_} + open.header.contributors;
-  if (total > agents_) return too_many(agents_, total);
+  if (total > agents_) return too_many_contributors(agents_, total);
   TRIBUTARY_TRY(check_body(open));
   combine(call.execution, open, contributors_ == 0, accumulator_);
   contributors_ = static_cast<std::uint32_t>(total);
@@ -162,6 +157,7 @@ Status CombiningAggregator::add(const StageCall& call, ByteSpan payload) {
 Status CombiningAggregator::finish(const StageCall& call, Bytes& combined) {
   if (contributors_ == 0) return nothing_added();
   set_contributors(contributors_, payload_);
+  shrink_body(pack(call.execution, accumulator_), payload_);
   seal_payload(call.execution, payload_);
   combined.swap(payload_);
   agents_ = 0;  // whatever comes late is refused

@@ -12,6 +12,11 @@
 
 namespace tributary {
 
+// What every aggregator says when a payload would be one contributor too many for the plan, and
+// when it is to finish an aggregate of nothing.
+Status too_many_contributors(std::uint32_t agents, std::uint64_t contributors);
+Status nothing_added();
+
 // Checks envelopes and counts contributors; a derived class combines bodies. The combined payload's
 // own body is the accumulator: no copy is made at the end.
 class CombiningAggregator : public Aggregator {
@@ -36,6 +41,10 @@ class CombiningAggregator : public Aggregator {
   // The first body of a round fills the accumulator, every other one is combined into it.
   virtual void combine(const Execution& execution, const OpenPayload& payload, bool first,
                        MutableByteSpan accumulator) const = 0;
+  // Makes of the accumulator, where it is, what goes back down; returns how many bytes it has then.
+  virtual std::size_t pack(const Execution& /*execution*/, MutableByteSpan accumulator) const {
+    return accumulator.size();
+  }
 
   const Codec& codec_;
   const std::size_t stage_;

@@ -1,5 +1,8 @@
 #include "core/codec/codec.h"
 
+#include "core/codec/chunks.h"
+#include "core/codec/error_feedback.h"
+
 namespace tributary {
 
 std::string_view name(Combine combine) {
@@ -26,6 +29,16 @@ std::string_view name(Aggregation aggregation) {
       return "gather";
   }
   return "unknown";
+}
+
+Status Codec::decode_add(const StageCall& call, ByteSpan payload, std::span<float> scratch,
+                         std::span<float> sum) const {
+  TRIBUTARY_TRY(decode(call, payload, scratch));
+  for_each_chunk(call.execution, sum.size(), kChunkValues,
+                 [&](std::size_t, std::size_t begin, std::size_t end) {
+                   add_values(scratch.subspan(begin, end - begin), sum.subspan(begin, end - begin));
+                 });
+  return {};
 }
 
 }  // namespace tributary

@@ -92,9 +92,10 @@ class Encoder {
   // On an error the payload's content is undefined and must not be sent.
   virtual Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) = 0;
 
-  // Called when nothing waits for this encoder: work for later rounds that it put off. Without the
-  // call it does that work in the next encode.
-  virtual void between_rounds() {}
+  // Tells what became of the last encoded round, for an encoder that remembers what it sent or what
+  // all agents have received. `combined` holds the combined payloads of all stages, or nothing
+  // where the round was given up; `committed` says whether this agent's contribution is in them.
+  virtual void settle(std::span<const ByteSpan> /*combined*/, bool /*committed*/) {}
 };
 
 // Combines one stage's payloads of one bucket on arrival, in memory that does not grow with their
@@ -134,6 +135,15 @@ class Codec {
   virtual bool lossy() const = 0;
   // Whether NaN and Inf arrive as they were sent; a codec that does not carry them refuses them.
   virtual bool carries_not_finite() const { return !lossy(); }
+  // Whether what is sent and what is held back add up to the update, so that error feedback may be
+  // wrapped round it. A codec that changes the update on purpose (DGC's momentum correction and
+  // masking) keeps its own memory in its encoder instead and is given updates as they are. So is
+  // one whose error can be larger than the update (QSGD in few bits): it is unbiased instead.
+  virtual bool conserves() const { return true; }
+  // Whether an encoding's error is smaller than what was encoded, so that error feedback converges.
+  // Unbiased random rounding onto few levels loses more than it keeps: such a codec's residual
+  // would grow without bound, and it is measured without one.
+  virtual bool contracts() const { return true; }
 
   virtual std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const = 0;
   virtual std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,
@@ -142,6 +152,11 @@ class Codec {
   // Writes the sum over the payload's contributors. The payload is one of the last stage, of one
   // agent or combined; call.combined holds the stages before it. On an error `sum` is undefined.
   virtual Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const = 0;
+
+  // sum += what decode() gives. A payload that is refused leaves `sum` as it was. `scratch` is as
+  // long as `sum`; a codec that adds while it decodes does not touch it.
+  virtual Status decode_add(const StageCall& call, ByteSpan payload, std::span<float> scratch,
+                            std::span<float> sum) const;
 };
 
 }  // namespace tributary

@@ -14,6 +14,7 @@
 namespace tributary {
 namespace {
 
+constexpr const char* kRemedy = "copy the file again, or encode the update again";
 constexpr std::size_t kRecordHeaderBytes = 8;
 // The least that a payload can be: its fixed header and a spec of one letter.
 constexpr std::size_t kRecordBytesMin = kRecordHeaderBytes + kPayloadFixedHeaderBytes + 8;
@@ -62,7 +63,7 @@ Status stopped() {
 // Gathers small pieces, so that the sink gets large ones.
 class PieceWriter {
  public:
-  explicit PieceWriter(ByteSink sink) : sink_(sink) { pending_.reserve(kPieceBytes); }
+  explicit PieceWriter(ByteSink sink) : sink_(sink) {}
 
   Status append(ByteSpan bytes) {
     if (pending_.size() + bytes.size() > kPieceBytes) TRIBUTARY_TRY(flush());
@@ -207,7 +208,7 @@ Result<std::unique_ptr<Codec>> codec_of(const EncodedFileHeader& header) {
                   {.what = "encoded file, spec",
                    .expected = fmt::format("the canonical '{}'", (*codec)->spec()),
                    .got = fmt::format("'{}'", header.spec),
-                   .remedy = "encode the update again"});
+                   .remedy = kRemedy});
   }
   return codec;
 }
@@ -287,6 +288,16 @@ Status decode_bucket(const Codec& codec, const RoundContext& round, const Execut
   return codec.decode(call, payloads.back(), bucket.values);
 }
 
+// The header is what the payloads have to agree with, so whatever they do not is the file's fault.
+Status corrupt_bucket(const BucketInWork& bucket) {
+  Fault fault = bucket.status.fault();
+  fault.what =
+      fmt::format("encoded file, bucket {} at byte {}: {}", bucket.index, bucket.place, fault.what);
+  fault.remedy = kRemedy;
+  const bool cap = bucket.status.code() == StatusCode::resource_exhausted;
+  return Status(cap ? StatusCode::resource_exhausted : StatusCode::corrupt_data, std::move(fault));
+}
+
 // What the header claims must be possible in a file of this size, before anything is made for it.
 Status check_claim(const EncodedFileHeader& header, std::size_t stages, std::uint64_t room) {
   const std::uint64_t payloads_max = room / kRecordBytesMin;
@@ -337,10 +348,7 @@ Result<EncodedFileHeader> decode_file(const ByteSource& encoded, const EncodedFi
       return decode_bucket(*codec, round_of(header, bucket), work.execution, bucket);
     });
     for (BucketInWork& bucket : batch) {
-      if (!bucket.status.ok()) {
-        return std::move(bucket.status)
-            .at(fmt::format("encoded file, bucket {} at byte {}", bucket.index, bucket.place));
-      }
+      if (!bucket.status.ok()) return corrupt_bucket(bucket);
       TRIBUTARY_TRY(writer.append(bytes_of(std::span<const float>(bucket.values))));
       values_done += bucket.values.size();
     }

@@ -12,7 +12,7 @@ namespace tributary {
 LocalExchange::LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents,
                              bool error_feedback, const Clock& clock)
     : codec_(codec), clock_(clock), agents_(agents) {
-  const bool keep = error_feedback && codec.lossy();
+  const bool keep = error_feedback && codec.lossy() && codec.conserves();
   for (Agent& agent : agents_) {
     agent.encoder = codec.make_encoder(values);
     if (!keep) continue;
@@ -59,7 +59,6 @@ Result<ExchangeTraffic> LocalExchange::play(RoundContext round, const Execution&
   const auto start = clock_.now();
   TRIBUTARY_TRY(codec_.decode(last, combined_.back(), sum));
   traffic.decode = clock_.now() - start;
-  for (Agent& agent : agents_) agent.encoder->between_rounds();
   return traffic;
 }
 
@@ -98,6 +97,7 @@ Status LocalExchange::play_stage(const StageCall& call,
 Status LocalExchange::settle(const StageCall& last, std::span<float> scratch) {
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
     Agent& agent = agents_[i];
+    agent.encoder->settle(combined_spans_, true);
     if (agent.residual.empty()) continue;
     StageCall own = last;
     own.round.agent = i;

@@ -64,7 +64,8 @@ class BucketRun {
       : updates_(std::move(updates)),
         options_(options),
         exchange_(codec, static_cast<std::uint32_t>(updates_[0].size()),
-                  static_cast<std::uint32_t>(updates_.size()), options.error_feedback, clock),
+                  static_cast<std::uint32_t>(updates_.size()),
+                  options.error_feedback && codec.contracts(), clock),
         sum_(updates_[0].size()),
         total_(updates_[0].size(), 0.0) {}
 

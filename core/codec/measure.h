@@ -13,7 +13,7 @@ namespace tributary {
 
 struct MeasureOptions {
   std::uint32_t rounds = 1;
-  bool error_feedback = true;
+  bool error_feedback = true;  // where the codec contracts
   std::uint64_t job_seed = 1;
   std::uint32_t bucket_values = 16u << 20;  // 64 MiB of float32
   Backend backend = Backend::simd;

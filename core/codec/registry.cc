@@ -6,14 +6,22 @@
 
 #include "core/base/nearest.h"
 #include "core/codec/gcomp/families.h"
+#include "core/codec/lossless/families.h"
+#include "core/codec/lowrank/families.h"
 #include "core/codec/quantize/families.h"
+#include "core/codec/signs/families.h"
+#include "core/codec/sparse/families.h"
+#include "core/codec/thc/families.h"
+#include "core/codec/threelc/families.h"
 
 namespace tributary {
 
 std::span<const CodecFamily> codec_families() {
   static const std::vector<CodecFamily> kFamilies = [] {
     std::vector<CodecFamily> all;
-    for (const auto families : {gcomp::families(), quantize::families()}) {
+    for (const auto families :
+         {quantize::families(), signs::families(), threelc::families(), thc::families(),
+          sparse::families(), lowrank::families(), gcomp::families(), lossless::families()}) {
       all.insert(all.end(), families.begin(), families.end());
     }
     return all;

@@ -1,8 +1,10 @@
-// Sends four values through a codec of the installed library, and asks it for one that it has not.
+// Sends four values through a codec of the installed library, and asks it for what it must refuse:
+// a codec that there is not, and a frame that is none.
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "core/codec/codec.h"
 #include "core/codec/registry.h"
+#include "schemas/frame.h"
 
 #include <array>
 #include <iostream>
@@ -31,6 +33,8 @@ int main() {
   }
   std::cout << "decoded:";
   for (const float value : *decoded) std::cout << ' ' << value;
-  std::cout << '\n' << "refused: " << tributary::make_codec("fp61").status().text() << '\n';
+  std::cout << '\n';
+  std::cout << "codec: " << tributary::make_codec("fp61").status().text() << '\n';
+  std::cout << "frame: " << tributary::open_frame(tributary::ByteSpan()).status().text() << '\n';
   return 0;
 }

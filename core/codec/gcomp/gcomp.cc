@@ -204,7 +204,7 @@ class GCompEncoder final : public Encoder {
     return {};
   }
 
-  void between_rounds() override { books_.rebuild(); }
+  void settle(std::span<const ByteSpan>, bool) override { books_.rebuild(); }
 
  private:
   struct Work {
@@ -294,35 +294,42 @@ class GCompCodec final : public Codec {
   }
 
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override {
-    TRIBUTARY_ASSIGN(const OpenPayload open,
-                     open_payload_of(*this, 0, sum.size(), call.execution, payload));
-    const bool coded = open.header.layout == kCodedLayout;
-    if (!coded && open.header.layout != kRawLayout) {
-      return corrupt("layout", "0 or 1", fmt::format("{}", open.header.layout));
+    TRIBUTARY_ASSIGN(UncheckedPayload unchecked,
+                     UncheckedPayload::open(*this, 0, sum.size(), call.execution, payload));
+    const Status decoded = decode_body(call, unchecked, sum);
+    TRIBUTARY_TRY(unchecked.check(call.execution));
+    return decoded;
+  }
+
+ private:
+  Status decode_body(const StageCall& call, UncheckedPayload& payload, std::span<float> sum) const {
+    const bool coded = payload.header().layout == kCodedLayout;
+    if (!coded && payload.header().layout != kRawLayout) {
+      return corrupt("layout", "0 or 1", fmt::format("{}", payload.header().layout));
     }
     Codebook book;
-    ByteSpan rest = open.body;
+    std::size_t head = 0;
     if (coded) {
-      TRIBUTARY_ASSIGN(book, read_codebook(rest, options_.code_bits_max));
-      rest = rest.subspan(kCodebookBytes);
+      TRIBUTARY_ASSIGN(book, read_codebook(payload.body(), options_.code_bits_max));
+      head = kCodebookBytes;
     }
-    TRIBUTARY_ASSIGN(const std::vector<std::size_t> begins, read_table(rest, sum.size()));
+    TRIBUTARY_ASSIGN(const std::vector<std::size_t> begins,
+                     read_table(payload.body(), head, sum.size()));
     const Kernels& loops = kernels(call.execution.backend);
     std::vector<const char*> faults(chunks_of(sum.size()));
     for_each_chunk(call.execution, sum.size(), kChunkValues,
                    [&](std::size_t index, std::size_t begin, std::size_t end) {
-                     const ByteSpan chunk =
-                         rest.subspan(begins[index], begins[index + 1] - begins[index]);
-                     faults[index] =
-                         decode_chunk(loops, coded ? &book : nullptr, chunk,
-                                      rest.size() - begins[index], sum.subspan(begin, end - begin));
+                     const ByteSpan rest = payload.body().subspan(begins[index]);
+                     payload.hash(begins[index], begins[index + 1]);
+                     faults[index] = decode_chunk(loops, coded ? &book : nullptr,
+                                                  rest.first(begins[index + 1] - begins[index]),
+                                                  rest.size(), sum.subspan(begin, end - begin));
                    });
     const auto fault = std::ranges::find_if(faults, [](const char* f) { return f != nullptr; });
     if (fault == faults.end()) return {};
     return corrupt(fmt::format("chunk {}", fault - faults.begin()), *fault, "something else");
   }
 
- private:
   Status corrupt(std::string place, std::string expected, std::string got) const {
     return Status(StatusCode::corrupt_data, {.what = spec_ + " payload, " + std::move(place),
                                              .expected = std::move(expected),
@@ -330,25 +337,27 @@ class GCompCodec final : public Codec {
                                              .remedy = "have the bucket sent again"});
   }
 
-  // Where every chunk begins in `in`, which begins with their sizes, and where the last one ends.
-  Result<std::vector<std::size_t>> read_table(ByteSpan in, std::size_t values) const {
+  // Where every chunk begins in the body, and where the last one ends. The table begins at `head`.
+  Result<std::vector<std::size_t>> read_table(ByteSpan body, std::size_t head,
+                                              std::size_t values) const {
     const std::size_t chunks = chunks_of(values);
-    if (in.size() < chunks * sizeof(std::uint32_t)) {
-      return corrupt("table of chunks", fmt::format("{} bytes", chunks * sizeof(std::uint32_t)),
-                     fmt::format("{}", in.size()));
+    const std::size_t first = head + chunks * sizeof(std::uint32_t);
+    if (body.size() < first) {
+      return corrupt("table of chunks", fmt::format("{} bytes", first),
+                     fmt::format("{}", body.size()));
     }
-    std::vector<std::size_t> begins = {chunks * sizeof(std::uint32_t)};
+    std::vector<std::size_t> begins = {first};
     for (std::size_t i = 0; i < chunks; ++i) {
       std::uint32_t size;
-      std::memcpy(&size, in.data() + i * sizeof(size), sizeof(size));
-      if (size > in.size() - begins.back() || size % 4 != 0) {
+      std::memcpy(&size, body.data() + head + i * sizeof(size), sizeof(size));
+      if (size > body.size() - begins.back() || size % 4 != 0) {
         return corrupt(fmt::format("size of chunk {}", i), "what is there, a multiple of 4 bytes",
                        fmt::format("{}", size));
       }
       begins.push_back(begins.back() + size);
     }
-    if (begins.back() != in.size()) {
-      return corrupt("chunks", fmt::format("{} bytes", in.size()),
+    if (begins.back() != body.size()) {
+      return corrupt("chunks", fmt::format("{} bytes", body.size()),
                      fmt::format("{}", begins.back()));
     }
     return begins;

@@ -49,7 +49,7 @@ class Bench {
     const auto scalar = codec_->make_encoder(values());
     Bytes expected;
     note(scalar->encode(call(Backend::scalar), *update_, expected));
-    scalar->between_rounds();
+    scalar->settle({}, true);
     encode();
     note(scalar->encode(call(Backend::scalar), *update_, expected));
     if (expected.size() != payload_.size()) note(wrong("the payload's size"));

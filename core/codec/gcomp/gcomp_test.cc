@@ -56,7 +56,7 @@ TEST_F(GComp, RebuildsItsCodebookForTheRoundAfterTheHistogram) {
   for (std::uint64_t round = 5; round < 50; ++round) {
     const std::uint64_t expected = round == 5 ? 0 : (round - 6) / 10;
     EXPECT_EQ(codebook_in(encode(round, values)).version, expected) << round;
-    if (round % 2 == 0) encoder->between_rounds();  // whether that is called changes nothing
+    if (round % 2 == 0) encoder->settle({}, true);  // whether that is called changes nothing
   }
 }
 

@@ -1,5 +1,5 @@
-// Fixed-width formats: fp32, fp16, bf16, and 8-bit integers with a scale of one's own or a shared
-// one.
+// Fixed-width formats: fp32, fp16, bf16, 8-bit integers with a scale of one's own or a shared one,
+// and QSGD's levels.
 #pragma once
 
 #include <span>
@@ -16,5 +16,6 @@ Result<std::unique_ptr<Codec>> make_fp16(const Params& params);
 Result<std::unique_ptr<Codec>> make_bf16(const Params& params);
 Result<std::unique_ptr<Codec>> make_int8(const Params& params);
 Result<std::unique_ptr<Codec>> make_int8_shared(const Params& params);
+Result<std::unique_ptr<Codec>> make_qsgd(const Params& params);
 
 }  // namespace tributary::quantize

@@ -114,8 +114,8 @@ class LevelSumAggregator final : public CombiningAggregator {
                    });
   }
 
-  static void add_levels(const Kernels& k, std::uint8_t layout, const std::uint8_t* in, std::size_t n,
-                  std::uint8_t* sum, bool narrow) {
+  static void add_levels(const Kernels& k, std::uint8_t layout, const std::uint8_t* in,
+                         std::size_t n, std::uint8_t* sum, bool narrow) {
     auto* const sum16 = reinterpret_cast<std::int16_t*>(sum);
     auto* const sum32 = reinterpret_cast<std::int32_t*>(sum);
     const auto* const in8 = reinterpret_cast<const std::int8_t*>(in);

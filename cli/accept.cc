@@ -1,0 +1,115 @@
+#include "cli/accept.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "core/base/nearest.h"
+#include "core/codec/registry.h"
+
+namespace tributary {
+namespace {
+
+struct Suffix {
+  std::string_view text;
+  std::uint64_t factor;
+};
+constexpr std::array<Suffix, 7> kSuffixes = {{{"", 1},
+                                              {"k", 1'000},
+                                              {"M", 1'000'000},
+                                              {"G", 1'000'000'000},
+                                              {"Ki", 1ull << 10},
+                                              {"Mi", 1ull << 20},
+                                              {"Gi", 1ull << 30}}};
+
+Result<std::string> file_name(const std::string& value) {
+  if (!value.empty() && value != "-") return value;
+  return Status(StatusCode::invalid_argument,
+                {.what = "value",
+                 .expected = "the name of a file",
+                 .got = fmt::format("'{}'", value),
+                 .remedy = "standard input and output are not used; './-' is a file of that name"});
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std::uint64_t max) {
+  const auto refuse = [&](std::string remedy) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "value",
+                   .expected = max == std::numeric_limits<std::uint64_t>::max()
+                                   ? fmt::format("a whole number of {} or more", min)
+                                   : fmt::format("a whole number from {} to {}", min, max),
+                   .got = fmt::format("'{}'", text),
+                   .remedy = std::move(remedy)});
+  };
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc()) return refuse("");
+  const std::string_view suffix_text(rest, static_cast<std::size_t>(end - rest));
+  for (const Suffix& suffix : kSuffixes) {
+    if (suffix.text != suffix_text) continue;
+    if (number > std::numeric_limits<std::uint64_t>::max() / suffix.factor) return refuse("");
+    number *= suffix.factor;
+    if (number < min || number > max) return refuse("");
+    return number;
+  }
+  return refuse("a number may end in k, M, G, Ki, Mi or Gi");
+}
+
+Accept accept_flag(bool& target, bool value) {
+  return [&target, value](const std::string&) -> Status {
+    target = value;
+    return {};
+  };
+}
+
+Accept accept_file(std::string& target) {
+  return [&target](const std::string& value) -> Status {
+    TRIBUTARY_ASSIGN(target, file_name(value));
+    return {};
+  };
+}
+
+Accept accept_files(std::vector<std::string>& target) {
+  return [&target](const std::string& value) -> Status {
+    TRIBUTARY_ASSIGN(std::string name, file_name(value));
+    target.push_back(std::move(name));
+    return {};
+  };
+}
+
+Accept accept_choice(std::size_t& target, std::span<const std::string_view> choices) {
+  return [&target, choices](const std::string& value) -> Status {
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      if (choices[i] != value) continue;
+      target = i;
+      return {};
+    }
+    return Status(StatusCode::invalid_argument,
+                  {.what = "value",
+                   .expected = fmt::format("{}", fmt::join(choices, "|")),
+                   .got = fmt::format("'{}'", value),
+                   .remedy = did_you_mean(value, choices)});
+  };
+}
+
+Accept accept_codec(std::unique_ptr<Codec>& target) {
+  return [&target](const std::string& spec) -> Status {
+    TRIBUTARY_ASSIGN(target, make_codec(spec));
+    return {};
+  };
+}
+
+Accept accept_codecs(std::vector<std::unique_ptr<Codec>>& target) {
+  return [&target](const std::string& spec) -> Status {
+    TRIBUTARY_ASSIGN(std::unique_ptr<Codec> codec, make_codec(spec));
+    target.push_back(std::move(codec));
+    return {};
+  };
+}
+
+}  // namespace tributary

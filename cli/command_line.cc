@@ -1,0 +1,216 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <list>
+
+#include "core/base/nearest.h"
+
+namespace tributary {
+namespace {
+
+constexpr const char* kProgram = "tributary";
+constexpr const char* kAbout =
+    "Tributary: federated training for edge devices, every byte compressed, counted and explained";
+
+using Words = std::vector<std::string>;
+
+Status usage(std::string what, std::string expected, std::string got, std::string remedy) {
+  return Status(StatusCode::invalid_argument, {.what = std::move(what),
+                                               .expected = std::move(expected),
+                                               .got = std::move(got),
+                                               .remedy = std::move(remedy)});
+}
+
+// CLI11 only takes the words apart; what is missing, unknown or twice is judged here, because our
+// answers name what is near and say what to do.
+class Parser {
+ public:
+  Parser(std::span<const Noun> nouns, std::span<const Command> commands) : root_(kAbout, kProgram) {
+    root_.allow_extras()->require_subcommand(0, 1);
+    root_.set_help_flag("-h,--help", "this help");
+    root_.set_version_flag("--version", std::string(kProgram) + " " + TRIBUTARY_VERSION,
+                           "the version");
+    root_.get_formatter()->label("SUBCOMMAND", "VERB");  // of the nouns, which inherit it
+    root_.footer("'tributary NOUN VERB --help' tells more, with examples.");
+    for (const Noun& noun : nouns) {
+      add_app(root_, noun.name, noun.summary)
+          ->footer(fmt::format("'tributary {} VERB --help' tells more, with examples.", noun.name));
+    }
+    for (const Command& command : commands) add_command(command);
+    const auto formatter = std::make_shared<CLI::Formatter>();
+    formatter->label("SUBCOMMAND", "NOUN [VERB]");
+    root_.formatter(formatter);
+  }
+
+  Result<CommandLine> parse(const Words& args) {
+    Words reversed(args.rbegin(), args.rend());
+    try {
+      root_.parse(reversed);
+    } catch (const CLI::CallForHelp&) {
+      return CommandLine{.text = root_.help()};
+    } catch (const CLI::CallForVersion&) {
+      return CommandLine{.text = root_.version() + "\n"};
+    } catch (const CLI::Error& error) {
+      return usage(error.what(), "", "", see_help());
+    }
+    TRIBUTARY_TRY(refuse_extras());
+    Leaf* const leaf = chosen_leaf();
+    if (leaf == nullptr) {
+      return usage(path(), root_.get_subcommands().empty() ? "a noun" : "a verb", "none",
+                   did_you_mean("", subcommands_of(deepest())) + "; " + see_help());
+    }
+    TRIBUTARY_TRY(accept_options(*leaf));
+    return CommandLine{.command = leaf->command, .text = {}, .json = leaf->json};
+  }
+
+ private:
+  struct Leaf {
+    const Command* command = nullptr;
+    CLI::App* app = nullptr;
+    std::vector<CLI::Option*> options;
+    bool json = false;
+  };
+
+  static CLI::App* add_app(CLI::App& parent, std::string_view name, std::string_view summary) {
+    CLI::App* const app = parent.add_subcommand(std::string(name), std::string(summary));
+    app->allow_extras()->require_subcommand(0, 1);
+    app->group(parent.get_parent() == nullptr ? "Nouns" : "Verbs");
+    app->set_help_flag("-h,--help", "this help");
+    return app;
+  }
+
+  void add_command(const Command& command) {
+    CLI::App& parent =
+        command.verb.empty() ? root_ : *root_.get_subcommand(std::string(command.noun));
+    Leaf& leaf = leaves_.emplace_back();
+    leaf.command = &command;
+    leaf.app = add_app(parent, command.verb.empty() ? command.noun : command.verb, command.summary);
+    leaf.app->footer(std::string(command.details));
+    for (const Option& option : command.options) leaf.options.push_back(add_option(leaf, option));
+    leaf.app->add_flag("--json", leaf.json, "print one JSON object instead of text");
+  }
+
+  CLI::Option* add_option(Leaf& leaf, const Option& option) {
+    const std::string name(option.name);
+    if (option.value_name.empty()) {
+      return leaf.app->add_flag(name, option.help)->multi_option_policy(kTakeAll);
+    }
+    Words& unread = unread_.emplace_back();
+    return leaf.app->add_option(name, unread, option.help)
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(kTakeAll)
+        ->type_name(std::string(option.value_name))
+        ->option_text(fmt::format("{}{}{}", option.value_name, option.repeatable ? " ..." : "",
+                                  option.required ? " (required)" : ""));
+  }
+
+  const CLI::App& deepest() const {
+    const CLI::App* app = &root_;
+    while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+    return *app;
+  }
+
+  // "tributary codec encode"
+  std::string path() const {
+    std::string path = kProgram;
+    for (const CLI::App* app = &root_; !app->get_subcommands().empty();) {
+      app = app->get_subcommands().front();
+      path += " " + app->get_name();
+    }
+    return path;
+  }
+  std::string see_help() const { return fmt::format("see '{} --help'", path()); }
+
+  Leaf* chosen_leaf() {
+    const auto leaf = std::ranges::find(
+        leaves_, &deepest(), [](const Leaf& each) -> const CLI::App* { return each.app; });
+    return leaf == leaves_.end() ? nullptr : &*leaf;
+  }
+
+  static std::vector<std::string_view> subcommands_of(const CLI::App& app) {
+    std::vector<std::string_view> names;
+    for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(each->get_name());
+    }
+    return names;
+  }
+
+  // What no level of the line could take: the first such word is answered.
+  Status refuse_extras() const {
+    std::string level = kProgram;
+    for (const CLI::App* app = &root_;; app = app->get_subcommands().front()) {
+      if (app != &root_) level += " " + app->get_name();
+      if (const Words extras = app->remaining(); !extras.empty()) {
+        return refuse_extra(*app, level, extras.front());
+      }
+      if (app->get_subcommands().empty()) return {};
+    }
+  }
+
+  static Status refuse_extra(const CLI::App& app, const std::string& level,
+                             const std::string& extra) {
+    if (extra.size() > 1 && extra.front() == '-') {
+      Words names;
+      for (const CLI::Option* option : app.get_options()) {
+        names.push_back("--" + option->get_lnames().front());
+      }
+      const std::string name = extra.substr(0, extra.find('='));
+      return usage(fmt::format("option '{}' of '{}'", name, level), "an option that it has",
+                   "an unknown one",
+                   did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end())));
+    }
+    const std::vector<std::string_view> known = subcommands_of(app);
+    if (known.empty()) {
+      return usage(fmt::format("'{}' after '{}'", extra, level), "options only", "another word",
+                   fmt::format("see '{} --help'", level));
+    }
+    return usage(fmt::format("'{}' after '{}'", extra, level),
+                 app.get_parent() == nullptr ? "a noun" : "a verb", "an unknown word",
+                 did_you_mean(extra, known));
+  }
+
+  Status accept_options(const Leaf& leaf) const {
+    for (std::size_t i = 0; i < leaf.options.size(); ++i) {
+      const Option& option = leaf.command->options[i];
+      const CLI::Option& parsed = *leaf.options[i];
+      const std::string what = fmt::format("option '{}'", option.name);
+      if (option.required && parsed.count() == 0) {
+        return usage(fmt::format("{} of '{}'", what, path()),
+                     fmt::format("{} {}", option.name, option.value_name), "nothing", see_help());
+      }
+      if (!option.repeatable && parsed.count() > 1) {
+        return usage(what, "one of it", fmt::format("{}", parsed.count()), "keep one of them");
+      }
+      for (const std::string& value : parsed.results()) {
+        if (Status s = option.accept(option.value_name.empty() ? "" : value); !s.ok()) {
+          return std::move(s).at(what);
+        }
+      }
+    }
+    return {};
+  }
+
+  static constexpr CLI::MultiOptionPolicy kTakeAll = CLI::MultiOptionPolicy::TakeAll;
+
+  CLI::App root_;
+  std::list<Leaf> leaves_;   // CLI11 keeps references into both
+  std::list<Words> unread_;  // an option must have a place to write to; we ask for results()
+};
+
+}  // namespace
+
+Result<CommandLine> parse_command_line(std::span<const Noun> nouns,
+                                       std::span<const Command> commands,
+                                       const std::vector<std::string>& args) {
+  return Parser(nouns, commands).parse(args);
+}
+
+bool asks_for_json(const std::vector<std::string>& args) {
+  return std::ranges::find(args, "--json") != args.end();
+}
+
+}  // namespace tributary

@@ -1,0 +1,136 @@
+#include "cli/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/accept.h"
+
+namespace tributary {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class CommandLineTest : public testing::Test {
+ protected:
+  CommandLineTest() {
+    const auto run = [](World&) -> Result<Answer> { return Answer{}; };
+    commands_.push_back({.noun = "boat",
+                         .verb = "build",
+                         .summary = "build a boat",
+                         .details = "examples:\n  tributary boat build --name Swan",
+                         .options = {{.name = "--name",
+                                      .value_name = "TEXT",
+                                      .help = "its name",
+                                      .accept = accept_file(name_),
+                                      .required = true},
+                                     {.name = "--oar",
+                                      .value_name = "KIND",
+                                      .help = "an oar",
+                                      .accept = accept_files(oars_),
+                                      .repeatable = true},
+                                     {.name = "--seats",
+                                      .value_name = "N",
+                                      .help = "seats",
+                                      .accept = accept_count(seats_, 1u, 9u)},
+                                     {.name = "--no-paint",
+                                      .value_name = {},
+                                      .help = "leave the wood bare",
+                                      .accept = accept_flag(paint_, false)}},
+                         .run = run});
+    commands_.push_back({.noun = "boat",
+                         .verb = "sink",
+                         .summary = "sink it",
+                         .details = {},
+                         .options = {},
+                         .run = run});
+    commands_.push_back(
+        {.noun = "swim", .verb = {}, .summary = "swim", .details = {}, .options = {}, .run = run});
+  }
+
+  Result<CommandLine> parse(const std::vector<std::string>& args) {
+    static constexpr Noun kNouns[] = {{"boat", "boats"}};
+    return parse_command_line(kNouns, commands_, args);
+  }
+  std::string error(const std::vector<std::string>& args) { return parse(args).status().text(); }
+
+  std::string name_;
+  std::vector<std::string> oars_;
+  unsigned seats_ = 2;
+  bool paint_ = true;
+  std::vector<Command> commands_;
+};
+
+TEST_F(CommandLineTest, SetsOptions) {
+  const auto line = parse({"boat", "build", "--name=Swan", "--oar", "long", "--seats", "4",
+                           "--no-paint", "--oar", "[short,broad]"});
+  ASSERT_TRUE(line.ok()) << line.status().text();
+  EXPECT_EQ(line.value().command, &commands_[0]);
+  EXPECT_FALSE(line.value().json);
+  EXPECT_EQ(name_, "Swan");
+  EXPECT_THAT(oars_, ElementsAre("long", "[short,broad]"));
+  EXPECT_EQ(seats_, 4u);
+  EXPECT_FALSE(paint_);
+}
+
+TEST_F(CommandLineTest, EveryCommandTakesJson) {
+  EXPECT_TRUE(parse({"boat", "sink", "--json"}).value().json);
+  EXPECT_TRUE(parse({"swim", "--json"}).value().json);
+  EXPECT_FALSE(parse({"swim"}).value().json);
+  EXPECT_TRUE(asks_for_json({"boat", "snik", "--json"}));
+  EXPECT_FALSE(asks_for_json({"boat", "sink"}));
+}
+
+TEST_F(CommandLineTest, NamesTheNearestWord) {
+  EXPECT_THAT(error({"baot", "build"}), AllOf(HasSubstr("'baot'"), HasSubstr("'boat'?")));
+  EXPECT_THAT(error({"boat", "bild"}), HasSubstr("did you mean 'build'?"));
+  EXPECT_THAT(error({"boat", "paint"}), HasSubstr("known: build, sink"));
+  EXPECT_THAT(error({"boat", "build", "--nam", "x"}), HasSubstr("did you mean '--name'?"));
+  EXPECT_THAT(error({"boat", "build", "--oars=long"}), HasSubstr("'--oars'"));
+  EXPECT_THAT(error({"boat", "sink", "--jsno"}), HasSubstr("did you mean '--json'?"));
+  EXPECT_THAT(error({"--verison"}), HasSubstr("did you mean '--version'?"));
+}
+
+TEST_F(CommandLineTest, AnUnknownOptionCountsBeforeAMissingOne) {
+  EXPECT_THAT(error({"boat", "build", "--nmae", "Swan"}), HasSubstr("'--name'?"));
+}
+
+TEST_F(CommandLineTest, SaysWhatIsMissing) {
+  EXPECT_THAT(error({}), AllOf(HasSubstr("a noun"), HasSubstr("boat, swim")));
+  EXPECT_THAT(error({"boat"}), AllOf(HasSubstr("a verb"), HasSubstr("build, sink")));
+  EXPECT_THAT(error({"boat", "build"}), HasSubstr("expected --name TEXT, got nothing"));
+  EXPECT_THAT(error({"boat", "build", "--name"}), HasSubstr("--name: 1 required TEXT missing"));
+}
+
+TEST_F(CommandLineTest, RefusesWhatIsTooMuch) {
+  EXPECT_THAT(error({"boat", "build", "--name", "a", "--name", "b"}),
+              HasSubstr("expected one of it, got 2"));
+  EXPECT_THAT(error({"boat", "sink", "now"}), HasSubstr("'now' after 'tributary boat sink'"));
+  EXPECT_THAT(error({"swim", "boat"}), HasSubstr("'boat' after 'tributary swim'"));
+  EXPECT_THAT(error({"boat", "sink", "build"}), HasSubstr("'build' after 'tributary boat sink'"));
+}
+
+TEST_F(CommandLineTest, NamesTheOptionOfABadValue) {
+  EXPECT_THAT(error({"boat", "build", "--name", "a", "--seats", "10"}),
+              HasSubstr("option '--seats': value: expected a whole number from 1 to 9"));
+  EXPECT_THAT(error({"boat", "build", "--name", "a", "--seats", "-1"}), HasSubstr("'-1'"));
+}
+
+TEST_F(CommandLineTest, HelpsOnEveryLevel) {
+  const auto help = [&](const std::vector<std::string>& args) { return parse(args).value().text; };
+  EXPECT_THAT(help({"--help"}), AllOf(HasSubstr("boats"), HasSubstr("swim")));
+  EXPECT_THAT(help({"boat", "-h"}), AllOf(HasSubstr("build a boat"), HasSubstr("sink it")));
+  EXPECT_THAT(help({"boat", "build", "--help"}),
+              AllOf(HasSubstr("--name TEXT (required)"), HasSubstr("--oar KIND ..."),
+                    HasSubstr("examples:\n  tributary boat build"), HasSubstr("--json")));
+}
+
+TEST_F(CommandLineTest, TellsItsVersion) {
+  const Result<CommandLine> line = parse({"--version"});
+  EXPECT_EQ(line.value().command, nullptr);
+  EXPECT_THAT(line.value().text, testing::MatchesRegex("tributary [0-9.]+\n"));
+}
+
+}  // namespace
+}  // namespace tributary

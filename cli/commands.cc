@@ -1,0 +1,24 @@
+#include "cli/commands.h"
+
+#include <array>
+
+namespace tributary {
+
+std::span<const Noun> all_nouns() {
+  static constexpr std::array<Noun, 1> kNouns = {{
+      {"codec", "list the codecs, use them on files, measure them"},
+  }};
+  return kNouns;
+}
+
+std::vector<Command> all_commands() {
+  std::vector<Command> commands;
+  commands.push_back(codec_list_command());
+  commands.push_back(codec_encode_command());
+  commands.push_back(codec_decode_command());
+  commands.push_back(codec_measure_command());
+  commands.push_back(demo_command());
+  return commands;
+}
+
+}  // namespace tributary

@@ -1,0 +1,20 @@
+// All commands, each in the file of its name.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace tributary {
+
+Command codec_list_command();
+Command codec_encode_command();
+Command codec_decode_command();
+Command codec_measure_command();
+Command demo_command();
+
+std::span<const Noun> all_nouns();
+std::vector<Command> all_commands();
+
+}  // namespace tributary

@@ -1,0 +1,192 @@
+// What --json prints: the fields that docs/command_line.md promises.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/end_to_end/program_testing.h"
+#include "core/codec/registry.h"
+#include "core/update/synthetic.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::json;
+using program_testing::Outcome;
+using program_testing::run;
+using testing::UnorderedElementsAreArray;
+
+const std::vector<std::string> kMeasured = {
+    "ratio_up",  "ratio_down",         "bits_per_value_up",     "bits_per_value_down", "nmse",
+    "nmse_last", "encode_bytes_per_s", "aggregate_bytes_per_s", "decode_bytes_per_s"};
+
+std::vector<std::string> keys(const Json& object) {
+  std::vector<std::string> keys;
+  for (const auto& item : object.items()) keys.push_back(item.key());
+  return keys;
+}
+
+std::vector<std::string> and_measured(std::vector<std::string> more) {
+  more.insert(more.end(), kMeasured.begin(), kMeasured.end());
+  return more;
+}
+
+class JsonTest : public program_testing::ProgramTest {
+ protected:
+  Json data(std::vector<std::string> args) const {
+    args.emplace_back("--json");
+    const Outcome outcome = run(args);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const Json answer = Json::parse(outcome.out);
+    EXPECT_EQ(answer["schema_version"], 1);
+    EXPECT_EQ(answer["status"], "ok");
+    return answer["data"];
+  }
+  std::string update(const std::string& name, std::uint32_t agent,
+                     std::size_t values = 5000) const {
+    FloatVector out(values);
+    fill_agent_gradient({.seed = 5}, agent, out);
+    return write_floats(name, out);
+  }
+};
+
+TEST_F(JsonTest, ListHasEveryFamily) {
+  const Json data = this->data({"codec", "list"});
+  ASSERT_EQ(data["codecs"].size(), codec_families().size());
+  for (std::size_t i = 0; i < codec_families().size(); ++i) {
+    const Json& codec = data["codecs"][i];
+    EXPECT_EQ(codec["name"], codec_families()[i].name);
+    EXPECT_THAT(keys(codec), UnorderedElementsAreArray({"name", "summary", "stages", "aggregation",
+                                                        "lossy", "parameters"}));
+    EXPECT_GE(codec["stages"].size(), 1u);
+    EXPECT_EQ(codec["parameters"].size(), codec_families()[i].params.size());
+  }
+}
+
+TEST_F(JsonTest, ListTellsStagesAndParameters) {
+  const Json data = this->data({"codec", "list"});
+  const auto codec = std::find_if(data["codecs"].begin(), data["codecs"].end(),
+                                  [](const Json& each) { return each["name"] == "int8_shared"; });
+  ASSERT_NE(codec, data["codecs"].end());
+  EXPECT_EQ(
+      (*codec)["stages"],
+      Json::parse(R"([{"name":"scales","combine":"max"},{"name":"levels","combine":"sum"}])"));
+  EXPECT_EQ((*codec)["aggregation"], "sum");
+  EXPECT_EQ((*codec)["lossy"], true);
+  const Json& block = (*codec)["parameters"][0];
+  EXPECT_EQ(block["name"], "block");
+  EXPECT_EQ(block["kind"], "power_of_two");
+  EXPECT_EQ(block["min"], 64);
+  EXPECT_EQ(block["default"], 4096);
+  const Json& rounding = (*codec)["parameters"][1];
+  EXPECT_EQ(rounding["choices"], Json::parse(R"(["nearest","random"])"));
+  EXPECT_EQ(rounding["default"], "nearest");
+}
+
+TEST_F(JsonTest, EncodeAndDecodeCountBytes) {
+  const std::string in = update("in", 0);
+  const Json encoded = data({"codec", "encode", "--codec", "int8:block=1024,rounding=nearest",
+                             "--in", in, "--out", path("encoded"), "--bucket-values", "2Ki"});
+  EXPECT_EQ(encoded["codec"], "int8:block=1024");
+  EXPECT_EQ(encoded["values"], 5000);
+  EXPECT_EQ(encoded["bucket_values"], 2048);
+  EXPECT_EQ(encoded["seed"], 1);
+  EXPECT_EQ(encoded["bytes_in"], 20000);
+  EXPECT_EQ(encoded["bytes_out"], read("encoded").size());
+  EXPECT_NEAR(encoded["ratio"], 20000.0 / static_cast<double>(read("encoded").size()), 1e-9);
+  EXPECT_GT(encoded["seconds"], 0);
+
+  const Json decoded = data({"codec", "decode", "--in", path("encoded"), "--out", path("out")});
+  EXPECT_EQ(decoded["codec"], encoded["codec"]);
+  EXPECT_EQ(decoded["bytes_in"], encoded["bytes_out"]);
+  EXPECT_EQ(decoded["bytes_out"], encoded["bytes_in"]);
+  EXPECT_EQ(decoded["ratio"], encoded["ratio"]);
+  EXPECT_THAT(keys(decoded), UnorderedElementsAreArray(keys(encoded)));
+}
+
+TEST_F(JsonTest, MeasureHasTheFieldsOfTheDesign) {
+  const Json data = this->data(
+      {"codec", "measure", "--codec", "int8", "--in", update("a", 0), "--in", update("b", 1)});
+  EXPECT_THAT(keys(data),
+              UnorderedElementsAreArray(and_measured({"codec", "agents", "values", "rounds"})));
+  EXPECT_EQ(data["codec"], "int8");
+  EXPECT_EQ(data["agents"], 2);
+  EXPECT_EQ(data["values"], 5000);
+  EXPECT_EQ(data["rounds"], 1);
+  EXPECT_NEAR(data["bits_per_value_up"], 32 / data["ratio_up"].get<double>(), 1e-9);
+  EXPECT_GT(data["nmse"], 0);
+  EXPECT_LT(data["nmse"], 0.01);
+  EXPECT_EQ(data["nmse"], data["nmse_last"]);
+}
+
+TEST_F(JsonTest, ErrorFeedbackBringsTheErrorDown) {
+  const std::vector<std::string> args = {"codec", "measure",      "--codec",  "int8",
+                                         "--in",  update("a", 0), "--rounds", "8"};
+  std::vector<std::string> without = args;
+  without.emplace_back("--no-error-feedback");
+  const Json with_feedback = data(args);
+  EXPECT_EQ(with_feedback["rounds"], 8);
+  EXPECT_LT(with_feedback["nmse"].get<double>(), data(without)["nmse"].get<double>() / 4);
+}
+
+TEST_F(JsonTest, BackendsMeasureTheSame) {
+  const std::vector<std::string> args = {"codec", "measure", "--codec",
+                                         "int8",  "--in",    update("a", 0)};
+  std::vector<std::string> scalar = args;
+  scalar.insert(scalar.end(), {"--backend", "scalar"});
+  EXPECT_EQ(data(args)["nmse"], data(scalar)["nmse"]);
+}
+
+TEST_F(JsonTest, SeveralCodecsAreRows) {
+  const Json data = this->data(
+      {"codec", "measure", "--codec", "fp32", "--codec", "fp16", "--in", update("a", 0)});
+  ASSERT_EQ(data["codecs"].size(), 2u);
+  EXPECT_EQ(data["codecs"][0]["codec"], "fp32");
+  EXPECT_EQ(data["codecs"][0]["nmse"], 0);
+  EXPECT_THAT(keys(data["codecs"][1]),
+              UnorderedElementsAreArray(and_measured({"codec", "agents", "values", "rounds"})));
+}
+
+TEST_F(JsonTest, DemoMeasuresEveryCodec) {
+  const Json data = this->data({"demo", "--values", "20k", "--agents", "3", "--rounds", "4"});
+  EXPECT_EQ(data["agents"], 3);
+  EXPECT_EQ(data["values"], 20000);
+  EXPECT_EQ(data["rounds"], 4);
+  EXPECT_GT(data["memcpy_bytes_per_s"], 0);
+  ASSERT_EQ(data["codecs"].size(), codec_families().size());
+  for (const Json& row : data["codecs"]) {
+    EXPECT_THAT(keys(row), UnorderedElementsAreArray(
+                               and_measured({"codec", "stages", "aggregation", "nmse_first"})));
+    if (row["codec"] != "int8") continue;
+    EXPECT_LT(row["nmse"], row["nmse_first"]);
+  }
+}
+
+TEST_F(JsonTest, DemoTakesCodecs) {
+  const Json data = this->data({"demo", "--values", "1k", "--rounds", "2", "--codec", "fp16"});
+  ASSERT_EQ(data["codecs"].size(), 1u);
+  EXPECT_EQ(data["codecs"][0]["codec"], "fp16");
+}
+
+TEST_F(JsonTest, ErrorsAreOneObjectOnStandardOutput) {
+  const Outcome outcome =
+      run({"codec", "encode", "--codec", "int8:blok=1", "--in", "x", "--out", "y", "--json"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.err, "");
+  const Json answer = Json::parse(outcome.out);
+  EXPECT_EQ(answer["schema_version"], 1);
+  EXPECT_EQ(answer["status"], "error");
+  EXPECT_FALSE(answer.contains("data"));
+  EXPECT_EQ(answer["error"]["code"], "invalid_argument");
+  EXPECT_THAT(keys(answer["error"]),
+              UnorderedElementsAreArray({"code", "message", "expected", "got", "remedy"}));
+  EXPECT_EQ(answer["error"]["remedy"], "did you mean 'block'?");
+}
+
+TEST_F(JsonTest, ErrorsOfTheInputToo) {
+  const Outcome outcome = run({"codec", "decode", "--in", path("none"), "--out", "y", "--json"});
+  EXPECT_EQ(outcome.code, 21);
+  EXPECT_EQ(Json::parse(outcome.out)["error"]["code"], "not_found");
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,26 @@
+// What `codec encode` and `codec decode` answer.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "cli/command.h"
+
+namespace tributary {
+
+struct FileReport {
+  std::string in;
+  std::string out;
+  std::string codec;
+  std::uint32_t bucket_values = 0;
+  std::uint64_t job_seed = 0;
+  std::uint64_t float_bytes = 0;
+  std::uint64_t encoded_bytes = 0;
+  bool encoding = true;  // or decoding
+  std::chrono::nanoseconds time{};
+};
+
+Answer file_answer(const FileReport& report);
+
+}  // namespace tributary

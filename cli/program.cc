@@ -1,0 +1,92 @@
+#include "cli/program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <system_error>
+
+#include "cli/command_line.h"
+#include "cli/envelope.h"
+#include "cli/exit_codes.h"
+#include "cli/process.h"
+#include "cli/text.h"
+
+namespace tributary {
+namespace {
+
+void complain(std::string_view text) {
+  write_all(STDERR_FILENO, fmt::format("tributary: {}\n", printable(text)));
+}
+
+// `code` is what comes out when the writing works.
+int print(const std::string& text, int code) {
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error == 0) return code;
+  // Whoever read it has seen enough: no reason to complain.
+  if (error == EPIPE) return kExitSignal + SIGPIPE;
+  if (stop_signal() != 0) return kExitSignal + stop_signal();
+  complain("writing to standard output: " + std::generic_category().message(error));
+  return kExitSystem;
+}
+
+int fail(const Status& status, int code, bool json) {
+  if (json) return print(json_error(name(status.code()), status.fault()), code);
+  complain(status.text());
+  return code;
+}
+
+int fail_within(const char* what, bool json) {
+  const Fault fault = {.what = what, .remedy = "this is a fault of the program: please report it"};
+  if (json) return print(json_error("internal", fault), kExitInternal);
+  complain(fmt::format("internal: {}; {}", fault.what, fault.remedy));
+  return kExitInternal;
+}
+
+Status interrupted() {
+  return Status(StatusCode::cancelled,
+                {.what = fmt::format("stopped by {}", ::strsignal(stop_signal())),
+                 .remedy = "nothing half-done was left behind"});
+}
+
+int run_command(const Command& command, bool json) {
+  const SystemClock clock;
+  Progress progress(STDERR_FILENO, clock);
+  World world = {.clock = clock, .progress = progress};
+  const Result<Answer> answer = command.run(world);
+  progress.clear();
+  if (answer.ok())
+    return print(json ? json_answer(answer.value().data) : answer.value().text, kExitOk);
+  const Status status = answer.status();
+  if (status.code() == StatusCode::cancelled && stop_signal() != 0) {
+    return fail(interrupted(), kExitSignal + stop_signal(), json);
+  }
+  return fail(status, exit_code(status.code()), json);
+}
+
+}  // namespace
+
+int run_program(std::span<const Noun> nouns, std::span<const Command> commands,
+                const std::vector<std::string>& args) {
+  const bool json = asks_for_json(args);
+  try {
+    const Result<CommandLine> line = parse_command_line(nouns, commands, args);
+    if (!line.ok()) return fail(line.status(), kExitUsage, json);
+    if (line.value().command == nullptr) return print(line.value().text, kExitOk);
+    return run_command(*line.value().command, line.value().json);
+  } catch (const std::bad_alloc&) {
+    return fail(Status(StatusCode::resource_exhausted,
+                       {.what = "memory",
+                        .got = "no more of it",
+                        .remedy = "use smaller buckets (--bucket-values) or fewer threads"}),
+                exit_code(StatusCode::resource_exhausted), json);
+  } catch (const std::exception& error) {
+    return fail_within(error.what(), json);
+  }
+}
+
+}  // namespace tributary

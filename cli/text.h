@@ -1,0 +1,31 @@
+// Numbers and tables as people read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tributary {
+
+std::string count_text(std::uint64_t count);  // "16,777,216"
+std::string rate_text(double bytes_per_s);    // "12.3 GB/s"
+std::string ratio_text(double ratio);         // "3.98:1"
+std::string seconds_text(double seconds);     // "31 ms"
+std::string error_text(double nmse);          // "0", "1.2e-05"
+
+// Columns wide enough for what is in them: the first one to the left, all others to the right.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+  void add(std::vector<std::string> row);
+  std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// One line that a terminal shows as it is: control characters are written as \xNN.
+std::string printable(std::string_view text);
+
+}  // namespace tributary

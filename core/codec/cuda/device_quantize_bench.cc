@@ -1,0 +1,140 @@
+// The GPU's loops beside a copy on the device: both are bound by its memory, so the bytes that a
+// loop reads and writes, over the copy's, is the ratio to expect.
+#include <memory>
+
+#include "bench/harness.h"
+#include "bench/peers.h"
+#include "core/codec/cuda/device_quantize.h"
+#include "core/codec/quantize/elements.h"
+#include "core/codec/quantize/kernels.h"
+
+namespace tributary::cuda {
+namespace {
+
+using bench::Case;
+
+constexpr std::uint64_t kCopies = 16;  // of the bucket, so that no cache holds it
+constexpr LevelFormat kFormat = {};
+
+// Everything that the cases work on; stays on the device while they do.
+struct Arrays {
+  std::uint32_t n;
+  FloatVector update;
+  DeviceArray<float> x;
+  DeviceArray<float> back;
+  DeviceArray<std::uint16_t> words;
+  DeviceArray<std::int8_t> levels;
+  DeviceArray<float> scales;
+  DeviceArray<std::uint32_t> largest;
+  Status status = {};
+
+  void note(Status result) {
+    if (result.ok()) result = wait(nullptr);
+    if (status.ok()) status = std::move(result);
+  }
+};
+
+Result<std::shared_ptr<Arrays>> make_arrays(const bench::Settings& settings) {
+  TRIBUTARY_TRY(device_available());
+  const bench::SharedUpdate bucket = bench::normal_update(settings.bucket_bytes);
+  FloatVector update;
+  for (std::uint64_t i = 0; i < kCopies; ++i) {
+    update.insert(update.end(), bucket->begin(), bucket->end());
+  }
+  const auto n = static_cast<std::uint32_t>(update.size());
+  TRIBUTARY_ASSIGN(auto x, DeviceArray<float>::copy_of(update));
+  TRIBUTARY_ASSIGN(auto back, DeviceArray<float>::make(n));
+  TRIBUTARY_ASSIGN(auto words, DeviceArray<std::uint16_t>::make(n));
+  TRIBUTARY_ASSIGN(auto levels, DeviceArray<std::int8_t>::make(n));
+  TRIBUTARY_ASSIGN(auto scales, DeviceArray<float>::make(n / kFormat.block + 1));
+  TRIBUTARY_ASSIGN(auto largest,
+                   DeviceArray<std::uint32_t>::copy_of(RawVector<std::uint32_t>(1, 0)));
+  return std::make_shared<Arrays>(Arrays{n, std::move(update), std::move(x), std::move(back),
+                                         std::move(words), std::move(levels), std::move(scales),
+                                         std::move(largest)});
+}
+
+Status same_bits(bool same, const char* what) {
+  return same ? Status()
+              : Status(StatusCode::mismatch, {.what = what, .expected = "the specification's"});
+}
+
+Status check_halves(Arrays& a) {
+  RawVector<std::uint16_t> expected(a.n);
+  RawVector<std::uint16_t> got(a.n);
+  quantize::scalar_kernels().to_half(a.update.data(), a.n, expected.data());
+  TRIBUTARY_TRY(a.words.read(got));
+  return same_bits(expected == got, "halves");
+}
+
+Status check_levels(Arrays& a) {
+  RawVector<std::int8_t> expected(a.n);
+  RawVector<std::int8_t> got(a.n);
+  const auto& spec = quantize::scalar_kernels();
+  for (std::uint32_t at = 0; at < a.n; at += kFormat.block) {
+    const std::uint32_t count = std::min(kFormat.block, a.n - at);
+    const float* const x = a.update.data() + at;
+    const auto largest = std::bit_cast<float>(spec.largest_magnitude(x, count));
+    spec.to_nearest_levels(x, count, quantize::block_scale(largest).levels_per_unit,
+                           expected.data() + at);
+  }
+  TRIBUTARY_TRY(a.levels.read(got));
+  return same_bits(expected == got, "levels");
+}
+
+std::vector<Case> build(const bench::Settings& settings) {
+  const auto arrays = make_arrays(settings);
+  if (!arrays.ok()) {
+    return {{.name = "GPU", .run = [] {}, .check = [status = arrays.status()] { return status; }}};
+  }
+  const std::shared_ptr<Arrays>& a = *arrays;
+  const double bytes = static_cast<double>(a->n) * sizeof(float);
+  const auto status = [a] { return a->status; };
+  const auto timed = [&](const char* name, std::function<void()> run,
+                         std::function<Status()> check) {
+    return Case{.name = name,
+                .bytes = bytes,
+                .run = std::move(run),
+                .check = std::move(check),
+                .goals = {{.peer = "copy on the device"}}};
+  };
+  return {
+      timed(
+          "copy on the device",
+          [a] {
+            a->note(copy_on_device(a->x.data(), a->n * sizeof(float), a->back.data(), nullptr));
+          },
+          status),
+      timed(
+          "fp16 encode",
+          [a] { a->note(to_half(a->x.data(), a->n, a->words.data(), a->largest.data(), nullptr)); },
+          [a] { return check_halves(*a); }),
+      timed(
+          "fp16 decode",
+          [a] {
+            a->note(from_half(a->words.data(), a->n, a->back.data(), a->largest.data(), nullptr));
+          },
+          status),
+      timed(
+          "int8 encode",
+          [a] {
+            a->note(to_scales_and_levels(a->x.data(), a->n, kFormat, a->scales.data(),
+                                         a->levels.data(), nullptr));
+          },
+          [a] { return check_levels(*a); }),
+      timed(
+          "int8 decode",
+          [a] {
+            a->note(from_levels8(a->levels.data(), a->n, kFormat, a->scales.data(), a->back.data(),
+                                 nullptr));
+          },
+          status),
+  };
+}
+
+const bench::Registration kCuda({.name = "codec.cuda",
+                                 .about = "loops on the GPU, 16 buckets at once",
+                                 .build = build});
+
+}  // namespace
+}  // namespace tributary::cuda

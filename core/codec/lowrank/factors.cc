@@ -1,0 +1,133 @@
+#include "core/codec/lowrank/factors.h"
+
+#include <atomic>
+#include <cfloat>
+#include <cmath>
+
+#include "core/codec/aggregate.h"
+#include "core/codec/chunks.h"
+
+namespace tributary::lowrank {
+namespace {
+
+constexpr int kGridBits = 23;
+
+// Whether all are finite and none is larger than `most`.
+bool within(std::span<const float> values, float most) {
+  bool sound = true;
+  for (const float x : values) sound &= std::abs(x) <= most;
+  return sound;
+}
+
+Result<std::span<const float>> floats_of(const OpenPayload& payload, std::size_t count) {
+  if (payload.body.size() != count * sizeof(float)) {
+    return wrong_body_size("powersgd factors", count * sizeof(float), payload.body.size());
+  }
+  return std::span(reinterpret_cast<const float*>(payload.body.data()), count);
+}
+
+Status corrupt(std::string_view expected) {
+  return Status(StatusCode::corrupt_data, {.what = "powersgd factors",
+                                           .expected = std::string(expected),
+                                           .got = "something else, which no encoder writes",
+                                           .remedy = "have the bucket sent again"});
+}
+
+class FactorAggregator final : public CombiningAggregator {
+ public:
+  FactorAggregator(const Codec& codec, std::size_t rank, std::size_t stage, std::uint32_t values)
+      : CombiningAggregator(codec, stage, values), rank_(rank) {}
+
+  Status begin(const StageCall& call, std::span<float> residual) override {
+    TRIBUTARY_ASSIGN(matrices_, cut_into_matrices(rank_, call.round.layers, values_));
+    return CombiningAggregator::begin(call, residual);
+  }
+
+ private:
+  Result<Shape> shape_for(std::uint32_t) const override {
+    const std::size_t floats =
+        stage_ == kLeftStage ? matrices_.left_floats : matrices_.right_floats;
+    return Shape{.layout = 0, .body_bytes = floats * sizeof(float)};
+  }
+
+  Status check_body(const OpenPayload& payload) const override {
+    const auto read = stage_ == kLeftStage ? read_left : read_right;
+    return read(matrices_, payload).status();
+  }
+
+  void combine(const Execution& execution, const OpenPayload& payload, bool first,
+               MutableByteSpan accumulator) const override {
+    const auto* const x = reinterpret_cast<const float*>(payload.body.data());
+    auto* const sum = reinterpret_cast<float*>(accumulator.data());
+    for_each_chunk(execution, accumulator.size() / sizeof(float), kChunkValues,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
+                     if (first) {
+                       std::memcpy(sum + begin, x + begin, (end - begin) * sizeof(float));
+                       return;
+                     }
+                     for (std::size_t i = begin; i < end; ++i) {
+                       sum[i] = std::min(FLT_MAX, std::max(-FLT_MAX, sum[i] + x[i]));
+                     }
+                   });
+  }
+
+  const std::size_t rank_;
+  Matrices matrices_;
+};
+
+}  // namespace
+
+float bound_of(double sum_of_squares, std::uint32_t agents) {
+  const double most = double{FLT_MAX} / 2 / std::max<std::uint32_t>(1, agents);
+  return static_cast<float>(std::min(std::sqrt(sum_of_squares), most));
+}
+
+int exponent_of(float sum_of_bounds) {
+  int exponent = 0;
+  std::frexp(sum_of_bounds, &exponent);
+  return exponent;
+}
+
+void write_right(std::span<const double> values, float bound, int exponent, std::span<float> out) {
+  const double to_grid = std::ldexp(1.0, kGridBits - exponent);
+  const double most = std::min(static_cast<double>(bound) * to_grid, std::ldexp(1.0, kGridBits));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double steps = std::rint(std::min(most, std::max(-most, values[i] * to_grid)));
+    out[i] = static_cast<float>(steps) * 0x1p-23f;
+  }
+}
+
+Result<std::span<const float>> read_left(const Matrices& matrices, const OpenPayload& payload) {
+  TRIBUTARY_ASSIGN(const std::span<const float> body, floats_of(payload, matrices.left_floats));
+  bool sound = within(body, FLT_MAX);
+  for (const Matrix& matrix : matrices.all) {
+    if (matrix.factored) sound &= body[matrix.left_at] >= 0;
+  }
+  if (sound) return body;
+  return corrupt("finite numbers and no negative bound");
+}
+
+Result<std::span<const float>> read_right(const Matrices& matrices, const OpenPayload& payload) {
+  TRIBUTARY_ASSIGN(const std::span<const float> body, floats_of(payload, matrices.right_floats));
+  const auto most = static_cast<float>(payload.header.contributors);
+  if (within(body.first(matrices.factor_floats), most) &&
+      within(body.subspan(matrices.factor_floats), FLT_MAX)) {
+    return body;
+  }
+  return corrupt("finite numbers, and factors no larger than their contributors make them");
+}
+
+Projection projection_of(std::size_t rank, const Matrix& matrix, std::span<const float> left_body) {
+  const auto left = left_body.subspan(matrix.left_at + 1, rank * matrix.rows);
+  Projection projection = {.left = FloatVector(left.begin(), left.end()),
+                           .exponent = exponent_of(left_body[matrix.left_at])};
+  orthonormalise(matrix.rows, projection.left);
+  return projection;
+}
+
+std::unique_ptr<Aggregator> make_factor_aggregator(const Codec& codec, std::size_t rank,
+                                                   std::size_t stage, std::uint32_t values) {
+  return std::make_unique<FactorAggregator>(codec, rank, stage, values);
+}
+
+}  // namespace tributary::lowrank

@@ -1,0 +1,43 @@
+// Sums in one order on every machine: in double, in sixteen lanes that take every sixteenth value,
+// which are then added in pairs, so that a compiler can make SIMD of it without changing a bit.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace tributary {
+
+constexpr std::size_t kSumLanes = 16;
+using SumLanes = std::array<double, kSumLanes>;
+
+inline double add_in_pairs(SumLanes lanes) {
+  for (std::size_t width = kSumLanes / 2; width > 0; width /= 2) {
+    for (std::size_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+  }
+  return lanes[0];
+}
+
+// The products of two float32 are exact in double; only the additions round.
+template <typename T>
+double ordered_dot(std::span<const T> a, std::span<const T> b) {
+  SumLanes lanes = {};
+  const std::size_t whole = a.size() / kSumLanes * kSumLanes;
+  for (std::size_t i = 0; i < whole; i += kSumLanes) {
+    for (std::size_t lane = 0; lane < kSumLanes; ++lane) {
+      lanes[lane] += static_cast<double>(a[i + lane]) * static_cast<double>(b[i + lane]);
+    }
+  }
+  for (std::size_t i = whole; i < a.size(); ++i) {
+    lanes[i - whole] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  }
+  return add_in_pairs(lanes);
+}
+
+inline double ordered_sum(std::span<const double> values) {
+  SumLanes lanes = {};
+  for (std::size_t i = 0; i < values.size(); ++i) lanes[i % kSumLanes] += values[i];
+  return add_in_pairs(lanes);
+}
+
+}  // namespace tributary

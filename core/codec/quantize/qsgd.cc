@@ -1,0 +1,202 @@
+// qsgd: signs and magnitudes in few bits, rounded at random so that the expected value is the value
+// (Alistarh et al.). A block's levels are multiples of norm / s, where s = 2^(bits-1) - 1 and the
+// norm is the block's Euclidean length, or its largest magnitude.
+//
+//   body: norm of every block, f32; then the levels, `bits` bits each
+#include <atomic>
+#include <cmath>
+
+#include "core/codec/aggregate.h"
+#include "core/codec/finite.h"
+#include "core/codec/ordered_sum.h"
+#include "core/codec/payload.h"
+#include "core/codec/quantize/families.h"
+#include "core/codec/quantize/int8_blocks.h"
+#include "core/codec/quantize/packed_levels.h"
+
+namespace tributary::quantize {
+namespace {
+
+constexpr Stage kStages[] = {{"levels", Combine::gather}};
+constexpr std::size_t kStretch = 4096;  // values whose levels are at hand before they are packed
+
+struct QsgdOptions {
+  int bits;
+  bool euclidean;
+  Int8Options blocks;
+
+  std::size_t norm_bytes(std::size_t values) const { return blocks.blocks(values) * sizeof(float); }
+  std::size_t body_bytes(std::size_t values) const {
+    return norm_bytes(values) + packed_bytes(values, bits);
+  }
+};
+
+// A block whose norm lies below kScaleMin decodes to zeros. Norms saturate where the sum of as many
+// agents as there can be still fits float32: a level may stand for far more than its value.
+constexpr float kNormMax = 0x1p127f / kContributorsMax;
+
+BlockScale level_scale(float norm, int bits) {
+  if (!(norm >= kScaleMin)) return {0.0f, 0.0f};
+  const auto levels = static_cast<float>(level_max(bits));
+  return {levels / norm, norm / levels};
+}
+
+// Rounded to float32 the length may be less than the only value in it; levels are clamped anyway.
+float euclidean_norm(std::span<const float> block) {
+  const double length = std::sqrt(ordered_dot(block, block));
+  return static_cast<float>(std::min(length, static_cast<double>(kNormMax)));
+}
+
+// body(begin, end) for the stretches of [begin, end), which all start at whole packed bytes.
+template <typename Body>
+void for_each_stretch(std::size_t begin, std::size_t end, const Body& body) {
+  for (; begin < end; begin += kStretch) body(begin, std::min(begin + kStretch, end));
+}
+
+class QsgdEncoder final : public Encoder {
+ public:
+  QsgdEncoder(const Codec& codec, const QsgdOptions& options) : codec_(codec), options_(options) {}
+
+  Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
+    const MutableByteSpan body =
+        start_payload({.spec = codec_.spec(),
+                       .contributors = call.contributors,
+                       .values = static_cast<std::uint32_t>(values.size())},
+                      options_.body_bytes(values.size()), payload);
+    auto* const norms = reinterpret_cast<float*>(body.data());
+    std::uint8_t* const packed = body.data() + options_.norm_bytes(values.size());
+    const Kernels& loops = kernels(call.execution.backend);
+    const StreamKey key = rounding_key(call);
+    std::atomic<bool> finite = true;
+    for_each_block(
+        call.execution, options_.blocks, values.size(),
+        [&](std::size_t block, std::size_t begin, std::size_t end) {
+          const std::uint32_t largest = loops.largest_magnitude(values.data() + begin, end - begin);
+          if (largest >= kInfinityBits) {
+            finite = false;
+            return;
+          }
+          norms[block] = options_.euclidean ? euclidean_norm(values.subspan(begin, end - begin))
+                                            : std::min(std::bit_cast<float>(largest), kNormMax);
+          write_levels(loops, values, begin, end, norms[block], key, packed);
+        });
+    if (!finite) return not_finite_error(values);
+    seal_payload(call.execution, payload);
+    return {};
+  }
+
+ private:
+  // An aggregate is rounded by other draws than any agent's update, or the two roundings would not
+  // be independent and their sum not unbiased.
+  static StreamKey rounding_key(const StageCall& call) {
+    const std::uint32_t behind_agents = call.contributors > 1 ? call.round.agents : 0;
+    return stream_key({.job_seed = call.round.job_seed,
+                       .round = call.round.round,
+                       .bucket = call.round.bucket,
+                       .purpose = DrawPurpose::rounding,
+                       .agent = call.round.agent + behind_agents});
+  }
+
+  // values[begin, end) of a bucket, all of one block.
+  void write_levels(const Kernels& loops, std::span<const float> values, std::size_t begin,
+                    std::size_t end, float norm, StreamKey key, std::uint8_t* packed) const {
+    const float levels_per_unit = level_scale(norm, options_.bits).levels_per_unit;
+    const auto most = static_cast<std::int8_t>(level_max(options_.bits));
+    for_each_stretch(begin, end, [&](std::size_t from, std::size_t to) {
+      std::array<std::int8_t, kStretch> room;
+      const auto levels = std::span(room).first(to - from);
+      loops.to_random_levels(values.data() + from, to - from, levels_per_unit, key,
+                             static_cast<std::uint32_t>(from), levels.data());
+      for (std::int8_t& level : levels) {
+        level = std::min(most, std::max(static_cast<std::int8_t>(-most), level));
+      }
+      pack_levels(levels, options_.bits, packed + packed_bytes(from, options_.bits));
+    });
+  }
+
+  const Codec& codec_;
+  const QsgdOptions options_;
+};
+
+class QsgdCodec final : public Codec {
+ public:
+  explicit QsgdCodec(const Params& params)
+      : spec_(params.canonical("qsgd")),
+        options_({.bits = static_cast<int>(params.integer("bits")),
+                  .euclidean = params.choice("norm") == "l2",
+                  .blocks = {.block = static_cast<std::uint32_t>(params.integer("block"))}}) {}
+
+  const std::string& spec() const override { return spec_; }
+  std::span<const Stage> stages() const override { return kStages; }
+  Aggregation aggregation() const override { return Aggregation::reduce; }
+  bool lossy() const override { return true; }
+  // With the Euclidean norm and few bits the expected error of a block is larger than the block
+  // (the paper's bound is √block / s times as large), and feedback would let it grow round by
+  // round.
+  bool conserves() const override {
+    const int levels = level_max(options_.bits);
+    return !options_.euclidean ||
+           static_cast<std::int64_t>(options_.blocks.block) < std::int64_t{levels} * levels;
+  }
+
+  std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
+    return std::make_unique<QsgdEncoder>(*this, options_);
+  }
+  std::unique_ptr<Aggregator> make_aggregator(std::size_t, std::uint32_t values) const override {
+    return make_decoding_aggregator(*this, values);
+  }
+
+  Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override {
+    TRIBUTARY_ASSIGN(const OpenPayload open,
+                     open_payload_of(*this, 0, sum.size(), call.execution, payload));
+    if (open.body.size() != options_.body_bytes(sum.size())) {
+      return wrong_body_size(spec_, options_.body_bytes(sum.size()), open.body.size());
+    }
+    const auto* const norms = reinterpret_cast<const float*>(open.body.data());
+    const std::uint8_t* const packed = open.body.data() + options_.norm_bytes(sum.size());
+    const Kernels& loops = kernels(call.execution.backend);
+    std::atomic<bool> sound = padding_is_zero(open.body, sum.size());
+    for_each_block(call.execution, options_.blocks, sum.size(),
+                   [&](std::size_t block, std::size_t begin, std::size_t end) {
+                     const float norm = norms[block];
+                     if (!(norm >= 0 && norm <= kNormMax)) {
+                       sound = false;
+                       return;
+                     }
+                     read_levels(loops, packed, begin, end, norm, sum);
+                   });
+    if (sound) return {};
+    return Status(StatusCode::corrupt_data, {.what = spec_ + " payload",
+                                             .expected = "norms from 0 to 2^107 and zero padding",
+                                             .got = "something else, which no encoder writes",
+                                             .remedy = "have the bucket sent again"});
+  }
+
+ private:
+  bool padding_is_zero(ByteSpan body, std::size_t values) const {
+    const std::size_t used = values * static_cast<std::size_t>(options_.bits) % 8;
+    return used == 0 || body.back() >> used == 0;
+  }
+
+  void read_levels(const Kernels& loops, const std::uint8_t* packed, std::size_t begin,
+                   std::size_t end, float norm, std::span<float> sum) const {
+    const float step = level_scale(norm, options_.bits).step;
+    for_each_stretch(begin, end, [&](std::size_t from, std::size_t to) {
+      std::array<std::int8_t, kStretch> room;
+      const auto levels = std::span(room).first(to - from);
+      unpack_levels(packed + packed_bytes(from, options_.bits), options_.bits, levels);
+      loops.from_levels8(levels.data(), to - from, step, sum.data() + from);
+    });
+  }
+
+  const std::string spec_;
+  const QsgdOptions options_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Codec>> make_qsgd(const Params& params) {
+  return std::unique_ptr<Codec>(std::make_unique<QsgdCodec>(params));
+}
+
+}  // namespace tributary::quantize

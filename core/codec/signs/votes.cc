@@ -1,0 +1,200 @@
+// signSGD with majority vote: every agent sends the signs of its update, an aggregator counts them,
+// and the majority's sign is the step. A tie moves nothing.
+//
+//   body, layout 0: one agent's signs, a bit each; 1, 2 and 3: how many of the contributors voted
+//   for minus, in 8, 16 and 32 bits, the narrowest that holds the planned number of agents
+#include <atomic>
+#include <type_traits>
+
+#include "core/codec/aggregate.h"
+#include "core/codec/chunks.h"
+#include "core/codec/finite.h"
+#include "core/codec/payload.h"
+#include "core/codec/signs/families.h"
+#include "core/codec/signs/sign_bits.h"
+
+namespace tributary::signs {
+namespace {
+
+constexpr Stage kStages[] = {{"votes", Combine::sum}};
+
+enum Layout : std::uint8_t { kSigns, kCounts8, kCounts16, kCounts32 };
+
+constexpr std::size_t body_bytes(std::uint8_t layout, std::size_t values) {
+  return layout == kSigns ? sign_bytes(values) : values << (layout - kCounts8);
+}
+
+// visit(counts) with the body as what its layout says it is; not for kSigns.
+template <typename Byte, typename Visit>
+void visit_counts(std::uint8_t layout, Byte* body, const Visit& visit) {
+  using std::conditional_t;
+  constexpr bool kConst = std::is_const_v<Byte>;
+  switch (layout) {
+    case kCounts8:
+      return visit(body);
+    case kCounts16:
+      return visit(
+          reinterpret_cast<conditional_t<kConst, const std::uint16_t, std::uint16_t>*>(body));
+    default:
+      return visit(
+          reinterpret_cast<conditional_t<kConst, const std::uint32_t, std::uint32_t>*>(body));
+  }
+}
+
+Status bad_votes(std::string expected) {
+  return Status(StatusCode::corrupt_data, {.what = "signsgd votes",
+                                           .expected = std::move(expected),
+                                           .got = "something else, which no encoder writes",
+                                           .remedy = "have the bucket sent again"});
+}
+
+// Nobody is counted twice: no count is larger than its contributors.
+Status check_votes(const OpenPayload& payload) {
+  const PayloadHeader& header = payload.header;
+  if (header.layout > kCounts32 || (header.layout == kSigns && header.contributors != 1)) {
+    return bad_votes("layout 0 of one contributor, or counts");
+  }
+  const std::size_t bytes = body_bytes(header.layout, header.values);
+  if (payload.body.size() != bytes) return wrong_body_size("signsgd", bytes, payload.body.size());
+  if (header.layout == kSigns) {
+    return padding_is_zero(payload.body, header.values) ? Status() : bad_votes("zero padding");
+  }
+  bool within = true;
+  visit_counts(header.layout, payload.body.data(), [&](const auto* counts) {
+    for (std::size_t i = 0; i < header.values; ++i) within &= counts[i] <= header.contributors;
+  });
+  return within ? Status() : bad_votes("no more votes than voters");
+}
+
+class VoteAggregator final : public CombiningAggregator {
+ public:
+  VoteAggregator(const Codec& codec, std::uint32_t values)
+      : CombiningAggregator(codec, 0, values) {}
+
+ private:
+  static std::uint8_t layout_for(std::uint32_t agents) {
+    return agents <= 0xff ? kCounts8 : agents <= 0xffff ? kCounts16 : kCounts32;
+  }
+  Result<Shape> shape_for(std::uint32_t agents) const override {
+    return Shape{.layout = layout_for(agents),
+                 .body_bytes = body_bytes(layout_for(agents), values_)};
+  }
+  Status check_body(const OpenPayload& payload) const override { return check_votes(payload); }
+
+  void combine(const Execution& execution, const OpenPayload& payload, bool first,
+               MutableByteSpan accumulator) const override {
+    if (values_ == 0) return;
+    std::uint8_t layout = kCounts8;
+    while (body_bytes(layout, values_) != accumulator.size()) ++layout;
+    visit_counts(layout, accumulator.data(), [&](auto* counts) {
+      for_each_chunk(execution, values_, kChunkValues,
+                     [&](std::size_t, std::size_t begin, std::size_t end) {
+                       if (first) std::fill(counts + begin, counts + end, 0);
+                       add_votes(payload, begin, end, counts);
+                     });
+    });
+  }
+
+  template <typename Count>
+  static void add_votes(const OpenPayload& payload, std::size_t begin, std::size_t end,
+                        Count* counts) {
+    const std::uint8_t* const body = payload.body.data();
+    if (payload.header.layout == kSigns) {
+      for (std::size_t i = begin; i < end; ++i) {
+        counts[i] = static_cast<Count>(counts[i] + (body[i / 8] >> (i % 8) & 1));
+      }
+      return;
+    }
+    visit_counts(payload.header.layout, body, [&](const auto* more) {
+      for (std::size_t i = begin; i < end; ++i) {
+        counts[i] = static_cast<Count>(counts[i] + more[i]);
+      }
+    });
+  }
+};
+
+class VoteEncoder final : public Encoder {
+ public:
+  explicit VoteEncoder(const Codec& codec) : codec_(codec) {}
+
+  Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
+    const MutableByteSpan body =
+        start_payload({.spec = codec_.spec(),
+                       .layout = kSigns,
+                       .values = static_cast<std::uint32_t>(values.size())},
+                      sign_bytes(values.size()), payload);
+    std::atomic<bool> finite = true;
+    for_each_chunk(call.execution, values.size(), kChunkValues,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
+                     const auto part = values.subspan(begin, end - begin);
+                     if (!pack_signs(part, body.data() + begin / 8)) finite = false;
+                   });
+    if (!finite) return not_finite_error(values);
+    seal_payload(call.execution, payload);
+    return {};
+  }
+
+ private:
+  const Codec& codec_;
+};
+
+class VoteCodec final : public Codec {
+ public:
+  explicit VoteCodec(const Params& params)
+      : spec_(params.canonical("signsgd")), scale_(static_cast<float>(params.real("scale"))) {}
+
+  const std::string& spec() const override { return spec_; }
+  std::span<const Stage> stages() const override { return kStages; }
+  Aggregation aggregation() const override { return Aggregation::sum; }
+  bool lossy() const override { return true; }
+  // The majority's sign is not the sum of what the agents sent, on purpose.
+  bool conserves() const override { return false; }
+
+  std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
+    return std::make_unique<VoteEncoder>(*this);
+  }
+  std::unique_ptr<Aggregator> make_aggregator(std::size_t, std::uint32_t values) const override {
+    return std::make_unique<VoteAggregator>(*this, values);
+  }
+
+  // The step times the number of contributors, so that their mean is one step.
+  Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override {
+    TRIBUTARY_ASSIGN(const OpenPayload open,
+                     open_payload_of(*this, 0, sum.size(), call.execution, payload));
+    TRIBUTARY_TRY(check_votes(open));
+    const float step = scale_ * static_cast<float>(open.header.contributors);
+    for_each_chunk(call.execution, sum.size(), kChunkValues,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
+                     decode_chunk(open, begin, step, sum.subspan(begin, end - begin));
+                   });
+    return {};
+  }
+
+ private:
+  static void decode_chunk(const OpenPayload& open, std::size_t begin, float step,
+                           std::span<float> sum) {
+    if (open.header.layout == kSigns) {
+      unpack_signs(open.body.data() + begin / 8, step, -step, sum);
+      return;
+    }
+    const std::uint32_t voters = open.header.contributors;
+    visit_counts(open.header.layout, open.body.data(), [&](const auto* counts) {
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        const std::uint32_t minus = counts[begin + i];
+        const std::uint32_t plus = voters - minus;
+        sum[i] = plus > minus ? step : plus < minus ? -step : 0.0f;
+      }
+    });
+  }
+
+  const std::string spec_;
+  const float scale_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Codec>> make_signsgd(const Params& params) {
+  return std::unique_ptr<Codec>(std::make_unique<VoteCodec>(params));
+}
+
+}  // namespace tributary::signs

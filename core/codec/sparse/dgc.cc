@@ -1,0 +1,91 @@
+// dgc: Deep Gradient Compression. Each agent keeps u (velocity) and v (what it has not sent yet):
+//
+//   u = m u + x,  v = v + u          momentum correction
+//   send v where |v| reaches a threshold taken from a sample, at most k values
+//   u = v = 0 where v was sent       momentum factor masking, once the round is committed
+//
+// v takes the place of the residual, and x is an update as it is. If a round goes on without this
+// agent, nothing is masked and v keeps all of it.
+#include "core/codec/chunks.h"
+#include "core/codec/sparse/families.h"
+#include "core/codec/sparse/kernels.h"
+#include "core/codec/sparse/own_places.h"
+
+namespace tributary::sparse {
+namespace {
+
+struct DgcOptions {
+  double ratio;
+  float momentum;
+  double sample;
+};
+
+class DgcEncoder final : public OwnPlacesEncoder {
+ public:
+  DgcEncoder(const Codec& codec, const DgcOptions& options, std::uint32_t values)
+      : OwnPlacesEncoder(codec, IndexChoice::smallest),
+        options_(options),
+        velocity_(values, 0.0f),
+        accumulated_(values, 0.0f) {}
+
+  Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
+    TRIBUTARY_TRY(check_finite(call.execution, values));  // or it would stay in here for ever
+    for_each_chunk(call.execution, values.size(), kChunkValues,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
+                     kernels(call.execution.backend)
+                         .correct_momentum(values.data() + begin, end - begin, options_.momentum,
+                                           velocity_.data() + begin, accumulated_.data() + begin);
+                   });
+    TRIBUTARY_ASSIGN(const std::span<const std::uint32_t> places, select(call, accumulated_));
+    sent_.assign(places.begin(), places.end());
+    send(call, places, accumulated_, payload);
+    return {};
+  }
+
+  void settle(std::span<const ByteSpan>, bool committed) override {
+    if (committed) {
+      for (const std::uint32_t place : sent_) velocity_[place] = accumulated_[place] = 0;
+    }
+    sent_.clear();
+  }
+
+ private:
+  Selector::Indices select(const StageCall& call, std::span<const float> values) override {
+    const std::uint32_t threshold =
+        sampled_threshold(call.execution, values, options_.ratio,
+                          sample_size(options_.sample, values.size()), sample_stream(call.round));
+    return selector_.at_least_up_to(call.execution, values, threshold,
+                                    kept_of(options_.ratio, values.size()));
+  }
+
+  const DgcOptions options_;
+  FloatVector velocity_;
+  FloatVector accumulated_;
+  IndexVector sent_;
+  Selector selector_;
+};
+
+class DgcCodec final : public OwnPlacesCodec {
+ public:
+  explicit DgcCodec(const Params& params)
+      : OwnPlacesCodec(params.canonical("dgc")),
+        options_({.ratio = params.real("cr"),
+                  .momentum = static_cast<float>(params.real("momentum")),
+                  .sample = params.real("sample")}) {}
+
+  bool conserves() const override { return false; }
+  std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const override {
+    return std::make_unique<DgcEncoder>(*this, options_, values);
+  }
+
+ private:
+  const DgcOptions options_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Codec>> make_dgc(const Params& params) {
+  return std::unique_ptr<Codec>(std::make_unique<DgcCodec>(params));
+}
+
+}  // namespace tributary::sparse

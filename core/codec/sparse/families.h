@@ -1,0 +1,21 @@
+// Sparsifiers: a few values of a bucket with their places, the rest stays in the residual.
+#pragma once
+
+#include <span>
+
+#include "core/codec/registry.h"
+
+namespace tributary::sparse {
+
+std::span<const CodecFamily> families();
+
+// One for each name; `params` must have been checked against the family's table.
+Result<std::unique_ptr<Codec>> make_topk(const Params& params);
+Result<std::unique_ptr<Codec>> make_mstopk(const Params& params);
+Result<std::unique_ptr<Codec>> make_dgc(const Params& params);
+Result<std::unique_ptr<Codec>> make_threshold(const Params& params);
+Result<std::unique_ptr<Codec>> make_randk(const Params& params);
+Result<std::unique_ptr<Codec>> make_star_topk(const Params& params);
+Result<std::unique_ptr<Codec>> make_var_topk(const Params& params);
+
+}  // namespace tributary::sparse

@@ -1,0 +1,189 @@
+// topk, mstopk and threshold; dgc, which remembers more, has a file of its own.
+#include "core/codec/sparse/own_places.h"
+
+#include <fmt/format.h>
+
+#include "core/codec/sparse/aggregators.h"
+#include "core/codec/sparse/families.h"
+
+namespace tributary::sparse {
+namespace {
+
+constexpr Stage kStages[] = {{"values", Combine::gather}};
+
+class TopkEncoder final : public OwnPlacesEncoder {
+ public:
+  TopkEncoder(const Codec& codec, double ratio, bool by_layer)
+      : OwnPlacesEncoder(codec, IndexChoice::smallest), ratio_(ratio), by_layer_(by_layer) {}
+
+ private:
+  Selector::Indices select(const StageCall& call, std::span<const float> values) override {
+    if (by_layer_ && !call.round.layers.empty()) return select_by_layer(call, values);
+    return selector_.top(call.execution, values, kept_of(ratio_, values.size()));
+  }
+
+  Selector::Indices select_by_layer(const StageCall& call, std::span<const float> values) {
+    TRIBUTARY_TRY(check_layers(call.round.layers, values.size()));
+    TRIBUTARY_TRY(check_finite(call.execution, values));  // so that an error names its place
+    places_.clear();
+    for (const LayerRun& layer : call.round.layers) {
+      TRIBUTARY_ASSIGN(const std::span<const std::uint32_t> places,
+                       selector_.top(call.execution, values.subspan(layer.offset, layer.count),
+                                     kept_of(ratio_, layer.count)));
+      for (const std::uint32_t place : places) places_.push_back(layer.offset + place);
+    }
+    return std::span<const std::uint32_t>(places_);
+  }
+
+  static Status check_layers(std::span<const LayerRun> layers, std::size_t values) {
+    std::uint64_t end = 0;
+    for (const LayerRun& layer : layers) {
+      if (layer.offset != end) break;
+      end += layer.count;
+    }
+    if (end == values) return {};
+    return Status(StatusCode::invalid_argument,
+                  {.what = "layers of the bucket",
+                   .expected = fmt::format("all of its {} values, in order", values),
+                   .got = fmt::format("a gap, an overlap or an end at {}", end),
+                   .remedy = "plan buckets from the layer map"});
+  }
+
+  const double ratio_;
+  const bool by_layer_;
+  Selector selector_;
+  IndexVector places_;
+};
+
+class TopkCodec final : public OwnPlacesCodec {
+ public:
+  explicit TopkCodec(const Params& params)
+      : OwnPlacesCodec(params.canonical("topk")),
+        ratio_(params.real("cr")),
+        by_layer_(params.choice("scope") == "layer") {}
+  std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
+    return std::make_unique<TopkEncoder>(*this, ratio_, by_layer_);
+  }
+
+ private:
+  const double ratio_;
+  const bool by_layer_;
+};
+
+class MstopkEncoder final : public OwnPlacesEncoder {
+ public:
+  MstopkEncoder(const Codec& codec, double ratio, unsigned bisections)
+      : OwnPlacesEncoder(codec, IndexChoice::smallest), ratio_(ratio), bisections_(bisections) {}
+
+ private:
+  Selector::Indices select(const StageCall& call, std::span<const float> values) override {
+    return selector_.bisected(call.execution, values, kept_of(ratio_, values.size()), bisections_);
+  }
+
+  const double ratio_;
+  const unsigned bisections_;
+  Selector selector_;
+};
+
+class MstopkCodec final : public OwnPlacesCodec {
+ public:
+  explicit MstopkCodec(const Params& params)
+      : OwnPlacesCodec(params.canonical("mstopk")),
+        ratio_(params.real("cr")),
+        bisections_(static_cast<unsigned>(params.integer("bisections"))) {}
+  std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
+    return std::make_unique<MstopkEncoder>(*this, ratio_, bisections_);
+  }
+
+ private:
+  const double ratio_;
+  const unsigned bisections_;
+};
+
+class ThresholdEncoder final : public OwnPlacesEncoder {
+ public:
+  ThresholdEncoder(const Codec& codec, double keep, double sample)
+      : OwnPlacesEncoder(codec, IndexChoice::bitmap), keep_(keep), sample_(sample) {}
+
+ private:
+  Selector::Indices select(const StageCall& call, std::span<const float> values) override {
+    const std::uint32_t threshold =
+        sampled_threshold(call.execution, values, keep_, sample_size(sample_, values.size()),
+                          sample_stream(call.round));
+    return selector_.at_least(call.execution, values, threshold);
+  }
+
+  const double keep_;
+  const double sample_;
+  Selector selector_;
+};
+
+class ThresholdCodec final : public OwnPlacesCodec {
+ public:
+  explicit ThresholdCodec(const Params& params)
+      : OwnPlacesCodec(params.canonical("threshold")),
+        keep_(params.real("keep")),
+        sample_(params.real("sample")) {}
+  std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
+    return std::make_unique<ThresholdEncoder>(*this, keep_, sample_);
+  }
+
+ private:
+  const double keep_;
+  const double sample_;
+};
+
+}  // namespace
+
+std::span<const Stage> OwnPlacesCodec::stages() const { return kStages; }
+
+std::unique_ptr<Aggregator> OwnPlacesCodec::make_aggregator(std::size_t,
+                                                            std::uint32_t values) const {
+  return make_sparse_sum_aggregator(*this, values);
+}
+
+Status OwnPlacesCodec::decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const {
+  TRIBUTARY_ASSIGN(const OpenPayload open,
+                   open_payload_of(*this, 0, sum.size(), call.execution, payload));
+  SparseValues sparse;
+  TRIBUTARY_TRY(read_sparse_values(call.execution, open, sparse));
+  scatter(call.execution, sparse.indices, sparse.values.data(), sum);
+  return {};
+}
+
+Status OwnPlacesEncoder::encode(const StageCall& call, std::span<const float> values,
+                                Bytes& payload) {
+  TRIBUTARY_ASSIGN(const std::span<const std::uint32_t> places, select(call, values));
+  send(call, places, values, payload);
+  return {};
+}
+
+void OwnPlacesEncoder::send(const StageCall& call, std::span<const std::uint32_t> places,
+                            std::span<const float> values, Bytes& payload) const {
+  write_sparse_values(call.execution,
+                      {.spec = codec_.spec(),
+                       .contributors = call.contributors,
+                       .values = static_cast<std::uint32_t>(values.size())},
+                      choice_, places, values, payload);
+  seal_payload(call.execution, payload);
+}
+
+StreamKey sample_stream(const RoundContext& round) {
+  return stream_key({.job_seed = round.job_seed,
+                     .round = round.round,
+                     .bucket = round.bucket,
+                     .purpose = DrawPurpose::selection,
+                     .agent = round.agent});
+}
+
+Result<std::unique_ptr<Codec>> make_topk(const Params& params) {
+  return std::unique_ptr<Codec>(std::make_unique<TopkCodec>(params));
+}
+Result<std::unique_ptr<Codec>> make_mstopk(const Params& params) {
+  return std::unique_ptr<Codec>(std::make_unique<MstopkCodec>(params));
+}
+Result<std::unique_ptr<Codec>> make_threshold(const Params& params) {
+  return std::unique_ptr<Codec>(std::make_unique<ThresholdCodec>(params));
+}
+
+}  // namespace tributary::sparse

@@ -1,0 +1,51 @@
+// Codecs whose agents each choose their own places: one gather stage of sparse values.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/codec/codec.h"
+#include "core/codec/sparse/select.h"
+#include "core/codec/sparse/sparse_body.h"
+
+namespace tributary::sparse {
+
+class OwnPlacesCodec : public Codec {
+ public:
+  explicit OwnPlacesCodec(std::string spec) : spec_(std::move(spec)) {}
+
+  const std::string& spec() const final { return spec_; }
+  std::span<const Stage> stages() const final;
+  Aggregation aggregation() const final { return Aggregation::gather; }
+  bool lossy() const final { return true; }
+  std::unique_ptr<Aggregator> make_aggregator(std::size_t stage, std::uint32_t values) const final;
+  Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const final;
+
+ private:
+  const std::string spec_;
+};
+
+class OwnPlacesEncoder : public Encoder {
+ public:
+  Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override;
+
+ protected:
+  OwnPlacesEncoder(const Codec& codec, IndexChoice choice) : codec_(codec), choice_(choice) {}
+
+  // The places to send; they stay valid until the next selection. NaN and Inf are refused here.
+  virtual Selector::Indices select(const StageCall& call, std::span<const float> values) = 0;
+
+  // Sends what `values` hold at `places`.
+  void send(const StageCall& call, std::span<const std::uint32_t> places,
+            std::span<const float> values, Bytes& payload) const;
+
+ private:
+  const Codec& codec_;
+  const IndexChoice choice_;
+};
+
+// The stream from which one agent samples one bucket in one round.
+StreamKey sample_stream(const RoundContext& round);
+
+}  // namespace tributary::sparse

@@ -1,0 +1,124 @@
+// The arithmetic of THC, element by element, and with it the specification: what a SIMD kernel or a
+// GPU does must give these bits.
+//
+// A block x of B values (a power of two) becomes levels in the grid's own units:
+//
+//   rms      the root of the mean square of its values, the largest of all agents' (stage 0)
+//   y        H (D x k) + g/2,   k = g / (2 t rms √B),   D the signs, H the ±1 Hadamard matrix
+//   level    y clamped to [0, g] and rounded at random to a neighbour in the table
+//   sum      of the contributors' T[level], an integer in [0, g c] for c contributors
+//   x        D (H (2 sum - g c)) f,   f = t rms / (g √B)
+//
+// which is the paper's m + T[z] (M - m) / g with M = -m = t rms and an orthonormal rotation. H is
+// applied as log2(B) rounds of butterflies (a, b) -> (a + b, a - b) with strides 1, 2, 4, ... B/2,
+// in this order.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "core/base/host_device.h"
+#include "core/base/random.h"
+
+namespace tributary::thc {
+
+// Blocks whose rms is smaller decode to zeros, and error feedback keeps what they held: so all
+// factors stay finite.
+constexpr float kRmsMin = 0x1p-100f;
+constexpr std::uint32_t kMagnitudeMask = 0x7fffffffu;
+constexpr std::uint32_t kInfinityBits = 0x7f800000u;  // magnitudes from here on are Inf and NaN
+
+TRIBUTARY_HD inline std::uint32_t magnitude_bits(float x) {
+  return std::bit_cast<std::uint32_t>(x) & kMagnitudeMask;
+}
+
+// What a block is multiplied by before squares are summed: nothing as a rule, and otherwise a power
+// of two that brings its largest magnitude, which is at least kRmsMin, into [2, 4), so that the sum
+// neither overflows nor vanishes.
+TRIBUTARY_HD inline float norm_scale(std::uint32_t largest_bits) {
+  const float largest = std::bit_cast<float>(largest_bits);
+  if (largest >= 0x1p-40f && largest < 0x1p40f) return 1.0f;
+  return std::bit_cast<float>((255u - (largest_bits >> 23)) << 23);
+}
+
+// From the sum of the squares of scaled values; kSquareLanes sums run side by side, element i into
+// the one numbered i mod kSquareLanes, and are added as a tree: the upper half to the lower.
+constexpr std::size_t kSquareLanes = 32;
+
+TRIBUTARY_HD inline float rms_of(float scaled_square_sum, std::size_t block, float scale) {
+  const float rms = sqrtf(scaled_square_sum / static_cast<float>(block)) / scale;
+  return rms < 0x1.fffffep127f ? rms : 0x1.fffffep127f;
+}
+
+TRIBUTARY_HD inline float spread_factor(float granularity, float threshold, float rms,
+                                        std::size_t block) {
+  return granularity / (2.0f * threshold) / sqrtf(static_cast<float>(block)) / rms;
+}
+
+TRIBUTARY_HD inline float collect_factor(float granularity, float threshold, float rms,
+                                         std::size_t block) {
+  return rms / (granularity * sqrtf(static_cast<float>(block))) * threshold;
+}
+
+// Bit i of a word is the sign of the word's element i.
+constexpr std::size_t kSignsPerWord = 32;
+
+TRIBUTARY_HD inline float signed_factor(float factor, std::uint32_t word, std::size_t element) {
+  const std::uint32_t sign = (word >> (element % kSignsPerWord)) << 31;
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(factor) ^ sign);
+}
+
+// What rounding has to know of the grid cell that a coordinate lies in.
+struct Cell {
+  std::uint8_t level;   // of the table's last level that is not above the cell
+  std::uint16_t lower;  // that level's place on the grid
+  std::uint16_t gap;    // from there to the next level's
+};
+
+// How an agent makes its own draw of the one that all agents share: (draw ^ flip) + shift.
+//
+// Agents take places a share of the way round apart, so that whatever is common to their
+// coordinates is rounded up by as many of them as it should be, not by a random number of them. If
+// they are even in number, every other one counts backwards from the draw: their draws still fall
+// one into every share, and now have a constant sum, so that what is not common cancels better too.
+// Independent rounding has a stream for each agent, and takes it as it is.
+struct Rounding {
+  StreamKey key = {};
+  std::uint16_t flip = 0;
+  std::uint16_t shift = 0;
+};
+
+TRIBUTARY_HD inline Rounding correlated_rounding(StreamKey shared, std::uint32_t agent,
+                                                 std::uint32_t agents) {
+  const bool backwards = agents % 2 == 0 && agent % 2 == 0;
+  const std::uint64_t place = std::uint64_t{agent} + (backwards ? 1 : 0);
+  return {shared, static_cast<std::uint16_t>(backwards ? 0xffffu : 0u),
+          static_cast<std::uint16_t>((place << 16) / agents)};
+}
+
+// 16 bits for each coordinate: a word's low half for one, its high half for the sixteenth after it.
+TRIBUTARY_HD inline std::uint16_t rounding_draw(const Rounding& rounding, std::uint32_t element) {
+  const std::uint32_t word = random_bits(rounding.key, element / 32 * 16 + element % 16);
+  const std::uint32_t half = (element & 16) != 0 ? word >> 16 : word;
+  return static_cast<std::uint16_t>((half ^ rounding.flip) + rounding.shift);
+}
+
+// y not clamped yet; NaN counts as 0 (only a hostile rms leads there).
+TRIBUTARY_HD inline float clamp_to_grid(float y, float granularity) {
+  const float low = y > 0.0f ? y : 0.0f;
+  return low < granularity ? low : granularity;
+}
+
+// The place on the grid from which on the least draw rounds up: half a draw above the level, so
+// that the probability is (y - lower) / gap to the nearest 2^-16, and a level itself stays.
+TRIBUTARY_HD inline float least_to_go_up(const Cell& cell) {
+  return static_cast<float>(cell.lower) + static_cast<float>(cell.gap) * 0x1p-17f;
+}
+
+TRIBUTARY_HD inline std::uint8_t round_to_level(float y, const Cell& cell, std::uint16_t draw) {
+  const float reach = static_cast<float>(draw) * (static_cast<float>(cell.gap) * 0x1p-16f);
+  return static_cast<std::uint8_t>(cell.level + (reach < y - least_to_go_up(cell) ? 1 : 0));
+}
+
+}  // namespace tributary::thc

@@ -1,0 +1,80 @@
+#include "core/codec/thc/families.h"
+
+#include <array>
+
+#include "core/codec/thc/options.h"
+
+namespace tributary::thc {
+namespace {
+
+constexpr std::array<std::string_view, 2> kLevels = {"table", "uniform"};
+constexpr std::array<std::string_view, 2> kRoundings = {"correlated", "independent"};
+constexpr std::array<std::string_view, 3> kDowns = {"exact", "8", "16"};
+
+constexpr std::array<ParamSpec, 7> kParams = {{
+    {.name = "bits",
+     .kind = ParamKind::integer,
+     .default_value = "4",
+     .min = 1,
+     .max = kBitsMax,
+     .help = "of a value on its way up"},
+    {.name = "granularity",
+     .kind = ParamKind::integer,
+     .default_value = "0",
+     .min = 0,
+     .max = kGranularityMax,
+     .help = "steps of the grid on which levels lie, 2^bits - 1 at least; 0: chosen"},
+    {.name = "p",
+     .kind = ParamKind::real,
+     .default_value = "0",
+     .min = 0,
+     .max = kShareMax,
+     .help = "share of rotated values that is clamped; 0: chosen"},
+    {.name = "block",
+     .kind = ParamKind::power_of_two,
+     .default_value = "4096",
+     .min = kBlockMin,
+     .max = kBlockMax,
+     .help = "values that are rotated together"},
+    {.name = "levels",
+     .kind = ParamKind::choice,
+     .default_value = "table",
+     .choices = kLevels,
+     .help = "optimal for the normal distribution, or evenly spaced"},
+    {.name = "rounding",
+     .kind = ParamKind::choice,
+     .default_value = "correlated",
+     .choices = kRoundings,
+     .help = "agents' rounding errors cancel out, or only average out"},
+    {.name = "down",
+     .kind = ParamKind::choice,
+     .default_value = "exact",
+     .choices = kDowns,
+     .help = "bits of a sum on its way down"},
+}};
+
+constexpr std::array<CodecFamily, 1> kFamilies = {{
+    {.name = "thc",
+     .summary = "rotated blocks on shared levels of 1 to 8 bits: sums without decoding",
+     .params = kParams,
+     .make = make_thc},
+}};
+
+}  // namespace
+
+std::span<const CodecFamily> families() { return kFamilies; }
+
+Options Options::from(const Params& params) {
+  const std::string_view down = params.choice("down");
+  return {.bits = static_cast<unsigned>(params.integer("bits")),
+          .granularity = static_cast<std::uint32_t>(params.integer("granularity")),
+          .p = params.real("p"),
+          .block = static_cast<std::uint32_t>(params.integer("block")),
+          .uniform = params.choice("levels") == "uniform",
+          .correlated = params.choice("rounding") == "correlated",
+          .down_bits = down == "8"    ? 8u
+                       : down == "16" ? 16u
+                                      : 0u};
+}
+
+}  // namespace tributary::thc

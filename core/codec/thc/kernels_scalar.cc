@@ -1,0 +1,113 @@
+#include <algorithm>
+
+#include "core/codec/thc/kernels.h"
+#include "core/codec/thc/packing.h"
+
+namespace tributary::thc {
+namespace {
+
+std::uint32_t largest_magnitude(const float* x, std::size_t n) {
+  std::uint32_t largest = 0;
+  for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, magnitude_bits(x[i]));
+  return largest;
+}
+
+std::uint32_t sum_squares(const float* x, std::size_t n, float scale, float* sum) {
+  float sums[kSquareLanes] = {};
+  for (std::size_t i = 0; i < n; ++i) {
+    const float scaled = x[i] * scale;
+    sums[i % kSquareLanes] += scaled * scaled;
+  }
+  for (std::size_t half = kSquareLanes / 2; half > 0; half /= 2) {
+    for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  *sum = sums[0];
+  return largest_magnitude(x, n);
+}
+
+void draw_words(StreamKey key, std::uint32_t first, std::size_t n, std::uint32_t* words) {
+  for (std::size_t i = 0; i < n; ++i) {
+    words[i] = random_bits(key, first + static_cast<std::uint32_t>(i));
+  }
+}
+
+void hadamard(float* y, std::size_t block) {
+  for (std::size_t stride = 1; stride < block; stride *= 2) {
+    for (std::size_t i = 0; i < block; ++i) {
+      if ((i & stride) != 0) continue;
+      const float a = y[i];
+      const float b = y[i + stride];
+      y[i] = a + b;
+      y[i + stride] = a - b;
+    }
+  }
+}
+
+void spread(const float* x, std::size_t block, const std::uint32_t* signs, float factor, float* y) {
+  for (std::size_t i = 0; i < block; ++i) {
+    y[i] = x[i] * signed_factor(factor, signs[i / kSignsPerWord], i);
+  }
+  hadamard(y, block);
+}
+
+std::uint32_t collect(float* y, std::size_t block, const std::uint32_t* signs, float factor) {
+  hadamard(y, block);
+  for (std::size_t i = 0; i < block; ++i) {
+    y[i] = y[i] * signed_factor(factor, signs[i / kSignsPerWord], i);
+  }
+  return largest_magnitude(y, block);
+}
+
+void quantize(const float* y, std::size_t n, const Levels& levels, const Rounding& rounding,
+              std::uint32_t first, std::uint8_t* level) {
+  const auto granularity = static_cast<float>(levels.granularity);
+  for (std::size_t i = 0; i < n; ++i) {
+    const float place = clamp_to_grid(y[i] + 0.5f * granularity, granularity);
+    const Cell& cell = levels.cells[static_cast<std::size_t>(place)];
+    const auto element = first + static_cast<std::uint32_t>(i);
+    level[i] = round_to_level(place, cell, rounding_draw(rounding, element));
+  }
+}
+
+void pack_nibbles(const std::uint8_t* fields, std::size_t n, std::uint8_t* out) {
+  pack_fields(fields, n, 4, out);
+}
+
+void unpack_nibbles(const std::uint8_t* in, std::size_t n, std::uint8_t* fields) {
+  unpack_fields(in, n, 4, fields);
+}
+
+template <typename Sum>
+void look_up_add(const std::uint8_t* level, std::size_t n, const Levels& levels, Sum* sum) {
+  for (std::size_t i = 0; i < n; ++i) sum[i] = static_cast<Sum>(sum[i] + levels.places[level[i]]);
+}
+
+template <typename Sum>
+void centre(const Sum* sum, std::size_t n, std::int32_t middle, float* y) {
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] = static_cast<float>(2 * static_cast<std::int32_t>(sum[i]) - middle);
+  }
+}
+
+}  // namespace
+
+const Kernels& scalar_kernels() {
+  static constexpr Kernels kKernels = {
+      .sum_squares = sum_squares,
+      .draw_words = draw_words,
+      .spread = spread,
+      .collect = collect,
+      .quantize = quantize,
+      .pack_nibbles = pack_nibbles,
+      .unpack_nibbles = unpack_nibbles,
+      .look_up_add8 = look_up_add<std::uint8_t>,
+      .look_up_add16 = look_up_add<std::uint16_t>,
+      .look_up_add32 = look_up_add<std::uint32_t>,
+      .centre8 = centre<std::uint8_t>,
+      .centre16 = centre<std::uint16_t>,
+      .centre32 = centre<std::uint32_t>,
+  };
+  return kKernels;
+}
+
+}  // namespace tributary::thc

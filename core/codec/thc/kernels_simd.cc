@@ -1,0 +1,341 @@
+// The SIMD version of kernels_scalar.cc. Highway compiles this file once per instruction set and
+// picks the best at run time. Vectors have at most 16 lanes, so that a block is whole vectors.
+#include <algorithm>
+
+#include "core/codec/thc/kernels.h"
+#include "core/codec/thc/packing.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/codec/thc/kernels_simd.cc"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+#include "core/codec/random-inl.h"
+#include "core/codec/thc/hadamard-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tributary::thc::HWY_NAMESPACE {
+
+// A machine without vectors takes the specification as it is.
+#if HWY_TARGET == HWY_SCALAR
+const Kernels* kernel_table() { return &scalar_kernels(); }
+#else
+namespace {
+
+using tributary::HWY_NAMESPACE::draw_bits;
+using tributary::HWY_NAMESPACE::draw_position;
+using tributary::HWY_NAMESPACE::draw_stride;
+
+using Uint8Quarter = hn::Rebind<std::uint8_t, Float>;
+using Uint16Half = hn::Rebind<std::uint16_t, Float>;
+
+void add_square(const float* HWY_RESTRICT x, FloatVec scale, FloatVec& sum, IntVec& largest) {
+  const FloatVec value = hn::LoadU(Float(), x);
+  const FloatVec scaled = hn::Mul(value, scale);
+  sum = hn::Add(sum, hn::Mul(scaled, scaled));
+  largest = hn::Max(largest, magnitudes(value));
+}
+
+// kSquareLanes sums in as many vectors as they take: named, for some machines' vectors have no size
+// that an array could use.
+std::uint32_t sum_squares(const float* HWY_RESTRICT x, std::size_t n, float scale, float* sum) {
+  const Float df;
+  const std::size_t lanes = hn::Lanes(df);
+  const FloatVec factor = hn::Set(df, scale);
+  FloatVec s0 = hn::Zero(df);
+  FloatVec s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
+  IntVec first = hn::Zero(Int32());
+  IntVec second = first;  // two chains hide the latency of one
+  for (std::size_t i = 0; i < n; i += kSquareLanes) {
+    add_square(x + i, factor, s0, first);
+    add_square(x + i + lanes, factor, s1, second);
+    if (lanes > 8) continue;
+    add_square(x + i + 2 * lanes, factor, s2, first);
+    add_square(x + i + 3 * lanes, factor, s3, second);
+    if (lanes > 4) continue;
+    add_square(x + i + 4 * lanes, factor, s4, first);
+    add_square(x + i + 5 * lanes, factor, s5, second);
+    add_square(x + i + 6 * lanes, factor, s6, first);
+    add_square(x + i + 7 * lanes, factor, s7, second);
+  }
+  alignas(64) float sums[kSquareLanes];
+  hn::StoreU(s0, df, sums);
+  hn::StoreU(s1, df, sums + lanes);
+  if (lanes <= 8) {
+    hn::StoreU(s2, df, sums + 2 * lanes);
+    hn::StoreU(s3, df, sums + 3 * lanes);
+  }
+  if (lanes <= 4) {
+    hn::StoreU(s4, df, sums + 4 * lanes);
+    hn::StoreU(s5, df, sums + 5 * lanes);
+    hn::StoreU(s6, df, sums + 6 * lanes);
+    hn::StoreU(s7, df, sums + 7 * lanes);
+  }
+  for (std::size_t half = kSquareLanes / 2; half > 0; half /= 2) {
+    for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  *sum = sums[0];
+  return largest_lane(hn::Max(first, second));
+}
+
+void draw_words(StreamKey key, std::uint32_t first, std::size_t n,
+                std::uint32_t* HWY_RESTRICT words) {
+  const Uint32 du;
+  const std::size_t lanes = hn::Lanes(du);
+  UintVec position = draw_position(du, key, first);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(draw_bits(du, key, position), du, words + i);
+    position = hn::Add(position, draw_stride(du));
+  }
+  for (; i < n; ++i) words[i] = random_bits(key, first + static_cast<std::uint32_t>(i));
+}
+
+// Up to 16 levels on a grid of up to 128 cells fit into registers where whole-register byte
+// shuffles exist; everywhere else the cell's description is fetched from memory.
+#if HWY_TARGET == HWY_AVX3_DL
+class RegisterLookUp {
+ public:
+  static bool fits(const Levels& levels) {
+    return levels.bits <= 4 && levels.granularity < levels.level_of_cell.size();
+  }
+  explicit RegisterLookUp(const Levels& levels)
+      : low_(hn::Load(Bytes(), levels.level_of_cell.data())),
+        high_(hn::Load(Bytes(), levels.level_of_cell.data() + 64)),
+        up_from_(hn::Load(Float(), levels.up_from_of_level.data())),
+        gap_(hn::Load(Float(), levels.gap_of_level.data())) {}
+
+  HWY_INLINE void find(FloatVec place, IntVec& level, FloatVec& up_from, FloatVec& gap) const {
+    // The upper bytes of every cell are 0, and so is the level of cell 0. Highway's conversion
+    // would see to places beyond the range of integers.
+    const __m512i cell = _mm512_cvttps_epi32(place.raw);
+    level = IntVec{_mm512_permutex2var_epi8(low_.raw, cell, high_.raw)};
+    const auto index = hn::IndicesFromVec(Float(), level);
+    up_from = hn::TableLookupLanes(up_from_, index);
+    gap = hn::TableLookupLanes(gap_, index);
+  }
+  static HWY_INLINE void store(IntVec level, std::uint8_t* out) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_cvtepi32_epi8(level.raw));
+  }
+
+ private:
+  using Bytes = hn::Full512<std::uint8_t>;
+  const hn::Vec<Bytes> low_;
+  const hn::Vec<Bytes> high_;
+  const FloatVec up_from_;
+  const FloatVec gap_;
+};
+#endif
+
+class MemoryLookUp {
+ public:
+  explicit MemoryLookUp(const Levels& levels)
+      : cells_(reinterpret_cast<const std::int32_t*>(levels.packed_cells.data())) {}
+
+  HWY_INLINE void find(FloatVec place, IntVec& level, FloatVec& up_from, FloatVec& gap) const {
+    const Float df;
+    const Int32 di;
+    const IntVec packed = hn::GatherIndex(di, cells_, hn::ConvertTo(di, place));
+    level = hn::And(packed, hn::Set(di, 0xff));
+    const FloatVec lower =
+        hn::ConvertTo(df, hn::And(hn::ShiftRight<8>(packed), hn::Set(di, 0xfff)));
+    const FloatVec steps = hn::ConvertTo(df, hn::ShiftRight<20>(packed));
+    up_from = hn::Add(lower, hn::Mul(steps, hn::Set(df, 0x1p-17f)));
+    gap = hn::Mul(steps, hn::Set(df, 0x1p-16f));
+  }
+  static HWY_INLINE void store(IntVec level, std::uint8_t* out) {
+    hn::StoreU(hn::DemoteTo(Uint8Quarter(), level), Uint8Quarter(), out);
+  }
+
+ private:
+  const std::int32_t* cells_;
+};
+
+HWY_INLINE FloatVec clamp(FloatVec y, FloatVec granularity) {
+  const FloatVec zero = hn::Zero(Float());
+#if HWY_ARCH_X86
+  const FloatVec low = hn::Max(y, zero);  // the second operand where the first is NaN
+#else
+  const FloatVec low = hn::IfThenElseZero(hn::Gt(y, zero), y);
+#endif
+  return hn::Min(low, granularity);
+}
+
+// A vector of coordinates with draws below 2^16.
+template <typename LookUp>
+HWY_INLINE void round_vector(const LookUp& look_up, const float* HWY_RESTRICT y, float granularity,
+                             IntVec draw, std::uint8_t* HWY_RESTRICT out) {
+  const Float df;
+  const Int32 di;
+  const FloatVec half = hn::Set(df, 0.5f * granularity);
+  const FloatVec place = clamp(hn::Add(hn::LoadU(df, y), half), hn::Set(df, granularity));
+  IntVec level;
+  FloatVec up_from;
+  FloatVec gap;
+  look_up.find(place, level, up_from, gap);
+  const FloatVec reach = hn::Mul(hn::ConvertTo(df, draw), gap);
+  const auto up = hn::RebindMask(di, hn::Lt(reach, hn::Sub(place, up_from)));
+  look_up.store(hn::Sub(level, hn::VecFromMask(di, up)), out);  // a true lane is -1
+}
+
+template <typename LookUp>
+void quantize_by(const LookUp& look_up, const float* HWY_RESTRICT y, std::size_t n,
+                 float granularity, const Rounding& rounding, std::uint32_t first,
+                 std::uint8_t* HWY_RESTRICT out) {
+  const Int32 di;
+  const Uint32 du;
+  const hn::Repartition<std::uint16_t, Uint32> dh;
+  const std::size_t lanes = hn::Lanes(du);
+  const auto flip = hn::Set(dh, rounding.flip);
+  const auto shift = hn::Set(dh, rounding.shift);
+  const IntVec low_half = hn::Set(di, 0xffff);
+  UintVec position = draw_position(du, rounding.key, first / 2);
+  for (std::size_t i = 0; i < n; i += 32) {
+    for (std::size_t lane = 0; lane < 16; lane += lanes) {
+      const auto draws = hn::BitCast(dh, draw_bits(du, rounding.key, position));
+      const UintVec shifted = hn::BitCast(du, hn::Add(hn::Xor(draws, flip), shift));
+      const IntVec low = hn::And(hn::BitCast(di, shifted), low_half);
+      const IntVec high = hn::BitCast(di, hn::ShiftRight<16>(shifted));
+      round_vector(look_up, y + i + lane, granularity, low, out + i + lane);
+      round_vector(look_up, y + i + 16 + lane, granularity, high, out + i + 16 + lane);
+      position = hn::Add(position, draw_stride(du));
+    }
+  }
+}
+
+void quantize(const float* HWY_RESTRICT y, std::size_t n, const Levels& levels,
+              const Rounding& rounding, std::uint32_t first, std::uint8_t* HWY_RESTRICT out) {
+  const auto granularity = static_cast<float>(levels.granularity);
+#if HWY_TARGET == HWY_AVX3_DL
+  if (RegisterLookUp::fits(levels)) {
+    return quantize_by(RegisterLookUp(levels), y, n, granularity, rounding, first, out);
+  }
+#endif
+  quantize_by(MemoryLookUp(levels), y, n, granularity, rounding, first, out);
+}
+
+using Bytes = hn::CappedTag<std::uint8_t, 64>;
+using Words = hn::RepartitionToWide<Bytes>;
+
+void pack_nibbles(const std::uint8_t* HWY_RESTRICT fields, std::size_t n,
+                  std::uint8_t* HWY_RESTRICT out) {
+  const Bytes db;
+  const Words dw;
+  const hn::Rebind<std::uint8_t, Words> half;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(db)) {
+    const auto pair = hn::BitCast(dw, hn::LoadU(db, fields + i));
+    const auto joined = hn::And(hn::Or(pair, hn::ShiftRight<4>(pair)), hn::Set(dw, 0xff));
+    hn::StoreU(hn::DemoteTo(half, hn::BitCast(hn::RebindToSigned<Words>(), joined)), half,
+               out + i / 2);
+  }
+}
+
+void unpack_nibbles(const std::uint8_t* HWY_RESTRICT in, std::size_t n,
+                    std::uint8_t* HWY_RESTRICT fields) {
+  const Bytes db;
+  const Words dw;
+  const hn::Rebind<std::uint8_t, Words> half;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(db)) {
+    const auto pair = hn::PromoteTo(dw, hn::LoadU(half, in + i / 2));
+    const auto apart = hn::Or(pair, hn::ShiftLeft<4>(pair));
+    hn::StoreU(hn::And(hn::BitCast(db, apart), hn::Set(db, 0x0f)), db, fields + i);
+  }
+}
+
+template <typename Sum>
+void look_up_add(const std::uint8_t* HWY_RESTRICT level, std::size_t n, const Levels& levels,
+                 Sum* HWY_RESTRICT sum) {
+  for (std::size_t i = 0; i < n; ++i) sum[i] = static_cast<Sum>(sum[i] + levels.places[level[i]]);
+}
+
+// The places of 16 levels, one byte each, in every 16-byte part of a vector.
+bool fits_bytes(const Levels& levels) { return levels.bits <= 4 && levels.granularity <= 255; }
+
+hn::Vec<Bytes> place_table(const Levels& levels) {
+  alignas(16) std::uint8_t places[16];
+  for (std::size_t i = 0; i < 16; ++i) places[i] = static_cast<std::uint8_t>(levels.places[i]);
+  return hn::LoadDup128(Bytes(), places);
+}
+
+void look_up_add8(const std::uint8_t* HWY_RESTRICT level, std::size_t n, const Levels& levels,
+                  std::uint8_t* HWY_RESTRICT sum) {
+  if (!fits_bytes(levels)) return look_up_add(level, n, levels, sum);
+  const Bytes db;
+  const auto table = place_table(levels);
+  for (std::size_t i = 0; i < n; i += hn::Lanes(db)) {
+    const auto place = hn::TableLookupBytes(table, hn::LoadU(db, level + i));
+    hn::StoreU(hn::Add(hn::LoadU(db, sum + i), place), db, sum + i);
+  }
+}
+
+void look_up_add16(const std::uint8_t* HWY_RESTRICT level, std::size_t n, const Levels& levels,
+                   std::uint16_t* HWY_RESTRICT sum) {
+  if (!fits_bytes(levels)) return look_up_add(level, n, levels, sum);
+  const Bytes db;
+  const Words dw;
+  const std::size_t words = hn::Lanes(dw);
+  const auto table = place_table(levels);
+  for (std::size_t i = 0; i < n; i += 2 * words) {
+    const auto place = hn::TableLookupBytes(table, hn::LoadU(db, level + i));
+    const auto low = hn::PromoteTo(dw, hn::LowerHalf(hn::Half<Bytes>(), place));
+    const auto high = hn::PromoteTo(dw, hn::UpperHalf(hn::Half<Bytes>(), place));
+    hn::StoreU(hn::Add(hn::LoadU(dw, sum + i), low), dw, sum + i);
+    hn::StoreU(hn::Add(hn::LoadU(dw, sum + i + words), high), dw, sum + i + words);
+  }
+}
+
+template <typename Sum>
+IntVec load_sums(const Sum* sum) {
+  const hn::Rebind<Sum, Float> ds;
+  if constexpr (sizeof(Sum) == sizeof(std::int32_t)) {
+    return hn::BitCast(Int32(), hn::LoadU(ds, sum));
+  } else {
+    return hn::PromoteTo(Int32(), hn::LoadU(ds, sum));
+  }
+}
+
+template <typename Sum>
+void centre(const Sum* HWY_RESTRICT sum, std::size_t n, std::int32_t middle,
+            float* HWY_RESTRICT y) {
+  const Float df;
+  const Int32 di;
+  const std::size_t lanes = hn::Lanes(df);
+  for (std::size_t i = 0; i < n; i += lanes) {
+    const IntVec twice = hn::ShiftLeft<1>(load_sums(sum + i));
+    hn::StoreU(hn::ConvertTo(df, hn::Sub(twice, hn::Set(di, middle))), df, y + i);
+  }
+}
+
+}  // namespace
+
+const Kernels* kernel_table() {
+  static constexpr Kernels kKernels = {
+      .sum_squares = sum_squares,
+      .draw_words = draw_words,
+      .spread = spread,
+      .collect = collect,
+      .quantize = quantize,
+      .pack_nibbles = pack_nibbles,
+      .unpack_nibbles = unpack_nibbles,
+      .look_up_add8 = look_up_add8,
+      .look_up_add16 = look_up_add16,
+      .look_up_add32 = look_up_add<std::uint32_t>,
+      .centre8 = centre<std::uint8_t>,
+      .centre16 = centre<std::uint16_t>,
+      .centre32 = centre<std::uint32_t>,
+  };
+  return &kKernels;
+}
+#endif
+
+}  // namespace tributary::thc::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tributary::thc {
+
+HWY_EXPORT(kernel_table);
+const Kernels& simd_kernels() { return *HWY_DYNAMIC_DISPATCH(kernel_table)(); }
+
+}  // namespace tributary::thc
+#endif

@@ -1,0 +1,40 @@
+// What a spec string says of a THC codec.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/base/status.h"
+#include "core/codec/spec.h"
+#include "core/codec/thc/blocks.h"
+#include "core/codec/thc/levels.h"
+
+namespace tributary::thc {
+
+struct Options {
+  unsigned bits = 4;
+  std::uint32_t granularity = 0;
+  double p = 0;
+  std::uint32_t block = 4096;
+  bool uniform = false;
+  bool correlated = true;
+  unsigned down_bits = 0;
+
+  static Options from(const Params& params);
+
+  BlockLayout layout(std::size_t values) const { return {values, block}; }
+
+  TableRequest table_for(std::uint32_t agents) const {
+    return {.bits = bits,
+            .granularity = granularity,
+            .p = p,
+            .agents = agents,
+            .down_bits = down_bits,
+            .uniform = uniform};
+  }
+  Result<std::shared_ptr<const Levels>> levels_for(std::uint32_t agents) const {
+    return thc::levels_for(table_for(agents));
+  }
+};
+
+}  // namespace tributary::thc

@@ -1,0 +1,340 @@
+// thc: the agents first agree on every block's range, then all of them send levels on one grid.
+//
+//   stage 0, max: the root of the mean square of every block, f32
+//   stage 1, sum: one level for each coordinate of the rotated blocks (body.h)
+//
+// The rotation keeps the norm of a block, so that the range is known before it is done.
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+
+#include "core/codec/aggregate.h"
+#include "core/codec/finite.h"
+#include "core/codec/payload.h"
+#include "core/codec/thc/body.h"
+#include "core/codec/thc/families.h"
+#include "core/codec/thc/kernels.h"
+#include "core/codec/thc/options.h"
+#include "core/codec/thc/packing.h"
+#include "core/codec/thc/sum_aggregator.h"
+
+namespace tributary::thc {
+namespace {
+
+constexpr Stage kStages[] = {{"norms", Combine::max}, {"levels", Combine::sum}};
+
+// A block's values, copied and padded with zeros where the bucket ends before the block does.
+const float* padded(std::span<const float> values, const Block& block, FloatVector& copy) {
+  if (block.begin + block.size <= values.size()) return values.data() + block.begin;
+  copy.assign(block.size, 0.0f);
+  std::ranges::copy(values.subspan(block.begin), copy.begin());
+  return copy.data();
+}
+
+// The signs of a block's values, which all agents draw alike.
+class Signs {
+ public:
+  Signs(const StageCall& call, const Options& options)
+      : key_(stream_key({.job_seed = call.round.job_seed,
+                         .round = call.round.round,
+                         .bucket = call.round.bucket,
+                         .purpose = DrawPurpose::hadamard_sign})),
+        kernels_(kernels(call.execution.backend)),
+        words_(options.block / kSignsPerWord + kSpareWords) {}
+
+  const std::uint32_t* of(const Block& block) {
+    kernels_.draw_words(key_, static_cast<std::uint32_t>(block.begin / kSignsPerWord),
+                        block.size / kSignsPerWord, words_.data());
+    return words_.data();
+  }
+
+ private:
+  static constexpr std::size_t kSpareWords = 2;  // that kernels may read, and ignore
+
+  const StreamKey key_;
+  const Kernels& kernels_;
+  RawVector<std::uint32_t> words_;
+};
+
+Rounding rounding_of(const RoundContext& round, bool correlated) {
+  const StreamKey key = stream_key({.job_seed = round.job_seed,
+                                    .round = round.round,
+                                    .bucket = round.bucket,
+                                    .purpose = DrawPurpose::rounding,
+                                    .agent = correlated ? kSharedDraw : round.agent});
+  return correlated ? correlated_rounding(key, round.agent, round.agents) : Rounding{.key = key};
+}
+
+class ThcCodec final : public Codec {
+ public:
+  ThcCodec(const Params& params, const Options& options)
+      : spec_(params.canonical("thc")), options_(options) {}
+
+  const std::string& spec() const override { return spec_; }
+  std::span<const Stage> stages() const override { return kStages; }
+  Aggregation aggregation() const override { return Aggregation::sum; }
+  bool lossy() const override { return true; }
+
+  std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const override;
+  std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,
+                                              std::uint32_t values) const override {
+    if (stage == 0) return make_max_aggregator(*this, 0, values, options_.layout(values).blocks());
+    return make_sum_aggregator(*this, values, options_);
+  }
+  Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override;
+
+  // What stage 0 came to, one for each block.
+  Result<std::span<const float>> norms(const StageCall& call, std::size_t values) const;
+  const Options& options() const { return options_; }
+
+ private:
+  const std::string spec_;
+  const Options options_;
+};
+
+Result<std::span<const float>> ThcCodec::norms(const StageCall& call, std::size_t values) const {
+  TRIBUTARY_ASSIGN(const OpenPayload open,
+                   open_payload_of(*this, 0, values, call.execution, call.combined.front()));
+  const std::size_t blocks = options_.layout(values).blocks();
+  if (open.body.size() != blocks * sizeof(float)) {
+    return wrong_body_size("THC norms", blocks * sizeof(float), open.body.size());
+  }
+  const std::span norms(reinterpret_cast<const float*>(open.body.data()), blocks);
+  for (std::size_t i = 0; i < blocks; ++i) {
+    if (std::isfinite(norms[i]) && norms[i] >= 0) continue;
+    return Status(StatusCode::corrupt_data, {.what = fmt::format("THC norm of block {}", i),
+                                             .expected = "a finite number, not below 0",
+                                             .got = fmt::format("{}", norms[i]),
+                                             .remedy = "have the bucket sent again"});
+  }
+  return norms;
+}
+
+class ThcEncoder final : public Encoder {
+ public:
+  explicit ThcEncoder(const ThcCodec& codec) : codec_(codec), options_(codec.options()) {}
+
+  Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
+    return call.stage() == 0 ? encode_norms(call, values, payload)
+                             : encode_levels(call, values, payload);
+  }
+
+ private:
+  Status encode_norms(const StageCall& call, std::span<const float> values, Bytes& payload) const {
+    const BlockLayout layout = options_.layout(values.size());
+    const MutableByteSpan body = start_payload(
+        {.spec = codec_.spec(), .stage = 0, .values = static_cast<std::uint32_t>(values.size())},
+        layout.blocks() * sizeof(float), payload);
+    auto* const norms = reinterpret_cast<float*>(body.data());
+    const Kernels& k = kernels(call.execution.backend);
+    std::atomic<bool> finite = true;
+    layout.for_each_chunk(call.execution, [&](const auto& for_each_block) {
+      FloatVector copy;
+      for_each_block([&](const Block& block) {
+        const float* const x = padded(values, block, copy);
+        float sum;
+        const std::uint32_t largest = k.sum_squares(x, block.size, 1.0f, &sum);
+        if (largest >= kInfinityBits) finite = false;
+        norms[block.index] = 0;
+        if (largest < std::bit_cast<std::uint32_t>(kRmsMin)) return;
+        const float scale = norm_scale(largest);
+        if (scale != 1.0f) k.sum_squares(x, block.size, scale, &sum);
+        norms[block.index] = rms_of(sum, block.size, scale);
+      });
+    });
+    if (!finite) return not_finite_error(values);
+    seal_payload(call.execution, payload);
+    return {};
+  }
+
+  // A value beyond the agreed range is clamped, and error feedback keeps the rest.
+  Status encode_levels(const StageCall& call, std::span<const float> values, Bytes& payload) const {
+    TRIBUTARY_ASSIGN(const std::span<const float> norms, codec_.norms(call, values.size()));
+    TRIBUTARY_ASSIGN(const auto levels, options_.levels_for(call.round.agents));
+    const BlockLayout layout = options_.layout(values.size());
+    const MutableByteSpan body =
+        start_payload({.spec = codec_.spec(),
+                       .stage = 1,
+                       .layout = kLevelsLayout,
+                       .values = static_cast<std::uint32_t>(values.size())},
+                      kStampBytes + fields_bytes(layout.coordinates(), levels->bits), payload);
+    write_stamp(*levels, body.data());
+    const Rounding rounding = rounding_of(call.round, options_.correlated);
+    layout.for_each_chunk(call.execution, [&](const auto& for_each_block) {
+      BlockWriter writer(call, options_, *levels, rounding);
+      for_each_block([&](const Block& block) {
+        writer.write(values, block, norms[block.index],
+                     body.data() + kStampBytes + fields_bytes(block.begin, levels->bits));
+      });
+    });
+    seal_payload(call.execution, payload);
+    return {};
+  }
+
+  // Rotates, rounds and packs one block after the other, in buffers that stay in the cache.
+  class BlockWriter {
+   public:
+    BlockWriter(const StageCall& call, const Options& options, const Levels& levels,
+                const Rounding& rounding)
+        : kernels_(kernels(call.execution.backend)),
+          levels_(levels),
+          rounding_(rounding),
+          signs_(call, options),
+          y_(options.block),
+          level_(options.block) {}
+
+    void write(std::span<const float> values, const Block& block, float rms, std::uint8_t* fields) {
+      if (rms < kRmsMin) {
+        std::memset(fields, 0, fields_bytes(block.size, levels_.bits));
+        return;
+      }
+      const float factor = spread_factor(static_cast<float>(levels_.granularity), levels_.threshold,
+                                         rms, block.size);
+      kernels_.spread(padded(values, block, copy_), block.size, signs_.of(block), factor,
+                      y_.data());
+      kernels_.quantize(y_.data(), block.size, levels_, rounding_,
+                        static_cast<std::uint32_t>(block.begin), level_.data());
+      if (levels_.bits == 4) {
+        kernels_.pack_nibbles(level_.data(), block.size, fields);
+      } else {
+        pack_fields(level_.data(), block.size, levels_.bits, fields);
+      }
+    }
+
+   private:
+    const Kernels& kernels_;
+    const Levels& levels_;
+    const Rounding& rounding_;
+    Signs signs_;
+    FloatVector y_;
+    Bytes level_;
+    FloatVector copy_;
+  };
+
+  const ThcCodec& codec_;
+  const Options& options_;
+};
+
+std::unique_ptr<Encoder> ThcCodec::make_encoder(std::uint32_t) const {
+  return std::make_unique<ThcEncoder>(*this);
+}
+
+// Places of one agent's levels, or sums of several, as multiples of half a grid step around 0.
+class Centre {
+ public:
+  Centre(const Kernels& k, const Fields& fields, const Levels& levels)
+      : kernels_(k),
+        fields_(fields),
+        levels_(levels),
+        most_(levels.granularity * fields.contributors) {}
+
+  // False if a sum is larger than its contributors can make it.
+  bool write(std::size_t begin, std::size_t n, float* y) const {
+    bool within = true;
+    for (std::size_t at = 0; at < n; at += kPiece) {
+      const std::size_t piece = std::min(kPiece, n - at);
+      within &= fields_.sums ? write_sums(begin + at, piece, y + at)
+                             : write_levels(begin + at, piece, y + at);
+    }
+    return within;
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 4096;
+
+  bool write_levels(std::size_t begin, std::size_t n, float* y) const {
+    alignas(64) std::array<std::uint8_t, kPiece> level;
+    alignas(64) std::array<std::uint16_t, kPiece> place;
+    const std::uint8_t* const in = fields_.data + fields_bytes(begin, levels_.bits);
+    if (levels_.bits == 4) {
+      kernels_.unpack_nibbles(in, n, level.data());
+    } else {
+      unpack_fields(in, n, levels_.bits, level.data());
+    }
+    std::memset(place.data(), 0, n * sizeof(place[0]));
+    kernels_.look_up_add16(level.data(), n, levels_, place.data());
+    kernels_.centre16(place.data(), n, middle(), y);
+    return true;
+  }
+
+  bool write_sums(std::size_t begin, std::size_t n, float* y) const {
+    return with_lane(levels_.sum_bits, [&](auto lane) {
+      alignas(64) std::array<decltype(lane), kPiece> sums;
+      unpack_fields(fields_.data + fields_bytes(begin, levels_.sum_bits), n, levels_.sum_bits,
+                    sums.data());
+      decltype(lane) largest = 0;
+      for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, sums[i]);
+      if (largest > most_) return false;
+      if constexpr (sizeof(lane) == 1) {
+        kernels_.centre8(sums.data(), n, middle(), y);
+      } else if constexpr (sizeof(lane) == 2) {
+        kernels_.centre16(sums.data(), n, middle(), y);
+      } else {
+        kernels_.centre32(sums.data(), n, middle(), y);
+      }
+      return true;
+    });
+  }
+
+  std::int32_t middle() const { return static_cast<std::int32_t>(most_); }
+
+  const Kernels& kernels_;
+  const Fields& fields_;
+  const Levels& levels_;
+  const std::uint32_t most_;  // below 2^30: kGranularityMax times kContributorsMax
+};
+
+Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const {
+  TRIBUTARY_ASSIGN(const std::span<const float> norms, this->norms(call, sum.size()));
+  TRIBUTARY_ASSIGN(const auto levels, options_.levels_for(call.round.agents));
+  TRIBUTARY_ASSIGN(const OpenPayload open,
+                   open_payload_of(*this, 1, sum.size(), call.execution, payload));
+  const BlockLayout layout = options_.layout(sum.size());
+  TRIBUTARY_ASSIGN(const Fields fields, open_fields(open, *levels, layout.coordinates()));
+  const Kernels& k = kernels(call.execution.backend);
+  const Centre centre(k, fields, *levels);
+  std::atomic<bool> within = true;
+  std::atomic<bool> finite = true;
+  layout.for_each_chunk(call.execution, [&](const auto& for_each_block) {
+    Signs signs(call, options_);
+    FloatVector scratch;
+    for_each_block([&](const Block& block) {
+      const std::size_t values = std::min(block.size, sum.size() - block.begin);
+      float* y = sum.data() + block.begin;
+      if (values < block.size) {
+        scratch.resize(block.size);
+        y = scratch.data();
+      }
+      if (!centre.write(block.begin, block.size, y)) within = false;
+      const float rms = norms[block.index];
+      if (rms < kRmsMin) {
+        std::fill_n(y, block.size, 0.0f);
+      } else {
+        const float factor = collect_factor(static_cast<float>(levels->granularity),
+                                            levels->threshold, rms, block.size);
+        if (k.collect(y, block.size, signs.of(block), factor) >= kInfinityBits) finite = false;
+      }
+      if (values < block.size) std::copy_n(y, values, sum.data() + block.begin);
+    });
+  });
+  if (!within) return sum_too_large(*levels, fields.contributors);
+  if (finite) return {};
+  return Status(StatusCode::corrupt_data,
+                {.what = spec_ + " payload",
+                 .expected = "a sum within the range of float32",
+                 .got = fmt::format("{} contributors at a norm beyond it", fields.contributors),
+                 .remedy = "clip the updates"});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Codec>> make_thc(const Params& params) {
+  const Options options = Options::from(params);
+  // Whatever is wrong for one agent is wrong for any number.
+  TRIBUTARY_TRY(options.levels_for(1).status());
+  return std::unique_ptr<Codec>(std::make_unique<ThcCodec>(params, options));
+}
+
+}  // namespace tributary::thc

@@ -1,0 +1,56 @@
+// From a number to a digit of -1, 0 or 1 and back: the specification of this family's arithmetic.
+#pragma once
+
+#include <bit>
+#include <cfloat>
+#include <cstdint>
+
+#include "core/base/host_device.h"
+#include "core/base/random.h"
+
+namespace tributary::threelc {
+
+constexpr std::uint32_t kMagnitudeMask = 0x7fffffffu;
+constexpr std::uint32_t kInfinityBits = 0x7f800000u;  // magnitudes from here on are Inf and NaN
+
+TRIBUTARY_HD inline std::uint32_t magnitude_bits(float x) {
+  return std::bit_cast<std::uint32_t>(x) & kMagnitudeMask;
+}
+
+// M = s · max|x|, what a digit of 1 decodes to. It saturates, so that decoded values are finite;
+// error feedback sends the rest later.
+TRIBUTARY_HD inline float unit_of(float largest_magnitude, float sparsity) {
+  const float unit = largest_magnitude * sparsity;
+  return unit < FLT_MAX ? unit : FLT_MAX;
+}
+
+// A digit is decided by one level: 1 above it, -1 below its negative.
+TRIBUTARY_HD inline int digit_of(float x, float level) {
+  return static_cast<int>(x > level) - static_cast<int>(x < -level);
+}
+
+// The level for round(x / M) with halves away from zero, that is for 1 where x >= M / 2: the
+// largest float below M / 2. Halving is exact but among the denormals, where floats are multiples
+// of 2^-149 and their bits count them. Nothing reaches the level of M = 0.
+TRIBUTARY_HD inline float nearest_level(float unit) {
+  constexpr std::uint32_t kHalvesExactly = 0x01000000u;  // 2^-125
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(unit);
+  if (bits == 0) return FLT_MAX;
+  const std::uint32_t half =
+      bits < kHalvesExactly ? (bits + 1) / 2 : std::bit_cast<std::uint32_t>(unit * 0.5f);
+  return std::bit_cast<float>(half - 1);
+}
+
+// The level for the sign of x with probability |x| / M, which makes the expected value x; beyond M
+// it is the sign always.
+TRIBUTARY_HD inline float random_level(float unit, std::uint32_t draw) {
+  return uniform_01(draw) * unit;
+}
+
+// The negative of what a digit decodes to. A value is 0 less this, a sum changes by taking this
+// away: of all float operations only taking away +0 leaves every sum as it is, also one of -0.
+TRIBUTARY_HD inline float negated_value(int digit, float unit) {
+  return digit == 0 ? 0.0f : digit > 0 ? -unit : unit;
+}
+
+}  // namespace tributary::threelc

@@ -1,0 +1,371 @@
+// Whole payloads: their bytes, their sizes, what they decode to, and what happens to bad ones.
+#include "core/codec/threelc/ternary.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/checksum.h"
+#include "core/codec/codec_testing.h"
+#include "core/codec/error_feedback.h"
+#include "core/codec/threelc/elements.h"
+
+namespace tributary::threelc {
+namespace {
+
+using codec_testing::codec_of;
+using codec_testing::Pattern;
+
+Bytes encode(const Codec& codec, std::span<const float> values, const RoundContext& round = {},
+             const Execution& execution = {}) {
+  Bytes payload;
+  const auto encoder = codec.make_encoder(static_cast<std::uint32_t>(values.size()));
+  const Status status = encoder->encode({.round = round, .execution = execution}, values, payload);
+  EXPECT_TRUE(status.ok()) << status.text();
+  return payload;
+}
+
+ByteSpan body_of(const Bytes& payload) {
+  const Result<OpenPayload> open = open_payload({}, payload);
+  EXPECT_TRUE(open.ok());
+  return open.ok() ? open->body : ByteSpan();
+}
+
+FloatVector decode(const Codec& codec, const Bytes& payload, std::size_t values,
+                   const RoundContext& round = {}) {
+  FloatVector out(values);
+  const Status status = codec.decode({.round = round}, payload, out);
+  EXPECT_TRUE(status.ok()) << status.text();
+  return out;
+}
+
+// A body with a header that fits.
+Bytes payload_with(const Codec& codec, std::uint32_t values, ByteSpan body) {
+  Bytes payload;
+  const MutableByteSpan out =
+      start_payload({.spec = codec.spec(), .values = values}, body.size(), payload);
+  std::ranges::copy(body, out.begin());
+  seal_payload({}, payload);
+  return payload;
+}
+
+// Numbers of any kind one after the other, little-endian.
+template <typename... Numbers>
+Bytes bytes_made_of(Numbers... numbers) {
+  Bytes out;
+  ByteWriter writer(out);
+  (ignore_error(writer.write(numbers)), ...);
+  return out;
+}
+
+template <typename Number>
+std::uint8_t byte(Number number) {
+  return static_cast<std::uint8_t>(number);
+}
+
+TEST(Threelc, APayloadByHand) {
+  const FloatVector x = {4, -2, 1, 2, -4, 0, 3};
+  const auto codec = codec_of("threelc:bypass=0");
+  const Bytes payload = encode(*codec, x);
+  // M = 4, so that 2 and more is a digit; one chunk of two bytes, from stripes (4, -2), (1, 2),
+  // (-4, 0), (3, padding) and padding.
+  const Bytes expected =
+      bytes_made_of(4.0f, std::uint16_t{2}, byte(121 + 81 - 9 + 3), byte(121 - 81 + 27));
+  EXPECT_EQ(Bytes(body_of(payload).begin(), body_of(payload).end()), expected);
+  EXPECT_EQ(decode(*codec, payload, 7), (FloatVector{4, -4, 0, 4, -4, 0, 4}));
+}
+
+TEST(Threelc, ASparserPayloadByHand) {
+  FloatVector x(155, 0.0f);  // 31 bytes: one digit, 29 zero bytes, and another digit
+  x[0] = 2;
+  x[30] = -1.75f;
+  x[50] = 1.74f;
+  const auto codec = codec_of("threelc:s=1.75,bypass=0");
+  const Bytes payload = encode(*codec, x);
+  const Bytes expected = bytes_made_of(3.5f, std::uint16_t{5}, byte(121 + 81), byte(255), byte(255),
+                                       byte(121), byte(121 - 81));
+  EXPECT_EQ(Bytes(body_of(payload).begin(), body_of(payload).end()), expected);
+  FloatVector decoded(155, 0.0f);
+  decoded[0] = 3.5f;
+  decoded[30] = -3.5f;
+  EXPECT_EQ(decode(*codec, payload, 155), decoded);
+}
+
+TEST(Threelc, ATensorOfZerosShrinksBy275AndMore) {
+  constexpr std::size_t kValues = 4u << 20;
+  const FloatVector zeros(kValues, 0.0f);
+  for (const char* spec : {"threelc", "threelc:s=1.75"}) {
+    const auto codec = codec_of(spec);
+    const Bytes payload = encode(*codec, zeros);
+    EXPECT_GE(static_cast<double>(kValues * sizeof(float)) / static_cast<double>(payload.size()),
+              275.0);
+    EXPECT_EQ(decode(*codec, payload, kValues), zeros);
+  }
+}
+
+TEST(Threelc, SparsityIsBetweenOneAndTwo) {
+  for (const char* spec : {"threelc:s=1", "threelc:s=1.999", "threelc:s=1.75"}) {
+    EXPECT_TRUE(make_codec(spec).ok()) << spec;
+  }
+  for (const char* spec : {"threelc:s=0.999", "threelc:s=2", "threelc:s=-1", "threelc:s=nan"}) {
+    EXPECT_EQ(make_codec(spec).status().code(), StatusCode::invalid_argument) << spec;
+  }
+}
+
+// Section 3.1: the error of a value is M / 2 at most, and M / 2 is below the largest magnitude.
+TEST(Threelc, ErrorsAreHalfOfMAtMost) {
+  for (const char* spec : {"threelc:bypass=0", "threelc:s=1.75", "threelc:s=1.999"}) {
+    const auto codec = codec_of(spec);
+    for (const Pattern pattern : codec_testing::kPatterns) {
+      const FloatVector x = codec_testing::update(pattern, 3000, 0);
+      const Bytes payload = encode(*codec, x);
+      const FloatVector decoded = decode(*codec, payload, x.size());
+      float unit;
+      std::memcpy(&unit, body_of(payload).data(), sizeof(unit));
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        ASSERT_LE(std::abs(static_cast<double>(x[i]) - static_cast<double>(decoded[i])),
+                  static_cast<double>(unit) / 2)
+            << spec << ", value " << i << ", pattern " << static_cast<int>(pattern);
+      }
+    }
+  }
+}
+
+TEST(Threelc, CuttingIntoChunksCostsAThousandthAtMost) {
+  constexpr std::size_t kValues = 900'000;
+  const Kernels& loops = simd_kernels();
+  const auto codec = codec_of("threelc");
+  const StreamKey key = stream_key({.purpose = DrawPurpose::synthetic_data});
+  for (const std::uint32_t one_in : {kBucketValuesMax, 50'000u, 400u, 20u, 3u}) {
+    FloatVector x(kValues, 0.0f);
+    x[0] = 1;
+    for (std::size_t i = 0; i < kValues; ++i) {
+      if (random_bits(key, static_cast<std::uint32_t>(i)) % one_in == 0) x[i] = 1;
+    }
+    const PackedRange all = {.count = kValues, .begin = 0, .end = Quartic::bytes(kValues)};
+    Bytes packed(all.end);
+    Bytes uncut(all.end);
+    loops.pack_nearest(x.data(), all, nearest_level(1.0f), packed.data());
+    const std::size_t bytes_uncut =
+        sizeof(float) + loops.zero_run_encode(packed.data(), packed.size(), uncut.data());
+    const Bytes payload = encode(*codec, x);
+    EXPECT_LE(static_cast<double>(body_of(payload).size()),
+              static_cast<double>(bytes_uncut) * 1.001 + 3)  // one chunk always has its length
+        << "one value in " << one_in;
+  }
+}
+
+TEST(Threelc, WithoutZeroRunsAllBucketsTakeTheSame) {
+  const auto codec = codec_of("threelc:zero_run=off");
+  for (const Pattern pattern : {Pattern::zeros, Pattern::normal}) {
+    const Bytes payload = encode(*codec, codec_testing::update(pattern, 300'001, 0));
+    EXPECT_EQ(body_of(payload).size(), sizeof(float) + 60'001);
+  }
+}
+
+// Layers of 100, 5, 1000 and 20 values; the second and fourth are below the threshold.
+constexpr LayerRun kLayers[] = {{.offset = 0, .count = 100, .rows = 10},
+                                {.offset = 100, .count = 5},
+                                {.offset = 105, .count = 1000, .rows = 20},
+                                {.offset = 1105, .count = 20}};
+constexpr std::size_t kLayeredValues = 1125;
+
+FloatVector layered_update() {
+  FloatVector x = codec_testing::update(Pattern::lognormal, kLayeredValues, 0);
+  for (std::size_t i = 105; i < 1105; ++i) x[i] *= 1000.0f;  // so that a common M would be seen
+  return x;
+}
+
+TEST(Threelc, EveryLayerHasItsOwnMAndSmallOnesTravelAsTheyAre) {
+  const auto codec = codec_of("threelc:s=1.5,bypass=30");
+  const FloatVector x = layered_update();
+  const RoundContext round = {.layers = kLayers};
+  const FloatVector decoded = decode(*codec, encode(*codec, x, round), x.size(), round);
+  const auto part = [](const FloatVector& all, std::size_t begin, std::size_t end) {
+    return FloatVector(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                       all.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  EXPECT_EQ(part(decoded, 100, 105), part(x, 100, 105));
+  EXPECT_EQ(part(decoded, 1105, 1125), part(x, 1105, 1125));
+  for (const auto& [begin, end] : {std::pair{0u, 100u}, std::pair{105u, 1105u}}) {
+    const FloatVector layer = part(x, begin, end);
+    EXPECT_EQ(part(decoded, begin, end), decode(*codec, encode(*codec, layer), layer.size()))
+        << "a layer in a bucket is not what it is alone";
+  }
+}
+
+TEST(Threelc, ABucketWithoutLayersIsOne) {
+  const FloatVector x = codec_testing::update(Pattern::normal, 29, 0);
+  const auto codec = codec_of("threelc:bypass=30");
+  EXPECT_EQ(decode(*codec, encode(*codec, x), x.size()), x);
+  const LayerRun all[] = {{.offset = 0, .count = 1000}};
+  const FloatVector y = codec_testing::update(Pattern::normal, 1000, 0);
+  EXPECT_EQ(encode(*codec, y), encode(*codec, y, {.layers = all}));
+}
+
+TEST(Threelc, LayersThatAreNotTheBucketsAreRefused) {
+  const auto codec = codec_of("threelc");
+  const auto encoder = codec->make_encoder(1000);
+  const FloatVector x(1000, 1.0f);
+  const LayerRun gap[] = {{.offset = 0, .count = 400}, {.offset = 500, .count = 500}};
+  const LayerRun short_of_it[] = {{.offset = 0, .count = 400}, {.offset = 400, .count = 599}};
+  const LayerRun beyond[] = {{.offset = 0, .count = 1001}};
+  for (const auto& layers : {std::span<const LayerRun>(gap), std::span<const LayerRun>(short_of_it),
+                             std::span<const LayerRun>(beyond)}) {
+    Bytes payload;
+    EXPECT_EQ(encoder->encode({.round = {.layers = layers}}, x, payload).code(),
+              StatusCode::invalid_argument);
+  }
+}
+
+TEST(Threelc, BackendsAndThreadsAgreeOnLayers) {
+  std::vector<LayerRun> layers;
+  std::uint32_t end = 0;
+  for (const std::uint32_t count : {7u, 300'000u, 255u, 256u, 4000u, 1u, 290'000u}) {
+    layers.push_back({.offset = end, .count = count});
+    end += count;
+  }
+  const FloatVector x = codec_testing::update(Pattern::lognormal, end, 0);
+  ThreadPool pool(3);
+  for (const char* spec :
+       {"threelc:s=1.2", "threelc:bypass=0,zero_run=off", "stoch3", "terngrad"}) {
+    const auto codec = codec_of(spec);
+    const RoundContext round = {.layers = layers};
+    const Bytes expected = encode(*codec, x, round, {.backend = Backend::scalar});
+    EXPECT_EQ(encode(*codec, x, round), expected) << spec;
+    EXPECT_EQ(encode(*codec, x, round, {.pool = &pool}), expected) << spec;
+    FloatVector threaded(x.size());
+    EXPECT_TRUE(
+        codec->decode({.round = round, .execution = {.pool = &pool}}, expected, threaded).ok());
+    EXPECT_EQ(threaded, decode(*codec, expected, x.size(), round)) << spec;
+  }
+}
+
+TEST(Threelc, AddingWhileDecodingIsDecodingAndAdding) {
+  for (const char* spec : {"threelc:bypass=30", "threelc:s=1.75,bypass=30", "stoch3", "terngrad"}) {
+    const auto codec = codec_of(spec);
+    const RoundContext round = {.layers = kLayers};
+    const Bytes payload = encode(*codec, layered_update(), round);
+    const FloatVector start = codec_testing::update(Pattern::normal, kLayeredValues, 1);
+    FloatVector expected = start;
+    add_values(decode(*codec, payload, kLayeredValues, round), expected);
+    FloatVector sum = start;
+    ASSERT_TRUE(codec->decode_add({.round = round}, payload, {}, sum).ok());
+    EXPECT_EQ(sum, expected) << spec;
+    // By the rule for all codecs, which this one has a faster way for.
+    FloatVector scratch(kLayeredValues);
+    sum = start;
+    ASSERT_TRUE(codec->Codec::decode_add({.round = round}, payload, scratch, sum).ok());
+    EXPECT_EQ(sum, expected) << spec;
+  }
+}
+
+TEST(Threelc, BadBodiesAreRefusedAndLeaveTheSumAlone) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  struct Case {
+    const char* what;
+    const char* spec;
+    Bytes body;
+  };
+  constexpr std::uint32_t kValues = 9;  // two quartic bytes, three of two bits
+  const Case cases[] = {
+      {"empty", "threelc:bypass=0", {}},
+      {"M only", "threelc:bypass=0", bytes_made_of(1.0f)},
+      {"M negative", "threelc:bypass=0", bytes_made_of(-1.0f, std::uint16_t{1}, byte(243))},
+      {"M negative zero", "threelc:bypass=0", bytes_made_of(-0.0f, std::uint16_t{1}, byte(243))},
+      {"M infinite", "threelc:bypass=0", bytes_made_of(kInf, std::uint16_t{1}, byte(243))},
+      {"M no number", "threelc:bypass=0", bytes_made_of(kNan, std::uint16_t{1}, byte(243))},
+      {"run too long", "threelc:bypass=0", bytes_made_of(1.0f, std::uint16_t{1}, byte(244))},
+      {"run too short", "threelc:bypass=0", bytes_made_of(1.0f, std::uint16_t{1}, byte(121))},
+      {"length too large", "threelc:bypass=0", bytes_made_of(1.0f, std::uint16_t{9}, byte(243))},
+      {"length too small", "threelc:bypass=0",
+       bytes_made_of(1.0f, std::uint16_t{1}, byte(121), byte(121))},
+      {"no digits", "threelc:bypass=0,zero_run=off", bytes_made_of(1.0f)},
+      {"digit of a run", "threelc:bypass=0,zero_run=off", bytes_made_of(1.0f, byte(0), byte(243))},
+      {"a byte too many", "stoch3", bytes_made_of(1.0f, byte(0), byte(0), byte(0))},
+      {"a fourth digit", "terngrad", bytes_made_of(1.0f, byte(0), byte(0), byte(0b00'11'00'00))},
+      {"not finite", "threelc", bytes_made_of(1.f, 2.f, 3.f, 4.f, kNan, 6.f, 7.f, 8.f, 9.f)},
+      {"a value too few", "threelc", bytes_made_of(1.f, 2.f, 3.f, 4.f, 5.f, 6.f, 7.f, 8.f)},
+  };
+  for (const Case& bad : cases) {
+    const auto codec = codec_of(bad.spec);
+    const Bytes payload = payload_with(*codec, kValues, bad.body);
+    for (const Backend backend : {Backend::scalar, Backend::simd}) {
+      const StageCall call = {.round = {}, .execution = {.backend = backend}};
+      FloatVector sum(kValues, 5.0f);
+      EXPECT_EQ(codec->decode(call, payload, sum).code(), StatusCode::corrupt_data) << bad.what;
+      sum.assign(kValues, 5.0f);
+      EXPECT_EQ(codec->decode_add(call, payload, {}, sum).code(), StatusCode::corrupt_data);
+      EXPECT_EQ(sum, FloatVector(kValues, 5.0f)) << bad.what;
+    }
+  }
+}
+
+TEST(Threelc, PaddingDecodesToNothing) {
+  const auto codec = codec_of("threelc:bypass=0,zero_run=off");
+  const Bytes payload = payload_with(*codec, 1, bytes_made_of(2.0f, byte(242)));
+  FloatVector out = {7, 8};
+  EXPECT_TRUE(codec->decode({.round = {}}, payload, std::span(out).first(1)).ok());
+  EXPECT_EQ(out, (FloatVector{2, 8}));
+}
+
+// On dyadic updates no float operation rounds, so that the account must be exact.
+TEST(Threelc, NothingIsLostInCompressedPushesAndPulls) {
+  constexpr std::uint32_t kAgents = 3;
+  constexpr std::uint32_t kRounds = 12;
+  constexpr std::uint32_t kValues = 2000;
+  const SystemClock clock;
+  for (const char* spec : {"threelc", "threelc:s=1.5", "threelc:s=1.75"}) {
+    const auto codec = codec_of(spec);
+    const auto all = codec_testing::updates(Pattern::integers, kValues, kAgents);
+    LocalExchange exchange(*codec, kValues, kAgents, true, clock);
+    std::vector<double> account(kValues, 0.0);
+    FloatVector sum(kValues);
+    for (std::uint32_t round = 0; round < kRounds; ++round) {
+      ASSERT_TRUE(exchange.play({.round = round}, {}, codec_testing::spans(all), sum).ok());
+      // The pull is one payload like a push: every value of it is 0 or M of the aggregator's.
+      float unit = 0;
+      for (const float value : sum) unit = std::max(unit, std::abs(value));
+      for (std::size_t i = 0; i < kValues; ++i) {
+        ASSERT_TRUE(sum[i] == 0 || std::abs(sum[i]) == unit) << sum[i];
+        account[i] += static_cast<double>(sum[i]);
+      }
+      EXPECT_EQ(decode(*codec, exchange.combined().back(), kValues), sum);
+    }
+    for (std::size_t i = 0; i < kValues; ++i) {
+      double truth = 0;
+      for (std::uint32_t agent = 0; agent < kAgents; ++agent) {
+        truth += kRounds * static_cast<double>(all[agent][i]);
+        account[i] += static_cast<double>(exchange.residual(agent)[i]);
+      }
+      account[i] += static_cast<double>(exchange.aggregator_residual()[i]);
+      ASSERT_EQ(account[i], truth) << spec << ", value " << i;
+    }
+  }
+}
+
+// Formats never change: these payloads were written once.
+TEST(Threelc, Golden) {
+  const std::pair<const char*, std::uint64_t> cases[] = {
+      {"threelc", 0x918bb82f1f2a00c4},
+      {"threelc:s=1.75,bypass=30", 0xb3153922901d1893},
+      {"threelc:zero_run=off,bypass=0", 0x1482dc49168bdf6a},
+      {"stoch3", 0xe71fc6d8c66eb1b1},
+      {"terngrad", 0x2893ae3c80325557},
+      {"terngrad:clip=0", 0xced186eeae95caf9},
+  };
+  FloatVector x = codec_testing::update(Pattern::integers, kLayeredValues, 0);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] *= i % 29 == 0 ? 3.0f : 0.5f;
+  for (const auto& [spec, expected] : cases) {
+    const Bytes payload =
+        encode(*codec_of(spec), x, {.job_seed = 1, .round = 2, .agent = 3, .layers = kLayers});
+    EXPECT_EQ(hash64(payload), expected) << spec << fmt::format(" {:#018x}", hash64(payload));
+  }
+}
+
+}  // namespace
+}  // namespace tributary::threelc

@@ -1,0 +1,181 @@
+// A round at work, and whole models: the rules of exchange.fbs and transfer.fbs.
+#include <fmt/format.h>
+
+#include "schemas/checks.h"
+#include "schemas/limits.h"
+
+namespace tributary::wire {
+namespace {
+
+Status check_part_fields(const Part& part) {
+  TRIBUTARY_TRY(round_id(part.id()));
+  TRIBUTARY_TRY(below("bucket", part.bucket(), kBucketsMax));
+  TRIBUTARY_TRY(below("stage", part.stage(), kStagesMax));
+  TRIBUTARY_TRY(in_range("segments", part.segments(), 1, kSegmentsMax));
+  TRIBUTARY_TRY(below("segment", part.segment(), part.segments()));
+  TRIBUTARY_TRY(in_range("parts", part.parts(), 1, kPartsMax));
+  TRIBUTARY_TRY(below("part", part.part(), part.parts()));
+  TRIBUTARY_TRY(at_most("stage_bytes", part.stage_bytes(), kStageBytesMax));
+  TRIBUTARY_TRY(at_most("payload_bytes", part.payload_bytes(), kPayloadBytesMax));
+  // Below both caps there is nothing to overflow.
+  TRIBUTARY_TRY(at_most("offset", part.offset(), part.stage_bytes()));
+  const std::uint64_t end = part.offset() + part.payload_bytes();
+  const bool last = part.part() + 1 == part.parts();
+  if (last) return equal("end of the last part", end, part.stage_bytes());
+  if (part.payload_bytes() == 0) return broken("payload_bytes", "some before the last part", "0");
+  return below("end of a part before the last", end, part.stage_bytes());
+}
+
+Status check_part(const Part* part) {
+  TRIBUTARY_TRY(given("part", part));
+  TRIBUTARY_TRY(check_part_fields(*part).at("part"));
+  if ((part->part() == 0) == (part->offset() == 0)) return {};
+  return broken("part: offset", "0 in part 0 and in no other",
+                fmt::format("{} in part {}", part->offset(), part->part()));
+}
+
+// Who is in a payload. The receiver knows the number of members, this frame does not.
+Status check_contributors(std::uint32_t contributors,
+                          const flatbuffers::Vector<std::uint8_t>* bits) {
+  TRIBUTARY_TRY(in_range("contributors", contributors, 1, kMembersMax));
+  if (size_of(bits) == 0) return {};
+  TRIBUTARY_TRY(at_most("contributor_bits", bits, kMembersMax / 8));
+  return equal("bits set in contributor_bits", bits_set(*bits), contributors);
+}
+
+Status check_contributor_set(const ContributorSet& set, std::uint32_t agents) {
+  TRIBUTARY_TRY(bitmap("bits", set.bits(), agents));
+  TRIBUTARY_TRY(in_range("contributors", set.contributors(), 1, agents));
+  TRIBUTARY_TRY(equal("bits set", bits_set(*set.bits()), set.contributors()));
+  return positive("divisor", set.divisor());
+}
+
+Status check_round_outcome(const RoundOutcome& round, std::uint32_t agents) {
+  TRIBUTARY_TRY(given("round", round.round()));
+  TRIBUTARY_TRY(
+      each("contributor_sets", round.contributor_sets(), kContributorSetsMax,
+           [&](const ContributorSet& set) { return check_contributor_set(set, agents); }));
+  return each("outcomes", round.outcomes(), kOutcomesMax, [&](const Outcome& outcome) {
+    TRIBUTARY_TRY(below("bucket", outcome.bucket(), kBucketsMax));
+    TRIBUTARY_TRY(given("chunks", outcome.chunks()));
+    TRIBUTARY_TRY(below("chunk", outcome.chunk(), outcome.chunks()));
+    TRIBUTARY_TRY(given("collective", outcome.collective()));
+    return below("contributor_set", outcome.contributor_set(), size_of(round.contributor_sets()));
+  });
+}
+
+Status check_gain(const GainCurve& gain) {
+  TRIBUTARY_TRY(at_most("gain.ratios", gain.ratios(), kListItemsMax));
+  return equal("gain.gains", size_of(gain.gains()), size_of(gain.ratios()));
+}
+
+Status check_settlement(const Settlement& settlement) {
+  TRIBUTARY_TRY(round_id(settlement.id()));
+  TRIBUTARY_TRY(at_most("buckets", settlement.buckets(), kBucketsMax));
+  return bitmap("contributed_bits", settlement.contributed_bits(), settlement.buckets());
+}
+
+}  // namespace
+
+Status check(const Preliminary& preliminary) {
+  TRIBUTARY_TRY(check_part(preliminary.part()));
+  return below("agent_index", preliminary.agent_index(), kMembersMax);
+}
+
+Status check(const Update& update) {
+  TRIBUTARY_TRY(check_part(update.part()));
+  TRIBUTARY_TRY(below("agent_index", update.agent_index(), kMembersMax));
+  TRIBUTARY_TRY(positive("weight", update.weight()));
+  return check_contributors(update.contributors(), update.contributor_bits());
+}
+
+Status check(const Aggregate& aggregate) {
+  TRIBUTARY_TRY(check_part(aggregate.part()));
+  if (aggregate.agent_index() < -1) {
+    return broken("agent_index", "an index, or -1", fmt::format("{}", aggregate.agent_index()));
+  }
+  return check_contributors(aggregate.contributors(), aggregate.contributor_bits());
+}
+
+Status check(const Receipt& receipt) {
+  TRIBUTARY_TRY(round_id(receipt.id()));
+  TRIBUTARY_TRY(below("bucket", receipt.bucket(), kBucketsMax));
+  TRIBUTARY_TRY(below("stage", receipt.stage(), kStagesMax));
+  TRIBUTARY_TRY(below("segment", receipt.segment(), kSegmentsMax));
+  TRIBUTARY_TRY(at_most("parts_received", receipt.parts_received(), kPartsMax));
+  return each("missing", receipt.missing(), kListItemsMax, [](const Range& range) {
+    TRIBUTARY_TRY(below("first", range.first(), kPartsMax));
+    return in_range("count", range.count(), 1, kPartsMax - range.first());
+  });
+}
+
+Status check(const Report& report) {
+  TRIBUTARY_TRY(round_id(report.id()));
+  TRIBUTARY_TRY(below("agent_index", report.agent_index(), kMembersMax));
+  TRIBUTARY_TRY(each("metrics", report.metrics(), kListItemsMax));
+  TRIBUTARY_TRY(not_negative("compute_s", report.compute_s()));
+  TRIBUTARY_TRY(not_negative("encode_s", report.encode_s()));
+  TRIBUTARY_TRY(not_negative("send_s", report.send_s()));
+  TRIBUTARY_TRY(not_negative("wait_s", report.wait_s()));
+  TRIBUTARY_TRY(not_negative("decode_s", report.decode_s()));
+  TRIBUTARY_TRY(not_negative("update_norm", report.update_norm()));
+  TRIBUTARY_TRY(not_negative("residual_norm", report.residual_norm()));
+  return report.gain() ? check_gain(*report.gain()) : Status();
+}
+
+Status check(const Commit& commit) {
+  TRIBUTARY_TRY(round_id(commit.id()));
+  TRIBUTARY_TRY(in_range("agents", commit.agents(), 1, kMembersMax));
+  TRIBUTARY_TRY(in_range("rounds", size_of(commit.rounds()), 1, kRoundsPerCommitMax));
+  TRIBUTARY_TRY(equal("model_version", commit.model_version(), commit.id()->round()));
+  std::uint64_t round = commit.id()->round() - size_of(commit.rounds());
+  return each("rounds", commit.rounds(), kRoundsPerCommitMax, [&](const RoundOutcome& outcome) {
+    TRIBUTARY_TRY(equal("round", outcome.round(), ++round));
+    return check_round_outcome(outcome, commit.agents());
+  });
+}
+
+Status check(const Applied& applied) {
+  TRIBUTARY_TRY(round_id(applied.id()));
+  return equal("model_version", applied.model_version(), applied.id()->round());
+}
+
+Status check(const Abort& abort) {
+  TRIBUTARY_TRY(round_id(abort.id()));
+  TRIBUTARY_TRY(in_range("first_round", abort.first_round(), 1, abort.id()->round()));
+  TRIBUTARY_TRY(given("reason", abort.reason()));
+  return below("roll_back_version", abort.roll_back_version(), abort.first_round());
+}
+
+Status check(const TransferRequest& request) {
+  TRIBUTARY_TRY(given("job", request.job()));
+  TRIBUTARY_TRY(given("content", request.content()));
+  TRIBUTARY_TRY(given("reason", request.reason()));
+  return at_most("codecs", request.codecs(), kListItemsMax);
+}
+
+Status check(const TransferOffer& offer) {
+  TRIBUTARY_TRY(given("transfer", offer.transfer()));
+  TRIBUTARY_TRY(given("job", offer.job()));
+  TRIBUTARY_TRY(given("content", offer.content()));
+  TRIBUTARY_TRY(at_most("bytes", offer.bytes(), kTransferBytesMax));
+  TRIBUTARY_TRY(in_range("part_bytes", offer.part_bytes(), 1, kPayloadBytesMax));
+  const std::uint64_t parts = (offer.bytes() + offer.part_bytes() - 1) / offer.part_bytes();
+  TRIBUTARY_TRY(equal("parts", offer.parts(), parts));
+  return each("settled", offer.settled(), kRoundsPerCommitMax, check_settlement);
+}
+
+Status check(const TransferFetch& fetch) {
+  TRIBUTARY_TRY(given("transfer", fetch.transfer()));
+  TRIBUTARY_TRY(given("parts", fetch.parts()));
+  return given("parts.count", fetch.parts()->count());
+}
+
+Status check(const TransferPart& part) {
+  TRIBUTARY_TRY(given("transfer", part.transfer()));
+  TRIBUTARY_TRY(given("parts", part.parts()));
+  TRIBUTARY_TRY(below("part", part.part(), part.parts()));
+  return in_range("payload_bytes", part.payload_bytes(), 1, kPayloadBytesMax);
+}
+
+}  // namespace tributary::wire

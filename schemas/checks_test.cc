@@ -1,0 +1,479 @@
+// Frames that FlatBuffers finds sound and that still must not be acted on. Each case takes a frame
+// that is fine, makes one thing wrong, and says what the error is to name.
+#include "schemas/checks.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <limits>
+#include <memory>
+
+#include "schemas/fill_testing.h"
+#include "schemas/frame.h"
+#include "schemas/limits.h"
+
+namespace tributary {
+namespace {
+
+using ::testing::HasSubstr;
+using wire::FrameT;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr auto kCorrupt = StatusCode::corrupt_data;
+constexpr auto kOverCap = StatusCode::resource_exhausted;
+
+FrameT filled(wire::Message kind) {
+  FrameT frame;
+  for (const wire::FilledFrame& filled : wire::filled_frames()) {
+    if (filled.kind == wire::name(kind)) wire::GetFrame(filled.bytes.data())->UnPackTo(&frame);
+  }
+  return frame;
+}
+
+struct Wrong {
+  std::string name;
+  wire::Message kind;
+  std::function<void(FrameT&)> spoil;
+  std::string named;
+  StatusCode code;
+};
+
+void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.name; }
+
+Wrong wrong_envelope(std::string name, wire::Message kind, std::function<void(FrameT&)> spoil,
+                     std::string named) {
+  return {std::move(name), kind, std::move(spoil), std::move(named), kCorrupt};
+}
+
+template <typename MessageT>
+Wrong wrong(std::string name, void (*spoil)(MessageT&), std::string named,
+            StatusCode code = kCorrupt) {
+  const auto spoil_frame = [spoil](FrameT& frame) {
+    spoil(*static_cast<MessageT*>(frame.message.value));
+  };
+  return {std::move(name), wire::MessageUnionTraits<MessageT>::enum_value, spoil_frame,
+          std::move(named), code};
+}
+
+class Checks : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(Checks, RefuseAndSayWhy) {
+  FrameT frame = filled(GetParam().kind);
+  ASSERT_TRUE(build_frame(frame).ok()) << build_frame(frame).status().text();
+  GetParam().spoil(frame);
+  const Status status = build_frame(frame).status();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.code(), GetParam().code) << status.text();
+  EXPECT_THAT(status.fault().what, HasSubstr(GetParam().named));
+  EXPECT_FALSE(status.fault().expected.empty());
+  EXPECT_FALSE(status.fault().got.empty());
+  EXPECT_FALSE(status.fault().remedy.empty());
+}
+
+const Wrong kAnyField[] = {
+    wrong_envelope(
+        "NoSession", wire::Message::Plan, [](FrameT& f) { f.session = 0; }, "Plan: session"),
+    wrong_envelope(
+        "NoMessageId", wire::Message::Commit, [](FrameT& f) { f.message_id = 0; },
+        "Commit: message_id"),
+    wrong_envelope(
+        "AnswersNothing", wire::Message::Ack, [](FrameT& f) { f.in_reply_to = 0; },
+        "Ack: in_reply_to"),
+    wrong<wire::ReportT>(
+        "NotANumber", [](auto& m) { m.loss = kNan; }, "Report.loss", StatusCode::not_finite),
+    wrong<wire::PlanT>(
+        "InfiniteInAList", [](auto& m) { m.reason->observations[1]->measure->value = -kInf; },
+        "Plan.reason.observations[1].measure.value", StatusCode::not_finite),
+    wrong<wire::TelemetryT>(
+        "InfiniteInAListOfNumbers", [](auto& m) { m.series[0]->values[1] = kInf; },
+        "Telemetry.series[0].values[1]", StatusCode::not_finite),
+    wrong<wire::LeaveT>(
+        "TextTooLong", [](auto& m) { m.text = std::string(wire::kTextBytesMax + 1, 'a'); },
+        "Leave.text", kOverCap),
+    wrong<wire::LeaveT>(
+        "TextWithEscape", [](auto& m) { m.text = "\x1b[2J"; }, "Leave.text"),
+    wrong<wire::LeaveT>(
+        "TextWithDelete", [](auto& m) { m.text = "a\x7f"; }, "Leave.text"),
+    wrong<wire::LeaveT>(
+        "TextWithZero", [](auto& m) { m.text = std::string(1, '\0'); }, "Leave.text"),
+    wrong<wire::LeaveT>(
+        "TextWithC1Control", [](auto& m) { m.text = "\xC2\x9B"; }, "Leave.text"),
+    wrong<wire::LeaveT>(
+        "TextInLatin1", [](auto& m) { m.text = "caf\xE9"; }, "Leave.text"),
+    wrong<wire::LeaveT>(
+        "TextOverlong", [](auto& m) { m.text = "\xE0\x80\xAF"; }, "Leave.text"),
+    wrong<wire::LeaveT>(
+        "TextWithSurrogate", [](auto& m) { m.text = "\xED\xA0\x80"; }, "Leave.text"),
+    wrong<wire::LeaveT>(
+        "TextCutInACharacter", [](auto& m) { m.text = "\xE2\x82"; }, "Leave.text"),
+    wrong<wire::LeaveT>(
+        "TextBeyondUnicode", [](auto& m) { m.text = "\xF4\x90\x80\x80"; }, "Leave.text"),
+};
+
+const Wrong kSession[] = {
+    wrong<wire::HelloT>(
+        "VersionsReversed", [](auto& m) { m.version_min = 4; }, "version_min"),
+    wrong<wire::HelloT>(
+        "NoVersion", [](auto& m) { m.version_min = 0; }, "version_min"),
+    wrong<wire::HelloT>(
+        "NoRole", [](auto& m) { m.role = wire::Role::unspecified; }, "role"),
+    wrong<wire::HelloT>(
+        "NoAgentId", [](auto& m) { m.agent_id.clear(); }, "agent_id"),
+    wrong<wire::HelloT>(
+        "AgentIdIsAPath", [](auto& m) { m.agent_id = "../etc"; }, "agent_id"),
+    wrong<wire::HelloT>(
+        "AgentIdTooLong", [](auto& m) { m.agent_id.assign(wire::kAgentIdBytesMax + 1, 'a'); },
+        "agent_id", kOverCap),
+    wrong<wire::HelloT>(
+        "NoIncarnation", [](auto& m) { m.incarnation = 0; }, "incarnation"),
+    wrong<wire::HelloT>(
+        "NegativeSpeed", [](auto& m) { m.capabilities->codecs[1]->decode_bytes_per_s = -1; },
+        "capabilities.codecs[1]: decode_bytes_per_s"),
+    wrong<wire::HelloT>(
+        "ResidualOfTheFuture", [](auto& m) { m.holdings[0]->residual_version = 6; },
+        "holdings[0]: residual_version", kOverCap),
+    wrong<wire::HelloT>(
+        "UndecidedRoundZero",
+        [](auto& m) { m.holdings[1]->undecided[0] = wire::RoundId(1, 0, 1, 0); },
+        "holdings[1]: undecided[0]: id.round"),
+    wrong<wire::HelloT>(
+        "EmptyEndpoint", [](auto& m) { m.endpoints[0]->address.clear(); }, "endpoints[0]: address"),
+    wrong<wire::WelcomeT>(
+        "TimeoutBelowInterval", [](auto& m) { m.heartbeat_timeout_ms = 100; },
+        "heartbeat_timeout_ms"),
+    wrong<wire::WelcomeT>(
+        "NoLimits", [](auto& m) { m.limits.reset(); }, "limits"),
+    wrong<wire::WelcomeT>(
+        "LimitAboveOurs", [](auto& m) { m.limits->payload_bytes_max = wire::kPayloadBytesMax + 1; },
+        "payload_bytes_max"),
+    wrong<wire::WelcomeT>(
+        "IndexBeyondMembers", [](auto& m) { m.standings[0]->agent_index = wire::kMembersMax; },
+        "standings[0]: agent_index"),
+    wrong<wire::RefusalT>(
+        "NoCode", [](auto& m) { m.code = {}; }, "code"),
+    wrong<wire::RefusalT>(
+        "NoWhat", [](auto& m) { m.what.clear(); }, "what"),
+    wrong<wire::HeartbeatT>(
+        "MoreThanDone", [](auto& m) { m.progress = 1.5f; }, "progress"),
+    wrong<wire::LinkProbeT>(
+        "IndexBeyondTrain", [](auto& m) { m.index = m.count; }, "index"),
+    wrong<wire::LinkProbeT>(
+        "EndlessTrain", [](auto& m) { m.count = wire::kListItemsMax + 1; }, "count"),
+    wrong<wire::LinkProbeT>(
+        "OrderWithoutGoal",
+        [](auto& m) {
+          m.kind = wire::ProbeKind::order;
+          m.endpoint.clear();
+        },
+        "endpoint"),
+    wrong<wire::LinkProbeT>(
+        "PaddingTooLarge", [](auto& m) { m.payload_bytes = wire::kPayloadBytesMax + 1; },
+        "payload_bytes", kOverCap),
+    wrong<wire::PeerHelloT>(
+        "NoEpoch", [](auto& m) { m.epoch = 0; }, "epoch"),
+    wrong<wire::LeaveT>(
+        "NoReason", [](auto& m) { m.reason = {}; }, "reason"),
+    wrong<wire::TelemetryT>(
+        "TimesWithoutValues", [](auto& m) { m.series[1]->values.pop_back(); }, "series[1]: values"),
+    wrong<wire::TelemetryT>(
+        "TimesNotAscending",
+        [](auto& m) {
+          m.series[0]->at_ns = {8, 7};
+        },
+        "series[0]: at_ns"),
+    wrong<wire::TelemetryT>(
+        "NoUnit", [](auto& m) { m.series[0]->unit = {}; }, "series[0]: unit"),
+    wrong<wire::TelemetryT>(
+        "EventWithoutName", [](auto& m) { m.events[1]->name.clear(); }, "events[1]: name"),
+    wrong<wire::TelemetryT>(
+        "NegativeLatency", [](auto& m) { m.links[0]->alpha_s = -1e-3; }, "links[0]: alpha_s"),
+};
+
+const Wrong kJob[] = {
+    wrong<wire::JobT>(
+        "NoJob", [](auto& m) { m.job = 0; }, "job"),
+    wrong<wire::JobT>(
+        "NoModel", [](auto& m) { m.model.reset(); }, "model"),
+    wrong<wire::JobT>(
+        "FileWithoutArtifact",
+        [](auto& m) {
+          m.model->kind = wire::ModelKind::torchscript;
+          m.model->artifact.reset();
+        },
+        "model: artifact"),
+    wrong<wire::JobT>(
+        "NoLayerMap", [](auto& m) { m.layer_map.reset(); }, "layer_map"),
+    wrong<wire::JobT>(
+        "ShapeOfOtherSize",
+        [](auto& m) {
+          m.layer_map->layers[1]->shape = {2, 2};
+        },
+        "layer_map: layers[1]: values"),
+    wrong<wire::JobT>(
+        "ShapeThatOverflows",
+        [](auto& m) {
+          m.layer_map->layers[0]->shape = {1ull << 33, 1ull << 33};
+        },
+        "layers[0]: shape", kOverCap),
+    wrong<wire::JobT>(
+        "TooManyDimensions",
+        [](auto& m) { m.layer_map->layers[0]->shape.assign(wire::kDimensionsMax + 1, 1); },
+        "layers[0]: shape", kOverCap),
+    wrong<wire::JobT>(
+        "LayersTooLargeTogether",
+        [](auto& m) {
+          for (auto& layer : m.layer_map->layers) {
+            layer->shape = {wire::kModelValuesMax};
+            layer->values = wire::kModelValuesMax;
+          }
+        },
+        "values of all layers", kOverCap),
+    wrong<wire::JobT>(
+        "NoOptimizer", [](auto& m) { m.optimizer.reset(); }, "optimizer"),
+    wrong<wire::JobT>(
+        "BatchTooLong", [](auto& m) { m.rounds_per_commit = wire::kRoundsPerCommitMax + 1; },
+        "rounds_per_commit"),
+    wrong<wire::JobChangeT>(
+        "NoState", [](auto& m) { m.state = {}; }, "state"),
+    wrong<wire::MembershipT>(
+        "IndexBeyondAgents", [](auto& m) { m.agent_index = 2; }, "agent_index"),
+    wrong<wire::MembershipT>(
+        "NotAllMembers", [](auto& m) { m.agents = 3; }, "members"),
+    wrong<wire::MembershipT>(
+        "TooManyAgents", [](auto& m) { m.agents = wire::kMembersMax + 1; }, "agents"),
+    wrong<wire::MembershipT>(
+        "KeyOfOtherSize", [](auto& m) { m.members[1]->public_key.pop_back(); },
+        "members[1]: public_key"),
+    wrong<wire::MembershipT>(
+        "NegativeWeight", [](auto& m) { m.members[0]->weight = -1; }, "members[0]: weight"),
+    wrong<wire::MembershipT>(
+        "PeersWithoutSession", [](auto& m) { m.peer_session = 0; }, "peer_session"),
+};
+
+const Wrong kPlan[] = {
+    wrong<wire::PlanT>(
+        "NoId", [](auto& m) { m.id.reset(); }, "id"),
+    wrong<wire::PlanT>(
+        "OtherVersion", [](auto& m) { m.model_version = 5; }, "model_version"),
+    wrong<wire::PlanT>(
+        "BitmapTooShort", [](auto& m) { m.agents = 9; }, "participants"),
+    wrong<wire::PlanT>(
+        "BitBeyondAgents", [](auto& m) { m.participants = {7}; }, "participants"),
+    wrong<wire::PlanT>(
+        "QuorumOfMoreThanAll", [](auto& m) { m.quorum = 3; }, "quorum"),
+    wrong<wire::PlanT>(
+        "NoDeadline", [](auto& m) { m.deadline_ms = 0; }, "deadline_ms"),
+    wrong<wire::PlanT>(
+        "NoDivisor", [](auto& m) { m.divisor = {}; }, "divisor"),
+    wrong<wire::PlanT>(
+        "NoWeightAtAll", [](auto& m) { m.weight_sum = 0; }, "weight_sum"),
+    wrong<wire::PlanT>(
+        "ResidualDropped", [](auto& m) { m.residual_scale = 0; }, "residual_scale"),
+    wrong<wire::PlanT>(
+        "NoStages", [](auto& m) { m.exchanges[0]->stages.clear(); }, "exchanges[0]: stages"),
+    wrong<wire::PlanT>(
+        "StrangerInTheRing",
+        [](auto& m) {
+          m.exchanges[1]->order = {0, 2};
+        },
+        "exchanges[1]: order"),
+    wrong<wire::PlanT>(
+        "StrangerAsRoot", [](auto& m) { m.exchanges[1]->root = 2; }, "exchanges[1]: root"),
+    wrong<wire::PlanT>(
+        "RatioAboveOne", [](auto& m) { m.exchanges[0]->ratio = 1.01; }, "exchanges[0]: ratio"),
+    wrong<wire::PlanT>(
+        "PartsTooLarge",
+        [](auto& m) { m.exchanges[0]->payload_bytes = wire::kPayloadBytesMax + 1; },
+        "exchanges[0]: payload_bytes"),
+    wrong<wire::PlanT>(
+        "NoSuchExchange", [](auto& m) { m.buckets[0]->exchange = 2; }, "buckets[0]: exchange"),
+    wrong<wire::PlanT>(
+        "BucketsOverlap", [](auto& m) { m.buckets[1]->first_value = 7; },
+        "buckets[1]: first_value"),
+    wrong<wire::PlanT>(
+        "BucketTooLarge", [](auto& m) { m.buckets[1]->values = wire::kBucketValuesMax + 1; },
+        "buckets[1]: values", kOverCap),
+    wrong<wire::PlanT>(
+        "BucketInTwoGroups",
+        [](auto& m) {
+          m.groups = {wire::Range(0, 1), wire::Range(0, 2)};
+        },
+        "groups[1]: bucket"),
+    wrong<wire::PlanT>(
+        "BucketInNoGroup", [](auto& m) { m.groups.pop_back(); }, "buckets in groups"),
+    wrong<wire::PlanT>(
+        "GroupBeyondBuckets", [](auto& m) { m.groups[1] = wire::Range(1, 2); }, "groups[1]: first",
+        kOverCap),
+    wrong<wire::PlanT>(
+        "GroupThatOverflows", [](auto& m) { m.groups[1] = wire::Range(~0u, 2); },
+        "groups[1]: first", kOverCap),
+    wrong<wire::PlanT>(
+        "ObservationOfNothing", [](auto& m) { m.reason->observations[0]->measure.reset(); },
+        "reason: observations[0]: measure"),
+};
+
+const Wrong kExchange[] = {
+    wrong<wire::UpdateT>(
+        "NoPart", [](auto& m) { m.part.reset(); }, "part"),
+    wrong<wire::UpdateT>(
+        "NoRoundId", [](auto& m) { m.part->id.reset(); }, "part: id"),
+    wrong<wire::UpdateT>(
+        "PartBeyondParts", [](auto& m) { m.part->part = 2; }, "part: part"),
+    wrong<wire::UpdateT>(
+        "NoParts", [](auto& m) { m.part->parts = 0; }, "part: parts"),
+    wrong<wire::UpdateT>(
+        "SegmentBeyondSegments", [](auto& m) { m.part->segment = 2; }, "part: segment"),
+    wrong<wire::UpdateT>(
+        "PayloadTooLarge", [](auto& m) { m.part->payload_bytes = wire::kPayloadBytesMax + 1; },
+        "part: payload_bytes", kOverCap),
+    wrong<wire::UpdateT>(
+        "StageTooLarge", [](auto& m) { m.part->stage_bytes = wire::kStageBytesMax + 1; },
+        "part: stage_bytes", kOverCap),
+    wrong<wire::UpdateT>(
+        "OffsetThatOverflows", [](auto& m) { m.part->offset = ~0ull; }, "part: offset", kOverCap),
+    wrong<wire::UpdateT>(
+        "EndBeyondStage", [](auto& m) { m.part->offset = 9; }, "part: end of the last part"),
+    wrong<wire::UpdateT>(
+        "EndInTheMiddle",
+        [](auto& m) {
+          m.part->part = 0;
+          m.part->offset = 0;
+          m.part->payload_bytes = 24;
+        },
+        "part: end of a part before the last"),
+    wrong<wire::UpdateT>(
+        "EmptyPart",
+        [](auto& m) {
+          m.part->part = 0;
+          m.part->offset = 0;
+          m.part->payload_bytes = 0;
+        },
+        "part: payload_bytes"),
+    wrong<wire::UpdateT>(
+        "LaterPartAtTheStart",
+        [](auto& m) {
+          m.part->offset = 0;
+          m.part->payload_bytes = 24;
+        },
+        "part: offset"),
+    wrong<wire::UpdateT>(
+        "NoWeight", [](auto& m) { m.weight = 0; }, "weight"),
+    wrong<wire::UpdateT>(
+        "NoContributor", [](auto& m) { m.contributors = 0; }, "contributors"),
+    wrong<wire::UpdateT>(
+        "BitsOfOtherNumber", [](auto& m) { m.contributor_bits = {1}; }, "contributor_bits"),
+    wrong<wire::PreliminaryT>(
+        "SenderBeyondMembers", [](auto& m) { m.agent_index = wire::kMembersMax; }, "agent_index"),
+    wrong<wire::AggregateT>(
+        "OwnerBelowMinusOne", [](auto& m) { m.agent_index = -2; }, "agent_index"),
+    wrong<wire::ReceiptT>(
+        "MissingBeyondParts", [](auto& m) { m.missing[0] = wire::Range(1, wire::kPartsMax); },
+        "missing[0]: count"),
+    wrong<wire::ReportT>(
+        "GainsWithoutRatios", [](auto& m) { m.gain->ratios.pop_back(); }, "gain.gains"),
+    wrong<wire::ReportT>(
+        "NegativeTime", [](auto& m) { m.wait_s = -1; }, "wait_s"),
+    wrong<wire::CommitT>(
+        "NoRounds", [](auto& m) { m.rounds.clear(); }, "rounds"),
+    wrong<wire::CommitT>(
+        "RoundsOutOfOrder", [](auto& m) { m.rounds[0]->round = 5; }, "rounds[0]: round"),
+    wrong<wire::CommitT>(
+        "OtherVersion", [](auto& m) { m.model_version = 6; }, "model_version"),
+    wrong<wire::CommitT>(
+        "BitmapOfOtherSize", [](auto& m) { m.agents = 9; }, "contributor_sets[0]: bits"),
+    wrong<wire::CommitT>(
+        "BitBeyondAgents", [](auto& m) { m.rounds[1]->contributor_sets[1]->bits = {6}; },
+        "rounds[1]: contributor_sets[1]: bits"),
+    wrong<wire::CommitT>(
+        "CountOfOtherBits", [](auto& m) { m.rounds[0]->contributor_sets[0]->contributors = 1; },
+        "bits set"),
+    wrong<wire::CommitT>(
+        "DivisorZero", [](auto& m) { m.rounds[0]->contributor_sets[0]->divisor = 0; }, "divisor"),
+    wrong<wire::CommitT>(
+        "NoSuchSet", [](auto& m) { m.rounds[0]->outcomes[0]->contributor_set = 2; },
+        "outcomes[0]: contributor_set"),
+    wrong<wire::CommitT>(
+        "ChunkBeyondChunks", [](auto& m) { m.rounds[0]->outcomes[1]->chunk = 2; },
+        "outcomes[1]: chunk"),
+    wrong<wire::AppliedT>(
+        "OtherVersion", [](auto& m) { m.model_version = 4; }, "model_version"),
+    wrong<wire::AbortT>(
+        "NoReason", [](auto& m) { m.reason = {}; }, "reason"),
+    wrong<wire::AbortT>(
+        "RollBackForward", [](auto& m) { m.roll_back_version = 3; }, "roll_back_version"),
+    wrong<wire::AbortT>(
+        "FirstAfterLast", [](auto& m) { m.first_round = 6; }, "first_round"),
+};
+
+const Wrong kTransfer[] = {
+    wrong<wire::TransferRequestT>(
+        "NoContent", [](auto& m) { m.content = {}; }, "content"),
+    wrong<wire::TransferOfferT>(
+        "PartsThatDoNotAddUp", [](auto& m) { m.parts = 3; }, "parts"),
+    wrong<wire::TransferOfferT>(
+        "NoPartSize", [](auto& m) { m.part_bytes = 0; }, "part_bytes"),
+    wrong<wire::TransferOfferT>(
+        "TooLarge", [](auto& m) { m.bytes = ~0ull; }, "bytes", kOverCap),
+    wrong<wire::TransferOfferT>(
+        "SettlementOfOtherSize", [](auto& m) { m.settled[0]->contributed_bits.clear(); },
+        "settled[0]: contributed_bits"),
+    wrong<wire::TransferFetchT>(
+        "NothingAskedFor", [](auto& m) { *m.parts = wire::Range(3, 0); }, "parts.count"),
+    wrong<wire::TransferPartT>(
+        "PartBeyondParts", [](auto& m) { m.part = 2; }, "part"),
+    wrong<wire::TransferPartT>(
+        "Empty", [](auto& m) { m.payload_bytes = 0; }, "payload_bytes"),
+};
+
+std::string case_name(const ::testing::TestParamInfo<Wrong>& wrong_case) {
+  return std::string(wire::name(wrong_case.param.kind)) + wrong_case.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(AnyField, Checks, ::testing::ValuesIn(kAnyField), case_name);
+INSTANTIATE_TEST_SUITE_P(Session, Checks, ::testing::ValuesIn(kSession), case_name);
+INSTANTIATE_TEST_SUITE_P(Job, Checks, ::testing::ValuesIn(kJob), case_name);
+INSTANTIATE_TEST_SUITE_P(Plan, Checks, ::testing::ValuesIn(kPlan), case_name);
+INSTANTIATE_TEST_SUITE_P(Exchange, Checks, ::testing::ValuesIn(kExchange), case_name);
+INSTANTIATE_TEST_SUITE_P(Transfer, Checks, ::testing::ValuesIn(kTransfer), case_name);
+
+// What the checks must leave alone.
+TEST(ChecksAllow, AHelloBeforeThereIsASession) {
+  FrameT hello = filled(wire::Message::Hello);
+  hello.session = 0;
+  EXPECT_TRUE(build_frame(hello).ok()) << build_frame(hello).status().text();
+}
+
+TEST(ChecksAllow, EnumValuesOfLaterVersions) {
+  FrameT plan = filled(wire::Message::Plan);
+  plan.message.AsPlan()->exchanges[0]->collective = static_cast<wire::Collective>(200);
+  EXPECT_TRUE(build_frame(plan).ok()) << build_frame(plan).status().text();
+}
+
+TEST(ChecksAllow, TextInAnyLanguageWithLineBreaks) {
+  FrameT leave = filled(wire::Message::Leave);
+  leave.message.AsLeave()->text = "zu hei\xC3\x9F\n\xE6\x9A\x91\xE3\x81\x84 \xF0\x9F\x94\xA5";
+  EXPECT_TRUE(build_frame(leave).ok()) << build_frame(leave).status().text();
+}
+
+TEST(ChecksAllow, AnEmptyPayload) {
+  FrameT update = filled(wire::Message::Update);
+  wire::PartT& part = *update.message.AsUpdate()->part;
+  part.part = 0;
+  part.parts = 1;
+  part.offset = part.stage_bytes = 0;
+  part.payload_bytes = 0;
+  EXPECT_TRUE(build_frame(update).ok()) << build_frame(update).status().text();
+}
+
+TEST(ChecksAllow, AMembershipThatNamesNobody) {
+  FrameT membership = filled(wire::Message::Membership);
+  wire::MembershipT& star = *membership.message.AsMembership();
+  star.members.clear();
+  star.peer_session = 0;
+  star.agents = wire::kMembersMax;
+  EXPECT_TRUE(build_frame(membership).ok()) << build_frame(membership).status().text();
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,25 @@
+# tributary_generate_wire(SCHEMAS INCLUDE_DIR HEADERS): makes #include "schemas/frame_generated.h"
+# and "schemas/message_kinds_generated.h" work for whoever has INCLUDE_DIR among its include folders,
+# from the schemas in the folder SCHEMAS. HEADERS is set to the paths of both.
+
+set(TRIBUTARY_MESSAGE_KINDS_SCRIPT "${CMAKE_CURRENT_LIST_DIR}/message_kinds.cmake")
+
+function(tributary_generate_wire schemas include_dir headers_out)
+  file(GLOB inputs CONFIGURE_DEPENDS "${schemas}/*.fbs")
+  set(folder "${include_dir}/schemas")
+  set(headers "${folder}/frame_generated.h" "${folder}/message_kinds_generated.h")
+  add_custom_command(
+    OUTPUT ${headers}
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}"
+    # One header for all files; the object API and the static reflection are what schemas/frame.h
+    # and schemas/walk.h are written against.
+    COMMAND "${FLATC}" --cpp --gen-all --cpp-std c++17 --cpp-static-reflection --scoped-enums
+            --gen-object-api --gen-compare --warnings-as-errors
+            -o "${folder}" "${schemas}/frame.fbs"
+    COMMAND "${CMAKE_COMMAND}" "-DFROM=${schemas}/frame.fbs"
+            "-DTO=${folder}/message_kinds_generated.h" -P "${TRIBUTARY_MESSAGE_KINDS_SCRIPT}"
+    DEPENDS ${inputs} "${TRIBUTARY_MESSAGE_KINDS_SCRIPT}"
+    COMMENT "Generating C++ from ${schemas}"
+    VERBATIM)
+  set(${headers_out} ${headers} PARENT_SCOPE)
+endfunction()

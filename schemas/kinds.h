@@ -1,0 +1,75 @@
+// What holds for each kind of message as a whole.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "schemas/frame_generated.h"
+#include "schemas/limits.h"
+
+namespace tributary::wire {
+
+enum KindTrait : unsigned {
+  kBeforeSession = 1,  // may come before there is a session
+  kWantsAnswer = 2,    // has a message id; sent again under it until it is answered
+  kIsAnswer = 4,       // names the message that it answers
+  kHasPayload = 8,     // the next message part is its payload, which may be empty
+};
+
+struct KindRules {
+  Message kind;
+  std::size_t frame_bytes_max;
+  unsigned traits;
+
+  constexpr bool has(KindTrait trait) const { return (traits & trait) != 0; }
+};
+
+// In the order of the union: a kind's number is its place.
+inline constexpr KindRules kKindRules[] = {
+    {Message::NONE, 0, 0},
+    {Message::Hello, kTextFrameBytesMax, kBeforeSession | kWantsAnswer},
+    {Message::Welcome, kTextFrameBytesMax, kIsAnswer},
+    {Message::Refusal, kSmallFrameBytesMax, kBeforeSession},
+    {Message::Ack, kFixedFrameBytesMax, kIsAnswer},
+    {Message::Heartbeat, kFixedFrameBytesMax, 0},
+    {Message::Job, kFrameBytesMax, kWantsAnswer},
+    {Message::JobChange, kSmallFrameBytesMax, kWantsAnswer},
+    {Message::Membership, kLongFrameBytesMax, kWantsAnswer},
+    {Message::PeerHello, kFixedFrameBytesMax, kWantsAnswer},
+    {Message::Plan, kLongFrameBytesMax, kWantsAnswer},
+    {Message::Preliminary, kFixedFrameBytesMax, kHasPayload},
+    {Message::Update, kSmallFrameBytesMax, kHasPayload},
+    {Message::Aggregate, kSmallFrameBytesMax, kHasPayload},
+    {Message::Receipt, kTextFrameBytesMax, 0},
+    {Message::Report, kTextFrameBytesMax, kWantsAnswer},
+    {Message::Commit, kLongFrameBytesMax, kWantsAnswer},
+    {Message::Applied, kFixedFrameBytesMax, kWantsAnswer},
+    {Message::Abort, kSmallFrameBytesMax, kWantsAnswer},
+    {Message::TransferRequest, kSmallFrameBytesMax, kWantsAnswer},
+    {Message::TransferOffer, kListFrameBytesMax, kWantsAnswer},
+    {Message::TransferFetch, kFixedFrameBytesMax, 0},
+    {Message::TransferPart, kFixedFrameBytesMax, kHasPayload},
+    {Message::LinkProbe, kSmallFrameBytesMax, kHasPayload},
+    {Message::Telemetry, kListFrameBytesMax, 0},
+    {Message::Leave, kSmallFrameBytesMax, kWantsAnswer},
+};
+
+constexpr bool is_known(Message kind) { return kind >= Message::MIN && kind <= Message::MAX; }
+
+// Only for a kind that this build knows.
+constexpr const KindRules& rules_of(Message kind) {
+  return kKindRules[static_cast<std::size_t>(kind)];
+}
+
+constexpr bool kind_rules_are_in_place() {
+  std::size_t place = 0;
+  for (const KindRules& rules : kKindRules) {
+    if (static_cast<std::size_t>(rules.kind) != place++) return false;
+  }
+  return place == static_cast<std::size_t>(Message::MAX) + 1;
+}
+static_assert(kind_rules_are_in_place(), "a kind of message has no row, or not in its place");
+
+inline std::string_view name(Message kind) { return EnumNameMessage(kind); }
+
+}  // namespace tributary::wire
