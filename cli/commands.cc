@@ -5,8 +5,9 @@
 namespace tributary {
 
 std::span<const Noun> all_nouns() {
-  static constexpr std::array<Noun, 1> kNouns = {{
+  static constexpr std::array<Noun, 2> kNouns = {{
       {"codec", "list the codecs, use them on files, measure them"},
+      {"plan", "work out what a federation is to use"},
   }};
   return kNouns;
 }
@@ -17,6 +18,7 @@ std::vector<Command> all_commands() {
   commands.push_back(codec_encode_command());
   commands.push_back(codec_decode_command());
   commands.push_back(codec_measure_command());
+  commands.push_back(plan_table_command());
   commands.push_back(demo_command());
   return commands;
 }

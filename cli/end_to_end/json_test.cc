@@ -188,5 +188,20 @@ TEST_F(JsonTest, ErrorsOfTheInputToo) {
   EXPECT_EQ(Json::parse(outcome.out)["error"]["code"], "not_found");
 }
 
+TEST_F(JsonTest, PlanTableTellsWhatItChose) {
+  const Json data =
+      this->data({"plan", "table", "--bits", "4", "--agents", "4", "--down-bits", "8"});
+  EXPECT_THAT(keys(data), UnorderedElementsAreArray({"bits", "agents", "table", "granularity", "p",
+                                                     "threshold", "sum_bits", "rounding_mse",
+                                                     "truncation_mse", "expected_nmse"}));
+  EXPECT_EQ(data["granularity"], 63);
+  EXPECT_EQ(data["p"], 1.0 / 256);
+  EXPECT_EQ(data["table"].size(), 16u);
+  EXPECT_NEAR(data["expected_nmse"].get<double>(), 0.0052, 0.0001);
+  const Json given = this->data(
+      {"plan", "table", "--bits", "4", "--granularity", "30", "--p", "0.03125", "--agents", "4"});
+  EXPECT_NEAR(given["threshold"].get<double>(), 2.15387469406, 1e-10);
+}
+
 }  // namespace
 }  // namespace tributary

@@ -34,6 +34,7 @@ TEST(Usage, RefusesNumbersOutOfRange) {
   expect_usage_error(
       {"codec", "encode", "--codec", "fp32", "--in", "x", "--out", "y", "--threads", "many"},
       "option '--threads'");
+  expect_usage_error({"plan", "table", "--bits", "4", "--p", "0.7"}, "0.5, got '0.7'");
   expect_usage_error({"codec", "measure", "--codec", "int8:block=100", "--in", "x"},
                      "a power of two from 64 to 65536, got '100'");
 }
@@ -52,6 +53,7 @@ TEST(Usage, HelpsEverywhereWithExamples) {
                                              {"codec", "encode"},
                                              {"codec", "decode"},
                                              {"codec", "measure"},
+                                             {"plan", "table"},
                                              {"demo"}}) {
     std::vector<std::string> args = words;
     args.emplace_back("--help");

@@ -201,7 +201,7 @@ TEST(Powersgd, WhoeverLearnsTheRoundStartsTheNextAlike) {
   const auto newcomer = encoder();
   const LoneRound first(*codec, *committed, values, 1);
   EXPECT_EQ(LoneRound(*codec, *excluded, values, 1).payloads[0], first.payloads[0]);
-  LoneRound(*codec, *given_up, values, 1);
+  const LoneRound abandoned(*codec, *given_up, values, 1);
   committed->settle(first.spans, true);
   excluded->settle(first.spans, false);
   given_up->settle({}, false);

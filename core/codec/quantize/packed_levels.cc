@@ -22,9 +22,9 @@ template <int kBits>
 std::uint64_t code_bytes(const std::int8_t* levels) {
   std::array<std::uint8_t, 8> codes;
   for (std::size_t i = 0; i < 8; ++i) {
-    const int level = levels[i];
-    const int sign = level < 0 ? 1 : 0;
-    codes[i] = static_cast<std::uint8_t>((sign != 0 ? -level : level) | sign << (kBits - 1));
+    const int sign = levels[i] < 0 ? 1 : 0;
+    codes[i] =
+        static_cast<std::uint8_t>((sign != 0 ? -levels[i] : levels[i]) | sign << (kBits - 1));
   }
   return std::bit_cast<std::uint64_t>(codes);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include <cstring>
 
 namespace tributary::thc {
@@ -11,6 +13,11 @@ struct Stamp {
   std::uint16_t granularity;
   std::uint16_t fingerprint;
   float threshold;
+
+  friend bool operator==(const Stamp& a, const Stamp& b) {
+    return a.granularity == b.granularity && a.fingerprint == b.fingerprint &&
+           std::bit_cast<std::uint32_t>(a.threshold) == std::bit_cast<std::uint32_t>(b.threshold);
+  }
 };
 static_assert(sizeof(Stamp) == kStampBytes);
 
@@ -45,7 +52,9 @@ Result<Fields> open_fields(const OpenPayload& payload, const Levels& levels,
     return wrong_body_size("THC levels", bytes, payload.body.size());
   }
   const Stamp expected = stamp_of(levels);
-  if (std::memcmp(payload.body.data(), &expected, sizeof(expected)) != 0) {
+  Stamp stamp;
+  std::memcpy(&stamp, payload.body.data(), sizeof(stamp));
+  if (stamp != expected) {
     return Status(StatusCode::mismatch,
                   {.what = "table of THC levels",
                    .expected = fmt::format("granularity {}, fingerprint {:#06x}",

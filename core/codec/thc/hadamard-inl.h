@@ -107,7 +107,7 @@ HWY_INLINE FloatVec times_signed(FloatVec v, const std::uint32_t* signs, float f
 // pass over every block waits for memory. An address beyond the bucket is harmless.
 HWY_INLINE void prefetch_next_block(const float* x, std::size_t block) {
   const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(x) + block * sizeof(float);
-  hwy::Prefetch(reinterpret_cast<const float*>(next));
+  hwy::Prefetch(reinterpret_cast<const float*>(next));  // NOLINT(performance-no-int-to-ptr)
 }
 
 struct SignedWithinVectors {

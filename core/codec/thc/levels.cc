@@ -18,7 +18,8 @@ Levels::Levels(const TablePlan& plan, unsigned level_bits)
     : bits(level_bits),
       sum_bits(plan.sum_bits),
       granularity(plan.granularity),
-      threshold(static_cast<float>(plan.threshold)) {
+      threshold(static_cast<float>(plan.threshold)),
+      own_error(thc::own_error(plan)) {
   const std::size_t count = plan.levels.size();
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = plan.levels[i % count];
   std::size_t level = 0;

@@ -20,6 +20,7 @@ struct Levels {
   unsigned sum_bits;  // of a sum, on its way down
   std::uint32_t granularity;
   float threshold;
+  double own_error;  // expected, of one agent's encoding by itself
 
   std::array<std::uint16_t, levels_of(kBitsMax)> places = {};  // T; the table repeats beyond 2^bits
   // By grid cell, the last one being the point g alone. For look-ups in a register the level is

@@ -1,6 +1,7 @@
 #include "core/codec/thc/normal.h"
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace tributary::thc {
@@ -13,7 +14,7 @@ constexpr double kInverseSqrt2Pi = 0x1.9884533d43651p-2;
 
 // exp(-y) for 0 <= y < 700: 2^-k · exp(r), |r| <= ln(2) / 2, by its Taylor series.
 double exp_of_minus(double y) {
-  const auto k = static_cast<std::int64_t>(y * kInverseLn2 + 0.5);
+  const auto k = static_cast<std::int64_t>(std::floor(y * kInverseLn2 + 0.5));
   const auto halvings = static_cast<double>(k);
   const double r = (halvings * kLn2High - y) + halvings * kLn2Low;
   double sum = 1;

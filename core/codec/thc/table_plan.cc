@@ -25,6 +25,9 @@ constexpr unsigned kBitsOfFullSearch = 5;
 constexpr std::uint32_t kGranularitiesTried = 4;
 // Candidates for p are 2^-1 .. 2^-kHalvingsMax.
 constexpr int kHalvingsMax = 39;
+// Of one agent's own encoding. Error feedback converges if an encoding loses less than there was,
+// and for very many agents 1 or 2 bits would otherwise be stretched beyond that.
+constexpr double kOwnErrorMax = 0.9;
 // A gain smaller than this share is none: equal tables of different granularity must stay equal.
 constexpr double kTieShare = 1e-9;
 
@@ -125,7 +128,7 @@ TablePlan best_share(const TableRequest& request, std::uint32_t granularity, int
     const int from = halvings;
     for (int next = halvings + step; next >= 1 && next <= kHalvingsMax; next += step) {
       TablePlan plan = at(next);
-      if (!better(plan, best)) break;
+      if (!better(plan, best) || own_error(plan) > kOwnErrorMax) break;
       best = std::move(plan);
       halvings = next;
     }
@@ -136,11 +139,13 @@ TablePlan best_share(const TableRequest& request, std::uint32_t granularity, int
 
 }  // namespace
 
+double own_error(const TablePlan& plan) { return plan.truncation_mse + plan.rounding_mse; }
+
 Result<TablePlan> plan_table(const TableRequest& request) {
   TRIBUTARY_TRY(check(request));
   TRIBUTARY_ASSIGN(const Range range, granularities(request));
   std::optional<TablePlan> best;
-  int halvings = 8;
+  int halvings = 2 * static_cast<int>(request.bits);  // loses little enough, and is never far off
   for (std::uint32_t granularity = range.first; granularity <= range.last; ++granularity) {
     TablePlan plan = request.p != 0 ? evaluate(request, granularity, request.p)
                                     : best_share(request, granularity, halvings);

@@ -40,6 +40,9 @@ struct TablePlan {
   double expected_nmse = 0;
 };
 
+// The expected error of one agent's encoding by itself, as a share of what was encoded.
+double own_error(const TablePlan& plan);
+
 Result<TablePlan> plan_table(const TableRequest& request);
 
 }  // namespace tributary::thc

@@ -69,13 +69,14 @@ Rounding rounding_of(const RoundContext& round, bool correlated) {
 
 class ThcCodec final : public Codec {
  public:
-  ThcCodec(const Params& params, const Options& options)
-      : spec_(params.canonical("thc")), options_(options) {}
+  ThcCodec(const Params& params, const Options& options, bool contracts)
+      : spec_(params.canonical("thc")), options_(options), contracts_(contracts) {}
 
   const std::string& spec() const override { return spec_; }
   std::span<const Stage> stages() const override { return kStages; }
   Aggregation aggregation() const override { return Aggregation::sum; }
   bool lossy() const override { return true; }
+  bool contracts() const override { return contracts_; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const override;
   std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,
@@ -92,6 +93,7 @@ class ThcCodec final : public Codec {
  private:
   const std::string spec_;
   const Options options_;
+  const bool contracts_;
 };
 
 Result<std::span<const float>> ThcCodec::norms(const StageCall& call, std::size_t values) const {
@@ -332,9 +334,9 @@ Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float
 
 Result<std::unique_ptr<Codec>> make_thc(const Params& params) {
   const Options options = Options::from(params);
-  // Whatever is wrong for one agent is wrong for any number.
-  TRIBUTARY_TRY(options.levels_for(1).status());
-  return std::unique_ptr<Codec>(std::make_unique<ThcCodec>(params, options));
+  // Whatever is wrong for one agent is wrong for any number, and a given p loses as much.
+  TRIBUTARY_ASSIGN(const auto levels, options.levels_for(1));
+  return std::unique_ptr<Codec>(std::make_unique<ThcCodec>(params, options, levels->own_error < 1));
 }
 
 }  // namespace tributary::thc

@@ -314,6 +314,13 @@ TEST(ThcNorms, WhatIsClampedComesWithLaterRounds) {
   EXPECT_LT(error / energy, 0.01);
 }
 
+TEST(ThcSpec, KnowsWhetherErrorFeedbackConverges) {
+  for (const char* const spec : {"thc", "thc:bits=1", "thc:bits=2,levels=uniform", "thc:p=0.5"}) {
+    EXPECT_TRUE(codec_of(spec)->contracts()) << spec;
+  }
+  EXPECT_FALSE(codec_of("thc:bits=1,p=0.01")->contracts());
+}
+
 TEST(ThcSpec, RefusesTablesThatCannotBe) {
   EXPECT_EQ(make_codec("thc:bits=4,granularity=14").status().code(), StatusCode::invalid_argument);
   EXPECT_EQ(make_codec("thc:levels=uniform,granularity=30").status().code(),
