@@ -70,7 +70,7 @@ struct RoundContext {
   std::span<const LayerRun> layers = {};  // in order, without gaps; none: the bucket is one layer
 };
 
-struct OptimizerView;
+struct OptimizerView;  // core/codec/optimizer_view.h
 
 struct StageCall {
   RoundContext round;

@@ -296,7 +296,7 @@ class GCompCodec final : public Codec {
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override {
     TRIBUTARY_ASSIGN(UncheckedPayload unchecked,
                      UncheckedPayload::open(*this, 0, sum.size(), call.execution, payload));
-    const Status decoded = decode_body(call, unchecked, sum);
+    Status decoded = decode_body(call, unchecked, sum);
     TRIBUTARY_TRY(unchecked.check(call.execution));
     return decoded;
   }
