@@ -28,6 +28,10 @@ if(TRIBUTARY_SANITIZE)
   add_compile_options(-fsanitize=${TRIBUTARY_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all -g1)
   add_link_options(-fsanitize=${TRIBUTARY_SANITIZE})
+  if(TRIBUTARY_SANITIZE MATCHES "thread")
+    # What threads share does not depend on the width of a vector, and each width costs a build.
+    add_compile_definitions(HWY_COMPILE_ONLY_STATIC)
+  endif()
   if(TRIBUTARY_SANITIZE MATCHES "address" AND TRIBUTARY_FUZZERS)
     add_compile_options(-fsanitize=fuzzer-no-link)
   endif()
