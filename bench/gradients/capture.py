@@ -31,11 +31,11 @@ class Size:
     def __init__(self, large):
         self.channels = (32, 64, 128) if large else (8, 16, 32)
         self.hidden = 512 if large else 96
-        self.symbols = 2048 if large else 512
-        self.width = 192 if large else 32
-        self.layers = 4 if large else 1
+        self.symbols = 1024 if large else 512
+        self.width = 128 if large else 32
+        self.layers = 3 if large else 1
         self.context = 64 if large else 32
-        self.steps = {"convnet": 2000 if large else 4000, "transformer": 600 if large else 1000}
+        self.steps = {"convnet": 1200 if large else 4000, "transformer": 500 if large else 1000}
         self.batch = 64
 
 
@@ -223,9 +223,17 @@ def train(task_type, kind, size, out):
                 "optimizer": {"kind": kind, **OPTIMIZERS[kind], "learning_rate": rate},
                 "files": write(out, stem, vectors(kind, parameters, optimizer)),
             })
-            print(f"{stem}: step {step}, loss {loss.item():.4f}", file=sys.stderr)
+        if step in at or step % (steps // 20) == 0:
+            tell(f"{task.name}, {kind}: step {step} of {steps}, loss {loss.item():.4f}", step == steps)
         optimizer.step()
     return captures
+
+
+def tell(words, last):
+    """Progress: on a terminal one line that is written again, elsewhere a line each time."""
+    terminal = sys.stderr.isatty()
+    print(f"\r{words}\x1b[K" if terminal else words, end="" if terminal and not last else "\n",
+          file=sys.stderr, flush=True)
 
 
 def main():

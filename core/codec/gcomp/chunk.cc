@@ -34,6 +34,18 @@ std::uint8_t* pad_to_4(const std::uint8_t* start, std::uint8_t* end) {
   return end;
 }
 
+// std::reverse_copy, eight bytes at a time.
+std::uint8_t* reverse_copy(const std::uint8_t* in, std::size_t count, std::uint8_t* out) {
+  for (; count >= sizeof(std::uint64_t); count -= sizeof(std::uint64_t)) {
+    std::uint64_t eight;
+    std::memcpy(&eight, in + count - sizeof(eight), sizeof(eight));
+    eight = __builtin_bswap64(eight);
+    std::memcpy(out, &eight, sizeof(eight));
+    out += sizeof(eight);
+  }
+  return std::reverse_copy(in, in + count, out);
+}
+
 std::uint8_t* write_exponents(const Kernels& loops, const Codebook* book, std::size_t n,
                               Scratch& scratch, Header& header, std::uint8_t* out) {
   std::uint8_t* const start = out;
@@ -54,10 +66,8 @@ std::uint8_t* write_exponents(const Kernels& loops, const Codebook* book, std::s
   header.escapes = static_cast<std::uint32_t>(coded.escape_count);
   std::memcpy(out, coded.states.data(), sizeof(coded.states));
   out += sizeof(coded.states);
-  out = std::reverse_copy(coded.reversed_bytes.data(),
-                          coded.reversed_bytes.data() + coded.byte_count, out);
-  out = std::reverse_copy(coded.reversed_escapes.data(),
-                          coded.reversed_escapes.data() + coded.escape_count, out);
+  out = reverse_copy(coded.reversed_bytes.data(), coded.byte_count, out);
+  out = reverse_copy(coded.reversed_escapes.data(), coded.escape_count, out);
   return pad_to_4(start, out);
 }
 

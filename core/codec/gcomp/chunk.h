@@ -25,21 +25,22 @@ namespace tributary::gcomp {
 
 constexpr std::size_t kChunkHeaderBytes = 12;
 
-// What coding a chunk needs besides its input and output; about 1.5 MiB, of which a chunk touches a
+constexpr std::size_t chunk_bytes_max(std::size_t n) {
+  const std::size_t columns = kLevels * 2 * kColumns * sizeof(std::uint32_t);
+  return kChunkHeaderBytes + n + 4 + 2 * plane_bytes(n) +
+         packed_words(n, kFractionBits) * sizeof(std::uint32_t) + columns;
+}
+
+// What coding a chunk needs besides its input and output; about 1.8 MiB, of which a chunk touches a
 // third. One for every thread.
 struct Scratch {
   Parts parts;
   CodedExponents coded;
   Masks masks;
   std::array<std::uint32_t, kChunkValues + kLevels * kSlack> fractions;
+  std::array<std::uint8_t, chunk_bytes_max(kChunkValues)> chunk;  // until its place is known
 };
 Scratch& thread_scratch();
-
-constexpr std::size_t chunk_bytes_max(std::size_t n) {
-  const std::size_t columns = kLevels * 2 * kColumns * sizeof(std::uint32_t);
-  return kChunkHeaderBytes + n + 4 + 2 * plane_bytes(n) +
-         packed_words(n, kFractionBits) * sizeof(std::uint32_t) + columns;
-}
 
 struct ChunkStatistics {
   std::size_t bytes = 0;

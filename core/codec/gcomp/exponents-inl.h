@@ -8,6 +8,7 @@
 #define TRIBUTARY_GCOMP_EXPONENTS_INL_H
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -20,6 +21,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace tributary::gcomp::HWY_NAMESPACE {
 namespace {
+
+// Whoever reads a payload from one end to the other brings in what is a chunk further on: its
+// checksum is taken there before it is decoded.
+void prefetch_payload(const std::uint8_t* from) {
+  constexpr std::size_t kAheadBytes = 256 * 1024;
+  hwy::Prefetch(from + kAheadBytes);
+}
 
 using StreamStates = std::array<std::uint16_t, kStreams>;
 
@@ -284,6 +292,7 @@ bool decode_exponents(const Codebook& book, const ExponentStream& in, std::size_
   const std::uint8_t* const readable_end = in.bytes + in.readable;
   std::size_t step = 0;
   for (; step < steps && static_cast<std::size_t>(readable_end - next) >= kStreams; ++step) {
+    prefetch_payload(next);
     next = decoder.step(book, next, exponents + step * kStreams);
   }
   auto used = static_cast<std::size_t>(next - in.bytes);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -216,6 +217,18 @@ class GCompEncoder final : public Encoder {
     MutableByteSpan sizes;
   };
 
+  struct Written {
+    std::size_t bytes = 0;
+    std::size_t escapes = 0;
+    bool misfit = false;
+
+    void add(const ChunkStatistics& chunk) {
+      bytes += chunk.bytes;
+      escapes += chunk.escapes;
+      misfit |= chunk.misfit;
+    }
+  };
+
   ChunkStatistics write_chunk(const Work& work, std::size_t index, std::uint8_t* out) const {
     const std::size_t begin = index * kChunkValues;
     const std::span<const float> part =
@@ -227,48 +240,46 @@ class GCompEncoder final : public Encoder {
     return chunk;
   }
 
-  // Returns their size together. One thread writes every chunk where it belongs. Several write a
-  // few chunks each aside, and move them when it is known where they begin.
+  // Returns their size together.
   std::size_t write_chunks(const Work& work, MutableByteSpan out) {
     const std::size_t chunks = chunks_of(work.values.size());
-    std::size_t end = 0;
-    std::size_t escapes = 0;
-    bool misfit = false;
-    const auto note = [&](const ChunkStatistics& chunk) {
-      escapes += chunk.escapes;
-      misfit |= chunk.misfit;
-      end += chunk.bytes;
-    };
     ThreadPool* const pool = work.call.execution.pool;
-    if (pool == nullptr || chunks < 2) {
-      for (std::size_t i = 0; i < chunks; ++i) note(write_chunk(work, i, out.data() + end));
-    } else {
-      const std::size_t wave = kChunksPerThread * pool->threads();
-      constexpr std::size_t kSlot = chunk_bytes_max(kChunkValues);
-      Bytes aside(std::min(wave, chunks) * kSlot);
-      std::vector<ChunkStatistics> done(wave);
-      for (std::size_t first = 0; first < chunks; first += wave) {
-        const std::size_t count = std::min(wave, chunks - first);
-        pool->parallel_for(count, [&](std::size_t i) {
-          done[i] = write_chunk(work, first + i, aside.data() + i * kSlot);
-        });
-        std::vector<std::size_t> begin(count);
-        for (std::size_t i = 0; i < count; ++i) {
-          begin[i] = end;
-          note(done[i]);
-        }
-        pool->parallel_for(count, [&](std::size_t i) {
-          std::memcpy(out.data() + begin[i], aside.data() + i * kSlot, done[i].bytes);
-        });
+    Written written;
+    if (pool == nullptr || pool->threads() < 2 || chunks < 2) {
+      for (std::size_t i = 0; i < chunks; ++i) {
+        written.add(write_chunk(work, i, out.data() + written.bytes));
       }
+    } else {
+      written = write_chunks_in_turn(work, *pool, chunks, out);
     }
-    if (work.book != nullptr && (misfit || escapes > work.values.size() / kValuesPerEscapeMin)) {
+    if (work.book != nullptr &&
+        (written.misfit || written.escapes > work.values.size() / kValuesPerEscapeMin)) {
       books_.note_misfit();
     }
-    return end;
+    return written.bytes;
   }
 
-  static constexpr std::size_t kChunksPerThread = 16;
+  // Threads code chunks aside, and these take their places in order: whoever has coded a chunk
+  // waits until the one before has its place. Indexes are handed out in order here, so that one is
+  // being coded; nothing can fail between taking an index and passing the turn on.
+  Written write_chunks_in_turn(const Work& work, ThreadPool& pool, std::size_t chunks,
+                               MutableByteSpan out) const {
+    Written written;  // belongs to whose turn it is
+    std::atomic<std::size_t> taken = 0;
+    std::atomic<std::size_t> turn = 0;
+    pool.parallel_for(chunks, [&](std::size_t) {
+      std::uint8_t* const aside = thread_scratch().chunk.data();
+      const std::size_t index = taken.fetch_add(1);
+      const ChunkStatistics chunk = write_chunk(work, index, aside);
+      for (std::size_t now = turn.load(); now != index; now = turn.load()) turn.wait(now);
+      std::uint8_t* const place = out.data() + written.bytes;
+      written.add(chunk);
+      turn.store(index + 1);
+      turn.notify_all();
+      std::memcpy(place, aside, chunk.bytes);
+    });
+    return written;
+  }
 
   const Codec& codec_;
   const Options options_;

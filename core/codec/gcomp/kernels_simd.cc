@@ -306,7 +306,7 @@ void unpack(const std::uint8_t* HWY_RESTRICT words, std::size_t count, unsigned 
   const Uint32 du;
   const std::size_t rows = (count + kColumns - 1) / kColumns;
   for (std::size_t row = 0; row < rows; ++row) {
-    prefetch(words + row * bits * 2);
+    prefetch_payload(words + row * bits * 2);
     for (std::size_t column = 0; column < kColumns; column += hn::Lanes(du)) {
       const UintVec row_fields = fields_of_row(as_words(words), row, column, bits);
       hn::StoreU(hn::ShiftLeftSame(row_fields, static_cast<int>(shift)), du,
@@ -321,7 +321,10 @@ void find_levels(const std::uint8_t* low, const std::uint8_t* high, std::size_t 
                  std::array<std::size_t, kLevels>& counts) {
   PlaneReader low_row(low);
   PlaneReader high_row(high);
-  std::array<std::size_t, kLevels> sums = {};
+  std::size_t all = 0;
+  std::size_t with_low = 0;
+  std::size_t with_high = 0;
+  std::size_t with_both = 0;
   for (std::size_t block = 0; block * kBlock < n; ++block) {
     const std::uint64_t sent = masks.sent[block];
     const auto count = static_cast<unsigned>(std::popcount(sent));
@@ -329,12 +332,13 @@ void find_levels(const std::uint8_t* low, const std::uint8_t* high, std::size_t 
     const std::uint64_t h = scatter(high_row.take(count), sent);
     masks.level_low[block] = l;
     masks.level_high[block] = h;
-    sums[0] += static_cast<std::size_t>(std::popcount(sent & ~(l | h)));
-    sums[1] += static_cast<std::size_t>(std::popcount(l & ~h));
-    sums[2] += static_cast<std::size_t>(std::popcount(h & ~l));
-    sums[3] += static_cast<std::size_t>(std::popcount(h & l));
+    all += count;
+    with_low += static_cast<std::size_t>(std::popcount(l));
+    with_high += static_cast<std::size_t>(std::popcount(h));
+    with_both += static_cast<std::size_t>(std::popcount(h & l));
   }
-  counts = sums;
+  counts = {all + with_both - with_low - with_high, with_low - with_both, with_high - with_both,
+            with_both};
 }
 
 // Which of a block's bytes are `value`.
@@ -384,7 +388,9 @@ void store_joined(UintVec exponents, UintVec fractions, float* x) {
 // Takes the next fractions of a level into the lanes of its mask.
 UintVec expand(const std::uint32_t*& fractions, std::uint64_t mask) {
   const auto lanes = static_cast<__mmask16>(mask);
-  const UintVec out{_mm512_maskz_expand_epi32(lanes, _mm512_loadu_si512(fractions))};
+  __m512i next = _mm512_loadu_si512(fractions);
+  asm("" : "+v"(next));  // Zen 5 takes three times as long when the load is part of the expansion
+  const UintVec out{_mm512_maskz_expand_epi32(lanes, next)};
   fractions += std::popcount(static_cast<std::uint32_t>(lanes));
   return out;
 }
@@ -436,7 +442,7 @@ void join_all(const std::uint8_t* HWY_RESTRICT exponents, const std::uint8_t* HW
   const auto shift = static_cast<int>(truncated_bits(level));
   std::size_t i = 0;
   for (; i + kColumns <= n; i += kColumns) {
-    prefetch(words + i / kColumns * sent_bits(level) * 2);
+    prefetch_payload(words + i / kColumns * sent_bits(level) * 2);
     for (std::size_t column = 0; column < kColumns; column += hn::Lanes(Uint32())) {
       const UintVec fields = fields_of_row(as_words(words), i / kColumns, column, sent_bits(level));
       store_joined(load_exponents(exponents + i + column), hn::ShiftLeftSame(fields, shift),
