@@ -13,6 +13,40 @@ namespace {
 
 using gcomp_testing::Capture;
 
+// Returns the payload's size; `decoded` becomes what arrives.
+std::size_t send(const std::string& spec, const Capture& capture, FloatVector& decoded) {
+  const auto codec = codec_testing::codec_of(spec);
+  const auto values = static_cast<std::uint32_t>(capture.gradient().size());
+  const OptimizerView view = capture.view();
+  const StageCall call = {.round = {.round = 1}, .optimizer = &view};
+  Bytes payload;
+  const Status encoded = codec->make_encoder(values)->encode(call, capture.gradient(), payload);
+  EXPECT_TRUE(encoded.ok()) << encoded.text();
+  decoded.resize(values);
+  EXPECT_TRUE(codec->decode(call, payload, decoded).ok());
+  return payload.size();
+}
+
+// Prints every capture's share of float32's bytes, and returns that of all together.
+double share_of(const std::vector<Capture>& captures) {
+  double sent = 0;
+  double raw = 0;
+  for (const Capture& capture : captures) {
+    FloatVector decoded;
+    const auto bytes = static_cast<double>(send("gcomp", capture, decoded));
+    const double whole = static_cast<double>(capture.gradient().size()) * sizeof(float);
+    const auto lossless = static_cast<double>(send("gcomp:truncation=none", capture, decoded));
+    EXPECT_EQ(codec_testing::bits_of(decoded), codec_testing::bits_of(capture.gradient()));
+    EXPECT_LT(bytes, lossless) << capture.name;
+    std::printf("%-28s %5.1f %%, without truncation %5.1f %%\n", capture.name.c_str(),
+                100 * bytes / whole, 100 * lossless / whole);
+    sent += bytes;
+    raw += whole;
+  }
+  std::printf("%-28s %5.1f %%\n", "all", 100 * sent / raw);
+  return sent / raw;
+}
+
 class Captured : public testing::Test {
  protected:
   void SetUp() override {
@@ -20,40 +54,18 @@ class Captured : public testing::Test {
     ASSERT_EQ(all.size(), 12u) << "convnet and transformer, SGD and AdamW, three moments";
   }
 
-  // Returns the payload's size; `decoded` becomes what arrives.
-  std::size_t send(const std::string& spec, const Capture& capture, FloatVector& decoded) {
-    const auto codec = codec_testing::codec_of(spec);
-    const auto values = static_cast<std::uint32_t>(capture.gradient().size());
-    const OptimizerView view = capture.view();
-    const StageCall call = {.round = {.round = 1}, .optimizer = &view};
-    Bytes payload;
-    const Status encoded = codec->make_encoder(values)->encode(call, capture.gradient(), payload);
-    EXPECT_TRUE(encoded.ok()) << encoded.text();
-    decoded.resize(values);
-    EXPECT_TRUE(codec->decode(call, payload, decoded).ok());
-    return payload.size();
-  }
-
   std::vector<Capture> all;
 };
 
-TEST_F(Captured, FortyPercentOfTheBytesAreSent) {
-  double sent = 0;
-  double raw = 0;
-  for (const Capture& capture : all) {
-    FloatVector decoded;
-    const auto bytes = static_cast<double>(send("gcomp", capture, decoded));
-    const double whole = static_cast<double>(capture.gradient().size()) * sizeof(float);
-    const auto lossless = static_cast<double>(send("gcomp:truncation=none", capture, decoded));
-    EXPECT_EQ(codec_testing::bits_of(decoded), codec_testing::bits_of(capture.gradient()));
-    std::printf("%-28s %5.1f %%, without truncation %5.1f %%\n", capture.name.c_str(),
-                100 * bytes / whole, 100 * lossless / whole);
-    EXPECT_LT(bytes, lossless) << capture.name;
-    sent += bytes;
-    raw += whole;
-  }
-  std::printf("%-28s %5.1f %%\n", "all", 100 * sent / raw);
-  EXPECT_LE(sent, 0.40 * raw);
+// By the optimizer's metric, over the committed set.
+TEST_F(Captured, FortyPercentOfTheBytesAreSent) { EXPECT_LE(share_of(all), 0.40); }
+
+// No share is promised for these: it is the training's more than the codec's.
+TEST(CapturedLargeSet, TruncationSavesOnEveryCapture) {
+  const std::vector<Capture> large = gcomp_testing::large_captures();
+  if (large.empty()) GTEST_SKIP() << "skipped, because ./dev setup --bench has not made it";
+  ASSERT_EQ(large.size(), 12u);
+  EXPECT_LT(share_of(large), 1.0);
 }
 
 // Section 5.1: at most 18 bits of 23 are cut off, so a gradient loses less than 2^-5 of itself.

@@ -69,11 +69,16 @@ inline std::vector<Capture> captures(const std::filesystem::path& folder) {
   return all;
 }
 
+inline std::filesystem::path root() {
+  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
+}
+
 // The committed ones.
 inline std::vector<Capture> captures() {
-  const std::filesystem::path root =
-      std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
-  return captures(root / "bench" / "gradients" / "captured");
+  return captures(root() / "bench" / "gradients" / "captured");
 }
+
+// Those that ./dev setup --bench makes; none where it has not.
+inline std::vector<Capture> large_captures() { return captures(root() / "build" / "gradients"); }
 
 }  // namespace tributary::gcomp_testing

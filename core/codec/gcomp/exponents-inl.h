@@ -24,7 +24,7 @@ namespace {
 
 // Whoever reads a payload from one end to the other brings in what is a chunk further on: its
 // checksum is taken there before it is decoded.
-void prefetch_payload(const std::uint8_t* from) {
+HWY_INLINE void prefetch_payload(const std::uint8_t* from) {
   constexpr std::size_t kAheadBytes = 256 * 1024;
   hwy::Prefetch(from + kAheadBytes);
 }

@@ -33,14 +33,18 @@ using UintVec = hn::Vec<Uint32>;
 using FloatVec = hn::Vec<Float>;
 using UintMask = hn::Mask<Uint32>;
 
-// Reads no more than was written: a load that is wider than the store before it would wait.
 std::uint64_t mask_bits(UintMask mask) {
+#if HWY_TARGET <= HWY_AVX3
+  return mask.raw;
+#else
+  // Reads no more than was written: a load that is wider than the store before it would wait.
   std::array<std::uint8_t, 8> bytes;
   hn::StoreMaskBits(Uint32(), mask, bytes.data());
   if (hn::Lanes(Uint32()) <= 8) return bytes[0];
   std::uint16_t bits;
   std::memcpy(&bits, bytes.data(), sizeof(bits));
   return bits;
+#endif
 }
 
 std::uint64_t gather(std::uint64_t bits, std::uint64_t mask) {
@@ -60,10 +64,11 @@ std::uint64_t scatter(std::uint64_t bits, std::uint64_t mask) {
 }
 
 // The processor's own prefetching stops at every page; chunks are read and written in one go.
+// (Inlined at once: a function that does nothing else is one that GCC leaves out.)
 constexpr std::size_t kPrefetchBytes = 8192;
 
 template <typename T>
-void prefetch(const T* from) {
+HWY_INLINE void prefetch(const T* from) {
   hwy::Prefetch(reinterpret_cast<const std::uint8_t*>(from) + kPrefetchBytes);
 }
 
@@ -96,32 +101,46 @@ constexpr std::array<std::array<std::uint8_t, 8>, 256> kCloseUp = [] {
   }
   return all;
 }();
-
-UintVec compress(UintVec values, UintMask mask) {
-  const std::uint8_t* const order = kCloseUp[mask_bits(mask)].data();
-  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(order));
-  return UintVec{_mm256_permutevar8x32_epi32(values.raw, _mm256_cvtepu8_epi32(bytes))};
-}
-#else
-UintVec compress(UintVec values, UintMask mask) { return hn::Compress(values, mask); }
 #endif
 
-// Appends the lanes of the mask to the level's fractions. Compressing in a register and storing all
-// of it is faster than a compressing store, and Parts has room for that.
-void append(UintVec fractions, UintMask mask, unsigned level, Parts& parts) {
-  std::size_t& count = parts.counts[level];
-  hn::StoreU(compress(fractions, mask), Uint32(), parts.fractions[level].data() + count);
-  count += hn::CountTrue(Uint32(), mask);
+// The lanes whose bits are set, close together.
+HWY_INLINE UintVec compress(UintVec values, std::uint32_t lanes) {
+#if HWY_TARGET <= HWY_AVX3
+  return UintVec{_mm512_maskz_compress_epi32(static_cast<__mmask16>(lanes), values.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kCloseUp[lanes].data()));
+  return UintVec{_mm256_permutevar8x32_epi32(values.raw, _mm256_cvtepu8_epi32(bytes))};
+#else
+  const std::array<std::uint8_t, 8> bits = {static_cast<std::uint8_t>(lanes),
+                                            static_cast<std::uint8_t>(lanes >> 8)};
+  return hn::CompressBits(values, bits.data());
+#endif
 }
 
-struct Levels {
-  UintMask above_0;
-  UintMask above_1;
-  UintMask above_2;
+// Where the next fraction of each level goes. A copy of its own, in registers: stores of vectors
+// may alias whatever is in memory.
+using Ends = std::array<std::uint32_t*, kLevels>;
+
+// Appends the fractions whose bits are set, shifted down. Compressing in a register and storing all
+// of it is faster than a compressing store, and Parts has room for that.
+HWY_INLINE void append(UintVec fractions, std::uint64_t bits, unsigned level, Ends& ends) {
+  const auto lanes = static_cast<std::uint32_t>(bits & ((1u << hn::Lanes(Uint32())) - 1));
+  const UintVec sent = hn::ShiftRightSame(fractions, static_cast<int>(truncated_bits(level)));
+  hn::StoreU(compress(sent, lanes), Uint32(), ends[level]);
+  ends[level] += std::popcount(lanes);
+}
+
+// A block's values as bits: those that are sent, and of them those that are above each level.
+struct BlockMasks {
+  std::uint64_t sent = 0;
+  std::array<std::uint64_t, kLevels - 1> above = {};
 };
 
+using BlockFractions = std::array<std::uint32_t, kBlock>;
+
 template <bool kAdaptive>
-FloatVec numerator(const LevelRule& rule, std::size_t i, FloatVec parameter, FloatVec gradient) {
+HWY_INLINE FloatVec numerator(const LevelRule& rule, std::size_t i, FloatVec parameter,
+                              FloatVec gradient) {
   const Float df;
   const MetricCoefficients& k = rule.metric;
   prefetch(rule.first + i);
@@ -140,100 +159,99 @@ FloatVec numerator(const LevelRule& rule, std::size_t i, FloatVec parameter, Flo
   }
 }
 
+// Of one vector, whose sent and finite values are given.
 template <bool kAdaptive>
-Levels levels_of(const LevelRule& rule, std::size_t i, FloatVec value, UintMask finite_and_sent) {
+HWY_INLINE void add_levels(const LevelRule& rule, std::size_t i, UintVec bits, UintMask finite,
+                           BlockMasks& masks) {
   const Uint32 du;
   const Float df;
   prefetch(rule.parameters + i);
   const FloatVec parameter = hn::LoadU(df, rule.parameters + i);
-  const FloatVec gradient = hn::Mul(value, hn::Set(df, rule.metric.gradient));
+  const FloatVec gradient = hn::Mul(hn::BitCast(df, bits), hn::Set(df, rule.metric.gradient));
   const FloatVec upper = hn::Abs(numerator<kAdaptive>(rule, i, parameter, gradient));
   const FloatVec lower = hn::Abs(hn::Mul(hn::Set(df, rule.metric.rate), gradient));
-  const UintMask usable =
-      hn::And(finite_and_sent, hn::RebindMask(du, hn::Ne(parameter, hn::Zero(df))));
+  const UintMask usable = hn::And(finite, hn::RebindMask(du, hn::Ne(parameter, hn::Zero(df))));
+  const std::uint64_t usable_bits = mask_bits(usable);
   const auto exceeds = [&](float threshold) {
-    return hn::And(usable,
-                   hn::RebindMask(du, hn::Gt(upper, hn::Mul(lower, hn::Set(df, threshold)))));
+    return usable_bits &
+           mask_bits(hn::RebindMask(du, hn::Gt(upper, hn::Mul(lower, hn::Set(df, threshold)))));
   };
-  return {exceeds(0x1p6f), exceeds(0x1p12f), exceeds(0x1p18f)};
-}
-
-// One vector whose levels differ.
-template <bool kAdaptive>
-void split_by_metric(const LevelRule& rule, std::size_t i, UintVec bits, UintMask sent,
-                     Parts& parts, std::uint64_t& low, std::uint64_t& high) {
-  const Uint32 du;
-  const UintMask finite =
-      hn::And(sent, hn::Ne(exponents_of(bits), hn::Set(du, kNotFiniteExponent)));
-  const Levels levels = levels_of<kAdaptive>(rule, i, hn::BitCast(Float(), bits), finite);
-  const UintVec fractions = fractions_of(bits);
-  const UintMask at_1 = hn::AndNot(levels.above_1, levels.above_0);
-  append(fractions, hn::AndNot(levels.above_0, sent), 0, parts);
-  append(hn::ShiftRight<6>(fractions), at_1, 1, parts);
-  append(hn::ShiftRight<12>(fractions), hn::AndNot(levels.above_2, levels.above_1), 2, parts);
-  append(hn::ShiftRight<18>(fractions), levels.above_2, 3, parts);
-  low |= mask_bits(hn::Or(at_1, levels.above_2)) << (i % kBlock);
-  high |= mask_bits(levels.above_1) << (i % kBlock);
-}
-
-// One vector of one level, but for what is not finite.
-void split_fixed(unsigned level, std::size_t i, UintVec bits, UintMask sent, Parts& parts,
-                 std::uint64_t& low, std::uint64_t& high) {
-  const Uint32 du;
-  UintMask here = sent;
-  if (level > 0) {
-    const UintMask whole = hn::Eq(exponents_of(bits), hn::Set(du, kNotFiniteExponent));
-    here = hn::AndNot(whole, sent);
-    append(fractions_of(bits), hn::And(whole, sent), 0, parts);
-    const std::uint64_t shifted = mask_bits(here) << (i % kBlock);
-    low |= (level & 1u) != 0 ? shifted : 0;
-    high |= (level & 2u) != 0 ? shifted : 0;
-  }
-  append(hn::ShiftRightSame(fractions_of(bits), static_cast<int>(truncated_bits(level))), here,
-         level, parts);
+  masks.above[0] |= exceeds(0x1p6f) << (i % kBlock);
+  masks.above[1] |= exceeds(0x1p12f) << (i % kBlock);
+  masks.above[2] |= exceeds(0x1p18f) << (i % kBlock);
 }
 
 template <bool kPrune, LevelRule::Kind kKind>
-void split_block(const float* x, std::size_t block, const LevelRule& rule, Splitter& splitter,
-                 Parts& parts, UintVec& pruned) {
+HWY_INLINE BlockMasks block_masks(const float* x, std::size_t block, const LevelRule& rule,
+                                  std::uint8_t* exponents_out, BlockFractions& fractions,
+                                  UintVec& pruned) {
   const Uint32 du;
   const std::size_t lanes = hn::Lanes(du);
-  std::uint64_t low = 0;
-  std::uint64_t high = 0;
-  std::uint64_t sent_bits = 0;
+  BlockMasks masks;
   for (std::size_t i = block; i < block + kBlock; i += lanes) {
     prefetch(x + i);
     const UintVec bits = hn::BitCast(du, hn::LoadU(Float(), x + i));
     const UintVec exponents = exponents_of(bits);
-    store_bytes(exponents, parts.exponents.data() + i);
+    store_bytes(exponents, exponents_out + i);
+    hn::Store(fractions_of(bits), du, fractions.data() + i - block);
     UintMask sent = hn::FirstN(du, lanes);
     if constexpr (kPrune) {
       sent = hn::Ne(exponents, hn::Zero(du));
       pruned = hn::Or(pruned, hn::IfThenZeroElse(sent, bits));
     }
-    sent_bits |= mask_bits(sent) << (i % kBlock);
+    masks.sent |= mask_bits(sent) << (i % kBlock);
+    const UintMask finite = hn::And(sent, hn::Ne(exponents, hn::Set(du, kNotFiniteExponent)));
     if constexpr (kKind == LevelRule::Kind::fixed) {
-      split_fixed(rule.level, i, bits, sent, parts, low, high);
+      const std::uint64_t above = mask_bits(finite) << (i % kBlock);
+      for (unsigned level = 0; level < rule.level; ++level) masks.above[level] |= above;
     } else {
-      constexpr bool kAdaptive = kKind == LevelRule::Kind::adaptive;
-      split_by_metric<kAdaptive>(rule, i, bits, sent, parts, low, high);
+      add_levels<kKind == LevelRule::Kind::adaptive>(rule, i, bits, finite, masks);
     }
   }
-  const auto count = static_cast<unsigned>(std::popcount(sent_bits));
-  splitter.low.append(gather(low, sent_bits), count);
-  splitter.high.append(gather(high, sent_bits), count);
+  return masks;
+}
+
+// Levels are found for a whole block before its fractions are taken: in one go, the processor runs
+// out of room for instructions that wait for one another.
+template <bool kPrune, LevelRule::Kind kKind>
+HWY_INLINE void split_block(const float* x, std::size_t block, const LevelRule& rule,
+                            Splitter& splitter, std::uint8_t* exponents, Ends& ends,
+                            UintVec& pruned) {
+  const Uint32 du;
+  alignas(64) BlockFractions all;
+  const BlockMasks masks = block_masks<kPrune, kKind>(x, block, rule, exponents, all, pruned);
+  const auto [above_0, above_1, above_2] = masks.above;
+  const std::array<std::uint64_t, kLevels> at = {masks.sent & ~above_0, above_0 & ~above_1,
+                                                 above_1 & ~above_2, above_2};
+  for (std::size_t i = 0; i < kBlock; i += hn::Lanes(du)) {
+    const UintVec fractions = hn::Load(du, all.data() + i);
+    append(fractions, at[0] >> i, 0, ends);
+    if (kKind == LevelRule::Kind::fixed && rule.level == 0) continue;
+    append(fractions, at[1] >> i, 1, ends);
+    append(fractions, at[2] >> i, 2, ends);
+    append(fractions, at[3] >> i, 3, ends);
+  }
+  const auto count = static_cast<unsigned>(std::popcount(masks.sent));
+  splitter.low.append(gather(at[1] | at[3], masks.sent), count);
+  splitter.high.append(gather(above_1, masks.sent), count);
 }
 
 template <bool kPrune, LevelRule::Kind kKind>
-void split_chunk(const float* x, std::size_t n, const LevelRule& rule, Parts& parts) {
+void split_chunk(const float* x, std::size_t n, const LevelRule& in_memory, Parts& parts) {
   const Uint32 du;
-  Splitter splitter(rule, kPrune, parts);
+  const LevelRule rule = in_memory;
+  Splitter splitter(in_memory, kPrune, parts);
+  Ends ends;
+  for (unsigned level = 0; level < kLevels; ++level) ends[level] = parts.fractions[level].data();
   UintVec pruned = hn::Zero(du);
   std::size_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
-    split_block<kPrune, kKind>(x, i, rule, splitter, parts, pruned);
+    split_block<kPrune, kKind>(x, i, rule, splitter, parts.exponents.data(), ends, pruned);
   }
   parts.pruned_more_than_zeros = !hn::AllTrue(du, hn::Eq(pruned, hn::Zero(du)));
+  for (unsigned level = 0; level < kLevels; ++level) {
+    parts.counts[level] = static_cast<std::size_t>(ends[level] - parts.fractions[level].data());
+  }
   for (; i < n; ++i) splitter.add(i, x[i]);
   splitter.finish();
 }
