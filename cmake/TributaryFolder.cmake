@@ -18,9 +18,10 @@ set(TRIBUTARY_BENCH_SOURCES "" CACHE INTERNAL "")
 add_custom_target(thread_tests)
 add_custom_target(fuzzers)
 
-# tributary_folder(LIBRARY [LINK libs...] [LABELS labels...]): this folder belongs to LIBRARY.
+# tributary_folder(LIBRARY [LINK libs...] [LABELS labels...] [THREADS regex]): this folder belongs to
+# LIBRARY. Its test cases whose names match THREADS are what the thread sanitizer is to see.
 function(tributary_folder library)
-  cmake_parse_arguments(arg "" "" "LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "THREADS" "LINK;LABELS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cc")
   file(GLOB headers CONFIGURE_DEPENDS "*.h")
   file(GLOB slow_tests CONFIGURE_DEPENDS "*_slow_test.cc")
@@ -41,9 +42,9 @@ function(tributary_folder library)
   string(REPLACE "/" "_" prefix "${folder}")
   if(BUILD_TESTING)
     tributary_test(${prefix}_test SOURCES ${tests} LINK ${library} ${arg_LINK}
-                   LABELS ${arg_LABELS})
+                   LABELS ${arg_LABELS} THREADS "${arg_THREADS}")
     tributary_test(${prefix}_slow_test SOURCES ${slow_tests} LINK ${library} ${arg_LINK}
-                   LABELS slow ${arg_LABELS})
+                   LABELS slow ${arg_LABELS} THREADS "${arg_THREADS}")
   endif()
   if(TRIBUTARY_FUZZERS)
     foreach(fuzzer ${fuzzers})
@@ -53,10 +54,10 @@ function(tributary_folder library)
   set(TRIBUTARY_BENCH_SOURCES ${TRIBUTARY_BENCH_SOURCES} ${benches} CACHE INTERNAL "")
 endfunction()
 
-# tributary_test(NAME SOURCES files... LINK libs... [LABELS labels...]): one GoogleTest program;
-# every case in it is a test of its own.
+# tributary_test(NAME SOURCES files... LINK libs... [LABELS labels...] [THREADS regex]): one
+# GoogleTest program; every case in it is a test of its own.
 function(tributary_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "THREADS" "SOURCES;LINK;LABELS" ${ARGN})
   if(NOT arg_SOURCES)
     return()
   endif()
@@ -64,8 +65,8 @@ function(tributary_test name)
   target_link_libraries(${name} PRIVATE ${arg_LINK} tributary_flags GTest::gmock_main)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." TEST_LIST ${name}_cases
                        NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
-  tributary_label_cases(${name}_cases ${arg_LABELS})
-  if("threads" IN_LIST arg_LABELS)
+  tributary_label_cases(${name}_cases "${arg_THREADS}" ${arg_LABELS})
+  if(arg_THREADS)
     add_dependencies(thread_tests ${name})
   endif()
 endfunction()
@@ -73,13 +74,16 @@ endfunction()
 # gtest_discover_tests() takes no list as a property's value, so several labels are given to the
 # cases by a script that CTest reads after the one that discovered them. A parameterised suite that
 # is instantiated under a name beginning with Slow is slow, whatever file it is in.
-function(tributary_label_cases cases)
+function(tributary_label_cases cases threads)
   set(script "${CMAKE_CURRENT_BINARY_DIR}/${cases}_labels.cmake")
   file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT [=[
 foreach(case IN LISTS @cases@)
   set(labels "@ARGN@")
   if(case MATCHES "[.]Slow[A-Za-z0-9]*/")
     list(APPEND labels slow)
+  endif()
+  if(NOT "@threads@" STREQUAL "" AND case MATCHES "@threads@")
+    list(APPEND labels threads)
   endif()
   if(labels)
     set_tests_properties(${case} PROPERTIES LABELS "${labels}")

@@ -70,11 +70,14 @@ struct RoundContext {
   std::span<const LayerRun> layers = {};  // in order, without gaps; none: the bucket is one layer
 };
 
+struct OptimizerView;  // core/codec/optimizer_view.h
+
 struct StageCall {
   RoundContext round;
   Execution execution = {};
-  std::span<const ByteSpan> combined = {};  // the combined payloads of all stages before this one
-  std::uint32_t contributors = 1;           // how many agents' updates the values are the sum of
+  std::span<const ByteSpan> combined = {};   // the combined payloads of all stages before this one
+  std::uint32_t contributors = 1;            // how many agents' updates the values are the sum of
+  const OptimizerView* optimizer = nullptr;  // for encoders that look at it; none: they do without
 
   std::size_t stage() const { return combined.size(); }
 };
@@ -128,8 +131,10 @@ class Codec {
   virtual const std::string& spec() const = 0;
   virtual std::span<const Stage> stages() const = 0;
   virtual Aggregation aggregation() const = 0;
-  // A lossy codec refuses NaN and Inf; a lossless one carries every bit pattern through.
+  // A lossless codec carries every bit pattern through.
   virtual bool lossy() const = 0;
+  // Whether NaN and Inf arrive as they were sent; a codec that does not carry them refuses them.
+  virtual bool carries_not_finite() const { return !lossy(); }
   // Whether what is sent and what is held back add up to the update, so that error feedback may be
   // wrapped round it. A codec that changes the update on purpose (DGC's momentum correction and
   // masking) keeps its own memory in its encoder instead and is given updates as they are. So is

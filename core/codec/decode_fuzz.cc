@@ -95,7 +95,7 @@ void decode(const Input& input, StageCall call, const Bytes& payload) {
   if (!got.ok()) return;
   require(scalar.empty() ||
           std::memcmp(scalar.data(), simd.data(), scalar.size() * sizeof(float)) == 0);
-  if (!input.codec->lossy()) return;
+  if (input.codec->carries_not_finite()) return;
   for (const float value : simd) require(std::isfinite(value));
 }
 

@@ -1,6 +1,7 @@
 #include "core/codec/error_feedback.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 namespace tributary {
@@ -13,7 +14,12 @@ void add_values(std::span<const float> values, std::span<float> sum) {
 void keep_residual(std::span<const float> sent, std::span<const float> decoded,
                    std::span<float> residual) {
   assert(sent.size() == decoded.size() && sent.size() == residual.size());
-  for (std::size_t i = 0; i < sent.size(); ++i) residual[i] = sent[i] - decoded[i];
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    // Equal bits leave nothing behind, also where they are an Inf or a NaN that a codec carries.
+    const bool whole =
+        std::bit_cast<std::uint32_t>(sent[i]) == std::bit_cast<std::uint32_t>(decoded[i]);
+    residual[i] = whole ? 0.0f : sent[i] - decoded[i];
+  }
 }
 
 ErrorFeedback::ErrorFeedback(std::uint64_t values) : residual_(values, 0.0f) {}

@@ -32,19 +32,31 @@ T get(ByteSpan in, std::size_t offset) {
   return value;
 }
 
+std::size_t hash_blocks(ByteSpan body) {
+  return (body.size() + kHashBlockBytes - 1) / kHashBlockBytes;
+}
+
+std::uint32_t block_hash(ByteSpan body, std::size_t block) {
+  const std::size_t begin = block * kHashBlockBytes;
+  return checksum32(body.subspan(begin, std::min(kHashBlockBytes, body.size() - begin)));
+}
+
 // Over the header without the checksum's own place, then over the hashes of the body's blocks.
+std::uint32_t payload_checksum(ByteSpan header, std::span<const std::uint32_t> blocks) {
+  Checksum all;
+  all.update(header.first(kChecksumOffset));
+  all.update(header.subspan(kPayloadFixedHeaderBytes));
+  all.update(bytes_of(blocks));
+  return all.finish();
+}
+
 std::uint32_t payload_checksum(const Execution& execution, ByteSpan payload, std::size_t header) {
   const ByteSpan body = payload.subspan(header);
-  std::vector<std::uint32_t> blocks((body.size() + kHashBlockBytes - 1) / kHashBlockBytes);
-  for_each_chunk(execution, body.size(), kHashBlockBytes,
-                 [&](std::size_t index, std::size_t begin, std::size_t end) {
-                   blocks[index] = checksum32(body.subspan(begin, end - begin));
-                 });
-  Checksum all;
-  all.update(payload.first(kChecksumOffset));
-  all.update(payload.subspan(kPayloadFixedHeaderBytes, header - kPayloadFixedHeaderBytes));
-  all.update(bytes_of(std::span<const std::uint32_t>(blocks)));
-  return all.finish();
+  std::vector<std::uint32_t> blocks(hash_blocks(body));
+  for_each_chunk(execution, blocks.size(), 1, [&](std::size_t block, std::size_t, std::size_t) {
+    blocks[block] = block_hash(body, block);
+  });
+  return payload_checksum(payload.first(header), blocks);
 }
 
 Status corrupt(std::string what, std::string expected, std::string got) {
@@ -110,6 +122,59 @@ Status check_sizes(ByteSpan payload, const PayloadHeader& header, std::size_t bo
   return {};
 }
 
+Result<OpenPayload> open_envelope(ByteSpan payload) {
+  TRIBUTARY_TRY(check_fixed_header(payload));
+  const std::size_t spec_bytes = get<std::uint8_t>(payload, 5);
+  const std::size_t prefix = header_bytes(spec_bytes);
+  if (spec_bytes == 0 || spec_bytes > kSpecBytesMax || payload.size() < prefix) {
+    return corrupt("payload header, byte 5",
+                   fmt::format("a spec of 1 to {} bytes within the payload", kSpecBytesMax),
+                   fmt::format("{} in a payload of {}", spec_bytes, payload.size()));
+  }
+  for (std::size_t i = kPayloadFixedHeaderBytes + spec_bytes; i < prefix; ++i) {
+    if (payload[i] != 0) return corrupt("padding behind the spec", "zero bytes", "something else");
+  }
+  OpenPayload open;
+  open.header.spec = {reinterpret_cast<const char*>(payload.data()) + kPayloadFixedHeaderBytes,
+                      spec_bytes};
+  open.header.stage = get<std::uint8_t>(payload, 3);
+  open.header.layout = get<std::uint8_t>(payload, 4);
+  open.header.contributors = get<std::uint32_t>(payload, 8);
+  open.header.values = get<std::uint32_t>(payload, 12);
+  open.body = payload.subspan(prefix);
+  TRIBUTARY_TRY(check_sizes(payload, open.header, get<std::uint32_t>(payload, 16)));
+  return open;
+}
+
+Status compare_checksum(ByteSpan payload, std::uint32_t found) {
+  const std::uint32_t stated = get<std::uint32_t>(payload, kChecksumOffset);
+  if (stated == found) return {};
+  return corrupt("payload checksum", fmt::format("{:#010x}", stated),
+                 fmt::format("{:#010x}", found));
+}
+
+// That a payload is what this codec expects at this place.
+Status check_expected(const PayloadHeader& header, const Codec& codec, std::size_t stage,
+                      std::size_t values) {
+  const auto mismatch = [](std::string what, std::string expected, std::string got) {
+    return Status(StatusCode::mismatch, {.what = std::move(what),
+                                         .expected = std::move(expected),
+                                         .got = std::move(got),
+                                         .remedy = "encode and decode by the same plan"});
+  };
+  if (header.spec != codec.spec()) {
+    return mismatch("payload's codec", codec.spec(), std::string(header.spec));
+  }
+  if (header.stage != stage) {
+    return mismatch("payload's stage", fmt::format("{}", stage), fmt::format("{}", header.stage));
+  }
+  if (header.values != values) {
+    return mismatch("payload's bucket", fmt::format("{} values", values),
+                    fmt::format("{}", header.values));
+  }
+  return {};
+}
+
 }  // namespace
 
 MutableByteSpan start_payload(const PayloadHeader& header, std::size_t body_bytes, Bytes& payload) {
@@ -149,57 +214,51 @@ void seal_payload(const Execution& execution, Bytes& payload) {
 }
 
 Result<OpenPayload> open_payload(const Execution& execution, ByteSpan payload) {
-  TRIBUTARY_TRY(check_fixed_header(payload));
-  const std::size_t spec_bytes = get<std::uint8_t>(payload, 5);
-  const std::size_t prefix = header_bytes(spec_bytes);
-  if (spec_bytes == 0 || spec_bytes > kSpecBytesMax || payload.size() < prefix) {
-    return corrupt("payload header, byte 5",
-                   fmt::format("a spec of 1 to {} bytes within the payload", kSpecBytesMax),
-                   fmt::format("{} in a payload of {}", spec_bytes, payload.size()));
-  }
-  for (std::size_t i = kPayloadFixedHeaderBytes + spec_bytes; i < prefix; ++i) {
-    if (payload[i] != 0) return corrupt("padding behind the spec", "zero bytes", "something else");
-  }
-  OpenPayload open;
-  open.header.spec = {reinterpret_cast<const char*>(payload.data()) + kPayloadFixedHeaderBytes,
-                      spec_bytes};
-  open.header.stage = get<std::uint8_t>(payload, 3);
-  open.header.layout = get<std::uint8_t>(payload, 4);
-  open.header.contributors = get<std::uint32_t>(payload, 8);
-  open.header.values = get<std::uint32_t>(payload, 12);
-  open.body = payload.subspan(prefix);
-  TRIBUTARY_TRY(check_sizes(payload, open.header, get<std::uint32_t>(payload, 16)));
-
-  const std::uint32_t stated = get<std::uint32_t>(payload, kChecksumOffset);
-  const std::uint32_t found = payload_checksum(execution, payload, prefix);
-  if (stated != found) {
-    return corrupt("payload checksum", fmt::format("{:#010x}", stated),
-                   fmt::format("{:#010x}", found));
-  }
+  TRIBUTARY_ASSIGN(const OpenPayload open, open_envelope(payload));
+  const std::size_t header = payload.size() - open.body.size();
+  TRIBUTARY_TRY(compare_checksum(payload, payload_checksum(execution, payload, header)));
   return open;
 }
 
 Result<OpenPayload> open_payload_of(const Codec& codec, std::size_t stage, std::size_t values,
                                     const Execution& execution, ByteSpan payload) {
-  TRIBUTARY_ASSIGN(OpenPayload open, open_payload(execution, payload));
-  const auto mismatch = [](std::string what, std::string expected, std::string got) {
-    return Status(StatusCode::mismatch, {.what = std::move(what),
-                                         .expected = std::move(expected),
-                                         .got = std::move(got),
-                                         .remedy = "encode and decode by the same plan"});
-  };
-  if (open.header.spec != codec.spec()) {
-    return mismatch("payload's codec", codec.spec(), std::string(open.header.spec));
-  }
-  if (open.header.stage != stage) {
-    return mismatch("payload's stage", fmt::format("{}", stage),
-                    fmt::format("{}", open.header.stage));
-  }
-  if (open.header.values != values) {
-    return mismatch("payload's bucket", fmt::format("{} values", values),
-                    fmt::format("{}", open.header.values));
-  }
+  TRIBUTARY_ASSIGN(const OpenPayload open, open_payload(execution, payload));
+  TRIBUTARY_TRY(check_expected(open.header, codec, stage, values));
   return open;
+}
+
+UncheckedPayload::UncheckedPayload(ByteSpan payload, const OpenPayload& open)
+    : payload_(payload),
+      open_(open),
+      hashes_(hash_blocks(open.body)),
+      hashed_(hash_blocks(open.body)) {}
+
+Result<UncheckedPayload> UncheckedPayload::open(const Codec& codec, std::size_t stage,
+                                                std::size_t values, const Execution& execution,
+                                                ByteSpan payload) {
+  TRIBUTARY_ASSIGN(const OpenPayload open, open_envelope(payload));
+  UncheckedPayload unchecked(payload, open);
+  if (Status expected = check_expected(open.header, codec, stage, values); !expected.ok()) {
+    TRIBUTARY_TRY(unchecked.check(execution));  // damage explains more than another plan
+    return expected;
+  }
+  return unchecked;
+}
+
+void UncheckedPayload::hash(std::size_t begin, std::size_t end) {
+  for (std::size_t block = (begin + kHashBlockBytes - 1) / kHashBlockBytes;
+       block * kHashBlockBytes < end; ++block) {
+    hashes_[block] = block_hash(open_.body, block);
+    hashed_[block] = 1;
+  }
+}
+
+Status UncheckedPayload::check(const Execution& execution) {
+  for_each_chunk(execution, hashes_.size(), 1, [&](std::size_t block, std::size_t, std::size_t) {
+    if (hashed_[block] == 0) hash(block * kHashBlockBytes, block * kHashBlockBytes + 1);
+  });
+  const ByteSpan header = payload_.first(payload_.size() - open_.body.size());
+  return compare_checksum(payload_, payload_checksum(header, hashes_));
 }
 
 Status wrong_body_size(std::string_view what, std::size_t expected, std::size_t got) {

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
@@ -65,6 +66,33 @@ Result<OpenPayload> open_payload(const Execution& execution, ByteSpan payload);
 // The same, and that the payload is what this codec expects at this place.
 Result<OpenPayload> open_payload_of(const Codec& codec, std::size_t stage, std::size_t values,
                                     const Execution& execution, ByteSpan payload);
+
+// A payload whose checksum is still to be checked. A decoder that reads the body anyway hashes it
+// on the way, while it is in the cache; what it has decoded counts once check() says so.
+class UncheckedPayload {
+ public:
+  // Checks the envelope, and that the payload is what this codec expects at this place.
+  static Result<UncheckedPayload> open(const Codec& codec, std::size_t stage, std::size_t values,
+                                       const Execution& execution, ByteSpan payload);
+
+  const PayloadHeader& header() const { return open_.header; }
+  ByteSpan body() const { return open_.body; }
+
+  // Hashes the blocks that begin within these bytes of the body. Threads may hash different ones at
+  // the same time.
+  void hash(std::size_t begin, std::size_t end);
+
+  // Hashes what is left and compares.
+  Status check(const Execution& execution);
+
+ private:
+  UncheckedPayload(ByteSpan payload, const OpenPayload& open);
+
+  ByteSpan payload_;
+  OpenPayload open_;
+  std::vector<std::uint32_t> hashes_;
+  std::vector<std::uint8_t> hashed_;  // no vector<bool>: threads write to it
+};
 
 // An error that says which body size this codec expected.
 Status wrong_body_size(std::string_view what, std::size_t expected, std::size_t got);

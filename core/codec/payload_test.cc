@@ -102,5 +102,36 @@ TEST(Payload, AnotherCodecStageOrBucketIsAMismatch) {
   EXPECT_NE(status.text().find("int8:block=64"), std::string::npos) << status.text();
 }
 
+// A body of several blocks, hashed by its reader in pieces that are not blocks.
+TEST(UncheckedPayload, IsCheckedByWhatItsReaderHashedAndTheRest) {
+  const auto int8 = codec_testing::codec_of("int8");
+  Bytes payload = sealed({.spec = "int8", .values = 10}, 700'001);
+  ThreadPool pool(3);
+  for (const bool damaged : {false, true}) {
+    if (damaged) payload.back() ^= 1;
+    for (const std::size_t hashed : {0u, 1u, 65'537u, 600'000u, 700'001u}) {
+      auto unchecked = UncheckedPayload::open(*int8, 0, 10, {}, payload);
+      ASSERT_TRUE(unchecked.ok()) << unchecked.status().text();
+      EXPECT_EQ(unchecked->body().size(), 700'001u);
+      for (std::size_t begin = 0; begin < hashed; begin += 50'000) {
+        unchecked->hash(begin, std::min(begin + 50'000, hashed));
+      }
+      const StatusCode expected = damaged ? StatusCode::corrupt_data : StatusCode::ok;
+      EXPECT_EQ(unchecked->check({.pool = &pool}).code(), expected) << hashed;
+    }
+  }
+}
+
+TEST(UncheckedPayload, DamageIsReportedBeforeAMismatch) {
+  const auto int8 = codec_testing::codec_of("int8");
+  Bytes payload = sealed({.spec = "int8", .values = 10}, 14);
+  const auto code_of = [&](std::size_t values) {
+    return UncheckedPayload::open(*int8, 0, values, {}, payload).status().code();
+  };
+  EXPECT_EQ(code_of(11), StatusCode::mismatch);
+  payload.back() ^= 1;
+  EXPECT_EQ(code_of(11), StatusCode::corrupt_data);
+}
+
 }  // namespace
 }  // namespace tributary

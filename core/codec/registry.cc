@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/nearest.h"
+#include "core/codec/gcomp/families.h"
 #include "core/codec/lossless/families.h"
 #include "core/codec/lowrank/families.h"
 #include "core/codec/quantize/families.h"
@@ -20,7 +21,7 @@ std::span<const CodecFamily> codec_families() {
     std::vector<CodecFamily> all;
     for (const auto families :
          {quantize::families(), signs::families(), threelc::families(), thc::families(),
-          sparse::families(), lowrank::families(), lossless::families()}) {
+          sparse::families(), lowrank::families(), gcomp::families(), lossless::families()}) {
       all.insert(all.end(), families.begin(), families.end());
     }
     return all;

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/codec/lowrank/kernels.h"
+
 namespace tributary::lowrank {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr std::array<ParamSpec, 1> kPowersgdParams = {
       .kind = ParamKind::integer,
       .default_value = "4",
       .min = 1,
-      .max = 32,
+      .max = kRankMax,
       .help = "columns of each factor; a matrix that they would not shrink travels raw"}}};
 
 constexpr std::array<CodecFamily, 1> kFamilies = {{

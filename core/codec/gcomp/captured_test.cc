@@ -1,0 +1,121 @@
+// GComp on captured gradients: what it sends, and what the optimizer makes of what was cut off.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "core/codec/codec_testing.h"
+#include "core/codec/gcomp/captured_testing.h"
+#include "core/codec/gcomp/elements.h"
+
+namespace tributary::gcomp {
+namespace {
+
+using gcomp_testing::Capture;
+
+class Captured : public testing::Test {
+ protected:
+  void SetUp() override {
+    all = gcomp_testing::captures();
+    ASSERT_EQ(all.size(), 12u) << "convnet and transformer, SGD and AdamW, three moments";
+  }
+
+  // Returns the payload's size; `decoded` becomes what arrives.
+  std::size_t send(const std::string& spec, const Capture& capture, FloatVector& decoded) {
+    const auto codec = codec_testing::codec_of(spec);
+    const auto values = static_cast<std::uint32_t>(capture.gradient().size());
+    const OptimizerView view = capture.view();
+    const StageCall call = {.round = {.round = 1}, .optimizer = &view};
+    Bytes payload;
+    const Status encoded = codec->make_encoder(values)->encode(call, capture.gradient(), payload);
+    EXPECT_TRUE(encoded.ok()) << encoded.text();
+    decoded.resize(values);
+    EXPECT_TRUE(codec->decode(call, payload, decoded).ok());
+    return payload.size();
+  }
+
+  std::vector<Capture> all;
+};
+
+TEST_F(Captured, FortyPercentOfTheBytesAreSent) {
+  double sent = 0;
+  double raw = 0;
+  for (const Capture& capture : all) {
+    FloatVector decoded;
+    const auto bytes = static_cast<double>(send("gcomp", capture, decoded));
+    const double whole = static_cast<double>(capture.gradient().size()) * sizeof(float);
+    const auto lossless = static_cast<double>(send("gcomp:truncation=none", capture, decoded));
+    EXPECT_EQ(codec_testing::bits_of(decoded), codec_testing::bits_of(capture.gradient()));
+    std::printf("%-28s %5.1f %%, without truncation %5.1f %%\n", capture.name.c_str(),
+                100 * bytes / whole, 100 * lossless / whole);
+    EXPECT_LT(bytes, lossless) << capture.name;
+    sent += bytes;
+    raw += whole;
+  }
+  std::printf("%-28s %5.1f %%\n", "all", 100 * sent / raw);
+  EXPECT_LE(sent, 0.40 * raw);
+}
+
+// Section 5.1: at most 18 bits of 23 are cut off, so a gradient loses less than 2^-5 of itself.
+TEST_F(Captured, NoGradientLosesMoreThanItsLevelAllows) {
+  for (const Capture& capture : all) {
+    FloatVector decoded;
+    send("gcomp", capture, decoded);
+    for (std::size_t i = 0; i < decoded.size(); ++i) {
+      const float g = capture.gradient()[i];
+      if (std::abs(g) < 0x1p-126f) continue;  // pruned
+      ASSERT_LT(std::abs(g - decoded[i]), std::abs(g) * 0x1p-5f) << capture.name << ", " << i;
+    }
+  }
+}
+
+// Footnote 2: what is cut off moves the new parameter by less than 2^-22 of it. For SGD that is
+// checked on the parameter itself, in double; the numerator of δ is what the step leaves of θ.
+TEST_F(Captured, SgdHardlyNoticesWhatWasCutOff) {
+  for (const Capture& capture : all) {
+    if (capture.fields.at("kind") != "sgd") continue;
+    const OptimizerView view = capture.view();
+    const auto rate = static_cast<double>(view.learning_rate);
+    const double keeps = 1 - rate * static_cast<double>(view.weight_decay);
+    FloatVector decoded;
+    send("gcomp", capture, decoded);
+    for (std::size_t i = 0; i < decoded.size(); ++i) {
+      const auto theta = static_cast<double>(view.parameters[i]);
+      const double lost =
+          static_cast<double>(capture.gradient()[i]) - static_cast<double>(decoded[i]);
+      ASSERT_LE(std::abs(rate * lost), std::abs(keeps * theta) * 0x1p-22 + 0x1p-126)
+          << capture.name << ", " << i;
+    }
+  }
+}
+
+// The same for AdamW's step, with the second moment that each gradient makes.
+TEST_F(Captured, AdamwHardlyNoticesWhatWasCutOff) {
+  for (const Capture& capture : all) {
+    if (capture.fields.at("kind") != "adamw") continue;
+    const OptimizerView view = capture.view();
+    const auto rate = static_cast<double>(view.learning_rate);
+    const auto b1 = static_cast<double>(view.beta1);
+    const auto b2 = static_cast<double>(view.beta2);
+    const double c1 = 1 - std::pow(b1, static_cast<double>(view.step));
+    const double c2 = 1 - std::pow(b2, static_cast<double>(view.step));
+    FloatVector decoded;
+    send("gcomp", capture, decoded);
+    for (std::size_t i = 0; i < decoded.size(); ++i) {
+      const auto g = static_cast<double>(capture.gradient()[i]);
+      const auto arrived = static_cast<double>(decoded[i]);
+      const auto theta = static_cast<double>(view.parameters[i]);
+      const auto m = static_cast<double>(view.first_moment[i]);
+      const auto v = static_cast<double>(view.second_moment[i]);
+      const double root =
+          std::sqrt((b2 * v + (1 - b2) * g * g) / c2) + static_cast<double>(view.epsilon);
+      const double decayed = theta * (1 - rate * static_cast<double>(view.weight_decay));
+      const double rest = decayed - rate * b1 * m / (root * c1);
+      const double moved = rate * (1 - b1) * std::abs(g - arrived) / (root * c1);
+      ASSERT_LE(moved, std::abs(rest) * 0x1p-22 + 0x1p-120) << capture.name << ", " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tributary::gcomp

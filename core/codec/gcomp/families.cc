@@ -1,0 +1,41 @@
+#include "core/codec/gcomp/families.h"
+
+#include <array>
+
+namespace tributary::gcomp {
+namespace {
+
+constexpr std::array<std::string_view, 5> kTruncations = {"metric", "none", "6", "12", "18"};
+
+constexpr std::array<ParamSpec, 3> kParams = {{
+    {.name = "truncation",
+     .kind = ParamKind::choice,
+     .default_value = "metric",
+     .choices = kTruncations,
+     .help = "mantissa bits left out: what the optimizer ignores, none, or so many of all"},
+    {.name = "rebuild",
+     .kind = ParamKind::integer,
+     .default_value = "50",
+     .min = 1,
+     .max = 1'000'000,
+     .help = "rounds between two codebooks"},
+    {.name = "max_length",
+     .kind = ParamKind::integer,
+     .default_value = "8",
+     .min = 2,
+     .max = 8,
+     .help = "bits of the longest exponent code"},
+}};
+
+constexpr std::array<CodecFamily, 1> kFamilies = {{
+    {.name = "gcomp",
+     .summary = "Huffman-coded exponents, mantissas cut to what the optimizer uses",
+     .params = kParams,
+     .make = make_gcomp},
+}};
+
+}  // namespace
+
+std::span<const CodecFamily> families() { return kFamilies; }
+
+}  // namespace tributary::gcomp

@@ -1,0 +1,387 @@
+//   body of layout 0:           bytes of every chunk, u32; the chunks
+//   body of layout 1: codebook; bytes of every chunk, u32; the chunks
+//
+// Every chunk is a multiple of 4 bytes long.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "core/codec/aggregate.h"
+#include "core/codec/chunks.h"
+#include "core/codec/gcomp/chunk.h"
+#include "core/codec/gcomp/families.h"
+#include "core/codec/optimizer_view.h"
+#include "core/codec/payload.h"
+
+namespace tributary::gcomp {
+namespace {
+
+constexpr Stage kStages[] = {{"values", Combine::gather}};
+
+constexpr std::uint8_t kRawLayout = 0;
+constexpr std::uint8_t kCodedLayout = 1;
+// A codebook and the streams' beginnings cost 400 bytes: smaller buckets have neither.
+constexpr std::size_t kCodedValuesMin = 1024;
+constexpr std::size_t kHistogramChunksMax = 16;
+// More escapes than one in so many values, and the codebook is out of date.
+constexpr std::size_t kValuesPerEscapeMin = 64;
+
+struct Options {
+  bool by_metric = false;
+  bool exact = false;
+  unsigned level = 0;
+  std::uint64_t rebuild_rounds = 0;
+  unsigned code_bits_max = 0;
+
+  static Options from(const Params& params) {
+    const std::string_view truncation = params.choice("truncation");
+    Options options;
+    options.by_metric = truncation == "metric";
+    options.exact = truncation == "none";
+    if (truncation == "6") options.level = 1;
+    if (truncation == "12") options.level = 2;
+    if (truncation == "18") options.level = 3;
+    options.rebuild_rounds = static_cast<std::uint64_t>(params.integer("rebuild"));
+    options.code_bits_max = static_cast<unsigned>(params.integer("max_length"));
+    return options;
+  }
+};
+
+constexpr std::size_t chunks_of(std::size_t values) {
+  return (values + kChunkValues - 1) / kChunkValues;
+}
+
+std::size_t chunk_values(std::size_t index, std::size_t values) {
+  return std::min(kChunkValues, values - index * kChunkValues);
+}
+
+Status wrong_view(std::string what, std::string expected, std::string got) {
+  return Status(StatusCode::invalid_argument,
+                {.what = "optimizer view, " + std::move(what),
+                 .expected = std::move(expected),
+                 .got = std::move(got),
+                 .remedy = "give the bucket's own part of the optimizer's state, or no view"});
+}
+
+Status check_view(const OptimizerView& view, std::size_t values) {
+  if (view.parameters.size() != values) {
+    return wrong_view("parameters", fmt::format("{}", values),
+                      fmt::format("{}", view.parameters.size()));
+  }
+  for (const std::span<const float> moment : {view.first_moment, view.second_moment}) {
+    if (moment.empty() || moment.size() == values) continue;
+    return wrong_view("moment", fmt::format("{} values or none", values),
+                      fmt::format("{}", moment.size()));
+  }
+  if (view.step == 0) return wrong_view("step", "1 or more", "0");
+  return {};
+}
+
+// How levels are chosen in a whole bucket. A moment that does not exist yet counts as zero.
+LevelRule rule_of(const Options& options, const StageCall& call) {
+  if (!options.by_metric || call.optimizer == nullptr) return {.level = options.level};
+  const OptimizerView& view = *call.optimizer;
+  LevelRule rule;
+  rule.metric = metric_coefficients(view, call.contributors);
+  rule.kind = rule.metric.adaptive ? LevelRule::Kind::adaptive : LevelRule::Kind::linear;
+  rule.parameters = rule.first = rule.second = view.parameters.data();
+  if (view.first_moment.empty()) {
+    rule.metric.moment = 0;
+  } else {
+    rule.first = view.first_moment.data();
+  }
+  if (view.second_moment.empty()) {
+    rule.metric.keep = 0;
+  } else {
+    rule.second = view.second_moment.data();
+  }
+  return rule;
+}
+
+LevelRule rule_at(LevelRule rule, std::size_t begin) {
+  if (rule.kind == LevelRule::Kind::fixed) return rule;
+  rule.parameters += begin;
+  rule.first += begin;
+  rule.second += begin;
+  return rule;
+}
+
+// Of an even sample of the bucket's chunks.
+Histogram histogram_of(std::span<const float> values) {
+  Histogram histogram = {};
+  const std::size_t chunks = chunks_of(values.size());
+  const std::size_t stride = (chunks + kHistogramChunksMax - 1) / kHistogramChunksMax;
+  std::array<std::array<std::uint32_t, kExponents>, 4> parts = {};  // so that stores don't wait
+  for (std::size_t chunk = 0; chunk < chunks; chunk += stride) {
+    const float* const x = values.data() + chunk * kChunkValues;
+    for (std::size_t i = 0; i < chunk_values(chunk, values.size()); ++i) {
+      ++parts[i % 4][exponent_of(std::bit_cast<std::uint32_t>(x[i]))];
+    }
+  }
+  for (const auto& part : parts) {
+    for (std::size_t e = 0; e < kExponents; ++e) histogram[e] += part[e];
+  }
+  return histogram;
+}
+
+// The codebook of an encoder: made anew so many rounds after the last one, or when it has turned
+// out not to fit, from a histogram taken in one round and for the next.
+class Codebooks {
+ public:
+  explicit Codebooks(const Options& options) : options_(options) {}
+
+  const Codebook& for_round(std::uint64_t round, std::span<const float> values) {
+    rebuild();
+    if (!book_) {
+      histogram_ = histogram_of(values);
+      rebuild();
+      built_in_ = round;
+    } else if (is_due(round)) {
+      histogram_ = histogram_of(values);
+      built_in_ = round;
+      outdated_ = false;
+    }
+    return *book_;
+  }
+  void rebuild() {
+    if (!histogram_) return;
+    const std::uint32_t version = book_ ? book_->version + 1 : 0;
+    book_ = make_codebook(*histogram_, options_.code_bits_max, version);
+    histogram_.reset();
+  }
+  void note_misfit() { outdated_ = true; }
+
+ private:
+  // One that does not fit is replaced early, but not in every round: some data fits no codebook.
+  bool is_due(std::uint64_t round) const {
+    if (round < built_in_) return true;
+    const std::uint64_t age = round - built_in_;
+    return age >= options_.rebuild_rounds || (outdated_ && age >= kMisfitRounds);
+  }
+  static constexpr std::uint64_t kMisfitRounds = 5;
+
+  const Options options_;
+  std::optional<Codebook> book_;
+  std::optional<Histogram> histogram_;  // of the round just encoded, for the next codebook
+  std::uint64_t built_in_ = 0;
+  bool outdated_ = false;
+};
+
+class GCompEncoder final : public Encoder {
+ public:
+  GCompEncoder(const Codec& codec, const Options& options)
+      : codec_(codec), options_(options), books_(options) {}
+
+  Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
+    if (options_.by_metric && call.optimizer != nullptr) {
+      TRIBUTARY_TRY(check_view(*call.optimizer, values.size()));
+    }
+    const std::size_t chunks = chunks_of(values.size());
+    const Codebook* const book =
+        values.size() < kCodedValuesMin ? nullptr : &books_.for_round(call.round.round, values);
+    const std::size_t head = book == nullptr ? 0 : kCodebookBytes;
+    const std::size_t table = head + chunks * sizeof(std::uint32_t);
+    const MutableByteSpan body =
+        start_payload({.spec = codec_.spec(),
+                       .layout = book == nullptr ? kRawLayout : kCodedLayout,
+                       .contributors = call.contributors,
+                       .values = static_cast<std::uint32_t>(values.size())},
+                      table + chunks * chunk_bytes_max(kChunkValues), payload);
+    if (book != nullptr) write_codebook(*book, body);
+    const Work work = {.call = call,
+                       .loops = kernels(call.execution.backend),
+                       .book = book,
+                       .rule = rule_of(options_, call),
+                       .values = values,
+                       .sizes = body.subspan(head)};
+    const std::size_t size = write_chunks(work, body.subspan(table));
+    shrink_body(table + size, payload);
+    seal_payload(call.execution, payload);
+    return {};
+  }
+
+  void settle(std::span<const ByteSpan>, bool) override { books_.rebuild(); }
+
+ private:
+  struct Work {
+    const StageCall& call;
+    const Kernels& loops;
+    const Codebook* book;
+    const LevelRule rule;
+    std::span<const float> values;
+    MutableByteSpan sizes;
+  };
+
+  struct Written {
+    std::size_t bytes = 0;
+    std::size_t escapes = 0;
+    bool misfit = false;
+
+    void add(const ChunkStatistics& chunk) {
+      bytes += chunk.bytes;
+      escapes += chunk.escapes;
+      misfit |= chunk.misfit;
+    }
+  };
+
+  ChunkStatistics write_chunk(const Work& work, std::size_t index, std::uint8_t* out) const {
+    const std::size_t begin = index * kChunkValues;
+    const std::span<const float> part =
+        work.values.subspan(begin, chunk_values(index, work.values.size()));
+    const ChunkStatistics chunk =
+        encode_chunk(work.loops, work.book, rule_at(work.rule, begin), options_.exact, part, out);
+    const auto size = static_cast<std::uint32_t>(chunk.bytes);
+    std::memcpy(work.sizes.data() + index * sizeof(size), &size, sizeof(size));
+    return chunk;
+  }
+
+  // Returns their size together.
+  std::size_t write_chunks(const Work& work, MutableByteSpan out) {
+    const std::size_t chunks = chunks_of(work.values.size());
+    ThreadPool* const pool = work.call.execution.pool;
+    Written written;
+    if (pool == nullptr || pool->threads() < 2 || chunks < 2) {
+      for (std::size_t i = 0; i < chunks; ++i) {
+        written.add(write_chunk(work, i, out.data() + written.bytes));
+      }
+    } else {
+      written = write_chunks_in_turn(work, *pool, chunks, out);
+    }
+    if (work.book != nullptr &&
+        (written.misfit || written.escapes > work.values.size() / kValuesPerEscapeMin)) {
+      books_.note_misfit();
+    }
+    return written.bytes;
+  }
+
+  // Threads code chunks aside, and these take their places in order: whoever has coded a chunk
+  // waits until the one before has its place. Indexes are handed out in order here, so that one is
+  // being coded; nothing can fail between taking an index and passing the turn on.
+  Written write_chunks_in_turn(const Work& work, ThreadPool& pool, std::size_t chunks,
+                               MutableByteSpan out) const {
+    Written written;  // belongs to whose turn it is
+    std::atomic<std::size_t> taken = 0;
+    std::atomic<std::size_t> turn = 0;
+    pool.parallel_for(chunks, [&](std::size_t) {
+      std::uint8_t* const aside = thread_scratch().chunk.data();
+      const std::size_t index = taken.fetch_add(1);
+      const ChunkStatistics chunk = write_chunk(work, index, aside);
+      for (std::size_t now = turn.load(); now != index; now = turn.load()) turn.wait(now);
+      std::uint8_t* const place = out.data() + written.bytes;
+      written.add(chunk);
+      turn.store(index + 1);
+      turn.notify_all();
+      std::memcpy(place, aside, chunk.bytes);
+    });
+    return written;
+  }
+
+  const Codec& codec_;
+  const Options options_;
+  Codebooks books_;
+};
+
+class GCompCodec final : public Codec {
+ public:
+  explicit GCompCodec(const Params& params)
+      : spec_(params.canonical("gcomp")), options_(Options::from(params)) {}
+
+  const std::string& spec() const override { return spec_; }
+  std::span<const Stage> stages() const override { return kStages; }
+  Aggregation aggregation() const override { return Aggregation::reduce; }
+  bool lossy() const override { return !options_.exact; }
+  bool carries_not_finite() const override { return true; }
+
+  std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
+    return std::make_unique<GCompEncoder>(*this, options_);
+  }
+  std::unique_ptr<Aggregator> make_aggregator(std::size_t, std::uint32_t values) const override {
+    return make_decoding_aggregator(*this, values);
+  }
+
+  Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override {
+    TRIBUTARY_ASSIGN(UncheckedPayload unchecked,
+                     UncheckedPayload::open(*this, 0, sum.size(), call.execution, payload));
+    Status decoded = decode_body(call, unchecked, sum);
+    TRIBUTARY_TRY(unchecked.check(call.execution));
+    return decoded;
+  }
+
+ private:
+  Status decode_body(const StageCall& call, UncheckedPayload& payload, std::span<float> sum) const {
+    const bool coded = payload.header().layout == kCodedLayout;
+    if (!coded && payload.header().layout != kRawLayout) {
+      return corrupt("layout", "0 or 1", fmt::format("{}", payload.header().layout));
+    }
+    Codebook book;
+    std::size_t head = 0;
+    if (coded) {
+      TRIBUTARY_ASSIGN(book, read_codebook(payload.body(), options_.code_bits_max));
+      head = kCodebookBytes;
+    }
+    TRIBUTARY_ASSIGN(const std::vector<std::size_t> begins,
+                     read_table(payload.body(), head, sum.size()));
+    const Kernels& loops = kernels(call.execution.backend);
+    std::vector<const char*> faults(chunks_of(sum.size()));
+    for_each_chunk(call.execution, sum.size(), kChunkValues,
+                   [&](std::size_t index, std::size_t begin, std::size_t end) {
+                     const ByteSpan rest = payload.body().subspan(begins[index]);
+                     payload.hash(begins[index], begins[index + 1]);
+                     faults[index] = decode_chunk(loops, coded ? &book : nullptr,
+                                                  rest.first(begins[index + 1] - begins[index]),
+                                                  rest.size(), sum.subspan(begin, end - begin));
+                   });
+    const auto fault = std::ranges::find_if(faults, [](const char* f) { return f != nullptr; });
+    if (fault == faults.end()) return {};
+    return corrupt(fmt::format("chunk {}", fault - faults.begin()), *fault, "something else");
+  }
+
+  Status corrupt(std::string place, std::string expected, std::string got) const {
+    return Status(StatusCode::corrupt_data, {.what = spec_ + " payload, " + std::move(place),
+                                             .expected = std::move(expected),
+                                             .got = std::move(got),
+                                             .remedy = "have the bucket sent again"});
+  }
+
+  // Where every chunk begins in the body, and where the last one ends. The table begins at `head`.
+  Result<std::vector<std::size_t>> read_table(ByteSpan body, std::size_t head,
+                                              std::size_t values) const {
+    const std::size_t chunks = chunks_of(values);
+    const std::size_t first = head + chunks * sizeof(std::uint32_t);
+    if (body.size() < first) {
+      return corrupt("table of chunks", fmt::format("{} bytes", first),
+                     fmt::format("{}", body.size()));
+    }
+    std::vector<std::size_t> begins = {first};
+    for (std::size_t i = 0; i < chunks; ++i) {
+      std::uint32_t size;
+      std::memcpy(&size, body.data() + head + i * sizeof(size), sizeof(size));
+      if (size > body.size() - begins.back() || size % 4 != 0) {
+        return corrupt(fmt::format("size of chunk {}", i), "what is there, a multiple of 4 bytes",
+                       fmt::format("{}", size));
+      }
+      begins.push_back(begins.back() + size);
+    }
+    if (begins.back() != body.size()) {
+      return corrupt("chunks", fmt::format("{} bytes", body.size()),
+                     fmt::format("{}", begins.back()));
+    }
+    return begins;
+  }
+
+  const std::string spec_;
+  const Options options_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Codec>> make_gcomp(const Params& params) {
+  return std::unique_ptr<Codec>(std::make_unique<GCompCodec>(params));
+}
+
+}  // namespace tributary::gcomp

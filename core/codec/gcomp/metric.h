@@ -1,0 +1,83 @@
+// The quantization metric δ of the paper's Table 2: how many times larger than a gradient's
+// contribution to the new parameter everything else in that sum is. With |δ| > 2^n the addition
+// throws at least n bits of the gradient's mantissa away, so they need not be sent.
+//
+// δ is kept as a fraction. It is only ever compared with powers of two, so no division is needed,
+// and δ at a gradient of 0 does not arise. Written out, with g' = g + λθ:
+//
+//   SGD       (1 - ηλ) θ                                              / (η g)
+//   momentum  (1 - η(1-τ)λ) θ - ημ b                                  / (η(1-τ) g)
+//   Nesterov  (1 - ηλ(1+μ)) θ - ημ² b                                 / (η(1+μ) g)
+//   AdaGrad   θ (√(r + g'²) + ε) - η̃λ θ                               / (η̃ g)
+//   RMSProp   θ (√(αv + (1-α)g'²) + ε) - ηλ θ                         / (η g)
+//   Adam      (1-β1^t) θ (√v̂ + ε) - ηβ1 m - η(1-β1)λ θ                / (η(1-β1) g)
+//   AdamW     (1-ηλ)(1-β1^t) θ (√v̂ + ε) - ηβ1 m                       / (η(1-β1) g)
+//
+//   η̃ = η / (1 + (t-1)λ_lr)     v̂ = (β2 v + (1-β2) g'²) / (1-β2^t), with g' = g for AdamW
+//
+// They are two formulas with seven sets of coefficients:
+//
+//   linear    (scale θ - moment m) / (rate g)
+//   adaptive  (scale θ (√(keep v + add g'²) + ε) - moment m - decay θ) / (rate g)
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "core/base/host_device.h"
+#include "core/codec/gcomp/elements.h"
+#include "core/codec/optimizer_view.h"
+
+namespace tributary::gcomp {
+
+struct MetricCoefficients {
+  bool adaptive = false;
+  float gradient = 1;  // an encoded value times this is g: 1 / contributors
+  float scale = 0;
+  float moment = 0;
+  float rate = 0;
+  float keep = 0;
+  float add = 0;
+  float epsilon = 0;
+  float decay = 0;
+  float weight_decay = 0;  // the λ of g'
+};
+
+// δ of one element.
+struct Metric {
+  float numerator;
+  float denominator;
+};
+
+TRIBUTARY_HD inline Metric linear_metric(const MetricCoefficients& k, float value, float parameter,
+                                         float first) {
+  return {k.scale * parameter - k.moment * first, k.rate * (value * k.gradient)};
+}
+
+TRIBUTARY_HD inline Metric adaptive_metric(const MetricCoefficients& k, float value,
+                                           float parameter, float first, float second) {
+  const float gradient = value * k.gradient;
+  const float decayed = gradient + k.weight_decay * parameter;
+  const float root = sqrtf(k.keep * second + k.add * (decayed * decayed)) + k.epsilon;
+  return {((k.scale * parameter) * root - k.moment * first) - k.decay * parameter,
+          k.rate * gradient};
+}
+
+// The level is the number of thresholds 2^6, 2^12, 2^18 that |δ| exceeds. NaN exceeds none.
+TRIBUTARY_HD inline unsigned level_of(Metric metric) {
+  const float numerator = fabsf(metric.numerator);
+  const float denominator = fabsf(metric.denominator);
+  return static_cast<unsigned>(numerator > denominator * 0x1p6f) +
+         static_cast<unsigned>(numerator > denominator * 0x1p12f) +
+         static_cast<unsigned>(numerator > denominator * 0x1p18f);
+}
+
+// A NaN must not become Inf, and a parameter of 0 keeps every bit of what it is given.
+TRIBUTARY_HD inline bool may_truncate(std::uint32_t exponent, float parameter) {
+  return exponent != kNotFiniteExponent && parameter != 0.0f;
+}
+
+// For values that are sums of `contributors` updates.
+MetricCoefficients metric_coefficients(const OptimizerView& view, std::uint32_t contributors);
+
+}  // namespace tributary::gcomp
