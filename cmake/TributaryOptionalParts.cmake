@@ -5,6 +5,8 @@
 include(CheckLanguage)
 if(TRIBUTARY_SANITIZE)
   tributary_part("codec on CUDA" off "the sanitizer presets do not cover device code")
+elseif(CMAKE_CROSSCOMPILING)
+  tributary_part("codec on CUDA" off "cross builds have no device code")
 else()
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)

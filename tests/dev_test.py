@@ -64,6 +64,8 @@ class WrongWords(unittest.TestCase):
         self.assert_refused("test --fats", "did you mean '--fast'?")
         self.assert_refused("fuzz --secnds 3", "did you mean '--seconds'?")
         self.assert_refused("build --prset", "did you mean '--preset'?")
+        self.assert_refused("setup --amr64", "did you mean '--arm64'?")
+        self.assert_refused("setup --arm64 now", "setup has no option 'now'")
 
     def test_fast_is_a_tier_of_one_preset(self):
         self.assert_refused("test --fast --preset asan", "--fast goes with the preset dev")

@@ -16,6 +16,7 @@ class EmptyRun(unittest.TestCase):
     def test_is_an_error_under_every_preset(self):
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(ROOT / "CMakePresets.json", folder)
+            shutil.copytree(ROOT / "cmake", Path(folder, "cmake"))  # toolchains of presets
             Path(folder, "CMakeLists.txt").write_text(
                 "cmake_minimum_required(VERSION 3.25)\nproject(empty LANGUAGES NONE)\n"
                 "enable_testing()\n", encoding="utf-8")

@@ -32,10 +32,17 @@ std::vector<float> interesting_floats() {
   return values;
 }
 
-#ifdef __FLT16_MANT_DIG__
+// g++ 12 knows _Float16 on x86 and Arm's own __fp16 on Arm.
+#if defined(__ARM_FP16_FORMAT_IEEE) || defined(__FLT16_MANT_DIG__)
+#ifdef __ARM_FP16_FORMAT_IEEE
+using CompilersHalf = __fp16;
+#else
+using CompilersHalf = _Float16;
+#endif
+
 TEST(Half, RoundsAsTheCompilerDoesAndSaturates) {
   for (const float x : interesting_floats()) {
-    const auto oracle = std::bit_cast<std::uint16_t>(static_cast<_Float16>(x));
+    const auto oracle = std::bit_cast<std::uint16_t>(static_cast<CompilersHalf>(x));
     const bool overflowed = (oracle & 0x7fffu) == 0x7c00u;
     const auto expected = static_cast<std::uint16_t>(overflowed ? oracle - 1 : oracle);
     ASSERT_EQ(half_of(x), expected) << x;
@@ -46,7 +53,7 @@ TEST(Half, EveryPatternDecodesAsTheCompilerSays) {
   for (std::uint32_t half = 0; half < 0x10000; ++half) {
     if ((half & 0x7fffu) >= 0x7c00u) continue;
     const auto pattern = static_cast<std::uint16_t>(half);
-    ASSERT_EQ(float_of_half(pattern), static_cast<float>(std::bit_cast<_Float16>(pattern)));
+    ASSERT_EQ(float_of_half(pattern), static_cast<float>(std::bit_cast<CompilersHalf>(pattern)));
     ASSERT_EQ(half_of(float_of_half(pattern)), pattern);
   }
 }
