@@ -63,6 +63,7 @@ class WrongWords(unittest.TestCase):
     def test_unknown_options(self):
         self.assert_refused("test --fats", "did you mean '--fast'?")
         self.assert_refused("fuzz --secnds 3", "did you mean '--seconds'?")
+        self.assert_refused("setup --bnch", "did you mean '--bench'?")
         self.assert_refused("build --prset", "did you mean '--preset'?")
 
     def test_fast_is_a_tier_of_one_preset(self):
