@@ -63,6 +63,7 @@ class WrongWords(unittest.TestCase):
     def test_unknown_options(self):
         self.assert_refused("test --fats", "did you mean '--fast'?")
         self.assert_refused("fuzz --secnds 3", "did you mean '--seconds'?")
+        self.assert_refused("setup --bnch", "did you mean '--bench'?")
         self.assert_refused("build --prset", "did you mean '--preset'?")
         self.assert_refused("setup --amr64", "did you mean '--arm64'?")
         self.assert_refused("setup --arm64 now", "setup has no option 'now'")
