@@ -10,7 +10,7 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
 add_library(tributary_flags INTERFACE)
 target_compile_options(tributary_flags INTERFACE
-  -ffp-contract=off -fno-fast-math
+  -ffp-contract=off -fno-fast-math -Wno-psabi
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor
   -Wold-style-cast -Woverloaded-virtual)
 if(TRIBUTARY_ASSERTIONS)
