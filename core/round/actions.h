@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,13 +13,11 @@
 
 namespace tributary {
 
-// A run of shared bytes: a part of a payload that many peers get.
+// A run of bytes that its owner keeps alive: a part of a payload or of a model, which many peers
+// get without a copy.
 struct PayloadSlice {
-  SharedBytes bytes;  // null: no payload follows
-  std::size_t offset = 0;
-  std::size_t size = 0;
-
-  ByteSpan span() const { return bytes ? ByteSpan(*bytes).subspan(offset, size) : ByteSpan(); }
+  std::shared_ptr<const void> owner;
+  ByteSpan bytes;
 };
 
 // May be lost, as anything may that is sent; the machines see to it. `payload` is the next message

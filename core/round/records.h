@@ -211,7 +211,7 @@ struct ContributionPart {
 };
 
 // Stored before any payload of a last stage is sent. Adds its parts to those of the same round; a
-// part of a bucket that is there already replaces it.
+// part of a bucket that is there already replaces it. Without parts it is about the residual alone.
 struct ContributionRecord {
   RoundKey id;
   std::uint32_t agent_index = 0;  // of the agent in the epoch
