@@ -84,11 +84,15 @@ void JobRun::take_part(AgentSession& session, std::uint32_t member, BucketAggreg
   if (place->layout().bytes != layout.bytes) {
     return desk_.refuse(session, "mismatch", "a payload that has changed its size", round_->key());
   }
+  const bool repeat = place->has(part.part());
   place->take(part.part(), payload);
   const std::uint32_t received = place->received();
   if (!place->complete()) {
-    // The sender's window is a few parts: each is worth a word.
-    return send_receipt(session, part, received, place->missing(false, kMissingRunsMax), window());
+    // The sender's window is a few parts: each is worth a word. A part that comes again is a
+    // question: what of it is missing?
+    return send_receipt(session, part, received,
+                        repeat ? place->missing(true, kMissingRunsMax) : std::vector<wire::Range>(),
+                        window());
   }
   send_receipt(session, part, received, {}, window());
   const Bytes whole = place->release();
