@@ -77,7 +77,9 @@ TEST(AllowListText, HasACap) {
     PublicKey key;
     std::memcpy(key.bytes.data(), &i, sizeof(i));
     text += fmt::format("a{} {}\n", i, key_text(key));
-    if (i == wire::kMembersMax - 1) EXPECT_TRUE(parse_allow_list(text).ok());
+    if (i == wire::kMembersMax - 1) {
+      EXPECT_TRUE(parse_allow_list(text).ok());
+    }
   }
   EXPECT_EQ(parse_allow_list(text).status().code(), StatusCode::resource_exhausted);
 }

@@ -17,9 +17,10 @@ namespace {
 
 constexpr const char* kDomain = "agents";
 constexpr int kBacklog = 1024;
-constexpr int kMonitored = ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED |
-                           ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
-                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+// Not those of handshakes that fail: they name no connection, and for what does not even look like
+// ZMTP there are none.
+constexpr int kMonitored =
+    ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 // Route, frame, payload.
 constexpr std::size_t kPartsMax = 3;
 // While messages keep coming, connections are looked at once in so many.
@@ -173,8 +174,8 @@ Status ZmqHub::look_at_connections() {
       intake_.accepted(event->value);
     } else if (event->event == ZMQ_EVENT_DISCONNECTED) {
       intake_.closed(event->value);
-    } else if (event->event != ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {  // the gate tells of those
-      intake_.failed_handshake({});
+    } else if (event->event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
+      intake_.turned_away();
     }
   }
   if (guarding_) {

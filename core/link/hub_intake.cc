@@ -124,18 +124,26 @@ ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key
     by_descriptor_.erase(older);
     begin_to_end(replaced);
   }
-  if (open_descriptors_.contains(message.descriptor)) {
+  if (const auto open = open_descriptors_.find(message.descriptor);
+      open != open_descriptors_.end()) {
+    open->second = true;
     by_descriptor_[message.descriptor] = connection;
-  } else {
-    begin_to_end(connection);
+    return connection;
   }
+  const auto silent = std::ranges::find(silent_, message.descriptor, &Silent::descriptor);
+  if (silent != silent_.end()) silent_.erase(silent);
+  begin_to_end(connection);
   return connection;
 }
 
-void HubIntake::accepted(int descriptor) { open_descriptors_.insert(descriptor); }
+void HubIntake::accepted(int descriptor) { open_descriptors_[descriptor] = false; }
 
 void HubIntake::closed(int descriptor) {
-  open_descriptors_.erase(descriptor);
+  const auto open = open_descriptors_.find(descriptor);
+  if (open == open_descriptors_.end()) return;
+  const bool spoke = open->second;
+  open_descriptors_.erase(open);
+  if (!spoke) silent_.push_back({descriptor, messages_ + options_.patience_messages});
   const auto bound = by_descriptor_.find(descriptor);
   if (bound == by_descriptor_.end()) return;
   const ConnectionId connection = bound->second;
@@ -155,6 +163,14 @@ void HubIntake::end_those_before(std::uint64_t message) {
     ending_.pop_front();
     end(connection, gone("its end"));
   }
+  while (!silent_.empty() && silent_.front().until_message < message) {
+    silent_.pop_front();
+    if (turned_away_ > 0) {
+      --turned_away_;
+    } else {
+      refused(RefusalReason::failed_handshake, {});
+    }
+  }
 }
 
 void HubIntake::end(ConnectionId connection, Status why) {
@@ -172,10 +188,6 @@ void HubIntake::end(ConnectionId connection, Status why) {
   if (of_key->second.empty()) by_key_.erase(of_key);
   events_.emplace_back(
       Disconnected{.connection = connection, .peer = ended.peer, .why = std::move(why)});
-}
-
-void HubIntake::failed_handshake(std::string source) {
-  refused(RefusalReason::failed_handshake, std::move(source));
 }
 
 void HubIntake::refused(RefusalReason reason, std::string source) {

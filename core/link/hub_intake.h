@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
+#include <variant>
 #include <vector>
 
 #include "core/link/allow_list.h"
@@ -71,7 +71,9 @@ class HubIntake {
   void closed(int descriptor);
   // There are no messages left: connections that have ended can be reported.
   void nothing_left();
-  void failed_handshake(std::string source);
+  // Our own gate sent somebody away, and has told of it: the connection that ends next without a
+  // word is no failed handshake.
+  void turned_away() { ++turned_away_; }
   void refused(RefusalReason reason, std::string source);
   // Counted elsewhere already.
   void tell(Refused refusal);
@@ -99,6 +101,12 @@ class HubIntake {
     ConnectionId connection;
     std::uint64_t until_message;
   };
+  // A descriptor that was closed and from which nothing had been read. If its first message still
+  // comes, somebody was there only for a moment; otherwise the handshake failed.
+  struct Silent {
+    int descriptor;
+    std::uint64_t until_message;
+  };
 
   bool identify(const ArrivedMessage& message, PublicKey& key) const;
   ConnectionId connection_of(const ArrivedMessage& message, const PublicKey& key,
@@ -113,9 +121,11 @@ class HubIntake {
   std::unordered_map<ConnectionId, Connection> connections_;
   std::unordered_map<std::string, ConnectionId> by_route_;
   std::unordered_map<PublicKey, std::deque<ConnectionId>, PublicKeyHash> by_key_;
-  std::unordered_set<int> open_descriptors_;
+  std::unordered_map<int, bool> open_descriptors_;  // whether a message came from it
   std::unordered_map<int, ConnectionId> by_descriptor_;
   std::deque<Ending> ending_;
+  std::deque<Silent> silent_;
+  std::uint64_t turned_away_ = 0;
   std::deque<LinkEvent> events_;
   std::array<std::uint64_t, kRefusalReasons> refusals_{};
   std::uint64_t messages_ = 0;

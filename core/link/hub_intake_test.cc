@@ -14,7 +14,7 @@ PublicKey key_of(std::uint8_t number) {
 class Intake : public testing::Test {
  protected:
   void SetUp() override {
-    for (const std::uint8_t i : {1, 2, 3}) allowed_->allow(key_of(i), "agent");
+    for (std::uint8_t i = 1; i <= 3; ++i) allowed_->allow(key_of(i), "agent");
   }
 
   struct Message {
@@ -29,7 +29,8 @@ class Intake : public testing::Test {
     route_ = Bytes{0, 0, 0, 0, message.route};
     if (!encrypted_) {
       const std::string route = claimed_route(key_of(message.key));
-      route_.assign(route.begin(), route.end());
+      const ByteSpan span = bytes_of(std::string_view(route));
+      route_.assign(span.begin(), span.end());
     }
     kept_ = message.parts;
     std::vector<ByteSpan> parts;
@@ -209,11 +210,11 @@ TEST_F(Intake, OldNewsOfADescriptorDoNoHarm) {
   };
   take({}, learn);
   intake().nothing_left();
-  EXPECT_THAT(events(), ElementsAre("+1"));
+  EXPECT_THAT(events(), ElementsAre("+1", "!failed_handshake"));
 }
 
 TEST_F(Intake, AKeyHasFewConnectionsAndTheNewestStay) {
-  for (const std::uint8_t i : {1, 2, 3}) {
+  for (std::uint8_t i = 1; i <= 3; ++i) {
     intake().accepted(i);
     take({.route = i, .descriptor = i});
   }
@@ -250,8 +251,34 @@ TEST_F(Intake, WithoutEncryptionTheClaimIsTheKey) {
   EXPECT_THAT(events(), ElementsAre("-1", "+2"));
 }
 
+TEST_F(Intake, WhoNeverSpokeDidNotShakeHands) {
+  intake().accepted(7);
+  intake().closed(7);
+  EXPECT_THAT(events(), IsEmpty()) << "its first message may still be there to be read";
+  intake().nothing_left();
+  EXPECT_THAT(events(), ElementsAre("!failed_handshake"));
+  intake().accepted(7);
+  intake().turned_away();
+  intake().closed(7);
+  intake().closed(99);
+  intake().nothing_left();
+  EXPECT_THAT(events(), IsEmpty()) << "the gate has told of it";
+}
+
+TEST_F(Intake, WhoWasThereForAMomentDidShakeHands) {
+  intake().accepted(7);
+  intake().closed(7);
+  EXPECT_EQ(take({}).connection, 1u);
+  intake().nothing_left();
+  EXPECT_THAT(events(), ElementsAre("+1", "-1"));
+}
+
 TEST_F(Intake, AFloodOfRefusalsDoesNotPileUp) {
-  for (int i = 0; i < 1000; ++i) intake().failed_handshake({});
+  for (int i = 0; i < 1000; ++i) {
+    intake().accepted(i);
+    intake().closed(i);
+    intake().nothing_left();
+  }
   EXPECT_LE(events().size(), 64u);
   EXPECT_EQ(intake().refusals()[static_cast<std::size_t>(RefusalReason::failed_handshake)], 1000u);
 }

@@ -148,7 +148,7 @@ TEST_P(Links, APayloadIsLetGoOfOnce) {
   std::atomic<int> let_go = 0;
   const auto counted = [&](std::size_t size) {
     auto* const memory = new Bytes(size, 7);
-    const std::shared_ptr<const void> owner(memory, [&](const void*) {
+    const std::shared_ptr<const void> owner(memory, [&let_go, memory](const void*) {
       ++let_go;
       delete memory;
     });

@@ -25,7 +25,10 @@ inline KeyPair new_keys() {
   return *std::move(keys);
 }
 
-inline Bytes bytes(std::string_view text) { return {text.begin(), text.end()}; }
+inline Bytes bytes(std::string_view text) {
+  const ByteSpan span = bytes_of(text);
+  return {span.begin(), span.end()};
+}
 inline std::string text(const Bytes& bytes) { return {bytes.begin(), bytes.end()}; }
 inline std::string text(const SharedBytes& bytes) {
   return {bytes.view().begin(), bytes.view().end()};
