@@ -9,6 +9,7 @@
 
 #include "core/link/hub_intake.h"
 #include "core/link/outbox.h"
+#include "core/link/socket_settings.h"
 #include "core/link/waker.h"
 #include "core/link/zmq_socket.h"
 
@@ -92,9 +93,7 @@ Status ZmqHub::guard() {
   }
   TRIBUTARY_TRY(context_->gate().guard(kDomain, options_.allowed));
   guarding_ = true;
-  TRIBUTARY_TRY(router_.set(ZMQ_CURVE_SERVER, 1));
-  TRIBUTARY_TRY(router_.set(ZMQ_CURVE_SECRETKEY, options_.keys.secret_key.bytes()));
-  return router_.set(ZMQ_ZAP_DOMAIN, bytes_of(std::string_view(kDomain)));
+  return serve_with_curve(router_, options_.keys, kDomain);
 }
 
 Status ZmqHub::send(ConnectionId to, SharedBytes frame, SharedBytes payload) {

@@ -47,6 +47,10 @@ HubIntake::HubIntake(const Options& options, std::shared_ptr<const AllowList> al
 HubIntake::Taken HubIntake::take(const ArrivedMessage& message,
                                  const std::function<void()>& learn_of_connections) {
   end_those_before(++messages_);
+  if (const auto open = open_descriptors_.find(message.descriptor);
+      open != open_descriptors_.end()) {
+    open->second = true;
+  }
   PublicKey key;
   if (!identify(message, key)) {
     refused(RefusalReason::not_identified, {});

@@ -4,16 +4,11 @@
 
 #include <cerrno>
 
-#include "core/link/link_options.h"
-
 namespace tributary {
 namespace {
 
 // Copying less is cheaper than keeping account of it.
 constexpr std::size_t kCopiedBytesMax = 1024;
-// CURVE puts a nonce, a tag and a few more bytes around every part; the exact caps are checked when
-// it is opened.
-constexpr std::size_t kEnvelopeBytesMax = 256;
 
 Status queue_full(std::string got) {
   return Status(StatusCode::resource_exhausted, {.what = "the connection's send queue",
@@ -57,19 +52,6 @@ Status Outbox::send(ZmqSocket& socket, ByteSpan route, SharedBytes frame, Shared
     if (error != 0) return zmq_failed("sending");
   }
   return {};
-}
-
-Status configure(ZmqSocket& socket, const LinkLimits& limits, const LinkTimes& times) {
-  const auto ms = [](std::chrono::milliseconds time) { return static_cast<int>(time.count()); };
-  const std::size_t largest = std::max(limits.frame_bytes_max, limits.payload_bytes_max);
-  TRIBUTARY_TRY(socket.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(largest + kEnvelopeBytesMax)));
-  TRIBUTARY_TRY(socket.set(ZMQ_SNDHWM, static_cast<int>(limits.send_queue_messages)));
-  TRIBUTARY_TRY(socket.set(ZMQ_RCVHWM, static_cast<int>(limits.receive_queue_messages)));
-  TRIBUTARY_TRY(socket.set(ZMQ_HEARTBEAT_IVL, ms(times.heartbeat_every)));
-  TRIBUTARY_TRY(socket.set(ZMQ_HEARTBEAT_TIMEOUT, ms(times.heartbeat_missing_max)));
-  TRIBUTARY_TRY(socket.set(ZMQ_HANDSHAKE_IVL, ms(times.handshake_max)));
-  TRIBUTARY_TRY(socket.set(ZMQ_LINGER, ms(times.linger_max)));
-  return socket.set(ZMQ_IPV6, 1);
 }
 
 }  // namespace tributary

@@ -26,8 +26,4 @@ class Outbox {
   const std::shared_ptr<QueueCount> waiting_ = std::make_shared<QueueCount>();
 };
 
-// As libzmq settings: what both sides have in common.
-struct LinkTimes;
-Status configure(ZmqSocket& socket, const LinkLimits& limits, const LinkTimes& times);
-
 }  // namespace tributary

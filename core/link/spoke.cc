@@ -8,6 +8,7 @@
 #include "core/link/backoff.h"
 #include "core/link/hub_intake.h"
 #include "core/link/outbox.h"
+#include "core/link/socket_settings.h"
 #include "core/link/waker.h"
 #include "core/link/zmq_socket.h"
 
@@ -106,9 +107,7 @@ Status ZmqSpoke::identify() {
     const std::string route = claimed_route(options_.keys.public_key);
     return dealer_.set(ZMQ_ROUTING_ID, bytes_of(std::string_view(route)));
   }
-  TRIBUTARY_TRY(dealer_.set(ZMQ_CURVE_SERVERKEY, ByteSpan(options_.hub.bytes)));
-  TRIBUTARY_TRY(dealer_.set(ZMQ_CURVE_PUBLICKEY, ByteSpan(options_.keys.public_key.bytes)));
-  return dealer_.set(ZMQ_CURVE_SECRETKEY, options_.keys.secret_key.bytes());
+  return call_with_curve(dealer_, options_.keys, options_.hub);
 }
 
 void ZmqSpoke::hang_up() {
