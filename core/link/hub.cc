@@ -56,7 +56,7 @@ class ZmqHub final : public Hub {
   bool encrypted() const override { return options_.encrypted; }
   const LinkLimits& limits() const override { return options_.limits; }
   void wake() override { waker_.signal(); }
-  Status send(ConnectionId to, SharedBytes frame, SharedBytes payload) override;
+  Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
   LinkCounters counters() const override;
 
@@ -96,7 +96,7 @@ Status ZmqHub::guard() {
   return serve_with_curve(router_, options_.keys, kDomain);
 }
 
-Status ZmqHub::send(ConnectionId to, SharedBytes frame, SharedBytes payload) {
+Status ZmqHub::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   const std::string_view route = intake_.route_of(to);
   const std::size_t bytes = frame.size() + payload.size();
   Status status = no_connection();

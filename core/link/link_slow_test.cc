@@ -41,7 +41,7 @@ TEST(ManySpokes, EachIsHeardAndAnswered) {
     return std::all_of(spokes.begin(), spokes.end(), [](const Side& s) { return s.connected(); });
   };
   ASSERT_TRUE(pump_all(*hub, spokes, everybody));
-  const SharedBytes payload = Bytes(10'000, 5);
+  const SharedSlice payload = Bytes(10'000, 5);
   for (std::size_t i = 0; i < kSpokes; ++i) {
     ASSERT_TRUE(spokes[i].send(std::to_string(i), payload).ok());
   }

@@ -17,7 +17,7 @@ using link_testing::Side;
 using link_testing::text;
 using testing::HasSubstr;
 
-SharedBytes payload_of(std::size_t size, std::uint8_t fill) { return Bytes(size, fill); }
+SharedSlice payload_of(std::size_t size, std::uint8_t fill) { return Bytes(size, fill); }
 
 // Both ways of running the same test.
 class Links : public testing::TestWithParam<bool> {
@@ -120,7 +120,7 @@ TEST_P(Links, AFullQueueIsAnError) {
   Side spoke = federation_.allowed_spoke();
   ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.connected() && spoke.connected(); }));
   // The hub reads nothing: its queue, the kernel and the spoke's queue fill up.
-  const SharedBytes payload = payload_of(1u << 20, 3);
+  const SharedSlice payload = payload_of(1u << 20, 3);
   std::size_t sent = 0;
   Status status;
   while (sent < 1000 && (status = spoke.send("part", payload)).ok()) ++sent;
@@ -152,7 +152,7 @@ TEST_P(Links, APayloadIsLetGoOfOnce) {
       ++let_go;
       delete memory;
     });
-    return SharedBytes(owner, *memory);
+    return SharedSlice(owner, *memory);
   };
   Side hub = federation_.hub();
   {
@@ -176,7 +176,7 @@ TEST_P(Links, OnePayloadForMany) {
   for (int i = 0; i < 5; ++i) spokes.push_back(federation_.allowed_spoke(std::to_string(i)));
   for (Side& spoke : spokes) all.push_back(&spoke);
   ASSERT_TRUE(pump(all, [&] { return hub.count<Connected>() == 5; }));
-  const SharedBytes payload = payload_of(300'000, 9);
+  const SharedSlice payload = payload_of(300'000, 9);
   for (const Connected* peer : hub.all<Connected>()) {
     ASSERT_TRUE(hub.link->send(peer->connection, bytes("all"), payload.part(100, 200'000)).ok());
   }

@@ -30,7 +30,7 @@ inline Bytes bytes(std::string_view text) {
   return {span.begin(), span.end()};
 }
 inline std::string text(const Bytes& bytes) { return {bytes.begin(), bytes.end()}; }
-inline std::string text(const SharedBytes& bytes) {
+inline std::string text(const SharedSlice& bytes) {
   return {bytes.view().begin(), bytes.view().end()};
 }
 inline std::string text(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
@@ -70,7 +70,7 @@ struct Side {
     const auto found = std::find_if(events.rbegin(), events.rend(), is_news);
     return found != events.rend() && std::holds_alternative<Connected>(*found);
   }
-  Status send(std::string_view frame, SharedBytes payload = {}) const {
+  Status send(std::string_view frame, SharedSlice payload = {}) const {
     return link->send(connection(), bytes(frame), std::move(payload));
   }
   // Whatever there is within so long.

@@ -19,7 +19,7 @@ Status queue_full(std::string got) {
 
 }  // namespace
 
-Status Outbox::admit(const SharedBytes& frame, const SharedBytes& payload) const {
+Status Outbox::admit(const SharedSlice& frame, const SharedSlice& payload) const {
   TRIBUTARY_TRY(check_caps(limits_, frame.size(), payload.size()));
   const std::size_t waiting = waiting_->bytes();
   if (waiting > 0 && waiting + frame.size() + payload.size() > limits_.send_queue_bytes) {
@@ -28,12 +28,12 @@ Status Outbox::admit(const SharedBytes& frame, const SharedBytes& payload) const
   return {};
 }
 
-ZmqMessage Outbox::part(SharedBytes bytes) const {
+ZmqMessage Outbox::part(SharedSlice bytes) const {
   if (bytes.size() <= kCopiedBytesMax) return ZmqMessage(bytes.view());
   return message_that_holds(std::move(bytes), waiting_);
 }
 
-Status Outbox::send(ZmqSocket& socket, ByteSpan route, SharedBytes frame, SharedBytes payload) {
+Status Outbox::send(ZmqSocket& socket, ByteSpan route, SharedSlice frame, SharedSlice payload) {
   TRIBUTARY_TRY(admit(frame, payload));
   const bool alone = payload.empty();
   ZmqMessage parts[3] = {ZmqMessage(route), part(std::move(frame)),

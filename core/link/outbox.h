@@ -14,13 +14,13 @@ class Outbox {
   explicit Outbox(const LinkLimits& limits) : limits_(limits) {}
 
   // The route goes first, where there is one. Nothing was sent unless all of it was.
-  Status send(ZmqSocket& socket, ByteSpan route, SharedBytes frame, SharedBytes payload);
+  Status send(ZmqSocket& socket, ByteSpan route, SharedSlice frame, SharedSlice payload);
 
   std::size_t waiting_bytes() const { return waiting_->bytes(); }
 
  private:
-  Status admit(const SharedBytes& frame, const SharedBytes& payload) const;
-  ZmqMessage part(SharedBytes bytes) const;
+  Status admit(const SharedSlice& frame, const SharedSlice& payload) const;
+  ZmqMessage part(SharedSlice bytes) const;
 
   const LinkLimits limits_;
   const std::shared_ptr<QueueCount> waiting_ = std::make_shared<QueueCount>();

@@ -19,8 +19,8 @@ constexpr Time kRetryAfter = std::chrono::milliseconds(1);
 struct Outgoing {
   Time due;
   ConnectionId to;
-  SharedBytes frame;
-  SharedBytes payload;
+  SharedSlice frame;
+  SharedSlice payload;
 
   std::size_t bytes() const { return frame.size() + payload.size(); }
 };
@@ -50,7 +50,7 @@ class Shaped final : public Transport {
   }
   LinkCounters counters() const override { return inner_->counters(); }
 
-  Status send(ConnectionId to, SharedBytes frame, SharedBytes payload) override;
+  Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(Time deadline) override;
 
  private:
@@ -72,7 +72,7 @@ class Shaped final : public Transport {
   std::size_t in_bytes_ = 0;
 };
 
-Status Shaped::send(ConnectionId to, SharedBytes frame, SharedBytes payload) {
+Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   const std::size_t bytes = frame.size() + payload.size();
   TRIBUTARY_TRY(check_caps(limits(), frame.size(), payload.size()));
   if (!live_.contains(to)) return no_connection();

@@ -32,7 +32,7 @@ class NearEnd final : public Transport {
  public:
   explicit NearEnd(FarEnd& far) : far_(far) {}
 
-  Status send(ConnectionId to, SharedBytes frame, SharedBytes) override {
+  Status send(ConnectionId to, SharedSlice frame, SharedSlice) override {
     if (to != 1) return no_connection();
     if (far_.full) return Status(StatusCode::resource_exhausted, {.what = "full"});
     far_.got.emplace_back(far_.clock.now(), text(frame));

@@ -44,7 +44,7 @@ class ZmqSpoke final : public Transport {
   const LinkLimits& limits() const override { return options_.limits; }
   void wake() override { waker_.signal(); }
   LinkCounters counters() const override { return counters_; }
-  Status send(ConnectionId to, SharedBytes frame, SharedBytes payload) override;
+  Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
 
  private:
@@ -121,7 +121,7 @@ void ZmqSpoke::hang_up() {
   over_ = false;
 }
 
-Status ZmqSpoke::send(ConnectionId to, SharedBytes frame, SharedBytes payload) {
+Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   const std::size_t bytes = frame.size() + payload.size();
   Status status = no_connection();
   if (state_ == State::connected && to == connection_) {

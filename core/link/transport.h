@@ -20,7 +20,7 @@
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "core/link/keys.h"
-#include "core/link/shared_bytes.h"
+#include "core/link/shared_slice.h"
 #include "schemas/limits.h"
 
 namespace tributary {
@@ -47,7 +47,7 @@ struct Received {
   ConnectionId connection = 0;
   PublicKey peer;
   Bytes frame;
-  SharedBytes payload;  // begins at a multiple of 8; empty: there was none
+  SharedSlice payload;  // begins at a multiple of 8; empty: there was none
 };
 
 // Why something that came was not let in.
@@ -114,7 +114,7 @@ class Transport {
   //   unavailable         there is no such connection, or not any more
   //   invalid_argument    the frame is empty, or a part is above its cap
   // What is queued is sent without copying and let go of on another thread.
-  virtual Status send(ConnectionId to, SharedBytes frame, SharedBytes payload = {}) = 0;
+  virtual Status send(ConnectionId to, SharedSlice frame, SharedSlice payload = {}) = 0;
 
   // The next event; nothing when the deadline, a time of the transport's clock, has passed or
   // somebody called wake().

@@ -15,7 +15,7 @@ constexpr std::size_t kPayloadAlignment = 8;
 
 // What libzmq holds on to while a part waits to be sent.
 struct Held {
-  SharedBytes bytes;
+  SharedSlice bytes;
   std::shared_ptr<QueueCount> queue;
   std::atomic<bool> handed_over = false;
 };
@@ -46,7 +46,7 @@ ZmqMessage::ZmqMessage(ByteSpan copied) {
   if (!copied.empty()) std::memcpy(zmq_msg_data(&message_), copied.data(), copied.size());
 }
 
-ZmqMessage message_that_holds(SharedBytes bytes, std::shared_ptr<QueueCount> queue) {
+ZmqMessage message_that_holds(SharedSlice bytes, std::shared_ptr<QueueCount> queue) {
   queue->add(bytes.size());
   const ByteSpan view = bytes.view();
   Held* const held = new Held{.bytes = std::move(bytes), .queue = std::move(queue)};
@@ -61,7 +61,7 @@ ZmqMessage message_that_holds(SharedBytes bytes, std::shared_ptr<QueueCount> que
   return message;
 }
 
-SharedBytes shared_from(ZmqMessage message) {
+SharedSlice shared_from(ZmqMessage message) {
   const auto owner = std::make_shared<ZmqMessage>(std::move(message));
   const ByteSpan bytes = owner->bytes();
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % kPayloadAlignment == 0) {

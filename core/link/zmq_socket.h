@@ -18,7 +18,7 @@
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "core/link/queue_count.h"
-#include "core/link/shared_bytes.h"
+#include "core/link/shared_slice.h"
 
 namespace tributary {
 
@@ -48,10 +48,10 @@ class ZmqMessage {
 };
 
 // A part that libzmq sends from where it is; counted until libzmq is done with it.
-ZmqMessage message_that_holds(SharedBytes bytes, std::shared_ptr<QueueCount> queue);
+ZmqMessage message_that_holds(SharedSlice bytes, std::shared_ptr<QueueCount> queue);
 
 // A received part as shared bytes that begin at a multiple of 8; copied only where it does not.
-SharedBytes shared_from(ZmqMessage message);
+SharedSlice shared_from(ZmqMessage message);
 
 class ZmqSocket {
  public:

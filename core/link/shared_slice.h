@@ -11,16 +11,16 @@
 
 namespace tributary {
 
-class SharedBytes {
+class SharedSlice {
  public:
-  SharedBytes() = default;
-  SharedBytes(Bytes bytes) {
+  SharedSlice() = default;
+  SharedSlice(Bytes bytes) {
     const auto owner = std::make_shared<const Bytes>(std::move(bytes));
     view_ = *owner;
     owner_ = owner;
   }
   // `owner` keeps `view` alive. It is let go of on whatever thread is done with it last.
-  SharedBytes(std::shared_ptr<const void> owner, ByteSpan view)
+  SharedSlice(std::shared_ptr<const void> owner, ByteSpan view)
       : owner_(std::move(owner)), view_(view) {}
 
   ByteSpan view() const { return view_; }
@@ -28,7 +28,7 @@ class SharedBytes {
   bool empty() const { return view_.empty(); }
 
   // As much of it as there is.
-  SharedBytes part(std::size_t offset, std::size_t count) const {
+  SharedSlice part(std::size_t offset, std::size_t count) const {
     offset = std::min(offset, view_.size());
     return {owner_, view_.subspan(offset, std::min(count, view_.size() - offset))};
   }
