@@ -30,7 +30,9 @@ void Agent::Impl::note(LogLevel level, std::string_view name, std::string_view r
 // -----------------------------------------------------------------------------------------
 
 void Agent::Impl::on(const PeerConnected&) {
-  if (line_ == Line::offline && !finished_) hello_at_ns_ = now_;
+  if (line_ == Line::online || finished_) return;
+  line_ = Line::offline;  // a Hello that was said to nobody is said again at once
+  hello_at_ns_ = now_;
 }
 
 void Agent::Impl::on(const PeerDisconnected&) {

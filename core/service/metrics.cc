@@ -48,9 +48,9 @@ class PrometheusMetrics final : public Metrics {
 }  // namespace
 
 Result<std::unique_ptr<Metrics>> open_metrics(const std::string& listen) {
-  if (listen.empty()) return std::make_unique<NoMetrics>();
+  if (listen.empty()) return std::unique_ptr<Metrics>(std::make_unique<NoMetrics>());
   try {
-    return std::make_unique<PrometheusMetrics>(listen);
+    return std::unique_ptr<Metrics>(std::make_unique<PrometheusMetrics>(listen));
   } catch (const std::exception& error) {
     return Status(StatusCode::io_error, {.what = "metrics.listen",
                                          .expected = "an address that is free, as 127.0.0.1:9464",

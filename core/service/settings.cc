@@ -1,16 +1,13 @@
 #include "core/service/settings.h"
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <cmath>
 #include <utility>
 
 #include "core/base/file.h"
 #include "core/base/nearest.h"
-
-#define TOML_EXCEPTIONS 0
-#define TOML_HEADER_ONLY 1
-#include <toml++/toml.h>
 
 namespace tributary {
 namespace {
@@ -68,6 +65,19 @@ Status walk(const toml::table& table, const std::string& prefix, const Each& eac
     }
   }
   return {};
+}
+
+// toml++ throws what is wrong with a text.
+Result<toml::table> parse(std::string_view text, const std::string& source) {
+  try {
+    return toml::parse(text, source);
+  } catch (const toml::parse_error& error) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = fmt::format("{}:{}", source, error.source().begin.line),
+                   .expected = "TOML",
+                   .got = std::string(error.description()),
+                   .remedy = {}});
+  }
 }
 
 }  // namespace
@@ -145,21 +155,13 @@ Status Settings::set(const std::string& key, const Value& value, const std::stri
 }
 
 Status Settings::read_file(const std::string& path) {
-  TRIBUTARY_ASSIGN(const Bytes bytes, read_file(path, kFileBytesMax));
+  TRIBUTARY_ASSIGN(const Bytes bytes, tributary::read_file(path, kFileBytesMax));
   return read_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
 Status Settings::read_text(std::string_view toml, const std::string& source) {
-  const toml::parse_result parsed = toml::parse(toml, source);
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
-    return Status(StatusCode::invalid_argument,
-                  {.what = fmt::format("{}:{}", source, error.source().begin.line),
-                   .expected = "TOML",
-                   .got = std::string(error.description()),
-                   .remedy = {}});
-  }
-  return walk(parsed.table(), "", [&](const std::string& key, const toml::node& node) -> Status {
+  TRIBUTARY_ASSIGN(const toml::table table, parse(toml, source));
+  return walk(table, "", [&](const std::string& key, const toml::node& node) -> Status {
     const std::string place = fmt::format("{}:{}", source, node.source().begin.line);
     Result<Value> value = value_of(node);
     if (!value.ok()) return std::move(value).status().at(fmt::format("{}: {}", place, key));
@@ -176,9 +178,9 @@ Status Settings::assign(std::string_view assignment) {
   }
   const std::string key(assignment.substr(0, equals));
   const std::string_view text = assignment.substr(equals + 1);
-  const toml::parse_result parsed = toml::parse(fmt::format("value = {}", text));
-  if (parsed) {
-    Result<Value> value = value_of(*parsed.table().get("value"));
+  const Result<toml::table> parsed = parse(fmt::format("value = {}", text), place);
+  if (parsed.ok() && parsed->size() == 1) {
+    Result<Value> value = value_of(*parsed->get("value"));
     if (value.ok()) return set(key, *value, place);
   }
   return set(key, std::string(text), place);

@@ -16,7 +16,9 @@ std::span<const std::string_view> trainer_names() { return kNames; }
 
 Result<std::unique_ptr<Trainer>> make_trainer(std::string_view name,
                                               const TrainerOptions& options) {
-  if (name == kNames[0]) return std::make_unique<SyntheticTrainer>(options);
+  if (name == kNames[0]) {
+    return std::unique_ptr<Trainer>(std::make_unique<SyntheticTrainer>(options));
+  }
   return Status(StatusCode::invalid_argument, {.what = "trainer",
                                                .expected = "one that this build has",
                                                .got = std::string(name),
