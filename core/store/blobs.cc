@@ -109,17 +109,16 @@ Result<BlobId> Blobs::add(ByteSpan value) {
 Status Blobs::remove(BlobId blob) { return exchange({&blob, 1}, {}).status(); }
 
 Status Blobs::take_apart(BlobId blob, Pool& pool) {
-  TRIBUTARY_TRY(database_->each(
-      "SELECT chunk, bytes, hash FROM blob_chunks WHERE blob = ?",
-      [&](Rows& row) -> Status {
-        std::uint64_t chunk = 0;
-        std::uint64_t bytes = 0;
-        std::uint64_t hash = 0;
-        TRIBUTARY_TRY(row.read(chunk, bytes, hash));
-        pool.add(chunk, bytes, hash);
-        return {};
-      },
-      blob));
+  const auto take = [&](Rows& row) -> Status {
+    std::uint64_t chunk = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t hash = 0;
+    TRIBUTARY_TRY(row.read(chunk, bytes, hash));
+    pool.add(chunk, bytes, hash);
+    return {};
+  };
+  TRIBUTARY_TRY(
+      database_->each("SELECT chunk, bytes, hash FROM blob_chunks WHERE blob = ?", take, blob));
   TRIBUTARY_TRY(database_->run("DELETE FROM blob_chunks WHERE blob = ?", blob));
   return database_->run("DELETE FROM blobs WHERE blob = ?", blob);
 }
@@ -171,22 +170,22 @@ Result<std::uint64_t> Blobs::size_of(BlobId blob) {
 
 Status Blobs::read_into(BlobId blob, MutableByteSpan bytes) {
   std::size_t filled = 0;
+  const auto fill = [&](Rows& row) -> Status {
+    std::uint64_t hash = 0;
+    ByteSpan data;
+    TRIBUTARY_TRY(row.read(hash, data));
+    if (data.size() > bytes.size() - filled) return damaged(blob, "its length", "more");
+    if (hash64(data) != hash) {
+      return damaged(blob, fmt::format("hash {:016x} at byte {}", hash, filled),
+                     fmt::format("{:016x}", hash64(data)));
+    }
+    std::ranges::copy(data, bytes.begin() + static_cast<std::ptrdiff_t>(filled));
+    filled += data.size();
+    return {};
+  };
   TRIBUTARY_TRY(database_->each(
       "SELECT hash, data FROM blob_chunks JOIN chunks USING (chunk) WHERE blob = ? ORDER BY place",
-      [&](Rows& row) -> Status {
-        std::uint64_t hash = 0;
-        ByteSpan data;
-        TRIBUTARY_TRY(row.read(hash, data));
-        if (data.size() > bytes.size() - filled) return damaged(blob, "its length", "more");
-        if (hash64(data) != hash) {
-          return damaged(blob, fmt::format("hash {:016x} at byte {}", hash, filled),
-                         fmt::format("{:016x}", hash64(data)));
-        }
-        std::ranges::copy(data, bytes.begin() + static_cast<std::ptrdiff_t>(filled));
-        filled += data.size();
-        return {};
-      },
-      blob));
+      fill, blob));
   if (filled == bytes.size()) return {};
   return damaged(blob, fmt::format("{} bytes", bytes.size()), fmt::format("{}", filled));
 }
