@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -134,6 +136,8 @@ struct Options {
   TimeNs train_ns = 5 * kNsPerMs;
   std::uint64_t incoming_bytes_max = 16u << 20;
   std::uint32_t payload_bytes_max = 4u << 20;
+  std::uint32_t history_rounds_max = 256;
+  double redo_models = 1;
 };
 
 class Federation {
@@ -174,6 +178,8 @@ class Federation {
     config.ack_timeout_ms = 20;
     config.incoming_bytes_max = options_.incoming_bytes_max;
     config.payload_bytes_max = options_.payload_bytes_max;
+    config.history_rounds_max = options_.history_rounds_max;
+    config.redo_models = options_.redo_models;
     Result<std::unique_ptr<Coordinator>> made = Coordinator::make(config, journal_.state());
     ASSERT_TRUE(made.ok()) << made.status().text();
     coordinator_ = std::move(*made);
@@ -291,9 +297,8 @@ class Federation {
       ASSERT_LE(std::abs(balance[i]), tolerance * magnitude[i]) << "value " << i;
     }
   }
-  double updates_given(std::uint32_t i) const {
-    return static_cast<double>(rides_[i].updates.size());
-  }
+  std::size_t updates_taken(std::uint32_t i) const { return rides_[i].updates.size(); }
+  PeerId peer(std::uint32_t i) const { return rides_[i].peer; }
 
  private:
   struct Ride {
@@ -537,7 +542,9 @@ class Federation {
   }
 
   void check_bounds() {
-    if (coordinator_) ASSERT_LT(coordinator_->buffered_bytes(), 64u << 20);
+    if (coordinator_) {
+      EXPECT_LT(coordinator_->buffered_bytes(), 64u << 20);
+    }
   }
 
   Options options_;

@@ -30,6 +30,7 @@ TEST_P(RoundsWithCodec, PerfectChannel) {
   ASSERT_TRUE(federation.run_to_the_end());
   federation.expect_identical();
   federation.expect_conserved(GetParam().tolerance);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_GE(federation.updates_taken(i), 4u);
   EXPECT_EQ(federation.noted("frame_refused"), 0);
   EXPECT_EQ(federation.noted("round_aborted"), 0);
   for (const CommitRecord& commit : federation.journal().commits()) {
