@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -134,6 +136,8 @@ struct Options {
   TimeNs train_ns = 5 * kNsPerMs;
   std::uint64_t incoming_bytes_max = 16u << 20;
   std::uint32_t payload_bytes_max = 4u << 20;
+  std::uint32_t history_rounds_max = 256;
+  double redo_models = 1;
 };
 
 class Federation {
@@ -174,6 +178,8 @@ class Federation {
     config.ack_timeout_ms = 20;
     config.incoming_bytes_max = options_.incoming_bytes_max;
     config.payload_bytes_max = options_.payload_bytes_max;
+    config.history_rounds_max = options_.history_rounds_max;
+    config.redo_models = options_.redo_models;
     Result<std::unique_ptr<Coordinator>> made = Coordinator::make(config, journal_.state());
     ASSERT_TRUE(made.ok()) << made.status().text();
     coordinator_ = std::move(*made);
@@ -181,6 +187,7 @@ class Federation {
   }
   void crash_agent(std::uint32_t i) {
     rides_[i].agent.reset();
+    rides_[i].training = false;
     ++rides_[i].life;
   }
   void start_agent(std::uint32_t i) {
@@ -260,6 +267,25 @@ class Federation {
     });
   }
 
+  // Where everybody stands, for a test that does not get to its end.
+  std::string describe() const {
+    std::string text = "at " + std::to_string(now_ / kNsPerMs) + " ms: coordinator ";
+    text += coordinator_ ? std::to_string(coordinator_->model_version()) : "down";
+    for (const Ride& ride : rides_) {
+      text += "; agent ";
+      if (!ride.agent) {
+        text += "down";
+        continue;
+      }
+      text += std::to_string(ride.agent->model_version());
+      if (!ride.agent->connected()) text += " offline";
+      if (!ride.agent->undecided().empty()) text += " undecided";
+      if (ride.training) text += " training";
+      if (!ride.agent->idle()) text += " busy";
+    }
+    return text;
+  }
+
   // --- what must hold ---
   void expect_identical() {
     for (std::uint32_t i = 0; i < rides_.size(); ++i) {
@@ -291,9 +317,8 @@ class Federation {
       ASSERT_LE(std::abs(balance[i]), tolerance * magnitude[i]) << "value " << i;
     }
   }
-  double updates_given(std::uint32_t i) const {
-    return static_cast<double>(rides_[i].updates.size());
-  }
+  std::size_t updates_taken(std::uint32_t i) const { return rides_[i].updates.size(); }
+  PeerId peer(std::uint32_t i) const { return rides_[i].peer; }
 
  private:
   struct Ride {
@@ -398,6 +423,7 @@ class Federation {
       if (peer == agent_of_peer_.end()) return;
       const std::uint32_t i = peer->second;
       if (rides_[i].cut) return;
+      trace("to agent " + std::to_string(i), send->frame);
       auto frame = std::make_shared<Bytes>(std::move(send->frame));
       auto payload =
           std::make_shared<Bytes>(send->payload.bytes.begin(), send->payload.bytes.end());
@@ -433,6 +459,7 @@ class Federation {
     const std::uint32_t life = ride.life;
     if (auto* send = std::get_if<Send>(&action)) {
       if (ride.cut) return;
+      trace("from agent " + std::to_string(i), send->frame);
       auto frame = std::make_shared<Bytes>(std::move(send->frame));
       auto payload =
           std::make_shared<Bytes>(send->payload.bytes.begin(), send->payload.bytes.end());
@@ -526,6 +553,14 @@ class Federation {
         {.what = "journal", .expected = "room on the disk", .got = "none", .remedy = "free some"});
   }
 
+  void trace(const std::string& way, const Bytes& bytes) const {
+    if (std::getenv("ROUND_TRACE") == nullptr) return;
+    const Result<const wire::Frame*> frame = open_frame(bytes);
+    if (!frame.ok()) return;
+    std::printf("%9.3f ms %s %s\n", static_cast<double>(now_) / 1e6, way.c_str(),
+                wire::EnumNameMessage((*frame)->message_type()));
+  }
+
   void count(const Note& note) {
     ++notes_[std::string(note.name)];
     ++notes_[std::string(note.name) + ":" + std::string(note.reason)];
@@ -537,7 +572,9 @@ class Federation {
   }
 
   void check_bounds() {
-    if (coordinator_) ASSERT_LT(coordinator_->buffered_bytes(), 64u << 20);
+    if (coordinator_) {
+      EXPECT_LT(coordinator_->buffered_bytes(), 64u << 20);
+    }
   }
 
   Options options_;
