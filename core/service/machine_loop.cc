@@ -8,16 +8,20 @@
 
 namespace tributary {
 
-Status MachineLoop::turn(TimeNs deadline) {
-  take_posted();
-  if (now() >= parts_.next_wakeup_ns()) feed(Tick{});
+Result<bool> MachineLoop::turn(TimeNs deadline) {
+  bool anything = take_posted();
+  if (now() >= parts_.next_wakeup_ns()) {
+    feed(Tick{});
+    anything = true;
+  }
   send_waiting();
   TimeNs due = std::min(deadline, parts_.next_wakeup_ns());
   if (!waiting_.empty()) due = std::min(due, now() + kTryAgainNs);
+  if (anything) due = std::min(due, now());  // look, and tell
   TRIBUTARY_ASSIGN(std::optional<LinkEvent> event,
                    parts_.link.receive(std::chrono::nanoseconds(due)));
   if (event) take(*event);
-  return {};
+  return anything || event.has_value();
 }
 
 void MachineLoop::feed(const Event& event) {
@@ -33,8 +37,8 @@ void MachineLoop::post(Event event) {
   parts_.link.wake();
 }
 
-void MachineLoop::take_posted() {
-  if (!any_posted_) return;
+bool MachineLoop::take_posted() {
+  if (!any_posted_) return false;
   std::vector<Event> posted;
   {
     const std::lock_guard lock(mutex_);
@@ -42,6 +46,7 @@ void MachineLoop::take_posted() {
     any_posted_ = false;
   }
   for (const Event& event : posted) feed(event);
+  return true;
 }
 
 void MachineLoop::take(LinkEvent& event) {

@@ -46,8 +46,8 @@ class MachineLoop {
  public:
   explicit MachineLoop(LoopParts parts) : parts_(std::move(parts)) {}
 
-  // Waits until something happens or `deadline` has come, and sees to it.
-  Status turn(TimeNs deadline);
+  // Waits until something happens or `deadline` has come, and sees to it. False: nothing did.
+  Result<bool> turn(TimeNs deadline);
   void feed(const Event& event);
 
   void post(Event event);
@@ -61,7 +61,7 @@ class MachineLoop {
   static constexpr TimeNs kTryAgainNs = 2'000'000;
 
   void take(LinkEvent& event);
-  void take_posted();
+  bool take_posted();
   void carry_out(Action& action);
   void send(Send& message);
   bool send_now(Send& message);
