@@ -8,6 +8,7 @@
 #include "coordinator/job_settings.h"
 #include "core/round/coordinator.h"
 #include "core/service/common_settings.h"
+#include "schemas/limits.h"
 
 namespace tributary {
 

@@ -261,7 +261,7 @@ Status AgentDaemon::run() {
     log_->warning(kComponent, "service manager", {{"error", status.text()}});
   }
   while (!finished_ && failed_.ok()) {
-    TRIBUTARY_TRY(loop_->turn(look_at_ns_));
+    TRIBUTARY_TRY(loop_->turn(look_at_ns_).status());
     look_around();
   }
   log_->info(kComponent, "stopped", {{"model_version", machine_->model_version()}});

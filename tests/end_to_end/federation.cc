@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/checksum.h"
 #include "core/link/allow_list.h"
 
 namespace tributary::end_to_end {
@@ -164,24 +163,24 @@ void Federation::expect_sound() {
   const Result<CoordinatorState> state = read_coordinator_journal(coordinator_journal());
   ASSERT_TRUE(state.ok()) << state.status().text();
   ASSERT_EQ(state->jobs.size(), 1u);
-  const Result<Committed> committed = committed_of(state->jobs[0]);
-  ASSERT_TRUE(committed.ok()) << committed.status().text();
-  EXPECT_EQ(committed->version, options_.rounds);
-
-  std::map<std::string, AgentState> agents;
+  for (std::uint32_t i = 0; i < options_.agents; ++i) note_rounds_taken(i);
+  Expectation expected(kJobSeed, taken_);
+  ASSERT_NO_FATAL_FAILURE(expected.replay(state->jobs[0]));
+  EXPECT_EQ(expected.version(), options_.rounds);
   for (std::uint32_t i = 0; i < options_.agents; ++i) {
-    note_rounds_taken(i);
+    SCOPED_TRACE(agent_id(i));
     const Result<AgentState> agent = read_agent_journal(agent_journal(i));
     ASSERT_TRUE(agent.ok()) << agent.status().text();
-    ASSERT_TRUE(agent->replica) << agent_id(i);
-    EXPECT_EQ(agent->replica->model_version, options_.rounds) << agent_id(i);
-    EXPECT_EQ(agent->replica->model_hash, committed->model_hash) << agent_id(i);
-    EXPECT_EQ(hash64(bytes_of(std::span<const float>(*agent->replica->model))),
-              committed->model_hash)
-        << agent_id(i);
-    agents.emplace(agent_id(i), *agent);
+    ASSERT_TRUE(agent->replica);
+    const ReplicaRecord& replica = *agent->replica;
+    EXPECT_EQ(replica.model_version, options_.rounds);
+    EXPECT_EQ(replica.model_hash, expected.model_hash());
+    EXPECT_EQ(*replica.model, expected.model());
+    EXPECT_TRUE(agent->undecided.empty());
+    EXPECT_EQ(replica.residual_stamp.updates_taken, taken_[agent_id(i)].size());
+    ASSERT_TRUE(replica.residual);
+    EXPECT_EQ(*replica.residual, expected.residual(agent_id(i)));
   }
-  expect_conserved(*committed, kJobSeed, agents, taken_);
 }
 
 }  // namespace tributary::end_to_end

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "core/round/job_model.h"
-#include "core/round/round_plan.h"
 #include "core/store/agent_journal.h"
 #include "core/store/coordinator_journal.h"
 #include "core/train/synthetic_trainer.h"
@@ -14,25 +14,8 @@
 namespace tributary::end_to_end {
 namespace {
 
-Status add_commit(const CommitRecord& commit, const JobModel& job, CodecShelf& shelf,
-                  FloatVector& total) {
-  TRIBUTARY_ASSIGN(const wire::Frame* frame, open_frame(*commit.round.plan));
-  wire::PlanT wire;
-  frame->message_as_Plan()->UnPackTo(&wire);
-  TRIBUTARY_ASSIGN(const auto plan, RoundPlan::make(wire, job, shelf));
-  FloatVector sum;
-  for (const OutcomeRecord& outcome : commit.round.outcomes) {
-    CommittedBucket bucket{
-        .bucket = outcome.bucket, .divisor = 1, .contributors = 1, .combined = {}};
-    bucket.contributors = commit.round.contributor_sets[outcome.contributor_set].contributors;
-    for (const RedoPayload& redo : commit.redo) {
-      if (redo.bucket == outcome.bucket) bucket.combined.emplace_back(*redo.payload);
-    }
-    TRIBUTARY_TRY(decode_bucket(*plan, bucket, {}, sum));
-    const std::uint64_t first = plan->buckets()[outcome.bucket].first_value;
-    for (std::size_t i = 0; i < sum.size(); ++i) total[first + i] += sum[i];
-  }
-  return {};
+bool has(const ContributorSetRecord& set, std::size_t member) {
+  return ((set.bits[member / 8] >> (member % 8)) & 1u) != 0;
 }
 
 }  // namespace
@@ -47,44 +30,48 @@ Result<CoordinatorState> read_coordinator_journal(const std::string& path) {
   return journal->restore();
 }
 
-Result<Committed> committed_of(const RestoredJob& job) {
-  TRIBUTARY_ASSIGN(const auto model, JobModel::make(job.job.definition));
-  Committed committed{.version = job.checkpoint.model_version,
-                      .model_hash = job.checkpoint.model_hash,
-                      .sum = FloatVector(model->values(), 0.0f)};
-  EXPECT_EQ(committed.version, 0u) << "a checkpoint has replaced what is to be added up";
-  CodecShelf shelf;
-  for (const CommitRecord& commit : job.redo) {
-    EXPECT_EQ(commit.round.id.round, committed.version + 1) << "a round is missing";
-    EXPECT_EQ(commit.round.previous_hash, committed.model_hash);
-    TRIBUTARY_TRY(add_commit(commit, *model, shelf, committed.sum));
-    committed.version = commit.round.id.round;
-    committed.model_hash = commit.round.model_hash;
+void Expectation::replay(const RestoredJob& job) {
+  const auto model = JobModel::make(job.job.definition);
+  ASSERT_TRUE(model.ok()) << model.status().text();
+  model_.assign((*model)->values(), 0.0f);
+  model_hash_ = model_hash_of(model_);
+  for (const auto& [id, rounds] : taken_) held_[id].assign(model_.size(), 0.0f);
+
+  std::vector<RoundRecord> rounds = job.history;
+  for (const CommitRecord& commit : job.redo) rounds.push_back(commit.round);
+  for (const RoundRecord& round : rounds) {
+    const auto epoch = std::ranges::find(job.epochs, round.id.epoch, &EpochRecord::epoch);
+    ASSERT_NE(epoch, job.epochs.end()) << "round " << round.id.round;
+    ASSERT_NO_FATAL_FAILURE(replay_round(round, *epoch));
   }
-  return committed;
 }
 
-void expect_conserved(const Committed& committed, std::uint64_t job_seed,
-                      const std::map<std::string, AgentState>& agents, const RoundsTaken& taken) {
-  const std::size_t values = committed.sum.size();
-  FloatVector balance = committed.sum;
-  FloatVector update(values);
-  for (const auto& [id, state] : agents) {
-    ASSERT_TRUE(state.replica) << id;
-    EXPECT_TRUE(state.undecided.empty()) << id;
-    const auto rounds = taken.find(id);
-    ASSERT_NE(rounds, taken.end()) << id;
-    EXPECT_EQ(state.replica->residual_stamp.updates_taken, rounds->second.size()) << id;
-    if (state.replica->residual) {
-      ASSERT_EQ(state.replica->residual->size(), values) << id;
-      for (std::size_t i = 0; i < values; ++i) balance[i] += (*state.replica->residual)[i];
-    }
-    for (const std::uint64_t round : rounds->second) {
-      fill_synthetic_update(job_seed, id, round, update);
-      for (std::size_t i = 0; i < values; ++i) balance[i] -= update[i];
+void Expectation::replay_round(const RoundRecord& round, const EpochRecord& epoch) {
+  ASSERT_EQ(round.id.round, version_ + 1) << "a round is missing, or there twice";
+  EXPECT_EQ(round.previous_hash, model_hash_) << "round " << round.id.round;
+  FloatVector update(model_.size());
+  for (const auto& [id, rounds] : taken_) {
+    if (!rounds.contains(round.id.round)) continue;
+    fill_synthetic_update(job_seed_, id, round.id.round, update);
+    std::ranges::transform(held_[id], update, held_[id].begin(), std::plus());
+  }
+  const Result<const wire::Frame*> frame = open_frame(*round.plan);
+  ASSERT_TRUE(frame.ok()) << frame.status().text();
+  const auto& buckets = *(*frame)->message_as_Plan()->buckets();
+  for (const OutcomeRecord& outcome : round.outcomes) {
+    const ContributorSetRecord& set = round.contributor_sets[outcome.contributor_set];
+    const wire::Bucket& bucket = *buckets[outcome.bucket];
+    for (std::size_t i = bucket.first_value(); i < bucket.first_value() + bucket.values(); ++i) {
+      float sum = 0;
+      for (std::size_t member = 0; member < epoch.members.size(); ++member) {
+        if (has(set, member)) sum += std::exchange(held_[epoch.members[member].agent_id][i], 0.0f);
+      }
+      model_[i] += sum / static_cast<float>(set.divisor);
     }
   }
-  for (std::size_t i = 0; i < values; ++i) ASSERT_EQ(balance[i], 0) << "value " << i;
+  version_ = round.id.round;
+  model_hash_ = round.model_hash;
+  EXPECT_EQ(model_hash_of(model_), model_hash_) << "after round " << version_;
 }
 
 }  // namespace tributary::end_to_end

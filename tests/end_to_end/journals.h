@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "core/base/status.h"
 #include "core/round/records.h"
@@ -14,20 +15,34 @@ namespace tributary::end_to_end {
 Result<AgentState> read_agent_journal(const std::string& path);
 Result<CoordinatorState> read_coordinator_journal(const std::string& path);
 
-// The model after the last commit, and the sum of all commits before dividing.
-struct Committed {
-  std::uint64_t version = 0;
-  std::uint64_t model_hash = 0;
-  FloatVector sum;
-};
-// The journal must still have the redo of every round.
-Result<Committed> committed_of(const RestoredJob& job);
-
-// Rounds whose updates an agent took into account, as far as is known.
+// Rounds whose updates an agent took into account.
 using RoundsTaken = std::map<std::string, std::set<std::uint64_t>>;
 
-// Everything that the agents computed is in a commit or in a residual, exactly.
-void expect_conserved(const Committed& committed, std::uint64_t job_seed,
-                      const std::map<std::string, AgentState>& agents, const RoundsTaken& taken);
+// What must come out if nothing is lost and nothing counts twice: every update that was taken is in
+// the agent's next committed contribution, or still in its residual. Exactly, for updates of the
+// synthetic trainer and a codec that loses nothing.
+class Expectation {
+ public:
+  Expectation(std::uint64_t job_seed, RoundsTaken taken)
+      : job_seed_(job_seed), taken_(std::move(taken)) {}
+
+  // Plays all rounds of the job as the journal has them: who is in which bucket, and the divisors.
+  void replay(const RestoredJob& job);
+
+  std::uint64_t version() const { return version_; }
+  std::uint64_t model_hash() const { return model_hash_; }  // as the journal says
+  const FloatVector& model() const { return model_; }
+  const FloatVector& residual(const std::string& agent_id) { return held_[agent_id]; }
+
+ private:
+  void replay_round(const RoundRecord& round, const EpochRecord& epoch);
+
+  const std::uint64_t job_seed_;
+  const RoundsTaken taken_;
+  std::uint64_t version_ = 0;
+  std::uint64_t model_hash_ = 0;
+  FloatVector model_;
+  std::map<std::string, FloatVector> held_;
+};
 
 }  // namespace tributary::end_to_end
