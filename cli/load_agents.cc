@@ -110,8 +110,8 @@ class LoadAgent {
     return machine_->model_version() >= shared_.options.rounds && machine_->idle();
   }
   void add_to(LoadReport& report) const {
-    report.agents_finished += finished() ? 1 : 0;
-    report.agents_lost += log_.lost() ? 1 : 0;
+    if (finished()) ++report.agents_finished;
+    if (log_.lost()) ++report.agents_lost;
     const LinkCounters counters = link_->counters();
     report.bytes_up += counters.bytes_out;
     report.bytes_down += counters.bytes_in;

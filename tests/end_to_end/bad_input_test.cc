@@ -150,6 +150,7 @@ TEST(BadInput, RandomAndMutatedFramesAtThePortDoNotDisturbTheAgents) {
     ASSERT_NO_FATAL_FAILURE(send_noise(federation.endpoint(), random));
   }
   EXPECT_GT(mad.sent(), 1000u);
+  RecordProperty("frames_sent", std::to_string(mad.sent()));
   EXPECT_FALSE(federation.coordinator().lines_with({"frame_refused"}).empty());
   federation.expect_everybody_ends();
   federation.expect_sound();

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <random>
 #include <string>
 #include <thread>
@@ -46,7 +47,7 @@ TEST(Kill, TheCoordinatorAtRandomMoments) {
   for (int kill = 0; kill < 20; ++kill) {
     // Any moment will do, and this is what draws one.
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 250'000));
-    if (!federation.coordinator().running()) break;
+    ASSERT_TRUE(federation.coordinator().running()) << "the job is too short: kill " << kill;
     federation.coordinator().kill();
     federation.start_coordinator();
   }
@@ -61,6 +62,21 @@ TEST(Kill, EverybodyAtOnce) {
   federation.coordinator().kill();
   for (std::uint32_t i = 0; i < 3; ++i) federation.kill_agent(i);
   federation.start_all();
+  federation.expect_everybody_ends();
+  federation.expect_sound();
+}
+
+// Nothing comes from it and nothing gets to it, as over a link that is cut.
+TEST(Kill, AnAgentThatIsSilentForLongerThanTheDeadlineIsLeftOutAndComesBack) {
+  Federation federation({.rounds = 60,
+                         .coordinator_settings = {"job.agents_min=2", "job.deadline_ms=1000",
+                                                  "heartbeat.timeout_ms=1000"},
+                         .agent_settings = {"trainer.train_ms=20"}});
+  federation.start_all();
+  ASSERT_TRUE(federation.coordinator().logs({"round committed", "contributors=3"}, 2));
+  federation.agent(2).signal(SIGSTOP);
+  EXPECT_TRUE(federation.coordinator().logs({"round committed", "contributors=2"}, 5));
+  federation.agent(2).signal(SIGCONT);
   federation.expect_everybody_ends();
   federation.expect_sound();
 }
