@@ -20,6 +20,7 @@ std::vector<Command> all_commands() {
   commands.push_back(codec_measure_command());
   commands.push_back(plan_table_command());
   commands.push_back(demo_command());
+  commands.push_back(load_command());
   return commands;
 }
 

@@ -13,6 +13,7 @@ Command codec_encode_command();
 Command codec_decode_command();
 Command codec_measure_command();
 Command demo_command();
+Command load_command();
 Command plan_table_command();
 
 std::span<const Noun> all_nouns();

@@ -1,4 +1,4 @@
-#include "cli/exit_codes.h"
+#include "core/base/exit_codes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What the program's exit code says, by range; docs/command_line.md tells users.
+// What an exit code of our programs says, by range; docs/command_line.md tells users.
 #pragma once
 
 #include "core/base/status.h"

@@ -1,0 +1,33 @@
+// What a coordinator is told: docs/run.md describes every setting.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "coordinator/job_settings.h"
+#include "core/round/coordinator.h"
+#include "core/service/common_settings.h"
+#include "schemas/limits.h"
+
+namespace tributary {
+
+struct CoordinatorSettings {
+  CommonSettings common;
+  CoordinatorConfig machine;
+  std::string journal;
+  bool journal_sync = true;
+  std::string endpoint = "tcp://*:4640";
+  std::string key_file;
+  std::string allow_file;
+  bool encrypted = true;
+  std::uint32_t io_threads = 1;
+  std::uint32_t connections_max = 4096;
+  std::uint64_t send_queue_bytes = 64u << 20;
+  std::optional<JobSettings> job;  // to begin with
+  bool exit_when_done = false;
+};
+
+Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags);
+
+}  // namespace tributary

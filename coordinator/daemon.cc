@@ -1,0 +1,303 @@
+#include "coordinator/daemon.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/base/log.h"
+#include "core/link/hub.h"
+#include "core/round/conversation.h"
+#include "core/round/job_model.h"
+#include "core/service/machine_loop.h"
+#include "core/service/metrics.h"
+#include "core/service/note_log.h"
+#include "core/service/service_manager.h"
+#include "core/service/stop_signals.h"
+#include "core/service/worker.h"
+#include "core/store/coordinator_journal.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kComponent = "coordinator";
+constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
+constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
+
+class CoordinatorDaemon {
+ public:
+  explicit CoordinatorDaemon(const CoordinatorSettings& settings) : settings_(settings) {}
+
+  Status open();
+  Status run();
+
+ private:
+  Status open_link();
+  Status submit_job(const CoordinatorState& state);
+  void carry_out(Action& action);
+  void store(StoreCoordinator& wanted);
+  void load(const LoadRound& wanted);
+  void stored(const CoordinatorRecord& record, const Status& status);
+  void take_reading(const Reading& reading);
+  void on_signal(int signal);
+  void export_metrics();
+  bool everything_done();
+  void look_around();
+  Actions handle(TimeNs now, const Event& event);
+
+  const CoordinatorSettings& settings_;
+  SystemClock clock_;
+  std::unique_ptr<Log> log_;
+  std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<NoteLog> notes_;
+  std::unique_ptr<CoordinatorJournal> journal_;
+  std::shared_ptr<AllowList> allowed_ = std::make_shared<AllowList>();
+  std::unique_ptr<Hub> hub_;
+  std::unique_ptr<Coordinator> machine_;
+  std::unique_ptr<MachineLoop> loop_;
+  std::unique_ptr<Worker> journal_thread_;  // ends before the loop that it answers to
+  std::unique_ptr<StopSignals> signals_;
+
+  Token submitted_ = 0;
+  Status failed_;
+  bool finished_ = false;
+  bool stopping_ = false;
+  TimeNs stop_at_ns_ = kNever;
+  TimeNs done_since_ns_ = kNever;
+  TimeNs look_at_ns_ = 0;
+  TimeNs metrics_at_ns_ = 0;
+};
+
+Status CoordinatorDaemon::open() {
+  TRIBUTARY_ASSIGN(const LogOptions log_options, settings_.common.log_options());
+  log_ = make_stream_log(log_options);
+  TRIBUTARY_ASSIGN(metrics_, open_metrics(settings_.common.metrics_listen));
+  notes_ = std::make_unique<NoteLog>(*log_, clock_, *metrics_);
+  TRIBUTARY_ASSIGN(journal_,
+                   CoordinatorJournal::open(
+                       {.journal = {.path = settings_.journal, .sync = settings_.journal_sync}}));
+  TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
+  for (const RestoredJob& job : state.jobs) {
+    const std::uint64_t version =
+        job.redo.empty() ? job.checkpoint.model_version : job.redo.back().round.id.round;
+    log_->info(kComponent, "job restored", {{"job", job.job.job}, {"rounds_committed", version}});
+  }
+  TRIBUTARY_TRY(open_link());
+
+  CoordinatorConfig config = settings_.machine;
+  config.incarnation = draw_incarnation();
+  // The machine takes the state; the journal's answer about jobs is needed once more.
+  const CoordinatorState restored = state;
+  TRIBUTARY_ASSIGN(machine_, Coordinator::make(std::move(config), std::move(state)));
+  loop_ = std::make_unique<MachineLoop>(
+      LoopParts{.handle = [this](TimeNs now, const Event& event) { return handle(now, event); },
+                .next_wakeup_ns = [this] { return machine_->next_wakeup_ns(); },
+                .carry_out = [this](Action& action) { carry_out(action); },
+                .id_of = [this](const PublicKey& key) -> std::string {
+                  return settings_.encrypted ? allowed_->id_of(key) : std::string();
+                },
+                .link = *hub_,
+                .clock = clock_,
+                .notes = *notes_});
+  journal_thread_ = std::make_unique<Worker>();
+  TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) { on_signal(signal); }));
+  return submit_job(restored);
+}
+
+Status CoordinatorDaemon::open_link() {
+  TRIBUTARY_ASSIGN(KeyPair keys, keys_for(settings_.key_file, settings_.encrypted));
+  if (settings_.encrypted) {
+    TRIBUTARY_ASSIGN(const std::vector<AllowedAgent> agents, read_allow_file(settings_.allow_file));
+    allowed_->replace(agents);
+  } else {
+    log_->warning(kComponent, "encryption is off: whoever reaches the port is who it says it is");
+  }
+  TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context,
+                   LinkContext::open({.io_threads = settings_.io_threads,
+                                      .sockets_max = settings_.connections_max,
+                                      .clock = &clock_}));
+  LinkLimits limits;
+  limits.send_queue_bytes = settings_.send_queue_bytes;
+  TRIBUTARY_ASSIGN(hub_, open_hub({.endpoint = settings_.endpoint,
+                                   .keys = std::move(keys),
+                                   .allowed = settings_.encrypted ? allowed_ : nullptr,
+                                   .encrypted = settings_.encrypted,
+                                   .limits = limits,
+                                   .context = std::move(context)}));
+  return {};
+}
+
+Actions CoordinatorDaemon::handle(TimeNs now, const Event& event) {
+  if (const auto* shutdown = std::get_if<Shutdown>(&event)) {
+    stopping_ = true;
+    stop_at_ns_ = now + settings_.common.stop_grace_ms * kNsPerMs;
+    log_->info(kComponent, "stopping", {{"reason", shutdown->reason}});
+    ignore_error(tell_service_manager("STOPPING=1"));
+  }
+  return machine_->handle(now, event);
+}
+
+// A job of this name that the journal has goes on instead.
+Status CoordinatorDaemon::submit_job(const CoordinatorState& state) {
+  if (!settings_.job) return {};
+  for (const RestoredJob& job : state.jobs) {
+    TRIBUTARY_ASSIGN(const auto model, JobModel::make(job.job.definition));
+    if (model->wire().name()->string_view() == settings_.job->name) return {};
+  }
+  TRIBUTARY_ASSIGN(SubmitJob submit, submission(*settings_.job));
+  submit.command = submitted_ = 1;
+  loop_->post(std::move(submit));
+  return {};
+}
+
+void CoordinatorDaemon::carry_out(Action& action) {
+  if (auto* record = std::get_if<StoreCoordinator>(&action)) return store(*record);
+  if (const auto* wanted = std::get_if<LoadRound>(&action)) return load(*wanted);
+  if (const auto* reading = std::get_if<Reading>(&action)) return take_reading(*reading);
+  if (const auto* done = std::get_if<CommandDone>(&action)) {
+    if (done->status.ok()) {
+      log_->info(kComponent, "job submitted", {{"job", done->job}});
+    } else {
+      failed_ = done->status;
+    }
+  } else if (const auto* finished = std::get_if<Finished>(&action)) {
+    finished_ = true;
+    failed_ = finished->status;
+  }
+}
+
+void CoordinatorDaemon::store(StoreCoordinator& wanted) {
+  journal_thread_->post([this, wanted = std::move(wanted)] {
+    Status status = journal_->store(wanted.record);
+    stored(wanted.record, status);
+    loop_->post(Stored{.token = wanted.token, .status = std::move(status)});
+  });
+}
+
+void CoordinatorDaemon::load(const LoadRound& wanted) {
+  journal_thread_->post([this, wanted] {
+    Result<RoundLoaded> loaded = journal_->load_round(wanted);
+    if (loaded.ok()) return loop_->post(std::move(*loaded));
+    log_->error(kComponent, "journal cannot be read", {{"error", loaded.status().text()}});
+    loop_->post(RoundLoaded{.token = wanted.token, .round = {}, .epoch = {}});
+  });
+}
+
+// On the journal's thread, before the machine knows: between journal and publication.
+void CoordinatorDaemon::stored(const CoordinatorRecord& record, const Status& status) {
+  if (!status.ok()) return;  // the machine says so, and asks again
+  if (const auto* epoch = std::get_if<EpochRecord>(&record)) {
+    log_->info(kComponent, "epoch begins",
+               {{"epoch", epoch->epoch}, {"agents", epoch->members.size()}});
+  }
+  const auto* commit = std::get_if<CommitRecord>(&record);
+  if (!commit) return;
+  std::uint32_t contributors = commit->round.members;
+  for (const ContributorSetRecord& set : commit->round.contributor_sets) {
+    contributors = std::min(contributors, set.contributors);
+  }
+  log_->info(kComponent, "round committed",
+             {{"round", commit->round.id.round},
+              {"epoch", commit->round.id.epoch},
+              {"attempt", commit->round.id.attempt},
+              {"contributors", contributors},
+              {"model_hash", fmt::format("{:016x}", commit->round.model_hash)},
+              {"bytes_up", commit->round.bytes_up},
+              {"bytes_down", commit->round.bytes_down},
+              {"checkpoint", commit->checkpoint.has_value()}});
+}
+
+void CoordinatorDaemon::take_reading(const Reading& reading) {
+  metrics_->set(fmt::format("tributary_{}", reading.name), reading.value);
+  if (reading.name != "round_s") return;
+  metrics_->count("tributary_rounds_committed_total");
+  metrics_->count("tributary_round_s_total", {}, reading.value);
+  log_->info(kComponent, "round published", {{"round", reading.round}, {"seconds", reading.value}});
+}
+
+void CoordinatorDaemon::on_signal(int signal) {
+  if (signal != SIGHUP) {
+    loop_->post(Shutdown{.reason = "stopped by a signal"});
+    return;
+  }
+  if (!settings_.encrypted) return;
+  const Result<std::vector<AllowedAgent>> agents = read_allow_file(settings_.allow_file);
+  if (!agents.ok()) {
+    log_->error(kComponent, "allow-list stays as it is", {{"error", agents.status().text()}});
+    return;
+  }
+  allowed_->replace(*agents);
+  log_->info(kComponent, "allow-list read again", {{"agents", agents->size()}});
+}
+
+void CoordinatorDaemon::export_metrics() {
+  const LinkCounters counters = hub_->counters();
+  const auto agents = machine_->agents();
+  metrics_->set("tributary_agents", static_cast<double>(agents.size()));
+  metrics_->set("tributary_model_version", static_cast<double>(machine_->model_version()));
+  metrics_->set("tributary_buffered_bytes", static_cast<double>(machine_->buffered_bytes()));
+  metrics_->set("tributary_link_in_bytes", static_cast<double>(counters.bytes_in));
+  metrics_->set("tributary_link_out_bytes", static_cast<double>(counters.bytes_out));
+  metrics_->set("tributary_link_in_messages", static_cast<double>(counters.messages_in));
+  metrics_->set("tributary_link_out_messages", static_cast<double>(counters.messages_out));
+  metrics_->set("tributary_sends_dropped", static_cast<double>(loop_->sends_dropped()));
+}
+
+// Every job is over, and whoever is there has its last model, or has had the time to get it.
+bool CoordinatorDaemon::everything_done() {
+  const auto jobs = machine_->jobs();
+  const bool over = !jobs.empty() && std::ranges::all_of(jobs, [](const Coordinator::JobView& job) {
+    return job.state == wire::JobState::finished || job.state == wire::JobState::stopped;
+  });
+  if (!over) return false;
+  if (done_since_ns_ == kNever) done_since_ns_ = loop_->now();
+  if (loop_->now() - done_since_ns_ >= settings_.common.stop_grace_ms * kNsPerMs) return true;
+  const std::uint64_t version = machine_->model_version();
+  return machine_->idle() &&
+         std::ranges::all_of(machine_->agents(), [&](const Coordinator::AgentView& agent) {
+           return agent.ready && agent.model_version == version;
+         });
+}
+
+// What is looked after now and then, and not with every message.
+void CoordinatorDaemon::look_around() {
+  const TimeNs now = loop_->now();
+  if (now < look_at_ns_) return;
+  look_at_ns_ = now + kLookEveryNs;
+  if (settings_.exit_when_done && !stopping_ && everything_done()) {
+    loop_->feed(Shutdown{.reason = "every job is done"});
+  }
+  if (stopping_ && (machine_->idle() || now >= stop_at_ns_)) finished_ = true;
+  if (now < metrics_at_ns_) return;
+  metrics_at_ns_ = now + kMetricsEveryNs;
+  export_metrics();
+}
+
+Status CoordinatorDaemon::run() {
+  log_->info(kComponent, "listening",
+             {{"endpoint", hub_->endpoint()}, {"encrypted", settings_.encrypted}});
+  if (Status status = tell_service_manager("READY=1"); !status.ok()) {
+    log_->warning(kComponent, "service manager", {{"error", status.text()}});
+  }
+  while (!finished_ && failed_.ok()) {
+    TRIBUTARY_TRY(loop_->turn(look_at_ns_).status());
+    look_around();
+  }
+  log_->info(kComponent, "stopped", {{"model_version", machine_->model_version()}});
+  return failed_;
+}
+
+}  // namespace
+
+Status run_coordinator(const CoordinatorSettings& settings) {
+  StopSignals::block();
+  CoordinatorDaemon daemon(settings);
+  TRIBUTARY_TRY(daemon.open());
+  return daemon.run();
+}
+
+}  // namespace tributary

@@ -1,0 +1,145 @@
+#include "coordinator/job_settings.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "core/base/nearest.h"
+#include "core/codec/registry.h"
+#include "core/round/job_model.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::array<std::string_view, 2> kModes = {"delta", "gradient"};
+constexpr std::array<std::string_view, 2> kWeightings = {"equal", "examples"};
+
+// The model and its like are held a few times over: what is larger is meant by mistake.
+constexpr std::uint64_t kParametersMax = std::uint64_t{1} << 33;
+
+Result<std::size_t> choice(std::string_view what, std::string_view given,
+                           std::span<const std::string_view> choices) {
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (given == choices[i]) return i;
+  }
+  return Status(StatusCode::invalid_argument, {.what = fmt::format("job: {}", what),
+                                               .expected = "one of a few words",
+                                               .got = fmt::format("'{}'", given),
+                                               .remedy = did_you_mean(given, choices)});
+}
+
+Status bad_layer(std::string_view text) {
+  return Status(StatusCode::invalid_argument, {.what = "layer of a job",
+                                               .expected = "NAME:SIZExSIZE..., as weights:64x32",
+                                               .got = fmt::format("'{}'", text),
+                                               .remedy = {}});
+}
+
+Result<LayerMap> layers_of(const JobSettings& job) {
+  if (job.layers.empty() == (job.parameters == 0)) {
+    return Status(StatusCode::invalid_argument, {.what = "job",
+                                                 .expected = "either parameters or layers",
+                                                 .got = job.layers.empty() ? "neither" : "both",
+                                                 .remedy = {}});
+  }
+  std::vector<LayerShape> shapes;
+  if (job.layers.empty()) shapes.push_back({.name = "parameters", .shape = {job.parameters}});
+  for (const std::string& text : job.layers) {
+    TRIBUTARY_ASSIGN(LayerShape shape, parse_layer(text));
+    shapes.push_back(std::move(shape));
+  }
+  TRIBUTARY_ASSIGN(LayerMap map, LayerMap::make(std::move(shapes)));
+  if (map.values() == 0 || map.values() > kParametersMax) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "job: layers",
+                   .expected = fmt::format("1 to {} values", kParametersMax),
+                   .got = fmt::format("{}", map.values()),
+                   .remedy = {}});
+  }
+  return map;
+}
+
+Status check_codecs(const RoundPolicy& policy) {
+  TRIBUTARY_TRY(make_codec(policy.codec).status());
+  for (const std::string& codec : policy.codecs) TRIBUTARY_TRY(make_codec(codec).status());
+  return {};
+}
+
+}  // namespace
+
+void JobSettings::bind(Settings& settings, const std::string& prefix) {
+  constexpr std::uint32_t kHourMs = 3'600'000;
+  settings.text(prefix + "name", name);
+  settings.number<std::uint64_t>(prefix + "rounds", rounds, 1, 1'000'000'000);
+  settings.number<std::uint64_t>(prefix + "parameters", parameters, 1, kParametersMax);
+  settings.texts(prefix + "layers", layers);
+  settings.text(prefix + "mode", mode);
+  settings.number<std::uint64_t>(prefix + "seed", seed, 0);
+  settings.text(prefix + "weighting", weighting);
+  settings.text(prefix + "codec", policy.codec);
+  settings.texts(prefix + "codecs", policy.codecs);
+  settings.number<std::uint64_t>(prefix + "bucket_values", policy.bucket_values_max, 64,
+                                 std::uint64_t{1} << 26);
+  settings.real(prefix + "learning_rate", policy.learning_rate, 0, 1e9);
+  settings.number(prefix + "local_steps", policy.local_steps, 1u);
+  settings.number(prefix + "agents_min", policy.agents_min, 1u, 16'384u);
+  settings.real(prefix + "quorum", policy.quorum_fraction, 0, 1);
+  settings.number(prefix + "deadline_ms", policy.deadline_ms, 1u, 24 * kHourMs);
+  settings.number(prefix + "preliminary_deadline_ms", policy.preliminary_deadline_ms, 1u,
+                  24 * kHourMs);
+  settings.number(prefix + "retry_after_ms", policy.retry_after_ms, 1u, kHourMs);
+  settings.number(prefix + "catch_up_wait_ms", policy.catch_up_wait_ms, 0u, kHourMs);
+  settings.number(prefix + "checkpoint_rounds", policy.checkpoint_rounds, 1u);
+  settings.real(prefix + "checkpoint_redo_models", policy.checkpoint_redo_models, 0, 1e9);
+}
+
+Result<LayerShape> parse_layer(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == 0 || colon == std::string_view::npos) return bad_layer(text);
+  LayerShape shape{.name = std::string(text.substr(0, colon)), .shape = {}};
+  std::string_view sizes = text.substr(colon + 1);
+  while (true) {
+    std::uint64_t size = 0;
+    const auto [end, error] = std::from_chars(sizes.data(), sizes.data() + sizes.size(), size);
+    if (error != std::errc()) return bad_layer(text);
+    shape.shape.push_back(size);
+    sizes.remove_prefix(static_cast<std::size_t>(end - sizes.data()));
+    if (sizes.empty()) return shape;
+    if (sizes.front() != 'x') return bad_layer(text);
+    sizes.remove_prefix(1);
+  }
+}
+
+Result<SubmitJob> submission(const JobSettings& job) {
+  if (job.name.empty() || job.rounds == 0) {
+    return Status(StatusCode::invalid_argument, {.what = "job",
+                                                 .expected = "a name and a number of rounds",
+                                                 .got = job.name.empty() ? "no name" : "no rounds",
+                                                 .remedy = {}});
+  }
+  TRIBUTARY_ASSIGN(const std::size_t mode, choice("mode", job.mode, kModes));
+  TRIBUTARY_ASSIGN(const std::size_t weighting, choice("weighting", job.weighting, kWeightings));
+  TRIBUTARY_TRY(check_codecs(job.policy));
+  TRIBUTARY_ASSIGN(const LayerMap layers, layers_of(job));
+
+  SubmitJob submit;
+  submit.policy = job.policy;
+  submit.model = std::make_shared<const FloatVector>(layers.values(), 0.0f);
+  wire::JobT& definition = submit.definition;
+  definition.name = job.name;
+  definition.seed = job.seed;
+  definition.mode = mode == 0 ? wire::ExchangeMode::delta : wire::ExchangeMode::gradient;
+  definition.rounds = job.rounds;
+  definition.weighting = weighting == 0 ? wire::Weighting::equal : wire::Weighting::examples;
+  definition.layer_map = wire_layers(layers);
+  definition.model = std::make_unique<wire::ModelT>();
+  definition.model->kind = wire::ModelKind::built_in;
+  definition.model->name = "synthetic";
+  definition.optimizer = std::make_unique<wire::OptimizerT>();
+  definition.optimizer->kind = wire::OptimizerKind::sgd;
+  return submit;
+}
+
+}  // namespace tributary

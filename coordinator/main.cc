@@ -1,0 +1,20 @@
+#include <iostream>
+
+#include "coordinator/daemon.h"
+
+int main(int argc, char** argv) {
+  using tributary::DaemonFlags;
+  using tributary::Status;
+  const tributary::DaemonAbout about = {
+      .program = "tributary-coordinator",
+      .summary =
+          "plans the rounds of a federation, adds up what its agents send, keeps the journal",
+      .takes_job = true};
+  return tributary::daemon_main(about, argc, argv, [](const DaemonFlags& flags) -> Status {
+    TRIBUTARY_ASSIGN(const tributary::CoordinatorSettings settings,
+                     tributary::read_coordinator_settings(flags));
+    if (!flags.check) return tributary::run_coordinator(settings);
+    std::cout << "settings are fine\n";
+    return {};
+  });
+}

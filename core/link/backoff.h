@@ -1,0 +1,41 @@
+// How long to wait before the next attempt: twice as long each time, and half of it at random, so
+// that a thousand agents do not come back in the same instant. Deterministic by its seed.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "core/base/random.h"
+
+namespace tributary {
+
+class Backoff {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  Backoff(Time min, Time max, std::uint64_t seed)
+      : min_(std::max(min, Time(1))),
+        max_(std::max(max, min_)),
+        whole_(min_),
+        key_(stream_key({.job_seed = seed, .purpose = DrawPurpose::jitter})) {}
+
+  Time next() {
+    const float share = uniform_01(random_bits(key_, attempt_++));
+    const Time wait =
+        whole_ / 2 +
+        Time(static_cast<Time::rep>(static_cast<double>(whole_.count() / 2) * double{share}));
+    whole_ = whole_ > max_ / 2 ? max_ : whole_ * 2;
+    return wait;
+  }
+  void reset() { whole_ = min_; }
+
+ private:
+  Time min_;
+  Time max_;
+  Time whole_;
+  StreamKey key_;
+  std::uint32_t attempt_ = 0;
+};
+
+}  // namespace tributary

@@ -1,0 +1,20 @@
+// How many bytes wait to be sent on one connection: added by who sends, taken off by libzmq's
+// thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace tributary {
+
+class QueueCount {
+ public:
+  void add(std::size_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  void remove(std::size_t bytes) { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+  std::size_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::size_t> bytes_ = 0;
+};
+
+}  // namespace tributary

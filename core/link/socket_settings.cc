@@ -1,0 +1,39 @@
+#include "core/link/socket_settings.h"
+
+#include <algorithm>
+
+namespace tributary {
+namespace {
+
+// CURVE puts a nonce, a tag and a few more bytes around every part; the exact caps are checked when
+// it is opened.
+constexpr std::size_t kEnvelopeBytesMax = 256;
+
+}  // namespace
+
+Status configure(ZmqSocket& socket, const LinkLimits& limits, const LinkTimes& times) {
+  const auto ms = [](std::chrono::milliseconds time) { return static_cast<int>(time.count()); };
+  const std::size_t largest = std::max(limits.frame_bytes_max, limits.payload_bytes_max);
+  TRIBUTARY_TRY(socket.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(largest + kEnvelopeBytesMax)));
+  TRIBUTARY_TRY(socket.set(ZMQ_SNDHWM, static_cast<int>(limits.send_queue_messages)));
+  TRIBUTARY_TRY(socket.set(ZMQ_RCVHWM, static_cast<int>(limits.receive_queue_messages)));
+  TRIBUTARY_TRY(socket.set(ZMQ_HEARTBEAT_IVL, ms(times.heartbeat_every)));
+  TRIBUTARY_TRY(socket.set(ZMQ_HEARTBEAT_TIMEOUT, ms(times.heartbeat_missing_max)));
+  TRIBUTARY_TRY(socket.set(ZMQ_HANDSHAKE_IVL, ms(times.handshake_max)));
+  TRIBUTARY_TRY(socket.set(ZMQ_LINGER, ms(times.linger_max)));
+  return socket.set(ZMQ_IPV6, 1);
+}
+
+Status serve_with_curve(ZmqSocket& socket, const KeyPair& keys, std::string_view domain) {
+  TRIBUTARY_TRY(socket.set(ZMQ_CURVE_SERVER, 1));
+  TRIBUTARY_TRY(socket.set(ZMQ_CURVE_SECRETKEY, keys.secret_key.bytes()));
+  return socket.set(ZMQ_ZAP_DOMAIN, bytes_of(domain));
+}
+
+Status call_with_curve(ZmqSocket& socket, const KeyPair& keys, const PublicKey& server) {
+  TRIBUTARY_TRY(socket.set(ZMQ_CURVE_SERVERKEY, ByteSpan(server.bytes)));
+  TRIBUTARY_TRY(socket.set(ZMQ_CURVE_PUBLICKEY, ByteSpan(keys.public_key.bytes)));
+  return socket.set(ZMQ_CURVE_SECRETKEY, keys.secret_key.bytes());
+}
+
+}  // namespace tributary

@@ -1,0 +1,103 @@
+// What a state machine asks the rim to do, in this order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/log.h"
+#include "core/round/events.h"
+
+namespace tributary {
+
+// A run of bytes that its owner keeps alive: a part of a payload or of a model, which many peers
+// get without a copy.
+struct PayloadSlice {
+  std::shared_ptr<const void> owner;
+  ByteSpan bytes;
+};
+
+// May be lost, as anything may that is sent; the machines see to it. `payload` is the next message
+// part, present (perhaps empty) exactly with the kinds of frame that have one.
+struct Send {
+  PeerId peer = 0;
+  Bytes frame;
+  bool has_payload = false;
+  PayloadSlice payload = {};
+};
+
+// Nothing more will be said to this peer; its number and whatever is queued for it can be forgotten
+// once what is queued has gone out.
+struct ClosePeer {
+  PeerId peer = 0;
+};
+
+template <typename Record>
+struct StoreRecord {
+  Token token = 0;
+  Record record;
+};
+using StoreCoordinator = StoreRecord<CoordinatorRecord>;
+using StoreAgent = StoreRecord<AgentRecordToStore>;
+
+// Reads from the journal: answered by RoundLoaded.
+struct LoadRound {
+  Token token = 0;
+  std::uint64_t job = 0;
+  std::uint64_t round = 0;
+};
+
+// Agent: compute an update from this model; answered by UpdateReady or UpdateFailed. One at a time.
+struct Train {
+  Token token = 0;
+  RoundKey id;
+  std::uint64_t model_version = 0;
+  SharedFloats model;
+  std::uint32_t local_steps = 0;
+  double learning_rate = 0;
+  std::uint64_t seed = 0;
+  bool evaluate = false;
+};
+
+// Something happened that is to be counted, and logged: what is at warning or above at most once
+// per source and minute. Names are few and fixed ("frame_refused"), reasons too ("wrong_session"),
+// so that both can be labels; text is for people.
+struct Note {
+  LogLevel level = LogLevel::info;
+  std::string_view name = {};
+  std::string_view reason = {};
+  std::string source = {};  // an agent id, or what is known of the peer
+  std::string text = {};
+  std::uint64_t job = 0;
+  std::uint64_t round = 0;
+};
+
+// A reading for the exporters and the journal.
+struct Reading {
+  std::string_view name;  // ends in its unit, as "round_s"
+  double value = 0;
+  std::uint64_t job = 0;
+  std::uint64_t round = 0;
+  std::string agent_id = {};  // empty: the machine's own
+};
+
+struct CommandDone {
+  Token command = 0;
+  Status status;
+  std::uint64_t job = 0;
+};
+
+// The machine has ended and takes no more events: after Shutdown, or because going on is of no use
+// (refused for good), which the status says.
+struct Finished {
+  Status status;
+};
+
+using Action = std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train, Note,
+                            Reading, CommandDone, Finished>;
+using Actions = std::vector<Action>;
+
+}  // namespace tributary

@@ -1,0 +1,76 @@
+// The agent's state machine: its connection, its replica, its residual, and its part in the rounds.
+// Events in, actions out; see coordinator.h.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/codec/codec.h"
+#include "core/round/actions.h"
+#include "core/round/events.h"
+#include "core/round/records.h"
+
+namespace tributary {
+
+struct AgentConfig {
+  std::string agent_id;
+  std::string build = "tributary";
+  // Drawn at random when the process starts.
+  std::uint64_t incarnation = 1;
+  wire::CapabilitiesT capabilities;
+
+  // Until Welcome says otherwise.
+  std::uint32_t hello_timeout_ms = 500;  // to the first retry; doubles up to
+  std::uint32_t hello_timeout_max_ms = 10'000;
+  // Refusals as a duplicate, one after the other, after which it is one.
+  std::uint32_t duplicate_refusals_max = 20;
+  // Layer map and model of a job, and the updates on their way: a larger job is refused.
+  std::uint64_t model_bytes_max = 64ull << 30;
+
+  Execution execution = {};
+};
+
+class Agent {
+ public:
+  static Result<std::unique_ptr<Agent>> make(AgentConfig config, AgentState state);
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  Actions handle(TimeNs now, const Event& event);
+
+  TimeNs next_wakeup_ns() const;
+  bool idle() const;
+
+  // --- for those who watch ---
+
+  bool connected() const;  // welcomed, and the session holds
+  wire::Activity activity() const;
+  std::uint64_t job() const;
+  RoundKey current_round() const;
+  std::uint64_t model_version() const;
+  std::uint64_t model_hash() const;
+  SharedFloats model() const;  // null: none yet
+
+  // What this agent has not given away: if every undecided round is decided against it. Null: none.
+  SharedFloats residual() const;
+  // Updates that are in committed contributions or in the residual, ever.
+  std::uint64_t updates_taken() const;
+  // Contributions whose fate is open: what the residual of their buckets is if they count.
+  std::vector<UndecidedRound> undecided() const;
+
+  std::uint64_t buffered_bytes() const;
+  std::uint64_t state_hash() const;
+
+ private:
+  class Impl;
+  explicit Agent(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,101 @@
+// The coordinator's state machine: who is there, what is being trained, and the rounds. No socket,
+// clock, thread or file: events in, actions out, and the same events give the same actions.
+//
+// One job is at work at a time, the others wait in the order of their submission.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/codec/codec.h"
+#include "core/round/actions.h"
+#include "core/round/events.h"
+#include "core/round/records.h"
+
+namespace tributary {
+
+struct CoordinatorConfig {
+  std::string federation = "federation";
+  std::string build = "tributary";
+  // Drawn at random when the process starts: numbers of sessions and jobs follow from it.
+  std::uint64_t incarnation = 1;
+
+  std::uint32_t heartbeat_interval_ms = 1'000;
+  std::uint32_t heartbeat_timeout_ms = 5'000;
+  std::uint32_t ack_timeout_ms = 250;  // to the first retry; doubles with each
+  std::uint32_t retries_max = 8;
+
+  std::uint32_t agents_max = 4'096;
+  // Of incomplete payloads, and again as much for parts on their way; shared among the agents.
+  std::uint64_t incoming_bytes_max = 16u << 20;
+  std::uint32_t payload_bytes_max = 4u << 20;  // of one part, if the share of an agent allows it
+  std::uint32_t payloads_in_flight_max = 16;
+  // Committed rounds kept in memory with their payloads, for agents that fall behind by a few: as
+  // many as fit into this many times the model's bytes, and always the last one.
+  double redo_models = 1;
+  std::uint32_t history_rounds_max = 256;  // whose outcomes are kept in memory
+
+  Execution execution = {};
+};
+
+class Coordinator {
+ public:
+  // `state` as the store restored it. An error where it contradicts itself.
+  static Result<std::unique_ptr<Coordinator>> make(CoordinatorConfig config,
+                                                   CoordinatorState state);
+  ~Coordinator();
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
+
+  Actions handle(TimeNs now, const Event& event);
+
+  // When the next Tick is due; INT64_MAX: when something happens.
+  TimeNs next_wakeup_ns() const;
+  // Nothing is waiting to be acknowledged, sent or stored.
+  bool idle() const;
+
+  // --- for those who watch: daemons, tests, the simulator ---
+
+  struct AgentView {
+    std::string agent_id;
+    std::uint64_t incarnation = 0;
+    bool ready = false;  // has the job, and the model of the last commit
+    std::uint64_t model_version = 0;
+    TimeNs heard_at_ns = 0;
+  };
+  struct JobView {
+    std::uint64_t job = 0;
+    std::string name;
+    wire::JobState state = wire::JobState::unspecified;
+    std::uint64_t rounds = 0;
+    std::uint64_t rounds_committed = 0;  // and stored
+  };
+  std::vector<AgentView> agents() const;
+  std::vector<JobView> jobs() const;
+
+  // Of the job at work, or of the last one; empty without any. The model is that of the last commit
+  // that is stored.
+  RoundKey current_round() const;
+  std::uint64_t model_version() const;
+  std::uint64_t model_hash() const;
+  SharedFloats model() const;
+  // What encoding aggregates again has not given out yet, in the units of sums; may be empty.
+  SharedFloats aggregator_residual() const;
+
+  // Bytes held for agents: incomplete payloads, aggregates, queues. Without models.
+  std::uint64_t buffered_bytes() const;
+  // The same for equal states; times left out.
+  std::uint64_t state_hash() const;
+
+ private:
+  class Impl;
+  explicit Coordinator(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,113 @@
+// What the rim tells a state machine. Both machines have the same events; each ignores, and counts,
+// those that are not for it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+#include "core/round/records.h"
+
+namespace tributary {
+
+// Nanoseconds of the machine's steady clock. Never goes backwards.
+using TimeNs = std::int64_t;
+
+// A connection, as the rim numbers them: a coordinator's number is never given to a second
+// connection. An agent has one, to its coordinator, and its number is of no matter.
+using PeerId = std::uint64_t;
+
+// Numbers what a machine asks for, so that the answer finds its way. Unique within a machine's
+// life.
+using Token = std::uint64_t;
+
+// A message as it came from the transport. The bytes are borrowed for the call.
+struct FrameReceived {
+  PeerId peer = 0;
+  ByteSpan frame;
+  ByteSpan payload;
+  // The agent id that the allow-list ties to the peer's key; empty: the transport does not know,
+  // and an agent is who it says it is.
+  std::string_view authenticated_as;
+};
+
+// Optional for the coordinator, which learns of a peer by its first frame. An agent begins its
+// Hello with it.
+struct PeerConnected {
+  PeerId peer = 0;
+};
+
+// Optional: who is silent for too long is lost all the same.
+struct PeerDisconnected {
+  PeerId peer = 0;
+};
+
+// Time has passed. Due at next_wakeup_ns() of the machine; earlier is harmless, later is late.
+struct Tick {};
+
+// The answer to StoreCoordinator and StoreAgent, of which there is never more than one without an
+// answer. An error means that nothing of the record is stored; the machine asks again later.
+struct Stored {
+  Token token = 0;
+  Status status;
+};
+
+// --- agent
+// -----------------------------------------------------------------------------------------
+
+// The answer to Train. The update is as long as the model.
+struct UpdateReady {
+  Token token = 0;
+  SharedFloats update;
+  double loss = 0;
+  std::uint64_t examples = 0;
+  std::uint32_t local_steps = 0;
+  double compute_s = 0;
+};
+
+struct UpdateFailed {
+  Token token = 0;
+  Status status;
+};
+
+// --- coordinator
+// -----------------------------------------------------------------------------------
+
+// The answer to LoadRound. Nothing: the journal has no such round, it was never committed.
+struct RoundLoaded {
+  Token token = 0;
+  std::optional<RoundRecord> round;
+  std::optional<EpochRecord> epoch;
+};
+
+// Commands are answered by CommandDone once they are durable.
+struct SubmitJob {
+  Token command = 0;
+  wire::JobT definition;  // job, revision and state are set by the machine where they are 0
+  RoundPolicy policy;
+  SharedFloats model;  // version 0
+};
+
+struct ChangeJob {
+  Token command = 0;
+  std::uint64_t job = 0;
+  wire::JobState state = wire::JobState::running;  // running, paused or stopped
+  std::string reason;
+};
+
+// --- both
+// ------------------------------------------------------------------------------------------
+
+// Says goodbye. The rim may end once the machine's `idle()` is true, or when it has waited enough.
+struct Shutdown {
+  std::string reason;
+};
+
+using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored,
+                           UpdateReady, UpdateFailed, RoundLoaded, SubmitJob, ChangeJob, Shutdown>;
+
+}  // namespace tributary

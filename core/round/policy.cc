@@ -1,0 +1,118 @@
+#include "core/round/policy.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tributary {
+namespace {
+
+constexpr std::uint32_t kPolicyVersion = 1;
+constexpr std::size_t kPolicyBytesMax = 64u << 10;
+constexpr std::uint32_t kCodecsMax = 256;
+constexpr std::uint32_t kSpecBytesMax = 200;
+
+Status wrong(std::string what, std::string expected, std::string got) {
+  return Status(StatusCode::invalid_argument, {.what = std::move(what),
+                                               .expected = std::move(expected),
+                                               .got = std::move(got),
+                                               .remedy = "change the job's policy"});
+}
+
+Status finite_from(std::string what, double value, double min) {
+  if (std::isfinite(value) && value >= min) return {};
+  return wrong(std::move(what), fmt::format("a number from {}", min), fmt::format("{}", value));
+}
+
+Status write_text(ByteWriter& writer, const std::string& text) {
+  TRIBUTARY_TRY(writer.write(static_cast<std::uint32_t>(text.size())));
+  return writer.append(bytes_of(text));
+}
+
+Result<std::string> read_text(ByteReader& reader) {
+  TRIBUTARY_ASSIGN(const auto size, reader.read<std::uint32_t>("length of a spec"));
+  if (size > kSpecBytesMax) {
+    return wrong("spec in a stored policy", fmt::format("at most {} bytes", kSpecBytesMax),
+                 fmt::format("{}", size));
+  }
+  TRIBUTARY_ASSIGN(const ByteSpan bytes, reader.take(size, "spec"));
+  return std::string(bytes.begin(), bytes.end());
+}
+
+// Calls `field` with every number, in the order of the format.
+template <typename Policy, typename Field>
+Status each_number(Policy& policy, Field&& field) {
+  TRIBUTARY_TRY(field(policy.bucket_values_max));
+  TRIBUTARY_TRY(field(policy.learning_rate));
+  TRIBUTARY_TRY(field(policy.local_steps));
+  TRIBUTARY_TRY(field(policy.agents_min));
+  TRIBUTARY_TRY(field(policy.quorum_fraction));
+  TRIBUTARY_TRY(field(policy.deadline_ms));
+  TRIBUTARY_TRY(field(policy.preliminary_deadline_ms));
+  TRIBUTARY_TRY(field(policy.retry_after_ms));
+  TRIBUTARY_TRY(field(policy.catch_up_wait_ms));
+  TRIBUTARY_TRY(field(policy.checkpoint_rounds));
+  return field(policy.checkpoint_redo_models);
+}
+
+Status write_policy(const RoundPolicy& policy, ByteWriter& writer) {
+  TRIBUTARY_TRY(writer.write(kPolicyVersion));
+  TRIBUTARY_TRY(write_text(writer, policy.codec));
+  TRIBUTARY_TRY(writer.write(static_cast<std::uint32_t>(policy.codecs.size())));
+  for (const std::string& codec : policy.codecs) TRIBUTARY_TRY(write_text(writer, codec));
+  return each_number(policy, [&](auto number) { return writer.write(number); });
+}
+
+}  // namespace
+
+Status check(const RoundPolicy& policy) {
+  if (policy.codecs.size() > kCodecsMax) {
+    return wrong("codecs", fmt::format("at most {}", kCodecsMax),
+                 fmt::format("{}", policy.codecs.size()));
+  }
+  TRIBUTARY_TRY(finite_from("learning_rate", policy.learning_rate, 0));
+  TRIBUTARY_TRY(finite_from("checkpoint_redo_models", policy.checkpoint_redo_models, 0));
+  TRIBUTARY_TRY(finite_from("quorum_fraction", policy.quorum_fraction, 0));
+  if (policy.quorum_fraction > 1) {
+    return wrong("quorum_fraction", "at most 1", fmt::format("{}", policy.quorum_fraction));
+  }
+  if (policy.agents_min == 0) return wrong("agents_min", "at least 1", "0");
+  if (policy.deadline_ms == 0) return wrong("deadline_ms", "a time", "0");
+  if (policy.checkpoint_rounds == 0) return wrong("checkpoint_rounds", "at least 1", "0");
+  return {};
+}
+
+Bytes encode(const RoundPolicy& policy) {
+  Bytes bytes;
+  ByteWriter writer(bytes, kPolicyBytesMax);
+  ignore_error(write_policy(policy, writer));  // a checked policy is far below the cap
+  return bytes;
+}
+
+Result<RoundPolicy> decode_policy(ByteSpan bytes) {
+  ByteReader reader(bytes);
+  TRIBUTARY_ASSIGN(const auto version, reader.read<std::uint32_t>("version"));
+  if (version != kPolicyVersion) {
+    return wrong("version of a stored policy", fmt::format("{}", kPolicyVersion),
+                 fmt::format("{}", version));
+  }
+  RoundPolicy policy;
+  TRIBUTARY_ASSIGN(policy.codec, read_text(reader));
+  TRIBUTARY_ASSIGN(const auto codecs, reader.read<std::uint32_t>("number of codecs"));
+  if (codecs > kCodecsMax) {
+    return wrong("codecs", fmt::format("at most {}", kCodecsMax), fmt::format("{}", codecs));
+  }
+  for (std::uint32_t i = 0; i < codecs; ++i) {
+    TRIBUTARY_ASSIGN(std::string codec, read_text(reader));
+    policy.codecs.push_back(std::move(codec));
+  }
+  TRIBUTARY_TRY(each_number(policy, [&](auto& number) -> Status {
+    TRIBUTARY_ASSIGN(number, reader.read<std::decay_t<decltype(number)>>("policy"));
+    return {};
+  }));
+  TRIBUTARY_TRY(reader.expect_end("policy"));
+  TRIBUTARY_TRY(check(policy));
+  return policy;
+}
+
+}  // namespace tributary

@@ -1,0 +1,41 @@
+// What a job fixes about how its rounds are done, as long as no planner does: part of its record.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+
+namespace tributary {
+
+struct RoundPolicy {
+  std::string codec = "fp32";
+  // Where it is not empty: bucket b is exchanged by codecs[b % codecs.size()], whatever `codec`
+  // says.
+  std::vector<std::string> codecs = {};
+  std::uint64_t bucket_values_max = std::uint64_t{1} << 20;
+  double learning_rate = 1;
+  std::uint32_t local_steps = 1;
+
+  std::uint32_t agents_min = 1;  // ready ones, before a round begins
+  double quorum_fraction = 0.5;  // of the participants, rounded up; never under agents_min
+  std::uint32_t deadline_ms = 60'000;
+  std::uint32_t preliminary_deadline_ms = 30'000;
+  std::uint32_t retry_after_ms =
+      200;  // from an abort to the next attempt; doubles up to 32 times it
+  // How long a round waits for agents that are just catching up.
+  std::uint32_t catch_up_wait_ms = 0;
+
+  std::uint32_t checkpoint_rounds = 64;  // a full checkpoint after so many, or
+  double checkpoint_redo_models = 2;     // after so many times the model's bytes of redo
+
+  friend bool operator==(const RoundPolicy&, const RoundPolicy&) = default;
+};
+
+Status check(const RoundPolicy& policy);
+Bytes encode(const RoundPolicy& policy);
+Result<RoundPolicy> decode_policy(ByteSpan bytes);
+
+}  // namespace tributary

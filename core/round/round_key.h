@@ -1,0 +1,26 @@
+// The address of a round as a plain value: what wire::RoundId says, to compare and to sort by.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+
+#include "schemas/frame_generated.h"
+
+namespace tributary {
+
+struct RoundKey {
+  std::uint64_t job = 0;
+  std::uint64_t round = 0;  // 0: no round
+  std::uint32_t epoch = 0;
+  std::uint32_t attempt = 0;
+
+  friend auto operator<=>(const RoundKey&, const RoundKey&) = default;
+};
+
+RoundKey key_of(const wire::RoundId& id);
+wire::RoundId wire_id(const RoundKey& key);
+// "job 7 round 12 (epoch 3, attempt 0)"
+std::string text(const RoundKey& key);
+
+}  // namespace tributary

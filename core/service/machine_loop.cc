@@ -1,0 +1,128 @@
+#include "core/service/machine_loop.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace tributary {
+
+Result<bool> MachineLoop::turn(TimeNs deadline) {
+  bool anything = take_posted();
+  if (now() >= parts_.next_wakeup_ns()) {
+    feed(Tick{});
+    anything = true;
+  }
+  send_waiting();
+  TimeNs due = std::min(deadline, parts_.next_wakeup_ns());
+  if (!waiting_.empty()) due = std::min(due, now() + kTryAgainNs);
+  if (anything) due = std::min(due, now());  // look, and tell
+  TRIBUTARY_ASSIGN(std::optional<LinkEvent> event,
+                   parts_.link.receive(std::chrono::nanoseconds(due)));
+  if (event) take(*event);
+  return anything || event.has_value();
+}
+
+void MachineLoop::feed(const Event& event) {
+  for (Action& action : parts_.handle(now(), event)) carry_out(action);
+}
+
+void MachineLoop::post(Event event) {
+  {
+    const std::lock_guard lock(mutex_);
+    posted_.push_back(std::move(event));
+    any_posted_ = true;
+  }
+  parts_.link.wake();
+}
+
+bool MachineLoop::take_posted() {
+  if (!any_posted_) return false;
+  std::vector<Event> posted;
+  {
+    const std::lock_guard lock(mutex_);
+    posted.swap(posted_);
+    any_posted_ = false;
+  }
+  for (const Event& event : posted) feed(event);
+  return true;
+}
+
+void MachineLoop::take(LinkEvent& event) {
+  if (const auto* connected = std::get_if<Connected>(&event)) {
+    connection_ = connected->connection;
+    feed(PeerConnected{.peer = connected->connection});
+  } else if (const auto* gone = std::get_if<Disconnected>(&event)) {
+    waiting_.erase(gone->connection);
+    parts_.notes.note({.level = LogLevel::info,
+                       .name = "disconnected",
+                       .source = parts_.id_of ? parts_.id_of(gone->peer) : "",
+                       .text = gone->why.text()});
+    feed(PeerDisconnected{.peer = gone->connection});
+  } else if (const auto* received = std::get_if<Received>(&event)) {
+    const std::string id = parts_.id_of ? parts_.id_of(received->peer) : "";
+    feed(FrameReceived{.peer = received->connection,
+                       .frame = received->frame,
+                       .payload = received->payload.view(),
+                       .authenticated_as = id});
+  } else if (const auto* refused = std::get_if<Refused>(&event)) {
+    parts_.notes.refused(*refused);
+  } else if (const auto* unreachable = std::get_if<Unreachable>(&event)) {
+    parts_.notes.note({.level = LogLevel::warning,
+                       .name = "unreachable",
+                       .reason = name(unreachable->why.code()),
+                       .source = "coordinator",
+                       .text = unreachable->why.text()});
+  }
+}
+
+void MachineLoop::carry_out(Action& action) {
+  if (auto* message = std::get_if<Send>(&action)) return send(*message);
+  if (const auto* note = std::get_if<Note>(&action)) return parts_.notes.note(*note);
+  if (const auto* close = std::get_if<ClosePeer>(&action)) {
+    waiting_.erase(close->peer);
+    return;
+  }
+  parts_.carry_out(action);
+}
+
+// In the order in which they were asked for: what comes behind one that waits, waits too.
+void MachineLoop::send(Send& message) {
+  if (parts_.one_peer) message.peer = connection_;
+  const auto found = waiting_.find(message.peer);
+  if (found == waiting_.end()) {
+    const PeerId peer = message.peer;
+    if (!send_now(message)) waiting_[peer].push_back(std::move(message));
+    return;
+  }
+  if (found->second.size() >= kWaitingMax) {
+    ++sends_dropped_;
+    return;
+  }
+  found->second.push_back(std::move(message));
+}
+
+// False: there is no room, and the message is as it was.
+bool MachineLoop::send_now(Send& message) {
+  const auto frame = std::make_shared<const Bytes>(std::move(message.frame));
+  const SharedSlice payload = message.has_payload ? shared_slice(message.payload) : SharedSlice();
+  const Status status = parts_.link.send(message.peer, {frame, *frame}, payload);
+  if (status.ok()) return true;
+  if (status.code() == StatusCode::resource_exhausted) {
+    message.frame = *frame;
+    return false;
+  }
+  ++sends_dropped_;  // the connection is gone: the machine will find out
+  return true;
+}
+
+void MachineLoop::send_waiting() {
+  for (auto queue = waiting_.begin(); queue != waiting_.end();) {
+    std::deque<Send>& messages = queue->second;
+    while (!messages.empty() && send_now(messages.front())) messages.pop_front();
+    queue = messages.empty() ? waiting_.erase(queue) : std::next(queue);
+  }
+}
+
+}  // namespace tributary

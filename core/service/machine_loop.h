@@ -1,0 +1,80 @@
+// A state machine at work on a transport: what comes in becomes events, what it asks to have sent
+// is sent, and its ticks come in time. Everything else that it asks for is handed to the daemon.
+//
+// Threads: all of it belongs to one; post() alone may be called from any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/status.h"
+#include "core/link/transport.h"
+#include "core/round/actions.h"
+#include "core/round/events.h"
+#include "core/service/note_log.h"
+
+namespace tributary {
+
+// What the transport sends of it: the same bytes, kept by the same owner.
+inline SharedSlice shared_slice(PayloadSlice slice) {
+  return {std::move(slice.owner), slice.bytes};
+}
+
+// Either machine, and how it is wired.
+struct LoopParts {
+  std::function<Actions(TimeNs now, const Event& event)> handle;
+  std::function<TimeNs()> next_wakeup_ns;
+  // Everything but Send, ClosePeer and Note. Must not call the loop.
+  std::function<void(Action& action)> carry_out;
+  // The agent id of a key; null where the machine does not ask.
+  std::function<std::string(const PublicKey& key)> id_of = nullptr;
+  // An agent: whatever is sent goes to the connection that there is.
+  bool one_peer = false;
+  Transport& link;
+  const Clock& clock;  // the link's
+  NoteLog& notes;
+};
+
+class MachineLoop {
+ public:
+  explicit MachineLoop(LoopParts parts) : parts_(std::move(parts)) {}
+
+  // Waits until something happens or `deadline` has come, and sees to it. False: nothing did.
+  Result<bool> turn(TimeNs deadline);
+  void feed(const Event& event);
+
+  void post(Event event);
+  TimeNs now() const { return parts_.clock.now().count(); }
+
+  std::uint64_t sends_dropped() const { return sends_dropped_; }
+
+ private:
+  // Of one connection whose queue is full: messages that wait here until there is room.
+  static constexpr std::size_t kWaitingMax = 4096;
+  static constexpr TimeNs kTryAgainNs = 2'000'000;
+
+  void take(LinkEvent& event);
+  bool take_posted();
+  void carry_out(Action& action);
+  void send(Send& message);
+  bool send_now(Send& message);
+  void send_waiting();
+
+  LoopParts parts_;
+  std::map<PeerId, std::deque<Send>> waiting_;
+  ConnectionId connection_ = 0;  // the newest
+  std::uint64_t sends_dropped_ = 0;
+
+  std::mutex mutex_;
+  std::vector<Event> posted_;
+  std::atomic<bool> any_posted_ = false;
+};
+
+}  // namespace tributary

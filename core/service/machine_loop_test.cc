@@ -1,0 +1,162 @@
+#include "core/service/machine_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+namespace tributary {
+namespace {
+
+// Takes what it is sent while there is room, and has events to tell.
+class FakeLink final : public Transport {
+ public:
+  Status send(ConnectionId to, SharedSlice frame, SharedSlice) override {
+    if (to == 0) return no_connection();
+    if (room == 0) return Status(StatusCode::resource_exhausted, {.what = "queue"});
+    --room;
+    sent.emplace_back(to, std::string(frame.view().begin(), frame.view().end()));
+    return {};
+  }
+  Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override {
+    asked_until = deadline.count();
+    if (events.empty()) return std::optional<LinkEvent>();
+    std::optional<LinkEvent> event = std::move(events.front());
+    events.erase(events.begin());
+    return event;
+  }
+  void wake() override { ++woken; }
+  bool encrypted() const override { return false; }
+  const LinkLimits& limits() const override { return limits_; }
+  LinkCounters counters() const override { return {}; }
+
+  std::size_t room = 100;
+  std::vector<std::pair<ConnectionId, std::string>> sent;
+  std::vector<LinkEvent> events;
+  std::atomic<int> woken = 0;
+  TimeNs asked_until = 0;
+
+ private:
+  LinkLimits limits_;
+};
+
+class NoMetrics final : public Metrics {
+ public:
+  void count(std::string_view, const Labels&, double) override {}
+  void set(std::string_view, double, const Labels&) override {}
+};
+
+Send message(PeerId peer, std::string_view text) {
+  return {.peer = peer, .frame = Bytes(text.begin(), text.end())};
+}
+
+struct MachineLoopTest : ::testing::Test {
+  MachineLoop make(bool one_peer = false) {
+    return MachineLoop({.handle = [this](TimeNs, const Event& event) { return handle(event); },
+                        .next_wakeup_ns = [this] { return wakeup; },
+                        .carry_out = [this](Action& action) { others.push_back(action.index()); },
+                        .one_peer = one_peer,
+                        .link = link,
+                        .clock = clock,
+                        .notes = notes});
+  }
+  Actions handle(const Event& event) {
+    handled.push_back(event.index());
+    return std::exchange(answer, {});
+  }
+  template <typename Kind>
+  static std::size_t kind() {
+    return Event(Kind{}).index();
+  }
+  std::string texts() const {
+    std::string all;
+    for (const auto& [to, text] : link.sent) all += std::to_string(to) + text + " ";
+    return all;
+  }
+
+  FakeLink link;
+  ManualClock clock;
+  MemoryLog log;
+  NoMetrics metrics;
+  NoteLog notes{log, clock, metrics};
+  TimeNs wakeup = INT64_MAX;
+  Actions answer;
+  std::vector<std::size_t> handled;
+  std::vector<std::size_t> others;
+};
+
+TEST_F(MachineLoopTest, TicksComeWhenTheyAreDueAndNoWaitIsLonger) {
+  MachineLoop loop = make();
+  wakeup = 50;
+  ASSERT_FALSE(*loop.turn(1'000));
+  EXPECT_EQ(link.asked_until, 50);
+  EXPECT_TRUE(handled.empty());
+  clock.advance(std::chrono::nanoseconds(50));
+  ASSERT_TRUE(*loop.turn(1'000));
+  EXPECT_EQ(handled, std::vector<std::size_t>{kind<Tick>()});
+}
+
+TEST_F(MachineLoopTest, WhatOtherThreadsPostWakesTheLinkAndIsFed) {
+  MachineLoop loop = make();
+  std::thread([&] { loop.post(Stored{.token = 1}); }).join();
+  EXPECT_EQ(link.woken, 1);
+  ASSERT_TRUE(*loop.turn(1'000));
+  EXPECT_EQ(handled, std::vector<std::size_t>{kind<Stored>()});
+}
+
+TEST_F(MachineLoopTest, WhatFindsNoRoomWaitsInItsOrderAndHoldsNobodyElseUp) {
+  MachineLoop loop = make();
+  link.room = 1;
+  answer.emplace_back(message(1, "a"));
+  answer.emplace_back(message(1, "b"));
+  answer.emplace_back(message(1, "c"));
+  loop.feed(Tick{});
+  EXPECT_EQ(texts(), "1a ");
+  link.room = 1;
+  answer.emplace_back(message(2, "d"));
+  loop.feed(Tick{});
+  EXPECT_EQ(texts(), "1a 2d ");
+  link.room = 100;
+  answer.emplace_back(message(1, "e"));
+  loop.feed(Tick{});
+  EXPECT_EQ(texts(), "1a 2d ") << "e must not overtake";
+  ASSERT_TRUE(loop.turn(1'000).ok());
+  EXPECT_EQ(texts(), "1a 2d 1b 1c 1e ");
+}
+
+TEST_F(MachineLoopTest, WhatWaitsForAConnectionGoesWithIt) {
+  MachineLoop loop = make();
+  link.room = 0;
+  answer.emplace_back(message(1, "a"));
+  loop.feed(Tick{});
+  link.events.emplace_back(Disconnected{.connection = 1, .peer = {}, .why = no_connection()});
+  link.room = 0;
+  ASSERT_TRUE(*loop.turn(1'000));
+  link.room = 100;
+  ASSERT_TRUE(loop.turn(1'000).ok());
+  EXPECT_EQ(texts(), "");
+}
+
+TEST_F(MachineLoopTest, AnAgentSendsToTheConnectionThatThereIs) {
+  MachineLoop loop = make(true);
+  answer.emplace_back(message(0, "nobody"));
+  loop.feed(Tick{});
+  EXPECT_EQ(loop.sends_dropped(), 1u);
+  link.events.emplace_back(Connected{.connection = 7, .peer = {}});
+  answer.emplace_back(message(0, "a"));
+  ASSERT_TRUE(*loop.turn(1'000));
+  EXPECT_EQ(handled.back(), kind<PeerConnected>());
+  EXPECT_EQ(texts(), "7a ");
+}
+
+TEST_F(MachineLoopTest, WhatIsNotForTheLinkIsHandedOn) {
+  MachineLoop loop = make();
+  answer.emplace_back(Train{});
+  answer.emplace_back(Note{.name = "told"});
+  loop.feed(Tick{});
+  EXPECT_EQ(others, std::vector<std::size_t>{Action(Train{}).index()});
+  EXPECT_EQ(log.entries().size(), 1u);
+}
+
+}  // namespace
+}  // namespace tributary

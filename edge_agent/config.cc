@@ -1,0 +1,70 @@
+#include "edge_agent/config.h"
+
+#include "core/codec/registry.h"
+
+namespace tributary {
+namespace {
+
+void bind(Settings& settings, AgentSettings& config, std::uint64_t& model_mib_max) {
+  config.common.bind(settings);
+  settings.text("agent_id", config.machine.agent_id);
+  settings.text("journal.file", config.journal);
+  settings.flag("journal.sync", config.journal_sync);
+  settings.text("link.coordinator", config.coordinator);
+  settings.text("link.coordinator_key", config.coordinator_key);
+  settings.text("link.key_file", config.key_file);
+  settings.flag("link.encrypted", config.encrypted);
+  settings.number<std::uint64_t>("link.shape_bytes_per_s", config.shape_bytes_per_s, 0);
+  settings.number("hello.timeout_ms", config.machine.hello_timeout_ms, 10u, 600'000u);
+  settings.number("hello.timeout_max_ms", config.machine.hello_timeout_max_ms, 10u, 600'000u);
+  settings.number("hello.duplicate_refusals_max", config.machine.duplicate_refusals_max, 0u);
+  settings.number<std::uint64_t>("limits.model_mib_max", model_mib_max, 1, 1u << 20);
+  settings.text("trainer.name", config.trainer);
+  settings.number("trainer.train_ms", config.training.train_ms, 0u, 3'600'000u);
+}
+
+Status check_together(const Settings& settings, const AgentSettings& config) {
+  if (config.machine.agent_id.empty()) {
+    return settings.missing("agent_id", "the id under which the coordinator allows this agent");
+  }
+  if (config.journal.empty()) {
+    return settings.missing("journal.file", "name the file that keeps model and residual");
+  }
+  if (config.coordinator.empty()) {
+    return settings.missing("link.coordinator", "as tcp://coordinator.lan:4640");
+  }
+  if (config.encrypted && config.key_file.empty()) {
+    return settings.missing("link.key_file", "make a key pair with 'tributary keys new'");
+  }
+  if (config.encrypted) TRIBUTARY_TRY(parse_public_key(config.coordinator_key).status());
+  TRIBUTARY_TRY(make_trainer(config.trainer, config.training).status());
+  return config.common.log_options().status();
+}
+
+void offer_what_there_is(wire::CapabilitiesT& capabilities) {
+  for (const CodecFamily& family : codec_families()) {
+    auto offer = std::make_unique<wire::CodecOfferT>();
+    offer->spec = family.name;
+    capabilities.codecs.push_back(std::move(offer));
+  }
+  capabilities.collectives = {wire::Collective::star};
+  for (const std::string_view name : trainer_names()) capabilities.trainers.emplace_back(name);
+}
+
+}  // namespace
+
+Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
+  AgentSettings config;
+  Settings settings;
+  std::uint64_t model_mib_max = config.machine.model_bytes_max >> 20;
+  bind(settings, config, model_mib_max);
+  TRIBUTARY_TRY(fill(settings, flags));
+  config.machine.model_bytes_max = model_mib_max << 20;
+  config.training.agent_id = config.machine.agent_id;
+  config.exit_when_done = flags.exit_when_done;
+  offer_what_there_is(config.machine.capabilities);
+  TRIBUTARY_TRY(check_together(settings, config));
+  return config;
+}
+
+}  // namespace tributary

@@ -1,0 +1,32 @@
+// What an agent is told: docs/run.md describes every setting.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/link/keys.h"
+#include "core/link/shaped.h"
+#include "core/round/agent.h"
+#include "core/service/common_settings.h"
+#include "core/train/trainer.h"
+
+namespace tributary {
+
+struct AgentSettings {
+  CommonSettings common;
+  AgentConfig machine;
+  std::string journal;
+  bool journal_sync = true;
+  std::string coordinator;  // its endpoint
+  std::string coordinator_key;
+  std::string key_file;
+  bool encrypted = true;
+  std::uint64_t shape_bytes_per_s = 0;  // of what is sent; 0: as the line allows
+  std::string trainer = "synthetic";
+  TrainerOptions training;
+  bool exit_when_done = false;
+};
+
+Result<AgentSettings> read_agent_settings(const DaemonFlags& flags);
+
+}  // namespace tributary

@@ -1,0 +1,280 @@
+#include "edge_agent/daemon.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/base/log.h"
+#include "core/link/spoke.h"
+#include "core/round/conversation.h"
+#include "core/service/machine_loop.h"
+#include "core/service/metrics.h"
+#include "core/service/note_log.h"
+#include "core/service/service_manager.h"
+#include "core/service/stop_signals.h"
+#include "core/service/worker.h"
+#include "core/store/agent_journal.h"
+#include "schemas/frame.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kComponent = "agent";
+constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
+constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
+
+// Whether there is nothing more to do of a job, and how many rounds it had.
+struct JobEnd {
+  bool over = false;
+  bool stopped = false;  // before its last round
+  std::uint64_t rounds = 0;
+};
+
+JobEnd end_of(const AgentJobRecord& record) {
+  JobEnd end{
+      .over = record.state == wire::JobState::finished || record.state == wire::JobState::stopped,
+      .stopped = record.state == wire::JobState::stopped};
+  if (!record.definition) return end;
+  const Result<const wire::Frame*> frame = open_frame(*record.definition);
+  if (frame.ok() && (*frame)->message_as_Job()) end.rounds = (*frame)->message_as_Job()->rounds();
+  return end;
+}
+
+class AgentDaemon {
+ public:
+  explicit AgentDaemon(const AgentSettings& settings) : settings_(settings) {}
+  ~AgentDaemon();
+  AgentDaemon(const AgentDaemon&) = delete;
+  AgentDaemon& operator=(const AgentDaemon&) = delete;
+
+  Status open();
+  Status run();
+
+ private:
+  Status open_link();
+  Actions handle(TimeNs now, const Event& event);
+  void carry_out(Action& action);
+  void store(StoreAgent& wanted);
+  void stored(const AgentRecordToStore& record);
+  void train(const Train& wanted);
+  void look_around();
+  void export_metrics();
+  bool everything_done() const;
+
+  const AgentSettings& settings_;
+  SystemClock clock_;
+  std::unique_ptr<Log> log_;
+  std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<NoteLog> notes_;
+  std::unique_ptr<AgentJournal> journal_;
+  std::unique_ptr<Transport> link_;
+  std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<Agent> machine_;
+  std::unique_ptr<MachineLoop> loop_;
+  std::unique_ptr<Worker> journal_thread_;  // these end before the loop that they answer to
+  std::unique_ptr<Worker> trainer_thread_;
+  std::unique_ptr<StopSignals> signals_;
+
+  std::atomic<bool> job_over_ = false;
+  std::atomic<std::uint64_t> job_rounds_ = 0;
+  Status failed_;
+  bool finished_ = false;
+  bool stopping_ = false;
+  TimeNs stop_at_ns_ = kNever;
+  TimeNs look_at_ns_ = 0;
+  TimeNs metrics_at_ns_ = 0;
+};
+
+AgentDaemon::~AgentDaemon() {
+  if (trainer_) trainer_->cancel();
+}
+
+Status AgentDaemon::open() {
+  TRIBUTARY_ASSIGN(const LogOptions log_options, settings_.common.log_options());
+  log_ = make_stream_log(log_options);
+  TRIBUTARY_ASSIGN(metrics_, open_metrics(settings_.common.metrics_listen));
+  notes_ = std::make_unique<NoteLog>(*log_, clock_, *metrics_);
+  TRIBUTARY_ASSIGN(journal_,
+                   AgentJournal::open({.path = settings_.journal, .sync = settings_.journal_sync}));
+  TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
+  if (state.job) stored(*state.job);
+  if (state.replica) {
+    log_->info(kComponent, "replica restored",
+               {{"job", state.replica->job},
+                {"model_version", state.replica->model_version},
+                {"undecided_rounds", state.undecided.size()}});
+  }
+  TRIBUTARY_TRY(open_link());
+  TRIBUTARY_ASSIGN(trainer_, make_trainer(settings_.trainer, settings_.training));
+
+  AgentConfig config = settings_.machine;
+  config.incarnation = draw_incarnation();
+  TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
+  loop_ = std::make_unique<MachineLoop>(
+      LoopParts{.handle = [this](TimeNs now, const Event& event) { return handle(now, event); },
+                .next_wakeup_ns = [this] { return machine_->next_wakeup_ns(); },
+                .carry_out = [this](Action& action) { carry_out(action); },
+                .one_peer = true,
+                .link = *link_,
+                .clock = clock_,
+                .notes = *notes_});
+  journal_thread_ = std::make_unique<Worker>();
+  trainer_thread_ = std::make_unique<Worker>();
+  TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) {
+                     if (signal != SIGHUP) loop_->post(Shutdown{.reason = "stopped by a signal"});
+                   }));
+  return {};
+}
+
+Status AgentDaemon::open_link() {
+  TRIBUTARY_ASSIGN(KeyPair keys, keys_for(settings_.key_file, settings_.encrypted));
+  PublicKey hub;
+  if (settings_.encrypted) {
+    TRIBUTARY_ASSIGN(hub, parse_public_key(settings_.coordinator_key));
+  }
+  TRIBUTARY_ASSIGN(link_, open_spoke({.endpoint = settings_.coordinator,
+                                      .keys = std::move(keys),
+                                      .hub = hub,
+                                      .encrypted = settings_.encrypted,
+                                      .seed = draw_incarnation()}));
+  if (settings_.shape_bytes_per_s == 0) return {};
+  ShapedOptions shape;
+  shape.out.bytes_per_s = settings_.shape_bytes_per_s;
+  TRIBUTARY_ASSIGN(link_, make_shaped(std::move(link_), clock_, shape));
+  return {};
+}
+
+Actions AgentDaemon::handle(TimeNs now, const Event& event) {
+  if (const auto* shutdown = std::get_if<Shutdown>(&event)) {
+    stopping_ = true;
+    stop_at_ns_ = now + settings_.common.stop_grace_ms * kNsPerMs;
+    log_->info(kComponent, "stopping", {{"reason", shutdown->reason}});
+    ignore_error(tell_service_manager("STOPPING=1"));
+  }
+  return machine_->handle(now, event);
+}
+
+void AgentDaemon::carry_out(Action& action) {
+  if (auto* record = std::get_if<StoreAgent>(&action)) return store(*record);
+  if (const auto* wanted = std::get_if<Train>(&action)) return train(*wanted);
+  if (const auto* reading = std::get_if<Reading>(&action)) {
+    metrics_->set(fmt::format("tributary_{}", reading->name), reading->value);
+  } else if (const auto* finished = std::get_if<Finished>(&action)) {
+    finished_ = true;
+    failed_ = finished->status;
+  }
+}
+
+void AgentDaemon::store(StoreAgent& wanted) {
+  journal_thread_->post([this, wanted = std::move(wanted)] {
+    Status status = journal_->store(wanted.record);
+    if (status.ok()) stored(wanted.record);
+    loop_->post(Stored{.token = wanted.token, .status = std::move(status)});
+  });
+}
+
+// On the journal's thread, before the machine knows.
+void AgentDaemon::stored(const AgentRecordToStore& record) {
+  if (const auto* replica = std::get_if<ReplicaRecord>(&record)) {
+    log_->info(kComponent, "model stored",
+               {{"model_version", replica->model_version},
+                {"model_hash", fmt::format("{:016x}", replica->model_hash)},
+                {"updates_taken", replica->residual_stamp.updates_taken}});
+  } else if (const auto* contribution = std::get_if<ContributionRecord>(&record)) {
+    log_->debug(kComponent, "contribution stored",
+                {{"round", contribution->id.round},
+                 {"attempt", contribution->id.attempt},
+                 {"buckets", contribution->parts.size()},
+                 {"update_taken", contribution->residual != nullptr},
+                 {"update_round", contribution->residual_stamp.update_round}});
+  } else if (const auto* job = std::get_if<AgentJobRecord>(&record)) {
+    const JobEnd end = end_of(*job);
+    job_rounds_ = end.stopped ? 0 : end.rounds;
+    job_over_ = end.over;
+    log_->info(kComponent, "job",
+               {{"job", job->job}, {"state", wire::EnumNameJobState(job->state)}});
+  }
+}
+
+void AgentDaemon::train(const Train& wanted) {
+  log_->debug(kComponent, "training", {{"round", wanted.id.round}});
+  trainer_thread_->post([this, wanted] {
+    const TimeNs began_at = loop_->now();
+    Result<TrainedUpdate> trained = trainer_->train({.round = wanted.id.round,
+                                                     .model = *wanted.model,
+                                                     .local_steps = wanted.local_steps,
+                                                     .learning_rate = wanted.learning_rate,
+                                                     .seed = wanted.seed,
+                                                     .evaluate = wanted.evaluate});
+    if (!trained.ok()) {
+      return loop_->post(UpdateFailed{.token = wanted.token, .status = trained.status()});
+    }
+    loop_->post(
+        UpdateReady{.token = wanted.token,
+                    .update = std::make_shared<const FloatVector>(std::move(trained->update)),
+                    .loss = trained->loss,
+                    .examples = trained->examples,
+                    .local_steps = trained->local_steps,
+                    .compute_s = static_cast<double>(loop_->now() - began_at) / 1e9});
+  });
+}
+
+void AgentDaemon::export_metrics() {
+  const LinkCounters counters = link_->counters();
+  metrics_->set("tributary_connected", machine_->connected() ? 1 : 0);
+  metrics_->set("tributary_model_version", static_cast<double>(machine_->model_version()));
+  metrics_->set("tributary_buffered_bytes", static_cast<double>(machine_->buffered_bytes()));
+  metrics_->set("tributary_link_in_bytes", static_cast<double>(counters.bytes_in));
+  metrics_->set("tributary_link_out_bytes", static_cast<double>(counters.bytes_out));
+}
+
+// The job is over, its last model is applied, and nothing of it is open.
+bool AgentDaemon::everything_done() const {
+  return job_over_ && machine_->model_version() >= job_rounds_ && machine_->idle() &&
+         machine_->undecided().empty();
+}
+
+void AgentDaemon::look_around() {
+  const TimeNs now = loop_->now();
+  if (now < look_at_ns_) return;
+  look_at_ns_ = now + kLookEveryNs;
+  if (settings_.exit_when_done && !stopping_ && everything_done()) {
+    loop_->feed(Shutdown{.reason = "the job is done"});
+  }
+  if (stopping_ && (machine_->idle() || now >= stop_at_ns_)) finished_ = true;
+  if (now < metrics_at_ns_) return;
+  metrics_at_ns_ = now + kMetricsEveryNs;
+  export_metrics();
+}
+
+Status AgentDaemon::run() {
+  log_->info(kComponent, "started",
+             {{"agent_id", settings_.machine.agent_id},
+              {"coordinator", settings_.coordinator},
+              {"encrypted", settings_.encrypted}});
+  if (Status status = tell_service_manager("READY=1"); !status.ok()) {
+    log_->warning(kComponent, "service manager", {{"error", status.text()}});
+  }
+  while (!finished_ && failed_.ok()) {
+    TRIBUTARY_TRY(loop_->turn(look_at_ns_).status());
+    look_around();
+  }
+  log_->info(kComponent, "stopped", {{"model_version", machine_->model_version()}});
+  return failed_;
+}
+
+}  // namespace
+
+Status run_agent(const AgentSettings& settings) {
+  StopSignals::block();
+  AgentDaemon daemon(settings);
+  TRIBUTARY_TRY(daemon.open());
+  return daemon.run();
+}
+
+}  // namespace tributary

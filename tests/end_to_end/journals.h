@@ -1,0 +1,48 @@
+// What a federation has left behind in its journals, and whether it adds up.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/base/status.h"
+#include "core/round/records.h"
+
+namespace tributary::end_to_end {
+
+Result<AgentState> read_agent_journal(const std::string& path);
+Result<CoordinatorState> read_coordinator_journal(const std::string& path);
+
+// Rounds whose updates an agent took into account.
+using RoundsTaken = std::map<std::string, std::set<std::uint64_t>>;
+
+// What must come out if nothing is lost and nothing counts twice: every update that was taken is in
+// the agent's next committed contribution, or still in its residual. Exactly, for updates of the
+// synthetic trainer and a codec that loses nothing.
+class Expectation {
+ public:
+  Expectation(std::uint64_t job_seed, RoundsTaken taken)
+      : job_seed_(job_seed), taken_(std::move(taken)) {}
+
+  // Plays all rounds of the job as the journal has them: who is in which bucket, and the divisors.
+  void replay(const RestoredJob& job);
+
+  std::uint64_t version() const { return version_; }
+  std::uint64_t model_hash() const { return model_hash_; }  // as the journal says
+  const FloatVector& model() const { return model_; }
+  const FloatVector& residual(const std::string& agent_id) { return held_[agent_id]; }
+
+ private:
+  void replay_round(const RoundRecord& round, const EpochRecord& epoch);
+
+  const std::uint64_t job_seed_;
+  const RoundsTaken taken_;
+  std::uint64_t version_ = 0;
+  std::uint64_t model_hash_ = 0;
+  FloatVector model_;
+  std::map<std::string, FloatVector> held_;
+};
+
+}  // namespace tributary::end_to_end

@@ -1,0 +1,85 @@
+// Whoever is killed at whatever moment, the job ends as if nothing had been.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "tests/end_to_end/federation.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+TEST(Kill, AnAgentInTheMiddleOfItsUploads) {
+  // 40,000 values of 4 bytes at 400 kB/s: an upload takes about 0.4 s, and begins after its
+  // contribution is stored.
+  Federation federation(
+      {.rounds = 6, .parameters = 40'000, .agent_settings = {"link.shape_bytes_per_s=400000"}});
+  federation.start_all();
+  for (const std::uint64_t round : {2u, 4u}) {
+    ASSERT_TRUE(
+        federation.agent(1).logs({"contribution stored", " round=" + std::to_string(round) + " "}));
+    federation.kill_agent(1);
+    federation.start_agent(1);
+  }
+  federation.expect_everybody_ends();
+  federation.expect_sound();
+}
+
+TEST(Kill, TheCoordinatorBetweenJournalAndPublication) {
+  Federation federation({.rounds = 12});
+  federation.start_all();
+  for (const std::uint64_t round : {2u, 5u, 8u}) {
+    ASSERT_TRUE(federation.committed(round));
+    federation.coordinator().kill();
+    federation.start_coordinator();
+  }
+  federation.expect_everybody_ends();
+  federation.expect_sound();
+}
+
+TEST(Kill, TheCoordinatorAtRandomMoments) {
+  std::mt19937 random(20);  // moments of this machine, not of a simulation: the seed repeats little
+  Federation federation({.rounds = 200, .agent_settings = {"trainer.train_ms=5"}});
+  federation.start_all();
+  for (int kill = 0; kill < 20; ++kill) {
+    // Any moment will do, and this is what draws one.
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 250'000));
+    ASSERT_TRUE(federation.coordinator().running()) << "the job is too short: kill " << kill;
+    federation.coordinator().kill();
+    federation.start_coordinator();
+  }
+  federation.expect_everybody_ends();
+  federation.expect_sound();
+}
+
+TEST(Kill, EverybodyAtOnce) {
+  Federation federation({.rounds = 10});
+  federation.start_all();
+  ASSERT_TRUE(federation.committed(4));
+  federation.coordinator().kill();
+  for (std::uint32_t i = 0; i < 3; ++i) federation.kill_agent(i);
+  federation.start_all();
+  federation.expect_everybody_ends();
+  federation.expect_sound();
+}
+
+// Nothing comes from it and nothing gets to it, as over a link that is cut.
+TEST(Kill, AnAgentThatIsSilentForLongerThanTheDeadlineIsLeftOutAndComesBack) {
+  Federation federation({.rounds = 60,
+                         .coordinator_settings = {"job.agents_min=2", "job.deadline_ms=1000",
+                                                  "heartbeat.timeout_ms=1000"},
+                         .agent_settings = {"trainer.train_ms=20"}});
+  federation.start_all();
+  ASSERT_TRUE(federation.coordinator().logs({"round committed", "contributors=3"}, 2));
+  federation.agent(2).signal(SIGSTOP);
+  EXPECT_TRUE(federation.coordinator().logs({"round committed", "contributors=2"}, 5));
+  federation.agent(2).signal(SIGCONT);
+  federation.expect_everybody_ends();
+  federation.expect_sound();
+}
+
+}  // namespace
+}  // namespace tributary::end_to_end
