@@ -14,6 +14,10 @@ Command codec_decode_command();
 Command codec_measure_command();
 Command demo_command();
 Command load_command();
+Command keys_allow_command();
+Command keys_new_command();
+Command keys_revoke_command();
+Command keys_show_command();
 Command plan_table_command();
 
 std::span<const Noun> all_nouns();
