@@ -26,7 +26,7 @@ struct Send {
   PeerId peer = 0;
   Bytes frame;
   bool has_payload = false;
-  PayloadSlice payload;
+  PayloadSlice payload = {};
 };
 
 // Nothing more will be said to this peer; its number and whatever is queued for it can be forgotten
@@ -67,10 +67,10 @@ struct Train {
 // so that both can be labels; text is for people.
 struct Note {
   LogLevel level = LogLevel::info;
-  std::string_view name;
-  std::string_view reason;
-  std::string source;  // an agent id, or what is known of the peer
-  std::string text;
+  std::string_view name = {};
+  std::string_view reason = {};
+  std::string source = {};  // an agent id, or what is known of the peer
+  std::string text = {};
   std::uint64_t job = 0;
   std::uint64_t round = 0;
 };
@@ -81,7 +81,7 @@ struct Reading {
   double value = 0;
   std::uint64_t job = 0;
   std::uint64_t round = 0;
-  std::string agent_id;  // empty: the machine's own
+  std::string agent_id = {};  // empty: the machine's own
 };
 
 struct CommandDone {

@@ -31,8 +31,6 @@ struct CoordinatorConfig {
   std::uint32_t retries_max = 8;
 
   std::uint32_t agents_max = 4'096;
-  // Peers that have not said a valid Hello yet.
-  std::uint32_t strangers_max = 1'024;
   // Of incomplete payloads, and again as much for parts on their way; shared among the agents.
   std::uint64_t incoming_bytes_max = 16u << 20;
   std::uint32_t payload_bytes_max = 4u << 20;  // of one part, if the share of an agent allows it

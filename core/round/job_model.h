@@ -1,0 +1,52 @@
+// A job as both machines work with it: its definition, checked, and what follows from it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/base/status.h"
+#include "core/round/model_rule.h"
+#include "core/round/records.h"
+#include "core/update/layer_map.h"
+#include "schemas/frame.h"
+
+namespace tributary {
+
+class JobModel {
+ public:
+  // `definition` is a frame that holds a wire::Job; see records.h.
+  static Result<std::shared_ptr<const JobModel>> make(SharedBytes definition);
+
+  std::uint64_t job() const { return wire().job(); }
+  std::uint32_t revision() const { return wire().revision(); }
+  std::uint64_t values() const { return layers_.values(); }
+  std::uint64_t layer_map_hash() const { return layers_.hash(); }
+  const LayerMap& layers() const { return layers_; }
+  const wire::Job& wire() const { return *wire_; }
+  const SharedBytes& definition() const { return definition_; }
+  bool gradient() const { return wire().mode() == wire::ExchangeMode::gradient; }
+
+ private:
+  JobModel(SharedBytes definition, const wire::Job* job, LayerMap layers)
+      : definition_(std::move(definition)), wire_(job), layers_(std::move(layers)) {}
+
+  SharedBytes definition_;
+  const wire::Job* wire_;  // within definition_
+  LayerMap layers_;
+};
+
+// The frame that a record keeps a message in. Its envelope says nothing.
+template <typename MessageT>
+Result<SharedBytes> keep_message(MessageT message) {
+  wire::FrameT frame = frame_with(std::move(message));
+  frame.session = 1;
+  frame.message_id = 1;
+  TRIBUTARY_ASSIGN(Bytes bytes, build_frame(frame));
+  return std::make_shared<const Bytes>(std::move(bytes));
+}
+
+std::unique_ptr<wire::LayerMapT> wire_layers(const LayerMap& map);
+
+std::uint64_t model_hash_of(std::span<const float> model);
+
+}  // namespace tributary

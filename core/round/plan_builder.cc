@@ -1,0 +1,99 @@
+#include "core/round/plan_builder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/update/buckets.h"
+
+namespace tributary {
+namespace {
+
+Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
+                                                     std::uint32_t payload_bytes,
+                                                     CodecShelf& shelf) {
+  TRIBUTARY_ASSIGN(const std::shared_ptr<const Codec> codec, shelf.get(spec));
+  auto exchange = std::make_unique<wire::ExchangeT>();
+  exchange->codec = codec->spec();
+  exchange->aggregation =
+      static_cast<wire::Aggregation>(static_cast<int>(codec->aggregation()) + 1);
+  for (const Stage& stage : codec->stages()) {
+    auto one = std::make_unique<wire::StageT>();
+    one->name = std::string(stage.name);
+    one->combine = static_cast<wire::Combine>(static_cast<int>(stage.combine) + 1);
+    exchange->stages.push_back(std::move(one));
+  }
+  exchange->collective = wire::Collective::star;
+  exchange->fallback = wire::Collective::star;
+  exchange->ratio = 1;
+  exchange->payload_bytes = payload_bytes;
+  return exchange;
+}
+
+Status add_buckets(const JobModel& job, const RoundPolicy& policy, wire::PlanT& plan) {
+  TRIBUTARY_ASSIGN(const std::vector<Bucket> buckets,
+                   plan_buckets(job.layers(), {.values_max = policy.bucket_values_max}));
+  for (const Bucket& bucket : buckets) {
+    auto one = std::make_unique<wire::BucketT>();
+    one->first_value = bucket.offset;
+    one->values = static_cast<std::uint32_t>(bucket.count);
+    one->exchange = static_cast<std::uint32_t>(bucket.index % plan.exchanges.size());
+    plan.buckets.push_back(std::move(one));
+  }
+  return {};
+}
+
+void add_participants(const RoundPolicy& policy, const PlanRequest& request, wire::PlanT& plan) {
+  plan.agents = static_cast<std::uint32_t>(request.participants.size());
+  const std::uint32_t participants = request.participants.count();
+  if (participants < plan.agents) plan.participants = request.participants.bytes();
+  for (std::uint32_t i = 0; i < plan.agents; ++i) {
+    if (request.participants.test(i)) plan.weight_sum += request.weights[i];
+  }
+  const auto wanted = static_cast<std::uint32_t>(std::ceil(policy.quorum_fraction * participants));
+  plan.quorum = std::clamp(std::max(wanted, policy.agents_min), 1u, participants);
+}
+
+}  // namespace
+
+Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, CodecShelf& shelf,
+                               const PlanRequest& request) {
+  wire::PlanT plan;
+  plan.id = std::make_unique<wire::RoundId>(wire_id(request.key));
+  plan.purpose = wire::Purpose::train;
+  plan.model_version = request.key.round - 1;
+  plan.model_hash = request.model_hash;
+  plan.divisor = job.wire().weighting() == wire::Weighting::examples
+                     ? wire::DivisorRule::contributor_weights
+                     : wire::DivisorRule::contributors;
+  plan.seed = job.wire().seed();
+  plan.deadline_ms = policy.deadline_ms;
+  plan.preliminary_deadline_ms = policy.preliminary_deadline_ms;
+  plan.local_steps = policy.local_steps;
+  plan.learning_rate = policy.learning_rate;
+  add_participants(policy, request, plan);
+
+  const std::vector<std::string> specs =
+      policy.codecs.empty() ? std::vector<std::string>{policy.codec} : policy.codecs;
+  for (const std::string& spec : specs) {
+    TRIBUTARY_ASSIGN(auto exchange, exchange_by(spec, request.payload_bytes, shelf));
+    plan.exchanges.push_back(std::move(exchange));
+  }
+  TRIBUTARY_TRY(add_buckets(job, policy, plan));
+  plan.reason = std::make_unique<wire::ReasonT>();
+  plan.reason->trigger = request.trigger;
+  plan.reason->sentence = "as the job's policy says";
+  return plan;
+}
+
+double divisor_of(const wire::PlanT& plan, const Bitmap& contributors,
+                  const std::vector<double>& weights) {
+  if (plan.divisor == wire::DivisorRule::one) return 1;
+  if (plan.divisor == wire::DivisorRule::contributors) return contributors.count();
+  double sum = 0;
+  for (std::uint32_t i = 0; i < contributors.size(); ++i) {
+    if (contributors.test(i)) sum += weights[i];
+  }
+  return sum;
+}
+
+}  // namespace tributary

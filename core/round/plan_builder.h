@@ -1,0 +1,29 @@
+// Makes the plan of a round from a job's policy: the whole update in buckets, over a star. What a
+// planner that looks at the links will replace.
+#pragma once
+
+#include "core/base/status.h"
+#include "core/round/job_model.h"
+#include "core/round/policy.h"
+#include "core/round/round_plan.h"
+
+namespace tributary {
+
+struct PlanRequest {
+  RoundKey key;
+  std::uint64_t model_hash = 0;
+  Bitmap participants;          // of the members
+  std::vector<double> weights;  // of the members
+  std::uint32_t payload_bytes = 0;
+  wire::Trigger trigger = wire::Trigger::unchanged;
+};
+
+// Weight is left at 0: it is the receiver's.
+Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, CodecShelf& shelf,
+                               const PlanRequest& request);
+
+// What a set of contributors is divided by.
+double divisor_of(const wire::PlanT& plan, const Bitmap& contributors,
+                  const std::vector<double>& weights);
+
+}  // namespace tributary

@@ -1,0 +1,61 @@
+// Who is connected: the coordinator's sessions, one per agent.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/round/conversation.h"
+#include "core/round/round_key.h"
+
+namespace tributary {
+
+struct AgentSession {
+  AgentSession(std::string id, std::uint64_t incarnation_number, Conversation talk)
+      : agent_id(std::move(id)), incarnation(incarnation_number), conversation(std::move(talk)) {}
+
+  std::string agent_id;
+  std::uint64_t incarnation;
+  Conversation conversation;
+  std::string build;
+  std::string device_model;
+  std::vector<wire::HoldingT> holdings;  // as its Hello said
+  std::uint64_t hello_id = 0;            // of the Hello that it began with
+  TimeNs challenged_at_ns = 0;           // another incarnation has knocked; 0: none
+  TimeNs refusal_noted_at_ns = -kNever;
+  bool leaving = false;
+
+  // --- of the job at work ---
+  std::uint64_t job = 0;        // that it has; 0: none yet
+  std::uint64_t job_asked = 0;  // that it was sent
+  bool synced = false;          // its model is known to be that of `version`
+  std::uint64_t version = 0;
+  std::uint64_t commit_sent = 0;  // the highest version whose commit it was sent
+  RoundKey plan_sent;             // the last plan it was sent
+  std::uint64_t transfer = 0;     // that is under way
+  std::uint64_t transfer_version = 0;
+  bool transfer_wanted = false;     // waits for the journal to say what became of its rounds
+  std::uint32_t generation = 0;     // counts the transfers it has finished
+  std::vector<RoundKey> undecided;  // whose outcome it did not know when it came
+};
+
+class Roster {
+ public:
+  using Sessions = std::map<std::uint64_t, std::unique_ptr<AgentSession>>;
+
+  AgentSession& add(std::unique_ptr<AgentSession> session);
+  void remove(std::uint64_t session);
+
+  AgentSession* by_session(std::uint64_t session);
+  AgentSession* by_agent(const std::string& agent_id);
+  const Sessions& all() const { return sessions_; }
+  std::size_t size() const { return sessions_.size(); }
+
+ private:
+  Sessions sessions_;
+  std::map<std::string, std::uint64_t> by_agent_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,152 @@
+#include "core/round/round_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/codec/payload.h"
+#include "core/codec/registry.h"
+
+namespace tributary {
+namespace {
+
+Status disagree(std::string what, std::string expected, std::string got) {
+  return Status(StatusCode::mismatch, {.what = std::move(what),
+                                       .expected = std::move(expected),
+                                       .got = std::move(got),
+                                       .remedy = "have the plan made by a build that agrees"});
+}
+
+// The layers, and parts of layers, that lie in the run.
+std::vector<LayerRun> layers_in(const LayerMap& map, std::uint64_t first, std::uint32_t values) {
+  std::vector<LayerRun> runs;
+  const std::uint64_t end = first + values;
+  const auto layers = map.layers();
+  auto at = std::ranges::partition_point(
+      layers, [&](const Layer& layer) { return layer.offset + layer.count <= first; });
+  for (; at != layers.end() && at->offset < end; ++at) {
+    if (at->count == 0) continue;
+    const std::uint64_t from = std::max(at->offset, first);
+    const std::uint64_t to = std::min(at->offset + at->count, end);
+    LayerRun run{.offset = static_cast<std::uint32_t>(from - first),
+                 .count = static_cast<std::uint32_t>(to - from)};
+    // A part of a layer is a vector: where its rows begin is of no use to anybody.
+    const bool whole = run.count == at->count;
+    if (whole && at->shape.size() > 1) run.rows = static_cast<std::uint32_t>(at->shape[0]);
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+// The plan says of a codec what this build's codec says of itself.
+Status check_exchange(const wire::ExchangeT& exchange, const Codec& codec) {
+  if (exchange.collective != wire::Collective::star) {
+    return Status(StatusCode::unsupported, {.what = "collective of a plan",
+                                            .expected = "star",
+                                            .got = wire::EnumNameCollective(exchange.collective),
+                                            .remedy = "plan the round without it"});
+  }
+  const auto aggregation = static_cast<int>(codec.aggregation()) + 1;
+  if (static_cast<int>(exchange.aggregation) != aggregation) {
+    return disagree("aggregation of " + exchange.codec, std::string(name(codec.aggregation())),
+                    wire::EnumNameAggregation(exchange.aggregation));
+  }
+  if (exchange.stages.size() != codec.stages().size()) {
+    return disagree("stages of " + exchange.codec, fmt::format("{}", codec.stages().size()),
+                    fmt::format("{}", exchange.stages.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Codec>> CodecShelf::get(const std::string& spec) {
+  const auto found = codecs_.find(spec);
+  if (found != codecs_.end()) return found->second;
+  TRIBUTARY_ASSIGN(std::unique_ptr<Codec> made, make_codec(spec));
+  if (codecs_.size() >= kCodecsMax) codecs_.clear();
+  const std::shared_ptr<const Codec> codec = std::move(made);
+  codecs_.emplace(spec, codec);
+  return codec;
+}
+
+std::uint64_t PlannedBucket::stage_bytes_max(std::uint32_t agents) const {
+  // Generous for every codec: 16 bytes a value, and what small stages may say per agent.
+  constexpr std::uint64_t kFixedBytes = 4096;
+  constexpr std::uint64_t kAgentBytes = 64;
+  const std::uint64_t bytes = std::uint64_t{values} * 16 + kFixedBytes + kAgentBytes * agents;
+  return std::min<std::uint64_t>(bytes, tributary::kPayloadBytesMax);
+}
+
+Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan,
+                                                         const JobModel& job, CodecShelf& shelf) {
+  std::shared_ptr<RoundPlan> made(new RoundPlan);
+  made->wire_ = plan;
+  made->key_ = key_of(*plan.id);
+  made->participants_ = plan.participants.empty() ? Bitmap(plan.agents, true)
+                                                  : Bitmap(plan.participants, plan.agents);
+  made->agents_ = made->participants_.count();
+  if (made->agents_ == 0) return disagree("participants of a plan", "at least one", "none");
+  if (plan.rounds != 1) return disagree("rounds of a plan", "1", fmt::format("{}", plan.rounds));
+  for (std::uint32_t i = 0; i < plan.buckets.size(); ++i) {
+    const wire::BucketT& bucket = *plan.buckets[i];
+    const wire::ExchangeT& exchange = *plan.exchanges[bucket.exchange];
+    if (bucket.first_value + bucket.values > job.values()) {
+      return disagree(fmt::format("end of bucket {}", i), fmt::format("at most {}", job.values()),
+                      fmt::format("{}", bucket.first_value + bucket.values));
+    }
+    TRIBUTARY_ASSIGN(std::shared_ptr<const Codec> codec, shelf.get(exchange.codec));
+    TRIBUTARY_TRY(check_exchange(exchange, *codec));
+    made->buckets_.push_back(
+        {.index = i,
+         .first_value = bucket.first_value,
+         .values = bucket.values,
+         .codec = std::move(codec),
+         .part_bytes = exchange.payload_bytes,
+         .layers = layers_in(job.layers(), bucket.first_value, bucket.values)});
+  }
+  return std::shared_ptr<const RoundPlan>(std::move(made));
+}
+
+std::optional<std::uint32_t> RoundPlan::rank(std::uint32_t member) const {
+  if (!participants_.test(member)) return std::nullopt;
+  return participants_.count_before(member);
+}
+
+bool RoundPlan::conserves() const {
+  return std::ranges::all_of(buckets_, [](const PlannedBucket& b) { return b.keeps_residual(); });
+}
+
+RoundContext RoundPlan::context(const PlannedBucket& bucket, std::uint32_t rank) const {
+  return {.job_seed = wire_.seed,
+          .round = key_.round,
+          .bucket = bucket.index,
+          .agent = rank,
+          .agents = agents_,
+          .layers = bucket.layers};
+}
+
+Status apply_round(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,
+                   const Execution& execution, ModelRule& rule, FloatVector& sum,
+                   std::span<float> model) {
+  rule.begin(plan.key().round);
+  for (const CommittedBucket& committed : buckets) {
+    const PlannedBucket& bucket = plan.buckets()[committed.bucket];
+    const StageCall call = {.round = plan.context(bucket),
+                            .execution = execution,
+                            .combined = std::span(committed.combined).first(bucket.last_stage()),
+                            .contributors = committed.contributors};
+    sum.resize(bucket.values);
+    if (Status status = bucket.codec->decode(call, committed.combined.back(), sum); !status.ok()) {
+      return std::move(status).at(fmt::format("bucket {}", committed.bucket));
+    }
+    rule.apply({.first_value = bucket.first_value,
+                .sum = sum,
+                .divisor = committed.divisor,
+                .learning_rate = plan.wire().learning_rate},
+               model);
+  }
+  return {};
+}
+
+}  // namespace tributary

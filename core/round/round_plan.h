@@ -1,0 +1,89 @@
+// A plan as both machines work with it: its codecs made, its buckets placed in the model.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/codec/codec.h"
+#include "core/round/bitmap.h"
+#include "core/round/job_model.h"
+#include "core/round/round_key.h"
+#include "schemas/frame.h"
+
+namespace tributary {
+
+// Codecs are immutable: one of each spec is enough.
+class CodecShelf {
+ public:
+  Result<std::shared_ptr<const Codec>> get(const std::string& spec);
+
+ private:
+  static constexpr std::size_t kCodecsMax = 256;
+  std::map<std::string, std::shared_ptr<const Codec>> codecs_;
+};
+
+struct PlannedBucket {
+  std::uint32_t index = 0;
+  std::uint64_t first_value = 0;
+  std::uint32_t values = 0;
+  std::shared_ptr<const Codec> codec;
+  std::uint32_t part_bytes = 0;
+  std::vector<LayerRun> layers;
+
+  std::uint32_t stages() const { return static_cast<std::uint32_t>(codec->stages().size()); }
+  std::uint32_t last_stage() const { return stages() - 1; }
+  // A payload that claims to be larger is a lie.
+  std::uint64_t stage_bytes_max(std::uint32_t agents) const;
+  // Whether what is held back is kept in the residual of its coordinates.
+  bool keeps_residual() const { return codec->conserves(); }
+  bool keeps_error() const { return codec->lossy() && codec->conserves() && codec->contracts(); }
+};
+
+class RoundPlan {
+ public:
+  static Result<std::shared_ptr<const RoundPlan>> make(const wire::PlanT& plan, const JobModel& job,
+                                                       CodecShelf& shelf);
+
+  const RoundKey& key() const { return key_; }
+  const wire::PlanT& wire() const { return wire_; }
+  const std::vector<PlannedBucket>& buckets() const { return buckets_; }
+  const Bitmap& participants() const { return participants_; }
+  std::uint32_t agents() const { return agents_; }  // participants: agents in a codec's sense
+  std::uint32_t members() const { return wire_.agents; }
+  // A member's place among the participants.
+  std::optional<std::uint32_t> rank(std::uint32_t member) const;
+  bool conserves() const;
+
+  // Of a bucket; `rank` is of no matter to who aggregates or decodes an aggregate.
+  RoundContext context(const PlannedBucket& bucket, std::uint32_t rank = 0) const;
+
+ private:
+  RoundPlan() = default;
+
+  RoundKey key_;
+  wire::PlanT wire_;
+  std::vector<PlannedBucket> buckets_;
+  Bitmap participants_;
+  std::uint32_t agents_ = 0;
+};
+
+// What a committed round did to one bucket.
+struct CommittedBucket {
+  std::uint32_t bucket = 0;
+  double divisor = 1;
+  std::uint32_t contributors = 1;
+  std::vector<ByteSpan> combined;  // of all stages
+};
+
+// The model after the round: the one way, for the coordinator, for every replica, and for redo.
+// `sum` is scratch.
+Status apply_round(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,
+                   const Execution& execution, ModelRule& rule, FloatVector& sum,
+                   std::span<float> model);
+
+}  // namespace tributary
