@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "core/codec/finite.h"
 #include "core/codec/payload.h"
 #include "core/codec/registry.h"
+#include "core/update/update_vector.h"
 
 namespace tributary {
 namespace {
@@ -126,25 +128,35 @@ RoundContext RoundPlan::context(const PlannedBucket& bucket, std::uint32_t rank)
           .layers = bucket.layers};
 }
 
+Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
+                     const Execution& execution, FloatVector& sum) {
+  const PlannedBucket& bucket = plan.buckets()[committed.bucket];
+  const StageCall call = {.round = plan.context(bucket),
+                          .execution = execution,
+                          .combined = std::span(committed.combined).first(bucket.last_stage()),
+                          .contributors = committed.contributors};
+  sum.resize(bucket.values);
+  Status status = bucket.codec->decode(call, committed.combined.back(), sum);
+  if (status.ok() && first_not_finite(sum)) status = not_finite_error(sum);
+  if (status.ok()) return {};
+  return std::move(status).at(fmt::format("bucket {}", committed.bucket));
+}
+
+RuleStep rule_step(const RoundPlan& plan, const CommittedBucket& committed,
+                   std::span<const float> sum) {
+  return {.first_value = plan.buckets()[committed.bucket].first_value,
+          .sum = sum,
+          .divisor = committed.divisor,
+          .learning_rate = plan.wire().learning_rate};
+}
+
 Status apply_round(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,
                    const Execution& execution, ModelRule& rule, FloatVector& sum,
                    std::span<float> model) {
   rule.begin(plan.key().round);
   for (const CommittedBucket& committed : buckets) {
-    const PlannedBucket& bucket = plan.buckets()[committed.bucket];
-    const StageCall call = {.round = plan.context(bucket),
-                            .execution = execution,
-                            .combined = std::span(committed.combined).first(bucket.last_stage()),
-                            .contributors = committed.contributors};
-    sum.resize(bucket.values);
-    if (Status status = bucket.codec->decode(call, committed.combined.back(), sum); !status.ok()) {
-      return std::move(status).at(fmt::format("bucket {}", committed.bucket));
-    }
-    rule.apply({.first_value = bucket.first_value,
-                .sum = sum,
-                .divisor = committed.divisor,
-                .learning_rate = plan.wire().learning_rate},
-               model);
+    TRIBUTARY_TRY(decode_bucket(plan, committed, execution, sum));
+    rule.apply(rule_step(plan, committed, sum), model);
   }
   return {};
 }

@@ -80,6 +80,12 @@ struct CommittedBucket {
   std::vector<ByteSpan> combined;  // of all stages
 };
 
+// The sum over a bucket's contributors. An error also where it is not finite.
+Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
+                     const Execution& execution, FloatVector& sum);
+RuleStep rule_step(const RoundPlan& plan, const CommittedBucket& committed,
+                   std::span<const float> sum);
+
 // The model after the round: the one way, for the coordinator, for every replica, and for redo.
 // `sum` is scratch.
 Status apply_round(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,

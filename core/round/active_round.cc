@@ -1,0 +1,48 @@
+#include "core/round/active_round.h"
+
+#include <algorithm>
+
+namespace tributary {
+
+Status ActiveRound::begin(const Execution& execution, std::span<float> residual) {
+  for (const PlannedBucket& bucket : plan_->buckets()) {
+    const bool encodes_again = bucket.codec->aggregation() != Aggregation::sum;
+    const bool keeps = !residual.empty() && encodes_again && bucket.keeps_error();
+    buckets_.push_back(std::make_unique<BucketAggregation>(
+        *plan_, bucket, execution,
+        keeps ? residual.subspan(bucket.first_value, bucket.values) : std::span<float>()));
+    TRIBUTARY_TRY(buckets_.back()->begin());
+  }
+  return {};
+}
+
+bool ActiveRound::complete(const BucketAggregation& bucket) const {
+  if (bucket.takes_one() && bucket.contributors() > 0) return true;
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].awaited() && !bucket.has(i)) return false;
+  }
+  return true;
+}
+
+bool ActiveRound::any_open() const {
+  return std::ranges::any_of(buckets_, [](const auto& bucket) { return bucket->open(); });
+}
+
+const CutPayload* ActiveRound::combined(std::uint32_t bucket, std::uint32_t stage) const {
+  if (bucket >= cut_.size() || stage >= cut_[bucket].size()) return nullptr;
+  return &cut_[bucket][stage];
+}
+
+const CutPayload& ActiveRound::cut_last(const BucketAggregation& bucket) {
+  std::vector<CutPayload>& cut = cut_[bucket.bucket().index];
+  cut.emplace_back(bucket.combined().back(), bucket.bucket().part_bytes);
+  return cut.back();
+}
+
+std::uint64_t ActiveRound::bytes() const {
+  std::uint64_t bytes = incoming_.bytes();
+  for (const auto& bucket : buckets_) bytes += bucket->bytes();
+  return bytes;
+}
+
+}  // namespace tributary

@@ -1,0 +1,69 @@
+// The attempt at a round that is under way, on the coordinator: who is in it, what has come.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/round/bucket_aggregation.h"
+#include "core/round/conversation.h"
+#include "core/round/cut_payload.h"
+#include "core/round/incoming.h"
+#include "core/round/round_plan.h"
+
+namespace tributary {
+
+struct RoundMember {
+  std::uint64_t session = 0;  // 0: lost
+  bool participates = false;
+  bool withdrawn = false;
+  bool heard = false;  // a payload of it has come
+
+  bool awaited() const { return participates && session != 0 && !withdrawn; }
+};
+
+class ActiveRound {
+ public:
+  ActiveRound(std::shared_ptr<const RoundPlan> plan, std::vector<RoundMember> members,
+              std::uint64_t incoming_bytes_max)
+      : plan_(std::move(plan)), members_(std::move(members)), incoming_(incoming_bytes_max) {
+    cut_.resize(plan_->buckets().size());
+  }
+
+  // `residual` is the aggregator's, of the whole model; empty where none is kept.
+  Status begin(const Execution& execution, std::span<float> residual);
+
+  const RoundPlan& plan() const { return *plan_; }
+  const std::shared_ptr<const RoundPlan>& shared_plan() const { return plan_; }
+  const RoundKey& key() const { return plan_->key(); }
+  std::vector<RoundMember>& members() { return members_; }
+  const std::vector<RoundMember>& members() const { return members_; }
+  std::vector<std::unique_ptr<BucketAggregation>>& buckets() { return buckets_; }
+  Incoming& incoming() { return incoming_; }
+  const Incoming& incoming() const { return incoming_; }
+
+  // Everybody who is awaited has said what the open stage needs.
+  bool complete(const BucketAggregation& bucket) const;
+  bool any_open() const;
+  // The combined payload of a closed stage; null while it is open.
+  const CutPayload* combined(std::uint32_t bucket, std::uint32_t stage) const;
+  // Cuts what was just closed.
+  const CutPayload& cut_last(const BucketAggregation& bucket);
+  std::vector<CutPayload>& cut_of(std::uint32_t bucket) { return cut_[bucket]; }
+  std::uint64_t bytes() const;
+
+  TimeNs began_at_ns = 0;
+  TimeNs preliminary_deadline_ns = kNever;
+  TimeNs deadline_ns = kNever;
+  std::uint64_t bytes_up = 0;
+  std::uint64_t bytes_down = 0;
+
+ private:
+  std::shared_ptr<const RoundPlan> plan_;
+  std::vector<RoundMember> members_;
+  std::vector<std::unique_ptr<BucketAggregation>> buckets_;
+  std::vector<std::vector<CutPayload>> cut_;  // by bucket and stage
+  Incoming incoming_;
+};
+
+}  // namespace tributary

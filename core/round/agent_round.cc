@@ -1,0 +1,99 @@
+#include "core/round/agent_round.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace tributary {
+
+Encoder& EncoderShelf::get(const PlannedBucket& bucket, std::uint32_t epoch) {
+  Kept& kept = encoders_[bucket.index];
+  const bool same = kept.encoder && kept.codec->spec() == bucket.codec->spec() &&
+                    kept.first_value == bucket.first_value && kept.values == bucket.values &&
+                    (kept.epoch == epoch || !bucket.codec->conserves());
+  if (!same) {
+    kept = {.codec = bucket.codec,
+            .first_value = bucket.first_value,
+            .values = bucket.values,
+            .epoch = epoch,
+            .encoder = bucket.codec->make_encoder(bucket.values)};
+  }
+  return *kept.encoder;
+}
+
+Encoder* EncoderShelf::find(const PlannedBucket& bucket) {
+  const auto found = encoders_.find(bucket.index);
+  if (found == encoders_.end() || found->second.codec->spec() != bucket.codec->spec() ||
+      found->second.values != bucket.values) {
+    return nullptr;
+  }
+  return found->second.encoder.get();
+}
+
+Result<bool> AgentRound::take(const wire::Part& part, ByteSpan payload) {
+  const auto misfit = [&](std::string expected) {
+    return Status(StatusCode::mismatch,
+                  {.what = "part of an aggregate",
+                   .expected = std::move(expected),
+                   .got = fmt::format("bucket {} stage {}", part.bucket(), part.stage()),
+                   .remedy = "send what the plan has a place for"});
+  };
+  if (part.bucket() >= work_.size()) return misfit("a bucket of the plan");
+  const PlannedBucket& bucket = plan_->buckets()[part.bucket()];
+  if (part.stage() >= bucket.stages()) return misfit("a stage of the codec");
+  BucketWork& work = work_[part.bucket()];
+  if (part.stage() < work.combined.size() || work.ahead.contains(part.stage())) return false;
+  const PartLayout layout{.bytes = part.stage_bytes(), .part_bytes = bucket.part_bytes};
+  if (part.stage_bytes() > bucket.stage_bytes_max(plan_->agents())) return misfit("less bytes");
+  TRIBUTARY_TRY(check_layout(part, layout));
+  auto place = work.arriving.find(part.stage());
+  if (place == work.arriving.end()) {
+    place = work.arriving.emplace(part.stage(), Reassembly(layout)).first;
+  }
+  if (place->second.layout().bytes != layout.bytes) return misfit("the size that was said before");
+  place->second.take(part.part(), payload);
+  if (!place->second.complete()) return false;
+  work.ahead[part.stage()] = std::make_shared<const Bytes>(place->second.release());
+  work.arriving.erase(place);
+  bool whole = false;
+  for (auto next = work.ahead.find(static_cast<std::uint32_t>(work.combined.size()));
+       next != work.ahead.end();
+       next = work.ahead.find(static_cast<std::uint32_t>(work.combined.size()))) {
+    work.combined.push_back(std::move(next->second));
+    work.ahead.erase(next);
+    whole = true;
+  }
+  return whole;
+}
+
+std::optional<wire::ReceiptT> AgentRound::missing(std::uint32_t bucket) const {
+  const BucketWork& work = work_[bucket];
+  const auto stage = static_cast<std::uint32_t>(work.combined.size());
+  if (stage >= plan_->buckets()[bucket].stages()) return std::nullopt;
+  wire::ReceiptT receipt;
+  receipt.id = std::make_unique<wire::RoundId>(wire_id(key()));
+  receipt.bucket = bucket;
+  receipt.stage = static_cast<std::uint8_t>(stage);
+  const auto arriving = work.arriving.find(stage);
+  if (arriving == work.arriving.end()) {
+    receipt.missing = {wire::Range(0, wire::kPartsMax)};
+  } else {
+    constexpr std::size_t kRunsMax = 64;
+    receipt.parts_received = arriving->second.received();
+    receipt.missing = arriving->second.missing(true, kRunsMax);
+  }
+  receipt.payloads_in_flight_max = 1;
+  return receipt;
+}
+
+std::uint64_t AgentRound::bytes() const {
+  std::uint64_t bytes = outgoing.bytes();
+  for (const BucketWork& work : work_) {
+    for (const SharedBytes& combined : work.combined) bytes += combined->size();
+    for (const auto& [stage, arriving] : work.arriving) bytes += arriving.layout().bytes;
+    for (const auto& [stage, whole] : work.ahead) bytes += whole->size();
+  }
+  return bytes;
+}
+
+}  // namespace tributary

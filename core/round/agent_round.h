@@ -1,0 +1,88 @@
+// A round as an agent sees it: what it has encoded, and what has come back.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/round/conversation.h"
+#include "core/round/outgoing.h"
+#include "core/round/reassembly.h"
+#include "core/round/residual_account.h"
+#include "core/round/round_plan.h"
+
+namespace tributary {
+
+// Encoders with what they remember. One that all agents must remember alike (conserves()) begins
+// anew with every epoch, because members come with empty memories; a private memory stays.
+class EncoderShelf {
+ public:
+  Encoder& get(const PlannedBucket& bucket, std::uint32_t epoch);
+  Encoder* find(const PlannedBucket& bucket);
+  void clear() { encoders_.clear(); }
+
+ private:
+  struct Kept {
+    std::shared_ptr<const Codec> codec;
+    std::uint64_t first_value = 0;
+    std::uint32_t values = 0;
+    std::uint32_t epoch = 0;
+    std::unique_ptr<Encoder> encoder;
+  };
+  std::map<std::uint32_t, Kept> encoders_;  // by bucket
+};
+
+struct BucketWork {
+  std::uint32_t encoded = 0;                     // stages
+  bool failed = false;                           // could not be encoded
+  bool contributed = false;                      // the last stage's payload was made
+  std::vector<SharedBytes> combined;             // of the stages that are closed, in order
+  std::map<std::uint32_t, Reassembly> arriving;  // by stage; may be ahead
+  std::map<std::uint32_t, SharedBytes> ahead;    // whole, but of a stage behind a missing one
+
+  std::vector<ByteSpan> spans(std::size_t count) const {
+    return {combined.begin(), combined.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+};
+
+class AgentRound {
+ public:
+  AgentRound(std::shared_ptr<const RoundPlan> plan, std::optional<std::uint32_t> member)
+      : plan_(std::move(plan)), member_(member), work_(plan_->buckets().size()) {}
+
+  const RoundPlan& plan() const { return *plan_; }
+  const RoundKey& key() const { return plan_->key(); }
+  std::optional<std::uint32_t> member() const { return member_; }  // none: it only follows
+  std::optional<std::uint32_t> rank() const {
+    return member_ ? plan_->rank(*member_) : std::nullopt;
+  }
+  std::vector<BucketWork>& work() { return work_; }
+  const std::vector<BucketWork>& work() const { return work_; }
+
+  // Takes a part of an aggregate. True when a stage of the bucket has become whole.
+  Result<bool> take(const wire::Part& part, ByteSpan payload);
+  // The part that is wanted next of a bucket, if its stages up to the last are not all there.
+  std::optional<wire::ReceiptT> missing(std::uint32_t bucket) const;
+  std::uint64_t bytes() const;
+
+  Outgoing outgoing;
+  bool working = false;  // its update is there, and is being encoded
+  bool withdrawn = false;
+  bool reported = false;
+  bool residual_stored = false;
+  bool saving = false;                    // a ContributionRecord is on its way
+  std::vector<ContributionPart> unsaved;  // of buckets without a residual: no values
+  std::vector<std::pair<std::uint32_t, CutPayload>>
+      unsent;  // by bucket; go out once that is stored
+  TimeNs ask_at_ns = kNever;
+  TimeNs ask_wait_ns = 0;
+
+ private:
+  std::shared_ptr<const RoundPlan> plan_;
+  std::optional<std::uint32_t> member_;
+  std::vector<BucketWork> work_;
+};
+
+}  // namespace tributary

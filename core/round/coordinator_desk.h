@@ -1,0 +1,40 @@
+// What the parts of the coordinator work on together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/round/coordinator.h"
+#include "core/round/roster.h"
+#include "core/round/round_plan.h"
+#include "core/round/store_queue.h"
+
+namespace tributary {
+
+struct CoordinatorDesk {
+  CoordinatorConfig config;
+  TimeNs now = 0;
+  Actions out;
+  CodecShelf shelf;
+  Roster roster;
+  StoreQueue<CoordinatorRecord> store;
+
+  // A number that is not 0 and that no other life of a coordinator is likely to draw.
+  std::uint64_t draw();
+  Token next_token() { return ++last_token_; }
+
+  void note(LogLevel level, std::string_view name, std::string_view reason, std::string source,
+            std::string text, const RoundKey& key = {});
+  void refuse(AgentSession& session, std::string_view reason, std::string text,
+              const RoundKey& key = {}) {
+    note(LogLevel::warning, "frame_refused", reason, session.agent_id, std::move(text), key);
+  }
+
+ private:
+  std::uint64_t drawn_ = 0;
+  Token last_token_ = 0;
+};
+
+}  // namespace tributary

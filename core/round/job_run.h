@@ -1,0 +1,195 @@
+// The coordinator's side of the job at work: its members, its rounds, and what its agents need to
+// be where the job is.
+//
+//   waiting ── enough agents are ready ──> opening ── the epoch is stored ──> running
+//      ^                 (same members: straight to running)                    │
+//      │                                                                        ├─ every bucket
+//      closed: ├────────────── stored, published <── committing <── outcomes ───────────┤
+//      └────────────── after a pause <────── backing_off <── none ──────────────┘
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/round/active_round.h"
+#include "core/round/coordinator_desk.h"
+#include "core/round/history.h"
+#include "core/round/plan_builder.h"
+
+namespace tributary {
+
+class JobRun {
+ public:
+  static Result<std::unique_ptr<JobRun>> make(CoordinatorDesk& desk, RestoredJob job);
+
+  // --- sessions ---
+  wire::StandingT standing(const AgentSession& session) const;
+  // The session has been welcomed. `before` is the number of the one that it continues; 0: none.
+  void joined(AgentSession& session, std::uint64_t before);
+  void left(const AgentSession& session);
+  void answered(AgentSession& session, const Conversation::Asked& asked);
+  void refused(AgentSession& session, const Conversation::Asked& asked,
+               const wire::Refusal& refusal);
+  // A fresh message of a kind that is about the job.
+  void receive(AgentSession& session, const wire::Frame& frame, ByteSpan payload);
+  void loaded(const RoundLoaded& event);
+
+  // --- the job ---
+  void tick();
+  TimeNs next_due_ns() const;
+  void change(wire::JobState state, std::string reason, std::function<void()> done);
+  bool over() const;  // finished or stopped, and that is stored
+
+  const JobRecord& record() const { return record_; }
+  const JobModel& model_of_job() const { return *job_; }
+  std::uint64_t version() const { return version_; }
+  std::uint64_t model_hash() const { return model_hash_; }
+  const SharedFloats& model() const { return model_; }
+  const SharedFloats& aggregator_residual() const { return committed_residual_; }
+  RoundKey current_round() const { return round_ ? round_->key() : RoundKey{}; }
+  bool ready(const AgentSession& session) const;
+  std::uint32_t window() const;  // parts that an agent may have under way
+  bool committing() const { return phase_ == Phase::committing; }
+  std::uint64_t buffered_bytes() const;
+
+ private:
+  enum class Phase { waiting, opening, running, committing, backing_off, over };
+
+  struct EpochMember {
+    std::string agent_id;
+    std::uint64_t incarnation = 0;
+    std::uint64_t session = 0;     // the last that it had
+    std::uint32_t generation = 0;  // of the session, when the epoch began
+    double weight = 1;
+  };
+
+  struct Snapshot {
+    std::uint64_t version = 0;
+    std::uint64_t model_hash = 0;
+    SharedFloats model;
+    SharedBytes rule_state;
+    std::uint64_t hash = 0;
+    PartLayout layout;
+  };
+
+  JobRun(CoordinatorDesk& desk, std::shared_ptr<const JobModel> job, RestoredJob state);
+  Status restore(RestoredJob& state);
+  Status redo(const CommitRecord& commit);
+
+  // rounds
+  void maybe_begin();
+  bool waits_for_catching_up();
+  bool membership_changed() const;
+  void open_epoch();
+  void announce_epoch();
+  void send_membership(AgentSession& session, std::uint32_t member);
+  void begin_attempt();
+  Bitmap choose_participants() const;
+  Status start_round(const Bitmap& participants);
+  void send_plan(AgentSession& session, const std::shared_ptr<const RoundPlan>& plan,
+                 double weight);
+  void close_where_complete();
+  void close_stage(BucketAggregation& bucket);
+  void close_overdue();
+  void finish_round();
+  void abort(wire::AbortReason reason, bool retry);
+  void commit();
+  std::vector<BucketAggregation*> apply_buckets(FloatVector& model);
+  CommitRecord record_commit(const std::vector<BucketAggregation*>& buckets,
+                             const FloatVector& model);
+  double divisor_of_bucket(const BucketAggregation& bucket) const;
+  void record_outcomes(const std::vector<BucketAggregation*>& buckets, RoundRecord& record) const;
+  Published publish_of(const std::vector<BucketAggregation*>& buckets,
+                       std::shared_ptr<const RoundRecord> record);
+  bool checkpoint_due() const;
+  struct Committed {
+    Published published;
+    SharedFloats model;
+    SharedBytes rule_state;
+    SharedFloats residual;
+    bool checkpointed = false;
+  };
+  void committed(Committed commit);
+  void finish_if_done();
+
+  // payloads
+  void receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
+                    bool last_stage, ByteSpan payload);
+  void take_part(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
+                 const wire::Part& part, ByteSpan payload);
+  void take_payload(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
+                    const PartLayout& layout, ByteSpan payload);
+  void send_receipt(AgentSession& session, const wire::Part& part, std::uint32_t received,
+                    std::vector<wire::Range> missing, std::uint32_t window);
+  void call_waiting();
+  void send_aggregate(AgentSession& session, const RoundKey& key, std::uint32_t bucket,
+                      std::uint32_t stage, std::uint32_t contributors, const CutPayload& payload,
+                      const wire::Range& parts);
+  void receive_receipt(AgentSession& session, const wire::Receipt& receipt);
+  std::uint32_t part_bytes() const;
+
+  // members
+  std::optional<std::uint32_t> member_of(const AgentSession& session) const;
+  void advance(AgentSession& session);
+  void send_commit(AgentSession& session, const Published& round);
+  std::optional<std::uint64_t> known_hash(std::uint64_t version) const;
+  void check_replica(AgentSession& session, std::uint64_t version, std::uint64_t hash);
+  void receive_report(AgentSession& session, const wire::Report& report);
+  void receive_applied(AgentSession& session, const wire::Applied& applied);
+  void receive_abort(AgentSession& session, const wire::Abort& abort);
+  void receive_request(AgentSession& session, const wire::TransferRequest& request);
+  void receive_fetch(AgentSession& session, const wire::TransferFetch& fetch);
+  void offer(AgentSession& session);
+  const Snapshot& snapshot();
+  std::optional<Fate> fate_of(const AgentSession& session, const RoundKey& id) const;
+  std::optional<std::vector<wire::SettlementT>> settlements(const AgentSession& session,
+                                                            std::uint64_t version);
+  void send_job(AgentSession& session);
+  void send_state(AgentSession& session);
+
+  CoordinatorDesk& desk_;
+  JobRecord record_;
+  std::shared_ptr<const JobModel> job_;
+  std::unique_ptr<ModelRule> rule_;
+  std::uint64_t version_ = 0;
+  std::uint64_t model_hash_ = 0;
+  SharedFloats model_;
+  SharedBytes rule_state_;           // that belongs to model_
+  SharedFloats committed_residual_;  // the aggregator's, likewise; null: none
+  FloatVector aggregator_residual_;  // at work; empty until a codec keeps one
+  FloatVector scratch_;
+  std::uint64_t journal_entry_ = 0;
+  std::uint64_t checkpoint_version_ = 0;
+  std::uint64_t redo_bytes_ = 0;  // since the checkpoint
+  History history_;
+  bool state_stored_ = true;
+
+  Phase phase_ = Phase::waiting;
+  TimeNs waiting_since_ns_ = -1;
+  TimeNs resume_at_ns_ = 0;  // from backing off
+  std::uint32_t last_epoch_ = 0;
+  std::vector<EpochMember> members_;  // of the epoch
+  std::map<std::string, std::uint32_t> member_by_agent_;
+  std::shared_ptr<const EpochRecord> epoch_;
+  std::uint32_t attempt_ = 0;
+  Bitmap excluded_;  // from the next attempt: those that nothing came from in the last
+  std::unique_ptr<ActiveRound> round_;
+  std::vector<AgentRoundRecord> reports_;
+
+  std::optional<Snapshot> snapshot_;
+  struct Loading {
+    std::uint64_t session = 0;
+    std::uint64_t round = 0;
+  };
+  std::map<Token, Loading> loading_;
+  // What the journal has just said, for as long as it takes to answer by it.
+  std::map<std::uint64_t, std::pair<RoundRecord, EpochRecord>> loaded_;
+};
+
+}  // namespace tributary

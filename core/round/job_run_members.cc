@@ -1,0 +1,440 @@
+// Members: what each agent has and lacks, and how it gets to where the job is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/checksum.h"
+#include "core/round/job_run.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::uint32_t kTransferPartBytes = 256u << 10;
+constexpr std::uint32_t kTransferPartsPerFetchMax = 64;
+constexpr std::size_t kReportsMax = 4096;
+
+const wire::HoldingT* holding_of(const AgentSession& session, std::uint64_t job) {
+  const auto found = std::ranges::find(session.holdings, job, &wire::HoldingT::job);
+  return found == session.holdings.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+// --- coming and going
+// ------------------------------------------------------------------------------
+
+wire::StandingT JobRun::standing(const AgentSession& session) const {
+  wire::StandingT standing;
+  standing.job = record_.job;
+  standing.epoch = epoch_ ? epoch_->epoch : 0;
+  standing.model_version = version_;
+  standing.model_hash = model_hash_;
+  const wire::HoldingT* holding = holding_of(session, record_.job);
+  if (!holding || holding->job_revision != record_.revision ||
+      holding->layer_map_hash != job_->layer_map_hash()) {
+    standing.catch_up = wire::CatchUp::job;
+  } else if (known_hash(holding->model_version) != holding->model_hash) {
+    standing.catch_up = wire::CatchUp::model;
+  } else if (holding->model_version == version_) {
+    standing.catch_up = wire::CatchUp::nothing;
+  } else {
+    const bool near = history_.published(holding->model_version + 1) != nullptr;
+    standing.catch_up = near ? wire::CatchUp::commits : wire::CatchUp::model;
+  }
+  return standing;
+}
+
+void JobRun::joined(AgentSession& session, std::uint64_t before) {
+  const wire::CatchUp catch_up = standing(session).catch_up;
+  if (const wire::HoldingT* holding = holding_of(session, record_.job)) {
+    for (const wire::RoundId& id : holding->undecided) session.undecided.push_back(key_of(id));
+    if (catch_up != wire::CatchUp::job) session.job = record_.job;
+    if (catch_up == wire::CatchUp::nothing || catch_up == wire::CatchUp::commits) {
+      session.synced = true;
+      session.version = session.commit_sent = holding->model_version;
+    }
+  }
+  const auto found = member_by_agent_.find(session.agent_id);
+  if (before != 0 && found != member_by_agent_.end() && members_[found->second].session == before) {
+    // The same process over a new connection: it goes on where it was.
+    members_[found->second].session = session.conversation.session();
+    session.generation = members_[found->second].generation;
+    if (round_) round_->members()[found->second].session = session.conversation.session();
+    if (session.job == record_.job) {
+      send_membership(session, found->second);
+      if (round_ && round_->members()[found->second].participates) {
+        send_plan(session, round_->shared_plan(), members_[found->second].weight);
+      }
+    }
+  }
+  if (session.job != record_.job) {
+    send_job(session);
+  } else {
+    if (record_.state != wire::JobState::running) send_state(session);
+    advance(session);
+  }
+  maybe_begin();
+}
+
+void JobRun::left(const AgentSession& session) {
+  if (!round_) return;
+  const std::optional<std::uint32_t> member = member_of(session);
+  if (!member) return;
+  round_->members()[*member].session = 0;
+  round_->incoming().erase_member(*member);
+  close_where_complete();
+}
+
+std::optional<std::uint32_t> JobRun::member_of(const AgentSession& session) const {
+  const auto found = member_by_agent_.find(session.agent_id);
+  if (found == member_by_agent_.end()) return std::nullopt;
+  if (members_[found->second].session != session.conversation.session()) return std::nullopt;
+  return found->second;
+}
+
+void JobRun::send_job(AgentSession& session) {
+  session.job_asked = record_.job;
+  session.conversation.ask(
+      desk_.now,
+      [job = job_, state = record_.state, reason = record_.state_reason] {
+        wire::JobT wire;
+        job->wire().UnPackTo(&wire);
+        wire.state = state;
+        wire.state_reason = reason;
+        return frame_with(std::move(wire));
+      },
+      desk_.out, record_.job);
+}
+
+void JobRun::send_state(AgentSession& session) {
+  session.conversation.ask(
+      desk_.now,
+      [job = record_.job, revision = record_.revision, change = record_.change,
+       state = record_.state, reason = record_.state_reason] {
+        wire::JobChangeT wire;
+        wire.job = job;
+        wire.revision = revision;
+        wire.change = change;
+        wire.state = state;
+        wire.reason = reason;
+        return frame_with(std::move(wire));
+      },
+      desk_.out, record_.job);
+}
+
+// --- catching up
+// -----------------------------------------------------------------------------------
+
+std::optional<std::uint64_t> JobRun::known_hash(std::uint64_t version) const {
+  if (version == version_) return model_hash_;
+  if (const RoundRecord* record = history_.outcome(version)) return record->model_hash;
+  if (const RoundRecord* record = history_.outcome(version + 1)) return record->previous_hash;
+  return std::nullopt;
+}
+
+// Gives an agent the next thing that it lacks.
+void JobRun::advance(AgentSession& session) {
+  if (session.job != record_.job || session.transfer != 0 || session.leaving) return;
+  if (!session.synced) return offer(session);
+  if (session.version == version_ || session.commit_sent > session.version) return;
+  const Published* next = history_.published(session.version + 1);
+  if (next) {
+    send_commit(session, *next);
+  } else {
+    offer(session);
+  }
+}
+
+void JobRun::send_commit(AgentSession& session, const Published& round) {
+  if (session.plan_sent != round.plan->key()) send_plan(session, round.plan, 0);
+  session.commit_sent = round.record->id.round;
+  session.conversation.ask(
+      desk_.now, [commit = round.commit] { return frame_with(wire::CommitT(*commit)); }, desk_.out,
+      round.record->id.round);
+}
+
+void JobRun::check_replica(AgentSession& session, std::uint64_t version, std::uint64_t hash) {
+  const std::optional<std::uint64_t> known = known_hash(version);
+  if (!known || *known == hash) return;
+  desk_.note(LogLevel::error, "replica_diverged", "mismatch", session.agent_id,
+             fmt::format("version {}: expected hash {:016x}, got {:016x}", version, *known, hash),
+             {.job = record_.job, .round = version});
+  session.synced = false;
+  advance(session);
+}
+
+void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
+  const RoundKey key = key_of(*report.id());
+  if (key.job != record_.job) return;
+  if (reports_.size() < kReportsMax) {
+    reports_.push_back({.id = key,
+                        .agent_id = session.agent_id,
+                        .loss = report.loss(),
+                        .examples = report.examples(),
+                        .compute_s = report.compute_s(),
+                        .encode_s = report.encode_s(),
+                        .wait_s = report.wait_s(),
+                        .update_norm = report.update_norm(),
+                        .residual_norm = report.residual_norm(),
+                        .bytes_up = report.bytes_up(),
+                        .bytes_down = report.bytes_down()});
+  }
+  if (session.synced) check_replica(session, report.model_version(), report.model_hash());
+}
+
+void JobRun::receive_applied(AgentSession& session, const wire::Applied& applied) {
+  if (applied.id()->job() != record_.job || !session.synced) return;
+  if (applied.model_version() != session.version + 1 ||
+      session.commit_sent < applied.model_version()) {
+    return;  // said before, or of a time before a transfer
+  }
+  if (known_hash(applied.model_version()) != applied.model_hash()) {
+    return check_replica(session, applied.model_version(), applied.model_hash());
+  }
+  session.version = applied.model_version();
+  std::erase_if(session.undecided,
+                [&](const RoundKey& key) { return key.round <= session.version; });
+  advance(session);
+  maybe_begin();
+}
+
+void JobRun::receive_abort(AgentSession& session, const wire::Abort& abort) {
+  const std::optional<std::uint32_t> member = member_of(session);
+  if (!round_ || !member || key_of(*abort.id()) != round_->key()) return;
+  desk_.note(LogLevel::warning, "agent_withdrew", wire::EnumNameAbortReason(abort.reason()),
+             session.agent_id, abort.text() ? abort.text()->str() : std::string(), round_->key());
+  round_->members()[*member].withdrawn = true;
+  round_->incoming().erase_member(*member);
+  close_where_complete();
+}
+
+// --- transfers
+// -------------------------------------------------------------------------------------
+
+void JobRun::receive_request(AgentSession& session, const wire::TransferRequest& request) {
+  if (request.job() != record_.job || request.content() != wire::Content::model) {
+    return desk_.refuse(session, "unknown_transfer", "a transfer that is not on offer");
+  }
+  session.synced = false;
+  session.transfer = 0;
+  advance(session);
+}
+
+// The model that transfers are made from. While one is under way the snapshot stays, as long as its
+// receiver can go on from there by commits: however many agents join, one old model is kept.
+const JobRun::Snapshot& JobRun::snapshot() {
+  const bool in_use = std::ranges::any_of(
+      desk_.roster.all(), [](const auto& item) { return item.second->transfer != 0; });
+  const bool reaches = snapshot_ && (snapshot_->version == version_ ||
+                                     history_.published(snapshot_->version + 1) != nullptr);
+  if (snapshot_ && (snapshot_->version == version_ || (in_use && reaches))) return *snapshot_;
+  Snapshot made;
+  made.version = version_;
+  made.model_hash = model_hash_;
+  made.model = model_;
+  made.rule_state = rule_state_;
+  Checksum checksum;
+  checksum.update(bytes_of(std::span<const float>(*made.model)));
+  checksum.update(*made.rule_state);
+  made.hash = checksum.finish64();
+  made.layout = {.bytes = made.model->size() * sizeof(float) + made.rule_state->size(),
+                 .part_bytes = std::min(kTransferPartBytes, desk_.config.payload_bytes_max)};
+  snapshot_ = std::move(made);
+  return *snapshot_;
+}
+
+// What the agent must know before it can take a model of this version. Nothing where the journal
+// has to be asked first.
+std::optional<std::vector<wire::SettlementT>> JobRun::settlements(const AgentSession& session,
+                                                                  std::uint64_t version) {
+  std::vector<RoundKey> ids;
+  for (const RoundKey& key : session.undecided) {
+    if (key.job == record_.job && key.round <= version) ids.push_back(key);
+  }
+  // In this session it may have contributed to rounds that it has not said it does not know of.
+  for (std::uint64_t round = version; round > 0 && ids.size() < 8; --round) {
+    const RoundRecord* record = history_.outcome(round);
+    if (!record) break;
+    if (std::ranges::find(ids, record->id) == ids.end()) ids.push_back(record->id);
+  }
+  if (ids.size() > wire::kRoundsPerCommitMax) ids.resize(wire::kRoundsPerCommitMax);
+  std::vector<wire::SettlementT> settled;
+  for (const RoundKey& id : ids) {
+    const std::optional<Fate> fate = fate_of(session, id);
+    if (!fate) {
+      const Token token = desk_.next_token();
+      loading_[token] = {.session = session.conversation.session(), .round = id.round};
+      desk_.out.emplace_back(LoadRound{.token = token, .job = record_.job, .round = id.round});
+      return std::nullopt;
+    }
+    wire::SettlementT one;
+    one.id = std::make_unique<wire::RoundId>(wire_id(id));
+    one.committed = fate->committed;
+    one.buckets = fate->buckets;
+    one.contributed_bits = fate->contributed.bytes();
+    settled.push_back(std::move(one));
+  }
+  return settled;
+}
+
+std::optional<Fate> JobRun::fate_of(const AgentSession& session, const RoundKey& id) const {
+  const auto found = loaded_.find(id.round);
+  if (found == loaded_.end()) return history_.fate(session.agent_id, id, version_);
+  return fate_in(found->second.first, found->second.second, session.agent_id, id);
+}
+
+void JobRun::loaded(const RoundLoaded& event) {
+  const auto found = loading_.find(event.token);
+  if (found == loading_.end()) return;
+  const Loading loading = found->second;
+  loading_.erase(found);
+  AgentSession* session = desk_.roster.by_session(loading.session);
+  if (!session) return;
+  if (event.round && event.epoch) {
+    loaded_[loading.round] = {*event.round, *event.epoch};
+  } else {
+    // A round that the journal does not have was never committed.
+    std::erase_if(session->undecided,
+                  [&](const RoundKey& key) { return key.round == loading.round; });
+  }
+  session->transfer_wanted = false;
+  advance(*session);
+  // Another round of the same agent may have to be asked for: then all are asked for again.
+  if (!session->transfer_wanted || loaded_.size() > wire::kRoundsPerCommitMax) loaded_.clear();
+}
+
+void JobRun::offer(AgentSession& session) {
+  if (session.transfer_wanted) return;
+  const Snapshot& source = snapshot();
+  std::optional<std::vector<wire::SettlementT>> settled = settlements(session, source.version);
+  if (!settled) {
+    session.transfer_wanted = true;
+    return;
+  }
+  session.synced = false;
+  session.transfer = desk_.draw();
+  session.transfer_version = source.version;
+  const auto shared = std::make_shared<const std::vector<wire::SettlementT>>(std::move(*settled));
+  session.conversation.ask(
+      desk_.now,
+      [job = job_, transfer = session.transfer, source = source, shared] {
+        wire::TransferOfferT offer;
+        offer.transfer = transfer;
+        offer.job = job->job();
+        offer.content = wire::Content::model;
+        offer.model_version = source.version;
+        offer.model_hash = source.model_hash;
+        offer.layer_map_hash = job->layer_map_hash();
+        offer.bytes = source.layout.bytes;
+        offer.parts = source.layout.bytes == 0 ? 0 : source.layout.parts();
+        offer.part_bytes = source.layout.part_bytes;
+        offer.hash = source.hash;
+        for (const wire::SettlementT& one : *shared) {
+          offer.settled.push_back(std::make_unique<wire::SettlementT>(one));
+        }
+        return frame_with(std::move(offer));
+      },
+      desk_.out, session.transfer);
+}
+
+void JobRun::receive_fetch(AgentSession& session, const wire::TransferFetch& fetch) {
+  if (!snapshot_ || session.transfer == 0 || fetch.transfer() != session.transfer ||
+      snapshot_->version != session.transfer_version) {
+    // Its model is gone: another is offered.
+    if (session.transfer == 0 || fetch.transfer() != session.transfer) return;
+    session.transfer = 0;
+    return advance(session);
+  }
+  session.conversation.extend(wire::Message::TransferOffer, session.transfer, desk_.now);
+  const PartLayout& layout = snapshot_->layout;
+  const std::uint64_t end =
+      std::min<std::uint64_t>(std::uint64_t{fetch.parts()->first()} +
+                                  std::min(fetch.parts()->count(), kTransferPartsPerFetchMax),
+                              layout.bytes == 0 ? 0 : layout.parts());
+  const ByteSpan model = bytes_of(std::span<const float>(*snapshot_->model));
+  for (std::uint32_t part = fetch.parts()->first(); part < end; ++part) {
+    const std::uint64_t at = layout.offset(part);
+    PayloadSlice slice;
+    if (at + layout.size(part) <= model.size()) {
+      slice = {.owner = snapshot_->model, .bytes = model.subspan(at, layout.size(part))};
+    } else {  // where the model ends and the optimizer's state follows
+      auto mixed = std::make_shared<Bytes>();
+      for (std::uint64_t i = at; i < at + layout.size(part); ++i) {
+        mixed->push_back(i < model.size() ? model[i] : (*snapshot_->rule_state)[i - model.size()]);
+      }
+      slice = {.owner = mixed, .bytes = *mixed};
+    }
+    wire::TransferPartT wire;
+    wire.transfer = session.transfer;
+    wire.part = part;
+    wire.parts = layout.parts();
+    wire.payload_bytes = layout.size(part);
+    wire.payload_checksum = hash64(slice.bytes);
+    session.conversation.send(desk_.now, frame_with(wire), slice, desk_.out);
+  }
+}
+
+// --- messages
+// --------------------------------------------------------------------------------------
+
+void JobRun::answered(AgentSession& session, const Conversation::Asked& asked) {
+  if (asked.kind == wire::Message::Job && asked.tag == record_.job) {
+    session.job = record_.job;
+    advance(session);
+  } else if (asked.kind == wire::Message::TransferOffer && asked.tag == session.transfer) {
+    session.transfer = 0;
+    session.synced = true;
+    session.version = session.commit_sent = session.transfer_version;
+    ++session.generation;
+    session.undecided.clear();
+    advance(session);
+  }
+  maybe_begin();
+}
+
+void JobRun::refused(AgentSession& session, const Conversation::Asked& asked,
+                     const wire::Refusal& refusal) {
+  const std::string text = refusal.what() ? refusal.what()->str() : std::string();
+  desk_.note(LogLevel::warning, "agent_refused", wire::EnumNameMessage(asked.kind),
+             session.agent_id, text, {.job = record_.job, .round = version_});
+  if (asked.kind == wire::Message::TransferOffer && asked.tag == session.transfer) {
+    session.transfer = 0;
+  } else if (asked.kind == wire::Message::Plan && round_ && asked.tag == round_->key().round) {
+    const std::optional<std::uint32_t> member = member_of(session);
+    if (member) round_->members()[*member].withdrawn = true;
+    close_where_complete();
+  }
+}
+
+void JobRun::receive(AgentSession& session, const wire::Frame& frame, ByteSpan payload) {
+  switch (frame.message_type()) {
+    case wire::Message::Preliminary: {
+      const auto& message = *frame.message_as_Preliminary();
+      return receive_part(session, *message.part(), message.agent_index(), false, payload);
+    }
+    case wire::Message::Update: {
+      const auto& message = *frame.message_as_Update();
+      if (message.contributors() != 1) {
+        return desk_.refuse(session, "mismatch", "a partial sum, which a star does not have");
+      }
+      return receive_part(session, *message.part(), message.agent_index(), true, payload);
+    }
+    case wire::Message::Receipt:
+      return receive_receipt(session, *frame.message_as_Receipt());
+    case wire::Message::Report:
+      return receive_report(session, *frame.message_as_Report());
+    case wire::Message::Applied:
+      return receive_applied(session, *frame.message_as_Applied());
+    case wire::Message::Abort:
+      return receive_abort(session, *frame.message_as_Abort());
+    case wire::Message::TransferRequest:
+      return receive_request(session, *frame.message_as_TransferRequest());
+    case wire::Message::TransferFetch:
+      return receive_fetch(session, *frame.message_as_TransferFetch());
+    default:
+      return desk_.refuse(session, "not_allowed", wire::EnumNameMessage(frame.message_type()));
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,191 @@
+// Payloads: what agents contribute, and what they are sent back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/codec/payload.h"
+#include "core/round/job_run.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::uint32_t kPartBytesMin = 8u << 10;
+constexpr std::uint32_t kWindowMin = 2;
+constexpr std::size_t kMissingRunsMax = 64;
+// What one message can ask for; whoever lacks more asks again.
+constexpr std::uint32_t kPartsPerRequestMax = 256;
+
+}  // namespace
+
+// The parts that all agents may have under way at once fit the budget, as far as parts can be
+// small.
+std::uint32_t JobRun::part_bytes() const {
+  const std::uint64_t agents = std::max<std::uint64_t>(members_.size(), 1);
+  const std::uint64_t share = desk_.config.incoming_bytes_max / (agents * kWindowMin);
+  const std::uint32_t most = std::min(desk_.config.payload_bytes_max, wire::kPayloadBytesMax);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(share, std::min(kPartBytesMin, most), most));
+}
+
+std::uint32_t JobRun::window() const {
+  const std::uint64_t agents = std::max<std::uint64_t>(members_.size(), 1);
+  const std::uint64_t share = desk_.config.incoming_bytes_max / (agents * part_bytes());
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(share, 1, std::max(desk_.config.payloads_in_flight_max, 1u)));
+}
+
+void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
+                          bool last_stage, ByteSpan payload) {
+  const RoundKey key = key_of(*part.id());
+  // Late is not wrong: the round may have ended while this was on its way.
+  if (!round_ || phase_ != Phase::running || round_->key() != key) {
+    desk_.note(LogLevel::debug, "payload_late", "wrong_epoch", session.agent_id, text(key), key);
+    return;
+  }
+  const std::optional<std::uint32_t> member = member_of(session);
+  if (!member || *member != agent_index || !round_->members()[*member].participates) {
+    return desk_.refuse(session, "not_allowed", "a payload of an agent that does not take part",
+                        key);
+  }
+  if (part.bucket() >= round_->buckets().size()) {
+    return desk_.refuse(session, "mismatch", "a bucket that is not in the plan", key);
+  }
+  BucketAggregation& bucket = *round_->buckets()[part.bucket()];
+  const bool right_stage = part.stage() < bucket.bucket().stages() &&
+                           (part.stage() == bucket.bucket().last_stage()) == last_stage;
+  const PartLayout layout{.bytes = part.stage_bytes(), .part_bytes = bucket.bucket().part_bytes};
+  if (!right_stage ||
+      part.stage_bytes() > bucket.bucket().stage_bytes_max(round_->plan().agents()) ||
+      !check_layout(part, layout).ok()) {
+    return desk_.refuse(session, "mismatch", "a part that the plan has no place for", key);
+  }
+  round_->members()[*member].heard = true;
+  round_->bytes_up += payload.size();
+  if (!bucket.open() || part.stage() < bucket.stage() || bucket.has(*member)) {
+    return send_receipt(session, part, part.parts(), {}, window());  // it need not be sent again
+  }
+  if (part.stage() > bucket.stage()) {
+    return desk_.refuse(session, "mismatch", "a stage that is not open yet", key);
+  }
+  take_part(session, *member, bucket, part, payload);
+}
+
+void JobRun::take_part(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
+                       const wire::Part& part, ByteSpan payload) {
+  const PartLayout layout{.bytes = part.stage_bytes(), .part_bytes = bucket.bucket().part_bytes};
+  if (layout.parts() == 1) {
+    send_receipt(session, part, 1, {}, window());
+    return take_payload(session, member, bucket, layout, payload);
+  }
+  const IncomingKey key{.bucket = part.bucket(), .member = member};
+  Reassembly* place = round_->incoming().find_or_admit(key, layout);
+  if (!place) return send_receipt(session, part, 0, {}, 0);
+  if (place->layout().bytes != layout.bytes) {
+    return desk_.refuse(session, "mismatch", "a payload that has changed its size", round_->key());
+  }
+  const bool repeat = place->has(part.part());
+  place->take(part.part(), payload);
+  const std::uint32_t received = place->received();
+  if (!place->complete()) {
+    // The sender's window is a few parts: each is worth a word. A part that comes again is a
+    // question: what of it is missing?
+    return send_receipt(session, part, received,
+                        repeat ? place->missing(true, kMissingRunsMax) : std::vector<wire::Range>(),
+                        window());
+  }
+  send_receipt(session, part, received, {}, window());
+  const Bytes whole = place->release();
+  round_->incoming().erase(key);
+  call_waiting();
+  take_payload(session, member, bucket, layout, whole);
+}
+
+void JobRun::take_payload(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
+                          const PartLayout& layout, ByteSpan payload) {
+  Bytes aligned;
+  if (reinterpret_cast<std::uintptr_t>(payload.data()) % kPayloadAlignment != 0) {
+    aligned.assign(payload.begin(), payload.end());
+    payload = aligned;
+  }
+  if (Status status = bucket.add(member, payload); !status.ok()) {
+    desk_.note(
+        LogLevel::warning, "payload_refused", name(status.code()), session.agent_id,
+        fmt::format("bucket {} ({} bytes): {}", bucket.bucket().index, layout.bytes, status.text()),
+        round_->key());
+  }
+  close_where_complete();
+}
+
+void JobRun::send_receipt(AgentSession& session, const wire::Part& part, std::uint32_t received,
+                          std::vector<wire::Range> missing, std::uint32_t window) {
+  wire::ReceiptT receipt;
+  receipt.id = std::make_unique<wire::RoundId>(*part.id());
+  receipt.bucket = part.bucket();
+  receipt.stage = part.stage();
+  receipt.parts_received = received;
+  receipt.missing = std::move(missing);
+  receipt.payloads_in_flight_max = window;
+  session.conversation.send(desk_.now, frame_with(std::move(receipt)), desk_.out);
+}
+
+// There is room again: whoever waited longest for it is asked for everything.
+void JobRun::call_waiting() {
+  while (const std::optional<IncomingKey> next = round_->incoming().call_next()) {
+    AgentSession* session = desk_.roster.by_session(round_->members()[next->member].session);
+    BucketAggregation& bucket = *round_->buckets()[next->bucket];
+    if (!session || !bucket.open() || bucket.has(next->member)) continue;
+    wire::ReceiptT receipt;
+    receipt.id = std::make_unique<wire::RoundId>(wire_id(round_->key()));
+    receipt.bucket = next->bucket;
+    receipt.stage = static_cast<std::uint8_t>(bucket.stage());
+    receipt.missing = {wire::Range(0, 1)};
+    receipt.payloads_in_flight_max = window();
+    session->conversation.send(desk_.now, frame_with(std::move(receipt)), desk_.out);
+  }
+}
+
+void JobRun::send_aggregate(AgentSession& session, const RoundKey& key, std::uint32_t bucket,
+                            std::uint32_t stage, std::uint32_t contributors,
+                            const CutPayload& payload, const wire::Range& parts) {
+  const std::uint32_t end = std::min(payload.parts(), parts.first() + parts.count());
+  for (std::uint32_t part = parts.first(); part < end; ++part) {
+    wire::AggregateT aggregate;
+    aggregate.part = payload.describe(key, bucket, stage, part);
+    aggregate.contributors = contributors;
+    const PayloadSlice slice = payload.slice(part);
+    if (round_) round_->bytes_down += slice.bytes.size();
+    session.conversation.send(desk_.now, frame_with(std::move(aggregate)), slice, desk_.out);
+  }
+}
+
+// An agent lacks parts of an aggregate. What is not combined yet it will get when it is; what is
+// not at hand any more it does not need: it is too far behind.
+void JobRun::receive_receipt(AgentSession& session, const wire::Receipt& receipt) {
+  const RoundKey key = key_of(*receipt.id());
+  const CutPayload* payload = nullptr;
+  std::uint32_t contributors = 1;
+  if (round_ && round_->key() == key) {
+    payload = round_->combined(receipt.bucket(), receipt.stage());
+    if (payload) contributors = std::max(1u, round_->buckets()[receipt.bucket()]->contributors());
+    if (!payload) return;
+  } else if (const Published* published = history_.published(key.round);
+             published && published->record->id == key) {
+    const auto found = published->combined.find(receipt.bucket());
+    if (found == published->combined.end() || receipt.stage() >= found->second.size()) return;
+    payload = &found->second[receipt.stage()];
+    contributors = published->contributors.at(receipt.bucket());
+  } else {
+    return advance(session);
+  }
+  std::uint32_t left = kPartsPerRequestMax;
+  for (std::uint32_t i = 0; receipt.missing() && i < receipt.missing()->size() && left > 0; ++i) {
+    const wire::Range& range = *receipt.missing()->Get(i);
+    const std::uint32_t count = std::min(range.count(), left);
+    send_aggregate(session, key, receipt.bucket(), receipt.stage(), contributors, *payload,
+                   {range.first(), count});
+    left -= count;
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,61 @@
+// What an agent has not given away, and what it would have left if the contributions whose fate is
+// open counted. Until they are decided the residual is that of the worse outcome: nothing is lost
+// if the round is.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/round/bitmap.h"
+#include "core/round/records.h"
+
+namespace tributary {
+
+class ResidualAccount {
+ public:
+  ResidualAccount() = default;
+  explicit ResidualAccount(std::uint64_t values)
+      : values_(std::make_shared<FloatVector>(values, 0.0f)) {}
+  ResidualAccount(const ReplicaRecord& record, std::vector<UndecidedRound> undecided);
+
+  bool empty() const { return !values_; }
+  // As it is now: later changes leave it alone.
+  SharedFloats shared() const { return values_; }
+  std::span<const float> run(std::uint64_t first, std::uint64_t count) const {
+    return std::span<const float>(*values_).subspan(first, count);
+  }
+  const ResidualStamp& stamp() const { return stamp_; }
+  const std::vector<UndecidedRound>& undecided() const { return undecided_; }
+
+  // residual += weight * update, in both outcomes of what is open.
+  void add(std::uint64_t first, std::span<const float> update, float weight);
+  void took_update(std::uint64_t round) {
+    ++stamp_.updates_taken;
+    stamp_.update_round = round;
+  }
+  void belongs_to(std::uint64_t version) { stamp_.version = version; }
+  // A gradient's residual is in units of its learning rate: brings it to this one. Only while
+  // nothing is open.
+  void rescale_to(double learning_rate, bool gradient);
+
+  // The contribution of a bucket goes out.
+  void open(const RoundKey& id, std::uint32_t agent_index, ContributionPart part);
+  // The round is decided, and these buckets of it count; all other attempts at it, and all rounds
+  // before it, do not.
+  void settle(const RoundKey& id, const Bitmap& contributed);
+  // The attempt does not count.
+  void settle_excluded(const RoundKey& id);
+  const UndecidedRound* find(const RoundKey& id) const;
+
+ private:
+  FloatVector& own();
+
+  std::shared_ptr<FloatVector> values_;
+  ResidualStamp stamp_;
+  std::vector<UndecidedRound> undecided_;
+};
+
+}  // namespace tributary
