@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/round/conversation.h"
@@ -43,7 +44,9 @@ struct BucketWork {
   std::map<std::uint32_t, SharedBytes> ahead;    // whole, but of a stage behind a missing one
 
   std::vector<ByteSpan> spans(std::size_t count) const {
-    return {combined.begin(), combined.begin() + static_cast<std::ptrdiff_t>(count)};
+    std::vector<ByteSpan> all;
+    for (std::size_t i = 0; i < count; ++i) all.emplace_back(*combined[i]);
+    return all;
   }
 };
 
@@ -53,6 +56,7 @@ class AgentRound {
       : plan_(std::move(plan)), member_(member), work_(plan_->buckets().size()) {}
 
   const RoundPlan& plan() const { return *plan_; }
+  const std::shared_ptr<const RoundPlan>& shared_plan() const { return plan_; }
   const RoundKey& key() const { return plan_->key(); }
   std::optional<std::uint32_t> member() const { return member_; }  // none: it only follows
   std::optional<std::uint32_t> rank() const {
@@ -72,10 +76,12 @@ class AgentRound {
   bool withdrawn = false;
   bool reported = false;
   bool residual_stored = false;
-  bool saving = false;                    // a ContributionRecord is on its way
-  std::vector<ContributionPart> unsaved;  // of buckets without a residual: no values
-  std::vector<std::pair<std::uint32_t, CutPayload>>
-      unsent;  // by bucket; go out once that is stored
+  bool saving = false;  // a ContributionRecord is on its way
+  // Of the last stage, by bucket.
+  using LastPayloads = std::vector<std::pair<std::uint32_t, CutPayload>>;
+  std::vector<ContributionPart> unsaved;  // what belongs to `unsent`, where there is a residual
+  LastPayloads unsent;                    // to be stored first
+  LastPayloads storing;                   // are sent when that is done
   TimeNs ask_at_ns = kNever;
   TimeNs ask_wait_ns = 0;
 

@@ -1,0 +1,172 @@
+// Inside the agent: the connection (agent.cc), the rounds (agent_rounds.cc), and how it gets its
+// job and its model (agent_replica.cc).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/round/agent.h"
+#include "core/round/agent_round.h"
+#include "core/round/conversation.h"
+#include "core/round/residual_account.h"
+#include "core/round/store_queue.h"
+
+namespace tributary {
+
+class Agent::Impl {
+ public:
+  explicit Impl(AgentConfig config) : config_(std::move(config)) {}
+
+  Status restore(AgentState state);
+  Actions handle(TimeNs now, const Event& event);
+  TimeNs next_wakeup_ns() const;
+
+  AgentConfig config_;
+  TimeNs now_ = 0;
+  Actions out_;
+  StoreQueue<AgentRecordToStore> store_;
+
+  // --- connection ---
+  enum class Line { offline, greeting, online };
+  Line line_ = Line::offline;
+  std::optional<Conversation> talk_;
+  std::uint64_t hello_id_ = 0;
+  TimeNs hello_at_ns_ = 0;
+  TimeNs hello_wait_ns_ = 0;
+  std::uint32_t duplicate_refusals_ = 0;
+  bool shutting_down_ = false;
+  bool finished_ = false;
+
+  // --- replica ---
+  std::shared_ptr<const JobModel> job_;
+  AgentJobRecord job_record_;
+  std::unique_ptr<ModelRule> rule_;
+  std::uint64_t version_ = 0;
+  std::uint64_t model_hash_ = 0;
+  SharedFloats model_;  // null: none yet
+  ResidualAccount residual_;
+  CodecShelf codecs_;
+  EncoderShelf encoders_;
+  FloatVector scratch_;
+
+  // --- membership and rounds ---
+  std::uint32_t epoch_ = 0;
+  std::uint32_t member_ = 0;
+  std::unique_ptr<AgentRound> round_;
+  std::shared_ptr<const RoundPlan> next_plan_;  // cannot begin yet
+  std::unique_ptr<wire::CommitT> commit_;  // of round_, or of a round whose plan is still to come
+  struct Training {
+    Token token = 0;
+    std::shared_ptr<const RoundPlan> plan;
+  };
+  std::optional<Training> training_;
+  SharedFloats update_;  // of the last round, where a codec does not conserve
+  Token last_token_ = 0;
+  struct Measured {
+    double loss = 0;
+    std::uint64_t examples = 0;
+    std::uint32_t local_steps = 0;
+    double compute_s = 0;
+    double update_norm = 0;
+    std::uint64_t bytes_up = 0;
+    std::uint64_t bytes_down = 0;
+  };
+  Measured measured_;
+
+  // --- transfer ---
+  struct Download {
+    std::uint64_t message_id = 0;  // of the offer, which is answered when it is done
+    wire::TransferOfferT offer;
+    std::optional<Reassembly> bytes;
+    std::uint32_t asked_up_to = 0;
+    TimeNs ask_at_ns = 0;
+    TimeNs wait_ns = 0;
+  };
+  std::optional<Download> download_;
+  bool transfer_requested_ = false;
+
+ private:
+  // events
+  void on(const FrameReceived& event);
+  void on(const PeerConnected& event);
+  void on(const PeerDisconnected& event);
+  void on(const Tick&) {}
+  void on(const Stored& event) { store_.stored(now_, event, out_); }
+  void on(const UpdateReady& event);
+  void on(const UpdateFailed& event);
+  void on(const RoundLoaded&) { not_for_us("round_loaded"); }
+  void on(const SubmitJob&) { not_for_us("submit_job"); }
+  void on(const ChangeJob&) { not_for_us("change_job"); }
+  void on(const Shutdown& event);
+  void not_for_us(std::string_view what);
+
+  // connection
+  void note(LogLevel level, std::string_view name, std::string_view reason, std::string text);
+  void refuse_frame(std::string_view reason, std::string text) {
+    note(LogLevel::warning, "frame_refused", reason, std::move(text));
+  }
+  void send_hello();
+  void hang_up(std::string_view reason, TimeNs again_after_ns);
+  void welcomed(const wire::Welcome& welcome, std::uint64_t session);
+  void refused(const wire::Frame& frame, const wire::Refusal& refusal);
+  void finish(Status status);
+  void in_session(const wire::Frame& frame, ByteSpan payload);
+  void dispatch(const wire::Frame& frame, ByteSpan payload);
+  void look_after_connection();
+  void answer(std::uint64_t message_id);
+  void refuse_message(std::uint64_t message_id, wire::RefusalCode code, const Status& status);
+  friend class Agent;
+
+  // job and model
+  void receive_job(const wire::Job& job, std::uint64_t message_id);
+  Status take_job(const wire::Job& job);
+  void receive_job_change(const wire::JobChange& change, std::uint64_t message_id);
+  void receive_offer(const wire::TransferOffer& offer, std::uint64_t message_id);
+  void receive_part(const wire::TransferPart& part, ByteSpan payload);
+  void fetch();
+  void finish_download();
+  Status take_model(const Download& download);
+  Status settle_by(const wire::TransferOfferT& offer);
+  void request_transfer(wire::TransferReason reason);
+  ReplicaRecord replica_record() const;
+
+  // rounds
+  void receive_membership(const wire::Membership& membership);
+  void receive_plan(const wire::Plan& plan, std::uint64_t message_id);
+  bool can_begin(const RoundPlan& plan) const;
+  void begin_plan(std::shared_ptr<const RoundPlan> plan);
+  void try_next_plan();
+  void close_round();
+  void start_work();
+  void train();
+  void take_update(const Training& training, const UpdateReady& event);
+  void save_late_update(const RoundKey& id);
+  void encode_all();
+  void encode(std::uint32_t bucket);
+  Status encode_stage(const PlannedBucket& bucket, BucketWork& work, std::uint32_t stage);
+  std::span<const float> input_of(const PlannedBucket& bucket) const;
+  void save_contributions();
+  void send(AgentRound::LastPayloads payloads);
+  void withdraw(wire::AbortReason reason, const Status& status);
+  void report();
+  void pump_payloads();
+  void receive_aggregate(const wire::Aggregate& aggregate, ByteSpan payload);
+  void receive_receipt(const wire::Receipt& receipt);
+  void receive_abort(const wire::Abort& abort);
+  void receive_commit(const wire::Commit& commit);
+  void try_commit();
+  bool has_everything(const wire::RoundOutcomeT& outcome);
+  void apply_commit(const wire::RoundOutcomeT& outcome);
+  Status apply_outcome(const wire::RoundOutcomeT& outcome, FloatVector& model);
+  void committed(SharedFloats model, std::uint64_t hash);
+  void send_applied(const RoundKey& id, std::uint64_t hash);
+  Bitmap contributed(const wire::RoundOutcomeT& outcome) const;
+  void settle_encoders(const wire::RoundOutcomeT& outcome, const Bitmap& counted);
+  void ask_for_missing();
+};
+
+}  // namespace tributary

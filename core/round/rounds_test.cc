@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include "core/round/federation_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::Federation;
+using round_testing::Options;
+
+struct CodecCase {
+  std::string spec;
+  double tolerance;  // per unit of the updates' magnitude; 0: exact
+};
+
+Options options_for(const std::string& codec) {
+  Options options;
+  options.policy.codec = codec;
+  options.policy.bucket_values_max = 128;
+  options.policy.agents_min = 2;
+  options.policy.deadline_ms = 2'000;
+  options.policy.preliminary_deadline_ms = 1'000;
+  return options;
+}
+
+class RoundsWithCodec : public testing::TestWithParam<CodecCase> {};
+
+TEST_P(RoundsWithCodec, PerfectChannel) {
+  Federation federation(options_for(GetParam().spec));
+  ASSERT_TRUE(federation.run_to_the_end());
+  federation.expect_identical();
+  federation.expect_conserved(GetParam().tolerance);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_GE(federation.updates_taken(i), 4u);
+  EXPECT_EQ(federation.noted("frame_refused"), 0);
+  EXPECT_EQ(federation.noted("round_aborted"), 0);
+  for (const CommitRecord& commit : federation.journal().commits()) {
+    for (const ContributorSetRecord& set : commit.round.contributor_sets) {
+      EXPECT_EQ(set.contributors,
+                federation.journal().epoch(commit.round.id.epoch)->members.size());
+    }
+  }
+}
+
+TEST_P(RoundsWithCodec, LossyChannel) {
+  Options options = options_for(GetParam().spec);
+  options.loss = 0.1;
+  options.repeat = 0.1;
+  options.delay_max_ns = 30 * kNsPerMs;
+  options.rounds = 8;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end());
+  federation.expect_identical();
+  federation.expect_conserved(GetParam().tolerance);
+}
+
+std::string case_name(const testing::TestParamInfo<CodecCase>& info) {
+  std::string name = info.param.spec;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, RoundsWithCodec,
+                         testing::Values(CodecCase{"fp32", 0}, CodecCase{"topk:cr=0.1", 0},
+                                         CodecCase{"thc", 1e-5}, CodecCase{"threelc", 1e-5},
+                                         CodecCase{"star_topk", 1e-6}, CodecCase{"powersgd", 1e-4},
+                                         CodecCase{"int8", 1e-5}),
+                         case_name);
+
+}  // namespace
+}  // namespace tributary
