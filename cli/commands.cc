@@ -5,9 +5,10 @@
 namespace tributary {
 
 std::span<const Noun> all_nouns() {
-  static constexpr std::array<Noun, 2> kNouns = {{
+  static constexpr std::array<Noun, 3> kNouns = {{
       {"codec", "list the codecs, use them on files, measure them"},
       {"plan", "work out what a federation is to use"},
+      {"sim", "try the round protocol on a virtual clock, network and disk"},
   }};
   return kNouns;
 }
@@ -19,6 +20,7 @@ std::vector<Command> all_commands() {
   commands.push_back(codec_decode_command());
   commands.push_back(codec_measure_command());
   commands.push_back(plan_table_command());
+  commands.push_back(sim_run_command());
   commands.push_back(demo_command());
   return commands;
 }

@@ -14,6 +14,7 @@ Command codec_decode_command();
 Command codec_measure_command();
 Command demo_command();
 Command plan_table_command();
+Command sim_run_command();
 
 std::span<const Noun> all_nouns();
 std::vector<Command> all_commands();

@@ -150,11 +150,14 @@ DiskOutcome VirtualDisk::write(VirtualFile& file, std::uint64_t offset, ByteSpan
     write_part();
     return DiskOutcome::failed;
   }
-  const std::uint64_t end = offset + bytes.size();
-  if (faults_.capacity_bytes != UINT64_MAX && end > file.size() &&
-      used_bytes() + (end - file.size()) > faults_.capacity_bytes) {
-    ++tally_.full;
-    return DiskOutcome::full;
+  if (faults_.capacity_bytes != UINT64_MAX) {
+    const std::uint64_t end = offset + bytes.size();
+    const std::uint64_t growth = end > file.size() ? end - file.size() : 0;
+    const std::uint64_t needed = faults_.copies_on_write ? bytes.size() : growth;
+    if (needed > 0 && used_bytes() + needed > faults_.capacity_bytes) {
+      ++tally_.full;
+      return DiskOutcome::full;
+    }
   }
   file.write(offset, bytes);
   return DiskOutcome::done;

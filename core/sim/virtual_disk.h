@@ -30,6 +30,7 @@ struct DiskFaults {
   double write_failure = 0;
   double sync_failure = 0;
   std::uint64_t capacity_bytes = UINT64_MAX;
+  bool copies_on_write = false;  // overwriting needs room too
 };
 
 // A sector is written whole or not at all.
