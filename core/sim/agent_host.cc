@@ -35,8 +35,8 @@ AgentHost::AgentHost(Room& room, Network& network, std::uint32_t index)
       training_draws_(room.seed, DrawUse::training, index + (std::uint64_t{1} << 32)) {}
 
 Status AgentHost::boot() {
-  TRIBUTARY_ASSIGN(journal_, AgentJournal::open(room_.vfs.name(), host_name()));
-  TRIBUTARY_ASSIGN(AgentState state, journal_->load());
+  TRIBUTARY_ASSIGN(journal_, AgentJournal::open(journal_options()));
+  TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
   AgentConfig config;
   config.agent_id = host_name();
   config.incarnation = draws_.bits() | 1;

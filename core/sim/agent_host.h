@@ -6,9 +6,9 @@
 
 #include "core/round/agent.h"
 #include "core/sim/host.h"
-#include "core/sim/journal.h"
 #include "core/sim/mutation.h"
 #include "core/sim/network.h"
+#include "core/store/agent_journal.h"
 
 namespace tributary {
 

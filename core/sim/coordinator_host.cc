@@ -55,8 +55,8 @@ CoordinatorHost::CoordinatorHost(Room& room, Network& network)
     : Host(room, "coordinator", 0), network_(network) {}
 
 Status CoordinatorHost::boot() {
-  TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open(room_.vfs.name(), host_name()));
-  TRIBUTARY_ASSIGN(CoordinatorState state, journal_->load());
+  TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open({.journal = journal_options()}));
+  TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
   room_.ledger.restored(state, room_.now());
   has_job_ = !state.jobs.empty();
   TRIBUTARY_ASSIGN(machine_, Coordinator::make(config_of(draws_.bits() | 1), std::move(state)));
@@ -112,8 +112,9 @@ void CoordinatorHost::perform(Action& action) {
     store(*record);
   } else if (const auto* const wanted = std::get_if<LoadRound>(&action)) {
     later(draw_ns(room_.scenario.machines.disk, draws_), [this, wanted = *wanted] {
-      RoundLoaded loaded = journal_->load_round(wanted);
-      if (!died_of_power()) handle(loaded);
+      Result<RoundLoaded> loaded = journal_->load_round(wanted);
+      if (loaded.ok()) return handle(*loaded);
+      if (!died_of_power()) kill({.fault = {}, .down_ns = 100'000'000});
     });
   } else if (const auto* const note = std::get_if<Note>(&action)) {
     room_.note(host_name(), *note);

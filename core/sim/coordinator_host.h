@@ -6,8 +6,8 @@
 
 #include "core/round/coordinator.h"
 #include "core/sim/host.h"
-#include "core/sim/journal.h"
 #include "core/sim/network.h"
+#include "core/store/coordinator_journal.h"
 
 namespace tributary {
 

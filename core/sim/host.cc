@@ -6,6 +6,8 @@ namespace tributary {
 namespace {
 
 constexpr TimeNs kRestartDelayNs = 300'000'000;
+// A thousand journals have to fit into memory, and their logs are to be copied back now and then.
+constexpr std::uint64_t kLogBytes = 256u << 10;
 constexpr std::uint64_t kWakeupsAtOnceMax = 10'000;
 constexpr TimeNs kSecondNs = 1'000'000'000;
 
@@ -31,6 +33,13 @@ Host::Host(Room& room, std::string name, std::uint64_t index)
       disk_(Draws(room.seed, DrawUse::disk, index)) {
   room_.vfs.mount(name_, disk_);
   clock_.offset_ns = static_cast<TimeNs>(draws_.below(1000)) * kSecondNs;
+}
+
+JournalOptions Host::journal_options() const {
+  return {.path = "/" + name_ + "/journal.db",
+          .vfs = room_.vfs.name(),
+          .clock = &room_.dates,
+          .log_bytes = kLogBytes};
 }
 
 void Host::start() {

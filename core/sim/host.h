@@ -11,6 +11,7 @@
 #include "core/sim/draws.h"
 #include "core/sim/room.h"
 #include "core/sim/virtual_disk.h"
+#include "core/store/journal.h"
 
 namespace tributary {
 
@@ -71,6 +72,7 @@ class Host {
   // After an event and all its actions.
   virtual void look() = 0;
 
+  JournalOptions journal_options() const;
   // Whether the power went in the midst of what the disk just did; then the process is dead.
   bool died_of_power();
   // `body` is run after this delay unless the process ends before.

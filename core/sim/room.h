@@ -54,6 +54,7 @@ struct Room {
   const std::uint64_t seed;
   const Mutation mutation;
   EventQueue queue;
+  ManualClock dates;  // of the journals: nothing depends on them
   DiskVfs vfs;
   Watch watch;
   Ledger ledger;

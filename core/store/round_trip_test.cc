@@ -1,0 +1,131 @@
+// Whatever is stored comes back, also when the journal is opened anew in between.
+#include <gtest/gtest.h>
+
+#include "core/store/agent_journal.h"
+#include "core/store/coordinator_journal.h"
+#include "core/store/describe_testing.h"
+#include "core/store/folder_testing.h"
+#include "core/store/life_testing.h"
+#include "core/store/mirror_testing.h"
+
+namespace tributary::store_testing {
+namespace {
+
+constexpr std::uint32_t kRecords = 120;
+constexpr std::uint64_t kHistory = 7;
+
+class RoundTrip : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(RoundTrip, OfACoordinator) {
+  const Folder folder;
+  const CoordinatorJournalOptions options{
+      .journal = {.path = folder / "run.db", .sync = false, .log_bytes = 64u << 10},
+      .history_rounds_max = kHistory};
+  CoordinatorLife life(GetParam(), 3000);
+  CoordinatorMirror mirror(kHistory);
+  for (std::uint32_t record = 0; record < kRecords;) {
+    auto journal = CoordinatorJournal::open(options);
+    ASSERT_TRUE(journal.ok()) << journal.status().text();
+    for (const std::uint32_t end = record + 30; record < end; ++record) {
+      const CoordinatorRecord next = life.next();
+      ASSERT_EQ((*journal)->store(next).text(), "ok");
+      mirror.store(next);
+    }
+    const auto restored = (*journal)->restore();
+    ASSERT_TRUE(restored.ok()) << restored.status().text();
+    ASSERT_EQ(described(*restored), described(mirror.state()));
+  }
+}
+
+TEST_P(RoundTrip, OfEveryRoundThatWasCommitted) {
+  const Folder folder;
+  auto journal = CoordinatorJournal::open(
+      {.journal = {.path = folder / "run.db", .sync = false}, .history_rounds_max = 1});
+  ASSERT_TRUE(journal.ok()) << journal.status().text();
+  CoordinatorLife life(GetParam(), 300);
+  CoordinatorMirror mirror(1);
+  for (std::uint32_t record = 0; record < kRecords; ++record) {
+    const CoordinatorRecord next = life.next();
+    ASSERT_EQ((*journal)->store(next).text(), "ok");
+    mirror.store(next);
+  }
+  for (const RestoredJob& job : mirror.state().jobs) {
+    const std::uint64_t number = job.job.job;
+    for (const auto& [round, record] : mirror.rounds(number)) {
+      const auto loaded = (*journal)->load_round({.token = 5, .job = number, .round = round});
+      ASSERT_TRUE(loaded.ok()) << loaded.status().text();
+      EXPECT_EQ(loaded->token, 5u);
+      ASSERT_TRUE(loaded->round && loaded->epoch);
+      EXPECT_EQ(described(*loaded->round), described(record));
+      EXPECT_EQ(loaded->epoch->epoch, record.id.epoch);
+      EXPECT_EQ(loaded->epoch->members.size(), record.members);
+    }
+    const auto never = (*journal)->load_round({.token = 6, .job = number, .round = 1000});
+    ASSERT_TRUE(never.ok());
+    EXPECT_FALSE(never->round || never->epoch);
+  }
+}
+
+TEST_P(RoundTrip, OfAnAgent) {
+  const Folder folder;
+  const JournalOptions options{.path = folder / "agent.db", .sync = false, .log_bytes = 64u << 10};
+  AgentLife life(GetParam(), 4000);
+  AgentMirror mirror;
+  for (std::uint32_t record = 0; record < kRecords;) {
+    auto journal = AgentJournal::open(options);
+    ASSERT_TRUE(journal.ok()) << journal.status().text();
+    for (const std::uint32_t end = record + 30; record < end; ++record) {
+      const AgentRecordToStore next = life.next();
+      ASSERT_EQ((*journal)->store(next).text(), "ok");
+      mirror.store(next);
+    }
+    const auto restored = (*journal)->restore();
+    ASSERT_TRUE(restored.ok()) << restored.status().text();
+    ASSERT_EQ(described(*restored), described(mirror.state()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RoundTrip, testing::Range<std::uint64_t>(1, 9));
+
+TEST(Journal, OfANewDeviceIsEmpty) {
+  const Folder folder;
+  auto journal = AgentJournal::open({.path = folder / "agent.db"});
+  ASSERT_TRUE(journal.ok()) << journal.status().text();
+  const auto restored = (*journal)->restore();
+  ASSERT_TRUE(restored.ok()) << restored.status().text();
+  EXPECT_EQ(described(*restored), "");
+}
+
+// A model of several chunks, the last one short.
+TEST(Journal, HoldsValuesOfManyChunks) {
+  const Folder folder;
+  Draws draws(1);
+  ReplicaRecord replica;
+  replica.job = 1;
+  replica.model = draws.floats(700'001);
+  replica.residual = draws.floats(700'001);
+  AgentMirror mirror;
+  {
+    auto journal = AgentJournal::open({.path = folder / "agent.db", .sync = false});
+    ASSERT_TRUE(journal.ok()) << journal.status().text();
+    ASSERT_EQ((*journal)->store(replica).text(), "ok");
+    mirror.store(replica);
+  }
+  auto journal = AgentJournal::open({.path = folder / "agent.db", .sync = false});
+  ASSERT_TRUE(journal.ok()) << journal.status().text();
+  EXPECT_EQ(described(*(*journal)->restore()), described(mirror.state()));
+}
+
+TEST(Journal, RefusesAContributionWithoutAReplica) {
+  const Folder folder;
+  auto journal = AgentJournal::open({.path = folder / "agent.db", .sync = false});
+  ASSERT_TRUE(journal.ok()) << journal.status().text();
+  ContributionRecord contribution;
+  contribution.id = {7, 1, 1, 0};
+  const Status status = (*journal)->store(contribution);
+  EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+  EXPECT_FALSE(worth_retrying(status));
+}
+
+}  // namespace
+}  // namespace tributary::store_testing

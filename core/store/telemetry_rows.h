@@ -1,0 +1,62 @@
+// What the coordinator's journal keeps for people, and for how long.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/round/actions.h"
+#include "schemas/frame_generated.h"
+
+namespace tributary {
+
+// Dates are of the wall clock.
+struct DatedNote {
+  std::int64_t at_wall_ns = 0;
+  Note note;
+};
+struct DatedReading {
+  std::int64_t at_wall_ns = 0;
+  Reading reading;
+};
+struct LinkSampleRecord {
+  std::int64_t at_wall_ns = 0;
+  std::string from;  // agent ids; empty: the coordinator
+  std::string to;
+  wire::LinkMethod method = wire::LinkMethod::unspecified;
+  double alpha_s = 0;
+  double beta_s_per_byte = 0;
+  double confidence = 0;
+};
+
+struct TelemetryRows {
+  std::vector<DatedNote> events;
+  std::vector<DatedReading> metrics;
+  std::vector<LinkSampleRecord> link_samples;
+
+  std::size_t size() const { return events.size() + metrics.size() + link_samples.size(); }
+};
+
+// Of one call; a text is cut behind so many bytes.
+constexpr std::size_t kTelemetryRowsMax = 4096;
+constexpr std::size_t kTelemetryTextBytesMax = 1024;
+
+// Of one table. The oldest rows go first; what is over a limit goes with the next rows that come.
+struct TableLimits {
+  std::uint64_t rows_max = 0;
+  std::uint64_t bytes_max = 0;  // of content; pages and indexes add about half as much
+  std::int64_t age_ns_max = 0;
+};
+
+constexpr std::int64_t kDayNs = 86'400'000'000'000;
+
+struct Retention {
+  TableLimits events = {.rows_max = 200'000, .bytes_max = 32u << 20, .age_ns_max = 90 * kDayNs};
+  TableLimits metrics = {.rows_max = 2'000'000, .bytes_max = 128u << 20, .age_ns_max = 30 * kDayNs};
+  TableLimits link_samples = {
+      .rows_max = 500'000, .bytes_max = 32u << 20, .age_ns_max = 30 * kDayNs};
+  TableLimits agent_rounds = {
+      .rows_max = 1'000'000, .bytes_max = 128u << 20, .age_ns_max = 90 * kDayNs};
+};
+
+}  // namespace tributary
