@@ -23,7 +23,7 @@ Options options_for(const std::string& codec = "topk:cr=0.1") {
 }
 
 void expect_well(Federation& federation, double tolerance = 0) {
-  ASSERT_TRUE(federation.run_to_the_end());
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
   federation.expect_conserved(tolerance);
 }

@@ -187,6 +187,7 @@ class Federation {
   }
   void crash_agent(std::uint32_t i) {
     rides_[i].agent.reset();
+    rides_[i].training = false;
     ++rides_[i].life;
   }
   void start_agent(std::uint32_t i) {
@@ -264,6 +265,25 @@ class Federation {
       }
       return true;
     });
+  }
+
+  // Where everybody stands, for a test that does not get to its end.
+  std::string describe() const {
+    std::string text = "at " + std::to_string(now_ / kNsPerMs) + " ms: coordinator ";
+    text += coordinator_ ? std::to_string(coordinator_->model_version()) : "down";
+    for (const Ride& ride : rides_) {
+      text += "; agent ";
+      if (!ride.agent) {
+        text += "down";
+        continue;
+      }
+      text += std::to_string(ride.agent->model_version());
+      if (!ride.agent->connected()) text += " offline";
+      if (!ride.agent->undecided().empty()) text += " undecided";
+      if (ride.training) text += " training";
+      if (!ride.agent->idle()) text += " busy";
+    }
+    return text;
   }
 
   // --- what must hold ---
@@ -403,6 +423,7 @@ class Federation {
       if (peer == agent_of_peer_.end()) return;
       const std::uint32_t i = peer->second;
       if (rides_[i].cut) return;
+      trace("to agent " + std::to_string(i), send->frame);
       auto frame = std::make_shared<Bytes>(std::move(send->frame));
       auto payload =
           std::make_shared<Bytes>(send->payload.bytes.begin(), send->payload.bytes.end());
@@ -438,6 +459,7 @@ class Federation {
     const std::uint32_t life = ride.life;
     if (auto* send = std::get_if<Send>(&action)) {
       if (ride.cut) return;
+      trace("from agent " + std::to_string(i), send->frame);
       auto frame = std::make_shared<Bytes>(std::move(send->frame));
       auto payload =
           std::make_shared<Bytes>(send->payload.bytes.begin(), send->payload.bytes.end());
@@ -529,6 +551,14 @@ class Federation {
     return Status(
         StatusCode::io_error,
         {.what = "journal", .expected = "room on the disk", .got = "none", .remedy = "free some"});
+  }
+
+  void trace(const std::string& way, const Bytes& bytes) const {
+    if (std::getenv("ROUND_TRACE") == nullptr) return;
+    const Result<const wire::Frame*> frame = open_frame(bytes);
+    if (!frame.ok()) return;
+    std::printf("%9.3f ms %s %s\n", static_cast<double>(now_) / 1e6, way.c_str(),
+                wire::EnumNameMessage((*frame)->message_type()));
   }
 
   void count(const Note& note) {
