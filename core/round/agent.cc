@@ -117,7 +117,8 @@ void Agent::Impl::refused(const wire::Frame& frame, const wire::Refusal& refusal
     if (talk_->answered(frame) && refusal.closes()) hang_up("refused", 0);
     return;
   }
-  if (line_ != Line::greeting || frame.in_reply_to() != hello_id_) return;
+  // Of an earlier session's message with the same number it would say a session.
+  if (line_ != Line::greeting || frame.in_reply_to() != hello_id_ || frame.session() != 0) return;
   note(LogLevel::warning, "hello_refused", wire::EnumNameRefusalCode(refusal.code()), text);
   const bool duplicate = refusal.code() == wire::RefusalCode::duplicate_agent;
   duplicate_refusals_ = duplicate ? duplicate_refusals_ + 1 : 0;

@@ -318,7 +318,8 @@ class Federation {
     }
   }
   std::size_t updates_taken(std::uint32_t i) const { return rides_[i].updates.size(); }
-  PeerId peer(std::uint32_t i) const { return rides_[i].peer; }
+  // Of the last frame that the agent sent.
+  std::uint64_t session(std::uint32_t i) const { return rides_[i].session; }
 
  private:
   struct Ride {
@@ -332,6 +333,7 @@ class Federation {
     TimeNs train_ns = -1;
     int store_failures = 0;
     TimeNs tick_at = kNever;
+    std::uint64_t session = 0;
     std::vector<SharedFloats> updates;  // those that count, in order
     std::uint64_t given = 0;
   };
@@ -458,6 +460,8 @@ class Federation {
     Ride& ride = rides_[i];
     const std::uint32_t life = ride.life;
     if (auto* send = std::get_if<Send>(&action)) {
+      const Result<const wire::Frame*> sent = open_frame(send->frame);
+      if (sent.ok()) ride.session = (*sent)->session();
       if (ride.cut) return;
       trace("from agent " + std::to_string(i), send->frame);
       auto frame = std::make_shared<Bytes>(std::move(send->frame));
