@@ -113,9 +113,13 @@ class Simulation {
       const AgentHost& agent = *agents_[i];
       if (!agent.running()) {
         who += fmt::format("; {} is down", Ledger::agent_name(i));
-      } else if (agent.machine().model_version() != rounds_ || !agent.machine().undecided().empty()) {
-        who += fmt::format("; {} is at version {} with {} undecided", Ledger::agent_name(i),
-                           agent.machine().model_version(), agent.machine().undecided().size());
+      } else if (agent.machine().model_version() != rounds_ ||
+                 !agent.machine().undecided().empty()) {
+        who += fmt::format("; {} is {}, at version {}, with {} undecided; {}",
+                           Ledger::agent_name(i),
+                           agent.machine().connected() ? "connected" : "not connected",
+                           agent.machine().model_version(), agent.machine().undecided().size(),
+                           as_the_coordinator_sees(Ledger::agent_name(i)));
       }
     }
     room_.watch.report(
@@ -124,6 +128,16 @@ class Simulation {
                     "{}{}",
                     room_.scenario.progress_s, rounds_, room_.scenario.rounds,
                     coordinator_.running() ? "runs" : "is down", who));
+  }
+
+  std::string as_the_coordinator_sees(const std::string& agent) const {
+    if (!coordinator_.running()) return "nobody knows of it";
+    for (const Coordinator::AgentView& view : coordinator_.machine().agents()) {
+      if (view.agent_id != agent) continue;
+      return fmt::format("the coordinator has it {} at version {}",
+                         view.ready ? "ready" : "catching up", view.model_version);
+    }
+    return "the coordinator does not know it";
   }
 
   SimReport report() {
