@@ -26,8 +26,7 @@ void Agent::Impl::note(LogLevel level, std::string_view name, std::string_view r
                          .round = round_ ? round_->key().round : 0});
 }
 
-// --- hello
-// -----------------------------------------------------------------------------------------
+// --- hello -------------------------------------------------------------------------------------
 
 void Agent::Impl::on(const PeerConnected&) {
   if (line_ == Line::offline && !finished_) hello_at_ns_ = now_;
@@ -137,8 +136,7 @@ void Agent::Impl::finish(Status status) {
   out_.emplace_back(Finished{.status = std::move(status)});
 }
 
-// --- frames
-// ----------------------------------------------------------------------------------------
+// --- frames ------------------------------------------------------------------------------------
 
 void Agent::Impl::on(const FrameReceived& event) {
   Bytes aligned;
@@ -236,8 +234,7 @@ void Agent::Impl::dispatch(const wire::Frame& frame, ByteSpan payload) {
   }
 }
 
-// --- time
-// ------------------------------------------------------------------------------------------
+// --- time --------------------------------------------------------------------------------------
 
 void Agent::Impl::look_after_connection() {
   if (line_ != Line::online) {
@@ -300,8 +297,7 @@ TimeNs Agent::Impl::next_wakeup_ns() const {
   return due;
 }
 
-// --- the outside
-// -----------------------------------------------------------------------------------
+// --- the outside -------------------------------------------------------------------------------
 
 Agent::Agent(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Agent::~Agent() = default;

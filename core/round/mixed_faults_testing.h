@@ -66,13 +66,18 @@ inline void play_mixed(std::uint64_t seed) {
   Federation federation(mixed_options(seed));
   for (std::uint32_t i = 0; i < 16; ++i) {
     const auto mixed = static_cast<std::uint32_t>(i * 7 + seed * 3);
-    break_something(federation, mixed, static_cast<TimeNs>(20 + 61 * i + seed * 7) * kNsPerMs);
+    break_something(federation, mixed, static_cast<TimeNs>(20 + 61 * i + seed % 97 * 7) * kNsPerMs);
   }
   ASSERT_TRUE(federation.run([&] { return federation.now() > 4'000 * kNsPerMs; }));
   federation.set_loss(0, 0);
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
-  federation.expect_conserved(1e-4);
+  // Sums of multiples of 1/64 are exact; what THC, 3LC and int8 decode to is not a multiple.
+  const Options options = mixed_options(seed);
+  const bool exact =
+      options.policy.codecs.empty() &&
+      (options.policy.codec == "fp32" || options.policy.codec.find("topk") != std::string::npos);
+  federation.expect_conserved(exact ? 0 : 1e-4);
 }
 
 }  // namespace tributary::round_testing
