@@ -14,7 +14,7 @@
 namespace tributary {
 
 struct Option {
-  std::string_view name;        // "--bucket-values"
+  std::string_view name;        // "--bucket-values"; "SCENARIO" is known by its place
   std::string_view value_name;  // "N"; a flag takes no value and has none
   std::string help;
   // Takes the value of one occurrence, or refuses it; a flag's is empty.
@@ -26,6 +26,7 @@ struct Option {
 struct Answer {
   std::string text;  // for people, whole lines
   std::string data;  // for programs, JSON
+  int exit_code = 0;
 };
 
 // What a command may use of the world around it.

@@ -156,6 +156,7 @@ class Parser {
     if (extra.size() > 1 && extra.front() == '-') {
       Words names;
       for (const CLI::Option* option : app.get_options()) {
+        if (option->get_lnames().empty()) continue;
         names.push_back("--" + option->get_lnames().front());
       }
       const std::string name = extra.substr(0, extra.find('='));

@@ -9,6 +9,7 @@ std::span<const Noun> all_nouns() {
       {"codec", "list the codecs, use them on files, measure them"},
       {"keys", "make keys, and say who may connect"},
       {"plan", "work out what a federation is to use"},
+      {"sim", "try the round protocol on a virtual clock, network and disk"},
   }};
   return kNouns;
 }
@@ -24,6 +25,7 @@ std::vector<Command> all_commands() {
   commands.push_back(keys_allow_command());
   commands.push_back(keys_revoke_command());
   commands.push_back(plan_table_command());
+  commands.push_back(sim_run_command());
   commands.push_back(demo_command());
   commands.push_back(load_command());
   return commands;

@@ -19,6 +19,7 @@ Command keys_new_command();
 Command keys_revoke_command();
 Command keys_show_command();
 Command plan_table_command();
+Command sim_run_command();
 
 std::span<const Noun> all_nouns();
 std::vector<Command> all_commands();

@@ -60,7 +60,8 @@ int run_command(const Command& command, bool json) {
   const Result<Answer> answer = command.run(world);
   progress.clear();
   if (answer.ok())
-    return print(json ? json_answer(answer.value().data) : answer.value().text, kExitOk);
+    return print(json ? json_answer(answer.value().data) : answer.value().text,
+                 answer.value().exit_code);
   const Status status = answer.status();
   if (status.code() == StatusCode::cancelled && stop_signal() != 0) {
     return fail(interrupted(), kExitSignal + stop_signal(), json);

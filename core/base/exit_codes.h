@@ -12,6 +12,7 @@ inline constexpr int kExitSystem = 20;        // 20 to 29: the operating system,
 inline constexpr int kExitLimit = 30;         // 30 to 39: caps and resources
 inline constexpr int kExitDisagreement = 40;  // 40 to 49: two sides that do not fit together
 inline constexpr int kExitUnavailable = 50;   // 50 to 59: network, peers, deadlines
+inline constexpr int kExitViolation = 60;     // 60 to 69: what was checked does not hold
 inline constexpr int kExitInternal = 70;      // a fault of the program
 inline constexpr int kExitSignal = 128;       // plus the signal's number
 

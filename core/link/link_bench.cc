@@ -38,7 +38,7 @@ class Pair {
     }
   }
   Status check_payloads() {
-    for (const SharedBytes& each : received_) {
+    for (const SharedSlice& each : received_) {
       if (std::ranges::equal(each.view(), payload_.view())) continue;
       return Status(StatusCode::corrupt_data, {.what = "a payload that arrived"});
     }
@@ -103,13 +103,13 @@ class Pair {
   }
 
   const SystemClock clock_;
-  const SharedBytes frame_ = pattern(kFrameBytes);
-  const SharedBytes payload_ = pattern(kPayloadBytes);
+  const SharedSlice frame_ = pattern(kFrameBytes);
+  const SharedSlice payload_ = pattern(kPayloadBytes);
   std::unique_ptr<Transport> hub_;
   std::unique_ptr<Transport> spoke_;
   ConnectionId to_hub_ = 0;
   ConnectionId to_spoke_ = 0;
-  std::vector<SharedBytes> received_;
+  std::vector<SharedSlice> received_;
   std::size_t trips_ = 0;
   Status status_;
 };

@@ -1,0 +1,152 @@
+#include "core/sim/account.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/checksum.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kRecentMax = 8;
+
+Status broken(std::string what, std::string expected, std::string got) {
+  return Status(StatusCode::mismatch, {.what = std::move(what),
+                                       .expected = std::move(expected),
+                                       .got = std::move(got),
+                                       .remedy = {}});
+}
+
+}  // namespace
+
+Account::Account(std::uint64_t values) : open_(values), moved_(values) {}
+
+Status Account::sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload) {
+  Payload& known = contributions_[key].payloads[part.bucket()];
+  if (known.parts.empty()) {
+    known.parts.resize(part.parts());
+    known.bytes = part.stage_bytes();
+    if (part.parts() == 1) known.whole = payload;
+    if (part.parts() > 1) known.assembled.resize(part.stage_bytes());
+  }
+  const bool fits = known.parts.size() == part.parts() && known.bytes == part.stage_bytes();
+  const auto before = fits ? (part.parts() == 1
+                                  ? known.whole.bytes
+                                  : ByteSpan(known.assembled).subspan(part.offset(), payload.bytes.size()))
+                           : ByteSpan();
+  if (!fits || (known.parts[part.part()] && !std::ranges::equal(before, payload.bytes)) ||
+      (part.parts() == 1 && !std::ranges::equal(before, payload.bytes))) {
+    return broken(fmt::format("{}, bucket {}", text(key), part.bucket()), "the payload sent before",
+                  "another one");
+  }
+  if (part.parts() > 1) {
+    std::ranges::copy(payload.bytes, known.assembled.begin() + static_cast<std::ptrdiff_t>(part.offset()));
+  }
+  known.parts[part.part()] = true;
+  return {};
+}
+
+ByteSpan Account::payload(const RoundKey& key, std::uint32_t bucket) const {
+  const auto contribution = contributions_.find(key);
+  if (contribution == contributions_.end()) return {};
+  const auto found = contribution->second.payloads.find(bucket);
+  if (found == contribution->second.payloads.end()) return {};
+  const Payload& payload = found->second;
+  if (!std::ranges::all_of(payload.parts, [](bool there) { return there; })) return {};
+  return payload.parts.size() == 1 ? payload.whole.bytes : ByteSpan(payload.assembled);
+}
+
+Status Account::committed(const RoundKey& key, std::uint64_t first_value, FloatVector decoded) {
+  if (settled_against_.contains(key)) {
+    return broken(fmt::format("{}: committed with this agent in it", text(key)),
+                  "an agent that counts it, or does not know",
+                  "it was told that it does not count, and holds the update back");
+  }
+  contributions_[key].decoded.emplace_back(first_value, std::move(decoded));
+  return {};
+}
+
+void Account::round_is_decided(const RoundKey& key) {
+  std::erase_if(settled_against_, [&](const RoundKey& other) {
+    return other.job == key.job && other.round <= key.round;
+  });
+}
+
+void Account::add(std::span<const float> update, double sign) {
+  for (std::size_t i = 0; i < update.size(); ++i) {
+    open_[i] += sign * static_cast<double>(update[i]);
+    moved_[i] += std::abs(static_cast<double>(update[i]));
+  }
+}
+
+Status Account::take(std::uint64_t updates_taken, bool restarted) {
+  if (updates_taken == taken_) return {};
+  if (updates_taken == taken_ + 1 && offered_) {
+    add(*offered_, 1);
+    recent_.push_back(std::move(offered_));
+    if (recent_.size() > kRecentMax) recent_.pop_front();
+    offered_.reset();
+    ++taken_;
+    return {};
+  }
+  const std::uint64_t back = taken_ - updates_taken;
+  if (restarted && updates_taken < taken_ && updates_taken >= durable_ && back <= recent_.size()) {
+    for (; taken_ > updates_taken; --taken_) {
+      add(*recent_.back(), -1);
+      recent_.pop_back();
+    }
+    return {};
+  }
+  const std::string before = restarted ? fmt::format("{} to {}", durable_, taken_)
+                                       : fmt::format("{}, or one more", taken_);
+  return broken("updates taken", before, fmt::format("{}", updates_taken));
+}
+
+void Account::give(const Contribution& contribution) {
+  for (const auto& [first, decoded] : contribution.decoded) {
+    for (std::size_t i = 0; i < decoded.size(); ++i) {
+      const double value = static_cast<double>(decoded[i]);
+      open_[first + i] -= value;
+      moved_[first + i] += std::abs(value);
+    }
+  }
+}
+
+Status Account::check(const float* residual, const std::vector<UndecidedRound>& undecided) {
+  for (auto it = contributions_.begin(); it != contributions_.end();) {
+    const RoundKey& key = it->first;
+    if (std::ranges::any_of(undecided, [&](const UndecidedRound& u) { return u.id == key; })) {
+      ++it;
+      continue;
+    }
+    if (it->second.decoded.empty()) settled_against_.insert(key);
+    give(it->second);
+    ++settled_;
+    it = contributions_.erase(it);
+  }
+  // A round's arithmetic is a few roundings to float; each is at most half of 2^-23 of a value.
+  const double share = static_cast<double>(taken_ + settled_ + 1) * 0x1p-23;
+  double worst = 0;
+  std::size_t worst_at = 0;
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    const double held = residual == nullptr ? 0.0 : static_cast<double>(residual[i]);
+    const double error = std::abs(open_[i] - held);
+    const double bound = share * moved_[i] + 0x1p-60;
+    if (!(error <= worst * bound)) {
+      worst = std::isnan(error) ? HUGE_VAL : error / bound;
+      worst_at = i;
+    }
+  }
+  error_max_ = std::max(error_max_, worst);
+  if (worst <= 1) return {};
+  const double held = residual == nullptr ? 0.0 : static_cast<double>(residual[worst_at]);
+  return broken(fmt::format("value {} after {} updates and {} contributions", worst_at, taken_,
+                            settled_),
+                fmt::format("a residual of {} within {:.3g}", open_[worst_at],
+                            share * moved_[worst_at]),
+                fmt::format("{}", held));
+}
+
+}  // namespace tributary

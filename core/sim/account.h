@@ -1,0 +1,81 @@
+// Conservation, for one agent: the updates it was given, less what of them has been committed,
+// equals its residual. All of it is summed up here from what the agent was given and what it sent,
+// independently of what it keeps itself.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/round/actions.h"
+#include "core/round/agent.h"
+#include "core/round/round_plan.h"
+
+namespace tributary {
+
+class Account {
+ public:
+  explicit Account(std::uint64_t values);
+
+  // An update was handed to the agent, which may take it or drop it.
+  void offer(SharedFloats update) { offered_ = std::move(update); }
+
+  // A part of a payload of the last stage has been sent. An error where it contradicts what was
+  // sent before under the same address.
+  Status sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload);
+
+  // The whole payload that was sent for this bucket; empty where none was.
+  ByteSpan payload(const RoundKey& key, std::uint32_t bucket) const;
+
+  // What a committed round has in it of this agent. An error where the agent has settled that round
+  // against itself already.
+  Status committed(const RoundKey& key, std::uint64_t first_value, FloatVector decoded);
+  // No other attempt at this round will be committed.
+  void round_is_decided(const RoundKey& key);
+
+  // The agent says how many updates it has taken, ever; fewer than before after a crash.
+  Status take(std::uint64_t updates_taken, bool restarted);
+  // What the agent has stored as taken cannot be lost any more.
+  void stored(std::uint64_t updates_taken) { durable_ = std::max(durable_, updates_taken); }
+  std::uint64_t taken() const { return taken_; }
+
+  // Compares with the agent's residual, which is that of all rounds but `undecided`.
+  Status check(const float* residual, const std::vector<UndecidedRound>& undecided);
+  // The largest difference seen, as a share of its bound.
+  double error_max() const { return error_max_; }
+  std::size_t open_contributions() const { return contributions_.size(); }
+
+ private:
+  struct Payload {
+    PayloadSlice whole;      // of a single part
+    Bytes assembled;         // of several
+    std::vector<bool> parts;
+    std::uint64_t bytes = 0;
+  };
+  struct Contribution {
+    std::map<std::uint32_t, Payload> payloads;                       // by bucket
+    std::vector<std::pair<std::uint64_t, FloatVector>> decoded;  // committed: place and values
+  };
+
+  void give(const Contribution& contribution);
+  void add(std::span<const float> update, double sign);
+
+  std::vector<double> open_;   // given to it, less what was committed
+  std::vector<double> moved_;  // the sum of all magnitudes: what the bound grows with
+  std::uint64_t taken_ = 0;
+  std::uint64_t durable_ = 0;
+  std::uint64_t settled_ = 0;  // contributions
+  SharedFloats offered_;
+  std::deque<SharedFloats> recent_;  // the last ones taken, for a crash that undoes them
+  std::map<RoundKey, Contribution> contributions_;
+  std::set<RoundKey> settled_against_;
+  double error_max_ = 0;
+};
+
+}  // namespace tributary

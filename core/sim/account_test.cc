@@ -1,0 +1,85 @@
+#include "core/sim/account.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace tributary {
+namespace {
+
+SharedFloats floats(std::initializer_list<float> values) {
+  auto vector = std::make_shared<FloatVector>();
+  vector->assign(values.begin(), values.end());
+  return vector;
+}
+FloatVector plain(std::initializer_list<float> values) { return *floats(values); }
+
+constexpr RoundKey kFirst = {.job = 1, .round = 1, .epoch = 1, .attempt = 0};
+
+// A part of bucket 0 as an agent sends it, in one piece.
+Status send(Account& account, const RoundKey& key, const Bytes& bytes) {
+  wire::PartT part;
+  part.id = std::make_unique<wire::RoundId>(wire_id(key));
+  part.stage_bytes = part.payload_bytes = static_cast<std::uint32_t>(bytes.size());
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(wire::Part::Pack(builder, &part));
+  return account.sent(key, *flatbuffers::GetRoot<wire::Part>(builder.GetBufferPointer()),
+                      {nullptr, bytes});
+}
+
+TEST(Account, AnUpdateIsInTheResidualUntilItIsCommitted) {
+  Account account(2);
+  account.offer(floats({0.5f, -0.25f}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  EXPECT_TRUE(account.check(floats({0.5f, -0.25f})->data(), {}).ok());
+  EXPECT_FALSE(account.check(floats({0.5f, 0.0f})->data(), {}).ok());
+  EXPECT_FALSE(account.check(nullptr, {}).ok());
+
+  ASSERT_TRUE(account.committed(kFirst, 0, plain({0.25f, -0.5f})).ok());
+  const UndecidedRound undecided = {.id = kFirst, .agent_index = 0, .parts = {}};
+  EXPECT_TRUE(account.check(floats({0.5f, -0.25f})->data(), {undecided}).ok());
+  EXPECT_TRUE(account.check(floats({0.25f, 0.25f})->data(), {}).ok());
+  EXPECT_FALSE(account.check(floats({0.5f, -0.25f})->data(), {}).ok()) << "it was given away";
+}
+
+TEST(Account, SettledAgainstAndCommittedLaterIsAnError) {
+  Account account(1);
+  const Bytes payload(4, std::uint8_t{7});
+  ASSERT_TRUE(send(account, kFirst, payload).ok());
+  ASSERT_TRUE(account.check(nullptr, {}).ok());
+  EXPECT_FALSE(account.committed(kFirst, 0, plain({1.0f})).ok());
+}
+
+TEST(Account, TheSamePayloadMayBeSentAgainAndNoOther) {
+  Account account(1);
+  const Bytes payload(4, std::uint8_t{7});
+  ASSERT_TRUE(send(account, kFirst, payload).ok());
+  EXPECT_TRUE(send(account, kFirst, payload).ok());
+  EXPECT_FALSE(send(account, kFirst, Bytes(4, std::uint8_t{8})).ok());
+  EXPECT_EQ(account.payload(kFirst, 0).size(), 4u);
+  EXPECT_TRUE(account.payload(kFirst, 1).empty());
+}
+
+TEST(Account, ACrashMayUndoWhatWasNotStored) {
+  Account account(1);
+  account.offer(floats({1.0f}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  account.stored(1);
+  account.offer(floats({2.0f}));
+  ASSERT_TRUE(account.take(2, false).ok());
+  EXPECT_FALSE(account.take(1, false).ok()) << "without a crash nothing is undone";
+  ASSERT_TRUE(account.take(1, true).ok());
+  EXPECT_TRUE(account.check(floats({1.0f})->data(), {}).ok());
+  EXPECT_FALSE(account.take(0, true).ok()) << "it was stored";
+}
+
+TEST(Account, AnUpdateThatWasNotGivenCannotBeTaken) {
+  Account account(1);
+  EXPECT_FALSE(account.take(1, false).ok());
+  account.offer(floats({1.0f}));
+  EXPECT_FALSE(account.take(2, false).ok());
+  EXPECT_TRUE(account.take(1, false).ok());
+}
+
+}  // namespace
+}  // namespace tributary

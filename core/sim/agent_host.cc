@@ -1,0 +1,167 @@
+#include "core/sim/agent_host.h"
+
+#include <fmt/format.h>
+
+#include "core/sim/ledger.h"
+#include "schemas/frame.h"
+
+namespace tributary {
+namespace {
+
+// What an agent may hold for its job: model, residual, update, aggregates and payloads of a round
+// and of one more that is being caught up with.
+constexpr std::uint64_t kBufferedModelsMax = 12;
+constexpr std::uint64_t kBufferedFixedBytes = 1u << 20;
+
+}  // namespace
+
+SharedFloats dyadic_update(std::uint64_t seed, std::uint32_t agent, std::uint64_t round,
+                           std::size_t values) {
+  auto update = std::make_shared<FloatVector>(values);
+  Draws draws(seed ^ round << 20, DrawUse::training, agent);
+  for (std::size_t i = 0; i < values; i += 8) {
+    std::uint64_t bits = draws.bits();
+    for (std::size_t k = i; k < std::min(i + 8, values); ++k, bits >>= 8) {
+      (*update)[k] = static_cast<float>(static_cast<std::int8_t>(bits & 0xff)) * 0x1p-10f;
+    }
+  }
+  return update;
+}
+
+AgentHost::AgentHost(Room& room, Network& network, std::uint32_t index)
+    : Host(room, Ledger::agent_name(index), index + 1),
+      network_(network),
+      index_(index),
+      training_draws_(room.seed, DrawUse::training, index + (std::uint64_t{1} << 32)) {}
+
+Status AgentHost::boot() {
+  TRIBUTARY_ASSIGN(journal_, AgentJournal::open(journal_options()));
+  TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
+  AgentConfig config;
+  config.agent_id = host_name();
+  config.incarnation = draws_.bits() | 1;
+  TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
+  restarted_ = true;
+  return {};
+}
+
+void AgentHost::drop() {
+  machine_.reset();
+  journal_.reset();
+  skipper_ = {};
+  network_.hang_up(index_);
+}
+
+void AgentHost::started() {
+  look();
+  network_.dial(index_);
+}
+
+void AgentHost::look() {
+  room_.ledger.agent_seen(index_, *machine_, restarted_, room_.now());
+  restarted_ = false;
+  if (++looks_ % 64 != 0) return;
+  const std::uint64_t bound =
+      kBufferedFixedBytes + kBufferedModelsMax * 4 * room_.scenario.values();
+  if (const std::uint64_t held = machine_->buffered_bytes(); held > bound) {
+    room_.watch.report(room_.now(), "bounds",
+                       fmt::format("{} holds {} bytes, more than {}", host_name(), held, bound));
+  }
+}
+
+// --- what the machine asks for -------------------------------------------------------------------
+
+void AgentHost::perform(Action& action) {
+  if (auto* const sent = std::get_if<Send>(&action)) {
+    send(*sent);
+  } else if (auto* const record = std::get_if<StoreAgent>(&action)) {
+    store(*record);
+  } else if (const auto* const wanted = std::get_if<Train>(&action)) {
+    train(*wanted);
+  } else if (const auto* const note = std::get_if<Note>(&action)) {
+    room_.note(host_name(), *note);
+  } else if (std::holds_alternative<Finished>(action)) {
+    kill({.fault = {}, .down_ns = draws_.between(100, 2000) * 1'000'000});
+  }
+}
+
+void AgentHost::send(Send& sent) {
+  const wire::Frame& frame = *wire::GetFrame(sent.frame.data());
+  if (const wire::Update* const update = frame.message_as_Update()) {
+    room_.ledger.update_sent(index_, *update, sent.payload, room_.now());
+  }
+  network_.send_up(index_, {std::move(sent.frame), sent.has_payload, std::move(sent.payload)});
+}
+
+void AgentHost::store(StoreAgent& record) {
+  if (room_.mutation == Mutation::skip_residual_write) skipper_.apply(record.record);
+  Status status = journal_->store(record.record);
+  if (died_of_power()) return;
+  if (status.ok()) room_.ledger.agent_stored(index_, record.record);
+  later(draw_ns(room_.scenario.machines.disk, draws_),
+        [this, token = record.token, status = std::move(status)] {
+          handle(Stored{.token = token, .status = status});
+        });
+}
+
+void AgentHost::train(const Train& wanted) {
+  TimeNs duration = draw_ns(room_.scenario.machines.training, training_draws_);
+  if (slow_ > 0) {
+    --slow_;
+    duration += slow_ns_;
+    room_.tally.add(name(Incident::straggler));
+  }
+  const bool fails = failures_ > 0;
+  if (fails) {
+    --failures_;
+    room_.tally.add(name(Incident::training_failure));
+  }
+  later(duration, [this, fails, token = wanted.token, round = wanted.id.round,
+                   values = wanted.model->size()] {
+    if (fails) {
+      return handle(UpdateFailed{
+          .token = token,
+          .status = Status(StatusCode::unavailable, {.what = "training", .got = "no result"})});
+    }
+    SharedFloats update = dyadic_update(room_.seed, index_, round, values);
+    room_.ledger.account(index_).offer(update);
+    handle(UpdateReady{.token = token,
+                       .update = std::move(update),
+                       .loss = 1.0 / static_cast<double>(round + 1),
+                       .examples = 32,
+                       .local_steps = 1,
+                       .compute_s = 0.01});
+  });
+}
+
+// --- faults --------------------------------------------------------------------------------------
+
+void AgentHost::train_slowly(std::uint32_t times, TimeNs extra_ns) {
+  slow_ += times;
+  slow_ns_ = extra_ns;
+}
+
+void AgentHost::leave(TimeNs away_ns) {
+  if (!running()) return;
+  room_.tally.add(name(Incident::agent_leave));
+  // What has not gone out by then is cut off, as a service manager would.
+  later(away_ns, [this, away_ns] { kill({.fault = {}, .down_ns = away_ns}); });
+  handle(Shutdown{.reason = "maintenance"});
+}
+
+// --- Receiver ------------------------------------------------------------------------------------
+
+void AgentHost::receive(const FrameReceived& event) {
+  if (room_.mutation != Mutation::drop_straggler || !machine_->connected()) return handle(event);
+  const std::optional<std::uint32_t> place = room_.ledger.place(index_, event.frame);
+  if (!place) return handle(event);
+  const Bytes altered = with_contributor(Bytes(event.frame.begin(), event.frame.end()), *place);
+  FrameReceived forged = event;
+  forged.frame = altered;
+  handle(forged);
+}
+
+void AgentHost::connected(PeerId peer) { handle(PeerConnected{peer}); }
+void AgentHost::disconnected(PeerId peer) { handle(PeerDisconnected{peer}); }
+
+}  // namespace tributary

@@ -1,0 +1,192 @@
+#include "core/sim/network.h"
+
+#include <algorithm>
+
+#include "core/sim/ledger.h"
+#include "schemas/frame.h"
+
+namespace tributary {
+namespace {
+
+constexpr TimeNs kMs = 1'000'000;
+constexpr TimeNs kDialAgainNs = 150 * kMs;
+// One message in so many is kept to be replayed.
+constexpr std::uint64_t kKeptShare = 61;
+
+FrameReceived event_of(PeerId peer, const Message& message, std::string_view authenticated_as) {
+  return {.peer = peer,
+          .frame = message.frame,
+          .payload = message.payload.bytes,
+          .authenticated_as = authenticated_as};
+}
+
+}  // namespace
+
+Network::Network(Room& room) : room_(room), draws_(room.seed, DrawUse::hostile, 0) {
+  for (std::uint32_t i = 0; i < room.scenario.agents; ++i) {
+    links_.push_back({.up = Link(room.scenario.network, Draws(room.seed, DrawUse::link_up, i)),
+                      .down = Link(room.scenario.network, Draws(room.seed, DrawUse::link_down, i)),
+                      .old_up = {},
+                      .old_down = {},
+                      .hello = {}});
+  }
+}
+
+void Network::attach(Receiver& coordinator, std::vector<Receiver*> agents) {
+  coordinator_ = &coordinator;
+  agents_ = std::move(agents);
+}
+
+void Network::dial(std::uint32_t agent) {
+  Ends& ends = links_[agent];
+  if (ends.dialing) return;
+  ends.dialing = true;
+  room_.queue.after(draws_.between(kMs, 20 * kMs), [this, agent] {
+    links_[agent].dialing = false;
+    if (!agents_[agent]->listening()) return;
+    connect(agent);
+  });
+}
+
+void Network::connect(std::uint32_t agent) {
+  Ends& ends = links_[agent];
+  const bool reachable = coordinator_->listening() && !ends.up.cut(room_.now()) &&
+                         !ends.down.cut(room_.now());
+  if (!reachable) {
+    ends.dialing = true;
+    room_.queue.after(kDialAgainNs, [this, agent] {
+      links_[agent].dialing = false;
+      if (agents_[agent]->listening()) connect(agent);
+    });
+    return;
+  }
+  if (ends.peer != 0) agent_of_.erase(ends.peer);
+  ends.peer = next_peer_++;
+  agent_of_.emplace(ends.peer, agent);
+  if (draws_.chance(0.5)) coordinator_->connected(ends.peer);
+  agents_[agent]->connected(ends.peer);
+}
+
+void Network::dial_all() {
+  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    if (agents_[i]->listening()) dial(i);
+  }
+}
+
+void Network::hang_up(std::uint32_t agent) {
+  Ends& ends = links_[agent];
+  if (ends.peer == 0) return;
+  const PeerId peer = std::exchange(ends.peer, 0);
+  agent_of_.erase(peer);
+  const bool tell_coordinator = draws_.chance(0.5);
+  const bool tell_agent = draws_.chance(0.5);
+  if (tell_coordinator && coordinator_->listening()) {
+    room_.queue.after(kMs, [this, peer] {
+      if (coordinator_->listening()) coordinator_->disconnected(peer);
+    });
+  }
+  if (tell_agent && agents_[agent]->listening()) {
+    room_.queue.after(kMs, [this, agent, peer] {
+      if (agents_[agent]->listening()) agents_[agent]->disconnected(peer);
+    });
+  }
+}
+
+void Network::forget(PeerId peer) {
+  const auto found = agent_of_.find(peer);
+  if (found == agent_of_.end()) return;
+  const std::uint32_t agent = found->second;
+  agent_of_.erase(found);
+  links_[agent].peer = next_peer_++;
+  agent_of_.emplace(links_[agent].peer, agent);
+}
+
+void Network::remember(Ends& ends, bool to_agent, const Message& message) {
+  if (!to_agent && ends.hello.frame.empty() &&
+      wire::GetFrame(message.frame.data())->message_type() == wire::Message::Hello) {
+    ends.hello = message;
+  }
+  if (room_.traffic.messages % kKeptShare == 0) (to_agent ? ends.old_down : ends.old_up) = message;
+}
+
+void Network::send_up(std::uint32_t agent, Message message) {
+  Ends& ends = links_[agent];
+  if (ends.peer == 0) return;
+  remember(ends, false, message);
+  if (ends.lies > 0) {
+    if (auto lie = lie_about_sizes(message, draws_)) {
+      --ends.lies;
+      room_.tally.add(name(Incident::lying_agent));
+      carry(agent, false, std::move(*lie));
+    }
+  }
+  carry(agent, false, std::move(message));
+}
+
+void Network::send_down(PeerId peer, Message message) {
+  const auto found = agent_of_.find(peer);
+  if (found == agent_of_.end()) return;
+  remember(links_[found->second], true, message);
+  carry(found->second, true, std::move(message));
+}
+
+void Network::carry(std::uint32_t agent, bool to_agent, Message message) {
+  Ends& ends = links_[agent];
+  Link& link = to_agent ? ends.down : ends.up;
+  const Passage passage =
+      link.pass(room_.now(), message.bytes(), room_.faulty, room_.traffic);
+  for (int copy = 0; copy < passage.copies; ++copy) {
+    Message one = copy + 1 < passage.copies ? message : std::move(message);
+    if (copy == 0 && passage.flip) {
+      std::optional<Message> flipped = flip_a_bit(one, draws_);
+      if (!flipped) continue;
+      one = std::move(*flipped);
+    }
+    under_way_max_ = std::max(under_way_max_, ++ends.under_way);
+    room_.queue.at(passage.arrives_at_ns[static_cast<std::size_t>(copy)],
+                   [this, agent, peer = ends.peer, to_agent, one = std::move(one)] {
+                     --links_[agent].under_way;
+                     arrive(agent, peer, to_agent, one);
+                   });
+  }
+}
+
+void Network::arrive(std::uint32_t agent, PeerId peer, bool to_agent, const Message& message) {
+  // A connection that has ended takes what was under way with it.
+  if (peer == 0 || links_[agent].peer != peer) return;
+  Receiver& receiver = to_agent ? *agents_[agent] : *coordinator_;
+  if (!receiver.listening()) return;
+  const std::string who = Ledger::agent_name(agent);
+  receiver.receive(event_of(peer, message, to_agent ? std::string_view() : who));
+}
+
+// --- faults --------------------------------------------------------------------------------------
+
+void Network::mend_all() {
+  for (Ends& ends : links_) {
+    ends.up.mend();
+    ends.down.mend();
+    ends.lies = 0;
+  }
+}
+
+void Network::replay(std::uint32_t agent) {
+  const Ends& ends = links_[agent];
+  if (ends.peer == 0) return;
+  if (!ends.old_up.frame.empty()) carry(agent, false, ends.old_up);
+  if (!ends.old_down.frame.empty()) carry(agent, true, ends.old_down);
+}
+
+void Network::intrude(Message message, std::string authenticated_as) {
+  const PeerId peer = next_peer_++;
+  room_.queue.after(kMs, [this, peer, message = std::move(message),
+                          who = std::move(authenticated_as)] {
+    if (coordinator_->listening()) coordinator_->receive(event_of(peer, message, who));
+  });
+}
+
+void Network::disturb(std::uint32_t agent, bool to_agent, Message message) {
+  if (links_[agent].peer != 0) carry(agent, to_agent, std::move(message));
+}
+
+}  // namespace tributary

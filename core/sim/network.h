@@ -1,0 +1,91 @@
+// The virtual network: a connection of every agent to the coordinator over a link each way, and
+// whoever else knows the coordinator's port.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/sim/hostile.h"
+#include "core/sim/link.h"
+#include "core/sim/room.h"
+
+namespace tributary {
+
+// A process at one end of a connection.
+class Receiver {
+ public:
+  virtual ~Receiver() = default;
+  virtual bool listening() const = 0;
+  virtual void receive(const FrameReceived& event) = 0;
+  virtual void connected(PeerId peer) = 0;
+  virtual void disconnected(PeerId peer) = 0;
+};
+
+class Network {
+ public:
+  explicit Network(Room& room);
+
+  // Once, before anything else. Both must outlive this.
+  void attach(Receiver& coordinator, std::vector<Receiver*> agents);
+
+  // The agent's process dials the coordinator, as soon as that can be reached.
+  void dial(std::uint32_t agent);
+  // Everybody who runs does, as after a restart of the coordinator.
+  void dial_all();
+  // The connection is gone, with whatever is under way. Either side may be told or not.
+  void hang_up(std::uint32_t agent);
+  // The coordinator gives the peer's number up; its connection stays, and gets another.
+  void forget(PeerId peer);
+
+  void send_up(std::uint32_t agent, Message message);
+  void send_down(PeerId peer, Message message);
+
+  // --- faults ---
+  Link& up(std::uint32_t agent) { return links_[agent].up; }
+  Link& down(std::uint32_t agent) { return links_[agent].down; }
+  void mend_all();
+  // The next so many of its messages that claim sizes come with a lie in front.
+  void let_lie(std::uint32_t agent, std::uint32_t messages) { links_[agent].lies = messages; }
+  // Something that went over its link a while ago goes over it again, each way.
+  void replay(std::uint32_t agent);
+  // To the coordinator, from a connection of its own that `authenticated_as` has a key for.
+  void intrude(Message message, std::string authenticated_as);
+  // To an agent, or over its connection to the coordinator, as if from the other side.
+  void disturb(std::uint32_t agent, bool to_agent, Message message);
+  // A Hello that this agent has sent; nothing where none is remembered.
+  const Message& hello(std::uint32_t agent) const { return links_[agent].hello; }
+
+  std::uint64_t under_way_max() const { return under_way_max_; }
+
+ private:
+  struct Ends {
+    Link up;
+    Link down;
+    PeerId peer = 0;  // 0: no connection
+    bool dialing = false;
+    std::uint32_t lies = 0;
+    std::uint64_t under_way = 0;
+    Message old_up;
+    Message old_down;
+    Message hello;
+  };
+
+  void connect(std::uint32_t agent);
+  void carry(std::uint32_t agent, bool to_agent, Message message);
+  void arrive(std::uint32_t agent, PeerId peer, bool to_agent, const Message& message);
+  void remember(Ends& ends, bool to_agent, const Message& message);
+
+  Room& room_;
+  Receiver* coordinator_ = nullptr;
+  std::vector<Receiver*> agents_;
+  std::vector<Ends> links_;
+  std::map<PeerId, std::uint32_t> agent_of_;
+  PeerId next_peer_ = 1;
+  Draws draws_;
+  std::uint64_t under_way_max_ = 0;
+};
+
+}  // namespace tributary

@@ -1,0 +1,70 @@
+// What all machines of one simulation share: time, network, disks, and who watches.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/sim/disk_vfs.h"
+#include "core/sim/event_queue.h"
+#include "core/sim/ledger.h"
+#include "core/sim/link.h"
+#include "core/sim/mutation.h"
+#include "core/sim/scenario.h"
+#include "core/sim/watch.h"
+
+namespace tributary {
+
+// How often each kind of fault has fired, by name.
+class FaultTally {
+ public:
+  void add(std::string_view kind, std::uint64_t times = 1) {
+    if (times == 0 || kind.empty()) return;
+    const auto found = counts_.find(kind);
+    if (found != counts_.end()) {
+      found->second += times;
+    } else {
+      counts_.emplace(std::string(kind), times);
+    }
+  }
+  const std::map<std::string, std::uint64_t, std::less<>>& counts() const { return counts_; }
+
+ private:
+  std::map<std::string, std::uint64_t, std::less<>> counts_;
+};
+
+struct Room {
+  Room(const Scenario& what, std::uint64_t with_seed, Mutation with_mutation)
+      : scenario(what),
+        seed(with_seed),
+        mutation(with_mutation),
+        ledger(what.agents, what.values(), watch) {}
+
+  TimeNs now() const { return queue.now_ns(); }
+  void note(const std::string& host, const Note& note) {
+    ++notes[{note.name, note.reason}];
+    if (on_note) on_note(now(), host, note);
+  }
+
+  const Scenario& scenario;
+  const std::uint64_t seed;
+  const Mutation mutation;
+  EventQueue queue;
+  ManualClock dates;  // of the journals: nothing depends on them
+  DiskVfs vfs;
+  Watch watch;
+  Ledger ledger;
+  FaultTally tally;
+  LinkTally traffic;
+  // What the machines said, by name and reason, which are literals.
+  std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> notes;
+  std::function<void(TimeNs, const std::string&, const Note&)> on_note;
+  bool faulty = true;      // until faults stop
+  std::uint64_t path = 0;  // a hash of all that has happened, in order
+};
+
+}  // namespace tributary

@@ -1,0 +1,50 @@
+// Many seeds of one scenario, several at a time, some of them twice.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/sim/scenario.h"
+#include "core/sim/simulation.h"
+
+namespace tributary {
+
+struct RunsRequest {
+  std::uint64_t first_seed = 1;
+  std::uint64_t seeds = 1;
+  std::size_t threads = 1;
+  // Of so many seeds one runs a second time and must end in the same state; 0: none.
+  std::uint64_t repeat_every = 16;
+  Mutation mutation = Mutation::none;
+  bool stop_at_violation = false;
+  // How many rounds of all seeds are done; returns false to stop. Called by one thread at a time.
+  std::function<bool(std::uint64_t done, std::uint64_t total)> progress = {};
+};
+
+struct FailedRun {
+  std::uint64_t seed = 0;
+  Violation violation;  // the first one
+};
+
+struct RunsReport {
+  std::uint64_t seeds = 0;      // that ran
+  std::uint64_t repeated = 0;   // of which so many twice
+  std::uint64_t violations = 0;
+  std::vector<FailedRun> failed;  // in the order of their seeds
+  std::uint64_t state_hash = 0;   // of a single seed its own; otherwise of all, in their order
+  std::uint64_t rounds_committed = 0;
+  std::map<std::string, std::uint64_t, std::less<>> faults;
+  std::map<std::string, std::uint64_t> notes;
+  double virtual_s = 0;
+  std::uint64_t events = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  double conservation_error_max = 0;
+};
+
+Result<RunsReport> run_seeds(const Scenario& scenario, const RunsRequest& request);
+
+}  // namespace tributary

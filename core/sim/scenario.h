@@ -1,0 +1,98 @@
+// What is simulated: how many agents and rounds, the job, the machines and links, and what goes
+// wrong. Read from a TOML file; docs/simulation.md tells how to write one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/round/policy.h"
+
+namespace tributary {
+
+// What happens to one machine or link at one time, a stated number of times in a run.
+enum class Incident : std::uint8_t {
+  agent_kill,            // between any two actions; what was written to disk stays
+  agent_power_cut,       // in the midst of any write or sync
+  coordinator_kill,      //
+  coordinator_power_cut,
+  kill_before_publish,   // the coordinator, when a commit is in the journal and not yet published
+  partition,             // some agents are cut off
+  slow_link,             // delays of up to a second
+  agent_leave,           // says goodbye, and comes back
+  late_join,             // an agent that is not there at first
+  straggler,             // trains far longer than the deadline
+  training_failure,      //
+  disk_full,             // of an agent or the coordinator
+  disk_failure,          // writes and syncs fail now and then
+  lying_agent,           // sends frames that lie about sizes
+  garbage,               // strangers and agents send noise
+  twin_agent,            // a second process with the same identity says Hello
+  replay,                // what was sent long ago comes again
+};
+inline constexpr std::size_t kIncidents = 17;
+std::string_view name(Incident incident);
+
+// Times in milliseconds, from the lower to the higher.
+struct SpanMs {
+  double low = 0;
+  double high = 0;
+};
+
+struct IncidentPlan {
+  std::uint32_t count = 0;
+  SpanMs duration;
+};
+
+struct NetworkSettings {
+  SpanMs delay = {1, 4};
+  double rate_mbit_s = 1000;
+  double loss = 0;  // probabilities, of each message
+  double duplication = 0;
+  double reordering = 0;
+  double bit_flips = 0;
+};
+
+struct MachineSettings {
+  SpanMs training = {5, 30};
+  SpanMs disk = {0.2, 2};             // of a transaction
+  std::uint32_t skewed_clocks = 0;  // agents whose clock does not run as others do
+  double clock_rate_min = 0.8;      // of theirs
+  double clock_rate_max = 1.25;
+};
+
+struct JobSettings {
+  std::uint32_t buckets = 4;
+  std::uint32_t bucket_values = 1024;
+  std::string mode = "gradient";  // or "delta"
+  RoundPolicy policy;
+};
+
+struct Scenario {
+  std::string name;
+  std::string about;
+  std::uint32_t agents = 4;
+  std::uint32_t rounds = 10;
+  JobSettings job;
+  NetworkSettings network;
+  MachineSettings machines;
+
+  std::uint32_t faults_until_round = UINT32_MAX;  // of those that are committed
+  double faults_until_s = 600;                    // at the latest
+  std::array<IncidentPlan, kIncidents> incidents = {};
+
+  // Once faults have stopped, a round must be committed in so much time, and at the end every agent
+  // must have the model.
+  double progress_s = 60;
+
+  std::uint64_t values() const { return std::uint64_t{job.buckets} * job.bucket_values; }
+};
+
+// `origin` names the text in errors. Unknown keys are refused with the nearest known name.
+Result<Scenario> parse_scenario(std::string_view text, std::string_view origin);
+Result<Scenario> read_scenario(const std::string& path);
+
+}  // namespace tributary

@@ -1,0 +1,87 @@
+#include "core/sim/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tributary {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal(std::string_view text) {
+  const Result<Scenario> scenario = parse_scenario(text, "test.toml");
+  return scenario.ok() ? "" : scenario.status().text();
+}
+
+TEST(Scenario, ReadsEveryPart) {
+  const Result<Scenario> scenario = parse_scenario(R"toml(
+name = "small"
+agents = 7
+rounds = 9
+[job]
+buckets = 2
+bucket_values = 128
+codecs = ["fp32"]
+agents_min = 2
+[network]
+delay_ms = [1, 2.5]
+loss = 0.25
+[machines]
+skewed_clocks = 3
+[faults]
+until_round = 5
+[faults.agent_kill]
+count = 4
+duration_ms = [10, 20]
+[faults.partition]
+)toml",
+                                                   "test.toml");
+  ASSERT_TRUE(scenario.ok()) << scenario.status().text();
+  EXPECT_EQ(scenario->name, "small");
+  EXPECT_EQ(scenario->agents, 7u);
+  EXPECT_EQ(scenario->rounds, 9u);
+  EXPECT_EQ(scenario->values(), 256u);
+  EXPECT_EQ(scenario->job.policy.bucket_values_max, 128u);
+  EXPECT_EQ(scenario->network.delay.high, 2.5);
+  EXPECT_EQ(scenario->network.loss, 0.25);
+  EXPECT_EQ(scenario->machines.skewed_clocks, 3u);
+  EXPECT_EQ(scenario->faults_until_round, 5u);
+  const auto& incidents = scenario->incidents;
+  EXPECT_EQ(incidents[static_cast<std::size_t>(Incident::agent_kill)].count, 4u);
+  EXPECT_EQ(incidents[static_cast<std::size_t>(Incident::partition)].count, 1u);
+  EXPECT_EQ(incidents[static_cast<std::size_t>(Incident::garbage)].count, 0u);
+}
+
+TEST(Scenario, RefusesUnknownKeysWithTheNearestKnownOne) {
+  EXPECT_THAT(refusal("agent = 4"), HasSubstr("'agents'"));
+  EXPECT_THAT(refusal("[netwrok]\nloss = 0.1"), HasSubstr("'network'"));
+  EXPECT_THAT(refusal("[network]\nlos = 0.1"), HasSubstr("'loss'"));
+  EXPECT_THAT(refusal("[faults.agent_kil]\ncount = 1"), HasSubstr("'agent_kill'"));
+  EXPECT_THAT(refusal("[faults.agent_kill]\ncounts = 1"), HasSubstr("'count'"));
+  EXPECT_THAT(refusal("rounds = 3\n\n[job]\nbukets = 1"), HasSubstr("line 4"));
+}
+
+TEST(Scenario, RefusesValuesOutOfBounds) {
+  EXPECT_THAT(refusal("agents = 0"), HasSubstr("from 1"));
+  EXPECT_THAT(refusal("agents = -3"), HasSubstr("-3"));
+  EXPECT_THAT(refusal("agents = 'many'"), HasSubstr("whole number"));
+  EXPECT_THAT(refusal("[network]\nloss = 0.9"), HasSubstr("0.5"));
+  EXPECT_THAT(refusal("[network]\nloss = nan"), HasSubstr("number"));
+  EXPECT_THAT(refusal("[network]\ndelay_ms = [5, 1]"), HasSubstr("lowest, highest"));
+  EXPECT_THAT(refusal("[network]\ndelay_ms = 5"), HasSubstr("lowest, highest"));
+  EXPECT_THAT(refusal("[job]\nmode = 'sideways'"), HasSubstr("gradient or delta"));
+  EXPECT_THAT(refusal("[job]\nquorum_fraction = 2"), HasSubstr("quorum_fraction"));
+  EXPECT_THAT(refusal("agents = 2\n[job]\nagents_min = 3"), HasSubstr("agents_min"));
+  EXPECT_THAT(refusal("faults = 3"), HasSubstr("a table"));
+}
+
+TEST(Scenario, SaysWhereTextIsNoToml) {
+  EXPECT_THAT(refusal("agents = 2\nrounds ="), HasSubstr("test.toml, line 2"));
+}
+
+TEST(Scenario, AMissingFileIsAnError) {
+  EXPECT_EQ(read_scenario("nowhere/to/be/found.toml").status().code(), StatusCode::not_found);
+}
+
+}  // namespace
+}  // namespace tributary

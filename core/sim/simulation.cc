@@ -1,0 +1,216 @@
+#include "core/sim/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/checksum.h"
+#include "core/sim/agent_host.h"
+#include "core/sim/coordinator_host.h"
+#include "core/sim/incidents.h"
+#include "core/sim/network.h"
+#include "core/sim/room.h"
+
+namespace tributary {
+namespace {
+
+constexpr TimeNs kMs = 1'000'000;
+constexpr TimeNs kLookEveryNs = 50 * kMs;
+// Of one link and way: more would be a machine that floods.
+constexpr std::uint64_t kUnderWayMax = 20'000;
+
+TimeNs ns_of(double seconds) { return static_cast<TimeNs>(seconds * 1e9); }
+
+class Simulation {
+ public:
+  Simulation(const Scenario& scenario, const SimOptions& options)
+      : options_(options),
+        room_(scenario, options.seed, options.mutation),
+        network_(room_),
+        coordinator_(room_, network_),
+        incidents_(room_, network_, coordinator_, agents_) {
+    room_.on_note = options.on_note;
+    std::vector<Receiver*> receivers;
+    for (std::uint32_t i = 0; i < scenario.agents; ++i) {
+      agents_.push_back(std::make_unique<AgentHost>(room_, network_, i));
+      receivers.push_back(agents_.back().get());
+    }
+    network_.attach(coordinator_, std::move(receivers));
+  }
+
+  Result<SimReport> run() {
+    incidents_.begin();
+    look_again();
+    while (!room_.queue.empty() && !over_ && room_.watch.count() == 0) {
+      room_.queue.run_next();
+      room_.path = room_.path * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(room_.now());
+      if (room_.ledger.rounds_committed() != rounds_) TRIBUTARY_TRY(round_committed());
+    }
+    return report();
+  }
+
+ private:
+  Status round_committed() {
+    rounds_ = room_.ledger.rounds_committed();
+    progress_at_ns_ = room_.now();
+    incidents_.round_begins(rounds_ + 1);
+    if (options_.progress && !options_.progress(rounds_)) {
+      return Status(StatusCode::cancelled, {.what = "simulation"});
+    }
+    return {};
+  }
+
+  void look_again() {
+    look();
+    room_.queue.after(kLookEveryNs, [this] { look_again(); });
+  }
+
+  void look() {
+    const Scenario& scenario = room_.scenario;
+    if (room_.faulty && (rounds_ >= std::min(scenario.faults_until_round, scenario.rounds) ||
+                         room_.now() >= ns_of(scenario.faults_until_s))) {
+      calm_down();
+    }
+    if (network_.under_way_max() > kUnderWayMax) {
+      room_.watch.report(room_.now(), "bounds",
+                         fmt::format("{} messages under way on one link", network_.under_way_max()));
+    }
+    if (room_.faulty) return;
+    if (rounds_ == scenario.rounds && all_are_there()) return finish();
+    if (room_.now() - progress_at_ns_ > ns_of(scenario.progress_s)) complain_of_no_progress();
+  }
+
+  void calm_down() {
+    room_.faulty = false;
+    progress_at_ns_ = room_.now();
+    incidents_.stop();
+  }
+
+  bool all_are_there() const {
+    return coordinator_.running() && coordinator_.machine().model_version() == rounds_ &&
+           std::ranges::all_of(agents_, [&](const auto& agent) {
+             return agent->running() && agent->machine().model_version() == rounds_ &&
+                    agent->machine().undecided().empty();
+           });
+  }
+
+  // At the end everything is switched off at once; what comes up again must be what it was.
+  void finish() {
+    if (last_restart_) {
+      over_ = true;
+      return;
+    }
+    last_restart_ = true;
+    progress_at_ns_ = room_.now();
+    const Ending ending = {.fault = {}, .power_cut = true, .down_ns = 100 * kMs};
+    coordinator_.kill(ending);
+    for (const auto& agent : agents_) agent->kill(ending);
+  }
+
+  void complain_of_no_progress() {
+    std::string who;
+    for (std::uint32_t i = 0; i < agents_.size() && who.size() < 200; ++i) {
+      const AgentHost& agent = *agents_[i];
+      if (!agent.running()) {
+        who += fmt::format("; {} is down", Ledger::agent_name(i));
+      } else if (agent.machine().model_version() != rounds_ ||
+                 !agent.machine().undecided().empty()) {
+        who += fmt::format("; {} is {}, at version {}, with {} undecided; {}",
+                           Ledger::agent_name(i),
+                           agent.machine().connected() ? "connected" : "not connected",
+                           agent.machine().model_version(), agent.machine().undecided().size(),
+                           as_the_coordinator_sees(Ledger::agent_name(i)));
+      }
+    }
+    room_.watch.report(
+        room_.now(), "progress",
+        fmt::format("{} s without faults and without progress after round {} of {}; coordinator "
+                    "{}{}",
+                    room_.scenario.progress_s, rounds_, room_.scenario.rounds,
+                    coordinator_.running() ? "runs" : "is down", who));
+  }
+
+  std::string as_the_coordinator_sees(const std::string& agent) const {
+    if (!coordinator_.running()) return "nobody knows of it";
+    for (const Coordinator::AgentView& view : coordinator_.machine().agents()) {
+      if (view.agent_id != agent) continue;
+      return fmt::format("the coordinator has it {} at version {}",
+                         view.ready ? "ready" : "catching up", view.model_version);
+    }
+    return "the coordinator does not know it";
+  }
+
+  SimReport report() {
+    SimReport report;
+    report.seed = room_.seed;
+    count_faults();
+    report.violations = room_.watch.count();
+    report.found = room_.watch.violations();
+    report.rounds_committed = rounds_;
+    report.faults = room_.tally.counts();
+    for (const auto& [note, count] : room_.notes) {
+      report.notes.emplace(fmt::format("{}.{}", note.first, note.second), count);
+    }
+    report.virtual_s = static_cast<double>(room_.now()) * 1e-9;
+    report.events = room_.queue.done();
+    report.messages = room_.traffic.messages;
+    report.bytes = room_.traffic.bytes;
+    report.conservation_error_max = room_.ledger.conservation_error_max();
+    report.state_hash = state_hash();
+    return report;
+  }
+
+  void count_faults() {
+    const LinkTally& traffic = room_.traffic;
+    room_.tally.add("loss", traffic.lost);
+    room_.tally.add("duplication", traffic.duplicated);
+    room_.tally.add("reordering", traffic.reordered);
+    room_.tally.add("bit_flip", traffic.flipped);
+    room_.tally.add("cut_off", traffic.cut_off);
+    room_.tally.add("delay", traffic.slowed);
+    count_disk(coordinator_.disk().tally());
+    for (const auto& agent : agents_) count_disk(agent->disk().tally());
+  }
+
+  void count_disk(const DiskTally& disk) {
+    room_.tally.add("failed_write", disk.failed_writes);
+    room_.tally.add("failed_sync", disk.failed_syncs);
+    room_.tally.add("no_space", disk.full);
+    room_.tally.add("lost_write", disk.lost_writes);
+    room_.tally.add("torn_write", disk.torn_writes);
+  }
+
+  std::uint64_t state_hash() const {
+    Checksum sum;
+    const auto add = [&](std::uint64_t value) {
+      sum.update({reinterpret_cast<const std::uint8_t*>(&value), sizeof(value)});
+    };
+    add(room_.path);
+    add(room_.queue.done());
+    add(rounds_);
+    for (const auto& [kind, count] : room_.tally.counts()) add(count);
+    add(coordinator_.running() ? coordinator_.machine().state_hash() : 0);
+    for (const auto& agent : agents_) add(agent->running() ? agent->machine().state_hash() : 0);
+    return sum.finish64();
+  }
+
+  const SimOptions& options_;
+  Room room_;
+  Network network_;
+  CoordinatorHost coordinator_;
+  AgentHosts agents_;
+  Incidents incidents_;
+  std::uint64_t rounds_ = 0;
+  TimeNs progress_at_ns_ = 0;
+  bool last_restart_ = false;
+  bool over_ = false;
+};
+
+}  // namespace
+
+Result<SimReport> simulate(const Scenario& scenario, const SimOptions& options) {
+  Simulation simulation(scenario, options);
+  return simulation.run();
+}
+
+}  // namespace tributary

@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string_view>
+
+#include "core/sim/simulation_testing.h"
+
+namespace tributary {
+namespace {
+
+// What a run of the mixed scenario counts: incidents, and what befalls messages and writes.
+constexpr std::array<std::string_view, 27> kEveryFault = {
+    "agent_kill",  "agent_power_cut",  "coordinator_kill", "coordinator_power_cut",
+    "kill_before_publish", "partition", "slow_link",       "agent_leave",
+    "late_join",   "straggler",        "training_failure", "disk_full",
+    "disk_failure", "lying_agent",     "garbage",          "twin_agent",
+    "replay",      "loss",             "duplication",      "reordering",
+    "bit_flip",    "cut_off",          "delay",            "lost_write",
+    "torn_write",  "slow_clock",       "fast_clock"};
+
+TEST(MixedFaults, HoldWhatMustHoldOverManySeeds) {
+  const Scenario scenario = scenario_named("mixed");
+  const RunsReport report = run_some(scenario, {.first_seed = 1000, .seeds = 32});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  EXPECT_EQ(report.rounds_committed, 32u * scenario.rounds);
+  EXPECT_EQ(report.repeated, 2u);
+  for (const std::string_view fault : kEveryFault) {
+    EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
+  }
+}
+
+// The large scenario, cut down to what a test may take.
+TEST(ManyAgents, HoldWhatMustHold) {
+  Scenario scenario = scenario_named("thousand");
+  scenario.agents = 300;
+  scenario.rounds = 20;
+  scenario.faults_until_round = 16;
+  for (IncidentPlan& plan : scenario.incidents) plan.count = (plan.count + 4) / 5;
+  const RunsReport report = run_some(scenario, {});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  EXPECT_EQ(report.rounds_committed, 20u);
+}
+
+class PlantedBugsInTheMix : public testing::TestWithParam<Mutation> {};
+
+TEST_P(PlantedBugsInTheMix, AreFoundWithinAHundredSeeds) {
+  const RunsReport report = run_some(scenario_named("mixed"), {.seeds = 100,
+                                                               .repeat_every = 0,
+                                                               .mutation = GetParam(),
+                                                               .stop_at_violation = true});
+  EXPECT_FALSE(report.failed.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, PlantedBugsInTheMix,
+                         testing::Values(Mutation::apply_before_commit, Mutation::drop_straggler,
+                                         Mutation::skip_residual_write),
+                         [](const testing::TestParamInfo<Mutation>& info) {
+                           return std::string(
+                               kMutationNames[static_cast<std::size_t>(info.param)]);
+                         });
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,135 @@
+#include "core/sim/simulation.h"
+
+#include <gmock/gmock.h>
+
+#include <ostream>
+#include <vector>
+
+#include "core/sim/agent_host.h"
+#include "core/sim/simulation_testing.h"
+
+namespace tributary {
+namespace {
+
+// A scenario, and the faults that must have fired after a few seeds of it.
+struct Case {
+  std::string scenario;
+  std::vector<std::string> faults;
+  friend std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.scenario; }
+};
+
+class Scenarios : public testing::TestWithParam<Case> {};
+
+TEST_P(Scenarios, HoldWhatMustHold) {
+  const Scenario scenario = scenario_named(GetParam().scenario);
+  const RunsReport report = run_some(scenario, {.seeds = 4, .repeat_every = 4});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  EXPECT_EQ(report.seeds, 4u);
+  EXPECT_EQ(report.repeated, 1u);
+  EXPECT_EQ(report.rounds_committed, 4u * scenario.rounds);
+  EXPECT_GT(report.conservation_error_max, 0) << "a comparison that never sees rounding sees nothing";
+  for (const std::string& fault : GetParam().faults) {
+    EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, Scenarios,
+    testing::Values(
+        Case{"calm", {}},
+        Case{"power_cuts", {"agent_power_cut", "coordinator_power_cut", "lost_write", "torn_write"}},
+        Case{"kills", {"agent_kill", "coordinator_kill", "kill_before_publish"}},
+        Case{"bad_network",
+             {"loss", "duplication", "reordering", "bit_flip", "partition", "cut_off", "slow_link",
+              "delay", "replay"}},
+        Case{"bad_disks", {"disk_full", "disk_failure", "failed_write", "failed_sync", "no_space"}},
+        Case{"stragglers",
+             {"straggler", "training_failure", "agent_leave", "late_join", "slow_clock",
+              "fast_clock"}},
+        Case{"hostile", {"lying_agent", "garbage", "twin_agent"}}),
+    [](const testing::TestParamInfo<Case>& info) { return info.param.scenario; });
+
+TEST(Simulation, TheSameSeedEndsInTheSameStateAndAnotherInAnother) {
+  const Scenario scenario = scenario_named("bad_network");
+  const auto state = [&](std::uint64_t seed) {
+    const Result<SimReport> report = simulate(scenario, {.seed = seed});
+    EXPECT_TRUE(report.ok());
+    return report.ok() ? report->state_hash : 0;
+  };
+  EXPECT_EQ(state(3), state(3));
+  EXPECT_NE(state(3), state(4));
+}
+
+TEST(Simulation, WithoutFaultsNoneIsCounted) {
+  const RunsReport report = run_some(scenario_named("calm"), {});
+  EXPECT_TRUE(report.faults.empty());
+  EXPECT_EQ(report.rounds_committed, 20u);
+}
+
+TEST(Simulation, CanBeStopped) {
+  const Scenario scenario = scenario_named("calm");
+  std::uint64_t seen = 0;
+  SimOptions options;
+  options.progress = [&](std::uint64_t rounds) {
+    seen = rounds;
+    return rounds < 3;
+  };
+  EXPECT_EQ(simulate(scenario, options).status().code(), StatusCode::cancelled);
+  EXPECT_EQ(seen, 3u);
+}
+
+TEST(Simulation, AJobThatCannotGoOnIsAViolation) {
+  Scenario scenario = scenario_named("calm");
+  scenario.progress_s = 5;
+  scenario.faults_until_s = 1;
+  scenario.rounds = 1000;
+  scenario.network.delay = {5000, 5000};  // longer than any deadline
+  const RunsReport report = run_some(scenario, {});
+  ASSERT_EQ(report.failed.size(), 1u);
+  EXPECT_EQ(report.failed[0].violation.invariant, "progress");
+}
+
+TEST(DyadicUpdate, IsAFunctionOfItsAddressWithExactSums) {
+  const SharedFloats update = dyadic_update(1, 2, 3, 100);
+  EXPECT_EQ(*update, *dyadic_update(1, 2, 3, 100));
+  EXPECT_NE(*update, *dyadic_update(1, 2, 4, 100));
+  EXPECT_NE(*update, *dyadic_update(1, 3, 3, 100));
+  EXPECT_NE(*update, *dyadic_update(2, 2, 3, 100));
+  for (const float value : *update) {
+    EXPECT_EQ(value * 1024.0f, static_cast<float>(static_cast<int>(value * 1024.0f)));
+    EXPECT_LE(std::abs(value), 0.125f);
+  }
+}
+
+// --- planted bugs --------------------------------------------------------------------------------
+
+struct PlantedBug {
+  Mutation mutation;
+  std::string scenario;
+  std::string invariant;
+};
+
+class PlantedBugs : public testing::TestWithParam<PlantedBug> {};
+
+TEST_P(PlantedBugs, AreFoundWithinAHundredSeeds) {
+  const PlantedBug& bug = GetParam();
+  const Scenario scenario = scenario_named(bug.scenario);
+  const RunsReport report = run_some(scenario, {.seeds = 100,
+                                                .repeat_every = 0,
+                                                .mutation = bug.mutation,
+                                                .stop_at_violation = true});
+  ASSERT_FALSE(report.failed.empty());
+  EXPECT_EQ(report.failed[0].violation.invariant, bug.invariant) << failures_of(report);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Each, PlantedBugs,
+    testing::Values(PlantedBug{Mutation::apply_before_commit, "kills", "commits"},
+                    PlantedBug{Mutation::drop_straggler, "stragglers", "conservation"},
+                    PlantedBug{Mutation::skip_residual_write, "kills", "conservation"}),
+    [](const testing::TestParamInfo<PlantedBug>& info) {
+      return std::string(kMutationNames[static_cast<std::size_t>(info.param.mutation)]);
+    });
+
+}  // namespace
+}  // namespace tributary

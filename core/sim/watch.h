@@ -1,0 +1,37 @@
+// Violations of what must always hold, as they are found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/round/events.h"
+
+namespace tributary {
+
+struct Violation {
+  std::string invariant;  // "conservation", "replicas", "commits", "bounds", "progress", "journal"
+  TimeNs at_ns = 0;       // virtual
+  std::string text;
+};
+
+class Watch {
+ public:
+  void report(TimeNs now, std::string invariant, std::string text) {
+    ++count_;
+    if (violations_.size() < kKeptMax) {
+      violations_.push_back({std::move(invariant), now, std::move(text)});
+    }
+  }
+  std::uint64_t count() const { return count_; }
+  const std::vector<Violation>& violations() const { return violations_; }
+
+ private:
+  // What follows from the first ones is of little use.
+  static constexpr std::size_t kKeptMax = 20;
+
+  std::uint64_t count_ = 0;
+  std::vector<Violation> violations_;
+};
+
+}  // namespace tributary
