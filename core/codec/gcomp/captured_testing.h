@@ -69,9 +69,8 @@ inline std::vector<Capture> captures(const std::filesystem::path& folder) {
   return all;
 }
 
-inline std::filesystem::path root() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().parent_path();
-}
+// TRIBUTARY_SOURCE is the checkout.
+inline std::filesystem::path root() { return TRIBUTARY_SOURCE; }
 
 // The committed ones.
 inline std::vector<Capture> captures() {
