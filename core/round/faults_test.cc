@@ -2,7 +2,7 @@
 // ends, replicas are identical, and no update is lost.
 #include <gtest/gtest.h>
 
-#include "core/round/federation_testing.h"
+#include "core/round/mixed_faults_testing.h"
 
 namespace tributary {
 namespace {
@@ -91,38 +91,8 @@ TEST(Faults, CoordinatorCrashesAnywhere) {
 }
 
 TEST(Faults, EverythingAtOnce) {
-  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    Options options = options_for(seed % 3 == 0 ? "thc" : "topk:cr=0.1");
-    options.seed = seed;
-    options.agents = 5;
-    options.rounds = 10;
-    options.loss = 0.05;
-    options.repeat = 0.05;
-    options.delay_max_ns = 20 * kNsPerMs;
-    options.history_rounds_max = 4;
-    options.redo_models = 0.1;
-    Federation federation(options);
-    for (std::uint32_t i = 0; i < 12; ++i) {
-      const TimeNs when = static_cast<TimeNs>(20 + 61 * i + seed * 7) * kNsPerMs;
-      if (i % 4 == 3) {
-        federation.at(when, [&federation] { federation.crash_coordinator(); });
-        federation.at(when + 40 * kNsPerMs, [&federation] { federation.start_coordinator(); });
-      } else if (i % 4 == 2) {
-        federation.at(when, [&federation, i] { federation.set_cut(i % 5, true); });
-        federation.at(when + 1'500 * kNsPerMs,
-                      [&federation, i] { federation.set_cut(i % 5, false); });
-      } else {
-        federation.at(when, [&federation, i] {
-          if (federation.alive(i % 5)) federation.crash_agent(i % 5);
-        });
-        federation.at(when + 100 * kNsPerMs, [&federation, i] {
-          if (!federation.alive(i % 5)) federation.start_agent(i % 5);
-        });
-      }
-    }
-    ASSERT_TRUE(federation.run([&] { return federation.now() > 3'000 * kNsPerMs; })) << seed;
-    federation.set_loss(0, 0);
-    expect_well(federation, 1e-4);
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    round_testing::play_mixed(seed);
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
 }
