@@ -20,7 +20,8 @@ Row row_of(const Case& one, std::vector<double> seconds) {
           .median_bytes_per_s = one.bytes / seconds[seconds.size() / 2],
           .min_bytes_per_s = one.bytes / seconds.back(),
           .max_bytes_per_s = one.bytes / seconds.front(),
-          .goals = one.goals};
+          .goals = one.goals,
+          .unit = one.unit};
 }
 
 }  // namespace

@@ -19,12 +19,19 @@ struct Goal {
   double ratio_min = 0;
 };
 
+// What a case counts, and how many of it make one in the table.
+struct Unit {
+  std::string_view name = "GB/s";
+  double size = 1e9;
+};
+
 struct Case {
   std::string name;
-  double bytes = 0;  // that one call of `run` handles
+  double bytes = 0;  // that one call of `run` handles; or whatever `unit` counts
   std::function<void()> run;
   std::function<Status()> check;  // after a call of `run`: is the answer right?
   std::vector<Goal> goals = {};
+  Unit unit = {};
 };
 
 struct Settings {
@@ -51,6 +58,7 @@ struct Row {
   double min_bytes_per_s = 0;
   double max_bytes_per_s = 0;
   std::vector<Goal> goals;
+  Unit unit = {};
 };
 
 // Checks, then times. An answer that is wrong is an error that names the case.

@@ -92,8 +92,10 @@ void print_table(const Suite& suite, const std::vector<Row>& rows) {
   fmt::print("{}: {}\n\n{:<40} {:>8} {:>8} {:>8}  {}\n", suite.name, suite.about, "case", "GB/s",
              "min", "max", "against its peers");
   for (const Row& row : rows) {
-    fmt::print("{:<40} {:>8.2f} {:>8.2f} {:>8.2f}  ", row.name, row.median_bytes_per_s / 1e9,
-               row.min_bytes_per_s / 1e9, row.max_bytes_per_s / 1e9);
+    fmt::print("{:<40} {:>8.2f} {:>8.2f} {:>8.2f}  ", row.name,
+               row.median_bytes_per_s / row.unit.size, row.min_bytes_per_s / row.unit.size,
+               row.max_bytes_per_s / row.unit.size);
+    if (row.unit.name != Unit().name) fmt::print("{}  ", row.unit.name);
     for (const Goal& goal : row.goals) {
       const double ratio = row.median_bytes_per_s / row_named(rows, goal.peer).median_bytes_per_s;
       fmt::print("{:.2f} x {}", ratio, goal.peer);

@@ -53,6 +53,10 @@ TEST(Usage, HelpsEverywhereWithExamples) {
                                              {"codec", "encode"},
                                              {"codec", "decode"},
                                              {"codec", "measure"},
+                                             {"keys", "new"},
+                                             {"keys", "show"},
+                                             {"keys", "allow"},
+                                             {"keys", "revoke"},
                                              {"plan", "table"},
                                              {"demo"}}) {
     std::vector<std::string> args = words;

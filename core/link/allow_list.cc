@@ -122,8 +122,8 @@ Result<std::string> read_text(const std::string& path) {
 class FolderLock {
  public:
   static Result<FolderLock> of(const std::string& path) {
-    std::string folder = std::filesystem::path(path).parent_path();
-    if (folder.empty()) folder = ".";
+    const std::string parent = std::filesystem::path(path).parent_path();
+    const std::string folder(parent.empty() ? "." : parent.c_str());
     const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     FolderLock lock(file);
     int locked = -1;

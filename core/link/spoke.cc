@@ -199,6 +199,7 @@ Status ZmqSpoke::look_at_connection() {
 
 LinkEvent ZmqSpoke::connection_made() {
   state_ = State::connected;
+  dealer_.catch_up();  // the greeting leaves with this
   ++connection_;
   ++counters_.connections;
   outbox_.emplace(options_.limits);

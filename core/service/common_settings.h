@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -52,7 +53,7 @@ int daemon_main(const DaemonAbout& about, int argc, char** argv,
                 const std::function<Status(const DaemonFlags& flags)>& run);
 
 // Drawn at random, never 0.
-std::uint64_t draw_incarnation();
+Result<std::uint64_t> draw_incarnation();
 
 // The pair in the file; without encryption and without a file, a fresh one.
 Result<KeyPair> keys_for(const std::string& file, bool encrypted);
