@@ -48,9 +48,9 @@ Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char*
 Status fill(Settings& settings, const DaemonFlags& flags);
 
 // A daemon's main(): `run` does what the flags say, and how it ends becomes the exit code. Errors
-// go to standard error.
-int daemon_main(const DaemonAbout& about, int argc, char** argv,
-                const std::function<Status(const DaemonFlags& flags)>& run);
+// go to `err`.
+int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& out,
+                std::ostream& err, const std::function<Status(const DaemonFlags& flags)>& run);
 
 // Drawn at random, never 0.
 Result<std::uint64_t> draw_incarnation();
