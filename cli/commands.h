@@ -13,11 +13,11 @@ Command codec_encode_command();
 Command codec_decode_command();
 Command codec_measure_command();
 Command demo_command();
-Command load_command();
 Command keys_allow_command();
 Command keys_new_command();
 Command keys_revoke_command();
 Command keys_show_command();
+Command load_command();
 Command plan_table_command();
 Command sim_run_command();
 

@@ -89,7 +89,7 @@ Status CoordinatorDaemon::open() {
   TRIBUTARY_TRY(open_link());
 
   CoordinatorConfig config = settings_.machine;
-  config.incarnation = draw_incarnation();
+  TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
   // The machine takes the state; the journal's answer about jobs is needed once more.
   const CoordinatorState restored = state;
   TRIBUTARY_ASSIGN(machine_, Coordinator::make(std::move(config), std::move(state)));

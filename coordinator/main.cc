@@ -10,11 +10,12 @@ int main(int argc, char** argv) {
       .summary =
           "plans the rounds of a federation, adds up what its agents send, keeps the journal",
       .takes_job = true};
-  return tributary::daemon_main(about, argc, argv, [](const DaemonFlags& flags) -> Status {
-    TRIBUTARY_ASSIGN(const tributary::CoordinatorSettings settings,
-                     tributary::read_coordinator_settings(flags));
-    if (!flags.check) return tributary::run_coordinator(settings);
-    std::cout << "settings are fine\n";
-    return {};
-  });
+  return tributary::daemon_main(about, argc, argv, std::cout, std::cerr,
+                                [](const DaemonFlags& flags) -> Status {
+                                  TRIBUTARY_ASSIGN(const tributary::CoordinatorSettings settings,
+                                                   tributary::read_coordinator_settings(flags));
+                                  if (!flags.check) return tributary::run_coordinator(settings);
+                                  std::cout << "settings are fine\n";
+                                  return {};
+                                });
 }

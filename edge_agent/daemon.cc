@@ -113,7 +113,7 @@ Status AgentDaemon::open() {
   TRIBUTARY_ASSIGN(trainer_, make_trainer(settings_.trainer, settings_.training));
 
   AgentConfig config = settings_.machine;
-  config.incarnation = draw_incarnation();
+  TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
   TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
   loop_ = std::make_unique<MachineLoop>(
       LoopParts{.handle = [this](TimeNs now, const Event& event) { return handle(now, event); },
@@ -137,11 +137,12 @@ Status AgentDaemon::open_link() {
   if (settings_.encrypted) {
     TRIBUTARY_ASSIGN(hub, parse_public_key(settings_.coordinator_key));
   }
+  TRIBUTARY_ASSIGN(const std::uint64_t seed, draw_incarnation());
   TRIBUTARY_ASSIGN(link_, open_spoke({.endpoint = settings_.coordinator,
                                       .keys = std::move(keys),
                                       .hub = hub,
                                       .encrypted = settings_.encrypted,
-                                      .seed = draw_incarnation()}));
+                                      .seed = seed}));
   if (settings_.shape_bytes_per_s == 0) return {};
   ShapedOptions shape;
   shape.out.bytes_per_s = settings_.shape_bytes_per_s;

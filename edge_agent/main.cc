@@ -9,11 +9,12 @@ int main(int argc, char** argv) {
       .program = "tributary-agent",
       .summary =
           "trains on this device's data and exchanges compressed updates with a coordinator"};
-  return tributary::daemon_main(about, argc, argv, [](const DaemonFlags& flags) -> Status {
-    TRIBUTARY_ASSIGN(const tributary::AgentSettings settings,
-                     tributary::read_agent_settings(flags));
-    if (!flags.check) return tributary::run_agent(settings);
-    std::cout << "settings are fine\n";
-    return {};
-  });
+  return tributary::daemon_main(about, argc, argv, std::cout, std::cerr,
+                                [](const DaemonFlags& flags) -> Status {
+                                  TRIBUTARY_ASSIGN(const tributary::AgentSettings settings,
+                                                   tributary::read_agent_settings(flags));
+                                  if (!flags.check) return tributary::run_agent(settings);
+                                  std::cout << "settings are fine\n";
+                                  return {};
+                                });
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,12 +48,12 @@ Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char*
 Status fill(Settings& settings, const DaemonFlags& flags);
 
 // A daemon's main(): `run` does what the flags say, and how it ends becomes the exit code. Errors
-// go to standard error.
-int daemon_main(const DaemonAbout& about, int argc, char** argv,
-                const std::function<Status(const DaemonFlags& flags)>& run);
+// go to `err`.
+int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& out,
+                std::ostream& err, const std::function<Status(const DaemonFlags& flags)>& run);
 
 // Drawn at random, never 0.
-std::uint64_t draw_incarnation();
+Result<std::uint64_t> draw_incarnation();
 
 // The pair in the file; without encryption and without a file, a fresh one.
 Result<KeyPair> keys_for(const std::string& file, bool encrypted);

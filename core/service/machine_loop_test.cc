@@ -47,7 +47,8 @@ class NoMetrics final : public Metrics {
 };
 
 Send message(PeerId peer, std::string_view text) {
-  return {.peer = peer, .frame = Bytes(text.begin(), text.end())};
+  const ByteSpan bytes = bytes_of(text);
+  return {.peer = peer, .frame = Bytes(bytes.begin(), bytes.end())};
 }
 
 struct MachineLoopTest : ::testing::Test {
@@ -98,7 +99,7 @@ TEST_F(MachineLoopTest, TicksComeWhenTheyAreDueAndNoWaitIsLonger) {
 
 TEST_F(MachineLoopTest, WhatOtherThreadsPostWakesTheLinkAndIsFed) {
   MachineLoop loop = make();
-  std::thread([&] { loop.post(Stored{.token = 1}); }).join();
+  std::thread([&] { loop.post(Stored{.token = 1, .status = {}}); }).join();
   EXPECT_EQ(link.woken, 1);
   ASSERT_TRUE(*loop.turn(1'000));
   EXPECT_EQ(handled, std::vector<std::size_t>{kind<Stored>()});

@@ -45,7 +45,10 @@ void NoteLog::write(const Note& note, std::uint64_t unlogged) {
   log_.write({.level = note.level, .component = "round", .message = note.name, .fields = fields});
 }
 
+// Once a minute is enough, and all that a flood of sources may cost.
 void NoteLog::forget_old(std::chrono::nanoseconds now) {
+  if (now - forgot_at_ < kQuiet) return;
+  forgot_at_ = now;
   std::erase_if(recent_, [&](const auto& entry) { return now - entry.second.logged_at >= kQuiet; });
 }
 

@@ -45,6 +45,7 @@ class NoteLog {
   const Clock& clock_;
   Metrics& metrics_;
   std::map<Key, Recent> recent_;
+  std::chrono::nanoseconds forgot_at_ = -kQuiet;
 };
 
 }  // namespace tributary

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <random>
 #include <string>
-#include <thread>
 
 #include "tests/end_to_end/federation.h"
 
@@ -45,8 +44,8 @@ TEST(Kill, TheCoordinatorAtRandomMoments) {
   Federation federation({.rounds = 200, .agent_settings = {"trainer.train_ms=5"}});
   federation.start_all();
   for (int kill = 0; kill < 20; ++kill) {
-    // Any moment will do, and this is what draws one.
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 250'000));
+    // Any moment will do.
+    EXPECT_FALSE(eventually([] { return false; }, std::chrono::microseconds(random() % 250'000)));
     ASSERT_TRUE(federation.coordinator().running()) << "the job is too short: kill " << kill;
     federation.coordinator().kill();
     federation.start_coordinator();
