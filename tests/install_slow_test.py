@@ -37,9 +37,10 @@ class InstalledPackage(unittest.TestCase):
         self.assertEqual(built.returncode, 0, built.stdout)
         ran = run(self.build / "consumer" / "consumer")
         self.assertEqual(ran.returncode, 0, ran.stdout)
-        decoded, codec, frame = ran.stdout.splitlines()
+        decoded, codec, hub, frame = ran.stdout.splitlines()
         self.assertEqual(decoded, "decoded: 1 -0.5 0 65504")
         self.assertRegex(codec, r"^codec: .*fp61.*fp16", "the nearest known name")
+        self.assertEqual(hub, "hub: encrypted")
         self.assertRegex(frame, r"^frame: corrupt_data: ")
 
     def test_the_command_is_installed(self):

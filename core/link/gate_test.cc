@@ -6,7 +6,6 @@ namespace tributary {
 namespace {
 
 using std::chrono::seconds;
-using testing::HasSubstr;
 
 PublicKey key_of(std::uint8_t number) {
   PublicKey key;

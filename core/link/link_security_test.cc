@@ -198,7 +198,8 @@ TEST_F(Security, AnOversizedPartEndsItsConnection) {
   Insider insider(federation_.endpoint, keys, federation_.hub_keys.public_key);
   insider.send({"hello"});
   ASSERT_TRUE(pump({&hub}, [&] { return hub.count<Received>() == 1; }));
-  insider.send({"frame", std::string(50'000'000, 'p')});
+  const Bytes large(1'000'000, 'p');
+  insider.send({"frame", text(large)});
   ASSERT_TRUE(pump({&hub}, [&] { return hub.count<Disconnected>() >= 1; }));
   EXPECT_EQ(hub.count<Received>(), 1u);
   expect_service(hub);

@@ -1,9 +1,10 @@
-// Sends four values through a codec of the installed library, and asks it for what it must refuse:
-// a codec that there is not, and a frame that is none.
+// Sends four values through a codec of the installed library, asks it for what it must refuse (a
+// codec that there is not, and a frame that is none), and opens a hub.
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "core/codec/codec.h"
 #include "core/codec/registry.h"
+#include "core/link/hub.h"
 #include "schemas/frame.h"
 
 #include <array>
@@ -23,6 +24,15 @@ Result<std::array<float, 4>> round_trip(const std::array<float, 4>& values) {
   return decoded;
 }
 
+Result<bool> open_a_hub() {
+  TRIBUTARY_ASSIGN(const tributary::KeyPair keys, tributary::make_key_pair());
+  TRIBUTARY_ASSIGN(const auto hub,
+                   tributary::open_hub({.endpoint = "tcp://127.0.0.1:*",
+                                        .keys = keys,
+                                        .allowed = std::make_shared<tributary::AllowList>()}));
+  return hub->encrypted();
+}
+
 }  // namespace
 
 int main() {
@@ -35,6 +45,8 @@ int main() {
   for (const float value : *decoded) std::cout << ' ' << value;
   std::cout << '\n';
   std::cout << "codec: " << tributary::make_codec("fp61").status().text() << '\n';
+  const auto hub = open_a_hub();
+  std::cout << "hub: " << (hub.ok() && *hub ? "encrypted" : hub.status().text()) << '\n';
   std::cout << "frame: " << tributary::open_frame(tributary::ByteSpan()).status().text() << '\n';
   return 0;
 }
