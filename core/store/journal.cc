@@ -33,6 +33,8 @@ Result<OwnedDatabase> open_journal(const JournalOptions& options, const Schema& 
   settings.vfs = options.vfs;
   settings.sync = options.sync;
   settings.exclusive = settings.exclusive || !options.vfs.empty();
+  // Whoever has it all for himself does not let go soon.
+  if (settings.exclusive) settings.busy_timeout_ms = 0;
   if (options.log_bytes != 0) settings.log_bytes = options.log_bytes;
   TRIBUTARY_ASSIGN(owned.database, Database::open(options.path, settings));
   TRIBUTARY_TRY(migrate(*owned.database, schema));

@@ -192,7 +192,7 @@ void add_cases(std::uint32_t values, std::string_view size, std::vector<Case>& c
                    .bytes = 2 * bytes,
                    .run = [agent] { agent->replica(); },
                    .check = [agent] { return agent->check(); },
-                   .goals = {{.peer = plain, .ratio_min = 0.3}}});
+                   .goals = {{.peer = plain, .ratio_min = 0.1}}});
   // Residual, parts and model: the residual after the commit is there already.
   cases.push_back({.name = fmt::format("agent: round of {}", size),
                    .bytes = 3 * bytes,

@@ -74,7 +74,7 @@ TEST_F(Telemetry, IsReadWhileTheCoordinatorRuns) {
                 .job = 7,
                 .round = 9};
   rows.metrics.push_back(
-      {12, {.name = "round_s", .value = 0.5, .job = 7, .round = 9, .agent_id = ""}});
+      {now(), {.name = "round_s", .value = 0.5, .job = 7, .round = 9, .agent_id = ""}});
   rows.metrics.push_back({now(),
                           {.name = "round_s",
                            .value = std::numeric_limits<double>::quiet_NaN(),
