@@ -69,11 +69,13 @@ Json report_json(const SimRun& command, const Scenario& scenario, const RunsRepo
 std::string report_text(const SimRun& command, const Scenario& scenario, const RunsReport& report,
                         double wall_s) {
   std::string text = fmt::format("{}: {}\n\n", scenario.name, scenario.about);
-  text += fmt::format("  agents            {}\n  rounds committed  {}\n  seeds             {}{}\n",
-                      scenario.agents, report.rounds_committed, report.seeds,
-                      report.repeated == 0 ? "" : fmt::format(", {} of them twice", report.repeated));
-  text += fmt::format("  messages          {}\n  time              {:.1f} s virtual, {:.1f} s real\n",
-                      count_text(report.messages), report.virtual_s, wall_s);
+  text +=
+      fmt::format("  agents            {}\n  rounds committed  {}\n  seeds             {}{}\n",
+                  scenario.agents, report.rounds_committed, report.seeds,
+                  report.repeated == 0 ? "" : fmt::format(", {} of them twice", report.repeated));
+  text +=
+      fmt::format("  messages          {}\n  time              {:.1f} s virtual, {:.1f} s real\n",
+                  count_text(report.messages), report.virtual_s, wall_s);
   text += fmt::format("  conservation      off by at most {:.2g} of what rounding explains\n",
                       report.conservation_error_max);
   text += fmt::format("  state             {:016x}\n", report.state_hash);
@@ -88,11 +90,10 @@ std::string report_text(const SimRun& command, const Scenario& scenario, const R
   text += fmt::format("\n{} violations\n", report.violations);
   for (std::size_t i = 0; i < std::min(report.failed.size(), kFailuresShown); ++i) {
     const FailedRun& failed = report.failed[i];
-    text += fmt::format("\n  {} with seed {} at {:.6f} s (virtual): {}\n    {}\n  again: {}\n",
-                        command.scenario, failed.seed,
-                        static_cast<double>(failed.violation.at_ns) * 1e-9,
-                        failed.violation.invariant, printable(failed.violation.text),
-                        replay_command(command, failed));
+    text += fmt::format(
+        "\n  {} with seed {} at {:.6f} s (virtual): {}\n    {}\n  again: {}\n", command.scenario,
+        failed.seed, static_cast<double>(failed.violation.at_ns) * 1e-9, failed.violation.invariant,
+        printable(failed.violation.text), replay_command(command, failed));
   }
   return text;
 }
@@ -125,7 +126,8 @@ Command sim_run_command() {
       .summary = "play a scenario of faults through the real round protocol",
       .details =
           "Runs the state machines, codecs and journals of coordinator and agents over a virtual\n"
-          "clock, network and disk, checks what must always hold, and ends with exit code 60 where\n"
+          "clock, network and disk, checks what must always hold, and ends with exit code 60 "
+          "where\n"
           "it did not. The same seed gives the same run.\n\n"
           "examples:\n"
           "  tributary sim run tests/scenarios/mixed.toml --seed 7\n"

@@ -55,10 +55,11 @@ void Agent::Impl::receive_plan(const wire::Plan& plan, std::uint64_t message_id)
   if (!next_plan_ || next_plan_->key() < key) next_plan_ = std::move(*made);
 }
 
-// One that is only followed needs no epoch: it is there to be able to read a commit.
+// One that is only followed needs no epoch: it is there to be able to read a commit. So is one of
+// an epoch that has ended since the plan came.
 bool Agent::Impl::can_begin(const RoundPlan& plan) const {
   return model_ && !transfer_requested_ && plan.wire().model_version == version_ &&
-         (plan.wire().weight == 0 || plan.key().epoch == epoch_);
+         (plan.wire().weight == 0 || plan.key().epoch <= epoch_);
 }
 
 void Agent::Impl::try_next_plan() {
@@ -75,10 +76,10 @@ void Agent::Impl::begin_plan(std::shared_ptr<const RoundPlan> plan) {
   // A new try at a round says that the ones before came to nothing.
   const RoundKey key = plan->key();
   for (const UndecidedRound& round : std::vector(residual_.undecided())) {
-    if (round.id.round == key.round && round.id != key) residual_.settle_excluded(round.id);
+    if (round.id.round == key.round && round.id < key) residual_.settle_excluded(round.id);
   }
-  const bool takes_part =
-      plan->wire().weight > 0 && member_ < plan->members() && plan->participants().test(member_);
+  const bool takes_part = plan->wire().weight > 0 && key.epoch == epoch_ &&
+                          member_ < plan->members() && plan->participants().test(member_);
   if (takes_part && residual_.undecided().empty()) {
     residual_.rescale_to(plan->wire().learning_rate, job_->gradient());
   }

@@ -32,17 +32,19 @@ Status Account::sent(const RoundKey& key, const wire::Part& part, const PayloadS
     if (part.parts() > 1) known.assembled.resize(part.stage_bytes());
   }
   const bool fits = known.parts.size() == part.parts() && known.bytes == part.stage_bytes();
-  const auto before = fits ? (part.parts() == 1
-                                  ? known.whole.bytes
-                                  : ByteSpan(known.assembled).subspan(part.offset(), payload.bytes.size()))
-                           : ByteSpan();
+  const auto before =
+      fits ? (part.parts() == 1
+                  ? known.whole.bytes
+                  : ByteSpan(known.assembled).subspan(part.offset(), payload.bytes.size()))
+           : ByteSpan();
   if (!fits || (known.parts[part.part()] && !std::ranges::equal(before, payload.bytes)) ||
       (part.parts() == 1 && !std::ranges::equal(before, payload.bytes))) {
     return broken(fmt::format("{}, bucket {}", text(key), part.bucket()), "the payload sent before",
                   "another one");
   }
   if (part.parts() > 1) {
-    std::ranges::copy(payload.bytes, known.assembled.begin() + static_cast<std::ptrdiff_t>(part.offset()));
+    std::ranges::copy(payload.bytes,
+                      known.assembled.begin() + static_cast<std::ptrdiff_t>(part.offset()));
   }
   known.parts[part.part()] = true;
   return {};
@@ -142,11 +144,10 @@ Status Account::check(const float* residual, const std::vector<UndecidedRound>& 
   error_max_ = std::max(error_max_, worst);
   if (worst <= 1) return {};
   const double held = residual == nullptr ? 0.0 : static_cast<double>(residual[worst_at]);
-  return broken(fmt::format("value {} after {} updates and {} contributions", worst_at, taken_,
-                            settled_),
-                fmt::format("a residual of {} within {:.3g}", open_[worst_at],
-                            share * moved_[worst_at]),
-                fmt::format("{}", held));
+  return broken(
+      fmt::format("value {} after {} updates and {} contributions", worst_at, taken_, settled_),
+      fmt::format("a residual of {} within {:.3g}", open_[worst_at], share * moved_[worst_at]),
+      fmt::format("{}", held));
 }
 
 }  // namespace tributary

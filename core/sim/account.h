@@ -53,13 +53,13 @@ class Account {
 
  private:
   struct Payload {
-    PayloadSlice whole;      // of a single part
-    Bytes assembled;         // of several
+    PayloadSlice whole;  // of a single part
+    Bytes assembled;     // of several
     std::vector<bool> parts;
     std::uint64_t bytes = 0;
   };
   struct Contribution {
-    std::map<std::uint32_t, Payload> payloads;                       // by bucket
+    std::map<std::uint32_t, Payload> payloads;                   // by bucket
     std::vector<std::pair<std::uint64_t, FloatVector>> decoded;  // committed: place and values
   };
 

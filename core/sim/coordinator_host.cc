@@ -33,8 +33,8 @@ Result<wire::JobT> job_definition(const Scenario& scenario) {
   wire::JobT job;
   job.name = "simulated";
   job.seed = 1;
-  job.mode = scenario.job.mode == "delta" ? wire::ExchangeMode::delta
-                                          : wire::ExchangeMode::gradient;
+  job.mode =
+      scenario.job.mode == "delta" ? wire::ExchangeMode::delta : wire::ExchangeMode::gradient;
   job.rounds = scenario.rounds;
   job.model = std::make_unique<wire::ModelT>();
   job.model->kind = wire::ModelKind::built_in;

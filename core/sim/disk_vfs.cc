@@ -139,9 +139,8 @@ int shm_lock(sqlite3_file* file, int first, int count, int flags) {
     index.unlock(&handle, first, count);
     return SQLITE_OK;
   }
-  const bool taken = (flags & SQLITE_SHM_SHARED) != 0
-                         ? index.lock_shared(&handle, first, count)
-                         : index.lock_exclusive(&handle, first, count);
+  const bool taken = (flags & SQLITE_SHM_SHARED) != 0 ? index.lock_shared(&handle, first, count)
+                                                      : index.lock_exclusive(&handle, first, count);
   return taken ? SQLITE_OK : SQLITE_BUSY;
 }
 
@@ -233,7 +232,8 @@ class DiskVfs::Impl {
     return state;
   }
 
-  static int open(sqlite3_vfs* vfs, const char* path, sqlite3_file* out, int flags, int* out_flags) {
+  static int open(sqlite3_vfs* vfs, const char* path, sqlite3_file* out, int flags,
+                  int* out_flags) {
     auto* const file = reinterpret_cast<SqliteFile*>(out);
     file->base.pMethods = nullptr;
     Impl& self = of(vfs);

@@ -21,9 +21,9 @@ class DiskVfsTest : public testing::Test {
 
   Database open() {
     sqlite3* raw = nullptr;
-    const int code = sqlite3_open_v2("/machine/journal.db", &raw,
-                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                                     vfs_.name().c_str());
+    const int code =
+        sqlite3_open_v2("/machine/journal.db", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                        vfs_.name().c_str());
     EXPECT_EQ(code, SQLITE_OK);
     return Database(raw);
   }
@@ -110,8 +110,9 @@ TEST_F(DiskVfsTest, AFullDiskIsAnErrorAndNothingIsLost) {
 // of the one in the midst all or nothing.
 TEST_F(DiskVfsTest, PowerCutsAtEveryOperationLeaveWholeTransactions) {
   Database database = open_journal();
-  ASSERT_EQ(run(database, "CREATE TABLE t(i INTEGER PRIMARY KEY, x); "
-                          "INSERT INTO t VALUES(0, 0)"),
+  ASSERT_EQ(run(database,
+                "CREATE TABLE t(i INTEGER PRIMARY KEY, x); "
+                "INSERT INTO t VALUES(0, 0)"),
             SQLITE_OK);
   int done = 0;
   for (std::uint64_t cut = 0; cut < 400; ++cut) {

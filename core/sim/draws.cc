@@ -5,10 +5,10 @@
 namespace tributary {
 
 Draws::Draws(std::uint64_t seed, DrawUse use, std::uint64_t index) {
-  const auto words = philox4x32(
-      {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
-       static_cast<std::uint32_t>(use), 0},
-      {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+  const auto words =
+      philox4x32({static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
+                  static_cast<std::uint32_t>(use), 0},
+                 {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
   state_ = std::uint64_t{words[0]} << 32 | words[1];
 }
 

@@ -24,8 +24,8 @@ class EventQueue {
   // Not before now.
   template <std::invocable Body>
   void at(TimeNs at_ns, Body body) {
-    heap_.push_back({std::max(at_ns, now_ns_), asked_++,
-                     std::make_unique<TaskOf<Body>>(std::move(body))});
+    heap_.push_back(
+        {std::max(at_ns, now_ns_), asked_++, std::make_unique<TaskOf<Body>>(std::move(body))});
     std::ranges::push_heap(heap_, Later{});
   }
   template <std::invocable Body>

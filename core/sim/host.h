@@ -89,7 +89,6 @@ class Host {
   std::uint64_t life_ = 0;  // counts the processes
 
  private:
-
   const std::string name_;
   VirtualDisk disk_;
   HostClock clock_;

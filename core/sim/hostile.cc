@@ -10,7 +10,8 @@ namespace tributary {
 namespace {
 
 constexpr std::array<std::uint64_t, 8> kLies = {
-    0, 1, 0xffff, 0x7fffffff, 0xffffffff, std::uint64_t{1} << 40, std::uint64_t{1} << 62, UINT64_MAX};
+    0,         1, 0xffff, 0x7fffffff, 0xffffffff, std::uint64_t{1} << 40, std::uint64_t{1} << 62,
+    UINT64_MAX};
 
 std::uint64_t lie(Draws& draws) { return kLies[draws.below(kLies.size())]; }
 std::uint32_t small_lie(Draws& draws) { return static_cast<std::uint32_t>(lie(draws)); }

@@ -15,8 +15,7 @@ constexpr TimeNs kWithinNs = 150 * kMs;
 
 }  // namespace
 
-Incidents::Incidents(Room& room, Network& network, CoordinatorHost& coordinator,
-                     AgentHosts& agents)
+Incidents::Incidents(Room& room, Network& network, CoordinatorHost& coordinator, AgentHosts& agents)
     : room_(room),
       network_(network),
       coordinator_(coordinator),
@@ -53,7 +52,8 @@ void Incidents::begin() {
 
 void Incidents::skew_clocks() {
   const MachineSettings& machines = room_.scenario.machines;
-  for (std::uint32_t i = 0; i < std::min<std::size_t>(machines.skewed_clocks, agents_.size()); ++i) {
+  for (std::uint32_t i = 0; i < std::min<std::size_t>(machines.skewed_clocks, agents_.size());
+       ++i) {
     HostClock& clock = agents_[i * agents_.size() / machines.skewed_clocks]->clock();
     clock.rate = machines.clock_rate_min +
                  (machines.clock_rate_max - machines.clock_rate_min) * draws_.uniform();

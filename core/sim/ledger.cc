@@ -17,7 +17,8 @@ Status broken(std::string what, std::string expected, std::string got) {
                                        .remedy = {}});
 }
 
-const RedoPayload* find_redo(const CommitRecord& record, std::uint32_t bucket, std::uint32_t stage) {
+const RedoPayload* find_redo(const CommitRecord& record, std::uint32_t bucket,
+                             std::uint32_t stage) {
   for (const RedoPayload& redo : record.redo) {
     if (redo.bucket == bucket && redo.stage == stage) return &redo;
   }
@@ -80,9 +81,10 @@ void Ledger::accept(const CommitRecord& record, TimeNs now) {
   complain(now, "commits", play(record), who);
   const std::uint64_t hash = hash64(bytes_of<float>(model_));
   if (hash != record.round.model_hash) {
-    watch_.report(now, "replicas",
-                  fmt::format("{}: its record says the model is {:016x}; played again it is {:016x}",
-                              who, record.round.model_hash, hash));
+    watch_.report(
+        now, "replicas",
+        fmt::format("{}: its record says the model is {:016x}; played again it is {:016x}", who,
+                    record.round.model_hash, hash));
   }
   hashes_.push_back(record.round.model_hash);
   rounds_.push_back(key);
@@ -172,8 +174,9 @@ Status Ledger::play_bucket(const CommitRecord& record, const RoundPlan& plan,
   for (const double each : moved) scale = std::max(scale, each);
   for (std::size_t i = 0; i < sum.size(); ++i) {
     if (std::abs(sum[i]) <= share * scale) continue;
-    return broken(fmt::format("bucket {}, value {}: contributions less the result", outcome.bucket, i),
-                  fmt::format("0 within {:.3g}", share * scale), fmt::format("{:.6g}", sum[i]));
+    return broken(
+        fmt::format("bucket {}, value {}: contributions less the result", outcome.bucket, i),
+        fmt::format("0 within {:.3g}", share * scale), fmt::format("{:.6g}", sum[i]));
   }
   return {};
 }
@@ -186,8 +189,8 @@ void Ledger::restored(const CoordinatorState& state, TimeNs now) {
   const RestoredJob& job = state.jobs.front();
   if (!job_) job_stored({job.job, job.checkpoint}, now);
   for (const EpochRecord& epoch : job.epochs) epochs_[epoch.epoch] = epoch;
-  const std::uint64_t version = job.redo.empty() ? job.checkpoint.model_version
-                                                 : job.redo.back().round.id.round;
+  const std::uint64_t version =
+      job.redo.empty() ? job.checkpoint.model_version : job.redo.back().round.id.round;
   if (doubtful_ && version == rounds_committed() + 1 &&
       (job.redo.empty() ? version == doubtful_->round.id.round
                         : job.redo.back().round.id == doubtful_->round.id)) {
@@ -230,14 +233,16 @@ void Ledger::check_replica(const std::string& who, std::uint64_t version, std::u
   }
   const std::uint64_t real = hash64(bytes_of<float>(*model));
   if (hash == hashes_[version] && real == hash) return;
-  watch_.report(now, "replicas",
-                fmt::format("{}: model of round {} is {:016x}, it says {:016x}; committed is {:016x}",
-                            who, version, real, hash, hashes_[version]));
+  watch_.report(
+      now, "replicas",
+      fmt::format("{}: model of round {} is {:016x}, it says {:016x}; committed is {:016x}", who,
+                  version, real, hash, hashes_[version]));
 }
 
 void Ledger::coordinator_seen(const Coordinator& machine, TimeNs now) {
   const SharedFloats model = machine.model();
-  if (model) check_replica("coordinator", machine.model_version(), machine.model_hash(), model, now);
+  if (model)
+    check_replica("coordinator", machine.model_version(), machine.model_hash(), model, now);
 }
 
 void Ledger::update_sent(std::uint32_t agent, const wire::Update& update,

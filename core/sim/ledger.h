@@ -61,8 +61,9 @@ class Ledger {
 
   void accept(const CommitRecord& record, TimeNs now);
   Status play(const CommitRecord& record);
-  Status play_bucket(const CommitRecord& record, const RoundPlan& plan, const OutcomeRecord& outcome,
-                     const CommittedBucket& committed, const EpochRecord& epoch);
+  Status play_bucket(const CommitRecord& record, const RoundPlan& plan,
+                     const OutcomeRecord& outcome, const CommittedBucket& committed,
+                     const EpochRecord& epoch);
   void check_replica(const std::string& who, std::uint64_t version, std::uint64_t hash,
                      const SharedFloats& model, TimeNs now);
   void complain(TimeNs now, const char* invariant, const Status& status, const std::string& who);

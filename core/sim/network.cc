@@ -50,8 +50,8 @@ void Network::dial(std::uint32_t agent) {
 
 void Network::connect(std::uint32_t agent) {
   Ends& ends = links_[agent];
-  const bool reachable = coordinator_->listening() && !ends.up.cut(room_.now()) &&
-                         !ends.down.cut(room_.now());
+  const bool reachable =
+      coordinator_->listening() && !ends.up.cut(room_.now()) && !ends.down.cut(room_.now());
   if (!reachable) {
     ends.dialing = true;
     room_.queue.after(kDialAgainNs, [this, agent] {
@@ -133,8 +133,7 @@ void Network::send_down(PeerId peer, Message message) {
 void Network::carry(std::uint32_t agent, bool to_agent, Message message) {
   Ends& ends = links_[agent];
   Link& link = to_agent ? ends.down : ends.up;
-  const Passage passage =
-      link.pass(room_.now(), message.bytes(), room_.faulty, room_.traffic);
+  const Passage passage = link.pass(room_.now(), message.bytes(), room_.faulty, room_.traffic);
   for (int copy = 0; copy < passage.copies; ++copy) {
     Message one = copy + 1 < passage.copies ? message : std::move(message);
     if (copy == 0 && passage.flip) {
@@ -179,10 +178,11 @@ void Network::replay(std::uint32_t agent) {
 
 void Network::intrude(Message message, std::string authenticated_as) {
   const PeerId peer = next_peer_++;
-  room_.queue.after(kMs, [this, peer, message = std::move(message),
-                          who = std::move(authenticated_as)] {
-    if (coordinator_->listening()) coordinator_->receive(event_of(peer, message, who));
-  });
+  room_.queue.after(kMs,
+                    [this, peer, message = std::move(message), who = std::move(authenticated_as)] {
+                      if (coordinator_->listening())
+                        coordinator_->receive(event_of(peer, message, who));
+                    });
 }
 
 void Network::disturb(std::uint32_t agent, bool to_agent, Message message) {

@@ -30,8 +30,8 @@ struct FailedRun {
 };
 
 struct RunsReport {
-  std::uint64_t seeds = 0;      // that ran
-  std::uint64_t repeated = 0;   // of which so many twice
+  std::uint64_t seeds = 0;     // that ran
+  std::uint64_t repeated = 0;  // of which so many twice
   std::uint64_t violations = 0;
   std::vector<FailedRun> failed;  // in the order of their seeds
   std::uint64_t state_hash = 0;   // of a single seed its own; otherwise of all, in their order

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <cmath>
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "core/base/file.h"
 #include "core/base/nearest.h"
@@ -16,10 +16,22 @@ namespace {
 constexpr std::uint64_t kScenarioBytesMax = 1u << 20;
 
 constexpr std::array<std::string_view, kIncidents> kIncidentNames = {
-    "agent_kill",       "agent_power_cut",     "coordinator_kill", "coordinator_power_cut",
-    "kill_before_publish", "partition",        "slow_link",        "agent_leave",
-    "late_join",        "straggler",           "training_failure", "disk_full",
-    "disk_failure",     "lying_agent",         "garbage",          "twin_agent",
+    "agent_kill",
+    "agent_power_cut",
+    "coordinator_kill",
+    "coordinator_power_cut",
+    "kill_before_publish",
+    "partition",
+    "slow_link",
+    "agent_leave",
+    "late_join",
+    "straggler",
+    "training_failure",
+    "disk_full",
+    "disk_failure",
+    "lying_agent",
+    "garbage",
+    "twin_agent",
     "replay",
 };
 

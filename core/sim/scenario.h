@@ -15,23 +15,23 @@ namespace tributary {
 
 // What happens to one machine or link at one time, a stated number of times in a run.
 enum class Incident : std::uint8_t {
-  agent_kill,            // between any two actions; what was written to disk stays
-  agent_power_cut,       // in the midst of any write or sync
-  coordinator_kill,      //
+  agent_kill,        // between any two actions; what was written to disk stays
+  agent_power_cut,   // in the midst of any write or sync
+  coordinator_kill,  //
   coordinator_power_cut,
-  kill_before_publish,   // the coordinator, when a commit is in the journal and not yet published
-  partition,             // some agents are cut off
-  slow_link,             // delays of up to a second
-  agent_leave,           // says goodbye, and comes back
-  late_join,             // an agent that is not there at first
-  straggler,             // trains far longer than the deadline
-  training_failure,      //
-  disk_full,             // of an agent or the coordinator
-  disk_failure,          // writes and syncs fail now and then
-  lying_agent,           // sends frames that lie about sizes
-  garbage,               // strangers and agents send noise
-  twin_agent,            // a second process with the same identity says Hello
-  replay,                // what was sent long ago comes again
+  kill_before_publish,  // the coordinator, when a commit is in the journal and not yet published
+  partition,            // some agents are cut off
+  slow_link,            // delays of up to a second
+  agent_leave,          // says goodbye, and comes back
+  late_join,            // an agent that is not there at first
+  straggler,            // trains far longer than the deadline
+  training_failure,     //
+  disk_full,            // of an agent or the coordinator
+  disk_failure,         // writes and syncs fail now and then
+  lying_agent,          // sends frames that lie about sizes
+  garbage,              // strangers and agents send noise
+  twin_agent,           // a second process with the same identity says Hello
+  replay,               // what was sent long ago comes again
 };
 inline constexpr std::size_t kIncidents = 17;
 std::string_view name(Incident incident);
@@ -58,7 +58,7 @@ struct NetworkSettings {
 
 struct MachineSettings {
   SpanMs training = {5, 30};
-  SpanMs disk = {0.2, 2};             // of a transaction
+  SpanMs disk = {0.2, 2};           // of a transaction
   std::uint32_t skewed_clocks = 0;  // agents whose clock does not run as others do
   double clock_rate_min = 0.8;      // of theirs
   double clock_rate_max = 1.25;

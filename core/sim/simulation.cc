@@ -72,8 +72,9 @@ class Simulation {
       calm_down();
     }
     if (network_.under_way_max() > kUnderWayMax) {
-      room_.watch.report(room_.now(), "bounds",
-                         fmt::format("{} messages under way on one link", network_.under_way_max()));
+      room_.watch.report(
+          room_.now(), "bounds",
+          fmt::format("{} messages under way on one link", network_.under_way_max()));
     }
     if (room_.faulty) return;
     if (rounds_ == scenario.rounds && all_are_there()) return finish();
@@ -115,11 +116,11 @@ class Simulation {
         who += fmt::format("; {} is down", Ledger::agent_name(i));
       } else if (agent.machine().model_version() != rounds_ ||
                  !agent.machine().undecided().empty()) {
-        who += fmt::format("; {} is {}, at version {}, with {} undecided; {}",
-                           Ledger::agent_name(i),
-                           agent.machine().connected() ? "connected" : "not connected",
-                           agent.machine().model_version(), agent.machine().undecided().size(),
-                           as_the_coordinator_sees(Ledger::agent_name(i)));
+        who +=
+            fmt::format("; {} is {}, at version {}, with {} undecided; {}", Ledger::agent_name(i),
+                        agent.machine().connected() ? "connected" : "not connected",
+                        agent.machine().model_version(), agent.machine().undecided().size(),
+                        as_the_coordinator_sees(Ledger::agent_name(i)));
       }
     }
     room_.watch.report(

@@ -32,7 +32,7 @@ struct SimReport {
   std::uint64_t state_hash = 0;
   std::uint64_t rounds_committed = 0;
   std::map<std::string, std::uint64_t, std::less<>> faults;  // how often each kind has fired
-  std::map<std::string, std::uint64_t> notes;                // what the machines said, "name.reason"
+  std::map<std::string, std::uint64_t> notes;  // what the machines said, "name.reason"
   double virtual_s = 0;
   std::uint64_t events = 0;
   std::uint64_t messages = 0;

@@ -9,14 +9,33 @@ namespace tributary {
 namespace {
 
 // What a run of the mixed scenario counts: incidents, and what befalls messages and writes.
-constexpr std::array<std::string_view, 27> kEveryFault = {
-    "agent_kill",  "agent_power_cut",  "coordinator_kill", "coordinator_power_cut",
-    "kill_before_publish", "partition", "slow_link",       "agent_leave",
-    "late_join",   "straggler",        "training_failure", "disk_full",
-    "disk_failure", "lying_agent",     "garbage",          "twin_agent",
-    "replay",      "loss",             "duplication",      "reordering",
-    "bit_flip",    "cut_off",          "delay",            "lost_write",
-    "torn_write",  "slow_clock",       "fast_clock"};
+constexpr std::array<std::string_view, 27> kEveryFault = {"agent_kill",
+                                                          "agent_power_cut",
+                                                          "coordinator_kill",
+                                                          "coordinator_power_cut",
+                                                          "kill_before_publish",
+                                                          "partition",
+                                                          "slow_link",
+                                                          "agent_leave",
+                                                          "late_join",
+                                                          "straggler",
+                                                          "training_failure",
+                                                          "disk_full",
+                                                          "disk_failure",
+                                                          "lying_agent",
+                                                          "garbage",
+                                                          "twin_agent",
+                                                          "replay",
+                                                          "loss",
+                                                          "duplication",
+                                                          "reordering",
+                                                          "bit_flip",
+                                                          "cut_off",
+                                                          "delay",
+                                                          "lost_write",
+                                                          "torn_write",
+                                                          "slow_clock",
+                                                          "fast_clock"};
 
 TEST(MixedFaults, HoldWhatMustHoldOverManySeeds) {
   const Scenario scenario = scenario_named("mixed");
@@ -44,19 +63,17 @@ TEST(ManyAgents, HoldWhatMustHold) {
 class PlantedBugsInTheMix : public testing::TestWithParam<Mutation> {};
 
 TEST_P(PlantedBugsInTheMix, AreFoundWithinAHundredSeeds) {
-  const RunsReport report = run_some(scenario_named("mixed"), {.seeds = 100,
-                                                               .repeat_every = 0,
-                                                               .mutation = GetParam(),
-                                                               .stop_at_violation = true});
+  const RunsReport report = run_some(
+      scenario_named("mixed"),
+      {.seeds = 100, .repeat_every = 0, .mutation = GetParam(), .stop_at_violation = true});
   EXPECT_FALSE(report.failed.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PlantedBugsInTheMix,
                          testing::Values(Mutation::apply_before_commit, Mutation::drop_straggler,
                                          Mutation::skip_residual_write),
-                         [](const testing::TestParamInfo<Mutation>& info) {
-                           return std::string(
-                               kMutationNames[static_cast<std::size_t>(info.param)]);
+                         [](const testing::TestParamInfo<Mutation>& one) {
+                           return std::string(kMutationNames[static_cast<std::size_t>(one.param)]);
                          });
 
 }  // namespace

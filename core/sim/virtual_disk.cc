@@ -16,7 +16,8 @@ std::size_t VirtualFile::read(std::uint64_t offset, MutableByteSpan out) const {
 void VirtualFile::put(std::uint64_t offset, ByteSpan bytes) {
   const std::uint64_t end = offset + bytes.size();
   if (const std::uint64_t old_size = bytes_.size(); end > old_size) {
-    if (end > bytes_.capacity()) bytes_.reserve(std::max<std::uint64_t>(end, bytes_.size() * 3 / 2));
+    if (end > bytes_.capacity())
+      bytes_.reserve(std::max<std::uint64_t>(end, bytes_.size() * 3 / 2));
     bytes_.resize(end);
     if (offset > old_size) {
       std::fill(bytes_.begin() + static_cast<std::ptrdiff_t>(old_size),
