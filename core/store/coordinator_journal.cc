@@ -17,6 +17,10 @@ ByteSpan bytes_of_floats(const FloatVector& floats) {
   return bytes_of(std::span<const float>(floats));
 }
 
+// Mostly short rows, beside payloads that are written once: copying the log is a pause between
+// rounds, so that it is copied while it is short.
+const DatabaseOptions kSettings = {.page_bytes = 8u << 10, .log_bytes = 16u << 20};
+
 // Numbers of agents that are kept in memory: more of them are looked up again.
 constexpr std::size_t kAgentNumbersMax = wire::kMembersMax;
 
@@ -24,7 +28,8 @@ constexpr std::size_t kAgentNumbersMax = wire::kMembersMax;
 
 Result<std::unique_ptr<CoordinatorJournal>> CoordinatorJournal::open(
     const CoordinatorJournalOptions& options) {
-  TRIBUTARY_ASSIGN(OwnedDatabase owned, open_journal(options.journal, kCoordinatorSchema, true));
+  TRIBUTARY_ASSIGN(OwnedDatabase owned,
+                   open_journal(options.journal, kCoordinatorSchema, kSettings));
   std::unique_ptr<CoordinatorJournal> journal(new CoordinatorJournal(std::move(owned), options));
   // Nobody is, yet.
   TRIBUTARY_TRY(journal->in_transaction([&] {

@@ -52,7 +52,9 @@ Meaning meaning_of(int extended_code, int system_error) {
 }
 
 Status status_of(sqlite3* database, int code, std::string_view file, std::string_view doing) {
-  const int system_error = database ? sqlite3_system_errno(database) : 0;
+  // SQLite remembers it of some calls, and of a COMMIT it does not.
+  int system_error = database ? sqlite3_system_errno(database) : 0;
+  if (system_error == 0) system_error = errno;
   const Meaning meaning = meaning_of(code, system_error);
   std::string got = database && sqlite3_extended_errcode(database) == code
                         ? sqlite3_errmsg(database)
@@ -112,6 +114,7 @@ bool Statement::busy() const { return sqlite3_stmt_busy(statement_) != 0; }
 void Statement::reset() { sqlite3_reset(statement_); }
 
 Result<bool> Statement::step() {
+  errno = 0;
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
@@ -250,6 +253,7 @@ Status Database::open_file(const DatabaseOptions& options) {
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
       (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   const std::string name = plain_name(path_, options.vfs);
+  errno = 0;
   int code = sqlite3_open_v2(name.c_str(), &database_, flags, vfs);
   if (code != SQLITE_OK) return status_of(database_, code, path_, "opening it");
   if (!options.read_only || !options.vfs.empty()) return {};
@@ -343,6 +347,7 @@ Result<Statement*> Database::prepared(std::string_view sql) {
 }
 
 Status Database::execute(const std::string& sql) {
+  errno = 0;
   const int code = sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr);
   return code == SQLITE_OK ? Status() : error(std::string_view(sql).substr(0, 60));
 }

@@ -109,7 +109,9 @@ class Statement {
     TRIBUTARY_TRY(read_integer(column, wide));
     value = static_cast<Number>(wide);
     // 64 bits without a sign are stored as the same bits with one.
-    if (sizeof(Number) < 8 && !std::in_range<Number>(wide)) return out_of_range(column, wide);
+    if (sizeof(Number) < 8 && static_cast<std::int64_t>(value) != wide) {
+      return out_of_range(column, wide);
+    }
     return {};
   }
   template <typename Enum>

@@ -46,9 +46,12 @@ inline std::string described(const EpochRecord& epoch) {
 }
 
 inline std::string described(const JobRecord& job) {
-  return fmt::format("job {} revision {} change {} state {} '{}' definition {} policy {:016x}\n",
-                     job.job, job.revision, job.change, static_cast<int>(job.state),
-                     job.state_reason, described(job.definition), hash64(encode(job.policy)));
+  const RoundPolicy& policy = job.policy;
+  return fmt::format(
+      "job {} revision {} change {} state {} '{}' definition {} codecs {} {} agents {} rate {:a}\n",
+      job.job, job.revision, job.change, static_cast<int>(job.state), job.state_reason,
+      described(job.definition), policy.codec, fmt::join(policy.codecs, ","), policy.agents_min,
+      policy.learning_rate);
 }
 
 inline std::string described(const CoordinatorState& state) {

@@ -24,18 +24,19 @@ Status make_safe(Database& database, std::int64_t now_wall_ns) {
 }  // namespace
 
 Result<OwnedDatabase> open_journal(const JournalOptions& options, const Schema& schema,
-                                   bool readers) {
+                                   DatabaseOptions settings) {
   OwnedDatabase owned;
   if (options.vfs.empty()) {
     TRIBUTARY_ASSIGN(FileLock lock, FileLock::take(options.path));
     owned.lock.emplace(std::move(lock));
   }
-  DatabaseOptions database;
-  database.vfs = options.vfs;
-  database.sync = options.sync;
-  database.exclusive = !readers || !options.vfs.empty();
-  if (options.log_bytes != 0) database.log_bytes = options.log_bytes;
-  TRIBUTARY_ASSIGN(owned.database, Database::open(options.path, database));
+  settings.vfs = options.vfs;
+  settings.sync = options.sync;
+  settings.exclusive = settings.exclusive || !options.vfs.empty();
+  // Whoever has it all for himself does not let go soon.
+  if (settings.exclusive) settings.busy_timeout_ms = 0;
+  if (options.log_bytes != 0) settings.log_bytes = options.log_bytes;
+  TRIBUTARY_ASSIGN(owned.database, Database::open(options.path, settings));
   TRIBUTARY_TRY(migrate(*owned.database, schema));
   TRIBUTARY_TRY(make_safe(*owned.database, wall_time_ns(clock_of(options))));
   return owned;

@@ -24,7 +24,8 @@ struct JournalOptions {
   // For dates, which are for people and for retention; must outlive the journal. Null: the
   // system's.
   const Clock* clock = nullptr;
-  // The write-ahead log's length (DatabaseOptions::log_bytes); 0: as measured to be good.
+  // The write-ahead log's length (DatabaseOptions::log_bytes); 0: as measured to be good
+  // (docs/journal.md).
   std::uint64_t log_bytes = 0;
 };
 
@@ -34,9 +35,10 @@ struct OwnedDatabase {
   std::unique_ptr<Database> database;
 };
 
-// `readers`: others may look on while it is open.
+// `settings`: those of this kind of journal; `options` go before. With a VFS of one's own nobody
+// may look on, so that it needs no shared memory.
 Result<OwnedDatabase> open_journal(const JournalOptions& options, const Schema& schema,
-                                   bool readers);
+                                   DatabaseOptions settings);
 
 const Clock& clock_of(const JournalOptions& options);
 std::int64_t wall_time_ns(const Clock& clock);

@@ -1,0 +1,77 @@
+// A coordinator's journal for those who look on: dashboards and tools, also while the coordinator
+// is running. Never writes. Every call is a transaction of its own, so that nobody waits.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/log.h"
+#include "core/base/status.h"
+#include "core/round/records.h"
+#include "core/store/database.h"
+#include "core/store/telemetry_rows.h"
+
+namespace tributary {
+
+// Numbers grow: what came after number n is what has come since n was read.
+struct StoredEvent {
+  std::int64_t number = 0;
+  std::int64_t at_wall_ns = 0;
+  LogLevel level = LogLevel::info;
+  std::string name;
+  std::string reason;
+  std::string source;
+  std::string text;
+  std::uint64_t job = 0;
+  std::uint64_t round = 0;
+};
+
+struct StoredMetric {
+  std::int64_t number = 0;
+  std::int64_t at_wall_ns = 0;
+  std::string name;
+  double value = 0;  // NaN: a gap
+  std::uint64_t job = 0;
+  std::uint64_t round = 0;
+  std::string agent_id;
+};
+
+struct StoredLinkSample {
+  std::int64_t number = 0;
+  LinkSampleRecord sample;
+};
+
+class RunFile {
+ public:
+  // A file that a crash has left together with its log can only be read where the folder can be
+  // written, or after a coordinator has opened it.
+  static Result<std::unique_ptr<RunFile>> open(const std::string& path);
+
+  Result<std::vector<JobRecord>> jobs();
+  Result<std::vector<AgentRecord>> agents();
+  // Ascending; last_round is the last one that is wanted.
+  Result<std::vector<RoundRecord>> rounds(std::uint64_t job, std::uint64_t first_round,
+                                          std::uint64_t last_round);
+  Result<std::vector<AgentRoundRecord>> agent_rounds(std::uint64_t job, std::uint64_t round);
+
+  // The first rows_max after a number.
+  Result<std::vector<StoredEvent>> events(std::int64_t after, std::uint32_t rows_max);
+  Result<std::vector<StoredMetric>> metrics(std::string_view name, std::int64_t after,
+                                            std::uint32_t rows_max);
+  Result<std::vector<StoredLinkSample>> link_samples(std::int64_t after, std::uint32_t rows_max);
+
+  // For questions that nobody thought of here.
+  Database& database() { return *database_; }
+
+ private:
+  explicit RunFile(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace tributary

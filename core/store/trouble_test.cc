@@ -1,0 +1,242 @@
+// Disks that are full, files that are damaged, and files that are something else.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+
+#include "core/store/agent_journal.h"
+#include "core/store/coordinator_journal.h"
+#include "core/store/describe_testing.h"
+#include "core/store/folder_testing.h"
+#include "core/store/life_testing.h"
+#include "core/store/mirror_testing.h"
+
+namespace tributary::store_testing {
+namespace {
+
+// No file of this process can become longer, as if the disk were full.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+class FullDisk : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto journal = AgentJournal::open({.path = folder_ / "agent.db", .log_bytes = 64u << 10});
+    ASSERT_TRUE(journal.ok()) << journal.status().text();
+    journal_ = std::move(*journal);
+    for (int i = 0; i < 30; ++i) ASSERT_EQ(store().text(), "ok");
+  }
+
+  Status store() {
+    const AgentRecordToStore record = life_.next();
+    Status status = journal_->store(record);
+    if (status.ok()) {
+      mirror_.store(record);
+    } else {
+      refused_ = record;
+    }
+    return status;
+  }
+  Status store_until_refused() {
+    for (int i = 0; i < 300; ++i) TRIBUTARY_TRY(store());
+    return {};
+  }
+
+  std::string restored() {
+    const auto state = journal_->restore();
+    return state.ok() ? described(*state) : state.status().text();
+  }
+
+  Folder folder_;
+  AgentLife life_{5, 20'000};
+  AgentMirror mirror_;
+  std::unique_ptr<AgentJournal> journal_;
+  std::optional<AgentRecordToStore> refused_;
+};
+
+TEST_F(FullDisk, IsToldApartAndLeavesEverythingAsItWas) {
+  Status full;
+  {
+    const FileSizeLimit limit(50'000);
+    full = store_until_refused();
+  }
+  EXPECT_EQ(full.code(), StatusCode::resource_exhausted) << full.text();
+  EXPECT_TRUE(worth_retrying(full));
+  EXPECT_THAT(full.text(), testing::HasSubstr("agent.db"));
+  EXPECT_EQ(restored(), described(mirror_.state()));
+
+  ASSERT_TRUE(refused_);
+  EXPECT_EQ(journal_->store(*refused_).text(), "ok") << "once there is room again";
+  mirror_.store(*refused_);
+  for (int i = 0; i < 30; ++i) ASSERT_EQ(store().text(), "ok");
+  EXPECT_EQ(restored(), described(mirror_.state()));
+}
+
+TEST_F(FullDisk, SurvivesARestartThen) {
+  {
+    const FileSizeLimit limit(50'000);
+    EXPECT_FALSE(store_until_refused().ok());
+    journal_.reset();  // cannot copy its log either
+  }
+  auto journal = AgentJournal::open({.path = folder_ / "agent.db"});
+  ASSERT_TRUE(journal.ok()) << journal.status().text();
+  journal_ = std::move(*journal);
+  EXPECT_EQ(restored(), described(mirror_.state()));
+}
+
+TEST_F(FullDisk, OfSqlitesOwnMaking) {
+  ASSERT_TRUE(journal_->database().limit_pages(1).ok());  // never less than there are
+  Draws draws(1);
+  ReplicaRecord large;
+  large.model = draws.floats(500'000);
+  const Status full = journal_->store(large);
+  EXPECT_EQ(full.code(), StatusCode::resource_exhausted) << full.text();
+  EXPECT_EQ(restored(), described(mirror_.state()));
+}
+
+TEST(FullDiskOfACoordinator, LeavesEverythingAsItWas) {
+  const Folder folder;
+  auto journal = CoordinatorJournal::open({.journal = {.path = folder / "run.db"}});
+  ASSERT_TRUE(journal.ok()) << journal.status().text();
+  CoordinatorLife life(6, 20'000);
+  CoordinatorMirror mirror;
+  Status full;
+  {
+    const FileSizeLimit limit(3u << 20);
+    for (int i = 0; i < 300 && full.ok(); ++i) {
+      const CoordinatorRecord record = life.next();
+      full = (*journal)->store(record);
+      if (full.ok()) mirror.store(record);
+    }
+  }
+  EXPECT_EQ(full.code(), StatusCode::resource_exhausted) << full.text();
+  const auto state = (*journal)->restore();
+  ASSERT_TRUE(state.ok()) << state.status().text();
+  EXPECT_EQ(described(*state), described(mirror.state()));
+}
+
+// --- damage
+// ----------------------------------------------------------------------------------------
+
+class Damage : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto journal = AgentJournal::open({.path = path_, .sync = false});
+    ASSERT_TRUE(journal.ok()) << journal.status().text();
+    Draws draws(1);
+    ReplicaRecord replica;
+    replica.job = 1;
+    auto model = std::make_shared<FloatVector>(50'000);
+    std::ranges::fill(*model, 1.5f);
+    replica.model = std::move(model);
+    ASSERT_EQ((*journal)->store(replica).text(), "ok");
+  }
+
+  // Overwrites bytes at a share of the file's length.
+  void write_at(double share, const std::string& bytes) {
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    const auto size = static_cast<double>(std::filesystem::file_size(path_));
+    file.seekp(static_cast<std::streamoff>(share * size));
+    file << bytes;
+  }
+
+  Status opened_and_restored() {
+    TRIBUTARY_ASSIGN(const auto journal, AgentJournal::open({.path = path_, .sync = false}));
+    return journal->restore().status();
+  }
+
+  Folder folder_;
+  const std::string path_ = folder_ / "agent.db";
+};
+
+TEST_F(Damage, OfOneByteOfAModelIsFound) {
+  ASSERT_TRUE(opened_and_restored().ok());
+  write_at(0.8, "!");
+  const Status status = opened_and_restored();
+  EXPECT_EQ(status.code(), StatusCode::corrupt_data) << status.text();
+  EXPECT_FALSE(worth_retrying(status));
+  EXPECT_THAT(status.text(), testing::HasSubstr("agent.db"));
+}
+
+TEST_F(Damage, OfTheHeaderIsFound) {
+  write_at(0, "something else altogether");
+  EXPECT_EQ(opened_and_restored().code(), StatusCode::corrupt_data);
+}
+
+TEST_F(Damage, OfTheSchemaIsFound) {
+  write_at(0, std::string(200, '\0'));
+  EXPECT_FALSE(opened_and_restored().ok());
+}
+
+TEST_F(Damage, ByCuttingTheFileIsFound) {
+  std::filesystem::resize_file(path_, std::filesystem::file_size(path_) / 2);
+  const Status status = opened_and_restored();
+  EXPECT_EQ(status.code(), StatusCode::corrupt_data) << status.text();
+}
+
+TEST_F(Damage, OfAClaimedSizeAllocatesNothing) {
+  {
+    auto database = Database::open(path_, {});
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE((*database)->run("UPDATE blobs SET bytes = ?", std::uint64_t{1} << 46).ok());
+  }
+  const Status status = opened_and_restored();
+  EXPECT_EQ(status.code(), StatusCode::corrupt_data) << status.text();
+}
+
+TEST_F(Damage, OfATypeIsFound) {
+  {
+    auto database = Database::open(path_, {});
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE((*database)->run("UPDATE replica SET epoch = 'three'").ok());
+  }
+  EXPECT_EQ(opened_and_restored().code(), StatusCode::corrupt_data);
+}
+
+TEST_F(Damage, OfARangeIsFound) {
+  {
+    auto database = Database::open(path_, {});
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE((*database)->run("UPDATE replica SET epoch = ?", std::int64_t{1} << 40).ok());
+  }
+  EXPECT_EQ(opened_and_restored().code(), StatusCode::corrupt_data);
+}
+
+TEST(WrongFile, IsNotTakenForAJournal) {
+  const Folder folder;
+  ASSERT_TRUE(AgentJournal::open({.path = folder / "agent.db"}).ok());
+  const auto journal = CoordinatorJournal::open({.journal = {.path = folder / "agent.db"}});
+  ASSERT_FALSE(journal.ok());
+  EXPECT_EQ(journal.status().code(), StatusCode::mismatch) << journal.status().text();
+}
+
+TEST(WrongFile, AFolderThatIsNotThereIsNamed) {
+  const Folder folder;
+  const auto journal = AgentJournal::open({.path = folder / "no/agent.db"});
+  ASSERT_FALSE(journal.ok());
+  EXPECT_EQ(journal.status().code(), StatusCode::io_error);
+  EXPECT_THAT(journal.status().text(), testing::HasSubstr("no/agent.db"));
+}
+
+}  // namespace
+}  // namespace tributary::store_testing
