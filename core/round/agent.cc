@@ -292,7 +292,7 @@ Actions Agent::Impl::handle(TimeNs now, const Event& event) {
 TimeNs Agent::Impl::next_wakeup_ns() const {
   if (finished_) return kNever;
   TimeNs due = store_.next_due_ns();
-  if (line_ != Line::online) return std::min(due, hello_at_ns_);
+  if (line_ != Line::online) return shutting_down_ ? due : std::min(due, hello_at_ns_);
   due = std::min(due, talk_->next_due_ns());
   if (download_) due = std::min(due, download_->ask_at_ns);
   if (round_) due = std::min({due, round_->outgoing.next_due_ns(), round_->ask_at_ns});

@@ -10,7 +10,8 @@
 namespace tributary {
 namespace {
 
-constexpr std::size_t kRecentMax = 8;
+// Updates and settlements that a crash may undo: more than a machine does without storing them.
+constexpr std::size_t kRecentMax = 4;
 
 Status broken(std::string what, std::string expected, std::string got) {
   return Status(StatusCode::mismatch, {.what = std::move(what),
@@ -31,21 +32,21 @@ Status Account::sent(const RoundKey& key, const wire::Part& part, const PayloadS
     if (part.parts() == 1) known.whole = payload;
     if (part.parts() > 1) known.assembled.resize(part.stage_bytes());
   }
-  const bool fits = known.parts.size() == part.parts() && known.bytes == part.stage_bytes();
-  const auto before =
-      fits ? (part.parts() == 1
-                  ? known.whole.bytes
-                  : ByteSpan(known.assembled).subspan(part.offset(), payload.bytes.size()))
-           : ByteSpan();
-  if (!fits || (known.parts[part.part()] && !std::ranges::equal(before, payload.bytes)) ||
-      (part.parts() == 1 && !std::ranges::equal(before, payload.bytes))) {
+  const auto another = [&] {
     return broken(fmt::format("{}, bucket {}", text(key), part.bucket()), "the payload sent before",
                   "another one");
+  };
+  if (known.parts.size() != part.parts() || known.bytes != part.stage_bytes()) return another();
+  const MutableByteSpan place =
+      part.parts() == 1
+          ? MutableByteSpan()
+          : MutableByteSpan(known.assembled).subspan(part.offset(), payload.bytes.size());
+  if (known.parts[part.part()]) {
+    const ByteSpan before = part.parts() == 1 ? known.whole.bytes : ByteSpan(place);
+    const bool shared = before.data() == payload.bytes.data();
+    return shared || std::ranges::equal(before, payload.bytes) ? Status() : another();
   }
-  if (part.parts() > 1) {
-    std::ranges::copy(payload.bytes,
-                      known.assembled.begin() + static_cast<std::ptrdiff_t>(part.offset()));
-  }
+  if (part.parts() > 1) std::ranges::copy(payload.bytes, place.begin());
   known.parts[part.part()] = true;
   return {};
 }
@@ -106,28 +107,44 @@ Status Account::take(std::uint64_t updates_taken, bool restarted) {
   return broken("updates taken", before, fmt::format("{}", updates_taken));
 }
 
-void Account::give(const Contribution& contribution) {
+void Account::give(const Contribution& contribution, double sign) {
   for (const auto& [first, decoded] : contribution.decoded) {
     for (std::size_t i = 0; i < decoded.size(); ++i) {
       const double value = static_cast<double>(decoded[i]);
-      open_[first + i] -= value;
+      open_[first + i] -= sign * value;
       moved_[first + i] += std::abs(value);
     }
   }
 }
 
-Status Account::check(const float* residual, const std::vector<UndecidedRound>& undecided) {
-  for (auto it = contributions_.begin(); it != contributions_.end();) {
-    const RoundKey& key = it->first;
-    if (std::ranges::any_of(undecided, [&](const UndecidedRound& u) { return u.id == key; })) {
-      ++it;
-      continue;
-    }
-    if (it->second.decoded.empty()) settled_against_.insert(key);
-    give(it->second);
-    ++settled_;
-    it = contributions_.erase(it);
+void Account::unsettle(const std::vector<UndecidedRound>& undecided) {
+  for (const UndecidedRound& round : undecided) {
+    const auto found = settled_lately_.find(round.id);
+    if (found == settled_lately_.end()) continue;
+    give(found->second, -1);
+    settled_against_.erase(round.id);
+    contributions_.insert(settled_lately_.extract(found));
   }
+}
+
+void Account::settle(const std::vector<UndecidedRound>& undecided) {
+  for (auto it = contributions_.begin(); it != contributions_.end();) {
+    const auto next = std::next(it);
+    const RoundKey& key = it->first;
+    if (std::ranges::find(undecided, key, &UndecidedRound::id) == undecided.end()) {
+      if (it->second.decoded.empty()) settled_against_.insert(key);
+      give(it->second, 1);
+      ++settled_;
+      settled_lately_.insert(contributions_.extract(it));
+      if (settled_lately_.size() > kRecentMax) settled_lately_.erase(settled_lately_.begin());
+    }
+    it = next;
+  }
+}
+
+Status Account::check(const float* residual, const std::vector<UndecidedRound>& undecided) {
+  unsettle(undecided);
+  settle(undecided);
   // A round's arithmetic is a few roundings to float; each is at most half of 2^-23 of a value.
   const double share = static_cast<double>(taken_ + settled_ + 1) * 0x1p-23;
   double worst = 0;

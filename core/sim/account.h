@@ -63,7 +63,10 @@ class Account {
     std::vector<std::pair<std::uint64_t, FloatVector>> decoded;  // committed: place and values
   };
 
-  void give(const Contribution& contribution);
+  void settle(const std::vector<UndecidedRound>& undecided);
+  // Contributions that were settled, and are not any more: a crash came before that was stored.
+  void unsettle(const std::vector<UndecidedRound>& undecided);
+  void give(const Contribution& contribution, double sign);
   void add(std::span<const float> update, double sign);
 
   std::vector<double> open_;   // given to it, less what was committed
@@ -74,6 +77,7 @@ class Account {
   SharedFloats offered_;
   std::deque<SharedFloats> recent_;  // the last ones taken, for a crash that undoes them
   std::map<RoundKey, Contribution> contributions_;
+  std::map<RoundKey, Contribution> settled_lately_;
   std::set<RoundKey> settled_against_;
   double error_max_ = 0;
 };

@@ -50,6 +50,19 @@ TEST(Account, SettledAgainstAndCommittedLaterIsAnError) {
   EXPECT_FALSE(account.committed(kFirst, 0, plain({1.0f})).ok());
 }
 
+TEST(Account, ACrashMayMakeASettledRoundUndecidedAgain) {
+  Account account(1);
+  account.offer(floats({1.0f}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  const Bytes payload(4, std::uint8_t{7});
+  ASSERT_TRUE(send(account, kFirst, payload).ok());
+  ASSERT_TRUE(account.committed(kFirst, 0, plain({0.75f})).ok());
+  EXPECT_TRUE(account.check(floats({0.25f})->data(), {}).ok());
+  const UndecidedRound undecided = {.id = kFirst, .agent_index = 0, .parts = {}};
+  EXPECT_TRUE(account.check(floats({1.0f})->data(), {undecided}).ok());
+  EXPECT_TRUE(account.check(floats({0.25f})->data(), {}).ok());
+}
+
 TEST(Account, TheSamePayloadMayBeSentAgainAndNoOther) {
   Account account(1);
   const Bytes payload(4, std::uint8_t{7});

@@ -27,28 +27,30 @@ void VirtualFile::put(std::uint64_t offset, ByteSpan bytes) {
   std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
+// Up to `count` bytes from `offset` on are about to change.
+void VirtualFile::remember(std::uint64_t offset, std::uint64_t length, std::uint64_t count,
+                           bool is_write) {
+  const std::uint64_t there = offset < bytes_.size() ? bytes_.size() - offset : 0;
+  const std::uint64_t kept = std::min(count, there);
+  unsynced_.push_back({offset, length, bytes_.size(), replaced_.size(), kept, is_write});
+  if (kept == 0) return;
+  const ByteSpan before = ByteSpan(bytes_).subspan(offset, kept);
+  replaced_.insert(replaced_.end(), before.begin(), before.end());
+}
+
 void VirtualFile::write(std::uint64_t offset, ByteSpan bytes) {
-  Undo undo{offset, bytes.size(), bytes_.size(), {}, true};
-  if (offset < bytes_.size()) {
-    undo.before.resize(std::min<std::uint64_t>(bytes.size(), bytes_.size() - offset));
-    read(offset, undo.before);
-  }
-  unsynced_.push_back(std::move(undo));
+  remember(offset, bytes.size(), bytes.size(), true);
   put(offset, bytes);
 }
 
 void VirtualFile::truncate(std::uint64_t size) {
-  Undo undo{size, 0, bytes_.size(), {}, false};
-  if (size < bytes_.size()) {
-    undo.before.resize(bytes_.size() - size);
-    read(size, undo.before);
-  }
-  unsynced_.push_back(std::move(undo));
+  remember(size, 0, UINT64_MAX, false);
   bytes_.resize(size, std::uint8_t{0});
 }
 
 void VirtualFile::sync() {
   unsynced_.clear();
+  replaced_.clear();
   synced_ = true;
 }
 
@@ -62,9 +64,11 @@ std::vector<VirtualFile::Redo> VirtualFile::take_back() {
     redo.after.resize(undo.length);
     read(undo.offset, redo.after);
     bytes_.resize(undo.size_before, std::uint8_t{0});
-    std::ranges::copy(undo.before, bytes_.begin() + static_cast<std::ptrdiff_t>(undo.offset));
+    const ByteSpan before = ByteSpan(replaced_).subspan(undo.before, undo.before_bytes);
+    std::ranges::copy(before, bytes_.begin() + static_cast<std::ptrdiff_t>(undo.offset));
   }
   unsynced_.clear();
+  replaced_.clear();
   return redos;
 }
 

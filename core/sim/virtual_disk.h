@@ -55,7 +55,8 @@ class VirtualFile {
     std::uint64_t offset;
     std::uint64_t length;  // of a write
     std::uint64_t size_before;
-    Bytes before;  // what it replaced or cut off
+    std::uint64_t before;  // place in replaced_ of what it replaced or cut off
+    std::uint64_t before_bytes;
     bool is_write;
   };
   struct Redo {
@@ -67,9 +68,11 @@ class VirtualFile {
 
   std::vector<Redo> take_back();
   void put(std::uint64_t offset, ByteSpan bytes);
+  void remember(std::uint64_t offset, std::uint64_t length, std::uint64_t count, bool is_write);
 
   Bytes bytes_;
   std::vector<Undo> unsynced_;
+  Bytes replaced_;  // by the writes in unsynced_, one after the other
   bool synced_ = false;
 };
 
