@@ -35,13 +35,18 @@ SignSums sums_of(std::span<const float> values) {
   SumLanes positive = {};
   SumLanes negative = {};
   SignSums sums;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto x = static_cast<double>(values[i]);
-    const bool is_negative = sign_of(values[i]) != 0;
-    positive[i % kSumLanes] += is_negative ? 0.0 : x;
-    negative[i % kSumLanes] += is_negative ? -x : 0.0;
-    sums.negatives += is_negative ? 1 : 0;
+  const auto add = [&](float value, std::size_t lane) {
+    const auto magnitude = static_cast<double>(std::abs(value));
+    const auto minus = static_cast<double>(sign_of(value));
+    positive[lane] += magnitude * (1 - minus);  // by 0 or 1: exact, and no branch
+    negative[lane] += magnitude * minus;
+  };
+  const std::size_t whole = values.size() / kSumLanes * kSumLanes;
+  for (std::size_t i = 0; i < whole; i += kSumLanes) {
+    for (std::size_t lane = 0; lane < kSumLanes; ++lane) add(values[i + lane], lane);
   }
+  for (std::size_t i = whole; i < values.size(); ++i) add(values[i], i - whole);
+  for (const float value : values) sums.negatives += sign_of(value);
   sums.positive = add_in_pairs(positive);
   sums.negative = add_in_pairs(negative);
   return sums;
