@@ -30,8 +30,8 @@ struct GateAnswer {
 
 class Gate {
  public:
-  // libzmq numbers the connections of a socket, and ends the program when it is about to give a number
-  // that a peer has claimed. An insider who knocked at will would get there within minutes
+  // libzmq numbers the connections of a socket, and ends the program when it is about to give a
+  // number that a peer has claimed. An insider who knocked at will would get there within minutes
   // (docs/security.md has the figures); nobody honest comes back more often than this.
   static constexpr std::uint32_t kKnocksAtOnce = 64;
   static constexpr std::chrono::nanoseconds kKnockEvery = std::chrono::seconds(2);

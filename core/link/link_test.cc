@@ -144,6 +144,20 @@ TEST_P(Links, AQueueOfSmallMessagesIsBoundedToo) {
   ASSERT_TRUE(pump({&spoke}, [&] { return spoke.count<Received>() == sent; }));
 }
 
+TEST_P(Links, TheShortestQueueWillDo) {
+  federation_.limits.send_queue_messages = 1;
+  federation_.limits.receive_queue_messages = 1;
+  Side hub = federation_.hub();
+  Side spoke = federation_.allowed_spoke();
+  ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.connected() && spoke.connected(); }));
+  for (std::size_t i = 1; i <= 20; ++i) {
+    ASSERT_TRUE(pump({&hub, &spoke}, [&] { return spoke.send("up", payload_of(2000, 1)).ok(); }));
+    ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.send("down", payload_of(2000, 1)).ok(); }));
+    ASSERT_TRUE(pump({&hub, &spoke},
+                     [&] { return hub.count<Received>() == i && spoke.count<Received>() == i; }));
+  }
+}
+
 TEST_P(Links, APayloadIsLetGoOfOnce) {
   std::atomic<int> let_go = 0;
   const auto counted = [&](std::size_t size) {

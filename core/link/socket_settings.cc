@@ -16,7 +16,9 @@ Status configure(ZmqSocket& socket, const LinkLimits& limits, const LinkTimes& t
   const std::size_t largest = std::max(limits.frame_bytes_max, limits.payload_bytes_max);
   TRIBUTARY_TRY(socket.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(largest + kEnvelopeBytesMax)));
   TRIBUTARY_TRY(socket.set(ZMQ_SNDHWM, static_cast<int>(limits.send_queue_messages)));
-  TRIBUTARY_TRY(socket.set(ZMQ_RCVHWM, static_cast<int>(limits.receive_queue_messages)));
+  // libzmq puts the peer's key into the queue as a message of its own, which is counted there for
+  // ever.
+  TRIBUTARY_TRY(socket.set(ZMQ_RCVHWM, static_cast<int>(limits.receive_queue_messages + 1)));
   TRIBUTARY_TRY(socket.set(ZMQ_HEARTBEAT_IVL, ms(times.heartbeat_every)));
   TRIBUTARY_TRY(socket.set(ZMQ_HEARTBEAT_TIMEOUT, ms(times.heartbeat_missing_max)));
   TRIBUTARY_TRY(socket.set(ZMQ_HANDSHAKE_IVL, ms(times.handshake_max)));
