@@ -26,8 +26,7 @@ void Agent::Impl::note(LogLevel level, std::string_view name, std::string_view r
                          .round = round_ ? round_->key().round : 0});
 }
 
-// --- hello
-// -----------------------------------------------------------------------------------------
+// --- hello -------------------------------------------------------------------------------------
 
 void Agent::Impl::on(const PeerConnected&) {
   if (line_ == Line::offline && !finished_) hello_at_ns_ = now_;
@@ -117,7 +116,8 @@ void Agent::Impl::refused(const wire::Frame& frame, const wire::Refusal& refusal
     if (talk_->answered(frame) && refusal.closes()) hang_up("refused", 0);
     return;
   }
-  if (line_ != Line::greeting || frame.in_reply_to() != hello_id_) return;
+  // Of an earlier session's message with the same number it would say a session.
+  if (line_ != Line::greeting || frame.in_reply_to() != hello_id_ || frame.session() != 0) return;
   note(LogLevel::warning, "hello_refused", wire::EnumNameRefusalCode(refusal.code()), text);
   const bool duplicate = refusal.code() == wire::RefusalCode::duplicate_agent;
   duplicate_refusals_ = duplicate ? duplicate_refusals_ + 1 : 0;
@@ -136,8 +136,7 @@ void Agent::Impl::finish(Status status) {
   out_.emplace_back(Finished{.status = std::move(status)});
 }
 
-// --- frames
-// ----------------------------------------------------------------------------------------
+// --- frames ------------------------------------------------------------------------------------
 
 void Agent::Impl::on(const FrameReceived& event) {
   Bytes aligned;
@@ -235,8 +234,7 @@ void Agent::Impl::dispatch(const wire::Frame& frame, ByteSpan payload) {
   }
 }
 
-// --- time
-// ------------------------------------------------------------------------------------------
+// --- time --------------------------------------------------------------------------------------
 
 void Agent::Impl::look_after_connection() {
   if (line_ != Line::online) {
@@ -299,8 +297,7 @@ TimeNs Agent::Impl::next_wakeup_ns() const {
   return due;
 }
 
-// --- the outside
-// -----------------------------------------------------------------------------------
+// --- the outside -------------------------------------------------------------------------------
 
 Agent::Agent(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Agent::~Agent() = default;

@@ -21,8 +21,7 @@ Status corrupt(std::string what, std::string expected, std::string got) {
 
 }  // namespace
 
-// --- start
-// -----------------------------------------------------------------------------------------
+// --- start -------------------------------------------------------------------------------------
 
 Status Agent::Impl::restore(AgentState state) {
   if (!state.job) return {};
@@ -73,8 +72,7 @@ ReplicaRecord Agent::Impl::replica_record() const {
   return record;
 }
 
-// --- job
-// -------------------------------------------------------------------------------------------
+// --- job ---------------------------------------------------------------------------------------
 
 Status Agent::Impl::take_job(const wire::Job& job) {
   wire::JobT unpacked;
@@ -133,8 +131,7 @@ void Agent::Impl::receive_job_change(const wire::JobChange& change, std::uint64_
        change.reason() ? change.reason()->str() : std::string());
 }
 
-// --- transfer
-// --------------------------------------------------------------------------------------
+// --- transfer ----------------------------------------------------------------------------------
 
 void Agent::Impl::request_transfer(wire::TransferReason reason) {
   if (transfer_requested_ || download_ || !talk_) return;

@@ -25,8 +25,7 @@ RoundKey key_of(const wire::CommitT& commit) { return tributary::key_of(*commit.
 
 }  // namespace
 
-// --- plans
-// -----------------------------------------------------------------------------------------
+// --- plans -------------------------------------------------------------------------------------
 
 void Agent::Impl::receive_membership(const wire::Membership& membership) {
   if (!job_ || membership.job() != job_->job() || membership.epoch() <= epoch_) return;
@@ -110,8 +109,7 @@ void Agent::Impl::receive_abort(const wire::Abort& abort) {
   }
 }
 
-// --- training
-// --------------------------------------------------------------------------------------
+// --- training ----------------------------------------------------------------------------------
 
 void Agent::Impl::start_work() {
   if (!round_ || !round_->rank() || round_->working || round_->withdrawn || training_) return;
@@ -225,8 +223,7 @@ void Agent::Impl::withdraw(wire::AbortReason reason, const Status& status) {
       out_);
 }
 
-// --- contributing
-// ----------------------------------------------------------------------------------
+// --- contributing ------------------------------------------------------------------------------
 
 std::span<const float> Agent::Impl::input_of(const PlannedBucket& bucket) const {
   if (bucket.keeps_residual()) return residual_.run(bucket.first_value, bucket.values);
@@ -385,8 +382,7 @@ void Agent::Impl::receive_receipt(const wire::Receipt& receipt) {
   round_->outgoing.receipt(now_, 4 * talk_->times().ack_timeout_ns, receipt);
 }
 
-// --- results
-// ---------------------------------------------------------------------------------------
+// --- results -----------------------------------------------------------------------------------
 
 void Agent::Impl::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan payload) {
   const RoundKey key = tributary::key_of(*aggregate.part()->id());
@@ -475,8 +471,7 @@ void Agent::Impl::ask_for_missing() {
   round_->ask_wait_ns = std::min(2 * round_->ask_wait_ns, talk_->times().heartbeat_timeout_ns);
 }
 
-// --- commit
-// ----------------------------------------------------------------------------------------
+// --- commit ------------------------------------------------------------------------------------
 
 // The buckets in which this agent counts.
 Bitmap Agent::Impl::contributed(const wire::RoundOutcomeT& outcome) const {

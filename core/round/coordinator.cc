@@ -1,14 +1,10 @@
-#include "core/round/coordinator.h"
-
+// Sessions: who comes in, who is heard, who is lost.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
 #include <utility>
 
-#include "core/base/checksum.h"
-#include "core/round/coordinator_desk.h"
-#include "core/round/job_run.h"
+#include "core/round/coordinator_impl.h"
 #include "schemas/payload.h"
 
 namespace tributary {
@@ -46,82 +42,7 @@ bool from_agents(wire::Message kind) {
 
 }  // namespace
 
-class Coordinator::Impl {
- public:
-  explicit Impl(CoordinatorConfig config) { desk_.config = std::move(config); }
-
-  Status restore(CoordinatorState state);
-  Actions handle(TimeNs now, const Event& event);
-  TimeNs next_wakeup_ns() const;
-
-  void on(const FrameReceived& event);
-  void on(const PeerConnected&) {}
-  void on(const PeerDisconnected& event);
-  void on(const Tick&) {}
-  void on(const Stored& event) { desk_.store.stored(desk_.now, event, desk_.out); }
-  void on(const UpdateReady&) { not_for_us("update_ready"); }
-  void on(const UpdateFailed&) { not_for_us("update_failed"); }
-  void on(const RoundLoaded& event) {
-    if (run_) run_->loaded(event);
-  }
-  void on(const SubmitJob& event);
-  void on(const ChangeJob& event);
-  void on(const Shutdown& event);
-
-  CoordinatorDesk desk_;
-  std::unique_ptr<JobRun> run_;
-  std::deque<RestoredJob> waiting_;         // behind the one at work
-  std::vector<Coordinator::JobView> done_;  // before it
-
- private:
-  static constexpr std::size_t kJobsWaitingMax = 64;
-
-  void not_for_us(std::string_view what) {
-    desk_.note(LogLevel::warning, "event_ignored", what, {}, "not an event of a coordinator");
-  }
-  std::string source_of(const FrameReceived& event) const;
-  void refuse_stranger(const FrameReceived& event, const wire::Frame& frame, wire::RefusalCode code,
-                       std::string_view reason, Fault fault, bool closes,
-                       std::uint32_t retry_after_ms = 0);
-
-  void hello(const FrameReceived& event, const wire::Frame& frame);
-  bool may_come_in(const FrameReceived& event, const wire::Frame& frame, const wire::Hello& hello);
-  void welcome(const FrameReceived& event, const wire::Frame& frame, const wire::Hello& hello,
-               std::uint64_t before);
-  void send_welcome(AgentSession& session, std::uint64_t hello_id);
-  void in_session(AgentSession& session, const wire::Frame& frame, ByteSpan payload);
-  void answer(AgentSession& session, const wire::Frame& frame);
-  void lose(std::uint64_t session, std::string_view reason);
-  void scan();
-  void record_agent(const AgentSession& session, bool connected);
-  void run_next_job();
-  Result<RestoredJob> new_job(const SubmitJob& event);
-
-  TimeNs scan_at_ns_ = 0;
-  bool shutting_down_ = false;
-  bool finished_ = false;
-  Bytes aligned_;
-};
-
-// --- restore
-// ---------------------------------------------------------------------------------------
-
-Status Coordinator::Impl::restore(CoordinatorState state) {
-  for (RestoredJob& job : state.jobs) waiting_.push_back(std::move(job));
-  if (waiting_.empty()) return {};
-  // The first that is not over is at work; if all are, the last is, so that its model can be asked
-  // for.
-  while (waiting_.size() > 1 && (waiting_.front().job.state == wire::JobState::finished ||
-                                 waiting_.front().job.state == wire::JobState::stopped)) {
-    waiting_.pop_front();
-  }
-  TRIBUTARY_ASSIGN(run_, JobRun::make(desk_, std::move(waiting_.front())));
-  waiting_.pop_front();
-  return {};
-}
-
-// --- frames
-// ----------------------------------------------------------------------------------------
+// --- frames ------------------------------------------------------------------------------------
 
 std::string Coordinator::Impl::source_of(const FrameReceived& event) const {
   if (!event.authenticated_as.empty()) return std::string(event.authenticated_as);
@@ -172,8 +93,7 @@ void Coordinator::Impl::refuse_stranger(const FrameReceived& event, const wire::
   if (bytes.ok()) desk_.out.emplace_back(Send{.peer = event.peer, .frame = std::move(*bytes)});
 }
 
-// --- hello
-// -----------------------------------------------------------------------------------------
+// --- hello -------------------------------------------------------------------------------------
 
 bool Coordinator::Impl::may_come_in(const FrameReceived& event, const wire::Frame& frame,
                                     const wire::Hello& hello) {
@@ -310,8 +230,7 @@ void Coordinator::Impl::record_agent(const AgentSession& session, bool connected
   desk_.store.push(AgentRecords{.agents = {std::move(record)}});
 }
 
-// --- in a session
-// ----------------------------------------------------------------------------------
+// --- in a session ------------------------------------------------------------------------------
 
 void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& frame,
                                    ByteSpan payload) {
@@ -399,126 +318,7 @@ void Coordinator::Impl::scan() {
   for (const auto& [number, reason] : lost) lose(number, reason);
 }
 
-// --- jobs
-// ------------------------------------------------------------------------------------------
-
-Result<RestoredJob> Coordinator::Impl::new_job(const SubmitJob& event) {
-  TRIBUTARY_TRY(check(event.policy));
-  RestoredJob job;
-  wire::JobT definition = event.definition;
-  if (definition.job == 0) definition.job = desk_.draw();
-  if (definition.revision == 0) definition.revision = 1;
-  definition.state = wire::JobState::running;
-  TRIBUTARY_ASSIGN(job.job.definition, keep_message(definition));
-  job.job.job = definition.job;
-  job.job.revision = definition.revision;
-  job.job.state = wire::JobState::running;
-  job.job.policy = event.policy;
-  TRIBUTARY_ASSIGN(const auto model, JobModel::make(job.job.definition));
-  if (!event.model || event.model->size() != model->values()) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = "model of a job",
-                   .expected = fmt::format("{} values, as in its layer map", model->values()),
-                   .got = fmt::format("{}", event.model ? event.model->size() : 0),
-                   .remedy = "submit the model that belongs to the layer map"});
-  }
-  TRIBUTARY_ASSIGN(const auto rule, make_model_rule(model->wire()));
-  job.checkpoint = {.job = definition.job,
-                    .model_version = 0,
-                    .model_hash = model_hash_of(*event.model),
-                    .model = event.model,
-                    .rule_state = std::make_shared<const Bytes>(rule->save())};
-  return job;
-}
-
-void Coordinator::Impl::on(const SubmitJob& event) {
-  Result<RestoredJob> job = new_job(event);
-  if (job.ok() && waiting_.size() >= kJobsWaitingMax) {
-    job = Status(StatusCode::resource_exhausted, {.what = "jobs that wait",
-                                                  .expected = fmt::format("{}", kJobsWaitingMax),
-                                                  .got = "one more",
-                                                  .remedy = "stop one"});
-  }
-  if (!job.ok()) {
-    desk_.out.emplace_back(CommandDone{.command = event.command, .status = job.status()});
-    return;
-  }
-  NewJobRecord record{.job = job->job, .checkpoint = job->checkpoint};
-  desk_.store.push(std::move(record), [this, command = event.command, job = std::move(*job)] {
-    desk_.out.emplace_back(CommandDone{.command = command, .status = {}, .job = job.job.job});
-    waiting_.push_back(job);
-    run_next_job();
-  });
-}
-
-void Coordinator::Impl::run_next_job() {
-  while (!waiting_.empty() && (!run_ || run_->over())) {
-    Result<std::unique_ptr<JobRun>> run = JobRun::make(desk_, std::move(waiting_.front()));
-    waiting_.pop_front();
-    if (!run.ok()) {
-      desk_.note(LogLevel::error, "job_failed", name(run.status().code()), {}, run.status().text());
-      continue;
-    }
-    if (run_) {
-      done_.push_back({.job = run_->record().job,
-                       .name = run_->model_of_job().wire().name()->str(),
-                       .state = run_->record().state,
-                       .rounds = run_->model_of_job().wire().rounds(),
-                       .rounds_committed = run_->version()});
-      if (done_.size() > kJobsWaitingMax) done_.erase(done_.begin());
-    }
-    run_ = std::move(*run);
-    for (const auto& [number, session] : desk_.roster.all()) {
-      session->job = 0;
-      session->synced = false;
-      session->transfer = 0;
-      session->transfer_wanted = false;
-      session->commit_sent = 0;
-      session->undecided.clear();
-      session->holdings.clear();
-      run_->joined(*session, 0);
-    }
-  }
-}
-
-void Coordinator::Impl::on(const ChangeJob& event) {
-  const bool known = run_ && run_->record().job == event.job && !run_->over();
-  const bool allowed = event.state == wire::JobState::running ||
-                       event.state == wire::JobState::paused ||
-                       event.state == wire::JobState::stopped;
-  if (!known || !allowed) {
-    desk_.out.emplace_back(
-        CommandDone{.command = event.command,
-                    .status = Status(known ? StatusCode::invalid_argument : StatusCode::not_found,
-                                     {.what = fmt::format("job {}", event.job),
-                                      .expected = "the job at work, to run, pause or stop",
-                                      .got = wire::EnumNameJobState(event.state),
-                                      .remedy = "list the jobs"}),
-                    .job = event.job});
-    return;
-  }
-  run_->change(event.state, event.reason, [this, command = event.command, job = event.job] {
-    desk_.out.emplace_back(CommandDone{.command = command, .status = {}, .job = job});
-  });
-}
-
-void Coordinator::Impl::on(const Shutdown& event) {
-  shutting_down_ = true;
-  for (const auto& [number, session] : desk_.roster.all()) {
-    session->conversation.ask(
-        desk_.now,
-        [reason = event.reason] {
-          wire::LeaveT leave;
-          leave.reason = wire::LeaveReason::shutdown;
-          leave.text = reason.substr(0, wire::kTextBytesMax);
-          return frame_with(std::move(leave));
-        },
-        desk_.out);
-  }
-}
-
-// --- all events
-// ------------------------------------------------------------------------------------
+// --- all events --------------------------------------------------------------------------------
 
 Actions Coordinator::Impl::handle(TimeNs now, const Event& event) {
   desk_.now = std::max(desk_.now, now);
@@ -536,103 +336,6 @@ TimeNs Coordinator::Impl::next_wakeup_ns() const {
   if (desk_.roster.size() > 0) due = std::min(due, scan_at_ns_);
   if (run_) due = std::min(due, run_->next_due_ns());
   return due;
-}
-
-Coordinator::Coordinator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Coordinator::~Coordinator() = default;
-
-Result<std::unique_ptr<Coordinator>> Coordinator::make(CoordinatorConfig config,
-                                                       CoordinatorState state) {
-  auto impl = std::make_unique<Impl>(std::move(config));
-  TRIBUTARY_TRY(impl->restore(std::move(state)));
-  return std::unique_ptr<Coordinator>(new Coordinator(std::move(impl)));
-}
-
-Actions Coordinator::handle(TimeNs now, const Event& event) { return impl_->handle(now, event); }
-TimeNs Coordinator::next_wakeup_ns() const { return impl_->next_wakeup_ns(); }
-
-bool Coordinator::idle() const {
-  const bool asked = std::ranges::any_of(impl_->desk_.roster.all(), [](const auto& item) {
-    return item.second->conversation.unanswered() > 0;
-  });
-  return !asked && impl_->desk_.store.empty();
-}
-
-std::vector<Coordinator::AgentView> Coordinator::agents() const {
-  std::vector<AgentView> views;
-  for (const auto& [number, session] : impl_->desk_.roster.all()) {
-    views.push_back({.agent_id = session->agent_id,
-                     .incarnation = session->incarnation,
-                     .ready = impl_->run_ && impl_->run_->ready(*session),
-                     .model_version = session->version,
-                     .heard_at_ns = session->conversation.heard_at_ns()});
-  }
-  std::ranges::sort(views, {}, &AgentView::agent_id);
-  return views;
-}
-
-std::vector<Coordinator::JobView> Coordinator::jobs() const {
-  std::vector<JobView> views = impl_->done_;
-  const auto add = [&](const JobRecord& record, const std::string& name, std::uint64_t rounds,
-                       std::uint64_t committed) {
-    views.push_back({.job = record.job,
-                     .name = name,
-                     .state = record.state,
-                     .rounds = rounds,
-                     .rounds_committed = committed});
-  };
-  if (const JobRun* run = impl_->run_.get()) {
-    const wire::Job& job = run->model_of_job().wire();
-    add(run->record(), job.name()->str(), job.rounds(), run->version());
-  }
-  for (const RestoredJob& waiting : impl_->waiting_) {
-    const Result<std::shared_ptr<const JobModel>> job = JobModel::make(waiting.job.definition);
-    if (!job.ok()) continue;
-    add(waiting.job, (*job)->wire().name()->str(), (*job)->wire().rounds(),
-        waiting.checkpoint.model_version);
-  }
-  return views;
-}
-
-RoundKey Coordinator::current_round() const {
-  return impl_->run_ ? impl_->run_->current_round() : RoundKey{};
-}
-std::uint64_t Coordinator::model_version() const {
-  return impl_->run_ ? impl_->run_->version() : 0;
-}
-std::uint64_t Coordinator::model_hash() const {
-  return impl_->run_ ? impl_->run_->model_hash() : 0;
-}
-SharedFloats Coordinator::model() const { return impl_->run_ ? impl_->run_->model() : nullptr; }
-SharedFloats Coordinator::aggregator_residual() const {
-  return impl_->run_ ? impl_->run_->aggregator_residual() : nullptr;
-}
-std::uint64_t Coordinator::buffered_bytes() const {
-  return impl_->run_ ? impl_->run_->buffered_bytes() : 0;
-}
-
-std::uint64_t Coordinator::state_hash() const {
-  Checksum checksum;
-  const auto add = [&](const auto& value) {
-    checksum.update({reinterpret_cast<const std::uint8_t*>(&value), sizeof(value)});
-  };
-  for (const AgentView& view : agents()) {
-    checksum.update(bytes_of(view.agent_id));
-    add(view.incarnation);
-    add(view.model_version);
-    add(view.ready);
-  }
-  const RoundKey round = current_round();
-  add(round.round);
-  add(round.epoch);
-  add(round.attempt);
-  add(model_version());
-  const std::uint64_t hash = model_hash();
-  add(hash);
-  if (const SharedFloats residual = aggregator_residual()) {
-    checksum.update(bytes_of(std::span<const float>(*residual)));
-  }
-  return checksum.finish64();
 }
 
 }  // namespace tributary

@@ -56,8 +56,7 @@ struct Stored {
   Status status;
 };
 
-// --- agent
-// -----------------------------------------------------------------------------------------
+// --- agent -------------------------------------------------------------------------------------
 
 // The answer to Train. The update is as long as the model.
 struct UpdateReady {
@@ -74,8 +73,7 @@ struct UpdateFailed {
   Status status;
 };
 
-// --- coordinator
-// -----------------------------------------------------------------------------------
+// --- coordinator -------------------------------------------------------------------------------
 
 // The answer to LoadRound. Nothing: the journal has no such round, it was never committed.
 struct RoundLoaded {
@@ -99,8 +97,7 @@ struct ChangeJob {
   std::string reason;
 };
 
-// --- both
-// ------------------------------------------------------------------------------------------
+// --- both --------------------------------------------------------------------------------------
 
 // Says goodbye. The rim may end once the machine's `idle()` is true, or when it has waited enough.
 struct Shutdown {

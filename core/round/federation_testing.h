@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,106 +22,11 @@
 #include "core/round/agent.h"
 #include "core/round/conversation.h"
 #include "core/round/coordinator.h"
+#include "core/round/journals_testing.h"
 #include "core/round/round_plan.h"
 #include "schemas/frame.h"
 
 namespace tributary::round_testing {
-
-// Keeps records as core/store does, without a disk.
-class CoordinatorJournal {
- public:
-  void apply(const CoordinatorRecord& record) {
-    std::visit([this](const auto& one) { keep(one); }, record);
-  }
-  CoordinatorState state() const {
-    CoordinatorState state;
-    for (const std::uint64_t job : order_) state.jobs.push_back(jobs_.at(job));
-    return state;
-  }
-  const std::vector<CommitRecord>& commits() const { return commits_; }
-  std::optional<RoundRecord> round(std::uint64_t number) const {
-    for (const CommitRecord& commit : commits_) {
-      if (commit.round.id.round == number) return commit.round;
-    }
-    return std::nullopt;
-  }
-  std::optional<EpochRecord> epoch(std::uint32_t number) const {
-    for (const EpochRecord& epoch : epochs_) {
-      if (epoch.epoch == number) return epoch;
-    }
-    return std::nullopt;
-  }
-
- private:
-  void keep(const NewJobRecord& record) {
-    order_.push_back(record.job.job);
-    RestoredJob& job = jobs_[record.job.job];
-    job.job = record.job;
-    job.checkpoint = record.checkpoint;
-  }
-  void keep(const JobRecord& record) { jobs_[record.job].job = record; }
-  void keep(const EpochRecord& record) {
-    RestoredJob& job = jobs_[record.job];
-    EXPECT_GT(record.epoch, job.last_epoch) << "an epoch's number is given twice";
-    job.epochs.push_back(record);
-    job.last_epoch = record.epoch;
-    epochs_.push_back(record);
-  }
-  void keep(const CommitRecord& record) {
-    RestoredJob& job = jobs_[record.round.id.job];
-    EXPECT_EQ(record.round.id.round, commits_.size() + 1)
-        << "a round is committed twice or left out";
-    commits_.push_back(record);
-    if (record.aggregator_residual) job.aggregator_residual = record.aggregator_residual;
-    job.redo.push_back(record);
-    if (!record.checkpoint) return;
-    job.checkpoint = *record.checkpoint;
-    for (CommitRecord& commit : job.redo) job.history.push_back(std::move(commit.round));
-    job.redo.clear();
-  }
-  void keep(const AgentRecords&) {}
-
-  std::vector<std::uint64_t> order_;
-  std::map<std::uint64_t, RestoredJob> jobs_;
-  std::vector<CommitRecord> commits_;
-  std::vector<EpochRecord> epochs_;
-};
-
-class AgentJournal {
- public:
-  void apply(const AgentRecordToStore& record) {
-    std::visit([this](const auto& one) { keep(one); }, record);
-  }
-  AgentState state;
-
- private:
-  void keep(const AgentJobRecord& record) {
-    if (!state.job || state.job->job != record.job) state = {};
-    state.job = record;
-  }
-  void keep(const ReplicaRecord& record) {
-    state.replica = record;
-    std::erase_if(state.undecided, [&](const UndecidedRound& round) {
-      return std::ranges::find(record.undecided, round.id) == record.undecided.end();
-    });
-  }
-  void keep(const ContributionRecord& record) {
-    if (record.residual) {
-      state.replica->residual = record.residual;
-      state.replica->residual_stamp = record.residual_stamp;
-    }
-    if (record.parts.empty()) return;
-    auto found = std::ranges::find(state.undecided, record.id, &UndecidedRound::id);
-    if (found == state.undecided.end()) {
-      state.undecided.push_back({.id = record.id, .agent_index = record.agent_index, .parts = {}});
-      found = std::prev(state.undecided.end());
-    }
-    for (const ContributionPart& part : record.parts) {
-      std::erase_if(found->parts, [&](const auto& p) { return p.bucket == part.bucket; });
-      found->parts.push_back(part);
-    }
-  }
-};
 
 struct Options {
   std::uint32_t agents = 3;
@@ -134,6 +41,8 @@ struct Options {
   TimeNs train_ns = 5 * kNsPerMs;
   std::uint64_t incoming_bytes_max = 16u << 20;
   std::uint32_t payload_bytes_max = 4u << 20;
+  std::uint32_t history_rounds_max = 256;
+  double redo_models = 1;
 };
 
 class Federation {
@@ -174,6 +83,8 @@ class Federation {
     config.ack_timeout_ms = 20;
     config.incoming_bytes_max = options_.incoming_bytes_max;
     config.payload_bytes_max = options_.payload_bytes_max;
+    config.history_rounds_max = options_.history_rounds_max;
+    config.redo_models = options_.redo_models;
     Result<std::unique_ptr<Coordinator>> made = Coordinator::make(config, journal_.state());
     ASSERT_TRUE(made.ok()) << made.status().text();
     coordinator_ = std::move(*made);
@@ -181,6 +92,7 @@ class Federation {
   }
   void crash_agent(std::uint32_t i) {
     rides_[i].agent.reset();
+    rides_[i].training = false;
     ++rides_[i].life;
   }
   void start_agent(std::uint32_t i) {
@@ -260,6 +172,25 @@ class Federation {
     });
   }
 
+  // Where everybody stands, for a test that does not get to its end.
+  std::string describe() const {
+    std::string text = "at " + std::to_string(now_ / kNsPerMs) + " ms: coordinator ";
+    text += coordinator_ ? std::to_string(coordinator_->model_version()) : "down";
+    for (const Ride& ride : rides_) {
+      text += "; agent ";
+      if (!ride.agent) {
+        text += "down";
+        continue;
+      }
+      text += std::to_string(ride.agent->model_version());
+      if (!ride.agent->connected()) text += " offline";
+      if (!ride.agent->undecided().empty()) text += " undecided";
+      if (ride.training) text += " training";
+      if (!ride.agent->idle()) text += " busy";
+    }
+    return text;
+  }
+
   // --- what must hold ---
   void expect_identical() {
     for (std::uint32_t i = 0; i < rides_.size(); ++i) {
@@ -291,9 +222,9 @@ class Federation {
       ASSERT_LE(std::abs(balance[i]), tolerance * magnitude[i]) << "value " << i;
     }
   }
-  double updates_given(std::uint32_t i) const {
-    return static_cast<double>(rides_[i].updates.size());
-  }
+  std::size_t updates_taken(std::uint32_t i) const { return rides_[i].updates.size(); }
+  // Of the last frame that the agent sent.
+  std::uint64_t session(std::uint32_t i) const { return rides_[i].session; }
 
  private:
   struct Ride {
@@ -307,6 +238,7 @@ class Federation {
     TimeNs train_ns = -1;
     int store_failures = 0;
     TimeNs tick_at = kNever;
+    std::uint64_t session = 0;
     std::vector<SharedFloats> updates;  // those that count, in order
     std::uint64_t given = 0;
   };
@@ -398,6 +330,7 @@ class Federation {
       if (peer == agent_of_peer_.end()) return;
       const std::uint32_t i = peer->second;
       if (rides_[i].cut) return;
+      trace("to agent " + std::to_string(i), send->frame);
       auto frame = std::make_shared<Bytes>(std::move(send->frame));
       auto payload =
           std::make_shared<Bytes>(send->payload.bytes.begin(), send->payload.bytes.end());
@@ -432,7 +365,10 @@ class Federation {
     Ride& ride = rides_[i];
     const std::uint32_t life = ride.life;
     if (auto* send = std::get_if<Send>(&action)) {
+      const Result<const wire::Frame*> sent = open_frame(send->frame);
+      if (sent.ok()) ride.session = (*sent)->session();
       if (ride.cut) return;
+      trace("from agent " + std::to_string(i), send->frame);
       auto frame = std::make_shared<Bytes>(std::move(send->frame));
       auto payload =
           std::make_shared<Bytes>(send->payload.bytes.begin(), send->payload.bytes.end());
@@ -526,6 +462,14 @@ class Federation {
         {.what = "journal", .expected = "room on the disk", .got = "none", .remedy = "free some"});
   }
 
+  void trace(const std::string& way, const Bytes& bytes) const {
+    if (std::getenv("ROUND_TRACE") == nullptr) return;
+    const Result<const wire::Frame*> frame = open_frame(bytes);
+    if (!frame.ok()) return;
+    std::printf("%9.3f ms %s %s\n", static_cast<double>(now_) / 1e6, way.c_str(),
+                wire::EnumNameMessage((*frame)->message_type()));
+  }
+
   void count(const Note& note) {
     ++notes_[std::string(note.name)];
     ++notes_[std::string(note.name) + ":" + std::string(note.reason)];
@@ -537,7 +481,9 @@ class Federation {
   }
 
   void check_bounds() {
-    if (coordinator_) ASSERT_LT(coordinator_->buffered_bytes(), 64u << 20);
+    if (coordinator_) {
+      EXPECT_LT(coordinator_->buffered_bytes(), 64u << 20);
+    }
   }
 
   Options options_;

@@ -98,7 +98,7 @@ class JobRun {
   void close_stage(BucketAggregation& bucket);
   void close_overdue();
   void finish_round();
-  void abort(wire::AbortReason reason, bool retry);
+  void give_up(wire::AbortReason reason, bool retry);
   void commit();
   std::vector<BucketAggregation*> apply_buckets(FloatVector& model);
   CommitRecord record_commit(const std::vector<BucketAggregation*>& buckets,

@@ -21,8 +21,7 @@ const wire::HoldingT* holding_of(const AgentSession& session, std::uint64_t job)
 
 }  // namespace
 
-// --- coming and going
-// ------------------------------------------------------------------------------
+// --- coming and going --------------------------------------------------------------------------
 
 wire::StandingT JobRun::standing(const AgentSession& session) const {
   wire::StandingT standing;
@@ -123,8 +122,7 @@ void JobRun::send_state(AgentSession& session) {
       desk_.out, record_.job);
 }
 
-// --- catching up
-// -----------------------------------------------------------------------------------
+// --- catching up -------------------------------------------------------------------------------
 
 std::optional<std::uint64_t> JobRun::known_hash(std::uint64_t version) const {
   if (version == version_) return model_hash_;
@@ -209,8 +207,7 @@ void JobRun::receive_abort(AgentSession& session, const wire::Abort& abort) {
   close_where_complete();
 }
 
-// --- transfers
-// -------------------------------------------------------------------------------------
+// --- transfers ---------------------------------------------------------------------------------
 
 void JobRun::receive_request(AgentSession& session, const wire::TransferRequest& request) {
   if (request.job() != record_.job || request.content() != wire::Content::model) {
@@ -375,8 +372,7 @@ void JobRun::receive_fetch(AgentSession& session, const wire::TransferFetch& fet
   }
 }
 
-// --- messages
-// --------------------------------------------------------------------------------------
+// --- messages ----------------------------------------------------------------------------------
 
 void JobRun::answered(AgentSession& session, const Conversation::Asked& asked) {
   if (asked.kind == wire::Message::Job && asked.tag == record_.job) {

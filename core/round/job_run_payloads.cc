@@ -176,7 +176,10 @@ void JobRun::receive_receipt(AgentSession& session, const wire::Receipt& receipt
     payload = &found->second[receipt.stage()];
     contributors = published->contributors.at(receipt.bucket());
   } else {
-    return advance(session);
+    // It was sent the commit, but what belongs to it is not at hand any more.
+    const bool lacks = session.synced && session.transfer == 0 && key.job == record_.job &&
+                       key.round == session.version + 1 && key.round <= version_ && !published;
+    return lacks ? offer(session) : advance(session);
   }
   std::uint32_t left = kPartsPerRequestMax;
   for (std::uint32_t i = 0; receipt.missing() && i < receipt.missing()->size() && left > 0; ++i) {

@@ -25,8 +25,7 @@ namespace tributary {
 using SharedBytes = std::shared_ptr<const Bytes>;
 using SharedFloats = std::shared_ptr<const FloatVector>;
 
-// --- coordinator
-// -----------------------------------------------------------------------------------
+// --- coordinator -------------------------------------------------------------------------------
 
 // Replaces the record of the same job.
 struct JobRecord {
@@ -167,8 +166,7 @@ struct CoordinatorState {
   std::vector<RestoredJob> jobs;  // in the order of their submission
 };
 
-// --- agent
-// -----------------------------------------------------------------------------------------
+// --- agent -------------------------------------------------------------------------------------
 
 // Replaces the one before; a job with another number also replaces the replica.
 struct AgentJobRecord {

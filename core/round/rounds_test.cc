@@ -27,9 +27,10 @@ class RoundsWithCodec : public testing::TestWithParam<CodecCase> {};
 
 TEST_P(RoundsWithCodec, PerfectChannel) {
   Federation federation(options_for(GetParam().spec));
-  ASSERT_TRUE(federation.run_to_the_end());
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
   federation.expect_conserved(GetParam().tolerance);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_GE(federation.updates_taken(i), 4u);
   EXPECT_EQ(federation.noted("frame_refused"), 0);
   EXPECT_EQ(federation.noted("round_aborted"), 0);
   for (const CommitRecord& commit : federation.journal().commits()) {
@@ -47,7 +48,7 @@ TEST_P(RoundsWithCodec, LossyChannel) {
   options.delay_max_ns = 30 * kNsPerMs;
   options.rounds = 8;
   Federation federation(options);
-  ASSERT_TRUE(federation.run_to_the_end());
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
   federation.expect_conserved(GetParam().tolerance);
 }

@@ -1,0 +1,75 @@
+// Inside the coordinator: sessions (coordinator.cc), jobs (coordinator_jobs.cc), and what the
+// outside sees (coordinator_views.cc).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/round/coordinator.h"
+#include "core/round/coordinator_desk.h"
+#include "core/round/job_run.h"
+
+namespace tributary {
+
+class Coordinator::Impl {
+ public:
+  explicit Impl(CoordinatorConfig config) { desk_.config = std::move(config); }
+
+  Status restore(CoordinatorState state);
+  Actions handle(TimeNs now, const Event& event);
+  TimeNs next_wakeup_ns() const;
+
+  void on(const FrameReceived& event);
+  void on(const PeerConnected&) {}
+  void on(const PeerDisconnected& event);
+  void on(const Tick&) {}
+  void on(const Stored& event) { desk_.store.stored(desk_.now, event, desk_.out); }
+  void on(const UpdateReady&) { not_for_us("update_ready"); }
+  void on(const UpdateFailed&) { not_for_us("update_failed"); }
+  void on(const RoundLoaded& event) {
+    if (run_) run_->loaded(event);
+  }
+  void on(const SubmitJob& event);
+  void on(const ChangeJob& event);
+  void on(const Shutdown& event);
+
+  CoordinatorDesk desk_;
+  std::unique_ptr<JobRun> run_;
+  std::deque<RestoredJob> waiting_;         // behind the one at work
+  std::vector<Coordinator::JobView> done_;  // before it
+
+ private:
+  static constexpr std::size_t kJobsWaitingMax = 64;
+
+  void not_for_us(std::string_view what) {
+    desk_.note(LogLevel::warning, "event_ignored", what, {}, "not an event of a coordinator");
+  }
+  std::string source_of(const FrameReceived& event) const;
+  void refuse_stranger(const FrameReceived& event, const wire::Frame& frame, wire::RefusalCode code,
+                       std::string_view reason, Fault fault, bool closes,
+                       std::uint32_t retry_after_ms = 0);
+
+  void hello(const FrameReceived& event, const wire::Frame& frame);
+  bool may_come_in(const FrameReceived& event, const wire::Frame& frame, const wire::Hello& hello);
+  void welcome(const FrameReceived& event, const wire::Frame& frame, const wire::Hello& hello,
+               std::uint64_t before);
+  void send_welcome(AgentSession& session, std::uint64_t hello_id);
+  void in_session(AgentSession& session, const wire::Frame& frame, ByteSpan payload);
+  void answer(AgentSession& session, const wire::Frame& frame);
+  void lose(std::uint64_t session, std::string_view reason);
+  void scan();
+  void record_agent(const AgentSession& session, bool connected);
+  void run_next_job();
+  Result<RestoredJob> new_job(const SubmitJob& event);
+
+  TimeNs scan_at_ns_ = 0;
+  bool shutting_down_ = false;
+  bool finished_ = false;
+  Bytes aligned_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,160 @@
+// The end of a round: what counts is applied, stored and published.
+#include <algorithm>
+#include <utility>
+
+#include "core/base/checksum.h"
+#include "core/round/job_run.h"
+
+namespace tributary {
+// ------------------------------------------------------------------------------------
+
+double JobRun::divisor_of_bucket(const BucketAggregation& bucket) const {
+  std::vector<double> weights;
+  for (const EpochMember& member : members_) weights.push_back(member.weight);
+  return divisor_of(round_->plan().wire(), bucket.in_result(), weights);
+}
+
+// The buckets that count: all that can be decoded and are finite.
+std::vector<BucketAggregation*> JobRun::apply_buckets(FloatVector& model) {
+  std::vector<BucketAggregation*> applied;
+  const Bytes before = rule_->save();
+  rule_->begin(round_->key().round);
+  for (const auto& bucket : round_->buckets()) {
+    if (!bucket->finished()) continue;
+    const CommittedBucket committed = bucket->committed(divisor_of_bucket(*bucket));
+    if (Status status = decode_bucket(round_->plan(), committed, desk_.config.execution, scratch_);
+        !status.ok()) {
+      desk_.note(LogLevel::error, "bucket_dropped", name(status.code()), {}, status.text(),
+                 round_->key());
+      bucket->settle(false);
+      bucket->drop();
+      continue;
+    }
+    rule_->apply(rule_step(round_->plan(), committed, scratch_), model);
+    applied.push_back(bucket.get());
+  }
+  if (applied.empty()) ignore_error(rule_->restore(before));  // it was saved a moment ago
+  return applied;
+}
+
+void JobRun::commit() {
+  auto model = std::make_shared<FloatVector>(*model_);
+  const std::vector<BucketAggregation*> applied = apply_buckets(*model);
+  if (applied.empty()) return give_up(wire::AbortReason::not_finite, true);
+  for (BucketAggregation* bucket : applied) bucket->settle(true);
+
+  CommitRecord record = record_commit(applied, *model);
+  Committed commit{
+      .published = publish_of(applied, std::make_shared<const RoundRecord>(record.round)),
+      .model = model,
+      .rule_state = std::make_shared<const Bytes>(rule_->save()),
+      .residual = record.aggregator_residual,
+      .checkpointed = checkpoint_due()};
+  redo_bytes_ += commit.published.bytes;
+  if (commit.checkpointed) {
+    record.checkpoint = CheckpointRecord{.job = record_.job,
+                                         .model_version = record.round.id.round,
+                                         .model_hash = record.round.model_hash,
+                                         .model = commit.model,
+                                         .rule_state = commit.rule_state};
+  }
+  phase_ = Phase::committing;
+  desk_.store.push(std::move(record), [this, commit = std::move(commit)] { committed(commit); });
+}
+
+CommitRecord JobRun::record_commit(const std::vector<BucketAggregation*>& buckets,
+                                   const FloatVector& model) {
+  CommitRecord commit;
+  RoundRecord& record = commit.round;
+  record.id = round_->key();
+  record.journal_entry = ++journal_entry_;
+  record.members = round_->plan().members();
+  record.buckets = static_cast<std::uint32_t>(round_->plan().buckets().size());
+  record.previous_hash = model_hash_;
+  record.model_hash = model_hash_of(model);
+  record.began_at_ns = round_->began_at_ns;
+  record.committed_at_ns = desk_.now;
+  record.bytes_up = round_->bytes_up;
+  record.bytes_down = round_->bytes_down;
+  Result<SharedBytes> plan = keep_message(round_->plan().wire());
+  if (plan.ok()) record.plan = std::move(*plan);  // it was sent in the same form
+  record_outcomes(buckets, record);
+  for (const BucketAggregation* bucket : buckets) {
+    for (std::uint32_t stage = 0; stage < bucket->combined().size(); ++stage) {
+      commit.redo.push_back(
+          {.bucket = bucket->bucket().index, .stage = stage, .payload = bucket->combined()[stage]});
+    }
+  }
+  if (!aggregator_residual_.empty()) {
+    commit.aggregator_residual = std::make_shared<const FloatVector>(aggregator_residual_);
+  }
+  commit.reports = std::exchange(reports_, {});
+  return commit;
+}
+
+void JobRun::record_outcomes(const std::vector<BucketAggregation*>& buckets,
+                             RoundRecord& record) const {
+  std::map<std::vector<std::uint8_t>, std::uint32_t> places;
+  for (const BucketAggregation* bucket : buckets) {
+    const Bitmap& in = bucket->in_result();
+    const auto [place, fresh] =
+        places.emplace(in.bytes(), static_cast<std::uint32_t>(places.size()));
+    if (fresh) {
+      record.contributor_sets.push_back(
+          {.bits = in.bytes(), .contributors = in.count(), .divisor = divisor_of_bucket(*bucket)});
+    }
+    record.outcomes.push_back({.bucket = bucket->bucket().index,
+                               .contributor_set = place->second,
+                               .result_hash = hash64(*bucket->combined().back())});
+  }
+}
+
+Published JobRun::publish_of(const std::vector<BucketAggregation*>& buckets,
+                             std::shared_ptr<const RoundRecord> record) {
+  Published published;
+  published.plan = round_->shared_plan();
+  published.commit = commit_message(*record);
+  published.record = std::move(record);
+  for (const BucketAggregation* bucket : buckets) {
+    const std::uint32_t number = bucket->bucket().index;
+    published.contributors[number] = bucket->in_result().count();
+    published.bytes += bucket->bytes();
+    published.combined[number] = round_->cut_of(number);
+  }
+  return published;
+}
+
+bool JobRun::checkpoint_due() const {
+  const RoundPolicy& policy = record_.policy;
+  const double model_bytes = static_cast<double>(job_->values()) * sizeof(float);
+  return version_ + 1 - checkpoint_version_ >= policy.checkpoint_rounds ||
+         version_ + 1 >= job_->wire().rounds() ||
+         static_cast<double>(redo_bytes_) >= policy.checkpoint_redo_models * model_bytes;
+}
+
+void JobRun::committed(Committed commit) {
+  const Published& published = commit.published;
+  version_ = published.record->id.round;
+  model_hash_ = published.record->model_hash;
+  model_ = std::move(commit.model);
+  rule_state_ = std::move(commit.rule_state);
+  if (commit.residual) committed_residual_ = std::move(commit.residual);
+  if (commit.checkpointed) {
+    checkpoint_version_ = version_;
+    redo_bytes_ = 0;
+  }
+  desk_.out.emplace_back(
+      Reading{.name = "round_s",
+              .value = static_cast<double>(desk_.now - published.record->began_at_ns) / 1e9,
+              .job = record_.job,
+              .round = version_});
+  history_.publish(std::move(commit.published));
+  round_.reset();
+  attempt_ = 0;
+  if (phase_ == Phase::committing) phase_ = Phase::waiting;
+  waiting_since_ns_ = desk_.now;
+  for (const auto& [number, session] : desk_.roster.all()) advance(*session);
+  maybe_begin();
+}
+
+}  // namespace tributary

@@ -1,0 +1,46 @@
+#include "core/round/policy.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tributary {
+namespace {
+
+TEST(Policy, ComesBackAsItWas) {
+  RoundPolicy policy;
+  policy.codec = "thc:bits=4";
+  policy.codecs = {"thc", "threelc:s=1.5"};
+  policy.learning_rate = 0.125;
+  policy.checkpoint_redo_models = 3.5;
+  const Result<RoundPolicy> back = decode_policy(encode(policy));
+  ASSERT_TRUE(back.ok()) << back.status().text();
+  EXPECT_EQ(*back, policy);
+}
+
+TEST(Policy, CutShortOrWithMoreBehindIsRefused) {
+  const Bytes bytes = encode(RoundPolicy{});
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(decode_policy(ByteSpan(bytes).first(size)).ok()) << size;
+  }
+  Bytes longer = bytes;
+  longer.push_back(0);
+  EXPECT_FALSE(decode_policy(longer).ok());
+}
+
+TEST(Policy, NonsenseIsRefused) {
+  const auto refused = [](auto change) {
+    RoundPolicy policy;
+    change(policy);
+    return !check(policy).ok();
+  };
+  EXPECT_TRUE(check(RoundPolicy{}).ok());
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.agents_min = 0; }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.deadline_ms = 0; }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.quorum_fraction = 1.5; }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.learning_rate = std::nan(""); }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.checkpoint_rounds = 0; }));
+}
+
+}  // namespace
+}  // namespace tributary
