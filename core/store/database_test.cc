@@ -148,8 +148,7 @@ TEST_F(OneTable, TheLogIsCopiedBeforeItGrowsLong) {
   EXPECT_EQ(rows(), 200);
 }
 
-// --- blobs
-// -----------------------------------------------------------------------------------------
+// --- blobs -------------------------------------------------------------------------------------
 
 class BlobTables : public testing::Test {
  protected:

@@ -136,8 +136,7 @@ TEST(FullDiskOfACoordinator, LeavesEverythingAsItWas) {
   EXPECT_EQ(described(*state), described(mirror.state()));
 }
 
-// --- damage
-// ----------------------------------------------------------------------------------------
+// --- damage ------------------------------------------------------------------------------------
 
 class Damage : public testing::Test {
  protected:
