@@ -202,8 +202,7 @@ Status AgentJournal::blob_of_residual(std::vector<BlobId>& found) {
   return {};
 }
 
-// --- restoring
-// -------------------------------------------------------------------------------------
+// --- restoring ---------------------------------------------------------------------------------
 
 Result<AgentState> AgentJournal::restore() {
   AgentState state;

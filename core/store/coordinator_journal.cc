@@ -74,8 +74,7 @@ Status CoordinatorJournal::store(const CoordinatorRecord& record) {
       [&] { return std::visit([&](const auto& kind) { return put(kind); }, record); });
 }
 
-// --- jobs
-// ------------------------------------------------------------------------------------------
+// --- jobs --------------------------------------------------------------------------------------
 
 Status CoordinatorJournal::put(const NewJobRecord& record) {
   TRIBUTARY_TRY(put(record.job));
@@ -148,8 +147,7 @@ Status CoordinatorJournal::put(const EpochRecord& record) {
                         record.epoch, record.job);
 }
 
-// --- rounds
-// ----------------------------------------------------------------------------------------
+// --- rounds ------------------------------------------------------------------------------------
 
 Status CoordinatorJournal::put(const CommitRecord& record) {
   const RoundRecord& round = record.round;
@@ -254,8 +252,7 @@ Status CoordinatorJournal::forget_epochs_before(const RoundKey& id) {
   return {};
 }
 
-// --- for people
-// ------------------------------------------------------------------------------------
+// --- for people --------------------------------------------------------------------------------
 
 Status CoordinatorJournal::put(const AgentRecords& records) {
   for (const AgentRecord& agent : records.agents) {
@@ -349,8 +346,7 @@ Status CoordinatorJournal::put(const LinkSampleRecord& sample) {
       sample.alpha_s, sample.beta_s_per_byte, sample.confidence);
 }
 
-// --- reading
-// ---------------------------------------------------------------------------------------
+// --- reading -----------------------------------------------------------------------------------
 
 Result<CoordinatorState> CoordinatorJournal::restore() {
   return CoordinatorReading(database()).restore(history_rounds_max_);

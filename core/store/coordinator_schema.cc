@@ -161,7 +161,7 @@ CREATE VIEW round_overview AS
          (committed_at_ns - began_at_ns) / 1e9 AS seconds, bytes_up, bytes_down,
          codecs, collectives, trigger_name, sentence,
          datetime(committed_wall_ns / 1000000000, 'unixepoch') AS committed_utc,
-         printf('%016x', model_hash) AS model_hash
+         format('%016x', model_hash) AS model_hash
   FROM rounds r JOIN plans p USING (round_row);
 )sql";
 

@@ -101,8 +101,7 @@ bool worth_retrying(const Status& status) {
          status.code() == StatusCode::resource_exhausted || status.code() == StatusCode::io_error;
 }
 
-// --- Statement
-// -------------------------------------------------------------------------------------
+// --- Statement ---------------------------------------------------------------------------------
 
 Statement::Statement(sqlite3_stmt* statement, std::string_view file)
     : statement_(statement), file_(file) {}
@@ -224,8 +223,7 @@ Status Statement::read_at(int column, std::shared_ptr<const Bytes>& value) {
   return {};
 }
 
-// --- Database
-// --------------------------------------------------------------------------------------
+// --- Database ----------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path,
                                                  const DatabaseOptions& options) {
@@ -398,8 +396,7 @@ Status Database::limit_pages(std::uint64_t pages_max) {
   return number(fmt::format("PRAGMA max_page_count = {}", pages_max)).status();
 }
 
-// --- Transaction
-// -----------------------------------------------------------------------------------
+// --- Transaction -------------------------------------------------------------------------------
 
 Result<Transaction> Transaction::begin(Database& database) {
   TRIBUTARY_TRY(database.run("BEGIN IMMEDIATE"));

@@ -32,12 +32,12 @@ class Migration : public testing::Test {
   }
 
   Status migrated(const Schema& schema) {
-    TRIBUTARY_ASSIGN(const auto database, Database::open(path_, {}));
+    TRIBUTARY_ASSIGN(const auto database, Database::open(path_, {.sync = false}));
     return migrate(*database, schema);
   }
 
   std::int64_t number(const std::string& sql) {
-    auto database = Database::open(path_, {});
+    auto database = Database::open(path_, {.sync = false});
     EXPECT_TRUE(database.ok()) << database.status().text();
     std::int64_t value = -1;
     EXPECT_TRUE((*database)->first(sql, std::tie(value)).ok());
@@ -93,7 +93,7 @@ TEST_F(Migration, SomebodyElsesDatabaseIsRefused) {
 
 TEST_F(Migration, TablesWithoutAMarkAreSomebodyElses) {
   {
-    auto database = Database::open(path_, {});
+    auto database = Database::open(path_, {.sync = false});
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE((*database)->execute("CREATE TABLE recipes (name TEXT)").ok());
   }
@@ -111,7 +111,7 @@ class Released : public testing::Test {
 
   std::string make(const std::string& name) {
     const std::string path = folder_ / name + ".db";
-    auto database = Database::open(path, {});
+    auto database = Database::open(path, {.sync = false});
     EXPECT_TRUE(database.ok()) << database.status().text();
     EXPECT_EQ((*database)->execute(released(name + ".sql")).text(), "ok");
     return path;
@@ -136,13 +136,13 @@ class Released : public testing::Test {
 
 TEST_F(Released, CoordinatorsJournalOfVersion1) {
   const std::string path = make("coordinator_1");
-  auto journal = CoordinatorJournal::open({.journal = {.path = path}});
+  auto journal = CoordinatorJournal::open({.journal = {.path = path, .sync = false}});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   const auto state = (*journal)->restore();
   ASSERT_TRUE(state.ok()) << state.status().text();
   EXPECT_EQ(described(*state), released("coordinator_1.txt"));
 
-  auto fresh = CoordinatorJournal::open({.journal = {.path = folder_ / "fresh.db"}});
+  auto fresh = CoordinatorJournal::open({.journal = {.path = folder_ / "fresh.db", .sync = false}});
   ASSERT_TRUE(fresh.ok());
   EXPECT_EQ(tables((*journal)->database()), tables((*fresh)->database()))
       << "old and new journals must have the same tables";
@@ -150,13 +150,13 @@ TEST_F(Released, CoordinatorsJournalOfVersion1) {
 
 TEST_F(Released, AgentsJournalOfVersion1) {
   const std::string path = make("agent_1");
-  auto journal = AgentJournal::open({.path = path});
+  auto journal = AgentJournal::open({.path = path, .sync = false});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   const auto state = (*journal)->restore();
   ASSERT_TRUE(state.ok()) << state.status().text();
   EXPECT_EQ(described(*state), released("agent_1.txt"));
 
-  auto fresh = AgentJournal::open({.path = folder_ / "fresh.db"});
+  auto fresh = AgentJournal::open({.path = folder_ / "fresh.db", .sync = false});
   ASSERT_TRUE(fresh.ok());
   EXPECT_EQ(tables((*journal)->database()), tables((*fresh)->database()))
       << "old and new journals must have the same tables";
@@ -165,11 +165,11 @@ TEST_F(Released, AgentsJournalOfVersion1) {
 TEST_F(Released, ANewerJournalIsRefused) {
   const std::string path = make("agent_1");
   {
-    auto database = Database::open(path, {});
+    auto database = Database::open(path, {.sync = false});
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE((*database)->execute("PRAGMA user_version = 1000").ok());
   }
-  const auto journal = AgentJournal::open({.path = path});
+  const auto journal = AgentJournal::open({.path = path, .sync = false});
   ASSERT_FALSE(journal.ok());
   EXPECT_EQ(journal.status().code(), StatusCode::unsupported);
   EXPECT_FALSE(worth_retrying(journal.status()));

@@ -41,7 +41,8 @@ class FileSizeLimit {
 class FullDisk : public testing::Test {
  protected:
   void SetUp() override {
-    auto journal = AgentJournal::open({.path = folder_ / "agent.db", .log_bytes = 64u << 10});
+    auto journal =
+        AgentJournal::open({.path = folder_ / "agent.db", .sync = false, .log_bytes = 64u << 10});
     ASSERT_TRUE(journal.ok()) << journal.status().text();
     journal_ = std::move(*journal);
     for (int i = 0; i < 30; ++i) ASSERT_EQ(store().text(), "ok");
@@ -98,7 +99,7 @@ TEST_F(FullDisk, SurvivesARestartThen) {
     EXPECT_FALSE(store_until_refused().ok());
     journal_.reset();  // cannot copy its log either
   }
-  auto journal = AgentJournal::open({.path = folder_ / "agent.db"});
+  auto journal = AgentJournal::open({.path = folder_ / "agent.db", .sync = false});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   journal_ = std::move(*journal);
   EXPECT_EQ(restored(), described(mirror_.state()));
@@ -116,7 +117,7 @@ TEST_F(FullDisk, OfSqlitesOwnMaking) {
 
 TEST(FullDiskOfACoordinator, LeavesEverythingAsItWas) {
   const Folder folder;
-  auto journal = CoordinatorJournal::open({.journal = {.path = folder / "run.db"}});
+  auto journal = CoordinatorJournal::open({.journal = {.path = folder / "run.db", .sync = false}});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   CoordinatorLife life(6, 20'000);
   CoordinatorMirror mirror;
@@ -135,8 +136,7 @@ TEST(FullDiskOfACoordinator, LeavesEverythingAsItWas) {
   EXPECT_EQ(described(*state), described(mirror.state()));
 }
 
-// --- damage
-// ----------------------------------------------------------------------------------------
+// --- damage ------------------------------------------------------------------------------------
 
 class Damage : public testing::Test {
  protected:
@@ -196,7 +196,7 @@ TEST_F(Damage, ByCuttingTheFileIsFound) {
 
 TEST_F(Damage, OfAClaimedSizeAllocatesNothing) {
   {
-    auto database = Database::open(path_, {});
+    auto database = Database::open(path_, {.sync = false});
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE((*database)->run("UPDATE blobs SET bytes = ?", std::uint64_t{1} << 46).ok());
   }
@@ -206,7 +206,7 @@ TEST_F(Damage, OfAClaimedSizeAllocatesNothing) {
 
 TEST_F(Damage, OfATypeIsFound) {
   {
-    auto database = Database::open(path_, {});
+    auto database = Database::open(path_, {.sync = false});
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE((*database)->run("UPDATE replica SET epoch = 'three'").ok());
   }
@@ -215,7 +215,7 @@ TEST_F(Damage, OfATypeIsFound) {
 
 TEST_F(Damage, OfARangeIsFound) {
   {
-    auto database = Database::open(path_, {});
+    auto database = Database::open(path_, {.sync = false});
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE((*database)->run("UPDATE replica SET epoch = ?", std::int64_t{1} << 40).ok());
   }
