@@ -21,10 +21,10 @@ class Backoff {
         key_(stream_key({.job_seed = seed, .purpose = DrawPurpose::jitter})) {}
 
   Time next() {
-    const float share = uniform_01(random_bits(key_, attempt_++));
+    const double share = uniform_01(random_bits(key_, attempt_++));
+    const Time half = whole_ / 2;
     const Time wait =
-        whole_ / 2 +
-        Time(static_cast<Time::rep>(static_cast<double>(whole_.count() / 2) * double{share}));
+        half + Time(static_cast<Time::rep>(static_cast<double>(half.count()) * share));
     whole_ = whole_ > max_ / 2 ? max_ : whole_ * 2;
     return wait;
   }

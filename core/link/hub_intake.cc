@@ -47,22 +47,26 @@ HubIntake::HubIntake(const Options& options, std::shared_ptr<const AllowList> al
 HubIntake::Taken HubIntake::take(const ArrivedMessage& message,
                                  const std::function<void()>& learn_of_connections) {
   end_those_before(++messages_);
-  if (const auto open = open_descriptors_.find(message.descriptor);
-      open != open_descriptors_.end()) {
-    open->second = true;
-  }
+  // Only news that is up to date tells whose the descriptor is by now.
+  const auto refuse = [&](RefusalReason reason, std::string source) {
+    learn_of_connections();
+    if (const auto open = open_descriptors_.find(message.descriptor);
+        open != open_descriptors_.end()) {
+      open->second = true;
+    }
+    refused(reason, std::move(source));
+    return Taken{};
+  };
   PublicKey key;
   if (!identify(message, key)) {
-    refused(RefusalReason::not_identified, {});
-    return {};
+    return refuse(RefusalReason::not_identified, {});
   }
   const bool given = message.route.size() == kGivenRouteBytes && message.route[0] == 0;
   if (options_.encrypted && !given) {
-    refused(RefusalReason::claimed_route, key_text(key));
-    return {};
+    return refuse(RefusalReason::claimed_route, key_text(key));
   }
   if (allowed_ && !allowed_->allows(key)) {
-    refused(RefusalReason::revoked, key_text(key));
+    refuse(RefusalReason::revoked, key_text(key));
     if (const auto known = by_route_.find(std::string(text_of(message.route)));
         known != by_route_.end() && connections_.at(known->second).peer == key) {
       end(known->second, gone("the key was revoked"));
@@ -71,8 +75,7 @@ HubIntake::Taken HubIntake::take(const ArrivedMessage& message,
   }
   const auto read = read_parts(message.parts, options_.limits);
   if (const RefusalReason* const reason = std::get_if<RefusalReason>(&read)) {
-    refused(*reason, key_text(key));
-    return {};
+    return refuse(*reason, key_text(key));
   }
   const ConnectionId connection = connection_of(message, key, learn_of_connections);
   const MessageParts& parts = std::get<MessageParts>(read);

@@ -265,6 +265,27 @@ TEST_F(Intake, WhoNeverSpokeDidNotShakeHands) {
   EXPECT_THAT(events(), IsEmpty()) << "the gate has told of it";
 }
 
+TEST_F(Intake, ANewOwnerOfADescriptorDoesNotSpeakForTheLast) {
+  intake().accepted(7);
+  const auto learn = [this] {
+    intake().closed(7);
+    intake().accepted(7);
+  };
+  take({}, learn);
+  intake().nothing_left();
+  EXPECT_THAT(events(), ElementsAre("+1", "!failed_handshake"));
+  const auto learn_again = [this] {
+    intake().closed(8);
+    intake().accepted(8);
+  };
+  intake().accepted(8);
+  take({.route = 2, .descriptor = 8, .parts = {}}, learn_again);
+  intake().closed(8);
+  intake().nothing_left();
+  EXPECT_THAT(events(), ElementsAre("!bad_parts", "!failed_handshake"))
+      << "only the first of the two was silent";
+}
+
 TEST_F(Intake, WhoWasThereForAMomentDidShakeHands) {
   intake().accepted(7);
   intake().closed(7);
