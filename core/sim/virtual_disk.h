@@ -72,7 +72,7 @@ class VirtualFile {
 
   Bytes bytes_;
   std::vector<Undo> unsynced_;
-  Bytes replaced_;  // by the writes in unsynced_, one after the other
+  std::vector<std::uint8_t> replaced_;  // by the writes in unsynced_, one after the other
   bool synced_ = false;
 };
 
