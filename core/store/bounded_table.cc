@@ -21,18 +21,18 @@ BoundedTable::BoundedTable(std::string_view name, std::string_view key, std::str
 
 Status BoundedTable::trim(Database& database, std::int64_t now_wall_ns) {
   TRIBUTARY_TRY(count_new_rows(database));
-  if (size_->rows > limits_.rows_max) {
-    TRIBUTARY_ASSIGN(const auto key, key_of_oldest(database, size_->rows - limits_.rows_max));
+  if (size_.rows > limits_.rows_max) {
+    TRIBUTARY_ASSIGN(const auto key, key_of_oldest(database, size_.rows - limits_.rows_max));
     if (key) TRIBUTARY_TRY(drop_up_to(database, *key));
   }
-  while (size_->bytes > limits_.bytes_max && size_->rows > 0) {
+  while (size_.bytes > limits_.bytes_max && size_.rows > 0) {
     // A sixteenth at a time: rows are not equally large.
-    TRIBUTARY_ASSIGN(const auto key, key_of_oldest(database, size_->rows / 16 + 1));
-    TRIBUTARY_TRY(drop_up_to(database, key.value_or(size_->last_key)));
+    TRIBUTARY_ASSIGN(const auto key, key_of_oldest(database, size_.rows / 16 + 1));
+    TRIBUTARY_TRY(drop_up_to(database, key.value_or(size_.last_key)));
     if (!key) break;
   }
   // Rows stand in the order of their dates, but for clocks that were set.
-  std::int64_t first_young = size_->last_key + 1;
+  std::int64_t first_young = size_.last_key + 1;
   TRIBUTARY_TRY(
       database.first(first_young_, std::tie(first_young), now_wall_ns - limits_.age_ns_max)
           .status());
@@ -40,14 +40,13 @@ Status BoundedTable::trim(Database& database, std::int64_t now_wall_ns) {
 }
 
 Status BoundedTable::count_new_rows(Database& database) {
-  if (!size_) size_.emplace();
   std::uint64_t rows = 0;
   std::uint64_t bytes = 0;
   std::int64_t last_key = 0;
-  TRIBUTARY_TRY(database.first(count_, std::tie(last_key, rows, bytes), size_->last_key).status());
-  size_->last_key = last_key;
-  size_->rows += rows;
-  size_->bytes += bytes;
+  TRIBUTARY_TRY(database.first(count_, std::tie(last_key, rows, bytes), size_.last_key).status());
+  size_.last_key = last_key;
+  size_.rows += rows;
+  size_.bytes += bytes;
   return {};
 }
 
@@ -57,8 +56,8 @@ Status BoundedTable::drop_up_to(Database& database, std::int64_t key) {
   TRIBUTARY_TRY(database.first(count_old_, std::tie(rows, bytes), key).status());
   if (rows == 0) return {};
   TRIBUTARY_TRY(database.run(delete_, key));
-  size_->rows -= std::min(rows, size_->rows);
-  size_->bytes -= std::min(bytes, size_->bytes);
+  size_.rows -= std::min(rows, size_.rows);
+  size_.bytes -= std::min(bytes, size_.bytes);
   return {};
 }
 

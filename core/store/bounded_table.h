@@ -22,7 +22,7 @@ class BoundedTable {
   // To be called after rows were added, in the same transaction.
   Status trim(Database& database, std::int64_t now_wall_ns);
   // What is known of the table's size may be wrong: the transaction failed.
-  void forget() { size_.reset(); }
+  void forget() { size_ = Size(); }
 
  private:
   struct Size {
@@ -41,7 +41,7 @@ class BoundedTable {
   std::string oldest_;
   std::string first_young_;
   TableLimits limits_;
-  std::optional<Size> size_;
+  Size size_;  // of the rows up to last_key
 };
 
 }  // namespace tributary

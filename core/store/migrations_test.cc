@@ -110,7 +110,7 @@ class Released : public testing::Test {
   }
 
   std::string make(const std::string& name) {
-    const std::string path = folder_ / name + ".db";
+    std::string path = folder_ / name + ".db";
     auto database = Database::open(path, {.sync = false});
     EXPECT_TRUE(database.ok()) << database.status().text();
     EXPECT_EQ((*database)->execute(released(name + ".sql")).text(), "ok");

@@ -48,7 +48,7 @@ class Journals {
     const unsigned which = input[0] % 2;
     Bytes bytes = originals_[which];
     for (ByteSpan edits = input.subspan(1); edits.size() >= 4; edits = edits.subspan(4)) {
-      const std::size_t place = edits[0] | edits[1] << 8 | edits[2] << 16;
+      const std::size_t place = edits[0] + 256u * edits[1] + 65536u * edits[2];
       bytes[place % bytes.size()] = edits[3];
     }
     require(write_file_atomically(path(which), bytes).ok());
