@@ -5,12 +5,12 @@
 namespace tributary {
 
 std::span<const Noun> all_nouns() {
-  static constexpr std::array<Noun, 3> kNouns = {{
+  static constexpr auto kNouns = std::to_array<Noun>({
       {"codec", "list the codecs, use them on files, measure them"},
       {"keys", "make keys, and say who may connect"},
       {"plan", "work out what a federation is to use"},
       {"sim", "try the round protocol on a virtual clock, network and disk"},
-  }};
+  });
   return kNouns;
 }
 

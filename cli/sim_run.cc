@@ -6,7 +6,7 @@
 
 #include "cli/accept.h"
 #include "cli/commands.h"
-#include "cli/exit_codes.h"
+#include "core/base/exit_codes.h"
 #include "cli/json.h"
 #include "cli/text.h"
 #include "core/base/thread_pool.h"

@@ -24,8 +24,8 @@ using store_testing::Folder;
 
 // Two versions of everything, so that each time all of it changes.
 struct Data {
-  explicit Data(std::uint32_t values) : values(values), draws(values) {
-    for (SharedFloats& each : floats) each = draws.floats(values);
+  explicit Data(std::uint32_t count) : values(count), draws(count) {
+    for (SharedFloats& each : floats) each = draws.floats(count);
   }
 
   std::uint32_t values;
