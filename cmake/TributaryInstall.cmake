@@ -10,6 +10,16 @@ install(TARGETS tributary_core tributary_schemas tributary_link tributary_round 
 if(TARGET tributary_cli)
   install(TARGETS tributary_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
+foreach(daemon coordinator agent)
+  install(TARGETS tributary_${daemon} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  # A unit names its program by where that is, which is not known before it is installed.
+  set(unit "tributary-${daemon}.service")
+  install(CODE "
+    set(TRIBUTARY_BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+    configure_file(\"${PROJECT_SOURCE_DIR}/packaging/${unit}.in\"
+                   \"${PROJECT_BINARY_DIR}/packaging/${unit}\" @ONLY)")
+  install(FILES "${PROJECT_BINARY_DIR}/packaging/${unit}" DESTINATION lib/systemd/system)
+endforeach()
 install(EXPORT tributaryTargets NAMESPACE tributary:: DESTINATION "${package_dir}")
 
 configure_package_config_file(

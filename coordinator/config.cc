@@ -2,8 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace tributary {
 namespace {
+
+// In the units of people; rows need no word of their own.
+class RetentionWords {
+ public:
+  explicit RetentionWords(Retention& retention)
+      : tables_{{{"events", &retention.events},
+                 {"metrics", &retention.metrics},
+                 {"link_samples", &retention.link_samples},
+                 {"agent_rounds", &retention.agent_rounds}}} {}
+
+  void bind(Settings& settings) {
+    for (Table& table : tables_) {
+      const std::string prefix = std::string("retention.") + table.name;
+      table.days = static_cast<std::uint64_t>(table.limits->age_ns_max / kDayNs);
+      table.mib = table.limits->bytes_max >> 20;
+      settings.number<std::uint64_t>(prefix + "_days", table.days, 1, 36'500);
+      settings.number<std::uint64_t>(prefix + "_mib", table.mib, 1, 1u << 20);
+    }
+  }
+  void settle() {
+    for (const Table& table : tables_) {
+      table.limits->age_ns_max = static_cast<std::int64_t>(table.days) * kDayNs;
+      table.limits->bytes_max = table.mib << 20;
+    }
+  }
+
+ private:
+  struct Table {
+    const char* name;
+    TableLimits* limits;
+    std::uint64_t days = 0;
+    std::uint64_t mib = 0;
+  };
+  std::array<Table, 4> tables_;
+};
 
 void bind(Settings& settings, CoordinatorSettings& config) {
   config.common.bind(settings);
@@ -59,7 +96,10 @@ Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags) 
   JobSettings job;
   bind(settings, config);
   job.bind(settings, "job.");
+  RetentionWords retention(config.retention);
+  retention.bind(settings);
   TRIBUTARY_TRY(fill(settings, flags));
+  retention.settle();
   TRIBUTARY_TRY(check_together(settings, config));
   if (!flags.job.empty()) {
     Settings job_file;

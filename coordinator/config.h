@@ -8,6 +8,7 @@
 #include "coordinator/job_settings.h"
 #include "core/round/coordinator.h"
 #include "core/service/common_settings.h"
+#include "core/store/telemetry_rows.h"
 #include "schemas/limits.h"
 
 namespace tributary {
@@ -17,6 +18,7 @@ struct CoordinatorSettings {
   CoordinatorConfig machine;
   std::string journal;
   bool journal_sync = true;
+  Retention retention;
   std::string endpoint = "tcp://*:4640";
   std::string key_file;
   std::string allow_file;

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <csignal>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "coordinator/chronicle.h"
 #include "core/base/log.h"
 #include "core/link/hub.h"
 #include "core/round/conversation.h"
@@ -27,6 +30,7 @@ namespace {
 constexpr std::string_view kComponent = "coordinator";
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
+constexpr std::uint32_t kKeepGaugesOnceIn = 10;  // times that they are exported
 
 class CoordinatorDaemon {
  public:
@@ -45,6 +49,10 @@ class CoordinatorDaemon {
   void take_reading(const Reading& reading);
   void on_signal(int signal);
   void export_metrics();
+  void gauge(std::string_view name, double value);
+  void count_refusals(const LinkCounters& counters);
+  void keep_chronicle();
+  void keep(const TelemetryRows& rows);
   bool everything_done();
   void look_around();
   Actions handle(TimeNs now, const Event& event);
@@ -54,6 +62,7 @@ class CoordinatorDaemon {
   std::unique_ptr<Log> log_;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<NoteLog> notes_;
+  Chronicle chronicle_{clock_};
   std::unique_ptr<CoordinatorJournal> journal_;
   std::shared_ptr<AllowList> allowed_ = std::make_shared<AllowList>();
   std::unique_ptr<Hub> hub_;
@@ -70,16 +79,26 @@ class CoordinatorDaemon {
   TimeNs done_since_ns_ = kNever;
   TimeNs look_at_ns_ = 0;
   TimeNs metrics_at_ns_ = 0;
+  std::uint32_t until_gauges_kept_ = 0;
+  bool keep_gauges_ = false;
+  std::array<std::uint64_t, kRefusalReasons> refused_{};  // as counted so far
+  std::atomic<bool> keeping_ = false;                     // rows are on their way to the journal:
+  TelemetryRows under_way_;                               // these
+  bool keeping_failed_ = false;                           // the journal's thread
 };
 
 Status CoordinatorDaemon::open() {
   TRIBUTARY_ASSIGN(const LogOptions log_options, settings_.common.log_options());
   log_ = make_stream_log(log_options);
   TRIBUTARY_ASSIGN(metrics_, open_metrics(settings_.common.metrics_listen));
-  notes_ = std::make_unique<NoteLog>(*log_, clock_, *metrics_);
-  TRIBUTARY_ASSIGN(journal_,
-                   CoordinatorJournal::open(
-                       {.journal = {.path = settings_.journal, .sync = settings_.journal_sync}}));
+  if (!metrics_->endpoint().empty()) {
+    log_->info(kComponent, "metrics", {{"endpoint", metrics_->endpoint()}});
+  }
+  notes_ = std::make_unique<NoteLog>(*log_, clock_, *metrics_,
+                                     [this](const Note& note) { chronicle_.event(note); });
+  TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open({.journal = {.path = settings_.journal,
+                                                                   .sync = settings_.journal_sync},
+                                                       .retention = settings_.retention}));
   TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
   for (const RestoredJob& job : state.jobs) {
     const std::uint64_t version =
@@ -212,6 +231,13 @@ void CoordinatorDaemon::stored(const CoordinatorRecord& record, const Status& st
 }
 
 void CoordinatorDaemon::take_reading(const Reading& reading) {
+  if (!reading.agent_id.empty()) {
+    if (reading.name != "round_trip_s") return;
+    chronicle_.round_trip(reading.agent_id, reading.value);
+    metrics_->count("tributary_round_trips_total");
+    return metrics_->count("tributary_round_trip_s_total", {}, reading.value);
+  }
+  chronicle_.metric(reading);
   metrics_->set(fmt::format("tributary_{}", reading.name), reading.value);
   if (reading.name != "round_s") return;
   metrics_->count("tributary_rounds_committed_total");
@@ -237,14 +263,57 @@ void CoordinatorDaemon::on_signal(int signal) {
 void CoordinatorDaemon::export_metrics() {
   const LinkCounters counters = hub_->counters();
   const auto agents = machine_->agents();
-  metrics_->set("tributary_agents", static_cast<double>(agents.size()));
-  metrics_->set("tributary_model_version", static_cast<double>(machine_->model_version()));
-  metrics_->set("tributary_buffered_bytes", static_cast<double>(machine_->buffered_bytes()));
-  metrics_->set("tributary_link_in_bytes", static_cast<double>(counters.bytes_in));
-  metrics_->set("tributary_link_out_bytes", static_cast<double>(counters.bytes_out));
-  metrics_->set("tributary_link_in_messages", static_cast<double>(counters.messages_in));
-  metrics_->set("tributary_link_out_messages", static_cast<double>(counters.messages_out));
-  metrics_->set("tributary_sends_dropped", static_cast<double>(loop_->sends_dropped()));
+  keep_gauges_ = until_gauges_kept_ == 0;
+  until_gauges_kept_ = keep_gauges_ ? kKeepGaugesOnceIn - 1 : until_gauges_kept_ - 1;
+  gauge("agents", static_cast<double>(agents.size()));
+  gauge("model_version", static_cast<double>(machine_->model_version()));
+  gauge("buffered_bytes", static_cast<double>(machine_->buffered_bytes()));
+  gauge("link_in_bytes", static_cast<double>(counters.bytes_in));
+  gauge("link_out_bytes", static_cast<double>(counters.bytes_out));
+  gauge("link_in_messages", static_cast<double>(counters.messages_in));
+  gauge("link_out_messages", static_cast<double>(counters.messages_out));
+  gauge("sends_dropped", static_cast<double>(loop_->sends_dropped()));
+  gauge("telemetry_rows_dropped", static_cast<double>(chronicle_.dropped()));
+  count_refusals(counters);
+}
+
+void CoordinatorDaemon::gauge(std::string_view name, double value) {
+  metrics_->set(fmt::format("tributary_{}", name), value);
+  if (keep_gauges_) chronicle_.metric({.name = name, .value = value});
+}
+
+// The link tells of a flood of refusals only so many; it counts all of them.
+void CoordinatorDaemon::count_refusals(const LinkCounters& counters) {
+  for (std::size_t i = 0; i < kRefusalReasons; ++i) {
+    const std::uint64_t fresh = counters.refused[i] - refused_[i];
+    if (fresh == 0) continue;
+    refused_[i] = counters.refused[i];
+    metrics_->count("tributary_link_refused_total",
+                    {{"reason", std::string(name(static_cast<RefusalReason>(i)))}},
+                    static_cast<double>(fresh));
+  }
+}
+
+// One bundle at a time: while the disk is slow, rows gather until there is no more room for them.
+void CoordinatorDaemon::keep_chronicle() {
+  if (keeping_) return;
+  under_way_ = chronicle_.take();
+  if (under_way_.size() == 0) return;
+  keeping_ = true;
+  journal_thread_->post([this] {
+    keep(under_way_);
+    keeping_ = false;
+  });
+}
+
+// Rounds do not depend on these rows: what cannot be stored is lost, and said once.
+void CoordinatorDaemon::keep(const TelemetryRows& rows) {
+  if (rows.size() == 0) return;
+  const Status status = journal_->add(rows);
+  if (!status.ok() && !keeping_failed_) {
+    log_->warning(kComponent, "events and metrics are not kept", {{"error", status.text()}});
+  }
+  keeping_failed_ = !status.ok();
 }
 
 // Every job is over, and whoever is there has its last model, or has had the time to get it.
@@ -275,6 +344,7 @@ void CoordinatorDaemon::look_around() {
   if (now < metrics_at_ns_) return;
   metrics_at_ns_ = now + kMetricsEveryNs;
   export_metrics();
+  keep_chronicle();
 }
 
 Status CoordinatorDaemon::run() {
@@ -287,6 +357,9 @@ Status CoordinatorDaemon::run() {
     TRIBUTARY_TRY(loop_->turn(look_at_ns_).status());
     look_around();
   }
+  journal_thread_.reset();
+  if (keeping_) keep(under_way_);  // it did not get to them
+  keep(chronicle_.take_all());
   log_->info(kComponent, "stopped", {{"model_version", machine_->model_version()}});
   return failed_;
 }

@@ -98,6 +98,9 @@ Status AgentDaemon::open() {
   TRIBUTARY_ASSIGN(const LogOptions log_options, settings_.common.log_options());
   log_ = make_stream_log(log_options);
   TRIBUTARY_ASSIGN(metrics_, open_metrics(settings_.common.metrics_listen));
+  if (!metrics_->endpoint().empty()) {
+    log_->info(kComponent, "metrics", {{"endpoint", metrics_->endpoint()}});
+  }
   notes_ = std::make_unique<NoteLog>(*log_, clock_, *metrics_);
   TRIBUTARY_ASSIGN(journal_,
                    AgentJournal::open({.path = settings_.journal, .sync = settings_.journal_sync}));

@@ -2,6 +2,7 @@
 """The installed package is found, linked and run by a project of its own."""
 
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -47,6 +48,21 @@ class InstalledPackage(unittest.TestCase):
         listed = run(self.prefix / "bin" / "tributary", "codec", "list")
         self.assertEqual(listed.returncode, 0, listed.stdout)
         self.assertIn("fp16", listed.stdout)
+
+    def test_the_daemons_are_installed_with_units_that_systemd_accepts(self):
+        for daemon in ("tributary-coordinator", "tributary-agent"):
+            told = run(self.prefix / "bin" / daemon, "--version")
+            self.assertEqual(told.returncode, 0, told.stdout)
+            self.assertTrue(told.stdout.startswith(daemon + " "), told.stdout)
+            unit = self.prefix / "lib" / "systemd" / "system" / f"{daemon}.service"
+            self.assertIn(f"ExecStart={self.prefix}/bin/{daemon} --config",
+                          unit.read_text(encoding="utf-8"))
+            with self.subTest(f"systemd-analyze verify {unit.name}"):
+                if not shutil.which("systemd-analyze"):
+                    self.skipTest("there is no systemd-analyze")
+                verified = run("systemd-analyze", "verify", unit)
+                self.assertEqual(verified.returncode, 0, verified.stdout)
+                self.assertEqual(verified.stdout, "")
 
     def test_another_minor_version_is_refused(self):
         source = self.build.parent / "newer"

@@ -40,6 +40,16 @@ bool from_agents(wire::Message kind) {
   }
 }
 
+// Of the heartbeat of ours that this one answers. Both numbers are the other side's word: what
+// makes no sense is no round trip.
+std::optional<std::uint64_t> round_trip_ns(TimeNs now, const wire::Heartbeat& beat) {
+  const auto at = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));
+  if (beat.echo_count() == 0 || beat.echo_sent_at_ns() > at) return std::nullopt;
+  const std::uint64_t away = at - beat.echo_sent_at_ns();
+  if (beat.echo_held_ns() > away) return std::nullopt;
+  return away - beat.echo_held_ns();
+}
+
 }  // namespace
 
 // --- frames ------------------------------------------------------------------------------------
@@ -256,6 +266,11 @@ void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& fra
     case wire::Message::Refusal:
       return answer(session, frame);
     case wire::Message::Heartbeat:
+      if (const auto trip = round_trip_ns(desk_.now, *frame.message_as_Heartbeat())) {
+        desk_.out.emplace_back(Reading{.name = "round_trip_s",
+                                       .value = static_cast<double>(*trip) / 1e9,
+                                       .agent_id = session.agent_id});
+      }
       return session.conversation.heard_heartbeat(desk_.now, frame);
     case wire::Message::LinkProbe:
     case wire::Message::Telemetry:
@@ -269,6 +284,7 @@ void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& fra
 
 void Coordinator::Impl::answer(AgentSession& session, const wire::Frame& frame) {
   const std::optional<Conversation::Asked> asked = session.conversation.answered(frame);
+  if (asked && asked->kind == wire::Message::Leave) session.leaving = true;  // it has hung up
   if (!asked || !run_) return;
   if (const wire::Refusal* refusal = frame.message_as_Refusal()) {
     run_->refused(session, *asked, *refusal);

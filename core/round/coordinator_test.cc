@@ -92,6 +92,64 @@ TEST_F(CoordinatorAlone, WelcomesAndRepeatsItself) {
   EXPECT_EQ(coordinator_->agents().size(), 1u);
 }
 
+TEST_F(CoordinatorAlone, ReadsTheRoundTripFromAnEchoThatMakesSense) {
+  hear(1, first(hello_of("a", 7)));
+  ASSERT_NE(welcome(), nullptr);
+  const std::uint64_t session = welcome()->session;
+  now_ = 1'000;
+  const auto trip_s = [&](std::uint64_t sent_at, std::uint64_t held) {
+    wire::HeartbeatT beat;
+    beat.count = 1;
+    beat.activity = wire::Activity::idle;
+    beat.echo_count = 1;
+    beat.echo_sent_at_ns = sent_at;
+    beat.echo_held_ns = held;
+    wire::FrameT frame = frame_with(beat);
+    frame.session = session;
+    const Bytes bytes = built(std::move(frame));
+    for (const Action& action : coordinator_->handle(
+             now_,
+             FrameReceived{.peer = 1, .frame = bytes, .payload = {}, .authenticated_as = {}})) {
+      const auto* reading = std::get_if<Reading>(&action);
+      if (reading && reading->name == "round_trip_s" && reading->agent_id == "a") {
+        return reading->value;
+      }
+    }
+    return -1.0;
+  };
+  EXPECT_DOUBLE_EQ(trip_s(400, 100), 500e-9);
+  EXPECT_EQ(trip_s(1'001, 0), -1) << "from the future";
+  EXPECT_EQ(trip_s(400, 601), -1) << "held for longer than it was away";
+  EXPECT_EQ(trip_s(UINT64_MAX, UINT64_MAX), -1);
+}
+
+// Whoever has acknowledged the goodbye has hung up: what else it was asked it will never answer.
+TEST_F(CoordinatorAlone, IsIdleWhenEverybodyHasHeardItsGoodbye) {
+  hear(1, first(hello_of("a", 7)));
+  ASSERT_NE(welcome(), nullptr);
+  const std::uint64_t session = welcome()->session;
+  std::vector<std::uint64_t> asked;
+  const auto carry_out = [&](const Actions& actions) {
+    for (const Action& action : actions) {
+      if (const auto* send = std::get_if<Send>(&action)) {
+        asked.push_back((*open_frame(send->frame))->message_id());
+      }
+    }
+  };
+  carry_out(coordinator_->handle(now_, Shutdown{.reason = "maintenance"}));
+  carry_out(coordinator_->handle(now_, Shutdown{.reason = "maintenance"}));
+  for (Token token = 1; token < 4; ++token) {  // whatever is being stored
+    coordinator_->handle(now_, Stored{.token = token, .status = {}});
+  }
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_FALSE(coordinator_->idle());
+  wire::FrameT ack = frame_with(wire::AckT());
+  ack.session = session;
+  ack.in_reply_to = asked[0];
+  hear(1, ack);
+  EXPECT_TRUE(coordinator_->idle());
+}
+
 TEST_F(CoordinatorAlone, RefusesOtherVersions) {
   wire::HelloT hello = hello_of("a", 7);
   hello.version_min = hello.version_max = wire::kProtocolVersionMax + 5;

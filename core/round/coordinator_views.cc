@@ -22,7 +22,7 @@ TimeNs Coordinator::next_wakeup_ns() const { return impl_->next_wakeup_ns(); }
 
 bool Coordinator::idle() const {
   const bool asked = std::ranges::any_of(impl_->desk_.roster.all(), [](const auto& item) {
-    return item.second->conversation.unanswered() > 0;
+    return !item.second->leaving && item.second->conversation.unanswered() > 0;
   });
   return !asked && impl_->desk_.store.empty();
 }

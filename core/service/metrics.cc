@@ -1,5 +1,6 @@
 #include "core/service/metrics.h"
 
+#include <fmt/format.h>
 #include <prometheus/counter.h>
 #include <prometheus/exposer.h>
 #include <prometheus/gauge.h>
@@ -7,6 +8,7 @@
 
 #include <exception>
 #include <mutex>
+#include <vector>
 
 namespace tributary {
 namespace {
@@ -22,6 +24,10 @@ class PrometheusMetrics final : public Metrics {
   explicit PrometheusMetrics(const std::string& listen)
       : registry_(std::make_shared<prometheus::Registry>()), exposer_(listen, 1) {
     exposer_.RegisterCollectable(registry_);
+    const std::vector<int> ports = exposer_.GetListeningPorts();
+    const std::size_t colon = listen.rfind(':');
+    const std::string address = colon == std::string::npos ? "*" : listen.substr(0, colon);
+    endpoint_ = fmt::format("{}:{}", address, ports.empty() ? 0 : ports.front());
   }
 
   void count(std::string_view name, const Labels& labels, double by) override {
@@ -36,12 +42,14 @@ class PrometheusMetrics final : public Metrics {
     if (!family) family = &prometheus::BuildGauge().Name(std::string(name)).Register(*registry_);
     family->Add(labels).Set(value);
   }
+  std::string endpoint() const override { return endpoint_; }
 
  private:
   std::mutex mutex_;
   std::shared_ptr<prometheus::Registry> registry_;
   std::map<std::string, prometheus::Family<prometheus::Counter>*> counters_;
   std::map<std::string, prometheus::Family<prometheus::Gauge>*> gauges_;
+  std::string endpoint_;
   prometheus::Exposer exposer_;  // goes first: it reads the registry
 };
 

@@ -34,6 +34,7 @@ void NoteLog::refused(const Refused& refused) {
 }
 
 void NoteLog::write(const Note& note, std::uint64_t unlogged) {
+  if (keep_ && note.level >= LogLevel::info) keep_(note);
   if (!log_.enabled(note.level)) return;
   std::vector<LogField> fields;
   if (!note.reason.empty()) fields.push_back({.key = "reason", .value = note.reason});

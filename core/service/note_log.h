@@ -5,10 +5,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
@@ -20,15 +22,21 @@ namespace tributary {
 
 class NoteLog {
  public:
-  // All must outlive it.
-  NoteLog(Log& log, const Clock& clock, Metrics& metrics)
-      : log_(log), clock_(clock), metrics_(metrics) {}
+  // Log, clock and metrics must outlive it. What is logged from info on is handed to `keep` too,
+  // whatever the log's own level.
+  NoteLog(Log& log, const Clock& clock, Metrics& metrics,
+          std::function<void(const Note&)> keep = nullptr)
+      : log_(log), clock_(clock), metrics_(metrics), keep_(std::move(keep)) {}
 
   void note(const Note& note);
   void refused(const Refused& refused);
 
+  // Sources that are remembered at the moment, in order to stay silent about them.
+  std::size_t remembered() const { return recent_.size(); }
+
  private:
-  // Whoever can choose its source must not make us remember ever more of them.
+  // Whoever can choose its source must not make us remember ever more of them; once so many are
+  // remembered, all new ones are one source together (for each name and reason, which are few).
   static constexpr std::size_t kSourcesMax = 4096;
   static constexpr std::chrono::minutes kQuiet{1};
 
@@ -44,6 +52,7 @@ class NoteLog {
   Log& log_;
   const Clock& clock_;
   Metrics& metrics_;
+  const std::function<void(const Note&)> keep_;
   std::map<Key, Recent> recent_;
   std::chrono::nanoseconds forgot_at_ = -kQuiet;
 };

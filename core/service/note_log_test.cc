@@ -51,11 +51,25 @@ TEST_F(NoteLogTest, WhatIsNoWarningIsAlwaysLogged) {
 TEST_F(NoteLogTest, WhoeverInventsSourcesDoesNotFillTheLog) {
   for (int i = 0; i < 100'000; ++i) warn("source " + std::to_string(i));
   EXPECT_LE(log.entries().size(), 4097u);
+  EXPECT_LE(notes.remembered(), 4097u);
   EXPECT_EQ(metrics.counted, 100'000);
   clock.advance(std::chrono::minutes(2));
   const std::size_t before = log.entries().size();
   warn("after that");
   EXPECT_EQ(log.entries().size(), before + 1);
+  EXPECT_EQ(notes.remembered(), 1u) << "what is over is forgotten";
+}
+
+TEST_F(NoteLogTest, WhatIsLoggedIsKeptToo) {
+  std::vector<std::string> kept;
+  NoteLog keeping(log, clock, metrics, [&](const Note& note) { kept.emplace_back(note.name); });
+  for (int i = 0; i < 3; ++i) {
+    keeping.note({.level = LogLevel::warning, .name = "frame_refused", .source = "a"});
+    keeping.note({.level = LogLevel::info, .name = "job_changed"});
+    keeping.note({.level = LogLevel::debug, .name = "payload_late"});
+  }
+  EXPECT_EQ(kept, (std::vector<std::string>{"frame_refused", "job_changed", "job_changed",
+                                            "job_changed"}));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace tributary::store_testing {
 class Folder {
  public:
   Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tributary-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "tributary-store-XXXXXX").string();
     path_ = ::mkdtemp(name.data()) ? name : "";
   }
   ~Folder() {

@@ -36,7 +36,8 @@ inline std::string quoted(const std::filesystem::path& path) { return "'" + path
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tributary-XXXXXX").string();
+    std::string name =
+        (std::filesystem::temp_directory_path() / "tributary-compat-XXXXXX").string();
     if (mkdtemp(name.data())) path_ = name;
     EXPECT_FALSE(path_.empty());
   }

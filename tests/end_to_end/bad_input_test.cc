@@ -1,39 +1,34 @@
-// Strangers, liars and a full disk at a federation that goes on.
-#include <arpa/inet.h>
+// Strangers and liars at a federation that goes on: each is refused, counted and told once.
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/mount.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <fstream>
 #include <memory>
-#include <random>
 #include <string>
 
-#include "core/base/clock.h"
 #include "core/link/allow_list.h"
-#include "core/link/spoke.h"
-#include "schemas/frame.h"
 #include "tests/end_to_end/federation.h"
+#include "tests/end_to_end/guest.h"
 
 namespace tributary::end_to_end {
 namespace {
 
 TEST(BadInput, AKeyThatIsNotAllowedIsRefusedAndToldOnce) {
-  Federation federation({.rounds = 30, .agent_settings = {"trainer.train_ms=20"}});
-  federation.start_all();
-  ASSERT_TRUE(federation.committed(1));
+  Federation federation({.rounds = 30,
+                         .coordinator_settings = {"metrics.listen=127.0.0.1:0"},
+                         .agent_settings = {"trainer.train_ms=20"}});
+  federation.start_coordinator();  // and the job waits
+  federation.start_agent(0);
+  federation.start_agent(1);
   ASSERT_TRUE(write_key_pair(federation.path("stranger.key"), *make_key_pair()).ok());
   std::vector<std::string> command = federation.agent_command(0);
   command.insert(command.end(), {"--set", "agent_id=stranger", "--set",
                                  "journal.file=" + federation.path("stranger.db"), "--set",
                                  "link.key_file=" + federation.path("stranger.key")});
   Process stranger(command, federation.path("stranger.log"));
-  EXPECT_TRUE(federation.coordinator().logs({"link_refused", "reason=unknown_key"}));
+  // It comes again and again.
+  EXPECT_TRUE(eventually([&] {
+    return federation.metric("tributary_link_refused_total{reason=\"unknown_key\"}") >= 3;
+  }));
+  federation.start_agent(2);
   federation.expect_everybody_ends();
   stranger.kill();
   EXPECT_TRUE(stranger.lines_with({"model stored"}).empty());
@@ -55,137 +50,173 @@ TEST(BadInput, AnAgentThatExpectsAnotherCoordinatorDoesNotTalkToThisOne) {
   federation.expect_sound();
 }
 
-// --- random and mutated frames
+// --- by hand
 // -----------------------------------------------------------------------------------------------
 
-Bytes a_hello(const std::string& id) {
-  wire::HelloT hello;
-  hello.version_min = hello.version_max = wire::kProtocolVersionMax;
-  hello.build = "fuzzer";
-  hello.role = wire::Role::agent;
-  hello.agent_id = id;
-  hello.incarnation = 1;
-  hello.capabilities = std::make_unique<wire::CapabilitiesT>();
-  wire::FrameT frame = frame_with(std::move(hello));
-  frame.message_id = 1;
-  return *build_frame(frame);
-}
-
-// Speaks TCP and nothing else that anybody expects.
-void send_noise(const std::string& endpoint, std::mt19937& random) {
-  const auto port = static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1)));
-  const int file = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ASSERT_GE(file, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) {
-    std::string noise(1 + random() % 2000, '\0');
-    for (char& byte : noise) byte = static_cast<char>(random());
-    if (random() % 2 == 0) noise.replace(0, 10, std::string("\xff\0\0\0\0\0\0\0\x01\x7f", 10));
-    static_cast<void>(::send(file, noise.data(), noise.size(), MSG_NOSIGNAL));
-  }
-  ::close(file);
-}
-
-// An allowed key whose owner has gone mad.
-class MadAgent {
- public:
-  MadAgent(const Federation& federation, const KeyPair& keys, std::string id) : id_(std::move(id)) {
-    spoke_ = *open_spoke({.endpoint = federation.endpoint(),
-                          .keys = keys,
-                          .hub = federation.keys_of_coordinator().public_key});
+// Two agents of three are there: the job waits for the third as long as a test wants.
+struct AtThePort : ::testing::Test {
+  void SetUp() override {
+    ASSERT_TRUE(
+        allow_in_file(federation.path("agents.allow"), {.id = "guest", .key = keys.public_key})
+            .ok());
+    federation.start_coordinator();
+    federation.start_agent(0);
+    federation.start_agent(1);
+    guest = std::make_unique<Guest>(federation, keys);
+    ASSERT_TRUE(guest->connect());
   }
 
-  void rave(std::mt19937& random) {
-    const SystemClock clock;
-    Result<std::optional<LinkEvent>> event =
-        spoke_->receive(clock.now() + std::chrono::milliseconds(1));
-    ASSERT_TRUE(event.ok()) << event.status().text();
-    if (*event) learn(**event);
-    if (connection_ == 0) return;
-    Bytes frame = known_[random() % known_.size()];
-    const auto changes = random() % 5;  // none: a replay
-    for (auto i = changes; i > 0; --i) {
-      frame[random() % frame.size()] = static_cast<std::uint8_t>(random());
-    }
-    if (random() % 8 == 0) frame.resize(1 + random() % frame.size());
-    Bytes payload(random() % 4 == 0 ? random() % 5000 : 0);
-    std::memset(payload.data(), 7, payload.size());
-    ignore_error(spoke_->send(connection_, std::move(frame), std::move(payload)));
-    ++sent_;
-  }
-  std::uint64_t sent() const { return sent_; }
-
- private:
-  // What the coordinator says makes good material too.
-  void learn(const LinkEvent& event) {
-    if (const auto* made = std::get_if<Connected>(&event)) connection_ = made->connection;
-    if (std::holds_alternative<Disconnected>(event)) connection_ = 0;
-    const auto* received = std::get_if<Received>(&event);
-    if (received && known_.size() < 64) known_.push_back(received->frame);
+  // Counted every time, and told once of this source.
+  void expect_refused(const std::string& name, const std::string& reason, double times,
+                      const std::string& source = "guest") {
+    const std::string series =
+        "tributary_notes_total{name=\"" + name + "\",reason=\"" + reason + "\"}";
+    EXPECT_TRUE(eventually([&] { return federation.metric(series) >= times; })) << series;
+    EXPECT_EQ(federation.metric(series), times) << series;
+    EXPECT_EQ(
+        federation.coordinator().lines_with({name, "reason=" + reason, "source=" + source}).size(),
+        1u)
+        << name << " " << reason;
   }
 
-  std::string id_;
-  std::unique_ptr<Transport> spoke_;
-  ConnectionId connection_ = 0;
-  std::vector<Bytes> known_ = {a_hello(id_), a_hello("agent-0"), Bytes(64, 0x55)};
-  std::uint64_t sent_ = 0;
-};
-
-TEST(BadInput, RandomAndMutatedFramesAtThePortDoNotDisturbTheAgents) {
-  Federation federation({.rounds = 250, .agent_settings = {"trainer.train_ms=10"}});
-  const KeyPair keys = *make_key_pair();
-  ASSERT_TRUE(
-      allow_in_file(federation.path("agents.allow"), {.id = "mad", .key = keys.public_key}).ok());
-  federation.start_all();
-  ASSERT_TRUE(federation.committed(1));
-  MadAgent mad(federation, keys, "mad");
-  std::mt19937 random(1);
-  for (int i = 0; i < 1'000'000 && federation.coordinator().running() &&
-                  federation.coordinator().lines_with({"every job is done"}).empty();
-       ++i) {
-    for (int j = 0; j < 200; ++j) ASSERT_NO_FATAL_FAILURE(mad.rave(random));
-    ASSERT_NO_FATAL_FAILURE(send_noise(federation.endpoint(), random));
-  }
-  EXPECT_GT(mad.sent(), 1000u);
-  RecordProperty("frames_sent", std::to_string(mad.sent()));
-  EXPECT_FALSE(federation.coordinator().lines_with({"frame_refused"}).empty());
-  federation.expect_everybody_ends();
-  federation.expect_sound();
-}
-
-// --- a full disk
-// -----------------------------------------------------------------------------------------------
-
-TEST(BadInput, AFullDiskIsToldAndTheJobGoesOnOnceThereIsRoom) {
-  const std::string disk =
-      std::filesystem::temp_directory_path() / ("tributary-disk-" + std::to_string(::getpid()));
-  std::filesystem::create_directory(disk);
-  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=8m") != 0) {
-    std::filesystem::remove(disk);
-    GTEST_SKIP() << "a small disk needs to be mounted: " << std::strerror(errno);
-  }
-  {
-    Federation federation({.rounds = 30,
-                           .agent_settings = {"trainer.train_ms=20"},
-                           .coordinator_journal_folder = disk});
-    federation.start_all();
-    ASSERT_TRUE(federation.committed(2));
-    {
-      std::ofstream filler(disk + "/filler", std::ios::binary);
-      const std::string block(4096, 'x');
-      while (filler.write(block.data(), 4096).flush()) {
-      }
-    }
-    EXPECT_TRUE(federation.coordinator().logs({"store_failed"}));
-    std::filesystem::remove(disk + "/filler");
+  // Nobody else has noticed anything: the guest goes, the third agent comes, the job is done.
+  void TearDown() override {
+    guest.reset();
+    if (HasFatalFailure()) return;
+    federation.start_agent(2);
     federation.expect_everybody_ends();
     federation.expect_sound();
   }
-  ::umount(disk.c_str());
-  std::filesystem::remove(disk);
+
+  static constexpr int kTimes = 5;
+  const KeyPair keys = *make_key_pair();
+  Federation federation{{.coordinator_settings = {"metrics.listen=127.0.0.1:0"}}};
+  std::unique_ptr<Guest> guest;
+};
+
+TEST_F(AtThePort, AnotherVersionIsRefused) {
+  for (int i = 0; i < kTimes; ++i) {
+    wire::HelloT hello = hello_of("guest");
+    hello.version_min = hello.version_max = wire::kProtocolVersionMax + 7;
+    ASSERT_TRUE(guest->send(bytes_of_frame(frame_with(std::move(hello)), 0, 1)));
+    const auto answer = guest->hear(wire::Message::Refusal);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->message.AsRefusal()->code, wire::RefusalCode::version);
+    EXPECT_EQ(answer->message.AsRefusal()->version_max, wire::kProtocolVersionMax);
+  }
+  expect_refused("frame_refused", "version", kTimes);
+}
+
+TEST_F(AtThePort, AnIdThatItsKeyIsNotAllowedUnderIsRefused) {
+  for (const std::string id : {"agent-0", "agent-1", "agent-2", "nobody", "guest-2"}) {
+    ASSERT_TRUE(guest->send(bytes_of_frame(frame_with(hello_of(id)), 0, 1)));
+    const auto answer = guest->hear(wire::Message::Refusal);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->message.AsRefusal()->code, wire::RefusalCode::not_allowed);
+  }
+  expect_refused("frame_refused", "not_allowed", kTimes);
+}
+
+TEST_F(AtThePort, BytesThatAreNoFrameAreRefused) {
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(guest->send(Bytes(64, 0x55)));
+  expect_refused("frame_refused", "corrupt_data", 100);
+}
+
+TEST_F(AtThePort, APayloadThatIsNotTheOneTheFrameNamesIsRefused) {
+  const std::uint64_t session = guest->join("guest");
+  ASSERT_NE(session, 0u);
+  const Bytes named(16, 1);
+  const Bytes sent(16, 2);
+  for (int i = 0; i < kTimes; ++i) {
+    ASSERT_TRUE(guest->send(update_of({.job = 1, .round = 1, .epoch = 1}, session, named), sent));
+  }
+  expect_refused("frame_refused", "bad_checksum", kTimes);
+}
+
+TEST_F(AtThePort, PartsAboveTheirCapAreRefusedOrEndTheConnection) {
+  const Bytes hello = bytes_of_frame(frame_with(hello_of("guest")), 0, 1);
+  const std::string source = key_text(keys.public_key);
+  for (int i = 0; i < kTimes; ++i) {
+    ASSERT_TRUE(guest->send(hello, Bytes(wire::kPayloadBytesMax + 1)));
+  }
+  EXPECT_TRUE(federation.coordinator().logs({"link_refused", "reason=payload_too_large"}));
+  EXPECT_TRUE(eventually([&] {
+    return federation.metric("tributary_link_refused_total{reason=\"payload_too_large\"}") ==
+           kTimes;
+  }));
+  EXPECT_EQ(federation.coordinator().lines_with({"reason=payload_too_large"}).size(), 1u);
+  // More than libzmq reads at all.
+  ASSERT_TRUE(guest->send(Bytes(wire::kFrameBytesMax + 4096)));
+  EXPECT_TRUE(guest->hears_the_end());
+  EXPECT_TRUE(federation.coordinator().logs({"disconnected", "source=guest"}));
+}
+
+TEST_F(AtThePort, WhatIsSaidAgainIsNotDoneAgain) {
+  const std::uint64_t session = guest->join("guest");
+  ASSERT_NE(session, 0u);
+  wire::TransferRequestT request;
+  request.job = 1;
+  request.content = wire::Content::model;
+  const Bytes asked = bytes_of_frame(frame_with(request), session, 1);
+  ASSERT_TRUE(guest->send(asked));
+  const auto first = guest->hear(wire::Message::Ack);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(first->message.AsAck()->duplicate);
+  for (int i = 0; i < kTimes; ++i) {
+    ASSERT_TRUE(guest->send(asked));
+    const auto again = guest->hear(wire::Message::Ack);
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(again->message.AsAck()->duplicate);
+  }
+  for (std::uint64_t i = 0; i < kTimes; ++i) {  // of a conversation that this one is not
+    ASSERT_TRUE(guest->send(bytes_of_frame(frame_with(request), session, 1'000'000 + i)));
+  }
+  expect_refused("frame_refused", "replayed", kTimes);
+  expect_refused("frame_refused", "unknown_transfer", 1);
+}
+
+TEST_F(AtThePort, AMessageOfAnotherSessionIsRefused) {
+  const std::uint64_t session = guest->join("guest");
+  ASSERT_NE(session, 0u);
+  Guest another(federation, keys);
+  ASSERT_TRUE(another.connect());
+  const Bytes replayed = bytes_of_frame(frame_with(wire::LeaveT()), session, 2);
+  for (int i = 0; i < kTimes; ++i) {
+    ASSERT_TRUE(another.send(replayed));
+    const auto answer = another.hear(wire::Message::Refusal);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->message.AsRefusal()->code, wire::RefusalCode::wrong_session);
+  }
+  expect_refused("frame_refused", "wrong_session", kTimes);
+  EXPECT_TRUE(federation.coordinator().lines_with({"agent_gone", "source=guest"}).empty());
+}
+
+// Late is not wrong: stragglers come out of their epoch every day. It is counted, and told only to
+// those who want to know everything.
+TEST_F(AtThePort, AnUpdateOfAnotherEpochCountsForNothing) {
+  const std::uint64_t session = guest->join("guest");
+  ASSERT_NE(session, 0u);
+  for (std::uint32_t i = 1; i <= kTimes; ++i) {
+    const Bytes payload(16, 7);
+    ASSERT_TRUE(
+        guest->send(update_of({.job = 1, .round = 7, .epoch = i}, session, payload), payload));
+  }
+  const std::string series = "tributary_notes_total{name=\"payload_late\",reason=\"wrong_epoch\"}";
+  EXPECT_TRUE(eventually([&] { return federation.metric(series) == kTimes; }));
+}
+
+TEST_F(AtThePort, WhatOnlyACoordinatorSaysIsRefused) {
+  const std::uint64_t session = guest->join("guest");
+  ASSERT_NE(session, 0u);
+  for (std::uint64_t i = 1; i <= kTimes; ++i) {
+    wire::JobChangeT change;
+    change.job = 1;
+    change.revision = 1;
+    change.change = i;
+    change.state = wire::JobState::stopped;
+    ASSERT_TRUE(guest->send(bytes_of_frame(frame_with(change), session, i)));
+  }
+  expect_refused("frame_refused", "not_allowed", kTimes);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "core/link/allow_list.h"
+#include "core/service/scrape_testing.h"
+#include "tests/end_to_end/tcp.h"
 
 namespace tributary::end_to_end {
 namespace {
@@ -16,7 +18,8 @@ namespace {
 constexpr std::uint64_t kJobSeed = 7;
 
 std::filesystem::path new_folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "tributary-XXXXXX").string();
+  std::string name =
+      (std::filesystem::temp_directory_path() / "tributary-federation-XXXXXX").string();
   const char* const made = ::mkdtemp(name.data());
   EXPECT_NE(made, nullptr) << name;
   return name;
@@ -70,6 +73,7 @@ void Federation::write_settings() {
 file = "{}"
 sync = false  # processes are killed here, not machines
 [link]
+encrypted = {}
 key_file = "{}"
 allow_file = "{}"
 [heartbeat]
@@ -91,8 +95,8 @@ deadline_ms = 20000
 checkpoint_rounds = 1000000
 checkpoint_redo_models = 1000000.0
 )",
-      coordinator_journal(), path("coordinator.key"), path("agents.allow"), options_.rounds,
-      options_.parameters, options_.codec, kJobSeed, options_.agents);
+      coordinator_journal(), options_.encrypted, path("coordinator.key"), path("agents.allow"),
+      options_.rounds, options_.parameters, options_.codec, kJobSeed, options_.agents);
 }
 
 std::string Federation::coordinator_journal() const {
@@ -100,24 +104,43 @@ std::string Federation::coordinator_journal() const {
   return ((folder.empty() ? folder_ : folder) / "coordinator.db").string();
 }
 
+std::vector<std::string> Federation::coordinator_command() const {
+  return with_settings({TRIBUTARY_COORDINATOR, "--config", path("coordinator.toml"), "--set",
+                        "link.endpoint=" + endpoint_, "--exit-when-done"},
+                       options_.coordinator_settings);
+}
+
 void Federation::start_coordinator() {
-  coordinator_.emplace(with_settings({TRIBUTARY_COORDINATOR, "--config", path("coordinator.toml"),
-                                      "--set", "link.endpoint=" + endpoint_, "--exit-when-done"},
-                                     options_.coordinator_settings),
-                       path("coordinator.log"));
+  coordinator_.emplace(coordinator_command(), path("coordinator.log"));
   ASSERT_TRUE(coordinator_->logs({"listening"})) << path("coordinator.log");
   const std::string said = field(coordinator_->lines_with({"listening"}).front(), "endpoint");
   endpoint_ = said.front() == '"' ? said.substr(1, said.size() - 2) : said;
 }
 
+std::string Federation::agent_journal(std::uint32_t agent) const {
+  const auto found = options_.agent_journal_folders.find(agent);
+  const std::filesystem::path folder =
+      found == options_.agent_journal_folders.end() ? folder_.string() : found->second;
+  return (folder / (agent_id(agent) + ".db")).string();
+}
+
+void Federation::set_for_agent(std::uint32_t agent, std::string setting) {
+  settings_of_agents_[agent].push_back(std::move(setting));
+}
+
 std::vector<std::string> Federation::agent_command(std::uint32_t agent) const {
   const std::string id = agent_id(agent);
+  std::vector<std::string> settings = options_.agent_settings;
+  if (!options_.encrypted) settings.emplace_back("link.encrypted=false");
+  if (const auto own = settings_of_agents_.find(agent); own != settings_of_agents_.end()) {
+    settings.insert(settings.end(), own->second.begin(), own->second.end());
+  }
   return with_settings({TRIBUTARY_AGENT, "--exit-when-done", "--set", "agent_id=" + id, "--set",
                         "journal.file=" + agent_journal(agent), "--set", "journal.sync=false",
                         "--set", "link.coordinator=" + endpoint_, "--set",
                         "link.coordinator_key=" + key_text(coordinator_keys_->public_key), "--set",
                         "link.key_file=" + path(id + ".key"), "--set", "log.level=debug"},
-                       options_.agent_settings);
+                       settings);
 }
 
 void Federation::start_agent(std::uint32_t agent) {
@@ -152,11 +175,18 @@ bool Federation::committed(std::uint64_t round) {
   return coordinator_->logs({"round committed", fmt::format(" round={} ", round)});
 }
 
-void Federation::expect_everybody_ends() {
+double Federation::metric(const std::string& series) {
+  EXPECT_TRUE(coordinator_->logs({"metrics", "endpoint="}));
+  const std::string at =
+      field(coordinator_->lines_with({"metrics", "endpoint="}).at(0), "endpoint");
+  return service_testing::value_of(service_testing::scrape(port_of(at)), series);
+}
+
+void Federation::expect_everybody_ends(std::chrono::nanoseconds patience) {
   for (auto& [number, process] : agents_) {
-    EXPECT_EQ(process->wait(), 0) << path(agent_id(number) + ".log");
+    EXPECT_EQ(process->wait(patience), 0) << path(agent_id(number) + ".log");
   }
-  EXPECT_EQ(coordinator_->wait(), 0) << path("coordinator.log");
+  EXPECT_EQ(coordinator_->wait(patience), 0) << path("coordinator.log");
 }
 
 void Federation::expect_sound() {

@@ -2,6 +2,7 @@
 // own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -22,7 +23,9 @@ struct FederationOptions {
   std::string codec = "fp32";
   std::vector<std::string> coordinator_settings = {};  // KEY=VALUE
   std::vector<std::string> agent_settings = {};
+  bool encrypted = true;
   std::string coordinator_journal_folder = {};  // empty: in the folder of the federation
+  std::map<std::uint32_t, std::string> agent_journal_folders = {};
 };
 
 class Federation {
@@ -42,7 +45,10 @@ class Federation {
   void start_coordinator();
   void start_agent(std::uint32_t agent);
   void start_all();
+  std::vector<std::string> coordinator_command() const;
   std::vector<std::string> agent_command(std::uint32_t agent) const;
+  // KEY=VALUE for one of them alone, from its next start on.
+  void set_for_agent(std::uint32_t agent, std::string setting);
 
   Process& coordinator() { return *coordinator_; }
   Process& agent(std::uint32_t agent) { return *agents_.at(agent); }
@@ -51,8 +57,12 @@ class Federation {
 
   bool committed(std::uint64_t round);  // waits
 
+  // What the coordinator's Prometheus endpoint says of one series, as `name{label="value"}`; 0
+  // where there is no such line. The coordinator needs metrics.listen.
+  double metric(const std::string& series);
+
   // Waits until everybody has ended by itself with exit code 0.
-  void expect_everybody_ends();
+  void expect_everybody_ends(std::chrono::nanoseconds patience = kPatience);
   // All rounds are committed once, replicas are identical, updates are conserved.
   void expect_sound();
 
@@ -60,7 +70,7 @@ class Federation {
   void write_keys();
   void write_settings();
   void note_rounds_taken(std::uint32_t agent);
-  std::string agent_journal(std::uint32_t agent) const { return path(agent_id(agent) + ".db"); }
+  std::string agent_journal(std::uint32_t agent) const;
   std::string coordinator_journal() const;
 
   FederationOptions options_;
@@ -69,6 +79,7 @@ class Federation {
   std::string endpoint_ = "tcp://127.0.0.1:*";
   std::optional<Process> coordinator_;
   std::map<std::uint32_t, std::optional<Process>> agents_;
+  std::map<std::uint32_t, std::vector<std::string>> settings_of_agents_;
   RoundsTaken taken_;
 };
 

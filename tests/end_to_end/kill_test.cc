@@ -1,4 +1,5 @@
 // Whoever is killed at whatever moment, the job ends as if nothing had been.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "tests/end_to_end/federation.h"
+#include "tests/end_to_end/relay.h"
 
 namespace tributary::end_to_end {
 namespace {
@@ -39,6 +41,41 @@ TEST(Kill, TheCoordinatorBetweenJournalAndPublication) {
   federation.expect_sound();
 }
 
+// The commit is in the journal, and not a byte of it has come to anybody: what the coordinator says
+// is swallowed from the moment at which the agents train.
+TEST(Kill, TheCoordinatorWithACommitThatNobodyHasHeardOf) {
+  constexpr std::uint64_t kRounds = 30;
+  Federation federation({.rounds = kRounds, .agent_settings = {"trainer.train_ms=300"}});
+  federation.start_coordinator();
+  Relay relay(federation.endpoint());
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    federation.set_for_agent(i, "link.coordinator=" + relay.endpoint());
+    federation.start_agent(i);
+  }
+  int unheard = 0;
+  for (std::uint64_t round = 2; round < kRounds && unheard < 2; round += 2) {
+    const std::string this_round = fmt::format(" round={}", round);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      ASSERT_TRUE(federation.agent(i).logs({"training", this_round}));
+    }
+    relay.swallow_what_comes_down();
+    if (!federation.coordinator().logs({"round committed", this_round + " "})) break;
+    federation.coordinator().kill();
+    const auto has_it = [&](std::uint32_t i) {
+      return !federation.agent(i)
+                  .lines_with({"model stored", fmt::format("model_version={} ", round)})
+                  .empty();
+    };
+    if (!has_it(0) && !has_it(1) && !has_it(2)) ++unheard;
+    relay.refuse();
+    federation.start_coordinator();
+    relay.heal();
+  }
+  EXPECT_EQ(unheard, 2) << "the relay was too slow every time";
+  federation.expect_everybody_ends();
+  federation.expect_sound();
+}
+
 TEST(Kill, TheCoordinatorAtRandomMoments) {
   std::mt19937 random(20);  // moments of this machine, not of a simulation: the seed repeats little
   Federation federation({.rounds = 200, .agent_settings = {"trainer.train_ms=5"}});
@@ -65,7 +102,7 @@ TEST(Kill, EverybodyAtOnce) {
   federation.expect_sound();
 }
 
-// Nothing comes from it and nothing gets to it, as over a link that is cut.
+// As a device that sleeps. Links that are cut are in cut_link_test.cc.
 TEST(Kill, AnAgentThatIsSilentForLongerThanTheDeadlineIsLeftOutAndComesBack) {
   Federation federation({.rounds = 60,
                          .coordinator_settings = {"job.agents_min=2", "job.deadline_ms=1000",

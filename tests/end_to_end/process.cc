@@ -44,6 +44,7 @@ Process::Process(const std::vector<std::string>& command, std::string log_file)
   ::posix_spawn_file_actions_init(&files);
   ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log_file_.c_str(),
                                      O_WRONLY | O_CREAT | O_APPEND, 0644);
+  ::posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
   const int error = ::posix_spawn(&pid_, arguments[0], &files, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&files);
   EXPECT_EQ(error, 0) << command[0];

@@ -20,7 +20,7 @@ bool eventually(const std::function<bool()>& condition,
 
 class Process {
  public:
-  // Its standard error is appended to `log_file`.
+  // What it writes is appended to `log_file`.
   Process(const std::vector<std::string>& command, std::string log_file);
   ~Process();  // kills it
   Process(Process&& other) noexcept;

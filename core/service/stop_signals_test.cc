@@ -1,0 +1,94 @@
+#include "core/service/stop_signals.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+namespace tributary {
+namespace {
+
+// What has been told, in order.
+class Told {
+ public:
+  void take(int signal) {
+    const std::lock_guard lock(mutex_);
+    signals_.push_back(signal);
+    changed_.notify_all();
+  }
+  std::vector<int> first(std::size_t count) {  // waits
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return signals_.size() >= count; });
+    return signals_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<int> signals_;
+};
+
+// Signals are the whole process's: every case runs in a process of its own, which says with its
+// exit code how it went.
+template <typename Case>
+void in_a_process(Case run, const ::testing::ExitedWithCode& end) {
+  ::testing::FLAGS_gtest_death_test_style = "fast";
+  EXPECT_EXIT(
+      {
+        StopSignals::block();
+        run();
+      },
+      end, "");
+}
+
+TEST(StopSignals, TheFirstIsToldAndHangupsAreToldEveryTime) {
+  in_a_process(
+      [] {
+        Told told;
+        auto signals = StopSignals::open([&](int signal) { told.take(signal); });
+        if (!signals.ok()) ::_exit(1);
+        const std::vector<int> sent = {SIGHUP, SIGHUP, SIGTERM, SIGHUP};
+        for (std::size_t i = 0; i < sent.size(); ++i) {
+          ::kill(::getpid(), sent[i]);
+          if (told.first(i + 1) !=
+              std::vector<int>(sent.begin(), sent.begin() + 1 + static_cast<long>(i))) {
+            ::_exit(2);
+          }
+        }
+        signals->reset();  // ends its thread
+        ::_exit(0);
+      },
+      ::testing::ExitedWithCode(0));
+}
+
+TEST(StopSignals, ASecondOneEndsTheProcessAtOnce) {
+  for (const int second : {SIGTERM, SIGINT}) {
+    in_a_process(
+        [second] {
+          Told told;
+          const auto signals = StopSignals::open([&](int signal) { told.take(signal); });
+          ::kill(::getpid(), SIGTERM);
+          told.first(1);
+          ::kill(::getpid(), second);
+          while (true) ::pause();
+        },
+        ::testing::ExitedWithCode(128 + second));
+  }
+}
+
+TEST(StopSignals, AWriteToAReaderThatIsGoneIsAnErrorAndNotTheEnd) {
+  in_a_process(
+      [] {
+        int ends[2];
+        if (::pipe(ends) != 0) ::_exit(1);
+        ::close(ends[0]);
+        ::_exit(::write(ends[1], "x", 1) == -1 && errno == EPIPE ? 0 : 2);
+      },
+      ::testing::ExitedWithCode(0));
+}
+
+}  // namespace
+}  // namespace tributary

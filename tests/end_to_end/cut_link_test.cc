@@ -1,0 +1,94 @@
+// A link that is cut for longer than the deadline of a round, in the ways in which links are cut.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "tests/end_to_end/federation.h"
+#include "tests/end_to_end/relay.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+// Three agents, the last of them behind a relay; two are enough for a round.
+struct CutLink : ::testing::Test {
+  void SetUp() override {
+    federation.start_coordinator();
+    relay = std::make_unique<Relay>(federation.endpoint());
+    federation.set_for_agent(2, "link.coordinator=" + relay->endpoint());
+    for (std::uint32_t i = 0; i < 3; ++i) federation.start_agent(i);
+    ASSERT_TRUE(all_three(2));
+  }
+
+  bool all_three(std::size_t rounds) { return rounds_of("contributors=3", rounds); }
+  // For so long that the others have gone on without it, after a deadline and more.
+  bool two_alone(std::size_t rounds) { return rounds_of("contributors=2", rounds); }
+  bool rounds_of(const char* contributors, std::size_t more) {
+    const std::size_t before =
+        federation.coordinator().lines_with({"round committed", contributors}).size();
+    return federation.coordinator().logs({"round committed", contributors}, before + more);
+  }
+  bool lost(const char* reason) {
+    return federation.coordinator().logs({"agent_gone", "source=agent-2", reason});
+  }
+  // It takes part again, and everything adds up.
+  void expect_it_comes_back() {
+    EXPECT_TRUE(all_three(2)) << "it did not come back";
+    federation.expect_everybody_ends();
+    federation.expect_sound();
+  }
+
+  Federation federation{{.rounds = 80,
+                         .coordinator_settings = {"job.agents_min=2", "job.deadline_ms=1000",
+                                                  "heartbeat.timeout_ms=1000"},
+                         .agent_settings = {"trainer.train_ms=60"}}};
+  std::unique_ptr<Relay> relay;
+};
+
+TEST_F(CutLink, ABlackHoleInBothDirections) {
+  relay->swallow();
+  EXPECT_TRUE(two_alone(4));
+  EXPECT_TRUE(lost("reason=silent"));
+  relay->heal();
+  expect_it_comes_back();
+}
+
+TEST_F(CutLink, OnlyWhatTheAgentSaysIsLost) {
+  relay->swallow_what_goes_up();
+  EXPECT_TRUE(two_alone(4));
+  EXPECT_TRUE(lost("reason=silent"));
+  relay->heal();
+  expect_it_comes_back();
+}
+
+TEST_F(CutLink, ConnectionsAreResetAndRefused) {
+  relay->refuse();
+  EXPECT_TRUE(two_alone(4));
+  EXPECT_TRUE(federation.agent(2).logs({"unreachable"}));
+  const std::uint64_t before = relay->connections();
+  relay->heal();
+  expect_it_comes_back();
+  EXPECT_GT(relay->connections(), before);
+}
+
+// The router between has forgotten the connection: the agent is told, the coordinator is not.
+TEST_F(CutLink, HalfOfTheConnectionOutlivesTheOther) {
+  relay->swallow();
+  EXPECT_TRUE(two_alone(2));
+  relay->heal(true);
+  expect_it_comes_back();
+  EXPECT_EQ(relay->connections(), 2u);
+}
+
+TEST_F(CutLink, AgainAndAgain) {
+  for (int i = 0; i < 3; ++i) {
+    i % 2 == 0 ? relay->refuse() : relay->swallow();
+    EXPECT_TRUE(two_alone(1));
+    relay->heal(i == 1);
+    EXPECT_TRUE(all_three(1));
+  }
+  expect_it_comes_back();
+}
+
+}  // namespace
+}  // namespace tributary::end_to_end
