@@ -208,7 +208,7 @@ TEST_F(AtThePort, AnUpdateOfAnotherEpochCountsForNothing) {
 TEST_F(AtThePort, WhatOnlyACoordinatorSaysIsRefused) {
   const std::uint64_t session = guest->join("guest");
   ASSERT_NE(session, 0u);
-  for (std::uint64_t i = 1; i <= kTimes; ++i) {
+  for (std::uint32_t i = 1; i <= kTimes; ++i) {
     wire::JobChangeT change;
     change.job = 1;
     change.revision = 1;
