@@ -6,9 +6,9 @@
 
 #include "cli/accept.h"
 #include "cli/commands.h"
-#include "core/base/exit_codes.h"
 #include "cli/json.h"
 #include "cli/text.h"
+#include "core/base/exit_codes.h"
 #include "core/base/thread_pool.h"
 #include "core/sim/runs.h"
 
