@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -38,7 +39,7 @@ double percentile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   std::ranges::sort(values);
   const double place = share * static_cast<double>(values.size() - 1);
-  return values[static_cast<std::size_t>(place + 0.5)];
+  return values[static_cast<std::size_t>(std::lround(place))];
 }
 
 ChildCoordinatorOptions coordinator_options(const LoadCommand& command) {

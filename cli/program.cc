@@ -12,9 +12,9 @@
 
 #include "cli/command_line.h"
 #include "cli/envelope.h"
-#include "core/base/exit_codes.h"
 #include "cli/process.h"
 #include "cli/text.h"
+#include "core/base/exit_codes.h"
 
 namespace tributary {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "cli/accept.h"
 #include "cli/commands.h"
-#include "core/base/exit_codes.h"
 #include "cli/json.h"
 #include "cli/text.h"
+#include "core/base/exit_codes.h"
 #include "core/base/thread_pool.h"
 #include "core/sim/runs.h"
 
@@ -55,6 +55,7 @@ Json report_json(const SimRun& command, const Scenario& scenario, const RunsRepo
                {"state_hash", fmt::format("{:016x}", report.state_hash)},
                {"rounds_committed", report.rounds_committed},
                {"faults", report.faults},
+               {"faults_missed", report.faults_missed},
                {"conservation_error_max", report.conservation_error_max},
                {"messages", report.messages},
                {"bytes", report.bytes},
@@ -86,6 +87,7 @@ std::string report_text(const SimRun& command, const Scenario& scenario, const R
     text += "\n" + table.text();
   };
   add_table("fault", report.faults);
+  add_table("fault in some runs only", report.faults_missed);
   if (command.notes) add_table("note", report.notes);
   text += fmt::format("\n{} violations\n", report.violations);
   for (std::size_t i = 0; i < std::min(report.failed.size(), kFailuresShown); ++i) {

@@ -17,6 +17,16 @@
 
 namespace tributary {
 
+// A model that is fetched. Not inside Impl, for a class is complete only where its outer one ends.
+struct AgentDownload {
+  std::uint64_t message_id = 0;  // of the offer, which is answered when it is done
+  wire::TransferOfferT offer;
+  std::optional<Reassembly> bytes;
+  std::uint32_t asked_up_to = 0;
+  TimeNs ask_at_ns = 0;
+  TimeNs wait_ns = 0;
+};
+
 class Agent::Impl {
  public:
   explicit Impl(AgentConfig config) : config_(std::move(config)) {}
@@ -78,15 +88,7 @@ class Agent::Impl {
   Measured measured_;
 
   // --- transfer ---
-  struct Download {
-    std::uint64_t message_id = 0;  // of the offer, which is answered when it is done
-    wire::TransferOfferT offer;
-    std::optional<Reassembly> bytes;
-    std::uint32_t asked_up_to = 0;
-    TimeNs ask_at_ns = 0;
-    TimeNs wait_ns = 0;
-  };
-  std::optional<Download> download_;
+  std::optional<AgentDownload> download_;
   bool transfer_requested_ = false;
 
  private:
@@ -129,7 +131,7 @@ class Agent::Impl {
   void receive_part(const wire::TransferPart& part, ByteSpan payload);
   void fetch();
   void finish_download();
-  Status take_model(const Download& download);
+  Status take_model(const AgentDownload& download);
   Status settle_by(const wire::TransferOfferT& offer);
   void request_transfer(wire::TransferReason reason);
   ReplicaRecord replica_record() const;
@@ -150,7 +152,7 @@ class Agent::Impl {
   Status encode_stage(const PlannedBucket& bucket, BucketWork& work, std::uint32_t stage);
   std::span<const float> input_of(const PlannedBucket& bucket) const;
   void save_contributions();
-  void send(AgentRound::LastPayloads payloads);
+  void send(AgentRound::LastPayloads&& payloads);
   void withdraw(wire::AbortReason reason, const Status& status);
   void report();
   void pump_payloads();

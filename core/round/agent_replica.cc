@@ -175,7 +175,7 @@ void Agent::Impl::receive_offer(const wire::TransferOffer& offer, std::uint64_t 
 // Keeps a few parts under way; what does not come is asked for again.
 void Agent::Impl::fetch() {
   if (!download_ || !talk_) return;
-  Download& download = *download_;
+  AgentDownload& download = *download_;
   const std::uint32_t parts = download.bytes->layout().parts();
   wire::Range range(download.asked_up_to, std::min(kFetchParts, parts - download.asked_up_to));
   const std::uint32_t under_way =
@@ -237,7 +237,7 @@ Status Agent::Impl::settle_by(const wire::TransferOfferT& offer) {
   return {};
 }
 
-Status Agent::Impl::take_model(const Download& download) {
+Status Agent::Impl::take_model(const AgentDownload& download) {
   const wire::TransferOfferT& offer = download.offer;
   const ByteSpan bytes = download.bytes->bytes();
   if (hash64(bytes) != offer.hash)
@@ -260,7 +260,7 @@ Status Agent::Impl::take_model(const Download& download) {
 }
 
 void Agent::Impl::finish_download() {
-  const Download download = std::move(*download_);
+  const AgentDownload download = std::move(*download_);
   download_.reset();
   if (Status status = take_model(download); !status.ok()) {
     refuse_message(download.message_id, wire::RefusalCode::mismatch, status);

@@ -315,7 +315,7 @@ void Agent::Impl::save_contributions() {
   });
 }
 
-void Agent::Impl::send(AgentRound::LastPayloads payloads) {
+void Agent::Impl::send(AgentRound::LastPayloads&& payloads) {
   for (auto& [bucket, payload] : payloads) {
     const std::uint32_t stage = round_->plan().buckets()[bucket].last_stage();
     if (round_->work()[bucket].combined.size() > stage) continue;  // closed meanwhile

@@ -13,7 +13,7 @@ namespace {
 using round_testing::Federation;
 using round_testing::Options;
 
-Bytes built(wire::FrameT frame) {
+Bytes built(const wire::FrameT& frame) {
   Result<Bytes> bytes = build_frame(frame);
   EXPECT_TRUE(bytes.ok()) << bytes.status().text();
   return std::move(*bytes);

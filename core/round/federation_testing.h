@@ -261,7 +261,7 @@ class Federation {
   }
 
   // A frame on its way, lost, late or twice.
-  void travel(std::function<void()> arrive) {
+  void travel(const std::function<void()>& arrive) {
     if (draw() < options_.loss) return;
     const int copies = draw() < options_.repeat ? 2 : 1;
     for (int copy = 0; copy < copies; ++copy) {

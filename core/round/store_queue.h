@@ -19,7 +19,7 @@ class StoreQueue {
  public:
   using Done = std::function<void()>;
 
-  void push(Record record, Done done = {}) {
+  void push(Record record, Done&& done = {}) {
     queue_.push_back({.record = std::move(record), .done = std::move(done)});
   }
   // The last record, if it has not been asked for yet: more can be put into it.

@@ -30,9 +30,9 @@ class Settings {
   void real(std::string key, double& target, double min, double max);
   template <typename Integer>
   requires std::is_unsigned_v<Integer>
-  void number(std::string key, Integer& target, Integer min,
+  void number(const std::string& key, Integer& target, Integer min,
               Integer max = std::numeric_limits<Integer>::max()) {
-    bind(std::move(key), [&target, min, max](const Value& value) -> Status {
+    bind(key, [&target, min, max](const Value& value) -> Status {
       TRIBUTARY_ASSIGN(const std::uint64_t number, whole_number(value, min, max));
       target = static_cast<Integer>(number);
       return {};

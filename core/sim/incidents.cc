@@ -55,8 +55,9 @@ void Incidents::skew_clocks() {
   for (std::uint32_t i = 0; i < std::min<std::size_t>(machines.skewed_clocks, agents_.size());
        ++i) {
     HostClock& clock = agents_[i * agents_.size() / machines.skewed_clocks]->clock();
-    clock.rate = machines.clock_rate_min +
-                 (machines.clock_rate_max - machines.clock_rate_min) * draws_.uniform();
+    // Every second one is slow, the others fast, so that both are there in every run.
+    const double end = i % 2 == 0 ? machines.clock_rate_min : machines.clock_rate_max;
+    clock.rate = 1 + (end - 1) * (1 - draws_.uniform());
     room_.tally.add(clock.rate < 1 ? "slow_clock" : "fast_clock");
   }
 }
@@ -89,6 +90,16 @@ std::uint32_t Incidents::some_agent() {
   return static_cast<std::uint32_t>(draws_.below(agents_.size()));
 }
 
+// Nothing can happen to one that is down: the next one that is not takes its place.
+std::uint32_t Incidents::some_running_agent() {
+  const std::uint32_t first = some_agent();
+  for (std::uint32_t i = 0; i < agents_.size(); ++i) {
+    const auto agent = static_cast<std::uint32_t>((first + i) % agents_.size());
+    if (agents_[agent]->running()) return agent;
+  }
+  return first;
+}
+
 void Incidents::happen(Incident incident) {
   const TimeNs duration =
       draw_ns(room_.scenario.incidents[static_cast<std::size_t>(incident)].duration, draws_);
@@ -109,7 +120,7 @@ void Incidents::happen(Incident incident) {
     case Incident::disk_failure:
       return happen_to_disk(incident, duration);
     default:
-      return happen_to_agent(incident, some_agent(), duration);
+      return happen_to_agent(incident, some_running_agent(), duration);
   }
 }
 
@@ -148,7 +159,7 @@ void Incidents::happen_to_agent(Incident incident, std::uint32_t agent, TimeNs d
 
 void Incidents::happen_to_disk(Incident incident, TimeNs duration) {
   room_.tally.add(name(incident));
-  VirtualDisk& disk = draws_.chance(0.3) ? coordinator_.disk() : agents_[some_agent()]->disk();
+  VirtualDisk& disk = draws_.chance(0.3) ? coordinator_.disk() : agents_[some_running_agent()]->disk();
   DiskFaults faults;
   if (incident == Incident::disk_full) {
     faults.capacity_bytes = disk.used_bytes();

@@ -37,6 +37,7 @@ class Incidents {
   void join_late();
   void skew_clocks();
   std::uint32_t some_agent();
+  std::uint32_t some_running_agent();
 
   Room& room_;
   Network& network_;

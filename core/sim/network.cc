@@ -134,20 +134,24 @@ void Network::carry(std::uint32_t agent, bool to_agent, Message message) {
   Ends& ends = links_[agent];
   Link& link = to_agent ? ends.down : ends.up;
   const Passage passage = link.pass(room_.now(), message.bytes(), room_.faulty, room_.traffic);
-  for (int copy = 0; copy < passage.copies; ++copy) {
-    Message one = copy + 1 < passage.copies ? message : std::move(message);
-    if (copy == 0 && passage.flip) {
-      std::optional<Message> flipped = flip_a_bit(one, draws_);
-      if (!flipped) continue;
-      one = std::move(*flipped);
-    }
-    under_way_max_ = std::max(under_way_max_, ++ends.under_way);
-    room_.queue.at(passage.arrives_at_ns[static_cast<std::size_t>(copy)],
-                   [this, agent, peer = ends.peer, to_agent, one = std::move(one)] {
-                     --links_[agent].under_way;
-                     arrive(agent, peer, to_agent, one);
-                   });
+  std::optional<Message> again;
+  if (passage.copies == 2) again = message;
+  if (passage.copies > 0) {
+    std::optional<Message> whole = passage.flip ? flip_a_bit(message, draws_) : std::move(message);
+    if (whole) put_under_way(agent, to_agent, std::move(*whole), passage.arrives_at_ns[0]);
   }
+  if (again) put_under_way(agent, to_agent, std::move(*again), passage.arrives_at_ns[1]);
+}
+
+void Network::put_under_way(std::uint32_t agent, bool to_agent, Message message,
+                            TimeNs arrives_at_ns) {
+  Ends& ends = links_[agent];
+  under_way_max_ = std::max(under_way_max_, ++ends.under_way);
+  room_.queue.at(arrives_at_ns,
+                 [this, agent, peer = ends.peer, to_agent, message = std::move(message)] {
+                   --links_[agent].under_way;
+                   arrive(agent, peer, to_agent, message);
+                 });
 }
 
 void Network::arrive(std::uint32_t agent, PeerId peer, bool to_agent, const Message& message) {

@@ -75,6 +75,7 @@ class Network {
 
   void connect(std::uint32_t agent);
   void carry(std::uint32_t agent, bool to_agent, Message message);
+  void put_under_way(std::uint32_t agent, bool to_agent, Message message, TimeNs arrives_at_ns);
   void arrive(std::uint32_t agent, PeerId peer, bool to_agent, const Message& message);
   void remember(Ends& ends, bool to_agent, const Message& message);
 

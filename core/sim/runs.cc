@@ -86,7 +86,10 @@ class Runs {
       sum.violations += report.violations;
       if (!report.found.empty()) sum.failed.push_back({report.seed, report.found.front()});
       sum.rounds_committed += report.rounds_committed;
-      for (const auto& [kind, count] : report.faults) sum.faults[kind] += count;
+      for (const auto& [kind, count] : report.faults) {
+        sum.faults[kind] += count;
+        ++sum.faults_missed[kind];
+      }
       for (const auto& [note, count] : report.notes) sum.notes[note] += count;
       sum.virtual_s += report.virtual_s;
       sum.events += report.events;
@@ -97,6 +100,7 @@ class Runs {
       states.update(bytes_of(std::span(&report.state_hash, 1)));
       sum.state_hash = report.state_hash;
     }
+    std::erase_if(sum.faults_missed, [&](const auto& kind) { return kind.second == sum.seeds; });
     if (sum.seeds != 1) sum.state_hash = states.finish64();
     return sum;
   }

@@ -37,6 +37,8 @@ struct RunsReport {
   std::uint64_t state_hash = 0;   // of a single seed its own; otherwise of all, in their order
   std::uint64_t rounds_committed = 0;
   std::map<std::string, std::uint64_t, std::less<>> faults;
+  // Those that some runs went without: in how many they fired.
+  std::map<std::string, std::uint64_t, std::less<>> faults_missed;
   std::map<std::string, std::uint64_t> notes;
   double virtual_s = 0;
   std::uint64_t events = 0;

@@ -46,6 +46,9 @@ TEST(MixedFaults, HoldWhatMustHoldOverManySeeds) {
   for (const std::string_view fault : kEveryFault) {
     EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
   }
+  for (const auto& [fault, runs] : report.faults_missed) {
+    ADD_FAILURE() << fault << " fired in " << runs << " of 32 runs";
+  }
 }
 
 // The large scenario, cut down to what a test may take.
