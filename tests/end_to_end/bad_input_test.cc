@@ -50,8 +50,7 @@ TEST(BadInput, AnAgentThatExpectsAnotherCoordinatorDoesNotTalkToThisOne) {
   federation.expect_sound();
 }
 
-// --- by hand
-// -----------------------------------------------------------------------------------------------
+// --- by hand -------------------------------------------------------------------------------------
 
 // Two agents of three are there: the job waits for the third as long as a test wants.
 struct AtThePort : ::testing::Test {
@@ -157,6 +156,7 @@ TEST_F(AtThePort, WhatIsSaidAgainIsNotDoneAgain) {
   wire::TransferRequestT request;
   request.job = 1;
   request.content = wire::Content::model;
+  request.reason = wire::TransferReason::joining;
   const Bytes asked = bytes_of_frame(frame_with(request), session, 1);
   ASSERT_TRUE(guest->send(asked));
   const auto first = guest->hear(wire::Message::Ack);
@@ -180,7 +180,9 @@ TEST_F(AtThePort, AMessageOfAnotherSessionIsRefused) {
   ASSERT_NE(session, 0u);
   Guest another(federation, keys);
   ASSERT_TRUE(another.connect());
-  const Bytes replayed = bytes_of_frame(frame_with(wire::LeaveT()), session, 2);
+  wire::LeaveT leave;
+  leave.reason = wire::LeaveReason::shutdown;
+  const Bytes replayed = bytes_of_frame(frame_with(std::move(leave)), session, 2);
   for (int i = 0; i < kTimes; ++i) {
     ASSERT_TRUE(another.send(replayed));
     const auto answer = another.hear(wire::Message::Refusal);

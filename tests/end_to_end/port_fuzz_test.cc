@@ -42,8 +42,7 @@ std::string noise(std::size_t size, Random& random) {
   return bytes;
 }
 
-// --- without a key: TCP
-// -----------------------------------------------------------------------------------------------
+// --- without a key: TCP --------------------------------------------------------------------------
 
 // ZMTP 3.1's greeting.
 std::string greeting(std::string mechanism) {
@@ -84,8 +83,7 @@ void call_and_babble(std::uint16_t port, Random& random) {
   ::close(file);
 }
 
-// --- with a key: frames
-// -----------------------------------------------------------------------------------------------
+// --- with a key: frames --------------------------------------------------------------------------
 
 // An allowed key whose owner has gone mad. What the coordinator says to it makes good material.
 class MadAgent {
@@ -123,8 +121,8 @@ class MadAgent {
       case 1:
         return bytes_of_frame(frame_with(hello_of("agent-0")), 0, 1 + random() % 100);
       case 2:
-        return update_of({.job = random() % 4, .round = random() % 100, .epoch = 1}, session_,
-                         payload);
+        return update_of({.job = 1 + random() % 4, .round = 1 + random() % 100, .epoch = 1},
+                         session_, payload);
       case 3: {
         wire::HeartbeatT beat;
         beat.count = random();
@@ -162,8 +160,7 @@ class MadAgent {
   std::uint64_t sent_ = 0;
 };
 
-// --- the federation meanwhile
-// -----------------------------------------------------------------------------------------------
+// --- the federation meanwhile --------------------------------------------------------------------
 
 std::uint64_t resident_bytes(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/status");
