@@ -69,6 +69,11 @@ int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& o
   // One heap for all threads: what one of them frees (a message that libzmq read) is used again by
   // the others. With a heap each, a coordinator of large models takes a third more.
   ::mallopt(M_ARENA_MAX, 1);
+  // What is as large as a model comes and goes whole; left to itself malloc would soon keep it
+  // among the small, whose gaps no other model fits. Payloads stay: they come by the hundred.
+  constexpr int kLargeBytes = 8 << 20;
+  ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+  ::mallopt(M_TRIM_THRESHOLD, 4 * kLargeBytes);
   const auto complain = [&](const std::string& text) {
     err << about.program << ": " << text << std::endl;
   };
