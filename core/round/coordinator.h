@@ -31,7 +31,7 @@ struct CoordinatorConfig {
   std::uint32_t retries_max = 8;
 
   std::uint32_t agents_max = 4'096;
-  // Of incomplete payloads, and again as much for parts on their way; shared among the agents.
+  // Of incomplete payloads, and half as much for parts on their way; shared among the agents.
   std::uint64_t incoming_bytes_max = 17u << 20;
   std::uint32_t payload_bytes_max = 4u << 20;  // of one part, if the share of an agent allows it
   std::uint32_t payloads_in_flight_max = 16;

@@ -13,7 +13,9 @@ namespace {
 constexpr std::uint32_t kPartBytesMin = 16u << 10;
 // More agents are many: what one of them costs counts for more than what a message does.
 constexpr std::size_t kAgentsFew = 128;
-constexpr std::uint32_t kWindowMin = 2;
+// Parts that have their room may be under way, but not all of them at once.
+constexpr std::uint32_t kPartsOfShare = 4;
+constexpr std::uint64_t kUnderWayShare = 2;
 constexpr std::size_t kMissingRunsMax = 64;
 // What one message can ask for; whoever lacks more asks again.
 constexpr std::uint32_t kPartsPerRequestMax = 256;
@@ -39,7 +41,7 @@ std::uint64_t JobRun::incoming_bytes_max() const {
 // small.
 std::uint32_t JobRun::part_bytes() const {
   const std::uint64_t agents = std::max<std::uint64_t>(members_.size(), 1);
-  const std::uint64_t share = desk_.config.incoming_bytes_max / (agents * kWindowMin);
+  const std::uint64_t share = desk_.config.incoming_bytes_max / (agents * kPartsOfShare);
   const std::uint32_t most = std::min(desk_.config.payload_bytes_max, wire::kPayloadBytesMax);
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(share, std::min(kPartBytesMin, most), most));
@@ -48,7 +50,8 @@ std::uint32_t JobRun::part_bytes() const {
 std::uint32_t JobRun::window() const {
   if (called()) return std::max(desk_.config.payloads_in_flight_max, 1u);
   const std::uint64_t agents = std::max<std::uint64_t>(members_.size(), 1);
-  const std::uint64_t share = desk_.config.incoming_bytes_max / (agents * part_bytes());
+  const std::uint64_t share =
+      desk_.config.incoming_bytes_max / (kUnderWayShare * agents * part_bytes());
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(share, 1, std::max(desk_.config.payloads_in_flight_max, 1u)));
 }
