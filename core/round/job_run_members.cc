@@ -403,6 +403,9 @@ void JobRun::receive_fetch(AgentSession& session, const wire::TransferFetch& fet
 void JobRun::answered(AgentSession& session, const Conversation::Asked& asked) {
   if (asked.kind == wire::Message::Job && asked.tag == record_.job) {
     session.job = record_.job;
+    // What it was sent may be older than the job's last change, of which those without it are not
+    // told.
+    if (record_.state != wire::JobState::running) send_state(session);
     advance(session);
   } else if (asked.kind == wire::Message::TransferOffer && asked.tag == session.transfer) {
     session.transfer = 0;
