@@ -22,6 +22,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kAgentsMax = 10'000;
 constexpr std::array<std::string_view, 2> kSwitch = {"off", "on"};
+constexpr std::array<std::string_view, 2> kReplicas = {"shared", "own"};
 
 struct LoadCommand {
   std::uint32_t agents = 10;
@@ -31,7 +32,8 @@ struct LoadCommand {
   std::uint64_t bucket_values = 1u << 20;
   std::uint32_t threads = 0;
   std::uint32_t deadline_s = 600;
-  std::size_t curve = 1;  // of kSwitch
+  std::size_t curve = 1;     // of kSwitch
+  std::size_t replicas = 0;  // of kReplicas
   std::string program;
 };
 
@@ -68,6 +70,7 @@ Json load_json(const LoadCommand& command, const LoadReport& report, std::uint64
           {"parameters", command.parameters},
           {"codec", command.codec->spec()},
           {"curve", command.curve == 1},
+          {"replicas", kReplicas[command.replicas]},
           {"rounds", command.rounds},
           {"rounds_per_s",
            report.seconds > 0 ? static_cast<double>(report.round_s.size()) / report.seconds : 0},
@@ -106,7 +109,8 @@ Result<Answer> load(const LoadCommand& command, World& world) {
                                .keys = coordinator->agent_keys(),
                                .parameters = command.parameters,
                                .rounds = command.rounds,
-                               .threads = static_cast<std::uint32_t>(threads)};
+                               .threads = static_cast<std::uint32_t>(threads),
+                               .share_replica = command.replicas == 0};
   std::uint64_t peak = 0;
   const auto go_on = [&](std::uint64_t rounds) -> Status {
     peak = std::max(peak, coordinator->peak_memory_bytes());
@@ -156,6 +160,10 @@ Command load_command() {
                        .value_name = "on|off",
                        .help = "encryption (on)",
                        .accept = accept_choice(command->curve, kSwitch)},
+                      {.name = "--replicas",
+                       .value_name = "shared|own",
+                       .help = "what is equal in all agents is kept once, or by each (shared)",
+                       .accept = accept_choice(command->replicas, kReplicas)},
                       {.name = "--bucket-values",
                        .value_name = "N",
                        .help = "values in a bucket (1Mi)",

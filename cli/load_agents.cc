@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "cli/light_agent.h"
 #include "core/base/log.h"
 #include "core/link/spoke.h"
 #include "core/round/agent.h"
@@ -87,7 +88,8 @@ struct Shared {
   const LoadOptions& options;
   const Clock& clock;
   std::shared_ptr<LinkContext> context;
-  std::array<SharedFloats, kUpdates> updates;
+  std::shared_ptr<SharedReplica> replica;      // null: each has its own
+  std::array<SharedFloats, kUpdates> updates;  // then
   Arrivals arrivals;
   std::unique_ptr<Metrics> metrics;
 };
@@ -107,6 +109,7 @@ class LoadAgent {
   }
   TimeNs now() const { return loop_->now(); }
   bool finished() const {
+    if (light_) return light_->model_version() >= shared_.options.rounds && light_->idle();
     return machine_->model_version() >= shared_.options.rounds && machine_->idle();
   }
   void add_to(LoadReport& report) const {
@@ -122,6 +125,8 @@ class LoadAgent {
       : shared_(shared), number_(number), notes_(log_, shared.clock, *shared.metrics) {}
 
   Status open();
+  LoopParts wiring();
+  Actions handle_light(TimeNs now, const Event& event);
   void carry_out(Action& action);
 
   Shared& shared_;
@@ -129,7 +134,9 @@ class LoadAgent {
   LossLog log_;
   NoteLog notes_;
   std::unique_ptr<Transport> link_;
-  std::unique_ptr<Agent> machine_;
+  std::unique_ptr<Agent> machine_;  // or
+  std::unique_ptr<LightAgent> light_;
+  std::uint64_t version_told_ = 0;
   std::unique_ptr<MachineLoop> loop_;
   Status status_;
 };
@@ -142,19 +149,43 @@ Status LoadAgent::open() {
                                       .encrypted = options.encrypted,
                                       .seed = number_,
                                       .context = shared_.context}));
-  AgentConfig config;
-  config.agent_id = fmt::format("load-{}", number_);
-  config.incarnation = number_ + 1;
-  TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), {}));
-  loop_ = std::make_unique<MachineLoop>(LoopParts{
-      .handle = [this](TimeNs now, const Event& event) { return machine_->handle(now, event); },
-      .next_wakeup_ns = [this] { return machine_->next_wakeup_ns(); },
-      .carry_out = [this](Action& action) { carry_out(action); },
-      .one_peer = true,
-      .link = *link_,
-      .clock = shared_.clock,
-      .notes = notes_});
+  std::string id = fmt::format("load-{}", number_);
+  if (shared_.replica) {
+    light_ = std::make_unique<LightAgent>(LightAgent::Options{.agent_id = std::move(id),
+                                                              .incarnation = number_ + 1,
+                                                              .number = number_,
+                                                              .replica = shared_.replica});
+  } else {
+    AgentConfig config;
+    config.agent_id = std::move(id);
+    config.incarnation = number_ + 1;
+    TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), {}));
+  }
+  loop_ = std::make_unique<MachineLoop>(wiring());
   return {};
+}
+
+LoopParts LoadAgent::wiring() {
+  return {.handle =
+              [this](TimeNs now, const Event& event) {
+                return light_ ? handle_light(now, event) : machine_->handle(now, event);
+              },
+          .next_wakeup_ns =
+              [this] { return light_ ? light_->next_wakeup_ns() : machine_->next_wakeup_ns(); },
+          .carry_out = [this](Action& action) { carry_out(action); },
+          .one_peer = true,
+          .link = *link_,
+          .clock = shared_.clock,
+          .notes = notes_};
+}
+
+Actions LoadAgent::handle_light(TimeNs now, const Event& event) {
+  Actions actions = light_->handle(now, event);
+  if (light_->model_version() > version_told_) {
+    version_told_ = light_->model_version();
+    shared_.arrivals.applied(version_told_, light_->model_hash());
+  }
+  return actions;
 }
 
 void LoadAgent::carry_out(Action& action) {
@@ -251,10 +282,14 @@ Result<LoadReport> run_load(const LoadOptions& options, const Clock& clock,
   Shared shared{.options = options,
                 .clock = clock,
                 .context = std::move(context),
+                .replica = nullptr,
                 .updates = {},
                 .arrivals = Arrivals(options.rounds, clock),
                 .metrics = std::move(metrics)};
-  for (std::size_t i = 0; i < kUpdates; ++i) {
+  if (options.share_replica) {
+    shared.replica = std::make_shared<SharedReplica>(options.parameters, agents);
+  }
+  for (std::size_t i = 0; i < kUpdates && !shared.replica; ++i) {
     FloatVector update(options.parameters);
     fill_synthetic_update(i, "load", 1, update);
     shared.updates[i] = std::make_shared<const FloatVector>(std::move(update));

@@ -1,5 +1,4 @@
-// Many agents in one process: real connections and the real state machine of each, made-up updates,
-// no journal.
+// Many agents in one process: a real connection and session of each, made-up updates, no journal.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +21,9 @@ struct LoadOptions {
   std::uint64_t parameters = 0;
   std::uint64_t rounds = 0;
   std::uint32_t threads = 1;
+  // The agents keep what is equal once for all of them (shared_replica.h). Off: each is the whole
+  // machine that a device runs, with a model, residual and encoder of its own.
+  bool share_replica = true;
 };
 
 struct LoadReport {

@@ -194,6 +194,7 @@ void CoordinatorDaemon::store(StoreCoordinator& wanted) {
     Status status = journal_->store(wanted.record);
     stored(wanted.record, status);
     loop_->post(Stored{.token = wanted.token, .status = std::move(status)});
+    journal_->rest();
   });
 }
 

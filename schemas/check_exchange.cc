@@ -103,6 +103,7 @@ Status check(const Receipt& receipt) {
   TRIBUTARY_TRY(below("stage", receipt.stage(), kStagesMax));
   TRIBUTARY_TRY(below("segment", receipt.segment(), kSegmentsMax));
   TRIBUTARY_TRY(at_most("parts_received", receipt.parts_received(), kPartsMax));
+  TRIBUTARY_TRY(at_most("waiting_bytes", receipt.waiting_bytes(), kStageBytesMax));
   return each("missing", receipt.missing(), kListItemsMax, [](const Range& range) {
     TRIBUTARY_TRY(below("first", range.first(), kPartsMax));
     return in_range("count", range.count(), 1, kPartsMax - range.first());

@@ -101,7 +101,7 @@ void Agent::Impl::welcomed(const wire::Welcome& welcome, std::uint64_t session) 
   line_ = Line::online;
   duplicate_refusals_ = 0;
   if (round_) {
-    round_->outgoing.set_window(welcome.limits()->payloads_in_flight_max());
+    round_->outgoing.reconnected(welcome.limits()->payloads_in_flight_max());
     // A commit that it had and could not do yet comes again in this session.
     commit_.reset();
   }

@@ -169,6 +169,7 @@ class Agent::Impl {
   Bitmap contributed(const wire::RoundOutcomeT& outcome) const;
   void settle_encoders(const wire::RoundOutcomeT& outcome, const Bitmap& counted);
   void ask_for_missing();
+  void ask_for_more(std::uint32_t bucket);
 };
 
 }  // namespace tributary

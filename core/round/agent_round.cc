@@ -61,6 +61,7 @@ Result<bool> AgentRound::take(const wire::Part& part, ByteSpan payload) {
        next = work.ahead.find(static_cast<std::uint32_t>(work.combined.size()))) {
     work.combined.push_back(std::move(next->second));
     work.ahead.erase(next);
+    work.asked = 1;
     whole = true;
   }
   return whole;
@@ -83,6 +84,27 @@ std::optional<wire::ReceiptT> AgentRound::missing(std::uint32_t bucket) const {
     receipt.missing = arriving->second.missing(true, kRunsMax);
   }
   receipt.payloads_in_flight_max = 1;
+  return receipt;
+}
+
+std::optional<wire::ReceiptT> AgentRound::more(std::uint32_t bucket, std::uint32_t window) {
+  BucketWork& work = work_[bucket];
+  const auto stage = static_cast<std::uint32_t>(work.combined.size());
+  const auto arriving = work.arriving.find(stage);
+  if (arriving == work.arriving.end()) return std::nullopt;
+  const std::uint32_t parts = arriving->second.layout().parts();
+  const std::uint32_t received = arriving->second.received();
+  work.asked = std::max(work.asked, received);
+  if (work.asked >= parts || work.asked - received > window / 2) return std::nullopt;
+  const std::uint32_t end = std::min(parts, received + window);
+  wire::ReceiptT receipt;
+  receipt.id = std::make_unique<wire::RoundId>(wire_id(key()));
+  receipt.bucket = bucket;
+  receipt.stage = static_cast<std::uint8_t>(stage);
+  receipt.parts_received = received;
+  receipt.missing = {wire::Range(work.asked, end - work.asked)};
+  receipt.payloads_in_flight_max = window;
+  work.asked = end;
   return receipt;
 }
 

@@ -36,10 +36,11 @@ class EncoderShelf {
 };
 
 struct BucketWork {
-  std::uint32_t encoded = 0;                     // stages
-  bool failed = false;                           // could not be encoded
-  bool contributed = false;                      // the last stage's payload was made
-  std::vector<SharedBytes> combined;             // of the stages that are closed, in order
+  std::uint32_t encoded = 0;          // stages
+  bool failed = false;                // could not be encoded
+  bool contributed = false;           // the last stage's payload was made
+  std::vector<SharedBytes> combined;  // of the stages that are closed, in order
+  std::uint32_t asked = 1;            // parts of the stage that arrives, where they are asked for
   std::map<std::uint32_t, Reassembly> arriving;  // by stage; may be ahead
   std::map<std::uint32_t, SharedBytes> ahead;    // whole, but of a stage behind a missing one
 
@@ -69,6 +70,9 @@ class AgentRound {
   Result<bool> take(const wire::Part& part, ByteSpan payload);
   // The part that is wanted next of a bucket, if its stages up to the last are not all there.
   std::optional<wire::ReceiptT> missing(std::uint32_t bucket) const;
+  // The parts that are to be asked for now, where no more than `window` come without being asked
+  // for. What was lost is not among them.
+  std::optional<wire::ReceiptT> more(std::uint32_t bucket, std::uint32_t window);
   std::uint64_t bytes() const;
 
   Outgoing outgoing;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "core/base/checksum.h"
@@ -15,10 +17,16 @@
 namespace tributary {
 namespace {
 
+// In eight sums, which need not wait for one another.
 double norm_of(std::span<const float> values) {
-  double squares = 0;
-  for (const float value : values) squares += static_cast<double>(value) * value;
-  return std::sqrt(squares);
+  constexpr std::size_t kSums = 8;
+  double squares[kSums] = {};
+  const std::size_t whole = values.size() - values.size() % kSums;
+  for (std::size_t i = 0; i < whole; ++i) {
+    squares[i % kSums] += static_cast<double>(values[i]) * values[i];
+  }
+  for (const float value : values.subspan(whole)) squares[0] += static_cast<double>(value) * value;
+  return std::sqrt(std::accumulate(std::begin(squares), std::end(squares), 0.0));
 }
 
 RoundKey key_of(const wire::CommitT& commit) { return tributary::key_of(*commit.id); }
@@ -85,6 +93,7 @@ void Agent::Impl::begin_plan(std::shared_ptr<const RoundPlan> plan) {
   }
   round_ = std::make_unique<AgentRound>(
       std::move(plan), takes_part ? std::optional<std::uint32_t>(member_) : std::nullopt);
+  round_->outgoing.begin(round_->plan().wire().payloads_in_flight_max);
   start_work();
   try_commit();
 }
@@ -375,6 +384,14 @@ void Agent::Impl::pump_payloads() {
           wire.weight = round_->plan().wire().weight;
           talk_->send(now_, frame_with(std::move(wire)), payload.slice(part), out_);
         }
+      },
+      [this](std::uint32_t bucket, std::uint32_t stage, const CutPayload& payload) {
+        wire::ReceiptT waits;
+        waits.id = std::make_unique<wire::RoundId>(wire_id(round_->key()));
+        waits.bucket = bucket;
+        waits.stage = static_cast<std::uint8_t>(stage);
+        waits.waiting_bytes = payload.layout().bytes;
+        talk_->send(now_, frame_with(std::move(waits)), out_);
       });
 }
 
@@ -395,7 +412,7 @@ void Agent::Impl::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan p
   const std::uint32_t bucket = aggregate.part()->bucket();
   const Result<bool> whole = round_->take(*aggregate.part(), payload);
   if (!whole.ok()) return refuse_frame(name(whole.status().code()), whole.status().text());
-  if (!*whole) return;
+  if (!*whole) return ask_for_more(bucket);
   const auto closed = static_cast<std::uint32_t>(round_->work()[bucket].combined.size());
   round_->outgoing.cancel(bucket, closed - 1);
   if (round_->working && !round_->withdrawn) {
@@ -404,6 +421,16 @@ void Agent::Impl::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan p
     report();
   }
   if (commit_) try_commit();
+}
+
+// Where aggregates are not pushed: keeps a few parts of each under way, as long as they come.
+void Agent::Impl::ask_for_more(std::uint32_t bucket) {
+  const std::uint32_t window = round_->plan().wire().aggregate_parts_max;
+  if (window == 0 || !talk_) return;
+  if (std::optional<wire::ReceiptT> more = round_->more(bucket, window)) {
+    talk_->send(now_, frame_with(std::move(*more)), out_);
+  }
+  if (round_->ask_at_ns != kNever) round_->ask_at_ns = now_ + talk_->times().ack_timeout_ns;
 }
 
 void Agent::Impl::receive_commit(const wire::Commit& commit) {
@@ -464,6 +491,11 @@ void Agent::Impl::ask_for_missing() {
         });
     if (!counts) continue;
     if (std::optional<wire::ReceiptT> missing = round_->missing(bucket)) {
+      if (const std::uint32_t window = round_->plan().wire().aggregate_parts_max; window > 0) {
+        missing->missing.resize(1);
+        const wire::Range& first = missing->missing[0];
+        missing->missing[0] = wire::Range(first.first(), std::min(first.count(), window));
+      }
       talk_->send(now_, frame_with(std::move(*missing)), out_);
       ++asked;
     }

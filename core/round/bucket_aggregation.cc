@@ -31,12 +31,15 @@ bool BucketAggregation::takes_one() const {
 
 // A payload says how many, and in a gather which, agents are in it. An agent speaks for itself.
 Status BucketAggregation::check_sender(std::uint32_t member, ByteSpan payload) const {
-  TRIBUTARY_ASSIGN(const OpenPayload open,
-                   open_payload_of(*bucket_.codec, stage(), bucket_.values, execution_, payload));
-  bool alone = open.header.contributors == 1;
+  // Whoever adds it reads all of it, and compares the checksum then.
+  TRIBUTARY_ASSIGN(
+      const UncheckedPayload open,
+      UncheckedPayload::open(*bucket_.codec, stage(), bucket_.values, execution_, payload));
+  bool alone = open.header().contributors == 1;
   if (alone && !at_last_stage() && bucket_.codec->stages()[stage()].combine == Combine::gather) {
+    const OpenPayload entries_of{.header = open.header(), .body = open.body()};
     TRIBUTARY_ASSIGN(const std::vector<GatherEntry> entries,
-                     read_gather_entries(open, plan_.agents(), open.body.size()));
+                     read_gather_entries(entries_of, plan_.agents(), open.body().size()));
     alone = entries.size() == 1 && entries[0].agent == plan_.rank(member);
   }
   if (alone) return {};

@@ -31,8 +31,8 @@ struct CoordinatorConfig {
   std::uint32_t retries_max = 8;
 
   std::uint32_t agents_max = 4'096;
-  // Of incomplete payloads, and again as much for parts on their way; shared among the agents.
-  std::uint64_t incoming_bytes_max = 16u << 20;
+  // Of incomplete payloads, and half as much for parts on their way; shared among the agents.
+  std::uint64_t incoming_bytes_max = 17u << 20;
   std::uint32_t payload_bytes_max = 4u << 20;  // of one part, if the share of an agent allows it
   std::uint32_t payloads_in_flight_max = 16;
   // Committed rounds kept in memory with their payloads, for agents that fall behind by a few: as
@@ -89,6 +89,8 @@ class Coordinator {
 
   // Bytes held for agents: incomplete payloads, aggregates, queues. Without models.
   std::uint64_t buffered_bytes() const;
+  // Of them: what incomplete payloads have or have been promised.
+  std::uint64_t incoming_bytes() const;
   // The same for equal states; times left out.
   std::uint64_t state_hash() const;
 

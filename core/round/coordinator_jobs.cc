@@ -91,6 +91,7 @@ void Coordinator::Impl::run_next_job() {
       session->job = 0;
       session->synced = false;
       session->transfer = 0;
+      session->transfer_waits = false;
       session->transfer_wanted = false;
       session->commit_sent = 0;
       session->undecided.clear();

@@ -76,6 +76,10 @@ SharedFloats Coordinator::model() const { return impl_->run_ ? impl_->run_->mode
 SharedFloats Coordinator::aggregator_residual() const {
   return impl_->run_ ? impl_->run_->aggregator_residual() : nullptr;
 }
+std::uint64_t Coordinator::incoming_bytes() const {
+  return impl_->run_ ? impl_->run_->incoming_bytes() : 0;
+}
+
 std::uint64_t Coordinator::buffered_bytes() const {
   return impl_->run_ ? impl_->run_->buffered_bytes() : 0;
 }

@@ -43,14 +43,16 @@ struct Options {
   std::uint32_t payload_bytes_max = 4u << 20;
   std::uint32_t history_rounds_max = 256;
   double redo_models = 1;
+  std::uint64_t vector_values = 150;  // beside a matrix of 320
 };
 
 class Federation {
  public:
   explicit Federation(Options options)
       : options_(std::move(options)),
-        map_(std::make_shared<LayerMap>(*LayerMap::make(
-            {{.name = "matrix", .shape = {8, 40}}, {.name = "vector", .shape = {150}}}))),
+        map_(std::make_shared<LayerMap>(
+            *LayerMap::make({{.name = "matrix", .shape = {8, 40}},
+                             {.name = "vector", .shape = {options_.vector_values}}}))),
         rides_(options_.agents) {
     start_coordinator();
     submit();
@@ -135,6 +137,8 @@ class Federation {
     const auto found = done_.find(token);
     return found == done_.end() ? std::nullopt : std::optional<Status>(found->second);
   }
+  // Payload bytes that were on their way to the coordinator, or in parts there, at most.
+  std::uint64_t incoming_bytes_peak() const { return incoming_bytes_peak_; }
   bool agent_finished(std::uint32_t i) const { return rides_[i].finished; }
   void to_coordinator(std::uint32_t i, Bytes frame, Bytes payload = {}) {
     act_coordinator(FrameReceived{
@@ -372,7 +376,11 @@ class Federation {
       auto frame = std::make_shared<Bytes>(std::move(send->frame));
       auto payload =
           std::make_shared<Bytes>(send->payload.bytes.begin(), send->payload.bytes.end());
-      travel([this, from = ride.peer, frame, payload] {
+      under_way_bytes_ += payload->size();
+      const auto arrived = std::shared_ptr<void>(
+          nullptr, [this, bytes = payload->size()](void*) { under_way_bytes_ -= bytes; });
+      note_incoming();
+      travel([this, from = ride.peer, frame, payload, arrived] {
         act_coordinator(FrameReceived{
             .peer = from, .frame = *frame, .payload = *payload, .authenticated_as = {}});
       });
@@ -480,7 +488,13 @@ class Federation {
     }
   }
 
+  void note_incoming() {
+    incoming_bytes_peak_ = std::max(
+        incoming_bytes_peak_,
+        under_way_bytes_ + (coordinator_ ? coordinator_->incoming_bytes() : std::uint64_t{0}));
+  }
   void check_bounds() {
+    note_incoming();
     if (coordinator_) {
       EXPECT_LT(coordinator_->buffered_bytes(), 64u << 20);
     }
@@ -489,6 +503,8 @@ class Federation {
   Options options_;
   std::shared_ptr<LayerMap> map_;
   TimeNs now_ = 0;
+  std::uint64_t under_way_bytes_ = 0;  // of payloads, to the coordinator
+  std::uint64_t incoming_bytes_peak_ = 0;
   std::priority_queue<Happening> events_;
   std::uint64_t order_ = 0;
   std::uint64_t drawn_ = 0;

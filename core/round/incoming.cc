@@ -12,7 +12,7 @@ Reassembly* Incoming::find(const IncomingKey& key) {
 Reassembly* Incoming::find_or_admit(const IncomingKey& key, const PartLayout& layout) {
   if (Reassembly* place = find(key)) return place;
   if (!fits(layout.bytes)) {
-    if (waiting_.insert_or_assign(key, layout.bytes).second) queue_.push_back(key);
+    if (waiting_.insert_or_assign(key, layout).second) queue_.push_back(key);
     return nullptr;
   }
   waiting_.erase(key);
@@ -65,9 +65,10 @@ std::optional<IncomingKey> Incoming::call_next() {
       queue_.pop_front();
       continue;
     }
-    if (!fits(wanted->second)) return std::nullopt;
+    const PartLayout layout = wanted->second;
+    if (!fits(layout.bytes)) return std::nullopt;
     queue_.pop_front();
-    waiting_.erase(wanted);
+    find_or_admit(key, layout);
     return key;
   }
   return std::nullopt;

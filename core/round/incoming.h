@@ -1,6 +1,7 @@
 // Payloads on their way to the coordinator, with a bound on what all incomplete ones hold together.
-// A payload of one part needs no memory here. For a larger one its first part asks for room: what
-// finds none is dropped, and its sender is told to wait and called when there is.
+// A payload of one part needs no memory here. For a larger one its sender asks for room first, or
+// its first part does: one that finds none is dropped, and its sender is told to wait and called
+// when there is.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +33,10 @@ class Incoming {
   void erase_member(std::uint32_t member);
   void clear();
 
-  // Who waited longest, if there is room now.
+  // Who waited longest, if there is room now, which it then has.
   std::optional<IncomingKey> call_next();
   std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t bytes_max() const { return bytes_max_; }
 
  private:
   bool fits(std::uint64_t bytes) const { return places_.empty() || bytes_ + bytes <= bytes_max_; }
@@ -42,8 +44,8 @@ class Incoming {
   const std::uint64_t bytes_max_;
   std::uint64_t bytes_ = 0;
   std::map<IncomingKey, Reassembly> places_;
-  std::map<IncomingKey, std::uint64_t> waiting_;  // how much room they want
-  std::deque<IncomingKey> queue_;                 // may hold some that no longer wait
+  std::map<IncomingKey, PartLayout> waiting_;  // what they want room for
+  std::deque<IncomingKey> queue_;              // may hold some that no longer wait
 };
 
 }  // namespace tributary

@@ -44,11 +44,12 @@ TEST(Incoming, AdmitsWhatFitsAndCallsTheOthersInTurn) {
   EXPECT_EQ(incoming.bytes(), 200u);
   EXPECT_FALSE(incoming.call_next());
   incoming.erase(of(1));
-  ASSERT_TRUE(incoming.call_next().has_value());
-  EXPECT_NE(incoming.find_or_admit(of(2), kLayout), nullptr);
+  EXPECT_EQ(incoming.call_next(), of(2));
+  EXPECT_NE(incoming.find(of(2)), nullptr) << "who is called has its room";
+  EXPECT_FALSE(incoming.call_next()) << "and nobody else is promised the same";
   incoming.erase_member(0);
   EXPECT_EQ(incoming.call_next(), of(3));
-  EXPECT_EQ(incoming.bytes(), 100u);
+  EXPECT_EQ(incoming.bytes(), 200u);
 }
 
 TEST(Incoming, OneThatIsLargerThanAllRoomStillGetsIn) {

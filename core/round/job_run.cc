@@ -158,6 +158,8 @@ Status JobRun::start_round(const Bitmap& participants) {
       .participants = participants,
       .weights = {},
       .payload_bytes = part_bytes(),
+      .payloads_in_flight_max = called() ? 0 : window(),
+      .aggregate_parts_max = many() ? kAggregatePartsAsked : 0,
       .trigger = attempt_ > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged};
   for (const EpochMember& member : members_) request.weights.push_back(member.weight);
   TRIBUTARY_ASSIGN(const wire::PlanT wire_plan,
@@ -174,7 +176,7 @@ Status JobRun::start_round(const Bitmap& participants) {
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
     members.push_back({.session = members_[i].session, .participates = participants.test(i)});
   }
-  round_ = std::make_unique<ActiveRound>(plan, std::move(members), desk_.config.incoming_bytes_max);
+  round_ = std::make_unique<ActiveRound>(plan, std::move(members), incoming_bytes_max());
   TRIBUTARY_TRY(round_->begin(desk_.config.execution, aggregator_residual_));
   round_->began_at_ns = desk_.now;
   round_->deadline_ns = desk_.now + record_.policy.deadline_ms * kNsPerMs;
@@ -222,12 +224,12 @@ void JobRun::close_stage(BucketAggregation& bucket) {
   }
   if (bucket.stage() == stage) return;  // dropped: nothing to tell
   const CutPayload& payload = round_->cut_last(bucket);
+  const std::uint32_t pushed = round_->plan().wire().aggregate_parts_max == 0 ? payload.parts() : 1;
   for (const RoundMember& member : round_->members()) {
     if (!member.participates) continue;
     AgentSession* session = desk_.roster.by_session(member.session);
     if (!session) continue;
-    send_aggregate(*session, round_->key(), number, stage, contributors, payload,
-                   {0, payload.parts()});
+    send_aggregate(*session, round_->key(), number, stage, contributors, payload, {0, pushed});
   }
   call_waiting();
 }
@@ -316,6 +318,7 @@ void JobRun::change(wire::JobState state, std::string reason, std::function<void
 }
 
 void JobRun::tick() {
+  offer_to_waiting();
   close_overdue();
   maybe_begin();
 }

@@ -57,8 +57,12 @@ class JobRun {
   std::uint32_t window() const;  // parts that an agent may have under way
   bool committing() const { return phase_ == Phase::committing; }
   std::uint64_t buffered_bytes() const;
+  std::uint64_t incoming_bytes() const { return round_ ? round_->incoming().bytes() : 0; }
 
  private:
+  // With many agents, of each: parts of aggregates under way.
+  static constexpr std::uint32_t kAggregatePartsAsked = 8;
+
   enum class Phase { waiting, opening, running, committing, backing_off, over };
 
   struct EpochMember {
@@ -132,7 +136,12 @@ class JobRun {
                       std::uint32_t stage, std::uint32_t contributors, const CutPayload& payload,
                       const wire::Range& parts);
   void receive_receipt(AgentSession& session, const wire::Receipt& receipt);
+  void receive_announcement(AgentSession& session, const wire::Receipt& receipt);
+  void call(AgentSession& session, std::uint32_t bucket, std::uint32_t stage);
   std::uint32_t part_bytes() const;
+  bool many() const;
+  bool called() const;
+  std::uint64_t incoming_bytes_max() const;
 
   // members
   std::optional<std::uint32_t> member_of(const AgentSession& session) const;
@@ -147,6 +156,8 @@ class JobRun {
   void receive_fetch(AgentSession& session, const wire::TransferFetch& fetch);
   void offer(AgentSession& session);
   const Snapshot& snapshot();
+  std::ptrdiff_t transfers() const;
+  void offer_to_waiting();
   std::optional<Fate> fate_of(const AgentSession& session, const RoundKey& id) const;
   std::optional<std::vector<wire::SettlementT>> settlements(const AgentSession& session,
                                                             std::uint64_t version);
@@ -183,6 +194,7 @@ class JobRun {
   std::vector<AgentRoundRecord> reports_;
 
   std::optional<Snapshot> snapshot_;
+  bool transfers_wait_ = false;  // somebody may be waiting for one
   struct Loading {
     std::uint64_t session = 0;
     std::uint64_t round = 0;

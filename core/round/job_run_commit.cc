@@ -149,6 +149,7 @@ void JobRun::committed(Committed commit) {
               .job = record_.job,
               .round = version_});
   history_.publish(std::move(commit.published));
+  if (!transfers_wait_ && transfers() == 0) snapshot_.reset();  // it is an old model
   round_.reset();
   attempt_ = 0;
   if (phase_ == Phase::committing) phase_ = Phase::waiting;

@@ -11,6 +11,8 @@ namespace tributary {
 namespace {
 
 constexpr std::uint32_t kTransferPartBytes = 256u << 10;
+// Models on their way at the same time. The next agent is offered one when one has arrived.
+constexpr std::ptrdiff_t kTransfersMax = 32;
 constexpr std::uint32_t kTransferPartsPerFetchMax = 64;
 constexpr std::size_t kReportsMax = 4096;
 
@@ -82,6 +84,7 @@ void JobRun::left(const AgentSession& session) {
   if (!member) return;
   round_->members()[*member].session = 0;
   round_->incoming().erase_member(*member);
+  call_waiting();
   close_where_complete();
 }
 
@@ -204,6 +207,7 @@ void JobRun::receive_abort(AgentSession& session, const wire::Abort& abort) {
              session.agent_id, abort.text() ? abort.text()->str() : std::string(), round_->key());
   round_->members()[*member].withdrawn = true;
   round_->incoming().erase_member(*member);
+  call_waiting();
   close_where_complete();
 }
 
@@ -301,8 +305,30 @@ void JobRun::loaded(const RoundLoaded& event) {
   if (!session->transfer_wanted || loaded_.size() > wire::kRoundsPerCommitMax) loaded_.clear();
 }
 
+std::ptrdiff_t JobRun::transfers() const {
+  return std::ranges::count_if(desk_.roster.all(),
+                               [](const auto& item) { return item.second->transfer != 0; });
+}
+
+void JobRun::offer_to_waiting() {
+  if (!transfers_wait_ || transfers() >= kTransfersMax) return;
+  transfers_wait_ = false;
+  for (const auto& [number, session] : desk_.roster.all()) {
+    if (!session->transfer_waits || session->transfer != 0) continue;
+    session->transfer_waits = false;
+    advance(*session);
+    if (session->transfer_waits) break;
+  }
+}
+
 void JobRun::offer(AgentSession& session) {
   if (session.transfer_wanted) return;
+  session.transfer_waits = transfers() >= kTransfersMax;
+  transfers_wait_ |= session.transfer_waits;
+  if (session.transfer_waits) {
+    session.synced = false;
+    return;
+  }
   const Snapshot& source = snapshot();
   std::optional<std::vector<wire::SettlementT>> settled = settlements(session, source.version);
   if (!settled) {
@@ -377,6 +403,9 @@ void JobRun::receive_fetch(AgentSession& session, const wire::TransferFetch& fet
 void JobRun::answered(AgentSession& session, const Conversation::Asked& asked) {
   if (asked.kind == wire::Message::Job && asked.tag == record_.job) {
     session.job = record_.job;
+    // What it was sent may be older than the job's last change, of which those without it are not
+    // told.
+    if (record_.state != wire::JobState::running) send_state(session);
     advance(session);
   } else if (asked.kind == wire::Message::TransferOffer && asked.tag == session.transfer) {
     session.transfer = 0;

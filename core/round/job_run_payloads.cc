@@ -10,27 +10,48 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t kPartBytesMin = 8u << 10;
-constexpr std::uint32_t kWindowMin = 2;
+constexpr std::uint32_t kPartBytesMin = 16u << 10;
+// More agents are many: what one of them costs counts for more than what a message does.
+constexpr std::size_t kAgentsFew = 128;
+// Parts that have their room may be under way, but not all of them at once.
+constexpr std::uint32_t kPartsOfShare = 4;
+constexpr std::uint64_t kUnderWayShare = 2;
 constexpr std::size_t kMissingRunsMax = 64;
 // What one message can ask for; whoever lacks more asks again.
 constexpr std::uint32_t kPartsPerRequestMax = 256;
 
 }  // namespace
 
+bool JobRun::many() const { return members_.size() > kAgentsFew; }
+
+// Whether agents wait to be called: not all of their payloads of a bucket would find room at once,
+// if they were as large as what is encoded.
+bool JobRun::called() const {
+  const std::uint64_t values = std::min(job_->values(), record_.policy.bucket_values_max);
+  return members_.size() > 1 &&
+         members_.size() * values * sizeof(float) > desk_.config.incoming_bytes_max;
+}
+
+// Many connections take their own room.
+std::uint64_t JobRun::incoming_bytes_max() const {
+  return desk_.config.incoming_bytes_max / (many() ? 4 : 1);
+}
+
 // The parts that all agents may have under way at once fit the budget, as far as parts can be
 // small.
 std::uint32_t JobRun::part_bytes() const {
   const std::uint64_t agents = std::max<std::uint64_t>(members_.size(), 1);
-  const std::uint64_t share = desk_.config.incoming_bytes_max / (agents * kWindowMin);
+  const std::uint64_t share = desk_.config.incoming_bytes_max / (agents * kPartsOfShare);
   const std::uint32_t most = std::min(desk_.config.payload_bytes_max, wire::kPayloadBytesMax);
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(share, std::min(kPartBytesMin, most), most));
 }
 
 std::uint32_t JobRun::window() const {
+  if (called()) return std::max(desk_.config.payloads_in_flight_max, 1u);
   const std::uint64_t agents = std::max<std::uint64_t>(members_.size(), 1);
-  const std::uint64_t share = desk_.config.incoming_bytes_max / (agents * part_bytes());
+  const std::uint64_t share =
+      desk_.config.incoming_bytes_max / (kUnderWayShare * agents * part_bytes());
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(share, 1, std::max(desk_.config.payloads_in_flight_max, 1u)));
 }
@@ -74,11 +95,13 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::ui
 void JobRun::take_part(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
                        const wire::Part& part, ByteSpan payload) {
   const PartLayout layout{.bytes = part.stage_bytes(), .part_bytes = bucket.bucket().part_bytes};
+  const IncomingKey key{.bucket = part.bucket(), .member = member};
   if (layout.parts() == 1) {
     send_receipt(session, part, 1, {}, window());
+    round_->incoming().erase(key);
+    call_waiting();
     return take_payload(session, member, bucket, layout, payload);
   }
-  const IncomingKey key{.bucket = part.bucket(), .member = member};
   Reassembly* place = round_->incoming().find_or_admit(key, layout);
   if (!place) return send_receipt(session, part, 0, {}, 0);
   if (place->layout().bytes != layout.bytes) {
@@ -88,8 +111,9 @@ void JobRun::take_part(AgentSession& session, std::uint32_t member, BucketAggreg
   place->take(part.part(), payload);
   const std::uint32_t received = place->received();
   if (!place->complete()) {
-    // The sender's window is a few parts: each is worth a word. A part that comes again is a
-    // question: what of it is missing?
+    // A part that comes again is a question: what of it is missing?
+    const bool worth_a_word = repeat || received % std::max(window() / 2, 1u) == 0;
+    if (!worth_a_word) return;
     return send_receipt(session, part, received,
                         repeat ? place->missing(true, kMissingRunsMax) : std::vector<wire::Range>(),
                         window());
@@ -134,15 +158,55 @@ void JobRun::call_waiting() {
   while (const std::optional<IncomingKey> next = round_->incoming().call_next()) {
     AgentSession* session = desk_.roster.by_session(round_->members()[next->member].session);
     BucketAggregation& bucket = *round_->buckets()[next->bucket];
-    if (!session || !bucket.open() || bucket.has(next->member)) continue;
-    wire::ReceiptT receipt;
-    receipt.id = std::make_unique<wire::RoundId>(wire_id(round_->key()));
-    receipt.bucket = next->bucket;
-    receipt.stage = static_cast<std::uint8_t>(bucket.stage());
-    receipt.missing = {wire::Range(0, 1)};
-    receipt.payloads_in_flight_max = window();
-    session->conversation.send(desk_.now, frame_with(std::move(receipt)), desk_.out);
+    if (!session || !bucket.open() || bucket.has(next->member)) {
+      round_->incoming().erase(*next);
+      continue;
+    }
+    call(*session, next->bucket, bucket.stage());
   }
+}
+
+// Whoever is called sends from the start.
+void JobRun::call(AgentSession& session, std::uint32_t bucket, std::uint32_t stage) {
+  wire::ReceiptT receipt;
+  receipt.id = std::make_unique<wire::RoundId>(wire_id(round_->key()));
+  receipt.bucket = bucket;
+  receipt.stage = static_cast<std::uint8_t>(stage);
+  receipt.missing = {wire::Range(0, 1)};
+  receipt.payloads_in_flight_max = window();
+  session.conversation.send(desk_.now, frame_with(std::move(receipt)), desk_.out);
+}
+
+// An agent has a payload and waits to be called.
+void JobRun::receive_announcement(AgentSession& session, const wire::Receipt& receipt) {
+  const std::optional<std::uint32_t> member = member_of(session);
+  if (!round_ || phase_ != Phase::running || round_->key() != key_of(*receipt.id()) || !member ||
+      !round_->members()[*member].participates || receipt.bucket() >= round_->buckets().size()) {
+    return;  // late, or nothing that would ever be taken
+  }
+  BucketAggregation& bucket = *round_->buckets()[receipt.bucket()];
+  const PartLayout layout{.bytes = receipt.waiting_bytes(),
+                          .part_bytes = bucket.bucket().part_bytes};
+  if (layout.bytes > bucket.bucket().stage_bytes_max(round_->plan().agents())) {
+    return desk_.refuse(session, "mismatch", "a payload that the plan has no place for",
+                        round_->key());
+  }
+  round_->members()[*member].heard = true;
+  if (!bucket.open() || receipt.stage() < bucket.stage() || bucket.has(*member)) {
+    wire::ReceiptT answer;
+    answer.id = std::make_unique<wire::RoundId>(*receipt.id());
+    answer.bucket = receipt.bucket();
+    answer.stage = receipt.stage();
+    answer.parts_received = layout.parts();  // it need not be sent
+    answer.payloads_in_flight_max = window();
+    session.conversation.send(desk_.now, frame_with(std::move(answer)), desk_.out);
+    return;
+  }
+  if (receipt.stage() > bucket.stage()) return;
+  const IncomingKey key{.bucket = receipt.bucket(), .member = *member};
+  const Reassembly* place = round_->incoming().find_or_admit(key, layout);
+  // One that has begun to come was called before, and asks for what it lacks by a part.
+  if (place && place->received() == 0) call(session, receipt.bucket(), receipt.stage());
 }
 
 void JobRun::send_aggregate(AgentSession& session, const RoundKey& key, std::uint32_t bucket,
@@ -162,6 +226,7 @@ void JobRun::send_aggregate(AgentSession& session, const RoundKey& key, std::uin
 // An agent lacks parts of an aggregate. What is not combined yet it will get when it is; what is
 // not at hand any more it does not need: it is too far behind.
 void JobRun::receive_receipt(AgentSession& session, const wire::Receipt& receipt) {
+  if (receipt.waiting_bytes() > 0) return receive_announcement(session, receipt);
   const RoundKey key = key_of(*receipt.id());
   const CutPayload* payload = nullptr;
   std::uint32_t contributors = 1;

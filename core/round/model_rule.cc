@@ -17,10 +17,25 @@ class PlainRule final : public ModelRule {
     const std::span<float> values = model.subspan(step.first_value, step.sum.size());
     const auto divisor = static_cast<float>(step.divisor);
     const float factor = gradient_ ? -static_cast<float>(step.learning_rate) : 1.0f;
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] += factor * (step.sum[i] / divisor);
+    const std::size_t whole = values.size() - values.size() % kBlock;
+    for (std::size_t i = 0; i < whole; i += kBlock) {
+      apply_block(&step.sum[i], divisor, factor, &values[i]);
+    }
+    for (std::size_t i = whole; i < values.size(); ++i) {
+      values[i] += factor * (step.sum[i] / divisor);
+    }
   }
 
  private:
+  static constexpr std::size_t kBlock = 16;
+
+  // Of one size, and through memory of its own: so it becomes vector instructions.
+  static void apply_block(const float* sum, float divisor, float factor, float* values) {
+    float change[kBlock];
+    for (std::size_t k = 0; k < kBlock; ++k) change[k] = factor * (sum[k] / divisor);
+    for (std::size_t k = 0; k < kBlock; ++k) values[k] += change[k];
+  }
+
   const bool gradient_;
 };
 

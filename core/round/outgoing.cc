@@ -10,6 +10,10 @@ void Outgoing::add(std::uint32_t bucket, std::uint32_t stage, CutPayload payload
   item.bucket = bucket;
   item.stage = stage;
   item.payload = std::move(payload);
+  if (called_ && item.payload.layout().bytes > kUncalledBytesMax) {
+    item.held = true;
+    item.again_at_ns = 0;
+  }
   items_.push_back(std::move(item));
 }
 
@@ -32,7 +36,10 @@ void Outgoing::receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt
   item.held = receipt.payloads_in_flight_max() == 0;
   if (!item.held) set_window(receipt.payloads_in_flight_max());
   item.confirmed = receipt.parts_received();
-  if (item.confirmed == 0) item.next = 0;  // from the start, when it is called
+  if (item.confirmed == 0 && receipt.payloads_in_flight_max() != 0 && receipt.missing() &&
+      receipt.missing()->size() > 0) {
+    item.next = 0;  // called: from the start
+  }
   item.repeat.clear();
   for (std::uint32_t i = 0; receipt.missing() && i < receipt.missing()->size(); ++i) {
     const wire::Range& range = *receipt.missing()->Get(i);
@@ -54,7 +61,7 @@ std::uint64_t Outgoing::in_flight_bytes() const {
   return bytes;
 }
 
-void Outgoing::pump(TimeNs now, TimeNs again_ns, const Emit& emit) {
+void Outgoing::pump(TimeNs now, TimeNs again_ns, const Emit& emit, const Announce& announce) {
   std::uint64_t in_flight = in_flight_bytes();
   for (Item& item : items_) {
     const PartLayout& layout = item.payload.layout();
@@ -64,11 +71,14 @@ void Outgoing::pump(TimeNs now, TimeNs again_ns, const Emit& emit) {
     }
     if (item.again_at_ns <= now) {
       // The first part again: what comes back says what is missing.
-      emit(item.bucket, item.stage, item.payload, 0);
-      item.wait_ns = std::min(item.wait_ns * 2, 32 * again_ns);
+      if (item.held) {
+        announce(item.bucket, item.stage, item.payload);
+      } else {
+        emit(item.bucket, item.stage, item.payload, 0);
+      }
+      const TimeNs longest = item.held ? 8 * again_ns : 32 * again_ns;
+      item.wait_ns = std::clamp(item.wait_ns * 2, again_ns, longest);
       item.again_at_ns = now + item.wait_ns;
-      if (item.held) item.next = std::max(item.next, 1u);
-      item.held = false;
     }
     while (!item.held && item.next < item.payload.parts()) {
       const std::uint32_t size = layout.size(item.next);

@@ -70,6 +70,8 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   plan.preliminary_deadline_ms = policy.preliminary_deadline_ms;
   plan.local_steps = policy.local_steps;
   plan.learning_rate = policy.learning_rate;
+  plan.payloads_in_flight_max = request.payloads_in_flight_max;
+  plan.aggregate_parts_max = request.aggregate_parts_max;
   add_participants(policy, request, plan);
 
   const std::vector<std::string> specs =

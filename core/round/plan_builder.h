@@ -15,6 +15,8 @@ struct PlanRequest {
   Bitmap participants;          // of the members
   std::vector<double> weights;  // of the members
   std::uint32_t payload_bytes = 0;
+  std::uint32_t payloads_in_flight_max = 1;
+  std::uint32_t aggregate_parts_max = 0;
   wire::Trigger trigger = wire::Trigger::unchanged;
 };
 

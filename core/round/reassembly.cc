@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace tributary {
 
@@ -26,7 +27,9 @@ Reassembly::Reassembly(const PartLayout& layout)
 
 void Reassembly::take(std::uint32_t part, ByteSpan payload) {
   if (received_.test(part)) return;
-  std::ranges::copy(payload, bytes_.begin() + static_cast<std::ptrdiff_t>(layout_.offset(part)));
+  if (!payload.empty()) {
+    std::memcpy(bytes_.data() + layout_.offset(part), payload.data(), payload.size());
+  }
   received_.set(part);
   ++count_;
   end_ = std::max(end_, part + 1);

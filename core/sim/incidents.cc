@@ -167,6 +167,7 @@ void Incidents::happen_to_disk(Incident incident, TimeNs duration) {
   } else {
     faults.write_failure = 0.1;
     faults.sync_failure = 0.2;
+    faults.next_sync_fails = true;
   }
   disk.set_faults(faults);
   room_.queue.after(duration, [&disk] { disk.set_faults({}); });

@@ -1,6 +1,7 @@
 #include "core/sim/virtual_disk.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tributary {
 
@@ -176,7 +177,7 @@ DiskOutcome VirtualDisk::truncate(VirtualFile& file, std::uint64_t size) {
 
 DiskOutcome VirtualDisk::sync(VirtualFile& file) {
   if (powerless_ || power_fails()) return DiskOutcome::failed;
-  if (draws_.chance(faults_.sync_failure)) {
+  if (std::exchange(faults_.next_sync_fails, false) || draws_.chance(faults_.sync_failure)) {
     ++tally_.failed_syncs;
     return DiskOutcome::failed;
   }

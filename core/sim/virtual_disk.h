@@ -29,6 +29,7 @@ enum class DiskOutcome : std::uint8_t { done, failed, full };
 struct DiskFaults {
   double write_failure = 0;
   double sync_failure = 0;
+  bool next_sync_fails = false;
   std::uint64_t capacity_bytes = UINT64_MAX;
   bool copies_on_write = false;  // overwriting needs room too
 };

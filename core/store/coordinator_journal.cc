@@ -17,9 +17,9 @@ ByteSpan bytes_of_floats(const FloatVector& floats) {
   return bytes_of(std::span<const float>(floats));
 }
 
-// Mostly short rows, beside payloads that are written once: copying the log is a pause between
-// rounds, so that it is copied while it is short.
-const DatabaseOptions kSettings = {.page_bytes = 8u << 10, .log_bytes = 16u << 20};
+// Mostly short rows, beside payloads, most of which are gone again some rounds later: what is
+// overwritten in the log is not copied. Copying is done between rounds.
+const DatabaseOptions kSettings = {.page_bytes = 8u << 10, .log_bytes = 64u << 20};
 
 // Numbers of agents that are kept in memory: more of them are looked up again.
 constexpr std::size_t kAgentNumbersMax = wire::kMembersMax;

@@ -39,6 +39,8 @@ class CoordinatorJournal {
   // again makes sense. One case is open: after an error while syncing, a crash may still bring the
   // record to light. A round that is stored again replaces itself.
   Status store(const CoordinatorRecord& record);
+  // What can be done while nobody waits; the next record does it otherwise.
+  void rest() { database().copy_long_log(); }
   Result<CoordinatorState> restore();
   Result<RoundLoaded> load_round(const LoadRound& wanted);
 

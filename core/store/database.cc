@@ -399,6 +399,7 @@ Status Database::limit_pages(std::uint64_t pages_max) {
 // --- Transaction -------------------------------------------------------------------------------
 
 Result<Transaction> Transaction::begin(Database& database) {
+  database.copy_long_log();
   TRIBUTARY_TRY(database.run("BEGIN IMMEDIATE"));
   return Transaction(database);
 }
@@ -412,7 +413,7 @@ Transaction::~Transaction() {
 
 Status Transaction::commit() {
   TRIBUTARY_TRY(database_->run("COMMIT"));
-  std::exchange(database_, nullptr)->copy_long_log();
+  database_ = nullptr;
   return {};
 }
 

@@ -223,6 +223,9 @@ class Database {
 
   // Copies the log into the file, as far as readers let it.
   Status copy_log();
+  // That, if it has become long: whoever waits for a commit should not wait for this, and may call
+  // it when nobody does. The next transaction begins with it otherwise.
+  void copy_long_log();
   // At most so many pages (as when a disk is full). For tests.
   Status limit_pages(std::uint64_t pages_max);
 
@@ -236,7 +239,6 @@ class Database {
   Result<Statement*> prepared(std::string_view sql);
   Status error(std::string_view doing) const;
   Result<std::uint64_t> number(std::string_view sql);
-  void copy_long_log();
 
   std::string path_;
   sqlite3* database_ = nullptr;

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What a round costs: a real coordinator, its journal on, and agents over loopback (`tributary
+load`), beside Flower's legacy server where it is installed."""
+
+import argparse
+import importlib.util
+import json
+import multiprocessing
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+MIB = 1 << 20
+DENSE = ["--params", "4Mi", "--codec", "fp32"]
+
+# What, what of it, arguments of `tributary load`, seconds a round may take, bytes of memory.
+RUNS = [
+    ("empty update, 4 agents, CURVE", ["--agents", "4", "--params", "64", "--codec", "fp32",
+                                       "--rounds", "200"], 0.005, None),
+    ("dense fp32, 4 agents", [*DENSE, "--agents", "4", "--rounds", "15", "--curve", "off"],
+     0.15, 150e6),
+    ("dense fp32, 32 agents", [*DENSE, "--agents", "32", "--rounds", "5", "--curve", "off"],
+     1.2, 150e6),
+    ("dense fp32, 4 agents, CURVE", [*DENSE, "--agents", "4", "--rounds", "15"], 0.35, 150e6),
+    ("dense fp32, 32 agents, CURVE", [*DENSE, "--agents", "32", "--rounds", "5"], 2.5, 150e6),
+]
+CROWD = ["--params", "1Mi", "--codec", "thc:bits=4", "--rounds", "3"]
+
+
+def load(program, arguments):
+    done = subprocess.run([program, "load", *arguments, "--json"], capture_output=True, text=True,
+                          check=False)
+    if done.returncode != 0:
+        sys.exit(f"rounds: tributary load {' '.join(arguments)}: {done.stderr.strip()}")
+    data = json.loads(done.stdout)["data"]
+    if data["agents_lost"] or not data["replicas_identical"]:
+        sys.exit(f"rounds: {' '.join(arguments)}: agents were lost, or replicas differ")
+    return data
+
+
+def seconds(value):
+    return f"{value * 1e3:.2f} ms" if value < 0.1 else f"{value:.3f} s"
+
+
+def row(name, data, round_max, memory_max):
+    median, peak = data["round_s_median"], data["coordinator_peak_bytes"]
+    met = median <= round_max and (memory_max is None or peak <= memory_max)
+    print(f"{name:34} {seconds(median):>10} {seconds(data['round_s_p99']):>10} "
+          f"{peak / MIB:8.1f} MiB   at most {seconds(round_max)}"
+          f"{'' if memory_max is None else f', {memory_max / 1e6:.0f} MB'}: "
+          f"{'met' if met else 'MISSED'}", flush=True)
+
+
+def crowd(program, agents):
+    few = load(program, ["--agents", "10", *CROWD])
+    many = load(program, ["--agents", str(agents), *CROWD])
+    more = many["coordinator_peak_bytes"] - few["coordinator_peak_bytes"]
+    for count, data in ((10, few), (agents, many)):
+        print(f"{f'thc:bits=4, 1 Mi, {count} agents':34} {seconds(data['round_s_median']):>10} "
+              f"{seconds(data['round_s_p99']):>10} {data['coordinator_peak_bytes'] / MIB:8.1f} MiB")
+    print(f"{'':34} {more / MIB:+.1f} MiB with {agents} agents, at most +64: "
+          f"{'met' if more <= 64 * MIB else 'MISSED'}", flush=True)
+
+
+# --- Flower ---------------------------------------------------------------------------------------
+
+
+def flower_client(address, values):
+    import flwr
+    import numpy
+
+    class Client(flwr.client.NumPyClient):
+        update = [numpy.zeros(values, numpy.float32)]
+
+        def get_parameters(self, config):
+            return self.update
+
+        def fit(self, parameters, config):
+            return self.update, 1, {}
+
+    flwr.client.start_client(server_address=address, client=Client().to_client())
+
+
+def flower(agents, values, rounds):
+    import flwr
+
+    address = "127.0.0.1:18640"
+    times = []
+
+    class Strategy(flwr.server.strategy.FedAvg):
+        def aggregate_fit(self, server_round, results, failures):
+            aggregated = super().aggregate_fit(server_round, results, failures)
+            times.append(time.monotonic())
+            return aggregated
+
+    clients = [multiprocessing.Process(target=flower_client, args=(address, values), daemon=True)
+               for _ in range(agents)]
+    for client in clients:
+        client.start()
+    flwr.server.start_server(
+        server_address=address, config=flwr.server.ServerConfig(num_rounds=rounds),
+        grpc_max_message_length=1 << 30,
+        strategy=Strategy(min_fit_clients=agents, min_available_clients=agents,
+                          fraction_evaluate=0))
+    for client in clients:
+        client.join(10)
+    return statistics.median(b - a for a, b in zip(times, times[1:]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--crowd", type=int, default=1000,
+                        help="agents whose memory is compared with that of 10 (1000)")
+    arguments = parser.parse_args()
+    program = os.path.join(arguments.build, "cli", "tributary")
+    if not shutil.which(program):
+        sys.exit(f"rounds: no program {program}; ./dev bench rounds builds it")
+    print(f"{'rounds':34} {'median':>10} {'p99':>10} {'coordinator':>12}   "
+          f"journal in {os.environ.get('TMPDIR', '/tmp')}")
+    for name, options, round_max, memory_max in RUNS:
+        row(name, load(program, options), round_max, memory_max)
+    if arguments.crowd > 0:
+        crowd(program, arguments.crowd)
+    if importlib.util.find_spec("flwr") is None:
+        print("Flower's legacy server: skipped, because Python has no package flwr")
+        return
+    for agents in (4, 32):
+        print(f"{f'Flower, 4 Mi float32, {agents} agents':34} "
+              f"{seconds(flower(agents, 4 << 20, 5)):>10}")
+
+
+if __name__ == "__main__":
+    main()

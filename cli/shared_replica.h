@@ -1,0 +1,106 @@
+// What all agents of a load generator have alike, kept once for all of them: the job, the model,
+// the aggregates that come back, and what is made of an update. A thousand replicas of a model are
+// a thousand times its size, and a thousand encoders a thousand times their work; the coordinator
+// can tell neither from here.
+//
+// Every agent has received, and verified, every byte that it says it has: a part that another agent
+// has brought before is compared with that one by its checksum.
+//
+// Threads: any.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "core/round/agent_round.h"
+#include "core/round/cut_payload.h"
+#include "core/round/round_plan.h"
+
+namespace tributary {
+
+// A payload that comes to every agent.
+class SharedPayload {
+ public:
+  explicit SharedPayload(const PartLayout& layout)
+      : bytes_(layout), checksums_(layout.parts(), 0) {}
+
+  // An error if the part is not the one that another agent was sent.
+  Status take(const PartLayout& layout, std::uint32_t part, std::uint64_t checksum,
+              ByteSpan payload);
+  // Null until it is whole.
+  SharedBytes whole();
+
+ private:
+  std::mutex mutex_;
+  Reassembly bytes_;
+  std::vector<std::uint64_t> checksums_;
+  SharedBytes whole_;
+};
+
+struct SharedModel {
+  std::uint64_t version = 0;
+  std::uint64_t hash = 0;
+  SharedFloats values;
+};
+
+// One attempt at a round.
+struct SharedRound {
+  std::shared_ptr<const RoundPlan> plan;
+
+  std::mutex mutex;  // of what follows
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<SharedPayload>> combined;
+  // By update, bucket and stage.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, CutPayload> encoded;
+  std::optional<SharedModel> after;
+};
+
+class SharedReplica {
+ public:
+  // Made-up updates, which agents take in turn: few enough to be encoded once in a while, and one
+  // for each agent where a payload depends on who sends it.
+  SharedReplica(std::uint64_t parameters, std::uint32_t agents)
+      : values_(parameters), agents_(agents) {}
+
+  Result<std::shared_ptr<const JobModel>> take_job(const wire::Job& job);
+  Result<std::shared_ptr<SharedRound>> round_of(const wire::Plan& plan);
+
+  // The place of an offered model; and the model, once that is whole.
+  std::shared_ptr<SharedPayload> place_of(const wire::TransferOfferT& offer);
+  Result<SharedModel> take_model(const wire::TransferOfferT& offer, const SharedBytes& bytes);
+
+  static std::shared_ptr<SharedPayload> place_of(SharedRound& round, std::uint32_t bucket,
+                                                 std::uint32_t stage, const PartLayout& layout);
+
+  // What agent `number`, of this rank, sends. `combined` are the stages before. May be empty.
+  Result<CutPayload> payload(SharedRound& round, std::uint32_t number, std::uint32_t rank,
+                             std::uint32_t bucket, const std::vector<SharedBytes>& combined);
+
+  // The model after the commit: made once, by the code that every replica has.
+  Result<SharedModel> apply(SharedRound& round, const wire::CommitT& commit,
+                            const std::vector<std::vector<SharedBytes>>& combined);
+
+ private:
+  static constexpr std::uint32_t kUpdates = 2;
+
+  std::uint32_t updates_of(const Codec& codec) const;
+  std::span<const float> update(std::uint32_t number);
+
+  const std::uint64_t values_;
+  const std::uint32_t agents_;
+  std::mutex mutex_;
+  std::shared_ptr<const JobModel> job_;
+  std::unique_ptr<ModelRule> rule_;
+  SharedModel model_;
+  FloatVector scratch_;
+  CodecShelf codecs_;
+  std::vector<FloatVector> made_up_;
+  std::map<std::uint32_t, EncoderShelf> encoders_;                    // by update
+  std::shared_ptr<SharedRound> round_;                                // the newest
+  std::pair<std::uint64_t, std::shared_ptr<SharedPayload>> offered_;  // by the bytes' hash
+};
+
+}  // namespace tributary
