@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <system_error>
+#include <utility>
 
 namespace tributary {
 namespace {
@@ -298,6 +299,7 @@ Status Database::set_up(const DatabaseOptions& options) {
 
 Status Database::set_up_writing(const DatabaseOptions& options) {
   log_bytes_max_ = options.log_bytes;
+  exclusive_ = options.exclusive;
   // secure_delete, which Debian switches on, writes zeros over everything that is deleted.
   TRIBUTARY_TRY(execute(
       fmt::format("PRAGMA page_size = {};"
@@ -379,9 +381,14 @@ std::uint64_t Database::bytes_written() {
   return static_cast<std::uint64_t>(pages) * page_bytes_;
 }
 
-Status Database::copy_log() {
-  const int code =
-      sqlite3_wal_checkpoint_v2(database_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+Status Database::copy_log() { return copy_log(SQLITE_CHECKPOINT_PASSIVE); }
+
+Status Database::empty_log() {
+  return copy_log(exclusive_ ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE);
+}
+
+Status Database::copy_log(int manner) {
+  const int code = sqlite3_wal_checkpoint_v2(database_, nullptr, manner, nullptr, nullptr);
   last_log_copy_ = code == SQLITE_OK ? Status() : error("copying the log into it");
   return last_log_copy_;
 }
@@ -399,14 +406,20 @@ Status Database::limit_pages(std::uint64_t pages_max) {
 // --- Transaction -------------------------------------------------------------------------------
 
 Result<Transaction> Transaction::begin(Database& database) {
-  database.copy_long_log();
+  if (std::exchange(database.rolled_back_, false)) {
+    ignore_error(database.empty_log());  // for want of room, perhaps
+  } else {
+    database.copy_long_log();
+  }
   TRIBUTARY_TRY(database.run("BEGIN IMMEDIATE"));
   return Transaction(database);
 }
 
 // SQLite ends a transaction by itself after some errors.
 Transaction::~Transaction() {
-  if (database_ && sqlite3_get_autocommit(database_->database_) == 0) {
+  if (!database_) return;
+  database_->rolled_back_ = true;
+  if (sqlite3_get_autocommit(database_->database_) == 0) {
     ignore_error(database_->run("ROLLBACK"));
   }
 }

@@ -226,6 +226,9 @@ class Database {
   // That, if it has become long: whoever waits for a commit should not wait for this, and may call
   // it when nobody does. The next transaction begins with it otherwise.
   void copy_long_log();
+  // Copies the log and gives its room back, where nobody else can be reading: a disk may be full of
+  // nothing but log.
+  Status empty_log();
   // At most so many pages (as when a disk is full). For tests.
   Status limit_pages(std::uint64_t pages_max);
 
@@ -238,6 +241,7 @@ class Database {
   Status set_up_writing(const DatabaseOptions& options);
   Result<Statement*> prepared(std::string_view sql);
   Status error(std::string_view doing) const;
+  Status copy_log(int manner);
   Result<std::uint64_t> number(std::string_view sql);
 
   std::string path_;
@@ -246,6 +250,8 @@ class Database {
   std::uint64_t page_bytes_ = 0;
   std::uint64_t log_bytes_max_ = 0;
   std::uint64_t log_bytes_ = 0;
+  bool exclusive_ = false;
+  bool rolled_back_ = false;  // the last transaction
   Status last_log_copy_;
 };
 

@@ -115,6 +115,24 @@ TEST_F(FullDisk, OfSqlitesOwnMaking) {
   EXPECT_EQ(restored(), described(mirror_.state()));
 }
 
+TEST(DiskFullOfLog, IsMadeRoomOnByTheNextTry) {
+  const Folder folder;
+  auto journal = AgentJournal::open({.path = folder / "agent.db", .sync = false});
+  ASSERT_TRUE(journal.ok()) << journal.status().text();
+  AgentLife life(2, 20'000);
+  const FileSizeLimit limit(4u << 20);
+  int refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    const AgentRecordToStore record = life.next();
+    if (const Status status = (*journal)->store(record); !status.ok()) {
+      ++refused;
+      ASSERT_EQ(status.code(), StatusCode::resource_exhausted) << status.text();
+      ASSERT_EQ((*journal)->store(record).text(), "ok");
+    }
+  }
+  EXPECT_GT(refused, 0) << "the log has never come near the limit";
+}
+
 TEST(FullDiskOfACoordinator, LeavesEverythingAsItWas) {
   const Folder folder;
   auto journal = CoordinatorJournal::open({.journal = {.path = folder / "run.db", .sync = false}});
