@@ -204,7 +204,7 @@ void LightAgent::receive_job(const wire::Job& job) {
 
 void LightAgent::receive_offer(const wire::TransferOffer& offer, std::uint64_t message_id) {
   talk_->answer_later(message_id);
-  download_.emplace();
+  download_.emplace(Download{});
   download_->message_id = message_id;
   offer.UnPackTo(&download_->offer);
   download_->payload = options_.replica->place_of(download_->offer);
