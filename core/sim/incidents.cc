@@ -159,7 +159,8 @@ void Incidents::happen_to_agent(Incident incident, std::uint32_t agent, TimeNs d
 
 void Incidents::happen_to_disk(Incident incident, TimeNs duration) {
   room_.tally.add(name(incident));
-  VirtualDisk& disk = draws_.chance(0.3) ? coordinator_.disk() : agents_[some_running_agent()]->disk();
+  VirtualDisk& disk =
+      draws_.chance(0.3) ? coordinator_.disk() : agents_[some_running_agent()]->disk();
   DiskFaults faults;
   if (incident == Incident::disk_full) {
     faults.capacity_bytes = disk.used_bytes();
