@@ -106,7 +106,7 @@ TEST_F(CoordinatorAlone, ReadsTheRoundTripFromAnEchoThatMakesSense) {
     beat.echo_held_ns = held;
     wire::FrameT frame = frame_with(beat);
     frame.session = session;
-    const Bytes bytes = built(std::move(frame));
+    const Bytes bytes = built(frame);
     for (const Action& action : coordinator_->handle(
              now_,
              FrameReceived{.peer = 1, .frame = bytes, .payload = {}, .authenticated_as = {}})) {
@@ -274,7 +274,7 @@ TEST(CoordinatorInARound, RefusesPartsThatLie) {
     frame.session = federation.session(0);
     const int before = federation.noted("frame_refused") + federation.noted("payload_late") +
                        federation.noted("payload_refused");
-    federation.to_coordinator(0, built(std::move(frame)), payload);
+    federation.to_coordinator(0, built(frame), payload);
     return federation.noted("frame_refused") + federation.noted("payload_late") +
            federation.noted("payload_refused") - before;
   };
