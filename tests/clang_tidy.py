@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the project's C++ files; remembers the ones that passed.
 
-usage: clang_tidy.py --build build/dev [--jobs N]
+usage: clang_tidy.py --build build/dev [--jobs N] [--shipped]
 
 A file is checked again only when it, a project header that it reaches, its compile command,
 .clang-tidy or clang-tidy itself has changed: all of that goes into the name of a stamp file in
@@ -68,6 +68,11 @@ class Stamps:
         return self.hashes[path]
 
 
+def is_trial(path: Path) -> bool:
+    """Whether a file tries out the code, and is not part of what is installed."""
+    return path.parts[0] in ("tests", "bench") or path.stem.endswith(("_test", "_fuzz", "_bench"))
+
+
 def check(unit: Unit, build: Path) -> str:
     """What clang-tidy has against the file; empty when nothing."""
     folders = "|".join(sorted({path.parts[0] for path in source_tree.code_files(ROOT)}))
@@ -84,12 +89,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--shipped", action="store_true",
+                        help="leave out tests, fuzzers and benchmarks")
     arguments = parser.parse_args()
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
     settings = (ROOT / ".clang-tidy").read_bytes()
     stamps = Stamps(arguments.build / "clang-tidy", hashlib.sha256(version + settings).hexdigest())
     stamp_of = {unit: stamps.of(unit) for unit in units_in(arguments.build)}
-    due = [unit for unit, stamp in stamp_of.items() if not stamp.exists()]
+    due = [unit for unit, stamp in stamp_of.items()
+           if not stamp.exists() and not (arguments.shipped and is_trial(unit.path))]
     failed = 0
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for unit, text in zip(due, pool.map(lambda unit: check(unit, arguments.build), due)):
