@@ -171,7 +171,7 @@ std::uint64_t resident_bytes(pid_t pid) {
 }
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr std::uint64_t kMoreBytesMax = (64u + 256u) << 20;  // it keeps so much of what is freed
+constexpr std::uint64_t kMoreBytesMax = 512u << 20;  // it keeps 256 MiB that were freed
 #else
 constexpr std::uint64_t kMoreBytesMax = 64u << 20;
 #endif
