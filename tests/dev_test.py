@@ -75,7 +75,8 @@ class WrongWords(unittest.TestCase):
         self.assert_refused("fuzz --seconds soon", "takes a whole number, not 'soon'")
 
     def test_verbs_without_arguments(self):
-        self.assert_refused("lint everything", "lint takes no argument")
+        self.assert_refused("format everything", "format takes no argument")
+        self.assert_refused("lint everything", "lint has no option 'everything'")
 
 
 class MissingPackages(unittest.TestCase):

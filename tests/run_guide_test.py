@@ -44,7 +44,7 @@ def bound_in(*files: str) -> set[str]:
     """Settings that the code binds, as far as their names stand there."""
     text = "".join((ROOT / file).read_text(encoding="utf-8") for file in files)
     return set(re.findall(r'settings\.(?:text|texts|flag|real|number)(?:<[^>]*>)?\(\s*'
-                          r'(?:prefix \+ )?"([a-z_.]+)"', text))
+                          r'(?:prefix \+ )?"([a-z][a-z_.]*)"', text))
 
 
 class Guide(unittest.TestCase):
@@ -58,13 +58,13 @@ class Guide(unittest.TestCase):
         commands = block_after("On one machine, from nothing to ten rounds:\n")
         self.assertIn("tributary-agent", commands)
         with tempfile.TemporaryDirectory(prefix="tributary-guide-") as folder:
-            ran = run(commands + "\nwait %1", folder)
+            ran = run(commands + "\nwait $!", folder)
             self.assertEqual(ran.returncode, 0, ran.stdout)
             self.assertRegex(ran.stdout, r"round committed .*round=10 ")
             self.assertRegex(ran.stdout, r"model stored .*model_version=10 ")
             # What is there goes on from: nothing is left to do.
             again = run(commands.split("tributary keys allow", 1)[1].split("\n", 1)[1] +
-                        "\nwait %1", folder)
+                        "\nwait $!", folder)
             self.assertEqual(again.returncode, 0, again.stdout)
             self.assertNotIn("round committed", again.stdout)
 
