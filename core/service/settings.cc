@@ -178,10 +178,14 @@ Status Settings::assign(std::string_view assignment) {
   }
   const std::string key(assignment.substr(0, equals));
   const std::string_view text = assignment.substr(equals + 1);
-  const Result<toml::table> parsed = parse(fmt::format("value = {}", text), place);
+  // In brackets, so that a comment is none: "5#x" is a text, such as a key, and not 5.
+  const Result<toml::table> parsed = parse(fmt::format("value = [{}]", text), place);
   if (parsed.ok() && parsed->size() == 1) {
-    Result<Value> value = value_of(*parsed->get("value"));
-    if (value.ok()) return set(key, *value, place);
+    const toml::array* values = parsed->get("value")->as_array();
+    if (values != nullptr && values->size() == 1) {
+      Result<Value> value = value_of(*values->get(0));
+      if (value.ok()) return set(key, *value, place);
+    }
   }
   return set(key, std::string(text), place);
 }

@@ -72,6 +72,8 @@ TEST(Settings, AssignmentsTakeTomlOrTextAsItStands) {
   Example example;
   ASSERT_TRUE(example.settings.assign("name=tcp://*:4640").ok());
   EXPECT_EQ(example.name, "tcp://*:4640");
+  ASSERT_TRUE(example.settings.assign("name=5#x]h0KRCy").ok());
+  EXPECT_EQ(example.name, "5#x]h0KRCy");
   ASSERT_TRUE(example.settings.assign("name=\"quoted\"").ok());
   EXPECT_EQ(example.name, "quoted");
   ASSERT_TRUE(example.settings.assign("link.count=9").ok());
