@@ -18,9 +18,9 @@ if(TRIBUTARY_ASSERTIONS)
   target_compile_definitions(tributary_flags INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
 
-# Sanitizers' checks lead GCC to see paths that are none (-Wstringop-overread in a library's header),
-# so there warnings are told and the dev preset is where they are errors.
-if(NOT TRIBUTARY_SANITIZE)
+# Sanitizers' checks and -O3 lead GCC to see paths that are none (-Wstringop-overread in a library's
+# header), so there warnings are told and the dev preset is where they are errors.
+if(TRIBUTARY_ASSERTIONS AND NOT TRIBUTARY_SANITIZE)
   target_compile_options(tributary_flags INTERFACE -Werror)
 endif()
 
