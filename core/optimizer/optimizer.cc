@@ -117,6 +117,13 @@ void Optimizer::own() {
   std::ranges::fill(moment(second), static_cast<float>(settings_.second_moment_start));
 }
 
+void Optimizer::begin() {
+  ++steps_;
+  if (settings_.moments() == 0) return;
+  own();
+  std::memcpy(state_->data(), &steps_, sizeof(steps_));
+}
+
 void Optimizer::apply(std::uint64_t first_value, std::span<const float> sum, double divisor,
                       double learning_rate, std::span<float> model) {
   assert(first_value + sum.size() <= model.size() && model.size() == values_);
@@ -125,7 +132,6 @@ void Optimizer::apply(std::uint64_t first_value, std::span<const float> sum, dou
                         .count = sum.size()};
   if (settings_.moments() > 0) {
     own();
-    std::memcpy(state_->data(), &steps_, sizeof(steps_));
     if (uses_first(settings_)) run.first = moment(0).subspan(first_value, sum.size()).data();
     if (uses_second(settings_)) {
       run.second = moment(settings_.moments() - 1).subspan(first_value, sum.size()).data();

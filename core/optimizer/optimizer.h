@@ -35,7 +35,7 @@ class Optimizer {
   std::uint64_t steps() const { return steps_; }
 
   // A step: begin once, then apply to runs of the model that do not overlap.
-  void begin() { ++steps_; }
+  void begin();
   void apply(std::uint64_t first_value, std::span<const float> sum, double divisor,
              double learning_rate, std::span<float> model);
 

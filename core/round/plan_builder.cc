@@ -69,7 +69,7 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   plan.deadline_ms = policy.deadline_ms;
   plan.preliminary_deadline_ms = policy.preliminary_deadline_ms;
   plan.local_steps = policy.local_steps;
-  plan.learning_rate = policy.learning_rate;
+  plan.learning_rate = job.learning_rate(policy.learning_rate, request.key.round);
   add_participants(policy, request, plan);
 
   const std::vector<std::string> specs =
