@@ -43,6 +43,7 @@ struct Options {
   std::uint32_t payload_bytes_max = 4u << 20;
   std::uint32_t history_rounds_max = 256;
   double redo_models = 1;
+  std::function<void(wire::JobT&)> change_job = {};
 };
 
 class Federation {
@@ -293,6 +294,7 @@ class Federation {
       one->kind = wire::LayerKind::parameter;
       job.layer_map->layers.push_back(std::move(one));
     }
+    if (options_.change_job) options_.change_job(job);
     submit.model = std::make_shared<const FloatVector>(values(), 0.5f);
     act_coordinator(submit);
   }

@@ -99,7 +99,9 @@ class OptimizerRule final : public ModelRule {
   std::vector<ValueRange> buffers_;
 };
 
-Result<OptimizerSettings> settings_of(const wire::Optimizer& optimizer) {
+}  // namespace
+
+Result<OptimizerSettings> optimizer_settings(const wire::Optimizer& optimizer) {
   if (optimizer.kind() < wire::OptimizerKind::sgd || optimizer.kind() > wire::OptimizerKind::MAX) {
     return Status(StatusCode::unsupported,
                   {.what = "optimizer",
@@ -119,8 +121,6 @@ Result<OptimizerSettings> settings_of(const wire::Optimizer& optimizer) {
   return settings;
 }
 
-}  // namespace
-
 Status ModelRule::restore(ByteSpan state) {
   if (state.empty()) return {};
   return Status(StatusCode::mismatch, {.what = "optimizer state",
@@ -130,7 +130,7 @@ Status ModelRule::restore(ByteSpan state) {
 }
 
 Result<std::unique_ptr<ModelRule>> make_model_rule(const wire::Job& job) {
-  TRIBUTARY_ASSIGN(const OptimizerSettings optimizer, settings_of(*job.optimizer()));
+  TRIBUTARY_ASSIGN(const OptimizerSettings optimizer, optimizer_settings(*job.optimizer()));
   const bool gradient = job.mode() == wire::ExchangeMode::gradient;
   Strategy strategy;
   if (!gradient && job.strategy() && job.strategy()->size() > 0) {

@@ -8,6 +8,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
+#include "core/optimizer/settings.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {
@@ -35,6 +36,9 @@ class ModelRule {
   // An upper bound on the size of save(), so that no claimed size is trusted.
   virtual std::uint64_t state_bytes_max() const { return 0; }
 };
+
+// As a job has it; an error if a number makes no sense.
+Result<OptimizerSettings> optimizer_settings(const wire::Optimizer& optimizer);
 
 // An error for an optimizer or a strategy that makes no sense. With the mode `gradient` the
 // optimizer makes the step; with `delta` the optimizer is the agents' own and the strategy's makes
