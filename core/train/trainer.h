@@ -60,6 +60,12 @@ class Trainer {
   // May take hours. One call at a time, all from one thread.
   virtual Result<TrainedUpdate> train(const TrainOrder& order) = 0;
 
+  // On the hold-out, for the model that comes out in the end; nothing without a hold-out. On
+  // train()'s thread.
+  virtual Result<std::optional<Evaluation>> evaluate(std::span<const float> /*model*/) {
+    return std::optional<Evaluation>();
+  }
+
   // Makes a train() that is running return `cancelled`, now or soon, and every later one. Any
   // thread.
   virtual void cancel() = 0;
@@ -74,6 +80,7 @@ struct TrainerOptions {
   DataSource data;             // torch
 };
 
+// Those that can be made here.
 std::span<const std::string_view> trainer_names();
 Result<std::unique_ptr<Trainer>> make_trainer(std::string_view name, const TrainerOptions& options);
 

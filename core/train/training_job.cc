@@ -1,23 +1,19 @@
 #include "core/train/training_job.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "core/base/nearest.h"
 #include "core/round/model_rule.h"
+#include "core/train/shape_text.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {
 namespace {
 
-constexpr std::array<std::string_view, 3> kTasks = {"classification", "regression", "next_token"};
 constexpr std::array<std::string_view, 5> kKeys = {"task", "input", "classes", "outputs", "epochs"};
-constexpr std::uint64_t kExampleValuesMax = 1u << 28;
-constexpr std::size_t kDimsMax = 8;
 
 Result<std::uint32_t> number_of(std::string_view what, std::string_view text) {
   std::uint32_t number = 0;
@@ -27,13 +23,6 @@ Result<std::uint32_t> number_of(std::string_view what, std::string_view text) {
                                                .expected = "a whole number",
                                                .got = fmt::format("'{}'", text),
                                                .remedy = "correct the job"});
-}
-
-Status bad_input(std::string_view text) {
-  return Status(StatusCode::invalid_argument, {.what = "job: input",
-                                               .expected = "SIZExSIZE..., as 1x28x28",
-                                               .got = fmt::format("'{}'", text),
-                                               .remedy = "write down the shape of one example"});
 }
 
 Status read_setting(std::string_view key, std::string_view value, ShapeText& shape,
@@ -58,42 +47,6 @@ Status read_setting(std::string_view key, std::string_view value, ShapeText& sha
 }
 
 }  // namespace
-
-Result<ExampleShape> parse_shape(const ShapeText& text) {
-  const auto task = std::ranges::find(kTasks, text.task);
-  if (task == kTasks.end()) {
-    return Status(StatusCode::invalid_argument, {.what = "job: task",
-                                                 .expected = "one of a few words",
-                                                 .got = fmt::format("'{}'", text.task),
-                                                 .remedy = did_you_mean(text.task, kTasks)});
-  }
-  ExampleShape shape;
-  shape.task = static_cast<DataTask>(task - kTasks.begin());
-  shape.classes = text.classes;
-  shape.outputs = text.outputs;
-  std::string_view rest = text.input;
-  std::uint64_t values = 1;
-  while (true) {
-    const std::size_t cross = rest.find('x');
-    const Result<std::uint32_t> size = number_of("input", rest.substr(0, cross));
-    if (!size.ok() || *size == 0 || values * *size > kExampleValuesMax ||
-        shape.dims.size() == kDimsMax) {
-      return bad_input(text.input);
-    }
-    values *= *size;
-    shape.dims.push_back(*size);
-    if (cross == std::string_view::npos) return shape;
-    rest.remove_prefix(cross + 1);
-  }
-}
-
-std::string describe(const ExampleShape& shape) {
-  const std::string dims = fmt::format("{}", fmt::join(shape.dims, "x"));
-  if (shape.task == DataTask::regression)
-    return fmt::format("{} to {} outputs", dims, shape.outputs);
-  return fmt::format("{} {} of {} classes", dims,
-                     shape.task == DataTask::next_token ? "tokens" : "features", shape.classes);
-}
 
 Result<TrainingJob> training_job(const wire::Job& job) {
   TrainingJob training = {.job = job.job(),
@@ -121,7 +74,9 @@ Result<TrainingJob> training_job(const wire::Job& job) {
                      setting.value() ? setting.value()->string_view() : std::string_view(), shape,
                      training.epochs));
   }
-  TRIBUTARY_ASSIGN(training.input, parse_shape(shape));
+  if (!shape.input.empty()) {  // a synthetic job has none
+    TRIBUTARY_ASSIGN(training.input, parse_shape(shape));
+  }
   return training;
 }
 

@@ -39,14 +39,4 @@ struct TrainingJob {
 
 Result<TrainingJob> training_job(const wire::Job& job);
 
-// The shape of an example as a job has it written down, "1x28x28", and its task.
-struct ShapeText {
-  std::string task = "classification";
-  std::string input;
-  std::uint32_t classes = 0;
-  std::uint32_t outputs = 0;
-};
-Result<ExampleShape> parse_shape(const ShapeText& text);
-std::string describe(const ExampleShape& shape);
-
 }  // namespace tributary

@@ -16,6 +16,7 @@
 #include "core/optimizer/optimizer.h"
 #include "core/train/batch_order.h"
 #include "core/train/network_plan.h"
+#include "core/train/shape_text.h"
 #include "core/train/torch/torch_model.h"
 
 namespace tributary {
@@ -37,6 +38,7 @@ class TorchTrainer final : public Trainer {
 
   Status prepare(const TrainingJob& job) override;
   Result<TrainedUpdate> train(const TrainOrder& order) override;
+  Result<std::optional<Evaluation>> evaluate(std::span<const float> model) override;
   void cancel() override { cancelled_ = true; }
 
  private:
@@ -46,7 +48,8 @@ class TorchTrainer final : public Trainer {
   Status train_gradient(const TrainOrder& order, TrainedUpdate& trained);
   Status train_delta(const TrainOrder& order, TrainedUpdate& trained);
   void clip(std::span<float> gradient) const;
-  Result<Evaluation> evaluate(std::span<const float> model);
+  Result<Evaluation> evaluate_all(std::span<const float> model);
+  Status check_model(std::span<const float> model) const;
 
   const TrainerOptions options_;
   const OpenTrainingData open_data_;
@@ -202,7 +205,7 @@ Status TorchTrainer::train_delta(const TrainOrder& order, TrainedUpdate& trained
   return {};
 }
 
-Result<Evaluation> TorchTrainer::evaluate(std::span<const float> model) {
+Result<Evaluation> TorchTrainer::evaluate_all(std::span<const float> model) {
   const std::uint64_t parameters = model_->parameter_values();
   std::ranges::copy(model.subspan(parameters), buffers_.begin());
   model_->bind({.parameters = model.first(parameters), .buffers = buffers_, .gradients = {}});
@@ -225,19 +228,29 @@ Result<Evaluation> TorchTrainer::evaluate(std::span<const float> model) {
   return all;
 }
 
+Status TorchTrainer::check_model(std::span<const float> model) const {
+  if (job_ && model.size() == model_->layers().values()) return {};
+  return Status(StatusCode::mismatch,
+                {.what = "model to train",
+                 .expected = job_ ? fmt::format("{} values", model_->layers().values())
+                                  : "a job that was prepared",
+                 .got = fmt::format("{} values", model.size()),
+                 .remedy = "look for what the log says about the job"});
+}
+
+Result<std::optional<Evaluation>> TorchTrainer::evaluate(std::span<const float> model) {
+  TRIBUTARY_TRY(check_model(model));
+  if (!data_.hold_out) return std::optional<Evaluation>();
+  TRIBUTARY_ASSIGN(const Evaluation evaluation, evaluate_all(model));
+  return std::optional<Evaluation>(evaluation);
+}
+
 Result<TrainedUpdate> TorchTrainer::train(const TrainOrder& order) {
-  if (!job_ || order.model.size() != model_->layers().values()) {
-    return Status(StatusCode::mismatch,
-                  {.what = "model to train",
-                   .expected = job_ ? fmt::format("{} values", model_->layers().values())
-                                    : "a job that was prepared",
-                   .got = fmt::format("{} values", order.model.size()),
-                   .remedy = "look for what the log says about the job"});
-  }
+  TRIBUTARY_TRY(check_model(order.model));
   seed_engine(order.seed ^ order.round);
   TrainedUpdate trained;
   if (order.evaluate && data_.hold_out) {
-    TRIBUTARY_ASSIGN(trained.evaluation, evaluate(order.model));
+    TRIBUTARY_ASSIGN(trained.evaluation, evaluate_all(order.model));
   }
   trained.update.resize(order.model.size());
   std::ranges::fill(trained.update, 0.0f);
