@@ -320,6 +320,7 @@ void AgentDaemon::look_around() {
   const TimeNs now = loop_->now();
   if (now < look_at_ns_) return;
   look_at_ns_ = now + kLookEveryNs;
+  if (!job_over_) last_evaluated_ = false;
   if (!last_evaluated_ && everything_done()) {
     last_evaluated_ = true;
     evaluate_last_model();

@@ -60,8 +60,7 @@ TEST(BuildPlan, ExactLayersHaveBucketsOfTheirOwnInPlainFloat) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_EQ(plan.buckets[i]->first_value, wanted[i].first_value) << i;
     EXPECT_EQ(plan.buckets[i]->values, wanted[i].values) << i;
-    EXPECT_TRUE(plan.exchanges[plan.buckets[i]->exchange]->codec.starts_with(wanted[i].codec))
-        << i;
+    EXPECT_TRUE(plan.exchanges[plan.buckets[i]->exchange]->codec.starts_with(wanted[i].codec)) << i;
   }
 }
 

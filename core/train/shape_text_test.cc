@@ -11,7 +11,8 @@ TEST(ShapeText, ReadsSizesBetweenCrosses) {
   EXPECT_EQ(shape->dims, (std::vector<std::uint32_t>{3, 32, 16}));
   EXPECT_EQ(shape->classes, 10u);
   EXPECT_EQ(describe(*shape), "3x32x16 features of 10 classes");
-  const Result<ExampleShape> text = parse_shape({.task = "next_token", .input = "64", .classes = 65});
+  const Result<ExampleShape> text =
+      parse_shape({.task = "next_token", .input = "64", .classes = 65});
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(describe(*text), "64 tokens of 65 classes");
   EXPECT_EQ(describe(*parse_shape({.task = "regression", .input = "8", .outputs = 2})),

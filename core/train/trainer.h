@@ -73,11 +73,11 @@ class Trainer {
 
 struct TrainerOptions {
   std::string agent_id;
-  std::uint32_t train_ms = 0;  // synthetic: how long it seems to take
-  std::uint32_t threads = 0;   // torch: of one operation; 0: as the engine likes
-  std::string model_file;      // torch: the job's TorchScript, where it is not built in
-  std::string library;         // torch: the engine's part of this program; empty: beside it
-  DataSource data;             // torch
+  std::uint32_t train_ms = 0;   // synthetic: how long it seems to take
+  std::uint32_t threads = 0;    // torch: of one operation; 0: as the engine likes
+  std::string model_file = {};  // torch: the job's TorchScript, where it is not built in
+  std::string library = {};     // torch: the engine's part of this program; empty: beside it
+  DataSource data = {};         // torch
 };
 
 // Those that can be made here.

@@ -83,9 +83,9 @@ TEST(TorchModel, GradientsAreThoseOfTheLoss) {
         held.values[at] = before;
         return there;
       };
-      const float step = 5e-3f;
+      const float step = 1e-3f;  // few units change sides on so short a way
       const double slope = (loss_at(before + step) - loss_at(before - step)) / (2.0 * step);
-      EXPECT_NEAR(gradient[at], slope, 0.02 * std::abs(slope) + 2e-3) << spec << ", " << layer.name;
+      EXPECT_NEAR(gradient[at], slope, 0.03 * std::abs(slope) + 2e-3) << spec << ", " << layer.name;
     }
   }
 }

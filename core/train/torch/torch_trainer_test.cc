@@ -35,7 +35,12 @@ std::shared_ptr<const DataSet> stripes(std::uint32_t count, std::uint64_t seed) 
 }
 
 TrainingJob job_for(const std::string& model, bool gradient) {
-  TrainingJob job = {.job = 1, .revision = 1, .seed = 5, .gradient = gradient, .model = model};
+  TrainingJob job;
+  job.job = 1;
+  job.revision = 1;
+  job.seed = 5;
+  job.gradient = gradient;
+  job.model = model;
   job.input = kShape;
   job.batch_size = 16;
   const Result<NetworkPlan> plan = plan_network(model, kShape);
@@ -49,7 +54,9 @@ FloatVector first_model(const TrainingJob& job) {
 }
 
 std::unique_ptr<Trainer> trainer_for(std::string id = "agent") {
-  return make_torch_trainer({.agent_id = std::move(id)}, [](const TrainingJob&) {
+  TrainerOptions options;
+  options.agent_id = std::move(id);
+  return make_torch_trainer(options, [](const TrainingJob&) {
     return Result<TrainingData>(TrainingData{.train = stripes(200, 1), .hold_out = stripes(90, 2)});
   });
 }

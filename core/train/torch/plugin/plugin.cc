@@ -5,10 +5,7 @@
 #include "core/train/torch/torch_trainer.h"
 #include "core/train/trainer_library.h"
 
-namespace {
-
-using namespace tributary;
-
+namespace tributary {
 extern "C" {
 
 __attribute__((visibility("default"))) const char* tributary_trainer_version() {
@@ -23,5 +20,4 @@ __attribute__((visibility("default"))) void tributary_trainer_make(
 }
 
 }  // extern "C"
-
-}  // namespace
+}  // namespace tributary
