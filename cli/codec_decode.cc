@@ -4,8 +4,8 @@
 #include "cli/accept.h"
 #include "cli/commands.h"
 #include "cli/file_report.h"
-#include "cli/input_file.h"
 #include "core/base/file.h"
+#include "core/base/input_file.h"
 #include "core/base/thread_pool.h"
 #include "core/codec/encoded_file.h"
 

@@ -7,6 +7,7 @@ namespace tributary {
 std::span<const Noun> all_nouns() {
   static constexpr auto kNouns = std::to_array<Noun>({
       {"codec", "list the codecs, use them on files, measure them"},
+      {"data", "draw data sets, look into them, share them out"},
       {"keys", "make keys, and say who may connect"},
       {"plan", "work out what a federation is to use"},
       {"sim", "try the round protocol on a virtual clock, network and disk"},
@@ -20,6 +21,9 @@ std::vector<Command> all_commands() {
   commands.push_back(codec_encode_command());
   commands.push_back(codec_decode_command());
   commands.push_back(codec_measure_command());
+  commands.push_back(data_make_command());
+  commands.push_back(data_show_command());
+  commands.push_back(data_shards_command());
   commands.push_back(keys_new_command());
   commands.push_back(keys_show_command());
   commands.push_back(keys_allow_command());

@@ -8,7 +8,9 @@
 
 #include "core/base/nearest.h"
 #include "core/codec/registry.h"
+#include "core/optimizer/schedule.h"
 #include "core/round/job_model.h"
+#include "core/train/network_plan.h"
 
 namespace tributary {
 namespace {
@@ -38,11 +40,14 @@ Status bad_layer(std::string_view text) {
 }
 
 Result<LayerMap> layers_of(const JobSettings& job) {
-  if (job.layers.empty() == (job.parameters == 0)) {
-    return Status(StatusCode::invalid_argument, {.what = "job",
-                                                 .expected = "either parameters or layers",
-                                                 .got = job.layers.empty() ? "neither" : "both",
-                                                 .remedy = {}});
+  const int given =
+      (job.layers.empty() ? 0 : 1) + (job.parameters == 0 ? 0 : 1) + (job.model.empty() ? 0 : 1);
+  if (given != 1) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "job",
+                   .expected = "a model, or parameters, or layers",
+                   .got = given == 0 ? "none of them" : "more than one of them",
+                   .remedy = {}});
   }
   std::vector<LayerShape> shapes;
   if (job.layers.empty()) shapes.push_back({.name = "parameters", .shape = {job.parameters}});
@@ -67,6 +72,56 @@ Status check_codecs(const RoundPolicy& policy) {
   return {};
 }
 
+void set(wire::JobT& job, std::string key, std::string value) {
+  auto setting = std::make_unique<wire::SettingT>();
+  setting->key = std::move(key);
+  setting->value = std::move(value);
+  job.data.push_back(std::move(setting));
+}
+
+void set_examples(const JobSettings& job, wire::JobT& definition) {
+  set(definition, "task", job.examples.task);
+  set(definition, "input", job.examples.input);
+  set(definition, "classes", fmt::format("{}", job.examples.classes));
+  set(definition, "outputs", fmt::format("{}", job.examples.outputs));
+  set(definition, "epochs", fmt::format("{}", job.epochs));
+}
+
+Status set_optimizer(const JobSettings& job, wire::JobT& definition) {
+  TRIBUTARY_ASSIGN(const OptimizerSettings optimizer, parse_optimizer(job.optimizer));
+  TRIBUTARY_TRY(parse_strategy(job.strategy).status());
+  TRIBUTARY_TRY(parse_schedule(job.schedule).status());
+  definition.optimizer = std::make_unique<wire::OptimizerT>();
+  wire::OptimizerT& made = *definition.optimizer;
+  made.kind = static_cast<wire::OptimizerKind>(static_cast<int>(optimizer.kind) + 1);
+  made.momentum = optimizer.momentum;
+  made.beta1 = optimizer.beta1;
+  made.beta2 = optimizer.beta2;
+  made.epsilon = optimizer.epsilon;
+  made.weight_decay = optimizer.weight_decay;
+  made.second_moment_start = optimizer.second_moment_start;
+  definition.strategy = job.strategy;
+  definition.schedule = job.schedule;
+  return {};
+}
+
+// Layers and first model of a model that agents build. Buffers are averaged and travel as they are.
+Status set_model(const JobSettings& job, SubmitJob& submit) {
+  TRIBUTARY_ASSIGN(const ExampleShape input, parse_shape(job.examples));
+  TRIBUTARY_ASSIGN(const NetworkPlan plan, plan_network(job.model, input));
+  TRIBUTARY_ASSIGN(const LayerMap layers, layer_map_of(plan));
+  wire::JobT& definition = submit.definition;
+  definition.layer_map = wire_layers(layers);
+  for (std::size_t i = plan.parameters; i < plan.layers.size(); ++i) {
+    definition.layer_map->layers[i]->kind = wire::LayerKind::buffer;
+    definition.layer_map->layers[i]->exact = true;
+  }
+  definition.model->name = plan.spec;
+  set_examples(job, definition);
+  submit.model = std::make_shared<const FloatVector>(initial_model(plan, job.seed));
+  return {};
+}
+
 }  // namespace
 
 void JobSettings::bind(Settings& settings, const std::string& prefix) {
@@ -78,6 +133,20 @@ void JobSettings::bind(Settings& settings, const std::string& prefix) {
   settings.text(prefix + "mode", mode);
   settings.number<std::uint64_t>(prefix + "seed", seed, 0);
   settings.text(prefix + "weighting", weighting);
+  settings.text(prefix + "model", model);
+  settings.text(prefix + "task", examples.task);
+  settings.text(prefix + "input", examples.input);
+  settings.number(prefix + "classes", examples.classes, 1u, 65'536u);
+  settings.number(prefix + "outputs", examples.outputs, 1u, 65'536u);
+  settings.text(prefix + "loss", loss);
+  settings.text(prefix + "optimizer", optimizer);
+  settings.text(prefix + "strategy", strategy);
+  settings.text(prefix + "schedule", schedule);
+  settings.number(prefix + "batch_size", batch_size, 1u, 1u << 20);
+  settings.number(prefix + "epochs", epochs, 0u, 100'000u);
+  settings.real(prefix + "clip_norm", clip_norm, 0, 1e9);
+  settings.real(prefix + "clip_value", clip_value, 0, 1e9);
+  settings.number(prefix + "evaluate_every", evaluate_every, 0u);
   settings.text(prefix + "codec", policy.codec);
   settings.texts(prefix + "codecs", policy.codecs);
   settings.number<std::uint64_t>(prefix + "bucket_values", policy.bucket_values_max, 64,
@@ -122,23 +191,31 @@ Result<SubmitJob> submission(const JobSettings& job) {
   TRIBUTARY_ASSIGN(const std::size_t mode, choice("mode", job.mode, kModes));
   TRIBUTARY_ASSIGN(const std::size_t weighting, choice("weighting", job.weighting, kWeightings));
   TRIBUTARY_TRY(check_codecs(job.policy));
-  TRIBUTARY_ASSIGN(const LayerMap layers, layers_of(job));
 
   SubmitJob submit;
   submit.policy = job.policy;
-  submit.model = std::make_shared<const FloatVector>(layers.values(), 0.0f);
   wire::JobT& definition = submit.definition;
   definition.name = job.name;
   definition.seed = job.seed;
   definition.mode = mode == 0 ? wire::ExchangeMode::delta : wire::ExchangeMode::gradient;
   definition.rounds = job.rounds;
   definition.weighting = weighting == 0 ? wire::Weighting::equal : wire::Weighting::examples;
-  definition.layer_map = wire_layers(layers);
+  definition.loss = job.loss;
+  definition.batch_size = job.batch_size;
+  definition.clip_norm = job.clip_norm;
+  definition.clip_value = job.clip_value;
+  definition.evaluate_every_rounds = job.evaluate_every;
+  TRIBUTARY_TRY(set_optimizer(job, definition));
   definition.model = std::make_unique<wire::ModelT>();
   definition.model->kind = wire::ModelKind::built_in;
+  if (!job.model.empty() && job.layers.empty() && job.parameters == 0) {
+    TRIBUTARY_TRY(set_model(job, submit));
+    return submit;
+  }
+  TRIBUTARY_ASSIGN(const LayerMap layers, layers_of(job));
   definition.model->name = "synthetic";
-  definition.optimizer = std::make_unique<wire::OptimizerT>();
-  definition.optimizer->kind = wire::OptimizerKind::sgd;
+  definition.layer_map = wire_layers(layers);
+  submit.model = std::make_shared<const FloatVector>(layers.values(), 0.0f);
   return submit;
 }
 

@@ -9,6 +9,7 @@
 #include "core/round/events.h"
 #include "core/round/policy.h"
 #include "core/service/settings.h"
+#include "core/train/shape_text.h"
 #include "core/update/layer_map.h"
 
 namespace tributary {
@@ -21,6 +22,18 @@ struct JobSettings {
   std::string mode = "delta";
   std::uint64_t seed = 1;
   std::string weighting = "equal";
+  // Where a model is trained and not only exchanged: specs as in docs/run.md.
+  std::string model;
+  ShapeText examples;
+  std::string loss = "cross_entropy";
+  std::string optimizer = "sgd";
+  std::string strategy = "fedavg";
+  std::string schedule = "constant";
+  std::uint32_t batch_size = 32;
+  std::uint32_t epochs = 0;
+  double clip_norm = 0;
+  double clip_value = 0;
+  std::uint32_t evaluate_every = 0;
   RoundPolicy policy;
 
   // With keys that begin with `prefix`.
@@ -29,7 +42,7 @@ struct JobSettings {
 
 Result<LayerShape> parse_layer(std::string_view text);
 
-// The job, and a model of zeros to begin with.
+// The job, and the model to begin with: drawn from the job's seed, or zeros where none is named.
 Result<SubmitJob> submission(const JobSettings& job);
 
 }  // namespace tributary

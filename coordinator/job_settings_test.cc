@@ -26,6 +26,33 @@ TEST(JobSettings, ASubmissionHasTheLayersAndAModelOfZeros) {
   EXPECT_EQ(submit->definition.mode, wire::ExchangeMode::gradient);
 }
 
+TEST(JobSettings, AModelBringsItsLayersAndIsDrawnFromTheSeed) {
+  JobSettings job = good_job();
+  job.parameters = 0;
+  job.model = "resnet8";
+  job.examples = {.task = "classification", .input = "3x32x32", .classes = 10};
+  job.mode = "gradient";
+  job.optimizer = "momentum:momentum=0.5";
+  job.schedule = "cosine";
+  job.batch_size = 16;
+  const Result<SubmitJob> submit = submission(job);
+  ASSERT_TRUE(submit.ok()) << submit.status().text();
+  const wire::JobT& definition = submit->definition;
+  EXPECT_EQ(definition.model->name, "resnet8");
+  EXPECT_EQ(definition.optimizer->momentum, 0.5);
+  EXPECT_EQ(definition.batch_size, 16u);
+  const auto& layers = definition.layer_map->layers;
+  EXPECT_EQ(layers.front()->kind, wire::LayerKind::parameter);
+  EXPECT_FALSE(layers.front()->exact);
+  EXPECT_EQ(layers.back()->name, "stage3.0.bn2.running_var");
+  EXPECT_EQ(layers.back()->kind, wire::LayerKind::buffer);
+  EXPECT_TRUE(layers.back()->exact);
+  EXPECT_EQ(submit->model->back(), 1.0f) << "a variance";
+  EXPECT_EQ(*submission(job)->model, *submit->model);
+  job.seed = 2;
+  EXPECT_NE(*submission(job)->model, *submit->model);
+}
+
 TEST(JobSettings, WhatMakesNoSenseIsRefused) {
   const auto refused = [](auto change) {
     JobSettings job = good_job();
@@ -41,6 +68,21 @@ TEST(JobSettings, WhatMakesNoSenseIsRefused) {
   EXPECT_TRUE(refused([](JobSettings& job) { job.policy.codecs = {"fp32", "fp31"}; }));
   EXPECT_TRUE(refused([](JobSettings& job) { job.mode = "detla"; }));
   EXPECT_TRUE(refused([](JobSettings& job) { job.weighting = "some"; }));
+  EXPECT_TRUE(refused([](JobSettings& job) { job.model = "lenet"; })) << "and parameters";
+  EXPECT_TRUE(refused([](JobSettings& job) { job.optimizer = "sdg"; }));
+  EXPECT_TRUE(refused([](JobSettings& job) { job.strategy = "fed"; }));
+  EXPECT_TRUE(refused([](JobSettings& job) { job.schedule = "cosin"; }));
+  const auto model = [](const char* input) {
+    return [input](JobSettings& job) {
+      job.parameters = 0;
+      job.model = "lenet";
+      job.examples = {.task = "classification", .input = input, .classes = 10};
+    };
+  };
+  EXPECT_FALSE(refused(model("1x28x28")));
+  for (const char* input : {"", "28", "1x28", "1x28x28x", "1x0x28", "axb", "3x9999999x9999999"}) {
+    EXPECT_TRUE(refused(model(input))) << input;
+  }
 }
 
 TEST(ParseLayer, TakesANameAndSizes) {

@@ -21,6 +21,14 @@ void bind(Settings& settings, AgentSettings& config, std::uint64_t& model_mib_ma
   settings.number<std::uint64_t>("limits.model_mib_max", model_mib_max, 1, 1u << 20);
   settings.text("trainer.name", config.trainer);
   settings.number("trainer.train_ms", config.training.train_ms, 0u, 3'600'000u);
+  settings.number("trainer.threads", config.training.threads, 0u, 1'024u);
+  settings.text("trainer.model_file", config.training.model_file);
+  settings.text("trainer.library", config.training.library);
+  settings.text("data.path", config.training.data.path);
+  settings.text("data.format", config.training.data.format);
+  settings.number("data.shard", config.training.data.shard, 0u);
+  settings.number("data.shards", config.training.data.shards, 1u, 100'000u);
+  settings.real("data.skew", config.training.data.skew, 0, 1e6);
 }
 
 Status check_together(const Settings& settings, const AgentSettings& config) {
@@ -37,6 +45,12 @@ Status check_together(const Settings& settings, const AgentSettings& config) {
     return settings.missing("link.key_file", "make a key pair with 'tributary keys new'");
   }
   if (config.encrypted) TRIBUTARY_TRY(parse_public_key(config.coordinator_key).status());
+  if (config.trainer == "torch" && config.training.data.path.empty()) {
+    return settings.missing("data.path", "say where this agent's data is");
+  }
+  if (config.training.data.shard >= config.training.data.shards) {
+    return settings.missing("data.shard", "shards are numbered from 0, below data.shards");
+  }
   TRIBUTARY_TRY(make_trainer(config.trainer, config.training).status());
   return config.common.log_options().status();
 }

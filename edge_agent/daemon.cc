@@ -6,6 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,7 @@
 #include "core/service/stop_signals.h"
 #include "core/service/worker.h"
 #include "core/store/agent_journal.h"
+#include "core/train/training_job.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -62,6 +64,10 @@ class AgentDaemon {
   void store(StoreAgent& wanted);
   void stored(const AgentRecordToStore& record);
   void train(const Train& wanted);
+  Status prepare_trainer();
+  void log_trained(const Train& wanted, const TrainedUpdate& trained);
+  void log_evaluation(std::uint64_t version, const Evaluation& evaluation);
+  void evaluate_last_model();
   void look_around();
   void export_metrics();
   bool everything_done() const;
@@ -79,6 +85,13 @@ class AgentDaemon {
   std::unique_ptr<Worker> journal_thread_;  // these end before the loop that they answer to
   std::unique_ptr<Worker> trainer_thread_;
   std::unique_ptr<StopSignals> signals_;
+
+  std::mutex definition_mutex_;
+  SharedBytes definition_;  // of the job, as it was stored last
+  SharedBytes prepared_;    // that the trainer knows; its thread's
+
+  bool last_evaluated_ = false;
+  std::atomic<bool> evaluating_ = false;
 
   std::atomic<bool> job_over_ = false;
   std::atomic<std::uint64_t> job_rounds_ = 0;
@@ -198,6 +211,10 @@ void AgentDaemon::stored(const AgentRecordToStore& record) {
                  {"update_round", contribution->residual_stamp.update_round}});
   } else if (const auto* job = std::get_if<AgentJobRecord>(&record)) {
     const JobEnd end = end_of(*job);
+    {
+      const std::lock_guard lock(definition_mutex_);
+      definition_ = job->definition;
+    }
     job_rounds_ = end.stopped ? 0 : end.rounds;
     job_over_ = end.over;
     log_->info(kComponent, "job",
@@ -205,10 +222,67 @@ void AgentDaemon::stored(const AgentRecordToStore& record) {
   }
 }
 
+void AgentDaemon::log_trained(const Train& wanted, const TrainedUpdate& trained) {
+  log_->debug(kComponent, "trained",
+              {{"round", wanted.id.round},
+               {"loss", trained.loss},
+               {"examples", trained.examples},
+               {"local_steps", trained.local_steps}});
+  if (trained.evaluation) log_evaluation(wanted.model_version, *trained.evaluation);
+}
+
+void AgentDaemon::log_evaluation(std::uint64_t version, const Evaluation& evaluation) {
+  log_->info(kComponent, "evaluated",
+             {{"model_version", version},
+              {"loss", evaluation.loss},
+              {"accuracy", evaluation.accuracy},
+              {"examples", evaluation.examples}});
+  metrics_->set("tributary_evaluation_loss", evaluation.loss);
+  metrics_->set("tributary_evaluation_accuracy", evaluation.accuracy);
+}
+
+// Rounds evaluate the model that they begin with, and so never the last one.
+void AgentDaemon::evaluate_last_model() {
+  evaluating_ = true;
+  trainer_thread_->post([this, model = machine_->model(), version = machine_->model_version()] {
+    if (prepared_ && model) {
+      const Result<std::optional<Evaluation>> evaluation = trainer_->evaluate(*model);
+      if (!evaluation.ok()) {
+        log_->error(kComponent, "evaluation failed", {{"error", evaluation.status().text()}});
+      } else if (*evaluation) {
+        log_evaluation(version, **evaluation);
+      }
+    }
+    evaluating_ = false;
+  });
+}
+
+// On the trainer's thread. What does not fit is said again with every round, until somebody mends
+// it.
+Status AgentDaemon::prepare_trainer() {
+  SharedBytes definition;
+  {
+    const std::lock_guard lock(definition_mutex_);
+    definition = definition_;
+  }
+  if (!definition || definition == prepared_) return {};
+  TRIBUTARY_ASSIGN(const wire::Frame* frame, open_frame(*definition));
+  const wire::Job* job = frame->message_as_Job();
+  if (!job) return Status(StatusCode::corrupt_data, {.what = "definition of the job"});
+  TRIBUTARY_ASSIGN(const TrainingJob training, training_job(*job));
+  TRIBUTARY_TRY(trainer_->prepare(training));
+  prepared_ = std::move(definition);
+  return {};
+}
+
 void AgentDaemon::train(const Train& wanted) {
   log_->debug(kComponent, "training", {{"round", wanted.id.round}});
   trainer_thread_->post([this, wanted] {
     const TimeNs began_at = loop_->now();
+    if (Status status = prepare_trainer(); !status.ok()) {
+      log_->error(kComponent, "cannot train", {{"error", status.text()}});
+      return loop_->post(UpdateFailed{.token = wanted.token, .status = std::move(status)});
+    }
     Result<TrainedUpdate> trained = trainer_->train({.round = wanted.id.round,
                                                      .model = *wanted.model,
                                                      .local_steps = wanted.local_steps,
@@ -216,8 +290,10 @@ void AgentDaemon::train(const Train& wanted) {
                                                      .seed = wanted.seed,
                                                      .evaluate = wanted.evaluate});
     if (!trained.ok()) {
+      log_->error(kComponent, "training failed", {{"error", trained.status().text()}});
       return loop_->post(UpdateFailed{.token = wanted.token, .status = trained.status()});
     }
+    log_trained(wanted, *trained);
     loop_->post(
         UpdateReady{.token = wanted.token,
                     .update = std::make_shared<const FloatVector>(std::move(trained->update)),
@@ -247,7 +323,12 @@ void AgentDaemon::look_around() {
   const TimeNs now = loop_->now();
   if (now < look_at_ns_) return;
   look_at_ns_ = now + kLookEveryNs;
-  if (settings_.exit_when_done && !stopping_ && everything_done()) {
+  if (!job_over_) last_evaluated_ = false;
+  if (!last_evaluated_ && everything_done()) {
+    last_evaluated_ = true;
+    evaluate_last_model();
+  }
+  if (settings_.exit_when_done && !stopping_ && !evaluating_ && everything_done()) {
     loop_->feed(Shutdown{.reason = "the job is done"});
   }
   if (stopping_ && (machine_->idle() || now >= stop_at_ns_)) finished_ = true;

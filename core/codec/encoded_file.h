@@ -20,8 +20,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "core/base/byte_source.h"
 #include "core/base/status.h"
-#include "core/codec/byte_source.h"
 #include "core/codec/codec.h"
 #include "core/codec/encoded_file_header.h"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/byte_source.h"
 #include "core/base/bytes.h"
 #include "core/base/status.h"
-#include "core/codec/byte_source.h"
 
 namespace tributary {
 

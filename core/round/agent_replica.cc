@@ -64,7 +64,7 @@ ReplicaRecord Agent::Impl::replica_record() const {
                        .model_version = version_,
                        .model_hash = model_hash_,
                        .model = model_,
-                       .rule_state = std::make_shared<const Bytes>(rule_->save()),
+                       .rule_state = rule_->save(),
                        .residual = residual_.shared(),
                        .residual_stamp = residual_.stamp(),
                        .undecided = {}};

@@ -46,7 +46,7 @@ Result<RestoredJob> Coordinator::Impl::new_job(const SubmitJob& event) {
                     .model_version = 0,
                     .model_hash = model_hash_of(*event.model),
                     .model = event.model,
-                    .rule_state = std::make_shared<const Bytes>(rule->save())};
+                    .rule_state = rule->save()};
   return job;
 }
 

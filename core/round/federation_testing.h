@@ -44,6 +44,7 @@ struct Options {
   std::uint32_t history_rounds_max = 256;
   double redo_models = 1;
   std::uint64_t vector_values = 150;  // beside a matrix of 320
+  std::function<void(wire::JobT&)> change_job = {};
 };
 
 class Federation {
@@ -297,6 +298,7 @@ class Federation {
       one->kind = wire::LayerKind::parameter;
       job.layer_map->layers.push_back(std::move(one));
     }
+    if (options_.change_job) options_.change_job(job);
     submit.model = std::make_shared<const FloatVector>(values(), 0.5f);
     act_coordinator(submit);
   }

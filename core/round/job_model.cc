@@ -39,8 +39,12 @@ Result<std::shared_ptr<const JobModel>> JobModel::make(SharedBytes definition) {
   }
   TRIBUTARY_ASSIGN(LayerMap layers, layer_map_of(*job->layer_map()));
   TRIBUTARY_TRY(make_model_rule(*job).status());
+  Schedule schedule;
+  if (job->schedule() && job->schedule()->size() > 0) {
+    TRIBUTARY_ASSIGN(schedule, parse_schedule(job->schedule()->string_view()));
+  }
   return std::shared_ptr<const JobModel>(
-      new JobModel(std::move(definition), job, std::move(layers)));
+      new JobModel(std::move(definition), job, std::move(layers), schedule));
 }
 
 std::unique_ptr<wire::LayerMapT> wire_layers(const LayerMap& map) {

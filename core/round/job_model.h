@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/base/status.h"
+#include "core/optimizer/schedule.h"
 #include "core/round/model_rule.h"
 #include "core/round/records.h"
 #include "core/update/layer_map.h"
@@ -24,15 +25,23 @@ class JobModel {
   const LayerMap& layers() const { return layers_; }
   const wire::Job& wire() const { return *wire_; }
   const SharedBytes& definition() const { return definition_; }
+  // Of a round, as the job's schedule has it.
+  double learning_rate(double full_rate, std::uint64_t round) const {
+    return scheduled_rate(schedule_, full_rate, round, wire().rounds());
+  }
   bool gradient() const { return wire().mode() == wire::ExchangeMode::gradient; }
 
  private:
-  JobModel(SharedBytes definition, const wire::Job* job, LayerMap layers)
-      : definition_(std::move(definition)), wire_(job), layers_(std::move(layers)) {}
+  JobModel(SharedBytes definition, const wire::Job* job, LayerMap layers, const Schedule& schedule)
+      : definition_(std::move(definition)),
+        wire_(job),
+        layers_(std::move(layers)),
+        schedule_(schedule) {}
 
   SharedBytes definition_;
   const wire::Job* wire_;  // within definition_
   LayerMap layers_;
+  Schedule schedule_;
 };
 
 // The frame that a record keeps a message in. Its envelope says nothing.

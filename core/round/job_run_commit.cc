@@ -17,7 +17,7 @@ double JobRun::divisor_of_bucket(const BucketAggregation& bucket) const {
 // The buckets that count: all that can be decoded and are finite.
 std::vector<BucketAggregation*> JobRun::apply_buckets(FloatVector& model) {
   std::vector<BucketAggregation*> applied;
-  const Bytes before = rule_->save();
+  const SharedBytes before = rule_->save();
   rule_->begin(round_->key().round);
   for (const auto& bucket : round_->buckets()) {
     if (!bucket->finished()) continue;
@@ -33,7 +33,7 @@ std::vector<BucketAggregation*> JobRun::apply_buckets(FloatVector& model) {
     rule_->apply(rule_step(round_->plan(), committed, scratch_), model);
     applied.push_back(bucket.get());
   }
-  if (applied.empty()) ignore_error(rule_->restore(before));  // it was saved a moment ago
+  if (applied.empty()) ignore_error(rule_->restore(*before));  // it was saved a moment ago
   return applied;
 }
 
@@ -47,7 +47,7 @@ void JobRun::commit() {
   Committed commit{
       .published = publish_of(applied, std::make_shared<const RoundRecord>(record.round)),
       .model = model,
-      .rule_state = std::make_shared<const Bytes>(rule_->save()),
+      .rule_state = rule_->save(),
       .residual = record.aggregator_residual,
       .checkpointed = checkpoint_due()};
   redo_bytes_ += commit.published.bytes;

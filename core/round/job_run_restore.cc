@@ -126,7 +126,7 @@ Status JobRun::restore(RestoredJob& state) {
     history_.add_outcome(std::make_shared<const RoundRecord>(std::move(record)));
   }
   for (const CommitRecord& commit : state.redo) TRIBUTARY_TRY(redo(commit));
-  rule_state_ = std::make_shared<const Bytes>(rule_->save());
+  rule_state_ = rule_->save();
   if (record_.state == wire::JobState::finished || record_.state == wire::JobState::stopped) {
     phase_ = Phase::over;
   }

@@ -8,6 +8,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
+#include "core/optimizer/settings.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {
@@ -29,13 +30,20 @@ class ModelRule {
   virtual void apply(const RuleStep& step, std::span<float> model) = 0;
 
   // What it remembers from round to round; part of checkpoints, replicas and transfers.
-  virtual Bytes save() const { return {}; }
+  // Never null. Later steps leave it alone.
+  virtual std::shared_ptr<const Bytes> save() const { return std::make_shared<const Bytes>(); }
   virtual Status restore(ByteSpan state);
   // An upper bound on the size of save(), so that no claimed size is trusted.
   virtual std::uint64_t state_bytes_max() const { return 0; }
 };
 
-// An error for a combination that this build lacks.
+// As a job has it; an error if a number makes no sense.
+Result<OptimizerSettings> optimizer_settings(const wire::Optimizer& optimizer);
+
+// An error for an optimizer or a strategy that makes no sense. With the mode `gradient` the
+// optimizer makes the step; with `delta` the optimizer is the agents' own and the strategy's makes
+// the step. Buffers (batch-norm statistics) are averaged and never optimized: a gradient holds for
+// them what, times the learning rate, is to be subtracted.
 Result<std::unique_ptr<ModelRule>> make_model_rule(const wire::Job& job);
 
 }  // namespace tributary

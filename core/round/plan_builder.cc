@@ -29,15 +29,46 @@ Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
   return exchange;
 }
 
-Status add_buckets(const JobModel& job, const RoundPolicy& policy, wire::PlanT& plan) {
-  TRIBUTARY_ASSIGN(const std::vector<Bucket> buckets,
-                   plan_buckets(job.layers(), {.values_max = policy.bucket_values_max}));
-  for (const Bucket& bucket : buckets) {
-    auto one = std::make_unique<wire::BucketT>();
-    one->first_value = bucket.offset;
-    one->values = static_cast<std::uint32_t>(bucket.count);
-    one->exchange = static_cast<std::uint32_t>(bucket.index % plan.exchanges.size());
-    plan.buckets.push_back(std::move(one));
+// Layers one after the other that all travel exactly, or none of them.
+struct LayerSequence {
+  std::vector<LayerShape> layers;
+  std::uint64_t first_value = 0;
+  bool exact = false;
+};
+
+std::vector<LayerSequence> sequences_of(const JobModel& job) {
+  std::vector<LayerSequence> sequences;
+  for (std::uint32_t i = 0; i < job.layers().layers().size(); ++i) {
+    const Layer& layer = job.layers().layers()[i];
+    const bool exact = job.wire().layer_map()->layers()->Get(i)->exact();
+    if (sequences.empty() || sequences.back().exact != exact) {
+      sequences.push_back({.layers = {}, .first_value = layer.offset, .exact = exact});
+    }
+    sequences.back().layers.push_back({.name = layer.name, .shape = layer.shape});
+  }
+  return sequences;
+}
+
+// Buckets take turns with the policy's codecs; those of exact layers have fp32, the last exchange.
+Status add_buckets(const JobModel& job, const RoundPolicy& policy, std::uint32_t payload_bytes,
+                   CodecShelf& shelf, wire::PlanT& plan) {
+  const std::size_t codecs = plan.exchanges.size();
+  std::size_t turn = 0;
+  for (LayerSequence& sequence : sequences_of(job)) {
+    if (sequence.exact && plan.exchanges.size() == codecs) {
+      TRIBUTARY_ASSIGN(auto exchange, exchange_by("fp32", payload_bytes, shelf));
+      plan.exchanges.push_back(std::move(exchange));
+    }
+    TRIBUTARY_ASSIGN(const LayerMap map, LayerMap::make(std::move(sequence.layers)));
+    TRIBUTARY_ASSIGN(const std::vector<Bucket> buckets,
+                     plan_buckets(map, {.values_max = policy.bucket_values_max}));
+    for (const Bucket& bucket : buckets) {
+      auto one = std::make_unique<wire::BucketT>();
+      one->first_value = sequence.first_value + bucket.offset;
+      one->values = static_cast<std::uint32_t>(bucket.count);
+      one->exchange = static_cast<std::uint32_t>(sequence.exact ? codecs : turn++ % codecs);
+      plan.buckets.push_back(std::move(one));
+    }
   }
   return {};
 }
@@ -69,9 +100,11 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   plan.deadline_ms = policy.deadline_ms;
   plan.preliminary_deadline_ms = policy.preliminary_deadline_ms;
   plan.local_steps = policy.local_steps;
-  plan.learning_rate = policy.learning_rate;
+  plan.learning_rate = job.learning_rate(policy.learning_rate, request.key.round);
   plan.payloads_in_flight_max = request.payloads_in_flight_max;
   plan.aggregate_parts_max = request.aggregate_parts_max;
+  const std::uint32_t every = job.wire().evaluate_every_rounds();
+  plan.evaluate = every > 0 && plan.model_version % every == 0;
   add_participants(policy, request, plan);
 
   const std::vector<std::string> specs =
@@ -80,7 +113,7 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
     TRIBUTARY_ASSIGN(auto exchange, exchange_by(spec, request.payload_bytes, shelf));
     plan.exchanges.push_back(std::move(exchange));
   }
-  TRIBUTARY_TRY(add_buckets(job, policy, plan));
+  TRIBUTARY_TRY(add_buckets(job, policy, request.payload_bytes, shelf, plan));
   plan.reason = std::make_unique<wire::ReasonT>();
   plan.reason->trigger = request.trigger;
   plan.reason->sentence = "as the job's policy says";

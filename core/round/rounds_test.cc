@@ -53,6 +53,34 @@ TEST_P(RoundsWithCodec, LossyChannel) {
   federation.expect_conserved(GetParam().tolerance);
 }
 
+// What an optimizer remembers is part of the replica: it survives crashes and transfers.
+TEST(RoundsWithOptimizer, ReplicasStayIdenticalThroughCrashes) {
+  for (const auto kind : {wire::OptimizerKind::momentum, wire::OptimizerKind::adam}) {
+    Options options;
+    options.rounds = 12;
+    options.loss = 0.05;
+    options.change_job = [kind](wire::JobT& job) {
+      job.mode = wire::ExchangeMode::gradient;
+      job.optimizer->kind = kind;
+      job.optimizer->momentum = 0.5;
+      job.optimizer->beta1 = 0.5;
+      job.optimizer->beta2 = 0.75;
+      job.optimizer->epsilon = 1e-3;
+      job.schedule = "step:every=4,factor=0.5";
+    };
+    Federation federation(options);
+    ASSERT_TRUE(federation.run_rounds(3)) << federation.describe();
+    federation.crash_agent(1);
+    ASSERT_TRUE(federation.run_rounds(6)) << federation.describe();
+    federation.crash_coordinator();
+    federation.start_coordinator();
+    federation.start_agent(1);
+    ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+    federation.expect_identical();
+    EXPECT_EQ(federation.noted("replica_diverged"), 0);
+  }
+}
+
 std::string case_name(const testing::TestParamInfo<CodecCase>& info) {
   std::string name = info.param.spec;
   for (char& c : name) {

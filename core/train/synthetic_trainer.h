@@ -21,6 +21,7 @@ class SyntheticTrainer final : public Trainer {
  public:
   explicit SyntheticTrainer(TrainerOptions options) : options_(std::move(options)) {}
 
+  Status prepare(const TrainingJob& /*job*/) override { return {}; }
   Result<TrainedUpdate> train(const TrainOrder& order) override;
   void cancel() override;
 

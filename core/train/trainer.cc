@@ -4,20 +4,33 @@
 
 #include "core/base/nearest.h"
 #include "core/train/synthetic_trainer.h"
+#include "core/train/trainer_library.h"
 
 namespace tributary {
 namespace {
 
-constexpr std::array<std::string_view, 1> kNames = {"synthetic"};
+constexpr std::array<std::string_view, 2> kNames = {"synthetic", "torch"};
 
 }  // namespace
 
-std::span<const std::string_view> trainer_names() { return kNames; }
+std::span<const std::string_view> trainer_names() {
+  return std::span(kNames).first(find_trainer_library("torch").empty() ? 1 : 2);
+}
 
 Result<std::unique_ptr<Trainer>> make_trainer(std::string_view name,
                                               const TrainerOptions& options) {
   if (name == kNames[0]) {
     return std::unique_ptr<Trainer>(std::make_unique<SyntheticTrainer>(options));
+  }
+  if (name == kNames[1]) {
+    const std::string path =
+        options.library.empty() ? find_trainer_library("torch") : options.library;
+    if (!path.empty()) return load_trainer(path, options);
+    return Status(StatusCode::unavailable,
+                  {.what = "trainer torch",
+                   .expected = "its library beside this program",
+                   .got = "none",
+                   .remedy = "install it, or build where libtorch is (Debian: libtorch-dev)"});
   }
   return Status(StatusCode::invalid_argument, {.what = "trainer",
                                                .expected = "one that this build has",

@@ -86,7 +86,7 @@ level = "debug"
 [job]
 name = "test"
 rounds = {}
-parameters = {}
+{}
 bucket_values = 4096
 codec = "{}"
 seed = {}
@@ -96,7 +96,9 @@ checkpoint_rounds = 1000000
 checkpoint_redo_models = 1000000.0
 )",
       coordinator_journal(), options_.encrypted, path("coordinator.key"), path("agents.allow"),
-      options_.rounds, options_.parameters, options_.codec, kJobSeed, options_.agents);
+      options_.rounds,
+      options_.job.empty() ? fmt::format("parameters = {}", options_.parameters) : options_.job,
+      options_.codec, kJobSeed, options_.agents);
 }
 
 std::string Federation::coordinator_journal() const {

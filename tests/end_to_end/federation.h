@@ -20,6 +20,7 @@ struct FederationOptions {
   std::uint32_t agents = 3;
   std::uint64_t rounds = 5;
   std::uint64_t parameters = 10'000;
+  std::string job = {};  // lines of [job], instead of the parameters
   std::string codec = "fp32";
   std::vector<std::string> coordinator_settings = {};  // KEY=VALUE
   std::vector<std::string> agent_settings = {};

@@ -1,4 +1,4 @@
-#include "cli/input_file.h"
+#include "core/base/input_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Where a streaming coder reads from and writes to; the files themselves belong to the caller.
+// Where bytes are read from and written to, whatever holds them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tributary {
 
-// Bytes that stay where they are and can be read at any place, in any order, by one thread.
+// Bytes that stay where they are and can be read at any place, in any order, by any thread.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

@@ -1,4 +1,4 @@
-#include "cli/input_file.h"
+#include "core/base/input_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

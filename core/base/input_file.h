@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/codec/byte_source.h"
+#include "core/base/byte_source.h"
 
 namespace tributary {
 

@@ -1,0 +1,85 @@
+// What each optimizer does to one value: the specification. The SIMD version does the same
+// operations in the same order, and no compiler may contract them (cmake/TributaryCompiler.cmake).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "core/base/host_device.h"
+
+namespace tributary::optimizer {
+
+enum class Formula : std::uint8_t {
+  sgd,
+  momentum,
+  nesterov,
+  adagrad,
+  rmsprop,
+  rmsprop_momentum,
+  adam,
+  yogi,
+};
+
+// A step's numbers, narrowed once, so that every value is computed from the same floats.
+struct Factors {
+  float divisor = 1;  // gradient = sum / divisor
+  float rate = 0;
+  float decay = 0;   // this times the parameter is added to the gradient
+  float shrink = 1;  // AdamW: of the parameter, before its step
+  float momentum = 0;
+  float beta1 = 0;
+  float one_less_beta1 = 0;
+  float beta2 = 0;
+  float one_less_beta2 = 0;
+  float root_scale = 1;  // Adam's second correction: of the root of the second moment
+  float epsilon = 0;
+};
+
+struct OneValue {
+  float parameter;
+  float first;
+  float second;
+};
+
+template <Formula kFormula>
+TRIBUTARY_HD inline OneValue next(const Factors& k, float sum, OneValue v) {
+  const float gradient = sum / k.divisor + k.decay * v.parameter;
+  if constexpr (kFormula == Formula::sgd) {
+    v.parameter = v.parameter - k.rate * gradient;
+  } else if constexpr (kFormula == Formula::momentum) {
+    v.first = k.momentum * v.first + gradient;
+    v.parameter = v.parameter - k.rate * v.first;
+  } else if constexpr (kFormula == Formula::nesterov) {
+    v.first = k.momentum * v.first + gradient;
+    v.parameter = v.parameter - k.rate * (gradient + k.momentum * v.first);
+  } else if constexpr (kFormula == Formula::adagrad) {
+    v.second = v.second + gradient * gradient;
+    v.parameter = v.parameter - k.rate * (gradient / (sqrtf(v.second) + k.epsilon));
+  } else if constexpr (kFormula == Formula::rmsprop || kFormula == Formula::rmsprop_momentum) {
+    v.second = k.beta2 * v.second + k.one_less_beta2 * (gradient * gradient);
+    const float step = gradient / (sqrtf(v.second) + k.epsilon);
+    if constexpr (kFormula == Formula::rmsprop) {
+      v.parameter = v.parameter - k.rate * step;
+    } else {
+      v.first = k.momentum * v.first + step;
+      v.parameter = v.parameter - k.rate * v.first;
+    }
+  } else {
+    const float square = gradient * gradient;
+    v.first = k.beta1 * v.first + k.one_less_beta1 * gradient;
+    if constexpr (kFormula == Formula::adam) {
+      v.second = k.beta2 * v.second + k.one_less_beta2 * square;
+    } else {
+      const float move = k.one_less_beta2 * square;
+      if (v.second > square)
+        v.second = v.second - move;
+      else if (v.second < square)
+        v.second = v.second + move;
+    }
+    const float root = sqrtf(v.second) * k.root_scale + k.epsilon;
+    v.parameter = k.shrink * v.parameter - k.rate * (v.first / root);
+  }
+  return v;
+}
+
+}  // namespace tributary::optimizer

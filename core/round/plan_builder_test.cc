@@ -1,0 +1,77 @@
+#include "core/round/plan_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary {
+namespace {
+
+// 100 parameters, 7 values of a buffer that travels exactly, 200 parameters.
+std::shared_ptr<const JobModel> job_with_buffer() {
+  wire::JobT job;
+  job.job = 1;
+  job.revision = 1;
+  job.name = "job";
+  job.state = wire::JobState::running;
+  job.mode = wire::ExchangeMode::gradient;
+  job.rounds = 10;
+  job.weighting = wire::Weighting::equal;
+  job.evaluate_every_rounds = 3;
+  job.schedule = "constant:warmup=4";
+  job.model = std::make_unique<wire::ModelT>();
+  job.model->kind = wire::ModelKind::built_in;
+  job.model->name = "none";
+  job.optimizer = std::make_unique<wire::OptimizerT>();
+  job.optimizer->kind = wire::OptimizerKind::sgd;
+  job.layer_map = wire_layers(*LayerMap::make({{.name = "first", .shape = {100}},
+                                               {.name = "mean", .shape = {7}},
+                                               {.name = "last", .shape = {200}}}));
+  job.layer_map->layers[1]->kind = wire::LayerKind::buffer;
+  job.layer_map->layers[1]->exact = true;
+  auto definition = keep_message(std::move(job));
+  EXPECT_TRUE(definition.ok());
+  auto model = JobModel::make(std::move(*definition));
+  EXPECT_TRUE(model.ok()) << model.status().text();
+  return *model;
+}
+
+wire::PlanT plan_of(std::uint64_t round, const RoundPolicy& policy) {
+  CodecShelf shelf;
+  const auto job = job_with_buffer();
+  auto plan = build_plan(*job, policy, shelf,
+                         {.key = {.job = 1, .round = round, .epoch = 1, .attempt = 0},
+                          .participants = Bitmap(2, true),
+                          .weights = {1, 1},
+                          .payload_bytes = 1u << 20});
+  EXPECT_TRUE(plan.ok()) << plan.status().text();
+  return std::move(*plan);
+}
+
+TEST(BuildPlan, ExactLayersHaveBucketsOfTheirOwnInPlainFloat) {
+  const wire::PlanT plan =
+      plan_of(1, {.codecs = {"int8", "topk:cr=0.1"}, .bucket_values_max = 128});
+  struct Wanted {
+    std::uint64_t first_value;
+    std::uint32_t values;
+    std::string codec;
+  };
+  const std::vector<Wanted> wanted = {
+      {0, 100, "int8"}, {100, 7, "fp32"}, {107, 128, "topk:cr=0.1"}, {235, 72, "int8"}};
+  ASSERT_EQ(plan.buckets.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_EQ(plan.buckets[i]->first_value, wanted[i].first_value) << i;
+    EXPECT_EQ(plan.buckets[i]->values, wanted[i].values) << i;
+    EXPECT_TRUE(plan.exchanges[plan.buckets[i]->exchange]->codec.starts_with(wanted[i].codec)) << i;
+  }
+}
+
+TEST(BuildPlan, TheScheduleSetsTheRateAndEvaluationsComeEveryFewRounds) {
+  const RoundPolicy policy = {.learning_rate = 2};
+  EXPECT_EQ(plan_of(1, policy).learning_rate, 0.5);
+  EXPECT_EQ(plan_of(9, policy).learning_rate, 2);
+  EXPECT_TRUE(plan_of(1, policy).evaluate) << "the model of version 0";
+  EXPECT_FALSE(plan_of(2, policy).evaluate);
+  EXPECT_TRUE(plan_of(4, policy).evaluate);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,71 @@
+#include "core/train/agent_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/base/nearest.h"
+#include "core/data/open.h"
+#include "core/data/shards.h"
+
+namespace tributary {
+namespace {
+
+Result<DataRequest> request_of(const DataSource& source, const TrainingJob& job) {
+  if (source.path.empty()) {
+    return Status(StatusCode::invalid_argument, {.what = "setting data.path",
+                                                 .expected = "a folder or a file of examples",
+                                                 .got = "nothing",
+                                                 .remedy = "say where this agent's data is"});
+  }
+  const std::span<const std::string_view> names = data_format_names();
+  const auto format = std::ranges::find(names, source.format);
+  if (format == names.end()) {
+    return Status(StatusCode::invalid_argument, {.what = "setting data.format",
+                                                 .expected = "one that this version reads",
+                                                 .got = fmt::format("'{}'", source.format),
+                                                 .remedy = did_you_mean(source.format, names)});
+  }
+  DataRequest request;
+  request.path = source.path;
+  request.format = static_cast<DataFormat>(format - names.begin());
+  request.classes = job.input.classes;
+  return request;
+}
+
+Result<std::shared_ptr<const DataSet>> own_shard(std::shared_ptr<const DataSet> whole,
+                                                 const DataSource& source, const TrainingJob& job) {
+  if (source.shards <= 1) return whole;
+  TRIBUTARY_ASSIGN(
+      auto shards,
+      make_shards({.seed = job.seed, .agents = source.shards, .dirichlet_alpha = source.skew},
+                  whole->count(), whole->labels(), job.input.classes));
+  if (source.shard >= shards.size()) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "setting data.shard",
+                   .expected = fmt::format("below data.shards, which is {}", source.shards),
+                   .got = fmt::format("{}", source.shard),
+                   .remedy = "the first shard is 0"});
+  }
+  TRIBUTARY_ASSIGN(auto subset, Subset::make(std::move(whole), std::move(shards[source.shard])));
+  return std::shared_ptr<const DataSet>(std::move(subset));
+}
+
+}  // namespace
+
+Result<TrainingData> open_training_data(const DataSource& source, const TrainingJob& job) {
+  TRIBUTARY_ASSIGN(DataRequest request, request_of(source, job));
+  TRIBUTARY_ASSIGN(OpenedData train, open_data(request));
+  TRIBUTARY_ASSIGN(auto own, own_shard(std::move(train.data), source, job));
+  TrainingData data = {.train = std::move(own), .hold_out = nullptr};
+  request.part = DataPart::test;
+  Result<OpenedData> test = open_data(request);
+  // A folder without a test part, or a single file, which is the training part.
+  if (!test.ok() && test.status().code() != StatusCode::not_found) return test.status();
+  if (test.ok() && test->files != train.files) data.hold_out = std::move(test->data);
+  return data;
+}
+
+}  // namespace tributary

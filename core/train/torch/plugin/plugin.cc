@@ -1,0 +1,23 @@
+#include <memory>
+#include <utility>
+
+#include "core/train/agent_data.h"
+#include "core/train/torch/torch_trainer.h"
+#include "core/train/trainer_library.h"
+
+namespace tributary {
+extern "C" {
+
+__attribute__((visibility("default"))) const char* tributary_trainer_version() {
+  return trainer_library_version();
+}
+
+__attribute__((visibility("default"))) void tributary_trainer_make(
+    const TrainerOptions& options, std::unique_ptr<Trainer>& trainer) {
+  trainer = make_torch_trainer(options, [source = options.data](const TrainingJob& job) {
+    return open_training_data(source, job);
+  });
+}
+
+}  // extern "C"
+}  // namespace tributary

@@ -1,0 +1,122 @@
+// TorchScript files, made here as somebody else would make them.
+#include <gtest/gtest.h>
+
+#include <ATen/core/op_registration/op_registration.h>
+#include <ATen/ops/full.h>
+#include <torch/csrc/jit/api/module.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <string>
+
+#include "core/train/torch/torch_model.h"
+
+namespace tributary {
+namespace {
+
+const ExampleShape kShape = {.dims = {4}, .classes = 3};
+
+torch::jit::Module module_with(const std::string& forward, at::ScalarType type = at::kFloat) {
+  torch::jit::Module module("Net");
+  module.register_parameter("weight", at::full({3, 4}, 0.5, type).set_requires_grad(true), false);
+  module.register_buffer("offset", at::full({3}, 0.25, type));
+  module.register_buffer("batches", at::full({1}, 7, at::kLong));
+  module.define("def forward(self, x):\n    return " + forward + "\n");
+  return module;
+}
+
+Bytes saved(const torch::jit::Module& module) {
+  std::ostringstream out;
+  module.save(out);
+  const std::string text = out.str();
+  return {text.begin(), text.end()};
+}
+
+Result<std::unique_ptr<TorchModel>> loaded(ByteSpan file) {
+  return TorchModel::load_script(file, "net.pt", kShape);
+}
+
+Batch two_rows() {
+  Batch batch;
+  batch.count = 2;
+  batch.features = {1, 0, 0, 0, 0, 1, 0, 0};
+  batch.labels = {0, 2};
+  return batch;
+}
+
+TEST(ScriptNetwork, ItsParametersAndBuffersBecomeLayers) {
+  const auto model = loaded(saved(module_with("torch.linear(x, self.weight) + self.offset")));
+  ASSERT_TRUE(model.ok()) << model.status().text();
+  const LayerMap& map = (*model)->layers();
+  ASSERT_EQ(map.layers().size(), 2u) << "a count of batches is everybody's own";
+  EXPECT_EQ(map.layers()[0].name, "weight");
+  EXPECT_EQ(map.layers()[1].name, "offset");
+  EXPECT_EQ((*model)->parameter_values(), 12u);
+  EXPECT_EQ((*model)->buffer_values(), 3u);
+  FloatVector wanted(15, 0.5f);
+  std::fill(wanted.begin() + 12, wanted.end(), 0.25f);
+  EXPECT_EQ((*model)->values(), wanted);
+}
+
+TEST(ScriptNetwork, ItTrainsInTheCallersMemory) {
+  const auto model = loaded(saved(module_with("torch.linear(x, self.weight) + self.offset")));
+  ASSERT_TRUE(model.ok()) << model.status().text();
+  FloatVector values = (*model)->values();
+  FloatVector gradient(12, 0.0f);
+  (*model)->bind({.parameters = std::span(values).first(12),
+                  .buffers = std::span(values).subspan(12),
+                  .gradients = gradient});
+  const Result<double> loss = (*model)->add_gradient(two_rows(), Loss::cross_entropy, 1);
+  ASSERT_TRUE(loss.ok()) << loss.status().text();
+  EXPECT_NEAR(*loss, std::log(3.0), 1e-6);
+  // Row r's gradient: (softmax - one hot) / 2 at the feature that is 1.
+  EXPECT_NEAR(gradient[0], (1.0 / 3 - 1) / 2, 1e-6);
+  EXPECT_NEAR(gradient[4], 1.0 / 6, 1e-6);
+  EXPECT_NEAR(gradient[9], (1.0 / 3 - 1) / 2, 1e-6);
+  EXPECT_EQ(gradient[2], 0);
+  values[0] = 2;
+  EXPECT_NE((*model)->evaluate(two_rows(), Loss::cross_entropy)->loss, *loss);
+}
+
+TEST(ScriptNetwork, SaysWhyAFileIsOfNoUse) {
+  const Bytes good = saved(module_with("torch.linear(x, self.weight)"));
+  ASSERT_TRUE(loaded(good).ok());
+  const auto refusal = [](ByteSpan file) { return loaded(file).status(); };
+  EXPECT_EQ(refusal(ByteSpan(good).first(good.size() / 2)).code(), StatusCode::unsupported);
+  EXPECT_EQ(refusal({}).code(), StatusCode::unsupported);
+  const Status type = refusal(saved(module_with("x", at::kDouble)));
+  EXPECT_EQ(type.code(), StatusCode::unsupported);
+  EXPECT_NE(type.text().find("weight"), std::string::npos) << type.text();
+}
+
+// Saved where the operator was there, read where it is not.
+TEST(ScriptNetwork, AnOperatorThatIsNotThereIsNamed) {
+  Bytes file;
+  {
+    const auto registered = c10::RegisterOperators().op(
+        "tributary_test::twice", [](const at::Tensor& x) -> at::Tensor { return x.add(x); });
+    file = saved(module_with("torch.ops.tributary_test.twice(torch.linear(x, self.weight))"));
+    ASSERT_TRUE(loaded(file).ok());
+  }
+  const Status status = loaded(file).status();
+  EXPECT_EQ(status.code(), StatusCode::unsupported);
+  EXPECT_NE(status.text().find("net.pt"), std::string::npos) << status.text();
+  EXPECT_NE(status.text().find("twice"), std::string::npos) << status.text();
+}
+
+TEST(ScriptNetwork, AnOutputOfAnotherShapeIsAnError) {
+  const auto model = loaded(saved(module_with("torch.linear(x, self.weight)[:, :2]")));
+  ASSERT_TRUE(model.ok()) << model.status().text();
+  FloatVector values = (*model)->values();
+  (*model)->bind({.parameters = std::span(values).first(12),
+                  .buffers = std::span(values).subspan(12),
+                  .gradients = {}});
+  const Status status = (*model)->evaluate(two_rows(), Loss::cross_entropy).status();
+  EXPECT_EQ(status.code(), StatusCode::mismatch);
+  EXPECT_NE(status.text().find("expected 2x3"), std::string::npos) << status.text();
+  EXPECT_NE(status.text().find("got 2x2"), std::string::npos) << status.text();
+}
+
+}  // namespace
+}  // namespace tributary

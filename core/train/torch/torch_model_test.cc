@@ -1,0 +1,225 @@
+#include "core/train/torch/torch_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/optimizer/optimizer.h"
+
+namespace tributary {
+namespace {
+
+const ExampleShape kPictures = {.dims = {3, 16, 16}, .classes = 4};
+const ExampleShape kText = {.task = DataTask::next_token, .dims = {8}, .classes = 11};
+
+Batch batch_of(const ExampleShape& shape, std::size_t count, std::uint64_t seed = 1) {
+  const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
+  std::uint32_t at = 0;
+  const auto bits = [&] { return random_bits(key, at++); };
+  Batch batch;
+  batch.count = count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto label = static_cast<std::int64_t>(shape.classes == 0 ? 0 : bits() % shape.classes);
+    for (std::size_t v = 0; v < shape.values(); ++v) {
+      if (shape.task == DataTask::next_token) {
+        batch.tokens.push_back(static_cast<std::int64_t>(bits() % shape.classes));
+        batch.labels.push_back((batch.tokens.back() * 3 + 1) % shape.classes);
+      } else {
+        batch.features.push_back(uniform_01(bits()) - 0.5f +
+                                 (v % 4 == static_cast<std::size_t>(label) ? 1.0f : 0.0f));
+      }
+    }
+    if (shape.task == DataTask::classification) batch.labels.push_back(label);
+    for (std::uint32_t o = 0; o < shape.outputs; ++o) batch.targets.push_back(uniform_01(bits()));
+  }
+  return batch;
+}
+
+// A built-in model with memory of its own.
+struct Held {
+  explicit Held(std::string_view spec, const ExampleShape& input = kPictures) {
+    const Result<NetworkPlan> plan = plan_network(spec, input);
+    EXPECT_TRUE(plan.ok()) << plan.status().text();
+    values = initial_model(*plan, 3);
+    auto made = TorchModel::make(*plan);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    model = std::move(*made);
+    EXPECT_EQ(model->layers().hash(), layer_map_of(*plan)->hash());
+    gradient.assign(model->parameter_values(), 0.0f);
+    model->bind({.parameters = parameters(), .buffers = buffers(), .gradients = gradient});
+  }
+  std::span<float> parameters() { return std::span(values).first(model->parameter_values()); }
+  std::span<float> buffers() { return std::span(values).subspan(model->parameter_values()); }
+
+  FloatVector values;
+  FloatVector gradient;
+  std::unique_ptr<TorchModel> model;
+};
+
+// A derivative by definition, at some values of every layer.
+TEST(TorchModel, GradientsAreThoseOfTheLoss) {
+  const std::map<std::string, ExampleShape> models = {{"mlp:hidden=8", kPictures},
+                                                      {"lenet", kPictures},
+                                                      {"resnet8", kPictures},
+                                                      {"chargpt:width=16,depth=1", kText}};
+  for (const auto& [spec, shape] : models) {
+    Held held(spec, shape);
+    const Batch batch = batch_of(shape, 16);
+    const Result<double> loss = held.model->add_gradient(batch, Loss::cross_entropy, 1);
+    ASSERT_TRUE(loss.ok()) << loss.status().text();
+    const FloatVector gradient = held.gradient;
+    for (const Layer& layer : held.model->layers().layers()) {
+      if (layer.offset >= held.model->parameter_values()) continue;
+      const std::uint64_t at = layer.offset + layer.count / 2;
+      const float before = held.values[at];
+      const auto loss_at = [&](float value) {
+        held.values[at] = value;
+        const double there = *held.model->add_gradient(batch, Loss::cross_entropy, 1);
+        held.values[at] = before;
+        return there;
+      };
+      const float step = 1e-3f;  // few units change sides on so short a way
+      const double slope = (loss_at(before + step) - loss_at(before - step)) / (2.0 * step);
+      EXPECT_NEAR(gradient[at], slope, 0.03 * std::abs(slope) + 2e-3) << spec << ", " << layer.name;
+    }
+  }
+}
+
+TEST(TorchModel, GradientsAreAddedInPlaceAndScaled) {
+  Held held("lenet");
+  const Batch batch = batch_of(kPictures, 8);
+  ASSERT_TRUE(held.model->add_gradient(batch, Loss::cross_entropy, 1).ok());
+  const FloatVector once = held.gradient;
+  EXPECT_TRUE(std::ranges::any_of(once, [](float g) { return g != 0; }));
+  ASSERT_TRUE(held.model->add_gradient(batch, Loss::cross_entropy, 0.5).ok());
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    ASSERT_NEAR(held.gradient[i], 1.5f * once[i], 1e-5f * std::abs(once[i]) + 1e-7f);
+  }
+}
+
+TEST(TorchModel, TheSameBatchGivesTheSameBits) {
+  const auto gradient_of = [](std::string_view spec) {
+    Held held(spec);
+    EXPECT_TRUE(held.model->add_gradient(batch_of(kPictures, 8), Loss::cross_entropy, 1).ok());
+    return held.gradient;
+  };
+  EXPECT_EQ(gradient_of("resnet8"), gradient_of("resnet8"));
+}
+
+TEST(TorchModel, TellsWhichGradientsAreReadyFromTheLastLayerToTheFirst) {
+  for (const auto* spec : {"lenet", "resnet8"}) {
+    Held held(spec);
+    std::vector<bool> told(held.gradient.size(), false);
+    std::uint64_t first_told = 0;
+    std::uint64_t last_told = 0;
+    FloatVector when_told(held.gradient.size());
+    const auto ready = [&](std::uint64_t first, std::uint64_t count) {
+      if (std::ranges::find(told, true) == told.end()) first_told = first;
+      last_told = first;
+      for (std::uint64_t i = first; i < first + count; ++i) {
+        ASSERT_FALSE(told[i]) << i << " twice";
+        told[i] = true;
+        when_told[i] = held.gradient[i];
+      }
+    };
+    const TorchModel::GradientReady hook(ready);
+    ASSERT_TRUE(
+        held.model->add_gradient(batch_of(kPictures, 8), Loss::cross_entropy, 1, &hook).ok());
+    EXPECT_EQ(std::ranges::find(told, false), told.end());
+    EXPECT_EQ(when_told, held.gradient) << "a gradient changed after it was ready";
+    EXPECT_GT(first_told, held.gradient.size() / 2);
+    EXPECT_LT(last_told, 1000u);
+  }
+}
+
+TEST(TorchModel, BatchNormKeepsItsStatisticsInTheBuffers) {
+  Held held("resnet8");
+  const FloatVector before(held.buffers().begin(), held.buffers().end());
+  const Batch batch = batch_of(kPictures, 8);
+  ASSERT_TRUE(held.model->evaluate(batch, Loss::cross_entropy).ok());
+  EXPECT_TRUE(std::ranges::equal(before, held.buffers())) << "evaluation must not change them";
+  ASSERT_TRUE(held.model->add_gradient(batch, Loss::cross_entropy, 1).ok());
+  EXPECT_FALSE(std::ranges::equal(before, held.buffers()));
+}
+
+TEST(TorchModel, EveryModelLearnsWhatItIsShown) {
+  const std::map<std::string, ExampleShape> models = {{"mlp:depth=0", kPictures},
+                                                      {"lenet", kPictures},
+                                                      {"resnet8", kPictures},
+                                                      {"chargpt:width=16,depth=1", kText}};
+  for (const auto& [spec, shape] : models) {
+    Held held(spec, shape);
+    const Batch batch = batch_of(shape, 32);
+    Optimizer adam(*parse_optimizer("adam"), held.gradient.size());
+    const double before = held.model->evaluate(batch, Loss::cross_entropy)->loss;
+    for (int step = 0; step < 60; ++step) {
+      std::ranges::fill(held.gradient, 0.0f);
+      ASSERT_TRUE(held.model->add_gradient(batch, Loss::cross_entropy, 1).ok());
+      adam.begin();
+      adam.apply(0, held.gradient, 1, 0.01, held.parameters());
+    }
+    const Result<Evaluation> after = held.model->evaluate(batch, Loss::cross_entropy);
+    ASSERT_TRUE(after.ok());
+    EXPECT_LT(after->loss, before / 2) << spec;
+    EXPECT_GT(after->accuracy, 0.7) << spec;
+    EXPECT_EQ(after->examples, batch.labels.size());
+  }
+}
+
+TEST(TorchModel, LossesAreTheirDefinitions) {
+  const ExampleShape two = {.dims = {1}, .classes = 2};
+  Batch batch;
+  batch.count = 2;
+  batch.features = {1, 2};
+  batch.labels = {0, 1};
+  Held held("mlp:depth=0", two);  // weights 2x1, then biases
+  std::ranges::copy(std::vector<float>{1, -1, 0.5f, 0}, held.values.begin());
+  // logits: (1.5, -1) and (2.5, -2)
+  const auto loss = [&](Loss kind) { return held.model->evaluate(batch, kind)->loss; };
+  const auto softplus = [](double x) { return std::log1p(std::exp(x)); };
+  EXPECT_NEAR(loss(Loss::cross_entropy), (softplus(-2.5) + softplus(4.5)) / 2, 1e-6);
+  EXPECT_NEAR(loss(Loss::mse), (0.25 + 1 + 6.25 + 9) / 4, 1e-6);
+  EXPECT_NEAR(loss(Loss::bce), (softplus(-1.5) + softplus(-1) + softplus(2.5) + softplus(2)) / 4,
+              1e-6);
+  EXPECT_EQ(held.model->evaluate(batch, Loss::cross_entropy)->accuracy, 0.5);
+
+  const ExampleShape line = {.task = DataTask::regression, .dims = {1}, .classes = 0, .outputs = 1};
+  Held regression("mlp:depth=0", line);
+  std::ranges::copy(std::vector<float>{2, 1}, regression.values.begin());
+  batch.labels.clear();
+  batch.targets = {3, 6};
+  EXPECT_NEAR(regression.model->evaluate(batch, Loss::mse)->loss, 0.5, 1e-6);
+  EXPECT_EQ(regression.model->evaluate(batch, Loss::cross_entropy).status().code(),
+            StatusCode::mismatch);
+}
+
+TEST(TorchModel, ALossThatIsNotFiniteIsAnError) {
+  Held held("lenet");
+  held.values[100] = std::nanf("");
+  const Status status =
+      held.model->add_gradient(batch_of(kPictures, 4), Loss::cross_entropy, 1).status();
+  EXPECT_EQ(status.code(), StatusCode::not_finite);
+  EXPECT_NE(status.text().find("learning rate"), std::string::npos) << status.text();
+}
+
+TEST(TorchModel, ABatchThatDoesNotFitIsAnError) {
+  Held held("mlp", kPictures);
+  Batch batch = batch_of(kPictures, 4);
+  batch.labels[2] = 9;  // of four classes
+  EXPECT_EQ(held.model->add_gradient(batch, Loss::cross_entropy, 1).status().code(),
+            StatusCode::mismatch);
+}
+
+TEST(ParseLoss, NamesTheNearest) {
+  EXPECT_EQ(*parse_loss("bce"), Loss::bce);
+  const Status status = parse_loss("cross_entopy").status();
+  EXPECT_NE(status.text().find("did you mean 'cross_entropy'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tributary

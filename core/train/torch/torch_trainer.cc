@@ -1,0 +1,268 @@
+#include "core/train/torch/torch_trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/base/checksum.h"
+#include "core/base/file.h"
+#include "core/optimizer/clip.h"
+#include "core/optimizer/optimizer.h"
+#include "core/train/batch_order.h"
+#include "core/train/network_plan.h"
+#include "core/train/shape_text.h"
+#include "core/train/torch/torch_model.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::uint32_t kEvaluationBatch = 256;
+constexpr std::uint64_t kScriptBytesMax = std::uint64_t{8} << 30;
+
+// Steps over the examples of one round.
+struct RoundSteps {
+  std::uint64_t first_example = 0;
+  std::uint32_t steps = 1;
+};
+
+class TorchTrainer final : public Trainer {
+ public:
+  TorchTrainer(TrainerOptions options, OpenTrainingData open_data)
+      : options_(std::move(options)), open_data_(std::move(open_data)) {}
+
+  Status prepare(const TrainingJob& job) override;
+  Result<TrainedUpdate> train(const TrainOrder& order) override;
+  Result<std::optional<Evaluation>> evaluate(std::span<const float> model) override;
+  void cancel() override { cancelled_ = true; }
+
+ private:
+  Result<std::unique_ptr<TorchModel>> open_model(const TrainingJob& job) const;
+  RoundSteps steps_of(const TrainOrder& order) const;
+  Result<double> add_gradient(std::uint64_t first_example, double scale);
+  Status train_gradient(const TrainOrder& order, TrainedUpdate& trained);
+  Status train_delta(const TrainOrder& order, TrainedUpdate& trained);
+  void clip(std::span<float> gradient) const;
+  Result<Evaluation> evaluate_all(std::span<const float> model);
+  Status check_model(std::span<const float> model) const;
+
+  const TrainerOptions options_;
+  const OpenTrainingData open_data_;
+  std::atomic<bool> cancelled_ = false;
+
+  std::optional<TrainingJob> job_;
+  Loss loss_ = Loss::cross_entropy;
+  TrainingData data_;
+  std::unique_ptr<TorchModel> model_;
+  std::unique_ptr<BatchOrder> order_;
+  FloatVector buffers_;  // of the model in training, where the model itself must not change
+  std::vector<std::uint32_t> indices_;
+  Batch batch_;
+};
+
+Status check_shape(const TrainingJob& job, const DataSet& data, std::string_view part) {
+  if (data.count() == 0) {
+    return Status(StatusCode::invalid_argument, {.what = fmt::format("{} data", part),
+                                                 .expected = "examples",
+                                                 .got = "none",
+                                                 .remedy = "check data.path and data.shard"});
+  }
+  if (data.shape() == job.input) return {};
+  return Status(StatusCode::mismatch,
+                {.what = fmt::format("{} data of this agent", part),
+                 .expected = fmt::format("what the job is about: {}", describe(job.input)),
+                 .got = describe(data.shape()),
+                 .remedy = "give this agent the job's data, or correct the job's input"});
+}
+
+Result<std::unique_ptr<TorchModel>> TorchTrainer::open_model(const TrainingJob& job) const {
+  if (!job.script) {
+    TRIBUTARY_ASSIGN(NetworkPlan plan, plan_network(job.model, job.input));
+    return TorchModel::make(std::move(plan));
+  }
+  if (options_.model_file.empty()) {
+    return Status(StatusCode::not_found,
+                  {.what = fmt::format("TorchScript '{}' of the job", job.model),
+                   .expected = "its file on this device",
+                   .got = "no setting trainer.model_file",
+                   .remedy = "copy the file here and name it in trainer.model_file"});
+  }
+  TRIBUTARY_ASSIGN(const Bytes file, read_file(options_.model_file, kScriptBytesMax));
+  if (hash64(file) != job.model_file_hash) {
+    return Status(
+        StatusCode::mismatch,
+        {.what = fmt::format("file '{}'", options_.model_file),
+         .expected = fmt::format("the job's TorchScript, hash {:016x}", job.model_file_hash),
+         .got = fmt::format("{:016x}", hash64(file)),
+         .remedy = "copy the job's file here"});
+  }
+  return TorchModel::load_script(file, options_.model_file, job.input);
+}
+
+Status TorchTrainer::prepare(const TrainingJob& job) {
+  job_.reset();
+  set_engine_threads(options_.threads);
+  TRIBUTARY_ASSIGN(loss_, parse_loss(job.loss));
+  TRIBUTARY_ASSIGN(data_, open_data_(job));
+  TRIBUTARY_TRY(check_shape(job, *data_.train, "training"));
+  if (data_.hold_out) TRIBUTARY_TRY(check_shape(job, *data_.hold_out, "hold-out"));
+  TRIBUTARY_ASSIGN(model_, open_model(job));
+  if (model_->layers().hash() != job.layer_map_hash) {
+    return Status(StatusCode::mismatch,
+                  {.what = fmt::format("layers of the model {}", job.model),
+                   .expected = fmt::format("the job's, hash {:016x}", job.layer_map_hash),
+                   .got = fmt::format("{:016x}, {} values", model_->layers().hash(),
+                                      model_->layers().values()),
+                   .remedy = "run the same version on coordinator and agents"});
+  }
+  order_ = std::make_unique<BatchOrder>(job.seed, options_.agent_id, data_.train->count());
+  buffers_.resize(model_->buffer_values());
+  job_ = job;
+  return {};
+}
+
+RoundSteps TorchTrainer::steps_of(const TrainOrder& order) const {
+  RoundSteps steps = {.steps = std::max(order.local_steps, 1u)};
+  if (!job_->gradient && job_->epochs > 0) {
+    const std::uint64_t examples = std::uint64_t{data_.train->count()} * job_->epochs;
+    steps.steps = static_cast<std::uint32_t>((examples + job_->batch_size - 1) / job_->batch_size);
+  }
+  steps.first_example = (order.round - 1) * steps.steps * job_->batch_size;
+  return steps;
+}
+
+Result<double> TorchTrainer::add_gradient(std::uint64_t first_example, double scale) {
+  if (cancelled_) return Status(StatusCode::cancelled, {.what = "training"});
+  order_->indices(first_example, job_->batch_size, indices_);
+  TRIBUTARY_TRY(data_.train->gather(indices_, batch_));
+  return model_->add_gradient(batch_, loss_, scale);
+}
+
+void TorchTrainer::clip(std::span<float> gradient) const {
+  if (job_->clip_value > 0) clip_by_value(gradient, static_cast<float>(job_->clip_value));
+  if (job_->clip_norm > 0) clip_by_norm(gradient, job_->clip_norm);
+}
+
+// The mean gradient over all steps, at the model as it came. What is to happen to buffers is said
+// in the gradient's units; see core/round/model_rule.h.
+Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trained) {
+  const std::uint64_t parameters = model_->parameter_values();
+  const std::span<float> update(trained.update);
+  std::ranges::copy(order.model.subspan(parameters), buffers_.begin());
+  model_->bind({.parameters = order.model.first(parameters),
+                .buffers = buffers_,
+                .gradients = update.first(parameters)});
+  const RoundSteps steps = steps_of(order);
+  for (std::uint32_t step = 0; step < steps.steps; ++step) {
+    const std::uint64_t first = steps.first_example + std::uint64_t{step} * job_->batch_size;
+    TRIBUTARY_ASSIGN(const double loss, add_gradient(first, 1.0 / steps.steps));
+    trained.loss += loss / steps.steps;
+  }
+  clip(update.first(parameters));
+  const auto rate = static_cast<float>(order.learning_rate);
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    update[parameters + i] = rate == 0 ? 0 : (order.model[parameters + i] - buffers_[i]) / rate;
+  }
+  trained.local_steps = steps.steps;
+  trained.examples = std::uint64_t{steps.steps} * job_->batch_size;
+  return {};
+}
+
+// How far the local optimizer goes. It begins anew with every round.
+Status TorchTrainer::train_delta(const TrainOrder& order, TrainedUpdate& trained) {
+  const std::uint64_t parameters = model_->parameter_values();
+  FloatVector working(order.model.begin(), order.model.end());
+  const std::span<float> weights = std::span(working).first(parameters);
+  const std::span<float> gradient = std::span(trained.update).first(parameters);
+  model_->bind({.parameters = weights,
+                .buffers = std::span(working).subspan(parameters),
+                .gradients = gradient});
+  Optimizer optimizer(job_->optimizer, parameters);
+  const RoundSteps steps = steps_of(order);
+  const auto pull = static_cast<float>(job_->proximal);
+  for (std::uint32_t step = 0; step < steps.steps; ++step) {
+    std::ranges::fill(gradient, 0.0f);
+    const std::uint64_t first = steps.first_example + std::uint64_t{step} * job_->batch_size;
+    TRIBUTARY_ASSIGN(const double loss, add_gradient(first, 1));
+    trained.loss += loss / steps.steps;
+    clip(gradient);
+    for (std::size_t i = 0; pull > 0 && i < parameters; ++i) {
+      gradient[i] += pull * (weights[i] - order.model[i]);
+    }
+    optimizer.begin();
+    optimizer.apply(0, gradient, 1, order.learning_rate, weights);
+  }
+  for (std::size_t i = 0; i < working.size(); ++i) {
+    trained.update[i] = working[i] - order.model[i];
+  }
+  trained.local_steps = steps.steps;
+  trained.examples = data_.train->count();
+  return {};
+}
+
+Result<Evaluation> TorchTrainer::evaluate_all(std::span<const float> model) {
+  const std::uint64_t parameters = model_->parameter_values();
+  std::ranges::copy(model.subspan(parameters), buffers_.begin());
+  model_->bind({.parameters = model.first(parameters), .buffers = buffers_, .gradients = {}});
+  Evaluation all;
+  double right = 0;
+  double loss = 0;
+  for (std::uint32_t first = 0; first < data_.hold_out->count(); first += kEvaluationBatch) {
+    if (cancelled_) return Status(StatusCode::cancelled, {.what = "evaluation"});
+    indices_.resize(std::min(kEvaluationBatch, data_.hold_out->count() - first));
+    std::iota(indices_.begin(), indices_.end(), first);
+    TRIBUTARY_TRY(data_.hold_out->gather(indices_, batch_));
+    TRIBUTARY_ASSIGN(const Evaluation part, model_->evaluate(batch_, loss_));
+    const auto weight = static_cast<double>(part.examples);
+    all.examples += part.examples;
+    loss += part.loss * weight;
+    right += part.accuracy * weight;
+  }
+  all.loss = loss / static_cast<double>(all.examples);
+  all.accuracy = right / static_cast<double>(all.examples);
+  return all;
+}
+
+Status TorchTrainer::check_model(std::span<const float> model) const {
+  if (job_ && model.size() == model_->layers().values()) return {};
+  return Status(StatusCode::mismatch,
+                {.what = "model to train",
+                 .expected = job_ ? fmt::format("{} values", model_->layers().values())
+                                  : "a job that was prepared",
+                 .got = fmt::format("{} values", model.size()),
+                 .remedy = "look for what the log says about the job"});
+}
+
+Result<std::optional<Evaluation>> TorchTrainer::evaluate(std::span<const float> model) {
+  TRIBUTARY_TRY(check_model(model));
+  if (!data_.hold_out) return std::optional<Evaluation>();
+  TRIBUTARY_ASSIGN(const Evaluation evaluation, evaluate_all(model));
+  return std::optional<Evaluation>(evaluation);
+}
+
+Result<TrainedUpdate> TorchTrainer::train(const TrainOrder& order) {
+  TRIBUTARY_TRY(check_model(order.model));
+  seed_engine(order.seed ^ order.round);
+  TrainedUpdate trained;
+  if (order.evaluate && data_.hold_out) {
+    TRIBUTARY_ASSIGN(trained.evaluation, evaluate_all(order.model));
+  }
+  trained.update.resize(order.model.size());
+  std::ranges::fill(trained.update, 0.0f);
+  Status status = job_->gradient ? train_gradient(order, trained) : train_delta(order, trained);
+  if (!status.ok()) return std::move(status).at(fmt::format("round {}", order.round));
+  return trained;
+}
+
+}  // namespace
+
+std::unique_ptr<Trainer> make_torch_trainer(TrainerOptions options, OpenTrainingData open_data) {
+  return std::make_unique<TorchTrainer>(std::move(options), std::move(open_data));
+}
+
+}  // namespace tributary

@@ -1,0 +1,242 @@
+#include "core/train/torch/torch_trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <thread>
+
+#include "core/base/random.h"
+#include "core/optimizer/optimizer.h"
+#include "core/train/network_plan.h"
+
+namespace tributary {
+namespace {
+
+const ExampleShape kShape = {.dims = {1, 16, 16}, .classes = 3};
+
+// Stripes whose direction is the label, and noise.
+std::shared_ptr<const DataSet> stripes(std::uint32_t count, std::uint64_t seed) {
+  const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
+  FeatureTable table = {.shape = kShape, .features = {}, .labels = {}, .targets = {}};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t label = random_bits(key, i) % 3;
+    table.labels.push_back(static_cast<std::uint16_t>(label));
+    for (std::uint32_t v = 0; v < 256; ++v) {
+      const std::uint32_t along = label == 0 ? v / 16 : label == 1 ? v % 16 : v / 16 + v % 16;
+      const float noise = uniform_01(random_bits(key, count + i * 256 + v)) - 0.5f;
+      table.features.push_back((along % 4 < 2 ? 0.5f : -0.5f) + noise);
+    }
+  }
+  auto data = make_table(std::move(table));
+  EXPECT_TRUE(data.ok()) << data.status().text();
+  return std::shared_ptr<const DataSet>(std::move(*data));
+}
+
+TrainingJob job_for(const std::string& model, bool gradient) {
+  TrainingJob job;
+  job.job = 1;
+  job.revision = 1;
+  job.seed = 5;
+  job.gradient = gradient;
+  job.model = model;
+  job.input = kShape;
+  job.batch_size = 16;
+  const Result<NetworkPlan> plan = plan_network(model, kShape);
+  EXPECT_TRUE(plan.ok()) << plan.status().text();
+  job.layer_map_hash = layer_map_of(*plan)->hash();
+  return job;
+}
+
+FloatVector first_model(const TrainingJob& job) {
+  return initial_model(*plan_network(job.model, job.input), job.seed);
+}
+
+std::unique_ptr<Trainer> trainer_for(std::string id = "agent") {
+  TrainerOptions options;
+  options.agent_id = std::move(id);
+  return make_torch_trainer(options, [](const TrainingJob&) {
+    return Result<TrainingData>(TrainingData{.train = stripes(200, 1), .hold_out = stripes(90, 2)});
+  });
+}
+
+TrainedUpdate trained(Trainer& trainer, const TrainOrder& order) {
+  Result<TrainedUpdate> update = trainer.train(order);
+  EXPECT_TRUE(update.ok()) << update.status().text();
+  return update.ok() ? std::move(*update) : TrainedUpdate{};
+}
+
+TEST(TorchTrainer, GradientsOfSeveralStepsAreTheirMean) {
+  const TrainingJob job = job_for("lenet", true);
+  const auto trainer = trainer_for();
+  ASSERT_TRUE(trainer->prepare(job).ok());
+  const FloatVector model = first_model(job);
+  const FloatVector kept = model;
+  const TrainedUpdate both =
+      trained(*trainer, {.round = 1, .model = model, .local_steps = 2, .learning_rate = 0.1});
+  EXPECT_EQ(model, kept);
+  EXPECT_EQ(both.examples, 32u);
+  EXPECT_EQ(both.local_steps, 2u);
+  const TrainedUpdate first =
+      trained(*trainer, {.round = 1, .model = model, .local_steps = 1, .learning_rate = 0.1});
+  const TrainedUpdate second =
+      trained(*trainer, {.round = 2, .model = model, .local_steps = 1, .learning_rate = 0.1});
+  EXPECT_NEAR(both.loss, (first.loss + second.loss) / 2, 1e-6);
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    ASSERT_NEAR(both.update[i], (first.update[i] + second.update[i]) / 2, 1e-6) << i;
+  }
+}
+
+TEST(TorchTrainer, TheSameOrderGivesTheSameBitsAndAgentsDiffer) {
+  const TrainingJob job = job_for("resnet8", false);
+  const FloatVector model = first_model(job);
+  const auto update_of = [&](const char* id) {
+    const auto trainer = trainer_for(id);
+    EXPECT_TRUE(trainer->prepare(job).ok());
+    return trained(*trainer, {.round = 3, .model = model, .local_steps = 3, .learning_rate = 0.1})
+        .update;
+  };
+  EXPECT_EQ(update_of("a"), update_of("a"));
+  EXPECT_NE(update_of("a"), update_of("b"));
+}
+
+// What the gradient mode says of a buffer, times the rate, is how far the buffer moved.
+TEST(TorchTrainer, BuffersMoveAlikeInBothModes) {
+  const FloatVector model = first_model(job_for("resnet8", true));
+  const auto update_of = [&](bool gradient) {
+    const auto trainer = trainer_for();
+    EXPECT_TRUE(trainer->prepare(job_for("resnet8", gradient)).ok());
+    return trained(*trainer, {.round = 1, .model = model, .local_steps = 1, .learning_rate = 0.5})
+        .update;
+  };
+  const FloatVector gradient = update_of(true);
+  const FloatVector delta = update_of(false);
+  const std::size_t parameters = gradient.size() - 2 * 16 * (3 + 2 * 2 + 4 * 2);
+  bool moved = false;
+  for (std::size_t i = parameters; i < gradient.size(); ++i) {
+    ASSERT_NEAR(-0.5f * gradient[i], delta[i], 1e-6) << i;
+    moved = moved || delta[i] != 0;
+  }
+  EXPECT_TRUE(moved);
+  // And one plain step of SGD is the gradient, times the rate.
+  for (std::size_t i = 0; i < parameters; ++i) {
+    ASSERT_NEAR(-0.5f * gradient[i], delta[i], 1e-6f) << i;
+  }
+}
+
+TEST(TorchTrainer, LocalEpochsTrainTheModel) {
+  TrainingJob job = job_for("lenet", false);
+  job.optimizer = *parse_optimizer("momentum");
+  job.epochs = 2;
+  const auto trainer = trainer_for();
+  ASSERT_TRUE(trainer->prepare(job).ok());
+  FloatVector model = first_model(job);
+  double loss = 0;
+  for (std::uint64_t round = 1; round <= 4; ++round) {
+    const TrainedUpdate update =
+        trained(*trainer, {.round = round, .model = model, .learning_rate = 0.02});
+    EXPECT_EQ(update.local_steps, 25u) << "400 examples by 16";
+    EXPECT_EQ(update.examples, 200u);
+    EXPECT_FALSE(update.evaluation.has_value());
+    for (std::size_t i = 0; i < model.size(); ++i) model[i] += update.update[i];
+    loss = update.loss;
+  }
+  EXPECT_LT(loss, 0.5);
+  const TrainedUpdate last =
+      trained(*trainer, {.round = 5, .model = model, .learning_rate = 0.02, .evaluate = true});
+  ASSERT_TRUE(last.evaluation.has_value());
+  EXPECT_EQ(last.evaluation->examples, 90u);
+  EXPECT_GT(last.evaluation->accuracy, 0.8) << "of a third by chance";
+}
+
+TEST(TorchTrainer, TheProximalTermHoldsBack) {
+  const auto distance = [](double mu) {
+    TrainingJob job = job_for("lenet", false);
+    job.proximal = mu;
+    const auto trainer = trainer_for();
+    EXPECT_TRUE(trainer->prepare(job).ok());
+    const FloatVector model = first_model(job);
+    double square = 0;
+    for (const float x :
+         trained(*trainer, {.round = 1, .model = model, .local_steps = 20, .learning_rate = 0.1})
+             .update) {
+      square += static_cast<double>(x) * x;
+    }
+    return std::sqrt(square);
+  };
+  EXPECT_LT(distance(2), 0.7 * distance(0));
+}
+
+TEST(TorchTrainer, ClipsTheGradientThatItGives) {
+  TrainingJob job = job_for("lenet", true);
+  job.clip_norm = 1e-3;
+  const auto trainer = trainer_for();
+  ASSERT_TRUE(trainer->prepare(job).ok());
+  const FloatVector model = first_model(job);
+  double square = 0;
+  for (const float x : trained(*trainer, {.round = 1, .model = model, .learning_rate = 1}).update) {
+    square += static_cast<double>(x) * x;
+  }
+  EXPECT_NEAR(std::sqrt(square), 1e-3, 1e-6);
+}
+
+TEST(TorchTrainer, SaysWhatDoesNotFit) {
+  const auto refusal = [](auto change) {
+    TrainingJob job = job_for("lenet", true);
+    change(job);
+    return trainer_for()->prepare(job);
+  };
+  EXPECT_TRUE(refusal([](TrainingJob&) {}).ok());
+  const Status data = refusal([](TrainingJob& job) { job.input.dims = {1, 28, 28}; });
+  EXPECT_EQ(data.code(), StatusCode::mismatch);
+  EXPECT_NE(data.text().find("1x16x16"), std::string::npos) << data.text();
+  EXPECT_EQ(refusal([](TrainingJob& job) { job.layer_map_hash ^= 1; }).code(),
+            StatusCode::mismatch);
+  EXPECT_EQ(refusal([](TrainingJob& job) { job.model = "lenett"; }).code(),
+            StatusCode::invalid_argument);
+  EXPECT_EQ(refusal([](TrainingJob& job) { job.loss = "hinge"; }).code(),
+            StatusCode::invalid_argument);
+  const Status script = refusal([](TrainingJob& job) { job.script = true; });
+  EXPECT_EQ(script.code(), StatusCode::not_found);
+  EXPECT_NE(script.text().find("trainer.model_file"), std::string::npos) << script.text();
+}
+
+TEST(TorchTrainer, ALossThatIsNotFiniteNamesTheRound) {
+  TrainingJob job = job_for("lenet", false);
+  const auto trainer = trainer_for();
+  ASSERT_TRUE(trainer->prepare(job).ok());
+  const FloatVector model = first_model(job);
+  const Status status =
+      trainer->train({.round = 7, .model = model, .local_steps = 50, .learning_rate = 1e30})
+          .status();
+  EXPECT_EQ(status.code(), StatusCode::not_finite);
+  EXPECT_NE(status.text().find("round 7"), std::string::npos) << status.text();
+  EXPECT_TRUE(trainer->train({.round = 8, .model = model, .learning_rate = 0.1}).ok())
+      << "the next round is a new one";
+}
+
+TEST(TorchTrainer, CanBeCancelledWhileItTrains) {
+  const auto trainer = trainer_for();
+  const TrainingJob job = job_for("lenet", false);
+  ASSERT_TRUE(trainer->prepare(job).ok());
+  const FloatVector model = first_model(job);
+  Status status;
+  std::thread thread([&] {
+    status =
+        trainer->train({.round = 1, .model = model, .local_steps = 1u << 30, .learning_rate = 0})
+            .status();
+  });
+  trainer->cancel();
+  thread.join();
+  EXPECT_EQ(status.code(), StatusCode::cancelled);
+}
+
+TEST(TorchTrainer, TrainsNothingBeforeItIsPrepared) {
+  const FloatVector model(10);
+  EXPECT_EQ(trainer_for()->train({.round = 1, .model = model}).status().code(),
+            StatusCode::mismatch);
+}
+
+}  // namespace
+}  // namespace tributary
