@@ -135,9 +135,10 @@ TEST(Shards, DependOnTheSeed) {
 TEST(Shards, StayAsTheyWere) {
   const auto labels = some_labels(16, 4);
   const auto even = make_shards({.seed = 5, .agents = 4}, 16, {}, 0);
-  EXPECT_THAT(even->at(0), ElementsAre(0, 0, 0, 0));
+  EXPECT_THAT(even->at(0), ElementsAre(2, 5, 8, 15));
   const auto skewed = make_shards({.seed = 5, .agents = 3, .dirichlet_alpha = 0.3}, 16, labels, 4);
-  EXPECT_THAT(*skewed, ElementsAre(ElementsAre(0), ElementsAre(0), ElementsAre(0)));
+  EXPECT_THAT(*skewed, ElementsAre(ElementsAre(1, 2, 4, 7, 9, 11, 14), ElementsAre(0, 10, 13),
+                                   ElementsAre(3, 5, 6, 8, 12, 15)));
 }
 
 TEST(Shards, SayWhatTheyNeed) {
