@@ -45,6 +45,7 @@ struct Options {
   double redo_models = 1;
   std::uint64_t vector_values = 150;  // beside a matrix of 320
   std::function<void(wire::JobT&)> change_job = {};
+  std::function<std::uint64_t(std::uint32_t agent)> examples_of = {};  // empty: 10
 };
 
 class Federation {
@@ -431,7 +432,7 @@ class Federation {
     act_agent(i, UpdateReady{.token = token,
                              .update = update,
                              .loss = 1,
-                             .examples = 10,
+                             .examples = options_.examples_of ? options_.examples_of(i) : 10,
                              .local_steps = 1,
                              .compute_s = 0.005});
     if (ride.agent->updates_taken() == before) ride.updates.pop_back();

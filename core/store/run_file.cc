@@ -67,6 +67,14 @@ Result<std::vector<AgentRecord>> RunFile::agents() {
   return agents;
 }
 
+Result<std::uint64_t> RunFile::last_round(std::uint64_t job) {
+  std::uint64_t last = 0;
+  TRIBUTARY_TRY(database_->each(
+      "SELECT coalesce(max(round), 0) FROM rounds WHERE job = ?",
+      [&](Rows& row) { return row.read(last); }, job));
+  return last;
+}
+
 Result<std::vector<AgentRoundRecord>> RunFile::agent_rounds(std::uint64_t job,
                                                             std::uint64_t round) {
   std::vector<AgentRoundRecord> reports;

@@ -57,6 +57,8 @@ class RunFile {
   // Ascending; last_round is the last one that is wanted.
   Result<std::vector<RoundRecord>> rounds(std::uint64_t job, std::uint64_t first_round,
                                           std::uint64_t last_round);
+  // 0: none is committed.
+  Result<std::uint64_t> last_round(std::uint64_t job);
   Result<std::vector<AgentRoundRecord>> agent_rounds(std::uint64_t job, std::uint64_t round);
 
   // The first rows_max after a number.
