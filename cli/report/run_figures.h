@@ -55,6 +55,7 @@ struct RunFigures {
   std::uint64_t aborts = 0;
   std::uint64_t contributions_missed = 0;  // asked for, and not in the commit
   std::uint64_t contributions_asked = 0;
+  // A share of what rounding explains: above 1 something was lost.
   std::optional<double> conservation_error_max;
 };
 

@@ -130,7 +130,8 @@ void add_health(std::vector<Tile>& tiles, const RunFigures& figures) {
   if (figures.conservation_error_max) {
     tiles.push_back({.name = "Largest conservation error",
                      .value = text_of(Quantity::one, *figures.conservation_error_max),
-                     .more = "updates against contributions and residuals"});
+                     .more = "of what rounding explains: 1 is the bound",
+                     .bad = *figures.conservation_error_max > 1});
   }
 }
 

@@ -334,14 +334,30 @@ ByAgent without_bridges(const ByAgent& lines) {
   return out;
 }
 
+// What was measured both ways is two lines for each agent; otherwise its name alone says it all.
+struct Ways {
+  bool up = false;
+  bool down = false;
+  void take(bool to_agent) { (to_agent ? down : up) = true; }
+  std::string name_of(const LinkRow& row) const {
+    return up && down ? row.agent_id + (row.to_agent ? " ↓" : " ↑") : row.agent_id;
+  }
+};
+
 LinkLines link_lines(const RunData& data) {
+  Ways latency;
+  Ways bandwidth;
+  for (const LinkRow& row : data.links) {
+    if (std::isfinite(row.alpha_s)) latency.take(row.to_agent);
+    if (row.beta_s_per_byte > 0) bandwidth.take(row.to_agent);
+  }
   LinkLines lines;
   for (const LinkRow& row : data.links) {
     if (std::isfinite(row.alpha_s)) {
-      lines.latency[row.agent_id].push_back({row.time_s, row.alpha_s});
+      lines.latency[latency.name_of(row)].push_back({row.time_s, row.alpha_s});
     }
     if (row.beta_s_per_byte > 0 && std::isfinite(row.beta_s_per_byte)) {
-      lines.bandwidth[row.agent_id].push_back({row.time_s, 8 / row.beta_s_per_byte});
+      lines.bandwidth[bandwidth.name_of(row)].push_back({row.time_s, 8 / row.beta_s_per_byte});
     }
   }
   return {.latency = without_bridges(lines.latency), .bandwidth = without_bridges(lines.bandwidth)};
