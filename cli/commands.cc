@@ -41,6 +41,7 @@ std::vector<Command> all_commands() {
   commands.push_back(sim_run_command());
   commands.push_back(demo_command());
   commands.push_back(load_command());
+  commands.push_back(report_command());
   return commands;
 }
 

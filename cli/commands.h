@@ -30,6 +30,7 @@ Command keys_revoke_command();
 Command keys_show_command();
 Command load_command();
 Command plan_table_command();
+Command report_command();
 Command sim_run_command();
 
 std::span<const Noun> all_nouns();

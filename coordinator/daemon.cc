@@ -474,7 +474,9 @@ Status CoordinatorDaemon::run() {
   }
   if (desk_) desk_->close();
   control_.reset();
-  evaluator_.reset();  // drops what it is at
+  evaluator_.reset();       // drops what it is at
+  until_gauges_kept_ = 0;   // what was sent and received in all is kept in any case
+  export_metrics();
   take_evaluations();
   journal_thread_.reset();
   if (keeping_) keep(under_way_);  // it did not get to them

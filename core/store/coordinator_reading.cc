@@ -136,6 +136,23 @@ Result<std::optional<EpochRecord>> CoordinatorReading::epoch(std::uint64_t job,
   return std::optional(std::move(epoch));
 }
 
+Result<std::vector<EpochRecord>> CoordinatorReading::epochs(std::uint64_t job) {
+  std::vector<EpochRecord> epochs;
+  const auto add = [&](Rows& row) -> Status {
+    EpochRecord& epoch = epochs.emplace_back();
+    epoch.job = job;
+    ByteSpan members;
+    TRIBUTARY_TRY(row.read(epoch.epoch, epoch.first_round, members));
+    TRIBUTARY_ASSIGN(epoch.members, unpack_members(members, database_.path()));
+    return {};
+  };
+  TRIBUTARY_TRY(
+      database_.each("SELECT epoch, first_round, member_list FROM epochs WHERE job = ? "
+                     "ORDER BY epoch",
+                     add, job));
+  return epochs;
+}
+
 Result<std::vector<RoundRecord>> CoordinatorReading::rounds(std::uint64_t job,
                                                             std::uint64_t first_round,
                                                             std::uint64_t last_round) {

@@ -24,6 +24,8 @@ class CoordinatorReading {
   // Rounds first_round to last_round of a job, ascending.
   Result<std::vector<RoundRecord>> rounds(std::uint64_t job, std::uint64_t first_round,
                                           std::uint64_t last_round);
+  // Ascending.
+  Result<std::vector<EpochRecord>> epochs(std::uint64_t job);
 
  private:
   Status restore_job(RestoredJob& job, std::uint64_t history_rounds_max);

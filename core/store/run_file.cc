@@ -27,6 +27,13 @@ class Gap {
   std::optional<double> read_;
 };
 
+Status read_metric(Rows& row, std::vector<StoredMetric>& metrics) {
+  StoredMetric& metric = metrics.emplace_back();
+  Gap value(metric.value);
+  return row.read(metric.number, metric.at_wall_ns, metric.name, value.read(), metric.job,
+                  metric.round, metric.agent_id);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<RunFile>> RunFile::open(const std::string& path) {
@@ -67,16 +74,34 @@ Result<std::vector<AgentRecord>> RunFile::agents() {
   return agents;
 }
 
-Result<std::uint64_t> RunFile::last_round(std::uint64_t job) {
-  std::uint64_t last = 0;
+Result<std::vector<RoundDate>> RunFile::round_dates(std::uint64_t job, std::uint64_t first_round,
+                                                    std::uint64_t last_round) {
+  std::vector<RoundDate> dates;
+  const auto add = [&](Rows& row) {
+    RoundDate& date = dates.emplace_back();
+    return row.read(date.round, date.committed_wall_ns);
+  };
   TRIBUTARY_TRY(database_->each(
-      "SELECT coalesce(max(round), 0) FROM rounds WHERE job = ?",
-      [&](Rows& row) { return row.read(last); }, job));
-  return last;
+      "SELECT round, committed_wall_ns FROM rounds WHERE job = ? AND round BETWEEN ? AND ? "
+      "ORDER BY round",
+      add, job, first_round, last_round));
+  return dates;
+}
+
+Result<std::uint64_t> RunFile::last_round(std::uint64_t job) {
+  std::optional<std::uint64_t> last;
+  TRIBUTARY_TRY(database_->first("SELECT max(round) FROM rounds WHERE job = ?", std::tie(last), job)
+                    .status());
+  return last.value_or(0);
+}
+
+Result<std::vector<EpochRecord>> RunFile::epochs(std::uint64_t job) {
+  return CoordinatorReading(*database_).epochs(job);
 }
 
 Result<std::vector<AgentRoundRecord>> RunFile::agent_rounds(std::uint64_t job,
-                                                            std::uint64_t round) {
+                                                            std::uint64_t first_round,
+                                                            std::uint64_t last_round) {
   std::vector<AgentRoundRecord> reports;
   const auto add = [&](Rows& row) -> Status {
     AgentRoundRecord& report = reports.emplace_back();
@@ -94,8 +119,8 @@ Result<std::vector<AgentRoundRecord>> RunFile::agent_rounds(std::uint64_t job,
   TRIBUTARY_TRY(database_->each(
       "SELECT r.job, round, epoch, attempt, agent_id, loss, examples, compute_s, encode_s, wait_s, "
       "update_norm, residual_norm, bytes_up, bytes_down FROM agent_rounds r JOIN agents "
-      "USING (agent) WHERE r.job = ? AND round = ? ORDER BY agent_id",
-      add, job, round));
+      "USING (agent) WHERE r.job = ? AND round BETWEEN ? AND ? ORDER BY round, agent_id",
+      add, job, first_round, last_round));
   return reports;
 }
 
@@ -119,16 +144,19 @@ Result<std::vector<StoredEvent>> RunFile::events(std::int64_t after, std::uint32
 Result<std::vector<StoredMetric>> RunFile::metrics(std::string_view name, std::int64_t after,
                                                    std::uint32_t rows_max) {
   std::vector<StoredMetric> metrics;
-  const auto add = [&](Rows& row) -> Status {
-    StoredMetric& metric = metrics.emplace_back();
-    Gap value(metric.value);
-    return row.read(metric.number, metric.at_wall_ns, metric.name, value.read(), metric.job,
-                    metric.round, metric.agent_id);
-  };
-  TRIBUTARY_TRY(
-      database_->each("SELECT metric, at_wall_ns, name, value, job, round, agent_id FROM metrics "
-                      "WHERE name = ? AND metric > ? ORDER BY metric LIMIT ?",
-                      add, name, after, rows_max));
+  TRIBUTARY_TRY(database_->each(
+      "SELECT metric, at_wall_ns, name, value, job, round, agent_id FROM metrics "
+      "WHERE name = ? AND metric > ? ORDER BY metric LIMIT ?",
+      [&](Rows& row) { return read_metric(row, metrics); }, name, after, rows_max));
+  return metrics;
+}
+
+Result<std::vector<StoredMetric>> RunFile::metrics(std::int64_t after, std::uint32_t rows_max) {
+  std::vector<StoredMetric> metrics;
+  TRIBUTARY_TRY(database_->each(
+      "SELECT metric, at_wall_ns, name, value, job, round, agent_id FROM metrics "
+      "WHERE metric > ? ORDER BY metric LIMIT ?",
+      [&](Rows& row) { return read_metric(row, metrics); }, after, rows_max));
   return metrics;
 }
 

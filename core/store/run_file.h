@@ -41,6 +41,13 @@ struct StoredMetric {
   std::string agent_id;
 };
 
+// When a round was committed, by the calendar: RoundRecord's own times are of a process's clock,
+// and begin anew with each restart.
+struct RoundDate {
+  std::uint64_t round = 0;
+  std::int64_t committed_wall_ns = 0;
+};
+
 struct StoredLinkSample {
   std::int64_t number = 0;
   LinkSampleRecord sample;
@@ -57,14 +64,24 @@ class RunFile {
   // Ascending; last_round is the last one that is wanted.
   Result<std::vector<RoundRecord>> rounds(std::uint64_t job, std::uint64_t first_round,
                                           std::uint64_t last_round);
-  // 0: none is committed.
+  Result<std::vector<RoundDate>> round_dates(std::uint64_t job, std::uint64_t first_round,
+                                             std::uint64_t last_round);
+  // The number of the last committed round; 0 before the first.
   Result<std::uint64_t> last_round(std::uint64_t job);
-  Result<std::vector<AgentRoundRecord>> agent_rounds(std::uint64_t job, std::uint64_t round);
+  Result<std::vector<AgentRoundRecord>> agent_rounds(std::uint64_t job, std::uint64_t round) {
+    return agent_rounds(job, round, round);
+  }
+  Result<std::vector<AgentRoundRecord>> agent_rounds(std::uint64_t job, std::uint64_t first_round,
+                                                     std::uint64_t last_round);
+  // All that are kept: those of rounds that are.
+  Result<std::vector<EpochRecord>> epochs(std::uint64_t job);
 
   // The first rows_max after a number.
   Result<std::vector<StoredEvent>> events(std::int64_t after, std::uint32_t rows_max);
   Result<std::vector<StoredMetric>> metrics(std::string_view name, std::int64_t after,
                                             std::uint32_t rows_max);
+  // Of all names.
+  Result<std::vector<StoredMetric>> metrics(std::int64_t after, std::uint32_t rows_max);
   Result<std::vector<StoredLinkSample>> link_samples(std::int64_t after, std::uint32_t rows_max);
 
   // For questions that nobody thought of here.

@@ -1,0 +1,392 @@
+#include "cli/report/run_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "core/store/readable.h"
+#include "schemas/frame.h"
+
+namespace tributary::report {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+// So much of each, and no more, is held in memory; a report says what it leaves out.
+constexpr std::uint64_t kRoundsMax = 200'000;
+constexpr std::size_t kMetricsMax = 1'000'000;
+constexpr std::size_t kLinksMax = 500'000;
+constexpr std::size_t kTroublesMax = 50;
+constexpr std::uint32_t kPage = 2'000;
+
+std::string text_of(const flatbuffers::String* text) { return text ? text->str() : std::string(); }
+
+const wire::Frame* frame_in(const SharedBytes& bytes) {
+  if (!bytes) return nullptr;
+  const Result<const wire::Frame*> frame = open_frame(ByteSpan(*bytes));
+  return frame.ok() ? *frame : nullptr;
+}
+
+template <typename List>
+void add_once(List& list, const std::string& text) {
+  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+}
+
+template <typename Member>
+std::string joined(const std::vector<ExchangeUse>& exchanges, Member member) {
+  std::vector<std::string> texts;
+  for (const ExchangeUse& exchange : exchanges) add_once(texts, exchange.*member);
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : " + ") + text;
+  return all;
+}
+
+// A mean of what is finite.
+class Mean {
+ public:
+  void take(double value) {
+    if (!std::isfinite(value)) return;
+    sum_ += value;
+    count_ += 1;
+  }
+  double value() const { return count_ > 0 ? sum_ / count_ : kNone; }
+
+ private:
+  double sum_ = 0;
+  double count_ = 0;
+};
+
+class Reading {
+ public:
+  Reading(RunFile& file, RunData& data) : file_(file), data_(data) {}
+
+  Status read(const JobRecord& job) {
+    data_.job = job.job;
+    read_job(job);
+    TRIBUTARY_TRY(read_epochs());
+    TRIBUTARY_TRY(read_rounds());
+    TRIBUTARY_TRY(read_agents());
+    TRIBUTARY_TRY(read_metrics());
+    TRIBUTARY_TRY(read_links());
+    return read_events();
+  }
+
+ private:
+  void read_job(const JobRecord& job) {
+    data_.state = wire::EnumNameJobState(job.state);
+    data_.state_reason = job.state_reason;
+    const wire::Frame* const frame = frame_in(job.definition);
+    const wire::Job* const wire = frame ? frame->message_as_Job() : nullptr;
+    if (!wire) return;
+    data_.job_name = text_of(wire->name());
+    data_.rounds_wanted = wire->rounds();
+    if (wire->model()) data_.model = text_of(wire->model()->name());
+    if (!wire->layer_map() || !wire->layer_map()->layers()) return;
+    for (const wire::Layer* layer : *wire->layer_map()->layers()) {
+      data_.parameters += layer->values();
+    }
+  }
+
+  Status read_epochs() {
+    TRIBUTARY_ASSIGN(const std::vector<EpochRecord> epochs, file_.epochs(data_.job));
+    for (const EpochRecord& epoch : epochs) {
+      std::vector<std::string>& members = members_[epoch.epoch];
+      for (const MemberRecord& member : epoch.members) members.push_back(member.agent_id);
+    }
+    return {};
+  }
+
+  // --- rounds
+
+  Status read_rounds() {
+    TRIBUTARY_ASSIGN(const std::uint64_t last, file_.last_round(data_.job));
+    std::uint64_t first = 1;
+    if (last > kRoundsMax) {
+      first = last - kRoundsMax + 1;
+      data_.left_out.push_back(
+          fmt::format("Of {} rounds only the last {} are in this report.", last, kRoundsMax));
+    }
+    for (; first <= last; first += kPage) {
+      TRIBUTARY_TRY(read_page(first, std::min<std::uint64_t>(last, first + kPage - 1)));
+    }
+    return {};
+  }
+
+  Status read_page(std::uint64_t first, std::uint64_t last) {
+    TRIBUTARY_ASSIGN(const std::vector<RoundDate> dates, file_.round_dates(data_.job, first, last));
+    TRIBUTARY_ASSIGN(const std::vector<RoundRecord> records, file_.rounds(data_.job, first, last));
+    const std::size_t begin = data_.rounds.size();
+    auto date = dates.begin();
+    for (const RoundRecord& record : records) {
+      while (date != dates.end() && date->round < record.id.round) ++date;
+      if (date == dates.end() || date->round != record.id.round) continue;
+      add_round(record, date->committed_wall_ns);
+    }
+    return read_reports(begin, first, last);
+  }
+
+  void add_round(const RoundRecord& record, std::int64_t committed_wall_ns) {
+    const auto length_s = static_cast<double>(record.committed_at_ns - record.began_at_ns) / 1e9;
+    if (data_.rounds.empty()) {
+      data_.began_wall_ns = committed_wall_ns - (record.committed_at_ns - record.began_at_ns);
+    }
+    RoundRow& row = data_.rounds.emplace_back();
+    row.round = record.id.round;
+    row.attempt = record.id.attempt;
+    row.ended_s = seconds_of(committed_wall_ns);
+    row.began_s = row.ended_s - length_s;
+    row.members = row.asked = record.members;
+    row.bytes_up = record.bytes_up;
+    row.bytes_down = record.bytes_down;
+    row.model_hash = record.model_hash;
+    count_contributors(record, row);
+    const wire::Frame* const frame = frame_in(record.plan);
+    if (const wire::Plan* plan = frame ? frame->message_as_Plan() : nullptr) {
+      read_plan(*plan, record, row);
+    }
+  }
+
+  void count_contributors(const RoundRecord& record, RoundRow& row) {
+    std::set<std::uint32_t> used;
+    for (const OutcomeRecord& outcome : record.outcomes) used.insert(outcome.contributor_set);
+    std::vector<std::uint8_t> any;
+    for (const std::uint32_t place : used) {
+      const ContributorSetRecord& set = record.contributor_sets[place];
+      any.resize(std::max(any.size(), set.bits.size()));
+      for (std::size_t i = 0; i < set.bits.size(); ++i) any[i] |= set.bits[i];
+    }
+    for (const std::uint8_t byte : any) {
+      row.contributors += static_cast<std::uint32_t>(std::popcount(byte));
+    }
+    const auto members = members_.find(record.id.epoch);
+    if (members == members_.end()) return;
+    for (std::size_t i = 0; i < members->second.size(); ++i) {
+      AgentRow& agent = agents_[members->second[i]];
+      ++agent.rounds_member;
+      if (i / 8 < any.size() && (any[i / 8] >> (i % 8) & 1) != 0) ++agent.rounds_contributed;
+    }
+  }
+
+  static void read_plan(const wire::Plan& plan, const RoundRecord& record, RoundRow& row) {
+    row.planned = true;
+    if (plan.participants() && plan.participants()->size() > 0) {
+      row.asked = 0;
+      for (const std::uint8_t byte : *plan.participants()) {
+        row.asked += static_cast<std::uint32_t>(std::popcount(byte));
+      }
+    }
+    if (const wire::Reason* reason = plan.reason()) {
+      row.trigger = wire::EnumNameTrigger(reason->trigger());
+      row.sentence = text_of(reason->sentence());
+    }
+    if (!plan.exchanges() || !plan.buckets()) return;
+    for (const wire::Exchange* exchange : *plan.exchanges()) {
+      row.exchanges.push_back({.codec = text_of(exchange->codec()),
+                               .collective = wire::EnumNameCollective(exchange->collective()),
+                               .ratio = exchange->ratio()});
+    }
+    for (const wire::Bucket* bucket : *plan.buckets()) {
+      if (bucket->exchange() < row.exchanges.size()) {
+        row.exchanges[bucket->exchange()].values += bucket->values();
+      }
+    }
+    for (const OutcomeRecord& outcome : record.outcomes) {
+      if (outcome.bucket >= plan.buckets()->size()) continue;
+      const std::uint64_t bytes = std::uint64_t{4} * plan.buckets()->Get(outcome.bucket)->values();
+      row.dense_bytes_up += bytes * record.contributor_sets[outcome.contributor_set].contributors;
+      row.dense_bytes_down += bytes * record.members;
+    }
+    std::erase_if(row.exchanges, [](const ExchangeUse& exchange) { return exchange.values == 0; });
+    std::ranges::stable_sort(row.exchanges, std::greater<>(), &ExchangeUse::values);
+  }
+
+  // Reports of one round are neighbours.
+  Status read_reports(std::size_t begin, std::uint64_t first, std::uint64_t last) {
+    TRIBUTARY_ASSIGN(const std::vector<AgentRoundRecord> reports,
+                     file_.agent_rounds(data_.job, first, last));
+    auto report = reports.begin();
+    for (std::size_t i = begin; i < data_.rounds.size(); ++i) {
+      RoundRow& row = data_.rounds[i];
+      Mean loss;
+      Mean compute;
+      Mean encode;
+      Mean wait;
+      while (report != reports.end() && report->id.round < row.round) ++report;
+      for (; report != reports.end() && report->id.round == row.round; ++report) {
+        ++row.reports;
+        loss.take(report->loss);
+        compute.take(report->compute_s);
+        encode.take(report->encode_s);
+        wait.take(report->wait_s);
+        take_report(*report, row);
+      }
+      row.train_loss = loss.value();
+      row.compute_s = compute.value();
+      row.encode_s = encode.value();
+      row.wait_s = wait.value();
+    }
+    return {};
+  }
+
+  void take_report(const AgentRoundRecord& report, const RoundRow& row) {
+    AgentRow& agent = agents_[report.agent_id];
+    ++agent.reports;
+    agent.compute_s += report.compute_s;
+    agent.train_loss = report.loss;
+    if (data_.metrics.size() >= kMetricsMax) return;
+    data_.metrics.push_back({.name = "agent_loss",
+                             .agent_id = report.agent_id,
+                             .round = row.round,
+                             .time_s = row.ended_s,
+                             .value = report.loss});
+  }
+
+  // --- what else is known
+
+  Status read_agents() {
+    TRIBUTARY_ASSIGN(const std::vector<AgentRecord> known, file_.agents());
+    for (const AgentRecord& agent : known) {
+      const auto place = agents_.find(agent.agent_id);
+      if (place == agents_.end()) continue;  // of another job
+      place->second.device_model = agent.device_model;
+      place->second.build = agent.build;
+    }
+    for (auto& [agent_id, agent] : agents_) {
+      agent.agent_id = agent_id;
+      agent.compute_s =
+          agent.reports > 0 ? agent.compute_s / static_cast<double>(agent.reports) : kNone;
+      if (agent.reports == 0) agent.train_loss = kNone;
+      data_.agents.push_back(agent);
+    }
+    return {};
+  }
+
+  Status read_metrics() {
+    for (std::int64_t after = 0;;) {
+      TRIBUTARY_ASSIGN(const std::vector<StoredMetric> page, file_.metrics(after, kPage));
+      if (page.empty()) return {};
+      after = page.back().number;
+      for (const StoredMetric& metric : page) {
+        if (metric.job != 0 && metric.job != data_.job) continue;
+        if (data_.metrics.size() >= kMetricsMax) {
+          data_.left_out.push_back(
+              fmt::format("Only the first {} readings are in this report.", kMetricsMax));
+          return {};
+        }
+        data_.metrics.push_back({.name = metric.name,
+                                 .agent_id = metric.agent_id,
+                                 .round = metric.round,
+                                 .time_s = seconds_of(metric.at_wall_ns),
+                                 .value = metric.value});
+      }
+    }
+  }
+
+  Status read_links() {
+    std::set<std::string> wanted;
+    for (const AgentRow& agent : data_.agents) wanted.insert(agent.agent_id);
+    for (std::int64_t after = 0;;) {
+      TRIBUTARY_ASSIGN(const std::vector<StoredLinkSample> page, file_.link_samples(after, kPage));
+      if (page.empty()) return {};
+      after = page.back().number;
+      for (const StoredLinkSample& stored : page) {
+        const LinkSampleRecord& sample = stored.sample;
+        const bool to_agent = !sample.to.empty();
+        const std::string& agent = to_agent ? sample.to : sample.from;
+        if (!wanted.contains(agent)) continue;
+        if (data_.links.size() >= kLinksMax) {
+          data_.left_out.push_back(
+              fmt::format("Only the first {} link samples are in this report.", kLinksMax));
+          return {};
+        }
+        data_.links.push_back({.agent_id = agent,
+                               .time_s = seconds_of(sample.at_wall_ns),
+                               .to_agent = to_agent,
+                               .alpha_s = sample.alpha_s,
+                               .beta_s_per_byte = sample.beta_s_per_byte});
+      }
+    }
+  }
+
+  Status read_events() {
+    std::map<std::tuple<LogLevel, std::string, std::string>, TroubleRow> troubles;
+    for (std::int64_t after = 0;;) {
+      TRIBUTARY_ASSIGN(const std::vector<StoredEvent> page, file_.events(after, kPage));
+      if (page.empty()) break;
+      after = page.back().number;
+      for (const StoredEvent& event : page) {
+        if (event.job != 0 && event.job != data_.job) continue;
+        if (event.name == "round_aborted") ++data_.aborts;
+        if (event.name == "replica_diverged") ++data_.divergences;
+        if (event.level < LogLevel::warning) continue;
+        TroubleRow& row = troubles[{event.level, event.name, event.reason}];
+        row.level = event.level;
+        row.name = event.name;
+        row.reason = event.reason;
+        row.last_round = event.round;
+        row.last_text = event.text;
+        ++row.count;
+      }
+    }
+    for (auto& [key, row] : troubles) data_.troubles.push_back(std::move(row));
+    std::ranges::stable_sort(data_.troubles, std::greater<>(), &TroubleRow::count);
+    if (data_.troubles.size() > kTroublesMax) {
+      data_.left_out.push_back(fmt::format("Of {} kinds of trouble the {} most frequent are shown.",
+                                           data_.troubles.size(), kTroublesMax));
+      data_.troubles.resize(kTroublesMax);
+    }
+    return {};
+  }
+
+  double seconds_of(std::int64_t wall_ns) const {
+    return static_cast<double>(wall_ns - data_.began_wall_ns) / 1e9;
+  }
+
+  RunFile& file_;
+  RunData& data_;
+  std::map<std::uint32_t, std::vector<std::string>> members_;  // by epoch
+  std::map<std::string, AgentRow> agents_;
+};
+
+Result<JobRecord> find_job(RunFile& file, const std::string& wanted) {
+  TRIBUTARY_ASSIGN(const std::vector<JobRecord> jobs, file.jobs());
+  std::string names;
+  for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
+    const std::string name = readable_job_name(job->definition).value_or("");
+    if (wanted.empty() || wanted == name || wanted == fmt::format("{}", job->job)) return *job;
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
+  }
+  return Status(StatusCode::not_found,
+                {.what = "job in the journal",
+                 .expected = jobs.empty() ? "at least one" : "one of " + names,
+                 .got = wanted.empty() ? "none" : fmt::format("'{}'", wanted),
+                 .remedy = jobs.empty() ? "has a job been submitted to this coordinator?"
+                                        : "give a name that it has, or its number"});
+}
+
+}  // namespace
+
+std::string RoundRow::codecs() const { return joined(exchanges, &ExchangeUse::codec); }
+std::string RoundRow::collectives() const { return joined(exchanges, &ExchangeUse::collective); }
+double RoundRow::ratio() const { return exchanges.empty() ? kNone : exchanges.front().ratio; }
+
+std::map<std::string, std::vector<MetricRow>> RunData::metric(std::string_view name) const {
+  std::map<std::string, std::vector<MetricRow>> found;
+  for (const MetricRow& row : metrics) {
+    if (row.name == name) found[row.agent_id].push_back(row);
+  }
+  return found;
+}
+
+Result<RunData> read_run(RunFile& file, const std::string& job) {
+  TRIBUTARY_ASSIGN(const JobRecord record, find_job(file, job));
+  RunData data;
+  TRIBUTARY_TRY(Reading(file, data).read(record));
+  return data;
+}
+
+}  // namespace tributary::report

@@ -1,0 +1,147 @@
+#include "cli/report/run_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace tributary::report {
+namespace {
+
+struct Evaluation {
+  std::optional<double> last;
+  std::optional<double> best;
+  bool by_agents = false;
+};
+
+// The agents' means, round by round.
+std::vector<double> means(const std::map<std::string, std::vector<MetricRow>>& by_agent) {
+  std::map<std::uint64_t, std::pair<double, double>> sums;
+  for (const auto& [agent, rows] : by_agent) {
+    for (const MetricRow& row : rows) {
+      if (!std::isfinite(row.value)) continue;
+      sums[row.round].first += row.value;
+      sums[row.round].second += 1;
+    }
+  }
+  std::vector<double> out;
+  for (const auto& [round, sum] : sums) out.push_back(sum.first / sum.second);
+  return out;
+}
+
+Evaluation evaluation(const RunData& data, std::string_view name) {
+  const auto by_agent = data.metric(name);
+  Evaluation out;
+  std::vector<double> values;
+  if (const auto own = by_agent.find(""); own != by_agent.end()) {
+    for (const MetricRow& row : own->second) {
+      if (std::isfinite(row.value)) values.push_back(row.value);
+    }
+  } else {
+    values = means(by_agent);
+    out.by_agents = !values.empty();
+  }
+  if (values.empty()) return out;
+  out.last = values.back();
+  out.best = *std::ranges::max_element(values);
+  return out;
+}
+
+std::optional<std::uint64_t> sum_of_metric(const RunData& data, std::string_view name) {
+  const auto by_agent = data.metric(name);
+  const auto own = by_agent.find("");
+  if (own == by_agent.end()) return std::nullopt;
+  double sum = 0;
+  for (const MetricRow& row : own->second) sum += std::isfinite(row.value) ? row.value : 0;
+  return static_cast<std::uint64_t>(std::clamp(sum, 0.0, 9e18));
+}
+
+std::string plan_text(const RoundRow& row) {
+  std::string text = row.codecs();
+  if (const double ratio = row.ratio(); std::isfinite(ratio) && ratio != 1) {
+    text += fmt::format(", {:.3g} kept", ratio);
+  }
+  return text + ", " + row.collectives();
+}
+
+void count_plans(const RunData& data, RunFigures& out) {
+  const RoundRow* before = nullptr;
+  for (const RoundRow& row : data.rounds) {
+    if (!row.planned) continue;
+    std::set<std::string> codecs;
+    std::set<std::string> collectives;
+    for (const ExchangeUse& exchange : row.exchanges) {
+      codecs.insert(exchange.codec);
+      collectives.insert(exchange.collective);
+    }
+    for (const std::string& codec : codecs) ++out.codecs[codec];
+    for (const std::string& collective : collectives) ++out.collectives[collective];
+    if (before && plan_text(*before) != plan_text(row)) {
+      out.switches.push_back({.round = row.round,
+                              .at_s = row.began_s,
+                              .from = plan_text(*before),
+                              .to = plan_text(row),
+                              .trigger = row.trigger,
+                              .sentence = row.sentence});
+    }
+    before = &row;
+  }
+}
+
+void count_bytes(const RunData& data, RunFigures& out) {
+  std::uint64_t dense_up = 0;
+  std::uint64_t dense_down = 0;
+  for (const RoundRow& row : data.rounds) {
+    out.bytes_up += row.bytes_up;
+    out.bytes_down += row.bytes_down;
+    dense_up += row.dense_bytes_up;
+    dense_down += row.dense_bytes_down;
+    out.contributions_asked += row.asked;
+    out.contributions_missed += row.asked - std::min(row.asked, row.contributors);
+  }
+  if (!std::ranges::all_of(data.rounds, &RoundRow::planned)) return;
+  out.bytes_dense_up = dense_up;
+  out.bytes_dense_down = dense_down;
+}
+
+}  // namespace
+
+RunFigures figures_of(const RunData& data) {
+  RunFigures out;
+  out.job = data.job;
+  out.job_name = data.job_name;
+  out.state = data.state;
+  out.rounds = data.rounds.size();
+  out.rounds_wanted = data.rounds_wanted;
+  if (!data.rounds.empty()) out.wall_s = data.rounds.back().ended_s - data.rounds.front().began_s;
+  out.agents = data.agents.size();
+  const Evaluation accuracy = evaluation(data, "evaluation_accuracy");
+  const Evaluation loss = evaluation(data, "evaluation_loss");
+  out.accuracy_final = accuracy.last;
+  out.accuracy_best = accuracy.best;
+  out.loss_final = loss.last;
+  out.evaluated_by_agents = accuracy.last ? accuracy.by_agents : loss.by_agents;
+  for (const RoundRow& row : data.rounds) {
+    if (std::isfinite(row.train_loss)) out.train_loss_final = row.train_loss;
+  }
+  count_bytes(data, out);
+  out.wire_bytes_up = sum_of_metric(data, "wire_bytes_up");
+  out.wire_bytes_down = sum_of_metric(data, "wire_bytes_down");
+  count_plans(data, out);
+  out.aborts = data.aborts;
+  out.divergences = data.divergences;
+  out.replicas_identical = data.divergences == 0;
+  for (const MetricRow& row : data.metrics) {
+    if (row.name != "conservation_error" || !std::isfinite(row.value)) continue;
+    out.conservation_error_max = std::max(out.conservation_error_max.value_or(0), row.value);
+  }
+  return out;
+}
+
+std::optional<double> ratio_of(std::optional<std::uint64_t> dense, std::uint64_t bytes) {
+  if (!dense || bytes == 0) return std::nullopt;
+  return static_cast<double>(*dense) / static_cast<double>(bytes);
+}
+
+}  // namespace tributary::report

@@ -1,0 +1,65 @@
+#include "cli/report/run_report.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "cli/report/run_page.h"
+#include "cli/report/run_pictures.h"
+#include "cli/report/run_tables.h"
+#include "core/base/file.h"
+
+namespace tributary::report {
+namespace {
+
+class Folder {
+ public:
+  Folder(std::string path, RunReport& report) : path_(std::move(path)), report_(report) {}
+
+  Status make() const {
+    std::error_code error;
+    std::filesystem::create_directories(path_, error);
+    if (!error) return {};
+    return Status(StatusCode::io_error, {.what = fmt::format("folder '{}'", path_),
+                                         .expected = "one that is there or can be made",
+                                         .got = error.message(),
+                                         .remedy = "choose another with --out"});
+  }
+
+  Status write(const std::string& name, const std::string& text) const {
+    std::string path = (std::filesystem::path(path_) / name).string();
+    TRIBUTARY_TRY(write_file_atomically(path, bytes_of(text)));
+    report_.files.push_back(std::move(path));
+    return {};
+  }
+
+ private:
+  std::string path_;
+  RunReport& report_;
+};
+
+}  // namespace
+
+Result<RunReport> write_report(const ReportOptions& options) {
+  TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> file, RunFile::open(options.run_file));
+  TRIBUTARY_ASSIGN(const RunData data, read_run(*file, options.job));
+  RunReport report;
+  report.figures = figures_of(data);
+  const std::vector<Section> sections = sections_of(data, report.figures);
+  const Folder folder(options.folder, report);
+  TRIBUTARY_TRY(folder.make());
+  TRIBUTARY_TRY(folder.write("report.html", page_of(data, report.figures, sections)));
+  report.page = report.files.front();
+  for (const Section& section : sections) {
+    for (const Figure& figure : section.figures) {
+      TRIBUTARY_TRY(folder.write(figure.name + ".svg", svg_of(figure, true)));
+    }
+  }
+  TRIBUTARY_TRY(folder.write("rounds.csv", rounds_csv(data)));
+  TRIBUTARY_TRY(folder.write("metrics.csv", metrics_csv(data)));
+  TRIBUTARY_TRY(folder.write("switches.csv", switches_csv(report.figures)));
+  return report;
+}
+
+}  // namespace tributary::report
