@@ -115,7 +115,6 @@ std::string text_of(const DemoPlan& plan, const DemoOutcome& outcome) {
 
 Json json_of(const DemoPlan& plan, const DemoOutcome& outcome) {
   Json json = report::json_of(outcome.report.figures);
-  json["bytes_dense"] = dense_bytes(outcome.report.figures);
   json["replicas_identical"] = outcome.replicas_identical;
   json["conservation_error_max"] = nullptr;
   if (outcome.conservation_error) json["conservation_error_max"] = *outcome.conservation_error;

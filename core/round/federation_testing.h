@@ -46,6 +46,9 @@ struct Options {
   std::uint64_t vector_values = 150;  // beside a matrix of 320
   std::function<void(wire::JobT&)> change_job = {};
   std::function<std::uint64_t(std::uint32_t agent)> examples_of = {};  // empty: 10
+  // For those who look on from outside.
+  std::function<void(std::uint32_t agent, const Event&)> before_event = {};
+  std::function<void(std::uint32_t agent, const Actions&, const Agent&)> after_event = {};
 };
 
 class Federation {
@@ -321,7 +324,10 @@ class Federation {
   void act_agent(std::uint32_t i, const Event& event) {
     Ride& ride = rides_[i];
     if (!ride.agent) return;
-    for (Action& action : ride.agent->handle(now_, event)) carry_out_agent(i, action);
+    if (options_.before_event) options_.before_event(i, event);
+    Actions actions = ride.agent->handle(now_, event);
+    if (options_.after_event) options_.after_event(i, actions, *ride.agent);
+    for (Action& action : actions) carry_out_agent(i, action);
     const TimeNs due = ride.agent->next_wakeup_ns();
     if (due == kNever || due >= ride.tick_at) return;
     ride.tick_at = std::max(due, now_ + 1);
