@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -22,25 +23,37 @@ constexpr std::uint64_t kLogBytesMax = 256u << 20;
 constexpr std::size_t kLastWordsBytes = 600;
 constexpr int kCannotRun = 127;
 
-// In the child, where only what is safe in a signal handler may be called.
-[[noreturn]] void become(char* const* arguments, const char* log, pid_t parent) {
+// In the child, where only what is safe in a signal handler may be called. Only why it could not is
+// written to `news`.
+[[noreturn]] void become(char* const* arguments, const char* log, pid_t parent, int news) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kCannotRun);  // it ended before it was asked for
   // Ctrl-C is for the parent, who says what becomes of its children.
   ::setpgid(0, 0);
   const int file = ::open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int nowhere = ::open("/dev/null", O_RDWR);
-  if (file < 0 || nowhere < 0) ::_exit(kCannotRun);
-  ::dup2(nowhere, STDIN_FILENO);
-  ::dup2(nowhere, STDOUT_FILENO);
-  ::dup2(file, STDERR_FILENO);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) {
-    std::signal(signal, SIG_DFL);
+  if (file >= 0 && nowhere >= 0) {
+    ::dup2(nowhere, STDIN_FILENO);
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(file, STDERR_FILENO);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) {
+      std::signal(signal, SIG_DFL);
+    }
+    ::execvp(arguments[0], arguments);
   }
-  ::execvp(arguments[0], arguments);
-  const char words[] = "the program cannot be run\n";
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, words, sizeof(words) - 1);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(news, &error, sizeof(error));
   ::_exit(kCannotRun);
+}
+
+// Ends when the child runs the program, which closes its end of the pipe, or has said why not.
+int wait_for_news(int news) {
+  int error = 0;
+  ssize_t size = 0;
+  do {
+    size = ::read(news, &error, sizeof(error));
+  } while (size < 0 && errno == EINTR);
+  return size == sizeof(error) ? error : 0;
 }
 
 }  // namespace
@@ -52,12 +65,20 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::strin
   arguments.push_back(nullptr);
   std::unique_ptr<ChildProcess> child(new ChildProcess(command[0], std::move(log)));
   const pid_t parent = ::getpid();
-  child->process_ = ::fork();
-  if (child->process_ == 0) become(arguments.data(), child->log_.c_str(), parent);
-  if (child->process_ > 0) return child;
-  return Status(StatusCode::io_error, {.what = "a process for " + command[0],
-                                       .expected = "the system to make one",
-                                       .got = std::generic_category().message(errno),
+  std::array<int, 2> news = {-1, -1};
+  int error = ::pipe2(news.data(), O_CLOEXEC) == 0 ? 0 : errno;
+  if (error == 0) {
+    child->process_ = ::fork();
+    if (child->process_ == 0) become(arguments.data(), child->log_.c_str(), parent, news[1]);
+    error = child->process_ < 0 ? errno : 0;
+    ::close(news[1]);
+    if (error == 0) error = wait_for_news(news[0]);
+    ::close(news[0]);
+  }
+  if (error == 0) return child;
+  return Status(StatusCode::io_error, {.what = command[0],
+                                       .expected = "a program that can be run",
+                                       .got = std::generic_category().message(error),
                                        .remedy = {}});
 }
 

@@ -8,6 +8,7 @@ std::span<const Noun> all_nouns() {
   static constexpr auto kNouns = std::to_array<Noun>({
       {"codec", "list the codecs, use them on files, measure them"},
       {"data", "draw data sets, look into them, share them out"},
+      {"job", "submit jobs, follow them, let them rest, take their models"},
       {"keys", "make keys, and say who may connect"},
       {"plan", "work out what a federation is to use"},
       {"sim", "try the round protocol on a virtual clock, network and disk"},
@@ -25,6 +26,13 @@ std::vector<Command> all_commands() {
   commands.push_back(data_make_command());
   commands.push_back(data_show_command());
   commands.push_back(data_shards_command());
+  commands.push_back(job_submit_command());
+  commands.push_back(job_list_command());
+  commands.push_back(job_show_command());
+  commands.push_back(job_watch_command());
+  commands.push_back(job_pause_command());
+  commands.push_back(job_resume_command());
+  commands.push_back(job_stop_command());
   commands.push_back(keys_new_command());
   commands.push_back(keys_show_command());
   commands.push_back(keys_allow_command());

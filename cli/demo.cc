@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "cli/demo_outcome.h"
 #include "cli/json.h"
 #include "cli/process.h"
+#include "cli/report/run_json.h"
 #include "cli/text.h"
 #include "core/base/file.h"
 #include "core/codec/registry.h"
@@ -66,57 +68,58 @@ Result<DemoOutcome> run(const DemoPlan& plan, World& world) {
   };
   TRIBUTARY_ASSIGN(const std::unique_ptr<DemoFederation> federation,
                    DemoFederation::prepare(plan, progress));
-  const auto began = world.clock.now();
   Status status = federation->start();
   if (status.ok()) status = watch(*federation, world);
   if (status.code() == StatusCode::cancelled) federation->remove_folder();
   TRIBUTARY_TRY(std::move(status));
-  TRIBUTARY_ASSIGN(DemoOutcome outcome, read_outcome(*federation));
-  outcome.seconds = std::chrono::duration<double>(world.clock.now() - began).count();
-  return outcome;
+  return read_outcome(*federation);
 }
 
-std::string text_of(const DemoPlan& plan, const DemoOutcome& outcome) {
-  const double saved =
-      static_cast<double>(outcome.bytes_dense) / static_cast<double>(outcome.bytes());
-  std::string text = fmt::format(
-      "{} on digits: {} agents, {} rounds in {}\n\n"
-      "  test accuracy        {:.2f} %\n"
-      "  sent up, down        {} and {} bytes; as float32 together {}: {} of it\n"
-      "  codecs               {}\n"
-      "  collectives          {}\n"
-      "  replicas identical   {}\n"
-      "  conservation error   {}\n\n",
-      plan.model, plan.agents, outcome.rounds, seconds_text(outcome.seconds),
-      100 * outcome.accuracy, count_text(outcome.bytes_up), count_text(outcome.bytes_down),
-      count_text(outcome.bytes_dense), ratio_text(saved), rounds_text(outcome.codecs),
-      rounds_text(outcome.collectives), outcome.replicas_identical ? "yes" : "NO",
-      outcome.conservation_error
-          ? fmt::format("{:.3g} of what rounding explains", *outcome.conservation_error)
-          : "not audited");
-  text += fmt::format("The journal of the run:  {}\n", printable(outcome.run_file));
+std::string rounds_text(const std::map<std::string, std::uint64_t>& rounds) {
+  std::string text;
+  for (const auto& [name, count] : rounds) {
+    text += fmt::format("{}{} in {} rounds", text.empty() ? "" : ", ", name, count);
+  }
   return text;
 }
 
+std::uint64_t dense_bytes(const report::RunFigures& figures) {
+  return figures.bytes_dense_up.value_or(0) + figures.bytes_dense_down.value_or(0);
+}
+
+std::string text_of(const DemoPlan& plan, const DemoOutcome& outcome) {
+  const report::RunFigures& figures = outcome.report.figures;
+  const std::uint64_t bytes = figures.bytes_up + figures.bytes_down;
+  return fmt::format(
+      "{} on digits: {} agents, {} rounds in {}\n\n"
+      "  test accuracy        {:.2f} %\n"
+      "  bytes up, down       {} and {}\n"
+      "  against float32      {} bytes, {}\n"
+      "  codecs               {}\n"
+      "  collectives          {}\n"
+      "  replicas identical   {}\n"
+      "  conservation error   {}\n\n"
+      "The report, with pictures:  {}\n"
+      "The journal of the run:     {}\n",
+      plan.model, plan.agents, figures.rounds, seconds_text(figures.wall_s),
+      100 * figures.accuracy_final.value_or(0), count_text(figures.bytes_up),
+      count_text(figures.bytes_down), count_text(dense_bytes(figures)),
+      ratio_text(report::ratio_of(dense_bytes(figures), bytes).value_or(0)),
+      rounds_text(figures.codecs), rounds_text(figures.collectives),
+      outcome.replicas_identical ? "yes" : "NO",
+      outcome.conservation_error
+          ? fmt::format("{:.3g} of what rounding explains", *outcome.conservation_error)
+          : "not audited",
+      printable(outcome.report.page), printable(plan.folder + "/run.db"));
+}
+
 Json json_of(const DemoPlan& plan, const DemoOutcome& outcome) {
-  Json json = {{"agents", plan.agents},
-               {"rounds", outcome.rounds},
-               {"seconds", outcome.seconds},
-               {"accuracy_final", outcome.accuracy},
-               {"bytes_up", outcome.bytes_up},
-               {"bytes_down", outcome.bytes_down},
-               {"bytes_dense", outcome.bytes_dense},
-               {"codecs", outcome.codecs},
-               {"collectives", outcome.collectives},
-               {"switches", Json::array()},
-               {"replicas_identical", outcome.replicas_identical},
-               {"conservation_error_max", nullptr},
-               {"run_db", outcome.run_file}};
-  for (const DemoSwitch& one : outcome.switches) {
-    json["switches"].push_back(
-        {{"round", one.round}, {"from", one.from}, {"to", one.to}, {"reason", one.reason}});
-  }
+  Json json = report::json_of(outcome.report.figures);
+  json["replicas_identical"] = outcome.replicas_identical;
+  json["conservation_error_max"] = nullptr;
   if (outcome.conservation_error) json["conservation_error_max"] = *outcome.conservation_error;
+  json["run_db"] = plan.folder + "/run.db";
+  json["report"] = outcome.report.page;
   return json;
 }
 
@@ -196,6 +199,10 @@ Command demo_command() {
                        .value_name = "ALPHA",
                        .help = "Dirichlet's alpha of the labels in a shard; 0: i.i.d. (0)",
                        .accept = accept_real(plan.skew, 0, 1e6)},
+                      {.name = "--pictures",
+                       .value_name = "N",
+                       .help = "pictures to train with, drawn for this (20k)",
+                       .accept = accept_count<std::uint64_t>(plan.pictures, 10, 500'000)},
                       {.name = "--seed",
                        .value_name = "N",
                        .help = "of model, shards and draws (1)",

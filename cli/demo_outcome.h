@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cli/demo_federation.h"
+#include "cli/report/run_report.h"
 #include "core/base/status.h"
 #include "core/store/run_file.h"
 
@@ -38,35 +37,14 @@ class DemoWatch {
   DemoProgress seen_;
 };
 
-struct DemoSwitch {
-  std::uint64_t round = 0;
-  std::string from;
-  std::string to;
-  std::string reason;
-};
-
 struct DemoOutcome {
-  std::uint64_t rounds = 0;
-  double seconds = 0;
-  double accuracy = 0;  // of the last model, on the coordinator's test set
-  std::uint64_t bytes_up = 0;
-  std::uint64_t bytes_down = 0;
-  std::uint64_t bytes_dense = 0;  // up and down, had everybody sent float32
-  std::map<std::string, std::uint64_t> codecs;  // rounds of each
-  std::map<std::string, std::uint64_t> collectives;
-  std::vector<DemoSwitch> switches;
-  bool replicas_identical = false;
+  report::RunReport report;
+  bool replicas_identical = false;  // those that the agents have stored, to the bit
   // Of all agents; nothing where one was not audited. A share of what rounding explains.
   std::optional<double> conservation_error;
-  std::string run_file;
-
-  std::uint64_t bytes() const { return bytes_up + bytes_down; }
 };
 
-// All processes have ended.
+// All processes have ended. Writes the report beside the journals.
 Result<DemoOutcome> read_outcome(const DemoFederation& federation);
-
-// "thc:bits=4 in 80 rounds"
-std::string rounds_text(const std::map<std::string, std::uint64_t>& rounds);
 
 }  // namespace tributary

@@ -47,6 +47,7 @@ void bind(Settings& settings, CoordinatorSettings& config) {
   settings.text("federation", config.machine.federation);
   settings.text("journal.file", config.journal);
   settings.flag("journal.sync", config.journal_sync);
+  settings.flag("control", config.control);
   settings.text("link.endpoint", config.endpoint);
   settings.text("link.key_file", config.key_file);
   settings.text("link.allow_file", config.allow_file);

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "coordinator/chronicle.h"
+#include "coordinator/control_desk.h"
 #include "coordinator/evaluator.h"
 #include "core/base/log.h"
+#include "core/link/control.h"
 #include "core/link/hub.h"
 #include "core/round/conversation.h"
 #include "core/round/job_model.h"
@@ -36,10 +38,14 @@ constexpr std::string_view kComponent = "coordinator";
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
 constexpr std::uint32_t kKeepGaugesOnceIn = 10;  // times that they are exported
+constexpr Token kFirstCommand = 2;               // of operators; 1 is the daemon's own
 
 class CoordinatorDaemon {
  public:
   explicit CoordinatorDaemon(const CoordinatorSettings& settings) : settings_(settings) {}
+  ~CoordinatorDaemon();
+  CoordinatorDaemon(const CoordinatorDaemon&) = delete;
+  CoordinatorDaemon& operator=(const CoordinatorDaemon&) = delete;
 
   Status open();
   Status run();
@@ -47,13 +53,14 @@ class CoordinatorDaemon {
  private:
   Status open_link();
   Status open_evaluator();
+  Status open_control();
   Status submit_job(const CoordinatorState& state);
   void carry_out(Action& action);
   void store(StoreCoordinator& wanted);
   void load(const LoadRound& wanted);
   void stored(const CoordinatorRecord& record, const Status& status);
   void take_reading(const Reading& reading);
-  void evaluate(std::uint64_t version);
+  void evaluate(std::uint64_t job_number, std::uint64_t version);
   void take_evaluations();
   void on_signal(int signal);
   void export_metrics();
@@ -78,12 +85,13 @@ class CoordinatorDaemon {
   std::unique_ptr<MachineLoop> loop_;
   std::unique_ptr<Worker> journal_thread_;  // ends before the loop that it answers to
   std::unique_ptr<Evaluator> evaluator_;  // null: no test set here
+  std::unique_ptr<ControlDesk> desk_;
+  std::unique_ptr<ControlServer> control_;  // ends before the desk
   std::unique_ptr<StopSignals> signals_;
 
   std::mutex evaluations_mutex_;
   std::vector<ModelEvaluation> evaluations_;
 
-  Token submitted_ = 0;
   Status failed_;
   bool finished_ = false;
   bool stopping_ = false;
@@ -98,6 +106,11 @@ class CoordinatorDaemon {
   TelemetryRows under_way_;                               // these
   bool keeping_failed_ = false;                           // the journal's thread
 };
+
+// Whoever still waits for an answer is told that none comes.
+CoordinatorDaemon::~CoordinatorDaemon() {
+  if (desk_) desk_->close();
+}
 
 Status CoordinatorDaemon::open() {
   TRIBUTARY_ASSIGN(const LogOptions log_options, settings_.common.log_options());
@@ -136,6 +149,7 @@ Status CoordinatorDaemon::open() {
                 .notes = *notes_});
   journal_thread_ = std::make_unique<Worker>();
   TRIBUTARY_TRY(open_evaluator());
+  TRIBUTARY_TRY(open_control());
   TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) { on_signal(signal); }));
   return submit_job(restored);
 }
@@ -174,6 +188,21 @@ Status CoordinatorDaemon::open_evaluator() {
   return {};
 }
 
+Status CoordinatorDaemon::open_control() {
+  if (!settings_.control) return {};
+  desk_ = std::make_unique<ControlDesk>(
+      ControlDesk::Machine{.jobs = [this] { return machine_->jobs(); },
+                           .agents = [this] { return machine_->agents(); }},
+      kFirstCommand);
+  TRIBUTARY_ASSIGN(control_,
+                   ControlServer::open(control_path(settings_.journal),
+                                       [this](std::string_view question) {
+                                         std::string answer = desk_->answer(question);
+                                         return answer;
+                                       }));
+  return {};
+}
+
 Actions CoordinatorDaemon::handle(TimeNs now, const Event& event) {
   if (const auto* shutdown = std::get_if<Shutdown>(&event)) {
     stopping_ = true;
@@ -192,7 +221,7 @@ Status CoordinatorDaemon::submit_job(const CoordinatorState& state) {
     if (model->wire().name()->string_view() == settings_.job->name) return {};
   }
   TRIBUTARY_ASSIGN(SubmitJob submit, submission(*settings_.job));
-  submit.command = submitted_ = 1;
+  submit.command = kFirstCommand - 1;
   loop_->post(std::move(submit));
   return {};
 }
@@ -203,10 +232,10 @@ void CoordinatorDaemon::carry_out(Action& action) {
   if (const auto* reading = std::get_if<Reading>(&action)) return take_reading(*reading);
   if (const auto* done = std::get_if<CommandDone>(&action)) {
     if (done->status.ok()) {
-      log_->info(kComponent, "job submitted", {{"job", done->job}});
-    } else {
-      failed_ = done->status;
+      log_->info(kComponent, "job changed", {{"job", done->job}});
     }
+    if (desk_ && desk_->done(*done)) return;
+    failed_ = done->status;
   } else if (const auto* finished = std::get_if<Finished>(&action)) {
     finished_ = true;
     failed_ = finished->status;
@@ -274,12 +303,12 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
   metrics_->count("tributary_rounds_committed_total");
   metrics_->count("tributary_round_s_total", {}, reading.value);
   log_->info(kComponent, "round published", {{"round", reading.round}, {"seconds", reading.value}});
-  evaluate(reading.round);
+  evaluate(reading.job, reading.round);
 }
 
 // Every so many rounds as the job says, and the last model always.
-void CoordinatorDaemon::evaluate(std::uint64_t version) {
-  const SharedBytes definition = machine_->definition();
+void CoordinatorDaemon::evaluate(std::uint64_t job_number, std::uint64_t version) {
+  const SharedBytes definition = machine_->definition_of(job_number);
   if (!evaluator_ || !definition) return;
   const Result<const wire::Frame*> frame = open_frame(*definition);
   const wire::Job* job = frame.ok() ? (*frame)->message_as_Job() : nullptr;
@@ -289,7 +318,7 @@ void CoordinatorDaemon::evaluate(std::uint64_t version) {
   evaluator_->evaluate({.job = job->job(),
                         .version = version,
                         .definition = definition,
-                        .model = machine_->model()});
+                        .model = machine_->model_of(job_number)});
 }
 
 void CoordinatorDaemon::take_evaluations() {
@@ -404,10 +433,13 @@ bool CoordinatorDaemon::everything_done() {
   if (!over || (evaluator_ && !evaluator_->idle())) return false;
   if (done_since_ns_ == kNever) done_since_ns_ = loop_->now();
   if (loop_->now() - done_since_ns_ >= settings_.common.stop_grace_ms * kNsPerMs) return true;
-  const std::uint64_t version = machine_->model_version();
+  const auto version_of = [&](std::uint64_t number) {
+    const auto job = std::ranges::find(jobs, number, &Coordinator::JobView::job);
+    return job == jobs.end() ? 0 : job->rounds_committed;
+  };
   return machine_->idle() &&
          std::ranges::all_of(machine_->agents(), [&](const Coordinator::AgentView& agent) {
-           return agent.ready && agent.model_version == version;
+           return agent.ready && agent.model_version == version_of(agent.job);
          });
 }
 
@@ -417,6 +449,9 @@ void CoordinatorDaemon::look_around() {
   if (now < look_at_ns_) return;
   look_at_ns_ = now + kLookEveryNs;
   take_evaluations();
+  if (desk_) {
+    for (const Event& event : desk_->take()) loop_->feed(event);
+  }
   if (settings_.exit_when_done && !stopping_ && everything_done()) {
     loop_->feed(Shutdown{.reason = "every job is done"});
   }
@@ -437,7 +472,11 @@ Status CoordinatorDaemon::run() {
     TRIBUTARY_TRY(loop_->turn(look_at_ns_).status());
     look_around();
   }
-  evaluator_.reset();  // drops what it is at
+  if (desk_) desk_->close();
+  control_.reset();
+  evaluator_.reset();       // drops what it is at
+  until_gauges_kept_ = 0;   // what was sent and received in all is kept in any case
+  export_metrics();
   take_evaluations();
   journal_thread_.reset();
   if (keeping_) keep(under_way_);  // it did not get to them

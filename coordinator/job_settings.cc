@@ -154,6 +154,8 @@ void JobSettings::bind(Settings& settings, const std::string& prefix) {
   settings.real(prefix + "learning_rate", policy.learning_rate, 0, 1e9);
   settings.number(prefix + "local_steps", policy.local_steps, 1u);
   settings.number(prefix + "agents_min", policy.agents_min, 1u, 16'384u);
+  settings.texts(prefix + "agents", policy.agents);
+  settings.real(prefix + "fraction", policy.fraction, 1e-6, 1);
   settings.real(prefix + "quorum", policy.quorum_fraction, 0, 1);
   settings.number(prefix + "deadline_ms", policy.deadline_ms, 1u, 24 * kHourMs);
   settings.number(prefix + "preliminary_deadline_ms", policy.preliminary_deadline_ms, 1u,

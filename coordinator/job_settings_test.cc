@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "core/service/settings.h"
+
 namespace tributary {
 namespace {
 
@@ -92,6 +96,24 @@ TEST(ParseLayer, TakesANameAndSizes) {
        {"", "a", ":3", "a:", "a:3x", "a:x3", "a:3y4", "a:-1", "a:99999999999999999999"}) {
     EXPECT_FALSE(parse_layer(text).ok()) << text;
   }
+}
+
+// What the documents show is what works.
+TEST(JobSettings, EveryExampleOfTheDocumentsIsAJob) {
+  std::size_t examples = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TRIBUTARY_JOB_EXAMPLES)) {
+    if (entry.path().extension() != ".toml") continue;
+    SCOPED_TRACE(entry.path().filename().string());
+    ++examples;
+    JobSettings job;
+    Settings settings;
+    job.bind(settings, "");
+    const Status read = settings.read_file(entry.path().string());
+    ASSERT_TRUE(read.ok()) << read.text();
+    const Result<SubmitJob> submit = submission(job);
+    EXPECT_TRUE(submit.ok()) << submit.status().text();
+  }
+  EXPECT_GE(examples, 5u);
 }
 
 }  // namespace

@@ -197,7 +197,9 @@ Status Auditor::compare(const Agent& machine) {
   seen_version_ = machine.model_version();
   seen_taken_ = machine.updates_taken();
   const double unit = machine.residual_unit();
-  if (job_->gradient() && unit_ != 0 && unit != unit_) account_->rescale(unit_ / unit);
+  if (job_->gradient() && unit_ != 0 && unit != unit_) {
+    account_->rescale(unit_ / unit, machine.undecided());
+  }
   unit_ = unit;
   TRIBUTARY_TRY(account_->take(seen_taken_, false));
   const SharedFloats residual = machine.residual();

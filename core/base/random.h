@@ -27,6 +27,7 @@ enum class DrawPurpose : std::uint32_t {
   data_shard,
   jitter,
   projection,
+  participants,
 };
 
 // As the agent of an address: the draw is the same on all agents.

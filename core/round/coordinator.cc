@@ -195,9 +195,11 @@ void Coordinator::Impl::welcome(const FrameReceived& event, const wire::Frame& f
     hello.holdings()->Get(i)->UnPackTo(&made->holdings.emplace_back());
   }
   AgentSession& session = desk_.roster.add(std::move(made));
+  JobRun* const run = choose_run(session);
+  if (run) session.run = run->record().job;
   send_welcome(session, frame.message_id());
   record_agent(session, true);
-  if (run_) run_->joined(session, before);
+  if (run) run->joined(session, before);
 }
 
 void Coordinator::Impl::send_welcome(AgentSession& session, std::uint64_t hello_id) {
@@ -213,8 +215,9 @@ void Coordinator::Impl::send_welcome(AgentSession& session, std::uint64_t hello_
   welcome.limits = std::make_unique<wire::LimitsT>();
   welcome.limits->frame_bytes_max = wire::kFrameBytesMax;
   welcome.limits->payload_bytes_max = config.payload_bytes_max;
-  welcome.limits->payloads_in_flight_max = run_ ? run_->window() : 1;
-  if (run_) welcome.standings.push_back(std::make_unique<wire::StandingT>(run_->standing(session)));
+  const JobRun* const run = run_of(session);
+  welcome.limits->payloads_in_flight_max = run ? run->window() : 1;
+  if (run) welcome.standings.push_back(std::make_unique<wire::StandingT>(run->standing(session)));
   session.conversation.send(desk_.now, frame_with(std::move(welcome)), desk_.out, hello_id);
 }
 
@@ -278,18 +281,19 @@ void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& fra
     case wire::Message::Leave:
       return lose(number, "left");
     default:
-      if (run_) run_->receive(session, frame, payload);
+      if (JobRun* run = run_of(session)) run->receive(session, frame, payload);
   }
 }
 
 void Coordinator::Impl::answer(AgentSession& session, const wire::Frame& frame) {
   const std::optional<Conversation::Asked> asked = session.conversation.answered(frame);
   if (asked && asked->kind == wire::Message::Leave) session.leaving = true;  // it has hung up
-  if (!asked || !run_) return;
+  JobRun* const run = run_of(session);
+  if (!asked || !run) return;
   if (const wire::Refusal* refusal = frame.message_as_Refusal()) {
-    run_->refused(session, *asked, *refusal);
+    run->refused(session, *asked, *refusal);
   } else {
-    run_->answered(session, *asked);
+    run->answered(session, *asked);
   }
 }
 
@@ -301,7 +305,7 @@ void Coordinator::Impl::lose(std::uint64_t number, std::string_view reason) {
              leaves ? "said goodbye" : "is taken for lost");
   session->leaving = true;
   record_agent(*session, false);
-  if (run_) run_->left(*session);
+  if (JobRun* run = run_of(*session)) run->left(*session);
   desk_.out.emplace_back(ClosePeer{.peer = session->conversation.peer()});
   desk_.roster.remove(number);
 }
@@ -318,12 +322,13 @@ void Coordinator::Impl::scan() {
   if (desk_.now < scan_at_ns_ || desk_.roster.size() == 0) return;
   scan_at_ns_ = desk_.now + std::max<TimeNs>(desk_.config.ack_timeout_ms * kNsPerMs / 4, kNsPerMs);
   std::vector<std::pair<std::uint64_t, std::string_view>> lost;
-  const RoundKey round = run_ ? run_->current_round() : RoundKey{};
   for (const auto& [number, session] : desk_.roster.all()) {
     Conversation& talk = session->conversation;
     talk.retry(desk_.now, desk_.out);
     if (talk.heartbeat_due(desk_.now)) {
-      talk.heartbeat(desk_.now, wire::Activity::waiting, round, desk_.out);
+      const JobRun* const run = run_of(*session);
+      talk.heartbeat(desk_.now, wire::Activity::waiting,
+                     run ? run->current_round() : RoundKey{}, desk_.out);
     }
     if (talk.silent(desk_.now)) {
       lost.emplace_back(number, "silent");
@@ -341,8 +346,8 @@ Actions Coordinator::Impl::handle(TimeNs now, const Event& event) {
   desk_.out.clear();
   std::visit([this](const auto& one) { on(one); }, event);
   scan();
-  if (run_) run_->tick();
-  run_next_job();
+  for (const auto& run : runs_) run->tick();
+  share_out_agents();
   desk_.store.pump(desk_.now, desk_.out);
   return std::exchange(desk_.out, {});
 }
@@ -350,7 +355,7 @@ Actions Coordinator::Impl::handle(TimeNs now, const Event& event) {
 TimeNs Coordinator::Impl::next_wakeup_ns() const {
   TimeNs due = desk_.store.next_due_ns();
   if (desk_.roster.size() > 0) due = std::min(due, scan_at_ns_);
-  if (run_) due = std::min(due, run_->next_due_ns());
+  for (const auto& run : runs_) due = std::min(due, run->next_due_ns());
   return due;
 }
 

@@ -1,7 +1,8 @@
 // The coordinator's state machine: who is there, what is being trained, and the rounds. No socket,
 // clock, thread or file: events in, actions out, and the same events give the same actions.
 //
-// One job is at work at a time, the others wait in the order of their submission.
+// Several jobs may be at work at once, but an agent works for one: the first, in the order of their
+// submission, that is not over and that wants it (RoundPolicy::agents).
 //
 // Threads: one at a time.
 #pragma once
@@ -65,6 +66,7 @@ class Coordinator {
     std::string agent_id;
     std::uint64_t incarnation = 0;
     bool ready = false;  // has the job, and the model of the last commit
+    std::uint64_t job = 0;
     std::uint64_t model_version = 0;
     TimeNs heard_at_ns = 0;
   };
@@ -78,13 +80,15 @@ class Coordinator {
   std::vector<AgentView> agents() const;
   std::vector<JobView> jobs() const;
 
-  // Of the job at work, or of the last one; empty without any. The model is that of the last commit
+  // Of the first job that is not over, or of the last one; empty without any. The model is that of the last commit
   // that is stored.
   RoundKey current_round() const;
   std::uint64_t model_version() const;
   std::uint64_t model_hash() const;
   SharedFloats model() const;
-  SharedBytes definition() const;  // as JobRecord has it
+  // Null: no such job is here.
+  SharedFloats model_of(std::uint64_t job) const;
+  SharedBytes definition_of(std::uint64_t job) const;  // as JobRecord has it
   // What encoding aggregates again has not given out yet, in the units of sums; may be empty.
   SharedFloats aggregator_residual() const;
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,19 +30,24 @@ class Coordinator::Impl {
   void on(const UpdateReady&) { not_for_us("update_ready"); }
   void on(const UpdateFailed&) { not_for_us("update_failed"); }
   void on(const RoundLoaded& event) {
-    if (run_) run_->loaded(event);
+    for (const auto& run : runs_) run->loaded(event);
   }
   void on(const SubmitJob& event);
   void on(const ChangeJob& event);
   void on(const Shutdown& event);
 
   CoordinatorDesk desk_;
-  std::unique_ptr<JobRun> run_;
-  std::deque<RestoredJob> waiting_;         // behind the one at work
-  std::vector<Coordinator::JobView> done_;  // before it
+  // In the order of their submission. One that is over stays until its agents have another.
+  std::vector<std::unique_ptr<JobRun>> runs_;
+  std::vector<Coordinator::JobView> done_;  // those before
+
+  JobRun* run(std::uint64_t job) const;
+  JobRun* run_of(const AgentSession& session) const { return run(session.run); }
+  // The first that is not over; else the last. Null: none.
+  JobRun* run_at_work() const;
 
  private:
-  static constexpr std::size_t kJobsWaitingMax = 64;
+  static constexpr std::size_t kJobsMax = 64;
 
   void not_for_us(std::string_view what) {
     desk_.note(LogLevel::warning, "event_ignored", what, {}, "not an event of a coordinator");
@@ -63,7 +67,9 @@ class Coordinator::Impl {
   void lose(std::uint64_t session, std::string_view reason);
   void scan();
   void record_agent(const AgentSession& session, bool connected);
-  void run_next_job();
+  JobRun* choose_run(const AgentSession& session) const;
+  void share_out_agents();
+  void drop_runs();
   Result<RestoredJob> new_job(const SubmitJob& event);
 
   TimeNs scan_at_ns_ = 0;

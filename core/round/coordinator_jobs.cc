@@ -1,23 +1,34 @@
-// The coordinator's jobs: one at work, the others behind it.
+// The coordinator's jobs, and which of them an agent works for.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/round/coordinator_impl.h"
 
 namespace tributary {
 
+JobRun* Coordinator::Impl::run(std::uint64_t job) const {
+  const auto found =
+      std::ranges::find_if(runs_, [&](const auto& run) { return run->record().job == job; });
+  return found == runs_.end() ? nullptr : found->get();
+}
+
+JobRun* Coordinator::Impl::run_at_work() const {
+  const auto found = std::ranges::find_if(runs_, [](const auto& run) { return !run->over(); });
+  if (found != runs_.end()) return found->get();
+  return runs_.empty() ? nullptr : runs_.back().get();
+}
+
+// Of those that are over the last is kept, so that its model can be asked for.
 Status Coordinator::Impl::restore(CoordinatorState state) {
-  for (RestoredJob& job : state.jobs) waiting_.push_back(std::move(job));
-  if (waiting_.empty()) return {};
-  // The first that is not over is at work; if all are, the last is, so that its model can be asked
-  // for.
-  while (waiting_.size() > 1 && (waiting_.front().job.state == wire::JobState::finished ||
-                                 waiting_.front().job.state == wire::JobState::stopped)) {
-    waiting_.pop_front();
+  for (RestoredJob& job : state.jobs) {
+    const bool last = &job == &state.jobs.back();
+    const bool over = job.job.state == wire::JobState::finished ||
+                      job.job.state == wire::JobState::stopped;
+    if (over && !(last && runs_.empty())) continue;
+    TRIBUTARY_ASSIGN(runs_.emplace_back(), JobRun::make(desk_, std::move(job)));
   }
-  TRIBUTARY_ASSIGN(run_, JobRun::make(desk_, std::move(waiting_.front())));
-  waiting_.pop_front();
   return {};
 }
 
@@ -52,9 +63,9 @@ Result<RestoredJob> Coordinator::Impl::new_job(const SubmitJob& event) {
 
 void Coordinator::Impl::on(const SubmitJob& event) {
   Result<RestoredJob> job = new_job(event);
-  if (job.ok() && waiting_.size() >= kJobsWaitingMax) {
-    job = Status(StatusCode::resource_exhausted, {.what = "jobs that wait",
-                                                  .expected = fmt::format("{}", kJobsWaitingMax),
+  if (job.ok() && runs_.size() >= kJobsMax) {
+    job = Status(StatusCode::resource_exhausted, {.what = "jobs that are not over",
+                                                  .expected = fmt::format("{} at most", kJobsMax),
                                                   .got = "one more",
                                                   .remedy = "stop one"});
   }
@@ -65,44 +76,66 @@ void Coordinator::Impl::on(const SubmitJob& event) {
   NewJobRecord record{.job = job->job, .checkpoint = job->checkpoint};
   desk_.store.push(std::move(record), [this, command = event.command, job = std::move(*job)] {
     desk_.out.emplace_back(CommandDone{.command = command, .status = {}, .job = job.job.job});
-    waiting_.push_back(job);
-    run_next_job();
+    Result<std::unique_ptr<JobRun>> run = JobRun::make(desk_, job);
+    if (run.ok()) {
+      runs_.push_back(std::move(*run));
+    } else {
+      desk_.note(LogLevel::error, "job_failed", name(run.status().code()), {}, run.status().text());
+    }
   });
 }
 
-void Coordinator::Impl::run_next_job() {
-  while (!waiting_.empty() && (!run_ || run_->over())) {
-    Result<std::unique_ptr<JobRun>> run = JobRun::make(desk_, std::move(waiting_.front()));
-    waiting_.pop_front();
-    if (!run.ok()) {
-      desk_.note(LogLevel::error, "job_failed", name(run.status().code()), {}, run.status().text());
+// An agent works for the first job that is not over and that wants it. Where there is none it stays
+// with what it had, or gets the last job's model.
+JobRun* Coordinator::Impl::choose_run(const AgentSession& session) const {
+  JobRun* chosen = run_of(session);
+  for (const auto& run : runs_) {
+    if (!run->wants(session.agent_id)) continue;
+    if (!run->over()) return run.get();
+    if (session.run == 0) chosen = run.get();
+  }
+  return chosen;
+}
+
+void Coordinator::Impl::share_out_agents() {
+  for (const auto& [number, session] : desk_.roster.all()) {
+    if (session->leaving) continue;
+    JobRun* run = choose_run(*session);
+    if (!run || run->record().job == session->run) continue;
+    if (JobRun* before = run_of(*session)) before->left(*session);
+    session->run = run->record().job;
+    session->job = 0;
+    session->synced = false;
+    session->transfer = 0;
+    session->transfer_waits = false;
+    session->transfer_wanted = false;
+    session->commit_sent = 0;
+    session->undecided.clear();
+    run->joined(*session, 0);
+  }
+  drop_runs();
+}
+
+// Those that are over and that nobody is with any more; the last of all stays.
+void Coordinator::Impl::drop_runs() {
+  for (std::size_t i = 0; i + 1 < runs_.size();) {
+    const JobRun& run = *runs_[i];
+    const bool in_use = std::ranges::any_of(desk_.roster.all(), [&](const auto& item) {
+      return item.second->run == run.record().job;
+    });
+    if (!run.over() || in_use) {
+      ++i;
       continue;
     }
-    if (run_) {
-      done_.push_back({.job = run_->record().job,
-                       .name = run_->model_of_job().wire().name()->str(),
-                       .state = run_->record().state,
-                       .rounds = run_->model_of_job().wire().rounds(),
-                       .rounds_committed = run_->version()});
-      if (done_.size() > kJobsWaitingMax) done_.erase(done_.begin());
-    }
-    run_ = std::move(*run);
-    for (const auto& [number, session] : desk_.roster.all()) {
-      session->job = 0;
-      session->synced = false;
-      session->transfer = 0;
-      session->transfer_waits = false;
-      session->transfer_wanted = false;
-      session->commit_sent = 0;
-      session->undecided.clear();
-      session->holdings.clear();
-      run_->joined(*session, 0);
-    }
+    done_.push_back(run.view());
+    if (done_.size() > kJobsMax) done_.erase(done_.begin());
+    runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
 
 void Coordinator::Impl::on(const ChangeJob& event) {
-  const bool known = run_ && run_->record().job == event.job && !run_->over();
+  JobRun* const changed = run(event.job);
+  const bool known = changed && !changed->over();
   const bool allowed = event.state == wire::JobState::running ||
                        event.state == wire::JobState::paused ||
                        event.state == wire::JobState::stopped;
@@ -111,13 +144,13 @@ void Coordinator::Impl::on(const ChangeJob& event) {
         CommandDone{.command = event.command,
                     .status = Status(known ? StatusCode::invalid_argument : StatusCode::not_found,
                                      {.what = fmt::format("job {}", event.job),
-                                      .expected = "the job at work, to run, pause or stop",
+                                      .expected = "one that is not over, to run, pause or stop",
                                       .got = wire::EnumNameJobState(event.state),
                                       .remedy = "list the jobs"}),
                     .job = event.job});
     return;
   }
-  run_->change(event.state, event.reason, [this, command = event.command, job = event.job] {
+  changed->change(event.state, event.reason, [this, command = event.command, job = event.job] {
     desk_.out.emplace_back(CommandDone{.command = command, .status = {}, .job = job});
   });
 }

@@ -32,7 +32,8 @@ std::vector<Coordinator::AgentView> Coordinator::agents() const {
   for (const auto& [number, session] : impl_->desk_.roster.all()) {
     views.push_back({.agent_id = session->agent_id,
                      .incarnation = session->incarnation,
-                     .ready = impl_->run_ && impl_->run_->ready(*session),
+                     .ready = impl_->run_of(*session) && impl_->run_of(*session)->ready(*session),
+                     .job = session->run,
                      .model_version = session->version,
                      .heard_at_ns = session->conversation.heard_at_ns()});
   }
@@ -40,52 +41,52 @@ std::vector<Coordinator::AgentView> Coordinator::agents() const {
   return views;
 }
 
-SharedBytes Coordinator::definition() const {
-  return impl_->run_ ? impl_->run_->record().definition : nullptr;
-}
-
 std::vector<Coordinator::JobView> Coordinator::jobs() const {
   std::vector<JobView> views = impl_->done_;
-  const auto add = [&](const JobRecord& record, const std::string& name, std::uint64_t rounds,
-                       std::uint64_t committed) {
-    views.push_back({.job = record.job,
-                     .name = name,
-                     .state = record.state,
-                     .rounds = rounds,
-                     .rounds_committed = committed});
-  };
-  if (const JobRun* run = impl_->run_.get()) {
-    const wire::Job& job = run->model_of_job().wire();
-    add(run->record(), job.name()->str(), job.rounds(), run->version());
-  }
-  for (const RestoredJob& waiting : impl_->waiting_) {
-    const Result<std::shared_ptr<const JobModel>> job = JobModel::make(waiting.job.definition);
-    if (!job.ok()) continue;
-    add(waiting.job, (*job)->wire().name()->str(), (*job)->wire().rounds(),
-        waiting.checkpoint.model_version);
-  }
+  for (const auto& run : impl_->runs_) views.push_back(run->view());
   return views;
 }
 
 RoundKey Coordinator::current_round() const {
-  return impl_->run_ ? impl_->run_->current_round() : RoundKey{};
+  const JobRun* run = impl_->run_at_work();
+  return run ? run->current_round() : RoundKey{};
 }
 std::uint64_t Coordinator::model_version() const {
-  return impl_->run_ ? impl_->run_->version() : 0;
+  const JobRun* run = impl_->run_at_work();
+  return run ? run->version() : 0;
 }
 std::uint64_t Coordinator::model_hash() const {
-  return impl_->run_ ? impl_->run_->model_hash() : 0;
+  const JobRun* run = impl_->run_at_work();
+  return run ? run->model_hash() : 0;
 }
-SharedFloats Coordinator::model() const { return impl_->run_ ? impl_->run_->model() : nullptr; }
+SharedFloats Coordinator::model() const {
+  const JobRun* run = impl_->run_at_work();
+  return run ? run->model() : nullptr;
+}
 SharedFloats Coordinator::aggregator_residual() const {
-  return impl_->run_ ? impl_->run_->aggregator_residual() : nullptr;
+  const JobRun* run = impl_->run_at_work();
+  return run ? run->aggregator_residual() : nullptr;
 }
+
+SharedFloats Coordinator::model_of(std::uint64_t job) const {
+  const JobRun* run = impl_->run(job);
+  return run ? run->model() : nullptr;
+}
+SharedBytes Coordinator::definition_of(std::uint64_t job) const {
+  const JobRun* run = impl_->run(job);
+  return run ? run->record().definition : nullptr;
+}
+
 std::uint64_t Coordinator::incoming_bytes() const {
-  return impl_->run_ ? impl_->run_->incoming_bytes() : 0;
+  std::uint64_t bytes = 0;
+  for (const auto& run : impl_->runs_) bytes += run->incoming_bytes();
+  return bytes;
 }
 
 std::uint64_t Coordinator::buffered_bytes() const {
-  return impl_->run_ ? impl_->run_->buffered_bytes() : 0;
+  std::uint64_t bytes = 0;
+  for (const auto& run : impl_->runs_) bytes += run->buffered_bytes();
+  return bytes;
 }
 
 std::uint64_t Coordinator::state_hash() const {

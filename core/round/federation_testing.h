@@ -45,6 +45,10 @@ struct Options {
   double redo_models = 1;
   std::uint64_t vector_values = 150;  // beside a matrix of 320
   std::function<void(wire::JobT&)> change_job = {};
+  std::function<std::uint64_t(std::uint32_t agent)> examples_of = {};  // empty: 10
+  // For those who look on from outside.
+  std::function<void(std::uint32_t agent, const Event&)> before_event = {};
+  std::function<void(std::uint32_t agent, const Actions&, const Agent&)> after_event = {};
 };
 
 class Federation {
@@ -320,7 +324,10 @@ class Federation {
   void act_agent(std::uint32_t i, const Event& event) {
     Ride& ride = rides_[i];
     if (!ride.agent) return;
-    for (Action& action : ride.agent->handle(now_, event)) carry_out_agent(i, action);
+    if (options_.before_event) options_.before_event(i, event);
+    Actions actions = ride.agent->handle(now_, event);
+    if (options_.after_event) options_.after_event(i, actions, *ride.agent);
+    for (Action& action : actions) carry_out_agent(i, action);
     const TimeNs due = ride.agent->next_wakeup_ns();
     if (due == kNever || due >= ride.tick_at) return;
     ride.tick_at = std::max(due, now_ + 1);
@@ -431,7 +438,7 @@ class Federation {
     act_agent(i, UpdateReady{.token = token,
                              .update = update,
                              .loss = 1,
-                             .examples = 10,
+                             .examples = options_.examples_of ? options_.examples_of(i) : 10,
                              .local_steps = 1,
                              .compute_s = 0.005});
     if (ride.agent->updates_taken() == before) ride.updates.pop_back();

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
+
+#include "core/base/random.h"
 
 namespace tributary {
 std::uint64_t JobRun::buffered_bytes() const {
@@ -13,6 +16,20 @@ std::uint64_t JobRun::buffered_bytes() const {
 }
 
 bool JobRun::over() const { return phase_ == Phase::over && state_stored_; }
+
+Coordinator::JobView JobRun::view() const {
+  const wire::Job& job = job_->wire();
+  return {.job = record_.job,
+          .name = job.name()->str(),
+          .state = record_.state,
+          .rounds = job.rounds(),
+          .rounds_committed = version_};
+}
+
+bool JobRun::wants(const std::string& agent_id) const {
+  const std::vector<std::string>& agents = record_.policy.agents;
+  return agents.empty() || std::ranges::find(agents, agent_id) != agents.end();
+}
 
 // --- waiting, opening --------------------------------------------------------------------------
 
@@ -56,12 +73,35 @@ bool JobRun::membership_changed() const {
   for (const EpochMember& member : members_) {
     if (!desk_.roster.all().contains(member.session)) return true;
   }
+  const std::uint64_t most = most_examples();
+  for (const EpochMember& member : members_) {
+    if (member.weight != weight_of(member.agent_id, most)) return true;
+  }
   return std::ranges::any_of(desk_.roster.all(), [&](const auto& item) {
     const AgentSession& session = *item.second;
     if (!ready(session)) return false;
     const std::optional<std::uint32_t> member = member_of(session);
     return !member || members_[*member].generation != session.generation;
   });
+}
+
+// How much an agent's update counts: by its examples as it last reported them, in proportion to
+// whoever has most; like everybody before it has reported, or where the job does not ask.
+double JobRun::weight_of(const std::string& agent_id, std::uint64_t most) const {
+  const auto found = examples_.find(agent_id);
+  if (found == examples_.end() || found->second == 0) return 1;
+  return static_cast<double>(found->second) / static_cast<double>(std::max(most, found->second));
+}
+
+std::uint64_t JobRun::most_examples() const {
+  std::uint64_t most = 0;
+  for (const auto& [number, session] : desk_.roster.all()) {
+    const auto found = examples_.find(session->agent_id);
+    if (session->job == record_.job && found != examples_.end()) {
+      most = std::max(most, found->second);
+    }
+  }
+  return most;
 }
 
 void JobRun::open_epoch() {
@@ -77,14 +117,15 @@ void JobRun::open_epoch() {
       by_name[session->agent_id] = session.get();
     }
   }
+  const std::uint64_t most = most_examples();
   for (const auto& [agent_id, session] : by_name) {
     member_by_agent_[agent_id] = static_cast<std::uint32_t>(members_.size());
     members_.push_back({.agent_id = agent_id,
                         .incarnation = session->incarnation,
                         .session = session->conversation.session(),
                         .generation = session->generation,
-                        .weight = 1});
-    record->members.push_back({.agent_id = agent_id, .weight = 1});
+                        .weight = weight_of(agent_id, most)});
+    record->members.push_back({.agent_id = agent_id, .weight = members_.back().weight});
   }
   attempt_ = 0;
   excluded_ = Bitmap();
@@ -133,7 +174,26 @@ Bitmap JobRun::choose_participants() const {
     if (found == desk_.roster.all().end() || !ready(*found->second)) continue;
     if (!excluded_.test(i)) participants.set(i);
   }
-  return participants;
+  return drawn_from(participants);
+}
+
+// A fraction of them, the same whenever the round is tried.
+Bitmap JobRun::drawn_from(const Bitmap& candidates) const {
+  const std::uint32_t count = candidates.count();
+  const auto wanted = std::max(static_cast<std::uint32_t>(std::ceil(record_.policy.fraction * count)),
+                               record_.policy.agents_min);
+  if (wanted >= count) return candidates;
+  const StreamKey key = stream_key({.job_seed = job_->wire().seed(),
+                                    .round = version_ + 1,
+                                    .purpose = DrawPurpose::participants});
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> draws;
+  for (std::uint32_t i = 0; i < candidates.size(); ++i) {
+    if (candidates.test(i)) draws.emplace_back(random_bits(key, i), i);
+  }
+  std::ranges::sort(draws);
+  Bitmap drawn(candidates.size());
+  for (std::uint32_t i = 0; i < wanted; ++i) drawn.set(draws[i].second);
+  return drawn;
 }
 
 void JobRun::begin_attempt() {

@@ -47,6 +47,8 @@ class JobRun {
   bool over() const;  // finished or stopped, and that is stored
 
   const JobRecord& record() const { return record_; }
+  Coordinator::JobView view() const;
+  bool wants(const std::string& agent_id) const;
   const JobModel& model_of_job() const { return *job_; }
   std::uint64_t version() const { return version_; }
   std::uint64_t model_hash() const { return model_hash_; }
@@ -94,7 +96,10 @@ class JobRun {
   void announce_epoch();
   void send_membership(AgentSession& session, std::uint32_t member);
   void begin_attempt();
+  double weight_of(const std::string& agent_id, std::uint64_t most) const;
+  std::uint64_t most_examples() const;
   Bitmap choose_participants() const;
+  Bitmap drawn_from(const Bitmap& candidates) const;
   Status start_round(const Bitmap& participants);
   void send_plan(AgentSession& session, const std::shared_ptr<const RoundPlan>& plan,
                  double weight);
@@ -194,6 +199,7 @@ class JobRun {
   Bitmap excluded_;  // from the next attempt: those that nothing came from in the last
   std::unique_ptr<ActiveRound> round_;
   std::vector<AgentRoundRecord> reports_;
+  std::map<std::string, std::uint64_t> examples_;  // by agent, where updates are weighted by them
 
   std::optional<Snapshot> snapshot_;
   bool transfers_wait_ = false;  // somebody may be waiting for one

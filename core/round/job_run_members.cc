@@ -181,6 +181,9 @@ void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
                         .bytes_up = report.bytes_up(),
                         .bytes_down = report.bytes_down()});
   }
+  if (job_->wire().weighting() == wire::Weighting::examples && report.examples() > 0) {
+    examples_[session.agent_id] = report.examples();
+  }
   read_metrics(session, report);
   if (session.synced) check_replica(session, report.model_version(), report.model_hash());
 }
@@ -329,7 +332,7 @@ void JobRun::offer_to_waiting() {
   if (!transfers_wait_ || transfers() >= kTransfersMax) return;
   transfers_wait_ = false;
   for (const auto& [number, session] : desk_.roster.all()) {
-    if (!session->transfer_waits || session->transfer != 0) continue;
+    if (session->run != record_.job || !session->transfer_waits || session->transfer != 0) continue;
     session->transfer_waits = false;
     advance(*session);
     if (session->transfer_waits) break;

@@ -139,7 +139,7 @@ TEST(ModelRule, WhatMakesNoSenseIsRefusedWithTheJob) {
 }
 
 TEST(JobModel, KnowsTheLearningRateOfARound) {
-  const auto job = job_of([](wire::JobT& job) { job.schedule = "step:every=10,factor=0.5"; });
+  const auto job = job_of([](wire::JobT& made) { made.schedule = "step:every=10,factor=0.5"; });
   ASSERT_TRUE(job.ok()) << job.status().text();
   EXPECT_EQ((*job)->learning_rate(2, 10), 2);
   EXPECT_EQ((*job)->learning_rate(2, 11), 1);

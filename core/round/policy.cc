@@ -7,9 +7,10 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t kPolicyVersion = 1;
-constexpr std::size_t kPolicyBytesMax = 64u << 10;
+constexpr std::uint32_t kPolicyVersion = 2;  // 1 had neither agents nor a fraction
+constexpr std::size_t kPolicyBytesMax = 2u << 20;
 constexpr std::uint32_t kCodecsMax = 256;
+constexpr std::uint32_t kAgentsMax = 16'384;
 constexpr std::uint32_t kSpecBytesMax = 200;
 
 Status wrong(std::string what, std::string expected, std::string got) {
@@ -55,12 +56,29 @@ Status each_number(Policy& policy, Field&& field) {
   return field(policy.checkpoint_redo_models);
 }
 
+Status read_version_2(ByteReader& reader, RoundPolicy& policy) {
+  TRIBUTARY_ASSIGN(policy.fraction, reader.read<double>("fraction"));
+  TRIBUTARY_ASSIGN(const auto agents, reader.read<std::uint32_t>("number of agents"));
+  if (agents > kAgentsMax) {
+    return wrong("agents", fmt::format("at most {}", kAgentsMax), fmt::format("{}", agents));
+  }
+  for (std::uint32_t i = 0; i < agents; ++i) {
+    TRIBUTARY_ASSIGN(std::string agent, read_text(reader));
+    policy.agents.push_back(std::move(agent));
+  }
+  return {};
+}
+
 Status write_policy(const RoundPolicy& policy, ByteWriter& writer) {
   TRIBUTARY_TRY(writer.write(kPolicyVersion));
   TRIBUTARY_TRY(write_text(writer, policy.codec));
   TRIBUTARY_TRY(writer.write(static_cast<std::uint32_t>(policy.codecs.size())));
   for (const std::string& codec : policy.codecs) TRIBUTARY_TRY(write_text(writer, codec));
-  return each_number(policy, [&](auto number) { return writer.write(number); });
+  TRIBUTARY_TRY(each_number(policy, [&](auto number) { return writer.write(number); }));
+  TRIBUTARY_TRY(writer.write(policy.fraction));
+  TRIBUTARY_TRY(writer.write(static_cast<std::uint32_t>(policy.agents.size())));
+  for (const std::string& agent : policy.agents) TRIBUTARY_TRY(write_text(writer, agent));
+  return {};
 }
 
 }  // namespace
@@ -75,6 +93,13 @@ Status check(const RoundPolicy& policy) {
   TRIBUTARY_TRY(finite_from("quorum_fraction", policy.quorum_fraction, 0));
   if (policy.quorum_fraction > 1) {
     return wrong("quorum_fraction", "at most 1", fmt::format("{}", policy.quorum_fraction));
+  }
+  if (!(policy.fraction > 0 && policy.fraction <= 1)) {
+    return wrong("fraction", "above 0, at most 1", fmt::format("{}", policy.fraction));
+  }
+  if (policy.agents.size() > kAgentsMax) {
+    return wrong("agents", fmt::format("at most {}", kAgentsMax),
+                 fmt::format("{}", policy.agents.size()));
   }
   if (policy.agents_min == 0) return wrong("agents_min", "at least 1", "0");
   if (policy.deadline_ms == 0) return wrong("deadline_ms", "a time", "0");
@@ -92,8 +117,8 @@ Bytes encode(const RoundPolicy& policy) {
 Result<RoundPolicy> decode_policy(ByteSpan bytes) {
   ByteReader reader(bytes);
   TRIBUTARY_ASSIGN(const auto version, reader.read<std::uint32_t>("version"));
-  if (version != kPolicyVersion) {
-    return wrong("version of a stored policy", fmt::format("{}", kPolicyVersion),
+  if (version == 0 || version > kPolicyVersion) {
+    return wrong("version of a stored policy", fmt::format("1 to {}", kPolicyVersion),
                  fmt::format("{}", version));
   }
   RoundPolicy policy;
@@ -110,6 +135,7 @@ Result<RoundPolicy> decode_policy(ByteSpan bytes) {
     TRIBUTARY_ASSIGN(number, reader.read<std::decay_t<decltype(number)>>("policy"));
     return {};
   }));
+  if (version >= 2) TRIBUTARY_TRY(read_version_2(reader, policy));
   TRIBUTARY_TRY(reader.expect_end("policy"));
   TRIBUTARY_TRY(check(policy));
   return policy;

@@ -27,6 +27,8 @@ struct RoundPolicy {
       200;  // from an abort to the next attempt; doubles up to 32 times it
   // How long a round waits for agents that are just catching up.
   std::uint32_t catch_up_wait_ms = 0;
+  std::vector<std::string> agents = {};  // that may work for the job; empty: all
+  double fraction = 1;                   // of the ready ones, drawn anew for each round
 
   std::uint32_t checkpoint_rounds = 64;  // a full checkpoint after so many, or
   double checkpoint_redo_models = 2;     // after so many times the model's bytes of redo

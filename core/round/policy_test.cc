@@ -13,9 +13,21 @@ TEST(Policy, ComesBackAsItWas) {
   policy.codecs = {"thc", "threelc:s=1.5"};
   policy.learning_rate = 0.125;
   policy.checkpoint_redo_models = 3.5;
+  policy.agents = {"garage-01", "garage-02"};
+  policy.fraction = 0.25;
   const Result<RoundPolicy> back = decode_policy(encode(policy));
   ASSERT_TRUE(back.ok()) << back.status().text();
   EXPECT_EQ(*back, policy);
+}
+
+// As version 1 wrote it.
+TEST(Policy, OneWithoutAgentsAndFractionIsRead) {
+  Bytes bytes = encode(RoundPolicy{});
+  bytes.resize(bytes.size() - sizeof(double) - sizeof(std::uint32_t));
+  bytes[0] = 1;
+  const Result<RoundPolicy> back = decode_policy(bytes);
+  ASSERT_TRUE(back.ok()) << back.status().text();
+  EXPECT_EQ(*back, RoundPolicy{});
 }
 
 TEST(Policy, CutShortOrWithMoreBehindIsRefused) {
@@ -40,6 +52,8 @@ TEST(Policy, NonsenseIsRefused) {
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.quorum_fraction = 1.5; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.learning_rate = std::nan(""); }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.checkpoint_rounds = 0; }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.fraction = 0; }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.fraction = std::nan(""); }));
 }
 
 }  // namespace

@@ -27,7 +27,9 @@ struct AgentSession {
   TimeNs refusal_noted_at_ns = -kNever;
   bool leaving = false;
 
-  // --- of the job at work ---
+  std::uint64_t run = 0;  // the job that it works for; 0: none
+
+  // --- of that job ---
   std::uint64_t job = 0;        // that it has; 0: none yet
   std::uint64_t job_asked = 0;  // that it was sent
   bool synced = false;          // its model is known to be that of `version`

@@ -84,7 +84,9 @@ void Account::add(std::span<const float> update, double sign) {
   }
 }
 
-void Account::rescale(double factor) {
+void Account::rescale(double factor, const std::vector<UndecidedRound>& undecided) {
+  unsettle(undecided);
+  settle(undecided);
   for (double& value : open_) value *= factor;
   for (double& value : moved_) value *= std::abs(factor);
 }

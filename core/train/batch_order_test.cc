@@ -32,7 +32,7 @@ TEST(BatchOrder, FollowsFromThePositionAlone) {
   BatchOrder straight(1, "agent", 10);
   BatchOrder jumping(1, "agent", 10);
   const auto whole = taken(straight, 5, 20);
-  for (std::uint64_t at : {24, 5, 14, 9, 10}) {
+  for (const std::uint64_t at : {24u, 5u, 14u, 9u, 10u}) {
     EXPECT_EQ(taken(jumping, at, 1)[0], whole[at - 5]) << at;
   }
   BatchOrder other_agent(1, "other", 10);

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
+#include <array>
+#include <cstdio>
 #include <fstream>
 #include <string_view>
 #include <utility>
@@ -107,9 +110,33 @@ std::string Federation::coordinator_journal() const {
 }
 
 std::vector<std::string> Federation::coordinator_command() const {
-  return with_settings({TRIBUTARY_COORDINATOR, "--config", path("coordinator.toml"), "--set",
-                        "link.endpoint=" + endpoint_, "--exit-when-done"},
-                       options_.coordinator_settings);
+  std::vector<std::string> command = {TRIBUTARY_COORDINATOR, "--config", path("coordinator.toml"),
+                                      "--set", "link.endpoint=" + endpoint_};
+  if (options_.exit_when_done) command.emplace_back("--exit-when-done");
+  return with_settings(std::move(command), options_.coordinator_settings);
+}
+
+std::string Federation::ask(std::vector<std::string> words, int* code) const {
+  words.insert(words.begin(), TRIBUTARY_CLI);
+  for (const std::string& word : {std::string("--run"), coordinator_journal(), std::string("--json")}) {
+    words.push_back(word);
+  }
+  std::string line;
+  for (const std::string& word : words) line += "'" + word + "' ";
+  std::FILE* const out = ::popen(line.c_str(), "r");
+  EXPECT_NE(out, nullptr);
+  std::string text;
+  std::array<char, 4096> buffer;
+  while (const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), out)) {
+    text.append(buffer.data(), size);
+  }
+  const int status = ::pclose(out);
+  if (code != nullptr) {
+    *code = WEXITSTATUS(status);
+  } else {
+    EXPECT_EQ(WEXITSTATUS(status), 0) << line << text;
+  }
+  return text;
 }
 
 void Federation::start_coordinator() {
@@ -137,12 +164,15 @@ std::vector<std::string> Federation::agent_command(std::uint32_t agent) const {
   if (const auto own = settings_of_agents_.find(agent); own != settings_of_agents_.end()) {
     settings.insert(settings.end(), own->second.begin(), own->second.end());
   }
-  return with_settings({TRIBUTARY_AGENT, "--exit-when-done", "--set", "agent_id=" + id, "--set",
-                        "journal.file=" + agent_journal(agent), "--set", "journal.sync=false",
-                        "--set", "link.coordinator=" + endpoint_, "--set",
-                        "link.coordinator_key=" + key_text(coordinator_keys_->public_key), "--set",
-                        "link.key_file=" + path(id + ".key"), "--set", "log.level=debug"},
-                       settings);
+  std::vector<std::string> command = {TRIBUTARY_AGENT};
+  if (options_.exit_when_done) command.emplace_back("--exit-when-done");
+  command = with_settings(
+      std::move(command),
+      {"agent_id=" + id, "journal.file=" + agent_journal(agent), "journal.sync=false",
+       "link.coordinator=" + endpoint_,
+       "link.coordinator_key=" + key_text(coordinator_keys_->public_key),
+       "link.key_file=" + path(id + ".key"), "log.level=debug"});
+  return with_settings(std::move(command), settings);
 }
 
 void Federation::start_agent(std::uint32_t agent) {

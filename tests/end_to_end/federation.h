@@ -25,6 +25,7 @@ struct FederationOptions {
   std::vector<std::string> coordinator_settings = {};  // KEY=VALUE
   std::vector<std::string> agent_settings = {};
   bool encrypted = true;
+  bool exit_when_done = true;
   std::string coordinator_journal_folder = {};  // empty: in the folder of the federation
   std::map<std::uint32_t, std::string> agent_journal_folders = {};
 };
@@ -41,6 +42,7 @@ class Federation {
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::string endpoint() const { return endpoint_; }
   const KeyPair& keys_of_coordinator() const { return *coordinator_keys_; }
+  std::string coordinator_journal() const;
 
   // Waits until it listens. Afterwards it always uses the port that it had first.
   void start_coordinator();
@@ -58,6 +60,10 @@ class Federation {
 
   bool committed(std::uint64_t round);  // waits
 
+  // Runs `tributary WORDS... --run JOURNAL --json` and returns what it printed; its exit code goes
+  // to `code`, where it is wanted.
+  std::string ask(std::vector<std::string> words, int* code = nullptr) const;
+
   // What the coordinator's Prometheus endpoint says of one series, as `name{label="value"}`; 0
   // where there is no such line. The coordinator needs metrics.listen.
   double metric(const std::string& series);
@@ -72,7 +78,6 @@ class Federation {
   void write_settings();
   void note_rounds_taken(std::uint32_t agent);
   std::string agent_journal(std::uint32_t agent) const;
-  std::string coordinator_journal() const;
 
   FederationOptions options_;
   std::filesystem::path folder_;

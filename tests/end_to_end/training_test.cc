@@ -95,16 +95,16 @@ void expect_the_same_model(Federation& federation, std::uint32_t agents, std::ui
 
 TEST_F(Training, GradientsThroughMomentumTeachLenetOnIdxFiles) {
   Federation federation({.agents = 2,
-                         .rounds = 40,
+                         .rounds = 120,
                          .job = std::string(kLenet) + R"(mode = "gradient"
 optimizer = "momentum"
-learning_rate = 0.02
+learning_rate = 0.1
 schedule = "cosine:warmup=5,floor=0.05"
 )",
                          .agent_settings = settings()});
   federation.start_all();
   federation.expect_everybody_ends();
-  expect_the_same_model(federation, 2, 40);
+  expect_the_same_model(federation, 2, 120);
   EXPECT_GT(last_accuracy(federation.agent(0)), 0.9);
 }
 
@@ -115,7 +115,7 @@ TEST_F(Training, LocalEpochsAndAServerOptimizerTeachIt) {
 strategy = "fedavgm:momentum=0.3"
 optimizer = "momentum"
 epochs = 1
-learning_rate = 0.01
+learning_rate = 0.05
 )",
                          .agent_settings = settings()});
   federation.start_all();

@@ -4,6 +4,7 @@
 #include <ATen/core/op_registration/op_registration.h>
 #include <ATen/ops/full.h>
 #include <torch/csrc/jit/api/module.h>
+#include <torch/csrc/jit/ir/ir.h>
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +31,8 @@ Bytes saved(const torch::jit::Module& module) {
   std::ostringstream out;
   module.save(out);
   const std::string text = out.str();
-  return {text.begin(), text.end()};
+  const ByteSpan bytes = bytes_of(text);
+  return {bytes.begin(), bytes.end()};
 }
 
 Result<std::unique_ptr<TorchModel>> loaded(ByteSpan file) {
@@ -96,7 +98,13 @@ TEST(ScriptNetwork, AnOperatorThatIsNotThereIsNamed) {
   {
     const auto registered = c10::RegisterOperators().op(
         "tributary_test::twice", [](const at::Tensor& x) -> at::Tensor { return x.add(x); });
-    file = saved(module_with("torch.ops.tributary_test.twice(torch.linear(x, self.weight))"));
+    torch::jit::Module module = module_with("torch.linear(x, self.weight)");
+    const auto graph = module.get_method("forward").graph();
+    const torch::jit::WithInsertPoint behind(graph->return_node());
+    torch::jit::Value* twice = graph->insert(
+        c10::Symbol::fromQualString("tributary_test::twice"), {graph->outputs().at(0)});
+    graph->return_node()->replaceInput(0, twice);
+    file = saved(module);
     ASSERT_TRUE(loaded(file).ok());
   }
   const Status status = loaded(file).status();

@@ -1,0 +1,123 @@
+// tributary job submit, pause, resume and stop: what a running coordinator is asked to do.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/accept.h"
+#include "cli/commands.h"
+#include "cli/job_journal.h"
+#include "cli/json.h"
+#include "cli/text.h"
+#include "core/base/file.h"
+#include "core/link/control.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ChangeOptions {
+  std::string run_file = usual_run_file();
+  std::string job;  // a file to submit, or a name
+  std::string reason;
+};
+
+Accept accept_text(std::string& target) {
+  return [&target](const std::string& value) {
+    target = value;
+    return Status();
+  };
+}
+
+Result<Answer> submit(const ChangeOptions& options) {
+  TRIBUTARY_ASSIGN(const Bytes text, read_file(options.job, kControlBytesMax / 2));
+  TRIBUTARY_ASSIGN(
+      const Json data,
+      ask_coordinator(options.run_file,
+                      {{"verb", "submit"}, {"job", std::string(text.begin(), text.end())}}));
+  Answer answer;
+  answer.text = fmt::format("submitted as job {}\n", data.at("job").dump());
+  answer.data = json_text(data);
+  return answer;
+}
+
+Result<Answer> change(const ChangeOptions& options, std::string_view verb) {
+  TRIBUTARY_ASSIGN(
+      const Json data,
+      ask_coordinator(options.run_file,
+                      {{"verb", verb}, {"job", options.job}, {"reason", options.reason}}));
+  Answer answer;
+  answer.text = fmt::format("{}: {}\n", printable(options.job),
+                            verb == "pause"    ? "paused"
+                            : verb == "resume" ? "goes on"
+                                               : "stopped");
+  answer.data = json_text(data);
+  return answer;
+}
+
+Command change_command(std::string_view verb, std::string_view summary, std::string_view details) {
+  const auto options = std::make_shared<ChangeOptions>();
+  return {.noun = "job",
+          .verb = verb,
+          .summary = summary,
+          .details = details,
+          .options = {{.name = "JOB",
+                       .value_name = "JOB",
+                       .help = "its name, or its number",
+                       .accept = accept_text(options->job),
+                       .required = true},
+                      {.name = "--reason",
+                       .value_name = "TEXT",
+                       .help = "for those who look at the job later",
+                       .accept = accept_text(options->reason)},
+                      run_option(options->run_file)},
+          .run = [options, verb](World&) { return change(*options, verb); }};
+}
+
+}  // namespace
+
+Command job_submit_command() {
+  const auto options = std::make_shared<ChangeOptions>();
+  return {.noun = "job",
+          .verb = "submit",
+          .summary = "hand a job to a running coordinator",
+          .details =
+              "The file is TOML; docs/jobs.md has every key and an example for each use.\n"
+              "A job begins as soon as agents are free that it wants.\n\n"
+              "examples:\n"
+              "  tributary job submit digits.toml\n"
+              "  tributary job submit digits.toml --run coordinator.db --json",
+          .options = {{.name = "FILE",
+                       .value_name = "FILE",
+                       .help = "the job",
+                       .accept = accept_file(options->job),
+                       .required = true},
+                      run_option(options->run_file)},
+          .run = [options](World&) { return submit(*options); }};
+}
+
+Command job_pause_command() {
+  return change_command("pause", "let a job rest",
+                        "The round that is under way is finished. Model, optimizer and residuals\n"
+                        "stay where they are, over restarts too, until 'job resume'.\n\n"
+                        "examples:\n"
+                        "  tributary job pause digits\n"
+                        "  tributary job pause digits --reason 'the office is open'");
+}
+
+Command job_resume_command() {
+  return change_command("resume", "let a paused job go on",
+                        "It goes on with the round after the last one.\n\n"
+                        "examples:\n"
+                        "  tributary job resume digits");
+}
+
+Command job_stop_command() {
+  return change_command("stop", "end a job for good",
+                        "What it has learned stays in the journal: see 'job export'.\n\n"
+                        "examples:\n"
+                        "  tributary job stop digits --reason 'good enough'");
+}
+
+}  // namespace tributary

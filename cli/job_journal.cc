@@ -1,0 +1,117 @@
+#include "cli/job_journal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/accept.h"
+#include "core/link/control.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kInstalled = "/var/lib/tributary-coordinator/run.db";
+constexpr std::chrono::seconds kPatience{30};
+
+// The daemon's error, as if it were ours.
+Status error_of(const Json& error) {
+  const auto text = [&](const char* key) {
+    const auto found = error.find(key);
+    return found != error.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  constexpr auto kLast = static_cast<int>(StatusCode::cancelled);
+  StatusCode code = StatusCode::unavailable;
+  for (int i = 1; i <= kLast; ++i) {
+    if (name(static_cast<StatusCode>(i)) == text("code")) code = static_cast<StatusCode>(i);
+  }
+  return Status(code, {.what = text("what"),
+                       .expected = text("expected"),
+                       .got = text("got"),
+                       .remedy = text("remedy")});
+}
+
+}  // namespace
+
+std::string usual_run_file() {
+  const char* named = std::getenv("TRIBUTARY_RUN");
+  return named != nullptr && *named != 0 ? named : kInstalled;
+}
+
+Option run_option(std::string& run_file) {
+  return {.name = "--run",
+          .value_name = "FILE",
+          .help = fmt::format("the coordinator's journal ($TRIBUTARY_RUN, or {})", kInstalled),
+          .accept = accept_file(run_file)};
+}
+
+bool JobInJournal::over() const {
+  return record.state == wire::JobState::finished || record.state == wire::JobState::stopped;
+}
+
+Result<std::vector<JobInJournal>> jobs_in(RunFile& run) {
+  TRIBUTARY_ASSIGN(std::vector<JobRecord> records, run.jobs());
+  std::vector<JobInJournal> jobs;
+  for (JobRecord& record : records) {
+    TRIBUTARY_ASSIGN(auto model, JobModel::make(record.definition));
+    TRIBUTARY_ASSIGN(const std::uint64_t last, run.last_round(record.job));
+    jobs.push_back(
+        {.record = std::move(record), .model = std::move(model), .rounds_committed = last});
+  }
+  return jobs;
+}
+
+Result<JobInJournal> job_in(RunFile& run, std::string_view job) {
+  TRIBUTARY_ASSIGN(std::vector<JobInJournal> jobs, jobs_in(run));
+  const JobInJournal* found = nullptr;
+  for (const JobInJournal& one : jobs) {
+    if (one.name() != job && fmt::format("{}", one.record.job) != job) continue;
+    found = &one;
+    if (!one.over()) break;
+  }
+  if (found) return *found;
+  std::string names;
+  for (const JobInJournal& one : jobs) names += (names.empty() ? "" : ", ") + one.name();
+  return Status(StatusCode::not_found,
+                {.what = fmt::format("job '{}'", job),
+                 .expected = names.empty() ? "one that was submitted" : "one of " + names,
+                 .got = "none of that name",
+                 .remedy = "list the jobs with 'tributary job list'"});
+}
+
+Result<double> newest_metric(RunFile& run, std::string_view name, std::uint64_t job,
+                             std::int64_t& after) {
+  constexpr std::uint32_t kRowsMax = 10'000;
+  double newest = std::numeric_limits<double>::quiet_NaN();
+  while (true) {
+    TRIBUTARY_ASSIGN(const std::vector<StoredMetric> rows, run.metrics(name, after, kRowsMax));
+    if (rows.empty()) return newest;
+    for (const StoredMetric& row : rows) {
+      after = row.number;
+      if (row.job == job && row.agent_id.empty()) newest = row.value;
+    }
+  }
+}
+
+Result<Json> ask_coordinator(const std::string& run_file, const Json& question) {
+  TRIBUTARY_ASSIGN(
+      const std::string text,
+      ask_daemon(control_path(run_file),
+                 question.dump(-1, ' ', false, Json::error_handler_t::replace), kPatience));
+  const Json answer = Json::parse(text, nullptr, false);
+  if (answer.is_object() && answer.contains("data")) return answer["data"];
+  if (answer.is_object() && answer.contains("error")) return error_of(answer["error"]);
+  return Status(StatusCode::corrupt_data, {.what = "the coordinator's answer",
+                                           .expected = "a JSON object with data or an error",
+                                           .got = "another text",
+                                           .remedy = "use a coordinator of the same version"});
+}
+
+}  // namespace tributary

@@ -1,0 +1,73 @@
+// What operators ask of a coordinator, as JSON (docs/jobs.md), and how it comes to an answer: the
+// control socket's thread reads the question and waits, the daemon's loop asks the state machine.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/round/coordinator.h"
+
+namespace tributary {
+
+class ControlDesk {
+ public:
+  struct Machine {
+    std::function<std::vector<Coordinator::JobView>()> jobs;
+    std::function<std::vector<Coordinator::AgentView>()> agents;
+  };
+
+  // The first command has this number, and later ones are higher.
+  ControlDesk(Machine machine, Token first_command)
+      : machine_(std::move(machine)), next_command_(first_command) {}
+
+  // The socket's thread. Waits until the loop has taken the question and the journal the command.
+  std::string answer(std::string_view question);
+
+  // The loop's thread: answers what can be answered at once, and hands out the commands to feed.
+  std::vector<Event> take();
+  // True if the command was one of ours.
+  bool done(const CommandDone& done);
+  // Nobody waits any longer, now or later: the daemon ends.
+  void close();
+
+ private:
+  enum class Verb { list, submit, change };
+  struct Question {
+    Verb verb = Verb::list;
+    std::string job;  // name or number
+    SubmitJob submit = {};
+    wire::JobState state = wire::JobState::running;
+    std::string reason = {};
+  };
+  struct Pending {
+    Question question;
+    std::optional<std::string> answer;
+  };
+
+  static Result<Question> read(std::string_view text);
+  std::string list() const;
+  Result<Event> command(Question& question);
+  Result<std::uint64_t> number_of(const std::string& job) const;
+  void resolve(Pending& pending, std::string answer);
+
+  Machine machine_;
+  Token next_command_;
+  std::map<Token, std::shared_ptr<Pending>> commands_;  // the loop's
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<Pending>> asked_;
+  bool closed_ = false;
+};
+
+}  // namespace tributary

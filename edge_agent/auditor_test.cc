@@ -1,0 +1,125 @@
+#include "edge_agent/auditor.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "core/round/federation_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::Federation;
+using round_testing::Options;
+
+struct AuditCase {
+  const char* codec;
+  bool gradient = false;
+};
+
+// Every agent with an auditor beside it, which sees what the agent is told and what it says.
+class Audit : public testing::Test {
+ protected:
+  Options options_for(const std::string& codec) {
+    Options options;
+    options.policy.codec = codec;
+    options.policy.bucket_values_max = 128;
+    options.rounds = 12;
+    options.before_event = [this](std::uint32_t agent, const Event& event) {
+      auditors_[agent].before(seen_ ? seen_(agent, event) : event);
+    };
+    options.after_event = [this](std::uint32_t agent, const Actions& actions,
+                                 const Agent& machine) {
+      auditors_[agent].after(actions, machine);
+    };
+    return options;
+  }
+  void expect_all_well() {
+    for (const Auditor& auditor : auditors_) {
+      EXPECT_TRUE(auditor.status().ok()) << auditor.status().text();
+      ASSERT_TRUE(auditor.error_max());
+      EXPECT_LE(*auditor.error_max(), 1);
+    }
+  }
+
+  std::vector<Auditor> auditors_{3};
+  // Changes what the auditors see; empty: the truth.
+  std::function<Event(std::uint32_t, const Event&)> seen_;
+};
+
+class AuditOf : public Audit, public testing::WithParamInterface<AuditCase> {};
+
+TEST_P(AuditOf, NothingIsLostOnABadLine) {
+  Options options = options_for(GetParam().codec);
+  options.loss = 0.1;
+  options.repeat = 0.1;
+  options.delay_max_ns = 20 * kNsPerMs;
+  if (GetParam().gradient) {
+    options.change_job = [](wire::JobT& job) {
+      job.mode = wire::ExchangeMode::gradient;
+      job.schedule = "step:every=3,factor=0.5";
+    };
+  }
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  expect_all_well();
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, AuditOf,
+                         testing::Values(AuditCase{"fp32"}, AuditCase{"thc"},
+                                         AuditCase{"threelc:s=1.75"}, AuditCase{"topk:cr=0.1"},
+                                         AuditCase{"star_topk"}, AuditCase{"threelc", true},
+                                         AuditCase{"topk:cr=0.1", true}));
+
+TEST_F(Audit, WeightsAreAPartOfTheAccount) {
+  Options options = options_for("topk:cr=0.2");
+  options.policy.agents_min = 3;
+  options.change_job = [](wire::JobT& job) { job.weighting = wire::Weighting::examples; };
+  options.examples_of = [](std::uint32_t agent) { return std::uint64_t{10} * (agent + 1); };
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  expect_all_well();
+}
+
+TEST_F(Audit, AnUpdateThatTheAgentDidNotGetIsFound) {
+  Options options = options_for("topk:cr=0.1");
+  seen_ = [](std::uint32_t agent, const Event& event) -> Event {
+    const auto* ready = std::get_if<UpdateReady>(&event);
+    if (!ready || agent != 1) return event;
+    UpdateReady other = *ready;
+    auto update = std::make_shared<FloatVector>(*ready->update);
+    (*update)[7] += 1.0f / 64;
+    other.update = std::move(update);
+    return other;
+  };
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_TRUE(auditors_[0].status().ok());
+  EXPECT_FALSE(auditors_[1].status().ok());
+  EXPECT_GT(auditors_[1].error_max().value_or(0), 1);
+}
+
+TEST_F(Audit, ACodecThatKeepsNoAccountIsNotAudited) {
+  Federation federation(options_for("qsgd"));
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  for (const Auditor& auditor : auditors_) {
+    EXPECT_TRUE(auditor.status().ok()) << auditor.status().text();
+    EXPECT_FALSE(auditor.error_max());
+  }
+}
+
+TEST_F(Audit, AnAgentThatBeginsInTheMiddleIsNot) {
+  Options options = options_for("topk:cr=0.1");
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_rounds(4)) << federation.describe();
+  federation.crash_agent(2);
+  auditors_[2] = Auditor();
+  federation.start_agent(2);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_TRUE(auditors_[2].status().ok()) << auditors_[2].status().text();
+  EXPECT_FALSE(auditors_[2].error_max());
+  EXPECT_TRUE(auditors_[0].status().ok()) << auditors_[0].status().text();
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,110 @@
+// The demonstration, as a user runs it.
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/end_to_end/process.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+class Demo : public testing::Test {
+ protected:
+  void SetUp() override {
+#ifndef TRIBUTARY_TORCH
+    GTEST_SKIP() << "built without libtorch";
+#endif
+    std::string name = (fs::temp_directory_path() / "tributary-demo-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override {
+    std::error_code ignored;
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  }
+
+  std::string out() const { return (folder_ / "demo").string(); }
+  std::vector<std::string> command(const std::string& rounds) const {
+    return {TRIBUTARY_CLI,  "demo",  "--headless", "--out",  out(),     "--agents", "2",
+            "--rounds",     rounds,  "--pictures", "600",    "--trace", trace(),    "--json"};
+  }
+  std::string trace() const {
+    const fs::path file = folder_ / "trace";
+    std::ofstream(file) << "0.5, 100, 1, 0\n0.5, 20, 5, 1\n";
+    return file.string();
+  }
+  Process start(const std::string& rounds) const {
+    return Process(command(rounds), (folder_ / "log").string());
+  }
+  // Processes that have anything of the demonstration's in their command line.
+  std::set<std::string> living() const {
+    std::set<std::string> found;
+    std::error_code gone;
+    for (const fs::directory_entry& process : fs::directory_iterator("/proc", gone)) {
+      std::ifstream file(process.path() / "cmdline", std::ios::binary);
+      const std::string line((std::istreambuf_iterator<char>(file)), {});
+      if (line.find(out() + "/") != line.npos) found.insert(line);
+    }
+    return found;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Demo, TrainsAndSaysWhatItCost) {
+  Process demo = start("6");
+  ASSERT_EQ(demo.wait(), 0) << testing::PrintToString(demo.lines());
+  const std::vector<std::string> lines = demo.lines_with({"\"status\":\"ok\""});
+  ASSERT_EQ(lines.size(), 1u) << testing::PrintToString(demo.lines());
+  const Json data = Json::parse(lines[0])["data"];
+  EXPECT_EQ(data["rounds"], 6);
+  EXPECT_GT(data["accuracy_final"], 0.0);
+  EXPECT_LE(data["accuracy_final"], 1.0);
+  EXPECT_EQ(data["replicas_identical"], true);
+  ASSERT_TRUE(data["conservation_error_max"].is_number());
+  EXPECT_LE(data["conservation_error_max"], 1.0);
+  EXPECT_EQ(data["codecs"].size(), 1u);
+  EXPECT_EQ(data["collectives"]["star"], 6);
+  EXPECT_EQ(data["switches"], Json::array());
+  // lenet has 61,706 values: as float32, up from two and down to two, six times.
+  EXPECT_EQ(data["bytes_dense"], 61'706 * 4 * 4 * 6);
+  EXPECT_LT(data["bytes_up"].get<double>(), data["bytes_dense"].get<double>() / 8);
+  EXPECT_TRUE(fs::exists(data["run_db"].get<std::string>()));
+  EXPECT_TRUE(living().empty());
+}
+
+TEST_F(Demo, CtrlCLeavesNothingBehind) {
+  Process demo = start("1000000");
+  ASSERT_TRUE(eventually([&] { return living().size() == 3; }));
+  demo.signal(SIGINT);
+  EXPECT_NE(demo.wait(), 0);
+  EXPECT_TRUE(eventually([&] { return living().empty(); }));
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(Demo, KilledItTakesItsProcessesAlong) {
+  Process demo = start("1000000");
+  ASSERT_TRUE(eventually([&] { return living().size() == 3; }));
+  demo.kill();
+  EXPECT_TRUE(eventually([&] { return living().empty(); }));
+}
+
+TEST_F(Demo, AFolderOfSomebodyElseIsLeftAlone) {
+  fs::create_directories(out());
+  std::ofstream(fs::path(out()) / "thesis.txt") << "irreplaceable";
+  Process demo = start("1");
+  EXPECT_NE(demo.wait(), 0);
+  EXPECT_TRUE(fs::exists(fs::path(out()) / "thesis.txt"));
+  EXPECT_EQ(demo.lines_with({"--out"}).size(), 1u) << testing::PrintToString(demo.lines());
+}
+
+}  // namespace
+}  // namespace tributary::end_to_end

@@ -1,0 +1,148 @@
+// Jobs, as operators handle them: through the program, while a federation of processes is at work.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/end_to_end/federation.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+constexpr std::uint64_t kForEver = 1'000'000;
+
+class Jobs : public testing::Test {
+ protected:
+  static FederationOptions options() {
+    return {.agents = 2,
+            .rounds = kForEver,
+            .parameters = 2'000,
+            .agent_settings = {"trainer.train_ms=20"},
+            .exit_when_done = false};
+  }
+
+  static Json data(const std::string& text) {
+    const Json json = Json::parse(text, nullptr, false);
+    EXPECT_TRUE(json.is_object() && json.contains("data")) << text;
+    return json.is_object() && json.contains("data") ? json["data"] : Json::object();
+  }
+  static Json job(const Federation& federation, const std::string& name) {
+    const Json listed = data(federation.ask({"job", "list"}));
+    for (const Json& one : listed.value("jobs", Json::array())) {
+      if (one["name"] == name) return one;
+    }
+    return Json::object();
+  }
+  static std::uint64_t rounds_of(const Federation& federation, const std::string& name) {
+    return job(federation, name).value("rounds_committed", std::uint64_t{0});
+  }
+  static bool reaches(const Federation& federation, const std::string& name, std::uint64_t round) {
+    return eventually([&] { return rounds_of(federation, name) >= round; });
+  }
+  static std::string write(const Federation& federation, const std::string& name,
+                           const std::string& toml) {
+    std::ofstream(federation.path(name)) << toml;
+    return federation.path(name);
+  }
+};
+
+TEST_F(Jobs, APausedJobRestsOverARestartAndGoesOnWhereItWas) {
+  Federation federation(options());
+  federation.start_all();
+  ASSERT_TRUE(reaches(federation, "test", 3));
+  federation.ask({"job", "pause", "test", "--reason", "the office is open"});
+  EXPECT_EQ(job(federation, "test")["state"], "paused");
+  EXPECT_EQ(job(federation, "test")["state_reason"], "the office is open");
+
+  // The round that was under way may still end.
+  std::uint64_t rounds = 0;
+  ASSERT_TRUE(eventually([&] {
+    const std::uint64_t before = std::exchange(rounds, rounds_of(federation, "test"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return before == rounds && before != 0;
+  }));
+  federation.coordinator().kill();
+  federation.start_coordinator();
+  ASSERT_TRUE(federation.coordinator().logs({"job restored"}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_EQ(rounds_of(federation, "test"), rounds);
+  EXPECT_EQ(job(federation, "test")["state"], "paused");
+
+  federation.ask({"job", "resume", "test"});
+  EXPECT_TRUE(reaches(federation, "test", rounds + 3));
+  federation.ask({"job", "stop", "test"});
+  EXPECT_EQ(job(federation, "test")["state"], "stopped");
+}
+
+TEST_F(Jobs, AJobThatIsSubmittedWaitsForAgentsAndBeginsWhenTheyAreFree) {
+  Federation federation(options());
+  federation.start_all();
+  ASSERT_TRUE(reaches(federation, "test", 2));
+  const std::string file = write(federation, "second.toml",
+                                 "name = \"second\"\nrounds = 4\nparameters = 500\n");
+  federation.ask({"job", "submit", file});
+  EXPECT_EQ(rounds_of(federation, "second"), 0u);
+  federation.ask({"job", "stop", "test"});
+  const Json ended = data(federation.ask({"job", "watch", "second"}));
+  EXPECT_EQ(ended["state"], "finished");
+  EXPECT_EQ(ended["rounds_committed"], 4);
+  EXPECT_EQ(data(federation.ask({"job", "show", "second"}))["last_round"]["members"], 2);
+}
+
+TEST_F(Jobs, JobsOfDifferentAgentsRunAtOnce) {
+  FederationOptions options = this->options();
+  options.coordinator_settings = {"job.agents=[\"agent-0\"]", "job.agents_min=1"};
+  Federation federation(options);
+  federation.start_all();
+  const std::string file = write(federation, "second.toml",
+                                 "name = \"second\"\nrounds = 1000000\nparameters = 500\n"
+                                 "agents = [\"agent-1\"]\n");
+  federation.ask({"job", "submit", file});
+  ASSERT_TRUE(reaches(federation, "test", 3));
+  ASSERT_TRUE(reaches(federation, "second", 3));
+  const std::uint64_t first = rounds_of(federation, "test");
+  const std::uint64_t second = rounds_of(federation, "second");
+  EXPECT_TRUE(reaches(federation, "test", first + 3));
+  EXPECT_TRUE(reaches(federation, "second", second + 3));
+  EXPECT_EQ(data(federation.ask({"job", "show", "second"}))["last_round"]["members"], 1);
+  // A restart finds both.
+  federation.coordinator().kill();
+  federation.start_coordinator();
+  EXPECT_TRUE(reaches(federation, "test", first + 6));
+  EXPECT_TRUE(reaches(federation, "second", second + 6));
+}
+
+TEST_F(Jobs, WhatIsWrongIsSaidAndTheOthersGoOn) {
+  Federation federation(options());
+  federation.start_all();
+  ASSERT_TRUE(reaches(federation, "test", 1));
+  int code = 0;
+  const auto error_of = [&](std::vector<std::string> words) {
+    return federation.ask(std::move(words), &code);
+  };
+  const std::string unknown =
+      write(federation, "unknown.toml", "name = \"x\"\nrouns = 4\nparameters = 5\n");
+  EXPECT_THAT(error_of({"job", "submit", unknown}), HasSubstr("rounds"));
+  EXPECT_NE(code, 0);
+  const std::string twice =
+      write(federation, "twice.toml", "name = \"test\"\nrounds = 4\nparameters = 5\n");
+  EXPECT_THAT(error_of({"job", "submit", twice}), HasSubstr("another name"));
+  EXPECT_NE(code, 0);
+  EXPECT_THAT(error_of({"job", "pause", "tset"}), HasSubstr("tset"));
+  EXPECT_NE(code, 0);
+  EXPECT_THAT(error_of({"job", "show", "tset"}), HasSubstr("one of test"));
+  const std::uint64_t rounds = rounds_of(federation, "test");
+  EXPECT_TRUE(reaches(federation, "test", rounds + 2));
+
+  federation.coordinator().kill();
+  EXPECT_THAT(error_of({"job", "pause", "test"}), HasSubstr("start the daemon"));
+  EXPECT_NE(code, 0);
+  EXPECT_EQ(job(federation, "test")["state"], "running");  // the journal can be read all the same
+}
+
+}  // namespace
+}  // namespace tributary::end_to_end
