@@ -65,7 +65,17 @@ std::string plan_text(const RoundRow& row) {
   return text + ", " + row.collectives();
 }
 
+using Values = std::map<std::string, std::uint64_t>;
+
+std::string most_of(const Values& values) {
+  const auto most =
+      std::ranges::max_element(values, {}, [](const auto& each) { return each.second; });
+  return most == values.end() ? std::string() : most->first;
+}
+
 void count_plans(const RunData& data, RunFigures& out) {
+  Values by_codec;
+  Values by_collective;
   const RoundRow* before = nullptr;
   for (const RoundRow& row : data.rounds) {
     if (!row.planned) continue;
@@ -74,6 +84,8 @@ void count_plans(const RunData& data, RunFigures& out) {
     for (const ExchangeUse& exchange : row.exchanges) {
       codecs.insert(exchange.codec);
       collectives.insert(exchange.collective);
+      by_codec[exchange.codec] += exchange.values;
+      by_collective[exchange.collective] += exchange.values;
     }
     for (const std::string& codec : codecs) ++out.codecs[codec];
     for (const std::string& collective : collectives) ++out.collectives[collective];
@@ -87,6 +99,8 @@ void count_plans(const RunData& data, RunFigures& out) {
     }
     before = &row;
   }
+  out.main_codec = most_of(by_codec);
+  out.main_collective = most_of(by_collective);
 }
 
 void count_bytes(const RunData& data, RunFigures& out) {

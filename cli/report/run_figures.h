@@ -48,6 +48,8 @@ struct RunFigures {
 
   std::map<std::string, std::uint64_t> codecs;       // rounds in which each was used
   std::map<std::string, std::uint64_t> collectives;  // the same
+  std::string main_codec;  // by which most values were exchanged; empty: no plan
+  std::string main_collective;
   std::vector<Switch> switches;
 
   bool replicas_identical = false;  // no event in the journal says otherwise

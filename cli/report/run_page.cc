@@ -74,10 +74,6 @@ std::string by_rounds(const std::map<std::string, std::uint64_t>& counts) {
   return text;
 }
 
-std::string most_used(const std::map<std::string, std::uint64_t>& counts) {
-  return std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; })->first;
-}
-
 void add_traffic(std::vector<Tile>& tiles, const std::string& name, std::uint64_t bytes,
                  std::optional<std::uint64_t> dense) {
   Tile tile{.name = name, .value = text_of(Quantity::bytes, static_cast<double>(bytes))};
@@ -157,14 +153,15 @@ std::string tiles_of(const RunFigures& figures) {
                              text(*figures.wire_bytes_down))});
   }
   if (!figures.codecs.empty()) {
-    tiles.push_back({.name = figures.codecs.size() > 1 ? "Codec used most" : "Codec",
-                     .value = most_used(figures.codecs),
+    tiles.push_back({.name = figures.codecs.size() > 1 ? "Codec of most values" : "Codec",
+                     .value = figures.main_codec,
                      .more = "rounds: " + by_rounds(figures.codecs)});
   }
   if (!figures.collectives.empty()) {
-    tiles.push_back({.name = figures.collectives.size() > 1 ? "Collective used most" : "Collective",
-                     .value = most_used(figures.collectives),
-                     .more = "rounds: " + by_rounds(figures.collectives)});
+    tiles.push_back(
+        {.name = figures.collectives.size() > 1 ? "Collective of most values" : "Collective",
+         .value = figures.main_collective,
+         .more = "rounds: " + by_rounds(figures.collectives)});
   }
   add_health(tiles, figures);
   std::string html = "<div class=\"tiles\">\n";

@@ -21,6 +21,18 @@ Result<CoordinatorState> CoordinatorReading::restore(std::uint64_t history_round
   return state;
 }
 
+Result<std::optional<RestoredJob>> CoordinatorReading::restore_one(std::uint64_t job) {
+  TRIBUTARY_ASSIGN(std::vector<JobRecord> all, jobs());
+  for (JobRecord& record : all) {
+    if (record.job != job) continue;
+    RestoredJob restored;
+    restored.job = std::move(record);
+    TRIBUTARY_TRY(restore_job(restored, 0));
+    return std::optional(std::move(restored));
+  }
+  return std::optional<RestoredJob>();
+}
+
 Result<std::vector<JobRecord>> CoordinatorReading::jobs() {
   std::vector<JobRecord> jobs;
   const auto add = [&](Rows& row) -> Status {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ class CoordinatorReading {
   explicit CoordinatorReading(Database& database) : database_(database), blobs_(database) {}
 
   Result<CoordinatorState> restore(std::uint64_t history_rounds_max);
+  Result<std::optional<RestoredJob>> restore_one(std::uint64_t job);
   Result<RoundLoaded> load_round(const LoadRound& wanted);
 
   Result<std::vector<JobRecord>> jobs();

@@ -95,6 +95,13 @@ Result<std::uint64_t> RunFile::last_round(std::uint64_t job) {
   return last.value_or(0);
 }
 
+Result<std::optional<RestoredJob>> RunFile::restore(std::uint64_t job) {
+  TRIBUTARY_TRY(database_->execute("BEGIN"));  // a checkpoint drops the redo before it
+  Result<std::optional<RestoredJob>> restored = CoordinatorReading(*database_).restore_one(job);
+  TRIBUTARY_TRY(database_->execute("COMMIT"));
+  return restored;
+}
+
 Result<std::vector<EpochRecord>> RunFile::epochs(std::uint64_t job) {
   return CoordinatorReading(*database_).epochs(job);
 }

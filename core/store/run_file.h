@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,9 @@ class RunFile {
   }
   Result<std::vector<AgentRoundRecord>> agent_rounds(std::uint64_t job, std::uint64_t first_round,
                                                      std::uint64_t last_round);
+  // What a coordinator would start this job with, of one moment: the newest checkpoint and all
+  // commits after it, without what is before. Nothing where there is no such job.
+  Result<std::optional<RestoredJob>> restore(std::uint64_t job);
   // All that are kept: those of rounds that are.
   Result<std::vector<EpochRecord>> epochs(std::uint64_t job);
 

@@ -16,6 +16,10 @@
 
 namespace tributary {
 
+// Of every batch norm.
+constexpr double kNormMomentum = 0.1;
+constexpr double kNormEpsilon = 1e-5;
+
 enum class OperationKind : std::uint8_t {
   flatten,
   linear,       // weight, bias

@@ -24,6 +24,28 @@ Function* symbol(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
+// What the library's function of this name makes.
+template <typename Make, typename Made, typename Options>
+Result<std::unique_ptr<Made>> made_by(const std::string& path, const char* function,
+                                      const Options& options) {
+  // Never unloaded: the engine keeps threads.
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* why = dlerror();
+    return no_trainer(path, "a library that can be loaded", why ? why : "another file");
+  }
+  auto* version = symbol<TrainerLibraryVersion>(library, kTrainerLibraryVersion);
+  auto* make = symbol<Make>(library, function);
+  if (!version || !make) return no_trainer(path, "a trainer of tributary", "another library");
+  if (std::string_view(version()) != trainer_library_version()) {
+    return no_trainer(path, fmt::format("version {}", trainer_library_version()), version());
+  }
+  std::unique_ptr<Made> made;
+  make(options, made);
+  if (!made) return no_trainer(path, fmt::format("what {} makes", function), "nothing");
+  return made;
+}
+
 }  // namespace
 
 const char* trainer_library_version() { return TRIBUTARY_VERSION; }
@@ -45,22 +67,12 @@ std::string find_trainer_library(const std::string& name) {
 
 Result<std::unique_ptr<Trainer>> load_trainer(const std::string& path,
                                               const TrainerOptions& options) {
-  // Never unloaded: the engine keeps threads.
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char* why = dlerror();
-    return no_trainer(path, "a library that can be loaded", why ? why : "another file");
-  }
-  auto* version = symbol<TrainerLibraryVersion>(library, kTrainerLibraryVersion);
-  auto* make = symbol<TrainerLibraryMake>(library, kTrainerLibraryMake);
-  if (!version || !make) return no_trainer(path, "a trainer of tributary", "another library");
-  if (std::string_view(version()) != trainer_library_version()) {
-    return no_trainer(path, fmt::format("version {}", trainer_library_version()), version());
-  }
-  std::unique_ptr<Trainer> trainer;
-  make(options, trainer);
-  if (!trainer) return no_trainer(path, "a trainer", "none");
-  return trainer;
+  return made_by<TrainerLibraryMake, Trainer>(path, kTrainerLibraryMake, options);
+}
+
+Result<std::unique_ptr<ModelTools>> load_model_tools(const std::string& path,
+                                                     const ModelToolsOptions& options) {
+  return made_by<ModelToolsLibraryMake, ModelTools>(path, kModelToolsLibraryMake, options);
 }
 
 }  // namespace tributary

@@ -23,9 +23,6 @@
 namespace tributary {
 namespace {
 
-constexpr double kNormMomentum = 0.1;
-constexpr double kNormEpsilon = 1e-5;
-
 class BuiltInNetwork final : public Network {
  public:
   explicit BuiltInNetwork(NetworkPlan plan) : plan_(std::move(plan)) {
@@ -51,6 +48,8 @@ class BuiltInNetwork final : public Network {
     }
     return x;
   }
+
+  void save_script(std::ostream& out) override { save_as_script(plan_, *this, out); }
 
  private:
   const at::Tensor& weight(const Operation& operation, std::uint32_t which = 0) const {

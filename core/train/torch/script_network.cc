@@ -35,6 +35,11 @@ class ScriptNetwork final : public Network {
     return module_.forward({input}).toTensor();
   }
 
+  void save_script(std::ostream& out) override {
+    module_.eval();
+    module_.save(out);
+  }
+
  private:
   static LayerShape shape_of(const std::string& name, const at::Tensor& tensor) {
     LayerShape shape{.name = name, .shape = {}};

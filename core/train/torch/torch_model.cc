@@ -20,6 +20,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -244,6 +245,20 @@ class TorchModel::Impl {
     }
   }
 
+  Result<Bytes> export_script() {
+    try {
+      const at::NoGradGuard no_grad;
+      std::ostringstream out;
+      network_->save_script(out);
+      const std::string text = std::move(out).str();
+      const ByteSpan bytes = bytes_of(text);
+      return Bytes(bytes.begin(), bytes.end());
+    } catch (const std::exception& error) {
+      return engine_error(StatusCode::unsupported, "model as TorchScript", error,
+                          "export it as safetensors");
+    }
+  }
+
  private:
   // The engine calls a parameter's accumulator when its gradient is complete, on this thread.
   void hook() {
@@ -326,6 +341,8 @@ Result<double> TorchModel::add_gradient(const Batch& batch, Loss loss, double sc
 Result<Evaluation> TorchModel::evaluate(const Batch& batch, Loss loss) {
   return impl_->evaluate(batch, loss);
 }
+
+Result<Bytes> TorchModel::export_script() { return impl_->export_script(); }
 
 void set_engine_threads(std::uint32_t threads) {
   if (threads > 0) at::set_num_threads(static_cast<int>(threads));

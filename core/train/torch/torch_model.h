@@ -61,6 +61,10 @@ class TorchModel {
 
   Result<Evaluation> evaluate(const Batch& batch, Loss loss);
 
+  // What it is bound to, as a TorchScript file in evaluation mode: with the same layers in the same
+  // order, so that load_script() makes the same model of it.
+  Result<Bytes> export_script();
+
  private:
   class Impl;
   explicit TorchModel(std::unique_ptr<Impl> impl);

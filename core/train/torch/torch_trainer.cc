@@ -5,25 +5,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/base/checksum.h"
-#include "core/base/file.h"
 #include "core/optimizer/clip.h"
 #include "core/optimizer/optimizer.h"
 #include "core/train/batch_order.h"
-#include "core/train/network_plan.h"
-#include "core/train/shape_text.h"
+#include "core/train/torch/job_network.h"
 #include "core/train/torch/torch_model.h"
 
 namespace tributary {
 namespace {
-
-constexpr std::uint32_t kEvaluationBatch = 256;
-constexpr std::uint64_t kScriptBytesMax = std::uint64_t{8} << 30;
 
 // Steps over the examples of one round.
 struct RoundSteps {
@@ -42,7 +35,6 @@ class TorchTrainer final : public Trainer {
   void cancel() override { cancelled_ = true; }
 
  private:
-  Result<std::unique_ptr<TorchModel>> open_model(const TrainingJob& job) const;
   RoundSteps steps_of(const TrainOrder& order) const;
   Result<double> add_gradient(std::uint64_t first_example, double scale);
   Status train_gradient(const TrainOrder& order, TrainedUpdate& trained);
@@ -65,45 +57,6 @@ class TorchTrainer final : public Trainer {
   Batch batch_;
 };
 
-Status check_shape(const TrainingJob& job, const DataSet& data, std::string_view part) {
-  if (data.count() == 0) {
-    return Status(StatusCode::invalid_argument, {.what = fmt::format("{} data", part),
-                                                 .expected = "examples",
-                                                 .got = "none",
-                                                 .remedy = "check data.path and data.shard"});
-  }
-  if (data.shape() == job.input) return {};
-  return Status(StatusCode::mismatch,
-                {.what = fmt::format("{} data of this agent", part),
-                 .expected = fmt::format("what the job is about: {}", describe(job.input)),
-                 .got = describe(data.shape()),
-                 .remedy = "give this agent the job's data, or correct the job's input"});
-}
-
-Result<std::unique_ptr<TorchModel>> TorchTrainer::open_model(const TrainingJob& job) const {
-  if (!job.script) {
-    TRIBUTARY_ASSIGN(NetworkPlan plan, plan_network(job.model, job.input));
-    return TorchModel::make(std::move(plan));
-  }
-  if (options_.model_file.empty()) {
-    return Status(StatusCode::not_found,
-                  {.what = fmt::format("TorchScript '{}' of the job", job.model),
-                   .expected = "its file on this device",
-                   .got = "no setting trainer.model_file",
-                   .remedy = "copy the file here and name it in trainer.model_file"});
-  }
-  TRIBUTARY_ASSIGN(const Bytes file, read_file(options_.model_file, kScriptBytesMax));
-  if (hash64(file) != job.model_file_hash) {
-    return Status(
-        StatusCode::mismatch,
-        {.what = fmt::format("file '{}'", options_.model_file),
-         .expected = fmt::format("the job's TorchScript, hash {:016x}", job.model_file_hash),
-         .got = fmt::format("{:016x}", hash64(file)),
-         .remedy = "copy the job's file here"});
-  }
-  return TorchModel::load_script(file, options_.model_file, job.input);
-}
-
 Status TorchTrainer::prepare(const TrainingJob& job) {
   job_.reset();
   set_engine_threads(options_.threads);
@@ -111,15 +64,7 @@ Status TorchTrainer::prepare(const TrainingJob& job) {
   TRIBUTARY_ASSIGN(data_, open_data_(job));
   TRIBUTARY_TRY(check_shape(job, *data_.train, "training"));
   if (data_.hold_out) TRIBUTARY_TRY(check_shape(job, *data_.hold_out, "hold-out"));
-  TRIBUTARY_ASSIGN(model_, open_model(job));
-  if (model_->layers().hash() != job.layer_map_hash) {
-    return Status(StatusCode::mismatch,
-                  {.what = fmt::format("layers of the model {}", job.model),
-                   .expected = fmt::format("the job's, hash {:016x}", job.layer_map_hash),
-                   .got = fmt::format("{:016x}, {} values", model_->layers().hash(),
-                                      model_->layers().values()),
-                   .remedy = "run the same version on coordinator and agents"});
-  }
+  TRIBUTARY_ASSIGN(model_, open_job_model(job, options_.model_file));
   order_ = std::make_unique<BatchOrder>(job.seed, options_.agent_id, data_.train->count());
   buffers_.resize(model_->buffer_values());
   job_ = job;
@@ -206,26 +151,8 @@ Status TorchTrainer::train_delta(const TrainOrder& order, TrainedUpdate& trained
 }
 
 Result<Evaluation> TorchTrainer::evaluate_all(std::span<const float> model) {
-  const std::uint64_t parameters = model_->parameter_values();
-  std::ranges::copy(model.subspan(parameters), buffers_.begin());
-  model_->bind({.parameters = model.first(parameters), .buffers = buffers_, .gradients = {}});
-  Evaluation all;
-  double right = 0;
-  double loss = 0;
-  for (std::uint32_t first = 0; first < data_.hold_out->count(); first += kEvaluationBatch) {
-    if (cancelled_) return Status(StatusCode::cancelled, {.what = "evaluation"});
-    indices_.resize(std::min(kEvaluationBatch, data_.hold_out->count() - first));
-    std::iota(indices_.begin(), indices_.end(), first);
-    TRIBUTARY_TRY(data_.hold_out->gather(indices_, batch_));
-    TRIBUTARY_ASSIGN(const Evaluation part, model_->evaluate(batch_, loss_));
-    const auto weight = static_cast<double>(part.examples);
-    all.examples += part.examples;
-    loss += part.loss * weight;
-    right += part.accuracy * weight;
-  }
-  all.loss = loss / static_cast<double>(all.examples);
-  all.accuracy = right / static_cast<double>(all.examples);
-  return all;
+  bind_to_evaluate(*model_, model, buffers_);
+  return evaluate_on(*model_, *data_.hold_out, loss_, [this] { return cancelled_.load(); });
 }
 
 Status TorchTrainer::check_model(std::span<const float> model) const {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/train/agent_data.h"
+#include "core/train/torch/torch_tools.h"
 #include "core/train/torch/torch_trainer.h"
 #include "core/train/trainer_library.h"
 
@@ -17,6 +18,11 @@ __attribute__((visibility("default"))) void tributary_trainer_make(
   trainer = make_torch_trainer(options, [source = options.data](const TrainingJob& job) {
     return open_training_data(source, job);
   });
+}
+
+__attribute__((visibility("default"))) void tributary_model_tools_make(
+    const ModelToolsOptions& options, std::unique_ptr<ModelTools>& tools) {
+  tools = make_torch_tools(options);
 }
 
 }  // extern "C"
