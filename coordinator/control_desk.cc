@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -90,6 +91,10 @@ Result<ControlDesk::Question> ControlDesk::read(std::string_view text) {
     Settings settings;
     job.bind(settings, "");
     TRIBUTARY_TRY(settings.read_text(question.job, "the job's file"));
+    if (!job.model_file.empty()) {  // beside the job's own file
+      TRIBUTARY_ASSIGN(const std::string folder, text_in(json, "folder", false));
+      job.model_file = (std::filesystem::path(folder) / job.model_file).string();
+    }
     TRIBUTARY_ASSIGN(question.submit, submission(job));
     question.job = job.name;
     return question;
