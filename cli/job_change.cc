@@ -36,10 +36,10 @@ Result<Answer> submit(const ChangeOptions& options) {
   TRIBUTARY_ASSIGN(const Bytes text, read_file(options.job, kControlBytesMax / 2));
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(options.job, error);
-  TRIBUTARY_ASSIGN(const Json data,
-                   ask_coordinator(options.run_file, {{"verb", "submit"},
-                                                      {"job", std::string(text.begin(), text.end())},
-                                                      {"folder", file.parent_path().string()}}));
+  TRIBUTARY_ASSIGN(const Json data, ask_coordinator(options.run_file,
+                                                    {{"verb", "submit"},
+                                                     {"job", std::string(text.begin(), text.end())},
+                                                     {"folder", file.parent_path().string()}}));
   Answer answer;
   answer.text = fmt::format("submitted as job {}\n", data.at("job").dump());
   answer.data = json_text(data);

@@ -1,5 +1,6 @@
-// Evaluates committed models on the coordinator's own test set, beside the rounds and never in their
-// way: while it is at one model the newest that comes waits, and those between are passed over.
+// Evaluates committed models on the coordinator's own test set, beside the rounds and never in
+// their way: while it is at one model the newest that comes waits, and those between are passed
+// over.
 //
 // Threads: one owns it; the trainer works on a thread of its own.
 #pragma once
