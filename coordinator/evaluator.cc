@@ -16,7 +16,7 @@ Result<std::unique_ptr<Evaluator>> Evaluator::make(const EvaluatorSettings& sett
                                                    std::function<void(ModelEvaluation)> done) {
   TRIBUTARY_ASSIGN(std::unique_ptr<Trainer> trainer,
                    make_trainer(settings.trainer, settings.training));
-  return std::unique_ptr<Evaluator>(new Evaluator(std::move(trainer), std::move(done)));
+  return std::make_unique<Evaluator>(std::move(trainer), std::move(done));
 }
 
 void Evaluator::evaluate(ModelToEvaluate model) {

@@ -42,6 +42,7 @@ class Evaluator {
   // `done` is called on the evaluator's thread.
   static Result<std::unique_ptr<Evaluator>> make(const EvaluatorSettings& settings,
                                                  std::function<void(ModelEvaluation)> done);
+  Evaluator(std::unique_ptr<Trainer> trainer, std::function<void(ModelEvaluation)> done);
   ~Evaluator();
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
@@ -50,7 +51,6 @@ class Evaluator {
   bool idle() const;
 
  private:
-  Evaluator(std::unique_ptr<Trainer> trainer, std::function<void(ModelEvaluation)> done);
   void work();
   Result<std::optional<Evaluation>> evaluate_now(const ModelToEvaluate& model);
 
