@@ -22,8 +22,8 @@ std::string read(const std::filesystem::path& path) {
 class Report : public testing::Test {
  protected:
   static void make(Federation& federation) {
-    Process report({TRIBUTARY_CLI, "report", "--run", federation.path("coordinator.db"),
-                    "--out", federation.path("report")},
+    Process report({TRIBUTARY_CLI, "report", "--run", federation.path("coordinator.db"), "--out",
+                    federation.path("report")},
                    federation.path("report.log"));
     ASSERT_EQ(report.wait(), 0) << read(federation.path("report.log"));
   }
