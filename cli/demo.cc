@@ -136,8 +136,8 @@ Accept accept_trace(std::optional<LinkTrace>& target) {
   return [&target](const std::string& value) -> Status {
     constexpr std::uint64_t kTraceBytesMax = 16u << 20;
     TRIBUTARY_ASSIGN(const Bytes bytes, read_file(value, kTraceBytesMax));
-    TRIBUTARY_ASSIGN(target, LinkTrace::parse({reinterpret_cast<const char*>(bytes.data()),
-                                               bytes.size()}));
+    TRIBUTARY_ASSIGN(target,
+                     LinkTrace::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
     return {};
   };
 }
@@ -152,8 +152,7 @@ Accept accept_spec(std::string& target) {
 
 Accept accept_model(std::string& target) {
   return [&target](const std::string& value) -> Status {
-    TRIBUTARY_TRY(
-        plan_network(value, {.dims = {1, 28, 28}, .classes = 10}).status());
+    TRIBUTARY_TRY(plan_network(value, {.dims = {1, 28, 28}, .classes = 10}).status());
     target = value;
     return {};
   };
@@ -164,67 +163,68 @@ Accept accept_model(std::string& target) {
 Command demo_command() {
   const auto command = std::make_shared<DemoCommand>();
   DemoPlan& plan = command->plan;
-  return {.noun = "demo",
-          .verb = {},
-          .summary = "train together: a coordinator and agents on this machine, over bad links",
-          .details =
-              "Draws pictures of digits, shares them out, and starts a coordinator and the agents as\n"
-              "processes whose links are slow, uneven and changing. At the end it says what was\n"
-              "learned and what it cost. Ctrl-C ends all of it and takes its folder away.\n\n"
-              "examples:\n"
-              "  tributary demo\n"
-              "  tributary demo --agents 8 --rounds 200 --codec threelc:s=1.75\n"
-              "  tributary demo --skew 0.3 --json",
-          .options = {{.name = "--agents",
-                       .value_name = "N",
-                       .help = "agents (4)",
-                       .accept = accept_count(plan.agents, 1u, 64u)},
-                      {.name = "--rounds",
-                       .value_name = "N",
-                       .help = "rounds (60)",
-                       .accept = accept_count<std::uint64_t>(plan.rounds, 1, 1'000'000)},
-                      {.name = "--trace",
-                       .value_name = "FILE",
-                       .help = "how the links change: docs/demo.md has the format",
-                       .accept = accept_trace(plan.trace)},
-                      {.name = "--codec",
-                       .value_name = "SPEC",
-                       .help = "what updates are encoded with (thc:bits=4)",
-                       .accept = accept_spec(plan.codec)},
-                      {.name = "--model",
-                       .value_name = "SPEC",
-                       .help = "lenet, mlp:hidden=64, resnet8, ... (lenet)",
-                       .accept = accept_model(plan.model)},
-                      {.name = "--skew",
-                       .value_name = "ALPHA",
-                       .help = "Dirichlet's alpha of the labels in a shard; 0: i.i.d. (0)",
-                       .accept = accept_real(plan.skew, 0, 1e6)},
-                      {.name = "--pictures",
-                       .value_name = "N",
-                       .help = "pictures to train with, drawn for this (20k)",
-                       .accept = accept_count<std::uint64_t>(plan.pictures, 10, 500'000)},
-                      {.name = "--seed",
-                       .value_name = "N",
-                       .help = "of model, shards and draws (1)",
-                       .accept = accept_count<std::uint64_t>(plan.seed, 0)},
-                      {.name = "--out",
-                       .value_name = "DIR",
-                       .help = "folder for everything (tributary-demo)",
-                       .accept = accept_file(plan.folder)},
-                      {.name = "--set",
-                       .value_name = "KEY=VALUE",
-                       .help = "another setting of the coordinator, as job.local_steps=4",
-                       .accept =
-                           [&plan](const std::string& value) {
-                             plan.settings.push_back(value);
-                             return Status();
-                           },
-                       .repeatable = true},
-                      {.name = "--headless",
-                       .value_name = {},
-                       .help = "without the dashboard, which this build has not",
-                       .accept = [](const std::string&) { return Status(); }}},
-          .run = [command](World& world) { return demo(*command, world); }};
+  return {
+      .noun = "demo",
+      .verb = {},
+      .summary = "train together: a coordinator and agents on this machine, over bad links",
+      .details =
+          "Draws pictures of digits, shares them out, and starts a coordinator and the agents as\n"
+          "processes whose links are slow, uneven and changing. At the end it says what was\n"
+          "learned and what it cost. Ctrl-C ends all of it and takes its folder away.\n\n"
+          "examples:\n"
+          "  tributary demo\n"
+          "  tributary demo --agents 8 --rounds 200 --codec threelc:s=1.75\n"
+          "  tributary demo --skew 0.3 --json",
+      .options = {{.name = "--agents",
+                   .value_name = "N",
+                   .help = "agents (4)",
+                   .accept = accept_count(plan.agents, 1u, 64u)},
+                  {.name = "--rounds",
+                   .value_name = "N",
+                   .help = "rounds (60)",
+                   .accept = accept_count<std::uint64_t>(plan.rounds, 1, 1'000'000)},
+                  {.name = "--trace",
+                   .value_name = "FILE",
+                   .help = "how the links change: docs/demo.md has the format",
+                   .accept = accept_trace(plan.trace)},
+                  {.name = "--codec",
+                   .value_name = "SPEC",
+                   .help = "what updates are encoded with (thc:bits=4)",
+                   .accept = accept_spec(plan.codec)},
+                  {.name = "--model",
+                   .value_name = "SPEC",
+                   .help = "lenet, mlp:hidden=64, resnet8, ... (lenet)",
+                   .accept = accept_model(plan.model)},
+                  {.name = "--skew",
+                   .value_name = "ALPHA",
+                   .help = "Dirichlet's alpha of the labels in a shard; 0: i.i.d. (0)",
+                   .accept = accept_real(plan.skew, 0, 1e6)},
+                  {.name = "--pictures",
+                   .value_name = "N",
+                   .help = "pictures to train with, drawn for this (20k)",
+                   .accept = accept_count<std::uint64_t>(plan.pictures, 10, 500'000)},
+                  {.name = "--seed",
+                   .value_name = "N",
+                   .help = "of model, shards and draws (1)",
+                   .accept = accept_count<std::uint64_t>(plan.seed, 0)},
+                  {.name = "--out",
+                   .value_name = "DIR",
+                   .help = "folder for everything (tributary-demo)",
+                   .accept = accept_file(plan.folder)},
+                  {.name = "--set",
+                   .value_name = "KEY=VALUE",
+                   .help = "another setting of the coordinator, as job.local_steps=4",
+                   .accept =
+                       [&plan](const std::string& value) {
+                         plan.settings.push_back(value);
+                         return Status();
+                       },
+                   .repeatable = true},
+                  {.name = "--headless",
+                   .value_name = {},
+                   .help = "without the dashboard, which this build has not",
+                   .accept = [](const std::string&) { return Status(); }}},
+      .run = [command](World& world) { return demo(*command, world); }};
 }
 
 }  // namespace tributary

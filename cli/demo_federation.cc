@@ -109,10 +109,10 @@ std::string trace_text(const LinkTrace& trace, std::uint32_t first_step) {
   const std::size_t steps = trace.steps().size();
   for (std::size_t i = 0; i < steps; ++i) {
     const TraceStep& step = trace.steps()[(i + first_step) % steps];
-    text += fmt::format("{}, {}, {}, {}\n", std::chrono::duration<double>(step.lasts).count(),
-                        static_cast<double>(step.bytes_per_s) * 8 / 1e6,
-                        std::chrono::duration<double, std::milli>(step.delay).count(),
-                        step.loss * 100);
+    text +=
+        fmt::format("{}, {}, {}, {}\n", std::chrono::duration<double>(step.lasts).count(),
+                    static_cast<double>(step.bytes_per_s) * 8 / 1e6,
+                    std::chrono::duration<double, std::milli>(step.delay).count(), step.loss * 100);
   }
   return text;
 }
@@ -177,9 +177,10 @@ Status DemoFederation::draw_digits(const Progress& progress) {
                            .folder = folder.string(),
                            .count = plan_.pictures,
                            .test_count = std::max<std::uint64_t>(plan_.pictures / 5, 1),
-                           .progress = [&](std::uint64_t done, std::uint64_t total) {
-                             return progress("drawing digits", done, total);
-                           }})
+                           .progress =
+                               [&](std::uint64_t done, std::uint64_t total) {
+                                 return progress("drawing digits", done, total);
+                               }})
                     .status());
   return write_text(folder / kMarker, stamp);
 }

@@ -1,5 +1,5 @@
-// A coordinator and its agents as processes of this machine, with keys, settings, data and journals in
-// one folder: everything real but the links, which are shaped.
+// A coordinator and its agents as processes of this machine, with keys, settings, data and journals
+// in one folder: everything real but the links, which are shaped.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a demonstration has come to: read from the journals that its processes leave, and not from what
-// they say of themselves.
+// What a demonstration has come to: read from the journals that its processes leave, and not from
+// what they say of themselves.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,10 @@
 // tributary job submit, pause, resume and stop: what a running coordinator is asked to do.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "cli/accept.h"
 #include "cli/commands.h"
@@ -32,10 +34,12 @@ Accept accept_text(std::string& target) {
 
 Result<Answer> submit(const ChangeOptions& options) {
   TRIBUTARY_ASSIGN(const Bytes text, read_file(options.job, kControlBytesMax / 2));
-  TRIBUTARY_ASSIGN(
-      const Json data,
-      ask_coordinator(options.run_file,
-                      {{"verb", "submit"}, {"job", std::string(text.begin(), text.end())}}));
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::absolute(options.job, error);
+  TRIBUTARY_ASSIGN(const Json data, ask_coordinator(options.run_file,
+                                                    {{"verb", "submit"},
+                                                     {"job", std::string(text.begin(), text.end())},
+                                                     {"folder", file.parent_path().string()}}));
   Answer answer;
   answer.text = fmt::format("submitted as job {}\n", data.at("job").dump());
   answer.data = json_text(data);

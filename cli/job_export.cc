@@ -191,7 +191,7 @@ Command job_export_command() {
                    .accept = accept_format},
                   {.name = "--model-file",
                    .value_name = "FILE",
-                   .help = "the job's own TorchScript, where its model is not built in",
+                   .help = "the job's TorchScript, where it is too large to come with the job",
                    .accept = accept_file(options->model_file)},
                   run_option(options->run_file)},
       .run = [options](World&) { return run(*options); }};

@@ -1,5 +1,5 @@
-// Jobs as a coordinator's journal has them, whether the coordinator runs or not; and the way to ask it
-// for a change.
+// Jobs as a coordinator's journal has them, whether the coordinator runs or not; and the way to ask
+// it for a change.
 #pragma once
 
 #include <cstdint>

@@ -41,14 +41,10 @@ std::string share_text(double share) {
 }
 
 Json json_of(const JobInJournal& job, const JobFigures& figures) {
-  return {{"name", job.name()},
-          {"job", job.record.job},
-          {"state", job.state()},
-          {"state_reason", job.record.state_reason},
-          {"rounds", job.rounds()},
-          {"rounds_committed", job.rounds_committed},
-          {"accuracy", figures.accuracy},
-          {"loss", figures.loss}};
+  return {{"name", job.name()},           {"job", job.record.job},
+          {"state", job.state()},         {"state_reason", job.record.state_reason},
+          {"rounds", job.rounds()},       {"rounds_committed", job.rounds_committed},
+          {"accuracy", figures.accuracy}, {"loss", figures.loss}};
 }
 
 Result<Answer> list(const ShowOptions& options) {
@@ -71,7 +67,8 @@ Result<Answer> list(const ShowOptions& options) {
 
 Json definition_json(const wire::Job& job) {
   return {{"model", job.model()->name() ? job.model()->name()->str() : ""},
-          {"parameters", [&] {
+          {"parameters",
+           [&] {
              std::uint64_t values = 0;
              for (const wire::Layer* layer : *job.layer_map()->layers()) values += layer->values();
              return values;
@@ -114,9 +111,8 @@ Result<Answer> show(const ShowOptions& options) {
     answer.text += fmt::format("{:<14} {}\n", what, printable(text));
   };
   line("job", fmt::format("{} ({})", job.name(), job.record.job));
-  line("state", job.state() + (job.record.state_reason.empty()
-                                   ? ""
-                                   : ": " + job.record.state_reason));
+  line("state",
+       job.state() + (job.record.state_reason.empty() ? "" : ": " + job.record.state_reason));
   line("rounds", fmt::format("{} of {}", job.rounds_committed, job.rounds()));
   line("accuracy", share_text(figures.accuracy));
   line("loss", std::isnan(figures.loss) ? "-" : fmt::format("{:.4f}", figures.loss));

@@ -28,9 +28,14 @@ else()
     "no CUDA compiler (nvcc) on the path; results are the same without")
 endif()
 
-find_package(Torch QUIET)
-tributary_optional_part("libtorch trainer" core/train/torch "${Torch_FOUND}"
-  "libtorch ${Torch_VERSION}" "no libtorch; Debian has it as libtorch-dev")
+# Not with sanitizers: libtorch is built without, and would be what is found.
+if(TRIBUTARY_SANITIZE)
+  tributary_optional_part("libtorch trainer" core/train/torch OFF "" "not with sanitizers")
+else()
+  find_package(Torch QUIET)
+  tributary_optional_part("libtorch trainer" core/train/torch "${Torch_FOUND}"
+    "libtorch ${Torch_VERSION}" "no libtorch; Debian has it as libtorch-dev")
+endif()
 
 find_package(Qt6 QUIET COMPONENTS Widgets)
 tributary_optional_part("dashboard" dashboard "${Qt6_FOUND}"

@@ -51,7 +51,12 @@ void Chronicle::close_samples() {
 }
 
 void Chronicle::uplink(const std::string& agent_id, double seconds_per_byte) {
+  const auto now = clock_.now();
+  const auto known = uplinks_at_.find(agent_id);
+  if (known != uplinks_at_.end() && now - known->second < kUplinkEvery) return;
+  if (known == uplinks_at_.end() && uplinks_at_.size() >= kTelemetryRowsMax) uplinks_at_.clear();
   if (!room()) return;
+  uplinks_at_[agent_id] = now;
   rows_.link_samples.push_back({.at_wall_ns = wall_time_ns(clock_),
                                 .from = agent_id,
                                 .to = {},

@@ -41,6 +41,22 @@ TEST_F(ChronicleTest, TheShortestRoundTripOfAWhileIsTwiceTheWay) {
   EXPECT_EQ(chronicle.take_all().link_samples.size(), 1u) << "early, at the end";
 }
 
+TEST_F(ChronicleTest, HowFastALineIsIsKeptOnceInASecond) {
+  chronicle.uplink("a", 1e-6);
+  chronicle.uplink("a", 2e-6);
+  chronicle.uplink("b", 3e-6);
+  clock.advance(Chronicle::kUplinkEvery);
+  chronicle.uplink("a", 4e-6);
+  const TelemetryRows rows = chronicle.take();
+  ASSERT_EQ(rows.link_samples.size(), 3u);
+  EXPECT_EQ(rows.link_samples[0].from, "a");
+  EXPECT_EQ(rows.link_samples[0].to, "");
+  EXPECT_EQ(rows.link_samples[0].beta_s_per_byte, 1e-6);
+  EXPECT_TRUE(std::isnan(rows.link_samples[0].alpha_s));
+  EXPECT_EQ(rows.link_samples[1].from, "b");
+  EXPECT_EQ(rows.link_samples[2].beta_s_per_byte, 4e-6);
+}
+
 TEST_F(ChronicleTest, HoldsNoMoreThanTheJournalTakesAtOnce) {
   for (std::size_t i = 0; i < 2 * kTelemetryRowsMax; ++i) {
     chronicle.event({.level = LogLevel::info, .name = "agent_gone"});

@@ -29,7 +29,7 @@ struct CoordinatorSettings {
   std::uint64_t send_queue_bytes = 64u << 20;
   EvaluatorSettings evaluation;
   std::optional<JobSettings> job;  // to begin with
-  bool control = true;  // a socket beside the journal, for operators
+  bool control = true;             // a socket beside the journal, for operators
   bool exit_when_done = false;
 };
 

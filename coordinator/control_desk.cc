@@ -3,14 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
-
-#include "coordinator/job_settings.h"
-#include "core/base/nearest.h"
-#include "core/service/settings.h"
 
 namespace tributary {
 namespace {
@@ -19,7 +14,6 @@ using Json = nlohmann::ordered_json;
 
 // Longer than a full disk takes to say so, shorter than an operator waits.
 constexpr std::chrono::seconds kPatience{20};
-constexpr std::array<std::string_view, 5> kVerbs = {"list", "submit", "pause", "resume", "stop"};
 
 std::string ok_text(Json data) { return Json{{"status", "ok"}, {"data", std::move(data)}}.dump(); }
 
@@ -33,23 +27,6 @@ std::string error_text(const Status& status) {
                 {"got", fault.got},
                 {"remedy", fault.remedy}}}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-Status bad_question(std::string expected, std::string got) {
-  return Status(StatusCode::invalid_argument,
-                {.what = "question to the coordinator",
-                 .expected = std::move(expected),
-                 .got = std::move(got),
-                 .remedy = "use a 'tributary' of the coordinator's version"});
-}
-
-Result<std::string> text_in(const Json& question, const char* key, bool required = true) {
-  const auto found = question.find(key);
-  if (found == question.end() && !required) return std::string();
-  if (found == question.end() || !found->is_string()) {
-    return bad_question(fmt::format("a text named '{}'", key), "none");
-  }
-  return found->get<std::string>();
 }
 
 Json json_of(const Coordinator::JobView& job) {
@@ -73,40 +50,16 @@ bool over(const Coordinator::JobView& job) {
 
 }  // namespace
 
-Result<ControlDesk::Question> ControlDesk::read(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return bad_question("a JSON object", "another text");
-  TRIBUTARY_ASSIGN(const std::string verb, text_in(json, "verb"));
-  const auto known = std::ranges::find(kVerbs, verb);
-  if (known == kVerbs.end()) {
-    return bad_question("a verb that this version knows: " + did_you_mean(verb, kVerbs), verb);
-  }
-  Question question;
-  if (verb == "list") return question;
-  TRIBUTARY_ASSIGN(question.job, text_in(json, "job"));
-  if (verb == "submit") {
-    question.verb = Verb::submit;
-    JobSettings job;
-    Settings settings;
-    job.bind(settings, "");
-    TRIBUTARY_TRY(settings.read_text(question.job, "the job's file"));
-    TRIBUTARY_ASSIGN(question.submit, submission(job));
-    question.job = job.name;
-    return question;
-  }
-  question.verb = Verb::change;
-  question.state = verb == "pause"    ? wire::JobState::paused
-                   : verb == "resume" ? wire::JobState::running
-                                      : wire::JobState::stopped;
-  TRIBUTARY_ASSIGN(question.reason, text_in(json, "reason", false));
-  return question;
-}
-
 std::string ControlDesk::answer(std::string_view text) {
-  Result<Question> question = read(text);
+  Result<ControlQuestion> question = read_control_question(text);
   if (!question.ok()) return error_text(question.status());
   const auto pending = std::make_shared<Pending>();
   pending->question = std::move(*question);
+  if (pending->question.settings) {
+    Result<SubmitJob> submit = submission(*pending->question.settings);
+    if (!submit.ok()) return error_text(submit.status());
+    pending->submit = std::move(*submit);
+  }
   std::unique_lock lock(mutex_);
   if (!closed_) asked_.push_back(pending);
   changed_.wait_for(lock, kPatience, [&] { return pending->answer || closed_; });
@@ -154,8 +107,9 @@ Result<std::uint64_t> ControlDesk::number_of(const std::string& job) const {
                                         .remedy = "list the jobs"});
 }
 
-Result<Event> ControlDesk::command(Question& question) {
-  if (question.verb == Verb::change) {
+Result<Event> ControlDesk::command(Pending& pending) {
+  const ControlQuestion& question = pending.question;
+  if (question.verb == ControlVerb::change) {
     TRIBUTARY_ASSIGN(const std::uint64_t job, number_of(question.job));
     return Event(ChangeJob{.command = next_command_,
                            .job = job,
@@ -170,8 +124,8 @@ Result<Event> ControlDesk::command(Question& question) {
                    .got = fmt::format("that of job {}, which is not over", view.job),
                    .remedy = "stop that one first, or give this one another name"});
   }
-  question.submit.command = next_command_;
-  return Event(std::move(question.submit));
+  pending.submit.command = next_command_;
+  return Event(std::move(pending.submit));
 }
 
 std::vector<Event> ControlDesk::take() {
@@ -182,11 +136,11 @@ std::vector<Event> ControlDesk::take() {
   }
   std::vector<Event> events;
   for (const auto& pending : asked) {
-    if (pending->question.verb == Verb::list) {
+    if (pending->question.verb == ControlVerb::list) {
       resolve(*pending, list());
       continue;
     }
-    Result<Event> event = command(pending->question);
+    Result<Event> event = command(*pending);
     if (!event.ok()) {
       resolve(*pending, error_text(event.status()));
       continue;

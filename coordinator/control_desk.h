@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "coordinator/control_question.h"
 #include "core/base/status.h"
 #include "core/round/coordinator.h"
 
@@ -41,22 +42,14 @@ class ControlDesk {
   void close();
 
  private:
-  enum class Verb { list, submit, change };
-  struct Question {
-    Verb verb = Verb::list;
-    std::string job;  // name or number
-    SubmitJob submit = {};
-    wire::JobState state = wire::JobState::running;
-    std::string reason = {};
-  };
   struct Pending {
-    Question question;
+    ControlQuestion question;
+    SubmitJob submit = {};
     std::optional<std::string> answer;
   };
 
-  static Result<Question> read(std::string_view text);
   std::string list() const;
-  Result<Event> command(Question& question);
+  Result<Event> command(Pending& pending);
   Result<std::uint64_t> number_of(const std::string& job) const;
   void resolve(Pending& pending, std::string answer);
 

@@ -84,7 +84,7 @@ class CoordinatorDaemon {
   std::unique_ptr<Coordinator> machine_;
   std::unique_ptr<MachineLoop> loop_;
   std::unique_ptr<Worker> journal_thread_;  // ends before the loop that it answers to
-  std::unique_ptr<Evaluator> evaluator_;  // null: no test set here
+  std::unique_ptr<Evaluator> evaluator_;    // null: no test set here
   std::unique_ptr<ControlDesk> desk_;
   std::unique_ptr<ControlServer> control_;  // ends before the desk
   std::unique_ptr<StopSignals> signals_;
@@ -194,12 +194,11 @@ Status CoordinatorDaemon::open_control() {
       ControlDesk::Machine{.jobs = [this] { return machine_->jobs(); },
                            .agents = [this] { return machine_->agents(); }},
       kFirstCommand);
-  TRIBUTARY_ASSIGN(control_,
-                   ControlServer::open(control_path(settings_.journal),
-                                       [this](std::string_view question) {
-                                         std::string answer = desk_->answer(question);
-                                         return answer;
-                                       }));
+  TRIBUTARY_ASSIGN(control_, ControlServer::open(control_path(settings_.journal),
+                                                 [this](std::string_view question) {
+                                                   std::string answer = desk_->answer(question);
+                                                   return answer;
+                                                 }));
   return {};
 }
 
@@ -345,10 +344,8 @@ void CoordinatorDaemon::take_evaluations() {
                 {"examples", evaluation.examples}});
     for (const AgentMetric& metric : metrics_of(evaluation)) {
       metrics_->set(fmt::format("tributary_{}", metric.name), metric.value);
-      chronicle_.metric({.name = metric.name,
-                         .value = metric.value,
-                         .job = done.job,
-                         .round = done.version});
+      chronicle_.metric(
+          {.name = metric.name, .value = metric.value, .job = done.job, .round = done.version});
     }
   }
 }
@@ -474,8 +471,8 @@ Status CoordinatorDaemon::run() {
   }
   if (desk_) desk_->close();
   control_.reset();
-  evaluator_.reset();       // drops what it is at
-  until_gauges_kept_ = 0;   // what was sent and received in all is kept in any case
+  evaluator_.reset();      // drops what it is at
+  until_gauges_kept_ = 0;  // what was sent and received in all is kept in any case
   export_metrics();
   take_evaluations();
   journal_thread_.reset();

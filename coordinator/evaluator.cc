@@ -8,9 +8,7 @@
 namespace tributary {
 
 Evaluator::Evaluator(std::unique_ptr<Trainer> trainer, std::function<void(ModelEvaluation)> done)
-    : trainer_(std::move(trainer)),
-      done_(std::move(done)),
-      thread_(std::make_unique<Worker>()) {}
+    : trainer_(std::move(trainer)), done_(std::move(done)), thread_(std::make_unique<Worker>()) {}
 
 Evaluator::~Evaluator() { trainer_->cancel(); }
 
@@ -18,7 +16,7 @@ Result<std::unique_ptr<Evaluator>> Evaluator::make(const EvaluatorSettings& sett
                                                    std::function<void(ModelEvaluation)> done) {
   TRIBUTARY_ASSIGN(std::unique_ptr<Trainer> trainer,
                    make_trainer(settings.trainer, settings.training));
-  return std::unique_ptr<Evaluator>(new Evaluator(std::move(trainer), std::move(done)));
+  return std::make_unique<Evaluator>(std::move(trainer), std::move(done));
 }
 
 void Evaluator::evaluate(ModelToEvaluate model) {

@@ -1,5 +1,6 @@
-// Evaluates committed models on the coordinator's own test set, beside the rounds and never in their
-// way: while it is at one model the newest that comes waits, and those between are passed over.
+// Evaluates committed models on the coordinator's own test set, beside the rounds and never in
+// their way: while it is at one model the newest that comes waits, and those between are passed
+// over.
 //
 // Threads: one owns it; the trainer works on a thread of its own.
 #pragma once
@@ -41,6 +42,7 @@ class Evaluator {
   // `done` is called on the evaluator's thread.
   static Result<std::unique_ptr<Evaluator>> make(const EvaluatorSettings& settings,
                                                  std::function<void(ModelEvaluation)> done);
+  Evaluator(std::unique_ptr<Trainer> trainer, std::function<void(ModelEvaluation)> done);
   ~Evaluator();
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
@@ -49,7 +51,6 @@ class Evaluator {
   bool idle() const;
 
  private:
-  Evaluator(std::unique_ptr<Trainer> trainer, std::function<void(ModelEvaluation)> done);
   void work();
   Result<std::optional<Evaluation>> evaluate_now(const ModelToEvaluate& model);
 

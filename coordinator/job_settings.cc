@@ -4,13 +4,18 @@
 
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <utility>
 
+#include "core/base/checksum.h"
+#include "core/base/file.h"
 #include "core/base/nearest.h"
 #include "core/codec/registry.h"
 #include "core/optimizer/schedule.h"
 #include "core/round/job_model.h"
+#include "core/train/model_tools.h"
 #include "core/train/network_plan.h"
+#include "schemas/limits.h"
 
 namespace tributary {
 namespace {
@@ -40,12 +45,12 @@ Status bad_layer(std::string_view text) {
 }
 
 Result<LayerMap> layers_of(const JobSettings& job) {
-  const int given =
-      (job.layers.empty() ? 0 : 1) + (job.parameters == 0 ? 0 : 1) + (job.model.empty() ? 0 : 1);
+  const int given = (job.layers.empty() ? 0 : 1) + (job.parameters == 0 ? 0 : 1) +
+                    (job.model.empty() ? 0 : 1) + (job.model_file.empty() ? 0 : 1);
   if (given != 1) {
     return Status(StatusCode::invalid_argument,
                   {.what = "job",
-                   .expected = "a model, or parameters, or layers",
+                   .expected = "a model, or a model_file, or parameters, or layers",
                    .got = given == 0 ? "none of them" : "more than one of them",
                    .remedy = {}});
   }
@@ -105,20 +110,50 @@ Status set_optimizer(const JobSettings& job, wire::JobT& definition) {
   return {};
 }
 
-// Layers and first model of a model that agents build. Buffers are averaged and travel as they are.
+// They are averaged, and travel as they are.
+void mark_buffers(std::size_t first, wire::LayerMapT& map) {
+  for (std::size_t i = first; i < map.layers.size(); ++i) {
+    map.layers[i]->kind = wire::LayerKind::buffer;
+    map.layers[i]->exact = true;
+  }
+}
+
+// Layers and first model of a model that agents build.
 Status set_model(const JobSettings& job, SubmitJob& submit) {
   TRIBUTARY_ASSIGN(const ExampleShape input, parse_shape(job.examples));
   TRIBUTARY_ASSIGN(const NetworkPlan plan, plan_network(job.model, input));
   TRIBUTARY_ASSIGN(const LayerMap layers, layer_map_of(plan));
   wire::JobT& definition = submit.definition;
   definition.layer_map = wire_layers(layers);
-  for (std::size_t i = plan.parameters; i < plan.layers.size(); ++i) {
-    definition.layer_map->layers[i]->kind = wire::LayerKind::buffer;
-    definition.layer_map->layers[i]->exact = true;
-  }
+  mark_buffers(plan.parameters, *definition.layer_map);
   definition.model->name = plan.spec;
   set_examples(job, definition);
   submit.model = std::make_shared<const FloatVector>(initial_model(plan, job.seed));
+  return {};
+}
+
+// Layers and first model of somebody else's: they are in the file.
+Status set_script(const JobSettings& job, SubmitJob& submit) {
+  constexpr std::uint64_t kScriptBytesMax = std::uint64_t{8} << 30;
+  TRIBUTARY_ASSIGN(const ExampleShape input, parse_shape(job.examples));
+  TRIBUTARY_ASSIGN(const Bytes file, read_file(job.model_file, kScriptBytesMax));
+  TRIBUTARY_ASSIGN(const auto tools, make_model_tools({}));
+  TRIBUTARY_ASSIGN(ScriptModel script, tools->read_script(file, job.model_file, input));
+  wire::JobT& definition = submit.definition;
+  definition.layer_map = wire_layers(script.layers);
+  mark_buffers(script.parameters, *definition.layer_map);
+  wire::ModelT& model = *definition.model;
+  model.kind = wire::ModelKind::torchscript;
+  model.name = std::filesystem::path(job.model_file).filename().string();
+  model.artifact = std::make_unique<wire::ArtifactT>();
+  model.artifact->name = model.name;
+  model.artifact->bytes = file.size();
+  model.artifact->hash = hash64(file);
+  if (file.size() <= wire::kArtifactContentMax) {
+    model.artifact->content.assign(file.begin(), file.end());
+  }
+  set_examples(job, definition);
+  submit.model = std::make_shared<const FloatVector>(std::move(script.values));
   return {};
 }
 
@@ -134,6 +169,7 @@ void JobSettings::bind(Settings& settings, const std::string& prefix) {
   settings.number<std::uint64_t>(prefix + "seed", seed, 0);
   settings.text(prefix + "weighting", weighting);
   settings.text(prefix + "model", model);
+  settings.text(prefix + "model_file", model_file);
   settings.text(prefix + "task", examples.task);
   settings.text(prefix + "input", examples.input);
   settings.number(prefix + "classes", examples.classes, 1u, 65'536u);
@@ -210,8 +246,8 @@ Result<SubmitJob> submission(const JobSettings& job) {
   TRIBUTARY_TRY(set_optimizer(job, definition));
   definition.model = std::make_unique<wire::ModelT>();
   definition.model->kind = wire::ModelKind::built_in;
-  if (!job.model.empty() && job.layers.empty() && job.parameters == 0) {
-    TRIBUTARY_TRY(set_model(job, submit));
+  if (job.layers.empty() && job.parameters == 0 && job.model.empty() != job.model_file.empty()) {
+    TRIBUTARY_TRY(job.model.empty() ? set_script(job, submit) : set_model(job, submit));
     return submit;
   }
   TRIBUTARY_ASSIGN(const LayerMap layers, layers_of(job));

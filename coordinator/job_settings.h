@@ -24,6 +24,7 @@ struct JobSettings {
   std::string weighting = "equal";
   // Where a model is trained and not only exchanged: specs as in docs/run.md.
   std::string model;
+  std::string model_file;  // TorchScript, instead
   ShapeText examples;
   std::string loss = "cross_entropy";
   std::string optimizer = "sgd";

@@ -42,7 +42,8 @@ Status Auditor::take_frame(const FrameReceived& received) {
   } else if (const auto* membership = frame.message_as_Membership()) {
     members_[membership->epoch()] = membership->agent_index();
     if (members_.size() > kRoundsMax) members_.erase(members_.begin());
-  } else if (const auto* offered = frame.message_as_TransferOffer(); offered && offered->settled()) {
+  } else if (const auto* offered = frame.message_as_TransferOffer();
+             offered && offered->settled()) {
     for (const wire::Settlement* settled : *offered->settled()) {
       std::vector<std::uint8_t> bits;
       if (settled->committed() && settled->contributed_bits()) {
@@ -142,8 +143,7 @@ Status Auditor::commit_bucket(const AuditedRound& round, const PlannedBucket& bu
   const RoundKey& key = round.plan->key();
   const ByteSpan payload = account_->payload(key, bucket.index);
   const auto member = members_.find(key.epoch);
-  const auto rank =
-      member == members_.end() ? std::nullopt : round.plan->rank(member->second);
+  const auto rank = member == members_.end() ? std::nullopt : round.plan->rank(member->second);
   if (payload.empty() || !rank) {
     return Status(StatusCode::mismatch, {.what = text(key) + ": counted",
                                          .expected = "what this agent has sent",
@@ -182,7 +182,8 @@ Status Auditor::take_action(const Action& action) {
     training_ = {train->token, train->id};
   } else if (const auto* sent = std::get_if<Send>(&action); sent && account_) {
     const wire::Update* update = wire::GetFrame(sent->frame.data())->message_as_Update();
-    if (update) return account_->sent(key_of(*update->part()->id()), *update->part(), sent->payload);
+    if (update)
+      return account_->sent(key_of(*update->part()->id()), *update->part(), sent->payload);
   }
   return {};
 }

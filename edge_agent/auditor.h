@@ -1,6 +1,7 @@
-// Checks conservation from outside: what the agent was given, less what of it is in committed rounds,
-// is its residual. Reads the messages that come and go and decodes what was sent once more, beside
-// the state machine and independently of it. Costs four times the model in memory, and some time.
+// Checks conservation from outside: what the agent was given, less what of it is in committed
+// rounds, is its residual. Reads the messages that come and go and decodes what was sent once more,
+// beside the state machine and independently of it. Costs four times the model in memory, and some
+// time.
 //
 // An account begins with the job; an agent that begins in the middle of one cannot be audited.
 //

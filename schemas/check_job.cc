@@ -40,7 +40,10 @@ Status check_model(const Model& model) {
   if (model.kind() == ModelKind::torchscript) TRIBUTARY_TRY(given("artifact", model.artifact()));
   if (!model.artifact()) return {};
   TRIBUTARY_TRY(given("artifact.name", model.artifact()->name()));
-  return at_most("artifact.bytes", model.artifact()->bytes(), kTransferBytesMax);
+  TRIBUTARY_TRY(at_most("artifact.bytes", model.artifact()->bytes(), kTransferBytesMax));
+  if (size_of(model.artifact()->content()) == 0) return {};
+  TRIBUTARY_TRY(at_most("artifact.content", model.artifact()->content(), kArtifactContentMax));
+  return equal("artifact.content", model.artifact()->bytes(), model.artifact()->content()->size());
 }
 
 Status check_member(const Member& member) {

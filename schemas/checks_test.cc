@@ -203,6 +203,16 @@ const Wrong kJob[] = {
         },
         "model: artifact"),
     wrong<wire::JobT>(
+        "FileOfAnotherSize", [](auto& m) { m.model->artifact->content.resize(23); },
+        "model: artifact.content"),
+    wrong<wire::JobT>(
+        "FileTooLargeToTravel",
+        [](auto& m) {
+          m.model->artifact->content.resize(wire::kArtifactContentMax + 1);
+          m.model->artifact->bytes = wire::kArtifactContentMax + 1;
+        },
+        "model: artifact.content", kOverCap),
+    wrong<wire::JobT>(
         "NoLayerMap", [](auto& m) { m.layer_map.reset(); }, "layer_map"),
     wrong<wire::JobT>(
         "ShapeOfOtherSize",

@@ -79,7 +79,7 @@ struct FixedSize {
 };
 inline constexpr FixedSize kFixedSizes[] = {
     {".public_key", 32},      {".bits", 1}, {".contributor_bits", 1}, {".participants", 1},
-    {".contributed_bits", 1},
+    {".contributed_bits", 1}, {".artifact.content", 24},
 };
 
 // From 2 to 99, so that it is the default of no field.

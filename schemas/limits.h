@@ -62,6 +62,7 @@ constexpr std::uint32_t kListItemsMax = 4096;
 
 // Any text; a reason is a sentence or two, an error a few lines.
 constexpr std::uint32_t kTextBytesMax = 1024;
+constexpr std::uint32_t kArtifactContentMax = 4u << 20;  // that travels with its job
 // Of an agent: it becomes a file name, a label and a line in a log.
 constexpr std::uint32_t kAgentIdBytesMax = 64;
 constexpr std::uint32_t kPublicKeyBytes = 32;

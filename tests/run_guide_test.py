@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""docs/run.md: its commands work as they stand there, and its tables name every setting."""
+"""docs/run.md: its commands work as they stand there, and its tables, with that of docs/training.md,
+name every setting."""
 
 import os
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("TRIBUTARY_BUILD_DIR", ROOT / "build" / "dev"))
 GUIDE = (ROOT / "docs" / "run.md").read_text(encoding="utf-8")
+TRAINING = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
 PORT = 4640
 FOLDERS = [BUILD / "cli", BUILD / "coordinator", BUILD / "edge_agent"]
 ENVIRONMENT = {**os.environ, "PATH": ":".join(map(str, FOLDERS)) + ":" + os.environ["PATH"]}
@@ -34,8 +36,8 @@ def block_after(sentence: str) -> str:
     return "\n".join(lines)
 
 
-def settings_of(title: str) -> set[str]:
-    table = re.split(r"\n###? ", GUIDE.split(f"\n## {title}\n", 1)[1])[0]
+def settings_of(title: str, guide: str = GUIDE) -> set[str]:
+    table = re.split(r"\n###? ", guide.split(f"\n## {title}\n", 1)[1])[0]
     return {name for row in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
             for name in re.findall(r"`([a-z_.]+)`", row)}
 
@@ -76,7 +78,8 @@ class Guide(unittest.TestCase):
                 for table in ("events", "metrics", "link_samples", "agent_rounds")}
         self.assertEqual(coordinator, bound_in("coordinator/config.cc") | kept)
         self.assertEqual(settings_of("An agent's settings"), bound_in("edge_agent/config.cc"))
-        self.assertEqual(settings_of("A job"), bound_in("coordinator/job_settings.cc"))
+        job = settings_of("A job") | settings_of("What a job says", TRAINING)
+        self.assertEqual(job, bound_in("coordinator/job_settings.cc"))
 
     def test_every_setting_of_the_tables_is_known(self):
         for daemon, titles in (("tributary-coordinator", ("The coordinator's settings", "Of both")),

@@ -30,7 +30,8 @@ TEST(Usage, NamesTheNearest) {
 }
 
 TEST(Usage, RefusesNumbersOutOfRange) {
-  expect_usage_error({"codec", "compare", "--agents", "0"}, "expected a whole number from 1 to 1024, got '0'");
+  expect_usage_error({"codec", "compare", "--agents", "0"},
+                     "expected a whole number from 1 to 1024, got '0'");
   expect_usage_error(
       {"codec", "encode", "--codec", "fp32", "--in", "x", "--out", "y", "--threads", "many"},
       "option '--threads'");

@@ -80,9 +80,8 @@ class Server final : public ControlServer {
       const Result<bool> came = socket_.receive(parts, 1);
       if (!came.ok()) return;
       if (!*came) continue;
-      ZmqMessage answer(bytes_of_text(parts.size() == 1
-                                          ? answer_(text_of(parts[0].bytes()))
-                                          : std::string()));
+      ZmqMessage answer(
+          bytes_of_text(parts.size() == 1 ? answer_(text_of(parts[0].bytes())) : std::string()));
       socket_.send_part(answer, false);
     }
   }
@@ -102,26 +101,24 @@ Status check_listener(const std::string& path) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), path.size());
   const int file = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int failed =
-      ::connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  const int failed = ::connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   const int error = errno;
   ::close(file);
   if (failed == 0) return {};
   const bool forbidden = error == EACCES || error == EPERM;
-  return Status(forbidden ? StatusCode::io_error : StatusCode::unavailable,
-                {.what = fmt::format("control socket '{}'", path),
-                 .expected = "a daemon that listens on it",
-                 .got = std::generic_category().message(error),
-                 .remedy = forbidden ? "become the daemon's user"
-                                     : "start the daemon, or name its journal"});
+  return Status(
+      forbidden ? StatusCode::io_error : StatusCode::unavailable,
+      {.what = fmt::format("control socket '{}'", path),
+       .expected = "a daemon that listens on it",
+       .got = std::generic_category().message(error),
+       .remedy = forbidden ? "become the daemon's user" : "start the daemon, or name its journal"});
 }
 
 }  // namespace
 
 std::string control_path(const std::string& journal) { return journal + ".control"; }
 
-Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& path,
-                                                           Answer answer) {
+Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& path, Answer answer) {
   TRIBUTARY_TRY(check_path(path));
   Context context(zmq_ctx_new(), zmq_ctx_term);
   TRIBUTARY_ASSIGN(ZmqSocket socket, open_socket(context.get(), ZMQ_REP));
@@ -130,9 +127,8 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& pa
   ::umask(before);
   if (failed != 0) return zmq_failed(fmt::format("control socket '{}'", path));
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
-  return std::unique_ptr<ControlServer>(
-      std::make_unique<Server>(path, std::move(answer), std::move(context), std::move(socket),
-                               std::move(waker)));
+  return std::unique_ptr<ControlServer>(std::make_unique<Server>(
+      path, std::move(answer), std::move(context), std::move(socket), std::move(waker)));
 }
 
 Result<std::string> ask_daemon(const std::string& path, std::string_view question,
@@ -161,13 +157,13 @@ Result<std::string> ask_daemon(const std::string& path, std::string_view questio
     TRIBUTARY_ASSIGN(const bool whole, socket.receive(parts, 1));
     if (whole && parts.size() == 1) return std::string(text_of(parts[0].bytes()));
   }
-  return Status(StatusCode::deadline_exceeded,
-                {.what = fmt::format("answer of the daemon at '{}'", path),
-                 .expected = fmt::format(
-                     "one within {} s",
-                     std::chrono::duration_cast<std::chrono::seconds>(patience).count()),
-                 .got = "none",
-                 .remedy = "look at the daemon's log"});
+  return Status(
+      StatusCode::deadline_exceeded,
+      {.what = fmt::format("answer of the daemon at '{}'", path),
+       .expected = fmt::format("one within {} s",
+                               std::chrono::duration_cast<std::chrono::seconds>(patience).count()),
+       .got = "none",
+       .remedy = "look at the daemon's log"});
 }
 
 }  // namespace tributary

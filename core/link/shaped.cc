@@ -181,8 +181,8 @@ Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner,
   TRIBUTARY_ASSIGN(Shaper out, Shaper::make(options.out));
   TRIBUTARY_ASSIGN(Shaper in, Shaper::make(options.in));
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
-  return std::unique_ptr<Transport>(std::make_unique<Shaped>(
-      std::move(inner), clock, options, out, in, std::move(waker)));
+  return std::unique_ptr<Transport>(
+      std::make_unique<Shaped>(std::move(inner), clock, options, out, in, std::move(waker)));
 }
 
 }  // namespace tributary

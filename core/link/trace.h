@@ -1,5 +1,5 @@
-// How a line changes over time: a text of steps, each of which holds for so long; after the last one
-// it begins again.
+// How a line changes over time: a text of steps, each of which holds for so long; after the last
+// one it begins again.
 //
 //   seconds, mbit_per_s, delay_ms, loss_percent
 //   30, 20, 10, 0

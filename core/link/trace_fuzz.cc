@@ -8,8 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto require = [](bool condition) {
     if (!condition) std::abort();
   };
-  const Result<LinkTrace> trace =
-      LinkTrace::parse({reinterpret_cast<const char*>(data), size});
+  const Result<LinkTrace> trace = LinkTrace::parse({reinterpret_cast<const char*>(data), size});
   if (!trace.ok()) return 0;
   std::chrono::nanoseconds begins{0};
   for (const TraceStep& step : trace->steps()) {

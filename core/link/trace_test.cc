@@ -22,10 +22,10 @@ TEST(LinkTrace, StepsAreReadWithUnitsHeaderAndComments) {
   const Result<LinkTrace> trace = LinkTrace::parse(kTwoSteps);
   ASSERT_TRUE(trace.ok()) << trace.status().text();
   ASSERT_EQ(trace->steps().size(), 2u);
-  EXPECT_EQ(trace->steps()[0], (TraceStep{.lasts = seconds(30),
-                                          .bytes_per_s = 1'000'000,
-                                          .delay = milliseconds(10),
-                                          .loss = 0}));
+  EXPECT_EQ(
+      trace->steps()[0],
+      (TraceStep{
+          .lasts = seconds(30), .bytes_per_s = 1'000'000, .delay = milliseconds(10), .loss = 0}));
   EXPECT_EQ(trace->steps()[1], (TraceStep{.lasts = milliseconds(1500),
                                           .bytes_per_s = 100'000,
                                           .delay = milliseconds(80),

@@ -327,8 +327,8 @@ void Coordinator::Impl::scan() {
     talk.retry(desk_.now, desk_.out);
     if (talk.heartbeat_due(desk_.now)) {
       const JobRun* const run = run_of(*session);
-      talk.heartbeat(desk_.now, wire::Activity::waiting,
-                     run ? run->current_round() : RoundKey{}, desk_.out);
+      talk.heartbeat(desk_.now, wire::Activity::waiting, run ? run->current_round() : RoundKey{},
+                     desk_.out);
     }
     if (talk.silent(desk_.now)) {
       lost.emplace_back(number, "silent");

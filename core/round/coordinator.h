@@ -80,8 +80,8 @@ class Coordinator {
   std::vector<AgentView> agents() const;
   std::vector<JobView> jobs() const;
 
-  // Of the first job that is not over, or of the last one; empty without any. The model is that of the last commit
-  // that is stored.
+  // Of the first job that is not over, or of the last one; empty without any. The model is that of
+  // the last commit that is stored.
   RoundKey current_round() const;
   std::uint64_t model_version() const;
   std::uint64_t model_hash() const;

@@ -24,8 +24,8 @@ JobRun* Coordinator::Impl::run_at_work() const {
 Status Coordinator::Impl::restore(CoordinatorState state) {
   for (RestoredJob& job : state.jobs) {
     const bool last = &job == &state.jobs.back();
-    const bool over = job.job.state == wire::JobState::finished ||
-                      job.job.state == wire::JobState::stopped;
+    const bool over =
+        job.job.state == wire::JobState::finished || job.job.state == wire::JobState::stopped;
     if (over && !(last && runs_.empty())) continue;
     TRIBUTARY_ASSIGN(runs_.emplace_back(), JobRun::make(desk_, std::move(job)));
   }
@@ -120,9 +120,8 @@ void Coordinator::Impl::share_out_agents() {
 void Coordinator::Impl::drop_runs() {
   for (std::size_t i = 0; i + 1 < runs_.size();) {
     const JobRun& run = *runs_[i];
-    const bool in_use = std::ranges::any_of(desk_.roster.all(), [&](const auto& item) {
-      return item.second->run == run.record().job;
-    });
+    const bool in_use = std::ranges::any_of(
+        desk_.roster.all(), [&](const auto& item) { return item.second->run == run.record().job; });
     if (!run.over() || in_use) {
       ++i;
       continue;

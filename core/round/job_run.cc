@@ -180,8 +180,9 @@ Bitmap JobRun::choose_participants() const {
 // A fraction of them, the same whenever the round is tried.
 Bitmap JobRun::drawn_from(const Bitmap& candidates) const {
   const std::uint32_t count = candidates.count();
-  const auto wanted = std::max(static_cast<std::uint32_t>(std::ceil(record_.policy.fraction * count)),
-                               record_.policy.agents_min);
+  const auto wanted =
+      std::max(static_cast<std::uint32_t>(std::ceil(record_.policy.fraction * count)),
+               record_.policy.agents_min);
   if (wanted >= count) return candidates;
   const StreamKey key = stream_key({.job_seed = job_->wire().seed(),
                                     .round = version_ + 1,

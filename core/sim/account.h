@@ -39,7 +39,8 @@ class Account {
   // No other attempt at this round will be committed.
   void round_is_decided(const RoundKey& key);
 
-  // The residual is in other units from now on. Contributions that are decided were in the old ones.
+  // The residual is in other units from now on. Contributions that are decided were in the old
+  // ones.
   void rescale(double factor, const std::vector<UndecidedRound>& undecided);
 
   // The agent says how many updates it has taken, ever; fewer than before after a crash.

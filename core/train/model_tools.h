@@ -12,8 +12,16 @@
 #include "core/data/data_set.h"
 #include "core/train/trainer.h"
 #include "core/train/training_job.h"
+#include "core/update/layer_map.h"
 
 namespace tributary {
+
+// What a TorchScript file has to say to a job.
+struct ScriptModel {
+  LayerMap layers;
+  std::size_t parameters = 0;  // how many of the layers; buffers are behind
+  FloatVector values;          // that it begins with
+};
 
 // Threads: one at a time.
 class ModelTools {
@@ -26,6 +34,10 @@ class ModelTools {
 
   // On all of the data.
   virtual Result<Evaluation> evaluate(std::span<const float> model) = 0;
+
+  // `name` is for errors.
+  virtual Result<ScriptModel> read_script(ByteSpan file, const std::string& name,
+                                          const ExampleShape& input) = 0;
 
   // A TorchScript file that computes the same, in evaluation mode, with the layer names of the job.
   virtual Result<Bytes> export_script(std::span<const float> model) = 0;

@@ -58,7 +58,12 @@ Result<TrainingJob> training_job(const wire::Job& job) {
                           .layer_map_hash = job.layer_map()->hash(),
                           .clip_norm = job.clip_norm(),
                           .clip_value = job.clip_value()};
-  if (job.model()->artifact()) training.model_file_hash = job.model()->artifact()->hash();
+  if (const wire::Artifact* file = job.model()->artifact()) {
+    training.model_file_hash = file->hash();
+    if (file->content()) {
+      training.model_file.assign(file->content()->begin(), file->content()->end());
+    }
+  }
   if (job.loss() && job.loss()->size() > 0) training.loss = job.loss()->str();
   if (job.batch_size() > 0) training.batch_size = job.batch_size();
   TRIBUTARY_ASSIGN(training.optimizer, optimizer_settings(*job.optimizer()));

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "core/data/data_set.h"
 #include "core/optimizer/settings.h"
@@ -25,6 +26,7 @@ struct TrainingJob {
   bool script = false;  // TorchScript, or else built in
   std::string model;    // a spec (network_plan.h), or the file's name
   std::uint64_t model_file_hash = 0;
+  Bytes model_file = {};  // its content, where it came with the job
   ExampleShape input = {};
   std::uint64_t layer_map_hash = 0;
 

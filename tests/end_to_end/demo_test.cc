@@ -33,8 +33,8 @@ class Demo : public testing::Test {
 
   std::string out() const { return (folder_ / "demo").string(); }
   std::vector<std::string> command(const std::string& rounds) const {
-    return {TRIBUTARY_CLI,  "demo",  "--headless", "--out",  out(),     "--agents", "2",
-            "--rounds",     rounds,  "--pictures", "600",    "--trace", trace(),    "--json"};
+    return {TRIBUTARY_CLI, "demo", "--headless", "--out", out(),     "--agents", "2",
+            "--rounds",    rounds, "--pictures", "600",   "--trace", trace(),    "--json"};
   }
   std::string trace() const {
     const fs::path file = folder_ / "trace";

@@ -118,7 +118,8 @@ std::vector<std::string> Federation::coordinator_command() const {
 
 std::string Federation::ask(std::vector<std::string> words, int* code) const {
   words.insert(words.begin(), TRIBUTARY_CLI);
-  for (const std::string& word : {std::string("--run"), coordinator_journal(), std::string("--json")}) {
+  for (const std::string& word :
+       {std::string("--run"), coordinator_journal(), std::string("--json")}) {
     words.push_back(word);
   }
   std::string line;
@@ -166,12 +167,11 @@ std::vector<std::string> Federation::agent_command(std::uint32_t agent) const {
   }
   std::vector<std::string> command = {TRIBUTARY_AGENT};
   if (options_.exit_when_done) command.emplace_back("--exit-when-done");
-  command = with_settings(
-      std::move(command),
-      {"agent_id=" + id, "journal.file=" + agent_journal(agent), "journal.sync=false",
-       "link.coordinator=" + endpoint_,
-       "link.coordinator_key=" + key_text(coordinator_keys_->public_key),
-       "link.key_file=" + path(id + ".key"), "log.level=debug"});
+  command = with_settings(std::move(command),
+                          {"agent_id=" + id, "journal.file=" + agent_journal(agent),
+                           "journal.sync=false", "link.coordinator=" + endpoint_,
+                           "link.coordinator_key=" + key_text(coordinator_keys_->public_key),
+                           "link.key_file=" + path(id + ".key"), "log.level=debug"});
   return with_settings(std::move(command), settings);
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/store/run_file.h"
 #include "tests/end_to_end/federation.h"
 
 namespace tributary::end_to_end {
@@ -166,6 +168,94 @@ TEST_F(Training, AnAgentWithOtherDataIsLeftOutAndSaysWhy) {
   EXPECT_EQ(federation.agent(0).wait(), 0);
   EXPECT_TRUE(other.logs({"cannot train", "1x16x16"})) << federation.path("other.log");
   EXPECT_EQ(federation.coordinator().wait(), 0);
+}
+
+// What is wrong with one agent's data is said there, and the others go on without it.
+struct BadData {
+  const char* name;
+  const char* contents;  // of train.csv
+  std::vector<std::string> said;
+};
+
+class TrainingOnBadData : public Training, public testing::WithParamInterface<BadData> {};
+
+TEST_P(TrainingOnBadData, IsSaidAndTheOthersGoOn) {
+  std::filesystem::create_directory(data_ / "good");
+  std::string good = "a,b,y\n";
+  for (int i = 0; i < 64; ++i) good += std::to_string(i % 7) + "," + std::to_string(i % 5) + ",1\n";
+  std::ofstream(data_ / "good" / "train.csv") << good;
+  std::filesystem::create_directory(data_ / "bad");
+  std::ofstream(data_ / "bad" / "train.csv") << GetParam().contents;
+
+  Federation federation({.agents = 2,
+                         .rounds = 5,
+                         .job = R"(model = "mlp:hidden=8"
+task = "regression"
+input = "2"
+outputs = 1
+loss = "mse"
+learning_rate = 0.001
+mode = "gradient"
+)",
+                         .coordinator_settings = {"job.agents_min=1", "job.deadline_ms=2000"},
+                         .agent_settings = {"trainer.name=torch", "trainer.threads=1"}});
+  federation.set_for_agent(0, "data.path=" + (data_ / "good").string());
+  federation.set_for_agent(1, "data.path=" + (data_ / "bad").string());
+  federation.start_all();
+  EXPECT_TRUE(federation.agent(1).logs(GetParam().said)) << federation.path("agent-1.log");
+  EXPECT_EQ(federation.agent(0).wait(), 0);
+  federation.agent(1).signal(SIGTERM);
+  EXPECT_EQ(federation.agent(1).wait(), 0);
+  EXPECT_EQ(federation.coordinator().wait(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, TrainingOnBadData,
+    testing::Values(BadData{"NotFinite",
+                            "a,b,y\n1e30,1e30,1e30\n1e30,1e30,1e30\n",
+                            {"training failed", "finite"}},
+                    BadData{"CutShort", "a,b,y\n1,2,3\n4,5", {"cannot train", "train.csv", "3"}},
+                    BadData{"Empty", "", {"cannot train", "train.csv"}},
+                    BadData{"NotANumber", "a,b,y\n1,2,3\n1,two,3\n", {"cannot train", "line 3"}}),
+    [](const testing::TestParamInfo<BadData>& tested) { return tested.param.name; });
+
+// The curve goes on where it was: the same model, to the bit, before and after.
+TEST_F(Training, APausedTrainingGoesOnOverARestart) {
+  Federation federation(
+      {.agents = 2,
+       .rounds = 16,
+       .job = std::string(kLenet) + R"(mode = "gradient"
+optimizer = "adam"
+learning_rate = 0.003
+)",
+       .coordinator_settings = {"job.evaluate_every=1", "evaluation.path=" + data_.string()},
+       .agent_settings = settings()});
+  federation.start_all();
+  ASSERT_TRUE(federation.committed(6));
+  federation.ask({"job", "pause", "test"});
+  federation.coordinator().kill();
+  federation.start_coordinator();
+  ASSERT_TRUE(federation.coordinator().logs({"job restored"}));
+  federation.ask({"job", "resume", "test"});
+  federation.expect_everybody_ends();
+  expect_the_same_model(federation, 2, 16);
+  const auto run = RunFile::open(federation.coordinator_journal());
+  ASSERT_TRUE(run.ok()) << run.status().text();
+  const auto jobs = (*run)->jobs();
+  ASSERT_TRUE(jobs.ok() && jobs->size() == 1);
+  const auto rounds = (*run)->rounds(jobs->front().job, 1, 16);
+  ASSERT_TRUE(rounds.ok() && rounds->size() == 16);
+  for (std::size_t i = 1; i < rounds->size(); ++i) {
+    EXPECT_EQ((*rounds)[i].previous_hash, (*rounds)[i - 1].model_hash) << i;
+  }
+  const auto losses = (*run)->metrics("evaluation_loss", 0, 1000);
+  ASSERT_TRUE(losses.ok());
+  std::vector<double> curve;
+  for (const StoredMetric& loss : *losses) {
+    if (loss.agent_id.empty()) curve.push_back(loss.value);
+  }
+  ASSERT_GE(curve.size(), 5u);
+  EXPECT_LT(curve.back(), 0.8 * curve.front());
 }
 
 }  // namespace

@@ -24,23 +24,27 @@ Result<std::unique_ptr<TorchModel>> open_network(const TrainingJob& job,
     TRIBUTARY_ASSIGN(NetworkPlan plan, plan_network(job.model, job.input));
     return TorchModel::make(std::move(plan));
   }
-  if (model_file.empty()) {
+  if (model_file.empty() && job.model_file.empty()) {
     return Status(StatusCode::not_found,
                   {.what = fmt::format("TorchScript '{}' of the job", job.model),
-                   .expected = "its file on this device",
+                   .expected = "its file on this device, as it is too large to come with the job",
                    .got = "no setting trainer.model_file",
                    .remedy = "copy the file here and name it in trainer.model_file"});
   }
-  TRIBUTARY_ASSIGN(const Bytes file, read_file(model_file, kScriptBytesMax));
+  const std::string& name = model_file.empty() ? job.model : model_file;
+  Bytes file = job.model_file;
+  if (!model_file.empty()) {
+    TRIBUTARY_ASSIGN(file, read_file(model_file, kScriptBytesMax));
+  }
   if (hash64(file) != job.model_file_hash) {
     return Status(
         StatusCode::mismatch,
-        {.what = fmt::format("file '{}'", model_file),
+        {.what = fmt::format("file '{}'", name),
          .expected = fmt::format("the job's TorchScript, hash {:016x}", job.model_file_hash),
          .got = fmt::format("{:016x}", hash64(file)),
          .remedy = "copy the job's file here"});
   }
-  return TorchModel::load_script(file, model_file, job.input);
+  return TorchModel::load_script(file, name, job.input);
 }
 
 }  // namespace

@@ -101,8 +101,8 @@ TEST(ScriptNetwork, AnOperatorThatIsNotThereIsNamed) {
     torch::jit::Module module = module_with("torch.linear(x, self.weight)");
     const auto graph = module.get_method("forward").graph();
     const torch::jit::WithInsertPoint behind(graph->return_node());
-    torch::jit::Value* twice = graph->insert(
-        c10::Symbol::fromQualString("tributary_test::twice"), {graph->outputs().at(0)});
+    torch::jit::Value* twice = graph->insert(c10::Symbol::fromQualString("tributary_test::twice"),
+                                             {graph->outputs().at(0)});
     graph->return_node()->replaceInput(0, twice);
     file = saved(module);
     ASSERT_TRUE(loaded(file).ok());

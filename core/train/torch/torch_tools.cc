@@ -34,6 +34,17 @@ class TorchTools final : public ModelTools {
                                                  .remedy = "hand it to prepare()"});
   }
 
+  Result<ScriptModel> read_script(ByteSpan file, const std::string& name,
+                                  const ExampleShape& input) override {
+    TRIBUTARY_ASSIGN(const auto model, TorchModel::load_script(file, name, input));
+    std::size_t parameters = 0;
+    for (std::uint64_t values = 0; values < model->parameter_values(); ++parameters) {
+      values += model->layers().layers()[parameters].count;
+    }
+    return ScriptModel{
+        .layers = model->layers(), .parameters = parameters, .values = model->values()};
+  }
+
   Result<Bytes> export_script(std::span<const float> model) override {
     TRIBUTARY_TRY(bind(model));
     return model_->export_script();

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""What a codec costs in accuracy: real federations (`tributary demo`) that differ in nothing but the
+codec, over several seeds, each compared with the dense one of the same seed."""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+# Name, codec, further options of `tributary demo`; the first is what the others are compared with.
+RUNS = [
+    ("dense", "fp32", []),
+    ("THC, 4 bits", "thc:bits=4", []),
+    ("3LC, s = 1.75", "threelc:s=1.75", []),
+    ("GComp", "gcomp", []),
+    ("dense, Dirichlet 0.3", "fp32", ["--skew", "0.3"]),
+]
+MAY_LOSE = 0.005
+# Of Student's t for a two-sided interval of 95 %, by degrees of freedom.
+T_95 = {1: 12.71, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+
+
+def demo(program, folder, codec, seed, options):
+    trace = os.path.join(folder, "trace")
+    with open(trace, "w", encoding="ascii") as file:
+        file.write("1, 0, 0, 0\n")  # links cost nothing: rounds are what counts
+    command = [program, "demo", "--headless", "--json", "--out", os.path.join(folder, "demo"),
+               "--trace", trace, "--codec", codec, "--seed", str(seed), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"accuracy: {' '.join(command)}: {done.stdout}{done.stderr}")
+    data = json.loads(done.stdout)["data"]
+    if not data["replicas_identical"]:
+        sys.exit(f"accuracy: {' '.join(command)}: replicas differ")
+    return data
+
+
+def interval(differences):
+    """Half of the interval of 95 %."""
+    if len(differences) < 2:
+        return math.nan
+    error = statistics.stdev(differences) / math.sqrt(len(differences))
+    return T_95[len(differences) - 1] * error
+
+
+def row(name, runs, base):
+    accuracies = [run["accuracy_final"] for run in runs]
+    differences = [run["accuracy_final"] - dense["accuracy_final"]
+                   for run, dense in zip(runs, base)]
+    saved_up = statistics.median(run["bytes_dense_up"] / run["bytes_up"] for run in runs)
+    saved_down = statistics.median(run["bytes_dense_down"] / run["bytes_down"] for run in runs)
+    mean, half = statistics.mean(differences), interval(differences)
+    verdict = "" if runs is base or "Dirichlet" in name else (
+        "met" if mean >= -MAY_LOSE else "MISSED")
+    print(f"{name:22} {100 * statistics.mean(accuracies):7.2f} % {100 * mean:+7.2f} +- "
+          f"{100 * half:.2f}  {saved_up:7.1f}:1 {saved_down:7.1f}:1 "
+          f"{statistics.median(run['wall_s'] for run in runs):7.1f} s  {verdict}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", default="build/release/cli/tributary")
+    parser.add_argument("--seeds", type=int, default=5, choices=range(1, 11))
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--json", metavar="FILE", help="all figures of all runs")
+    options = parser.parse_args()
+    print(f"lenet on drawn digits, 4 agents, {options.rounds} rounds, {options.seeds} seeds: means; "
+          "differences from dense with the same seed and their interval of 95 %;\n"
+          "bytes of float32 over bytes of payloads, up and down\n")
+    everything, base = {}, None
+    with tempfile.TemporaryDirectory(prefix="tributary-accuracy-") as folder:
+        for name, codec, more in RUNS:
+            runs = [demo(options.program, folder, codec, seed,
+                         ["--rounds", str(options.rounds), *more])
+                    for seed in range(1, options.seeds + 1)]
+            base = base or runs
+            everything[name] = runs
+            row(name, runs, base)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(everything, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

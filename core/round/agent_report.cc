@@ -1,0 +1,52 @@
+// What an agent says of its part in a round, once its payloads are on their way.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "core/round/agent_impl.h"
+#include "core/update/norm.h"
+
+namespace tributary {
+
+void Agent::Impl::report() {
+  if (!round_ || !round_->working || round_->reported || round_->withdrawn || round_->saving ||
+      !round_->unsent.empty() || !talk_) {
+    return;
+  }
+  for (const PlannedBucket& bucket : round_->plan().buckets()) {
+    const BucketWork& work = round_->work()[bucket.index];
+    if (work.encoded < bucket.stages() && work.combined.size() < bucket.stages()) return;
+  }
+  round_->reported = true;
+  talk_->ask(
+      now_,
+      [key = round_->key(), member = *round_->member(), measured = measured_, version = version_,
+       hash = model_hash_, norm = norm_of(residual_.run(0, job_->values()))] {
+        wire::ReportT report;
+        report.id = std::make_unique<wire::RoundId>(wire_id(key));
+        report.agent_index = member;
+        report.model_version = version;
+        report.model_hash = hash;
+        report.examples = measured.examples;
+        report.local_steps = measured.local_steps;
+        report.loss = std::isfinite(measured.loss) ? measured.loss : 0;
+        report.compute_s = std::max(measured.compute_s, 0.0);
+        report.update_norm = std::isfinite(measured.update_norm) ? measured.update_norm : 0;
+        report.residual_norm = std::isfinite(norm) ? norm : 0;
+        report.bytes_up = measured.bytes_up;
+        report.bytes_down = measured.bytes_down;
+        for (const AgentMetric& metric : measured.metrics) {
+          if (!std::isfinite(metric.value)) continue;
+          auto measure = std::make_unique<wire::MeasureT>();
+          measure->name = metric.name;
+          measure->unit = wire::Unit::one;
+          measure->value = metric.value;
+          report.metrics.push_back(std::move(measure));
+        }
+        return frame_with(std::move(report));
+      },
+      out_);
+}
+
+}  // namespace tributary

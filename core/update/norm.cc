@@ -1,0 +1,22 @@
+#include "core/update/norm.h"
+
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <numeric>
+
+namespace tributary {
+
+// In eight sums, which need not wait for one another.
+double norm_of(std::span<const float> values) {
+  constexpr std::size_t kSums = 8;
+  double squares[kSums] = {};
+  const std::size_t whole = values.size() - values.size() % kSums;
+  for (std::size_t i = 0; i < whole; ++i) {
+    squares[i % kSums] += static_cast<double>(values[i]) * values[i];
+  }
+  for (const float value : values.subspan(whole)) squares[0] += static_cast<double>(value) * value;
+  return std::sqrt(std::accumulate(std::begin(squares), std::end(squares), 0.0));
+}
+
+}  // namespace tributary

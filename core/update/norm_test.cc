@@ -1,0 +1,26 @@
+#include "core/update/norm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace tributary {
+namespace {
+
+TEST(Norm, IsTheRootOfTheSumOfSquares) {
+  EXPECT_EQ(norm_of({}), 0);
+  const std::vector<float> two = {3, -4};
+  EXPECT_EQ(norm_of(two), 5);
+  for (const std::size_t count : {7u, 8u, 9u, 1000u}) {
+    EXPECT_DOUBLE_EQ(norm_of(std::vector<float>(count, 2.0f)),
+                     2 * std::sqrt(static_cast<double>(count)));
+  }
+}
+
+TEST(Norm, DoesNotOverflowWhereSquaresOfFloatsWould) {
+  EXPECT_NEAR(norm_of(std::vector<float>(2, 1e30f)) / (std::sqrt(2.0) * 1e30), 1, 1e-6);
+}
+
+}  // namespace
+}  // namespace tributary
