@@ -33,6 +33,7 @@ std::vector<Command> all_commands() {
   commands.push_back(job_pause_command());
   commands.push_back(job_resume_command());
   commands.push_back(job_stop_command());
+  commands.push_back(job_export_command());
   commands.push_back(keys_new_command());
   commands.push_back(keys_show_command());
   commands.push_back(keys_allow_command());

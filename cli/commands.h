@@ -17,6 +17,7 @@ Command data_make_command();
 Command data_shards_command();
 Command data_show_command();
 Command demo_command();
+Command job_export_command();
 Command job_list_command();
 Command job_pause_command();
 Command job_resume_command();

@@ -99,8 +99,9 @@ class Builder {
 
   void attention(const std::string& name, std::uint32_t width, std::uint32_t heads) {
     begin({.kind = OperationKind::attention, .in = width, .out = width, .heads = heads});
-    parameter(name + ".in.weight", {3ull * width, width}, Fill::uniform, kSmall);
-    parameter(name + ".in.bias", {3ull * width}, Fill::zeros);
+    // Not "in": that is a word of TorchScript's language, and its files could not be read again.
+    parameter(name + ".qkv.weight", {3ull * width, width}, Fill::uniform, kSmall);
+    parameter(name + ".qkv.bias", {3ull * width}, Fill::zeros);
     parameter(name + ".out.weight", {width, width}, Fill::uniform, kSmall);
     parameter(name + ".out.bias", {width}, Fill::zeros);
   }

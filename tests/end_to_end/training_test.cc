@@ -44,6 +44,28 @@ void write_idx(const std::filesystem::path& folder, const std::string& part, std
   std::ofstream(folder / (part + "-labels-idx1-ubyte"), std::ios::binary) << labels;
 }
 
+#ifndef TRIBUTARY_TORCH_EVALUATE
+#define TRIBUTARY_TORCH_EVALUATE ""  // no test comes so far
+#endif
+
+// What tributary-torch-evaluate, which knows libtorch and the data alone, finds on the test part.
+double accuracy_of_export(Federation& federation, const std::filesystem::path& data) {
+  Process exported(
+      {TRIBUTARY_CLI, "job", "export", "test", "--run", federation.path("coordinator.db"), "--out",
+       federation.path("model"), "--format", "torchscript"},
+      federation.path("export.log"));
+  EXPECT_EQ(exported.wait(), 0) << federation.path("export.log");
+  Process evaluated(
+      {TRIBUTARY_TORCH_EVALUATE, federation.path("model") + "/model.pt", data.string()},
+      federation.path("evaluate.log"));
+  EXPECT_EQ(evaluated.wait(), 0) << federation.path("evaluate.log");
+  for (const std::string& line : evaluated.lines()) {
+    const std::size_t at = line.find("accuracy ");
+    if (at != std::string::npos) return std::stod(line.substr(at + 9));
+  }
+  return -1;
+}
+
 class Training : public testing::Test {
  protected:
   void SetUp() override {
@@ -107,6 +129,8 @@ schedule = "step:every=200,factor=0.1,warmup=5"
   federation.expect_everybody_ends();
   expect_the_same_model(federation, 2, 240);
   EXPECT_GT(last_accuracy(federation.agent(0)), 0.9);
+  // The log rounds.
+  EXPECT_NEAR(accuracy_of_export(federation, data_), last_accuracy(federation.agent(0)), 1e-4);
 }
 
 TEST_F(Training, LocalEpochsAndAServerOptimizerTeachIt) {

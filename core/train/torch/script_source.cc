@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <vector>
@@ -29,15 +29,13 @@ class ScriptWriter {
     body_ += "    " + fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
 
-  // A part that is no name in the language, as "0", is reached by its text.
+  // By their texts, since parts may be "0" or "in", which the language would take for something
+  // else.
   static std::string path_to(std::string_view name) {
     std::string path = "self";
     for (std::size_t begin = 0; begin <= name.size();) {
       const std::size_t end = std::min(name.find('.', begin), name.size());
-      const std::string_view part = name.substr(begin, end - begin);
-      const bool digit = !part.empty() && std::isdigit(static_cast<unsigned char>(part[0])) != 0;
-      path =
-          digit ? fmt::format("getattr({}, \"{}\")", path, part) : fmt::format("{}.{}", path, part);
+      path = fmt::format("getattr({}, \"{}\")", path, name.substr(begin, end - begin));
       begin = end + 1;
     }
     return path;

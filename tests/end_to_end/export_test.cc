@@ -1,0 +1,68 @@
+// Models that are taken out of journals.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "core/base/file.h"
+#include "core/round/job_model.h"
+#include "core/store/run_file.h"
+#include "core/train/safetensors.h"
+#include "tests/end_to_end/federation.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+std::string log_of(const Federation& federation) {
+  std::ifstream file(federation.path("export.log"));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Takes the model of the job out of the journal, and checks that it is that of the round it names.
+std::uint64_t export_round(Federation& federation) {
+  Process exported({TRIBUTARY_CLI, "job", "export", "test", "--run",
+                    federation.path("coordinator.db"), "--out", federation.path("model")},
+                   federation.path("export.log"));
+  EXPECT_EQ(exported.wait(), 0) << log_of(federation);
+  const Result<Bytes> file =
+      read_file(federation.path("model") + "/model.safetensors", std::uint64_t{1} << 30);
+  EXPECT_TRUE(file.ok()) << file.status().text();
+  if (!file.ok()) return 0;
+  const Result<Safetensors> model = read_safetensors(*file);
+  EXPECT_TRUE(model.ok()) << model.status().text();
+  if (!model.ok()) return 0;
+  const std::uint64_t round = std::strtoull(model->metadata.at("round").c_str(), nullptr, 10);
+  const auto run = RunFile::open(federation.path("coordinator.db"));
+  EXPECT_TRUE(run.ok()) << run.status().text();
+  const auto jobs = (*run)->jobs();
+  EXPECT_TRUE(jobs.ok()) << jobs.status().text();
+  const auto rounds = (*run)->rounds(jobs->front().job, round, round);
+  EXPECT_TRUE(rounds.ok() && rounds->size() == 1) << round;
+  if (!rounds.ok() || rounds->size() != 1) return 0;
+  EXPECT_EQ(model_hash_of(model->values), rounds->front().model_hash);
+  return round;
+}
+
+// The only checkpoint is that of the beginning: all rounds are done again from what is in the file.
+TEST(Export, GivesTheNewestModelWhileTheCoordinatorRuns) {
+  Federation federation(
+      {.agents = 2, .rounds = 400, .codec = "int8", .agent_settings = {"trainer.train_ms=20"}});
+  federation.start_all();
+  ASSERT_TRUE(federation.committed(5));
+  EXPECT_GE(export_round(federation), 5u);
+  EXPECT_TRUE(federation.coordinator().running());
+}
+
+TEST(Export, GivesTheLastModelWhenAllIsOver) {
+  Federation federation({.agents = 2, .rounds = 7});
+  federation.start_all();
+  federation.expect_everybody_ends();
+  EXPECT_EQ(export_round(federation), 7u);
+  EXPECT_NE(log_of(federation).find("not as TorchScript"), std::string::npos)
+      << "a synthetic job has no network";
+}
+
+}  // namespace
+}  // namespace tributary::end_to_end
