@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -49,11 +50,11 @@ void write_idx(const std::filesystem::path& folder, const std::string& part, std
 #endif
 
 // What tributary-torch-evaluate, which knows libtorch and the data alone, finds on the test part.
-double accuracy_of_export(Federation& federation, const std::filesystem::path& data) {
-  Process exported(
-      {TRIBUTARY_CLI, "job", "export", "test", "--run", federation.path("coordinator.db"), "--out",
-       federation.path("model"), "--format", "torchscript"},
-      federation.path("export.log"));
+double accuracy_of_export(Federation& federation, const std::string& job,
+                          const std::filesystem::path& data) {
+  Process exported({TRIBUTARY_CLI, "job", "export", job, "--run", federation.path("coordinator.db"),
+                    "--out", federation.path("model"), "--format", "torchscript"},
+                   federation.path("export.log"));
   EXPECT_EQ(exported.wait(), 0) << federation.path("export.log");
   Process evaluated(
       {TRIBUTARY_TORCH_EVALUATE, federation.path("model") + "/model.pt", data.string()},
@@ -130,7 +131,8 @@ schedule = "step:every=200,factor=0.1,warmup=5"
   expect_the_same_model(federation, 2, 240);
   EXPECT_GT(last_accuracy(federation.agent(0)), 0.9);
   // The log rounds.
-  EXPECT_NEAR(accuracy_of_export(federation, data_), last_accuracy(federation.agent(0)), 1e-4);
+  EXPECT_NEAR(accuracy_of_export(federation, "test", data_), last_accuracy(federation.agent(0)),
+              1e-4);
 }
 
 TEST_F(Training, LocalEpochsAndAServerOptimizerTeachIt) {
@@ -217,11 +219,47 @@ INSTANTIATE_TEST_SUITE_P(
                     BadData{"NotANumber", "a,b,y\n1,2,3\n1,two,3\n", {"cannot train", "line 3"}}),
     [](const testing::TestParamInfo<BadData>& tested) { return tested.param.name; });
 
+// A file of TorchScript travels with its job, is trained, and comes out again: as good as it was
+// said to be.
+TEST_F(Training, ATorchScriptFileIsTrainedAndExported) {
+  Federation federation({.agents = 2,
+                         .rounds = 1,
+                         .job = std::string(kLenet) + "mode = \"gradient\"\n",
+                         .coordinator_settings = {"evaluation.path=" + data_.string()},
+                         .agent_settings = settings(),
+                         .exit_when_done = false});
+  federation.start_all();
+  ASSERT_TRUE(federation.committed(1));
+  federation.ask({"job", "watch", "test"});
+  federation.ask({"job", "export", "test", "--out", federation.path("first")});
+
+  std::ofstream(federation.path("script.toml")) << R"(name = "script"
+rounds = 200
+model_file = "first/model.pt"
+input = "1x16x16"
+classes = 10
+mode = "gradient"
+optimizer = "momentum"
+learning_rate = 0.1
+evaluate_every = 50
+codec = "thc"
+agents_min = 2
+)";
+  federation.ask({"job", "submit", federation.path("script.toml")});
+  const auto data = nlohmann::json::parse(federation.ask({"job", "watch", "script"}))["data"];
+  ASSERT_EQ(data["state"], "finished") << data.dump();
+  ASSERT_TRUE(federation.coordinator().logs({"evaluated", "model_version=200"}));
+  const std::string said =
+      field(federation.coordinator().lines_with({"evaluated", "model_version=200"})[0], "accuracy");
+  EXPECT_GT(std::stod(said), 0.5);
+  EXPECT_NEAR(accuracy_of_export(federation, "script", data_), std::stod(said), 1e-4);
+}
+
 // The curve goes on where it was: the same model, to the bit, before and after.
 TEST_F(Training, APausedTrainingGoesOnOverARestart) {
   Federation federation(
       {.agents = 2,
-       .rounds = 16,
+       .rounds = 80,
        .job = std::string(kLenet) + R"(mode = "gradient"
 optimizer = "adam"
 learning_rate = 0.003
