@@ -17,6 +17,7 @@ Command data_shards_command();
 Command data_show_command();
 Command demo_command();
 Command keys_allow_command();
+Command keys_join_command();
 Command keys_new_command();
 Command keys_revoke_command();
 Command keys_show_command();
