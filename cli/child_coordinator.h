@@ -1,14 +1,13 @@
 // A coordinator of our own, in a process and a folder of its own, for as long as this object lives.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/child_process.h"
 #include "core/base/status.h"
 #include "core/link/keys.h"
 
@@ -35,21 +34,20 @@ class ChildCoordinator {
   const std::vector<KeyPair>& agent_keys() const { return agent_keys_; }
 
   // Has it ended? Then its last words are in the error.
-  Status check();
-  std::uint64_t peak_memory_bytes() const;  // 0 where the system does not say
+  Status check() { return process_->check_running(); }
+  std::uint64_t peak_memory_bytes() const { return process_->peak_memory_bytes(); }
 
  private:
   explicit ChildCoordinator(KeyPair keys) : keys_(std::move(keys)) {}
   Status write_files(const ChildCoordinatorOptions& options);
   Status spawn(const ChildCoordinatorOptions& options);
   Status wait_until_it_listens();
-  std::string last_words() const;
 
   std::filesystem::path folder_;
   KeyPair keys_;
   std::vector<KeyPair> agent_keys_;
   std::string endpoint_;
-  pid_t process_ = -1;
+  std::unique_ptr<ChildProcess> process_;
 };
 
 }  // namespace tributary

@@ -21,6 +21,7 @@ std::vector<Command> all_commands() {
   commands.push_back(codec_encode_command());
   commands.push_back(codec_decode_command());
   commands.push_back(codec_measure_command());
+  commands.push_back(codec_compare_command());
   commands.push_back(data_make_command());
   commands.push_back(data_show_command());
   commands.push_back(data_shards_command());

@@ -8,9 +8,10 @@
 
 namespace tributary {
 
-Command codec_list_command();
-Command codec_encode_command();
+Command codec_compare_command();
 Command codec_decode_command();
+Command codec_encode_command();
+Command codec_list_command();
 Command codec_measure_command();
 Command data_make_command();
 Command data_shards_command();

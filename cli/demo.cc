@@ -1,19 +1,23 @@
-// tributary demo: every codec on made-up gradients.
+// tributary demo: a federation of processes on this machine, real but for the links.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cli/accept.h"
 #include "cli/commands.h"
+#include "cli/data_options.h"
+#include "cli/demo_federation.h"
+#include "cli/demo_outcome.h"
 #include "cli/json.h"
-#include "cli/measure_row.h"
+#include "cli/process.h"
 #include "cli/text.h"
-#include "core/codec/measure.h"
+#include "core/base/file.h"
 #include "core/codec/registry.h"
-#include "core/update/synthetic.h"
+#include "core/store/run_file.h"
+#include "core/train/network_plan.h"
 
 namespace tributary {
 namespace {
@@ -21,176 +25,198 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct DemoCommand {
-  std::vector<std::unique_ptr<Codec>> codecs;  // none: all of the registry
-  std::uint32_t agents = 4;
-  std::uint32_t values = 1u << 20;
-  std::uint32_t rounds = 10;
-  std::uint64_t seed = 1;
+  DemoPlan plan;
 };
 
-std::vector<FloatVector> make_updates(const DemoCommand& command, World& world) {
-  std::vector<FloatVector> updates(command.agents);
-  for (std::uint32_t agent = 0; agent < command.agents; ++agent) {
-    if (!world.progress.report("making gradients", agent, command.agents)) break;
-    updates[agent].resize(command.values);
-    fill_agent_gradient({.seed = command.seed}, agent, updates[agent]);
-  }
-  return updates;
+Status stopped() {
+  return Status(StatusCode::cancelled, {.what = "the demonstration",
+                                        .expected = "it to come to its end",
+                                        .got = "a signal to stop",
+                                        .remedy = {}});
 }
 
-// What the machine can do at best, measured on the same bytes in the same run.
-double memcpy_bytes_per_s(std::span<const float> values, const Clock& clock) {
-  constexpr std::size_t kRuns = 15;
-  FloatVector copy(values.size(), 0.0f);
-  std::vector<double> rates;
-  for (std::size_t run = 0; run < kRuns; ++run) {
-    const auto start = clock.now();
-    std::memcpy(copy.data(), values.data(), values.size_bytes());
-    asm volatile("" : : "r"(copy.data()) : "memory");
-    const std::chrono::duration<double> time = clock.now() - start;
-    rates.push_back(static_cast<double>(values.size_bytes()) / std::max(time.count(), 1e-9));
+// What the bar says beside the rounds.
+std::string doing_text(const DemoProgress& seen) {
+  std::string text = "training";
+  if (seen.accuracy >= 0) text += fmt::format(", accuracy {:.1f} %", 100 * seen.accuracy);
+  if (seen.bytes_per_round > 0) {
+    text += fmt::format(", {} a round", count_text(seen.bytes_per_round) + " bytes");
   }
-  std::ranges::nth_element(rates, rates.begin() + kRuns / 2);
-  return rates[kRuns / 2];
+  return text;
 }
 
-struct Row {
-  double nmse_first = 0;
-  MeasureReport all_rounds;
-};
+// Looks into the journal now and then, as a dashboard does, until all processes have ended.
+Status watch(DemoFederation& federation, World& world) {
+  constexpr std::chrono::milliseconds kLookEvery{300};
+  DemoWatch look(federation.run_file());
+  while (true) {
+    TRIBUTARY_ASSIGN(const bool ended, federation.ended());
+    if (ended) return {};
+    const DemoProgress seen = look.look();
+    if (!world.progress.report(doing_text(seen), seen.rounds, federation.plan().rounds)) {
+      return stopped();
+    }
+    std::this_thread::sleep_for(kLookEvery);
+  }
+}
 
-Result<Row> measure_codec(const Codec& codec, std::span<const std::span<const float>> updates,
-                          const DemoCommand& command, World& world) {
-  MeasureOptions options = {.job_seed = command.seed};
-  options.progress = [&](std::uint64_t done, std::uint64_t total) {
-    return world.progress.report(codec.spec(), done, total);
+Result<DemoOutcome> run(const DemoPlan& plan, World& world) {
+  const auto progress = [&](std::string_view doing, std::uint64_t done, std::uint64_t total) {
+    return world.progress.report(doing, done, total);
   };
-  // Without loss all rounds are alike, and some of those codecs are slow: a few are enough.
-  constexpr std::uint32_t kLosslessRoundsMax = 3;
-  options.rounds = codec.lossy() ? command.rounds : std::min(command.rounds, kLosslessRoundsMax);
-  Row row;
-  TRIBUTARY_ASSIGN(row.all_rounds, measure(codec, updates, options, world.clock));
-  row.nmse_first = row.all_rounds.nmse_last;
-  if (!codec.lossy()) return row;
-  options.rounds = 1;
-  TRIBUTARY_ASSIGN(const MeasureReport first, measure(codec, updates, options, world.clock));
-  row.nmse_first = first.nmse;
-  return row;
+  TRIBUTARY_ASSIGN(const std::unique_ptr<DemoFederation> federation,
+                   DemoFederation::prepare(plan, progress));
+  const auto began = world.clock.now();
+  Status status = federation->start();
+  if (status.ok()) status = watch(*federation, world);
+  if (status.code() == StatusCode::cancelled) federation->remove_folder();
+  TRIBUTARY_TRY(std::move(status));
+  TRIBUTARY_ASSIGN(DemoOutcome outcome, read_outcome(*federation));
+  outcome.seconds = std::chrono::duration<double>(world.clock.now() - began).count();
+  return outcome;
 }
 
-std::vector<std::string> row_cells(const Codec& codec, const Row& row) {
-  std::vector<std::string> cells = cost_cells(codec, row.all_rounds);
-  cells.insert(cells.begin() + 1, {stages_text(codec), std::string(name(codec.aggregation()))});
-  cells.push_back(error_text(row.nmse_first));
-  cells.push_back(error_text(row.all_rounds.nmse));
-  std::ranges::copy(speed_cells(row.all_rounds), std::back_inserter(cells));
-  return cells;
+std::string text_of(const DemoPlan& plan, const DemoOutcome& outcome) {
+  const double saved =
+      static_cast<double>(outcome.bytes_dense) / static_cast<double>(outcome.bytes());
+  std::string text = fmt::format(
+      "{} on digits: {} agents, {} rounds in {}\n\n"
+      "  test accuracy        {:.2f} %\n"
+      "  sent up, down        {} and {} bytes; as float32 together {}: {} of it\n"
+      "  codecs               {}\n"
+      "  collectives          {}\n"
+      "  replicas identical   {}\n"
+      "  conservation error   {}\n\n",
+      plan.model, plan.agents, outcome.rounds, seconds_text(outcome.seconds),
+      100 * outcome.accuracy, count_text(outcome.bytes_up), count_text(outcome.bytes_down),
+      count_text(outcome.bytes_dense), ratio_text(saved), rounds_text(outcome.codecs),
+      rounds_text(outcome.collectives), outcome.replicas_identical ? "yes" : "NO",
+      outcome.conservation_error
+          ? fmt::format("{:.3g} of what rounding explains", *outcome.conservation_error)
+          : "not audited");
+  text += fmt::format("The journal of the run:  {}\n", printable(outcome.run_file));
+  return text;
 }
 
-std::vector<std::string> row_header(std::uint32_t rounds) {
-  std::vector<std::string> header = cost_header();
-  header.insert(header.begin() + 1, {"stages", "kind"});
-  header.push_back("NMSE");
-  header.push_back(fmt::format("over {} rounds", rounds));
-  std::ranges::copy(speed_header(), std::back_inserter(header));
-  return header;
-}
-
-Json row_json(const Codec& codec, const Row& row) {
-  Json json = {{"codec", codec.spec()}, {"aggregation", name(codec.aggregation())}};
-  for (const Stage& stage : codec.stages()) {
-    json["stages"].push_back({{"name", stage.name}, {"combine", name(stage.combine)}});
+Json json_of(const DemoPlan& plan, const DemoOutcome& outcome) {
+  Json json = {{"agents", plan.agents},
+               {"rounds", outcome.rounds},
+               {"seconds", outcome.seconds},
+               {"accuracy_final", outcome.accuracy},
+               {"bytes_up", outcome.bytes_up},
+               {"bytes_down", outcome.bytes_down},
+               {"bytes_dense", outcome.bytes_dense},
+               {"codecs", outcome.codecs},
+               {"collectives", outcome.collectives},
+               {"switches", Json::array()},
+               {"replicas_identical", outcome.replicas_identical},
+               {"conservation_error_max", nullptr},
+               {"run_db", outcome.run_file}};
+  for (const DemoSwitch& one : outcome.switches) {
+    json["switches"].push_back(
+        {{"round", one.round}, {"from", one.from}, {"to", one.to}, {"reason", one.reason}});
   }
-  json.update(measure_json(row.all_rounds));
-  json["nmse_first"] = row.nmse_first;
+  if (outcome.conservation_error) json["conservation_error_max"] = *outcome.conservation_error;
   return json;
 }
 
-Result<std::vector<std::unique_ptr<Codec>>> codecs_of_registry() {
-  std::vector<std::unique_ptr<Codec>> codecs;
-  for (const CodecFamily& family : codec_families()) {
-    TRIBUTARY_ASSIGN(std::unique_ptr<Codec> codec, make_codec(family.name));
-    codecs.push_back(std::move(codec));
-  }
-  return codecs;
-}
-
-std::string demo_text(const DemoCommand& command, const Table& table, double memcpy_rate) {
-  return fmt::format(
-      "Every codec on made-up gradients: {} agents, {} values, {} rounds, seed {}.\n"
-      "The agents share a log-normal gradient and differ by noise of a tenth of its deviation.\n\n"
-      "{}\n"
-      "stages: what combines the payloads of each; kind: how an aggregator adds those of the "
-      "last.\n"
-      "up, down: float32 over what is sent by one agent and to one agent; bits: per value.\n"
-      "NMSE: squared error of the decoded mean after one round; over all rounds, the sum with "
-      "error "
-      "feedback.\n"
-      "Speeds: float32 bytes of one agent on one core; memcpy in the same run: {}.\n",
-      command.agents, count_text(command.values), command.rounds, command.seed, table.text(),
-      rate_text(memcpy_rate));
-}
-
-Result<Answer> demo(DemoCommand& command, World& world) {
-  if (command.codecs.empty()) {
-    TRIBUTARY_ASSIGN(command.codecs, codecs_of_registry());
-  }
-  const std::vector<FloatVector> updates = make_updates(command, world);
-  const double memcpy_rate = memcpy_bytes_per_s(updates[0], world.clock);
-  const std::vector<std::span<const float>> spans(updates.begin(), updates.end());
-  Table table(row_header(command.rounds));
-  Json rows = Json::array();
-  for (const auto& codec : command.codecs) {
-    Result<Row> row = measure_codec(*codec, spans, command, world);
-    if (!row.ok()) return std::move(row).status().at(codec->spec());
-    table.add(row_cells(*codec, *row));
-    rows.push_back(row_json(*codec, *row));
-  }
+Result<Answer> demo(const DemoCommand& command, World& world) {
+  TRIBUTARY_ASSIGN(const DemoOutcome outcome, run(command.plan, world));
   Answer answer;
-  answer.text = demo_text(command, table, memcpy_rate);
-  answer.data = json_text({{"agents", command.agents},
-                           {"values", command.values},
-                           {"rounds", command.rounds},
-                           {"seed", command.seed},
-                           {"memcpy_bytes_per_s", memcpy_rate},
-                           {"codecs", std::move(rows)}});
+  answer.text = text_of(command.plan, outcome);
+  answer.data = json_text(json_of(command.plan, outcome));
+  if (!outcome.replicas_identical) answer.exit_code = 1;
   return answer;
+}
+
+Accept accept_trace(std::optional<LinkTrace>& target) {
+  return [&target](const std::string& value) -> Status {
+    constexpr std::uint64_t kTraceBytesMax = 16u << 20;
+    TRIBUTARY_ASSIGN(const Bytes bytes, read_file(value, kTraceBytesMax));
+    TRIBUTARY_ASSIGN(target, LinkTrace::parse({reinterpret_cast<const char*>(bytes.data()),
+                                               bytes.size()}));
+    return {};
+  };
+}
+
+Accept accept_spec(std::string& target) {
+  return [&target](const std::string& value) -> Status {
+    TRIBUTARY_TRY(make_codec(value).status());
+    target = value;
+    return {};
+  };
+}
+
+Accept accept_model(std::string& target) {
+  return [&target](const std::string& value) -> Status {
+    TRIBUTARY_TRY(
+        plan_network(value, {.dims = {1, 28, 28}, .classes = 10}).status());
+    target = value;
+    return {};
+  };
 }
 
 }  // namespace
 
 Command demo_command() {
   const auto command = std::make_shared<DemoCommand>();
+  DemoPlan& plan = command->plan;
   return {.noun = "demo",
           .verb = {},
-          .summary = "what every codec costs and loses on made-up gradients",
+          .summary = "train together: a coordinator and agents on this machine, over bad links",
           .details =
-              "Measures all codecs, or those named, and prints a table.\n\n"
+              "Draws pictures of digits, shares them out, and starts a coordinator and the agents as\n"
+              "processes whose links are slow, uneven and changing. At the end it says what was\n"
+              "learned and what it cost. Ctrl-C ends all of it and takes its folder away.\n\n"
               "examples:\n"
               "  tributary demo\n"
-              "  tributary demo --agents 10 --rounds 50 --codec int8 --codec int8_shared\n"
-              "  tributary demo --values 16Mi --json",
+              "  tributary demo --agents 8 --rounds 200 --codec threelc:s=1.75\n"
+              "  tributary demo --skew 0.3 --json",
           .options = {{.name = "--agents",
                        .value_name = "N",
                        .help = "agents (4)",
-                       .accept = accept_count(command->agents, 1u, 1024u)},
-                      {.name = "--values",
-                       .value_name = "N",
-                       .help = "values of each agent's gradient (1Mi)",
-                       .accept = accept_count(command->values, 1u, 1u << 30)},
+                       .accept = accept_count(plan.agents, 1u, 64u)},
                       {.name = "--rounds",
                        .value_name = "N",
-                       .help = "rounds with error feedback (10)",
-                       .accept = accept_count(command->rounds, 1u, 1'000'000u)},
-                      {.name = "--seed",
-                       .value_name = "N",
-                       .help = "seed of gradients and draws (1)",
-                       .accept = accept_count<std::uint64_t>(command->seed, 0)},
+                       .help = "rounds (60)",
+                       .accept = accept_count<std::uint64_t>(plan.rounds, 1, 1'000'000)},
+                      {.name = "--trace",
+                       .value_name = "FILE",
+                       .help = "how the links change: docs/demo.md has the format",
+                       .accept = accept_trace(plan.trace)},
                       {.name = "--codec",
                        .value_name = "SPEC",
-                       .help = "measure this codec instead of all",
-                       .accept = accept_codecs(command->codecs),
-                       .repeatable = true}},
+                       .help = "what updates are encoded with (thc:bits=4)",
+                       .accept = accept_spec(plan.codec)},
+                      {.name = "--model",
+                       .value_name = "SPEC",
+                       .help = "lenet, mlp:hidden=64, resnet8, ... (lenet)",
+                       .accept = accept_model(plan.model)},
+                      {.name = "--skew",
+                       .value_name = "ALPHA",
+                       .help = "Dirichlet's alpha of the labels in a shard; 0: i.i.d. (0)",
+                       .accept = accept_real(plan.skew, 0, 1e6)},
+                      {.name = "--seed",
+                       .value_name = "N",
+                       .help = "of model, shards and draws (1)",
+                       .accept = accept_count<std::uint64_t>(plan.seed, 0)},
+                      {.name = "--out",
+                       .value_name = "DIR",
+                       .help = "folder for everything (tributary-demo)",
+                       .accept = accept_file(plan.folder)},
+                      {.name = "--set",
+                       .value_name = "KEY=VALUE",
+                       .help = "another setting of the coordinator, as job.local_steps=4",
+                       .accept =
+                           [&plan](const std::string& value) {
+                             plan.settings.push_back(value);
+                             return Status();
+                           },
+                       .repeatable = true},
+                      {.name = "--headless",
+                       .value_name = {},
+                       .help = "without the dashboard, which this build has not",
+                       .accept = [](const std::string&) { return Status(); }}},
           .run = [command](World& world) { return demo(*command, world); }};
 }
 

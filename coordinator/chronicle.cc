@@ -50,6 +50,17 @@ void Chronicle::close_samples() {
   }
 }
 
+void Chronicle::uplink(const std::string& agent_id, double seconds_per_byte) {
+  if (!room()) return;
+  rows_.link_samples.push_back({.at_wall_ns = wall_time_ns(clock_),
+                                .from = agent_id,
+                                .to = {},
+                                .method = wire::LinkMethod::passive,
+                                .alpha_s = std::numeric_limits<double>::quiet_NaN(),
+                                .beta_s_per_byte = seconds_per_byte,
+                                .confidence = 1});
+}
+
 TelemetryRows Chronicle::take() {
   if (clock_.now() - interval_began_ >= kSampleEvery) close_samples();
   return std::exchange(rows_, {});

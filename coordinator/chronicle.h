@@ -27,6 +27,8 @@ class Chronicle {
   void metric(const Reading& reading);
   // A round trip to an agent, in seconds, as heartbeats show it.
   void round_trip(const std::string& agent_id, double seconds);
+  // How long a byte took on the line from an agent, as its payloads show it.
+  void uplink(const std::string& agent_id, double seconds_per_byte);
 
   // What has come since the last call, as many rows as the journal takes at once.
   TelemetryRows take();

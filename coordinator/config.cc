@@ -65,6 +65,13 @@ void bind(Settings& settings, CoordinatorSettings& config) {
                   wire::kPayloadBytesMax);
   settings.number("limits.payloads_in_flight_max", config.machine.payloads_in_flight_max, 1u,
                   1'024u);
+  TrainerOptions& evaluation = config.evaluation.training;
+  settings.text("evaluation.trainer", config.evaluation.trainer);
+  settings.text("evaluation.path", evaluation.data.path);
+  settings.text("evaluation.format", evaluation.data.format);
+  settings.number("evaluation.threads", evaluation.threads, 0u, 1'024u);
+  settings.text("evaluation.library", evaluation.library);
+  settings.text("evaluation.model_file", evaluation.model_file);
 }
 
 Status check_together(const Settings& settings, const CoordinatorSettings& config) {
@@ -84,6 +91,9 @@ Status check_together(const Settings& settings, const CoordinatorSettings& confi
                                            config.machine.heartbeat_interval_ms),
                    .got = fmt::format("{}", config.machine.heartbeat_timeout_ms),
                    .remedy = "five intervals are usual"});
+  }
+  if (!config.evaluation.training.data.path.empty()) {
+    TRIBUTARY_TRY(make_trainer(config.evaluation.trainer, config.evaluation.training).status());
   }
   return config.common.log_options().status();
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "coordinator/evaluator.h"
 #include "coordinator/job_settings.h"
 #include "core/round/coordinator.h"
 #include "core/service/common_settings.h"
@@ -26,6 +27,7 @@ struct CoordinatorSettings {
   std::uint32_t io_threads = 1;
   std::uint32_t connections_max = 4096;
   std::uint64_t send_queue_bytes = 64u << 20;
+  EvaluatorSettings evaluation;
   std::optional<JobSettings> job;  // to begin with
   bool exit_when_done = false;
 };

@@ -7,11 +7,14 @@
 #include <atomic>
 #include <csignal>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "coordinator/chronicle.h"
+#include "coordinator/evaluator.h"
 #include "core/base/log.h"
 #include "core/link/hub.h"
 #include "core/round/conversation.h"
@@ -23,6 +26,8 @@
 #include "core/service/stop_signals.h"
 #include "core/service/worker.h"
 #include "core/store/coordinator_journal.h"
+#include "core/train/trainer_metrics.h"
+#include "schemas/frame.h"
 
 namespace tributary {
 namespace {
@@ -41,12 +46,15 @@ class CoordinatorDaemon {
 
  private:
   Status open_link();
+  Status open_evaluator();
   Status submit_job(const CoordinatorState& state);
   void carry_out(Action& action);
   void store(StoreCoordinator& wanted);
   void load(const LoadRound& wanted);
   void stored(const CoordinatorRecord& record, const Status& status);
   void take_reading(const Reading& reading);
+  void evaluate(std::uint64_t version);
+  void take_evaluations();
   void on_signal(int signal);
   void export_metrics();
   void gauge(std::string_view name, double value);
@@ -69,7 +77,11 @@ class CoordinatorDaemon {
   std::unique_ptr<Coordinator> machine_;
   std::unique_ptr<MachineLoop> loop_;
   std::unique_ptr<Worker> journal_thread_;  // ends before the loop that it answers to
+  std::unique_ptr<Evaluator> evaluator_;  // null: no test set here
   std::unique_ptr<StopSignals> signals_;
+
+  std::mutex evaluations_mutex_;
+  std::vector<ModelEvaluation> evaluations_;
 
   Token submitted_ = 0;
   Status failed_;
@@ -123,6 +135,7 @@ Status CoordinatorDaemon::open() {
                 .clock = clock_,
                 .notes = *notes_});
   journal_thread_ = std::make_unique<Worker>();
+  TRIBUTARY_TRY(open_evaluator());
   TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) { on_signal(signal); }));
   return submit_job(restored);
 }
@@ -147,6 +160,17 @@ Status CoordinatorDaemon::open_link() {
                                    .encrypted = settings_.encrypted,
                                    .limits = limits,
                                    .context = std::move(context)}));
+  return {};
+}
+
+Status CoordinatorDaemon::open_evaluator() {
+  if (settings_.evaluation.training.data.path.empty()) return {};
+  EvaluatorSettings settings = settings_.evaluation;
+  settings.training.agent_id = kComponent;
+  TRIBUTARY_ASSIGN(evaluator_, Evaluator::make(settings, [this](ModelEvaluation evaluation) {
+                     const std::lock_guard lock(evaluations_mutex_);
+                     evaluations_.push_back(std::move(evaluation));
+                   }));
   return {};
 }
 
@@ -233,6 +257,12 @@ void CoordinatorDaemon::stored(const CoordinatorRecord& record, const Status& st
 
 void CoordinatorDaemon::take_reading(const Reading& reading) {
   if (!reading.agent_id.empty()) {
+    if (std::ranges::find(kAgentMetrics, reading.name) != kAgentMetrics.end()) {
+      return chronicle_.metric(reading);
+    }
+    if (reading.name == "uplink_s_per_byte") {
+      return chronicle_.uplink(reading.agent_id, reading.value);
+    }
     if (reading.name != "round_trip_s") return;
     chronicle_.round_trip(reading.agent_id, reading.value);
     metrics_->count("tributary_round_trips_total");
@@ -244,6 +274,54 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
   metrics_->count("tributary_rounds_committed_total");
   metrics_->count("tributary_round_s_total", {}, reading.value);
   log_->info(kComponent, "round published", {{"round", reading.round}, {"seconds", reading.value}});
+  evaluate(reading.round);
+}
+
+// Every so many rounds as the job says, and the last model always.
+void CoordinatorDaemon::evaluate(std::uint64_t version) {
+  const SharedBytes definition = machine_->definition();
+  if (!evaluator_ || !definition) return;
+  const Result<const wire::Frame*> frame = open_frame(*definition);
+  const wire::Job* job = frame.ok() ? (*frame)->message_as_Job() : nullptr;
+  if (!job) return;
+  const std::uint32_t every = job->evaluate_every_rounds();
+  if (version != job->rounds() && (every == 0 || version % every != 0)) return;
+  evaluator_->evaluate({.job = job->job(),
+                        .version = version,
+                        .definition = definition,
+                        .model = machine_->model()});
+}
+
+void CoordinatorDaemon::take_evaluations() {
+  std::vector<ModelEvaluation> evaluations;
+  {
+    const std::lock_guard lock(evaluations_mutex_);
+    evaluations.swap(evaluations_);
+  }
+  for (const ModelEvaluation& done : evaluations) {
+    if (!done.outcome.ok()) {
+      log_->error(kComponent, "evaluation failed", {{"error", done.outcome.status().text()}});
+      continue;
+    }
+    if (!*done.outcome) {
+      log_->error(kComponent, "evaluation failed",
+                  {{"error", "evaluation.path has no part for testing"}});
+      continue;
+    }
+    const Evaluation& evaluation = **done.outcome;
+    log_->info(kComponent, "evaluated",
+               {{"model_version", done.version},
+                {"loss", evaluation.loss},
+                {"accuracy", evaluation.accuracy},
+                {"examples", evaluation.examples}});
+    for (const AgentMetric& metric : metrics_of(evaluation)) {
+      metrics_->set(fmt::format("tributary_{}", metric.name), metric.value);
+      chronicle_.metric({.name = metric.name,
+                         .value = metric.value,
+                         .job = done.job,
+                         .round = done.version});
+    }
+  }
 }
 
 void CoordinatorDaemon::on_signal(int signal) {
@@ -323,7 +401,7 @@ bool CoordinatorDaemon::everything_done() {
   const bool over = !jobs.empty() && std::ranges::all_of(jobs, [](const Coordinator::JobView& job) {
     return job.state == wire::JobState::finished || job.state == wire::JobState::stopped;
   });
-  if (!over) return false;
+  if (!over || (evaluator_ && !evaluator_->idle())) return false;
   if (done_since_ns_ == kNever) done_since_ns_ = loop_->now();
   if (loop_->now() - done_since_ns_ >= settings_.common.stop_grace_ms * kNsPerMs) return true;
   const std::uint64_t version = machine_->model_version();
@@ -338,6 +416,7 @@ void CoordinatorDaemon::look_around() {
   const TimeNs now = loop_->now();
   if (now < look_at_ns_) return;
   look_at_ns_ = now + kLookEveryNs;
+  take_evaluations();
   if (settings_.exit_when_done && !stopping_ && everything_done()) {
     loop_->feed(Shutdown{.reason = "every job is done"});
   }
@@ -358,6 +437,8 @@ Status CoordinatorDaemon::run() {
     TRIBUTARY_TRY(loop_->turn(look_at_ns_).status());
     look_around();
   }
+  evaluator_.reset();  // drops what it is at
+  take_evaluations();
   journal_thread_.reset();
   if (keeping_) keep(under_way_);  // it did not get to them
   keep(chronicle_.take_all());

@@ -19,10 +19,12 @@ void bind(Settings& settings, AgentSettings& config, std::uint64_t& model_mib_ma
   settings.text("link.join_file", config.join_file);
   settings.flag("link.encrypted", config.encrypted);
   settings.number<std::uint64_t>("link.shape_bytes_per_s", config.shape_bytes_per_s, 0);
+  settings.text("link.shape_trace", config.shape_trace);
   settings.number("hello.timeout_ms", config.machine.hello_timeout_ms, 10u, 600'000u);
   settings.number("hello.timeout_max_ms", config.machine.hello_timeout_max_ms, 10u, 600'000u);
   settings.number("hello.duplicate_refusals_max", config.machine.duplicate_refusals_max, 0u);
   settings.number<std::uint64_t>("limits.model_mib_max", model_mib_max, 1, 1u << 20);
+  settings.flag("audit", config.audit);
   settings.text("trainer.name", config.trainer);
   settings.number("trainer.train_ms", config.training.train_ms, 0u, 3'600'000u);
   settings.number("trainer.threads", config.training.threads, 0u, 1'024u);
@@ -32,6 +34,8 @@ void bind(Settings& settings, AgentSettings& config, std::uint64_t& model_mib_ma
   settings.text("data.format", config.training.data.format);
   settings.number("data.shard", config.training.data.shard, 0u);
   settings.number("data.shards", config.training.data.shards, 1u, 100'000u);
+  settings.real("data.hold_out", config.training.data.hold_out, 0, 0.9);
+  settings.flag("data.evaluate", config.training.data.evaluate);
   settings.real("data.skew", config.training.data.skew, 0, 1e6);
 }
 

@@ -25,8 +25,10 @@ struct AgentSettings {
   std::optional<KeyPair> keys;  // that the join file holds
   bool encrypted = true;
   std::uint64_t shape_bytes_per_s = 0;  // of what is sent; 0: as the line allows
+  std::string shape_trace;              // a file (core/link/trace.h), instead
   std::string trainer = "synthetic";
   TrainerOptions training;
+  bool audit = false;
   bool exit_when_done = false;
 };
 

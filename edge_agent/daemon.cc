@@ -10,8 +10,10 @@
 #include <string>
 #include <utility>
 
+#include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/link/spoke.h"
+#include "core/link/trace.h"
 #include "core/round/conversation.h"
 #include "core/service/machine_loop.h"
 #include "core/service/metrics.h"
@@ -20,7 +22,9 @@
 #include "core/service/stop_signals.h"
 #include "core/service/worker.h"
 #include "core/store/agent_journal.h"
+#include "core/train/trainer_metrics.h"
 #include "core/train/training_job.h"
+#include "edge_agent/auditor.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -68,6 +72,7 @@ class AgentDaemon {
   void log_trained(const Train& wanted, const TrainedUpdate& trained);
   void log_evaluation(std::uint64_t version, const Evaluation& evaluation);
   void evaluate_last_model();
+  void log_audit();
   void look_around();
   void export_metrics();
   bool everything_done() const;
@@ -81,6 +86,8 @@ class AgentDaemon {
   std::unique_ptr<Transport> link_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Agent> machine_;
+  std::unique_ptr<Auditor> auditor_;  // null: not wanted
+  std::atomic<double> conservation_error_ = -1;
   std::unique_ptr<MachineLoop> loop_;
   std::unique_ptr<Worker> journal_thread_;  // these end before the loop that they answer to
   std::unique_ptr<Worker> trainer_thread_;
@@ -128,6 +135,8 @@ Status AgentDaemon::open() {
   TRIBUTARY_TRY(open_link());
   TRIBUTARY_ASSIGN(trainer_, make_trainer(settings_.trainer, settings_.training));
 
+  if (settings_.audit) auditor_ = std::make_unique<Auditor>();
+
   AgentConfig config = settings_.machine;
   TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
   TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
@@ -161,8 +170,17 @@ Status AgentDaemon::open_link() {
                                       .hub = hub,
                                       .encrypted = settings_.encrypted,
                                       .seed = seed}));
-  if (settings_.shape_bytes_per_s == 0) return {};
+  if (settings_.shape_bytes_per_s == 0 && settings_.shape_trace.empty()) return {};
   ShapedOptions shape;
+  shape.out.seed = shape.in.seed = seed;
+  shape.in.stream = 1;
+  if (!settings_.shape_trace.empty()) {
+    constexpr std::uint64_t kTraceBytesMax = 16u << 20;
+    TRIBUTARY_ASSIGN(const Bytes text, read_file(settings_.shape_trace, kTraceBytesMax));
+    TRIBUTARY_ASSIGN(LinkTrace trace,
+                     LinkTrace::parse({reinterpret_cast<const char*>(text.data()), text.size()}));
+    shape.trace = std::make_shared<const LinkTrace>(std::move(trace));
+  }
   shape.out.bytes_per_s = settings_.shape_bytes_per_s;
   TRIBUTARY_ASSIGN(link_, make_shaped(std::move(link_), clock_, shape));
   return {};
@@ -175,7 +193,24 @@ Actions AgentDaemon::handle(TimeNs now, const Event& event) {
     log_->info(kComponent, "stopping", {{"reason", shutdown->reason}});
     ignore_error(tell_service_manager("STOPPING=1"));
   }
-  return machine_->handle(now, event);
+  if (!auditor_) return machine_->handle(now, event);
+  auditor_->before(event);
+  Actions actions = machine_->handle(now, event);
+  auditor_->after(actions, *machine_);
+  conservation_error_ = auditor_->error_max().value_or(-1);
+  return actions;
+}
+
+// How an account stands in the end; an error that was found is said again.
+void AgentDaemon::log_audit() {
+  if (!auditor_) return;
+  if (!auditor_->status().ok()) {
+    log_->error(kComponent, "conservation violated", {{"error", auditor_->status().text()}});
+  } else if (const std::optional<double> error = auditor_->error_max()) {
+    log_->info(kComponent, "conservation holds", {{"error_of_bound", *error}});
+  } else {
+    log_->info(kComponent, "conservation not audited");
+  }
 }
 
 void AgentDaemon::carry_out(Action& action) {
@@ -296,13 +331,19 @@ void AgentDaemon::train(const Train& wanted) {
       return loop_->post(UpdateFailed{.token = wanted.token, .status = trained.status()});
     }
     log_trained(wanted, *trained);
+    std::vector<AgentMetric> metrics;
+    if (trained->evaluation) metrics = metrics_of(*trained->evaluation);
+    if (const double error = conservation_error_; error >= 0) {
+      metrics.push_back({.name = "conservation_error", .value = error});
+    }
     loop_->post(
         UpdateReady{.token = wanted.token,
                     .update = std::make_shared<const FloatVector>(std::move(trained->update)),
                     .loss = trained->loss,
                     .examples = trained->examples,
                     .local_steps = trained->local_steps,
-                    .compute_s = static_cast<double>(loop_->now() - began_at) / 1e9});
+                    .compute_s = static_cast<double>(loop_->now() - began_at) / 1e9,
+                    .metrics = std::move(metrics)});
   });
 }
 
@@ -351,6 +392,7 @@ Status AgentDaemon::run() {
     TRIBUTARY_TRY(loop_->turn(look_at_ns_).status());
     look_around();
   }
+  log_audit();
   log_->info(kComponent, "stopped", {{"model_version", machine_->model_version()}});
   return failed_;
 }

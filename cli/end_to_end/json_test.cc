@@ -147,7 +147,7 @@ TEST_F(JsonTest, SeveralCodecsAreRows) {
 }
 
 TEST_F(JsonTest, DemoMeasuresEveryCodec) {
-  const Json data = this->data({"demo", "--values", "20k", "--agents", "3", "--rounds", "4"});
+  const Json data = this->data({"codec", "compare", "--values", "20k", "--agents", "3", "--rounds", "4"});
   EXPECT_EQ(data["agents"], 3);
   EXPECT_EQ(data["values"], 20000);
   EXPECT_EQ(data["rounds"], 4);
@@ -162,7 +162,7 @@ TEST_F(JsonTest, DemoMeasuresEveryCodec) {
 }
 
 TEST_F(JsonTest, DemoTakesCodecs) {
-  const Json data = this->data({"demo", "--values", "1k", "--rounds", "2", "--codec", "fp16"});
+  const Json data = this->data({"codec", "compare", "--values", "1k", "--rounds", "2", "--codec", "fp16"});
   ASSERT_EQ(data["codecs"].size(), 1u);
   EXPECT_EQ(data["codecs"][0]["codec"], "fp16");
 }

@@ -26,11 +26,11 @@ TEST(Usage, NamesTheNearest) {
   expect_usage_error({"codec", "measure", "--codec", "int8:rounding=rendom", "--in", "x"},
                      "did you mean 'random'?");
   expect_usage_error({"codec", "measure", "--codec", "in8", "--in", "x"}, "did you mean 'int8'?");
-  expect_usage_error({"demo", "--codec", "int8:bloc=64"}, "did you mean 'block'?");
+  expect_usage_error({"codec", "compare", "--codec", "int8:bloc=64"}, "did you mean 'block'?");
 }
 
 TEST(Usage, RefusesNumbersOutOfRange) {
-  expect_usage_error({"demo", "--agents", "0"}, "expected a whole number from 1 to 1024, got '0'");
+  expect_usage_error({"codec", "compare", "--agents", "0"}, "expected a whole number from 1 to 1024, got '0'");
   expect_usage_error(
       {"codec", "encode", "--codec", "fp32", "--in", "x", "--out", "y", "--threads", "many"},
       "option '--threads'");
@@ -58,7 +58,7 @@ TEST(Usage, HelpsEverywhereWithExamples) {
                                              {"keys", "allow"},
                                              {"keys", "revoke"},
                                              {"plan", "table"},
-                                             {"demo"}}) {
+                                             {"codec", "compare"}}) {
     std::vector<std::string> args = words;
     args.emplace_back("--help");
     const Outcome outcome = run(args);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <unordered_set>
+#include <utility>
 
 #include "core/link/waker.h"
 
@@ -33,11 +34,13 @@ struct Incoming {
 
 class Shaped final : public Transport {
  public:
-  Shaped(std::unique_ptr<Transport> inner, const Clock& clock, std::size_t bytes_max, Shaper out,
-         Shaper in, Waker waker)
+  Shaped(std::unique_ptr<Transport> inner, const Clock& clock, const ShapedOptions& options,
+         Shaper out, Shaper in, Waker waker)
       : inner_(std::move(inner)),
         clock_(clock),
-        bytes_max_(bytes_max),
+        began_at_(clock.now()),
+        trace_(options.trace),
+        bytes_max_(options.bytes_max),
         out_shape_(out),
         in_shape_(in),
         waker_(std::move(waker)) {}
@@ -54,6 +57,7 @@ class Shaped final : public Transport {
   Result<std::optional<LinkEvent>> receive(Time deadline) override;
 
  private:
+  void follow_trace(Time now);
   void let_out(Time now);
   void take_in(LinkEvent event, Time now);
   Time next_step(Time deadline) const;
@@ -61,6 +65,9 @@ class Shaped final : public Transport {
 
   const std::unique_ptr<Transport> inner_;
   const Clock& clock_;
+  const Time began_at_;
+  const std::shared_ptr<const LinkTrace> trace_;
+  const TraceStep* step_ = nullptr;  // of the trace, that both shapes are at
   const std::size_t bytes_max_;
   Shaper out_shape_;
   Shaper in_shape_;
@@ -84,12 +91,22 @@ Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
                    .remedy = "try again after the next event"});
   }
   const Time now = clock_.now();
+  follow_trace(now);
   if (const std::optional<Time> due = out_shape_.arrival(now, bytes)) {
     out_.push_back({*due, to, std::move(frame), std::move(payload)});
     out_bytes_ += bytes;
   }
   let_out(now);
   return {};
+}
+
+void Shaped::follow_trace(Time now) {
+  if (!trace_) return;
+  const TraceStep& step = trace_->at(now - began_at_);
+  if (&step == std::exchange(step_, &step)) return;
+  for (Shaper* shape : {&out_shape_, &in_shape_}) {
+    shape->change(step.delay, step.bytes_per_s, step.loss);
+  }
 }
 
 void Shaped::let_out(Time now) {
@@ -115,6 +132,7 @@ void Shaped::take_in(LinkEvent event, Time now) {
     return;
   }
   const std::size_t bytes = received->frame.size() + received->payload.size();
+  follow_trace(now);
   if (const std::optional<Time> due = in_shape_.arrival(now, bytes)) {
     in_.push_back({*due, std::move(event), bytes});
     in_bytes_ += bytes;
@@ -164,7 +182,7 @@ Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner,
   TRIBUTARY_ASSIGN(Shaper in, Shaper::make(options.in));
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
   return std::unique_ptr<Transport>(std::make_unique<Shaped>(
-      std::move(inner), clock, options.bytes_max, out, in, std::move(waker)));
+      std::move(inner), clock, options, out, in, std::move(waker)));
 }
 
 }  // namespace tributary

@@ -88,6 +88,21 @@ TEST_F(ShapedLine, WhatIsSentTakesItsTime) {
                                     testing::Pair(start + milliseconds(1600), "abcde")));
 }
 
+TEST_F(ShapedLine, ALineWithATraceChangesOnItsWay) {
+  const auto trace = std::make_shared<const LinkTrace>(
+      LinkTrace::make({{.lasts = seconds(10), .delay = milliseconds(100)},
+                       {.lasts = seconds(10), .bytes_per_s = 10, .delay = milliseconds(500)}})
+          .value());
+  open({.out = {.burst_bytes = 0}, .trace = trace});
+  const nanoseconds start = far_.clock.now();
+  ASSERT_TRUE(send("0123456789").ok());
+  EXPECT_FALSE(next_by(start + seconds(10)));
+  ASSERT_TRUE(send("abcde").ok());
+  EXPECT_FALSE(next_by(start + seconds(20)));
+  EXPECT_THAT(far_.got, ElementsAre(testing::Pair(start + milliseconds(100), "0123456789"),
+                                    testing::Pair(start + milliseconds(11'000), "abcde")));
+}
+
 TEST_F(ShapedLine, WhatComesInTakesItsTime) {
   open({.in = {.delay = milliseconds(100)}});
   const nanoseconds start = far_.clock.now();

@@ -36,6 +36,12 @@ Result<Shaper> Shaper::make(const ShapeOptions& options) {
 
 Shaper::Shaper(const ShapeOptions& options) : options_(options) {}
 
+void Shaper::change(Time delay, std::uint64_t bytes_per_s, double loss) {
+  options_.delay = delay;
+  options_.bytes_per_s = bytes_per_s;
+  options_.loss = loss;
+}
+
 std::uint32_t Shaper::draw(std::uint32_t purpose) const {
   const StreamKey key = stream_key({.job_seed = options_.seed,
                                     .round = message_ >> 32,

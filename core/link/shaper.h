@@ -28,6 +28,9 @@ class Shaper {
 
   static Result<Shaper> make(const ShapeOptions& options);
 
+  // The line is another one from now on; what is on it arrives as it would have.
+  void change(Time delay, std::uint64_t bytes_per_s, double loss);
+
   // When the message arrives at the other end; never before an earlier one. Nothing: it is lost,
   // but it took its time on the line.
   std::optional<Time> arrival(Time now, std::size_t bytes);

@@ -1,6 +1,7 @@
 #include "core/round/active_round.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tributary {
 
@@ -43,6 +44,16 @@ std::uint64_t ActiveRound::bytes() const {
   std::uint64_t bytes = incoming_.bytes();
   for (const auto& bucket : buckets_) bytes += bucket->bytes();
   return bytes;
+}
+
+void ActiveRound::count_part(RoundMember& member, std::size_t bytes, TimeNs now) {
+  bytes_up += bytes;
+  if (std::exchange(member.heard, true)) {
+    member.bytes_after_first += bytes;
+  } else {
+    member.first_part_at_ns = now;
+  }
+  member.last_part_at_ns = now;
 }
 
 }  // namespace tributary

@@ -18,6 +18,10 @@ struct RoundMember {
   bool participates = false;
   bool withdrawn = false;
   bool heard = false;  // a payload of it has come
+  // Parts of payloads, for how fast its line is: a message travels while the one before is read.
+  TimeNs first_part_at_ns = 0;
+  TimeNs last_part_at_ns = 0;
+  std::uint64_t bytes_after_first = 0;
 
   bool awaited() const { return participates && session != 0 && !withdrawn; }
 };
@@ -51,6 +55,7 @@ class ActiveRound {
   const CutPayload& cut_last(const BucketAggregation& bucket);
   std::vector<CutPayload>& cut_of(std::uint32_t bucket) { return cut_[bucket]; }
   std::uint64_t bytes() const;
+  void count_part(RoundMember& member, std::size_t bytes, TimeNs now);
 
   TimeNs began_at_ns = 0;
   TimeNs preliminary_deadline_ns = kNever;

@@ -327,6 +327,7 @@ std::uint64_t Agent::model_version() const { return impl_->version_; }
 std::uint64_t Agent::model_hash() const { return impl_->model_hash_; }
 SharedFloats Agent::model() const { return impl_->model_; }
 SharedFloats Agent::residual() const { return impl_->residual_.shared(); }
+double Agent::residual_unit() const { return impl_->residual_.stamp().learning_rate; }
 std::uint64_t Agent::updates_taken() const { return impl_->residual_.stamp().updates_taken; }
 std::vector<UndecidedRound> Agent::undecided() const { return impl_->residual_.undecided(); }
 

@@ -59,6 +59,8 @@ class Agent {
 
   // What this agent has not given away: if every undecided round is decided against it. Null: none.
   SharedFloats residual() const;
+  // The learning rate that a gradient's residual is in units of; 0: none yet.
+  double residual_unit() const;
   // Updates that are in committed contributions or in the residual, ever.
   std::uint64_t updates_taken() const;
   // Contributions whose fate is open: what the residual of their buckets is if they count.

@@ -84,6 +84,7 @@ class Agent::Impl {
     double update_norm = 0;
     std::uint64_t bytes_up = 0;
     std::uint64_t bytes_down = 0;
+    std::vector<AgentMetric> metrics = {};
   };
   Measured measured_;
 

@@ -204,7 +204,8 @@ void Agent::Impl::take_update(const Training& training, const UpdateReady& event
                .compute_s = event.compute_s,
                .update_norm = norm_of(update),
                .bytes_up = 0,
-               .bytes_down = 0};
+               .bytes_down = 0,
+               .metrics = event.metrics};
 }
 
 void Agent::Impl::save_late_update(const RoundKey& id) {
@@ -359,6 +360,14 @@ void Agent::Impl::report() {
         report.residual_norm = std::isfinite(norm) ? norm : 0;
         report.bytes_up = measured.bytes_up;
         report.bytes_down = measured.bytes_down;
+        for (const AgentMetric& metric : measured.metrics) {
+          if (!std::isfinite(metric.value)) continue;
+          auto measure = std::make_unique<wire::MeasureT>();
+          measure->name = metric.name;
+          measure->unit = wire::Unit::one;
+          measure->value = metric.value;
+          report.metrics.push_back(std::move(measure));
+        }
         return frame_with(std::move(report));
       },
       out_);

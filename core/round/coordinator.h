@@ -84,6 +84,7 @@ class Coordinator {
   std::uint64_t model_version() const;
   std::uint64_t model_hash() const;
   SharedFloats model() const;
+  SharedBytes definition() const;  // as JobRecord has it
   // What encoding aggregates again has not given out yet, in the units of sums; may be empty.
   SharedFloats aggregator_residual() const;
 

@@ -40,6 +40,10 @@ std::vector<Coordinator::AgentView> Coordinator::agents() const {
   return views;
 }
 
+SharedBytes Coordinator::definition() const {
+  return impl_->run_ ? impl_->run_->record().definition : nullptr;
+}
+
 std::vector<Coordinator::JobView> Coordinator::jobs() const {
   std::vector<JobView> views = impl_->done_;
   const auto add = [&](const JobRecord& record, const std::string& name, std::uint64_t rounds,

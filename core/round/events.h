@@ -2,11 +2,13 @@
 // those that are not for it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
@@ -58,6 +60,16 @@ struct Stored {
 
 // --- agent -------------------------------------------------------------------------------------
 
+// What an agent may measure beside the loss: of the model that the round begins with, on examples
+// that it was not trained with; and how far its account of updates is off (edge_agent/auditor.h).
+inline constexpr std::array<std::string_view, 4> kAgentMetrics = {
+    "evaluation_loss", "evaluation_accuracy", "evaluation_examples", "conservation_error"};
+
+struct AgentMetric {
+  std::string_view name;  // one of kAgentMetrics
+  double value = 0;
+};
+
 // The answer to Train. The update is as long as the model.
 struct UpdateReady {
   Token token = 0;
@@ -66,6 +78,7 @@ struct UpdateReady {
   std::uint64_t examples = 0;
   std::uint32_t local_steps = 0;
   double compute_s = 0;
+  std::vector<AgentMetric> metrics = {};
 };
 
 struct UpdateFailed {

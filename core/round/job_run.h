@@ -120,6 +120,7 @@ class JobRun {
     bool checkpointed = false;
   };
   void committed(Committed commit);
+  void report_lines();
   void finish_if_done();
 
   // payloads
@@ -150,6 +151,7 @@ class JobRun {
   std::optional<std::uint64_t> known_hash(std::uint64_t version) const;
   void check_replica(AgentSession& session, std::uint64_t version, std::uint64_t hash);
   void receive_report(AgentSession& session, const wire::Report& report);
+  void read_metrics(const AgentSession& session, const wire::Report& report);
   void receive_applied(AgentSession& session, const wire::Applied& applied);
   void receive_abort(AgentSession& session, const wire::Abort& abort);
   void receive_request(AgentSession& session, const wire::TransferRequest& request);

@@ -148,6 +148,7 @@ void JobRun::committed(Committed commit) {
               .value = static_cast<double>(desk_.now - published.record->began_at_ns) / 1e9,
               .job = record_.job,
               .round = version_});
+  report_lines();
   history_.publish(std::move(commit.published));
   if (!transfers_wait_ && transfers() == 0) snapshot_.reset();  // it is an old model
   round_.reset();
@@ -156,6 +157,22 @@ void JobRun::committed(Committed commit) {
   waiting_since_ns_ = desk_.now;
   for (const auto& [number, session] : desk_.roster.all()) advance(*session);
   maybe_begin();
+}
+
+// A line is as fast as the parts behind the first came: at least that, since they may have waited
+// for the agent and not for the line.
+void JobRun::report_lines() {
+  for (const RoundMember& member : round_->members()) {
+    const AgentSession* session = desk_.roster.by_session(member.session);
+    const TimeNs took = member.last_part_at_ns - member.first_part_at_ns;
+    if (!session || member.bytes_after_first == 0 || took <= 0) continue;
+    desk_.out.emplace_back(Reading{
+        .name = "uplink_s_per_byte",
+        .value = static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first),
+        .job = record_.job,
+        .round = version_,
+        .agent_id = session->agent_id});
+  }
 }
 
 }  // namespace tributary

@@ -181,7 +181,22 @@ void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
                         .bytes_up = report.bytes_up(),
                         .bytes_down = report.bytes_down()});
   }
+  read_metrics(session, report);
   if (session.synced) check_replica(session, report.model_version(), report.model_hash());
+}
+
+// Names that nobody knows here are passed over: they become those of series.
+void JobRun::read_metrics(const AgentSession& session, const wire::Report& report) {
+  if (!report.metrics() || report.metrics()->size() > kAgentMetrics.size()) return;
+  for (const wire::Measure* measure : *report.metrics()) {
+    const auto known = std::ranges::find(kAgentMetrics, measure->name()->string_view());
+    if (known == kAgentMetrics.end()) continue;
+    desk_.out.emplace_back(Reading{.name = *known,
+                                   .value = measure->value(),
+                                   .job = record_.job,
+                                   .round = report.id()->round() - 1,
+                                   .agent_id = session.agent_id});
+  }
 }
 
 void JobRun::receive_applied(AgentSession& session, const wire::Applied& applied) {

@@ -81,8 +81,7 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::ui
       !check_layout(part, layout).ok()) {
     return desk_.refuse(session, "mismatch", "a part that the plan has no place for", key);
   }
-  round_->members()[*member].heard = true;
-  round_->bytes_up += payload.size();
+  round_->count_part(round_->members()[*member], payload.size(), desk_.now);
   if (!bucket.open() || part.stage() < bucket.stage() || bucket.has(*member)) {
     return send_receipt(session, part, part.parts(), {}, window());  // it need not be sent again
   }

@@ -84,6 +84,11 @@ void Account::add(std::span<const float> update, double sign) {
   }
 }
 
+void Account::rescale(double factor) {
+  for (double& value : open_) value *= factor;
+  for (double& value : moved_) value *= std::abs(factor);
+}
+
 Status Account::take(std::uint64_t updates_taken, bool restarted) {
   if (updates_taken == taken_) return {};
   if (updates_taken == taken_ + 1 && offered_) {

@@ -39,6 +39,9 @@ class Account {
   // No other attempt at this round will be committed.
   void round_is_decided(const RoundKey& key);
 
+  // The residual is in other units from now on: while no contribution is open.
+  void rescale(double factor);
+
   // The agent says how many updates it has taken, ever; fewer than before after a crash.
   Status take(std::uint64_t updates_taken, bool restarted);
   // What the agent has stored as taken cannot be lost any more.

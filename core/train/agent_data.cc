@@ -35,22 +35,36 @@ Result<DataRequest> request_of(const DataSource& source, const TrainingJob& job)
   return request;
 }
 
-Result<std::shared_ptr<const DataSet>> own_shard(std::shared_ptr<const DataSet> whole,
-                                                 const DataSource& source, const TrainingJob& job) {
-  if (source.shards <= 1) return whole;
+Result<std::vector<std::uint32_t>> own_examples(const DataSet& whole, const DataSource& source,
+                                                const TrainingJob& job) {
   TRIBUTARY_ASSIGN(
       auto shards,
       make_shards({.seed = job.seed, .agents = source.shards, .dirichlet_alpha = source.skew},
-                  whole->count(), whole->labels(), job.input.classes));
-  if (source.shard >= shards.size()) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = "setting data.shard",
-                   .expected = fmt::format("below data.shards, which is {}", source.shards),
-                   .got = fmt::format("{}", source.shard),
-                   .remedy = "the first shard is 0"});
+                  whole.count(), whole.labels(), job.input.classes));
+  if (source.shard < shards.size()) return std::move(shards[source.shard]);
+  return Status(StatusCode::invalid_argument,
+                {.what = "setting data.shard",
+                 .expected = fmt::format("below data.shards, which is {}", source.shards),
+                 .got = fmt::format("{}", source.shard),
+                 .remedy = "the first shard is 0"});
+}
+
+// Its own part, and what it keeps back of it.
+Result<TrainingData> own_data(std::shared_ptr<const DataSet> whole, const DataSource& source,
+                              const TrainingJob& job) {
+  const double kept_back = source.evaluate ? source.hold_out : 0;
+  if (source.shards <= 1 && kept_back == 0) {
+    return TrainingData{.train = std::move(whole), .hold_out = nullptr};
   }
-  TRIBUTARY_ASSIGN(auto subset, Subset::make(std::move(whole), std::move(shards[source.shard])));
-  return std::shared_ptr<const DataSet>(std::move(subset));
+  TRIBUTARY_ASSIGN(std::vector<std::uint32_t> examples, own_examples(*whole, source, job));
+  TRIBUTARY_ASSIGN(Split split,
+                   split_holdout(std::move(examples), kept_back, job.seed, source.shard));
+  TrainingData data;
+  if (!split.holdout.empty()) {
+    TRIBUTARY_ASSIGN(data.hold_out, Subset::make(whole, std::move(split.holdout)));
+  }
+  TRIBUTARY_ASSIGN(data.train, Subset::make(std::move(whole), std::move(split.train)));
+  return data;
 }
 
 }  // namespace
@@ -58,8 +72,8 @@ Result<std::shared_ptr<const DataSet>> own_shard(std::shared_ptr<const DataSet> 
 Result<TrainingData> open_training_data(const DataSource& source, const TrainingJob& job) {
   TRIBUTARY_ASSIGN(DataRequest request, request_of(source, job));
   TRIBUTARY_ASSIGN(OpenedData train, open_data(request));
-  TRIBUTARY_ASSIGN(auto own, own_shard(std::move(train.data), source, job));
-  TrainingData data = {.train = std::move(own), .hold_out = nullptr};
+  TRIBUTARY_ASSIGN(TrainingData data, own_data(std::move(train.data), source, job));
+  if (!source.evaluate || data.hold_out) return data;
   request.part = DataPart::test;
   Result<OpenedData> test = open_data(request);
   // A folder without a test part, or a single file, which is the training part.

@@ -47,6 +47,10 @@ struct DataSource {
   std::uint32_t shard = 0;      // of `shards` parts of one data set: for federations on one machine
   std::uint32_t shards = 1;
   double skew = 0;  // Dirichlet's alpha of the labels in a shard; 0: i.i.d.
+  // The share of its own examples that an agent keeps back to evaluate with; 0: the test part of a
+  // folder that has one.
+  double hold_out = 0;
+  bool evaluate = true;  // whether it evaluates at all
 };
 
 class Trainer {

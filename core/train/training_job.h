@@ -25,11 +25,11 @@ struct TrainingJob {
   bool script = false;  // TorchScript, or else built in
   std::string model;    // a spec (network_plan.h), or the file's name
   std::uint64_t model_file_hash = 0;
-  ExampleShape input;
+  ExampleShape input = {};
   std::uint64_t layer_map_hash = 0;
 
   std::string loss = "cross_entropy";
-  OptimizerSettings optimizer;  // of a delta's local steps
+  OptimizerSettings optimizer = {};  // of a delta's local steps
   double proximal = 0;
   double clip_norm = 0;
   double clip_value = 0;

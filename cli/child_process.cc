@@ -1,0 +1,124 @@
+#include "cli/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "core/base/file.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::uint64_t kLogBytesMax = 256u << 20;
+constexpr std::size_t kLastWordsBytes = 600;
+constexpr int kCannotRun = 127;
+
+// In the child, where only what is safe in a signal handler may be called.
+[[noreturn]] void become(char* const* arguments, const char* log, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kCannotRun);  // it ended before it was asked for
+  // Ctrl-C is for the parent, who says what becomes of its children.
+  ::setpgid(0, 0);
+  const int file = ::open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  const int nowhere = ::open("/dev/null", O_RDWR);
+  if (file < 0 || nowhere < 0) ::_exit(kCannotRun);
+  ::dup2(nowhere, STDIN_FILENO);
+  ::dup2(nowhere, STDOUT_FILENO);
+  ::dup2(file, STDERR_FILENO);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) {
+    std::signal(signal, SIG_DFL);
+  }
+  ::execvp(arguments[0], arguments);
+  const char words[] = "the program cannot be run\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, words, sizeof(words) - 1);
+  ::_exit(kCannotRun);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::string> command,
+                                                          std::string log) {
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::unique_ptr<ChildProcess> child(new ChildProcess(command[0], std::move(log)));
+  const pid_t parent = ::getpid();
+  child->process_ = ::fork();
+  if (child->process_ == 0) become(arguments.data(), child->log_.c_str(), parent);
+  if (child->process_ > 0) return child;
+  return Status(StatusCode::io_error, {.what = "a process for " + command[0],
+                                       .expected = "the system to make one",
+                                       .got = std::generic_category().message(errno),
+                                       .remedy = {}});
+}
+
+ChildProcess::~ChildProcess() {
+  if (process_ <= 0 || exit_code()) return;
+  ::kill(process_, SIGKILL);
+  ::waitpid(process_, nullptr, 0);
+}
+
+std::optional<int> ChildProcess::exit_code() {
+  int status = 0;
+  if (exit_code_ || ::waitpid(process_, &status, WNOHANG) != process_) return exit_code_;
+  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exit_code_;
+}
+
+void ChildProcess::ask_to_stop() {
+  if (!exit_code()) ::kill(process_, SIGTERM);
+}
+
+Status ChildProcess::check_running() {
+  const std::optional<int> code = exit_code();
+  if (!code) return {};
+  return Status(StatusCode::unavailable,
+                {.what = name_,
+                 .expected = "it to go on",
+                 .got = fmt::format("it ended with code {}: {}", *code, last_words()),
+                 .remedy = fmt::format("read {}", log_)});
+}
+
+std::string ChildProcess::log_text() const {
+  const Result<Bytes> bytes = read_file(log_, kLogBytesMax);
+  if (!bytes.ok()) return {};
+  return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
+}
+
+std::string ChildProcess::last_words() const {
+  const std::string log = log_text();
+  return log.size() <= kLastWordsBytes ? log : log.substr(log.size() - kLastWordsBytes);
+}
+
+std::uint64_t ChildProcess::peak_memory_bytes() const {
+  std::ifstream file(fmt::format("/proc/{}/status", process_));
+  std::string line;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string key;
+    std::uint64_t kib = 0;
+    if (words >> key >> kib && key == "VmHWM:") return kib * 1024;
+  }
+  return 0;
+}
+
+std::string find_own_program(const std::string& folder, const std::string& name) {
+  std::error_code none;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none);
+  for (const auto& place : {own.parent_path(), own.parent_path().parent_path() / folder}) {
+    const std::filesystem::path program = place / name;
+    if (std::filesystem::exists(program, none)) return program.string();
+  }
+  return name;
+}
+
+}  // namespace tributary

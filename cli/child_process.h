@@ -1,0 +1,51 @@
+// A program that runs as long as this object lives, and never longer than this process: the system
+// ends it too, whatever way this process ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/status.h"
+
+namespace tributary {
+
+class ChildProcess {
+ public:
+  // Its standard error is added to the file `log`. To be called from the thread that lives longest.
+  static Result<std::unique_ptr<ChildProcess>> start(std::vector<std::string> command,
+                                                     std::string log);
+  // Kills it, if it still runs.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  // Its exit code, or 128 and the signal that ended it; nothing while it runs.
+  std::optional<int> exit_code();
+  // Asks it to end; exit_code() says when it has.
+  void ask_to_stop();
+  // Its last words are in the error.
+  Status check_running();
+
+  std::string log_text() const;
+  std::string last_words() const;
+  std::uint64_t peak_memory_bytes() const;  // 0 where the system does not say
+
+ private:
+  ChildProcess(std::string name, std::string log) : name_(std::move(name)), log_(std::move(log)) {}
+
+  std::string name_;
+  std::string log_;
+  pid_t process_ = -1;
+  std::optional<int> exit_code_;
+};
+
+// A program of ours: beside this one, or where the build leaves it in `folder`.
+std::string find_own_program(const std::string& folder, const std::string& name);
+
+}  // namespace tributary

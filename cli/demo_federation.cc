@@ -1,0 +1,284 @@
+#include "cli/demo_federation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "cli/process.h"
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/data/make.h"
+#include "core/link/allow_list.h"
+
+namespace tributary {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Says that a folder is ours to be filled anew.
+constexpr std::string_view kMarker = "demo.txt";
+constexpr std::string_view kData = "digits";
+
+constexpr std::string_view kCoordinatorSettings = R"(# Written by tributary demo.
+federation = "demo"
+
+[journal]
+file = "{folder}/run.db"
+sync = false                     # nothing here is to survive a power cut
+
+[link]
+endpoint = "tcp://127.0.0.1:*"
+key_file = "{folder}/coordinator.key"
+allow_file = "{folder}/agents.allow"
+
+[evaluation]
+path = "{folder}/digits"
+threads = 1
+
+[job]
+name = "digits"
+rounds = {rounds}
+model = "{model}"
+input = "1x28x28"
+classes = 10
+mode = "delta"
+local_steps = 16
+batch_size = 32
+optimizer = "momentum"
+learning_rate = 0.05
+schedule = "cosine:warmup=3,floor=0.02"
+weighting = "examples"
+codec = "{codec}"
+bucket_values = 16384
+evaluate_every = 4
+agents_min = {agents}
+seed = {seed}
+)";
+
+constexpr std::string_view kAgentSettings = R"(# Written by tributary demo.
+agent_id = "{id}"
+audit = true                     # adds up every update, beside the state machine
+
+[journal]
+file = "{folder}/{id}.db"
+sync = false
+
+[link]
+coordinator = "{endpoint}"
+coordinator_key = '{coordinator_key}'
+key_file = "{folder}/{id}.key"
+shape_trace = "{folder}/{id}.trace"
+
+[trainer]
+name = "torch"
+threads = 1
+
+[data]
+path = "{folder}/digits"
+shard = {shard}
+shards = {shards}
+skew = {skew}
+evaluate = false                 # the coordinator does
+)";
+
+std::string id_of(std::uint32_t agent) { return fmt::format("agent-{}", agent + 1); }
+
+// A line as it is on the move: good, fair, bad and back.
+LinkTrace usual_trace() {
+  const auto step = [](int lasts_s, double mbit_per_s, int delay_ms, double loss) {
+    return TraceStep{.lasts = seconds(lasts_s),
+                     .bytes_per_s = static_cast<std::uint64_t>(mbit_per_s * 1e6 / 8),
+                     .delay = milliseconds(delay_ms),
+                     .loss = loss};
+  };
+  return LinkTrace::make({step(12, 40, 5, 0), step(8, 12, 15, 0), step(6, 3, 40, 0.002),
+                          step(4, 1.5, 60, 0.005), step(8, 8, 20, 0)})
+      .value();
+}
+
+// Each agent begins at another step, so that they are not all well or badly off at once.
+std::string trace_text(const LinkTrace& trace, std::uint32_t first_step) {
+  std::string text = "seconds, mbit_per_s, delay_ms, loss_percent\n";
+  const std::size_t steps = trace.steps().size();
+  for (std::size_t i = 0; i < steps; ++i) {
+    const TraceStep& step = trace.steps()[(i + first_step) % steps];
+    text += fmt::format("{}, {}, {}, {}\n", std::chrono::duration<double>(step.lasts).count(),
+                        static_cast<double>(step.bytes_per_s) * 8 / 1e6,
+                        std::chrono::duration<double, std::milli>(step.delay).count(),
+                        step.loss * 100);
+  }
+  return text;
+}
+
+Status write_text(const fs::path& path, std::string_view text) {
+  return write_file_atomically(path.string(), bytes_of(text));
+}
+
+Status trouble(std::string what, std::string expected, std::string got, std::string remedy) {
+  return Status(StatusCode::io_error, {.what = std::move(what),
+                                       .expected = std::move(expected),
+                                       .got = std::move(got),
+                                       .remedy = std::move(remedy)});
+}
+
+}  // namespace
+
+std::string DemoFederation::agent_file(std::uint32_t agent) const {
+  return path(id_of(agent) + ".db");
+}
+
+Result<std::unique_ptr<DemoFederation>> DemoFederation::prepare(const DemoPlan& plan,
+                                                                const Progress& progress) {
+  std::unique_ptr<DemoFederation> made(new DemoFederation(plan));
+  TRIBUTARY_TRY(made->make_folder());
+  TRIBUTARY_TRY(made->draw_digits(progress));
+  TRIBUTARY_TRY(made->write_keys());
+  TRIBUTARY_TRY(made->write_coordinator_settings());
+  return made;
+}
+
+Status DemoFederation::make_folder() {
+  std::error_code error;
+  if (fs::exists(folder_, error)) {
+    if (!fs::exists(folder_ / kMarker, error)) {
+      return Status(StatusCode::already_exists,
+                    {.what = fmt::format("folder '{}'", folder_.string()),
+                     .expected = "none, or one that an earlier demonstration has left",
+                     .got = "a folder without " + std::string(kMarker),
+                     .remedy = "name another one with --out"});
+    }
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+      if (entry.path().filename() != kData) fs::remove_all(entry.path(), error);
+    }
+  }
+  fs::create_directories(folder_, error);
+  if (error) {
+    return trouble(fmt::format("folder '{}'", folder_.string()), "a new one", error.message(),
+                   "name another one with --out");
+  }
+  return write_text(folder_ / kMarker,
+                    "Made by tributary demo, which fills this folder anew each time.\n");
+}
+
+// The same seed draws the same pictures: those of an earlier demonstration will do.
+Status DemoFederation::draw_digits(const Progress& progress) {
+  const fs::path folder = folder_ / kData;
+  const std::string stamp = fmt::format("{} pictures\n", plan_.pictures);
+  const Result<Bytes> known = read_file((folder / kMarker).string(), 100);
+  if (known.ok() && std::ranges::equal(*known, bytes_of(stamp))) return {};
+  TRIBUTARY_TRY(make_data({.kind = DrawnKind::digits,
+                           .folder = folder.string(),
+                           .count = plan_.pictures,
+                           .test_count = std::max<std::uint64_t>(plan_.pictures / 5, 1),
+                           .progress = [&](std::uint64_t done, std::uint64_t total) {
+                             return progress("drawing digits", done, total);
+                           }})
+                    .status());
+  return write_text(folder / kMarker, stamp);
+}
+
+Status DemoFederation::write_keys() {
+  TRIBUTARY_ASSIGN(const KeyPair own, make_key_pair());
+  TRIBUTARY_TRY(write_key_pair(path("coordinator.key"), own));
+  coordinator_key_ = key_text(own.public_key);
+  std::string allowed;
+  for (std::uint32_t i = 0; i < plan_.agents; ++i) {
+    TRIBUTARY_ASSIGN(const KeyPair keys, make_key_pair());
+    TRIBUTARY_TRY(write_key_pair(path(id_of(i) + ".key"), keys));
+    allowed += fmt::format("{} {}\n", id_of(i), key_text(keys.public_key));
+  }
+  return write_text(folder_ / "agents.allow", allowed);
+}
+
+Status DemoFederation::write_coordinator_settings() const {
+  const std::string settings = fmt::format(
+      kCoordinatorSettings, fmt::arg("folder", folder_.string()), fmt::arg("rounds", plan_.rounds),
+      fmt::arg("model", plan_.model), fmt::arg("codec", plan_.codec),
+      fmt::arg("agents", plan_.agents), fmt::arg("seed", plan_.seed));
+  return write_text(folder_ / "coordinator.toml", settings);
+}
+
+Status DemoFederation::write_agent_settings(std::uint32_t agent) const {
+  TRIBUTARY_ASSIGN(const std::string where, endpoint());
+  const std::string settings = fmt::format(
+      kAgentSettings, fmt::arg("folder", folder_.string()), fmt::arg("id", id_of(agent)),
+      fmt::arg("endpoint", where), fmt::arg("coordinator_key", coordinator_key_),
+      fmt::arg("shard", agent), fmt::arg("shards", plan_.agents),
+      fmt::arg("skew", fmt::format("{:.1f}", plan_.skew)));
+  TRIBUTARY_TRY(write_text(folder_ / (id_of(agent) + ".trace"),
+                           trace_text(plan_.trace ? *plan_.trace : usual_trace(), agent)));
+  return write_text(folder_ / (id_of(agent) + ".toml"), settings);
+}
+
+Status DemoFederation::start() {
+  TRIBUTARY_TRY(start_coordinator());
+  for (std::uint32_t i = 0; i < plan_.agents; ++i) {
+    TRIBUTARY_TRY(write_agent_settings(i));
+    TRIBUTARY_ASSIGN(agents_.emplace_back(),
+                     ChildProcess::start({find_own_program("edge_agent", "tributary-agent"),
+                                          "--config", path(id_of(i) + ".toml"), "--exit-when-done"},
+                                         path(id_of(i) + ".log")));
+  }
+  return {};
+}
+
+Status DemoFederation::start_coordinator() {
+  std::vector<std::string> command = {find_own_program("coordinator", "tributary-coordinator"),
+                                      "--config", path("coordinator.toml"), "--exit-when-done"};
+  for (const std::string& setting : plan_.settings) {
+    command.emplace_back("--set");
+    command.push_back(setting);
+  }
+  TRIBUTARY_ASSIGN(coordinator_, ChildProcess::start(command, path("coordinator.log")));
+  const SystemClock clock;
+  const auto give_up_at = clock.now() + seconds(30);
+  while (stop_signal() == 0 && clock.now() < give_up_at) {
+    TRIBUTARY_TRY(coordinator_->check_running());
+    if (endpoint().ok()) return {};
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  if (stop_signal() != 0) return Status(StatusCode::cancelled, {.what = "the coordinator's start"});
+  return trouble("the coordinator", "it to listen within 30 s", coordinator_->last_words(),
+                 "read " + path("coordinator.log"));
+}
+
+// As the log tells it: the system has picked the port.
+Result<std::string> DemoFederation::endpoint() const {
+  const std::string log = coordinator_->log_text();
+  const std::size_t at = log.find("endpoint=tcp://");
+  if (at == log.npos || log.find('\n', at) == log.npos) {
+    return Status(StatusCode::not_found, {.what = "the coordinator's endpoint"});
+  }
+  const std::size_t begin = log.find("tcp://", at);
+  return log.substr(begin, log.find_first_of("\" \n", begin) - begin);
+}
+
+Result<bool> DemoFederation::ended() {
+  bool all = true;
+  for (ChildProcess* child : [&] {
+         std::vector<ChildProcess*> children = {coordinator_.get()};
+         for (const auto& agent : agents_) children.push_back(agent.get());
+         return children;
+       }()) {
+    const std::optional<int> code = child->exit_code();
+    if (code && *code != 0) return child->check_running();
+    all = all && code;
+  }
+  return all;
+}
+
+void DemoFederation::remove_folder() {
+  coordinator_.reset();
+  agents_.clear();
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+}  // namespace tributary

@@ -1,0 +1,76 @@
+// A coordinator and its agents as processes of this machine, with keys, settings, data and journals in
+// one folder: everything real but the links, which are shaped.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/child_process.h"
+#include "core/base/status.h"
+#include "core/link/keys.h"
+#include "core/link/trace.h"
+
+namespace tributary {
+
+struct DemoPlan {
+  std::string folder = "tributary-demo";
+  std::uint32_t agents = 4;
+  std::uint64_t rounds = 60;
+  std::string codec = "thc:bits=4";
+  std::string model = "lenet";
+  double skew = 0;                 // Dirichlet's alpha; 0: i.i.d.
+  std::optional<LinkTrace> trace;  // of every agent's line; nothing: one that comes along
+  std::uint64_t pictures = 20'000;
+  std::uint64_t seed = 1;
+  std::vector<std::string> settings;  // KEY=VALUE of the coordinator, after all others
+};
+
+inline constexpr std::string_view kDemoJob = "digits";
+
+class DemoFederation {
+ public:
+  // Makes the folder, or takes one that an earlier demonstration has left, and writes everything
+  // that is needed into it. `progress` returns false to stop.
+  using Progress = std::function<bool(std::string_view doing, std::uint64_t, std::uint64_t)>;
+  static Result<std::unique_ptr<DemoFederation>> prepare(const DemoPlan& plan,
+                                                         const Progress& progress);
+  // Ends the processes that are left; the folder stays.
+  ~DemoFederation() = default;
+  DemoFederation(const DemoFederation&) = delete;
+  DemoFederation& operator=(const DemoFederation&) = delete;
+
+  // Returns once the coordinator listens and the agents are started.
+  Status start();
+  // Whether all of them have ended well; an error if one has not.
+  Result<bool> ended();
+  void remove_folder();
+
+  std::string run_file() const { return path("run.db"); }
+  std::string agent_file(std::uint32_t agent) const;
+  std::string agent_log(std::uint32_t agent) const { return agents_[agent]->log_text(); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  const DemoPlan& plan() const { return plan_; }
+
+ private:
+  explicit DemoFederation(const DemoPlan& plan) : plan_(plan), folder_(plan.folder) {}
+  Status make_folder();
+  Status draw_digits(const Progress& progress);
+  Status write_keys();
+  Status write_coordinator_settings() const;
+  Status write_agent_settings(std::uint32_t agent) const;
+  Status start_coordinator();
+  Result<std::string> endpoint() const;
+
+  const DemoPlan plan_;
+  const std::filesystem::path folder_;
+  std::string coordinator_key_;
+  std::unique_ptr<ChildProcess> coordinator_;
+  std::vector<std::unique_ptr<ChildProcess>> agents_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,17 @@
+// What a trainer measured, as rounds report it.
+#pragma once
+
+#include <vector>
+
+#include "core/round/events.h"
+#include "core/train/trainer.h"
+
+namespace tributary {
+
+inline std::vector<AgentMetric> metrics_of(const Evaluation& evaluation) {
+  return {{.name = "evaluation_loss", .value = evaluation.loss},
+          {.name = "evaluation_accuracy", .value = evaluation.accuracy},
+          {.name = "evaluation_examples", .value = static_cast<double>(evaluation.examples)}};
+}
+
+}  // namespace tributary

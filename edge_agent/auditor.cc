@@ -1,0 +1,207 @@
+#include "edge_agent/auditor.h"
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+#include "schemas/frame.h"
+
+namespace tributary {
+
+void Auditor::note(Status status) {
+  if (status_.ok() && !status.ok()) status_ = std::move(status);
+}
+
+std::optional<double> Auditor::error_max() const {
+  if (!account_ || decided_ == 0) return std::nullopt;
+  return account_->error_max();
+}
+
+void Auditor::before(const Event& event) {
+  if (const auto* received = std::get_if<FrameReceived>(&event)) {
+    note(take_frame(*received));
+  } else if (const auto* ready = std::get_if<UpdateReady>(&event)) {
+    offer(*ready);
+  }
+}
+
+void Auditor::after(const Actions& actions, const Agent& machine) {
+  for (const Action& action : actions) note(take_action(action));
+  note(compare(machine));
+}
+
+Status Auditor::take_frame(const FrameReceived& received) {
+  const Result<const wire::Frame*> opened = open_frame(received.frame);
+  if (!opened.ok()) return {};  // the machine refuses it too
+  const wire::Frame& frame = **opened;
+  if (const auto* job = frame.message_as_Job()) return take_job(*job);
+  if (const auto* plan = frame.message_as_Plan()) return take_plan(*plan);
+  if (const auto* commit = frame.message_as_Commit()) return take_commit(*commit);
+  if (const auto* aggregate = frame.message_as_Aggregate()) {
+    take_aggregate(*aggregate, received.payload);
+  } else if (const auto* membership = frame.message_as_Membership()) {
+    members_[membership->epoch()] = membership->agent_index();
+    if (members_.size() > kRoundsMax) members_.erase(members_.begin());
+  } else if (const auto* offered = frame.message_as_TransferOffer(); offered && offered->settled()) {
+    for (const wire::Settlement* settled : *offered->settled()) {
+      std::vector<std::uint8_t> bits;
+      if (settled->committed() && settled->contributed_bits()) {
+        bits.assign(settled->contributed_bits()->begin(), settled->contributed_bits()->end());
+      }
+      TRIBUTARY_TRY(decide(key_of(*settled->id()), Bitmap(std::move(bits), settled->buckets())));
+    }
+  }
+  return {};
+}
+
+Status Auditor::take_job(const wire::Job& job) {
+  if (job_ && job_->job() == job.job()) return {};
+  wire::JobT definition;
+  job.UnPackTo(&definition);
+  TRIBUTARY_ASSIGN(SharedBytes kept, keep_message(std::move(definition)));
+  TRIBUTARY_ASSIGN(job_, JobModel::make(std::move(kept)));
+  account_.emplace(job_->values());
+  rounds_.clear();
+  decided_ = 0;
+  unit_ = 0;
+  seen_version_ = seen_taken_ = UINT64_MAX;
+  return {};
+}
+
+Status Auditor::take_plan(const wire::Plan& plan) {
+  if (!account_ || plan.id()->job() != job_->job()) return {};
+  const RoundKey key = key_of(*plan.id());
+  if (rounds_.contains(key)) return {};
+  wire::PlanT unpacked;
+  plan.UnPackTo(&unpacked);
+  TRIBUTARY_ASSIGN(auto made, RoundPlan::make(unpacked, *job_, shelf_));
+  if (!made->conserves()) {  // such a codec keeps no account
+    account_.reset();
+    return {};
+  }
+  rounds_[key] = {.plan = std::move(made),
+                  .weight = static_cast<float>(plan.weight()),
+                  .combined = {},
+                  .decided = false};
+  if (rounds_.size() > kRoundsMax) rounds_.erase(rounds_.begin());
+  return {};
+}
+
+// Later stages are decoded by what the earlier ones came to.
+void Auditor::take_aggregate(const wire::Aggregate& aggregate, ByteSpan payload) {
+  const wire::Part& part = *aggregate.part();
+  const auto round = rounds_.find(key_of(*part.id()));
+  if (!account_ || round == rounds_.end()) return;
+  const auto& buckets = round->second.plan->buckets();
+  if (part.bucket() >= buckets.size()) return;
+  const PlannedBucket& bucket = buckets[part.bucket()];
+  const PartLayout layout = {.bytes = part.stage_bytes(), .part_bytes = bucket.part_bytes};
+  if (part.stage() >= bucket.last_stage() || !check_layout(part, layout).ok() ||
+      layout.bytes > bucket.stage_bytes_max(round->second.plan->agents())) {
+    return;
+  }
+  auto& whole =
+      round->second.combined.try_emplace({part.bucket(), part.stage()}, layout).first->second;
+  if (whole.layout().bytes == layout.bytes) whole.take(part.part(), payload);
+}
+
+Status Auditor::take_commit(const wire::Commit& commit) {
+  const RoundKey last = key_of(*commit.id());
+  const auto member = members_.find(last.epoch);
+  if (!account_ || last.job != job_->job() || member == members_.end()) return {};
+  for (const wire::RoundOutcome* outcome : *commit.rounds()) {
+    RoundKey key = last;
+    key.round = outcome->round();
+    key.attempt = outcome->attempt();
+    const auto round = rounds_.find(key);
+    if (round == rounds_.end()) continue;
+    Bitmap contributed(round->second.plan->buckets().size());
+    for (std::uint32_t i = 0; outcome->outcomes() && i < outcome->outcomes()->size(); ++i) {
+      const wire::Outcome& one = *outcome->outcomes()->Get(i);
+      const wire::ContributorSet& set = *outcome->contributor_sets()->Get(one.contributor_set());
+      const std::vector<std::uint8_t> bits(set.bits()->begin(), set.bits()->end());
+      if (Bitmap(bits, commit.agents()).test(member->second)) contributed.set(one.bucket());
+    }
+    TRIBUTARY_TRY(decide(key, contributed));
+  }
+  return {};
+}
+
+Status Auditor::decide(const RoundKey& key, const Bitmap& contributed) {
+  const auto found = rounds_.find(key);
+  if (!account_ || found == rounds_.end() || std::exchange(found->second.decided, true)) return {};
+  for (const PlannedBucket& bucket : found->second.plan->buckets()) {
+    if (contributed.test(bucket.index)) TRIBUTARY_TRY(commit_bucket(found->second, bucket));
+  }
+  account_->round_is_decided(key);
+  ++decided_;
+  return {};
+}
+
+Status Auditor::commit_bucket(const AuditedRound& round, const PlannedBucket& bucket) {
+  const RoundKey& key = round.plan->key();
+  const ByteSpan payload = account_->payload(key, bucket.index);
+  const auto member = members_.find(key.epoch);
+  const auto rank =
+      member == members_.end() ? std::nullopt : round.plan->rank(member->second);
+  if (payload.empty() || !rank) {
+    return Status(StatusCode::mismatch, {.what = text(key) + ": counted",
+                                         .expected = "what this agent has sent",
+                                         .got = "a bucket that it did not send",
+                                         .remedy = {}});
+  }
+  std::vector<ByteSpan> combined;
+  for (std::uint32_t stage = 0; stage < bucket.last_stage(); ++stage) {
+    const auto found = round.combined.find({bucket.index, stage});
+    if (found == round.combined.end() || !found->second.complete()) {
+      return Status(StatusCode::mismatch, {.what = text(key) + ": stages before the last",
+                                           .expected = "what they came to",
+                                           .got = "nothing",
+                                           .remedy = {}});
+    }
+    combined.push_back(found->second.bytes());
+  }
+  FloatVector decoded(bucket.values);
+  TRIBUTARY_TRY(bucket.codec->decode(
+      {.round = round.plan->context(bucket, *rank), .combined = combined}, payload, decoded));
+  return account_->committed(key, bucket.first_value, std::move(decoded));
+}
+
+void Auditor::offer(const UpdateReady& event) {
+  if (!account_ || !event.update || !training_ || training_->first != event.token) return;
+  const auto round = rounds_.find(training_->second);
+  const float weight = round == rounds_.end() ? 1 : round->second.weight;
+  if (weight == 1) return account_->offer(event.update);
+  auto weighted = std::make_shared<FloatVector>(*event.update);
+  for (float& value : *weighted) value *= weight;
+  account_->offer(std::move(weighted));
+}
+
+Status Auditor::take_action(const Action& action) {
+  if (const auto* train = std::get_if<Train>(&action)) {
+    training_ = {train->token, train->id};
+  } else if (const auto* sent = std::get_if<Send>(&action); sent && account_) {
+    const wire::Update* update = wire::GetFrame(sent->frame.data())->message_as_Update();
+    if (update) return account_->sent(key_of(*update->part()->id()), *update->part(), sent->payload);
+  }
+  return {};
+}
+
+Status Auditor::compare(const Agent& machine) {
+  if (!account_ || machine.job() != job_->job()) return {};
+  if (seen_version_ == machine.model_version() && seen_taken_ == machine.updates_taken()) return {};
+  if (seen_taken_ == UINT64_MAX && machine.updates_taken() > 0) {  // not from the beginning
+    account_.reset();
+    return {};
+  }
+  seen_version_ = machine.model_version();
+  seen_taken_ = machine.updates_taken();
+  const double unit = machine.residual_unit();
+  if (job_->gradient() && unit_ != 0 && unit != unit_) account_->rescale(unit_ / unit);
+  unit_ = unit;
+  TRIBUTARY_TRY(account_->take(seen_taken_, false));
+  const SharedFloats residual = machine.residual();
+  return account_->check(residual ? residual->data() : nullptr, machine.undecided());
+}
+
+}  // namespace tributary

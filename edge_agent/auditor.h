@@ -1,0 +1,74 @@
+// Checks conservation from outside: what the agent was given, less what of it is in committed rounds,
+// is its residual. Reads the messages that come and go and decodes what was sent once more, beside
+// the state machine and independently of it. Costs four times the model in memory, and some time.
+//
+// An account begins with the job; an agent that begins in the middle of one cannot be audited.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/round/actions.h"
+#include "core/round/agent.h"
+#include "core/round/events.h"
+#include "core/round/reassembly.h"
+#include "core/round/round_plan.h"
+#include "core/sim/account.h"
+
+namespace tributary {
+
+class Auditor {
+ public:
+  // Before the machine is handed the event.
+  void before(const Event& event);
+  // And after it: what it asks for, and how it stands.
+  void after(const Actions& actions, const Agent& machine);
+
+  // The largest error so far as a share of what rounding explains: 1 is the bound. Nothing: no
+  // round was audited.
+  std::optional<double> error_max() const;
+  // The first thing that was wrong.
+  const Status& status() const { return status_; }
+
+ private:
+  static constexpr std::size_t kRoundsMax = 8;
+
+  struct AuditedRound {
+    std::shared_ptr<const RoundPlan> plan;
+    float weight = 1;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Reassembly> combined;  // by bucket, stage
+    bool decided = false;
+  };
+
+  Status take_frame(const FrameReceived& received);
+  Status take_job(const wire::Job& job);
+  Status take_plan(const wire::Plan& plan);
+  void take_aggregate(const wire::Aggregate& aggregate, ByteSpan payload);
+  Status take_commit(const wire::Commit& commit);
+  Status decide(const RoundKey& key, const Bitmap& contributed);
+  Status commit_bucket(const AuditedRound& round, const PlannedBucket& bucket);
+  void offer(const UpdateReady& event);
+  Status take_action(const Action& action);
+  Status compare(const Agent& machine);
+  void note(Status status);
+
+  std::shared_ptr<const JobModel> job_;
+  std::optional<Account> account_;
+  CodecShelf shelf_;
+  std::map<RoundKey, AuditedRound> rounds_;         // the last ones
+  std::map<std::uint32_t, std::uint32_t> members_;  // this agent's place, by epoch
+  std::optional<std::pair<Token, RoundKey>> training_;
+  double unit_ = 0;            // of the residual, as the machine has it
+  std::uint64_t decided_ = 0;  // rounds
+  std::uint64_t seen_version_ = UINT64_MAX;
+  std::uint64_t seen_taken_ = UINT64_MAX;
+  Status status_;
+};
+
+}  // namespace tributary
