@@ -5,6 +5,7 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "The Tributary developers")
 set(CPACK_PACKAGE_CONTACT "The Tributary developers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has one of its own
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_SET_DESTDIR ON)  # settings go to /etc, whatever the prefix
 set(CPACK_STRIP_FILES ON)
@@ -19,16 +20,17 @@ set(CPACK_COMPONENTS_ALL "")
 set(same_version "(= ${PROJECT_VERSION})")
 
 # tributary_package(COMPONENT NAME package SUMMARY line DESCRIPTION text [DEPENDS list]
-#                   [RECOMMENDS list] [ENHANCES list] [DOCS files...])
+#                   [RECOMMENDS list] [SUGGESTS list] [ENHANCES list] [BREAKS list] [DOCS files...])
 function(tributary_package component)
-  cmake_parse_arguments(arg "" "NAME;SUMMARY;DESCRIPTION;DEPENDS;RECOMMENDS;ENHANCES" "DOCS" ${ARGN})
+  set(relations DEPENDS RECOMMENDS SUGGESTS ENHANCES BREAKS)
+  cmake_parse_arguments(arg "" "NAME;SUMMARY;DESCRIPTION;${relations}" "DOCS" ${ARGN})
   string(TOUPPER "${component}" upper)
   set(prefix CPACK_DEBIAN_${upper})
   set(${prefix}_PACKAGE_NAME "${arg_NAME}" PARENT_SCOPE)
   set(${prefix}_DESCRIPTION "${arg_SUMMARY}\n${arg_DESCRIPTION}" PARENT_SCOPE)
-  set(${prefix}_PACKAGE_DEPENDS "${arg_DEPENDS}" PARENT_SCOPE)
-  set(${prefix}_PACKAGE_RECOMMENDS "${arg_RECOMMENDS}" PARENT_SCOPE)
-  set(${prefix}_PACKAGE_ENHANCES "${arg_ENHANCES}" PARENT_SCOPE)
+  foreach(relation IN LISTS relations)
+    set(${prefix}_PACKAGE_${relation} "${arg_${relation}}" PARENT_SCOPE)
+  endforeach()
   set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL} ${component} PARENT_SCOPE)
   # Only for packages: a plain install has its own place for these.
   install(FILES packaging/debian/copyright NOTICE ${arg_DOCS}
@@ -77,6 +79,7 @@ tributary_package(coordinator NAME tributary-coordinator
   DESCRIPTION "${about}\n.\nThis is the coordinator, a service that agents dial: it plans rounds, adds up
 what agents send and keeps the journal."
   DEPENDS "adduser | systemd-sysusers, tributary ${same_version}"
+  SUGGESTS "tributary-torch ${same_version}"
   DOCS ${guides})
 tributary_daemon_scripts(coordinator tributary-coordinator
   GECOS "Tributary coordinator"
@@ -96,14 +99,23 @@ tributary_daemon_scripts(agent tributary-agent
   FILES "/etc/tributary/agent.join")
 install(FILES packaging/gpu.conf DESTINATION /usr/share/doc/tributary-agent/examples
         COMPONENT agent EXCLUDE_FROM_ALL)
+install(FILES packaging/evaluation.conf DESTINATION /usr/share/doc/tributary-coordinator/examples
+        COMPONENT coordinator EXCLUDE_FROM_ALL)
 
 if(TARGET tributary_torch_plugin)
-  # Agent and trainer pass objects of C++ to one another.
+  # They pass objects of C++ to one another and must be of one version.
+  set(other_versions "")
+  foreach(daemon tributary-agent tributary-coordinator)
+    list(APPEND other_versions "${daemon} (<< ${PROJECT_VERSION})"
+                               "${daemon} (>> ${PROJECT_VERSION})")
+  endforeach()
+  list(JOIN other_versions ", " other_versions)
   tributary_package(torch NAME tributary-torch
     SUMMARY "federated training on edge devices: libtorch trainer"
-    DESCRIPTION "${about}\n.\nThis is the trainer that an agent loads to train real models with libtorch."
-    DEPENDS "tributary-agent ${same_version}"
-    ENHANCES "tributary-agent")
+    DESCRIPTION "${about}\n.\nThis is the trainer that agents load to train real models with libtorch, and
+coordinators to evaluate them."
+    ENHANCES "tributary-agent, tributary-coordinator"
+    BREAKS "${other_versions}")
 endif()
 # The dashboard becomes a package of its own here, where it is built.
 

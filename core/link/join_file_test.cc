@@ -98,7 +98,7 @@ TEST_F(JoinFiles, OthersAreNamedWithTheLine) {
   std::filesystem::permissions(path("agent.join"), std::filesystem::perms(0600));
   const Status status = read_join_file(path("agent.join")).status();
   EXPECT_EQ(status.code(), StatusCode::corrupt_data);
-  EXPECT_THAT(status.text(), AllOf(HasSubstr("agent.join: line 2"), HasSubstr("known: agent_id")));
+  EXPECT_THAT(status.text(), AllOf(HasSubstr("agent.join: line 2"), HasSubstr("mean 'agent_id'")));
 }
 
 TEST_F(JoinFiles, WhatCannotBeDialledIsNotWritten) {
