@@ -26,6 +26,7 @@ Command job_stop_command();
 Command job_submit_command();
 Command job_watch_command();
 Command keys_allow_command();
+Command keys_join_command();
 Command keys_new_command();
 Command keys_revoke_command();
 Command keys_show_command();

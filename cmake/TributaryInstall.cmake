@@ -8,18 +8,23 @@ install(TARGETS tributary_core tributary_schemas tributary_link tributary_round 
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tributary")
 if(TARGET tributary_cli)
-  install(TARGETS tributary_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS tributary_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tool)
 endif()
 foreach(daemon coordinator agent)
-  install(TARGETS tributary_${daemon} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(TARGETS tributary_${daemon}
+          RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT ${daemon})
   # A unit names its program by where that is, which is not known before it is installed.
   set(unit "tributary-${daemon}.service")
   install(CODE "
     set(TRIBUTARY_BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
     configure_file(\"${PROJECT_SOURCE_DIR}/packaging/${unit}.in\"
-                   \"${PROJECT_BINARY_DIR}/packaging/${unit}\" @ONLY)")
-  install(FILES "${PROJECT_BINARY_DIR}/packaging/${unit}" DESTINATION lib/systemd/system)
+                   \"${PROJECT_BINARY_DIR}/packaging/${unit}\" @ONLY)" COMPONENT ${daemon})
+  install(FILES "${PROJECT_BINARY_DIR}/packaging/${unit}"
+          DESTINATION lib/systemd/system COMPONENT ${daemon})
+  install(FILES "packaging/tributary-${daemon}.sysusers" DESTINATION lib/sysusers.d
+          RENAME "tributary-${daemon}.conf" COMPONENT ${daemon})
 endforeach()
+install(FILES packaging/tributary-agent.path DESTINATION lib/systemd/system COMPONENT agent)
 install(EXPORT tributaryTargets NAMESPACE tributary:: DESTINATION "${package_dir}")
 
 configure_package_config_file(

@@ -1,6 +1,9 @@
 #include "edge_agent/config.h"
 
+#include <utility>
+
 #include "core/codec/registry.h"
+#include "core/link/join_file.h"
 
 namespace tributary {
 namespace {
@@ -13,6 +16,7 @@ void bind(Settings& settings, AgentSettings& config, std::uint64_t& model_mib_ma
   settings.text("link.coordinator", config.coordinator);
   settings.text("link.coordinator_key", config.coordinator_key);
   settings.text("link.key_file", config.key_file);
+  settings.text("link.join_file", config.join_file);
   settings.flag("link.encrypted", config.encrypted);
   settings.number<std::uint64_t>("link.shape_bytes_per_s", config.shape_bytes_per_s, 0);
   settings.text("link.shape_trace", config.shape_trace);
@@ -35,9 +39,31 @@ void bind(Settings& settings, AgentSettings& config, std::uint64_t& model_mib_ma
   settings.real("data.skew", config.training.data.skew, 0, 1e6);
 }
 
+// What is set beside the file counts more than what it says, so that an agent can be told another
+// way to its coordinator. Its key is the file's.
+Status take_join_file(const Settings& settings, AgentSettings& config) {
+  if (config.join_file.empty()) return {};
+  if (!config.key_file.empty()) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "setting link.key_file",
+                   .expected = "either a key file or a join file",
+                   .got = "both",
+                   .remedy = "the join file holds a key pair: leave link.key_file out"});
+  }
+  TRIBUTARY_ASSIGN(JoinFile join, read_join_file(config.join_file));
+  if (!settings.given("agent_id")) config.machine.agent_id = join.agent_id;
+  if (!settings.given("link.coordinator")) config.coordinator = join.coordinator;
+  if (!settings.given("link.coordinator_key")) {
+    config.coordinator_key = key_text(join.coordinator_key);
+  }
+  config.keys = std::move(join.keys);
+  return {};
+}
+
 Status check_together(const Settings& settings, const AgentSettings& config) {
   if (config.machine.agent_id.empty()) {
-    return settings.missing("agent_id", "the id under which the coordinator allows this agent");
+    return settings.missing(
+        "agent_id", "the id under which the coordinator allows this agent; a join file has it");
   }
   if (config.journal.empty()) {
     return settings.missing("journal.file", "name the file that keeps model and residual");
@@ -45,8 +71,9 @@ Status check_together(const Settings& settings, const AgentSettings& config) {
   if (config.coordinator.empty()) {
     return settings.missing("link.coordinator", "as tcp://coordinator.lan:4640");
   }
-  if (config.encrypted && config.key_file.empty()) {
-    return settings.missing("link.key_file", "make a key pair with 'tributary keys new'");
+  if (config.encrypted && config.key_file.empty() && !config.keys) {
+    return settings.missing("link.join_file",
+                            "'tributary keys join' makes one where the coordinator runs");
   }
   if (config.encrypted) TRIBUTARY_TRY(parse_public_key(config.coordinator_key).status());
   if (config.trainer == "torch" && config.training.data.path.empty()) {
@@ -77,6 +104,8 @@ Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
   std::uint64_t model_mib_max = config.machine.model_bytes_max >> 20;
   bind(settings, config, model_mib_max);
   TRIBUTARY_TRY(fill(settings, flags));
+  if (!flags.join.empty()) config.join_file = flags.join;
+  TRIBUTARY_TRY(take_join_file(settings, config));
   config.machine.model_bytes_max = model_mib_max << 20;
   config.training.agent_id = config.machine.agent_id;
   config.exit_when_done = flags.exit_when_done;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "core/link/keys.h"
@@ -20,6 +21,8 @@ struct AgentSettings {
   std::string coordinator;  // its endpoint
   std::string coordinator_key;
   std::string key_file;
+  std::string join_file;
+  std::optional<KeyPair> keys;  // that the join file holds
   bool encrypted = true;
   std::uint64_t shape_bytes_per_s = 0;  // of what is sent; 0: as the line allows
   std::string shape_trace;              // a file (core/link/trace.h), instead

@@ -157,14 +157,16 @@ Status AgentDaemon::open() {
 }
 
 Status AgentDaemon::open_link() {
-  TRIBUTARY_ASSIGN(KeyPair keys, keys_for(settings_.key_file, settings_.encrypted));
+  Result<KeyPair> keys = settings_.keys ? Result<KeyPair>(*settings_.keys)
+                                        : keys_for(settings_.key_file, settings_.encrypted);
+  if (!keys.ok()) return std::move(keys).status();
   PublicKey hub;
   if (settings_.encrypted) {
     TRIBUTARY_ASSIGN(hub, parse_public_key(settings_.coordinator_key));
   }
   TRIBUTARY_ASSIGN(const std::uint64_t seed, draw_incarnation());
   TRIBUTARY_ASSIGN(link_, open_spoke({.endpoint = settings_.coordinator,
-                                      .keys = std::move(keys),
+                                      .keys = *std::move(keys),
                                       .hub = hub,
                                       .encrypted = settings_.encrypted,
                                       .seed = seed}));

@@ -7,8 +7,8 @@ int main(int argc, char** argv) {
   using tributary::Status;
   const tributary::DaemonAbout about = {
       .program = "tributary-agent",
-      .summary =
-          "trains on this device's data and exchanges compressed updates with a coordinator"};
+      .summary = "trains on this device's data and exchanges compressed updates with a coordinator",
+      .takes_join = true};
   return tributary::daemon_main(about, argc, argv, std::cout, std::cerr,
                                 [](const DaemonFlags& flags) -> Status {
                                   TRIBUTARY_ASSIGN(const tributary::AgentSettings settings,

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VERBS = "setup test demo build bench fuzz lint format clean".split()
+VERBS = "setup test demo build package bench fuzz lint format clean".split()
 
 
 def dev(*arguments: str, path: str = "") -> subprocess.CompletedProcess:
@@ -63,6 +63,7 @@ class WrongWords(unittest.TestCase):
     def test_unknown_options(self):
         self.assert_refused("test --fats", "did you mean '--fast'?")
         self.assert_refused("fuzz --secnds 3", "did you mean '--seconds'?")
+        self.assert_refused("package --chekc", "did you mean '--check'?")
         self.assert_refused("setup --bnch", "did you mean '--bench'?")
         self.assert_refused("build --prset", "did you mean '--preset'?")
         self.assert_refused("setup --amr64", "did you mean '--arm64'?")

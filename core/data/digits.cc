@@ -99,7 +99,8 @@ void draw_clutter(Draws& draws, Canvas& canvas) {
 }
 
 std::uint8_t grey(float value) {
-  return static_cast<std::uint8_t>(std::clamp(value, 0.0f, 1.0f) * 255.0f + 0.5f);
+  const float behind = std::clamp(value, 0.0f, 1.0f) * 255.0f + 0.5f;
+  return static_cast<std::uint8_t>(behind);
 }
 
 }  // namespace
@@ -118,7 +119,8 @@ DrawnDigit draw_digit(std::uint64_t seed, DataPart part, std::uint32_t number) {
   const std::vector<float>& ink = canvas.ink();
   for (std::uint32_t i = 0; i < ink.size(); ++i) {
     const float x = static_cast<float>(i % kDigitSide) - kSide / 2;
-    const float y = static_cast<float>(i / kDigitSide) - kSide / 2;
+    const std::uint32_t row = i / kDigitSide;
+    const float y = static_cast<float>(row) - kSide / 2;
     const float ground = paper + slope_x * x + slope_y * y;
     drawn.pixels[i] = grey(ground + ink[i] * (1 - ground) + roughness * draws.noise());
   }

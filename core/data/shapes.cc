@@ -42,8 +42,8 @@ Colour contrasting(Draws& draws, const Colour& other) {
 }
 
 Point middle_of(std::uint32_t pixel) {
-  return {static_cast<float>(pixel % kCifarSide) + 0.5f,
-          static_cast<float>(pixel / kCifarSide) + 0.5f};
+  const std::uint32_t row = pixel / kCifarSide;
+  return {static_cast<float>(pixel % kCifarSide) + 0.5f, static_cast<float>(row) + 0.5f};
 }
 
 // Runs from one colour to a similar one.
@@ -103,7 +103,8 @@ void paint_shape(Draws& draws, Outline outline, const Colour& colour, Picture& p
 }
 
 std::uint8_t level(float value) {
-  return static_cast<std::uint8_t>(std::clamp(value, 0.0f, 1.0f) * 255.0f + 0.5f);
+  const float behind = std::clamp(value, 0.0f, 1.0f) * 255.0f + 0.5f;
+  return static_cast<std::uint8_t>(behind);
 }
 
 }  // namespace

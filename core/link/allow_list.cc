@@ -44,24 +44,6 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
-Status check_id(std::string_view id) {
-  const bool characters = std::ranges::all_of(id, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '-' || c == '_';
-  });
-  // A dash would make it an option and a dot a hidden file, or worse.
-  if (characters && !id.empty() && id.size() <= wire::kAgentIdBytesMax && id[0] != '.' &&
-      id[0] != '-') {
-    return {};
-  }
-  return Status(StatusCode::invalid_argument,
-                {.what = "agent id",
-                 .expected = fmt::format("1 to {} letters, digits, dots, dashes and underscores, "
-                                         "the first no dot or dash",
-                                         wire::kAgentIdBytesMax),
-                 .got = fmt::format("{} bytes", id.size())});
-}
-
 Status check_comment(std::string_view comment) {
   const bool clean = std::ranges::none_of(
       comment, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
@@ -80,7 +62,7 @@ Result<std::optional<AllowedAgent>> parse_line(std::string_view line) {
   agent.id = next_word(line);
   const std::string_view key = next_word(line);
   agent.comment = trimmed(line);
-  if (!check_id(agent.id).ok()) return bad_line("an agent's id", "something else");
+  if (!check_agent_id(agent.id).ok()) return bad_line("an agent's id", "something else");
   Result<PublicKey> parsed = parse_public_key(key);
   if (!parsed.ok()) {
     return bad_line("a public key of 40 characters behind the id",
@@ -157,6 +139,24 @@ Status already_there(std::string what, std::string remedy) {
 
 }  // namespace
 
+Status check_agent_id(std::string_view id) {
+  const bool characters = std::ranges::all_of(id, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-' || c == '_';
+  });
+  // A dash would make it an option and a dot a hidden file, or worse.
+  if (characters && !id.empty() && id.size() <= wire::kAgentIdBytesMax && id[0] != '.' &&
+      id[0] != '-') {
+    return {};
+  }
+  return Status(StatusCode::invalid_argument,
+                {.what = "agent id",
+                 .expected = fmt::format("1 to {} letters, digits, dots, dashes and underscores, "
+                                         "the first no dot or dash",
+                                         wire::kAgentIdBytesMax),
+                 .got = fmt::format("{} bytes", id.size())});
+}
+
 Result<std::vector<AllowedAgent>> parse_allow_list(std::string_view text) {
   std::vector<AllowedAgent> agents;
   std::set<std::string> ids;
@@ -190,7 +190,7 @@ Result<std::vector<AllowedAgent>> read_allow_file(const std::string& path) {
 }
 
 Status allow_in_file(const std::string& path, const AllowedAgent& agent) {
-  TRIBUTARY_TRY(check_id(agent.id));
+  TRIBUTARY_TRY(check_agent_id(agent.id));
   TRIBUTARY_TRY(check_comment(agent.comment));
   TRIBUTARY_ASSIGN(const FolderLock lock, FolderLock::of(path));
   std::string text(kHeader);

@@ -23,6 +23,9 @@ struct AllowedAgent {
   std::string comment = {};
 };
 
+// Whether an agent may be called that.
+Status check_agent_id(std::string_view id);
+
 // Neither an id nor a key may be there twice.
 Result<std::vector<AllowedAgent>> parse_allow_list(std::string_view text);
 

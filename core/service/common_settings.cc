@@ -40,6 +40,10 @@ Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char*
                    "a job to begin with, a TOML file, unless it was begun before")
         ->type_name("FILE");
   }
+  if (about.takes_join) {
+    app.add_option("--join", flags.join, "what 'tributary keys join' made for this agent")
+        ->type_name("FILE");
+  }
   app.add_flag("--exit-when-done", flags.exit_when_done, "end when the job is done");
   app.add_flag("--check", flags.check, "only check the settings");
   try {

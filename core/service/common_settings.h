@@ -31,6 +31,7 @@ struct DaemonFlags {
   std::string config;
   std::vector<std::string> assignments;  // KEY=VALUE
   std::string job;
+  std::string join;
   bool exit_when_done = false;
   bool check = false;
   std::string answer;  // a help text or a version: print it, and that is all
@@ -40,6 +41,7 @@ struct DaemonAbout {
   std::string program;
   std::string summary;
   bool takes_job = false;
+  bool takes_join = false;
 };
 
 Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char** argv);

@@ -1,0 +1,122 @@
+# Debian packages: one for each program and for the trainer, from one build. ./dev package makes
+# them; docs/install.md tells how they are used. What is installed into no component (library,
+# headers) is in no package.
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_VENDOR "The Tributary developers")
+set(CPACK_PACKAGE_CONTACT "The Tributary developers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has one of its own
+set(CPACK_INSTALL_PREFIX /usr)
+set(CPACK_SET_DESTDIR ON)  # settings go to /etc, whatever the prefix
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_COMPONENTS_ALL "")
+
+set(same_version "(= ${PROJECT_VERSION})")
+
+# tributary_package(COMPONENT NAME package SUMMARY line DESCRIPTION text [DEPENDS list]
+#                   [RECOMMENDS list] [SUGGESTS list] [ENHANCES list] [BREAKS list] [DOCS files...])
+function(tributary_package component)
+  set(relations DEPENDS RECOMMENDS SUGGESTS ENHANCES BREAKS)
+  cmake_parse_arguments(arg "" "NAME;SUMMARY;DESCRIPTION;${relations}" "DOCS" ${ARGN})
+  string(TOUPPER "${component}" upper)
+  set(prefix CPACK_DEBIAN_${upper})
+  set(${prefix}_PACKAGE_NAME "${arg_NAME}" PARENT_SCOPE)
+  set(${prefix}_DESCRIPTION "${arg_SUMMARY}\n${arg_DESCRIPTION}" PARENT_SCOPE)
+  foreach(relation IN LISTS relations)
+    set(${prefix}_PACKAGE_${relation} "${arg_${relation}}" PARENT_SCOPE)
+  endforeach()
+  set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL} ${component} PARENT_SCOPE)
+  # Only for packages: a plain install has its own place for these.
+  install(FILES packaging/debian/copyright NOTICE ${arg_DOCS}
+          DESTINATION "/usr/share/doc/${arg_NAME}" COMPONENT ${component} EXCLUDE_FROM_ALL)
+endfunction()
+
+# tributary_daemon_scripts(COMPONENT PACKAGE GECOS text UNITS names FILES paths): what dpkg runs, and
+# the file of settings that it keeps when somebody has changed it. packaging/debian/COMPONENT.configure
+# is a part of the script that runs after unpacking.
+function(tributary_daemon_scripts component package)
+  cmake_parse_arguments(arg "" "GECOS;UNITS;FILES" "" ${ARGN})
+  foreach(name gecos units files)
+    string(TOUPPER "${name}" upper)
+    set(${name} "${arg_${upper}}")
+  endforeach()
+  set(configure "")
+  if(EXISTS "${PROJECT_SOURCE_DIR}/packaging/debian/${component}.configure")
+    file(READ "packaging/debian/${component}.configure" configure)
+  endif()
+  set(folder "${PROJECT_BINARY_DIR}/packaging/${component}")
+  foreach(script postinst prerm postrm)
+    configure_file("packaging/debian/${script}.in" "${folder}/${script}" @ONLY
+                   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+                                    GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+    list(APPEND scripts "${folder}/${script}")
+  endforeach()
+  file(CONFIGURE OUTPUT "${folder}/conffiles" CONTENT "/etc/tributary/${component}.toml\n")
+  install(FILES "packaging/${component}.toml" DESTINATION /etc/tributary
+          COMPONENT ${component} EXCLUDE_FROM_ALL)
+  string(TOUPPER "${component}" upper)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA "${scripts};${folder}/conffiles" PARENT_SCOPE)
+endfunction()
+
+set(about "A federated training runtime for edge devices: many devices train one model together
+over slow and changing links, and every byte they exchange is compressed and
+counted.")
+set(guides docs/install.md docs/run.md docs/training.md docs/security.md)
+
+tributary_package(tool NAME tributary
+  SUMMARY "federated training on edge devices: command line"
+  DESCRIPTION "${about}\n.\nThis is the operator's command: keys, codecs, plans, simulation and load."
+  DOCS docs/command_line.md)
+
+tributary_package(coordinator NAME tributary-coordinator
+  SUMMARY "federated training on edge devices: coordinator"
+  DESCRIPTION "${about}\n.\nThis is the coordinator, a service that agents dial: it plans rounds, adds up
+what agents send and keeps the journal."
+  DEPENDS "adduser | systemd-sysusers, tributary ${same_version}"
+  SUGGESTS "tributary-torch ${same_version}"
+  DOCS ${guides})
+tributary_daemon_scripts(coordinator tributary-coordinator
+  GECOS "Tributary coordinator"
+  UNITS "tributary-coordinator.service"
+  FILES "/etc/tributary/coordinator.key /etc/tributary/coordinator.key.pub /etc/tributary/agents.allow")
+
+tributary_package(agent NAME tributary-agent
+  SUMMARY "federated training on edge devices: agent"
+  DESCRIPTION "${about}\n.\nThis is the agent, a service on each device: it trains on the device's data and
+exchanges compressed updates with a coordinator."
+  DEPENDS "adduser | systemd-sysusers"
+  RECOMMENDS "tributary-torch ${same_version}"
+  DOCS ${guides})
+tributary_daemon_scripts(agent tributary-agent
+  GECOS "Tributary agent"
+  UNITS "tributary-agent.path tributary-agent.service"
+  FILES "/etc/tributary/agent.join")
+install(FILES packaging/gpu.conf DESTINATION /usr/share/doc/tributary-agent/examples
+        COMPONENT agent EXCLUDE_FROM_ALL)
+install(FILES packaging/evaluation.conf DESTINATION /usr/share/doc/tributary-coordinator/examples
+        COMPONENT coordinator EXCLUDE_FROM_ALL)
+
+if(TARGET tributary_torch_plugin)
+  # They pass objects of C++ to one another and must be of one version.
+  set(other_versions "")
+  foreach(daemon tributary-agent tributary-coordinator)
+    list(APPEND other_versions "${daemon} (<< ${PROJECT_VERSION})"
+                               "${daemon} (>> ${PROJECT_VERSION})")
+  endforeach()
+  list(JOIN other_versions ", " other_versions)
+  tributary_package(torch NAME tributary-torch
+    SUMMARY "federated training on edge devices: libtorch trainer"
+    DESCRIPTION "${about}\n.\nThis is the trainer that agents load to train real models with libtorch, and
+coordinators to evaluate them."
+    ENHANCES "tributary-agent, tributary-coordinator"
+    BREAKS "${other_versions}")
+endif()
+# The dashboard becomes a package of its own here, where it is built.
+
+include(CPack)
