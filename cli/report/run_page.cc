@@ -172,7 +172,7 @@ std::string tiles_of(const RunFigures& figures) {
 // A column whose name begins with '#' holds numbers.
 class HtmlTable {
  public:
-  explicit HtmlTable(std::vector<std::string> columns) {
+  explicit HtmlTable(const std::vector<std::string>& columns) {
     for (const std::string& column : columns) {
       numbers_.push_back(column.starts_with('#'));
       head_ += cell("th", column.substr(numbers_.back() ? 1 : 0), numbers_.back());

@@ -86,7 +86,8 @@ double scheduled_rate(const Schedule& schedule, double full_rate, std::uint64_t 
   }
   const std::uint64_t since = round - schedule.warmup - 1;
   if (schedule.kind == ScheduleKind::step) {
-    return full_rate * std::pow(schedule.factor, static_cast<double>(since / schedule.every));
+    const std::uint64_t steps = since / schedule.every;
+    return full_rate * std::pow(schedule.factor, static_cast<double>(steps));
   }
   if (schedule.kind == ScheduleKind::constant) return full_rate;
   const std::uint64_t end = schedule.length != 0 ? schedule.length : rounds;
