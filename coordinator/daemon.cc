@@ -62,6 +62,7 @@ class CoordinatorDaemon {
   void take_reading(const Reading& reading);
   void evaluate(std::uint64_t job_number, std::uint64_t version);
   void take_evaluations();
+  void count_wire_bytes(const Reading& round);
   void on_signal(int signal);
   void export_metrics();
   void gauge(std::string_view name, double value);
@@ -88,6 +89,9 @@ class CoordinatorDaemon {
   std::unique_ptr<ControlDesk> desk_;
   std::unique_ptr<ControlServer> control_;  // ends before the desk
   std::unique_ptr<StopSignals> signals_;
+
+  std::uint64_t wire_bytes_in_ = 0;  // when the last round was published
+  std::uint64_t wire_bytes_out_ = 0;
 
   std::mutex evaluations_mutex_;
   std::vector<ModelEvaluation> evaluations_;
@@ -301,8 +305,23 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
   if (reading.name != "round_s") return;
   metrics_->count("tributary_rounds_committed_total");
   metrics_->count("tributary_round_s_total", {}, reading.value);
+  count_wire_bytes(reading);
   log_->info(kComponent, "round published", {{"round", reading.round}, {"seconds", reading.value}});
   evaluate(reading.job, reading.round);
+}
+
+// What all connections have carried since the round before: frames and payloads, retries included.
+void CoordinatorDaemon::count_wire_bytes(const Reading& round) {
+  const LinkCounters counters = hub_->counters();
+  const auto keep = [&](std::string_view name, std::uint64_t now, std::uint64_t& before) {
+    const std::uint64_t more = now - std::exchange(before, now);
+    chronicle_.metric({.name = name,
+                       .value = static_cast<double>(more),
+                       .job = round.job,
+                       .round = round.round});
+  };
+  keep("wire_bytes_up", counters.bytes_in, wire_bytes_in_);
+  keep("wire_bytes_down", counters.bytes_out, wire_bytes_out_);
 }
 
 // Every so many rounds as the job says, and the last model always.

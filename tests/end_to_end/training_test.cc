@@ -122,7 +122,7 @@ TEST_F(Training, GradientsThroughMomentumTeachLenetOnIdxFiles) {
                          .rounds = 240,
                          .job = std::string(kLenet) + R"(mode = "gradient"
 optimizer = "momentum"
-learning_rate = 0.1
+learning_rate = 0.05
 schedule = "step:every=200,factor=0.1,warmup=5"
 )",
                          .agent_settings = settings()});
