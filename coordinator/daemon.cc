@@ -315,10 +315,8 @@ void CoordinatorDaemon::count_wire_bytes(const Reading& round) {
   const LinkCounters counters = hub_->counters();
   const auto keep = [&](std::string_view name, std::uint64_t now, std::uint64_t& before) {
     const std::uint64_t more = now - std::exchange(before, now);
-    chronicle_.metric({.name = name,
-                       .value = static_cast<double>(more),
-                       .job = round.job,
-                       .round = round.round});
+    chronicle_.metric(
+        {.name = name, .value = static_cast<double>(more), .job = round.job, .round = round.round});
   };
   keep("wire_bytes_up", counters.bytes_in, wire_bytes_in_);
   keep("wire_bytes_down", counters.bytes_out, wire_bytes_out_);
@@ -504,7 +502,6 @@ Status CoordinatorDaemon::run() {
 }  // namespace
 
 Status run_coordinator(const CoordinatorSettings& settings) {
-  StopSignals::block();
   CoordinatorDaemon daemon(settings);
   TRIBUTARY_TRY(daemon.open());
   return daemon.run();

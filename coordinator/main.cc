@@ -1,8 +1,11 @@
 #include <iostream>
 
 #include "coordinator/daemon.h"
+#include "core/service/stop_signals.h"
 
 int main(int argc, char** argv) {
+  // Before there is a thread that could be hit by them: a trainer's library starts some.
+  tributary::StopSignals::block();
   using tributary::DaemonFlags;
   using tributary::Status;
   const tributary::DaemonAbout about = {

@@ -400,7 +400,6 @@ Status AgentDaemon::run() {
 }  // namespace
 
 Status run_agent(const AgentSettings& settings) {
-  StopSignals::block();
   AgentDaemon daemon(settings);
   TRIBUTARY_TRY(daemon.open());
   return daemon.run();

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -117,12 +118,12 @@ void expect_the_same_model(Federation& federation, std::uint32_t agents, std::ui
   for (const std::string& hash : hashes) EXPECT_EQ(hash, hashes[0]);
 }
 
-TEST_F(Training, GradientsThroughMomentumTeachLenetOnIdxFiles) {
+TEST_F(Training, GradientsThroughAdamTeachLenetOnIdxFiles) {
   Federation federation({.agents = 2,
                          .rounds = 240,
                          .job = std::string(kLenet) + R"(mode = "gradient"
-optimizer = "momentum"
-learning_rate = 0.05
+optimizer = "adam"
+learning_rate = 0.003
 schedule = "step:every=200,factor=0.1,warmup=5"
 )",
                          .agent_settings = settings()});
@@ -253,6 +254,23 @@ agents_min = 2
       field(federation.coordinator().lines_with({"evaluated", "model_version=200"})[0], "accuracy");
   EXPECT_GT(std::stod(said), 0.5);
   EXPECT_NEAR(accuracy_of_export(federation, "script", data_), std::stod(said), 1e-4);
+}
+
+// The engine has threads of its own, which signals must not reach.
+TEST_F(Training, DaemonsWithAnEngineStopWhenTheyAreAsked) {
+  Federation federation({.agents = 1,
+                         .rounds = 1'000'000,
+                         .job = std::string(kLenet) + "mode = \"gradient\"\n",
+                         .coordinator_settings = {"evaluation.path=" + data_.string()},
+                         .agent_settings = settings()});
+  federation.start_all();
+  ASSERT_TRUE(federation.coordinator().logs({"evaluated"}));
+  federation.coordinator().signal(SIGHUP);
+  ASSERT_TRUE(federation.coordinator().logs({"allow-list read again"}));
+  federation.agent(0).signal(SIGTERM);
+  EXPECT_EQ(federation.agent(0).wait(), 0);
+  federation.coordinator().signal(SIGTERM);
+  EXPECT_EQ(federation.coordinator().wait(), 0);
 }
 
 // The curve goes on where it was: the same model, to the bit, before and after.
