@@ -212,7 +212,7 @@ Status DemoFederation::write_agent_settings(std::uint32_t agent) const {
       kAgentSettings, fmt::arg("folder", folder_.string()), fmt::arg("id", id_of(agent)),
       fmt::arg("endpoint", where), fmt::arg("coordinator_key", coordinator_key_),
       fmt::arg("shard", agent), fmt::arg("shards", plan_.agents),
-      fmt::arg("skew", fmt::format("{:.1f}", plan_.skew)));
+      fmt::arg("skew", fmt::format("{:.6f}", plan_.skew)));
   TRIBUTARY_TRY(write_text(folder_ / (id_of(agent) + ".trace"),
                            trace_text(plan_.trace ? *plan_.trace : usual_trace(), agent)));
   return write_text(folder_ / (id_of(agent) + ".toml"), settings);
