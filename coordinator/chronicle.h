@@ -45,7 +45,7 @@ class Chronicle {
 
   const Clock& clock_;
   TelemetryRows rows_;
-  std::map<std::string, double> shortest_s_;  // by agent, of this interval
+  std::map<std::string, double> shortest_s_;                    // by agent, of this interval
   std::map<std::string, std::chrono::nanoseconds> uplinks_at_;  // the last sample, by agent
   std::chrono::nanoseconds interval_began_;
   std::uint64_t dropped_ = 0;

@@ -16,9 +16,10 @@ using Json = nlohmann::json;
 // A desk with one job, and somebody who asks while the loop looks.
 class ControlDeskTest : public testing::Test {
  protected:
-  ControlDesk desk{{.jobs = [this] { return jobs_; },
-                    .agents = [] { return std::vector<Coordinator::AgentView>{{.agent_id = "a"}}; }},
-                   10};
+  ControlDesk desk{
+      {.jobs = [this] { return jobs_; },
+       .agents = [] { return std::vector<Coordinator::AgentView>{{.agent_id = "a"}}; }},
+      10};
   std::vector<Coordinator::JobView> jobs_ = {{.job = 7,
                                               .name = "digits",
                                               .state = wire::JobState::running,

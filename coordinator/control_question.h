@@ -1,5 +1,5 @@
-// What an operator's command asks a coordinator, as it comes over the control socket: a JSON object with
-// a verb (docs/jobs.md).
+// What an operator's command asks a coordinator, as it comes over the control socket: a JSON object
+// with a verb (docs/jobs.md).
 #pragma once
 
 #include <optional>

@@ -11,8 +11,7 @@ using testing::HasSubstr;
 
 TEST(ControlQuestion, VerbsAreRead) {
   EXPECT_EQ(read_control_question(R"({"verb":"list"})")->verb, ControlVerb::list);
-  const auto pause =
-      read_control_question(R"({"verb":"pause","job":"digits","reason":"lunch"})");
+  const auto pause = read_control_question(R"({"verb":"pause","job":"digits","reason":"lunch"})");
   ASSERT_TRUE(pause.ok()) << pause.status().text();
   EXPECT_EQ(pause->verb, ControlVerb::change);
   EXPECT_EQ(pause->state, wire::JobState::paused);

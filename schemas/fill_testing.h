@@ -78,7 +78,8 @@ struct FixedSize {
   std::size_t items;
 };
 inline constexpr FixedSize kFixedSizes[] = {
-    {".public_key", 32},      {".bits", 1}, {".contributor_bits", 1}, {".participants", 1},
+    {".public_key", 32},      {".bits", 1},
+    {".contributor_bits", 1}, {".participants", 1},
     {".contributed_bits", 1}, {".artifact.content", 24},
 };
 

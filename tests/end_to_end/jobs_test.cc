@@ -43,8 +43,8 @@ class Jobs : public testing::Test {
   static bool reaches(const Federation& federation, const std::string& name, std::uint64_t round) {
     return eventually([&] { return rounds_of(federation, name) >= round; });
   }
-  // What many looks, one after the other, agree on: a round takes less than two of them, and the one
-  // that was under way may still end.
+  // What many looks, one after the other, agree on: a round takes less than two of them, and the
+  // one that was under way may still end.
   static std::uint64_t rounds_at_rest(const Federation& federation, const std::string& name) {
     constexpr int kLooks = 12;
     std::uint64_t rounds = rounds_of(federation, name);
