@@ -3,30 +3,20 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
-#include <chrono>
 #include <system_error>
-#include <thread>
 #include <utility>
 
-#include "cli/process.h"
-#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/link/allow_list.h"
 
 namespace tributary {
-namespace {
-
-constexpr std::chrono::seconds kStartMax{30};
-
-}  // namespace
-
 Result<std::unique_ptr<ChildCoordinator>> ChildCoordinator::start(
     const ChildCoordinatorOptions& options) {
   TRIBUTARY_ASSIGN(KeyPair keys, make_key_pair());
   std::unique_ptr<ChildCoordinator> child(new ChildCoordinator(std::move(keys)));
   TRIBUTARY_TRY(child->write_files(options));
   TRIBUTARY_TRY(child->spawn(options));
-  TRIBUTARY_TRY(child->wait_until_it_listens());
+  TRIBUTARY_ASSIGN(child->endpoint_, wait_for_endpoint(*child->process_));
   return child;
 }
 
@@ -71,27 +61,6 @@ Status ChildCoordinator::spawn(const ChildCoordinatorOptions& options) {
   for (const std::string& setting : options.settings) set(setting);
   TRIBUTARY_ASSIGN(process_, ChildProcess::start(std::move(words), (folder_ / "log").string()));
   return {};
-}
-
-Status ChildCoordinator::wait_until_it_listens() {
-  const SystemClock clock;
-  const auto give_up_at = clock.now() + kStartMax;
-  while (clock.now() < give_up_at && stop_signal() == 0) {
-    TRIBUTARY_TRY(check());
-    const std::string log = process_->log_text();
-    const std::size_t at = log.find("endpoint=");
-    if (at != log.npos && log.find('\n', at) != log.npos) {
-      const std::size_t begin = log.find("tcp://", at);
-      endpoint_ = log.substr(begin, log.find_first_of("\" \n", begin) - begin);
-      return {};
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  if (stop_signal() != 0) return Status(StatusCode::cancelled, {.what = "the coordinator's start"});
-  return Status(StatusCode::deadline_exceeded, {.what = "the coordinator's start",
-                                                .expected = "a port within 30 s",
-                                                .got = process_->last_words(),
-                                                .remedy = {}});
 }
 
 }  // namespace tributary

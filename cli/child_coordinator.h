@@ -41,7 +41,6 @@ class ChildCoordinator {
   explicit ChildCoordinator(KeyPair keys) : keys_(std::move(keys)) {}
   Status write_files(const ChildCoordinatorOptions& options);
   Status spawn(const ChildCoordinatorOptions& options);
-  Status wait_until_it_listens();
 
   std::filesystem::path folder_;
   KeyPair keys_;

@@ -11,9 +11,13 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
+#include "cli/process.h"
+#include "core/base/clock.h"
 #include "core/base/file.h"
 
 namespace tributary {
@@ -130,6 +134,28 @@ std::uint64_t ChildProcess::peak_memory_bytes() const {
     if (words >> key >> kib && key == "VmHWM:") return kib * 1024;
   }
   return 0;
+}
+
+Result<std::string> wait_for_endpoint(ChildProcess& daemon) {
+  constexpr std::string_view kLogged = "endpoint=";
+  constexpr std::chrono::seconds kStartMax{30};
+  const SystemClock clock;
+  const auto give_up_at = clock.now() + kStartMax;
+  while (clock.now() < give_up_at && stop_signal() == 0) {
+    TRIBUTARY_TRY(daemon.check_running());
+    const std::string log = daemon.log_text();
+    const std::size_t at = log.find(kLogged);
+    if (at != log.npos && log.find('\n', at) != log.npos) {
+      const std::size_t begin = log.find("tcp://", at);
+      return log.substr(begin, log.find_first_of("\" \n", begin) - begin);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  if (stop_signal() != 0) return Status(StatusCode::cancelled, {.what = "the coordinator's start"});
+  return Status(StatusCode::deadline_exceeded, {.what = "the coordinator's start",
+                                                .expected = "a port within 30 s",
+                                                .got = daemon.last_words(),
+                                                .remedy = {}});
 }
 
 std::string find_own_program(const std::string& folder, const std::string& name) {

@@ -45,6 +45,10 @@ class ChildProcess {
   std::optional<int> exit_code_;
 };
 
+// Waits until a daemon of ours has logged where it listens; an error where it ends before that,
+// takes too long, or this program is asked to stop.
+Result<std::string> wait_for_endpoint(ChildProcess& daemon);
+
 // A program of ours: beside this one, or where the build leaves it in `folder`.
 std::string find_own_program(const std::string& folder, const std::string& name);
 

@@ -6,11 +6,8 @@
 #include <array>
 #include <chrono>
 #include <system_error>
-#include <thread>
 #include <utility>
 
-#include "cli/process.h"
-#include "core/base/clock.h"
 #include "core/base/file.h"
 #include "core/data/make.h"
 #include "core/link/allow_list.h"
@@ -207,10 +204,9 @@ Status DemoFederation::write_coordinator_settings() const {
 }
 
 Status DemoFederation::write_agent_settings(std::uint32_t agent) const {
-  TRIBUTARY_ASSIGN(const std::string where, endpoint());
   const std::string settings = fmt::format(
       kAgentSettings, fmt::arg("folder", folder_.string()), fmt::arg("id", id_of(agent)),
-      fmt::arg("endpoint", where), fmt::arg("coordinator_key", coordinator_key_),
+      fmt::arg("endpoint", endpoint_), fmt::arg("coordinator_key", coordinator_key_),
       fmt::arg("shard", agent), fmt::arg("shards", plan_.agents),
       fmt::arg("skew", fmt::format("{:.6f}", plan_.skew)));
   TRIBUTARY_TRY(write_text(folder_ / (id_of(agent) + ".trace"),
@@ -238,27 +234,8 @@ Status DemoFederation::start_coordinator() {
     command.push_back(setting);
   }
   TRIBUTARY_ASSIGN(coordinator_, ChildProcess::start(command, path("coordinator.log")));
-  const SystemClock clock;
-  const auto give_up_at = clock.now() + seconds(30);
-  while (stop_signal() == 0 && clock.now() < give_up_at) {
-    TRIBUTARY_TRY(coordinator_->check_running());
-    if (endpoint().ok()) return {};
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  if (stop_signal() != 0) return Status(StatusCode::cancelled, {.what = "the coordinator's start"});
-  return trouble("the coordinator", "it to listen within 30 s", coordinator_->last_words(),
-                 "read " + path("coordinator.log"));
-}
-
-// As the log tells it: the system has picked the port.
-Result<std::string> DemoFederation::endpoint() const {
-  const std::string log = coordinator_->log_text();
-  const std::size_t at = log.find("endpoint=tcp://");
-  if (at == log.npos || log.find('\n', at) == log.npos) {
-    return Status(StatusCode::not_found, {.what = "the coordinator's endpoint"});
-  }
-  const std::size_t begin = log.find("tcp://", at);
-  return log.substr(begin, log.find_first_of("\" \n", begin) - begin);
+  TRIBUTARY_ASSIGN(endpoint_, wait_for_endpoint(*coordinator_));
+  return {};
 }
 
 Result<bool> DemoFederation::ended() {

@@ -64,11 +64,11 @@ class DemoFederation {
   Status write_coordinator_settings() const;
   Status write_agent_settings(std::uint32_t agent) const;
   Status start_coordinator();
-  Result<std::string> endpoint() const;
 
   const DemoPlan plan_;
   const std::filesystem::path folder_;
   std::string coordinator_key_;
+  std::string endpoint_;  // of the coordinator
   std::unique_ptr<ChildProcess> coordinator_;
   std::vector<std::unique_ptr<ChildProcess>> agents_;
 };

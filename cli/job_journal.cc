@@ -52,6 +52,18 @@ Option run_option(std::string& run_file) {
           .accept = accept_file(run_file)};
 }
 
+Option job_option(std::string& job) {
+  return {.name = "JOB",
+          .value_name = "JOB",
+          .help = "its name, or its number",
+          .accept =
+              [&job](const std::string& value) {
+                job = value;
+                return Status();
+              },
+          .required = true};
+}
+
 bool JobInJournal::over() const {
   return record.state == wire::JobState::finished || record.state == wire::JobState::stopped;
 }

@@ -17,6 +17,8 @@ namespace tributary {
 // Which coordinator is meant: --run FILE, or TRIBUTARY_RUN, or the installed one's.
 Option run_option(std::string& run_file);
 std::string usual_run_file();
+// JOB, by its place: a name or a number.
+Option job_option(std::string& job);
 
 struct JobInJournal {
   JobRecord record;

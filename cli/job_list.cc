@@ -154,16 +154,7 @@ Command job_show_command() {
               "examples:\n"
               "  tributary job show digits\n"
               "  tributary job show digits --json",
-          .options = {{.name = "JOB",
-                       .value_name = "JOB",
-                       .help = "its name, or its number",
-                       .accept =
-                           [options](const std::string& value) {
-                             options->job = value;
-                             return Status();
-                           },
-                       .required = true},
-                      run_option(options->run_file)},
+          .options = {job_option(options->job), run_option(options->run_file)},
           .run = [options](World&) { return show(*options); }};
 }
 

@@ -78,16 +78,7 @@ Command job_watch_command() {
               "examples:\n"
               "  tributary job watch digits\n"
               "  tributary job watch digits --json    # waits, and says how it ended",
-          .options = {{.name = "JOB",
-                       .value_name = "JOB",
-                       .help = "its name, or its number",
-                       .accept =
-                           [options](const std::string& value) {
-                             options->job = value;
-                             return Status();
-                           },
-                       .required = true},
-                      run_option(options->run_file)},
+          .options = {job_option(options->job), run_option(options->run_file)},
           .run = [options](World& world) { return watch(*options, world); }};
 }
 
