@@ -89,7 +89,7 @@ struct Shared {
   const Clock& clock;
   std::shared_ptr<LinkContext> context;
   std::shared_ptr<SharedReplica> replica;      // null: each has its own
-  std::array<SharedFloats, kUpdates> updates;  // then
+  std::array<std::shared_ptr<FloatVector>, kUpdates> updates;  // then
   Arrivals arrivals;
   std::unique_ptr<Metrics> metrics;
 };
@@ -167,8 +167,9 @@ Status LoadAgent::open() {
 
 LoopParts LoadAgent::wiring() {
   return {.handle =
-              [this](TimeNs now, const Event& event) {
-                return light_ ? handle_light(now, event) : machine_->handle(now, event);
+              [this](TimeNs now, Event event) {
+                return light_ ? handle_light(now, event)
+                              : machine_->handle(now, std::move(event));
               },
           .next_wakeup_ns =
               [this] { return light_ ? light_->next_wakeup_ns() : machine_->next_wakeup_ns(); },
@@ -292,7 +293,7 @@ Result<LoadReport> run_load(const LoadOptions& options, const Clock& clock,
   for (std::size_t i = 0; i < kUpdates && !shared.replica; ++i) {
     FloatVector update(options.parameters);
     fill_synthetic_update(i, "load", 1, update);
-    shared.updates[i] = std::make_shared<const FloatVector>(std::move(update));
+    shared.updates[i] = std::make_shared<FloatVector>(std::move(update));
   }
   const std::size_t threads = std::clamp<std::size_t>(options.threads, 1, agents);
   TRIBUTARY_ASSIGN(auto shares, make_agents(shared, threads));

@@ -63,7 +63,7 @@ class AgentDaemon {
 
  private:
   Status open_link();
-  Actions handle(TimeNs now, const Event& event);
+  Actions handle(TimeNs now, Event event);
   void carry_out(Action& action);
   void store(StoreAgent& wanted);
   void stored(const AgentRecordToStore& record);
@@ -141,7 +141,7 @@ Status AgentDaemon::open() {
   TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
   TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
   loop_ = std::make_unique<MachineLoop>(
-      LoopParts{.handle = [this](TimeNs now, const Event& event) { return handle(now, event); },
+      LoopParts{.handle = [this](TimeNs now, Event event) { return handle(now, std::move(event)); },
                 .next_wakeup_ns = [this] { return machine_->next_wakeup_ns(); },
                 .carry_out = [this](Action& action) { carry_out(action); },
                 .one_peer = true,
@@ -186,16 +186,16 @@ Status AgentDaemon::open_link() {
   return {};
 }
 
-Actions AgentDaemon::handle(TimeNs now, const Event& event) {
+Actions AgentDaemon::handle(TimeNs now, Event event) {
   if (const auto* shutdown = std::get_if<Shutdown>(&event)) {
     stopping_ = true;
     stop_at_ns_ = now + settings_.common.stop_grace_ms * kNsPerMs;
     log_->info(kComponent, "stopping", {{"reason", shutdown->reason}});
     ignore_error(tell_service_manager("STOPPING=1"));
   }
-  if (!auditor_) return machine_->handle(now, event);
+  if (!auditor_) return machine_->handle(now, std::move(event));
   auditor_->before(event);
-  Actions actions = machine_->handle(now, event);
+  Actions actions = machine_->handle(now, std::move(event));
   auditor_->after(actions, *machine_);
   conservation_error_ = auditor_->error_max().value_or(-1);
   return actions;
@@ -225,9 +225,10 @@ void AgentDaemon::carry_out(Action& action) {
 }
 
 void AgentDaemon::store(StoreAgent& wanted) {
-  journal_thread_->post([this, wanted = std::move(wanted)] {
+  journal_thread_->post([this, wanted = std::move(wanted)]() mutable {
     Status status = journal_->store(wanted.record);
     if (status.ok()) stored(wanted.record);
+    wanted.record = {};  // the machine changes in place what nobody else holds
     loop_->post(Stored{.token = wanted.token, .status = std::move(status)});
   });
 }
@@ -338,7 +339,7 @@ void AgentDaemon::train(const Train& wanted) {
     }
     loop_->post(
         UpdateReady{.token = wanted.token,
-                    .update = std::make_shared<const FloatVector>(std::move(trained->update)),
+                    .update = std::make_shared<FloatVector>(std::move(trained->update)),
                     .loss = trained->loss,
                     .examples = trained->examples,
                     .local_steps = trained->local_steps,

@@ -274,12 +274,13 @@ void Agent::Impl::on(const Shutdown& event) {
       out_);
 }
 
-Actions Agent::Impl::handle(TimeNs now, const Event& event) {
+Actions Agent::Impl::handle(TimeNs now, Event& event) {
   now_ = std::max(now_, now);
   out_.clear();
   if (finished_) return {};
-  std::visit([this](const auto& one) { on(one); }, event);
+  std::visit([this](auto& one) { on(one); }, event);
   look_after_connection();
+  take_waiting_update();
   try_next_plan();
   fetch();
   pump_payloads();
@@ -310,7 +311,7 @@ Result<std::unique_ptr<Agent>> Agent::make(AgentConfig config, AgentState state)
   return std::unique_ptr<Agent>(new Agent(std::move(impl)));
 }
 
-Actions Agent::handle(TimeNs now, const Event& event) { return impl_->handle(now, event); }
+Actions Agent::handle(TimeNs now, Event event) { return impl_->handle(now, event); }
 TimeNs Agent::next_wakeup_ns() const { return impl_->next_wakeup_ns(); }
 bool Agent::idle() const {
   return impl_->store_.empty() && (!impl_->talk_ || impl_->talk_->unanswered() == 0);
@@ -358,7 +359,10 @@ std::uint64_t Agent::state_hash() const {
     add(undecided.id.round);
     add(undecided.id.attempt);
     for (const ContributionPart& part : undecided.parts) {
-      checksum.update(bytes_of(std::span<const float>(*part.if_committed)));
+      add(part.values);
+      if (part.if_committed) {
+        checksum.update(bytes_of(std::span<const float>(*part.if_committed)));
+      }
     }
   }
   return checksum.finish64();

@@ -42,7 +42,7 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  Actions handle(TimeNs now, const Event& event);
+  Actions handle(TimeNs now, Event event);
 
   TimeNs next_wakeup_ns() const;
   bool idle() const;

@@ -32,7 +32,7 @@ class Agent::Impl {
   explicit Impl(AgentConfig config) : config_(std::move(config)) {}
 
   Status restore(AgentState state);
-  Actions handle(TimeNs now, const Event& event);
+  Actions handle(TimeNs now, Event& event);
   TimeNs next_wakeup_ns() const;
 
   AgentConfig config_;
@@ -57,7 +57,7 @@ class Agent::Impl {
   std::unique_ptr<ModelRule> rule_;
   std::uint64_t version_ = 0;
   std::uint64_t model_hash_ = 0;
-  SharedFloats model_;  // null: none yet
+  std::shared_ptr<FloatVector> model_;  // null: none yet; a commit changes it in place
   ResidualAccount residual_;
   CodecShelf codecs_;
   EncoderShelf encoders_;
@@ -74,6 +74,8 @@ class Agent::Impl {
     std::shared_ptr<const RoundPlan> plan;
   };
   std::optional<Training> training_;
+  // Of training_: waits until the residual is stored that it is to be added to.
+  std::optional<UpdateReady> waiting_update_;
   SharedFloats update_;  // of the last round, where a codec does not conserve
   Token last_token_ = 0;
   struct Measured {
@@ -99,7 +101,7 @@ class Agent::Impl {
   void on(const PeerDisconnected& event);
   void on(const Tick&) {}
   void on(const Stored& event) { store_.stored(now_, event, out_); }
-  void on(const UpdateReady& event);
+  void on(UpdateReady& event);
   void on(const UpdateFailed& event);
   void on(const RoundLoaded&) { not_for_us("round_loaded"); }
   void on(const SubmitJob&) { not_for_us("submit_job"); }
@@ -146,12 +148,14 @@ class Agent::Impl {
   void close_round();
   void start_work();
   void train();
-  void take_update(const Training& training, const UpdateReady& event);
+  void trained(UpdateReady& event);
+  void take_waiting_update();
+  void take_update(const Training& training, UpdateReady& event);
   void save_late_update(const RoundKey& id);
   void encode_all();
   void encode(std::uint32_t bucket);
   Status encode_stage(const PlannedBucket& bucket, BucketWork& work, std::uint32_t stage);
-  std::span<const float> input_of(const PlannedBucket& bucket) const;
+  std::span<const float> input_of(const PlannedBucket& bucket);
   void save_contributions();
   void send(AgentRound::LastPayloads&& payloads);
   void withdraw(wire::AbortReason reason, const Status& status);
@@ -165,7 +169,8 @@ class Agent::Impl {
   bool has_everything(const wire::RoundOutcomeT& outcome);
   void apply_commit(const wire::RoundOutcomeT& outcome);
   Status apply_outcome(const wire::RoundOutcomeT& outcome, FloatVector& model);
-  void committed(SharedFloats model, std::uint64_t hash);
+  void committed(std::uint64_t hash);
+  void lose_model();
   void send_applied(const RoundKey& id, std::uint64_t hash);
   Bitmap contributed(const wire::RoundOutcomeT& outcome) const;
   void settle_encoders(const wire::RoundOutcomeT& outcome, const Bitmap& counted);

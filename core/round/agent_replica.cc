@@ -34,25 +34,27 @@ Status Agent::Impl::restore(AgentState state) {
     return {};
   }
   const ReplicaRecord& replica = *state.replica;
-  if (!replica.residual || replica.residual->size() != job_->values()) {
+  if (replica.residual && replica.residual->size() != job_->values()) {
     return corrupt("residual of the agent's journal", fmt::format("{} values", job_->values()),
                    "another number");
   }
   for (const UndecidedRound& round : state.undecided) {
     for (const ContributionPart& part : round.parts) {
-      if (part.if_committed && part.first_value <= job_->values() &&
-          part.if_committed->size() <= job_->values() - part.first_value) {
+      if (part.first_value <= job_->values() &&
+          part.values <= job_->values() - part.first_value &&
+          (!part.if_committed || part.if_committed->size() == part.values)) {
         continue;
       }
       return corrupt("contribution in the agent's journal", "values of the model", "others");
     }
   }
-  residual_ = ResidualAccount(replica, std::move(state.undecided));
+  residual_ = ResidualAccount(job_->values(), replica, std::move(state.undecided));
   version_ = replica.model_version;
   model_hash_ = replica.model_hash;
   const bool intact = replica.model && replica.model->size() == job_->values() &&
                       model_hash_of(*replica.model) == replica.model_hash;
-  if (intact) model_ = replica.model;  // without one, the coordinator sends it again
+  // Without one, the coordinator sends it again.
+  if (intact) model_ = std::make_shared<FloatVector>(*replica.model);
   if (intact && replica.rule_state) TRIBUTARY_TRY(rule_->restore(*replica.rule_state));
   return {};
 }

@@ -22,7 +22,7 @@ void Agent::Impl::report() {
   talk_->ask(
       now_,
       [key = round_->key(), member = *round_->member(), measured = measured_, version = version_,
-       hash = model_hash_, norm = norm_of(residual_.run(0, job_->values()))] {
+       hash = model_hash_, norm = residual_.norm()] {
         wire::ReportT report;
         report.id = std::make_unique<wire::RoundId>(wire_id(key));
         report.agent_index = member;

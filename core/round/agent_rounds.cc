@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/checksum.h"
+#include "core/base/copy_on_write.h"
 #include "core/codec/error_feedback.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
@@ -139,8 +140,21 @@ void Agent::Impl::on(const UpdateFailed& event) {
   }
 }
 
-void Agent::Impl::on(const UpdateReady& event) {
+void Agent::Impl::on(UpdateReady& event) {
   if (!training_ || training_->token != event.token) return;
+  if (store_.empty() || !residual_.held()) return trained(event);
+  waiting_update_ = std::move(event);
+}
+
+// Nothing can be sent before the residual is stored: waiting costs no time, and saves its copy.
+void Agent::Impl::take_waiting_update() {
+  if (!waiting_update_ || (!store_.empty() && residual_.held())) return;
+  UpdateReady update = std::move(*waiting_update_);
+  waiting_update_.reset();
+  if (training_ && training_->token == update.token) trained(update);
+}
+
+void Agent::Impl::trained(UpdateReady& event) {
   const Training training = *std::exchange(training_, std::nullopt);
   const RoundKey id = training.plan->key();
   const bool in_time = round_ && round_->rank() && round_->key().round == id.round;
@@ -169,27 +183,29 @@ void Agent::Impl::on(const UpdateReady& event) {
 
 // The residual takes it whole, before anything of it is sent. What belongs to a codec that does not
 // conserve stays outside: it is sent as it is, or not at all.
-void Agent::Impl::take_update(const Training& training, const UpdateReady& event) {
+void Agent::Impl::take_update(const Training& training, UpdateReady& event) {
   const auto weight = static_cast<float>(training.plan->wire().weight);
-  std::uint64_t at = 0;
-  const std::span<const float> update(*event.update);
-  for (const PlannedBucket& bucket : training.plan->buckets()) {
-    if (bucket.keeps_residual()) continue;
-    residual_.add(at, update.subspan(at, bucket.first_value - at), weight);
-    at = bucket.first_value + bucket.values;
+  const double update_norm = norm_of(*event.update);
+  if (training.plan->conserves()) {
+    residual_.add(std::move(event.update), weight);
+  } else {
+    std::uint64_t at = 0;
+    const std::span<const float> update(*event.update);
+    for (const PlannedBucket& bucket : training.plan->buckets()) {
+      if (bucket.keeps_residual()) continue;
+      residual_.add(at, update.subspan(at, bucket.first_value - at), weight);
+      at = bucket.first_value + bucket.values;
+    }
+    residual_.add(at, update.subspan(at), weight);
+    for (float& value : own(event.update)) value *= weight;
+    update_ = std::move(event.update);
   }
-  residual_.add(at, update.subspan(at), weight);
   residual_.took_update(training.plan->key().round);
-  if (!training.plan->conserves()) {
-    auto weighted = std::make_shared<FloatVector>(*event.update);
-    for (float& value : *weighted) value *= weight;
-    update_ = std::move(weighted);
-  }
   measured_ = {.loss = event.loss,
                .examples = event.examples,
                .local_steps = event.local_steps,
                .compute_s = event.compute_s,
-               .update_norm = norm_of(update),
+               .update_norm = update_norm,
                .bytes_up = 0,
                .bytes_down = 0,
                .metrics = event.metrics};
@@ -223,7 +239,7 @@ void Agent::Impl::withdraw(wire::AbortReason reason, const Status& status) {
 
 // --- contributing ------------------------------------------------------------------------------
 
-std::span<const float> Agent::Impl::input_of(const PlannedBucket& bucket) const {
+std::span<const float> Agent::Impl::input_of(const PlannedBucket& bucket) {
   if (bucket.keeps_residual()) return residual_.run(bucket.first_value, bucket.values);
   return std::span<const float>(*update_).subspan(bucket.first_value, bucket.values);
 }
@@ -270,16 +286,18 @@ Status Agent::Impl::encode_stage(const PlannedBucket& bucket, BucketWork& work,
     round_->outgoing.add(bucket.index, stage, CutPayload(std::move(shared), bucket.part_bytes));
     return {};
   }
-  ContributionPart part{
-      .bucket = bucket.index, .first_value = bucket.first_value, .if_committed = nullptr};
+  ContributionPart part{.bucket = bucket.index,
+                        .first_value = bucket.first_value,
+                        .values = bucket.values,
+                        .if_committed = nullptr};
   if (bucket.keeps_residual()) {
-    auto left = std::make_shared<FloatVector>(bucket.values, 0.0f);
     if (bucket.keeps_error()) {
+      auto left = std::make_shared<FloatVector>(bucket.values);
       scratch_.resize(bucket.values);
       TRIBUTARY_TRY(bucket.codec->decode(call, *shared, scratch_));
       keep_residual(input, scratch_, *left);
+      part.if_committed = std::move(left);
     }
-    part.if_committed = std::move(left);
     residual_.open(round_->key(), *round_->member(), part);
     round_->unsaved.push_back(std::move(part));
   }
@@ -503,10 +521,9 @@ Status Agent::Impl::apply_outcome(const wire::RoundOutcomeT& outcome, FloatVecto
 }
 
 void Agent::Impl::apply_commit(const wire::RoundOutcomeT& outcome) {
-  auto model = std::make_shared<FloatVector>(*model_);
   Status status;
   if (commit_->previous_hash == model_hash_) {
-    status = apply_outcome(outcome, *model);
+    status = apply_outcome(outcome, own(model_));
   } else {
     status =
         Status(StatusCode::mismatch, {.what = "model before the commit",
@@ -514,21 +531,27 @@ void Agent::Impl::apply_commit(const wire::RoundOutcomeT& outcome) {
                                       .got = fmt::format("{:016x}", model_hash_),
                                       .remedy = {}});
   }
-  const std::uint64_t hash = model_hash_of(*model);
+  const std::uint64_t hash = model_hash_of(*model_);
   if (!status.ok() || hash != commit_->model_hash) {
     note(LogLevel::error, "replica_diverged", "mismatch",
          status.ok() ? "the model after the commit is another" : status.text());
+    lose_model();
     return request_transfer(wire::TransferReason::diverged);
   }
   const Bitmap counted = contributed(outcome);
   settle_encoders(outcome, counted);
   residual_.settle(round_->key(), counted);
-  committed(std::move(model), hash);
+  committed(hash);
 }
 
-void Agent::Impl::committed(SharedFloats model, std::uint64_t hash) {
+// It is neither that of its version nor that of the next: what is in memory of it is of no use.
+void Agent::Impl::lose_model() {
+  model_.reset();
+  commit_.reset();
+}
+
+void Agent::Impl::committed(std::uint64_t hash) {
   const RoundKey id = round_->key();
-  model_ = std::move(model);
   model_hash_ = hash;
   version_ = id.round;
   residual_.belongs_to(version_);

@@ -70,10 +70,11 @@ struct AgentMetric {
   double value = 0;
 };
 
-// The answer to Train. The update is as long as the model.
+// The answer to Train. The update is as long as the model, and is the machine's from then on: it is
+// changed in place unless somebody else still holds it.
 struct UpdateReady {
   Token token = 0;
-  SharedFloats update;
+  std::shared_ptr<FloatVector> update;
   double loss = 0;
   std::uint64_t examples = 0;
   std::uint32_t local_steps = 0;

@@ -113,6 +113,7 @@ class Federation {
     ASSERT_TRUE(made.ok()) << made.status().text();
     ride.agent = std::move(*made);
     ride.updates.resize(ride.agent->updates_taken());
+    ride.offered = nullptr;
     ride.peer = ++peers_;
     agent_of_peer_[ride.peer] = i;
     act_agent(i, Tick{});
@@ -223,7 +224,7 @@ class Federation {
         }
       }
       ASSERT_TRUE(ride.agent->undecided().empty());
-      subtract(balance, 0, *ride.agent->residual());
+      if (const SharedFloats held = ride.agent->residual()) subtract(balance, 0, *held);
     }
     if (const SharedFloats held = coordinator_->aggregator_residual()) subtract(balance, 0, *held);
     for (const CommitRecord& commit : journal_.commits()) subtract_commit(balance, commit);
@@ -249,6 +250,7 @@ class Federation {
     TimeNs tick_at = kNever;
     std::uint64_t session = 0;
     std::vector<SharedFloats> updates;  // those that count, in order
+    SharedFloats offered;               // the agent may still take it
     std::uint64_t given = 0;
   };
   struct Happening {
@@ -327,6 +329,10 @@ class Federation {
     if (options_.before_event) options_.before_event(i, event);
     Actions actions = ride.agent->handle(now_, event);
     if (options_.after_event) options_.after_event(i, actions, *ride.agent);
+    // Before its actions: acting on them may already end the round.
+    if (ride.agent->updates_taken() > ride.updates.size() && ride.offered) {
+      ride.updates.push_back(std::exchange(ride.offered, nullptr));
+    }
     for (Action& action : actions) carry_out_agent(i, action);
     const TimeNs due = ride.agent->next_wakeup_ns();
     if (due == kNever || due >= ride.tick_at) return;
@@ -432,16 +438,13 @@ class Federation {
       (*update)[v] = static_cast<float>(number - 128) / 64.0f;
     }
     if (twist) twist(i, *update);
-    const std::uint64_t before = ride.agent->updates_taken();
-    // Before the event: acting on it may already end the round.
-    ride.updates.push_back(update);
+    ride.offered = std::make_shared<const FloatVector>(*update);
     act_agent(i, UpdateReady{.token = token,
                              .update = update,
                              .loss = 1,
                              .examples = options_.examples_of ? options_.examples_of(i) : 10,
                              .local_steps = 1,
                              .compute_s = 0.005});
-    if (ride.agent->updates_taken() == before) ride.updates.pop_back();
   }
 
   void subtract(std::vector<double>& balance, std::uint64_t first,

@@ -173,7 +173,7 @@ class Room {
       }
       if (const auto* train = std::get_if<Train>(&action)) {
         tell_agent(i, UpdateReady{.token = train->token,
-                                  .update = std::make_shared<const FloatVector>(
+                                  .update = std::make_shared<FloatVector>(
                                       train->model->size(), 0.25f)});
       }
     }

@@ -195,7 +195,7 @@ struct ReplicaRecord {
   std::uint64_t model_hash = 0;
   SharedFloats model;
   SharedBytes rule_state;
-  SharedFloats residual;
+  SharedFloats residual;  // null: zeros
   ResidualStamp residual_stamp;
   std::vector<RoundKey> undecided;
 };
@@ -205,7 +205,8 @@ struct ReplicaRecord {
 struct ContributionPart {
   std::uint32_t bucket = 0;
   std::uint64_t first_value = 0;
-  SharedFloats if_committed;
+  std::uint64_t values = 0;
+  SharedFloats if_committed;  // null: zeros, for everything was given away
 };
 
 // Stored before any payload of a last stage is sent. Adds its parts to those of the same round; a

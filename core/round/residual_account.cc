@@ -3,32 +3,54 @@
 #include <algorithm>
 #include <utility>
 
-namespace tributary {
+#include "core/base/copy_on_write.h"
 
-ResidualAccount::ResidualAccount(const ReplicaRecord& record, std::vector<UndecidedRound> undecided)
-    : values_(std::make_shared<FloatVector>(*record.residual)),
+namespace tributary {
+namespace {
+
+void add_weighted(std::span<float> residual, std::span<const float> update, float weight) {
+  for (std::size_t i = 0; i < update.size(); ++i) residual[i] += weight * update[i];
+}
+
+}  // namespace
+
+ResidualAccount::ResidualAccount(std::uint64_t values, const ReplicaRecord& record,
+                                 std::vector<UndecidedRound> undecided)
+    : count_(values),
+      values_(record.residual ? std::make_shared<FloatVector>(*record.residual) : nullptr),
       stamp_(record.residual_stamp),
       undecided_(std::move(undecided)) {}
 
-FloatVector& ResidualAccount::own() {
-  if (values_.use_count() > 1) values_ = std::make_shared<FloatVector>(*values_);
-  return *values_;
+FloatVector& ResidualAccount::ours() {
+  if (!values_) values_ = std::make_shared<FloatVector>(count_, 0.0f);
+  return own(values_);
 }
 
 void ResidualAccount::add(std::uint64_t first, std::span<const float> update, float weight) {
-  const auto add_to = [&](std::span<float> residual, std::span<const float> more) {
-    for (std::size_t i = 0; i < more.size(); ++i) residual[i] += weight * more[i];
-  };
-  add_to(std::span(own()).subspan(first, update.size()), update);
+  if (update.empty()) return;
+  add_weighted(std::span(ours()).subspan(first, update.size()), update, weight);
+  add_to_undecided(first, update, weight);
+}
+
+void ResidualAccount::add(std::shared_ptr<FloatVector> update, float weight) {
+  if (values_) return add(0, *update, weight);
+  add_to_undecided(0, *update, weight);
+  values_ = std::move(update);
+  if (weight == 1) return;
+  for (float& value : own(values_)) value *= weight;
+}
+
+void ResidualAccount::add_to_undecided(std::uint64_t first, std::span<const float> update,
+                                       float weight) {
   for (UndecidedRound& round : undecided_) {
     for (ContributionPart& part : round.parts) {
       const std::uint64_t from = std::max(part.first_value, first);
-      const std::uint64_t to =
-          std::min(part.first_value + part.if_committed->size(), first + update.size());
+      const std::uint64_t to = std::min(part.first_value + part.values, first + update.size());
       if (from >= to) continue;
-      auto changed = std::make_shared<FloatVector>(*part.if_committed);
-      add_to(std::span(*changed).subspan(from - part.first_value),
-             update.subspan(from - first, to - from));
+      auto changed = part.if_committed ? std::make_shared<FloatVector>(*part.if_committed)
+                                       : std::make_shared<FloatVector>(part.values, 0.0f);
+      add_weighted(std::span(*changed).subspan(from - part.first_value),
+                   update.subspan(from - first, to - from), weight);
       part.if_committed = std::move(changed);
     }
   }
@@ -36,9 +58,9 @@ void ResidualAccount::add(std::uint64_t first, std::span<const float> update, fl
 
 void ResidualAccount::rescale_to(double learning_rate, bool gradient) {
   const double old = std::exchange(stamp_.learning_rate, learning_rate);
-  if (!gradient || old == 0 || learning_rate == 0 || old == learning_rate) return;
+  if (!values_ || !gradient || old == 0 || learning_rate == 0 || old == learning_rate) return;
   const auto factor = static_cast<float>(old / learning_rate);
-  for (float& value : own()) value *= factor;
+  for (float& value : own(values_)) value *= factor;
 }
 
 void ResidualAccount::open(const RoundKey& id, std::uint32_t agent_index, ContributionPart part) {
@@ -55,14 +77,25 @@ const UndecidedRound* ResidualAccount::find(const RoundKey& id) const {
   return found == undecided_.end() ? nullptr : &*found;
 }
 
-void ResidualAccount::settle(const RoundKey& id, const Bitmap& contributed) {
-  if (const UndecidedRound* round = find(id)) {
-    for (const ContributionPart& part : round->parts) {
-      if (!contributed.test(part.bucket)) continue;
-      std::ranges::copy(*part.if_committed,
-                        own().begin() + static_cast<std::ptrdiff_t>(part.first_value));
+void ResidualAccount::settle_parts(const UndecidedRound& round, const Bitmap& contributed) {
+  std::uint64_t given_away = 0;
+  for (const ContributionPart& part : round.parts) {
+    if (contributed.test(part.bucket) && !part.if_committed) given_away += part.values;
+  }
+  if (given_away == count_) return values_.reset();
+  for (const ContributionPart& part : round.parts) {
+    if (!contributed.test(part.bucket)) continue;
+    const std::span<float> bucket = std::span(ours()).subspan(part.first_value, part.values);
+    if (part.if_committed) {
+      std::ranges::copy(*part.if_committed, bucket.begin());
+    } else {
+      std::ranges::fill(bucket, 0.0f);
     }
   }
+}
+
+void ResidualAccount::settle(const RoundKey& id, const Bitmap& contributed) {
+  if (const UndecidedRound* round = find(id)) settle_parts(*round, contributed);
   std::erase_if(undecided_, [&](const UndecidedRound& r) { return r.id.round <= id.round; });
 }
 

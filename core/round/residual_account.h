@@ -11,27 +11,35 @@
 #include "core/base/bytes.h"
 #include "core/round/bitmap.h"
 #include "core/round/records.h"
+#include "core/update/norm.h"
 
 namespace tributary {
 
 class ResidualAccount {
  public:
   ResidualAccount() = default;
-  explicit ResidualAccount(std::uint64_t values)
-      : values_(std::make_shared<FloatVector>(values, 0.0f)) {}
-  ResidualAccount(const ReplicaRecord& record, std::vector<UndecidedRound> undecided);
+  // Of a model of so many values: nothing yet, which takes no memory.
+  explicit ResidualAccount(std::uint64_t values) : count_(values) {}
+  ResidualAccount(std::uint64_t values, const ReplicaRecord& record,
+                  std::vector<UndecidedRound> undecided);
 
-  bool empty() const { return !values_; }
-  // As it is now: later changes leave it alone.
+  // As it is now: later changes leave it alone. Null: zeros.
   SharedFloats shared() const { return values_; }
-  std::span<const float> run(std::uint64_t first, std::uint64_t count) const {
+  std::span<const float> run(std::uint64_t first, std::uint64_t count) {
+    if (!values_) values_ = std::make_shared<FloatVector>(count_, 0.0f);
     return std::span<const float>(*values_).subspan(first, count);
   }
+  // Whether somebody else holds the values, such as a record that is being stored: to change them
+  // would take a copy.
+  bool held() const { return values_ && values_.use_count() > 1; }
+  double norm() const { return values_ ? norm_of(*values_) : 0; }
   const ResidualStamp& stamp() const { return stamp_; }
   const std::vector<UndecidedRound>& undecided() const { return undecided_; }
 
   // residual += weight * update, in both outcomes of what is open.
   void add(std::uint64_t first, std::span<const float> update, float weight);
+  // The same with an update of the whole model, which becomes the residual where there was none.
+  void add(std::shared_ptr<FloatVector> update, float weight);
   void took_update(std::uint64_t round) {
     ++stamp_.updates_taken;
     stamp_.update_round = round;
@@ -51,9 +59,12 @@ class ResidualAccount {
   const UndecidedRound* find(const RoundKey& id) const;
 
  private:
-  FloatVector& own();
+  FloatVector& ours();
+  void settle_parts(const UndecidedRound& round, const Bitmap& contributed);
+  void add_to_undecided(std::uint64_t first, std::span<const float> update, float weight);
 
-  std::shared_ptr<FloatVector> values_;
+  std::uint64_t count_ = 0;
+  std::shared_ptr<FloatVector> values_;  // null: zeros
   ResidualStamp stamp_;
   std::vector<UndecidedRound> undecided_;
 };

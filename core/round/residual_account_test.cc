@@ -20,7 +20,19 @@ ResidualAccount with_update() {
 }
 
 ContributionPart part(std::uint32_t bucket, std::uint64_t first, SharedFloats values) {
-  return {.bucket = bucket, .first_value = first, .if_committed = std::move(values)};
+  return {.bucket = bucket,
+          .first_value = first,
+          .values = values->size(),
+          .if_committed = std::move(values)};
+}
+
+// Of a codec that loses nothing.
+ContributionPart everything(std::uint32_t bucket, std::uint64_t first, std::uint64_t values) {
+  return {.bucket = bucket, .first_value = first, .values = values, .if_committed = nullptr};
+}
+
+std::shared_ptr<FloatVector> update_of(std::initializer_list<float> values) {
+  return std::make_shared<FloatVector>(values);
 }
 
 Bitmap only(std::uint32_t bucket) {
@@ -67,6 +79,46 @@ TEST(ResidualAccount, WhatWasSharedStaysAsItWas) {
   account.add(0, more, 1);
   EXPECT_EQ(*before, (FloatVector{1, 2, 3, 4}));
   EXPECT_EQ(*account.shared(), (FloatVector{2, 3, 4, 5}));
+}
+
+TEST(ResidualAccount, WhereNothingIsLeftNothingIsHeld) {
+  ResidualAccount account(4);
+  EXPECT_EQ(account.shared(), nullptr);
+  EXPECT_EQ(account.norm(), 0);
+  account.add(update_of({1, 2, 3, 4}), 2);
+  EXPECT_EQ(*account.shared(), (FloatVector{2, 4, 6, 8}));
+  account.open(kRound, 0, everything(0, 0, 2));
+  account.open(kRound, 0, everything(1, 2, 2));
+  Bitmap both = only(0);
+  both.set(1);
+  account.settle(kRound, both);
+  EXPECT_EQ(account.shared(), nullptr);
+}
+
+TEST(ResidualAccount, BucketThatDoesNotCountIsHeldOn) {
+  ResidualAccount account(4);
+  account.add(update_of({1, 2, 3, 4}), 1);
+  account.open(kRound, 0, everything(0, 0, 2));
+  account.open(kRound, 0, everything(1, 2, 2));
+  account.settle(kRound, only(1));
+  EXPECT_EQ(*account.shared(), (FloatVector{1, 2, 0, 0}));
+}
+
+TEST(ResidualAccount, LateUpdateIsLeftWhereEverythingWasGivenAway) {
+  ResidualAccount account(4);
+  account.add(update_of({1, 2, 3, 4}), 1);
+  account.open(kRound, 0, everything(1, 2, 2));
+  account.add(update_of({1, 1, 1, 1}), 2);
+  account.settle(kRound, only(1));
+  EXPECT_EQ(*account.shared(), (FloatVector{3, 4, 2, 2}));
+}
+
+TEST(ResidualAccount, UpdateThatSomebodyHoldsIsLeftAlone) {
+  ResidualAccount account(2);
+  const std::shared_ptr<FloatVector> update = update_of({1, 2});
+  account.add(update, 2);
+  EXPECT_EQ(*update, (FloatVector{1, 2}));
+  EXPECT_EQ(*account.shared(), (FloatVector{2, 4}));
 }
 
 TEST(ResidualAccount, LearningRateRescalesGradientsAlone) {

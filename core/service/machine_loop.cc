@@ -24,8 +24,8 @@ Result<bool> MachineLoop::turn(TimeNs deadline) {
   return anything || event.has_value();
 }
 
-void MachineLoop::feed(const Event& event) {
-  for (Action& action : parts_.handle(now(), event)) carry_out(action);
+void MachineLoop::feed(Event event) {
+  for (Action& action : parts_.handle(now(), std::move(event))) carry_out(action);
 }
 
 void MachineLoop::post(Event event) {
@@ -45,7 +45,7 @@ bool MachineLoop::take_posted() {
     posted.swap(posted_);
     any_posted_ = false;
   }
-  for (const Event& event : posted) feed(event);
+  for (Event& event : posted) feed(std::move(event));
   return true;
 }
 

@@ -29,7 +29,7 @@ inline SharedSlice shared_slice(PayloadSlice slice) {
 
 // Either machine, and how it is wired.
 struct LoopParts {
-  std::function<Actions(TimeNs now, const Event& event)> handle;
+  std::function<Actions(TimeNs now, Event event)> handle;
   std::function<TimeNs()> next_wakeup_ns;
   // Everything but Send, ClosePeer and Note. Must not call the loop.
   std::function<void(Action& action)> carry_out;
@@ -48,7 +48,7 @@ class MachineLoop {
 
   // Waits until something happens or `deadline` has come, and sees to it. False: nothing did.
   Result<bool> turn(TimeNs deadline);
-  void feed(const Event& event);
+  void feed(Event event);
 
   void post(Event event);
   TimeNs now() const { return parts_.clock.now().count(); }

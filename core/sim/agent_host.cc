@@ -15,7 +15,7 @@ constexpr std::uint64_t kBufferedFixedBytes = 1u << 20;
 
 }  // namespace
 
-SharedFloats dyadic_update(std::uint64_t seed, std::uint32_t agent, std::uint64_t round,
+std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent, std::uint64_t round,
                            std::size_t values) {
   auto update = std::make_shared<FloatVector>(values);
   Draws draws(seed ^ round << 20, DrawUse::training, agent);
@@ -123,7 +123,7 @@ void AgentHost::train(const Train& wanted) {
           .token = token,
           .status = Status(StatusCode::unavailable, {.what = "training", .got = "no result"})});
     }
-    SharedFloats update = dyadic_update(room_.seed, index_, round, values);
+    std::shared_ptr<FloatVector> update = dyadic_update(room_.seed, index_, round, values);
     room_.ledger.account(index_).offer(update);
     handle(UpdateReady{.token = token,
                        .update = std::move(update),

@@ -13,7 +13,7 @@ namespace {
 // Nearly all of it is long values, which want large pages, and which are overwritten each round:
 // the longer the log, the more often a page is overwritten in it before it is copied.
 const DatabaseOptions kSettings = {
-    .exclusive = true, .page_bytes = 16u << 10, .log_bytes = 64u << 20};
+    .exclusive = true, .page_bytes = 16u << 10, .log_bytes = 64u << 20, .cache_bytes = 1u << 20};
 
 // The blobs of one record, of which any may be missing.
 class BlobList {
@@ -124,8 +124,9 @@ Status AgentJournal::put(const ContributionRecord& record) {
   if (record.residual) TRIBUTARY_TRY(put_residual(record.residual_stamp, blobs.next()));
   for (const ContributionPart& part : record.parts) {
     TRIBUTARY_TRY(database().run(
-        "REPLACE INTO parts (undecided, bucket, first_value, if_committed) VALUES (?, ?, ?, ?)",
-        row, part.bucket, part.first_value, blobs.next()));
+        "REPLACE INTO parts (undecided, bucket, first_value, value_count, if_committed) "
+        "VALUES (?, ?, ?, ?, ?)",
+        row, part.bucket, part.first_value, part.values, blobs.next()));
   }
   return {};
 }
@@ -277,13 +278,15 @@ Result<std::vector<UndecidedRound>> AgentJournal::restore_undecided() {
 
 Status AgentJournal::restore_parts(std::uint64_t row, UndecidedRound& round) {
   return database().each(
-      "SELECT bucket, first_value, if_committed FROM parts WHERE undecided = ? ORDER BY bucket",
+      "SELECT bucket, first_value, value_count, if_committed FROM parts WHERE undecided = ? "
+      "ORDER BY bucket",
       [&](Rows& columns) -> Status {
         ContributionPart& part = round.parts.emplace_back();
         std::optional<BlobId> blob;
-        TRIBUTARY_TRY(columns.read(part.bucket, part.first_value, blob));
+        TRIBUTARY_TRY(columns.read(part.bucket, part.first_value, part.values, blob));
         if (blob) {
           TRIBUTARY_ASSIGN(part.if_committed, blobs_.read_floats(*blob));
+          part.values = part.if_committed->size();  // older journals do not say it
         }
         return {};
       },

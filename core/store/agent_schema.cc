@@ -58,7 +58,10 @@ CREATE TABLE parts (
 
 const std::string kVersion1 =
     std::string(kRunsTable) + std::string(kBlobTables) + std::string(kTables);
-const std::array<std::string_view, 1> kSteps = {kVersion1};
+// A bucket of which nothing is left has no blob, and its size stands here.
+constexpr std::string_view kVersion2 =
+    "ALTER TABLE parts ADD COLUMN value_count INTEGER NOT NULL DEFAULT 0;";
+const std::array<std::string_view, 2> kSteps = {kVersion1, kVersion2};
 
 }  // namespace
 

@@ -98,7 +98,8 @@ inline std::string described(const AgentState& state) {
     out += fmt::format("undecided {} as {}\n", text(round.id), round.agent_index);
     for (const ContributionPart& part : round.parts) {
       out += fmt::format("  bucket {} at {}: {}\n", part.bucket, part.first_value,
-                         described(part.if_committed));
+                         part.if_committed ? described(part.if_committed)
+                                           : fmt::format("{} zeros", part.values));
     }
   }
   return out;

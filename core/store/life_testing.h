@@ -259,7 +259,9 @@ class AgentLife {
       if (draws_.one_in(3)) continue;
       record.parts.push_back({.bucket = bucket,
                               .first_value = bucket * values_ / 4,
-                              .if_committed = draws_.floats(values_ / 4)});
+                              .values = values_ / 4,
+                              .if_committed =
+                                  draws_.one_in(4) ? nullptr : draws_.floats(values_ / 4)});
     }
     return record;
   }
