@@ -88,7 +88,7 @@ struct Shared {
   const LoadOptions& options;
   const Clock& clock;
   std::shared_ptr<LinkContext> context;
-  std::shared_ptr<SharedReplica> replica;      // null: each has its own
+  std::shared_ptr<SharedReplica> replica;                      // null: each has its own
   std::array<std::shared_ptr<FloatVector>, kUpdates> updates;  // then
   Arrivals arrivals;
   std::unique_ptr<Metrics> metrics;
@@ -168,8 +168,7 @@ Status LoadAgent::open() {
 LoopParts LoadAgent::wiring() {
   return {.handle =
               [this](TimeNs now, Event event) {
-                return light_ ? handle_light(now, event)
-                              : machine_->handle(now, std::move(event));
+                return light_ ? handle_light(now, event) : machine_->handle(now, std::move(event));
               },
           .next_wakeup_ns =
               [this] { return light_ ? light_->next_wakeup_ns() : machine_->next_wakeup_ns(); },

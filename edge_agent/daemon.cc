@@ -337,14 +337,13 @@ void AgentDaemon::train(const Train& wanted) {
     if (const double error = conservation_error_; error >= 0) {
       metrics.push_back({.name = "conservation_error", .value = error});
     }
-    loop_->post(
-        UpdateReady{.token = wanted.token,
-                    .update = std::make_shared<FloatVector>(std::move(trained->update)),
-                    .loss = trained->loss,
-                    .examples = trained->examples,
-                    .local_steps = trained->local_steps,
-                    .compute_s = static_cast<double>(loop_->now() - began_at) / 1e9,
-                    .metrics = std::move(metrics)});
+    loop_->post(UpdateReady{.token = wanted.token,
+                            .update = std::make_shared<FloatVector>(std::move(trained->update)),
+                            .loss = trained->loss,
+                            .examples = trained->examples,
+                            .local_steps = trained->local_steps,
+                            .compute_s = static_cast<double>(loop_->now() - began_at) / 1e9,
+                            .metrics = std::move(metrics)});
   });
 }
 

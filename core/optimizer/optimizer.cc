@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/base/copy_on_write.h"
 #include "core/update/update_vector.h"
 
 namespace tributary {
@@ -105,9 +106,8 @@ std::span<float> Optimizer::moment(unsigned which) const {
 }
 
 void Optimizer::own() {
-  if (state_ && state_.use_count() == 1) return;
   if (state_) {
-    state_ = std::make_shared<Bytes>(*state_);
+    tributary::own(state_);
     return;
   }
   state_ = std::make_shared<Bytes>(state_bytes());

@@ -40,8 +40,7 @@ Status Agent::Impl::restore(AgentState state) {
   }
   for (const UndecidedRound& round : state.undecided) {
     for (const ContributionPart& part : round.parts) {
-      if (part.first_value <= job_->values() &&
-          part.values <= job_->values() - part.first_value &&
+      if (part.first_value <= job_->values() && part.values <= job_->values() - part.first_value &&
           (!part.if_committed || part.if_committed->size() == part.values)) {
         continue;
       }

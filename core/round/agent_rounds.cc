@@ -110,7 +110,9 @@ void Agent::Impl::receive_abort(const wire::Abort& abort) {
 // --- training ----------------------------------------------------------------------------------
 
 void Agent::Impl::start_work() {
-  if (!round_ || !round_->rank() || round_->working || round_->withdrawn || training_) return;
+  if (!round_ || !model_ || !round_->rank() || round_->working || round_->withdrawn || training_) {
+    return;
+  }
   const bool has_update = residual_.stamp().update_round == round_->key().round;
   if (!has_update || (!round_->plan().conserves() && !update_)) return train();
   round_->working = true;

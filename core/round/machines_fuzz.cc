@@ -172,9 +172,9 @@ class Room {
         tell_agent(i, Stored{.token = store->token, .status = {}});
       }
       if (const auto* train = std::get_if<Train>(&action)) {
-        tell_agent(i, UpdateReady{.token = train->token,
-                                  .update = std::make_shared<FloatVector>(
-                                      train->model->size(), 0.25f)});
+        tell_agent(
+            i, UpdateReady{.token = train->token,
+                           .update = std::make_shared<FloatVector>(train->model->size(), 0.25f)});
       }
     }
   }

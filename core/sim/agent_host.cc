@@ -15,8 +15,8 @@ constexpr std::uint64_t kBufferedFixedBytes = 1u << 20;
 
 }  // namespace
 
-std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent, std::uint64_t round,
-                           std::size_t values) {
+std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent,
+                                           std::uint64_t round, std::size_t values) {
   auto update = std::make_shared<FloatVector>(values);
   Draws draws(seed ^ round << 20, DrawUse::training, agent);
   for (std::size_t i = 0; i < values; i += 8) {

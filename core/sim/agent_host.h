@@ -61,7 +61,7 @@ class AgentHost final : public Host, public Receiver {
 
 // Multiples of 2^-10 between -1/8 and 1/8, so that sums of them are exact; a function of its
 // arguments.
-std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent, std::uint64_t round,
-                           std::size_t values);
+std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent,
+                                           std::uint64_t round, std::size_t values);
 
 }  // namespace tributary

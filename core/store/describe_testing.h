@@ -97,9 +97,9 @@ inline std::string described(const AgentState& state) {
   for (const UndecidedRound& round : state.undecided) {
     out += fmt::format("undecided {} as {}\n", text(round.id), round.agent_index);
     for (const ContributionPart& part : round.parts) {
-      out += fmt::format("  bucket {} at {}: {}\n", part.bucket, part.first_value,
-                         part.if_committed ? described(part.if_committed)
-                                           : fmt::format("{} zeros", part.values));
+      out += fmt::format(
+          "  bucket {} at {}: {}\n", part.bucket, part.first_value,
+          part.if_committed ? described(part.if_committed) : fmt::format("{} zeros", part.values));
     }
   }
   return out;

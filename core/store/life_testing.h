@@ -257,11 +257,11 @@ class AgentLife {
     const std::uint32_t buckets = 1 + draws_.below(4);
     for (std::uint32_t bucket = 0; bucket < buckets; ++bucket) {
       if (draws_.one_in(3)) continue;
-      record.parts.push_back({.bucket = bucket,
-                              .first_value = bucket * values_ / 4,
-                              .values = values_ / 4,
-                              .if_committed =
-                                  draws_.one_in(4) ? nullptr : draws_.floats(values_ / 4)});
+      record.parts.push_back(
+          {.bucket = bucket,
+           .first_value = bucket * values_ / 4,
+           .values = values_ / 4,
+           .if_committed = draws_.one_in(4) ? nullptr : draws_.floats(values_ / 4)});
     }
     return record;
   }

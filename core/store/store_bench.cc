@@ -83,11 +83,10 @@ class AgentCase {
     ContributionRecord contribution;
     contribution.id = {1, ++turn_, 1, 0};
     contribution.residual = data_->floats[2 + turn_ % 2];
-    contribution.parts.push_back(
-        {.bucket = 0,
-         .first_value = 0,
-         .values = data_->floats[4 + turn_ % 2]->size(),
-         .if_committed = data_->floats[4 + turn_ % 2]});
+    contribution.parts.push_back({.bucket = 0,
+                                  .first_value = 0,
+                                  .values = data_->floats[4 + turn_ % 2]->size(),
+                                  .if_committed = data_->floats[4 + turn_ % 2]});
     note(contribution);
     store_replica(data_->floats[4 + turn_ % 2]);
   }
