@@ -139,6 +139,7 @@ Status AgentDaemon::open() {
 
   AgentConfig config = settings_.machine;
   TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
+  config.stopwatch = [this] { return clock_.now().count(); };
   TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
   loop_ = std::make_unique<MachineLoop>(
       LoopParts{.handle = [this](TimeNs now, Event event) { return handle(now, std::move(event)); },

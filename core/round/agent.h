@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,6 +34,8 @@ struct AgentConfig {
   std::uint64_t model_bytes_max = 64ull << 30;
 
   Execution execution = {};
+  // Time as it passes within a call, to tell how long encoding takes. Null: it is not measured.
+  std::function<TimeNs()> stopwatch = nullptr;
 };
 
 class Agent {

@@ -84,11 +84,16 @@ class Agent::Impl {
     std::uint32_t local_steps = 0;
     double compute_s = 0;
     double update_norm = 0;
-    std::uint64_t bytes_up = 0;
-    std::uint64_t bytes_down = 0;
     std::vector<AgentMetric> metrics = {};
   };
   Measured measured_;
+  // A round is reported on when its payloads are made: what comes after is told with the next one.
+  struct RoundBefore {
+    std::uint64_t bytes_up = 0;
+    std::uint64_t bytes_down = 0;
+    double wait_s = 0;
+  };
+  RoundBefore before_;
 
   // --- transfer ---
   std::optional<AgentDownload> download_;
@@ -154,6 +159,7 @@ class Agent::Impl {
   void save_late_update(const RoundKey& id);
   void encode_all();
   void encode(std::uint32_t bucket);
+  void encode_stages(std::uint32_t bucket);
   Status encode_stage(const PlannedBucket& bucket, BucketWork& work, std::uint32_t stage);
   std::span<const float> input_of(const PlannedBucket& bucket);
   void save_contributions();

@@ -19,10 +19,12 @@ void Agent::Impl::report() {
     if (work.encoded < bucket.stages() && work.combined.size() < bucket.stages()) return;
   }
   round_->reported = true;
+  round_->reported_at_ns = now_;
   talk_->ask(
       now_,
       [key = round_->key(), member = *round_->member(), measured = measured_, version = version_,
-       hash = model_hash_, norm = residual_.norm()] {
+       hash = model_hash_, norm = residual_.norm(), before = before_,
+       encode_s = static_cast<double>(round_->encode_ns) / 1e9] {
         wire::ReportT report;
         report.id = std::make_unique<wire::RoundId>(wire_id(key));
         report.agent_index = member;
@@ -34,8 +36,10 @@ void Agent::Impl::report() {
         report.compute_s = std::max(measured.compute_s, 0.0);
         report.update_norm = std::isfinite(measured.update_norm) ? measured.update_norm : 0;
         report.residual_norm = std::isfinite(norm) ? norm : 0;
-        report.bytes_up = measured.bytes_up;
-        report.bytes_down = measured.bytes_down;
+        report.encode_s = encode_s;
+        report.wait_s = before.wait_s;
+        report.bytes_up = before.bytes_up;
+        report.bytes_down = before.bytes_down;
         for (const AgentMetric& metric : measured.metrics) {
           if (!std::isfinite(metric.value)) continue;
           auto measure = std::make_unique<wire::MeasureT>();

@@ -79,6 +79,10 @@ class AgentRound {
   bool working = false;  // its update is there, and is being encoded
   bool withdrawn = false;
   bool reported = false;
+  TimeNs reported_at_ns = 0;
+  TimeNs encode_ns = 0;
+  std::uint64_t bytes_up = 0;  // of payloads, also those that were sent again
+  std::uint64_t bytes_down = 0;
   bool residual_stored = false;
   bool saving = false;  // a ContributionRecord is on its way
   // Of the last stage, by bucket.

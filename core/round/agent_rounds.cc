@@ -208,8 +208,6 @@ void Agent::Impl::take_update(const Training& training, UpdateReady& event) {
                .local_steps = event.local_steps,
                .compute_s = event.compute_s,
                .update_norm = update_norm,
-               .bytes_up = 0,
-               .bytes_down = 0,
                .metrics = event.metrics};
 }
 
@@ -256,8 +254,15 @@ void Agent::Impl::encode_all() {
   }
 }
 
-// As many stages as can be encoded by what has come back.
 void Agent::Impl::encode(std::uint32_t number) {
+  if (!config_.stopwatch) return encode_stages(number);
+  const TimeNs began_at = config_.stopwatch();
+  encode_stages(number);
+  round_->encode_ns += config_.stopwatch() - began_at;
+}
+
+// As many as can be encoded by what has come back.
+void Agent::Impl::encode_stages(std::uint32_t number) {
   const PlannedBucket& bucket = round_->plan().buckets()[number];
   BucketWork& work = round_->work()[number];
   while (!work.failed && work.encoded < bucket.stages() && work.encoded <= work.combined.size() &&
@@ -347,7 +352,7 @@ void Agent::Impl::pump_payloads() {
       [this](std::uint32_t bucket, std::uint32_t stage, const CutPayload& payload,
              std::uint32_t part) {
         const RoundKey& key = round_->key();
-        measured_.bytes_up += payload.layout().size(part);
+        round_->bytes_up += payload.layout().size(part);
         if (stage < round_->plan().buckets()[bucket].last_stage()) {
           wire::PreliminaryT wire;
           wire.part = payload.describe(key, bucket, stage, part);
@@ -384,7 +389,7 @@ void Agent::Impl::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan p
     // Of a round that is over here, or that has not begun: what is lacking later is asked for.
     return note(LogLevel::debug, "payload_late", "wrong_epoch", text(key));
   }
-  measured_.bytes_down += payload.size();
+  round_->bytes_down += payload.size();
   const std::uint32_t bucket = aggregate.part()->bucket();
   const Result<bool> whole = round_->take(*aggregate.part(), payload);
   if (!whole.ok()) return refuse_frame(name(whole.status().code()), whole.status().text());
@@ -554,6 +559,10 @@ void Agent::Impl::lose_model() {
 
 void Agent::Impl::committed(std::uint64_t hash) {
   const RoundKey id = round_->key();
+  const TimeNs waited = round_->reported ? now_ - round_->reported_at_ns : 0;
+  before_ = {.bytes_up = round_->bytes_up,
+             .bytes_down = round_->bytes_down,
+             .wait_s = static_cast<double>(waited) / 1e9};
   model_hash_ = hash;
   version_ = id.round;
   residual_.belongs_to(version_);

@@ -109,6 +109,7 @@ class Federation {
     config.incarnation = options_.seed * 1000 + i * 100 + ride.life + 1;
     config.hello_timeout_ms = 50;
     config.hello_timeout_max_ms = 400;
+    config.stopwatch = [this] { return stopwatch_ += kNsPerMs; };
     Result<std::unique_ptr<Agent>> made = Agent::make(config, ride.journal.state);
     ASSERT_TRUE(made.ok()) << made.status().text();
     ride.agent = std::move(*made);
@@ -514,6 +515,7 @@ class Federation {
 
   Options options_;
   std::shared_ptr<LayerMap> map_;
+  TimeNs stopwatch_ = 0;  // goes on whenever somebody looks
   TimeNs now_ = 0;
   std::uint64_t under_way_bytes_ = 0;  // of payloads, to the coordinator
   std::uint64_t incoming_bytes_peak_ = 0;

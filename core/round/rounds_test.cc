@@ -53,6 +53,32 @@ TEST_P(RoundsWithCodec, LossyChannel) {
   federation.expect_conserved(GetParam().tolerance);
 }
 
+// On a perfect channel nothing is sent up twice: both sides count the same bytes.
+TEST(RoundsWithReports, TellWhereTimeAndBytesWent) {
+  Federation federation(options_for("fp32"));
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  const std::vector<CommitRecord>& commits = federation.journal().commits();
+  std::size_t compared = 0;
+  for (const CommitRecord& commit : commits) {
+    for (const AgentRoundRecord& report : commit.reports) {
+      EXPECT_GT(report.encode_s, 0);
+      const auto before = std::ranges::find_if(commits, [&](const CommitRecord& earlier) {
+        return earlier.round.id.round + 1 == report.id.round;
+      });
+      if (before == commits.end()) continue;
+      ++compared;
+      const RoundRecord& round = before->round;
+      EXPECT_GT(report.bytes_up, federation.values() * sizeof(float));
+      EXPECT_EQ(report.bytes_up * round.members, round.bytes_up);
+      EXPECT_GT(report.bytes_down, federation.values() * sizeof(float));
+      EXPECT_LE(report.bytes_down * round.members, round.bytes_down) << "asked for again, late";
+      EXPECT_GT(report.wait_s, 0);
+      EXPECT_LT(report.wait_s, 2);
+    }
+  }
+  EXPECT_GT(compared, 0u);
+}
+
 // What an optimizer remembers is part of the replica: it survives crashes and transfers.
 TEST(RoundsWithOptimizer, ReplicasStayIdenticalThroughCrashes) {
   for (const auto kind : {wire::OptimizerKind::momentum, wire::OptimizerKind::adam}) {
