@@ -310,7 +310,7 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
   evaluate(reading.job, reading.round);
 }
 
-// What all connections have carried since the round before: frames and payloads, retries included.
+// What all connections have carried since the round before, retries and other jobs included.
 void CoordinatorDaemon::count_wire_bytes(const Reading& round) {
   const LinkCounters counters = hub_->counters();
   const auto keep = [&](std::string_view name, std::uint64_t now, std::uint64_t& before) {
@@ -318,8 +318,8 @@ void CoordinatorDaemon::count_wire_bytes(const Reading& round) {
     chronicle_.metric(
         {.name = name, .value = static_cast<double>(more), .job = round.job, .round = round.round});
   };
-  keep("wire_bytes_up", counters.bytes_in, wire_bytes_in_);
-  keep("wire_bytes_down", counters.bytes_out, wire_bytes_out_);
+  keep("wire_bytes_up", counters.wire_bytes_in, wire_bytes_in_);
+  keep("wire_bytes_down", counters.wire_bytes_out, wire_bytes_out_);
 }
 
 // Every so many rounds as the job says, and the last model always.
