@@ -16,7 +16,6 @@
 #include "cli/process.h"
 #include "cli/report/run_json.h"
 #include "cli/text.h"
-#include "core/base/file.h"
 #include "core/codec/registry.h"
 #include "core/store/run_file.h"
 #include "core/train/network_plan.h"
@@ -134,10 +133,7 @@ Result<Answer> demo(const DemoCommand& command, World& world) {
 
 Accept accept_trace(std::optional<LinkTrace>& target) {
   return [&target](const std::string& value) -> Status {
-    constexpr std::uint64_t kTraceBytesMax = 16u << 20;
-    TRIBUTARY_ASSIGN(const Bytes bytes, read_file(value, kTraceBytesMax));
-    TRIBUTARY_ASSIGN(target,
-                     LinkTrace::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    TRIBUTARY_ASSIGN(target, LinkTrace::read(value));
     return {};
   };
 }

@@ -156,10 +156,6 @@ Result<Answer> run(const ExportOptions& options) {
 
 Command job_export_command() {
   const auto options = std::make_shared<ExportOptions>();
-  const auto accept_name = [options](const std::string& value) {
-    options->job = value;
-    return Status();
-  };
   const auto accept_format = [options](const std::string& value) {
     return accept_formats(options->formats, value);
   };
@@ -175,11 +171,7 @@ Command job_export_command() {
           "examples:\n"
           "  tributary job export digits --out digits_model\n"
           "  tributary job export digits --out model --format safetensors,csv --json",
-      .options = {{.name = "JOB",
-                   .value_name = "JOB",
-                   .help = "its name or number",
-                   .accept = accept_name,
-                   .required = true},
+      .options = {job_option(options->job),
                   {.name = "--out",
                    .value_name = "DIR",
                    .help = "where to; the folder is made if it is not there",

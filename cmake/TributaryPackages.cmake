@@ -119,4 +119,14 @@ coordinators to evaluate them."
 endif()
 # The dashboard becomes a package of its own here, where it is built.
 
+if(CMAKE_CROSSCOMPILING)
+  # What a device installs. The libraries are looked for where the compiler found them, and so is
+  # what package each belongs to: the one that is installed here is of another machine.
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+  list(REMOVE_ITEM CPACK_COMPONENTS_ALL tool coordinator)
+  set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_BINARY_DIR}/packaging/cross.cmake")
+  file(CONFIGURE OUTPUT "${CPACK_PROJECT_CONFIG_FILE}" CONTENT
+       "set(SHLIBDEPS_EXECUTABLE env DEB_HOST_ARCH=arm64 dpkg-shlibdeps \"-S${CMAKE_SYSROOT}\")\n")
+endif()
+
 include(CPack)

@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "coordinator/chronicle.h"
 #include "coordinator/control_desk.h"
-#include "coordinator/evaluator.h"
+#include "coordinator/evaluations.h"
+#include "coordinator/link_figures.h"
 #include "core/base/log.h"
 #include "core/link/control.h"
 #include "core/link/hub.h"
@@ -28,7 +26,6 @@
 #include "core/service/stop_signals.h"
 #include "core/service/worker.h"
 #include "core/store/coordinator_journal.h"
-#include "core/train/trainer_metrics.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -52,7 +49,6 @@ class CoordinatorDaemon {
 
  private:
   Status open_link();
-  Status open_evaluator();
   Status open_control();
   Status submit_job(const CoordinatorState& state);
   void carry_out(Action& action);
@@ -60,13 +56,9 @@ class CoordinatorDaemon {
   void load(const LoadRound& wanted);
   void stored(const CoordinatorRecord& record, const Status& status);
   void take_reading(const Reading& reading);
-  void evaluate(std::uint64_t job_number, std::uint64_t version);
-  void take_evaluations();
-  void count_wire_bytes(const Reading& round);
   void on_signal(int signal);
   void export_metrics();
   void gauge(std::string_view name, double value);
-  void count_refusals(const LinkCounters& counters);
   void keep_chronicle();
   void keep(const TelemetryRows& rows);
   bool everything_done();
@@ -84,17 +76,12 @@ class CoordinatorDaemon {
   std::unique_ptr<Hub> hub_;
   std::unique_ptr<Coordinator> machine_;
   std::unique_ptr<MachineLoop> loop_;
-  std::unique_ptr<Worker> journal_thread_;  // ends before the loop that it answers to
-  std::unique_ptr<Evaluator> evaluator_;    // null: no test set here
+  std::unique_ptr<Worker> journal_thread_;    // ends before the loop that it answers to
+  std::unique_ptr<Evaluations> evaluations_;  // null: no test set here
+  std::unique_ptr<LinkFigures> link_figures_;
   std::unique_ptr<ControlDesk> desk_;
   std::unique_ptr<ControlServer> control_;  // ends before the desk
   std::unique_ptr<StopSignals> signals_;
-
-  std::uint64_t wire_bytes_in_ = 0;  // when the last round was published
-  std::uint64_t wire_bytes_out_ = 0;
-
-  std::mutex evaluations_mutex_;
-  std::vector<ModelEvaluation> evaluations_;
 
   Status failed_;
   bool finished_ = false;
@@ -105,10 +92,9 @@ class CoordinatorDaemon {
   TimeNs metrics_at_ns_ = 0;
   std::uint32_t until_gauges_kept_ = 0;
   bool keep_gauges_ = false;
-  std::array<std::uint64_t, kRefusalReasons> refused_{};  // as counted so far
-  std::atomic<bool> keeping_ = false;                     // rows are on their way to the journal:
-  TelemetryRows under_way_;                               // these
-  bool keeping_failed_ = false;                           // the journal's thread
+  std::atomic<bool> keeping_ = false;  // rows are on their way to the journal:
+  TelemetryRows under_way_;            // these
+  bool keeping_failed_ = false;        // the journal's thread
 };
 
 // Whoever still waits for an answer is told that none comes.
@@ -152,7 +138,9 @@ Status CoordinatorDaemon::open() {
                 .clock = clock_,
                 .notes = *notes_});
   journal_thread_ = std::make_unique<Worker>();
-  TRIBUTARY_TRY(open_evaluator());
+  link_figures_ = std::make_unique<LinkFigures>(*metrics_, chronicle_);
+  TRIBUTARY_ASSIGN(evaluations_,
+                   Evaluations::open(settings_.evaluation, {*log_, *metrics_, chronicle_}));
   TRIBUTARY_TRY(open_control());
   TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) { on_signal(signal); }));
   return submit_job(restored);
@@ -178,17 +166,6 @@ Status CoordinatorDaemon::open_link() {
                                    .encrypted = settings_.encrypted,
                                    .limits = limits,
                                    .context = std::move(context)}));
-  return {};
-}
-
-Status CoordinatorDaemon::open_evaluator() {
-  if (settings_.evaluation.training.data.path.empty()) return {};
-  EvaluatorSettings settings = settings_.evaluation;
-  settings.training.agent_id = kComponent;
-  TRIBUTARY_ASSIGN(evaluator_, Evaluator::make(settings, [this](ModelEvaluation evaluation) {
-                     const std::lock_guard lock(evaluations_mutex_);
-                     evaluations_.push_back(std::move(evaluation));
-                   }));
   return {};
 }
 
@@ -305,65 +282,13 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
   if (reading.name != "round_s") return;
   metrics_->count("tributary_rounds_committed_total");
   metrics_->count("tributary_round_s_total", {}, reading.value);
-  count_wire_bytes(reading);
+  link_figures_->round_published(reading, hub_->counters());
   log_->info(kComponent, "round published", {{"round", reading.round}, {"seconds", reading.value}});
-  evaluate(reading.job, reading.round);
-}
-
-// What all connections have carried since the round before: frames and payloads, retries included.
-void CoordinatorDaemon::count_wire_bytes(const Reading& round) {
-  const LinkCounters counters = hub_->counters();
-  const auto keep = [&](std::string_view name, std::uint64_t now, std::uint64_t& before) {
-    const std::uint64_t more = now - std::exchange(before, now);
-    chronicle_.metric(
-        {.name = name, .value = static_cast<double>(more), .job = round.job, .round = round.round});
-  };
-  keep("wire_bytes_up", counters.bytes_in, wire_bytes_in_);
-  keep("wire_bytes_down", counters.bytes_out, wire_bytes_out_);
-}
-
-// Every so many rounds as the job says, and the last model always.
-void CoordinatorDaemon::evaluate(std::uint64_t job_number, std::uint64_t version) {
-  const SharedBytes definition = machine_->definition_of(job_number);
-  if (!evaluator_ || !definition) return;
-  const Result<const wire::Frame*> frame = open_frame(*definition);
-  const wire::Job* job = frame.ok() ? (*frame)->message_as_Job() : nullptr;
-  if (!job) return;
-  const std::uint32_t every = job->evaluate_every_rounds();
-  if (version != job->rounds() && (every == 0 || version % every != 0)) return;
-  evaluator_->evaluate({.job = job->job(),
-                        .version = version,
-                        .definition = definition,
-                        .model = machine_->model_of(job_number)});
-}
-
-void CoordinatorDaemon::take_evaluations() {
-  std::vector<ModelEvaluation> evaluations;
-  {
-    const std::lock_guard lock(evaluations_mutex_);
-    evaluations.swap(evaluations_);
-  }
-  for (const ModelEvaluation& done : evaluations) {
-    if (!done.outcome.ok()) {
-      log_->error(kComponent, "evaluation failed", {{"error", done.outcome.status().text()}});
-      continue;
-    }
-    if (!*done.outcome) {
-      log_->error(kComponent, "evaluation failed",
-                  {{"error", "evaluation.path has no part for testing"}});
-      continue;
-    }
-    const Evaluation& evaluation = **done.outcome;
-    log_->info(kComponent, "evaluated",
-               {{"model_version", done.version},
-                {"loss", evaluation.loss},
-                {"accuracy", evaluation.accuracy},
-                {"examples", evaluation.examples}});
-    for (const AgentMetric& metric : metrics_of(evaluation)) {
-      metrics_->set(fmt::format("tributary_{}", metric.name), metric.value);
-      chronicle_.metric(
-          {.name = metric.name, .value = metric.value, .job = done.job, .round = done.version});
-    }
+  if (evaluations_) {
+    evaluations_->committed({.job = reading.job,
+                             .version = reading.round,
+                             .definition = machine_->definition_of(reading.job),
+                             .model = machine_->model_of(reading.job)});
   }
 }
 
@@ -396,24 +321,12 @@ void CoordinatorDaemon::export_metrics() {
   gauge("link_out_messages", static_cast<double>(counters.messages_out));
   gauge("sends_dropped", static_cast<double>(loop_->sends_dropped()));
   gauge("telemetry_rows_dropped", static_cast<double>(chronicle_.dropped()));
-  count_refusals(counters);
+  link_figures_->count_refusals(counters);
 }
 
 void CoordinatorDaemon::gauge(std::string_view name, double value) {
   metrics_->set(fmt::format("tributary_{}", name), value);
   if (keep_gauges_) chronicle_.metric({.name = name, .value = value});
-}
-
-// The link tells of a flood of refusals only so many; it counts all of them.
-void CoordinatorDaemon::count_refusals(const LinkCounters& counters) {
-  for (std::size_t i = 0; i < kRefusalReasons; ++i) {
-    const std::uint64_t fresh = counters.refused[i] - refused_[i];
-    if (fresh == 0) continue;
-    refused_[i] = counters.refused[i];
-    metrics_->count("tributary_link_refused_total",
-                    {{"reason", std::string(name(static_cast<RefusalReason>(i)))}},
-                    static_cast<double>(fresh));
-  }
 }
 
 // One bundle at a time: while the disk is slow, rows gather until there is no more room for them.
@@ -444,7 +357,7 @@ bool CoordinatorDaemon::everything_done() {
   const bool over = !jobs.empty() && std::ranges::all_of(jobs, [](const Coordinator::JobView& job) {
     return job.state == wire::JobState::finished || job.state == wire::JobState::stopped;
   });
-  if (!over || (evaluator_ && !evaluator_->idle())) return false;
+  if (!over || (evaluations_ && !evaluations_->idle())) return false;
   if (done_since_ns_ == kNever) done_since_ns_ = loop_->now();
   if (loop_->now() - done_since_ns_ >= settings_.common.stop_grace_ms * kNsPerMs) return true;
   const auto version_of = [&](std::uint64_t number) {
@@ -462,7 +375,7 @@ void CoordinatorDaemon::look_around() {
   const TimeNs now = loop_->now();
   if (now < look_at_ns_) return;
   look_at_ns_ = now + kLookEveryNs;
-  take_evaluations();
+  if (evaluations_) evaluations_->tell();
   if (desk_) {
     for (const Event& event : desk_->take()) loop_->feed(event);
   }
@@ -488,10 +401,10 @@ Status CoordinatorDaemon::run() {
   }
   if (desk_) desk_->close();
   control_.reset();
-  evaluator_.reset();      // drops what it is at
+  if (evaluations_) evaluations_->end();
   until_gauges_kept_ = 0;  // what was sent and received in all is kept in any case
   export_metrics();
-  take_evaluations();
+  if (evaluations_) evaluations_->tell();
   journal_thread_.reset();
   if (keeping_) keep(under_way_);  // it did not get to them
   keep(chronicle_.take_all());

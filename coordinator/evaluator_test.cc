@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordinator/job_settings.h"
-#include "core/round/job_model.h"
+#include "coordinator/evaluator_testing.h"
 #include "core/train/training_job.h"
 
 namespace tributary {
@@ -45,19 +44,6 @@ class SlowTrainer final : public Trainer {
   bool first_ = true;
 };
 
-SharedBytes definition(const std::string& loss) {
-  JobSettings job;
-  job.name = "job";
-  job.rounds = 3;
-  job.parameters = 1;
-  job.loss = loss;
-  wire::JobT made = submission(job).value().definition;
-  made.job = 5;
-  made.revision = 1;
-  made.state = wire::JobState::running;
-  return keep_message(std::move(made)).value();
-}
-
 class EvaluatorTest : public testing::Test {
  protected:
   ModelToEvaluate model(std::uint64_t version) {
@@ -76,7 +62,7 @@ class EvaluatorTest : public testing::Test {
 
   std::latch began_{1};
   std::latch go_on_{1};
-  SharedBytes definition_ = definition("cross_entropy");
+  SharedBytes definition_ = evaluator_testing::definition({});
   std::mutex mutex_;
   std::vector<ModelEvaluation> done_;
 };
@@ -105,7 +91,7 @@ TEST_F(EvaluatorTest, AJobThatDoesNotFitIsAnErrorEachTime) {
   go_on_.count_down();
   Evaluator evaluator(std::make_unique<SlowTrainer>(began_, go_on_),
                       [this](ModelEvaluation one) { keep(std::move(one)); });
-  definition_ = definition("mse");
+  definition_ = evaluator_testing::definition({.loss = "mse"});
   for (const std::uint64_t version : {1u, 2u}) {
     evaluator.evaluate(model(version));
     wait_for(evaluator);

@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/link/spoke.h"
 #include "core/link/trace.h"
@@ -176,10 +175,7 @@ Status AgentDaemon::open_link() {
   shape.out.seed = shape.in.seed = seed;
   shape.in.stream = 1;
   if (!settings_.shape_trace.empty()) {
-    constexpr std::uint64_t kTraceBytesMax = 16u << 20;
-    TRIBUTARY_ASSIGN(const Bytes text, read_file(settings_.shape_trace, kTraceBytesMax));
-    TRIBUTARY_ASSIGN(LinkTrace trace,
-                     LinkTrace::parse({reinterpret_cast<const char*>(text.data()), text.size()}));
+    TRIBUTARY_ASSIGN(LinkTrace trace, LinkTrace::read(settings_.shape_trace));
     shape.trace = std::make_shared<const LinkTrace>(std::move(trace));
   }
   shape.out.bytes_per_s = settings_.shape_bytes_per_s;

@@ -64,6 +64,7 @@ class WrongWords(unittest.TestCase):
         self.assert_refused("test --fats", "did you mean '--fast'?")
         self.assert_refused("fuzz --secnds 3", "did you mean '--seconds'?")
         self.assert_refused("package --chekc", "did you mean '--check'?")
+        self.assert_refused("package --amr64", "did you mean '--arm64'?")
         self.assert_refused("setup --bnch", "did you mean '--bench'?")
         self.assert_refused("build --prset", "did you mean '--preset'?")
         self.assert_refused("setup --amr64", "did you mean '--arm64'?")
@@ -71,6 +72,9 @@ class WrongWords(unittest.TestCase):
 
     def test_fast_is_a_tier_of_one_preset(self):
         self.assert_refused("test --fast --preset asan", "--fast goes with the preset dev")
+
+    def test_packages_are_tried_where_they_run(self):
+        self.assert_refused("package --arm64 --check", "no --arm64")
 
     def test_seconds_that_are_none(self):
         self.assert_refused("fuzz --seconds soon", "takes a whole number, not 'soon'")

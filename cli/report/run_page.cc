@@ -149,7 +149,7 @@ std::string tiles_of(const RunFigures& figures) {
     tiles.push_back(
         {.name = "On the wire, all in all",
          .value = text(*figures.wire_bytes_up + *figures.wire_bytes_down),
-         .more = fmt::format("up {}, down {}, counted at the sockets", text(*figures.wire_bytes_up),
+         .more = fmt::format("up {}, down {}, in the streams of TCP", text(*figures.wire_bytes_up),
                              text(*figures.wire_bytes_down))});
   }
   if (!figures.codecs.empty()) {

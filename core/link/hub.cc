@@ -99,6 +99,7 @@ Status ZmqHub::guard() {
 Status ZmqHub::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   const std::string_view route = intake_.route_of(to);
   const std::size_t bytes = frame.size() + payload.size();
+  const std::size_t on_the_wire = wire_bytes(frame.size(), payload.size(), options_.encrypted);
   Status status = no_connection();
   if (!route.empty()) {
     Outbox& outbox = outboxes_.try_emplace(to, options_.limits).first->second;
@@ -111,6 +112,7 @@ Status ZmqHub::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   }
   ++counters_.messages_out;
   counters_.bytes_out += bytes;
+  counters_.wire_bytes_out += on_the_wire;
   return {};
 }
 
@@ -159,6 +161,8 @@ Result<bool> ZmqHub::take_message() {
                     .payload = {}};
   ++counters_.messages_in;
   counters_.bytes_in += taken.parts.frame.size() + taken.parts.payload.size();
+  counters_.wire_bytes_in +=
+      wire_bytes(taken.parts.frame.size(), taken.parts.payload.size(), options_.encrypted);
   if (!taken.parts.payload.empty()) received.payload = shared_from(std::move(parts_[2]));
   message_ = std::move(received);
   return true;

@@ -55,6 +55,11 @@ TEST_P(Links, CarryFramesAndPayloadsBothWays) {
   EXPECT_EQ(hub.link->counters().messages_in, 2u);
   EXPECT_EQ(hub.link->counters().bytes_in, 1'000'011u);
   EXPECT_EQ(spoke.link->counters().bytes_out, 1'000'011u);
+  // Two short parts and one long one.
+  const std::uint64_t on_the_wire = 1'000'011 + 2 + 9 + 2 + (GetParam() ? 3 * 33 : 0);
+  EXPECT_EQ(hub.link->counters().wire_bytes_in, on_the_wire);
+  EXPECT_EQ(spoke.link->counters().wire_bytes_out, on_the_wire);
+  EXPECT_EQ(hub.link->counters().wire_bytes_out, spoke.link->counters().wire_bytes_in);
 }
 
 TEST_P(Links, AnEndIsNoticed) {

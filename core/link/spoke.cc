@@ -123,6 +123,7 @@ void ZmqSpoke::hang_up() {
 
 Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   const std::size_t bytes = frame.size() + payload.size();
+  const std::size_t on_the_wire = wire_bytes(frame.size(), payload.size(), options_.encrypted);
   Status status = no_connection();
   if (state_ == State::connected && to == connection_) {
     status = outbox_->send(dealer_, {}, std::move(frame), std::move(payload));
@@ -133,6 +134,7 @@ Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   }
   ++counters_.messages_out;
   counters_.bytes_out += bytes;
+  counters_.wire_bytes_out += on_the_wire;
   return {};
 }
 
@@ -240,6 +242,8 @@ Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
                     .payload = {}};
   ++counters_.messages_in;
   counters_.bytes_in += parts.frame.size() + parts.payload.size();
+  counters_.wire_bytes_in +=
+      wire_bytes(parts.frame.size(), parts.payload.size(), options_.encrypted);
   if (!parts.payload.empty()) received.payload = shared_from(std::move(parts_[1]));
   if (!first) return std::optional<LinkEvent>(std::move(received));
   message_ = std::move(received);

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/file.h"
+
 namespace tributary {
 namespace {
 
@@ -111,6 +113,11 @@ Result<LinkTrace> LinkTrace::parse(std::string_view text) {
     TRIBUTARY_ASSIGN(steps.emplace_back(), parse_step(line, step));
   }
   return make(std::move(steps));
+}
+
+Result<LinkTrace> LinkTrace::read(const std::string& path) {
+  TRIBUTARY_ASSIGN(const Bytes text, read_file(path, kFileBytesMax));
+  return parse({reinterpret_cast<const char*>(text.data()), text.size()});
 }
 
 const TraceStep& LinkTrace::at(nanoseconds since_beginning) const {

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,9 +29,11 @@ struct TraceStep {
 class LinkTrace {
  public:
   static constexpr std::size_t kStepsMax = 100'000;
+  static constexpr std::uint64_t kFileBytesMax = 16u << 20;
 
   // Errors name the line, from 1 on.
   static Result<LinkTrace> parse(std::string_view text);
+  static Result<LinkTrace> read(const std::string& path);
   static Result<LinkTrace> make(std::vector<TraceStep> steps);
 
   const std::vector<TraceStep>& steps() const { return steps_; }

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace tributary {
@@ -30,6 +32,16 @@ TEST(LinkTrace, StepsAreReadWithUnitsHeaderAndComments) {
                                           .bytes_per_s = 100'000,
                                           .delay = milliseconds(80),
                                           .loss = 0.005}));
+}
+
+TEST(LinkTrace, AFileIsReadAndOneThatIsNotThereNamed) {
+  const std::string path = testing::TempDir() + "tributary_trace_test.csv";
+  std::ofstream(path, std::ios::binary) << kTwoSteps;
+  const Result<LinkTrace> trace = LinkTrace::read(path);
+  ASSERT_TRUE(trace.ok()) << trace.status().text();
+  EXPECT_EQ(trace->steps(), LinkTrace::parse(kTwoSteps)->steps());
+  std::filesystem::remove(path);
+  EXPECT_THAT(LinkTrace::read(path).status().text(), HasSubstr(path));
 }
 
 TEST(LinkTrace, AStepHoldsUntilTheNextAndAfterTheLastItBeginsAgain) {

@@ -14,7 +14,24 @@ Status not_within(std::string what, std::size_t min, std::size_t max, std::size_
                                                .remedy = "send it in parts"});
 }
 
+// CURVE's name of the command, nonce, authenticator and flags (RFC 26, "MESSAGE").
+constexpr std::size_t kCurveBytes = 8 + 8 + 16 + 1;
+// ZMTP's flags, and a length of one byte or of eight (RFC 23).
+constexpr std::size_t kShortPartBytesMax = 255;
+constexpr std::size_t kShortHeaderBytes = 2;
+constexpr std::size_t kLongHeaderBytes = 9;
+
+std::size_t part_bytes(std::size_t bytes, bool encrypted) {
+  const std::size_t sealed = bytes + (encrypted ? kCurveBytes : 0);
+  return sealed + (sealed <= kShortPartBytesMax ? kShortHeaderBytes : kLongHeaderBytes);
+}
+
 }  // namespace
+
+std::size_t wire_bytes(std::size_t frame_bytes, std::size_t payload_bytes, bool encrypted) {
+  const std::size_t frame = part_bytes(frame_bytes, encrypted);
+  return payload_bytes == 0 ? frame : frame + part_bytes(payload_bytes, encrypted);
+}
 
 Status check_caps(const LinkLimits& limits, std::size_t frame_bytes, std::size_t payload_bytes) {
   if (frame_bytes == 0 || frame_bytes > limits.frame_bytes_max) {

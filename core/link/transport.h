@@ -82,8 +82,11 @@ using LinkEvent = std::variant<Connected, Disconnected, Received, Refused, Unrea
 struct LinkCounters {
   std::uint64_t messages_in = 0;
   std::uint64_t messages_out = 0;
-  std::uint64_t bytes_in = 0;  // frames and payloads, without what encryption and TCP add
+  std::uint64_t bytes_in = 0;  // frames and payloads
   std::uint64_t bytes_out = 0;
+  // The same as they are in TCP's streams. Handshakes and keep-alives are in neither.
+  std::uint64_t wire_bytes_in = 0;
+  std::uint64_t wire_bytes_out = 0;
   std::uint64_t connections = 0;  // that there have been
   std::uint64_t sends_refused = 0;
   std::array<std::uint64_t, kRefusalReasons> refused{};
@@ -129,6 +132,9 @@ class Transport {
   virtual const LinkLimits& limits() const = 0;
   virtual LinkCounters counters() const = 0;
 };
+
+// What ZeroMQ, and CURVE where it encrypts, make of a message; docs/wire.md has it in figures.
+std::size_t wire_bytes(std::size_t frame_bytes, std::size_t payload_bytes, bool encrypted);
 
 // What send() says of a message that no queue can ever take, and of a connection that is not there.
 Status check_caps(const LinkLimits& limits, std::size_t frame_bytes, std::size_t payload_bytes);

@@ -44,6 +44,16 @@ std::uint64_t Relay::connections() const {
   return connections_;
 }
 
+std::uint64_t Relay::bytes_up() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_from_[kCaller];
+}
+
+std::uint64_t Relay::bytes_down() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_from_[kTarget];
+}
+
 // The first time at any port, later at the same.
 void Relay::listen() {
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -123,6 +133,7 @@ void Relay::pump(Pair& pair, Side from) {
     const ssize_t got = ::recv(pair.files[from], pipe.waiting.data(), kPipeBytesMax, 0);
     pipe.waiting.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     pipe.sent = 0;
+    bytes_from_[from] += pipe.waiting.size();
     if (got == 0 || (got < 0 && errno != EAGAIN)) pair.over = true;
   }
   if (pipe.empty()) return;

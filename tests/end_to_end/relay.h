@@ -38,6 +38,9 @@ class Relay {
   void heal(bool forget = false);
 
   std::uint64_t connections() const;  // that there have been
+  // What has come from the callers and from the target: of TCP's streams, as the kernel gave it.
+  std::uint64_t bytes_up() const;
+  std::uint64_t bytes_down() const;
 
  private:
   enum Side : std::size_t { kCaller, kTarget };
@@ -72,6 +75,7 @@ class Relay {
   bool down_ = true;
   bool ending_ = false;
   std::uint64_t connections_ = 0;
+  std::array<std::uint64_t, 2> bytes_from_{};
   std::list<Pair> pairs_;
   std::thread thread_;
 };

@@ -1,0 +1,32 @@
+// A job whose models can be evaluated, as the journal has it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "coordinator/job_settings.h"
+#include "core/round/job_model.h"
+
+namespace tributary::evaluator_testing {
+
+struct EvaluatedJob {
+  std::string loss = "cross_entropy";
+  std::uint64_t rounds = 3;
+  std::uint32_t evaluate_every = 0;
+};
+
+inline SharedBytes definition(const EvaluatedJob& wanted) {
+  JobSettings job;
+  job.name = "job";
+  job.rounds = wanted.rounds;
+  job.parameters = 1;
+  job.loss = wanted.loss;
+  job.evaluate_every = wanted.evaluate_every;
+  wire::JobT made = submission(job).value().definition;
+  made.job = 5;
+  made.revision = 1;
+  made.state = wire::JobState::running;
+  return keep_message(std::move(made)).value();
+}
+
+}  // namespace tributary::evaluator_testing

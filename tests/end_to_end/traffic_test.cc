@@ -1,0 +1,122 @@
+// What TCP carries, counted where it comes out of the kernel, is what the journal has of payloads
+// and the framing of docs/wire.md: nothing else is sent.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "core/store/run_file.h"
+#include "tests/end_to_end/federation.h"
+#include "tests/end_to_end/relay.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+constexpr std::uint64_t kAgents = 2;
+constexpr std::uint64_t kRounds = 16;
+constexpr std::uint64_t kValues = 100'000;
+constexpr std::uint64_t kBuckets = 13;  // of 8,192 values at most
+constexpr double kTolerance = 0.03;
+
+struct Traffic {
+  double up = 0;
+  double down = 0;
+};
+
+// The tables of docs/wire.md, "What it costs", under encryption.
+constexpr std::uint64_t part(std::uint64_t bytes) { return bytes + (bytes <= 222 ? 35 : 42); }
+constexpr std::uint64_t kAck = part(72);
+constexpr std::uint64_t kUpdate = part(168);
+constexpr std::uint64_t kAggregate = part(160);
+constexpr std::uint64_t kReceipt = part(120);
+constexpr std::uint64_t kReport = part(192);
+constexpr std::uint64_t kApplied = part(120);
+constexpr std::uint64_t kPlan = part(444 + 20 * kBuckets);
+constexpr std::uint64_t kCommit = part(284 + 28 * kBuckets);
+constexpr std::uint64_t kOfPayload = 42;
+constexpr std::uint64_t kJoinUp = 2'300;
+constexpr std::uint64_t kJoinDown = 2'000;
+constexpr std::uint64_t kModelPartBytes = 256 << 10;
+constexpr std::uint64_t kTransferPart = part(104) + kOfPayload;
+
+Traffic framing() {
+  constexpr std::uint64_t kModelParts = (4 * kValues + kModelPartBytes - 1) / kModelPartBytes;
+  constexpr std::uint64_t kRoundUp =
+      kBuckets * (kUpdate + kOfPayload) + kReport + kApplied + 2 * kAck;
+  constexpr std::uint64_t kRoundDown =
+      kBuckets * (kAggregate + kOfPayload + kReceipt) + kPlan + kCommit + 2 * kAck;
+  return {.up = static_cast<double>(kAgents * (kJoinUp + kRounds * kRoundUp)),
+          .down = static_cast<double>(
+              kAgents * (kJoinDown + kModelParts * kTransferPart + kRounds * kRoundDown))};
+}
+
+class OnTheWire : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    federation_.start_coordinator();
+    const Relay relay(federation_.endpoint());
+    for (std::uint32_t i = 0; i < kAgents; ++i) {
+      federation_.set_for_agent(i, "link.coordinator=" + relay.endpoint());
+      federation_.start_agent(i);
+    }
+    federation_.expect_everybody_ends();
+    ASSERT_EQ(relay.connections(), kAgents) << "nobody has lost a connection";
+    carried_ = {.up = static_cast<double>(relay.bytes_up()),
+                .down = static_cast<double>(relay.bytes_down())};
+    read_journal();
+  }
+
+  void read_journal() {
+    const auto file = RunFile::open(federation_.coordinator_journal());
+    ASSERT_TRUE(file.ok()) << file.status().text();
+    const auto jobs = (*file)->jobs();
+    ASSERT_TRUE(jobs.ok()) << jobs.status().text();
+    const auto rounds = (*file)->rounds(jobs->front().job, 1, kRounds);
+    ASSERT_TRUE(rounds.ok()) << rounds.status().text();
+    ASSERT_EQ(rounds->size(), kRounds);
+    for (const RoundRecord& round : *rounds) {
+      payloads_.up += static_cast<double>(round.bytes_up);
+      payloads_.down += static_cast<double>(round.bytes_down);
+    }
+    for (const auto& [name, sum] :
+         {std::pair{"wire_bytes_up", &journal_.up}, std::pair{"wire_bytes_down", &journal_.down}}) {
+      const auto readings = (*file)->metrics(name, 0, 1'000);
+      ASSERT_TRUE(readings.ok()) << readings.status().text();
+      ASSERT_EQ(readings->size(), kRounds) << name;
+      for (const StoredMetric& reading : *readings) *sum += reading.value;
+    }
+  }
+
+  // Nothing is sent because somebody was slow.
+  Federation federation_{
+      {.agents = kAgents,
+       .rounds = kRounds,
+       .parameters = kValues,
+       .codec = GetParam(),
+       .coordinator_settings = {"job.bucket_values=8192", "heartbeat.interval_ms=30000",
+                                "heartbeat.timeout_ms=90000", "retry.ack_timeout_ms=30000",
+                                "job.deadline_ms=60000"}}};
+  Traffic carried_;   // by TCP, as the kernel gave it to the relay between them
+  Traffic journal_;   // as the coordinator's link has it
+  Traffic payloads_;  // as the rounds have them
+};
+
+TEST_P(OnTheWire, IsThePayloadsAndTheFramingThatIsDocumented) {
+  constexpr double kModels = 4.0 * kValues * kAgents;  // each agent fetches one when it joins
+  const double up = payloads_.up + framing().up;
+  const double down = payloads_.down + kModels + framing().down;
+  EXPECT_NEAR(carried_.up, up, kTolerance * up);
+  EXPECT_NEAR(carried_.down, down, kTolerance * down);
+}
+
+TEST_P(OnTheWire, IsWhatTheJournalSays) {
+  EXPECT_NEAR(journal_.up, carried_.up, kTolerance * carried_.up);
+  EXPECT_NEAR(journal_.down, carried_.down, kTolerance * carried_.down);
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, OnTheWire, testing::Values("fp32", "threelc:s=1.75"),
+                         [](const auto& each) { return each.index == 0 ? "Dense" : "Threelc"; });
+
+}  // namespace
+}  // namespace tributary::end_to_end
