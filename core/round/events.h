@@ -82,6 +82,15 @@ struct UpdateReady {
   std::vector<AgentMetric> metrics = {};
 };
 
+// Before UpdateReady, where the trainer knows it: of the same update, everything from `first_value`
+// on is final. What lies before is still being computed. The last layers are done first, so that
+// they can be sent meanwhile.
+struct UpdatePart {
+  Token token = 0;
+  std::uint64_t first_value = 0;
+  SharedFloats update;  // as long as the model
+};
+
 struct UpdateFailed {
   Token token = 0;
   Status status;
@@ -119,6 +128,6 @@ struct Shutdown {
 };
 
 using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored,
-                           UpdateReady, UpdateFailed, RoundLoaded, SubmitJob, ChangeJob, Shutdown>;
+                           UpdatePart, UpdateReady, UpdateFailed, RoundLoaded, SubmitJob, ChangeJob, Shutdown>;
 
 }  // namespace tributary
