@@ -154,6 +154,7 @@ class Agent::Impl {
   void close_round();
   void start_work();
   void train();
+  bool residual_is_being_stored() const { return !store_.empty() && residual_.held(); }
   bool whole_bucket_in(std::uint64_t first, std::uint64_t end) const;
   void trained(UpdateReady& event);
   void take_waiting_update();

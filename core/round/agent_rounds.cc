@@ -149,14 +149,14 @@ void Agent::Impl::on(const UpdatePart& event) {
   const RoundPlan& plan = *training_->plan;
   const std::uint64_t round = plan.key().round;
   if (!round_ || !round_->rank() || round_->withdrawn || round_->key().round != round) return;
-  if (!plan.conserves() || !round_->plan().conserves() || residual_.held()) return;
+  if (!plan.conserves() || !round_->plan().conserves() || residual_is_being_stored()) return;
   const std::uint64_t missing = residual_.missing(round);
   if (!event.update || event.update->size() != job_->values() || event.first_value == 0 ||
       event.first_value >= missing || !whole_bucket_in(event.first_value, missing)) {
     return;
   }
-  const auto part = std::span<const float>(*event.update)
-                        .subspan(event.first_value, missing - event.first_value);
+  const auto part =
+      std::span<const float>(*event.update).subspan(event.first_value, missing - event.first_value);
   if (first_not_finite(part)) return;
   residual_.add(event.first_value, part, static_cast<float>(plan.wire().weight));
   residual_.took_update(round, event.first_value);
@@ -172,13 +172,13 @@ bool Agent::Impl::whole_bucket_in(std::uint64_t first, std::uint64_t end) const 
 
 void Agent::Impl::on(UpdateReady& event) {
   if (!training_ || training_->token != event.token) return;
-  if (store_.empty() || !residual_.held()) return trained(event);
+  if (!residual_is_being_stored()) return trained(event);
   waiting_update_ = std::move(event);
 }
 
 // Nothing can be sent before the residual is stored: waiting costs no time, and saves its copy.
 void Agent::Impl::take_waiting_update() {
-  if (!waiting_update_ || (!store_.empty() && residual_.held())) return;
+  if (!waiting_update_ || residual_is_being_stored()) return;
   UpdateReady update = std::move(*waiting_update_);
   waiting_update_.reset();
   if (training_ && training_->token == update.token) trained(update);

@@ -127,7 +127,7 @@ struct Shutdown {
   std::string reason;
 };
 
-using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored,
-                           UpdatePart, UpdateReady, UpdateFailed, RoundLoaded, SubmitJob, ChangeJob, Shutdown>;
+using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored, UpdatePart,
+                           UpdateReady, UpdateFailed, RoundLoaded, SubmitJob, ChangeJob, Shutdown>;
 
 }  // namespace tributary
