@@ -20,14 +20,17 @@ std::optional<double> Auditor::error_max() const {
 void Auditor::before(const Event& event) {
   if (const auto* received = std::get_if<FrameReceived>(&event)) {
     note(take_frame(*received));
+  } else if (const auto* part = std::get_if<UpdatePart>(&event)) {
+    offer(part->token, part->update, part->first_value);
   } else if (const auto* ready = std::get_if<UpdateReady>(&event)) {
-    offer(*ready);
+    offer(ready->token, ready->update, 0);
   }
 }
 
 void Auditor::after(const Actions& actions, const Agent& machine) {
   for (const Action& action : actions) note(take_action(action));
   note(compare(machine));
+  missing_ = training_ ? machine.missing_of_update(training_->second.round) : 0;
 }
 
 Status Auditor::take_frame(const FrameReceived& received) {
@@ -167,14 +170,16 @@ Status Auditor::commit_bucket(const AuditedRound& round, const PlannedBucket& bu
   return account_->committed(key, bucket.first_value, std::move(decoded));
 }
 
-void Auditor::offer(const UpdateReady& event) {
-  if (!account_ || !event.update || !training_ || training_->first != event.token) return;
+// What the machine will take of it, if it takes it: what it has not taken yet, from `first` on.
+void Auditor::offer(Token token, const SharedFloats& update, std::uint64_t first) {
+  if (!account_ || !update || !training_ || training_->first != token) return;
+  if (update->size() != job_->values() || first >= missing_) return;
   const auto round = rounds_.find(training_->second);
   const float weight = round == rounds_.end() ? 1 : round->second.weight;
-  if (weight == 1) return account_->offer(event.update);
-  auto weighted = std::make_shared<FloatVector>(*event.update);
-  for (float& value : *weighted) value *= weight;
-  account_->offer(std::move(weighted));
+  if (weight == 1 && first == 0 && missing_ == update->size()) return account_->offer(update);
+  auto taken = std::make_shared<FloatVector>(update->size(), 0.0f);
+  for (std::size_t i = first; i < missing_; ++i) (*taken)[i] = weight * (*update)[i];
+  account_->offer(std::move(taken));
 }
 
 Status Auditor::take_action(const Action& action) {

@@ -54,7 +54,7 @@ class Auditor {
   Status take_commit(const wire::Commit& commit);
   Status decide(const RoundKey& key, const Bitmap& contributed);
   Status commit_bucket(const AuditedRound& round, const PlannedBucket& bucket);
-  void offer(const UpdateReady& event);
+  void offer(Token token, const SharedFloats& update, std::uint64_t first);
   Status take_action(const Action& action);
   Status compare(const Agent& machine);
   void note(Status status);
@@ -65,6 +65,7 @@ class Auditor {
   std::map<RoundKey, AuditedRound> rounds_;         // the last ones
   std::map<std::uint32_t, std::uint32_t> members_;  // this agent's place, by epoch
   std::optional<std::pair<Token, RoundKey>> training_;
+  std::uint64_t missing_ = 0;  // of the update that is being computed: its first values
   double unit_ = 0;            // of the residual, as the machine has it
   std::uint64_t decided_ = 0;  // rounds
   std::uint64_t seen_version_ = UINT64_MAX;

@@ -81,6 +81,14 @@ TEST_F(Audit, WeightsAreAPartOfTheAccount) {
   expect_all_well();
 }
 
+TEST_F(Audit, AnUpdateInPartsIsFollowed) {
+  Options options = options_for("topk:cr=0.2");
+  options.in_parts = true;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  expect_all_well();
+}
+
 TEST_F(Audit, AnUpdateThatTheAgentDidNotGetIsFound) {
   Options options = options_for("topk:cr=0.1");
   seen_ = [](std::uint32_t agent, const Event& event) -> Event {

@@ -318,12 +318,17 @@ void AgentDaemon::train(const Train& wanted) {
       log_->error(kComponent, "cannot train", {{"error", status.text()}});
       return loop_->post(UpdateFailed{.token = wanted.token, .status = std::move(status)});
     }
+    const auto part_ready = [this, token = wanted.token](
+                                std::uint64_t first, const std::shared_ptr<FloatVector>& update) {
+      loop_->post(UpdatePart{.token = token, .first_value = first, .update = update});
+    };
     Result<TrainedUpdate> trained = trainer_->train({.round = wanted.id.round,
                                                      .model = *wanted.model,
                                                      .local_steps = wanted.local_steps,
                                                      .learning_rate = wanted.learning_rate,
                                                      .seed = wanted.seed,
-                                                     .evaluate = wanted.evaluate});
+                                                     .evaluate = wanted.evaluate,
+                                                     .part_ready = part_ready});
     if (!trained.ok()) {
       log_->error(kComponent, "training failed", {{"error", trained.status().text()}});
       return loop_->post(UpdateFailed{.token = wanted.token, .status = trained.status()});
@@ -335,7 +340,7 @@ void AgentDaemon::train(const Train& wanted) {
       metrics.push_back({.name = "conservation_error", .value = error});
     }
     loop_->post(UpdateReady{.token = wanted.token,
-                            .update = std::make_shared<FloatVector>(std::move(trained->update)),
+                            .update = std::move(trained->update),
                             .loss = trained->loss,
                             .examples = trained->examples,
                             .local_steps = trained->local_steps,

@@ -328,6 +328,9 @@ std::uint64_t Agent::model_version() const { return impl_->version_; }
 std::uint64_t Agent::model_hash() const { return impl_->model_hash_; }
 SharedFloats Agent::model() const { return impl_->model_; }
 SharedFloats Agent::residual() const { return impl_->residual_.shared(); }
+std::uint64_t Agent::missing_of_update(std::uint64_t round) const {
+  return impl_->residual_.missing(round);
+}
 double Agent::residual_unit() const { return impl_->residual_.stamp().learning_rate; }
 std::uint64_t Agent::updates_taken() const { return impl_->residual_.stamp().updates_taken; }
 std::vector<UndecidedRound> Agent::undecided() const { return impl_->residual_.undecided(); }

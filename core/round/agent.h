@@ -60,6 +60,8 @@ class Agent {
   std::uint64_t model_hash() const;
   SharedFloats model() const;  // null: none yet
 
+  // How many of the first values of the round's update it has not taken yet.
+  std::uint64_t missing_of_update(std::uint64_t round) const;
   // What this agent has not given away: if every undecided round is decided against it. Null: none.
   SharedFloats residual() const;
   // The learning rate that a gradient's residual is in units of; 0: none yet.

@@ -106,6 +106,7 @@ class Agent::Impl {
   void on(const PeerDisconnected& event);
   void on(const Tick&) {}
   void on(const Stored& event) { store_.stored(now_, event, out_); }
+  void on(const UpdatePart& event);
   void on(UpdateReady& event);
   void on(const UpdateFailed& event);
   void on(const RoundLoaded&) { not_for_us("round_loaded"); }
@@ -153,11 +154,16 @@ class Agent::Impl {
   void close_round();
   void start_work();
   void train();
+  bool residual_is_being_stored() const { return !store_.empty() && residual_.held(); }
+  bool whole_bucket_in(std::uint64_t first, std::uint64_t end) const;
   void trained(UpdateReady& event);
   void take_waiting_update();
   void take_update(const Training& training, UpdateReady& event);
+  void take_beside_residual(const Training& training, std::span<const float> update);
   void save_late_update(const RoundKey& id);
+  bool has_input(const PlannedBucket& bucket) const;
   void encode_all();
+  void encode_ready();
   void encode(std::uint32_t bucket);
   void encode_stages(std::uint32_t bucket);
   Status encode_stage(const PlannedBucket& bucket, BucketWork& work, std::uint32_t stage);

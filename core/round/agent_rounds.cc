@@ -142,15 +142,44 @@ void Agent::Impl::on(const UpdateFailed& event) {
   }
 }
 
+// A part is worth only what sending it earlier brings: where it does not fit, the whole update
+// comes all the same.
+void Agent::Impl::on(const UpdatePart& event) {
+  if (!training_ || training_->token != event.token) return;
+  const RoundPlan& plan = *training_->plan;
+  const std::uint64_t round = plan.key().round;
+  if (!round_ || !round_->rank() || round_->withdrawn || round_->key().round != round) return;
+  if (!plan.conserves() || !round_->plan().conserves() || residual_is_being_stored()) return;
+  if (!residual_.shared()) return;  // beside the gradient it would take a model's memory
+  const std::uint64_t missing = residual_.missing(round);
+  if (!event.update || event.update->size() != job_->values() || event.first_value == 0 ||
+      event.first_value >= missing || !whole_bucket_in(event.first_value, missing)) {
+    return;
+  }
+  const auto part =
+      std::span<const float>(*event.update).subspan(event.first_value, missing - event.first_value);
+  if (first_not_finite(part)) return;
+  residual_.add(event.first_value, part, static_cast<float>(plan.wire().weight));
+  residual_.took_update(round, event.first_value);
+  round_->residual_stored = false;
+  encode_ready();
+}
+
+bool Agent::Impl::whole_bucket_in(std::uint64_t first, std::uint64_t end) const {
+  return std::ranges::any_of(round_->plan().buckets(), [&](const PlannedBucket& bucket) {
+    return bucket.first_value >= first && bucket.first_value < end;
+  });
+}
+
 void Agent::Impl::on(UpdateReady& event) {
   if (!training_ || training_->token != event.token) return;
-  if (store_.empty() || !residual_.held()) return trained(event);
+  if (!residual_is_being_stored()) return trained(event);
   waiting_update_ = std::move(event);
 }
 
 // Nothing can be sent before the residual is stored: waiting costs no time, and saves its copy.
 void Agent::Impl::take_waiting_update() {
-  if (!waiting_update_ || (!store_.empty() && residual_.held())) return;
+  if (!waiting_update_ || residual_is_being_stored()) return;
   UpdateReady update = std::move(*waiting_update_);
   waiting_update_.reset();
   if (training_ && training_->token == update.token) trained(update);
@@ -188,19 +217,17 @@ void Agent::Impl::trained(UpdateReady& event) {
 void Agent::Impl::take_update(const Training& training, UpdateReady& event) {
   const auto weight = static_cast<float>(training.plan->wire().weight);
   const double update_norm = norm_of(*event.update);
-  if (training.plan->conserves()) {
-    residual_.add(std::move(event.update), weight);
-  } else {
-    std::uint64_t at = 0;
-    const std::span<const float> update(*event.update);
-    for (const PlannedBucket& bucket : training.plan->buckets()) {
-      if (bucket.keeps_residual()) continue;
-      residual_.add(at, update.subspan(at, bucket.first_value - at), weight);
-      at = bucket.first_value + bucket.values;
-    }
-    residual_.add(at, update.subspan(at), weight);
-    for (float& value : own(event.update)) value *= weight;
+  const std::uint64_t missing = residual_.missing(training.plan->key().round);
+  if (!training.plan->conserves()) {
+    FloatVector& update = own(event.update);
+    std::fill(update.begin() + static_cast<std::ptrdiff_t>(missing), update.end(), 0.0f);
+    take_beside_residual(training, update);
+    for (float& value : update) value *= weight;
     update_ = std::move(event.update);
+  } else if (missing < job_->values()) {
+    residual_.add(0, std::span<const float>(*event.update).first(missing), weight);
+  } else {
+    residual_.add(std::move(event.update), weight);
   }
   residual_.took_update(training.plan->key().round);
   measured_ = {.loss = event.loss,
@@ -209,6 +236,18 @@ void Agent::Impl::take_update(const Training& training, UpdateReady& event) {
                .compute_s = event.compute_s,
                .update_norm = update_norm,
                .metrics = event.metrics};
+}
+
+// What of the update is for buckets that keep a residual, where others do not.
+void Agent::Impl::take_beside_residual(const Training& training, std::span<const float> update) {
+  const auto weight = static_cast<float>(training.plan->wire().weight);
+  std::uint64_t at = 0;
+  for (const PlannedBucket& bucket : training.plan->buckets()) {
+    if (bucket.keeps_residual()) continue;
+    residual_.add(at, update.subspan(at, bucket.first_value - at), weight);
+    at = bucket.first_value + bucket.values;
+  }
+  residual_.add(at, update.subspan(at), weight);
 }
 
 void Agent::Impl::save_late_update(const RoundKey& id) {
@@ -244,7 +283,22 @@ std::span<const float> Agent::Impl::input_of(const PlannedBucket& bucket) {
   return std::span<const float>(*update_).subspan(bucket.first_value, bucket.values);
 }
 
+bool Agent::Impl::has_input(const PlannedBucket& bucket) const {
+  if (!round_->rank()) return false;
+  return round_->working || (round_->plan().conserves() &&
+                             residual_.missing(round_->key().round) <= bucket.first_value);
+}
+
+// Of an update of which the last part is there.
+void Agent::Impl::encode_ready() {
+  for (const PlannedBucket& bucket : round_->plan().buckets()) {
+    if (has_input(bucket)) encode(bucket.index);
+  }
+  save_contributions();
+}
+
 void Agent::Impl::encode_all() {
+  round_->residual_stored = false;
   for (std::uint32_t i = 0; i < round_->work().size(); ++i) encode(i);
   save_contributions();
   report();
@@ -396,7 +450,7 @@ void Agent::Impl::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan p
   if (!*whole) return ask_for_more(bucket);
   const auto closed = static_cast<std::uint32_t>(round_->work()[bucket].combined.size());
   round_->outgoing.cancel(bucket, closed - 1);
-  if (round_->working && !round_->withdrawn) {
+  if (has_input(round_->plan().buckets()[bucket]) && !round_->withdrawn) {
     encode(bucket);
     save_contributions();
     report();

@@ -27,6 +27,7 @@ class Coordinator::Impl {
   void on(const PeerDisconnected& event);
   void on(const Tick&) {}
   void on(const Stored& event) { desk_.store.stored(desk_.now, event, desk_.out); }
+  void on(const UpdatePart&) { not_for_us("update_part"); }
   void on(const UpdateReady&) { not_for_us("update_ready"); }
   void on(const UpdateFailed&) { not_for_us("update_failed"); }
   void on(const RoundLoaded& event) {

@@ -82,6 +82,15 @@ struct UpdateReady {
   std::vector<AgentMetric> metrics = {};
 };
 
+// Before UpdateReady, where the trainer knows it: of the same update, everything from `first_value`
+// on is final. What lies before is still being computed. The last layers are done first, so that
+// they can be sent meanwhile.
+struct UpdatePart {
+  Token token = 0;
+  std::uint64_t first_value = 0;
+  SharedFloats update;  // as long as the model
+};
+
 struct UpdateFailed {
   Token token = 0;
   Status status;
@@ -118,7 +127,7 @@ struct Shutdown {
   std::string reason;
 };
 
-using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored,
+using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored, UpdatePart,
                            UpdateReady, UpdateFailed, RoundLoaded, SubmitJob, ChangeJob, Shutdown>;
 
 }  // namespace tributary

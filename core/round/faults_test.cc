@@ -55,6 +55,7 @@ TEST(Faults, AgentsCrashAnywhere) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Options options = options_for(seed % 2 == 0 ? "fp32" : "topk:cr=0.1");
     options.seed = seed;
+    options.in_parts = seed % 4 < 2;
     options.rounds = 12;
     Federation federation(options);
     for (std::uint32_t crash = 0; crash < 6; ++crash) {

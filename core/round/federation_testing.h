@@ -39,6 +39,7 @@ struct Options {
   TimeNs delay_max_ns = 1 * kNsPerMs;
   TimeNs store_ns = kNsPerMs / 10;
   TimeNs train_ns = 5 * kNsPerMs;
+  bool in_parts = false;  // the last layers of an update come before the others
   std::uint64_t incoming_bytes_max = 16u << 20;
   std::uint32_t payload_bytes_max = 4u << 20;
   std::uint32_t history_rounds_max = 256;
@@ -415,8 +416,8 @@ class Federation {
     } else if (auto* train = std::get_if<Train>(&action)) {
       ride.training = true;
       const TimeNs takes = ride.train_ns >= 0 ? ride.train_ns : options_.train_ns;
-      push(now_ + takes, [this, i, life, token = train->token] {
-        if (life == rides_[i].life) give_update(i, token);
+      push(now_ + takes, [this, i, life, token = train->token, round = train->id.round] {
+        if (life == rides_[i].life) give_update(i, token, round);
       });
     } else if (auto* note = std::get_if<Note>(&action)) {
       count(*note);
@@ -426,7 +427,7 @@ class Federation {
   }
 
   // Multiples of 1/64: sums of them are exact.
-  void give_update(std::uint32_t i, Token token) {
+  void give_update(std::uint32_t i, Token token, std::uint64_t round) {
     Ride& ride = rides_[i];
     ride.training = false;
     const StreamKey key = stream_key({.job_seed = options_.seed,
@@ -439,7 +440,23 @@ class Federation {
       (*update)[v] = static_cast<float>(number - 128) / 64.0f;
     }
     if (twist) twist(i, *update);
-    ride.offered = std::make_shared<const FloatVector>(*update);
+    give_tail(i, token, round, update, options_.in_parts ? 6 : 0);
+  }
+  // Everything from so many eighths on, and later the rest.
+  void give_tail(std::uint32_t i, Token token, std::uint64_t round,
+                 const std::shared_ptr<FloatVector>& update, std::uint32_t eighths) {
+    Ride& ride = rides_[i];
+    const std::uint64_t first = values() * eighths / 8;
+    const std::uint64_t missing = ride.agent->missing_of_update(round);
+    auto taken = std::make_shared<FloatVector>(values(), 0.0f);
+    for (std::uint64_t v = first; v < missing; ++v) (*taken)[v] = (*update)[v];
+    ride.offered = std::move(taken);
+    if (eighths > 0) {
+      push(now_ + kNsPerMs, [this, i, life = ride.life, token, round, update, eighths] {
+        if (life == rides_[i].life) give_tail(i, token, round, update, eighths - 3);
+      });
+      return act_agent(i, UpdatePart{.token = token, .first_value = first, .update = update});
+    }
     act_agent(i, UpdateReady{.token = token,
                              .update = update,
                              .loss = 1,

@@ -21,6 +21,7 @@ inline Options mixed_options(std::uint64_t seed) {
   options.policy.retry_after_ms = 20;
   options.policy.checkpoint_rounds = 4;
   options.seed = seed;
+  options.in_parts = seed % 2 == 0;
   options.agents = 5;
   options.rounds = 10;
   options.loss = 0.05;

@@ -181,8 +181,11 @@ struct AgentJobRecord {
 struct ResidualStamp {
   std::uint64_t version = 0;        // of the model that it belongs to
   double learning_rate = 0;         // in whose units it is; 0: none yet
-  std::uint64_t updates_taken = 0;  // updates that were added to it, ever
+  std::uint64_t updates_taken = 0;  // updates that were added to it, ever; a part counts as one
   std::uint64_t update_round = 0;   // the last round whose update is among them
+  // The last round of whose update a part came first, and where that part begins.
+  std::uint64_t part_round = 0;
+  std::uint64_t part_first = 0;
 };
 
 // The agent's replica after a commit or a transfer: everything in one step. Replaces the one before

@@ -56,6 +56,21 @@ void ResidualAccount::add_to_undecided(std::uint64_t first, std::span<const floa
   }
 }
 
+std::uint64_t ResidualAccount::missing(std::uint64_t round) const {
+  if (stamp_.update_round == round) return 0;
+  return stamp_.part_round == round ? stamp_.part_first : count_;
+}
+
+void ResidualAccount::took_update(std::uint64_t round, std::uint64_t first) {
+  ++stamp_.updates_taken;
+  if (first == 0) {
+    stamp_.update_round = round;
+  } else {
+    stamp_.part_round = round;
+    stamp_.part_first = first;
+  }
+}
+
 void ResidualAccount::rescale_to(double learning_rate, bool gradient) {
   const double old = std::exchange(stamp_.learning_rate, learning_rate);
   if (!values_ || !gradient || old == 0 || learning_rate == 0 || old == learning_rate) return;

@@ -40,10 +40,10 @@ class ResidualAccount {
   void add(std::uint64_t first, std::span<const float> update, float weight);
   // The same with an update of the whole model, which becomes the residual where there was none.
   void add(std::shared_ptr<FloatVector> update, float weight);
-  void took_update(std::uint64_t round) {
-    ++stamp_.updates_taken;
-    stamp_.update_round = round;
-  }
+  // How many of the first values the round's update has still to be taken of.
+  std::uint64_t missing(std::uint64_t round) const;
+  // Of the round's update, everything from `first` on has been added.
+  void took_update(std::uint64_t round, std::uint64_t first = 0);
   void belongs_to(std::uint64_t version) { stamp_.version = version; }
   // A gradient's residual is in units of its learning rate: brings it to this one. Only while
   // nothing is open.

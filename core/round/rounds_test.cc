@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -82,6 +83,57 @@ TEST(RoundsWithReports, TellWhereTimeAndBytesWent) {
     }
   }
   EXPECT_GT(compared, 0u);
+}
+
+TEST_P(RoundsWithCodec, UpdatesInParts) {
+  Options options = options_for(GetParam().spec);
+  options.in_parts = true;
+  options.loss = 0.05;
+  options.rounds = 8;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(GetParam().tolerance);
+}
+
+TEST(RoundsInParts, LastLayersAreSentWhileTheFirstAreComputed) {
+  Options options = options_for("topk:cr=0.1");
+  options.in_parts = true;
+  std::map<std::uint32_t, bool> whole;
+  std::size_t early = 0;
+  std::size_t late = 0;
+  options.before_event = [&](std::uint32_t agent, const Event& event) {
+    if (std::holds_alternative<UpdatePart>(event)) whole[agent] = false;
+    if (std::holds_alternative<UpdateReady>(event)) whole[agent] = true;
+  };
+  options.after_event = [&](std::uint32_t agent, const Actions& actions, const Agent&) {
+    for (const Action& action : actions) {
+      const auto* sent = std::get_if<Send>(&action);
+      if (!sent || !wire::GetFrame(sent->frame.data())->message_as_Update()) continue;
+      ++(whole[agent] ? late : early);
+    }
+  };
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_conserved(0);
+  EXPECT_GT(early, 10u);
+  EXPECT_GT(late, 10u) << "the first layers come last";
+}
+
+// What is in the residual of an update that never became whole is given away all the same.
+TEST(RoundsInParts, TrainingThatFailsHalfwayLosesNothing) {
+  Options options = options_for("topk:cr=0.1");
+  options.in_parts = true;
+  options.rounds = 10;
+  int given = 0;
+  Federation federation(options);
+  federation.twist = [&](std::uint32_t i, FloatVector& update) {
+    if (i == 1 && ++given % 3 == 0) update[5] = std::nanf("");  // in the part that comes last
+  };
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(0);
+  EXPECT_GE(federation.noted("update_refused"), 2);
 }
 
 // What an optimizer remembers is part of the replica: it survives crashes and transfers.

@@ -116,6 +116,15 @@ void AgentHost::train(const Train& wanted) {
     --failures_;
     room_.tally.add(name(Incident::training_failure));
   }
+  if (training_draws_.chance(0.5)) {
+    later(duration / 2, [this, token = wanted.token, round = wanted.id.round,
+                         values = wanted.model->size()] {
+      const std::shared_ptr<FloatVector> update = dyadic_update(room_.seed, index_, round, values);
+      const std::uint64_t first = values / 2;
+      offer(*update, first, round);
+      handle(UpdatePart{.token = token, .first_value = first, .update = update});
+    });
+  }
   later(duration, [this, fails, token = wanted.token, round = wanted.id.round,
                    values = wanted.model->size()] {
     if (fails) {
@@ -124,7 +133,7 @@ void AgentHost::train(const Train& wanted) {
           .status = Status(StatusCode::unavailable, {.what = "training", .got = "no result"})});
     }
     std::shared_ptr<FloatVector> update = dyadic_update(room_.seed, index_, round, values);
-    room_.ledger.account(index_).offer(update);
+    offer(*update, 0, round);
     handle(UpdateReady{.token = token,
                        .update = std::move(update),
                        .loss = 1.0 / static_cast<double>(round + 1),
@@ -132,6 +141,14 @@ void AgentHost::train(const Train& wanted) {
                        .local_steps = 1,
                        .compute_s = 0.01});
   });
+}
+
+// The machine takes what it has not taken yet of the round's update.
+void AgentHost::offer(const FloatVector& update, std::uint64_t first, std::uint64_t round) {
+  auto taken = std::make_shared<FloatVector>(update.size(), 0.0f);
+  const std::uint64_t end = machine_->missing_of_update(round);
+  for (std::uint64_t i = first; i < end; ++i) (*taken)[i] = update[i];
+  room_.ledger.account(index_).offer(std::move(taken));
 }
 
 // --- faults --------------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ class AgentHost final : public Host, public Receiver {
   void send(Send& send);
   void store(StoreAgent& store);
   void train(const Train& train);
+  void offer(const FloatVector& update, std::uint64_t first, std::uint64_t round);
 
   Network& network_;
   const std::uint32_t index_;

@@ -133,9 +133,11 @@ Status AgentJournal::put(const ContributionRecord& record) {
 
 Status AgentJournal::put_residual(const ResidualStamp& stamp, std::optional<BlobId> residual) {
   return database().run(
-      "REPLACE INTO residual (one, version, learning_rate, updates_taken, update_round, residual) "
-      "VALUES (1, ?, ?, ?, ?, ?)",
-      stamp.version, stamp.learning_rate, stamp.updates_taken, stamp.update_round, residual);
+      "REPLACE INTO residual (one, version, learning_rate, updates_taken, update_round, "
+      "part_round, "
+      "part_first, residual) VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
+      stamp.version, stamp.learning_rate, stamp.updates_taken, stamp.update_round, stamp.part_round,
+      stamp.part_first, residual);
 }
 
 Status AgentJournal::forget_everything() {
@@ -248,12 +250,13 @@ Result<std::optional<ReplicaRecord>> AgentJournal::restore_replica() {
 Status AgentJournal::restore_residual(ReplicaRecord& replica) {
   ResidualStamp& stamp = replica.residual_stamp;
   std::optional<BlobId> residual;
-  TRIBUTARY_TRY(database()
-                    .first("SELECT version, learning_rate, updates_taken, update_round, residual "
-                           "FROM residual",
-                           std::tie(stamp.version, stamp.learning_rate, stamp.updates_taken,
-                                    stamp.update_round, residual))
-                    .status());
+  TRIBUTARY_TRY(
+      database()
+          .first("SELECT version, learning_rate, updates_taken, update_round, part_round, "
+                 "part_first, residual FROM residual",
+                 std::tie(stamp.version, stamp.learning_rate, stamp.updates_taken,
+                          stamp.update_round, stamp.part_round, stamp.part_first, residual))
+          .status());
   if (residual) {
     TRIBUTARY_ASSIGN(replica.residual, blobs_.read_floats(*residual));
   }

@@ -60,7 +60,9 @@ const std::string kVersion1 =
     std::string(kRunsTable) + std::string(kBlobTables) + std::string(kTables);
 // A bucket of which nothing is left has no blob, and its size stands here.
 constexpr std::string_view kVersion2 =
-    "ALTER TABLE parts ADD COLUMN value_count INTEGER NOT NULL DEFAULT 0;";
+    "ALTER TABLE parts ADD COLUMN value_count INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE residual ADD COLUMN part_round INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE residual ADD COLUMN part_first INTEGER NOT NULL DEFAULT 0;";
 const std::array<std::string_view, 2> kSteps = {kVersion1, kVersion2};
 
 }  // namespace

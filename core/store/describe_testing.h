@@ -93,6 +93,9 @@ inline std::string described(const AgentState& state) {
         replica.model_hash, described(replica.model), described(replica.rule_state),
         described(replica.residual), stamp.version, stamp.learning_rate, stamp.updates_taken,
         stamp.update_round);
+    if (stamp.part_round != 0) {
+      out += fmt::format("  of round {} from {}\n", stamp.part_round, stamp.part_first);
+    }
   }
   for (const UndecidedRound& round : state.undecided) {
     out += fmt::format("undecided {} as {}\n", text(round.id), round.agent_index);

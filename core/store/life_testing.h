@@ -223,7 +223,9 @@ class AgentLife {
     return {.version = draws_.wide(),
             .learning_rate = draws_.real(),
             .updates_taken = draws_.wide(),
-            .update_round = draws_.wide()};
+            .update_round = draws_.wide(),
+            .part_round = draws_.wide(),
+            .part_first = draws_.wide()};
   }
 
   ReplicaRecord replica() {

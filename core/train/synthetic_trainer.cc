@@ -22,8 +22,8 @@ void fill_synthetic_update(std::uint64_t job_seed, std::string_view agent_id, st
 
 Result<TrainedUpdate> SyntheticTrainer::train(const TrainOrder& order) {
   TrainedUpdate trained;
-  trained.update.resize(order.model.size());
-  fill_synthetic_update(order.seed, options_.agent_id, order.round, trained.update);
+  trained.update = std::make_shared<FloatVector>(order.model.size());
+  fill_synthetic_update(order.seed, options_.agent_id, order.round, *trained.update);
   trained.loss = 1.0 / static_cast<double>(order.round + 1);
   trained.examples = 1;
   trained.local_steps = order.local_steps;

@@ -37,7 +37,7 @@ TEST(SyntheticTrainer, GivesTheUpdateOfTheRoundAsLongAsTheModel) {
   const FloatVector model(1000, 7.0f);
   const Result<TrainedUpdate> trained = trainer.train({.round = 3, .model = model, .seed = 9});
   ASSERT_TRUE(trained.ok());
-  EXPECT_EQ(trained->update, update_of(9, "a", 3));
+  EXPECT_EQ(*trained->update, update_of(9, "a", 3));
 }
 
 TEST(SyntheticTrainer, CanBeCancelledWhileItTrains) {

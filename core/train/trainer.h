@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,6 +24,10 @@ struct TrainOrder {
   double learning_rate = 0;
   std::uint64_t seed = 0;  // the job's
   bool evaluate = false;   // on the hold-out, before training
+  // Called during train(), where the trainer can tell: of this update, everything from the value on
+  // is final. Comes with ever lower values. May be empty.
+  std::function<void(std::uint64_t first_value, const std::shared_ptr<FloatVector>& update)>
+      part_ready = {};
 };
 
 // How good a model is on examples that it was not trained with.
@@ -33,7 +38,7 @@ struct Evaluation {
 };
 
 struct TrainedUpdate {
-  FloatVector update;  // as long as the model
+  std::shared_ptr<FloatVector> update;  // as long as the model
   double loss = 0;
   std::uint64_t examples = 0;
   std::uint32_t local_steps = 0;

@@ -12,6 +12,7 @@
 #include "core/optimizer/clip.h"
 #include "core/optimizer/optimizer.h"
 #include "core/train/batch_order.h"
+#include "core/train/ready_tail.h"
 #include "core/train/torch/job_network.h"
 #include "core/train/torch/torch_model.h"
 
@@ -36,7 +37,8 @@ class TorchTrainer final : public Trainer {
 
  private:
   RoundSteps steps_of(const TrainOrder& order) const;
-  Result<double> add_gradient(std::uint64_t first_example, double scale);
+  Result<double> add_gradient(std::uint64_t first_example, double scale,
+                              const TorchModel::GradientReady* ready = nullptr);
   Status train_gradient(const TrainOrder& order, TrainedUpdate& trained);
   Status train_delta(const TrainOrder& order, TrainedUpdate& trained);
   void clip(std::span<float> gradient) const;
@@ -81,11 +83,12 @@ RoundSteps TorchTrainer::steps_of(const TrainOrder& order) const {
   return steps;
 }
 
-Result<double> TorchTrainer::add_gradient(std::uint64_t first_example, double scale) {
+Result<double> TorchTrainer::add_gradient(std::uint64_t first_example, double scale,
+                                          const TorchModel::GradientReady* ready) {
   if (cancelled_) return Status(StatusCode::cancelled, {.what = "training"});
   order_->indices(first_example, job_->batch_size, indices_);
   TRIBUTARY_TRY(data_.train->gather(indices_, batch_));
-  return model_->add_gradient(batch_, loss_, scale);
+  return model_->add_gradient(batch_, loss_, scale, ready);
 }
 
 void TorchTrainer::clip(std::span<float> gradient) const {
@@ -97,22 +100,41 @@ void TorchTrainer::clip(std::span<float> gradient) const {
 // in the gradient's units; see core/round/model_rule.h.
 Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trained) {
   const std::uint64_t parameters = model_->parameter_values();
-  const std::span<float> update(trained.update);
+  const std::span<float> update(*trained.update);
   std::ranges::copy(order.model.subspan(parameters), buffers_.begin());
   model_->bind({.parameters = order.model.first(parameters),
                 .buffers = buffers_,
                 .gradients = update.first(parameters)});
   const RoundSteps steps = steps_of(order);
+  const auto rate = static_cast<float>(order.learning_rate);
+  const auto update_buffers = [&] {
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      update[parameters + i] = rate == 0 ? 0 : (order.model[parameters + i] - buffers_[i]) / rate;
+    }
+  };
+  // The forward pass has changed the buffers before the first gradient is there.
+  ReadyTail tail(update.size());
+  const auto ready = [&](std::uint64_t first, std::uint64_t count) {
+    if (tail.first_value() > parameters) {
+      update_buffers();
+      tail.add(parameters, buffers_.size());
+    }
+    const std::uint64_t before = tail.first_value();
+    tail.add(first, count);
+    if (tail.first_value() < before) order.part_ready(tail.first_value(), trained.update);
+  };
+  const TorchModel::GradientReady hook(ready);
+  // Clipping needs the whole gradient, and a mean of several steps the last of them.
+  const bool in_parts =
+      order.part_ready && steps.steps == 1 && job_->clip_value == 0 && job_->clip_norm == 0;
   for (std::uint32_t step = 0; step < steps.steps; ++step) {
     const std::uint64_t first = steps.first_example + std::uint64_t{step} * job_->batch_size;
-    TRIBUTARY_ASSIGN(const double loss, add_gradient(first, 1.0 / steps.steps));
+    TRIBUTARY_ASSIGN(const double loss,
+                     add_gradient(first, 1.0 / steps.steps, in_parts ? &hook : nullptr));
     trained.loss += loss / steps.steps;
   }
   clip(update.first(parameters));
-  const auto rate = static_cast<float>(order.learning_rate);
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    update[parameters + i] = rate == 0 ? 0 : (order.model[parameters + i] - buffers_[i]) / rate;
-  }
+  update_buffers();
   trained.local_steps = steps.steps;
   trained.examples = std::uint64_t{steps.steps} * job_->batch_size;
   return {};
@@ -123,7 +145,7 @@ Status TorchTrainer::train_delta(const TrainOrder& order, TrainedUpdate& trained
   const std::uint64_t parameters = model_->parameter_values();
   FloatVector working(order.model.begin(), order.model.end());
   const std::span<float> weights = std::span(working).first(parameters);
-  const std::span<float> gradient = std::span(trained.update).first(parameters);
+  const std::span<float> gradient = std::span(*trained.update).first(parameters);
   model_->bind({.parameters = weights,
                 .buffers = std::span(working).subspan(parameters),
                 .gradients = gradient});
@@ -143,7 +165,7 @@ Status TorchTrainer::train_delta(const TrainOrder& order, TrainedUpdate& trained
     optimizer.apply(0, gradient, 1, order.learning_rate, weights);
   }
   for (std::size_t i = 0; i < working.size(); ++i) {
-    trained.update[i] = working[i] - order.model[i];
+    (*trained.update)[i] = working[i] - order.model[i];
   }
   trained.local_steps = steps.steps;
   trained.examples = data_.train->count();
@@ -179,8 +201,7 @@ Result<TrainedUpdate> TorchTrainer::train(const TrainOrder& order) {
   if (order.evaluate && data_.hold_out) {
     TRIBUTARY_ASSIGN(trained.evaluation, evaluate_all(order.model));
   }
-  trained.update.resize(order.model.size());
-  std::ranges::fill(trained.update, 0.0f);
+  trained.update = std::make_shared<FloatVector>(order.model.size(), 0.0f);
   Status status = job_->gradient ? train_gradient(order, trained) : train_delta(order, trained);
   if (!status.ok()) return std::move(status).at(fmt::format("round {}", order.round));
   return trained;

@@ -67,6 +67,11 @@ TrainedUpdate trained(Trainer& trainer, const TrainOrder& order) {
   return update.ok() ? std::move(*update) : TrainedUpdate{};
 }
 
+FloatVector whole_update(Trainer& trainer, const TrainOrder& order) {
+  const TrainedUpdate update = trained(trainer, order);
+  return update.update ? *update.update : FloatVector();
+}
+
 TEST(TorchTrainer, GradientsOfSeveralStepsAreTheirMean) {
   const TrainingJob job = job_for("lenet", true);
   const auto trainer = trainer_for();
@@ -84,7 +89,7 @@ TEST(TorchTrainer, GradientsOfSeveralStepsAreTheirMean) {
       trained(*trainer, {.round = 2, .model = model, .local_steps = 1, .learning_rate = 0.1});
   EXPECT_NEAR(both.loss, (first.loss + second.loss) / 2, 1e-6);
   for (std::size_t i = 0; i < model.size(); ++i) {
-    ASSERT_NEAR(both.update[i], (first.update[i] + second.update[i]) / 2, 1e-6) << i;
+    ASSERT_NEAR((*both.update)[i], ((*first.update)[i] + (*second.update)[i]) / 2, 1e-6) << i;
   }
 }
 
@@ -94,8 +99,8 @@ TEST(TorchTrainer, TheSameOrderGivesTheSameBitsAndAgentsDiffer) {
   const auto update_of = [&](const char* id) {
     const auto trainer = trainer_for(id);
     EXPECT_TRUE(trainer->prepare(job).ok());
-    return trained(*trainer, {.round = 3, .model = model, .local_steps = 3, .learning_rate = 0.1})
-        .update;
+    return whole_update(*trainer,
+                        {.round = 3, .model = model, .local_steps = 3, .learning_rate = 0.1});
   };
   EXPECT_EQ(update_of("a"), update_of("a"));
   EXPECT_NE(update_of("a"), update_of("b"));
@@ -107,8 +112,8 @@ TEST(TorchTrainer, BuffersMoveAlikeInBothModes) {
   const auto update_of = [&](bool gradient) {
     const auto trainer = trainer_for();
     EXPECT_TRUE(trainer->prepare(job_for("resnet8", gradient)).ok());
-    return trained(*trainer, {.round = 1, .model = model, .local_steps = 1, .learning_rate = 0.5})
-        .update;
+    return whole_update(*trainer,
+                        {.round = 1, .model = model, .local_steps = 1, .learning_rate = 0.5});
   };
   const FloatVector gradient = update_of(true);
   const FloatVector delta = update_of(false);
@@ -122,6 +127,37 @@ TEST(TorchTrainer, BuffersMoveAlikeInBothModes) {
   // And one plain step of SGD is the gradient, times the rate.
   for (std::size_t i = 0; i < parameters; ++i) {
     ASSERT_NEAR(-0.5f * gradient[i], delta[i], 1e-6f) << i;
+  }
+}
+
+// The last layers are final while the first ones are computed; buffers, which stand behind all
+// layers, are final before any of them.
+TEST(TorchTrainer, PartsOfAGradientAreFinalFromTheEndOn) {
+  for (const char* name : {"lenet", "resnet8"}) {
+    const TrainingJob job = job_for(name, true);
+    const auto trainer = trainer_for();
+    ASSERT_TRUE(trainer->prepare(job).ok());
+    const FloatVector model = first_model(job);
+    std::vector<FloatVector> tails;
+    const auto keep = [&](std::uint64_t first, const std::shared_ptr<FloatVector>& update) {
+      tails.emplace_back(update->begin() + static_cast<std::ptrdiff_t>(first), update->end());
+    };
+    TrainOrder order{.round = 1, .model = model, .local_steps = 1, .learning_rate = 0.1};
+    order.part_ready = keep;
+    const FloatVector whole = whole_update(*trainer, order);
+    ASSERT_GT(tails.size(), 3u) << name;
+    EXPECT_EQ(tails.back().size(), whole.size()) << name;
+    for (std::size_t i = 0; i < tails.size(); ++i) {
+      if (i > 0) {
+        EXPECT_GT(tails[i].size(), tails[i - 1].size());
+      }
+      EXPECT_TRUE(std::equal(tails[i].rbegin(), tails[i].rend(), whole.rbegin())) << name << i;
+    }
+
+    tails.clear();
+    order.local_steps = 2;  // a mean is final with its last step
+    trained(*trainer, order);
+    EXPECT_TRUE(tails.empty());
   }
 }
 
@@ -139,7 +175,7 @@ TEST(TorchTrainer, LocalEpochsTrainTheModel) {
     EXPECT_EQ(update.local_steps, 25u) << "400 examples by 16";
     EXPECT_EQ(update.examples, 200u);
     EXPECT_FALSE(update.evaluation.has_value());
-    for (std::size_t i = 0; i < model.size(); ++i) model[i] += update.update[i];
+    for (std::size_t i = 0; i < model.size(); ++i) model[i] += (*update.update)[i];
     loss = update.loss;
   }
   EXPECT_LT(loss, 0.5);
@@ -158,9 +194,8 @@ TEST(TorchTrainer, TheProximalTermHoldsBack) {
     EXPECT_TRUE(trainer->prepare(job).ok());
     const FloatVector model = first_model(job);
     double square = 0;
-    for (const float x :
-         trained(*trainer, {.round = 1, .model = model, .local_steps = 20, .learning_rate = 0.1})
-             .update) {
+    for (const float x : whole_update(
+             *trainer, {.round = 1, .model = model, .local_steps = 20, .learning_rate = 0.1})) {
       square += static_cast<double>(x) * x;
     }
     return std::sqrt(square);
@@ -175,7 +210,7 @@ TEST(TorchTrainer, ClipsTheGradientThatItGives) {
   ASSERT_TRUE(trainer->prepare(job).ok());
   const FloatVector model = first_model(job);
   double square = 0;
-  for (const float x : trained(*trainer, {.round = 1, .model = model, .learning_rate = 1}).update) {
+  for (const float x : whole_update(*trainer, {.round = 1, .model = model, .learning_rate = 1})) {
     square += static_cast<double>(x) * x;
   }
   EXPECT_NEAR(std::sqrt(square), 1e-3, 1e-6);
