@@ -34,11 +34,15 @@ void ResidualAccount::add(std::uint64_t first, std::span<const float> update, fl
   }
 }
 
+void rescale_residual(double from_rate, double to_rate, std::span<float> residual) {
+  if (from_rate == 0 || to_rate == 0 || from_rate == to_rate) return;
+  const auto factor = static_cast<float>(from_rate / to_rate);
+  for (float& value : residual) value *= factor;
+}
+
 void ResidualAccount::rescale_to(double learning_rate, bool gradient) {
   const double old = std::exchange(stamp_.learning_rate, learning_rate);
-  if (!gradient || old == 0 || learning_rate == 0 || old == learning_rate) return;
-  const auto factor = static_cast<float>(old / learning_rate);
-  for (float& value : own()) value *= factor;
+  if (gradient && old != learning_rate) rescale_residual(old, learning_rate, own());
 }
 
 void ResidualAccount::open(const RoundKey& id, std::uint32_t agent_index, ContributionPart part) {
