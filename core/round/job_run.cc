@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/random.h"
+#include "core/round/residual_account.h"
 
 namespace tributary {
 std::uint64_t JobRun::buffered_bytes() const {
@@ -232,6 +233,8 @@ Status JobRun::start_round(const Bitmap& participants) {
   if (encodes_again && aggregator_residual_.empty()) {
     aggregator_residual_.assign(job_->values(), 0.0f);
   }
+  const double old_rate = std::exchange(residual_rate_, wire_plan.learning_rate);
+  if (job_->gradient()) rescale_residual(old_rate, residual_rate_, aggregator_residual_);
 
   std::vector<RoundMember> members;
   for (std::uint32_t i = 0; i < members_.size(); ++i) {

@@ -181,6 +181,7 @@ class JobRun {
   SharedBytes rule_state_;           // that belongs to model_
   SharedFloats committed_residual_;  // the aggregator's, likewise; null: none
   FloatVector aggregator_residual_;  // at work; empty until a codec keeps one
+  double residual_rate_ = 0;         // the learning rate in whose units that one is; 0: none yet
   FloatVector scratch_;
   std::uint64_t journal_entry_ = 0;
   std::uint64_t checkpoint_version_ = 0;

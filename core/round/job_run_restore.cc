@@ -127,6 +127,7 @@ Status JobRun::restore(RestoredJob& state) {
   }
   for (const CommitRecord& commit : state.redo) TRIBUTARY_TRY(redo(commit));
   rule_state_ = rule_->save();
+  if (version_ > 0) residual_rate_ = job_->learning_rate(record_.policy.learning_rate, version_);
   if (record_.state == wire::JobState::finished || record_.state == wire::JobState::stopped) {
     phase_ = Phase::over;
   }

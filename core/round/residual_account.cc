@@ -71,11 +71,17 @@ void ResidualAccount::took_update(std::uint64_t round, std::uint64_t first) {
   }
 }
 
+void rescale_residual(double from_rate, double to_rate, std::span<float> residual) {
+  if (from_rate == 0 || to_rate == 0 || from_rate == to_rate) return;
+  const auto factor = static_cast<float>(from_rate / to_rate);
+  for (float& value : residual) value *= factor;
+}
+
 void ResidualAccount::rescale_to(double learning_rate, bool gradient) {
   const double old = std::exchange(stamp_.learning_rate, learning_rate);
-  if (!values_ || !gradient || old == 0 || learning_rate == 0 || old == learning_rate) return;
-  const auto factor = static_cast<float>(old / learning_rate);
-  for (float& value : own(values_)) value *= factor;
+  if (values_ && gradient && old != learning_rate) {
+    rescale_residual(old, learning_rate, own(values_));
+  }
 }
 
 void ResidualAccount::open(const RoundKey& id, std::uint32_t agent_index, ContributionPart part) {

@@ -15,6 +15,10 @@
 
 namespace tributary {
 
+// A gradient's residual is in units of the learning rate of its round. Brings it from one rate to
+// another, so that what waits still moves the model as far; 0 is no rate, and changes nothing.
+void rescale_residual(double from_rate, double to_rate, std::span<float> residual);
+
 class ResidualAccount {
  public:
   ResidualAccount() = default;

@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "core/optimizer/schedule.h"
 #include "core/round/federation_testing.h"
 
 namespace tributary {
@@ -178,6 +181,46 @@ INSTANTIATE_TEST_SUITE_P(Codecs, RoundsWithCodec,
                                          CodecCase{"star_topk", 1e-6}, CodecCase{"powersgd", 1e-4},
                                          CodecCase{"int8", 1e-5}),
                          case_name);
+
+// Gradients of one round, and none after it: a smaller rate later must not make less of what waits,
+// neither on agents nor in the aggregator, whose residual goes through a crash, too.
+TEST(RoundsWithSchedule, WhatWaitsMovesTheModelAsFarAsItWasMeantTo) {
+  Options options = options_for("threelc:s=1.75,bypass=0");
+  options.agents = 4;
+  options.policy.agents_min = 4;
+  options.rounds = 9;
+  const std::string schedule = "step:every=2,factor=0.5";
+  options.change_job = [&](wire::JobT& job) {
+    job.mode = wire::ExchangeMode::gradient;
+    job.schedule = schedule;
+  };
+  Federation federation(options);
+  std::vector<double> meant(federation.values(), 0.0);
+  federation.twist = [&](std::uint32_t agent, FloatVector& gradient) {
+    const bool first = federation.agent(agent).model_version() == 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      gradient[i] = first ? static_cast<float>((i * (agent + 3)) % 17) - 8 : 0.0f;
+      meant[i] += static_cast<double>(gradient[i]) / 4;
+    }
+  };
+  ASSERT_TRUE(federation.run_rounds(4)) << federation.describe();  // the next one has a new rate
+  federation.crash_coordinator();
+  federation.start_coordinator();
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+
+  const SharedFloats held = federation.coordinator().aggregator_residual();
+  ASSERT_NE(held, nullptr);
+  EXPECT_TRUE(std::ranges::any_of(*held, [](float value) { return value != 0; }));
+  const double rate = scheduled_rate(*parse_schedule(schedule), 1, options.rounds, options.rounds);
+  for (std::size_t i = 0; i < federation.values(); ++i) {
+    double waiting = static_cast<double>((*held)[i]);
+    for (std::uint32_t agent = 0; agent < 4; ++agent) {
+      waiting += static_cast<double>((*federation.agent(agent).residual())[i]);
+    }
+    const double moved = 0.5 - static_cast<double>((*federation.coordinator().model())[i]);
+    ASSERT_NEAR(moved + rate * waiting / 4, meant[i], 1e-5) << "value " << i;
+  }
+}
 
 }  // namespace
 }  // namespace tributary

@@ -22,8 +22,8 @@ void require(bool condition) {
 const std::vector<std::unique_ptr<Codec>>& codecs() {
   static const auto kCodecs = [] {
     std::vector<std::unique_ptr<Codec>> all;
-    for (const char* spec :
-         {"threelc:bypass=64", "threelc:zero_run=off,bypass=64", "stoch3", "terngrad"}) {
+    for (const char* spec : {"threelc:bypass=64", "threelc:zero_run=off,bypass=64", "stoch3",
+                             "terngrad", "threelc:bypass=64,block=100"}) {
       Result<std::unique_ptr<Codec>> codec = make_codec(spec);
       require(codec.ok());
       all.push_back(std::move(*codec));
@@ -76,7 +76,7 @@ Status run(ByteSpan data) {
     values = count;
   }
   TRIBUTARY_ASSIGN(const ByteSpan body, reader.take(reader.remaining(), "body"));
-  check(*codecs()[choice % codecs().size()], {.round = {.layers = layers}}, values, body);
+  check(*codecs()[choice % 16 % codecs().size()], {.round = {.layers = layers}}, values, body);
   return {};
 }
 

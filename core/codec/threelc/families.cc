@@ -1,5 +1,7 @@
 #include "core/codec/threelc/families.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "core/codec/threelc/ternary.h"
@@ -9,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kSwitch = {"on", "off"};
 
-constexpr std::array<ParamSpec, 3> kThreelcParams = {{
+constexpr std::array<ParamSpec, 4> kThreelcParams = {{
     {.name = "s",
      .kind = ParamKind::real,
      .default_value = "1",
@@ -27,6 +29,12 @@ constexpr std::array<ParamSpec, 3> kThreelcParams = {{
      .min = 0,
      .max = 65536,
      .help = "layers of fewer values than this travel as float32"},
+    {.name = "block",
+     .kind = ParamKind::integer,
+     .default_value = "0",
+     .min = 0,
+     .max = 1 << 20,
+     .help = "an M for every so many values of a layer, 64 or more; 0: one for all of it"},
 }};
 
 constexpr std::array<ParamSpec, 1> kTerngradParams = {{
@@ -38,11 +46,23 @@ constexpr std::array<ParamSpec, 1> kTerngradParams = {{
      .help = "clip at this many root mean squares of a layer; 0: do not clip"},
 }};
 
+// What is said of a block takes six bytes.
+constexpr std::int64_t kBlockMin = 64;
+
 Result<std::unique_ptr<Codec>> make_threelc(const Params& params) {
+  const std::int64_t block = params.integer("block");
+  if (block != 0 && block < kBlockMin) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "threelc: block",
+                   .expected = fmt::format("0, or {} or more", kBlockMin),
+                   .got = fmt::format("{}", block),
+                   .remedy = {}});
+  }
   return make_ternary_codec(params.canonical("threelc"),
                             {.sparsity = static_cast<float>(params.real("s")),
                              .zero_run = params.choice("zero_run") == "on",
-                             .bypass = static_cast<std::uint32_t>(params.integer("bypass"))});
+                             .bypass = static_cast<std::uint32_t>(params.integer("bypass")),
+                             .block = static_cast<std::uint32_t>(block)});
 }
 
 Result<std::unique_ptr<Codec>> make_stoch3(const Params& params) {

@@ -22,28 +22,36 @@ Result<Layout> Layout::make(const RoundContext& round, std::size_t values,
   Layout layout;
   layout.zero_run_ = options.zero_run;
   if (round.layers.empty()) {
-    layout.add_part({.offset = 0, .count = values}, options);
+    layout.add_layer({.offset = 0, .count = values}, options);
     return layout;
   }
   std::size_t end = 0;
   for (std::size_t i = 0; i < round.layers.size(); ++i) {
     const LayerRun& layer = round.layers[i];
     if (layer.offset != end) return wrong_layers(i, end, layer.offset);
-    layout.add_part({.offset = layer.offset, .count = layer.count}, options);
+    layout.add_layer({.offset = layer.offset, .count = layer.count}, options);
     end += layer.count;
   }
   if (end != values) return wrong_layers(round.layers.size(), values, end);
   return layout;
 }
 
-void Layout::add_part(const Part& part, const LayoutOptions& options) {
-  if (part.count == 0) return;
-  if (part.count < options.bypass) {
-    plain.push_back(part);
-    plain_values += part.count;
+void Layout::add_layer(const Part& layer, const LayoutOptions& options) {
+  if (layer.count == 0) return;
+  if (layer.count < options.bypass) {
+    plain.push_back(layer);
+    plain_values += layer.count;
     return;
   }
-  const std::size_t bytes = (part.count + options.digits_per_byte - 1) / options.digits_per_byte;
+  const std::size_t block = options.block == 0 ? layer.count : options.block;
+  for (std::size_t begin = 0; begin < layer.count; begin += block) {
+    add_packed({.offset = layer.offset + begin, .count = std::min(block, layer.count - begin)},
+               options.digits_per_byte);
+  }
+}
+
+void Layout::add_packed(const Part& part, std::size_t digits_per_byte) {
+  const std::size_t bytes = (part.count + digits_per_byte - 1) / digits_per_byte;
   for (std::size_t begin = 0; begin < bytes; begin += kChunkBytes) {
     const std::size_t end = std::min(bytes, begin + kChunkBytes);
     chunks.push_back({.part = packed.size(),

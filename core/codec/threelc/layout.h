@@ -2,11 +2,11 @@
 // bucket's layers, so that the body says no size but those of coded chunks:
 //
 //   f32  values of the layers that travel as they are, one layer after the other
-//   f32  M of every packed layer
+//   f32  M of every packed part: a layer, or a block of one
 //   u16  coded bytes of every chunk        (only with zero-run encoding)
 //        the chunks
 //
-// A packed layer is cut into chunks of kChunkBytes packed bytes, in which zero runs are coded
+// A packed part is cut into chunks of kChunkBytes packed bytes, in which zero runs are coded
 // independently, so that threads can share the work. The cut costs 2 bytes of length and at most 1
 // byte for a run cut in two; a chunk of zeros alone takes 4096 bytes, so that is below 0.1 %
 // always.
@@ -43,6 +43,7 @@ struct LayoutOptions {
   std::size_t digits_per_byte = Quartic::kDigits;
   bool zero_run = false;
   std::uint32_t bypass = 0;  // layers of fewer values than this are not packed
+  std::uint32_t block = 0;   // values of a layer that share an M; 0: all of them
 };
 
 class Layout {
@@ -64,7 +65,8 @@ class Layout {
   }
 
  private:
-  void add_part(const Part& part, const LayoutOptions& options);
+  void add_layer(const Part& layer, const LayoutOptions& options);
+  void add_packed(const Part& part, std::size_t digits_per_byte);
 
   bool zero_run_ = false;
 };

@@ -1,5 +1,5 @@
-// Codecs whose every value is M times -1, 0 or 1, with one M per layer. They differ in how a digit
-// is chosen and in how digits are written:
+// Codecs whose every value is M times -1, 0 or 1, with one M per layer, or per block of one. They
+// differ in how a digit is chosen and in how digits are written:
 //
 //   threelc    rounded, M = s · max|x|     quartic, zero runs
 //   stoch3     at random, M = max|x|       quartic
@@ -27,11 +27,13 @@ struct TernaryOptions {
   bool two_bit = false;
   bool zero_run = false;
   std::uint32_t bypass = 0;
+  std::uint32_t block = 0;
 
   LayoutOptions layout() const {
     return {.digits_per_byte = two_bit ? TwoBit::kDigits : Quartic::kDigits,
             .zero_run = zero_run,
-            .bypass = bypass};
+            .bypass = bypass,
+            .block = block};
   }
   const PackingKernels& packing(const Kernels& kernels) const {
     return two_bit ? kernels.two_bit : kernels.quartic;

@@ -197,6 +197,47 @@ TEST(Threelc, EveryLayerHasItsOwnMAndSmallOnesTravelAsTheyAre) {
   }
 }
 
+TEST(Threelc, EveryBlockOfALayerHasItsOwnM) {
+  const auto codec = codec_of("threelc:s=1.5,bypass=30,block=64");
+  const FloatVector x = layered_update();
+  const RoundContext round = {.layers = kLayers};
+  const FloatVector decoded = decode(*codec, encode(*codec, x, round), x.size(), round);
+  const auto whole = codec_of("threelc:s=1.5,bypass=0");
+  for (const LayerRun& layer : kLayers) {
+    for (std::size_t begin = 0; begin < layer.count; begin += 64) {
+      const std::size_t count = std::min<std::size_t>(64, layer.count - begin);
+      const auto at = static_cast<std::ptrdiff_t>(layer.offset + begin);
+      const FloatVector block(x.begin() + at, x.begin() + at + static_cast<std::ptrdiff_t>(count));
+      const FloatVector expected =
+          layer.count < 30 ? block : decode(*whole, encode(*whole, block), block.size());
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), decoded.begin() + at))
+          << "block at value " << at;
+    }
+  }
+}
+
+// One value that is far above the others keeps only those of its own block waiting.
+TEST(Threelc, AnOutlierKeepsOnlyItsOwnBlockWaiting) {
+  FloatVector x(1000, 0.01f);
+  x[500] = 1;
+  const auto sent = [&](const char* spec) {
+    const auto codec = codec_of(spec);
+    return std::ranges::count_if(decode(*codec, encode(*codec, x), x.size()),
+                                 [](float value) { return value != 0; });
+  };
+  EXPECT_EQ(sent("threelc:s=1.75"), 1);
+  EXPECT_EQ(sent("threelc:s=1.75,block=100"), 901);
+}
+
+TEST(Threelc, ABlockIsNoneOrOf64ValuesAndMore) {
+  for (const char* spec : {"threelc:block=0", "threelc:block=64", "threelc:block=1048576"}) {
+    EXPECT_TRUE(make_codec(spec).ok()) << spec;
+  }
+  for (const char* spec : {"threelc:block=1", "threelc:block=63", "threelc:block=1048577"}) {
+    EXPECT_EQ(make_codec(spec).status().code(), StatusCode::invalid_argument) << spec;
+  }
+}
+
 TEST(Threelc, ABucketWithoutLayersIsOne) {
   const FloatVector x = codec_testing::update(Pattern::normal, 29, 0);
   const auto codec = codec_of("threelc:bypass=30");
@@ -230,8 +271,8 @@ TEST(Threelc, BackendsAndThreadsAgreeOnLayers) {
   }
   const FloatVector x = codec_testing::update(Pattern::lognormal, end, 0);
   ThreadPool pool(3);
-  for (const char* spec :
-       {"threelc:s=1.2", "threelc:bypass=0,zero_run=off", "stoch3", "terngrad"}) {
+  for (const char* spec : {"threelc:s=1.2", "threelc:bypass=0,zero_run=off",
+                           "threelc:s=1.75,block=100", "stoch3", "terngrad"}) {
     const auto codec = codec_of(spec);
     const RoundContext round = {.layers = layers};
     const Bytes expected = encode(*codec, x, round, {.backend = Backend::scalar});
@@ -245,7 +286,8 @@ TEST(Threelc, BackendsAndThreadsAgreeOnLayers) {
 }
 
 TEST(Threelc, AddingWhileDecodingIsDecodingAndAdding) {
-  for (const char* spec : {"threelc:bypass=30", "threelc:s=1.75,bypass=30", "stoch3", "terngrad"}) {
+  for (const char* spec : {"threelc:bypass=30", "threelc:s=1.75,bypass=30",
+                           "threelc:bypass=30,block=70", "stoch3", "terngrad"}) {
     const auto codec = codec_of(spec);
     const RoundContext round = {.layers = kLayers};
     const Bytes payload = encode(*codec, layered_update(), round);
@@ -354,6 +396,7 @@ TEST(Threelc, Golden) {
       {"threelc", 0x918bb82f1f2a00c4},
       {"threelc:s=1.75,bypass=30", 0xb3153922901d1893},
       {"threelc:zero_run=off,bypass=0", 0x1482dc49168bdf6a},
+      {"threelc:s=1.75,bypass=30,block=100", 0x3065a3edc1701ffc},
       {"stoch3", 0xe71fc6d8c66eb1b1},
       {"terngrad", 0x2893ae3c80325557},
       {"terngrad:clip=0", 0xced186eeae95caf9},
