@@ -78,8 +78,9 @@ def row(name, runs, base):
     mean, half = statistics.mean(differences), interval(differences)
     met = mean >= -MAY_LOSE and min(saved_up, saved_down) >= MUST_SAVE.get(name, 0)
     verdict = "" if runs is base or "Dirichlet" in name else ("met" if met else "MISSED")
-    print(f"{name:22} {100 * statistics.mean(accuracies):7.2f} % {100 * mean:+7.2f} +- "
-          f"{100 * half:.2f}  {saved_up:7.1f}:1 {saved_down:7.1f}:1 "
+    around = f" +- {100 * half:.2f}" if len(runs) > 1 else ""
+    print(f"{name:22} {100 * statistics.mean(accuracies):7.2f} % {100 * mean:+7.2f}{around}  "
+          f"{saved_up:7.1f}:1 {saved_down:7.1f}:1 "
           f"{statistics.median(run['wall_s'] for run in runs):7.1f} s  {verdict}", flush=True)
 
 

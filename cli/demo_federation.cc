@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr seconds kEndTogether{30};
+
 // Says that a folder is ours to be filled anew.
 constexpr std::string_view kMarker = "demo.txt";
 constexpr std::string_view kData = "digits";
@@ -239,17 +241,26 @@ Status DemoFederation::start_coordinator() {
 }
 
 Result<bool> DemoFederation::ended() {
-  bool all = true;
-  for (ChildProcess* child : [&] {
-         std::vector<ChildProcess*> children = {coordinator_.get()};
-         for (const auto& agent : agents_) children.push_back(agent.get());
-         return children;
-       }()) {
+  std::vector<ChildProcess*> children = {coordinator_.get()};
+  for (const auto& agent : agents_) children.push_back(agent.get());
+  std::size_t gone = 0;
+  for (ChildProcess* child : children) {
     const std::optional<int> code = child->exit_code();
     if (code && *code != 0) return child->check_running();
-    all = all && code;
+    if (code) ++gone;
   }
-  return all;
+  if (gone == children.size()) return true;
+  // Somebody outside may stop them as a service manager would, and they end in good order: the
+  // others would wait for them for ever.
+  const auto now = std::chrono::steady_clock::now();
+  if (gone > 0 && !first_ended_at_) first_ended_at_ = now;
+  if (!first_ended_at_ || now - *first_ended_at_ < kEndTogether) return false;
+  return Status(StatusCode::cancelled,
+                {.what = "demonstration",
+                 .expected = "coordinator and agents to end together",
+                 .got = fmt::format("{} of {} gone {} s before the others", gone, children.size(),
+                                    seconds(kEndTogether).count()),
+                 .remedy = "start it again, and leave its processes alone"});
 }
 
 void DemoFederation::remove_folder() {

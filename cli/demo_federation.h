@@ -2,6 +2,7 @@
 // in one folder: everything real but the links, which are shaped.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -71,6 +72,7 @@ class DemoFederation {
   std::string endpoint_;  // of the coordinator
   std::unique_ptr<ChildProcess> coordinator_;
   std::vector<std::unique_ptr<ChildProcess>> agents_;
+  std::optional<std::chrono::steady_clock::time_point> first_ended_at_;
 };
 
 }  // namespace tributary

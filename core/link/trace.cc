@@ -117,7 +117,9 @@ Result<LinkTrace> LinkTrace::parse(std::string_view text) {
 
 Result<LinkTrace> LinkTrace::read(const std::string& path) {
   TRIBUTARY_ASSIGN(const Bytes text, read_file(path, kFileBytesMax));
-  return parse({reinterpret_cast<const char*>(text.data()), text.size()});
+  Result<LinkTrace> trace = parse({reinterpret_cast<const char*>(text.data()), text.size()});
+  if (!trace.ok()) return std::move(trace).status().at(path);
+  return trace;
 }
 
 const TraceStep& LinkTrace::at(nanoseconds since_beginning) const {
