@@ -255,7 +255,7 @@ Result<bool> DemoFederation::ended() {
   const auto now = std::chrono::steady_clock::now();
   if (gone > 0 && !first_ended_at_) first_ended_at_ = now;
   if (!first_ended_at_ || now - *first_ended_at_ < kEndTogether) return false;
-  return Status(StatusCode::cancelled,
+  return Status(StatusCode::unavailable,
                 {.what = "demonstration",
                  .expected = "coordinator and agents to end together",
                  .got = fmt::format("{} of {} gone {} s before the others", gone, children.size(),
