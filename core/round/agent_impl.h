@@ -1,6 +1,6 @@
 // Inside the agent: the connection (agent.cc), how it gets its job and its model
-// (agent_replica.cc), and the rounds: what it contributes (agent_rounds.cc), the training before that
-// (agent_training.cc), and what comes back (agent_results.cc).
+// (agent_replica.cc), and the rounds: what it contributes (agent_rounds.cc), the training before
+// that (agent_training.cc), and what comes back (agent_results.cc).
 #pragma once
 
 #include <cstdint>
