@@ -160,7 +160,7 @@ class Agent::Impl {
   void trained(UpdateReady& event);
   void take_waiting_update();
   void take_update(const Training& training, UpdateReady& event);
-  void take_beside_residual(const Training& training, std::span<const float> update);
+  void take_beside_residual(const RoundPlan& plan, std::span<const float> update, float weight);
   void save_late_update(const RoundKey& id);
   bool has_input(const PlannedBucket& bucket) const;
   void encode_all();

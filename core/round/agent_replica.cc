@@ -33,7 +33,7 @@ Status Agent::Impl::restore(AgentState state) {
     residual_ = ResidualAccount(job_->values());
     return {};
   }
-  const ReplicaRecord& replica = *state.replica;
+  ReplicaRecord& replica = *state.replica;  // let go of as it is copied: a model may be large
   if (replica.residual && replica.residual->size() != job_->values()) {
     return corrupt("residual of the agent's journal", fmt::format("{} values", job_->values()),
                    "another number");
@@ -48,12 +48,14 @@ Status Agent::Impl::restore(AgentState state) {
     }
   }
   residual_ = ResidualAccount(job_->values(), replica, std::move(state.undecided));
+  replica.residual.reset();
   version_ = replica.model_version;
   model_hash_ = replica.model_hash;
   const bool intact = replica.model && replica.model->size() == job_->values() &&
                       model_hash_of(*replica.model) == replica.model_hash;
   // Without one, the coordinator sends it again.
   if (intact) model_ = std::make_shared<FloatVector>(*replica.model);
+  replica.model.reset();
   if (intact && replica.rule_state) TRIBUTARY_TRY(rule_->restore(*replica.rule_state));
   return {};
 }

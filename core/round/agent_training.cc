@@ -115,8 +115,8 @@ void Agent::Impl::trained(UpdateReady& event) {
   start_work();
 }
 
-// The residual takes it whole, before anything of it is sent. What belongs to a codec that does not
-// conserve stays outside: it is sent as it is, or not at all.
+// The residual takes what it has not taken in parts, before anything of that is sent. What belongs
+// to a codec that does not conserve stays outside: it is sent as it is, or not at all.
 void Agent::Impl::take_update(const Training& training, UpdateReady& event) {
   const auto weight = static_cast<float>(training.plan->wire().weight);
   const double update_norm = norm_of(*event.update);
@@ -124,7 +124,7 @@ void Agent::Impl::take_update(const Training& training, UpdateReady& event) {
   if (!training.plan->conserves()) {
     FloatVector& update = own(event.update);
     std::fill(update.begin() + static_cast<std::ptrdiff_t>(missing), update.end(), 0.0f);
-    take_beside_residual(training, update);
+    take_beside_residual(*training.plan, update, weight);
     for (float& value : update) value *= weight;
     update_ = std::move(event.update);
   } else if (missing < job_->values()) {
@@ -142,10 +142,10 @@ void Agent::Impl::take_update(const Training& training, UpdateReady& event) {
 }
 
 // What of the update is for buckets that keep a residual, where others do not.
-void Agent::Impl::take_beside_residual(const Training& training, std::span<const float> update) {
-  const auto weight = static_cast<float>(training.plan->wire().weight);
+void Agent::Impl::take_beside_residual(const RoundPlan& plan, std::span<const float> update,
+                                       float weight) {
   std::uint64_t at = 0;
-  for (const PlannedBucket& bucket : training.plan->buckets()) {
+  for (const PlannedBucket& bucket : plan.buckets()) {
     if (bucket.keeps_residual()) continue;
     residual_.add(at, update.subspan(at, bucket.first_value - at), weight);
     at = bucket.first_value + bucket.values;
