@@ -23,6 +23,7 @@ class CombiningAggregator : public Aggregator {
  public:
   Status begin(const StageCall& call, std::span<float> residual) override;
   Status add(const StageCall& call, ByteSpan payload) override;
+  Result<bool> add_values(const StageCall& call, std::span<const float> values) override;
   Status finish(const StageCall& call, Bytes& combined) override;
   std::uint32_t contributors() const override { return contributors_; }
 
@@ -41,6 +42,11 @@ class CombiningAggregator : public Aggregator {
   // The first body of a round fills the accumulator, every other one is combined into it.
   virtual void combine(const Execution& execution, const OpenPayload& payload, bool first,
                        MutableByteSpan accumulator) const = 0;
+  // The same for an agent's values that were never encoded; false where that can't be.
+  virtual bool combine_values(const Execution& /*execution*/, std::span<const float> /*values*/,
+                              bool /*first*/, MutableByteSpan /*accumulator*/) const {
+    return false;
+  }
   // Makes of the accumulator, where it is, what goes back down; returns how many bytes it has then.
   virtual std::size_t pack(const Execution& /*execution*/, MutableByteSpan accumulator) const {
     return accumulator.size();

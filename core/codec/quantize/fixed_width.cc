@@ -110,7 +110,16 @@ class FloatSumAggregator final : public CombiningAggregator {
   }
   void combine(const Execution& execution, const OpenPayload& payload, bool first,
                MutableByteSpan accumulator) const override {
-    const auto* const x = reinterpret_cast<const float*>(payload.body.data());
+    combine_floats(execution, reinterpret_cast<const float*>(payload.body.data()), first,
+                   accumulator);
+  }
+  bool combine_values(const Execution& execution, std::span<const float> values, bool first,
+                      MutableByteSpan accumulator) const override {
+    combine_floats(execution, values.data(), first, accumulator);
+    return true;
+  }
+  void combine_floats(const Execution& execution, const float* x, bool first,
+                      MutableByteSpan accumulator) const {
     auto* const sum = reinterpret_cast<float*>(accumulator.data());
     for_each_chunk(execution, values_, kChunkValues,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
