@@ -374,6 +374,11 @@ std::vector<std::uint32_t> PeerExchange::waiting_for() const {
   return {members.begin(), members.end()};
 }
 
+// Everybody's values are in everything: who is gone before the end has taken some of it along.
+bool PeerExchange::needs(std::uint32_t member) const {
+  return open_ > 0 && member < routes_.members();
+}
+
 std::vector<ByteSpan> PeerExchange::combined(std::uint32_t bucket) const {
   assert(whole(bucket));
   return combined_before(work_[bucket], work_[bucket].stages.size() - 1);

@@ -80,10 +80,16 @@ class PeerExchange {
   // `from` is who the transport has proven it to be. What came before is ignored.
   Status receive(std::uint32_t from, const Piece& piece, SharedSlice payload, PeerSends& out);
 
+  std::uint32_t buckets() const { return static_cast<std::uint32_t>(buckets_.size()); }
   std::uint32_t buckets_open() const { return open_; }
   bool whole(std::uint32_t bucket) const;
+  bool is_last_stage(const Piece& piece) const {
+    return last(buckets_[piece.bucket], piece.stage);
+  }
   // The members whom this one waits for, for people to read.
   std::vector<std::uint32_t> waiting_for() const;
+  // Whether the exchange cannot end without this member.
+  bool needs(std::uint32_t member) const;
 
   // --- of a bucket that is whole ---
 

@@ -1,0 +1,28 @@
+// Takes an exchange through a mesh to its end, for those who have nothing else to do meanwhile:
+// benchmarks, tests and programs started by mpirun. The agent's state machine drives its own.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "core/base/clock.h"
+#include "core/collective/exchange.h"
+#include "core/collective/piece_frame.h"
+#include "core/link/mesh.h"
+
+namespace tributary {
+
+struct ExchangeRun {
+  ExchangeId id;
+  std::chrono::nanoseconds deadline{0};  // a time of the clock
+  // Of a bucket that has become whole, while others are under way; may be empty.
+  std::function<Status(std::uint32_t bucket)> whole = nullptr;
+};
+
+// Begins all buckets. Before the deadline either all of them are whole and all that this member owes
+// others is handed to the operating system, or there is an error that says who did what, and nothing
+// of the exchange may be applied.
+Status run_exchange(PeerExchange& exchange, Mesh& mesh, const Clock& clock,
+                    const ExchangeRun& run);
+
+}  // namespace tributary
