@@ -48,3 +48,13 @@ tributary_optional_part("P4 switch" switch_p4/p4 "${P4C_BM2}"
 pkg_check_modules(libbpf QUIET IMPORTED_TARGET libbpf)
 tributary_optional_part("XDP gateway" switch_p4/xdp "${libbpf_FOUND}"
   "libbpf ${libbpf_VERSION}" "no libbpf; Debian has it as libbpf-dev")
+
+# Not with sanitizers, nor with fuzzers, which leave the benchmarks out: it is only measured.
+if(TRIBUTARY_SANITIZE)
+  tributary_part("gloo, as a peer" off "not with sanitizers")
+else()
+  find_package(Gloo QUIET)
+  tributary_optional_part("gloo, as a peer" bench/gloo "${Gloo_FOUND}"
+    "gloo ${GLOO_VERSION}; bench/gloo/tributary-bench-gloo"
+    "no gloo; ./dev setup --bench installs Debian's libgloo-dev")
+endif()

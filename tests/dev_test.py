@@ -110,6 +110,14 @@ class MissingPackages(unittest.TestCase):
                       result.stderr)
         self.assertFalse(self.log.exists(), "apt-get was not to be called")
 
+    def test_peers_are_installed_for_benchmarks(self):
+        self.command("dpkg-query", 'case $* in *libgloo-dev) exit 1 ;; *) echo installed ;; esac')
+        self.command("id", "echo 1000")
+        self.command("sudo", "exit 1")
+        result = dev("setup", "--bench", path=str(self.folder))
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("--no-install-recommends libgloo-dev\n", result.stderr)
+
     def test_root_calls_apt_and_stops_when_it_fails(self):
         self.command("id", "echo 0")
         result = dev("format", path=str(self.folder))

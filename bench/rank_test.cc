@@ -1,0 +1,92 @@
+#include "bench/rank.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace tributary::bench {
+namespace {
+
+RankSettings settings_of(std::uint32_t rounds, std::uint32_t warm_ups) {
+  return {.rank = 0,
+          .size = 1,
+          .address = "127.0.0.1",
+          .bytes = 4000,
+          .rounds = rounds,
+          .warm_ups = warm_ups};
+}
+
+// A federation of one: its update is the sum.
+Exchange alone(int& reductions) {
+  return {.barrier = [] { return Status(); },
+          .all_reduce =
+              [&reductions](FloatVector&) {
+                ++reductions;
+                return Status();
+              }};
+}
+
+TEST(Rank, WarmUpsAreRunAndNotCounted) {
+  int reductions = 0;
+  const Result<RankFigures> figures = measure_rank(settings_of(3, 2), alone(reductions));
+  ASSERT_TRUE(figures.ok()) << figures.status().text();
+  EXPECT_EQ(reductions, 5);
+  EXPECT_EQ(figures->round_s.size(), 3u);
+}
+
+TEST(Rank, WrongSumIsFoundWhereverItIs) {
+  for (const std::size_t wrong : {0u, 500u, 999u}) {
+    const Exchange exchange = {.barrier = [] { return Status(); },
+                               .all_reduce =
+                                   [wrong](FloatVector& update) {
+                                     update[wrong] += 0.25F;
+                                     return Status();
+                                   }};
+    const Result<RankFigures> figures = measure_rank(settings_of(1, 0), exchange);
+    ASSERT_FALSE(figures.ok());
+    EXPECT_EQ(figures.status().code(), StatusCode::mismatch);
+    EXPECT_NE(figures.status().text().find("element " + std::to_string(wrong)), std::string::npos)
+        << figures.status().text();
+  }
+}
+
+TEST(Rank, UpdatesOfOtherRanksAreMissed) {
+  int reductions = 0;
+  RankSettings two = settings_of(1, 0);
+  two.size = 2;
+  EXPECT_FALSE(measure_rank(two, alone(reductions)).ok());
+}
+
+TEST(Rank, ErrorOfTheExchangeIsHandedOn) {
+  const Exchange exchange = {
+      .barrier = [] { return Status(StatusCode::deadline_exceeded, {.what = "a barrier"}); },
+      .all_reduce = [](FloatVector&) { return Status(); }};
+  EXPECT_EQ(measure_rank(settings_of(1, 0), exchange).status().code(),
+            StatusCode::deadline_exceeded);
+}
+
+TEST(Rank, MedianOfEvenAndOddCounts) {
+  EXPECT_EQ(median_of({}), 0);
+  EXPECT_EQ(median_of({3, 1, 2}), 2);
+  EXPECT_EQ(median_of({4, 1, 2, 3}), 2.5);
+}
+
+TEST(Rank, JsonIsOneObjectWithTheFigures) {
+  const RankFigures figures = {.round_s = {0.5, 0.25, 0.75},
+                               .cpu_user_s = 1,
+                               .cpu_system_s = 2,
+                               .bytes_sent = 10,
+                               .bytes_received = 11};
+  RankSettings settings = settings_of(3, 0);
+  settings.bytes = 1'000'000'000;
+  const auto json = nlohmann::json::parse(figures_json("gloo", "ring", settings, figures));
+  const auto& data = json["data"];
+  EXPECT_EQ(json["status"], "ok");
+  EXPECT_EQ(data["round_s_median"], 0.5);
+  EXPECT_EQ(data["round_s"].size(), 3u);
+  EXPECT_EQ(data["cpu_s_per_gb"], 1.0);
+  EXPECT_EQ(data["bytes_received"], 11);
+}
+
+}  // namespace
+}  // namespace tributary::bench
