@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 #include "core/codec/error_feedback.h"
 
@@ -154,6 +155,7 @@ Status CombiningAggregator::begin(const StageCall& call, std::span<float>) {
   assert(call.stage() == stage_);
   agents_ = call.round.agents;
   contributors_ = 0;
+  waiting_ = {};
   TRIBUTARY_ASSIGN(const Shape shape, shape_for(agents_));
   accumulator_ = start_payload({.spec = codec_.spec(),
                                 .stage = static_cast<std::uint8_t>(stage_),
@@ -170,20 +172,27 @@ Status CombiningAggregator::add(const StageCall& call, ByteSpan payload) {
   const std::uint64_t total = std::uint64_t{contributors_} + open.header.contributors;
   if (total > agents_) return too_many_contributors(agents_, total);
   TRIBUTARY_TRY(check_body(open));
-  combine(call.execution, open, contributors_ == 0, accumulator_);
+  if (waiting_.empty()) {
+    combine(call.execution, open, contributors_ == 0, accumulator_);
+  } else {
+    start_with_values(call.execution, std::exchange(waiting_, {}), &open, accumulator_);
+  }
   contributors_ = static_cast<std::uint32_t>(total);
   return {};
 }
 
-Result<bool> CombiningAggregator::add_values(const StageCall& call, std::span<const float> values) {
-  if (contributors_ >= agents_) return too_many_contributors(agents_, contributors_ + 1ull);
-  if (!combine_values(call.execution, values, contributors_ == 0, accumulator_)) return false;
-  ++contributors_;
+Result<bool> CombiningAggregator::add_values(const StageCall&, std::span<const float> values) {
+  if (!takes_values() || contributors_ != 0) return false;
+  assert(values.size() == values_);
+  waiting_ = values;
+  contributors_ = 1;
   return true;
 }
 
 Status CombiningAggregator::finish(const StageCall& call, Bytes& combined) {
   if (contributors_ == 0) return nothing_added();
+  if (!waiting_.empty()) start_with_values(call.execution, waiting_, nullptr, accumulator_);
+  waiting_ = {};
   set_contributors(contributors_, payload_);
   shrink_body(pack(call.execution, accumulator_), payload_);
   seal_payload(call.execution, payload_);

@@ -113,8 +113,8 @@ class Aggregator {
   // the aggregate as it was.
   virtual Status add(const StageCall& call, ByteSpan payload) = 0;
 
-  // Takes one agent's values as they are, where that costs or loses less than their payload would.
-  // False: they have to be encoded.
+  // Takes one agent's values as they are, where that costs or loses less than their payload would;
+  // they stay where and as they are until finish(). False: they have to be encoded.
   virtual Result<bool> add_values(const StageCall& /*call*/, std::span<const float> /*values*/) {
     return false;
   }

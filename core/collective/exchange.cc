@@ -31,8 +31,8 @@ Status check_contributors(const Piece& piece, ByteSpan payload, std::uint32_t ex
 
 }  // namespace
 
-Aggregator& AggregatorShelf::get(const Codec& codec, std::size_t stage, std::uint32_t values,
-                                 std::uint32_t bucket) {
+Aggregator& ExchangeShelf::aggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
+                                      std::uint32_t bucket) {
   const bool encodes =
       stage + 1 == codec.stages().size() && codec.aggregation() != Aggregation::sum;
   std::unique_ptr<Aggregator>& place = aggregators_[{&codec, stage, values, encodes ? bucket : 0}];
@@ -40,13 +40,24 @@ Aggregator& AggregatorShelf::get(const Codec& codec, std::size_t stage, std::uin
   return *place;
 }
 
+Bytes ExchangeShelf::buffer() {
+  Bytes buffer = buffers_.take(largest_);
+  buffer.clear();
+  return buffer;
+}
+
+SharedSlice ExchangeShelf::share(Bytes payload) {
+  largest_ = std::max(largest_, payload.size());
+  return buffers_.share(std::move(payload));
+}
+
 PeerExchange::PeerExchange(const Routes& routes, std::uint32_t rank,
-                           std::vector<ExchangeBucket> buckets, AggregatorShelf& aggregators,
+                           std::vector<ExchangeBucket> buckets, ExchangeShelf& shelf,
                            const Execution& execution)
     : routes_(routes),
       rank_(rank),
       buckets_(std::move(buckets)),
-      aggregators_(aggregators),
+      shelf_(shelf),
       execution_(execution),
       work_(buckets_.size()),
       open_(static_cast<std::uint32_t>(buckets_.size())) {
@@ -141,12 +152,12 @@ Status PeerExchange::reduce(std::uint32_t bucket, PeerSends& out) {
   BucketWork& work = work_[bucket];
   StageWork& stage = work.stages[work.stage];
   const std::uint32_t owner = routes_.owner(bucket);
-  Bytes payload;
+  Bytes payload = shelf_.buffer();
   TRIBUTARY_TRY(combine_own_with_parts(bucket, payload));
   stage.done = true;
   stage.parts.clear();
   stage.arrived = 0;
-  const SharedSlice shared(std::move(payload));
+  const SharedSlice shared = shelf_.share(std::move(payload));
   const Piece piece = {.bucket = bucket,
                        .stage = static_cast<std::uint8_t>(work.stage),
                        .partial = owner != rank_,
@@ -177,15 +188,15 @@ Status PeerExchange::combine_own_with_parts(std::uint32_t bucket, Bytes& sum) {
   if (leaf && !again) return what.encoder->encode(call, what.input, sum);
 
   const auto values = static_cast<std::uint32_t>(what.input.size());
-  Aggregator& aggregator = aggregators_.get(*what.codec, work.stage, values, bucket);
+  Aggregator& aggregator = shelf_.aggregator(*what.codec, work.stage, values, bucket);
   if (again && what.codec->lossy()) work.left.assign(values, 0.0f);
   TRIBUTARY_TRY(aggregator.begin(call, work.left));
   TRIBUTARY_ASSIGN(const bool taken, aggregator.add_values(call, what.input));
   if (!taken) {
-    Bytes own;
+    Bytes own = shelf_.buffer();
     TRIBUTARY_TRY(what.encoder->encode(call, what.input, own));
     if (!own.empty()) TRIBUTARY_TRY(aggregator.add(call, own));
-    if (last(what, work.stage)) work.own = SharedSlice(std::move(own));
+    if (last(what, work.stage)) work.own = shelf_.share(std::move(own));
   }
   for (const SharedSlice& part : stage.parts) TRIBUTARY_TRY(aggregator.add(call, part.view()));
   TRIBUTARY_TRY(aggregator.finish(call, sum));
@@ -206,13 +217,13 @@ Status PeerExchange::send_own(std::uint32_t bucket, Flow flow, PeerSends& out) {
   BucketWork& work = work_[bucket];
   StageWork& stage = work.stages[work.stage];
   const std::vector<ByteSpan> before = combined_before(work, work.stage);
-  Bytes payload;
+  Bytes payload = shelf_.buffer();
   TRIBUTARY_TRY(what.encoder->encode(call_of(bucket, before), what.input, payload));
   stage.done = true;
   const Piece piece = {
       .bucket = bucket, .stage = static_cast<std::uint8_t>(work.stage), .origin = rank_};
   if (flow == Flow::from_root && payload.empty()) return {};
-  const SharedSlice shared(std::move(payload));
+  const SharedSlice shared = shelf_.share(std::move(payload));
   if (last(what, work.stage)) work.own = shared;
   if (flow == Flow::from_root) {
     if (!stage.result.empty()) {
@@ -236,16 +247,16 @@ Status PeerExchange::combine_all(std::uint32_t bucket) {
   StageWork& stage = work.stages[work.stage];
   const std::vector<ByteSpan> before = combined_before(work, work.stage);
   const StageCall call = call_of(bucket, before);
-  Aggregator& aggregator = aggregators_.get(*what.codec, work.stage,
-                                            static_cast<std::uint32_t>(what.input.size()), bucket);
+  Aggregator& aggregator = shelf_.aggregator(*what.codec, work.stage,
+                                             static_cast<std::uint32_t>(what.input.size()), bucket);
   TRIBUTARY_TRY(aggregator.begin(call, {}));
   for (const SharedSlice& part : stage.parts) {
     if (!part.empty()) TRIBUTARY_TRY(aggregator.add(call, part.view()));
   }
-  Bytes sum;
+  Bytes sum = shelf_.buffer();
   TRIBUTARY_TRY(aggregator.finish(call, sum));
   aggregator.settle(true);
-  stage.result = SharedSlice(std::move(sum));
+  stage.result = shelf_.share(std::move(sum));
   return {};
 }
 
@@ -372,11 +383,6 @@ std::vector<std::uint32_t> PeerExchange::waiting_for() const {
     }
   }
   return {members.begin(), members.end()};
-}
-
-// Everybody's values are in everything: who is gone before the end has taken some of it along.
-bool PeerExchange::needs(std::uint32_t member) const {
-  return open_ > 0 && member < routes_.members();
 }
 
 std::vector<ByteSpan> PeerExchange::combined(std::uint32_t bucket) const {

@@ -25,6 +25,7 @@
 
 #include "core/codec/codec.h"
 #include "core/collective/routes.h"
+#include "core/link/buffer_pool.h"
 #include "core/link/shared_slice.h"
 
 namespace tributary {
@@ -46,17 +47,26 @@ struct PeerSend {
 };
 using PeerSends = std::vector<PeerSend>;
 
-// Aggregators are kept from round to round. Those that add what is encoded are used for one bucket
-// at a time, and buckets of one kind share one; those that encode again may remember what they
-// encoded, and are the bucket's own. A codec must outlive it.
-class AggregatorShelf {
+// What is worth keeping from round to round: aggregators, and the buffers that payloads are made
+// in. Aggregators that add what is encoded are used for one bucket at a time, and buckets of one
+// kind share one; those that encode again may remember what they encoded, and are the bucket's own.
+// Codecs outlive it.
+class ExchangeShelf {
  public:
-  Aggregator& get(const Codec& codec, std::size_t stage, std::uint32_t values,
-                  std::uint32_t bucket);
+  Aggregator& aggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
+                         std::uint32_t bucket);
+  // Empty, with room for the largest payload so far.
+  Bytes buffer();
+  // The buffer comes back when nobody holds the payload any more.
+  SharedSlice share(Bytes payload);
 
  private:
+  static constexpr std::size_t kSpareBytesMax = 16u << 20;
+
   using Key = std::tuple<const Codec*, std::size_t, std::uint32_t, std::uint32_t>;
   std::map<Key, std::unique_ptr<Aggregator>> aggregators_;
+  BufferPool buffers_{kSpareBytesMax};
+  std::size_t largest_ = 0;
 };
 
 struct ExchangeBucket {
@@ -71,7 +81,7 @@ class PeerExchange {
  public:
   // All of them outlive the exchange.
   PeerExchange(const Routes& routes, std::uint32_t rank, std::vector<ExchangeBucket> buckets,
-               AggregatorShelf& aggregators, const Execution& execution);
+               ExchangeShelf& shelf, const Execution& execution);
 
   // The bucket's input is final. On an error, here and in receive(), the exchange is to be given
   // up: nothing of it may be applied.
@@ -83,13 +93,9 @@ class PeerExchange {
   std::uint32_t buckets() const { return static_cast<std::uint32_t>(buckets_.size()); }
   std::uint32_t buckets_open() const { return open_; }
   bool whole(std::uint32_t bucket) const;
-  bool is_last_stage(const Piece& piece) const {
-    return last(buckets_[piece.bucket], piece.stage);
-  }
+  bool is_last_stage(const Piece& piece) const { return last(buckets_[piece.bucket], piece.stage); }
   // The members whom this one waits for, for people to read.
   std::vector<std::uint32_t> waiting_for() const;
-  // Whether the exchange cannot end without this member.
-  bool needs(std::uint32_t member) const;
 
   // --- of a bucket that is whole ---
 
@@ -143,7 +149,7 @@ class PeerExchange {
   const Routes& routes_;
   const std::uint32_t rank_;
   const std::vector<ExchangeBucket> buckets_;
-  AggregatorShelf& aggregators_;
+  ExchangeShelf& shelf_;
   const Execution execution_;
   std::vector<BucketWork> work_;
   std::uint32_t open_;

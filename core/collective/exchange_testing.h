@@ -112,7 +112,7 @@ class Members {
  private:
   Routes routes_;
   std::vector<std::vector<std::unique_ptr<Encoder>>> encoders_;
-  std::vector<AggregatorShelf> shelves_;
+  std::vector<ExchangeShelf> shelves_;
   std::vector<std::unique_ptr<PeerExchange>> members_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<PeerSend>> links_;
   std::uint64_t bytes_ = 0;

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/codec/payload.h"
 #include "schemas/frame.h"
-#include "schemas/payload.h"
 
 namespace tributary {
 namespace {
@@ -17,15 +17,15 @@ std::string text(const wire::RoundId& id) {
                      id.attempt());
 }
 
+// Without a checksum: a codec's payload has its own, and whoever reads it checks that one.
 std::unique_ptr<wire::PartT> part_of(const ExchangeId& id, const Piece& piece, ByteSpan payload) {
-  const PayloadClaim claim = claim_for(payload);
+  const auto bytes = static_cast<std::uint32_t>(payload.size());
   auto part = std::make_unique<wire::PartT>();
   part->id = std::make_unique<wire::RoundId>(id.round);
   part->bucket = piece.bucket;
   part->stage = piece.stage;
-  part->stage_bytes = claim.bytes;
-  part->payload_bytes = claim.bytes;
-  part->payload_checksum = claim.checksum;
+  part->stage_bytes = bytes;
+  part->payload_bytes = bytes;
   return part;
 }
 
@@ -34,18 +34,27 @@ Status check_id(const ExchangeId& id, const wire::RoundId& got) {
   const auto order = [](const wire::RoundId& x) {
     return std::tuple(x.epoch(), x.round(), x.attempt());
   };
-  const bool late = got.job() == id.round.job() && order(got) < order(id.round);
-  return Status(late ? StatusCode::cancelled : StatusCode::mismatch,
-                {.what = "a piece from a peer",
-                 .expected = text(id.round),
-                 .got = text(got),
-                 .remedy = late ? "it is late and may be ignored" : "it has to wait for its round"});
+  const bool same = got.job() == id.round.job();
+  const bool late = same && order(got) < order(id.round);
+  const StatusCode code = late   ? StatusCode::cancelled
+                          : same ? StatusCode::unavailable
+                                 : StatusCode::mismatch;
+  return Status(code, {.what = "a piece from a peer",
+                       .expected = text(id.round),
+                       .got = text(got),
+                       .remedy = late ? "it may be ignored" : "it has to wait for its round"});
 }
 
 template <typename Message>
-Result<Piece> read(const ExchangeId& id, const Message& message, bool partial,
-                   std::int64_t origin) {
+Result<Piece> read(const ExchangeId& id, const Message& message, std::size_t payload_bytes,
+                   bool partial, std::int64_t origin) {
   const wire::Part& part = *message.part();
+  if (part.payload_bytes() != payload_bytes) {
+    return Status(StatusCode::corrupt_data,
+                  {.what = "payload of a piece from a peer",
+                   .expected = fmt::format("{} bytes", part.payload_bytes()),
+                   .got = fmt::format("{}", payload_bytes)});
+  }
   TRIBUTARY_TRY(check_id(id, *part.id()));
   if (part.parts() != 1 || part.segments() != 1 || origin < 0) {
     return Status(StatusCode::unsupported,
@@ -100,25 +109,23 @@ Result<Piece> read_piece(const ExchangeId& id, std::uint32_t from, ByteSpan byte
                                          .got = "another",
                                          .remedy = "it has to wait for the next membership"});
   }
-  TRIBUTARY_TRY(check_payload(*frame, payload));
   switch (frame->message_type()) {
     case wire::Message::Aggregate: {
       const auto& whole = *frame->message_as_Aggregate();
-      return read(id, whole, false, whole.agent_index());
+      return read(id, whole, payload.size(), false, whole.agent_index());
     }
     case wire::Message::Update: {
       const auto& update = *frame->message_as_Update();
-      return read(id, update, true, update.agent_index());
+      return read(id, update, payload.size(), true, update.agent_index());
     }
     case wire::Message::Preliminary: {
       const auto& preliminary = *frame->message_as_Preliminary();
-      return read(id, preliminary, true, preliminary.agent_index());
+      return read(id, preliminary, payload.size(), true, preliminary.agent_index());
     }
     default:
-      return Status(StatusCode::mismatch,
-                    {.what = fmt::format("a frame from member {}", from),
-                     .expected = "Preliminary, Update or Aggregate",
-                     .got = wire::EnumNameMessage(frame->message_type())});
+      return Status(StatusCode::mismatch, {.what = fmt::format("a frame from member {}", from),
+                                           .expected = "Preliminary, Update or Aggregate",
+                                           .got = wire::EnumNameMessage(frame->message_type())});
   }
 }
 

@@ -20,8 +20,8 @@ Result<Bytes> piece_frame(const ExchangeId& id, const Piece& piece, bool last_st
                           ByteSpan payload);
 
 // Checks frame and payload and that they belong to this exchange; `from` is whom the transport has
-// proven to have sent them. A message of an earlier attempt or round is `cancelled`: it is late, and
-// nothing is wrong with its sender.
+// proven to have sent them. Nothing is wrong with the sender of a message that is late
+// (`cancelled`: of an earlier attempt or round) or early (`unavailable`: of a later one).
 Result<Piece> read_piece(const ExchangeId& id, std::uint32_t from, ByteSpan frame,
                          ByteSpan payload);
 

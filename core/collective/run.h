@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 
 #include "core/base/clock.h"
@@ -19,10 +20,26 @@ struct ExchangeRun {
   std::function<Status(std::uint32_t bucket)> whole = nullptr;
 };
 
-// Begins all buckets. Before the deadline either all of them are whole and all that this member owes
-// others is handed to the operating system, or there is an error that says who did what, and nothing
-// of the exchange may be applied.
-Status run_exchange(PeerExchange& exchange, Mesh& mesh, const Clock& clock,
-                    const ExchangeRun& run);
+class ExchangeRunner {
+ public:
+  // What comes from members that are an exchange ahead waits here.
+  static constexpr std::size_t kEarlyBytesMax = 1u << 30;
+
+  // Both outlive it.
+  ExchangeRunner(Mesh& mesh, const Clock& clock) : mesh_(mesh), clock_(clock) {}
+
+  // Begins all buckets. Before the deadline either all of them are whole and all that this member
+  // owes others is handed to the operating system, or there is an error that says who did what, and
+  // nothing of the exchange may be applied.
+  Status run(PeerExchange& exchange, const ExchangeRun& run);
+
+ private:
+  class Play;
+
+  Mesh& mesh_;
+  const Clock& clock_;
+  std::deque<MeshMessage> early_;
+  std::size_t early_bytes_ = 0;
+};
 
 }  // namespace tributary

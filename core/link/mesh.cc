@@ -16,6 +16,7 @@
 #include <map>
 #include <utility>
 
+#include "core/link/buffer_pool.h"
 #include "core/link/mesh_channel.h"
 #include "core/link/mesh_stream.h"
 #include "core/link/waker.h"
@@ -31,6 +32,7 @@ constexpr Time kRedialEvery = std::chrono::milliseconds(50);
 constexpr int kWakeBytesMax = 128 << 10;
 constexpr std::size_t kEagerBytes = 64u << 10;  // below: every packet counts
 constexpr std::size_t kRecordBytesMax = 17u << 10;
+constexpr std::size_t kSpareBytesMax = 32u << 20;
 constexpr int kBacklog = 128;
 constexpr std::size_t kEventsAtOnce = 64;
 
@@ -204,6 +206,7 @@ class TcpMesh final : public Mesh {
   const Clock& clock_;
   const File epoll_;
   Waker waker_;
+  BufferPool pool_{kSpareBytesMax};
   std::unique_ptr<PairKeys> keys_;
   std::unique_ptr<TlsSettings> tls_;
   std::vector<Peer> peers_;
@@ -280,9 +283,9 @@ Status TcpMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
   }
   peer.queued_bytes += message.bytes();
   ++counters_.messages_out;
-  if (!peer.out) {
+  if (!peer.out || peer.out->connecting) {
     peer.waiting.push_back(std::move(message));
-    if (peer.redial_at == Time::max()) {
+    if (!peer.out && peer.redial_at == Time::max()) {
       peer.give_up_at = clock_.now() + options_.connect_max;
       dial(to);
     }
@@ -315,9 +318,9 @@ Status TcpMesh::connect(Peer& peer, std::uint32_t member) {
   connection->dialled = true;
   connection->member = member;
   connection->deadline = peer.give_up_at;
+  connection->connecting = true;
   if (::connect(file, peer.address.get(), peer.address.bytes) != 0) {
     if (errno != EINPROGRESS) return os_failed(fmt::format("dialling member {}", member));
-    connection->connecting = true;
   }
   if (tls_) {
     TRIBUTARY_ASSIGN(connection->channel, tls_->call(file, member));
@@ -379,7 +382,7 @@ Status TcpMesh::admit(File file, std::string source) {
   connection->file = std::move(file);
   connection->source = std::move(source);
   connection->deadline = clock_.now() + options_.handshake_max;
-  connection->reader.emplace(options_.frame_bytes_max, options_.payload_bytes_max);
+  connection->reader.emplace(options_.frame_bytes_max, options_.payload_bytes_max, pool_);
   if (tls_) {
     TRIBUTARY_ASSIGN(TlsSettings::Answered tls, tls_->answer(connection->file.get()));
     connection->channel = std::move(tls.channel);
@@ -408,8 +411,7 @@ Result<bool> TcpMesh::read_message(Connection& connection) {
     if (came == MeshReader::Came::greeting) TRIBUTARY_TRY(greet(connection));
     if (came != MeshReader::Came::message) continue;
     ++counters_.messages_in;
-    events_.push_back(
-        MeshMessage{*connection.from, reader.take_frame(), SharedSlice(reader.take_payload())});
+    events_.push_back(MeshMessage{*connection.from, reader.take_frame(), reader.take_payload()});
     // What TLS holds inside, no socket will tell of.
     if (!connection.channel->holds_bytes()) break;
   }
@@ -515,9 +517,10 @@ void TcpMesh::lose(std::uint32_t member, Status why) {
   if (std::exchange(peer.lost, true)) return;
   bury(std::move(peer.out));
   peer.waiting.clear();
-  peer.queued_bytes = 0;
   peer.redial_at = Time::max();
-  events_.push_back(MeshLost{member, std::move(why).at(fmt::format("member {}", member))});
+  events_.push_back(MeshLost{.member = member,
+                             .why = std::move(why).at(fmt::format("member {}", member)),
+                             .unsent_bytes = std::exchange(peer.queued_bytes, 0)});
 }
 
 void TcpMesh::drop(Connection& connection, Status why) {
@@ -567,6 +570,7 @@ void TcpMesh::look_at_time(Time now) {
 
 Result<std::optional<MeshEvent>> TcpMesh::receive(Time deadline) {
   std::array<epoll_event, kEventsAtOnce> ready{};
+  const bool sending = waiting_bytes() > 0;
   for (;;) {
     if (!events_.empty()) {
       MeshEvent event = std::move(events_.front());
@@ -594,7 +598,10 @@ Result<std::optional<MeshEvent>> TcpMesh::receive(Time deadline) {
         serve(*static_cast<Connection*>(tag), ready[static_cast<std::size_t>(i)].events);
       }
     }
-    if (events_.empty() && (woken || clock_.now() >= deadline)) return std::optional<MeshEvent>();
+    const bool sent = sending && waiting_bytes() == 0;
+    if (events_.empty() && (woken || sent || clock_.now() >= deadline)) {
+      return std::optional<MeshEvent>();
+    }
   }
 }
 

@@ -83,6 +83,7 @@ struct MeshMessage {
 struct MeshLost {
   std::uint32_t member = 0;
   Status why;
+  std::size_t unsent_bytes = 0;  // that were meant for it
 };
 
 // Somebody came who does not belong here, and was sent away.
@@ -111,8 +112,8 @@ class Mesh {
   //   invalid_argument    no such member, or a part is above its cap
   virtual Status send(std::uint32_t to, Bytes frame, SharedSlice payload) = 0;
 
-  // The next event; nothing when the deadline, a time of the clock, has passed or somebody called
-  // wake(). Sends on meanwhile.
+  // The next event; nothing when the deadline, a time of the clock, has passed, when somebody
+  // called wake(), or when the last of what waited to be sent is gone. Sends on meanwhile.
   virtual Result<std::optional<MeshEvent>> receive(std::chrono::nanoseconds deadline) = 0;
   virtual void wake() = 0;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cassert>
+#include <cstring>
 #include <string_view>
 
 namespace tributary {
@@ -28,13 +29,11 @@ T read_at(ByteSpan bytes, std::size_t offset) {
 }  // namespace
 
 Bytes mesh_greeting(const MeshGreeting& greeting) {
-  Bytes out;
-  ByteWriter writer(out);
-  ignore_error(writer.append(bytes_of(kMagic)));
-  ignore_error(writer.write(kVersion));
-  ignore_error(writer.write(greeting.rank));
-  ignore_error(writer.write(greeting.session));
-  assert(out.size() == kMeshGreetingBytes);
+  Bytes out(kMeshGreetingBytes);
+  std::memcpy(out.data(), kMagic.data(), kMagic.size());
+  std::memcpy(out.data() + 8, &kVersion, sizeof(kVersion));
+  std::memcpy(out.data() + 12, &greeting.rank, sizeof(greeting.rank));
+  std::memcpy(out.data() + 16, &greeting.session, sizeof(greeting.session));
   return out;
 }
 
@@ -95,14 +94,14 @@ Result<MeshReader::Came> MeshReader::came(std::size_t bytes) {
       frame_.swap(part_);
       if (payload_bytes_ > 0) {
         reading_ = Reading::payload;
-        part_ = Bytes();
-        expect(payload_bytes_);
+        part_ = pool_.take(payload_bytes_);
+        filled_ = 0;
         return Came::nothing_whole;
       }
-      payload_ = Bytes();
+      payload_ = {};
       break;
     case Reading::payload:
-      payload_.swap(part_);
+      payload_ = pool_.share(std::move(part_));
       break;
   }
   reading_ = Reading::header;

@@ -9,6 +9,8 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
+#include "core/link/buffer_pool.h"
+#include "core/link/shared_slice.h"
 
 namespace tributary {
 
@@ -27,8 +29,8 @@ Bytes mesh_head(ByteSpan frame, std::size_t payload_bytes);
 // Says where the next bytes are to be read to, so that a payload is where it belongs at once.
 class MeshReader {
  public:
-  MeshReader(std::size_t frame_bytes_max, std::size_t payload_bytes_max)
-      : frame_bytes_max_(frame_bytes_max), payload_bytes_max_(payload_bytes_max) {
+  MeshReader(std::size_t frame_bytes_max, std::size_t payload_bytes_max, BufferPool& pool)
+      : frame_bytes_max_(frame_bytes_max), payload_bytes_max_(payload_bytes_max), pool_(pool) {
     expect(kMeshGreetingBytes);
   }
 
@@ -42,7 +44,7 @@ class MeshReader {
   const std::optional<MeshGreeting>& greeting() const { return greeting_; }
   // Of the last message; to be taken before more comes.
   Bytes take_frame() { return std::move(frame_); }
-  Bytes take_payload() { return std::move(payload_); }
+  SharedSlice take_payload() { return std::move(payload_); }
 
  private:
   enum class Reading : std::uint8_t { greeting, header, frame, payload };
@@ -56,13 +58,14 @@ class MeshReader {
 
   const std::size_t frame_bytes_max_;
   const std::size_t payload_bytes_max_;
+  BufferPool& pool_;
   Reading reading_ = Reading::greeting;
   Bytes part_;
   std::size_t filled_ = 0;
   std::size_t payload_bytes_ = 0;
   std::optional<MeshGreeting> greeting_;
   Bytes frame_;
-  Bytes payload_;
+  SharedSlice payload_;
 };
 
 }  // namespace tributary
