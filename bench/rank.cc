@@ -9,8 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <sstream>
+
+#include "core/base/checksum.h"
+#include "core/update/synthetic.h"
 
 namespace tributary::bench {
 namespace {
@@ -105,16 +109,56 @@ Counters counters_of(const std::string& interface) {
   return {};
 }
 
-Status one_round(const RankSettings& settings, const Exchange& exchange, std::uint32_t round,
-                 FloatVector& update, RankFigures& figures) {
-  fill(update, values_of(settings.rank, round));
+Status verify_finite(const FloatVector& update, std::uint32_t round) {
+  if (std::ranges::all_of(update, [](float value) { return std::isfinite(value); })) return {};
+  return Status(StatusCode::not_finite, {.what = fmt::format("the sum of round {}", round)});
+}
+
+// What every rank starts a round with, and what must come of it.
+class Updates {
+ public:
+  explicit Updates(const RankSettings& settings)
+      : settings_(settings), update_(settings.bytes / sizeof(float)) {
+    if (settings.exact) return;
+    gradient_.resize(update_.size());
+    fill_agent_gradient({.seed = 1}, settings.rank, gradient_);
+  }
+
+  FloatVector& begin(std::uint32_t round) {
+    if (settings_.exact) {
+      fill(update_, values_of(settings_.rank, round));
+    } else {
+      std::ranges::copy(gradient_, update_.begin());
+    }
+    return update_;
+  }
+
+  Status end(std::uint32_t round) {
+    sums_.update(bytes_of(std::span<const float>(update_)));
+    return settings_.exact ? verify(update_, sum_of(settings_.size, round), round)
+                           : verify_finite(update_, round);
+  }
+
+  void forget_sums() { sums_ = Checksum(); }
+  std::uint64_t sums_hash() const { return sums_.finish64(); }
+
+ private:
+  const RankSettings& settings_;
+  FloatVector update_;
+  FloatVector gradient_;
+  Checksum sums_;
+};
+
+Status one_round(const Exchange& exchange, std::uint32_t round, Updates& updates,
+                 RankFigures& figures) {
+  FloatVector& update = updates.begin(round);
   TRIBUTARY_TRY(exchange.barrier());
   const CpuTime cpu_before = cpu_time();
   const auto start = std::chrono::steady_clock::now();
   TRIBUTARY_TRY(exchange.all_reduce(update));
   const auto end = std::chrono::steady_clock::now();
   const CpuTime cpu_after = cpu_time();
-  TRIBUTARY_TRY(verify(update, sum_of(settings.size, round), round));
+  TRIBUTARY_TRY(updates.end(round));
   figures.round_s.push_back(std::chrono::duration<double>(end - start).count());
   figures.cpu_user_s += cpu_after.user_s - cpu_before.user_s;
   figures.cpu_system_s += cpu_after.system_s - cpu_before.system_s;
@@ -132,22 +176,24 @@ double cpu_s_per_gb(const RankSettings& settings, const RankFigures& figures) {
 }  // namespace
 
 Result<RankFigures> measure_rank(const RankSettings& settings, const Exchange& exchange) {
-  FloatVector update(settings.bytes / sizeof(float));
+  Updates updates(settings);
   RankFigures figures;
   for (std::uint32_t round = 0; round < settings.warm_ups; ++round) {
-    TRIBUTARY_TRY(one_round(settings, exchange, round, update, figures));
+    TRIBUTARY_TRY(one_round(exchange, round, updates, figures));
   }
   figures = {};
+  updates.forget_sums();
   const std::string interface = interface_of(settings.address);
   const Counters before = counters_of(interface);
   for (std::uint32_t round = 0; round < settings.rounds; ++round) {
-    TRIBUTARY_TRY(one_round(settings, exchange, settings.warm_ups + round, update, figures));
+    TRIBUTARY_TRY(one_round(exchange, settings.warm_ups + round, updates, figures));
   }
   // Nobody leaves while another still waits for what it has in its buffers.
   TRIBUTARY_TRY(exchange.barrier());
   const Counters after = counters_of(interface);
   figures.bytes_sent = after.sent - before.sent;
   figures.bytes_received = after.received - before.received;
+  figures.sums_hash = updates.sums_hash();
   return figures;
 }
 
@@ -162,29 +208,30 @@ std::string figures_json(std::string_view program, std::string_view algorithm,
                          const RankSettings& settings, const RankFigures& figures) {
   return fmt::format(
       "{{\"schema_version\":1,\"status\":\"ok\",\"data\":{{\"program\":\"{}\",\"algorithm\":\"{}\","
-      "\"rank\":{},\"size\":{},\"bytes\":{},\"rounds\":{},\"verified\":true,"
+      "\"rank\":{},\"size\":{},\"bytes\":{},\"rounds\":{},\"verified\":{},"
       "\"round_s_median\":{:.6f},\"round_s\":[{:.6f}],\"cpu_user_s\":{:.6f},"
-      "\"cpu_system_s\":{:.6f},\"cpu_s_per_gb\":{:.4f},\"bytes_sent\":{},\"bytes_received\":{}}}}}"
+      "\"cpu_system_s\":{:.6f},\"cpu_s_per_gb\":{:.4f},\"bytes_sent\":{},\"bytes_received\":{},"
+      "\"sums_hash\":\"{:016x}\"}}}}"
       "\n",
       program, algorithm, settings.rank, settings.size, settings.bytes, settings.rounds,
-      median_of(figures.round_s), fmt::join(figures.round_s, ","), figures.cpu_user_s,
-      figures.cpu_system_s, cpu_s_per_gb(settings, figures), figures.bytes_sent,
-      figures.bytes_received);
+      settings.exact, median_of(figures.round_s), fmt::join(figures.round_s, ","),
+      figures.cpu_user_s, figures.cpu_system_s, cpu_s_per_gb(settings, figures), figures.bytes_sent,
+      figures.bytes_received, figures.sums_hash);
 }
 
 std::string figures_text(std::string_view program, std::string_view algorithm,
                          const RankSettings& settings, const RankFigures& figures) {
   const double rounds = settings.rounds;
   return fmt::format(
-      "{} {}, rank {} of {}, {} bytes of float32, {} rounds verified\n"
+      "{} {}, rank {} of {}, {} bytes of float32, {} rounds{}\n"
       "round   median {:.2f} ms, {:.2f} to {:.2f}\n"
       "CPU     {:.1f} ms user + {:.1f} ms system a round: {:.2f} s per GB of float32\n"
       "wire    {:.0f} bytes sent, {:.0f} received a round\n",
       program, algorithm, settings.rank, settings.size, settings.bytes, settings.rounds,
-      median_of(figures.round_s) * 1e3, std::ranges::min(figures.round_s) * 1e3,
-      std::ranges::max(figures.round_s) * 1e3, figures.cpu_user_s / rounds * 1e3,
-      figures.cpu_system_s / rounds * 1e3, cpu_s_per_gb(settings, figures),
-      static_cast<double>(figures.bytes_sent) / rounds,
+      settings.exact ? " verified" : "", median_of(figures.round_s) * 1e3,
+      std::ranges::min(figures.round_s) * 1e3, std::ranges::max(figures.round_s) * 1e3,
+      figures.cpu_user_s / rounds * 1e3, figures.cpu_system_s / rounds * 1e3,
+      cpu_s_per_gb(settings, figures), static_cast<double>(figures.bytes_sent) / rounds,
       static_cast<double>(figures.bytes_received) / rounds);
 }
 

@@ -20,6 +20,9 @@ struct RankSettings {
   std::uint64_t bytes = 25u << 20;
   std::uint32_t rounds = 10;
   std::uint32_t warm_ups = 2;  // rounds before the first that counts: windows and pages grow
+  // A lossy codec's sums are none that could be known: updates are then like gradients, and whoever
+  // compares the ranks' sums_hash knows that all have the same.
+  bool exact = true;
 };
 
 // `barrier` stands between rounds and is not timed. `all_reduce` replaces the update by the sum.
@@ -36,9 +39,10 @@ struct RankFigures {
   // As the interface counted them, headers included; 0 where no interface has the address.
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
+  std::uint64_t sums_hash = 0;  // of the sums of all timed rounds
 };
 
-// Every round's sum is verified; one that is wrong ends the measurement.
+// Every round's sum is verified, where it is exact; one that is wrong ends the measurement.
 Result<RankFigures> measure_rank(const RankSettings& settings, const Exchange& exchange);
 
 double median_of(std::vector<double> values);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace tributary::bench {
@@ -57,6 +58,37 @@ TEST(Rank, UpdatesOfOtherRanksAreMissed) {
   EXPECT_FALSE(measure_rank(two, alone(reductions)).ok());
 }
 
+TEST(Rank, LossySumsAreHashedInstead) {
+  RankSettings settings = settings_of(2, 1);
+  settings.exact = false;
+  settings.size = 2;
+  const auto sums_hash = [&](float factor) {
+    const Exchange exchange = {.barrier = [] { return Status(); },
+                               .all_reduce =
+                                   [factor](FloatVector& update) {
+                                     for (float& value : update) value *= factor;
+                                     return Status();
+                                   }};
+    const Result<RankFigures> figures = measure_rank(settings, exchange);
+    EXPECT_TRUE(figures.ok()) << figures.status().text();
+    return figures->sums_hash;
+  };
+  EXPECT_EQ(sums_hash(2), sums_hash(2));
+  EXPECT_NE(sums_hash(2), sums_hash(3));
+}
+
+TEST(Rank, SumThatIsNoNumberIsFound) {
+  RankSettings settings = settings_of(1, 0);
+  settings.exact = false;
+  const Exchange exchange = {.barrier = [] { return Status(); },
+                             .all_reduce =
+                                 [](FloatVector& update) {
+                                   update.back() = std::numeric_limits<float>::infinity();
+                                   return Status();
+                                 }};
+  EXPECT_EQ(measure_rank(settings, exchange).status().code(), StatusCode::not_finite);
+}
+
 TEST(Rank, ErrorOfTheExchangeIsHandedOn) {
   const Exchange exchange = {
       .barrier = [] { return Status(StatusCode::deadline_exceeded, {.what = "a barrier"}); },
@@ -76,7 +108,8 @@ TEST(Rank, JsonIsOneObjectWithTheFigures) {
                                .cpu_user_s = 1,
                                .cpu_system_s = 2,
                                .bytes_sent = 10,
-                               .bytes_received = 11};
+                               .bytes_received = 11,
+                               .sums_hash = 12};
   RankSettings settings = settings_of(3, 0);
   settings.bytes = 1'000'000'000;
   const auto json = nlohmann::json::parse(figures_json("gloo", "ring", settings, figures));
@@ -86,6 +119,8 @@ TEST(Rank, JsonIsOneObjectWithTheFigures) {
   EXPECT_EQ(data["round_s"].size(), 3u);
   EXPECT_EQ(data["cpu_s_per_gb"], 1.0);
   EXPECT_EQ(data["bytes_received"], 11);
+  EXPECT_EQ(data["verified"], true);
+  EXPECT_EQ(data["sums_hash"], "000000000000000c");
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ Command keys_new_command();
 Command keys_revoke_command();
 Command keys_show_command();
 Command load_command();
+Command plan_collective_command();
 Command plan_table_command();
 Command report_command();
 Command sim_run_command();

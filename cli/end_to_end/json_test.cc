@@ -205,5 +205,34 @@ TEST_F(JsonTest, PlanTableTellsWhatItChose) {
   EXPECT_NEAR(given["threshold"].get<double>(), 2.15387469406, 1e-10);
 }
 
+TEST_F(JsonTest, PlanCollectivePredictsAndChooses) {
+  const std::vector<std::string> network = {"plan",     "collective", "--alpha-ms", "10",
+                                            "--gbps",   "0.1",        "--params",   "25M",
+                                            "--agents", "4"};
+  std::vector<std::string> sparse = network;
+  sparse.insert(sparse.end(), {"--cr", "0.01"});
+  const Json data = this->data(sparse);
+  EXPECT_THAT(keys(data),
+              UnorderedElementsAreArray({"agents", "params", "cr", "alpha_s", "beta_s_per_byte",
+                                         "buckets", "predicted_s", "codecs", "dense_s", "choice",
+                                         "choice_codec", "table_one_s"}));
+  const Json& predicted = data["predicted_s"];
+  EXPECT_THAT(keys(predicted), UnorderedElementsAreArray({"star", "sharded_star", "ring", "tree",
+                                                          "halving_doubling", "all_gather"}));
+  for (const auto& [collective, seconds] : predicted.items()) {
+    EXPECT_LE(predicted[data["choice"].get<std::string>()], seconds) << collective;
+    EXPECT_GT(data["dense_s"][collective], seconds) << collective;
+  }
+  EXPECT_EQ(data["codecs"]["ring"], "star_topk:cr=0.01");
+  EXPECT_EQ(data["codecs"]["all_gather"], "topk:cr=0.01");
+  // 100 MB round a ring of four: 1.5 times over the line, and less than half a second of latency.
+  EXPECT_NEAR(data["dense_s"]["ring"].get<double>(), 12.25, 0.25);
+  EXPECT_NEAR(data["table_one_s"]["ring"].get<double>(), 12.06, 1e-9);
+
+  const Json dense = this->data(network);
+  EXPECT_EQ(dense["choice_codec"], "fp32");
+  EXPECT_EQ(dense["predicted_s"], dense["dense_s"]);
+}
+
 }  // namespace
 }  // namespace tributary

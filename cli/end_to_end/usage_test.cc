@@ -36,6 +36,9 @@ TEST(Usage, RefusesNumbersOutOfRange) {
       {"codec", "encode", "--codec", "fp32", "--in", "x", "--out", "y", "--threads", "many"},
       "option '--threads'");
   expect_usage_error({"plan", "table", "--bits", "4", "--p", "0.7"}, "0.5, got '0.7'");
+  expect_usage_error(
+      {"plan", "collective", "--alpha-ms", "1", "--gbps", "0", "--params", "1M", "--agents", "4"},
+      "to 10000, got '0'");
   expect_usage_error({"codec", "measure", "--codec", "int8:block=100", "--in", "x"},
                      "a power of two from 64 to 65536, got '100'");
 }
@@ -59,6 +62,7 @@ TEST(Usage, HelpsEverywhereWithExamples) {
                                              {"keys", "allow"},
                                              {"keys", "revoke"},
                                              {"plan", "table"},
+                                             {"plan", "collective"},
                                              {"codec", "compare"}}) {
     std::vector<std::string> args = words;
     args.emplace_back("--help");

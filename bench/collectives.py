@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+"""Collectives over real links: ours beside gloo's, in network namespaces that `tributary lab` makes.
+
+Every contender takes its turn in every repetition, over the same lab. A round's time is its slowest
+rank's; what is shown is the median. The bound is what the line alone costs a ring. CPU is that of one
+rank's process, in rounds alone.
+
+With --predicted, latencies, rates and ratios are varied instead, and what rounds take is compared
+with what `tributary plan collective` says.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+LAB = "bench"
+MIB = 1 << 20
+BUCKET_VALUES = 64 << 10
+# What headers of Ethernet, IP and TCP leave of a line at an MTU of 1500; the bound does without.
+PAYLOAD_SHARE = 1448 / 1514
+
+GLOO = ["ring", "ring_chunked", "halving_doubling", "bcube", "segmented_ring", "segmented_bcube"]
+OURS = ["sharded_star", "ring", "tree", "halving_doubling", "all_gather"]
+# all_gather is for payloads that nobody can add: of float32 it sends twice as much.
+DENSE = ["sharded_star", "ring", "halving_doubling"]
+
+
+class Link(NamedTuple):
+    name: str
+    mbit: Optional[float] = None  # None: as fast as the machine is
+    delay_ms: float = 0  # one way, between two nodes
+
+    def options(self) -> list:
+        """Of `tributary lab up`: a packet crosses two links."""
+        rate = [] if self.mbit is None else ["--rate", f"{self.mbit:g}mbit"]
+        delay = [] if self.delay_ms == 0 else ["--delay", f"{self.delay_ms / 2:g}ms"]
+        return rate + delay
+
+    def bound_s(self, nodes: int, size: int) -> Optional[float]:
+        if self.mbit is None:
+            return None
+        return 2 * (nodes - 1) / nodes * size * 8 / (self.mbit * 1e6) + self.delay_ms / 1e3
+
+
+LINKS = [Link("100mbit", 100), Link("1gbit", 1000), Link("unshaped")]
+
+# Latency, rate and share that is kept: the network of a site, a wide one, and a bad one.
+SETTINGS = [(Link(f"{mbit} Mbit/s, {delay} ms", mbit, delay), ratio)
+            for mbit, delay in ((1000, 1), (100, 1), (100, 10), (20, 25))
+            for ratio in (1, 0.1, 0.01)]
+
+
+class Contender(NamedTuple):
+    family: str  # "gloo" or "tributary"
+    algorithm: str
+    options: tuple = ()
+    note: str = ""
+
+    def name(self) -> str:
+        return " ".join(filter(None, (self.family, self.algorithm, self.note)))
+
+
+class Figures(NamedTuple):
+    round_s: float
+    cpu_s_per_gb: float  # of float32 that one rank gave
+    cpu_s_per_gb_sent: float
+    bytes_sent: float  # by one rank in one round
+
+
+def summary(runs: list) -> Figures:
+    """Of repetitions, each of which is what every rank has printed."""
+    rounds = [max(times) for run in runs for times in zip(*(rank["round_s"] for rank in run))]
+    ranks = [rank for run in runs for rank in run]
+    cpu_s = sum(rank["cpu_user_s"] + rank["cpu_system_s"] for rank in ranks)
+    sent = sum(rank["bytes_sent"] for rank in ranks)
+    given = sum(rank["bytes"] * rank["rounds"] for rank in ranks)
+    return Figures(statistics.median(rounds), cpu_s / given * 1e9, cpu_s / max(sent, 1) * 1e9,
+                   sent / sum(rank["rounds"] for rank in ranks))
+
+
+def check_agreement(name: str, ranks: list) -> None:
+    hashes = {rank["sums_hash"] for rank in ranks}
+    if len(hashes) != 1:
+        raise Failure(f"{name}: ranks have different sums")
+
+
+class Failure(Exception):
+    pass
+
+
+class Programs:
+    def __init__(self, build: Path):
+        self.tributary = build / "cli/tributary"
+        self.family = {"tributary": build / "bench/collective/tributary-bench-collective",
+                       "gloo": build / "bench/gloo/tributary-bench-gloo"}
+        for program in (self.tributary, self.family["tributary"]):
+            if not program.exists():
+                sys.exit(f"collectives: no program {program}; ./dev bench collectives builds it")
+
+    def has(self, family: str) -> bool:
+        return self.family[family].exists()
+
+    def json(self, *arguments: str) -> dict:
+        done = subprocess.run([str(self.tributary), *arguments, "--json"], capture_output=True,
+                              text=True, check=False)
+        if done.returncode != 0:
+            raise Failure(f"tributary {' '.join(arguments)}: {done.stderr.strip()}")
+        return json.loads(done.stdout)["data"]
+
+
+class Lab:
+    """Up while it is used; taken down whatever happens."""
+
+    def __init__(self, programs: Programs, link: Link, nodes: int):
+        self.programs, self.link, self.count = programs, link, nodes
+
+    def __enter__(self) -> "Lab":
+        data = self.programs.json("lab", "up", "--name", LAB, "--nodes", str(self.count),
+                                  *self.link.options())
+        self.addresses = [node["address"] for node in data["nodes"]]
+        self.congestion_control = data["congestion_control"]
+        return self
+
+    def __exit__(self, *_) -> None:
+        subprocess.run([str(self.programs.tributary), "lab", "down", "--name", LAB],
+                       capture_output=True, check=False)
+
+    def command(self, node: int) -> list:
+        return [str(self.programs.tributary), "lab", "exec", "--name", LAB, "--node", str(node),
+                "--"]
+
+    def run(self, contender: Contender, size: int, rounds: int, timeout_s: float) -> list:
+        with tempfile.TemporaryDirectory() as store:
+            ranks = [subprocess.Popen(
+                [*self.command(rank), str(self.programs.family[contender.family]),
+                 "--rank", str(rank), "--size", str(self.count), "--store", store,
+                 "--address", self.addresses[rank], "--algorithm", contender.algorithm,
+                 "--bytes", str(size), "--rounds", str(rounds), *contender.options, "--json"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                for rank in range(self.count)]
+            try:
+                answers = [rank.communicate(timeout=timeout_s) for rank in ranks]
+            except subprocess.TimeoutExpired as expired:
+                raise Failure(f"{contender.name()}: not through after {timeout_s:.0f} s") from expired
+            finally:
+                for rank in ranks:
+                    rank.kill()
+                    rank.wait()
+        for rank, (_, err) in zip(ranks, answers):
+            if rank.returncode != 0:
+                raise Failure(f"{contender.name()}: {err.strip() or rank.returncode}")
+        data = [json.loads(out)["data"] for out, _ in answers]
+        check_agreement(contender.name(), data)
+        return data
+
+
+def rounds_for(bound_s: Optional[float], seconds: float) -> int:
+    """As many as fit in the time, were the line all that counts; without a rate, as with 1 Gbit/s."""
+    return max(3, min(20, int(seconds / (bound_s or 0.3))))
+
+
+def measure(lab: Lab, contenders: list, size: int, arguments) -> dict:
+    bound_s = lab.link.bound_s(lab.count, size)
+    rounds = rounds_for(bound_s, arguments.seconds)
+    timeout_s = 60 + 20 * (rounds + 2) * (bound_s or 1)
+    runs = {contender: [] for contender in contenders}
+    for _ in range(arguments.repetitions):
+        for contender in contenders:
+            try:
+                runs[contender].append(lab.run(contender, size, rounds, timeout_s))
+            except Failure as failure:
+                print(f"collectives: {failure}", file=sys.stderr, flush=True)
+    return {contender: summary(done) for contender, done in runs.items() if done}
+
+
+# --- ours beside gloo's -----------------------------------------------------------------------------
+
+
+def best_gloo(figures: dict) -> Optional[float]:
+    return min((one.round_s for contender, one in figures.items() if contender.family == "gloo"),
+               default=None)
+
+
+def comparison(link: Link, nodes: int, size: int, figures: dict) -> list:
+    best, bound_s = best_gloo(figures), link.bound_s(nodes, size)
+    return [{"link": link.name, "contender": contender.name(), "round_s": one.round_s,
+             "to_best_gloo": one.round_s / best if best else None,
+             "to_bound": one.round_s / bound_s if bound_s else None,
+             "cpu_s_per_gb": one.cpu_s_per_gb, "cpu_s_per_gb_sent": one.cpu_s_per_gb_sent,
+             "bytes_sent": one.bytes_sent}
+            for contender, one in figures.items()]
+
+
+def ratio(value: Optional[float]) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def print_comparison(rows: list, congestion_control: str) -> None:
+    print(f"\n{rows[0]['link']}, {congestion_control}\n"
+          f"{'':32} {'median':>10} {'× gloo':>8} {'× bound':>8} {'CPU s/GB':>9} {'of sent':>8} "
+          f"{'MB sent':>8}")
+    for row in rows:
+        print(f"{row['contender']:32} {row['round_s'] * 1e3:7.1f} ms {ratio(row['to_best_gloo']):>8} "
+              f"{ratio(row['to_bound']):>8} {row['cpu_s_per_gb']:9.3f} "
+              f"{row['cpu_s_per_gb_sent']:8.3f} {row['bytes_sent'] / 1e6:8.2f}", flush=True)
+
+
+def dense_contenders(programs: Programs, encrypted: bool) -> list:
+    contenders = []
+    if programs.has("gloo"):
+        contenders += [Contender("gloo", algorithm) for algorithm in GLOO]
+    else:
+        print("collectives: no gloo; ./dev setup --bench installs Debian's libgloo-dev",
+              file=sys.stderr)
+    buckets = ("--bucket-values", str(BUCKET_VALUES))
+    contenders += [Contender("tributary", algorithm, buckets) for algorithm in DENSE]
+    if encrypted:
+        contenders += [Contender("tributary", algorithm, (*buckets, "--encrypted"), "encrypted")
+                       for algorithm in DENSE]
+    return contenders
+
+
+def compare(programs: Programs, arguments) -> list:
+    contenders = dense_contenders(programs, arguments.encrypted)
+    if arguments.only:
+        contenders = [one for one in contenders
+                      if any(word in one.name() for word in arguments.only)]
+        if not contenders:
+            sys.exit(f"collectives: no contender is named {' or '.join(arguments.only)}")
+    rows = []
+    for link in LINKS:
+        if arguments.link and link.name not in arguments.link:
+            continue
+        with Lab(programs, link, arguments.nodes) as lab:
+            figures = measure(lab, contenders, arguments.bytes, arguments)
+            done = comparison(link, arguments.nodes, arguments.bytes, figures)
+            if done and not arguments.json:
+                print_comparison(done, lab.congestion_control)
+            rows += done
+    return rows
+
+
+# --- against the prediction -------------------------------------------------------------------------
+
+
+def predicted(programs: Programs, link: Link, kept: float, arguments) -> dict:
+    assert link.mbit is not None
+    return programs.json("plan", "collective", "--alpha-ms", f"{link.delay_ms:g}",
+                         "--gbps", f"{link.mbit * PAYLOAD_SHARE / 1e3:g}", "--params", str(arguments.bytes // 4),
+                         "--cr", f"{kept:g}", "--agents", str(arguments.nodes),
+                         "--bucket-values", str(BUCKET_VALUES))
+
+
+def check_predictions(programs: Programs, arguments) -> list:
+    rows = []
+    for link, kept in SETTINGS:
+        plan = predicted(programs, link, kept, arguments)
+        contenders = {name: Contender("tributary", name,
+                                      ("--codec", plan["codecs"][name],
+                                       "--bucket-values", str(BUCKET_VALUES)),
+                                      plan["codecs"][name])
+                      for name in OURS}
+        with Lab(programs, link, arguments.nodes) as lab:
+            figures = measure(lab, list(contenders.values()), arguments.bytes, arguments)
+        for name, contender in contenders.items():
+            if contender not in figures:
+                continue
+            measured_s, predicted_s = figures[contender].round_s, plan["predicted_s"][name]
+            rows.append({"link": link.name, "kept": kept, "collective": name,
+                         "codec": plan["codecs"][name], "measured_s": measured_s,
+                         "predicted_s": predicted_s, "error": predicted_s / measured_s - 1})
+            if not arguments.json:
+                print_prediction(rows[-1])
+    return rows
+
+
+def print_prediction(row: dict) -> None:
+    print(f"{row['link']:20} CR {row['kept']:<5g} {row['collective']:17} "
+          f"{row['measured_s'] * 1e3:9.1f} ms measured {row['predicted_s'] * 1e3:9.1f} ms predicted "
+          f"{row['error'] * 100:+6.1f} %", flush=True)
+
+
+def print_errors(rows: list) -> None:
+    print()
+    for name in OURS:
+        errors = [abs(row["error"]) for row in rows if row["collective"] == name]
+        if errors:
+            print(f"{name:17} median error {statistics.median(errors) * 100:5.1f} %, "
+                  f"worst {max(errors) * 100:5.1f} %")
+
+
+# --- the command line -------------------------------------------------------------------------------
+
+
+def parse(words: list) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=Path("build/release"),
+                        help="where the programs are (build/release)")
+    parser.add_argument("--nodes", type=int, default=4, help="ranks, each on a node (4)")
+    parser.add_argument("--bytes", type=int,
+                        help="of float32 (25 MiB; with --predicted 8 MiB)")
+    parser.add_argument("--link", action="append", choices=[link.name for link in LINKS],
+                        help="only this one; may be repeated")
+    parser.add_argument("--only", action="append", metavar="WORD",
+                        help="only contenders with this in their name; may be repeated")
+    parser.add_argument("--repetitions", type=int, default=3,
+                        help="turns of every contender (3)")
+    parser.add_argument("--seconds", type=float, default=6,
+                        help="that a turn is to take on a perfect line; 3 to 20 rounds (6)")
+    parser.add_argument("--encrypted", action="store_true", help="ours under TLS as well")
+    parser.add_argument("--predicted", action="store_true",
+                        help="12 settings of latency, rate and ratio, against the prediction")
+    parser.add_argument("--json", action="store_true", help="one JSON object, at the end")
+    arguments = parser.parse_args(words)
+    if arguments.bytes is None:
+        arguments.bytes = (8 if arguments.predicted else 25) * MIB
+    if arguments.nodes < 2 or arguments.bytes < 4 or arguments.repetitions < 1:
+        parser.error("--nodes takes 2 or more, --bytes 4 or more, --repetitions 1 or more")
+    return arguments
+
+
+def main() -> int:
+    arguments = parse(sys.argv[1:])
+    programs = Programs(arguments.build)
+    if os.geteuid() != 0:
+        sys.exit("collectives: network namespaces need root; run it as root")
+    try:
+        rows = (check_predictions if arguments.predicted else compare)(programs, arguments)
+    except Failure as failure:
+        sys.exit(f"collectives: {failure}")
+    if arguments.json:
+        print(json.dumps({"schema_version": 1, "status": "ok", "data": {
+            "nodes": arguments.nodes, "bytes": arguments.bytes, "rows": rows}}))
+    elif arguments.predicted:
+        print_errors(rows)
+    return 0 if rows else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,298 @@
+#include "core/cost/exchange_cost.h"
+
+#include <algorithm>
+
+#include "core/cost/exchange_shape.h"
+
+namespace tributary {
+namespace {
+
+// Bytes through the ports of a root, which in a star is the coordinator, and of the busiest other.
+struct Traffic {
+  double root_out = 0;
+  double root_in = 0;
+  double other_out = 0;
+  double other_in = 0;
+
+  Traffic& operator+=(const Traffic& more) {
+    root_out += more.root_out;
+    root_in += more.root_in;
+    other_out += more.other_out;
+    other_in += more.other_in;
+    return *this;
+  }
+};
+
+struct StageTime {
+  Traffic traffic;        // of all buckets
+  double lost_s = 0;      // in which the busiest port waits: before its work and after it
+  double alone_s = 0;     // of one bucket, nothing else under way
+  double behind_s = 0;    // what must still be sent when a bucket that is alone is through
+  double pace_s = 0;      // of one bucket: a root is not ready sooner, however free its ports are
+  bool one_root = false;  // then what is lost follows from the bucket alone
+};
+
+struct Way {
+  TreeShape shape;
+  bool roots_take_turns;
+};
+
+Way way_of(ExchangeKind kind) {
+  switch (kind) {
+    case ExchangeKind::ring:
+      return {TreeShape::chain, true};
+    case ExchangeKind::tree:
+      return {TreeShape::binomial, false};
+    case ExchangeKind::halving_doubling:
+      return {TreeShape::binomial, true};
+    case ExchangeKind::star:
+    case ExchangeKind::sharded_star:
+    case ExchangeKind::all_gather:
+      break;
+  }
+  return {TreeShape::direct, true};
+}
+
+// The most that `rest` neighbours on the circle have together.
+double busiest_run(const std::vector<double>& bytes, std::size_t rest) {
+  double run = 0;
+  for (std::size_t i = 0; i < rest; ++i) run += bytes[i];
+  double most = run;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    run += bytes[(i + rest) % bytes.size()] - bytes[i];
+    most = std::max(most, run);
+  }
+  return most;
+}
+
+// Roots that take turns: each member is at each distance once in as many buckets as there are
+// members, and at neighbouring distances in those that are left over.
+double in_turns(const std::vector<double>& by_distance, std::uint32_t buckets) {
+  const std::size_t members = by_distance.size();
+  double once = 0;
+  for (const double bytes : by_distance) once += bytes;
+  const std::size_t turns = buckets / members;
+  return static_cast<double>(turns) * once + busiest_run(by_distance, buckets % members);
+}
+
+Traffic traffic_of(const Way& way, const ExchangeWork& work, double up, double down) {
+  std::vector<double> out(work.agents);
+  std::vector<double> in(work.agents);
+  for (std::uint32_t d = 0; d < work.agents; ++d) {
+    const double own = d == 0 ? 0 : 1;
+    out[d] = own * up + children_down(way.shape, work.agents, d) * down;
+    in[d] = own * down + children_up(way.shape, work.agents, d) * up;
+  }
+  if (way.roots_take_turns) {
+    const double sent = in_turns(out, work.buckets);
+    const double received = in_turns(in, work.buckets);
+    return {.root_out = sent, .root_in = received, .other_out = sent, .other_in = received};
+  }
+  const double buckets = work.buckets;
+  return {.root_out = buckets * out[0],
+          .root_in = buckets * in[0],
+          .other_out = buckets * *std::max_element(out.begin() + 1, out.end()),
+          .other_in = buckets * *std::max_element(in.begin() + 1, in.end())};
+}
+
+// Levels of a binomial tree, the last of which may have gaps.
+double levels(std::uint32_t members) {
+  double count = 0;
+  for (std::uint32_t reach = 1; reach < members; reach <<= 1) ++count;
+  return count;
+}
+
+// Before the first sums are complete a port has less to do than later.
+double start_s(TreeShape shape, std::uint32_t members, double port_s) {
+  switch (shape) {
+    case TreeShape::direct:
+      return (members - 2.0) / members * port_s;
+    case TreeShape::chain:
+      return 0;
+    case TreeShape::binomial:
+      return levels(members) * (levels(members) - 1) / 2 * port_s;
+  }
+  return 0;
+}
+
+StageTime reduced(const Way& way, const ExchangeWork& work, const StagePayload& stage,
+                  const LinkEstimate& link) {
+  const double up_s = stage.up_bytes * link.beta_s_per_byte;
+  const double down_s = stage.down_bytes * link.beta_s_per_byte;
+  StageTime time = {.traffic = traffic_of(way, work, stage.up_bytes, stage.down_bytes),
+                    .alone_s = time_up(way.shape, work.agents, up_s, link.alpha_s) +
+                               time_down(way.shape, work.agents, down_s, link.alpha_s),
+                    .one_root = !way.roots_take_turns};
+  if (time.one_root) {
+    // A port serves whoever floods it, while the sums wait for the others: what comes up and what
+    // goes down hardly overlap at the root's largest child.
+    time.pace_s = (levels(work.agents) - 1) * (up_s + down_s);
+    return time;
+  }
+  const std::uint32_t behind = (work.buckets - 1) / work.agents;
+  const bool binomial = way.shape == TreeShape::binomial;
+  time.lost_s = (binomial ? hops(way.shape, work.agents) : 1) * link.alpha_s +
+                start_s(way.shape, work.agents, std::min(up_s, down_s));
+  time.behind_s = behind * leaves(way.shape, work.agents) * std::max(up_s, down_s);
+  return time;
+}
+
+StageTime from_root(const Way& way, const ExchangeWork& work, double bytes,
+                    const LinkEstimate& link) {
+  const Way fixed = {way.shape, false};
+  const double port_s = bytes * link.beta_s_per_byte;
+  return {.traffic = traffic_of(fixed, work, 0, bytes),
+          .alone_s = time_down(way.shape, work.agents, port_s, link.alpha_s),
+          .one_root = true};
+}
+
+StageTime gathered(const Way& way, const ExchangeWork& work, double bytes,
+                   const LinkEstimate& link) {
+  const double all = bytes * work.buckets * (work.agents - 1);
+  const double port_s = bytes * link.beta_s_per_byte;
+  const double latency_s = hops(way.shape, work.agents) * link.alpha_s;
+  return {.traffic = {.root_out = all, .root_in = all, .other_out = all, .other_in = all},
+          .lost_s = link.alpha_s,
+          .alone_s = (work.agents - 1) * port_s + latency_s,
+          .behind_s = (work.buckets - 1) * port_s};
+}
+
+StageTime peer_stage(ExchangeKind kind, const ExchangeWork& work, const StagePayload& stage,
+                     const LinkEstimate& link) {
+  const Way way = way_of(kind);
+  if (stage.flow == StageFlow::from_root) return from_root(way, work, stage.up_bytes, link);
+  if (stage.flow == StageFlow::gathered || kind == ExchangeKind::all_gather) {
+    return gathered(way, work, stage.up_bytes, link);
+  }
+  return reduced(way, work, stage, link);
+}
+
+StageTime star_stage(const ExchangeWork& work, const StagePayload& stage,
+                     const ExchangeNetwork& network) {
+  const bool broadcast = stage.flow == StageFlow::from_root;
+  const double n = work.agents;
+  const double up = stage.up_bytes;
+  const double down = broadcast ? up : stage.down_bytes;
+  const double in = broadcast ? up : n * up;
+  const double out = broadcast ? (n - 1) * up : n * down;
+  const double agent_s = network.agents.beta_s_per_byte;
+  const double hub_s = network.hub.beta_s_per_byte;
+  const double buckets = work.buckets;
+  return {.traffic = {.root_out = out * buckets,
+                      .root_in = in * buckets,
+                      .other_out = up * buckets,
+                      .other_in = down * buckets},
+          .alone_s = 2 * network.hub.alpha_s + std::max(up * agent_s, in * hub_s) +
+                     std::max(down * agent_s, out * hub_s),
+          .one_root = true};
+}
+
+double port_s(const Traffic& traffic, double root_s, double other_s) {
+  return std::max(std::max(traffic.root_out, traffic.root_in) * root_s,
+                  std::max(traffic.other_out, traffic.other_in) * other_s);
+}
+
+struct Compute {
+  double all_s = 0;     // of whoever has most to do
+  double bucket_s = 0;  // of one bucket, on its way
+};
+
+double per_bucket_s(const ExchangeWork& work, double bytes_per_s) {
+  return bytes_per_s > 0 ? work.bucket_bytes / bytes_per_s : 0;
+}
+
+// A direct owner adds one payload while the next arrives: of one bucket only the last is waited
+// for.
+Compute compute_of(ExchangeKind kind, const ExchangeWork& work) {
+  const double encode_s = per_bucket_s(work, work.speeds.encode_bytes_per_s);
+  const double add_s = per_bucket_s(work, work.speeds.aggregate_bytes_per_s);
+  const double decode_s = per_bucket_s(work, work.speeds.decode_bytes_per_s);
+  const double n = work.agents;
+  const bool all_decode =
+      kind == ExchangeKind::all_gather ||
+      (kind != ExchangeKind::star && work.stages.back().flow == StageFlow::gathered);
+  double agent_s = encode_s + (all_decode ? n : 1) * decode_s;
+  double adds_on_way = 1;
+  if (kind == ExchangeKind::star) {
+    return {.all_s = work.buckets * std::max(agent_s, n * add_s),
+            .bucket_s = encode_s + add_s + decode_s};
+  }
+  if (!all_decode) {
+    const Way way = way_of(kind);
+    agent_s +=
+        (way.roots_take_turns ? (n - 1) / n : children_up(way.shape, work.agents, 0)) * add_s;
+    adds_on_way = hops(way.shape, work.agents);
+  }
+  return {.all_s = work.buckets * agent_s,
+          .bucket_s = encode_s + (all_decode ? 0 : adds_on_way * add_s) + decode_s};
+}
+
+}  // namespace
+
+std::string_view name(ExchangeKind kind) {
+  switch (kind) {
+    case ExchangeKind::star:
+      return "star";
+    case ExchangeKind::sharded_star:
+      return "sharded_star";
+    case ExchangeKind::ring:
+      return "ring";
+    case ExchangeKind::tree:
+      return "tree";
+    case ExchangeKind::halving_doubling:
+      return "halving_doubling";
+    case ExchangeKind::all_gather:
+      return "all_gather";
+  }
+  return "unknown";
+}
+
+ExchangeCost predict_exchange(ExchangeKind kind, const ExchangeWork& work,
+                              const ExchangeNetwork& network) {
+  ExchangeCost cost = {.kind = kind};
+  const bool star = kind == ExchangeKind::star;
+  if ((work.agents < 2 && !star) || work.buckets == 0 || work.stages.empty()) return cost;
+  const double other_s = network.agents.beta_s_per_byte;
+  const double root_s = star ? network.hub.beta_s_per_byte : other_s;
+  const double buckets = work.buckets;
+  Traffic traffic;
+  Traffic of_one_root;
+  double lost_s = 0;
+  double alone_s = 0;
+  double behind_s = 0;
+  double pace_s = 0;
+  for (const StagePayload& stage : work.stages) {
+    const StageTime time =
+        star ? star_stage(work, stage, network) : peer_stage(kind, work, stage, network.agents);
+    traffic += time.traffic;
+    if (time.one_root) of_one_root += time.traffic;
+    lost_s += time.one_root ? time.alone_s : time.lost_s;
+    alone_s += time.alone_s;
+    behind_s += time.behind_s;
+    pace_s += time.pace_s;
+  }
+  // Of a bucket's own way, the port's work is counted already.
+  lost_s -= std::max(port_s(of_one_root, root_s, other_s) / buckets, pace_s);
+  const Compute compute = compute_of(kind, work);
+  const double work_s =
+      std::max({port_s(traffic, root_s, other_s), buckets * pace_s, compute.all_s});
+  cost.seconds = std::max(work_s + lost_s, alone_s + behind_s) + compute.bucket_s;
+  cost.bytes_sent = std::max(traffic.other_out, star ? 0 : traffic.root_out);
+  cost.bytes_received = std::max(traffic.other_in, star ? 0 : traffic.root_in);
+  if (star) {
+    cost.hub_bytes_sent = traffic.root_out;
+    cost.hub_bytes_received = traffic.root_in;
+  }
+  return cost;
+}
+
+std::vector<ExchangeCost> rank_exchanges(const ExchangeWork& work, const ExchangeNetwork& network) {
+  std::vector<ExchangeCost> costs;
+  for (const ExchangeKind kind : kExchangeKinds) {
+    costs.push_back(predict_exchange(kind, work, network));
+  }
+  std::ranges::stable_sort(costs, {}, &ExchangeCost::seconds);
+  return costs;
+}
+
+}  // namespace tributary

@@ -1,0 +1,238 @@
+#include "core/cost/exchange_cost.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "core/cost/replay_testing.h"
+
+namespace tributary {
+namespace {
+
+using testing::DoubleNear;
+
+// Payloads of 1,000 bytes and a microsecond for each byte: a bucket keeps a port busy for 1 ms.
+constexpr double kBeta = 1e-6;
+constexpr std::array<StagePayload, 1> kDense = {
+    {{.flow = StageFlow::reduced, .up_bytes = 1000, .down_bytes = 1000}}};
+
+ExchangeNetwork network_of(double alpha_s, double hub_beta = kBeta) {
+  return {.agents = {.alpha_s = alpha_s, .beta_s_per_byte = kBeta},
+          .hub = {.alpha_s = alpha_s, .beta_s_per_byte = hub_beta}};
+}
+
+ExchangeWork dense(std::uint32_t agents, std::uint32_t buckets) {
+  return {.agents = agents, .buckets = buckets, .stages = kDense};
+}
+
+double seconds(ExchangeKind kind, const ExchangeWork& work, const ExchangeNetwork& network) {
+  return predict_exchange(kind, work, network).seconds;
+}
+
+constexpr double kNear = 1e-9;
+
+TEST(ExchangeCost, OneBucketAloneByHand) {
+  const ExchangeNetwork network = network_of(0.005);
+  const ExchangeWork one = dense(4, 1);
+  // The hub's line carries four payloads each way, one after the other.
+  EXPECT_THAT(seconds(ExchangeKind::star, one, network), DoubleNear(0.010 + 0.008, kNear));
+  EXPECT_THAT(seconds(ExchangeKind::sharded_star, one, network), DoubleNear(0.010 + 0.006, kNear));
+  EXPECT_THAT(seconds(ExchangeKind::ring, one, network), DoubleNear(6 * 0.006, kNear));
+  // Two levels up; down, the root sends to two at once, and the larger child then to its own.
+  EXPECT_THAT(seconds(ExchangeKind::tree, one, network), DoubleNear(2 * 0.006 + 0.013, kNear));
+  EXPECT_THAT(seconds(ExchangeKind::all_gather, one, network), DoubleNear(0.008, kNear));
+}
+
+TEST(ExchangeCost, ManyBucketsAreBoundByThePorts) {
+  const ExchangeNetwork network = network_of(0.0001);
+  const ExchangeWork many = dense(4, 64);
+  // 2 (n - 1) / n of the update: 96 payloads.
+  EXPECT_THAT(seconds(ExchangeKind::ring, many, network), DoubleNear(0.0961, kNear));
+  EXPECT_NEAR(seconds(ExchangeKind::sharded_star, many, network), 0.0966, 1e-4);
+  EXPECT_NEAR(seconds(ExchangeKind::halving_doubling, many, network), 0.0972, 1e-4);
+  EXPECT_NEAR(seconds(ExchangeKind::star, many, network), 0.2602, 1e-4);
+  EXPECT_NEAR(seconds(ExchangeKind::all_gather, many, network), 0.1921, 1e-4);
+}
+
+TEST(ExchangeCost, FastHubLeavesTheAgentsLines) {
+  const ExchangeNetwork network = network_of(0, kBeta / 100);
+  EXPECT_THAT(seconds(ExchangeKind::star, dense(4, 64), network), DoubleNear(0.065, kNear));
+}
+
+TEST(ExchangeCost, BytesOfTheBusiest) {
+  const ExchangeNetwork network = network_of(0.001);
+  const ExchangeCost ring = predict_exchange(ExchangeKind::ring, dense(4, 8), network);
+  EXPECT_EQ(ring.bytes_sent, 12'000);
+  EXPECT_EQ(ring.bytes_received, 12'000);
+  EXPECT_EQ(ring.hub_bytes_sent, 0);
+  const ExchangeCost tree = predict_exchange(ExchangeKind::tree, dense(4, 8), network);
+  EXPECT_EQ(tree.bytes_sent, 16'000);  // the root, to two; its larger child up and to one
+  const ExchangeCost star = predict_exchange(ExchangeKind::star, dense(4, 8), network);
+  EXPECT_EQ(star.bytes_sent, 8'000);
+  EXPECT_EQ(star.hub_bytes_received, 32'000);
+}
+
+TEST(ExchangeCost, OwnersThatDoNotComeOutEven) {
+  // Nine buckets of four owners: member 0 owns three, receives nine payloads for them, and the
+  // results of the other six.
+  const ExchangeCost direct =
+      predict_exchange(ExchangeKind::sharded_star, dense(4, 9), network_of(0));
+  EXPECT_EQ(direct.bytes_received, 15'000);
+}
+
+TEST(ExchangeCost, OneAgentHasNobodyToExchangeWith) {
+  for (const ExchangeKind kind : kExchangeKinds) {
+    const double alone = seconds(kind, dense(1, 4), network_of(0.001));
+    if (kind == ExchangeKind::star) {
+      EXPECT_GT(alone, 0);
+    } else {
+      EXPECT_EQ(alone, 0) << name(kind);
+    }
+  }
+}
+
+TEST(ExchangeCost, ComputingIsHiddenUntilItIsTheBottleneck) {
+  const ExchangeNetwork network = network_of(0.0001);
+  ExchangeWork work = dense(4, 64);
+  work.bucket_bytes = 1000;
+  const double free = seconds(ExchangeKind::ring, work, network);
+  work.speeds = {
+      .encode_bytes_per_s = 1e8, .aggregate_bytes_per_s = 1e8, .decode_bytes_per_s = 1e8};
+  // One bucket of 10 µs for each of encode, three sums and decode stays visible.
+  EXPECT_THAT(seconds(ExchangeKind::ring, work, network), DoubleNear(free + 5e-5, kNear));
+  work.speeds = {.encode_bytes_per_s = 1e5};
+  EXPECT_GT(seconds(ExchangeKind::ring, work, network), 64 * 0.01);
+}
+
+TEST(ExchangeCost, GrowsWithLatencyWithSlowerLinesAndWithMoreToSend) {
+  for (const ExchangeKind kind : kExchangeKinds) {
+    for (const std::uint32_t agents : {2u, 3u, 5u, 8u, 13u}) {
+      for (const std::uint32_t buckets : {1u, 4u, 9u, 40u}) {
+        SCOPED_TRACE(testing::Message() << name(kind) << " " << agents << " " << buckets);
+        const double base = seconds(kind, dense(agents, buckets), network_of(0.001));
+        EXPECT_LT(base, seconds(kind, dense(agents, buckets), network_of(0.002)));
+        ExchangeNetwork slower = network_of(0.001, 2 * kBeta);
+        slower.agents.beta_s_per_byte *= 2;
+        EXPECT_LT(base, seconds(kind, dense(agents, buckets), slower));
+        EXPECT_LE(base, seconds(kind, dense(agents, 2 * buckets), network_of(0.001)));
+        const StagePayload larger = {.up_bytes = 2000, .down_bytes = 2000};
+        ExchangeWork more = dense(agents, buckets);
+        more.stages = {&larger, 1};
+        EXPECT_LT(base, seconds(kind, more, network_of(0.001)));
+      }
+    }
+  }
+}
+
+TEST(ExchangeCost, RankingIsInOrderAndFollowsTheNetwork) {
+  const auto slow = rank_exchanges(dense(8, 8), network_of(0.05));
+  ASSERT_EQ(slow.size(), std::size(kExchangeKinds));
+  for (std::size_t i = 1; i < slow.size(); ++i) EXPECT_LE(slow[i - 1].seconds, slow[i].seconds);
+  EXPECT_EQ(slow.front().kind, ExchangeKind::all_gather);  // one way only
+  EXPECT_EQ(slow.back().kind, ExchangeKind::ring);
+  const auto narrow = rank_exchanges(dense(8, 64), network_of(0));
+  EXPECT_EQ(narrow.front().kind, ExchangeKind::ring);
+}
+
+// --- against the replay
+// ----------------------------------------------------------------------------
+
+struct Bounds {
+  double mean;
+  double worst;
+  double bytes = 1e-9;
+};
+
+using Stages = std::vector<StagePayload>;
+
+struct Deviation {
+  std::vector<double> all;
+  double worst = 0;
+  std::string where;
+};
+
+void compare(ExchangeKind kind, const ExchangeWork& work, const ExchangeNetwork& network,
+             double bytes_off_max, Deviation& deviation) {
+  const Replay replay(kind, work, network);
+  ASSERT_TRUE(replay.whole());
+  const ExchangeCost cost = predict_exchange(kind, work, network);
+  EXPECT_NEAR(cost.bytes_sent / replay.bytes_sent_max(), 1, bytes_off_max);
+  if (kind == ExchangeKind::star) {
+    EXPECT_NEAR(cost.hub_bytes_sent / replay.hub_bytes_sent(), 1, 1e-9);
+  }
+  const double off = std::abs(cost.seconds / replay.seconds() - 1);
+  deviation.all.push_back(off);
+  if (off > deviation.worst) {
+    deviation.worst = off;
+    deviation.where = testing::PrintToString(work.agents) + " agents, " +
+                      testing::PrintToString(work.buckets) + " buckets, alpha " +
+                      testing::PrintToString(network.agents.alpha_s) + ", predicted " +
+                      testing::PrintToString(cost.seconds) + ", replayed " +
+                      testing::PrintToString(replay.seconds());
+  }
+}
+
+void hold(ExchangeKind kind, const Stages& stages, const Bounds& bounds) {
+  Deviation deviation;
+  for (const std::uint32_t agents : {2u, 3u, 4u, 5u, 8u, 12u}) {
+    for (const std::uint32_t buckets : {1u, 2u, 8u, 13u, 32u}) {
+      for (const double alpha_s : {0.0, 1e-5, 1e-4, 5e-4, 2e-3, 1e-2}) {
+        const ExchangeWork work = {.agents = agents, .buckets = buckets, .stages = stages};
+        ASSERT_NO_FATAL_FAILURE(
+            compare(kind, work, network_of(alpha_s, kBeta / 3), bounds.bytes, deviation))
+            << agents << " agents, " << buckets << " buckets";
+      }
+    }
+  }
+  const double mean = std::accumulate(deviation.all.begin(), deviation.all.end(), 0.0) /
+                      static_cast<double>(deviation.all.size());
+  EXPECT_LT(mean, bounds.mean);
+  EXPECT_LT(deviation.worst, bounds.worst) << deviation.where;
+}
+
+class Against : public testing::TestWithParam<std::tuple<ExchangeKind, Bounds>> {};
+
+TEST_P(Against, ReplayOfSums) {
+  const auto [kind, bounds] = GetParam();
+  for (const auto& [up, down] : {std::pair{1000.0, 1000.0}, {1000.0, 500.0}, {500.0, 1000.0}}) {
+    SCOPED_TRACE(testing::Message() << up << " up, " << down << " down");
+    hold(kind, {{.flow = StageFlow::reduced, .up_bytes = up, .down_bytes = down}}, bounds);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Exchanges, Against,
+                         testing::Values(std::tuple{ExchangeKind::star, Bounds{0.03, 0.1}},
+                                         std::tuple{ExchangeKind::sharded_star, Bounds{0.02, 0.1}},
+                                         std::tuple{ExchangeKind::ring, Bounds{0.01, 0.1}},
+                                         std::tuple{ExchangeKind::tree, Bounds{0.05, 0.3}},
+                                         std::tuple{ExchangeKind::halving_doubling,
+                                                    Bounds{0.05, 0.3}},
+                                         std::tuple{ExchangeKind::all_gather, Bounds{0.02, 0.1}}),
+                         [](const auto& one) { return std::string(name(std::get<0>(one.param))); });
+
+// AR-Topk: indices from one agent, then a sum of the values at those places.
+// With fewer buckets than agents, a sum may follow the indices round a ring, and the agent from
+// whom they come need not be the one with most to do otherwise.
+TEST_P(Against, ReplayOfIndicesAndThenSums) {
+  const ExchangeKind kind = std::get<0>(GetParam());
+  hold(kind,
+       {{.flow = StageFlow::from_root, .up_bytes = 250},
+        {.flow = StageFlow::reduced, .up_bytes = 1000, .down_bytes = 1000}},
+       {.mean = 0.15, .worst = 0.45, .bytes = 0.1});
+}
+
+TEST_P(Against, ReplayOfWhatNobodyCombines) {
+  const ExchangeKind kind = std::get<0>(GetParam());
+  hold(kind, {{.flow = StageFlow::gathered, .up_bytes = 1000, .down_bytes = 3000}},
+       {.mean = 0.02, .worst = 0.2});
+}
+
+TEST_P(Against, ReplayOfABroadcast) {
+  const ExchangeKind kind = std::get<0>(GetParam());
+  hold(kind, {{.flow = StageFlow::from_root, .up_bytes = 1000}}, {.mean = 0.02, .worst = 0.1});
+}
+
+}  // namespace
+}  // namespace tributary

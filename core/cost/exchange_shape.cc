@@ -1,0 +1,103 @@
+#include "core/cost/exchange_shape.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+namespace tributary {
+namespace {
+
+std::uint32_t binomial_children(std::uint32_t members, std::uint32_t distance) {
+  std::uint32_t count = 0;
+  for (std::uint32_t bit = 1; distance + bit < members && (distance & bit) == 0; bit <<= 1) ++count;
+  return count;
+}
+
+// When the sum of each member's subtree is there; those farther from the root first.
+double binomial_up(std::uint32_t members, double port_s, double alpha_s) {
+  std::vector<double> there(members, 0.0);
+  for (std::uint32_t d = members; d-- > 0;) {
+    std::vector<double> children;
+    for (std::uint32_t bit = 1; d + bit < members && (d & bit) == 0; bit <<= 1) {
+      children.push_back(there[d + bit]);
+    }
+    std::ranges::sort(children);
+    for (const double sent : children) there[d] = std::max(there[d], sent + alpha_s) + port_s;
+  }
+  return there[0];
+}
+
+double binomial_down(std::uint32_t members, double port_s, double alpha_s) {
+  std::vector<double> there(members, 0.0);
+  for (std::uint32_t d = 1; d < members; ++d) {
+    const std::uint32_t parent = d & (d - 1);
+    there[d] = there[parent] + binomial_children(members, parent) * port_s + alpha_s;
+  }
+  return std::ranges::max(there);
+}
+
+}  // namespace
+
+std::uint32_t children_down(TreeShape shape, std::uint32_t members, std::uint32_t distance) {
+  switch (shape) {
+    case TreeShape::direct:
+      return distance == 0 ? members - 1 : 0;
+    case TreeShape::chain:
+      return distance + 1 < members ? 1 : 0;
+    case TreeShape::binomial:
+      return binomial_children(members, distance);
+  }
+  return 0;
+}
+
+std::uint32_t children_up(TreeShape shape, std::uint32_t members, std::uint32_t distance) {
+  if (shape != TreeShape::chain) return children_down(shape, members, distance);
+  return distance != 1 && members > 1 ? 1 : 0;
+}
+
+std::uint32_t leaves(TreeShape shape, std::uint32_t members) {
+  if (members < 2) return 0;
+  switch (shape) {
+    case TreeShape::direct:
+      return members - 1;
+    case TreeShape::chain:
+      return 1;
+    case TreeShape::binomial:
+      return (members + 1) / 2;
+  }
+  return 0;
+}
+
+std::uint32_t hops(TreeShape shape, std::uint32_t members) {
+  if (members < 2) return 0;
+  switch (shape) {
+    case TreeShape::direct:
+      return 1;
+    case TreeShape::chain:
+      return members - 1;
+    case TreeShape::binomial:
+      return static_cast<std::uint32_t>(std::bit_width(members)) - 1;
+  }
+  return 0;
+}
+
+double time_up(TreeShape shape, std::uint32_t members, double port_s, double alpha_s) {
+  if (members < 2) return 0;
+  switch (shape) {
+    case TreeShape::direct:
+      return (members - 1) * port_s + alpha_s;
+    case TreeShape::chain:
+      return (members - 1) * (port_s + alpha_s);
+    case TreeShape::binomial:
+      return binomial_up(members, port_s, alpha_s);
+  }
+  return 0;
+}
+
+double time_down(TreeShape shape, std::uint32_t members, double port_s, double alpha_s) {
+  if (members < 2) return 0;
+  return shape == TreeShape::binomial ? binomial_down(members, port_s, alpha_s)
+                                      : time_up(shape, members, port_s, alpha_s);
+}
+
+}  // namespace tributary

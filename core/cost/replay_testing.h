@@ -1,0 +1,251 @@
+// An exchange played message by message: ports that send and receive at a rate, a switch between
+// them that never drops, and members that do what core/collective/exchange.h says. What costs are
+// predicted from in closed form is here simply done.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "core/cost/exchange_cost.h"
+#include "core/cost/exchange_shape.h"
+
+namespace tributary {
+
+// Messages are cut, so that receiving overlaps with sending; connections share their sender's port
+// piece by piece, and a receiver's port takes pieces as they come.
+class ReplayNetwork {
+ public:
+  using Done = std::function<void()>;
+  static constexpr std::uint32_t kPieces = 16;
+
+  explicit ReplayNetwork(std::vector<LinkEstimate> ports) : ports_(ports.size()) {
+    for (std::size_t i = 0; i < ports.size(); ++i) ports_[i].link = ports[i];
+  }
+
+  void send(std::uint32_t from, std::uint32_t to, double bytes, Done done) {
+    Port& port = ports_[from];
+    port.sent += bytes;
+    ports_[to].received += bytes;
+    port.waiting[to].push_back({bytes / kPieces, kPieces, std::move(done)});
+    if (port.waiting[to].size() == 1) port.turns.push_back(to);
+    if (!port.busy) send_piece(from);
+  }
+
+  double run() {
+    while (!events_.empty()) {
+      const Event event = events_.top();
+      events_.pop();
+      now_s_ = event.at_s;
+      event.what();
+    }
+    return now_s_;
+  }
+
+  double sent(std::uint32_t member) const { return ports_[member].sent; }
+  double received(std::uint32_t member) const { return ports_[member].received; }
+
+ private:
+  struct Message {
+    double piece_bytes;
+    std::uint32_t pieces_left;
+    Done done;
+  };
+  struct Port {
+    LinkEstimate link;
+    std::map<std::uint32_t, std::deque<Message>> waiting;
+    std::deque<std::uint32_t> turns;
+    bool busy = false;
+    double free_s = 0;  // to receive
+    double sent = 0;
+    double received = 0;
+  };
+  struct Event {
+    double at_s;
+    std::uint64_t number;
+    Done what;
+    bool operator<(const Event& other) const {
+      return at_s != other.at_s ? at_s > other.at_s : number > other.number;
+    }
+  };
+
+  void at(double when_s, Done what) { events_.push({when_s, number_++, std::move(what)}); }
+
+  void send_piece(std::uint32_t from) {
+    Port& port = ports_[from];
+    port.busy = !port.turns.empty();
+    if (!port.busy) return;
+    const std::uint32_t to = port.turns.front();
+    port.turns.pop_front();
+    std::deque<Message>& messages = port.waiting[to];
+    Message& message = messages.front();
+    const double bytes = message.piece_bytes;
+    Done done;
+    if (--message.pieces_left == 0) {
+      done = std::move(message.done);
+      messages.pop_front();
+    }
+    if (!messages.empty()) port.turns.push_back(to);
+    const double gone_s = now_s_ + bytes * port.link.beta_s_per_byte;
+    at(gone_s, [this, from] { send_piece(from); });
+    const double alpha_s = std::max(port.link.alpha_s, ports_[to].link.alpha_s);
+    at(gone_s + alpha_s, [this, to, bytes, done = std::move(done)] { receive(to, bytes, done); });
+  }
+
+  void receive(std::uint32_t to, double bytes, const Done& done) {
+    Port& port = ports_[to];
+    port.free_s = std::max(now_s_, port.free_s + bytes * port.link.beta_s_per_byte);
+    if (done) at(port.free_s, done);
+  }
+
+  std::vector<Port> ports_;
+  std::priority_queue<Event> events_;
+  std::uint64_t number_ = 0;
+  double now_s_ = 0;
+};
+
+class Replay {
+ public:
+  Replay(ExchangeKind kind, const ExchangeWork& work, const ExchangeNetwork& network)
+      : kind_(kind), work_(work), n_(work.agents), network_(ports(work, network)) {
+    for (std::uint32_t bucket = 0; bucket < work.buckets; ++bucket) {
+      for (std::uint32_t member = 0; member < n_; ++member) begin({bucket, 0}, member);
+    }
+    seconds_ = network_.run();
+  }
+
+  double seconds() const { return seconds_; }
+  bool whole() const { return finished_ == std::uint64_t{n_} * work_.buckets; }
+  double bytes_sent_max() const {
+    double most = 0;
+    for (std::uint32_t member = 0; member < n_; ++member) {
+      most = std::max(most, network_.sent(member));
+    }
+    return most;
+  }
+  double hub_bytes_sent() const { return network_.sent(n_); }
+
+ private:
+  using Place = std::pair<std::uint32_t, std::uint32_t>;  // bucket, stage
+
+  static std::vector<LinkEstimate> ports(const ExchangeWork& work, const ExchangeNetwork& network) {
+    std::vector<LinkEstimate> all(work.agents, network.agents);
+    all.push_back(network.hub);
+    return all;
+  }
+
+  const StagePayload& stage(const Place& place) const { return work_.stages[place.second]; }
+  TreeShape shape() const {
+    switch (kind_) {
+      case ExchangeKind::ring:
+        return TreeShape::chain;
+      case ExchangeKind::tree:
+      case ExchangeKind::halving_doubling:
+        return TreeShape::binomial;
+      default:
+        return TreeShape::direct;
+    }
+  }
+  std::uint32_t distance(std::uint32_t root, std::uint32_t member) const {
+    return (member + n_ - root) % n_;
+  }
+  std::uint32_t owner(const Place& place) const {
+    return kind_ == ExchangeKind::tree ? 0 : place.first % n_;
+  }
+
+  void begin(const Place& place, std::uint32_t member) {
+    const StageFlow flow = stage(place).flow;
+    if (flow == StageFlow::from_root) {
+      if (member == 0) from_root(place);
+    } else if (kind_ == ExchangeKind::star) {
+      network_.send(member, n_, stage(place).up_bytes, [=, this] { arrived_at_hub(place); });
+    } else if (flow == StageFlow::gathered || kind_ == ExchangeKind::all_gather) {
+      spread(place, member, member);
+    } else {
+      up(place, member);  // its own part has come
+    }
+  }
+
+  void from_root(const Place& place) {
+    if (kind_ != ExchangeKind::star) {
+      down(place, 0, 0, stage(place).up_bytes);
+      return;
+    }
+    network_.send(0, n_, stage(place).up_bytes, [=, this] {
+      for (std::uint32_t other = 1; other < n_; ++other) {
+        network_.send(n_, other, stage(place).up_bytes, [=, this] { finish(place, other); });
+      }
+    });
+    finish(place, 0);
+  }
+
+  void arrived_at_hub(const Place& place) {
+    if (++count_[{place, n_}] < n_) return;
+    for (std::uint32_t member = 0; member < n_; ++member) {
+      network_.send(n_, member, stage(place).down_bytes, [=, this] { finish(place, member); });
+    }
+  }
+
+  void up(const Place& place, std::uint32_t member) {
+    const std::uint32_t root = owner(place);
+    const std::uint32_t d = distance(root, member);
+    if (++count_[{place, member}] <= children_up(shape(), n_, d)) return;
+    if (d == 0) {
+      down(place, root, member, stage(place).down_bytes);
+      return;
+    }
+    std::uint32_t parent = 0;
+    if (shape() == TreeShape::chain) parent = (d + 1) % n_;
+    if (shape() == TreeShape::binomial) parent = d & (d - 1);
+    const std::uint32_t to = (root + parent) % n_;
+    network_.send(member, to, stage(place).up_bytes, [=, this] { up(place, to); });
+  }
+
+  // To the children, the largest subtree first.
+  std::vector<std::uint32_t> below(std::uint32_t root, std::uint32_t member) const {
+    const std::uint32_t d = distance(root, member);
+    std::vector<std::uint32_t> children;
+    for (std::uint32_t i = children_down(shape(), n_, d); i-- > 0;) {
+      const std::uint32_t step = shape() == TreeShape::binomial ? 1u << i : i + 1;
+      children.push_back((root + d + step) % n_);
+    }
+    return children;
+  }
+
+  void down(const Place& place, std::uint32_t root, std::uint32_t member, double bytes) {
+    for (const std::uint32_t child : below(root, member)) {
+      network_.send(member, child, bytes, [=, this] { down(place, root, child, bytes); });
+    }
+    finish(place, member);
+  }
+
+  void spread(const Place& place, std::uint32_t origin, std::uint32_t member) {
+    for (const std::uint32_t child : below(origin, member)) {
+      network_.send(member, child, stage(place).up_bytes,
+                    [=, this] { spread(place, origin, child); });
+    }
+    if (++count_[{place, member}] == n_) finish(place, member);
+  }
+
+  void finish(const Place& place, std::uint32_t member) {
+    if (place.second + 1 < work_.stages.size()) {
+      begin({place.first, place.second + 1}, member);
+    } else {
+      ++finished_;
+    }
+  }
+
+  const ExchangeKind kind_;
+  const ExchangeWork work_;
+  const std::uint32_t n_;
+  ReplayNetwork network_;
+  std::map<std::pair<Place, std::uint32_t>, std::uint32_t> count_;
+  std::uint64_t finished_ = 0;
+  double seconds_ = 0;
+};
+
+}  // namespace tributary

@@ -1,0 +1,57 @@
+#include "core/cost/table_one.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary::table_one {
+namespace {
+
+// 1 ms and 1 Gbit/s, 8 workers, 125 MB: a second on the line.
+constexpr LinkEstimate kLink = {.alpha_s = 0.001, .beta_s_per_byte = 8e-9};
+constexpr double kBytes = 125e6;
+
+TEST(TableOne, ByHand) {
+  EXPECT_NEAR(star(8, kBytes, kLink), 14.002, 1e-9);
+  EXPECT_NEAR(ring(8, kBytes, kLink), 1.764, 1e-9);
+  EXPECT_NEAR(tree(8, kBytes, kLink), 6.006, 1e-9);
+  EXPECT_NEAR(broadcast(8, kBytes, kLink), 3.003, 1e-9);
+  EXPECT_NEAR(all_gather(8, kBytes, kLink), 7.003, 1e-9);
+}
+
+TEST(TableOne, ArTopKIsABroadcastAndAnAllReduce) {
+  // Eqn. (4a): alpha (14 + 3) + M c beta (1.75 + 3); (4b): 9 alpha + 9 M c beta.
+  EXPECT_NEAR(ar_top_k_ring(8, kBytes, kLink), 0.017 + 4.75, 1e-9);
+  EXPECT_NEAR(ar_top_k_tree(8, kBytes, kLink), 0.009 + 9, 1e-9);
+  EXPECT_NEAR(top_k_all_gather(8, kBytes, kLink), 0.003 + 14, 1e-9);
+}
+
+// What the paper solves its formulas for: on either side of the threshold the other is cheaper.
+TEST(TableOne, ThresholdsAreWhereTheCostsAreEqual) {
+  constexpr double kKept = 1e6;
+  for (const std::uint32_t n : {3u, 4u, 8u, 16u, 100u}) {
+    for (const double beta : {8e-10, 8e-9, 8e-8}) {
+      const auto at = [&](double alpha_over_beta, double factor) {
+        return LinkEstimate{.alpha_s = alpha_over_beta * factor * beta, .beta_s_per_byte = beta};
+      };
+      const double ring_tree = ring_over_tree_below(n, kKept);
+      EXPECT_LT(ar_top_k_ring(n, kKept, at(ring_tree, 0.99)),
+                ar_top_k_tree(n, kKept, at(ring_tree, 0.99)));
+      EXPECT_GT(ar_top_k_ring(n, kKept, at(ring_tree, 1.01)),
+                ar_top_k_tree(n, kKept, at(ring_tree, 1.01)));
+      const double tree_gather = tree_over_all_gather_below(n, kKept);
+      if (tree_gather > 0) {
+        EXPECT_LT(ar_top_k_tree(n, kKept, at(tree_gather, 0.99)),
+                  top_k_all_gather(n, kKept, at(tree_gather, 0.99)));
+        EXPECT_GT(ar_top_k_tree(n, kKept, at(tree_gather, 1.01)),
+                  top_k_all_gather(n, kKept, at(tree_gather, 1.01)));
+      }
+      const double ring_gather = ring_over_all_gather_below(n, kKept);
+      EXPECT_LT(ar_top_k_ring(n, kKept, at(ring_gather, 0.99)),
+                top_k_all_gather(n, kKept, at(ring_gather, 0.99)));
+      EXPECT_GT(ar_top_k_ring(n, kKept, at(ring_gather, 1.01)),
+                top_k_all_gather(n, kKept, at(ring_gather, 1.01)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tributary::table_one
