@@ -43,10 +43,10 @@ std::string direction_text(const DirectionCounts& counts) {
                      static_cast<double>(counts.late_ns_max) / 1e6);
 }
 
-struct NodeLine {
-  std::string link;
-  std::optional<NodeCounts> counts;
-};
+// Otherwise the link is idle, or the kernel's.
+bool was_used(const DirectionCounts& counts) {
+  return counts.line.packets + counts.line.lost + counts.line.overflowed > 0;
+}
 
 void add_lab(const std::string& name, const FoundLab& found, std::string& text, Json& labs) {
   const std::optional<LabState> state = read_lab_state(name);
@@ -61,9 +61,7 @@ void add_lab(const std::string& name, const FoundLab& found, std::string& text, 
     const std::string link = state && node < state->links.size() ? state->links[node] : "unknown";
     Json json = {{"node", node}, {"address", node_address(node)}, {"link", link}};
     text += fmt::format("  node {}  {}  {}\n", node, node_address(node), link);
-    const bool relayed = node < counts.size() &&
-                         (counts[node].up.line.packets != 0 || counts[node].down.line.packets != 0);
-    if (relayed) {
+    if (node < counts.size() && (was_used(counts[node].up) || was_used(counts[node].down))) {
       text += fmt::format("    up    {}\n    down  {}\n", direction_text(counts[node].up),
                           direction_text(counts[node].down));
       json["up"] = direction_json(counts[node].up);

@@ -104,16 +104,14 @@ class Relay {
 
   void deliver(RelayDirection& direction) {
     const Time time = now();
-    bool any = false;
     while (std::optional<PacketLine::Out> out = direction.line.take(time)) {
-      any = true;
       // Where the other end is down or has no memory the packet is dropped, as by a network.
       [[maybe_unused]] const ssize_t written =
           ::write(direction.to, out->packet.bytes.data(), out->packet.bytes.size());
       direction.counts->note_late(static_cast<std::uint64_t>((time - out->due).count()));
       if (out->packet.bytes.capacity() >= kPacketBytesMax) give_back(std::move(out->packet.bytes));
     }
-    if (any) direction.counts->line = direction.line.counts();
+    direction.counts->line = direction.line.counts();
   }
 
   void follow_trace(RelayDirection& direction, Time time) const {

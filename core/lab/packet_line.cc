@@ -22,18 +22,18 @@ Result<PacketLine> PacketLine::make(const PacketLineOptions& options) {
                                                  .got = fmt::format("{}", options.reorder),
                                                  .remedy = {}});
   }
-  TRIBUTARY_ASSIGN(Shaper shaper, Shaper::make({.delay = options.delay,
-                                                .jitter = options.jitter,
-                                                .bytes_per_s = options.bytes_per_s,
-                                                .burst_bytes = 0,
-                                                .loss = options.loss,
-                                                .seed = options.seed,
-                                                .stream = options.stream}));
-  return PacketLine(options, std::move(shaper));
+  TRIBUTARY_ASSIGN(const Shaper shaper, Shaper::make({.delay = options.delay,
+                                                      .jitter = options.jitter,
+                                                      .bytes_per_s = options.bytes_per_s,
+                                                      .burst_bytes = 0,
+                                                      .loss = options.loss,
+                                                      .seed = options.seed,
+                                                      .stream = options.stream}));
+  return PacketLine(options, shaper);
 }
 
-PacketLine::PacketLine(const PacketLineOptions& options, Shaper shaper)
-    : options_(options), shaper_(std::move(shaper)) {}
+PacketLine::PacketLine(const PacketLineOptions& options, const Shaper& shaper)
+    : options_(options), shaper_(shaper) {}
 
 void PacketLine::change(Time delay, std::uint64_t bytes_per_s, double loss,
                         std::uint64_t queue_bytes) {

@@ -77,7 +77,7 @@ class PacketLine {
     }
   };
 
-  PacketLine(const PacketLineOptions& options, Shaper shaper);
+  PacketLine(const PacketLineOptions& options, const Shaper& shaper);
   bool queue_is_full(Time now) const;
   bool skips_the_delay();
 
