@@ -41,19 +41,6 @@ Status tap_error(std::string what, int error) {
                                  : ""});
 }
 
-// Uncut packets (GSO) carry a gigabit with little work; but what is lost or overtaken on a real
-// line are single frames, so a link that does either gets them one by one.
-bool takes_uncut_packets(const LinkSettings& link) {
-  return link.loss == 0 && link.reorder == 0 && link.trace.empty();
-}
-
-bool takes_uncut_packets(const RelayTaps::Link& link, const LinkSettings& settings) {
-  if (link.trace.empty()) return takes_uncut_packets(settings);
-  return settings.reorder == 0 &&
-         std::ranges::all_of(link.trace.front().steps(),
-                             [](const TraceStep& step) { return step.loss == 0; });
-}
-
 Result<int> open_tap(const std::string& in_namespace, std::string_view name, bool uncut) {
   const std::string what = fmt::format("{} in {}", name, in_namespace);
   TRIBUTARY_ASSIGN(const InNamespace inside, InNamespace::enter(in_namespace));
@@ -170,7 +157,9 @@ Result<RelayTaps> RelayTaps::open(const LabPlan& plan) {
       TRIBUTARY_ASSIGN(LinkTrace trace, LinkTrace::read(settings.trace));
       link.trace.push_back(std::move(trace));
     }
-    const bool uncut = takes_uncut_packets(link, settings);
+    // Packets that come uncut (GSO) carry a gigabit with little work. But it is single frames that
+    // overtake one another, so a link that reorders gets them one by one.
+    const bool uncut = settings.reorder == 0;
     TRIBUTARY_ASSIGN(link.node_tap,
                      open_tap(node_namespace(plan.name, node), kNodeInterface, uncut));
     TRIBUTARY_ASSIGN(link.hub_tap, open_tap(hub_namespace(plan.name), hub_port(node), uncut));

@@ -92,12 +92,13 @@ class Relay {
       buffer.resize(static_cast<std::size_t>(size));
       const Time time = now();
       follow_trace(direction, time);
-      const std::size_t wire_bytes = wire_size(buffer).bytes;
+      const WireSize wire = wire_size(buffer);
       if (buffer.size() <= kCopiedBytesMax) {
         Bytes fitting(buffer.begin(), buffer.end());
         give_back(std::exchange(buffer, std::move(fitting)));
       }
-      direction.line.put(time, {.bytes = std::move(buffer), .wire_bytes = wire_bytes});
+      direction.line.put(
+          time, {.bytes = std::move(buffer), .wire_bytes = wire.bytes, .segments = wire.segments});
     }
     return {};
   }

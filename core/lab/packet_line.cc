@@ -6,27 +6,32 @@
 #include <utility>
 
 #include "core/base/random.h"
+#include "core/lab/segments.h"
+#include "core/lab/wire_bytes.h"
 
 namespace tributary {
 
 namespace {
 
-constexpr std::uint32_t kReorder = 2;  // beside the shaper's draws for loss and jitter
+// Beside the shaper's own draws.
+constexpr std::uint32_t kReorder = 2;
+constexpr std::uint32_t kLoss = 3;
 
 }  // namespace
 
 Result<PacketLine> PacketLine::make(const PacketLineOptions& options) {
-  if (!(options.reorder >= 0 && options.reorder <= 1)) {
-    return Status(StatusCode::invalid_argument, {.what = "a line's reordering",
-                                                 .expected = "a share from 0 to 1",
-                                                 .got = fmt::format("{}", options.reorder),
+  for (const double share : {options.loss, options.reorder}) {
+    if (share >= 0 && share <= 1) continue;
+    return Status(StatusCode::invalid_argument, {.what = "a line's loss and reordering",
+                                                 .expected = "shares from 0 to 1",
+                                                 .got = fmt::format("{}", share),
                                                  .remedy = {}});
   }
   TRIBUTARY_ASSIGN(const Shaper shaper, Shaper::make({.delay = options.delay,
                                                       .jitter = options.jitter,
                                                       .bytes_per_s = options.bytes_per_s,
                                                       .burst_bytes = 0,
-                                                      .loss = options.loss,
+                                                      .loss = 0,
                                                       .seed = options.seed,
                                                       .stream = options.stream}));
   return PacketLine(options, shaper);
@@ -41,7 +46,7 @@ void PacketLine::change(Time delay, std::uint64_t bytes_per_s, double loss,
   options_.bytes_per_s = bytes_per_s;
   options_.loss = loss;
   options_.queue_bytes = queue_bytes;
-  shaper_.change(delay, bytes_per_s, loss);
+  shaper_.change(delay, bytes_per_s, 0);
 }
 
 bool PacketLine::queue_is_full(Time now) const {
@@ -52,14 +57,26 @@ bool PacketLine::queue_is_full(Time now) const {
          static_cast<double>(options_.queue_bytes);
 }
 
-bool PacketLine::skips_the_delay() {
+bool PacketLine::happens(double share, std::uint32_t purpose, std::uint64_t number) const {
   const StreamKey key = stream_key({.job_seed = options_.seed,
-                                    .round = number_ >> 32,
-                                    .bucket = kReorder,
+                                    .round = number >> 32,
+                                    .bucket = purpose,
                                     .purpose = DrawPurpose::jitter,
                                     .agent = options_.stream});
-  const auto draw = uniform_01(random_bits(key, static_cast<std::uint32_t>(number_)));
-  return static_cast<double>(draw) < options_.reorder;
+  const float draw = uniform_01(random_bits(key, static_cast<std::uint32_t>(number)));
+  return static_cast<double>(draw) < share;
+}
+
+std::vector<bool> PacketLine::draw_losses(std::uint32_t segments) {
+  std::vector<bool> lost;
+  for (std::uint32_t i = 0; i < segments; ++i) {
+    if (!happens(options_.loss, kLoss, segments_put_ + i)) continue;
+    lost.resize(segments, false);
+    lost[i] = true;
+    ++counts_.lost;
+  }
+  segments_put_ += segments;
+  return lost;
 }
 
 void PacketLine::put(Time now, LinePacket packet) {
@@ -67,18 +84,26 @@ void PacketLine::put(Time now, LinePacket packet) {
     ++counts_.overflowed;
     return;
   }
-  const std::optional<Time> arrival = shaper_.arrival(now, packet.wire_bytes);
-  const bool skips = options_.reorder > 0 && skips_the_delay();
-  const std::uint64_t number = number_++;
-  if (!arrival) {
-    ++counts_.lost;
-    return;
+  Time due = *shaper_.arrival(now, packet.wire_bytes);
+  if (options_.reorder > 0 && happens(options_.reorder, kReorder, packets_put_++)) {
+    due -= options_.delay;
+    ++counts_.reordered;
   }
-  if (skips) ++counts_.reordered;
+  const std::vector<bool> lost =
+      options_.loss > 0 ? draw_losses(packet.segments) : std::vector<bool>();
+  if (lost.empty()) {
+    hold(due, std::move(packet));
+  } else if (packet.segments > 1) {
+    for (Bytes& piece : without_segments(packet.bytes, lost)) {
+      const WireSize wire = wire_size(piece);
+      hold(due, {.bytes = std::move(piece), .wire_bytes = wire.bytes, .segments = wire.segments});
+    }
+  }
+}
+
+void PacketLine::hold(Time due, LinePacket packet) {
   held_bytes_ += packet.bytes.size();
-  held_.push_back({.due = skips ? *arrival - options_.delay : *arrival,
-                   .number = number,
-                   .packet = std::move(packet)});
+  held_.push_back({.due = due, .number = packets_held_++, .packet = std::move(packet)});
   std::ranges::push_heap(held_, Later{});
 }
 

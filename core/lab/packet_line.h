@@ -19,7 +19,7 @@ struct PacketLineOptions {
   std::chrono::nanoseconds delay{0};
   std::chrono::nanoseconds jitter{0};
   std::uint64_t bytes_per_s = 0;  // 0: as fast as it goes
-  double loss = 0;
+  double loss = 0;                // share of segments: a packet may be many
   double reorder = 0;  // share of packets that skip the delay, and so overtake what is on the line
   std::uint64_t queue_bytes = 1u << 20;  // that may wait for the rate; the rest is dropped
   std::uint64_t seed = 0;
@@ -29,6 +29,7 @@ struct PacketLineOptions {
 struct LinePacket {
   Bytes bytes;
   std::size_t wire_bytes = 0;  // what it takes of the line's rate
+  std::uint32_t segments = 1;  // of more than one, some may be lost
 };
 
 struct LineCounts {
@@ -79,13 +80,19 @@ class PacketLine {
 
   PacketLine(const PacketLineOptions& options, const Shaper& shaper);
   bool queue_is_full(Time now) const;
-  bool skips_the_delay();
+  // A share of all draws, which are numbered, comes out true.
+  bool happens(double share, std::uint32_t purpose, std::uint64_t number) const;
+  // Which of the packet's segments are lost; nothing when none is.
+  std::vector<bool> draw_losses(std::uint32_t segments);
+  void hold(Time due, LinePacket packet);
 
   PacketLineOptions options_;
   Shaper shaper_;
   std::vector<Held> held_;  // a heap
   std::size_t held_bytes_ = 0;
-  std::uint64_t number_ = 0;
+  std::uint64_t packets_put_ = 0;
+  std::uint64_t segments_put_ = 0;
+  std::uint64_t packets_held_ = 0;
   LineCounts counts_;
 };
 

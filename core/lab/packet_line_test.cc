@@ -112,6 +112,16 @@ TEST(PacketLine, LosesItsShareAndTheSameOnesAgain) {
   EXPECT_NE(arrived(7, 0), arrived(7, 1));
 }
 
+TEST(PacketLine, EverySegmentIsLostByItself) {
+  PacketLine lossy = line({.loss = 0.01, .seed = 5});
+  for (int i = 0; i < 5000; ++i) {
+    lossy.put(microseconds(i), {.bytes = Bytes(100, 0), .wire_bytes = 1000, .segments = 10});
+  }
+  EXPECT_NEAR(static_cast<double>(lossy.counts().lost), 500, 100);
+  // What cannot be cut goes with its first loss: 0.99 to the 10th remain.
+  EXPECT_NEAR(static_cast<double>(all_of(lossy).size()), 4522, 100);
+}
+
 TEST(PacketLine, JitterKeepsTheOrder) {
   PacketLine uneven = line({.delay = milliseconds(5), .jitter = milliseconds(5), .seed = 2});
   for (int i = 0; i < 1000; ++i) {
