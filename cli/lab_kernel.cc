@@ -62,7 +62,16 @@ Status make_hosts_file(const std::string& name, const std::string& text) {
 
 Status make_hub(const LabPlan& plan) {
   const std::string name = hub_namespace(plan.name);
-  TRIBUTARY_TRY(run_tool({"ip", "netns", "add", name}).status());
+  const Status added = run_tool({"ip", "netns", "add", name}).status();
+  if (added.code() == StatusCode::io_error) {
+    return Status(StatusCode::io_error,
+                  {.what = added.fault().what,
+                   .expected = "a new network namespace",
+                   .got = added.fault().got,
+                   .remedy = "a container must be allowed to make them: start it privileged, or use "
+                             "the host"});
+  }
+  TRIBUTARY_TRY(added);
   TRIBUTARY_ASSIGN(const InNamespace inside, InNamespace::enter(name));
   // The bridge's packets are nobody's business but the bridge's.
   TRIBUTARY_TRY(set_sysctl("ipv6/conf/default/disable_ipv6", "1"));

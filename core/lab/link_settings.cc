@@ -51,6 +51,14 @@ double take_number(std::string_view& text) {
   return value;
 }
 
+// With six digits behind the point at most, and none that say nothing.
+std::string decimal(double value) {
+  std::string text = fmt::format("{:.6f}", value);
+  text.resize(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
 double factor_of(std::span<const Unit> units, std::string_view name) {
   const auto unit = std::ranges::find(units, name, &Unit::name);
   return unit == units.end() ? std::nan("") : unit->factor;
@@ -185,28 +193,19 @@ bool needs_user_space(const LinkSettings& link) {
 
 std::string link_text(const LinkSettings& link) {
   std::vector<std::string> parts;
-  const auto rate = [&](std::string_view key, std::uint64_t bits_per_s) {
-    if (bits_per_s != 0)
-      parts.push_back(fmt::format("{}={}mbit", key, static_cast<double>(bits_per_s) / 1e6));
+  const auto add = [&parts](std::string_view key, double value, std::string_view unit) {
+    if (const std::string number = decimal(value); number != "0") {
+      parts.push_back(fmt::format("{}={}{}", key, number, unit));
+    }
   };
-  const auto time = [&](std::string_view key, nanoseconds value) {
-    if (value.count() != 0)
-      parts.push_back(fmt::format("{}={}ms", key, static_cast<double>(value.count()) / 1e6));
-  };
-  const auto share = [&](std::string_view key, double value) {
-    if (value > 0) parts.push_back(fmt::format("{}={:.6g}%", key, value * 100));
-  };
-  if (link.up_bits_per_s == link.down_bits_per_s) {
-    rate("rate", link.up_bits_per_s);
-  } else {
-    rate("up-rate", link.up_bits_per_s);
-    rate("down-rate", link.down_bits_per_s);
-  }
-  time("delay", link.delay);
-  time("jitter", link.jitter);
-  share("loss", link.loss);
-  share("reorder", link.reorder);
-  if (link.queue_bytes != 0) parts.push_back(fmt::format("queue={}", link.queue_bytes));
+  const bool both_ways = link.up_bits_per_s == link.down_bits_per_s;
+  add(both_ways ? "rate" : "up-rate", static_cast<double>(link.up_bits_per_s) / 1e6, "mbit");
+  if (!both_ways) add("down-rate", static_cast<double>(link.down_bits_per_s) / 1e6, "mbit");
+  add("delay", static_cast<double>(link.delay.count()) / 1e6, "ms");
+  add("jitter", static_cast<double>(link.jitter.count()) / 1e6, "ms");
+  add("loss", link.loss * 100, "%");
+  add("reorder", link.reorder * 100, "%");
+  add("queue", static_cast<double>(link.queue_bytes), "");
   if (!link.trace.empty()) parts.push_back(fmt::format("trace={}", link.trace));
   return parts.empty() ? "unlimited" : fmt::format("{}", fmt::join(parts, ","));
 }

@@ -60,7 +60,8 @@ TEST(LinkSettings, ARateHoldsBothWaysUnlessOneIsNamed) {
 TEST(LinkSettings, TextsAreReadBack) {
   for (const char* text :
        {"rate=100mbit", "up-rate=0.064mbit,down-rate=2.5mbit", "delay=0.3ms,jitter=2ms",
-        "rate=10mbit,delay=50ms,loss=0.1%,reorder=2%,queue=4096", "trace=a/b.csv"}) {
+        "delay=0.000001ms", "rate=10mbit,delay=50ms,loss=0.1%,reorder=2%,queue=4096",
+        "trace=a/b.csv"}) {
     EXPECT_EQ(link_text(link_of(text)), text);
     EXPECT_EQ(link_of(link_text(link_of(text))), link_of(text));
   }
