@@ -187,8 +187,7 @@ TEST_F(FailingRuns, WhoVanishesIsNoticedByWhoWaitsForIt) {
       },
       milliseconds(3000));
   EXPECT_EQ(outcomes[3].code(), StatusCode::unavailable) << outcomes[3].text();
-  EXPECT_NE(outcomes[3].text().find("member 2"), std::string::npos) << outcomes[3].text();
-  // The others hear of it from whoever aborts the round, or give up at the deadline.
+  // The others hear of it by and by, from whoever aborts the round or by the deadline.
   for (const std::uint32_t m : {0u, 1u}) EXPECT_FALSE(outcomes[m].ok()) << m;
 }
 
