@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 #include "core/codec/error_feedback.h"
 
@@ -76,11 +78,13 @@ class MaxAggregator final : public CombiningAggregator {
 class DecodingAggregator final : public Aggregator {
  public:
   DecodingAggregator(const Codec& codec, std::uint32_t values)
-      : codec_(codec), encoder_(codec.make_encoder(values)), sum_(values), decoded_(values) {}
+      : codec_(codec), values_(values), encoder_(codec.make_encoder(values)) {}
 
   Status begin(const StageCall& call, std::span<float> residual) override {
-    assert(residual.empty() || residual.size() == sum_.size());
+    assert(residual.empty() || residual.size() == values_);
     residual_ = residual;
+    sum_.resize(values_);
+    decoded_.resize(values_);
     agents_ = call.round.agents;
     contributors_ = 0;
     return {};
@@ -88,7 +92,7 @@ class DecodingAggregator final : public Aggregator {
 
   Status add(const StageCall& call, ByteSpan payload) override {
     TRIBUTARY_ASSIGN(const OpenPayload open,
-                     open_payload_of(codec_, call.stage(), sum_.size(), call.execution, payload));
+                     open_payload_of(codec_, call.stage(), values_, call.execution, payload));
     const std::uint64_t total = std::uint64_t{contributors_} + open.header.contributors;
     if (total > agents_) return too_many_contributors(agents_, total);
     if (contributors_ == 0) {
@@ -101,9 +105,23 @@ class DecodingAggregator final : public Aggregator {
     return {};
   }
 
+  // An agent on the way of a sum need not encode what it adds: there is one loss less.
+  Result<bool> add_values(const StageCall&, std::span<const float> values) override {
+    if (codec_.aggregation() != Aggregation::reduce) return false;
+    assert(values.size() == values_);
+    if (contributors_ >= agents_) return too_many_contributors(agents_, contributors_ + 1ull);
+    if (contributors_ == 0) {
+      std::ranges::copy(values, sum_.begin());
+    } else {
+      tributary::add_values(values, sum_);
+    }
+    ++contributors_;
+    return true;
+  }
+
   Status finish(const StageCall& call, Bytes& combined) override {
     if (contributors_ == 0) return nothing_added();
-    if (!residual_.empty()) add_values(residual_, sum_);
+    if (!residual_.empty()) tributary::add_values(residual_, sum_);
     StageCall summed = call;
     summed.contributors = contributors_;
     TRIBUTARY_TRY(encoder_->encode(summed, sum_, combined));
@@ -111,14 +129,18 @@ class DecodingAggregator final : public Aggregator {
     return {};
   }
 
+  // What the encoder remembers stays; two arrays as long as the bucket need not.
   void settle(bool committed) override {
     if (committed && !residual_.empty()) keep_residual(sum_, decoded_, residual_);
+    FloatVector().swap(sum_);
+    FloatVector().swap(decoded_);
   }
 
   std::uint32_t contributors() const override { return contributors_; }
 
  private:
   const Codec& codec_;
+  const std::uint32_t values_;
   std::unique_ptr<Encoder> encoder_;
   FloatVector sum_;
   FloatVector decoded_;
@@ -133,6 +155,7 @@ Status CombiningAggregator::begin(const StageCall& call, std::span<float>) {
   assert(call.stage() == stage_);
   agents_ = call.round.agents;
   contributors_ = 0;
+  waiting_ = {};
   TRIBUTARY_ASSIGN(const Shape shape, shape_for(agents_));
   accumulator_ = start_payload({.spec = codec_.spec(),
                                 .stage = static_cast<std::uint8_t>(stage_),
@@ -149,13 +172,27 @@ Status CombiningAggregator::add(const StageCall& call, ByteSpan payload) {
   const std::uint64_t total = std::uint64_t{contributors_} + open.header.contributors;
   if (total > agents_) return too_many_contributors(agents_, total);
   TRIBUTARY_TRY(check_body(open));
-  combine(call.execution, open, contributors_ == 0, accumulator_);
+  if (waiting_.empty()) {
+    combine(call.execution, open, contributors_ == 0, accumulator_);
+  } else {
+    start_with_values(call.execution, std::exchange(waiting_, {}), &open, accumulator_);
+  }
   contributors_ = static_cast<std::uint32_t>(total);
   return {};
 }
 
+Result<bool> CombiningAggregator::add_values(const StageCall&, std::span<const float> values) {
+  if (!takes_values() || contributors_ != 0) return false;
+  assert(values.size() == values_);
+  waiting_ = values;
+  contributors_ = 1;
+  return true;
+}
+
 Status CombiningAggregator::finish(const StageCall& call, Bytes& combined) {
   if (contributors_ == 0) return nothing_added();
+  if (!waiting_.empty()) start_with_values(call.execution, waiting_, nullptr, accumulator_);
+  waiting_ = {};
   set_contributors(contributors_, payload_);
   shrink_body(pack(call.execution, accumulator_), payload_);
   seal_payload(call.execution, payload_);

@@ -23,6 +23,7 @@ class CombiningAggregator : public Aggregator {
  public:
   Status begin(const StageCall& call, std::span<float> residual) override;
   Status add(const StageCall& call, ByteSpan payload) override;
+  Result<bool> add_values(const StageCall& call, std::span<const float> values) override;
   Status finish(const StageCall& call, Bytes& combined) override;
   std::uint32_t contributors() const override { return contributors_; }
 
@@ -41,6 +42,13 @@ class CombiningAggregator : public Aggregator {
   // The first body of a round fills the accumulator, every other one is combined into it.
   virtual void combine(const Execution& execution, const OpenPayload& payload, bool first,
                        MutableByteSpan accumulator) const = 0;
+  // Whether values can be added that were never encoded.
+  virtual bool takes_values() const { return false; }
+  // The accumulator becomes the sum of values and, where there is one, of the first payload: in one
+  // pass, because for codecs that hardly compute, memory is the limit.
+  virtual void start_with_values(const Execution& /*execution*/, std::span<const float> /*values*/,
+                                 const OpenPayload* /*payload*/,
+                                 MutableByteSpan /*accumulator*/) const {}
   // Makes of the accumulator, where it is, what goes back down; returns how many bytes it has then.
   virtual std::size_t pack(const Execution& /*execution*/, MutableByteSpan accumulator) const {
     return accumulator.size();
@@ -51,7 +59,8 @@ class CombiningAggregator : public Aggregator {
   const std::uint32_t values_;
 
  private:
-  MutableByteSpan accumulator_;  // within payload_
+  MutableByteSpan accumulator_;     // within payload_
+  std::span<const float> waiting_;  // values that came first, and are added with what comes next
   Bytes payload_;
   std::uint32_t agents_ = 0;
   std::uint32_t contributors_ = 0;

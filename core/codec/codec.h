@@ -113,6 +113,12 @@ class Aggregator {
   // the aggregate as it was.
   virtual Status add(const StageCall& call, ByteSpan payload) = 0;
 
+  // Takes one agent's values as they are, where that costs or loses less than their payload would;
+  // they stay where and as they are until finish(). False: they have to be encoded.
+  virtual Result<bool> add_values(const StageCall& /*call*/, std::span<const float> /*values*/) {
+    return false;
+  }
+
   // Writes the combined payload of all that was added.
   virtual Status finish(const StageCall& call, Bytes& combined) = 0;
 

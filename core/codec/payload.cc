@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint16_t kMagic = 0x5254;  // "TR"
 constexpr std::uint8_t kVersion = 1;
+constexpr std::size_t kContributorsOffset = 8;
 constexpr std::size_t kChecksumOffset = 20;
 // The body is hashed in blocks, so that threads can share the work.
 constexpr std::size_t kHashBlockBytes = 256 * 1024;
@@ -139,7 +140,7 @@ Result<OpenPayload> open_envelope(ByteSpan payload) {
                       spec_bytes};
   open.header.stage = get<std::uint8_t>(payload, 3);
   open.header.layout = get<std::uint8_t>(payload, 4);
-  open.header.contributors = get<std::uint32_t>(payload, 8);
+  open.header.contributors = get<std::uint32_t>(payload, kContributorsOffset);
   open.header.values = get<std::uint32_t>(payload, 12);
   open.body = payload.subspan(prefix);
   TRIBUTARY_TRY(check_sizes(payload, open.header, get<std::uint32_t>(payload, 16)));
@@ -188,7 +189,7 @@ MutableByteSpan start_payload(const PayloadHeader& header, std::size_t body_byte
   put(out, 4, header.layout);
   put(out, 5, static_cast<std::uint8_t>(header.spec.size()));
   put(out, 6, std::uint16_t{0});
-  put(out, 8, header.contributors);
+  put(out, kContributorsOffset, header.contributors);
   put(out, 12, header.values);
   put(out, 16, static_cast<std::uint32_t>(body_bytes));
   put(out, kChecksumOffset, std::uint32_t{0});
@@ -205,7 +206,7 @@ void shrink_body(std::size_t body_bytes, Bytes& payload) {
 }
 
 void set_contributors(std::uint32_t contributors, Bytes& payload) {
-  put(MutableByteSpan(payload), 8, contributors);
+  put(MutableByteSpan(payload), kContributorsOffset, contributors);
 }
 
 void seal_payload(const Execution& execution, Bytes& payload) {
@@ -218,6 +219,11 @@ Result<OpenPayload> open_payload(const Execution& execution, ByteSpan payload) {
   const std::size_t header = payload.size() - open.body.size();
   TRIBUTARY_TRY(compare_checksum(payload, payload_checksum(execution, payload, header)));
   return open;
+}
+
+std::uint32_t contributors_said(ByteSpan payload) {
+  if (payload.size() < kPayloadFixedHeaderBytes) return 0;
+  return get<std::uint32_t>(payload, kContributorsOffset);
 }
 
 Result<OpenPayload> open_payload_of(const Codec& codec, std::size_t stage, std::size_t values,

@@ -67,6 +67,9 @@ Result<OpenPayload> open_payload(const Execution& execution, ByteSpan payload);
 Result<OpenPayload> open_payload_of(const Codec& codec, std::size_t stage, std::size_t values,
                                     const Execution& execution, ByteSpan payload);
 
+// How many contributors a payload that nobody has opened yet says it has; 0 where it is too short.
+std::uint32_t contributors_said(ByteSpan payload);
+
 // A payload whose checksum is still to be checked. A decoder that reads the body anyway hashes it
 // on the way, while it is in the cache; what it has decoded counts once check() says so.
 class UncheckedPayload {

@@ -110,16 +110,36 @@ class FloatSumAggregator final : public CombiningAggregator {
   }
   void combine(const Execution& execution, const OpenPayload& payload, bool first,
                MutableByteSpan accumulator) const override {
-    const auto* const x = reinterpret_cast<const float*>(payload.body.data());
+    const float* const x = reinterpret_cast<const float*>(payload.body.data());
     auto* const sum = reinterpret_cast<float*>(accumulator.data());
+    if (first) {
+      copy(execution, x, sum);
+    } else {
+      add_both(execution, sum, x, sum);
+    }
+  }
+  bool takes_values() const override { return true; }
+  void start_with_values(const Execution& execution, std::span<const float> values,
+                         const OpenPayload* payload, MutableByteSpan accumulator) const override {
+    auto* const sum = reinterpret_cast<float*>(accumulator.data());
+    if (payload == nullptr) {
+      copy(execution, values.data(), sum);
+    } else {
+      add_both(execution, values.data(), reinterpret_cast<const float*>(payload->body.data()), sum);
+    }
+  }
+
+  void copy(const Execution& execution, const float* from, float* to) const {
     for_each_chunk(execution, values_, kChunkValues,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
-                     if (first) {
-                       std::memcpy(sum + begin, x + begin, (end - begin) * sizeof(float));
-                     } else {
-                       kernels(execution.backend).add_floats(x + begin, end - begin, sum + begin);
-                     }
+                     std::memcpy(to + begin, from + begin, (end - begin) * sizeof(float));
                    });
+  }
+  void add_both(const Execution& execution, const float* a, const float* b, float* sum) const {
+    for_each_chunk(
+        execution, values_, kChunkValues, [&](std::size_t, std::size_t begin, std::size_t end) {
+          kernels(execution.backend).add_floats(a + begin, b + begin, end - begin, sum + begin);
+        });
   }
 };
 

@@ -40,7 +40,8 @@ struct Kernels {
   void (*add_levels16_to32)(const std::int16_t* levels, std::size_t n, std::int32_t* sum);
   void (*add_levels32_to32)(const std::int32_t* levels, std::size_t n, std::int32_t* sum);
 
-  void (*add_floats)(const float* x, std::size_t n, float* sum);
+  // `sum` may be one of the two.
+  void (*add_floats)(const float* a, const float* b, std::size_t n, float* sum);
 };
 
 const Kernels& scalar_kernels();

@@ -54,8 +54,8 @@ void add_levels(const Level* levels, std::size_t n, Sum* sum) {
   for (std::size_t i = 0; i < n; ++i) sum[i] = static_cast<Sum>(sum[i] + levels[i]);
 }
 
-void add_floats(const float* x, std::size_t n, float* sum) {
-  for (std::size_t i = 0; i < n; ++i) sum[i] += x[i];
+void add_floats(const float* a, const float* b, std::size_t n, float* sum) {
+  for (std::size_t i = 0; i < n; ++i) sum[i] = a[i] + b[i];
 }
 
 }  // namespace

@@ -259,14 +259,14 @@ void add_levels(const Level* HWY_RESTRICT levels, std::size_t n, Sum* HWY_RESTRI
   for (; i < n; ++i) sum[i] = static_cast<Sum>(sum[i] + levels[i]);
 }
 
-void add_floats(const float* HWY_RESTRICT x, std::size_t n, float* HWY_RESTRICT sum) {
+void add_floats(const float* a, const float* b, std::size_t n, float* sum) {
   const Float df;
   const std::size_t lanes = hn::Lanes(df);
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    hn::StoreU(hn::Add(hn::LoadU(df, sum + i), hn::LoadU(df, x + i)), df, sum + i);
+    hn::StoreU(hn::Add(hn::LoadU(df, a + i), hn::LoadU(df, b + i)), df, sum + i);
   }
-  for (; i < n; ++i) sum[i] += x[i];
+  for (; i < n; ++i) sum[i] = a[i] + b[i];
 }
 
 }  // namespace

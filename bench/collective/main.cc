@@ -1,0 +1,228 @@
+// tributary-bench-collective: one rank of a collective of ours, over sockets, as gloo's program
+// does it.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "bench/rank.h"
+#include "core/base/clock.h"
+#include "core/base/file.h"
+#include "core/codec/registry.h"
+#include "core/collective/run.h"
+#include "core/link/keys.h"
+
+namespace tributary::bench {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Arguments {
+  RankSettings settings;
+  std::string store;
+  std::string algorithm = "sharded_star";
+  std::string codec = "fp32";
+  std::uint32_t bucket_values = 256u << 10;
+  std::uint32_t port = 0;
+  std::uint32_t timeout_s = 60;
+  bool encrypted = false;
+  bool json = false;
+};
+
+Result<wire::Collective> collective_named(const std::string& name) {
+  for (const wire::Collective one : wire::EnumValuesCollective()) {
+    if (name == wire::EnumNameCollective(one)) return one;
+  }
+  return Status(StatusCode::not_found, {.what = "collective", .expected = "a name", .got = name});
+}
+
+// The ranks find one another through files, as gloo's do.
+class Meeting {
+ public:
+  Meeting(const Arguments& arguments, const Clock& clock)
+      : folder_(arguments.store),
+        clock_(clock),
+        deadline_(clock.now() + std::chrono::seconds(arguments.timeout_s)) {}
+
+  Status tell(std::uint32_t rank, const std::string& endpoint, const PublicKey& key) const {
+    const std::string path = (folder_ / fmt::format("{}", rank)).string();
+    const std::string text = endpoint + " " + key_text(key);
+    return write_file_atomically(path, bytes_of(std::string_view(text)));
+  }
+
+  Result<MeshMember> find(std::uint32_t rank) const {
+    const std::string path = (folder_ / fmt::format("{}", rank)).string();
+    while (!std::filesystem::exists(path)) {
+      if (clock_.now() >= deadline_) {
+        return Status(
+            StatusCode::deadline_exceeded,
+            {.what = fmt::format("rank {}", rank), .expected = path, .got = "no such file"});
+      }
+      std::this_thread::sleep_for(milliseconds(2));
+    }
+    TRIBUTARY_ASSIGN(const Bytes content, read_file(path, 4096));
+    const std::string text(content.begin(), content.end());
+    const std::size_t space = text.find(' ');
+    TRIBUTARY_ASSIGN(const PublicKey key, parse_public_key(text.substr(space + 1)));
+    return MeshMember{.endpoint = text.substr(0, space), .key = key};
+  }
+
+ private:
+  const std::filesystem::path folder_;
+  const Clock& clock_;
+  const std::chrono::nanoseconds deadline_;
+};
+
+Result<std::unique_ptr<Mesh>> meet(const Arguments& arguments, const MeshPort& port,
+                                   const Clock& clock) {
+  TRIBUTARY_ASSIGN(const KeyPair keys, make_key_pair());
+  const Meeting meeting(arguments, clock);
+  TRIBUTARY_TRY(meeting.tell(arguments.settings.rank, port.endpoint(), keys.public_key));
+  MeshOptions options;
+  options.rank = arguments.settings.rank;
+  options.session = 1;
+  for (std::uint32_t rank = 0; rank < arguments.settings.size; ++rank) {
+    TRIBUTARY_ASSIGN(MeshMember member, meeting.find(rank));
+    options.members.push_back(std::move(member));
+  }
+  if (arguments.encrypted) options.keys = std::make_shared<const KeyPair>(keys);
+  return open_mesh(port, options, clock);
+}
+
+// Exchanges one after the other, each under a round of its own.
+class Exchanges {
+ public:
+  Exchanges(const Arguments& arguments, const Codec& codec, const Routes& routes, Mesh& mesh,
+            const Clock& clock)
+      : arguments_(arguments),
+        codec_(codec),
+        routes_(routes),
+        clock_(clock),
+        runner_(mesh, clock) {}
+
+  Status all_reduce(FloatVector& update) {
+    std::vector<ExchangeBucket> buckets;
+    const auto values = static_cast<std::uint32_t>(update.size());
+    for (std::uint32_t first = 0; first < values; first += arguments_.bucket_values) {
+      const std::uint32_t count = std::min(arguments_.bucket_values, values - first);
+      const auto bucket = static_cast<std::uint32_t>(buckets.size());
+      if (encoders_.size() <= bucket) encoders_.push_back(codec_.make_encoder(count));
+      buckets.push_back({.codec = &codec_,
+                         .encoder = encoders_[bucket].get(),
+                         .input = std::span<const float>(update).subspan(first, count),
+                         .round = {.job_seed = 1, .round = round_ + 1, .bucket = bucket}});
+    }
+    return exchange(routes_, std::move(buckets), aggregators_, update);
+  }
+
+  Status barrier() {
+    static const std::unique_ptr<Codec> codec = *make_codec("fp32");
+    TRIBUTARY_ASSIGN(const Routes routes,
+                     Routes::make(wire::Collective::sharded_star, routes_.members()));
+    const std::unique_ptr<Encoder> encoder = codec->make_encoder(1);
+    FloatVector one(1, 1.0F);
+    ExchangeShelf aggregators;
+    return exchange(routes,
+                    {{.codec = codec.get(), .encoder = encoder.get(), .input = one, .round = {}}},
+                    aggregators, one);
+  }
+
+ private:
+  Status exchange(const Routes& routes, std::vector<ExchangeBucket> buckets,
+                  ExchangeShelf& aggregators, std::span<float> update) {
+    PeerExchange exchange(routes, arguments_.settings.rank, buckets, aggregators, {});
+    return runner_.run(
+        exchange, {.id = {.round = wire::RoundId(1, ++round_, 1, 0), .session = 1},
+                   .deadline = clock_.now() + std::chrono::seconds(arguments_.timeout_s),
+                   .whole = [&](std::uint32_t bucket) {
+                     const std::span<const float> input = buckets[bucket].input;
+                     scratch_.resize(input.size());
+                     const auto first = static_cast<std::size_t>(input.data() - update.data());
+                     return exchange.decode(bucket, scratch_, update.subspan(first, input.size()));
+                   }});
+  }
+
+  const Arguments& arguments_;
+  const Codec& codec_;
+  const Routes& routes_;
+  const Clock& clock_;
+  ExchangeRunner runner_;
+  std::vector<std::unique_ptr<Encoder>> encoders_;
+  ExchangeShelf aggregators_;
+  FloatVector scratch_;
+  std::uint64_t round_ = 0;
+};
+
+Result<RankFigures> measure(const Arguments& arguments) {
+  const SystemClock clock;
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(arguments.codec));
+  TRIBUTARY_ASSIGN(const wire::Collective collective, collective_named(arguments.algorithm));
+  TRIBUTARY_ASSIGN(const Routes routes, Routes::make(collective, arguments.settings.size));
+  TRIBUTARY_ASSIGN(
+      const std::unique_ptr<MeshPort> port,
+      MeshPort::open(fmt::format("tcp://{}:{}", arguments.settings.address, arguments.port)));
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Mesh> mesh, meet(arguments, *port, clock));
+  Exchanges exchanges(arguments, *codec, routes, *mesh, clock);
+  return measure_rank(
+      arguments.settings,
+      {.barrier = [&] { return exchanges.barrier(); },
+       .all_reduce = [&](FloatVector& update) { return exchanges.all_reduce(update); }});
+}
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  RankSettings& settings = arguments.settings;
+  app.add_option("--rank", settings.rank, "this rank, from 0")->required();
+  app.add_option("--size", settings.size, "ranks in all")->required()->check(CLI::Range(1u, 1000u));
+  app.add_option("--store", arguments.store,
+                 "folder in which the ranks find one another: shared, and empty before a run")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  app.add_option("--address", settings.address, "IP address to listen on")->required();
+  app.add_option("--port", arguments.port, "port to listen on (one that is free)")
+      ->check(CLI::Range(0u, 65535u));
+  app.add_option("--algorithm", arguments.algorithm,
+                 "star, sharded_star (default), ring, tree, halving_doubling or all_gather");
+  app.add_option("--codec", arguments.codec, "how values are encoded (fp32)");
+  app.add_option("--bucket-values", arguments.bucket_values, "values in a bucket (262144)")
+      ->check(CLI::Range(1u, 1u << 20));
+  app.add_option("--bytes", settings.bytes, "bytes of float32 (26214400)")
+      ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 32));
+  app.add_option("--rounds", settings.rounds, "timed rounds (10)")->check(CLI::Range(1u, 100000u));
+  app.add_option("--warm-ups", settings.warm_ups, "rounds before them (2)")
+      ->check(CLI::Range(0u, 1000u));
+  app.add_option("--timeout-s", arguments.timeout_s, "of every exchange (60)")
+      ->check(CLI::Range(1u, 3600u));
+  app.add_flag("--encrypted", arguments.encrypted, "under TLS, as agents do it");
+  app.add_flag("--json", arguments.json, "one JSON object");
+}
+
+int run(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("One rank of a collective of ours over TCP. Every round's sum is verified.");
+  add_options(app, arguments);
+  try {
+    app.parse(argc, argv);
+    if (arguments.settings.rank >= arguments.settings.size) {
+      throw CLI::ValidationError("--rank", "must be less than --size");
+    }
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  const Result<RankFigures> figures = measure(arguments);
+  if (!figures.ok()) {
+    fmt::print(stderr, "tributary-bench-collective: {}\n", figures.status().text());
+    return 1;
+  }
+  const auto text = arguments.json ? figures_json : figures_text;
+  const std::string program = arguments.encrypted ? "tributary encrypted" : "tributary";
+  fmt::print("{}", text(program, arguments.algorithm, arguments.settings, *figures));
+  return 0;
+}
+
+}  // namespace
+}  // namespace tributary::bench
+
+int main(int argc, char** argv) { return tributary::bench::run(argc, argv); }

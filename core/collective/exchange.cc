@@ -1,0 +1,434 @@
+#include "core/collective/exchange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <set>
+#include <utility>
+
+#include "core/codec/error_feedback.h"
+#include "core/codec/payload.h"
+
+namespace tributary {
+namespace {
+
+Status wrong_piece(const Piece& piece, std::string_view what, std::string expected,
+                   std::string got) {
+  return Status(StatusCode::mismatch,
+                {.what = fmt::format("{} of stage {} of bucket {} from a peer", what, piece.stage,
+                                     piece.bucket),
+                 .expected = std::move(expected),
+                 .got = std::move(got),
+                 .remedy = "this round goes by the coordinator; compare the versions of both"});
+}
+
+Status check_contributors(const Piece& piece, ByteSpan payload, std::uint32_t expected) {
+  const std::uint32_t got = contributors_said(payload);
+  if (got == expected) return {};
+  return wrong_piece(piece, "contributors", fmt::format("{}", expected), fmt::format("{}", got));
+}
+
+}  // namespace
+
+Aggregator& ExchangeShelf::aggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
+                                      std::uint32_t bucket) {
+  const bool encodes =
+      stage + 1 == codec.stages().size() && codec.aggregation() != Aggregation::sum;
+  std::unique_ptr<Aggregator>& place = aggregators_[{&codec, stage, values, encodes ? bucket : 0}];
+  if (!place) place = codec.make_aggregator(stage, values);
+  return *place;
+}
+
+Bytes ExchangeShelf::buffer() {
+  Bytes buffer = buffers_.take(largest_);
+  buffer.clear();
+  return buffer;
+}
+
+SharedSlice ExchangeShelf::share(Bytes payload) {
+  largest_ = std::max(largest_, payload.size());
+  return buffers_.share(std::move(payload));
+}
+
+PeerExchange::PeerExchange(const Routes& routes, std::uint32_t rank,
+                           std::vector<ExchangeBucket> buckets, ExchangeShelf& shelf,
+                           const Execution& execution)
+    : routes_(routes),
+      rank_(rank),
+      buckets_(std::move(buckets)),
+      shelf_(shelf),
+      execution_(execution),
+      work_(buckets_.size()),
+      open_(static_cast<std::uint32_t>(buckets_.size())) {
+  assert(rank < routes.members());
+  for (std::uint32_t i = 0; i < buckets_.size(); ++i) {
+    std::vector<StageWork>& stages = work_[i].stages;
+    stages.resize(buckets_[i].codec->stages().size());
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      switch (flow(buckets_[i], s)) {
+        case Flow::reduced:
+          stages[s].parts.resize(routes.up(routes.owner(i), rank).children.size());
+          break;
+        case Flow::from_all:
+          stages[s].parts.resize(routes.members());
+          break;
+        case Flow::from_root:
+          break;
+      }
+    }
+  }
+}
+
+PeerExchange::Flow PeerExchange::flow(const ExchangeBucket& bucket, std::size_t stage) const {
+  if (bucket.codec->stages()[stage].combine == Combine::broadcast) return Flow::from_root;
+  if (routes_.spreads()) return Flow::from_all;
+  const bool gathers = bucket.codec->aggregation() == Aggregation::gather;
+  return last(bucket, stage) && gathers ? Flow::from_all : Flow::reduced;
+}
+
+bool PeerExchange::encodes_again(const ExchangeBucket& bucket, std::size_t stage) const {
+  return last(bucket, stage) && bucket.codec->aggregation() == Aggregation::reduce &&
+         flow(bucket, stage) == Flow::reduced;
+}
+
+StageCall PeerExchange::call_of(std::uint32_t bucket, std::span<const ByteSpan> combined) const {
+  StageCall call = {.round = buckets_[bucket].round,
+                    .execution = execution_,
+                    .combined = combined,
+                    .optimizer = buckets_[bucket].optimizer};
+  call.round.agent = rank_;
+  call.round.agents = routes_.members();
+  return call;
+}
+
+std::vector<ByteSpan> PeerExchange::combined_before(const BucketWork& work,
+                                                    std::size_t stage) const {
+  std::vector<ByteSpan> all;
+  for (std::size_t s = 0; s < stage; ++s) all.push_back(work.stages[s].result.view());
+  return all;
+}
+
+Status PeerExchange::begin(std::uint32_t bucket, PeerSends& out) {
+  assert(bucket < buckets_.size());
+  if (std::exchange(work_[bucket].begun, true)) return {};
+  return advance(bucket, out);
+}
+
+Status PeerExchange::advance(std::uint32_t bucket, PeerSends& out) {
+  BucketWork& work = work_[bucket];
+  if (!work.begun) return {};
+  while (work.stage < work.stages.size()) {
+    Result<bool> finished = work_on_stage(bucket, out);
+    if (!finished.ok()) return std::move(finished).status().at(fmt::format("bucket {}", bucket));
+    if (!*finished) return {};
+    if (++work.stage == work.stages.size()) --open_;
+  }
+  return {};
+}
+
+// True when the stage is over.
+Result<bool> PeerExchange::work_on_stage(std::uint32_t bucket, PeerSends& out) {
+  BucketWork& work = work_[bucket];
+  StageWork& stage = work.stages[work.stage];
+  const Flow flow = this->flow(buckets_[bucket], work.stage);
+  if (flow == Flow::reduced) {
+    if (!stage.done && stage.arrived == stage.parts.size()) TRIBUTARY_TRY(reduce(bucket, out));
+    return !stage.result.empty();
+  }
+  if (!stage.done) TRIBUTARY_TRY(send_own(bucket, flow, out));
+  if (flow == Flow::from_root) return !stage.result.empty();
+  if (stage.arrived < stage.parts.size()) return false;
+  // What would have to be encoded again to be one payload stays as it is.
+  const bool stay = last(buckets_[bucket], work.stage) &&
+                    buckets_[bucket].codec->aggregation() != Aggregation::sum;
+  if (!stay) TRIBUTARY_TRY(combine_all(bucket));
+  return true;
+}
+
+// --- up and down the tree ----------------------------------------------------------------------
+
+Status PeerExchange::reduce(std::uint32_t bucket, PeerSends& out) {
+  BucketWork& work = work_[bucket];
+  StageWork& stage = work.stages[work.stage];
+  const std::uint32_t owner = routes_.owner(bucket);
+  Bytes payload = shelf_.buffer();
+  TRIBUTARY_TRY(combine_own_with_parts(bucket, payload));
+  stage.done = true;
+  stage.parts.clear();
+  stage.arrived = 0;
+  const SharedSlice shared = shelf_.share(std::move(payload));
+  const Piece piece = {.bucket = bucket,
+                       .stage = static_cast<std::uint8_t>(work.stage),
+                       .partial = owner != rank_,
+                       .origin = rank_};
+  const TreePlace up = routes_.up(owner, rank_);
+  if (up.parent) {
+    // A leaf's payload is its own; further up there are others' in it too.
+    if (routes_.combined_at(owner, rank_) == 1 && !encodes_again(buckets_[bucket], work.stage)) {
+      work.own = shared;
+    }
+    out.push_back({.to = *up.parent, .piece = piece, .payload = shared});
+    return {};
+  }
+  stage.origin = rank_;
+  stage.result = shared;
+  send_down(piece, shared, out);
+  return {};
+}
+
+Status PeerExchange::combine_own_with_parts(std::uint32_t bucket, Bytes& sum) {
+  const ExchangeBucket& what = buckets_[bucket];
+  BucketWork& work = work_[bucket];
+  StageWork& stage = work.stages[work.stage];
+  const std::vector<ByteSpan> before = combined_before(work, work.stage);
+  const StageCall call = call_of(bucket, before);
+  const bool again = encodes_again(what, work.stage);
+  const bool leaf = stage.parts.empty() && routes_.owner(bucket) != rank_;
+  if (leaf && !again) return what.encoder->encode(call, what.input, sum);
+
+  const auto values = static_cast<std::uint32_t>(what.input.size());
+  Aggregator& aggregator = shelf_.aggregator(*what.codec, work.stage, values, bucket);
+  if (again && what.codec->lossy()) work.left.assign(values, 0.0f);
+  TRIBUTARY_TRY(aggregator.begin(call, work.left));
+  TRIBUTARY_ASSIGN(const bool taken, aggregator.add_values(call, what.input));
+  if (!taken) {
+    Bytes own = shelf_.buffer();
+    TRIBUTARY_TRY(what.encoder->encode(call, what.input, own));
+    if (!own.empty()) TRIBUTARY_TRY(aggregator.add(call, own));
+    if (last(what, work.stage)) work.own = shelf_.share(std::move(own));
+  }
+  for (const SharedSlice& part : stage.parts) TRIBUTARY_TRY(aggregator.add(call, part.view()));
+  TRIBUTARY_TRY(aggregator.finish(call, sum));
+  aggregator.settle(true);
+  return {};
+}
+
+void PeerExchange::send_down(const Piece& piece, const SharedSlice& payload, PeerSends& out) const {
+  for (const std::uint32_t child : routes_.down(piece.origin, rank_).children) {
+    out.push_back({.to = child, .piece = piece, .payload = payload});
+  }
+}
+
+// --- from a root, or from everybody ------------------------------------------------------------
+
+Status PeerExchange::send_own(std::uint32_t bucket, Flow flow, PeerSends& out) {
+  const ExchangeBucket& what = buckets_[bucket];
+  BucketWork& work = work_[bucket];
+  StageWork& stage = work.stages[work.stage];
+  const std::vector<ByteSpan> before = combined_before(work, work.stage);
+  Bytes payload = shelf_.buffer();
+  TRIBUTARY_TRY(what.encoder->encode(call_of(bucket, before), what.input, payload));
+  stage.done = true;
+  const Piece piece = {
+      .bucket = bucket, .stage = static_cast<std::uint8_t>(work.stage), .origin = rank_};
+  if (flow == Flow::from_root && payload.empty()) return {};
+  const SharedSlice shared = shelf_.share(std::move(payload));
+  if (last(what, work.stage)) work.own = shared;
+  if (flow == Flow::from_root) {
+    if (!stage.result.empty()) {
+      return wrong_piece(piece, "root", "one root: this member",
+                         fmt::format("what member {} sends as root", stage.origin));
+    }
+    stage.result = shared;
+    stage.origin = rank_;
+  } else {
+    stage.parts[rank_] = shared;
+    ++stage.arrived;
+  }
+  send_down(piece, shared, out);
+  return {};
+}
+
+// Everybody does what an owner would have done, in the order of ranks.
+Status PeerExchange::combine_all(std::uint32_t bucket) {
+  const ExchangeBucket& what = buckets_[bucket];
+  BucketWork& work = work_[bucket];
+  StageWork& stage = work.stages[work.stage];
+  const std::vector<ByteSpan> before = combined_before(work, work.stage);
+  const StageCall call = call_of(bucket, before);
+  Aggregator& aggregator = shelf_.aggregator(*what.codec, work.stage,
+                                             static_cast<std::uint32_t>(what.input.size()), bucket);
+  TRIBUTARY_TRY(aggregator.begin(call, {}));
+  for (const SharedSlice& part : stage.parts) {
+    if (!part.empty()) TRIBUTARY_TRY(aggregator.add(call, part.view()));
+  }
+  Bytes sum = shelf_.buffer();
+  TRIBUTARY_TRY(aggregator.finish(call, sum));
+  aggregator.settle(true);
+  stage.result = shelf_.share(std::move(sum));
+  return {};
+}
+
+// --- what arrives ------------------------------------------------------------------------------
+
+Status PeerExchange::check_place(const Piece& piece) const {
+  if (piece.bucket >= buckets_.size()) {
+    return wrong_piece(piece, "bucket", fmt::format("below {}", buckets_.size()),
+                       fmt::format("{}", piece.bucket));
+  }
+  const std::size_t stages = work_[piece.bucket].stages.size();
+  if (piece.stage >= stages) {
+    return wrong_piece(piece, "stage", fmt::format("below {}", stages),
+                       fmt::format("{}", piece.stage));
+  }
+  if (piece.origin >= routes_.members()) {
+    return wrong_piece(piece, "origin", fmt::format("below {}", routes_.members()),
+                       fmt::format("{}", piece.origin));
+  }
+  return {};
+}
+
+Status PeerExchange::receive(std::uint32_t from, const Piece& piece, SharedSlice payload,
+                             PeerSends& out) {
+  TRIBUTARY_TRY(check_place(piece));
+  if (payload.empty()) return wrong_piece(piece, "payload", "some bytes", "none");
+  TRIBUTARY_TRY(piece.partial ? take_partial(from, piece, std::move(payload))
+                              : take_result(from, piece, std::move(payload), out));
+  return advance(piece.bucket, out);
+}
+
+Status PeerExchange::take_partial(std::uint32_t from, const Piece& piece, SharedSlice payload) {
+  StageWork& stage = work_[piece.bucket].stages[piece.stage];
+  if (flow(buckets_[piece.bucket], piece.stage) != Flow::reduced || piece.origin != from) {
+    return wrong_piece(piece, "way", "a payload that nobody combines", "a partial sum");
+  }
+  const std::uint32_t owner = routes_.owner(piece.bucket);
+  const TreePlace up = routes_.up(owner, rank_);
+  const auto child = std::ranges::find(up.children, from);
+  if (child == up.children.end()) {
+    return wrong_piece(piece, "sender", "a member whose sums go by this one",
+                       fmt::format("member {}", from));
+  }
+  if (stage.done) return {};
+  SharedSlice& place = stage.parts[static_cast<std::size_t>(child - up.children.begin())];
+  if (!place.empty()) return {};
+  TRIBUTARY_TRY(check_contributors(piece, payload.view(), routes_.combined_at(owner, from)));
+  place = std::move(payload);
+  ++stage.arrived;
+  return {};
+}
+
+Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedSlice payload,
+                                 PeerSends& out) {
+  StageWork& stage = work_[piece.bucket].stages[piece.stage];
+  const Flow flow = this->flow(buckets_[piece.bucket], piece.stage);
+  if (routes_.down(piece.origin, rank_).parent != from) {
+    return wrong_piece(piece, "sender", "the member before this one",
+                       fmt::format("member {}, of what member {} made", from, piece.origin));
+  }
+  if (flow == Flow::from_all) {
+    SharedSlice& place = stage.parts[piece.origin];
+    if (!place.empty()) return {};
+    TRIBUTARY_TRY(check_contributors(piece, payload.view(), 1));
+    send_down(piece, payload, out);
+    place = std::move(payload);
+    ++stage.arrived;
+    return {};
+  }
+  if (!stage.result.empty()) {
+    if (stage.origin == piece.origin) return {};
+    return wrong_piece(piece, "root", fmt::format("member {} alone", stage.origin),
+                       fmt::format("member {} as well", piece.origin));
+  }
+  if (flow == Flow::reduced) {
+    const std::uint32_t owner = routes_.owner(piece.bucket);
+    if (piece.origin != owner) {
+      return wrong_piece(piece, "owner", fmt::format("member {}", owner),
+                         fmt::format("member {}", piece.origin));
+    }
+    if (!stage.done) {
+      return wrong_piece(piece, "result", "one that this member's values are in", "one without");
+    }
+    TRIBUTARY_TRY(check_contributors(piece, payload.view(), routes_.members()));
+  }
+  send_down(piece, payload, out);
+  stage.origin = piece.origin;
+  stage.result = std::move(payload);
+  return {};
+}
+
+// --- what came of it ---------------------------------------------------------------------------
+
+bool PeerExchange::whole(std::uint32_t bucket) const {
+  return work_[bucket].stage == work_[bucket].stages.size();
+}
+
+std::vector<std::uint32_t> PeerExchange::waiting_for() const {
+  std::set<std::uint32_t> members;
+  for (std::uint32_t i = 0; i < buckets_.size(); ++i) {
+    const BucketWork& work = work_[i];
+    if (whole(i)) continue;
+    const StageWork& stage = work.stages[work.stage];
+    const std::uint32_t owner = routes_.owner(i);
+    switch (flow(buckets_[i], work.stage)) {
+      case Flow::from_all:
+        for (std::uint32_t m = 0; m < routes_.members(); ++m) {
+          if (m != rank_ && stage.parts[m].empty()) members.insert(m);
+        }
+        break;
+      case Flow::reduced: {
+        if (stage.done) {
+          if (const auto parent = routes_.down(owner, rank_).parent) members.insert(*parent);
+          break;
+        }
+        const TreePlace up = routes_.up(owner, rank_);
+        for (std::size_t c = 0; c < up.children.size(); ++c) {
+          if (stage.parts[c].empty()) members.insert(up.children[c]);
+        }
+        break;
+      }
+      case Flow::from_root:
+        break;  // only the codec knows who that is
+    }
+  }
+  return {members.begin(), members.end()};
+}
+
+std::vector<ByteSpan> PeerExchange::combined(std::uint32_t bucket) const {
+  assert(whole(bucket));
+  return combined_before(work_[bucket], work_[bucket].stages.size() - 1);
+}
+
+std::vector<SharedSlice> PeerExchange::results(std::uint32_t bucket) const {
+  assert(whole(bucket));
+  const StageWork& stage = work_[bucket].stages.back();
+  if (!stage.result.empty()) return {stage.result};
+  return stage.parts;
+}
+
+Status PeerExchange::decode(std::uint32_t bucket, std::span<float> scratch,
+                            std::span<float> sum) const {
+  const std::vector<ByteSpan> before = combined(bucket);
+  StageCall call = call_of(bucket, before);
+  bool first = true;
+  for (const SharedSlice& result : results(bucket)) {
+    call.contributors = contributors_said(result.view());
+    if (std::exchange(first, false)) {
+      TRIBUTARY_TRY(buckets_[bucket].codec->decode(call, result.view(), sum));
+    } else {
+      TRIBUTARY_TRY(buckets_[bucket].codec->decode_add(call, result.view(), scratch, sum));
+    }
+  }
+  return {};
+}
+
+Status PeerExchange::left_over(std::uint32_t bucket, std::span<float> left) const {
+  const ExchangeBucket& what = buckets_[bucket];
+  const BucketWork& work = work_[bucket];
+  if (!what.codec->lossy()) {
+    std::ranges::fill(left, 0.0f);
+    return {};
+  }
+  if (!work.left.empty()) {
+    std::ranges::copy(work.left, left.begin());
+    return {};
+  }
+  const std::vector<ByteSpan> before = combined(bucket);
+  FloatVector decoded(left.size());
+  TRIBUTARY_TRY(what.codec->decode(call_of(bucket, before), work.own.view(), decoded));
+  keep_residual(what.input, decoded, left);
+  return {};
+}
+
+}  // namespace tributary

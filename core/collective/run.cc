@@ -1,0 +1,120 @@
+#include "core/collective/run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace tributary {
+
+class ExchangeRunner::Play {
+ public:
+  Play(ExchangeRunner& runner, PeerExchange& exchange, const ExchangeRun& run)
+      : runner_(runner),
+        mesh_(runner.mesh_),
+        clock_(runner.clock_),
+        exchange_(exchange),
+        run_(run),
+        told_(exchange.buckets()) {}
+
+  Status play() {
+    TRIBUTARY_TRY(take_early());
+    for (std::uint32_t bucket = 0; bucket < exchange_.buckets(); ++bucket) {
+      TRIBUTARY_TRY(exchange_.begin(bucket, sends_));
+      TRIBUTARY_TRY(pass_on(bucket));
+      // What has come meanwhile need not wait until all buckets are encoded.
+      TRIBUTARY_TRY(step(std::chrono::nanoseconds(0)).status());
+    }
+    while (exchange_.buckets_open() > 0 || mesh_.waiting_bytes() > 0) {
+      TRIBUTARY_ASSIGN(const bool came, step(run_.deadline));
+      if (!came && clock_.now() >= run_.deadline) return too_late();
+    }
+    return {};
+  }
+
+ private:
+  Status take_early() {
+    std::deque<MeshMessage> held = std::exchange(runner_.early_, {});
+    runner_.early_bytes_ = 0;
+    for (MeshMessage& message : held) TRIBUTARY_TRY(take(message));
+    return {};
+  }
+
+  Status hold(MeshMessage& message) {
+    runner_.early_bytes_ += message.payload.size();
+    if (runner_.early_bytes_ > kEarlyBytesMax) {
+      return Status(StatusCode::resource_exhausted,
+                    {.what = "what members that are ahead have sent",
+                     .expected = fmt::format("at most {} bytes", kEarlyBytesMax),
+                     .got = fmt::format("{}", runner_.early_bytes_)});
+    }
+    runner_.early_.push_back(std::move(message));
+    return {};
+  }
+
+  // One event, if there is one before the deadline.
+  Result<bool> step(std::chrono::nanoseconds deadline) {
+    TRIBUTARY_ASSIGN(std::optional<MeshEvent> event, mesh_.receive(deadline));
+    if (!event) return false;
+    if (auto* const lost = std::get_if<MeshLost>(&*event)) {
+      // Whoever has everything, and owes nothing, may go before the others have.
+      const std::vector<std::uint32_t> awaited = exchange_.waiting_for();
+      if (lost->unsent_bytes == 0 && !std::ranges::count(awaited, lost->member)) return true;
+      return std::move(lost->why);
+    }
+    if (auto* const message = std::get_if<MeshMessage>(&*event)) TRIBUTARY_TRY(take(*message));
+    return true;
+  }
+
+  Status take(MeshMessage& message) {
+    Result<Piece> piece = read_piece(run_.id, message.from, message.frame, message.payload.view());
+    if (!piece.ok() && piece.status().code() == StatusCode::cancelled) return {};
+    if (!piece.ok() && piece.status().code() == StatusCode::unavailable) return hold(message);
+    if (!piece.ok()) {
+      return std::move(piece).status().at(fmt::format("member {}", message.from));
+    }
+    if (Status status = exchange_.receive(message.from, *piece, std::move(message.payload), sends_);
+        !status.ok()) {
+      return std::move(status).at(fmt::format("member {}", message.from));
+    }
+    return pass_on(piece->bucket);
+  }
+
+  Status pass_on(std::uint32_t bucket) {
+    for (PeerSend& send : std::exchange(sends_, {})) {
+      TRIBUTARY_ASSIGN(Bytes frame,
+                       piece_frame(run_.id, send.piece, exchange_.is_last_stage(send.piece),
+                                   send.payload.view()));
+      TRIBUTARY_TRY(mesh_.send(send.to, std::move(frame), std::move(send.payload)));
+    }
+    if (told_[bucket] || !exchange_.whole(bucket)) return {};
+    told_[bucket] = true;
+    return run_.whole ? run_.whole(bucket) : Status();
+  }
+
+  Status too_late() const {
+    return Status(StatusCode::deadline_exceeded,
+                  {.what = fmt::format("an exchange, with {} of {} buckets open",
+                                       exchange_.buckets_open(), exchange_.buckets()),
+                   .expected = "all of them whole in time",
+                   .got = fmt::format("nothing more from members {}",
+                                      fmt::join(exchange_.waiting_for(), ", ")),
+                   .remedy = "exchange by the coordinator, or allow more time"});
+  }
+
+  ExchangeRunner& runner_;
+  Mesh& mesh_;
+  const Clock& clock_;
+  PeerExchange& exchange_;
+  const ExchangeRun& run_;
+  std::vector<bool> told_;
+  PeerSends sends_;
+};
+
+Status ExchangeRunner::run(PeerExchange& exchange, const ExchangeRun& run) {
+  return Play(*this, exchange, run).play();
+}
+
+}  // namespace tributary

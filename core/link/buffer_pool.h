@@ -1,0 +1,78 @@
+// Buffers that are used again instead of being given back: on a fast network, having the kernel
+// clear fresh pages costs as much as receiving into them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/link/shared_slice.h"
+
+namespace tributary {
+
+// Any thread. Slices may outlive it.
+class BufferPool {
+ public:
+  explicit BufferPool(std::size_t bytes_max) : shelf_(std::make_shared<Shelf>(bytes_max)) {}
+
+  // As long as asked for; what is in it is left from before.
+  Bytes take(std::size_t bytes) { return shelf_->take(bytes); }
+  // Comes back when the last slice of it is gone.
+  SharedSlice share(Bytes bytes) {
+    struct Borrowed {
+      std::shared_ptr<Shelf> shelf;
+      Bytes bytes;
+      ~Borrowed() { shelf->give_back(std::move(bytes)); }
+    };
+    const auto borrowed = std::make_shared<Borrowed>(shelf_, std::move(bytes));
+    const ByteSpan view = borrowed->bytes;
+    return {borrowed, view};
+  }
+
+ private:
+  class Shelf {
+   public:
+    explicit Shelf(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+    Bytes take(std::size_t bytes) {
+      Bytes found;
+      {
+        const std::lock_guard lock(mutex_);
+        for (std::size_t i = free_.size(); i-- > 0;) {
+          if (free_[i].capacity() < bytes || free_[i].capacity() > 2 * bytes + kSmallBytes) {
+            continue;
+          }
+          found.swap(free_[i]);
+          free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(i));
+          bytes_ -= found.capacity();
+          break;
+        }
+      }
+      found.resize(bytes);
+      return found;
+    }
+
+    void give_back(Bytes bytes) {
+      if (bytes.capacity() < kSmallBytes) return;
+      const std::lock_guard lock(mutex_);
+      if (bytes_ + bytes.capacity() > bytes_max_ || free_.size() >= kBuffersMax) return;
+      bytes_ += bytes.capacity();
+      free_.push_back(std::move(bytes));
+    }
+
+   private:
+    static constexpr std::size_t kSmallBytes = 16u << 10;  // the allocator keeps those by itself
+    static constexpr std::size_t kBuffersMax = 256;
+
+    const std::size_t bytes_max_;
+    std::mutex mutex_;
+    std::vector<Bytes> free_;
+    std::size_t bytes_ = 0;
+  };
+
+  std::shared_ptr<Shelf> shelf_;
+};
+
+}  // namespace tributary
