@@ -64,12 +64,13 @@ Status make_hub(const LabPlan& plan) {
   const std::string name = hub_namespace(plan.name);
   const Status added = run_tool({"ip", "netns", "add", name}).status();
   if (added.code() == StatusCode::io_error) {
-    return Status(StatusCode::io_error,
-                  {.what = added.fault().what,
-                   .expected = "a new network namespace",
-                   .got = added.fault().got,
-                   .remedy = "a container must be allowed to make them: start it privileged, or use "
-                             "the host"});
+    return Status(
+        StatusCode::io_error,
+        {.what = added.fault().what,
+         .expected = "a new network namespace",
+         .got = added.fault().got,
+         .remedy = "a container must be allowed to make them: start it privileged, or use "
+                   "the host"});
   }
   TRIBUTARY_TRY(added);
   TRIBUTARY_ASSIGN(const InNamespace inside, InNamespace::enter(name));

@@ -90,6 +90,15 @@ Json node_json(const LabPlan& plan, std::uint32_t node) {
           {"kind", needs_user_space(link) ? "user-space" : "kernel"}};
 }
 
+// Nothing where a trace says what it is.
+std::string round_trip_text(const LabPlan& plan) {
+  const LinkSettings& first = plan.links.front();
+  const LinkSettings& last = plan.links.back();
+  if (!first.trace.empty() || !last.trace.empty()) return {};
+  return fmt::format("; round trip between nodes 0 and {} {:.3g} ms on idle links",
+                     plan.nodes() - 1, 1e3 * round_trip_s(first, last));
+}
+
 Answer answer(const LabPlan& plan, const LabState& state) {
   Table table({"node", "address", "namespace", "link", "by"});
   Json nodes = Json::array();
@@ -100,10 +109,9 @@ Answer answer(const LabPlan& plan, const LabState& state) {
     nodes.push_back(std::move(json));
   }
   return {
-      .text = fmt::format("{}\ncongestion control {}; round trip between nodes 0 and {} {:.3g} "
-                          "ms on idle links\ntributary lab exec --name {} --node 0 -- COMMAND\n",
-                          table.text(), state.congestion_control, plan.nodes() - 1,
-                          1e3 * round_trip_s(plan.links.front(), plan.links.back()), plan.name),
+      .text = fmt::format("{}\ncongestion control {}{}\n"
+                          "tributary lab exec --name {} --node 0 -- COMMAND\n",
+                          table.text(), state.congestion_control, round_trip_text(plan), plan.name),
       .data = json_text(Json{{"name", plan.name},
                              {"mtu_bytes", plan.mtu_bytes},
                              {"congestion_control", state.congestion_control},
