@@ -110,19 +110,20 @@ class Programs:
         done = subprocess.run([str(self.tributary), *arguments, "--json"], capture_output=True,
                               text=True, check=False)
         if done.returncode != 0:
-            raise Failure(f"tributary {' '.join(arguments)}: {done.stderr.strip()}")
+            raise Failure(f"tributary {' '.join(arguments)}: {(done.stderr or done.stdout).strip()}")
         return json.loads(done.stdout)["data"]
 
 
 class Lab:
     """Up while it is used; taken down whatever happens."""
 
-    def __init__(self, programs: Programs, link: Link, nodes: int):
+    def __init__(self, programs: Programs, link: Link, nodes: int, congestion: Optional[str]):
         self.programs, self.link, self.count = programs, link, nodes
+        self.congestion = ["--congestion", congestion] if congestion else []
 
     def __enter__(self) -> "Lab":
         data = self.programs.json("lab", "up", "--name", LAB, "--nodes", str(self.count),
-                                  *self.link.options())
+                                  *self.link.options(), *self.congestion)
         self.addresses = [node["address"] for node in data["nodes"]]
         self.congestion_control = data["congestion_control"]
         return self
@@ -237,7 +238,7 @@ def compare(programs: Programs, arguments) -> list:
     for link in LINKS:
         if arguments.link and link.name not in arguments.link:
             continue
-        with Lab(programs, link, arguments.nodes) as lab:
+        with Lab(programs, link, arguments.nodes, arguments.congestion) as lab:
             figures = measure(lab, contenders, arguments.bytes, arguments)
             done = comparison(link, arguments.nodes, arguments.bytes, figures)
             if done and not arguments.json:
@@ -266,7 +267,7 @@ def check_predictions(programs: Programs, arguments) -> list:
                                        "--bucket-values", str(BUCKET_VALUES)),
                                       plan["codecs"][name])
                       for name in OURS}
-        with Lab(programs, link, arguments.nodes) as lab:
+        with Lab(programs, link, arguments.nodes, arguments.congestion) as lab:
             figures = measure(lab, list(contenders.values()), arguments.bytes, arguments)
         for name, contender in contenders.items():
             if contender not in figures:
@@ -315,6 +316,8 @@ def parse(words: list) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=6,
                         help="that a turn is to take on a perfect line; 3 to 20 rounds (6)")
     parser.add_argument("--encrypted", action="store_true", help="ours under TLS as well")
+    parser.add_argument("--congestion", metavar="NAME",
+                        help="TCP's congestion control in the nodes (the system's)")
     parser.add_argument("--predicted", action="store_true",
                         help="12 settings of latency, rate and ratio, against the prediction")
     parser.add_argument("--json", action="store_true", help="one JSON object, at the end")

@@ -99,9 +99,11 @@ class Parser {
       return leaf.app->add_flag(name, option.help)->multi_option_policy(kTakeAll);
     }
     Words& unread = unread_.emplace_back();
+    // All words that remain belong to one that is known by its place, if it takes many.
+    const bool takes_the_rest = option.repeatable && !name.starts_with('-');
     return leaf.app->add_option(name, unread, option.help)
-        ->expected(1)
-        ->allow_extra_args(false)
+        ->expected(1, takes_the_rest ? CLI::detail::expected_max_vector_size : 1)
+        ->allow_extra_args(takes_the_rest)
         ->multi_option_policy(kTakeAll)
         ->type_name(std::string(option.value_name))
         ->option_text(fmt::format("{}{}{}", option.value_name, option.repeatable ? " ..." : "",
@@ -144,9 +146,10 @@ class Parser {
     std::string level = kProgram;
     for (const CLI::App* app = &root_;; app = app->get_subcommands().front()) {
       if (app != &root_) level += " " + app->get_name();
-      if (const Words extras = app->remaining(); !extras.empty()) {
-        return refuse_extra(*app, level, extras.front());
-      }
+      const Words extras = app->remaining();
+      const auto extra =
+          std::ranges::find_if(extras, [](const auto& word) { return word != "--"; });
+      if (extra != extras.end()) return refuse_extra(*app, level, *extra);
       if (app->get_subcommands().empty()) return {};
     }
   }
@@ -211,7 +214,8 @@ Result<CommandLine> parse_command_line(std::span<const Noun> nouns,
 }
 
 bool asks_for_json(const std::vector<std::string>& args) {
-  return std::ranges::find(args, "--json") != args.end();
+  const auto end = std::ranges::find(args, "--");  // what follows is another program's
+  return std::find(args.begin(), end, "--json") != end;
 }
 
 }  // namespace tributary

@@ -10,6 +10,7 @@ std::span<const Noun> all_nouns() {
       {"data", "draw data sets, look into them, share them out"},
       {"job", "submit jobs, follow them, let them rest, take their models"},
       {"keys", "make keys, and say who may connect"},
+      {"lab", "nodes with slow links on this machine, for any program"},
       {"plan", "work out what a federation is to use"},
       {"sim", "try the round protocol on a virtual clock, network and disk"},
   });
@@ -39,6 +40,10 @@ std::vector<Command> all_commands() {
   commands.push_back(keys_allow_command());
   commands.push_back(keys_revoke_command());
   commands.push_back(keys_join_command());
+  commands.push_back(lab_up_command());
+  commands.push_back(lab_exec_command());
+  commands.push_back(lab_list_command());
+  commands.push_back(lab_down_command());
   commands.push_back(plan_table_command());
   commands.push_back(plan_collective_command());
   commands.push_back(sim_run_command());

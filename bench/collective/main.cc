@@ -259,7 +259,10 @@ std::string program_name(const Arguments& arguments) {
 
 int run(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("One rank of a collective of ours, over TCP or MPI. Every round's sum is verified.");
+  CLI::App app(
+      "One rank of a collective of ours, over TCP or MPI. Every round's sum is verified, if the "
+      "codec "
+      "is lossless; else compare the ranks' sums_hash.");
   add_options(app, arguments);
   try {
     app.parse(argc, argv);

@@ -157,6 +157,7 @@ Status CombiningAggregator::begin(const StageCall& call, std::span<float>) {
   contributors_ = 0;
   waiting_ = {};
   TRIBUTARY_ASSIGN(const Shape shape, shape_for(agents_));
+  layout_ = shape.layout;
   accumulator_ = start_payload({.spec = codec_.spec(),
                                 .stage = static_cast<std::uint8_t>(stage_),
                                 .layout = shape.layout,
@@ -194,7 +195,9 @@ Status CombiningAggregator::finish(const StageCall& call, Bytes& combined) {
   if (!waiting_.empty()) start_with_values(call.execution, waiting_, nullptr, accumulator_);
   waiting_ = {};
   set_contributors(contributors_, payload_);
-  shrink_body(pack(call.execution, accumulator_), payload_);
+  const Shape packed = pack(call.execution, accumulator_);
+  set_layout(packed.layout, payload_);
+  shrink_body(packed.body_bytes, payload_);
   seal_payload(call.execution, payload_);
   combined.swap(payload_);
   agents_ = 0;  // whatever comes late is refused

@@ -49,9 +49,9 @@ class CombiningAggregator : public Aggregator {
   virtual void start_with_values(const Execution& /*execution*/, std::span<const float> /*values*/,
                                  const OpenPayload* /*payload*/,
                                  MutableByteSpan /*accumulator*/) const {}
-  // Makes of the accumulator, where it is, what goes back down; returns how many bytes it has then.
-  virtual std::size_t pack(const Execution& /*execution*/, MutableByteSpan accumulator) const {
-    return accumulator.size();
+  // Makes of the accumulator, where it is, what goes on; says what that is.
+  virtual Shape pack(const Execution& /*execution*/, MutableByteSpan accumulator) const {
+    return {.layout = layout_, .body_bytes = accumulator.size()};
   }
 
   const Codec& codec_;
@@ -62,6 +62,7 @@ class CombiningAggregator : public Aggregator {
   MutableByteSpan accumulator_;     // within payload_
   std::span<const float> waiting_;  // values that came first, and are added with what comes next
   Bytes payload_;
+  std::uint8_t layout_ = 0;
   std::uint32_t agents_ = 0;
   std::uint32_t contributors_ = 0;
 };

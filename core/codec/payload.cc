@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint16_t kMagic = 0x5254;  // "TR"
 constexpr std::uint8_t kVersion = 1;
+constexpr std::size_t kLayoutOffset = 4;
 constexpr std::size_t kContributorsOffset = 8;
 constexpr std::size_t kChecksumOffset = 20;
 // The body is hashed in blocks, so that threads can share the work.
@@ -139,7 +140,7 @@ Result<OpenPayload> open_envelope(ByteSpan payload) {
   open.header.spec = {reinterpret_cast<const char*>(payload.data()) + kPayloadFixedHeaderBytes,
                       spec_bytes};
   open.header.stage = get<std::uint8_t>(payload, 3);
-  open.header.layout = get<std::uint8_t>(payload, 4);
+  open.header.layout = get<std::uint8_t>(payload, kLayoutOffset);
   open.header.contributors = get<std::uint32_t>(payload, kContributorsOffset);
   open.header.values = get<std::uint32_t>(payload, 12);
   open.body = payload.subspan(prefix);
@@ -186,7 +187,7 @@ MutableByteSpan start_payload(const PayloadHeader& header, std::size_t body_byte
   put(out, 0, kMagic);
   put(out, 2, kVersion);
   put(out, 3, header.stage);
-  put(out, 4, header.layout);
+  put(out, kLayoutOffset, header.layout);
   put(out, 5, static_cast<std::uint8_t>(header.spec.size()));
   put(out, 6, std::uint16_t{0});
   put(out, kContributorsOffset, header.contributors);
@@ -203,6 +204,10 @@ void shrink_body(std::size_t body_bytes, Bytes& payload) {
   assert(prefix + body_bytes <= payload.size());
   payload.resize(prefix + body_bytes);
   put(MutableByteSpan(payload), 16, static_cast<std::uint32_t>(body_bytes));
+}
+
+void set_layout(std::uint8_t layout, Bytes& payload) {
+  put(MutableByteSpan(payload), kLayoutOffset, layout);
 }
 
 void set_contributors(std::uint32_t contributors, Bytes& payload) {

@@ -53,6 +53,9 @@ MutableByteSpan start_payload(const PayloadHeader& header, std::size_t body_byte
 // Shortens the body of a started payload to what was really written.
 void shrink_body(std::size_t body_bytes, Bytes& payload);
 
+// Says what a started payload's body has become.
+void set_layout(std::uint8_t layout, Bytes& payload);
+
 // Says how many contributions a started payload has come to hold.
 void set_contributors(std::uint32_t contributors, Bytes& payload);
 

@@ -84,6 +84,52 @@ TEST_P(ExchangeCases, EveryMemberEndsWithTheSpecifiedBytes) {
   }
 }
 
+TEST_P(ExchangeCases, RepeatsAndDetoursChangeNothing) {
+  for (const wire::Collective collective : kCollectives) {
+    for (const std::uint32_t n : {2u, 4u, 7u}) {
+      const Updates updates = updates_of(n, Pattern::normal);
+      Members members(*codec_, collective, updates);
+      members.set_faults({.twice = 80, .overtaken = 80});
+      const Status played = members.play(n + 1);
+      ASSERT_TRUE(played.ok()) << wire::EnumNameCollective(collective) << " of " << n << ": "
+                               << played.text();
+      expect_specified(members, *codec_, collective, updates);
+      if (HasFatalFailure()) FAIL() << wire::EnumNameCollective(collective) << " of " << n;
+    }
+  }
+}
+
+// Whatever is lost, nobody takes a part for the whole: a bucket that is whole anywhere is the right
+// one, and what is not stays open and says so.
+TEST_P(ExchangeCases, ALossLeavesBucketsOpenAndNoneWrong) {
+  for (const wire::Collective collective : kCollectives) {
+    const std::uint32_t n = 5;
+    const Updates updates = updates_of(n, Pattern::normal);
+    Members members(*codec_, collective, updates);
+    members.set_faults({.twice = 30, .overtaken = 30, .lost = 40});
+    ASSERT_TRUE(members.play(3).ok());
+    std::uint32_t open = 0;
+    for (std::uint32_t b = 0; b < updates.size(); ++b) {
+      Specification expected(*codec_, collective, updates[b], b);
+      ASSERT_TRUE(expected.compute().ok());
+      for (std::uint32_t m = 0; m < n; ++m) {
+        if (!members[m].whole(b)) {
+          ++open;
+          continue;
+        }
+        FloatVector sum(updates[b][m].size());
+        FloatVector scratch(sum.size());
+        ASSERT_TRUE(members[m].decode(b, scratch, sum).ok());
+        ASSERT_EQ(codec_testing::bits_of(sum), codec_testing::bits_of(expected.decoded()));
+      }
+    }
+    EXPECT_GT(open, 0u) << "nothing was lost";
+    std::uint32_t said = 0;
+    for (std::uint32_t m = 0; m < n; ++m) said += members[m].buckets_open();
+    EXPECT_EQ(said, open);
+  }
+}
+
 // What was decoded and what members keep is what there was, whoever encoded which partial sum.
 TEST_P(ExchangeCases, NothingIsLost) {
   if (!codec_->conserves()) return;

@@ -26,6 +26,13 @@ inline RoundContext context(std::uint32_t bucket, std::uint32_t agent, std::uint
   return {.job_seed = 11, .round = 3, .bucket = bucket, .agent = agent, .agents = agents};
 }
 
+// What a network may do to payloads, as chances in 256.
+struct Faults {
+  std::uint32_t twice = 0;
+  std::uint32_t overtaken = 0;
+  std::uint32_t lost = 0;
+};
+
 // values[bucket][member]
 using Updates = std::vector<std::vector<FloatVector>>;
 
@@ -78,8 +85,14 @@ class Members {
     }
     if (busy.empty()) return false;
     const auto ends = busy[draw % busy.size()];
-    PeerSend send = std::move(links_[ends].front());
-    links_[ends].pop_front();
+    std::deque<PeerSend>& queue = links_[ends];
+    const auto falls = [&](std::uint32_t chance, unsigned shift) {
+      return ((draw >> shift) & 255u) < chance;
+    };
+    const std::size_t at = falls(faults_.overtaken, 5) ? draw % queue.size() : 0;
+    PeerSend send = queue[at];
+    if (!falls(faults_.twice, 11)) queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(at));
+    if (falls(faults_.lost, 17)) return true;
     PeerSends out;
     TRIBUTARY_TRY(members_[ends.second]->receive(ends.first, send.piece, send.payload, out));
     this->send(ends.second, out);
@@ -108,6 +121,7 @@ class Members {
   }
 
   std::uint64_t bytes() const { return bytes_; }
+  void set_faults(const Faults& faults) { faults_ = faults; }
 
  private:
   Routes routes_;
@@ -115,6 +129,7 @@ class Members {
   std::vector<ExchangeShelf> shelves_;
   std::vector<std::unique_ptr<PeerExchange>> members_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<PeerSend>> links_;
+  Faults faults_;
   std::uint64_t bytes_ = 0;
 };
 

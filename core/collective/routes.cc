@@ -41,7 +41,11 @@ Result<Routes> Routes::make(wire::Collective collective, std::uint32_t members) 
 // A chain's partial sums start behind the root and go round to it; what comes down takes the same
 // links, so that a ring needs no other.
 TreePlace Routes::up(std::uint32_t root, std::uint32_t member) const {
-  if (shape_ != Shape::chain) return down(root, member);
+  if (shape_ != Shape::chain) {
+    TreePlace place = down(root, member);
+    if (shape_ == Shape::binomial) std::ranges::reverse(place.children);
+    return place;
+  }
   TreePlace place;
   const std::uint32_t d = distance(root, member);
   if (d != 0) place.parent = at(member, 1);
@@ -67,6 +71,8 @@ TreePlace Routes::down(std::uint32_t root, std::uint32_t member) const {
       for (std::uint32_t bit = 1; d + bit < members_ && (d & bit) == 0; bit <<= 1) {
         place.children.push_back(at(root, d + bit));
       }
+      // Who has most below it comes first on the way down, and last on the way up.
+      std::ranges::reverse(place.children);
       break;
   }
   return place;

@@ -124,9 +124,12 @@ StageTime reduced(const Way& way, const ExchangeWork& work, const StagePayload& 
                                time_down(way.shape, work.agents, down_s, link.alpha_s),
                     .one_root = !way.roots_take_turns};
   if (time.one_root) {
-    // A port serves whoever floods it, while the sums wait for the others: what comes up and what
-    // goes down hardly overlap at the root's largest child.
-    time.pace_s = (levels(work.agents) - 1) * (up_s + down_s);
+    // A port serves whoever floods it, while sums wait for the others, so that what comes up and
+    // what goes down overlap only in part. How far they do was taken from the replay and from
+    // sockets.
+    if (hops(way.shape, work.agents) > 1) {
+      time.pace_s = (0.75 * levels(work.agents) - 0.25) * (up_s + down_s);
+    }
     return time;
   }
   const std::uint32_t behind = (work.buckets - 1) / work.agents;

@@ -21,14 +21,8 @@ class BufferPool {
   Bytes take(std::size_t bytes) { return shelf_->take(bytes); }
   // Comes back when the last slice of it is gone.
   SharedSlice share(Bytes bytes) {
-    struct Borrowed {
-      std::shared_ptr<Shelf> shelf;
-      Bytes bytes;
-      ~Borrowed() { shelf->give_back(std::move(bytes)); }
-    };
-    const auto borrowed = std::make_shared<Borrowed>(shelf_, std::move(bytes));
-    const ByteSpan view = borrowed->bytes;
-    return {borrowed, view};
+    const auto borrowed = std::make_shared<const Borrowed>(shelf_, std::move(bytes));
+    return {borrowed, borrowed->bytes()};
   }
 
  private:
@@ -70,6 +64,20 @@ class BufferPool {
     std::mutex mutex_;
     std::vector<Bytes> free_;
     std::size_t bytes_ = 0;
+  };
+
+  class Borrowed {
+   public:
+    Borrowed(std::shared_ptr<Shelf> shelf, Bytes bytes)
+        : shelf_(std::move(shelf)), bytes_(std::move(bytes)) {}
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+    ~Borrowed() { shelf_->give_back(std::move(bytes_)); }
+    ByteSpan bytes() const { return bytes_; }
+
+   private:
+    const std::shared_ptr<Shelf> shelf_;
+    Bytes bytes_;
   };
 
   std::shared_ptr<Shelf> shelf_;

@@ -1,12 +1,10 @@
 #include "core/link/mesh.h"
 
 #include <fmt/format.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +16,7 @@
 
 #include "core/link/buffer_pool.h"
 #include "core/link/mesh_channel.h"
+#include "core/link/mesh_socket.h"
 #include "core/link/mesh_stream.h"
 #include "core/link/waker.h"
 
@@ -33,80 +32,7 @@ constexpr int kWakeBytesMax = 128 << 10;
 constexpr std::size_t kEagerBytes = 64u << 10;  // below: every packet counts
 constexpr std::size_t kRecordBytesMax = 17u << 10;
 constexpr std::size_t kSpareBytesMax = 32u << 20;
-constexpr int kBacklog = 128;
 constexpr std::size_t kEventsAtOnce = 64;
-
-Status os_failed(std::string what) {
-  return Status(StatusCode::io_error,
-                {.what = std::move(what), .expected = "success", .got = std::strerror(errno)});
-}
-
-class File {
- public:
-  File() = default;
-  explicit File(int file) : file_(file) {}
-  File(File&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-  File& operator=(File&& other) noexcept {
-    std::swap(file_, other.file_);
-    return *this;
-  }
-  ~File() {
-    if (file_ >= 0) ::close(file_);
-  }
-  int get() const { return file_; }
-  int release() { return std::exchange(file_, -1); }
-  explicit operator bool() const { return file_ >= 0; }
-
- private:
-  int file_ = -1;
-};
-
-struct Address {
-  sockaddr_storage storage = {};
-  socklen_t bytes = 0;
-  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
-};
-
-Result<Address> parse_address(const std::string& endpoint, bool to_bind) {
-  const Status bad(StatusCode::invalid_argument,
-                   {.what = "a peer's address",
-                    .expected = "tcp://ADDRESS:PORT, the address a number",
-                    .got = endpoint,
-                    .remedy = "as in tcp://192.0.2.7:4650 or tcp://[2001:db8::7]:4650"});
-  constexpr std::string_view kScheme = "tcp://";
-  const std::size_t colon = endpoint.rfind(':');
-  if (!endpoint.starts_with(kScheme) || colon < kScheme.size()) return bad;
-  std::string host = endpoint.substr(kScheme.size(), colon - kScheme.size());
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-    host = host.substr(1, host.size() - 2);
-  }
-  addrinfo hints = {};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | (to_bind ? AI_PASSIVE : 0);
-  addrinfo* found = nullptr;
-  const std::string port = endpoint.substr(colon + 1);
-  if (host.empty() || port.empty() ||
-      getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) {
-    return bad;
-  }
-  Address address;
-  address.bytes = found->ai_addrlen;
-  std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
-  freeaddrinfo(found);
-  return address;
-}
-
-std::string text_of(const Address& address) {
-  std::array<char, NI_MAXHOST> host{};
-  std::array<char, NI_MAXSERV> port{};
-  if (getnameinfo(address.get(), address.bytes, host.data(), host.size(), port.data(), port.size(),
-                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-    return "tcp://?";
-  }
-  const bool v6 = address.storage.ss_family == AF_INET6;
-  return fmt::format("tcp://{}{}{}:{}", v6 ? "[" : "", host.data(), v6 ? "]" : "", port.data());
-}
 
 struct Outgoing {
   Bytes head;
@@ -226,7 +152,7 @@ Status TcpMesh::start() {
   }
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     if (i == options_.rank) continue;
-    TRIBUTARY_ASSIGN(peers_[i].address, parse_address(options_.members[i].endpoint, false));
+    TRIBUTARY_ASSIGN(peers_[i].address, parse_address(options_.members[i].endpoint));
   }
   TRIBUTARY_TRY(add_to_epoll(port_.file(), nullptr));
   return add_to_epoll(waker_.file(), &waker_);
@@ -359,8 +285,7 @@ void TcpMesh::answer() {
   for (;;) {
     Address address;
     address.bytes = sizeof(address.storage);
-    File file(::accept4(port_.file(), reinterpret_cast<sockaddr*>(&address.storage), &address.bytes,
-                        SOCK_NONBLOCK | SOCK_CLOEXEC));
+    File file(::accept4(port_.file(), address.get(), &address.bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!file) return;
     const std::string source = text_of(address);
     if (Status status = admit(std::move(file), source); !status.ok()) {
@@ -625,26 +550,6 @@ MeshCounters TcpMesh::counters() const {
 }
 
 }  // namespace
-
-Result<std::unique_ptr<MeshPort>> MeshPort::open(const std::string& endpoint) {
-  TRIBUTARY_ASSIGN(Address address, parse_address(endpoint, true));
-  File file(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!file) return os_failed("opening a port for peers");
-  const int on = 1;
-  setsockopt(file.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (::bind(file.get(), address.get(), address.bytes) != 0 ||
-      ::listen(file.get(), kBacklog) != 0) {
-    return os_failed(fmt::format("opening {} for peers", endpoint));
-  }
-  address.bytes = sizeof(address.storage);
-  if (::getsockname(file.get(), reinterpret_cast<sockaddr*>(&address.storage), &address.bytes) !=
-      0) {
-    return os_failed("asking for a port's address");
-  }
-  return std::unique_ptr<MeshPort>(new MeshPort(file.release(), text_of(address)));
-}
-
-MeshPort::~MeshPort() { ::close(file_); }
 
 Result<std::unique_ptr<Mesh>> open_mesh(const MeshPort& port, const MeshOptions& options,
                                         const Clock& clock) {

@@ -212,7 +212,8 @@ class TlsChannel final : public MeshChannel {
 
   Result<std::size_t> read(MutableByteSpan into) override {
     std::size_t got = 0;
-    return outcome(SSL_read_ex(ssl_.get(), into.data(), into.size(), &got), got, "reading");
+    const int done = SSL_read_ex(ssl_.get(), into.data(), into.size(), &got);
+    return outcome(done, got, "reading");
   }
 
   Result<std::size_t> write(std::span<const iovec> from) override {

@@ -38,6 +38,9 @@ class Shaper {
   // For what takes no time on the line, but must not overtake what does.
   Time arrival_of_news(Time now) const { return std::max(now, last_arrival_); }
 
+  // When all that was sent has left, with `burst_bytes` of 0; long ago before the first message.
+  Time line_free_at() const { return line_free_at_; }
+
  private:
   explicit Shaper(const ShapeOptions& options);
   std::uint32_t draw(std::uint32_t purpose) const;

@@ -38,16 +38,16 @@ Result<Fields> open_fields(const OpenPayload& payload, const Levels& levels,
                            std::size_t coordinates) {
   const PayloadHeader& header = payload.header;
   const bool sums = header.layout != kLevelsLayout;
-  if (sums ? header.layout != levels.sum_bits : header.contributors != 1) {
+  const unsigned sum_bits = levels.sum_bits_of(header.contributors);
+  if (sums ? header.layout != sum_bits : header.contributors != 1) {
     return Status(StatusCode::mismatch,
                   {.what = "layout of THC levels",
                    .expected = fmt::format(
-                       "0 for one contributor, or {} for sums of that many bits", levels.sum_bits),
+                       "0 for one contributor, or {} for sums of that many bits", sum_bits),
                    .got = fmt::format("{} for {}", header.layout, header.contributors),
                    .remedy = "plan the round for the same number of agents everywhere"});
   }
-  const std::size_t bytes =
-      kStampBytes + fields_bytes(coordinates, sums ? levels.sum_bits : levels.bits);
+  const std::size_t bytes = kStampBytes + fields_bytes(coordinates, sums ? sum_bits : levels.bits);
   if (payload.body.size() != bytes) {
     return wrong_body_size("THC levels", bytes, payload.body.size());
   }
@@ -62,8 +62,10 @@ Result<Fields> open_fields(const OpenPayload& payload, const Levels& levels,
                    .got = "another table",
                    .remedy = "plan the round for the same number of agents everywhere"});
   }
-  return Fields{
-      .data = payload.body.data() + kStampBytes, .sums = sums, .contributors = header.contributors};
+  return Fields{.data = payload.body.data() + kStampBytes,
+                .sums = sums,
+                .contributors = header.contributors,
+                .sum_bits = sum_bits};
 }
 
 Status sum_too_large(const Levels& levels, std::uint32_t contributors) {

@@ -6,7 +6,7 @@
 //        8       fields, packed: one for each coordinate of the block layout
 //
 // Layout 0: fields of `bits` bits, the levels of one agent. Layout w > 0: fields of w bits, the
-// sums of the places of its contributors' levels, as wide as the planned number of agents needs.
+// sums of the places of its contributors' levels, as wide as their number needs.
 #pragma once
 
 #include "core/base/status.h"
@@ -46,6 +46,7 @@ struct Fields {
   const std::uint8_t* data;
   bool sums;  // or levels
   std::uint32_t contributors;
+  unsigned sum_bits;  // of a field, where they are sums
 };
 
 // Checks all but the fields themselves.

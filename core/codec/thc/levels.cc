@@ -1,5 +1,7 @@
 #include "core/codec/thc/levels.h"
 
+#include <algorithm>
+#include <bit>
 #include <map>
 #include <mutex>
 #include <span>
@@ -17,6 +19,7 @@ constexpr std::size_t kKeptMax = 64;
 Levels::Levels(const TablePlan& plan, unsigned level_bits)
     : bits(level_bits),
       sum_bits(plan.sum_bits),
+      same_width(plan.sum_bits_given),
       granularity(plan.granularity),
       threshold(static_cast<float>(plan.threshold)),
       own_error(thc::own_error(plan)) {
@@ -39,6 +42,12 @@ Levels::Levels(const TablePlan& plan, unsigned level_bits)
   checksum.update(bytes_of(std::span<const std::uint16_t>(plan.levels)));
   const std::uint32_t sum = checksum.finish();
   fingerprint = static_cast<std::uint16_t>(sum ^ (sum >> 16));
+}
+
+unsigned Levels::sum_bits_of(std::uint32_t contributors) const {
+  if (same_width) return sum_bits;
+  const auto needed = std::bit_width(std::uint64_t{granularity} * contributors);
+  return std::min(sum_bits, static_cast<unsigned>(needed));
 }
 
 Result<std::shared_ptr<const Levels>> levels_for(const TableRequest& request) {

@@ -17,7 +17,8 @@ struct Levels {
   explicit Levels(const TablePlan& plan, unsigned level_bits);
 
   unsigned bits;
-  unsigned sum_bits;  // of a sum, on its way down
+  unsigned sum_bits;  // of a sum of all agents
+  bool same_width;    // for the sums of fewer, because a switch wants it so
   std::uint32_t granularity;
   float threshold;
   double own_error;  // expected, of one agent's encoding by itself
@@ -30,6 +31,9 @@ struct Levels {
   alignas(64) std::array<std::uint8_t, 128> level_of_cell = {};      // cells below 128
   alignas(64) std::array<float, 16> up_from_of_level = {};           // up to 4 bits
   alignas(64) std::array<float, 16> gap_of_level = {};               // for draws of 16 bits
+
+  // Of the sums of so many: on its way round, a partial sum grows with who is in it.
+  unsigned sum_bits_of(std::uint32_t contributors) const;
 
   // So that agents who planned differently find out: part of every payload.
   std::uint16_t fingerprint = 0;

@@ -67,7 +67,8 @@ class SumAggregator final : public CombiningAggregator {
     if (first) write_stamp(*levels_, accumulator.data());
     const Fields fields = {.data = payload.body.data() + kStampBytes,
                            .sums = payload.header.layout != kLevelsLayout,
-                           .contributors = payload.header.contributors};
+                           .contributors = payload.header.contributors,
+                           .sum_bits = levels_->sum_bits_of(payload.header.contributors)};
     with_lane(levels_->sum_bits, [&](auto lane) {
       auto* const sums = reinterpret_cast<decltype(lane)*>(accumulator.data() + kStampBytes);
       if (fields.sums) {
@@ -119,19 +120,22 @@ class SumAggregator final : public CombiningAggregator {
                      alignas(64) std::array<Lane, kPiece> sums;
                      for (std::size_t at = begin; at < end; at += kPiece) {
                        const std::size_t n = std::min(kPiece, end - at);
-                       unpack_fields(fields.data + fields_bytes(at, levels_->sum_bits), n,
-                                     levels_->sum_bits, sums.data());
+                       unpack_fields(fields.data + fields_bytes(at, fields.sum_bits), n,
+                                     fields.sum_bits, sums.data());
                        visit(at, sums.data(), n);
                      }
                    });
   }
 
   // Every chunk is packed where it begins, then they are moved together.
-  std::size_t pack(const Execution& execution, MutableByteSpan accumulator) const override {
-    const unsigned bits = levels_->sum_bits;
+  Shape pack(const Execution& execution, MutableByteSpan accumulator) const override {
+    const unsigned bits = levels_->sum_bits_of(contributors());
+    const auto layout = static_cast<std::uint8_t>(bits);
     std::uint8_t* const fields = accumulator.data() + kStampBytes;
-    if (bits == 8 * lane_bytes(bits)) return accumulator.size();
-    with_lane(bits, [&](auto lane) {
+    if (bits == 8 * lane_bytes(levels_->sum_bits)) {
+      return {.layout = layout, .body_bytes = accumulator.size()};
+    }
+    with_lane(levels_->sum_bits, [&](auto lane) {
       using Lane = decltype(lane);
       for_each_chunk(execution, coordinates_, kChunkValues,
                      [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -144,7 +148,7 @@ class SumAggregator final : public CombiningAggregator {
                      fields_bytes(n, bits));
       }
     });
-    return kStampBytes + fields_bytes(coordinates_, bits);
+    return {.layout = layout, .body_bytes = kStampBytes + fields_bytes(coordinates_, bits)};
   }
 
   const Options options_;

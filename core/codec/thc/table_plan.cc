@@ -110,6 +110,7 @@ TablePlan evaluate(const TableRequest& request, std::uint32_t granularity, doubl
   plan.expected_nmse = plan.truncation_mse + plan.rounding_mse / request.agents;
   plan.sum_bits = request.down_bits != 0 ? request.down_bits
                                          : bits_for(std::uint64_t{granularity} * request.agents);
+  plan.sum_bits_given = request.down_bits != 0;
   return plan;
 }
 

@@ -32,6 +32,7 @@ struct TablePlan {
   double p = 0;
   double threshold = 0;  // t_p
   unsigned sum_bits = 0;
+  bool sum_bits_given = false;  // or what the granularity needs
   // Of a rotated coordinate of unit variance.
   double rounding_mse = 0;
   double truncation_mse = 0;

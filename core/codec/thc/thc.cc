@@ -264,7 +264,7 @@ class Centre {
   bool write_sums(std::size_t begin, std::size_t n, float* y) const {
     return with_lane(levels_.sum_bits, [&](auto lane) {
       alignas(64) std::array<decltype(lane), kPiece> sums;
-      unpack_fields(fields_.data + fields_bytes(begin, levels_.sum_bits), n, levels_.sum_bits,
+      unpack_fields(fields_.data + fields_bytes(begin, fields_.sum_bits), n, fields_.sum_bits,
                     sums.data());
       decltype(lane) largest = 0;
       for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, sums[i]);

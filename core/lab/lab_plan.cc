@@ -1,0 +1,123 @@
+#include "core/lab/lab_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/lab/lab_names.h"
+
+namespace tributary {
+namespace {
+
+// The interface of a link in user space holds what the relay has not read yet; of GSO packets this
+// is plenty, of single frames 24 ms at 1 Gbit/s.
+constexpr std::uint32_t kTapQueuePackets = 2000;
+constexpr std::uint32_t kFrameHeaderBytes = 14;
+
+// TBF lets this much through at once after a pause. More makes short messages faster than the link,
+// less costs a timer per frame: a millisecond's worth, and room for two frames.
+std::uint64_t burst_bytes(std::uint64_t bits_per_s, std::uint32_t mtu_bytes) {
+  return std::max<std::uint64_t>(bits_per_s / 8 / 1000,
+                                 2ull * (mtu_bytes + kFrameHeaderBytes) + 64);
+}
+
+std::string tbf_line(std::string_view interface, std::uint64_t bits_per_s, const LabPlan& plan,
+                     const LinkSettings& link) {
+  if (bits_per_s == 0 || needs_user_space(link)) return {};
+  const std::uint64_t burst = burst_bytes(bits_per_s, plan.mtu_bytes);
+  return fmt::format("qdisc add dev {} root tbf rate {}bit burst {} limit {}\n", interface,
+                     bits_per_s, burst,
+                     std::max(burst, queue_bytes_for(link, bits_per_s, plan.mtu_bytes)));
+}
+
+}  // namespace
+
+bool LabPlan::needs_relay() const { return std::ranges::any_of(links, needs_user_space); }
+
+Result<LabPlan> plan_lab(std::string name, std::uint32_t nodes, std::uint32_t mtu_bytes,
+                         const LinkSettings& everywhere, const std::vector<NodeSettings>& own) {
+  TRIBUTARY_TRY(check_lab_name(name));
+  LabPlan plan = {.name = std::move(name),
+                  .mtu_bytes = mtu_bytes,
+                  .links = std::vector<LinkSettings>(nodes, everywhere)};
+  for (const NodeSettings& settings : own) {
+    if (settings.node >= nodes) {
+      return Status(StatusCode::invalid_argument,
+                    {.what = fmt::format("settings of node {}", settings.node),
+                     .expected = fmt::format("a node from 0 to {}", nodes - 1),
+                     .got = fmt::format("{}", settings.node),
+                     .remedy = {}});
+    }
+    TRIBUTARY_TRY(set_link(plan.links[settings.node], settings.settings)
+                      .at(fmt::format("node {}", settings.node)));
+  }
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    TRIBUTARY_TRY(check_link(plan.links[node]).at(fmt::format("node {}", node)));
+  }
+  return plan;
+}
+
+std::string hub_ip_lines(const LabPlan& plan) {
+  std::string lines = fmt::format("link add {0} mtu {1} type bridge stp_state 0 mcast_snooping 0\n",
+                                  kBridge, plan.mtu_bytes);
+  for (std::uint32_t node = 0; node < plan.nodes(); ++node) {
+    const std::string port = hub_port(node);
+    if (needs_user_space(plan.links[node])) {
+      lines +=
+          fmt::format("link set {} mtu {} txqueuelen {}\n", port, plan.mtu_bytes, kTapQueuePackets);
+    } else {
+      lines += fmt::format("link add {} mtu {} type veth peer name {} address {} mtu {} netns {}\n",
+                           port, plan.mtu_bytes, kNodeInterface, node_mac(node), plan.mtu_bytes,
+                           node_namespace(plan.name, node));
+    }
+    lines += fmt::format("link set {} master {} up\n", port, kBridge);
+  }
+  return lines + fmt::format("link set {} up\n", kBridge);
+}
+
+// Who lives where is known: nothing needs to be flooded to find out.
+std::string hub_bridge_lines(const LabPlan& plan) {
+  std::string lines;
+  for (std::uint32_t node = 0; node < plan.nodes(); ++node) {
+    lines += fmt::format("fdb replace {} dev {} master static\n", node_mac(node), hub_port(node));
+  }
+  return lines;
+}
+
+std::string hub_tc_lines(const LabPlan& plan) {
+  std::string lines;
+  for (std::uint32_t node = 0; node < plan.nodes(); ++node) {
+    const LinkSettings& link = plan.links[node];
+    lines += tbf_line(hub_port(node), link.down_bits_per_s, plan, link);
+  }
+  return lines;
+}
+
+std::string node_ip_lines(const LabPlan& plan, std::uint32_t node) {
+  std::string lines = "link set lo up\n";
+  if (needs_user_space(plan.links[node])) {
+    lines += fmt::format("link set {} address {} mtu {} txqueuelen {}\n", kNodeInterface,
+                         node_mac(node), plan.mtu_bytes, kTapQueuePackets);
+  }
+  lines += fmt::format("addr add {}/24 brd + dev {}\nlink set {} up\n", node_address(node),
+                       kNodeInterface, kNodeInterface);
+  // A lost ARP would cost a second that is none of the link's.
+  for (std::uint32_t other = 0; other < plan.nodes(); ++other) {
+    if (other == node) continue;
+    lines += fmt::format("neigh replace {} lladdr {} dev {} nud permanent\n", node_address(other),
+                         node_mac(other), kNodeInterface);
+  }
+  return lines;
+}
+
+std::string node_tc_lines(const LabPlan& plan, std::uint32_t node) {
+  const LinkSettings& link = plan.links[node];
+  return tbf_line(kNodeInterface, link.up_bits_per_s, plan, link);
+}
+
+double round_trip_s(const LinkSettings& a, const LinkSettings& b) {
+  return 2e-9 * static_cast<double>((a.delay + b.delay).count());
+}
+
+}  // namespace tributary

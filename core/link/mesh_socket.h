@@ -1,0 +1,48 @@
+// What the mesh needs of sockets: files that close themselves, addresses, errors. For the files of
+// this folder.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <string>
+#include <utility>
+
+#include "core/base/status.h"
+
+namespace tributary {
+
+// With what errno says.
+Status os_failed(std::string what);
+
+class File {
+ public:
+  File() = default;
+  explicit File(int file) : file_(file) {}
+  File(File&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~File();
+
+  int get() const { return file_; }
+  int release() { return std::exchange(file_, -1); }
+  explicit operator bool() const { return file_ >= 0; }
+
+ private:
+  int file_ = -1;
+};
+
+struct Address {
+  sockaddr_storage storage = {};
+  socklen_t bytes = 0;
+
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
+  sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
+};
+
+// "tcp://192.0.2.7:4650" or "tcp://[2001:db8::7]:4650".
+Result<Address> parse_address(const std::string& endpoint);
+std::string text_of(const Address& address);
+
+}  // namespace tributary
