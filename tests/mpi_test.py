@@ -75,6 +75,14 @@ class Bench(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("signal 9", done.stdout)
 
+    def test_all_end_when_one_hangs(self):
+        hangs = ('if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then (sleep 2; kill -STOP $$) & fi; '
+                 'exec "$@" >/dev/null')
+        done = mpirun("sh", "-c", hangs, "sh", str(BENCH), "--transport", "mpi", "--rounds",
+                      "100000", "--bytes", "1000004", "--timeout-s", "3")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("nothing more from members", done.stdout)
+
     def refused(self, words: str, *options: str):
         done = subprocess.run([str(BENCH), *options], env=ENVIRONMENT, check=False, text=True,
                               capture_output=True, timeout=LATE_S)

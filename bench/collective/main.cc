@@ -188,7 +188,8 @@ Result<RankFigures> measure_mpi(Arguments& arguments, MpiRanks& ranks, const Clo
         {.barrier = [&] { return ranks.barrier(); },
          .all_reduce = [&](FloatVector& update) { return ranks.all_reduce(update); }});
   }
-  TRIBUTARY_ASSIGN(const std::unique_ptr<Mesh> mesh, ranks.open_mesh(clock));
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Mesh> mesh,
+                   ranks.open_mesh(clock, std::chrono::seconds(arguments.timeout_s)));
   return measure_over(arguments, *mesh, clock);
 }
 

@@ -2,6 +2,7 @@
 // ours, and MPI's own all-reduce to measure beside them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -18,7 +19,9 @@ class MpiRanks {
 
   virtual std::uint32_t rank() const = 0;
   virtual std::uint32_t size() const = 0;
-  virtual Result<std::unique_ptr<Mesh>> open_mesh(const Clock& clock) = 0;
+  // Ranks wait for one another for so long, when the mesh is opened and when it is left.
+  virtual Result<std::unique_ptr<Mesh>> open_mesh(const Clock& clock,
+                                                  std::chrono::milliseconds patience) = 0;
   virtual Status barrier() = 0;
   virtual Status all_reduce(FloatVector& update) = 0;
 };

@@ -30,7 +30,8 @@ constexpr std::size_t kPostedMax = 16;  // to a member
 constexpr int kFramesAtOnce = 64;
 constexpr std::size_t kSpareBytesMax = 32u << 20;
 
-// Asking costs about a microsecond. Ranks that share a core need it for what is waited for.
+// Asking costs about a microsecond, and ranks that share a core need it for what is waited for. Two
+// cores with four ranks exchange in about the same time with 0, 50 or 1000 of these turns.
 constexpr std::uint32_t kYields = 50;
 constexpr Time kSleepMin = std::chrono::microseconds(20);
 constexpr Time kSleepMax = std::chrono::milliseconds(1);
@@ -44,7 +45,7 @@ class Rest {
       ::sched_yield();
       return;
     }
-    const std::uint32_t doubled = std::min(fruitless_ - kYields, 16u);
+    const std::uint32_t doubled = std::min(fruitless_ - kYields - 1, 16u);
     const Time time = std::clamp(std::min(kSleepMin * (1 << doubled), kSleepMax), Time(0), most);
     const timespec limit = {.tv_sec = 0, .tv_nsec = time.count()};
     ::pollfd watched = {.fd = waker.file(), .events = POLLIN, .revents = 0};
