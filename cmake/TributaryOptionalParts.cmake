@@ -58,3 +58,19 @@ else()
     "gloo ${GLOO_VERSION}; bench/gloo/tributary-bench-gloo"
     "no gloo; ./dev setup --bench installs Debian's libgloo-dev")
 endif()
+
+# Not with sanitizers: Open MPI keeps what it has allocated. Nor in cross builds, which have no
+# mpirun for the device's ranks.
+if(TRIBUTARY_SANITIZE)
+  tributary_part("mesh over MPI" off "not with sanitizers")
+elseif(CMAKE_CROSSCOMPILING)
+  tributary_part("mesh over MPI" off "not in cross builds")
+else()
+  pkg_check_modules(mpi QUIET IMPORTED_TARGET GLOBAL ompi-c)
+  if(mpi_FOUND)
+    # Its C++ bindings are not MPI's any more, and need a library of their own.
+    target_compile_definitions(PkgConfig::mpi INTERFACE OMPI_SKIP_MPICXX)
+  endif()
+  tributary_optional_part("mesh over MPI" core/link/mpi "${mpi_FOUND}"
+    "Open MPI ${mpi_VERSION}" "no Open MPI; Debian has it as libopenmpi-dev and openmpi-bin")
+endif()

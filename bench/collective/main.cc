@@ -1,5 +1,5 @@
 // tributary-bench-collective: one rank of a collective of ours, over sockets, as gloo's program
-// does it.
+// does it, or over MPI.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "bench/collective/mpi_ranks.h"
 #include "bench/rank.h"
 #include "core/base/clock.h"
 #include "core/base/file.h"
@@ -20,8 +21,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// MPI's own, for comparison.
+constexpr const char* kMpiAllreduce = "mpi_allreduce";
+
 struct Arguments {
   RankSettings settings;
+  std::string transport = "tcp";
   std::string store;
   std::string algorithm = "sharded_star";
   std::string codec = "fp32";
@@ -156,36 +161,64 @@ class Exchanges {
   std::uint64_t round_ = 0;
 };
 
-Result<RankFigures> measure(Arguments& arguments) {
-  const SystemClock clock;
+Result<RankFigures> measure_over(Arguments& arguments, Mesh& mesh, const Clock& clock) {
   TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(arguments.codec));
   TRIBUTARY_ASSIGN(const wire::Collective collective, collective_named(arguments.algorithm));
   TRIBUTARY_ASSIGN(const Routes routes, Routes::make(collective, arguments.settings.size));
-  TRIBUTARY_ASSIGN(
-      const std::unique_ptr<MeshPort> port,
-      MeshPort::open(fmt::format("tcp://{}:{}", arguments.settings.address, arguments.port)));
-  TRIBUTARY_ASSIGN(const std::unique_ptr<Mesh> mesh, meet(arguments, *port, clock));
-  Exchanges exchanges(arguments, *codec, routes, *mesh, clock);
   arguments.settings.exact = !codec->lossy();
+  Exchanges exchanges(arguments, *codec, routes, mesh, clock);
   return measure_rank(
       arguments.settings,
       {.barrier = [&] { return exchanges.barrier(); },
        .all_reduce = [&](FloatVector& update) { return exchanges.all_reduce(update); }});
 }
 
+Result<RankFigures> measure_tcp(Arguments& arguments, const Clock& clock) {
+  TRIBUTARY_ASSIGN(
+      const std::unique_ptr<MeshPort> port,
+      MeshPort::open(fmt::format("tcp://{}:{}", arguments.settings.address, arguments.port)));
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Mesh> mesh, meet(arguments, *port, clock));
+  return measure_over(arguments, *mesh, clock);
+}
+
+Result<RankFigures> measure_mpi(Arguments& arguments, MpiRanks& ranks, const Clock& clock) {
+  if (arguments.algorithm == kMpiAllreduce) {
+    return measure_rank(
+        arguments.settings,
+        {.barrier = [&] { return ranks.barrier(); },
+         .all_reduce = [&](FloatVector& update) { return ranks.all_reduce(update); }});
+  }
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Mesh> mesh,
+                   ranks.open_mesh(clock, std::chrono::seconds(arguments.timeout_s)));
+  return measure_over(arguments, *mesh, clock);
+}
+
+Result<RankFigures> measure(Arguments& arguments) {
+  const SystemClock clock;
+  if (arguments.transport == "tcp") return measure_tcp(arguments, clock);
+  TRIBUTARY_ASSIGN(const std::unique_ptr<MpiRanks> ranks, open_mpi_ranks());
+  arguments.settings.rank = ranks->rank();
+  arguments.settings.size = ranks->size();
+  return measure_mpi(arguments, *ranks, clock);
+}
+
 void add_options(CLI::App& app, Arguments& arguments) {
   RankSettings& settings = arguments.settings;
-  app.add_option("--rank", settings.rank, "this rank, from 0")->required();
-  app.add_option("--size", settings.size, "ranks in all")->required()->check(CLI::Range(1u, 1000u));
+  app.add_option("--transport", arguments.transport,
+                 "tcp (default), or mpi for ranks that mpirun has started")
+      ->check(CLI::IsMember({"tcp", "mpi"}));
+  app.add_option("--rank", settings.rank, "this rank, from 0");
+  app.add_option("--size", settings.size, "ranks in all")->check(CLI::Range(1u, 1000u));
   app.add_option("--store", arguments.store,
                  "folder in which the ranks find one another: shared, and empty before a run")
-      ->required()
       ->check(CLI::ExistingDirectory);
-  app.add_option("--address", settings.address, "IP address to listen on")->required();
+  app.add_option("--address", settings.address, "IP address to listen on");
   app.add_option("--port", arguments.port, "port to listen on (one that is free)")
       ->check(CLI::Range(0u, 65535u));
-  app.add_option("--algorithm", arguments.algorithm,
-                 "star, sharded_star (default), ring, tree, halving_doubling or all_gather");
+  app.add_option(
+      "--algorithm", arguments.algorithm,
+      "star, sharded_star (default), ring, tree, halving_doubling or all_gather; over MPI "
+      "also mpi_allreduce, which is MPI's own");
   app.add_option("--codec", arguments.codec, "how values are encoded (fp32)");
   app.add_option("--bucket-values", arguments.bucket_values, "values in a bucket (262144)")
       ->check(CLI::Range(1u, 1u << 20));
@@ -200,17 +233,41 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--json", arguments.json, "one JSON object");
 }
 
+// Over TCP a rank is told who it is and where to meet; over MPI that, and much else, is MPI's.
+void check_options(const CLI::App& app, const Arguments& arguments) {
+  const bool tcp = arguments.transport == "tcp";
+  for (const char* const name : {"--rank", "--size", "--store", "--address"}) {
+    if (tcp && app.count(name) == 0) throw CLI::RequiredError(name);
+    if (!tcp && app.count(name) > 0) throw CLI::ValidationError(name, "mpirun knows it");
+  }
+  for (const char* const name : {"--port", "--encrypted"}) {
+    if (!tcp && app.count(name) > 0) throw CLI::ValidationError(name, "not with --transport mpi");
+  }
+  if (tcp && arguments.settings.rank >= arguments.settings.size) {
+    throw CLI::ValidationError("--rank", "must be less than --size");
+  }
+  const bool own = arguments.algorithm == kMpiAllreduce;
+  if (own && (tcp || arguments.codec != "fp32")) {
+    throw CLI::ValidationError("--algorithm", "mpi_allreduce goes with --transport mpi and fp32");
+  }
+}
+
+std::string program_name(const Arguments& arguments) {
+  if (arguments.algorithm == kMpiAllreduce) return "MPI";
+  if (arguments.transport == "mpi") return "tributary over MPI";
+  return arguments.encrypted ? "tributary encrypted" : "tributary";
+}
+
 int run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
-      "One rank of a collective of ours over TCP. Every round's sum is verified, if the codec is "
-      "lossless; else compare the ranks' sums_hash.");
+      "One rank of a collective of ours, over TCP or MPI. Every round's sum is verified, if the "
+      "codec "
+      "is lossless; else compare the ranks' sums_hash.");
   add_options(app, arguments);
   try {
     app.parse(argc, argv);
-    if (arguments.settings.rank >= arguments.settings.size) {
-      throw CLI::ValidationError("--rank", "must be less than --size");
-    }
+    check_options(app, arguments);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
@@ -220,8 +277,8 @@ int run(int argc, char** argv) {
     return 1;
   }
   const auto text = arguments.json ? figures_json : figures_text;
-  const std::string program = arguments.encrypted ? "tributary encrypted" : "tributary";
-  fmt::print("{}", text(program, arguments.algorithm, arguments.settings, *figures));
+  fmt::print("{}",
+             text(program_name(arguments), arguments.algorithm, arguments.settings, *figures));
   return 0;
 }
 

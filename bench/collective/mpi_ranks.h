@@ -1,0 +1,31 @@
+// The ranks that mpirun has started, where this build knows MPI: their mesh for collectives of
+// ours, and MPI's own all-reduce to measure beside them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+#include "core/base/bytes.h"
+#include "core/base/clock.h"
+#include "core/base/status.h"
+#include "core/link/mesh.h"
+
+namespace tributary::bench {
+
+class MpiRanks {
+ public:
+  virtual ~MpiRanks() = default;
+
+  virtual std::uint32_t rank() const = 0;
+  virtual std::uint32_t size() const = 0;
+  // Ranks wait for one another for so long, when the mesh is opened and when it is left.
+  virtual Result<std::unique_ptr<Mesh>> open_mesh(const Clock& clock,
+                                                  std::chrono::milliseconds patience) = 0;
+  virtual Status barrier() = 0;
+  virtual Status all_reduce(FloatVector& update) = 0;
+};
+
+Result<std::unique_ptr<MpiRanks>> open_mpi_ranks();
+
+}  // namespace tributary::bench

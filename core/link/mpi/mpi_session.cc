@@ -1,0 +1,50 @@
+#include "core/link/mpi/mpi_session.h"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <vector>
+
+#include "core/link/mpi/mpi_error.h"
+
+namespace tributary {
+
+Result<std::unique_ptr<MpiSession>> MpiSession::open() {
+  int before = 0;
+  TRIBUTARY_TRY(mpi_status(MPI_Initialized(&before), "asking for MPI"));
+  if (before != 0) {
+    return Status(
+        StatusCode::already_exists,
+        {.what = "a session of MPI", .expected = "one in a process", .got = "a second one"});
+  }
+  int provided = MPI_THREAD_SINGLE;
+  TRIBUTARY_TRY(mpi_status(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided),
+                           "starting MPI"));
+  if (provided < MPI_THREAD_FUNNELED) {
+    MPI_Finalize();
+    return Status(StatusCode::unsupported, {.what = "MPI in a program with threads",
+                                            .expected = "MPI_THREAD_FUNNELED",
+                                            .got = fmt::format("level {}", provided),
+                                            .remedy = "use an MPI that was built with threads"});
+  }
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  TRIBUTARY_TRY(mpi_status(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "asking for the rank"));
+  TRIBUTARY_TRY(mpi_status(MPI_Comm_size(MPI_COMM_WORLD, &size), "asking for the ranks"));
+  return std::unique_ptr<MpiSession>(
+      new MpiSession(static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(size)));
+}
+
+MpiSession::~MpiSession() {
+  if (!abandoned_) MPI_Finalize();
+}
+
+void MpiSession::abandon(std::shared_ptr<void> under_way) {
+  abandoned_ = true;
+  // On purpose never destroyed: MPI may use it as long as the process lives.
+  static auto* const kept = new std::vector<std::shared_ptr<void>>;
+  kept->push_back(std::move(under_way));
+}
+
+}  // namespace tributary
