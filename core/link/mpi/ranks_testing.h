@@ -59,13 +59,17 @@ class Ranks : public testing::Test {
       EXPECT_EQ(lost->unsent_bytes, 0u);
     }
   }
-  std::optional<MeshLost> loss() {
-    std::optional<MeshEvent> came = event();
-    if (!came || !std::holds_alternative<MeshLost>(*came)) {
-      ADD_FAILURE() << "rank " << rank() << ": nobody was lost";
-      return std::nullopt;
+  // Of this member; others may leave before.
+  std::optional<MeshLost> loss_of(std::uint32_t member) {
+    for (;;) {
+      std::optional<MeshEvent> came = event();
+      auto* const lost = came ? std::get_if<MeshLost>(&*came) : nullptr;
+      if (lost == nullptr) break;
+      if (lost->member == member) return std::move(*lost);
+      EXPECT_EQ(lost->why.code(), StatusCode::unavailable) << lost->why.text();
     }
-    return std::move(std::get<MeshLost>(*came));
+    ADD_FAILURE() << "rank " << rank() << ": member " << member << " was not lost";
+    return std::nullopt;
   }
   // Others may be ahead meanwhile: what comes is held.
   void send_all() {
