@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <string_view>
@@ -43,7 +44,7 @@ Bytes mesh_head(ByteSpan frame, std::size_t payload_bytes) {
   const auto payload_size = static_cast<std::uint32_t>(payload_bytes);
   std::memcpy(out.data(), &frame_size, sizeof(frame_size));
   std::memcpy(out.data() + 4, &payload_size, sizeof(payload_size));
-  std::memcpy(out.data() + kMeshHeaderBytes, frame.data(), frame.size());
+  std::ranges::copy(frame, out.begin() + kMeshHeaderBytes);
   return out;
 }
 
