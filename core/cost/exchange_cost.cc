@@ -242,11 +242,37 @@ Compute stage_compute(ExchangeKind kind, const ExchangeWork& work, const StagePa
           .way_s = encode_s + hops(way.shape, work.agents) * add_s};
 }
 
+// Sending and receiving the payloads of one stage of a bucket.
+Compute stage_messages(ExchangeKind kind, const ExchangeWork& work, const StagePayload& stage) {
+  const double n = work.agents;
+  const double one_s = work.message_s;
+  const bool broadcast = stage.flow == StageFlow::from_root;
+  if (kind == ExchangeKind::star) {
+    const double each_s = broadcast ? one_s : 2 * one_s;
+    return {.total_s = n * each_s, .busiest_s = each_s, .hub_s = n * each_s, .way_s = 4 * one_s};
+  }
+  const Way way = way_of(kind);
+  const double way_s = 2 * hops(way.shape, work.agents) * one_s;
+  const double down = children_down(way.shape, work.agents, 0);
+  if (broadcast) {
+    return {.total_s = 2 * (n - 1) * one_s, .busiest_s = down * one_s, .way_s = way_s};
+  }
+  if (stage.flow == StageFlow::gathered || kind == ExchangeKind::all_gather) {
+    return {.total_s = 2 * n * (n - 1) * one_s, .busiest_s = 2 * (n - 1) * one_s, .way_s = way_s};
+  }
+  const double busiest =
+      way.roots_take_turns ? 4 * (n - 1) / n : down + children_up(way.shape, work.agents, 0);
+  return {.total_s = 4 * (n - 1) * one_s, .busiest_s = busiest * one_s, .way_s = 2 * way_s};
+}
+
 // An agent works in one thread, so that more than one core is of no use to it.
 Compute compute_of(ExchangeKind kind, const ExchangeWork& work) {
   Compute all = {
       .total_s = work.agents * work.decode_s, .busiest_s = work.decode_s, .way_s = work.decode_s};
-  for (const StagePayload& stage : work.stages) all += stage_compute(kind, work, stage);
+  for (const StagePayload& stage : work.stages) {
+    all += stage_compute(kind, work, stage);
+    all += stage_messages(kind, work, stage);
+  }
   return all;
 }
 

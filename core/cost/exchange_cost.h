@@ -53,6 +53,7 @@ struct ExchangeWork {
   std::uint32_t buckets = 1;
   std::span<const StagePayload> stages;  // of a bucket of mean size
   double decode_s = 0;                   // of what comes of a bucket, at every agent, on one core
+  double message_s = 0;                  // to send a payload, and again to receive it, on one core
   double cores = 1;                      // that an agent has; less than one where agents share them
 };
 

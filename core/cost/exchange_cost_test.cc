@@ -132,6 +132,18 @@ TEST(ExchangeCost, ARootThatEncodesAloneHasACoreToItself) {
   EXPECT_NEAR(seconds(ExchangeKind::ring, work, network_of(0)), 64 * 0.02, 0.03);
 }
 
+// Four agents, 64 buckets: of everybody to everybody 12 payloads are sent and 12 received, up and
+// down a tree 6 and 6.
+TEST(ExchangeCost, MessagesTakeTimeAtBothEnds) {
+  ExchangeWork work = dense(4, 64);
+  work.message_s = 0.1;
+  const ExchangeNetwork network = network_of(0);
+  EXPECT_NEAR(seconds(ExchangeKind::all_gather, work, network), 64 * 0.6, 0.5);
+  EXPECT_NEAR(seconds(ExchangeKind::ring, work, network), 64 * 0.3, 1.5);
+  work.cores = 0.5;
+  EXPECT_NEAR(seconds(ExchangeKind::all_gather, work, network), 64 * 1.2, 1);
+}
+
 TEST(ExchangeCost, WhoeverGathersAddsEverybodysPayloads) {
   std::array<StagePayload, 1> stages = kDense;
   stages[0].aggregate_s = 0.01;
