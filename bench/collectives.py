@@ -6,7 +6,8 @@ rank's; what is shown is the median. The bound is what the line alone costs a ri
 rank's process, in rounds alone.
 
 With --predicted, latencies, rates and ratios are varied instead, and what rounds take is compared
-with what `tributary plan collective` says.
+with what `tributary plan collective` says. Before every setting it measures the codecs on this
+machine, whose cores the ranks share.
 """
 
 import argparse
@@ -22,8 +23,9 @@ from typing import NamedTuple, Optional
 LAB = "bench"
 MIB = 1 << 20
 BUCKET_VALUES = 64 << 10
-# What headers of Ethernet, IP and TCP leave of a line at an MTU of 1500; the bound does without.
-PAYLOAD_SHARE = 1448 / 1514
+# What headers of Ethernet, IP and TCP add at an MTU of 1500, in percent, and acknowledgements of
+# every second packet: lines carry those of what comes the other way. The bound does without.
+OVERHEAD = ((1514 + 66 / 2) / 1448 - 1) * 100
 
 GLOO = ["ring", "ring_chunked", "halving_doubling", "bcube", "segmented_ring", "segmented_bcube"]
 OURS = ["sharded_star", "ring", "tree", "halving_doubling", "all_gather"]
@@ -250,21 +252,42 @@ def compare(programs: Programs, arguments) -> list:
 # --- against the prediction -------------------------------------------------------------------------
 
 
-def predicted(programs: Programs, link: Link, kept: float, arguments) -> dict:
+def predicted_bucket_values(arguments) -> int:
+    """Those of the other comparison, or less, so that every agent owns two."""
+    values = arguments.bytes // 4
+    return max(64, min(BUCKET_VALUES, -(-values // (2 * arguments.nodes))))
+
+
+def message_us(programs: Programs, arguments) -> float:
+    """What a message costs a core at one end: many small ones where no link slows them."""
+    buckets, values, rounds = 256, 64, 20
+    with Lab(programs, Link("unshaped"), arguments.nodes, arguments.congestion) as lab:
+        ranks = lab.run(Contender("tributary", "sharded_star", ("--bucket-values", str(values))),
+                        4 * values * buckets, rounds, 60)
+    cpu_s = statistics.mean(rank["cpu_user_s"] + rank["cpu_system_s"] for rank in ranks) / rounds
+    ends = 4 * (arguments.nodes - 1) / arguments.nodes * buckets  # sent and received by one rank
+    return cpu_s / ends * 1e6
+
+
+def predicted(programs: Programs, link: Link, kept: float, cost_us: float, arguments) -> dict:
     assert link.mbit is not None
+    cores = min(1.0, (os.cpu_count() or 1) / arguments.nodes)
     return programs.json("plan", "collective", "--alpha-ms", f"{link.delay_ms:g}",
-                         "--gbps", f"{link.mbit * PAYLOAD_SHARE / 1e3:g}", "--params", str(arguments.bytes // 4),
+                         "--gbps", f"{link.mbit / 1e3:g}", "--params", str(arguments.bytes // 4),
                          "--cr", f"{kept:g}", "--agents", str(arguments.nodes),
-                         "--bucket-values", str(BUCKET_VALUES))
+                         "--bucket-values", str(predicted_bucket_values(arguments)),
+                         "--overhead", f"{OVERHEAD:.3f}", "--cores-per-agent", f"{cores:g}",
+                         "--message-us", f"{cost_us:.1f}", "--measure")
 
 
 def check_predictions(programs: Programs, arguments) -> list:
     rows = []
+    buckets = ("--bucket-values", str(predicted_bucket_values(arguments)))
+    cost_us = message_us(programs, arguments)
     for link, kept in SETTINGS:
-        plan = predicted(programs, link, kept, arguments)
+        plan = predicted(programs, link, kept, cost_us, arguments)
         contenders = {name: Contender("tributary", name,
-                                      ("--codec", plan["codecs"][name],
-                                       "--bucket-values", str(BUCKET_VALUES)),
+                                      ("--codec", plan["codecs"][name], *buckets),
                                       plan["codecs"][name])
                       for name in OURS}
         with Lab(programs, link, arguments.nodes, arguments.congestion) as lab:
@@ -275,7 +298,9 @@ def check_predictions(programs: Programs, arguments) -> list:
             measured_s, predicted_s = figures[contender].round_s, plan["predicted_s"][name]
             rows.append({"link": link.name, "kept": kept, "collective": name,
                          "codec": plan["codecs"][name], "measured_s": measured_s,
-                         "predicted_s": predicted_s, "error": predicted_s / measured_s - 1})
+                         "predicted_s": predicted_s, "error": predicted_s / measured_s - 1,
+                         "bytes_sent": figures[contender].bytes_sent,
+                         "load": os.getloadavg()[0]})
             if not arguments.json:
                 print_prediction(rows[-1])
     return rows
@@ -284,16 +309,25 @@ def check_predictions(programs: Programs, arguments) -> list:
 def print_prediction(row: dict) -> None:
     print(f"{row['link']:20} CR {row['kept']:<5g} {row['collective']:17} "
           f"{row['measured_s'] * 1e3:9.1f} ms measured {row['predicted_s'] * 1e3:9.1f} ms predicted "
-          f"{row['error'] * 100:+6.1f} %", flush=True)
+          f"{row['error'] * 100:+6.1f} %   load {row['load']:.1f}", flush=True)
+
+
+def errors_of(rows: list) -> list:
+    """Of every collective, and of all together."""
+    summaries = []
+    for name in [*OURS, "all"]:
+        errors = [abs(row["error"]) for row in rows if name in (row["collective"], "all")]
+        if errors:
+            summaries.append({"collective": name, "median_error": statistics.median(errors),
+                              "worst_error": max(errors)})
+    return summaries
 
 
 def print_errors(rows: list) -> None:
     print()
-    for name in OURS:
-        errors = [abs(row["error"]) for row in rows if row["collective"] == name]
-        if errors:
-            print(f"{name:17} median error {statistics.median(errors) * 100:5.1f} %, "
-                  f"worst {max(errors) * 100:5.1f} %")
+    for one in errors_of(rows):
+        print(f"{one['collective']:17} median error {one['median_error'] * 100:5.1f} %, "
+              f"worst {one['worst_error'] * 100:5.1f} %")
 
 
 # --- the command line -------------------------------------------------------------------------------
@@ -339,8 +373,10 @@ def main() -> int:
     except Failure as failure:
         sys.exit(f"collectives: {failure}")
     if arguments.json:
-        print(json.dumps({"schema_version": 1, "status": "ok", "data": {
-            "nodes": arguments.nodes, "bytes": arguments.bytes, "rows": rows}}))
+        data = {"nodes": arguments.nodes, "bytes": arguments.bytes, "rows": rows}
+        if arguments.predicted:
+            data["errors"] = errors_of(rows)
+        print(json.dumps({"schema_version": 1, "status": "ok", "data": data}))
     elif arguments.predicted:
         print_errors(rows)
     return 0 if rows else 1

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +11,9 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/text.h"
+#include "core/codec/registry.h"
 #include "core/cost/exchange_cost.h"
+#include "core/cost/measured_stages.h"
 #include "core/cost/stage_sizes.h"
 #include "core/cost/table_one.h"
 
@@ -31,6 +34,14 @@ struct Request {
   double cr = 1;
   std::uint32_t agents = 0;
   std::uint64_t bucket_values = 0;  // 0: chosen
+  double overhead = 0;              // what headers add, in percent
+  std::unique_ptr<Codec> codec;     // instead of those that follow from cr; measured
+  bool measured = false;
+  double message_us = 0;
+  double cores = 1;        // per agent
+  double encode_gbps = 0;  // 0: not counted
+  double aggregate_gbps = 0;
+  double decode_gbps = 0;
 };
 
 struct Row {
@@ -44,8 +55,11 @@ struct Prediction {
   std::uint32_t buckets = 1;
   double bucket_values = 0;
   std::vector<Row> rows;  // in the order of kExchangeKinds
-  const Row* best = nullptr;
+  std::size_t best = 0;
   bool best_is_dense = false;
+  std::map<std::string, MeasuredStages> measured;  // by codec
+
+  const Row& choice() const { return rows[best]; }
 };
 
 Accept accept_real(double& target, double low, double high) {
@@ -64,8 +78,9 @@ Accept accept_real(double& target, double low, double high) {
   };
 }
 
-LinkEstimate link_of(double alpha_ms, double gbps) {
-  return {.alpha_s = alpha_ms * 1e-3, .beta_s_per_byte = 8e-9 / gbps};
+LinkEstimate link_of(const Request& request, double gbps) {
+  return {.alpha_s = request.alpha_ms * 1e-3,
+          .beta_s_per_byte = 8e-9 / gbps * (1 + request.overhead / 100)};
 }
 
 // Where partial sums are made, agents must agree on places; where all payloads are seen, they need
@@ -74,19 +89,40 @@ bool sums(ExchangeKind kind) {
   return kind != ExchangeKind::star && kind != ExchangeKind::all_gather;
 }
 
-std::string codec_of(ExchangeKind kind, double cr) {
-  if (cr >= 1) return "fp32";
-  return fmt::format("{}:cr={}", sums(kind) ? "star_topk" : "topk", cr);
+std::string codec_of(ExchangeKind kind, const Request& request) {
+  if (request.codec) return request.codec->spec();
+  if (request.cr >= 1) return "fp32";
+  return fmt::format("{}:cr={}", sums(kind) ? "star_topk" : "topk", request.cr);
+}
+
+// Stated sizes, and the speeds that are given. Whoever selects is whoever encodes.
+MeasuredStages stated_stages(ExchangeKind kind, const Request& request, double values) {
+  MeasuredStages all;
+  if (request.cr >= 1) {
+    all.stages = dense_stages(values);
+  } else {
+    all.stages = sums(kind) ? ar_top_k_stages(values, request.cr)
+                            : top_k_stages(values, request.cr, request.agents);
+  }
+  const auto bucket_s = [values](double gbps) { return gbps > 0 ? values * 32e-9 / gbps : 0; };
+  all.stages.front().encode_s = bucket_s(request.encode_gbps);
+  all.stages.back().aggregate_s = bucket_s(request.aggregate_gbps);
+  all.decode_s = bucket_s(request.decode_gbps);
+  return all;
 }
 
 double seconds(ExchangeKind kind, const Request& request, const Prediction& prediction,
-               const std::vector<StagePayload>& stages) {
-  const LinkEstimate agents = link_of(request.alpha_ms, request.gbps);
-  const LinkEstimate hub =
-      link_of(request.alpha_ms, request.hub_gbps > 0 ? request.hub_gbps : request.gbps);
+               const MeasuredStages& bucket) {
   return predict_exchange(
-             kind, {.agents = request.agents, .buckets = prediction.buckets, .stages = stages},
-             {.agents = agents, .hub = hub})
+             kind,
+             {.agents = request.agents,
+              .buckets = prediction.buckets,
+              .stages = bucket.stages,
+              .decode_s = bucket.decode_s,
+              .message_s = request.message_us * 1e-6,
+              .cores = request.cores},
+             {.agents = link_of(request, request.gbps),
+              .hub = link_of(request, request.hub_gbps > 0 ? request.hub_gbps : request.gbps)})
       .seconds;
 }
 
@@ -96,28 +132,56 @@ std::uint64_t bucket_values(const Request& request) {
   return std::clamp<std::uint64_t>((request.params + shares - 1) / shares, 1, kBucketValues);
 }
 
-Prediction predict(const Request& request) {
+// Each codec once, whatever number of collectives takes it.
+Status measure_codec(const std::string& spec, const Request& request, Prediction& prediction,
+                     const Clock& clock) {
+  if (prediction.measured.contains(spec)) return {};
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(spec));
+  TRIBUTARY_ASSIGN(prediction.measured[spec],
+                   measure_stages(*codec, request.agents,
+                                  static_cast<std::uint32_t>(prediction.bucket_values), clock));
+  return {};
+}
+
+Result<Prediction> predict(const Request& request, const Clock& clock) {
   Prediction prediction;
   const std::uint64_t values = bucket_values(request);
   prediction.buckets = static_cast<std::uint32_t>((request.params + values - 1) / values);
   prediction.bucket_values = static_cast<double>(request.params) / prediction.buckets;
-  const auto dense = dense_stages(prediction.bucket_values);
-  const auto own = top_k_stages(prediction.bucket_values, request.cr, request.agents);
-  const auto agreed = ar_top_k_stages(prediction.bucket_values, request.cr);
+  const bool measured = request.measured || request.codec != nullptr;
+  if (measured) TRIBUTARY_TRY(measure_codec("fp32", request, prediction, clock));
+  const MeasuredStages dense = measured ? prediction.measured["fp32"]
+                                        : MeasuredStages{dense_stages(prediction.bucket_values), 0};
   for (const ExchangeKind kind : kExchangeKinds) {
-    const double dense_s = seconds(kind, request, prediction, dense);
-    const double compressed_s =
-        request.cr >= 1 ? dense_s : seconds(kind, request, prediction, sums(kind) ? agreed : own);
-    prediction.rows.push_back({kind, codec_of(kind, request.cr), compressed_s, dense_s});
+    Row row = {.kind = kind, .codec = codec_of(kind, request), .compressed_s = 0, .dense_s = 0};
+    if (measured) TRIBUTARY_TRY(measure_codec(row.codec, request, prediction, clock));
+    const MeasuredStages own = measured ? prediction.measured[row.codec]
+                                        : stated_stages(kind, request, prediction.bucket_values);
+    row.compressed_s = seconds(kind, request, prediction, own);
+    row.dense_s =
+        row.codec == "fp32" ? row.compressed_s : seconds(kind, request, prediction, dense);
+    prediction.rows.push_back(std::move(row));
   }
   const auto quicker = [](const Row& row) { return std::min(row.compressed_s, row.dense_s); };
-  prediction.best = &*std::ranges::min_element(prediction.rows, {}, quicker);
-  prediction.best_is_dense = prediction.best->dense_s < prediction.best->compressed_s;
+  const auto best = std::ranges::min_element(prediction.rows, {}, quicker);
+  prediction.best = static_cast<std::size_t>(best - prediction.rows.begin());
+  prediction.best_is_dense = best->dense_s < best->compressed_s;
   return prediction;
 }
 
+Json measured_json(const MeasuredStages& measured) {
+  Json stages = Json::array();
+  for (const StagePayload& stage : measured.stages) {
+    stages.push_back({{"bytes_up", stage.up_bytes},
+                      {"bytes_down", stage.down_bytes},
+                      {"encode_s", stage.encode_s},
+                      {"aggregate_s", stage.aggregate_s}});
+  }
+  return {{"stages", std::move(stages)}, {"decode_s", measured.decode_s}};
+}
+
 Json table_one_json(const Request& request) {
-  const LinkEstimate link = link_of(request.alpha_ms, request.gbps);
+  const LinkEstimate link = link_of(request, request.gbps);
   const double bytes = static_cast<double>(request.params) * 4;
   const std::uint32_t n = request.agents;
   return {{"star", table_one::star(n, bytes, link)},
@@ -137,18 +201,22 @@ Json plan_json(const Request& request, const Prediction& prediction) {
     dense[name(row.kind)] = row.dense_s;
     codecs[name(row.kind)] = row.codec;
   }
-  return {{"agents", request.agents},
-          {"params", request.params},
-          {"cr", request.cr},
-          {"alpha_s", request.alpha_ms * 1e-3},
-          {"beta_s_per_byte", 8e-9 / request.gbps},
-          {"buckets", prediction.buckets},
-          {"predicted_s", predicted},
-          {"codecs", codecs},
-          {"dense_s", dense},
-          {"choice", name(prediction.best->kind)},
-          {"choice_codec", prediction.best_is_dense ? "fp32" : prediction.best->codec},
-          {"table_one_s", table_one_json(request)}};
+  Json data = {{"agents", request.agents},
+               {"params", request.params},
+               {"cr", request.cr},
+               {"alpha_s", request.alpha_ms * 1e-3},
+               {"beta_s_per_byte", link_of(request, request.gbps).beta_s_per_byte},
+               {"buckets", prediction.buckets},
+               {"predicted_s", predicted},
+               {"codecs", codecs},
+               {"dense_s", dense},
+               {"choice", name(prediction.choice().kind)},
+               {"choice_codec", prediction.best_is_dense ? "fp32" : prediction.choice().codec},
+               {"table_one_s", table_one_json(request)}};
+  for (const auto& [spec, measured] : prediction.measured) {
+    data["measured"][spec] = measured_json(measured);
+  }
+  return data;
 }
 
 std::string plan_text(const Request& request, const Prediction& prediction) {
@@ -160,12 +228,12 @@ std::string plan_text(const Request& request, const Prediction& prediction) {
   return fmt::format(
       "{} agents, {} parameters in {} buckets, {} ms, {} Gbit/s\n\n{}\nchoice: {}, {}\n",
       request.agents, count_text(request.params), prediction.buckets, request.alpha_ms,
-      request.gbps, table.text(), name(prediction.best->kind),
-      prediction.best_is_dense ? "fp32" : prediction.best->codec);
+      request.gbps, table.text(), name(prediction.choice().kind),
+      prediction.best_is_dense ? "fp32" : prediction.choice().codec);
 }
 
-Result<Answer> plan(const Request& request) {
-  const Prediction prediction = predict(request);
+Result<Answer> plan(const Request& request, const Clock& clock) {
+  TRIBUTARY_ASSIGN(const Prediction prediction, predict(request, clock));
   return Answer{.text = plan_text(request, prediction),
                 .data = json_text(plan_json(request, prediction))};
 }
@@ -180,7 +248,8 @@ Command plan_collective_command() {
       .summary = "how long each exchange would take, and which is the quickest",
       .details =
           "With --cr below 1, exchanges that add on the way take AR-Topk, the others top-k.\n"
-          "Latency is one way. Time to encode and decode is not in it.\n\n"
+          "Latency is one way. Time to encode, add and decode is in it where it is measured or "
+          "given;\n--codec takes one codec everywhere, and measures it as --measure does.\n\n"
           "examples:\n"
           "  tributary plan collective --alpha-ms 10 --gbps 0.1 --params 25M --cr 0.01 --agents 4\n"
           "  tributary plan collective --alpha-ms 1 --gbps 10 --params 100M --agents 8 --json",
@@ -215,8 +284,40 @@ Command plan_collective_command() {
                   {.name = "--bucket-values",
                    .value_name = "N",
                    .help = "values in a bucket (1Mi, or less, so that an agent owns four)",
-                   .accept = accept_count<std::uint64_t>(request->bucket_values, 64, 1u << 26)}},
-      .run = [request](World&) { return plan(*request); }};
+                   .accept = accept_count<std::uint64_t>(request->bucket_values, 64, 1u << 26)},
+                  {.name = "--overhead",
+                   .value_name = "P",
+                   .help = "what headers add to every byte, in percent (0; 4.6: TCP, MTU 1500)",
+                   .accept = accept_real(request->overhead, 0, 1000)},
+                  {.name = "--measure",
+                   .value_name = {},
+                   .help = "the codecs' real sizes and speeds, measured on this machine",
+                   .accept = accept_flag(request->measured)},
+                  {.name = "--codec",
+                   .value_name = "SPEC",
+                   .help = "instead of what follows from --cr; measured",
+                   .accept = accept_codec(request->codec)},
+                  {.name = "--cores-per-agent",
+                   .value_name = "C",
+                   .help = "below 1 where agents share cores (1)",
+                   .accept = accept_real(request->cores, 1e-3, 1e3)},
+                  {.name = "--message-us",
+                   .value_name = "T",
+                   .help = "microseconds of a core to send a payload, and to receive it (0)",
+                   .accept = accept_real(request->message_us, 0, 1e6)},
+                  {.name = "--encode-gbps",
+                   .value_name = "G",
+                   .help = "float32 that a core encodes, 10^9 bits a second (not counted)",
+                   .accept = accept_real(request->encode_gbps, 1e-6, 1e6)},
+                  {.name = "--aggregate-gbps",
+                   .value_name = "G",
+                   .help = "float32 that a core adds (not counted)",
+                   .accept = accept_real(request->aggregate_gbps, 1e-6, 1e6)},
+                  {.name = "--decode-gbps",
+                   .value_name = "G",
+                   .help = "float32 that a core decodes (not counted)",
+                   .accept = accept_real(request->decode_gbps, 1e-6, 1e6)}},
+      .run = [request](World& world) { return plan(*request, world.clock); }};
 }
 
 }  // namespace tributary

@@ -234,5 +234,38 @@ TEST_F(JsonTest, PlanCollectivePredictsAndChooses) {
   EXPECT_EQ(dense["predicted_s"], dense["dense_s"]);
 }
 
+TEST_F(JsonTest, PlanCollectiveCountsHeadersAndWork) {
+  const auto ring_s = [this](std::vector<std::string> more) {
+    std::vector<std::string> words = {"plan", "collective", "--alpha-ms", "0",        "--gbps",
+                                      "1",    "--params",   "1M",         "--agents", "4"};
+    words.insert(words.end(), more.begin(), more.end());
+    return this->data(words)["predicted_s"]["ring"].get<double>();
+  };
+  const double line_s = ring_s({});
+  EXPECT_NEAR(ring_s({"--overhead", "50"}), 1.5 * line_s, 1e-9);
+  // 32 Mbit at 0.1 Gbit/s.
+  const double own_core_s = ring_s({"--encode-gbps", "0.1"});
+  EXPECT_GT(own_core_s, 0.32);
+  EXPECT_LT(own_core_s, 0.4);
+  EXPECT_NEAR(ring_s({"--encode-gbps", "0.1", "--cores-per-agent", "0.5"}), 2 * own_core_s, 0.02);
+}
+
+TEST_F(JsonTest, PlanCollectiveMeasuresCodecs) {
+  const std::vector<std::string> network = {
+      "plan", "collective", "--alpha-ms", "1", "--gbps", "1", "--params", "100k", "--agents", "4"};
+  std::vector<std::string> measured = network;
+  measured.insert(measured.end(), {"--cr", "0.1", "--measure"});
+  const Json data = this->data(measured)["measured"];
+  EXPECT_THAT(keys(data), UnorderedElementsAreArray({"fp32", "topk:cr=0.1", "star_topk:cr=0.1"}));
+  EXPECT_EQ(data["star_topk:cr=0.1"]["stages"].size(), 2u);
+  EXPECT_GT(data["star_topk:cr=0.1"]["decode_s"], 0);
+
+  std::vector<std::string> one = network;
+  one.insert(one.end(), {"--codec", "int8"});
+  const Json int8 = this->data(one);
+  for (const auto& [collective, codec] : int8["codecs"].items()) EXPECT_EQ(codec, "int8");
+  EXPECT_LT(int8["predicted_s"]["ring"], int8["dense_s"]["ring"]);
+}
+
 }  // namespace
 }  // namespace tributary

@@ -9,6 +9,14 @@
 
 namespace tributary {
 
+void ExchangeTraffic::add(const StageTraffic& stage) {
+  bytes_up += stage.bytes_up;
+  bytes_down += stage.bytes_down;
+  encode += stage.encode;
+  aggregate += stage.aggregate;
+  stages.push_back(stage);
+}
+
 LocalExchange::LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents,
                              bool error_feedback, const Clock& clock)
     : codec_(codec), clock_(clock), agents_(agents) {
@@ -46,10 +54,12 @@ Result<ExchangeTraffic> LocalExchange::play(RoundContext round, const Execution&
   ExchangeTraffic traffic;
   const std::size_t stages = combined_.size();
   for (std::size_t stage = 0; stage < stages; ++stage) {
-    TRIBUTARY_TRY(play_stage({.round = round,
-                              .execution = execution,
-                              .combined = std::span(combined_spans_).first(stage)},
-                             updates, traffic));
+    TRIBUTARY_ASSIGN(const StageTraffic one,
+                     play_stage({.round = round,
+                                 .execution = execution,
+                                 .combined = std::span(combined_spans_).first(stage)},
+                                updates));
+    traffic.add(one);
   }
 
   const StageCall last = {.round = round,
@@ -62,9 +72,9 @@ Result<ExchangeTraffic> LocalExchange::play(RoundContext round, const Execution&
   return traffic;
 }
 
-Status LocalExchange::play_stage(const StageCall& call,
-                                 std::span<const std::span<const float>> updates,
-                                 ExchangeTraffic& traffic) {
+Result<StageTraffic> LocalExchange::play_stage(const StageCall& call,
+                                               std::span<const std::span<const float>> updates) {
+  StageTraffic traffic;
   const bool last = call.stage() + 1 == combined_.size();
   Aggregator& aggregator = *aggregators_[call.stage()];
   TRIBUTARY_TRY(
@@ -83,6 +93,7 @@ Status LocalExchange::play_stage(const StageCall& call,
     traffic.encode += encoded - start;
     traffic.aggregate += clock_.now() - encoded;
     traffic.bytes_up += agent.payload.size();
+    if (!agent.payload.empty()) ++traffic.senders;
   }
   const auto start = clock_.now();
   Bytes& combined = combined_[call.stage()];
@@ -90,7 +101,7 @@ Status LocalExchange::play_stage(const StageCall& call,
   traffic.aggregate += clock_.now() - start;
   traffic.bytes_down += combined.size();
   combined_spans_[call.stage()] = combined;
-  return {};
+  return traffic;
 }
 
 // Every agent's payload of the last stage is still at hand; `scratch` is free until the decoding.

@@ -16,12 +16,23 @@
 
 namespace tributary {
 
+struct StageTraffic {
+  std::uint64_t bytes_up = 0;  // from all agents together
+  std::uint64_t bytes_down = 0;
+  std::uint32_t senders = 0;             // agents that had a payload to send
+  std::chrono::nanoseconds encode{};     // all agents together
+  std::chrono::nanoseconds aggregate{};  // of all payloads
+};
+
 struct ExchangeTraffic {
   std::uint64_t bytes_up = 0;            // from all agents together
   std::uint64_t bytes_down = 0;          // to one agent
   std::chrono::nanoseconds encode{};     // all agents together
   std::chrono::nanoseconds aggregate{};  // all agents together
   std::chrono::nanoseconds decode{};     // one agent
+  std::vector<StageTraffic> stages;
+
+  void add(const StageTraffic& stage);
 };
 
 class LocalExchange {
@@ -50,8 +61,8 @@ class LocalExchange {
     Bytes payload;
   };
 
-  Status play_stage(const StageCall& call, std::span<const std::span<const float>> updates,
-                    ExchangeTraffic& traffic);
+  Result<StageTraffic> play_stage(const StageCall& call,
+                                  std::span<const std::span<const float>> updates);
   Status settle(const StageCall& last, std::span<float> scratch);
   std::span<const float> encoder_input(std::uint32_t agent, std::span<const float> update) const;
 

@@ -33,6 +33,31 @@ struct Error {
   double nmse() const { return energy > 0 ? error / energy : (error > 0 ? 1 : 0); }
 };
 
+struct StageTally {
+  std::uint64_t bytes_up = 0;
+  std::uint64_t bytes_down = 0;
+  std::uint64_t senders = 0;
+  std::vector<double> encode_s;
+  std::vector<double> aggregate_s;
+
+  void add(const StageTraffic& stage) {
+    const double payloads = std::max(stage.senders, 1u);
+    bytes_up += stage.bytes_up;
+    bytes_down += stage.bytes_down;
+    senders += stage.senders;
+    encode_s.push_back(seconds(stage.encode) / payloads);
+    aggregate_s.push_back(seconds(stage.aggregate) / payloads);
+  }
+
+  StageMeasure mean() {
+    return {.bytes_up = static_cast<double>(bytes_up) /
+                        static_cast<double>(std::max<std::uint64_t>(senders, 1)),
+            .bytes_down = static_cast<double>(bytes_down) / static_cast<double>(encode_s.size()),
+            .encode_s = median(encode_s),
+            .aggregate_s = median(aggregate_s)};
+  }
+};
+
 struct Tally {
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
@@ -41,6 +66,7 @@ struct Tally {
   std::vector<double> encode_rates;
   std::vector<double> aggregate_rates;
   std::vector<double> decode_rates;
+  std::vector<StageTally> stages;
 
   void add_traffic(const ExchangeTraffic& traffic, std::size_t values, std::size_t agents) {
     bytes_up += traffic.bytes_up;
@@ -52,6 +78,8 @@ struct Tally {
     encode_rates.push_back(rate(bytes * static_cast<double>(agents), traffic.encode));
     aggregate_rates.push_back(rate(bytes * static_cast<double>(agents), traffic.aggregate));
     decode_rates.push_back(rate(bytes, traffic.decode));
+    stages.resize(traffic.stages.size());
+    for (std::size_t i = 0; i < stages.size(); ++i) stages[i].add(traffic.stages[i]);
   }
 };
 
@@ -162,6 +190,7 @@ Result<MeasureReport> measure(const Codec& codec, std::span<const std::span<cons
   report.encode_bytes_per_s = median(tally.encode_rates);
   report.aggregate_bytes_per_s = median(tally.aggregate_rates);
   report.decode_bytes_per_s = median(tally.decode_rates);
+  for (StageTally& stage : tally.stages) report.stages.push_back(stage.mean());
   return report;
 }
 

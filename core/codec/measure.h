@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
@@ -21,6 +22,14 @@ struct MeasureOptions {
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
+// Of one bucket: payloads on average, times on one core as medians over buckets and rounds.
+struct StageMeasure {
+  double bytes_up = 0;     // of one payload, envelope included
+  double bytes_down = 0;   // of the combined one
+  double encode_s = 0;     // one payload
+  double aggregate_s = 0;  // one payload's part of the combined one
+};
+
 struct MeasureReport {
   double ratio_up = 0;  // float32 bytes over payload bytes, envelopes included
   double ratio_down = 0;
@@ -33,6 +42,7 @@ struct MeasureReport {
   double encode_bytes_per_s = 0;
   double aggregate_bytes_per_s = 0;
   double decode_bytes_per_s = 0;
+  std::vector<StageMeasure> stages;
 };
 
 // Plays one agent per update; all updates have the same length, one value at least.

@@ -7,6 +7,8 @@
 namespace tributary {
 namespace {
 
+constexpr double kCoresMin = 1e-3;
+
 // Bytes through the ports of a root, which in a star is the coordinator, and of the busiest other.
 struct Traffic {
   double root_out = 0;
@@ -195,39 +197,87 @@ double port_s(const Traffic& traffic, double root_s, double other_s) {
                   std::max(traffic.other_out, traffic.other_in) * other_s);
 }
 
+// Seconds of one core for one bucket.
 struct Compute {
-  double all_s = 0;     // of whoever has most to do
-  double bucket_s = 0;  // of one bucket, on its way
-};
+  double total_s = 0;    // of all agents together
+  double busiest_s = 0;  // of whoever has most to do
+  double hub_s = 0;
+  double way_s = 0;  // one after the other, of a bucket on its way
 
-double per_bucket_s(const ExchangeWork& work, double bytes_per_s) {
-  return bytes_per_s > 0 ? work.bucket_bytes / bytes_per_s : 0;
-}
+  Compute& operator+=(const Compute& more) {
+    total_s += more.total_s;
+    busiest_s += more.busiest_s;
+    hub_s += more.hub_s;
+    way_s += more.way_s;
+    return *this;
+  }
+};
 
 // A direct owner adds one payload while the next arrives: of one bucket only the last is waited
 // for.
-Compute compute_of(ExchangeKind kind, const ExchangeWork& work) {
-  const double encode_s = per_bucket_s(work, work.speeds.encode_bytes_per_s);
-  const double add_s = per_bucket_s(work, work.speeds.aggregate_bytes_per_s);
-  const double decode_s = per_bucket_s(work, work.speeds.decode_bytes_per_s);
+Compute stage_compute(ExchangeKind kind, const ExchangeWork& work, const StagePayload& stage) {
   const double n = work.agents;
-  const bool all_decode =
-      kind == ExchangeKind::all_gather ||
-      (kind != ExchangeKind::star && work.stages.back().flow == StageFlow::gathered);
-  double agent_s = encode_s + (all_decode ? n : 1) * decode_s;
-  double adds_on_way = 1;
+  const double encode_s = stage.encode_s;
+  const double add_s = stage.aggregate_s;
+  if (stage.flow == StageFlow::from_root) {
+    return {.total_s = encode_s, .busiest_s = encode_s, .way_s = encode_s};
+  }
   if (kind == ExchangeKind::star) {
-    return {.all_s = work.buckets * std::max(agent_s, n * add_s),
-            .bucket_s = encode_s + add_s + decode_s};
+    return {.total_s = n * encode_s,
+            .busiest_s = encode_s,
+            .hub_s = n * add_s,
+            .way_s = encode_s + add_s};
   }
-  if (!all_decode) {
-    const Way way = way_of(kind);
-    agent_s +=
-        (way.roots_take_turns ? (n - 1) / n : children_up(way.shape, work.agents, 0)) * add_s;
-    adds_on_way = hops(way.shape, work.agents);
+  if (stage.flow == StageFlow::gathered) {
+    return {.total_s = n * encode_s, .busiest_s = encode_s, .way_s = encode_s};
   }
-  return {.all_s = work.buckets * agent_s,
-          .bucket_s = encode_s + (all_decode ? 0 : adds_on_way * add_s) + decode_s};
+  if (kind == ExchangeKind::all_gather) {
+    const double each_s = encode_s + n * add_s;
+    return {.total_s = n * each_s, .busiest_s = each_s, .way_s = encode_s + add_s};
+  }
+  const Way way = way_of(kind);
+  const double adds = way.roots_take_turns ? 1 : 1 + children_up(way.shape, work.agents, 0);
+  return {.total_s = n * (encode_s + add_s),
+          .busiest_s = encode_s + adds * add_s,
+          .way_s = encode_s + hops(way.shape, work.agents) * add_s};
+}
+
+// Sending and receiving the payloads of one stage of a bucket.
+Compute stage_messages(ExchangeKind kind, const ExchangeWork& work, const StagePayload& stage) {
+  const double n = work.agents;
+  const double one_s = work.message_s;
+  const bool broadcast = stage.flow == StageFlow::from_root;
+  if (kind == ExchangeKind::star) {
+    const double each_s = broadcast ? one_s : 2 * one_s;
+    return {.total_s = n * each_s, .busiest_s = each_s, .hub_s = n * each_s, .way_s = 4 * one_s};
+  }
+  const Way way = way_of(kind);
+  const double way_s = 2 * hops(way.shape, work.agents) * one_s;
+  const double down = children_down(way.shape, work.agents, 0);
+  if (broadcast) {
+    return {.total_s = 2 * (n - 1) * one_s, .busiest_s = down * one_s, .way_s = way_s};
+  }
+  if (stage.flow == StageFlow::gathered || kind == ExchangeKind::all_gather) {
+    return {.total_s = 2 * n * (n - 1) * one_s, .busiest_s = 2 * (n - 1) * one_s, .way_s = way_s};
+  }
+  const double busiest =
+      way.roots_take_turns ? 4 * (n - 1) / n : down + children_up(way.shape, work.agents, 0);
+  return {.total_s = 4 * (n - 1) * one_s, .busiest_s = busiest * one_s, .way_s = 2 * way_s};
+}
+
+// An agent works in one thread, so that more than one core is of no use to it.
+Compute compute_of(ExchangeKind kind, const ExchangeWork& work) {
+  Compute all = {
+      .total_s = work.agents * work.decode_s, .busiest_s = work.decode_s, .way_s = work.decode_s};
+  for (const StagePayload& stage : work.stages) {
+    all += stage_compute(kind, work, stage);
+    all += stage_messages(kind, work, stage);
+  }
+  return all;
+}
+
+double compute_s(const ExchangeWork& work, const Compute& one, double cores) {
+  return work.buckets * std::max({one.total_s / work.agents / cores, one.busiest_s, one.hub_s});
 }
 
 }  // namespace
@@ -277,9 +327,10 @@ ExchangeCost predict_exchange(ExchangeKind kind, const ExchangeWork& work,
   // Of a bucket's own way, the port's work is counted already.
   lost_s -= std::max(port_s(of_one_root, root_s, other_s) / buckets, pace_s);
   const Compute compute = compute_of(kind, work);
-  const double work_s =
-      std::max({port_s(traffic, root_s, other_s), buckets * pace_s, compute.all_s});
-  cost.seconds = std::max(work_s + lost_s, alone_s + behind_s) + compute.bucket_s;
+  const double cores = std::clamp(work.cores, kCoresMin, 1.0);
+  const double work_s = std::max(
+      {port_s(traffic, root_s, other_s), buckets * pace_s, compute_s(work, compute, cores)});
+  cost.seconds = std::max(work_s + lost_s, alone_s + behind_s) + compute.way_s / cores;
   cost.bytes_sent = std::max(traffic.other_out, star ? 0 : traffic.root_out);
   cost.bytes_received = std::max(traffic.other_in, star ? 0 : traffic.root_in);
   if (star) {

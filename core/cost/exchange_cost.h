@@ -39,26 +39,22 @@ enum class StageFlow : std::uint8_t {
   gathered,   // nobody combines them among peers; the coordinator may
 };
 
-// Bytes of one bucket, envelopes included.
+// Of one bucket: bytes with envelopes, and seconds of one core.
 struct StagePayload {
   StageFlow flow = StageFlow::reduced;
   double up_bytes = 0;
-  double down_bytes = 0;  // of the combined payload; from_root has none of its own
-};
-
-// Float32 bytes of one bucket and agent in a second; 0: not counted.
-struct ComputeSpeeds {
-  double encode_bytes_per_s = 0;
-  double aggregate_bytes_per_s = 0;
-  double decode_bytes_per_s = 0;
+  double down_bytes = 0;   // of the combined payload; from_root has none of its own
+  double encode_s = 0;     // of whoever sends a payload
+  double aggregate_s = 0;  // of whoever adds one
 };
 
 struct ExchangeWork {
   std::uint32_t agents = 1;
   std::uint32_t buckets = 1;
   std::span<const StagePayload> stages;  // of a bucket of mean size
-  double bucket_bytes = 0;               // its float32; needed where speeds are given
-  ComputeSpeeds speeds = {};
+  double decode_s = 0;                   // of what comes of a bucket, at every agent, on one core
+  double message_s = 0;                  // to send a payload, and again to receive it, on one core
+  double cores = 1;                      // that an agent has; less than one where agents share them
 };
 
 struct ExchangeNetwork {

@@ -96,14 +96,62 @@ TEST(ExchangeCost, OneAgentHasNobodyToExchangeWith) {
 TEST(ExchangeCost, ComputingIsHiddenUntilItIsTheBottleneck) {
   const ExchangeNetwork network = network_of(0.0001);
   ExchangeWork work = dense(4, 64);
-  work.bucket_bytes = 1000;
   const double free = seconds(ExchangeKind::ring, work, network);
-  work.speeds = {
-      .encode_bytes_per_s = 1e8, .aggregate_bytes_per_s = 1e8, .decode_bytes_per_s = 1e8};
+  std::array<StagePayload, 1> stages = kDense;
+  work.stages = stages;
+  stages[0].encode_s = stages[0].aggregate_s = work.decode_s = 1e-5;
   // One bucket of 10 µs for each of encode, three sums and decode stays visible.
   EXPECT_THAT(seconds(ExchangeKind::ring, work, network), DoubleNear(free + 5e-5, kNear));
-  work.speeds = {.encode_bytes_per_s = 1e5};
+  stages[0].encode_s = 1e-2;
   EXPECT_GT(seconds(ExchangeKind::ring, work, network), 64 * 0.01);
+}
+
+TEST(ExchangeCost, CoresThatAgentsShareTakeAsMuchLonger) {
+  std::array<StagePayload, 1> stages = kDense;
+  stages[0].encode_s = 0.01;
+  ExchangeWork work = dense(4, 64);
+  work.stages = stages;
+  const ExchangeNetwork network = network_of(0);
+  const double own = seconds(ExchangeKind::ring, work, network);
+  work.cores = 0.5;
+  const double shared = seconds(ExchangeKind::ring, work, network);
+  EXPECT_THAT(shared, DoubleNear(2 * own, kNear));
+  work.cores = 2;  // of no use to a single thread
+  EXPECT_EQ(seconds(ExchangeKind::ring, work, network), own);
+}
+
+TEST(ExchangeCost, ARootThatEncodesAloneHasACoreToItself) {
+  std::array<StagePayload, 2> stages = {
+      {{.flow = StageFlow::from_root, .up_bytes = 10, .encode_s = 0.01},
+       {.flow = StageFlow::reduced, .up_bytes = 10, .down_bytes = 10}}};
+  ExchangeWork work = {.agents = 4, .buckets = 64, .stages = stages, .cores = 0.5};
+  // All agents together have less to do than two cores can; the root has 64 times 10 ms.
+  EXPECT_NEAR(seconds(ExchangeKind::ring, work, network_of(0)), 64 * 0.01, 0.03);
+  stages[0].encode_s = 0;
+  stages[1].encode_s = 0.01;
+  EXPECT_NEAR(seconds(ExchangeKind::ring, work, network_of(0)), 64 * 0.02, 0.03);
+}
+
+// Four agents, 64 buckets: of everybody to everybody 12 payloads are sent and 12 received, up and
+// down a tree 6 and 6.
+TEST(ExchangeCost, MessagesTakeTimeAtBothEnds) {
+  ExchangeWork work = dense(4, 64);
+  work.message_s = 0.1;
+  const ExchangeNetwork network = network_of(0);
+  EXPECT_NEAR(seconds(ExchangeKind::all_gather, work, network), 64 * 0.6, 0.5);
+  EXPECT_NEAR(seconds(ExchangeKind::ring, work, network), 64 * 0.3, 1.5);
+  work.cores = 0.5;
+  EXPECT_NEAR(seconds(ExchangeKind::all_gather, work, network), 64 * 1.2, 1);
+}
+
+TEST(ExchangeCost, WhoeverGathersAddsEverybodysPayloads) {
+  std::array<StagePayload, 1> stages = kDense;
+  stages[0].aggregate_s = 0.01;
+  ExchangeWork work = dense(4, 64);
+  work.stages = stages;
+  const ExchangeNetwork network = network_of(0);
+  EXPECT_GT(seconds(ExchangeKind::all_gather, work, network), 64 * 0.04);
+  EXPECT_LT(seconds(ExchangeKind::ring, work, network), 64 * 0.012);
 }
 
 TEST(ExchangeCost, GrowsWithLatencyWithSlowerLinesAndWithMoreToSend) {

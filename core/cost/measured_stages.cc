@@ -1,0 +1,52 @@
+#include "core/cost/measured_stages.h"
+
+#include <algorithm>
+
+#include "core/codec/measure.h"
+#include "core/update/synthetic.h"
+
+namespace tributary {
+namespace {
+
+constexpr double kFrameBytes = 168;             // before every payload among peers (docs/wire.md)
+constexpr std::uint64_t kValuesMax = 8u << 20;  // of all agents together, but two buckets at least
+constexpr std::uint64_t kBuckets = 8;
+constexpr std::uint32_t kRounds = 3;
+
+StageFlow flow_of(const Codec& codec, std::size_t stage) {
+  if (codec.stages()[stage].combine == Combine::broadcast) return StageFlow::from_root;
+  const bool last = stage + 1 == codec.stages().size();
+  return last && codec.aggregation() == Aggregation::gather ? StageFlow::gathered
+                                                            : StageFlow::reduced;
+}
+
+}  // namespace
+
+Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
+                                      std::uint32_t bucket_values, const Clock& clock) {
+  const std::uint64_t room = std::max<std::uint64_t>(kValuesMax / bucket_values, 2);
+  agents = static_cast<std::uint32_t>(std::min<std::uint64_t>({agents, kMeasuredAgentsMax, room}));
+  const std::uint64_t buckets = std::clamp<std::uint64_t>(room / agents, 1, kBuckets);
+  std::vector<FloatVector> updates(agents, FloatVector(buckets * bucket_values));
+  for (std::uint32_t agent = 0; agent < agents; ++agent) {
+    fill_agent_gradient({.seed = 1}, agent, updates[agent]);
+  }
+  const std::vector<std::span<const float>> spans(updates.begin(), updates.end());
+  TRIBUTARY_ASSIGN(
+      const MeasureReport report,
+      measure(codec, spans,
+              {.rounds = kRounds, .error_feedback = false, .bucket_values = bucket_values}, clock));
+  MeasuredStages measured;
+  for (std::size_t i = 0; i < report.stages.size(); ++i) {
+    const StageMeasure& stage = report.stages[i];
+    measured.stages.push_back({.flow = flow_of(codec, i),
+                               .up_bytes = kFrameBytes + stage.bytes_up,
+                               .down_bytes = kFrameBytes + stage.bytes_down,
+                               .encode_s = stage.encode_s,
+                               .aggregate_s = stage.aggregate_s});
+  }
+  measured.decode_s = bucket_values * sizeof(float) / report.decode_bytes_per_s;
+  return measured;
+}
+
+}  // namespace tributary

@@ -1,0 +1,28 @@
+// What a codec's stages weigh and how long they take, by doing it on this machine: the codec's own
+// payloads of made-up gradients, instead of the formulas of stage_sizes.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/status.h"
+#include "core/codec/codec.h"
+#include "core/cost/exchange_cost.h"
+
+namespace tributary {
+
+// Of one bucket and agent.
+struct MeasuredStages {
+  std::vector<StagePayload> stages;
+  double decode_s = 0;
+};
+
+// Sums of more agents than this many are as large and as costly for each as those of this many.
+inline constexpr std::uint32_t kMeasuredAgentsMax = 16;
+
+// On one core. `agents` and `bucket_values` are one or more.
+Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
+                                      std::uint32_t bucket_values, const Clock& clock);
+
+}  // namespace tributary
