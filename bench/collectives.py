@@ -22,7 +22,8 @@ from typing import NamedTuple, Optional
 
 LAB = "bench"
 MIB = 1 << 20
-BUCKET_VALUES = 64 << 10
+BUCKET_VALUES = 64 << 10  # of predictions
+DENSE_BUCKET_VALUES = 200 << 10  # 32 buckets of 25 MiB: as many for each of four owners
 # What headers of Ethernet, IP and TCP add at an MTU of 1500, in percent, and acknowledgements of
 # every second packet: lines carry those of what comes the other way. The bound does without.
 OVERHEAD = ((1514 + 66 / 2) / 1448 - 1) * 100
@@ -221,7 +222,7 @@ def dense_contenders(programs: Programs, encrypted: bool) -> list:
     else:
         print("collectives: no gloo; ./dev setup --bench installs Debian's libgloo-dev",
               file=sys.stderr)
-    buckets = ("--bucket-values", str(BUCKET_VALUES))
+    buckets = ("--bucket-values", str(DENSE_BUCKET_VALUES))
     contenders += [Contender("tributary", algorithm, buckets) for algorithm in DENSE]
     if encrypted:
         contenders += [Contender("tributary", algorithm, (*buckets, "--encrypted"), "encrypted")
