@@ -199,7 +199,9 @@ Status TcpMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
         StatusCode::unavailable,
         {.what = fmt::format("member {}", to), .expected = "a connection", .got = "it is lost"});
   }
-  Outgoing message = {.head = mesh_head(frame, payload.size()), .payload = std::move(payload)};
+  Outgoing message;
+  message.head = mesh_head(frame, payload.size());
+  message.payload = std::move(payload);
   if (peer.queued_bytes + message.bytes() > options_.send_queue_bytes) {
     return Status(StatusCode::resource_exhausted,
                   {.what = fmt::format("what waits for member {}", to),
