@@ -65,9 +65,9 @@ class Meshes : public testing::TestWithParam<bool> {
   Status send(std::uint32_t from, std::uint32_t to, std::string_view frame, Bytes payload = {}) {
     return meshes_[from]->send(to, text(frame), SharedSlice(std::move(payload)));
   }
-  // Until the condition holds or ten seconds have passed.
+  // Until the condition holds or a minute has passed: sanitizers are slow.
   bool turn_until(const std::function<bool()>& done) {
-    const auto deadline = clock_.now() + seconds(10);
+    const auto deadline = clock_.now() + seconds(60);
     while (!done()) {
       if (clock_.now() > deadline) return false;
       for (std::uint32_t i = 0; i < meshes_.size(); ++i) {
@@ -127,7 +127,7 @@ TEST_P(Meshes, EverybodyReachesEverybody) {
 
 TEST_P(Meshes, ManyLargeMessagesKeepTheirOrder) {
   open_all();
-  constexpr int kMessages = 40;
+  constexpr int kMessages = 16;
   for (int i = 0; i < kMessages; ++i) {
     ASSERT_TRUE(send(0, 1, std::to_string(i), filled(1u << 20, static_cast<std::uint8_t>(i))).ok());
   }
