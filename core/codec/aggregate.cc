@@ -134,6 +134,7 @@ class DecodingAggregator final : public Aggregator {
     if (committed && !residual_.empty()) keep_residual(sum_, decoded_, residual_);
     FloatVector().swap(sum_);
     FloatVector().swap(decoded_);
+    agents_ = 0;  // whatever comes late is refused
   }
 
   std::uint32_t contributors() const override { return contributors_; }

@@ -178,21 +178,13 @@ Status TcpMesh::watch(Connection& connection, std::uint32_t events) {
 // --- sending -----------------------------------------------------------------------------------
 
 Status TcpMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
-  if (to >= peers_.size() || to == options_.rank) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = "member to send to",
-                   .expected = fmt::format("another, below {}", peers_.size()),
-                   .got = fmt::format("{}", to)});
-  }
-  if (frame.empty() || frame.size() > options_.frame_bytes_max ||
-      payload.size() > options_.payload_bytes_max) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = "message to a peer",
-                   .expected = fmt::format("a frame of 1 to {} bytes, a payload of at most {}",
-                                           options_.frame_bytes_max, options_.payload_bytes_max),
-                   .got = fmt::format("{} and {}", frame.size(), payload.size()),
-                   .remedy = "plan smaller buckets"});
-  }
+  TRIBUTARY_TRY(check_mesh_send({.to = to,
+                                 .own_rank = options_.rank,
+                                 .members = peers_.size(),
+                                 .frame_bytes = frame.size(),
+                                 .payload_bytes = payload.size()},
+                                {.frame_bytes_max = options_.frame_bytes_max,
+                                 .payload_bytes_max = options_.payload_bytes_max}));
   Peer& peer = peers_[to];
   if (peer.lost) {
     return Status(
@@ -552,6 +544,16 @@ MeshCounters TcpMesh::counters() const {
 }
 
 }  // namespace
+
+Status check_mesh_send(const MeshSend& send, const LinkLimits& limits) {
+  if (send.to < send.members && send.to != send.own_rank) {
+    return check_caps(limits, send.frame_bytes, send.payload_bytes);
+  }
+  return Status(StatusCode::invalid_argument,
+                {.what = "member to send to",
+                 .expected = fmt::format("another, below {}", send.members),
+                 .got = fmt::format("{}", send.to)});
+}
 
 Result<std::unique_ptr<Mesh>> open_mesh(const MeshPort& port, const MeshOptions& options,
                                         const Clock& clock) {

@@ -29,6 +29,7 @@
 #include "core/base/status.h"
 #include "core/link/keys.h"
 #include "core/link/shared_slice.h"
+#include "core/link/transport.h"
 #include "schemas/limits.h"
 
 namespace tributary {
@@ -121,6 +122,16 @@ class Mesh {
   virtual std::size_t waiting_bytes() const = 0;
   virtual MeshCounters counters() const = 0;
 };
+
+// What send() says of a message that no queue can ever take, whatever it goes by.
+struct MeshSend {
+  std::uint32_t to = 0;
+  std::uint32_t own_rank = 0;
+  std::size_t members = 0;
+  std::size_t frame_bytes = 0;
+  std::size_t payload_bytes = 0;
+};
+Status check_mesh_send(const MeshSend& send, const LinkLimits& limits);
 
 // `port` and `clock` outlive it.
 Result<std::unique_ptr<Mesh>> open_mesh(const MeshPort& port, const MeshOptions& options,

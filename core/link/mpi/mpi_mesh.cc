@@ -138,21 +138,13 @@ class MpiMesh final : public Mesh {
 // --- sending -----------------------------------------------------------------------------------
 
 Status MpiMesh::check(std::uint32_t to, const Bytes& frame, const SharedSlice& payload) const {
-  if (to >= peers_.size() || to == session_.rank()) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = "member to send to",
-                   .expected = fmt::format("another, below {}", peers_.size()),
-                   .got = fmt::format("{}", to)});
-  }
-  if (frame.empty() || frame.size() > options_.frame_bytes_max ||
-      payload.size() > options_.payload_bytes_max) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = "message to a peer",
-                   .expected = fmt::format("a frame of 1 to {} bytes, a payload of at most {}",
-                                           options_.frame_bytes_max, options_.payload_bytes_max),
-                   .got = fmt::format("{} and {}", frame.size(), payload.size()),
-                   .remedy = "plan smaller buckets"});
-  }
+  TRIBUTARY_TRY(check_mesh_send({.to = to,
+                                 .own_rank = session_.rank(),
+                                 .members = peers_.size(),
+                                 .frame_bytes = frame.size(),
+                                 .payload_bytes = payload.size()},
+                                {.frame_bytes_max = options_.frame_bytes_max,
+                                 .payload_bytes_max = options_.payload_bytes_max}));
   const Peer& peer = peers_[to];
   if (peer.lost) {
     return Status(StatusCode::unavailable, {.what = fmt::format("member {}", to),
