@@ -62,6 +62,27 @@ struct Train {
   bool evaluate = false;
 };
 
+// Agent: connect to the members of an epoch, and let them connect. Replaces those before.
+struct OpenPeers {
+  struct Member {
+    Bytes public_key;  // empty: nothing is encrypted
+    std::string endpoint;
+  };
+  std::uint64_t session = 0;
+  std::uint32_t member = 0;  // which of them this agent is
+  std::vector<Member> members;
+};
+
+struct ClosePeers {};
+
+// To a member of the session that was opened last. Not lost unless the connection is, of which
+// PeerLost tells.
+struct SendToPeer {
+  std::uint32_t member = 0;
+  Bytes frame;
+  SharedSlice payload;
+};
+
 // Something happened that is to be counted, and logged: what is at warning or above at most once
 // per source and minute. Names are few and fixed ("frame_refused"), reasons too ("wrong_session"),
 // so that both can be labels; text is for people.
@@ -96,8 +117,9 @@ struct Finished {
   Status status;
 };
 
-using Action = std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train, Note,
-                            Reading, CommandDone, Finished>;
+using Action =
+    std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train, OpenPeers,
+                 ClosePeers, SendToPeer, Note, Reading, CommandDone, Finished>;
 using Actions = std::vector<Action>;
 
 }  // namespace tributary

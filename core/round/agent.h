@@ -24,6 +24,8 @@ struct AgentConfig {
   // Drawn at random when the process starts.
   std::uint64_t incarnation = 1;
   wire::CapabilitiesT capabilities;
+  // Where peers may try to reach it; none: it exchanges by the coordinator alone.
+  std::vector<std::string> endpoints = {};
 
   // Until Welcome says otherwise.
   std::uint32_t hello_timeout_ms = 500;  // to the first retry; doubles up to

@@ -110,6 +110,8 @@ class Agent::Impl {
   void on(const UpdatePart& event);
   void on(UpdateReady& event);
   void on(const UpdateFailed& event);
+  void on(const PeerFrameReceived& event);
+  void on(const PeerLost& event);
   void on(const RoundLoaded&) { not_for_us("round_loaded"); }
   void on(const SubmitJob&) { not_for_us("submit_job"); }
   void on(const ChangeJob&) { not_for_us("change_job"); }

@@ -30,6 +30,8 @@ class Coordinator::Impl {
   void on(const UpdatePart&) { not_for_us("update_part"); }
   void on(const UpdateReady&) { not_for_us("update_ready"); }
   void on(const UpdateFailed&) { not_for_us("update_failed"); }
+  void on(const PeerFrameReceived&) { not_for_us("peer_frame_received"); }
+  void on(const PeerLost&) { not_for_us("peer_lost"); }
   void on(const RoundLoaded& event) {
     for (const auto& run : runs_) run->loaded(event);
   }

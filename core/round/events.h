@@ -12,6 +12,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
+#include "core/link/shared_slice.h"
 #include "core/round/records.h"
 
 namespace tributary {
@@ -35,6 +36,8 @@ struct FrameReceived {
   // The agent id that the allow-list ties to the peer's key; empty: the transport does not know,
   // and an agent is who it says it is.
   std::string_view authenticated_as;
+  // That the transport has proven; empty: nothing is encrypted.
+  ByteSpan authenticated_key = {};
 };
 
 // Optional for the coordinator, which learns of a peer by its first frame. An agent begins its
@@ -96,6 +99,23 @@ struct UpdateFailed {
   Status status;
 };
 
+// Of the peers that OpenPeers named: a message of theirs, in the order in which they sent it. Who
+// has sent it is proven. The frame is borrowed for the call.
+struct PeerFrameReceived {
+  std::uint64_t session = 0;  // OpenPeers::session
+  std::uint32_t from = 0;     // the member
+  ByteSpan frame;
+  SharedSlice payload;
+};
+
+// The peer cannot be reached, or its connection has ended: nothing more of it comes in this
+// session.
+struct PeerLost {
+  std::uint64_t session = 0;
+  std::uint32_t member = 0;
+  Status why;
+};
+
 // --- coordinator -------------------------------------------------------------------------------
 
 // The answer to LoadRound. Nothing: the journal has no such round, it was never committed.
@@ -128,6 +148,7 @@ struct Shutdown {
 };
 
 using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored, UpdatePart,
-                           UpdateReady, UpdateFailed, RoundLoaded, SubmitJob, ChangeJob, Shutdown>;
+                           UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, RoundLoaded,
+                           SubmitJob, ChangeJob, Shutdown>;
 
 }  // namespace tributary

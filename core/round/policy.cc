@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t kPolicyVersion = 2;  // 1 had neither agents nor a fraction
+constexpr std::uint32_t kPolicyVersion = 3;  // 1 had neither agents nor a fraction, 2 no collective
 constexpr std::size_t kPolicyBytesMax = 2u << 20;
 constexpr std::uint32_t kCodecsMax = 256;
 constexpr std::uint32_t kAgentsMax = 16'384;
@@ -69,6 +69,12 @@ Status read_version_2(ByteReader& reader, RoundPolicy& policy) {
   return {};
 }
 
+Status read_version_3(ByteReader& reader, RoundPolicy& policy) {
+  TRIBUTARY_ASSIGN(const auto collective, reader.read<std::uint8_t>("collective"));
+  policy.collective = static_cast<wire::Collective>(collective);
+  return {};
+}
+
 Status write_policy(const RoundPolicy& policy, ByteWriter& writer) {
   TRIBUTARY_TRY(writer.write(kPolicyVersion));
   TRIBUTARY_TRY(write_text(writer, policy.codec));
@@ -78,7 +84,7 @@ Status write_policy(const RoundPolicy& policy, ByteWriter& writer) {
   TRIBUTARY_TRY(writer.write(policy.fraction));
   TRIBUTARY_TRY(writer.write(static_cast<std::uint32_t>(policy.agents.size())));
   for (const std::string& agent : policy.agents) TRIBUTARY_TRY(write_text(writer, agent));
-  return {};
+  return writer.write(static_cast<std::uint8_t>(policy.collective));
 }
 
 }  // namespace
@@ -100,6 +106,11 @@ Status check(const RoundPolicy& policy) {
   if (policy.agents.size() > kAgentsMax) {
     return wrong("agents", fmt::format("at most {}", kAgentsMax),
                  fmt::format("{}", policy.agents.size()));
+  }
+  if (policy.collective == wire::Collective::unspecified ||
+      policy.collective > wire::Collective::all_gather) {
+    return wrong("collective", "star, or one among peers up to all_gather",
+                 fmt::format("{}", static_cast<int>(policy.collective)));
   }
   if (policy.agents_min == 0) return wrong("agents_min", "at least 1", "0");
   if (policy.deadline_ms == 0) return wrong("deadline_ms", "a time", "0");
@@ -136,6 +147,7 @@ Result<RoundPolicy> decode_policy(ByteSpan bytes) {
     return {};
   }));
   if (version >= 2) TRIBUTARY_TRY(read_version_2(reader, policy));
+  if (version >= 3) TRIBUTARY_TRY(read_version_3(reader, policy));
   TRIBUTARY_TRY(reader.expect_end("policy"));
   TRIBUTARY_TRY(check(policy));
   return policy;

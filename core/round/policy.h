@@ -7,6 +7,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
+#include "schemas/frame_generated.h"
 
 namespace tributary {
 
@@ -16,6 +17,8 @@ struct RoundPolicy {
   // says.
   std::vector<std::string> codecs = {};
   std::uint64_t bucket_values_max = std::uint64_t{1} << 20;
+  // Where agents can reach one another; the star where they cannot.
+  wire::Collective collective = wire::Collective::star;
   double learning_rate = 1;
   std::uint32_t local_steps = 1;
 

@@ -15,6 +15,7 @@ TEST(Policy, ComesBackAsItWas) {
   policy.checkpoint_redo_models = 3.5;
   policy.agents = {"garage-01", "garage-02"};
   policy.fraction = 0.25;
+  policy.collective = wire::Collective::ring;
   const Result<RoundPolicy> back = decode_policy(encode(policy));
   ASSERT_TRUE(back.ok()) << back.status().text();
   EXPECT_EQ(*back, policy);
@@ -23,11 +24,23 @@ TEST(Policy, ComesBackAsItWas) {
 // As version 1 wrote it.
 TEST(Policy, OneWithoutAgentsAndFractionIsRead) {
   Bytes bytes = encode(RoundPolicy{});
-  bytes.resize(bytes.size() - sizeof(double) - sizeof(std::uint32_t));
+  bytes.resize(bytes.size() - sizeof(double) - sizeof(std::uint32_t) - 1);
   bytes[0] = 1;
   const Result<RoundPolicy> back = decode_policy(bytes);
   ASSERT_TRUE(back.ok()) << back.status().text();
   EXPECT_EQ(*back, RoundPolicy{});
+}
+
+// As version 2 wrote it.
+TEST(Policy, OneWithoutACollectiveIsRead) {
+  RoundPolicy policy;
+  policy.agents = {"garage-01"};
+  Bytes bytes = encode(policy);
+  bytes.resize(bytes.size() - 1);
+  bytes[0] = 2;
+  const Result<RoundPolicy> back = decode_policy(bytes);
+  ASSERT_TRUE(back.ok()) << back.status().text();
+  EXPECT_EQ(*back, policy);
 }
 
 TEST(Policy, CutShortOrWithMoreBehindIsRefused) {
@@ -53,6 +66,7 @@ TEST(Policy, NonsenseIsRefused) {
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.learning_rate = std::nan(""); }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.checkpoint_rounds = 0; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.fraction = 0; }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.collective = wire::Collective::in_network; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.fraction = std::nan(""); }));
 }
 
