@@ -185,6 +185,11 @@ Status check(const Plan& plan) {
     return check_exchange(exchange, plan.agents());
   }));
   TRIBUTARY_TRY(check_buckets(plan));
+  TRIBUTARY_TRY(
+      in_range("exchanges_per_round", plan.exchanges_per_round(), 1, kExchangesPerRoundMax));
+  TRIBUTARY_TRY(at_most("buckets of all exchanges",
+                        std::uint64_t{size_of(plan.buckets())} * plan.exchanges_per_round(),
+                        kBucketsMax));
   TRIBUTARY_TRY(check_groups(plan));
   return plan.reason() ? check_reason(*plan.reason()).at("reason") : Status();
 }

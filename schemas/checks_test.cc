@@ -281,6 +281,12 @@ const Wrong kPlan[] = {
     wrong<wire::PlanT>(
         "ResidualDropped", [](auto& m) { m.residual_scale = 0; }, "residual_scale"),
     wrong<wire::PlanT>(
+        "NoExchange", [](auto& m) { m.exchanges_per_round = 0; }, "exchanges_per_round"),
+    wrong<wire::PlanT>(
+        "TooManyExchanges",
+        [](auto& m) { m.exchanges_per_round = wire::kExchangesPerRoundMax + 1; },
+        "exchanges_per_round"),
+    wrong<wire::PlanT>(
         "NoStages", [](auto& m) { m.exchanges[0]->stages.clear(); }, "exchanges[0]: stages"),
     wrong<wire::PlanT>(
         "StrangerInTheRing",

@@ -66,6 +66,7 @@ inline constexpr FixedValue kFixedValues[] = {
     {".chunks", 2},
     {".contributor_set", 1},
     {".rounds_per_commit", 2},
+    {".exchanges_per_round", 2},
     {".sum_bits", 8},
     {".heartbeat_interval_ms", 100},
     {".heartbeat_timeout_ms", 300},

@@ -56,6 +56,7 @@ constexpr std::uint32_t kStagesMax = 8;
 constexpr std::uint32_t kSegmentsMax = 16u << 10;
 // Rounds in a commit batch, and rounds whose outcome an agent may not know yet.
 constexpr std::uint32_t kRoundsPerCommitMax = 64;
+constexpr std::uint32_t kExchangesPerRoundMax = 64;
 constexpr std::uint32_t kJobsMax = 64;
 // Whatever else comes in a list.
 constexpr std::uint32_t kListItemsMax = 4096;

@@ -54,6 +54,8 @@ struct LoadRound {
 struct Train {
   Token token = 0;
   RoundKey id;
+  // Counts the trainings of a job: the round, where each round has one.
+  std::uint64_t training = 0;
   std::uint64_t model_version = 0;
   SharedFloats model;
   std::uint32_t local_steps = 0;

@@ -336,6 +336,10 @@ std::uint64_t Agent::model_hash() const { return impl_->model_hash_; }
 SharedFloats Agent::model() const { return impl_->model_; }
 SharedFloats Agent::residual() const { return impl_->residual_.shared(); }
 std::uint64_t Agent::missing_of_update(std::uint64_t round) const {
+  const std::optional<Impl::Training>& training = impl_->training_;
+  if (training && training->exchange > 0 && training->plan->key().round == round) {
+    return impl_->job_->values();  // another update than the one that the residual has
+  }
   return impl_->residual_.missing(round);
 }
 double Agent::residual_unit() const { return impl_->residual_.stamp().learning_rate; }

@@ -74,6 +74,7 @@ class Agent::Impl {
   struct Training {
     Token token = 0;
     std::shared_ptr<const RoundPlan> plan;
+    std::uint32_t exchange = 0;
   };
   std::optional<Training> training_;
   // Of training_: waits until the residual is stored that it is to be added to.
@@ -178,6 +179,7 @@ class Agent::Impl {
   void send(AgentRound::LastPayloads&& payloads);
   void open_peers(const wire::Membership& membership);
   void close_peers();
+  std::uint32_t first_bucket() const;  // of the exchange that is under way
   bool exchanging() const;
   Result<std::unique_ptr<PeerRound>> make_exchange();
   void begin_exchange();
@@ -187,6 +189,9 @@ class Agent::Impl {
   void keep_piece(std::uint32_t from, ByteSpan frame, SharedSlice payload);
   void take_results(std::uint32_t bucket);
   void finish_exchange();
+  Result<std::vector<ContributionPart>> left_over_parts();
+  void prepare(std::vector<ContributionPart> parts);
+  Status go_ahead();
   void say_again_of_exchange();
   void withdraw(wire::AbortReason reason, const Status& status);
   void report();

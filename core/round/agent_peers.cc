@@ -2,9 +2,11 @@
 // coordinator of it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/checksum.h"
+#include "core/base/copy_on_write.h"
 #include "core/round/agent_impl.h"
 
 namespace tributary {
@@ -46,6 +48,10 @@ void Agent::Impl::close_peers() {
 
 // --- the exchange ------------------------------------------------------------------------------
 
+std::uint32_t Agent::Impl::first_bucket() const {
+  return round_->exchange * round_->plan().buckets_each();
+}
+
 bool Agent::Impl::exchanging() const { return round_ && round_->peers && !round_->withdrawn; }
 
 Result<std::unique_ptr<PeerRound>> Agent::Impl::make_exchange() {
@@ -56,13 +62,14 @@ Result<std::unique_ptr<PeerRound>> Agent::Impl::make_exchange() {
   }
   TRIBUTARY_ASSIGN(const Routes routes, Routes::make(plan.collective(), plan.agents()));
   PeerInputs inputs;
-  for (const PlannedBucket& bucket : plan.buckets()) {
+  for (const PlannedBucket& bucket : plan.buckets_of(round_->exchange)) {
     inputs.buckets.push_back({.codec = bucket.codec.get(),
                               .encoder = &encoders_.get(bucket, plan.key().epoch),
                               .input = input_of(bucket),
                               .round = plan.context(bucket, *round_->rank())});
   }
   inputs.held = {residual_.shared(), update_};
+  if (round_->ahead) inputs.held = {round_->ahead->input};
   return std::make_unique<PeerRound>(plan, routes, *round_->rank(), peers_.session(),
                                      std::move(inputs), peer_shelf_.of(plan), config_.execution);
 }
@@ -81,7 +88,7 @@ void Agent::Impl::begin_exchange() {
 void Agent::Impl::continue_exchange() {
   if (!exchanging() || round_->peers->all_begun()) return;
   PeerRound& peers = *round_->peers;
-  const std::uint32_t bucket = peers.begun();
+  const std::uint32_t bucket = first_bucket() + peers.begun();
   round_->work()[bucket].encoded = 1;
   PeerSends sends;
   const TimeNs began_at = config_.stopwatch ? config_.stopwatch() : 0;
@@ -95,8 +102,9 @@ void Agent::Impl::continue_exchange() {
 void Agent::Impl::pass_on(PeerSends& sends) {
   for (PeerSend& send : sends) {
     const PeerRound& peers = *round_->peers;
-    Result<Bytes> frame = piece_frame(
-        peers.id(), send.piece, peers.exchange().is_last_stage(send.piece), send.payload.view());
+    const bool last_stage = peers.exchange().is_last_stage(send.piece);
+    send.piece.bucket += first_bucket();
+    Result<Bytes> frame = piece_frame(peers.id(), send.piece, last_stage, send.payload.view());
     if (!frame.ok()) return withdraw(wire::AbortReason::collective_failed, frame.status());
     round_->bytes_up += send.payload.size();
     out_.emplace_back(SendToPeer{.member = round_->plan().member(send.to),
@@ -113,17 +121,21 @@ void Agent::Impl::on(const PeerFrameReceived& event) {
 void Agent::Impl::take_piece(std::uint32_t from, ByteSpan frame, SharedSlice payload) {
   if (!exchanging()) return keep_piece(from, frame, std::move(payload));
   const std::optional<std::uint32_t> rank = round_->plan().rank(from);
-  const Result<Piece> piece =
-      read_piece(round_->peers->id(), rank.value_or(0), frame, payload.view());
-  if (!piece.ok() && piece.status().code() == StatusCode::cancelled) return;
-  if (!piece.ok() && piece.status().code() == StatusCode::unavailable) {
-    return keep_piece(from, frame, std::move(payload));
-  }
+  Result<Piece> piece = read_piece(round_->peers->id(), rank.value_or(0), frame, payload.view());
+  const std::uint32_t end = first_bucket() + round_->plan().buckets_each();
+  const bool early = piece.ok() ? piece->bucket >= end && piece->bucket < round_->work().size()
+                                : piece.status().code() == StatusCode::unavailable;
+  const bool late =
+      piece.ok() ? piece->bucket < first_bucket() : piece.status().code() == StatusCode::cancelled;
+  if (late) return;
+  if (early) return keep_piece(from, frame, std::move(payload));
+  const std::uint32_t bucket = piece.ok() ? piece->bucket : 0;
   Status status = piece.ok() ? Status() : piece.status();
   if (status.ok() && !rank) status = unreachable("a piece", "one of a member without a part in it");
   PeerSends sends;
   const std::size_t bytes = payload.size();
   if (status.ok()) {
+    piece->bucket -= first_bucket();
     status = round_->peers->exchange().receive(*rank, *piece, std::move(payload), sends);
   }
   if (!status.ok()) {
@@ -132,7 +144,7 @@ void Agent::Impl::take_piece(std::uint32_t from, ByteSpan frame, SharedSlice pay
   }
   round_->bytes_down += bytes;
   pass_on(sends);
-  take_results(piece->bucket);
+  take_results(bucket);
 }
 
 // Of a round that is still to begin here, or of one that is over: that is told apart when the next
@@ -161,8 +173,9 @@ void Agent::Impl::on(const PeerLost& event) {
 // --- what it comes to --------------------------------------------------------------------------
 
 void Agent::Impl::take_results(std::uint32_t number) {
-  if (!exchanging() || !round_->peers->news(number)) return;
+  if (!exchanging()) return;
   const PlannedBucket& bucket = round_->plan().buckets()[number];
+  if (!round_->peers->news(bucket.place)) return;
   BucketWork& work = round_->work()[number];
   work.combined = round_->peers->combined(bucket);
   work.encoded = bucket.stages();
@@ -175,21 +188,10 @@ void Agent::Impl::take_results(std::uint32_t number) {
   if (round_->peers->over()) finish_exchange();
 }
 
-// The first phase of the commit: once what this agent would leave behind is stored, it says what
-// the exchange came to.
-void Agent::Impl::finish_exchange() {
-  const RoundKey id = round_->key();
-  ContributionRecord record{.id = id,
-                            .agent_index = *round_->member(),
-                            .residual = residual_.shared(),
-                            .residual_stamp = residual_.stamp(),
-                            .parts = {}};
-  Checksum checksum;
-  for (const PlannedBucket& bucket : round_->plan().buckets()) {
-    for (const SharedBytes& combined : round_->work()[bucket.index].combined) {
-      const std::uint64_t hash = hash64(*combined);
-      checksum.update({reinterpret_cast<const std::uint8_t*>(&hash), sizeof(hash)});
-    }
+// What is left of this exchange, by bucket, if it counts.
+Result<std::vector<ContributionPart>> Agent::Impl::left_over_parts() {
+  std::vector<ContributionPart> parts;
+  for (const PlannedBucket& bucket : round_->plan().buckets_of(round_->exchange)) {
     if (!bucket.keeps_residual()) continue;
     ContributionPart part{.bucket = bucket.index,
                           .first_value = bucket.first_value,
@@ -197,21 +199,83 @@ void Agent::Impl::finish_exchange() {
                           .if_committed = nullptr};
     if (bucket.keeps_error()) {
       auto left = std::make_shared<FloatVector>(bucket.values);
-      if (Status status = round_->peers->exchange().left_over(bucket.index, *left); !status.ok()) {
-        return withdraw(wire::AbortReason::collective_failed, status);
-      }
+      TRIBUTARY_TRY(round_->peers->exchange().left_over(bucket.place, *left));
       part.if_committed = std::move(left);
     }
-    record.parts.push_back(std::move(part));
+    parts.push_back(std::move(part));
   }
-  for (const ContributionPart& part : record.parts) residual_.open(id, *round_->member(), part);
+  return parts;
+}
+
+void Agent::Impl::finish_exchange() {
+  Result<std::vector<ContributionPart>> parts = left_over_parts();
+  Status status = parts.ok() ? Status() : parts.status();
+  round_->peers.reset();  // lets go of its inputs
+  if (status.ok() && round_->plan().exchanges() > 1) status = go_ahead();
+  if (!status.ok()) return withdraw(wire::AbortReason::collective_failed, status);
+  if (round_->exchange + 1 == round_->plan().exchanges()) return prepare(std::move(*parts));
+
+  auto input = std::make_shared<FloatVector>(job_->values(), 0.0f);
+  for (const ContributionPart& part : *parts) {
+    if (!part.if_committed) continue;
+    std::ranges::copy(*part.if_committed,
+                      input->begin() + static_cast<std::ptrdiff_t>(part.first_value));
+  }
+  round_->ahead->input = std::move(input);
+  ++round_->exchange;
+  train();
+}
+
+// Applies what the exchange came to, beside the model of the last commit, to which the agent goes
+// back if the round comes to nothing.
+Status Agent::Impl::go_ahead() {
+  const RoundPlan& plan = round_->plan();
+  if (!round_->ahead) {
+    round_->ahead = std::make_unique<AheadOfCommit>();
+    round_->ahead->model = model_;
+    TRIBUTARY_ASSIGN(round_->ahead->rule, make_model_rule(job_->wire()));
+    TRIBUTARY_TRY(round_->ahead->rule->restore(*rule_->save()));
+  }
+  AheadOfCommit& ahead = *round_->ahead;
+  const bool last = round_->exchange + 1 == plan.exchanges();
+  FloatVector& model = own(ahead.model);
+  ahead.rule->begin(plan.key().round);
+  for (const PlannedBucket& bucket : plan.buckets_of(round_->exchange)) {
+    const std::vector<ByteSpan> combined = round_->work()[bucket.index].spans(bucket.stages());
+    const CommittedBucket counted{.bucket = bucket.index,
+                                  .divisor = plan.divisor_of_all(),
+                                  .contributors = plan.agents(),
+                                  .combined = combined};
+    TRIBUTARY_TRY(decode_bucket(plan, counted, config_.execution, scratch_));
+    ahead.rule->apply(rule_step(plan, counted, scratch_), model);
+    if (!last) encoders_.get(bucket, plan.key().epoch).settle(combined, true);
+  }
+  return {};
+}
+
+// The first phase of the commit: once what this agent would leave behind is stored, it says what
+// the exchanges came to.
+void Agent::Impl::prepare(std::vector<ContributionPart> parts) {
+  const RoundKey id = round_->key();
+  Checksum checksum;
+  for (const BucketWork& work : round_->work()) {
+    for (const SharedBytes& combined : work.combined) {
+      const std::uint64_t hash = hash64(*combined);
+      checksum.update({reinterpret_cast<const std::uint8_t*>(&hash), sizeof(hash)});
+    }
+  }
   round_->results_hash = std::max<std::uint64_t>(checksum.finish64(), 1);
-  round_->peers.reset();
-  store_.push(std::move(record), [this, id] {
-    if (!round_ || round_->key() != id) return;
-    round_->prepared = true;
-    report();
-  });
+  for (const ContributionPart& part : parts) residual_.open(id, *round_->member(), part);
+  store_.push(ContributionRecord{.id = id,
+                                 .agent_index = *round_->member(),
+                                 .residual = residual_.shared(),
+                                 .residual_stamp = residual_.stamp(),
+                                 .parts = std::move(parts)},
+              [this, id] {
+                if (!round_ || round_->key() != id) return;
+                round_->prepared = true;
+                report();
+              });
 }
 
 // The others wait for what it has to say, and a session that has ended may have taken it along.

@@ -137,7 +137,9 @@ Bitmap Agent::Impl::contributed(const wire::RoundOutcomeT& outcome) const {
 // Those who only follow remember the same as those who took part.
 void Agent::Impl::settle_encoders(const wire::RoundOutcomeT& outcome, const Bitmap& counted) {
   std::vector<ByteSpan> none;
-  for (const PlannedBucket& bucket : round_->plan().buckets()) {
+  // What came of exchanges before the last it knew when it went on.
+  const std::uint32_t first = first_bucket();
+  for (const PlannedBucket& bucket : std::span(round_->plan().buckets()).subspan(first)) {
     const bool committed = std::ranges::any_of(
         outcome.outcomes, [&](const auto& one) { return one->bucket == bucket.index; });
     const BucketWork& work = round_->work()[bucket.index];
@@ -162,7 +164,10 @@ Status Agent::Impl::apply_outcome(const wire::RoundOutcomeT& outcome, FloatVecto
 
 void Agent::Impl::apply_commit(const wire::RoundOutcomeT& outcome) {
   Status status;
-  if (commit_->previous_hash == model_hash_) {
+  if (commit_->previous_hash == model_hash_ && round_->prepared && round_->ahead) {
+    model_ = round_->ahead->model;  // it is there already
+    rule_ = std::move(round_->ahead->rule);
+  } else if (commit_->previous_hash == model_hash_) {
     status = apply_outcome(outcome, own(model_));
   } else {
     status =

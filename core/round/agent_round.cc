@@ -7,7 +7,7 @@
 namespace tributary {
 
 Encoder& EncoderShelf::get(const PlannedBucket& bucket, std::uint32_t epoch) {
-  Kept& kept = encoders_[bucket.index];
+  Kept& kept = encoders_[bucket.place];
   const bool same = kept.encoder && kept.codec->spec() == bucket.codec->spec() &&
                     kept.first_value == bucket.first_value && kept.values == bucket.values &&
                     (kept.epoch == epoch || !bucket.codec->conserves());
@@ -22,7 +22,7 @@ Encoder& EncoderShelf::get(const PlannedBucket& bucket, std::uint32_t epoch) {
 }
 
 Encoder* EncoderShelf::find(const PlannedBucket& bucket) {
-  const auto found = encoders_.find(bucket.index);
+  const auto found = encoders_.find(bucket.place);
   if (found == encoders_.end() || found->second.codec->spec() != bucket.codec->spec() ||
       found->second.values != bucket.values) {
     return nullptr;

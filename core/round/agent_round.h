@@ -52,6 +52,13 @@ struct BucketWork {
   }
 };
 
+// Where a round has several exchanges: how far this agent has gone ahead of the last commit.
+struct AheadOfCommit {
+  std::shared_ptr<FloatVector> model;
+  std::unique_ptr<ModelRule> rule;
+  std::shared_ptr<FloatVector> input;  // what was left over, and then with the next update in it
+};
+
 class AgentRound {
  public:
   AgentRound(std::shared_ptr<const RoundPlan> plan, std::optional<std::uint32_t> member)
@@ -93,7 +100,9 @@ class AgentRound {
   LastPayloads storing;                   // are sent when that is done
   std::unique_ptr<PeerRound> peers;       // while it is under way
   std::uint64_t results_hash = 0;         // of what it came to
-  bool prepared = false;                  // and what is left behind is stored
+  std::uint32_t exchange = 0;             // of the round's
+  std::unique_ptr<AheadOfCommit> ahead;
+  bool prepared = false;  // and what is left behind is stored
   TimeNs ask_at_ns = kNever;
   TimeNs ask_wait_ns = 0;
 

@@ -85,6 +85,7 @@ void Agent::Impl::close_round() {
     if (Encoder* encoder = encoders_.find(bucket)) encoder->settle({}, false);
   }
   if (round_->plan().by_peers()) peer_shelf_.clear();  // it remembers what came to nothing
+  if (round_->plan().exchanges() > 1) encoders_.clear();
   round_.reset();
 }
 
@@ -101,6 +102,9 @@ void Agent::Impl::receive_abort(const wire::Abort& abort) {
 // --- contributing ------------------------------------------------------------------------------
 
 std::span<const float> Agent::Impl::input_of(const PlannedBucket& bucket) {
+  if (bucket.exchange > 0) {
+    return std::span<const float>(*round_->ahead->input).subspan(bucket.first_value, bucket.values);
+  }
   if (bucket.keeps_residual()) return residual_.run(bucket.first_value, bucket.values);
   return std::span<const float>(*update_).subspan(bucket.first_value, bucket.values);
 }

@@ -24,15 +24,18 @@ void Agent::Impl::start_work() {
 
 void Agent::Impl::train() {
   const wire::PlanT& plan = round_->plan().wire();
-  training_ = Training{.token = ++last_token_, .plan = round_->shared_plan()};
-  out_.emplace_back(Train{.token = training_->token,
-                          .id = round_->key(),
-                          .model_version = version_,
-                          .model = model_,
-                          .local_steps = plan.local_steps,
-                          .learning_rate = plan.learning_rate,
-                          .seed = plan.seed,
-                          .evaluate = plan.evaluate});
+  const std::uint32_t exchange = round_->exchange;
+  training_ = Training{.token = ++last_token_, .plan = round_->shared_plan(), .exchange = exchange};
+  out_.emplace_back(
+      Train{.token = training_->token,
+            .id = round_->key(),
+            .training = (round_->key().round - 1) * round_->plan().exchanges() + exchange + 1,
+            .model_version = version_,
+            .model = exchange > 0 ? round_->ahead->model : model_,
+            .local_steps = plan.local_steps,
+            .learning_rate = plan.learning_rate,
+            .seed = plan.seed,
+            .evaluate = plan.evaluate && exchange == 0});
 }
 
 void Agent::Impl::on(const UpdateFailed& event) {
@@ -48,7 +51,7 @@ void Agent::Impl::on(const UpdateFailed& event) {
 // A part is worth only what sending it earlier brings: where it does not fit, the whole update
 // comes all the same.
 void Agent::Impl::on(const UpdatePart& event) {
-  if (!training_ || training_->token != event.token) return;
+  if (!training_ || training_->token != event.token || training_->exchange > 0) return;
   const RoundPlan& plan = *training_->plan;
   const std::uint64_t round = plan.key().round;
   if (!round_ || !round_->rank() || round_->withdrawn || round_->key().round != round) return;
@@ -94,7 +97,8 @@ void Agent::Impl::take_waiting_update() {
 void Agent::Impl::trained(UpdateReady& event) {
   const Training training = *std::exchange(training_, std::nullopt);
   const RoundKey id = training.plan->key();
-  const bool in_time = round_ && round_->rank() && round_->key().round == id.round;
+  const bool in_time = round_ && round_->rank() && round_->key().round == id.round &&
+                       (training.exchange == 0 || round_->key() == id);
   Status status;
   if (!event.update || event.update->size() != job_->values()) {
     status = Status(StatusCode::mismatch, {.what = "update of the trainer",
@@ -110,6 +114,7 @@ void Agent::Impl::trained(UpdateReady& event) {
     return start_work();
   }
   take_update(training, event);
+  if (in_time && training.exchange > 0 && !round_->withdrawn) return begin_exchange();
   if (in_time && !round_->withdrawn) {
     round_->working = true;
     return encode_all();
@@ -124,7 +129,14 @@ void Agent::Impl::take_update(const Training& training, UpdateReady& event) {
   const auto weight = static_cast<float>(training.plan->wire().weight);
   const double update_norm = norm_of(*event.update);
   const std::uint64_t missing = residual_.missing(training.plan->key().round);
-  if (!training.plan->conserves()) {
+  if (training.exchange > 0) {
+    // Nothing of it came before; and it goes on from what the exchange before has left over.
+    if (round_ && round_->key() == training.plan->key() && round_->ahead) {
+      std::size_t i = 0;
+      for (float& value : own(round_->ahead->input)) value += weight * (*event.update)[i++];
+    }
+    residual_.add(0, *event.update, weight);
+  } else if (!training.plan->conserves()) {
     FloatVector& update = own(event.update);
     std::fill(update.begin() + static_cast<std::ptrdiff_t>(missing), update.end(), 0.0f);
     take_beside_residual(*training.plan, update, weight);
@@ -148,7 +160,7 @@ void Agent::Impl::take_update(const Training& training, UpdateReady& event) {
 void Agent::Impl::take_beside_residual(const RoundPlan& plan, std::span<const float> update,
                                        float weight) {
   std::uint64_t at = 0;
-  for (const PlannedBucket& bucket : plan.buckets()) {
+  for (const PlannedBucket& bucket : plan.buckets_of(0)) {
     if (bucket.keeps_residual()) continue;
     residual_.add(at, update.subspan(at, bucket.first_value - at), weight);
     at = bucket.first_value + bucket.values;

@@ -74,7 +74,7 @@ bool JobRun::membership_changed() const {
   for (const EpochMember& member : members_) {
     if (!desk_.roster.all().contains(member.session)) return true;
   }
-  if (peers_.broken && version_ + 1 >= peers_.from_round) return true;
+  if (peers_.renew || (peers_.broken && version_ + 1 >= peers_.from_round)) return true;
   const std::uint64_t most = most_examples();
   for (const EpochMember& member : members_) {
     if (member.weight != weight_of(member.agent_id, most)) return true;
@@ -243,6 +243,7 @@ Status JobRun::start_round(const Bitmap& participants) {
       .payloads_in_flight_max = called() ? 0 : window(),
       .aggregate_parts_max = many() ? kAggregatePartsAsked : 0,
       .collective = collective,
+      .exchanges_per_round = exchanges_for(collective, reason),
       .deadline_ms = deadline_ms,
       .trigger = attempt_ > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged,
       .reason = std::move(reason)};

@@ -81,6 +81,7 @@ class JobRun {
   struct PeerState {
     std::uint64_t session = 0;  // of the epoch; 0: they cannot reach one another
     std::string why_not;
+    bool renew = false;   // members may remember different things: an epoch has to begin
     bool broken = false;  // an exchange failed: connections are to be made anew
     std::uint64_t failed_round = 0;
     std::uint64_t from_round = 0;  // until then rounds go by the star
@@ -121,6 +122,7 @@ class JobRun {
   // by peers
   void open_peers();
   wire::Collective collective_for(const Bitmap& participants, std::string& reason) const;
+  std::uint32_t exchanges_for(wire::Collective collective, std::string& reason);
   std::uint32_t attempt_deadline_ms(wire::Collective collective) const;
   void close_if_agreed();
   void peers_failed();

@@ -18,8 +18,10 @@ double JobRun::divisor_of_bucket(const BucketAggregation& bucket) const {
 std::vector<BucketAggregation*> JobRun::apply_buckets(FloatVector& model) {
   std::vector<BucketAggregation*> applied;
   const SharedBytes before = rule_->save();
-  rule_->begin(round_->key().round);
+  RuleSteps steps(round_->plan(), *rule_);
+  bool all = true;
   for (const auto& bucket : round_->buckets()) {
+    steps.at(bucket->bucket());
     if (!bucket->finished()) continue;
     const CommittedBucket committed = bucket->committed(divisor_of_bucket(*bucket));
     if (Status status = decode_bucket(round_->plan(), committed, desk_.config.execution, scratch_);
@@ -28,11 +30,14 @@ std::vector<BucketAggregation*> JobRun::apply_buckets(FloatVector& model) {
                  round_->key());
       bucket->settle(false);
       bucket->drop();
+      all = false;
       continue;
     }
     rule_->apply(rule_step(round_->plan(), committed, scratch_), model);
     applied.push_back(bucket.get());
   }
+  // What was trained later began from what is lacking now.
+  if (!all && round_->plan().exchanges() > 1) applied.clear();
   if (applied.empty()) ignore_error(rule_->restore(*before));  // it was saved a moment ago
   return applied;
 }

@@ -21,7 +21,7 @@ constexpr std::uint32_t kPauseRoundsMax = 64;
 // When an epoch begins.
 void JobRun::open_peers() {
   peers_.session = 0;
-  peers_.broken = false;
+  peers_.broken = peers_.renew = false;
   peers_.why_not.clear();
   if (record_.policy.collective == wire::Collective::star) return;
   const auto hidden = std::ranges::find(members_, std::string(), &EpochMember::endpoint);
@@ -50,6 +50,21 @@ wire::Collective JobRun::collective_for(const Bitmap& participants, std::string&
     return wanted;
   }
   return wire::Collective::star;
+}
+
+// What a batch that comes to nothing had in it is in the residuals, and so codecs must have them.
+std::uint32_t JobRun::exchanges_for(wire::Collective collective, std::string& reason) {
+  const RoundPolicy& policy = record_.policy;
+  if (collective == wire::Collective::star) return 1;
+  std::vector<std::string> specs = policy.codecs;
+  if (specs.empty()) specs.push_back(policy.codec);
+  for (const std::string& spec : specs) {
+    const Result<std::shared_ptr<const Codec>> codec = desk_.shelf.get(spec);
+    if (policy.exchanges_per_round == 1 || !codec.ok() || (*codec)->conserves()) continue;
+    reason = fmt::format("one exchange a round: {} keeps no residual", spec);
+    return 1;
+  }
+  return policy.exchanges_per_round;
 }
 
 // Half of a round's time is for the peers, and half for the star that may have to stand in.
@@ -108,6 +123,7 @@ void JobRun::peers_failed() {
   peers_.failed_round = round_->key().round;
   peers_.from_round = peers_.failed_round + peers_.pause;
   peers_.broken = true;
+  peers_.renew = round_->plan().exchanges() > 1;
   excluded_ = Bitmap();
   resume_at_ns_ = desk_.now;
 }

@@ -72,6 +72,7 @@ inline Options mixed_peer_options(std::uint64_t seed) {
   if (seed % 6 == 4) options.policy.codec = "gcomp";
   options.policy.collective = kCollectives[seed / 2 % std::size(kCollectives)];
   options.policy.deadline_ms = 800;
+  options.policy.exchanges_per_round = seed % 3 == 0 ? 3 : 1;
   options.peers = true;
   return options;
 }

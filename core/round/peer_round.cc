@@ -38,10 +38,10 @@ bool PeerRound::news(std::uint32_t bucket) {
 
 std::vector<SharedBytes> PeerRound::combined(const PlannedBucket& bucket) const {
   std::vector<SharedBytes> kept;
-  for (const ByteSpan stage : exchange_.combined(bucket.index)) {
+  for (const ByteSpan stage : exchange_.combined(bucket.place)) {
     kept.push_back(std::make_shared<const Bytes>(stage.begin(), stage.end()));
   }
-  const std::vector<SharedSlice> results = exchange_.results(bucket.index);
+  const std::vector<SharedSlice> results = exchange_.results(bucket.place);
   std::vector<ByteSpan> spans;
   for (const SharedSlice& result : results) spans.push_back(result.view());
   kept.push_back(std::make_shared<const Bytes>(

@@ -212,6 +212,73 @@ TEST(Peers, WhoComesLaterIsGivenWhatTheyCameTo) {
   }
 }
 
+class SeveralExchanges : public testing::TestWithParam<PeerCase> {};
+
+TEST_P(SeveralExchanges, AreCommittedTogether) {
+  Options options = options_for(GetParam(), 4);
+  options.policy.exchanges_per_round = 4;
+  options.policy.agents_min = 4;
+  options.in_parts = true;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(GetParam().tolerance);
+  EXPECT_EQ(federation.noted("frame_refused"), 0);
+  EXPECT_EQ(federation.noted("round_aborted"), 0);
+  EXPECT_EQ(collectives_of(federation).count(GetParam().collective), 5u);
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(federation.updates_taken(i), 20u);
+}
+
+TEST_P(SeveralExchanges, ThatBreakInTheMiddleLoseNothing) {
+  for (std::uint32_t moment = 0; moment < 20; ++moment) {
+    Options options = options_for(GetParam(), 4);
+    options.policy.exchanges_per_round = 4;
+    options.policy.agents_min = 3;
+    Federation federation(options);
+    const TimeNs when = (20 + 7 * moment) * kNsPerMs;
+    if (moment % 3 == 0) {
+      federation.at(when, [&] { federation.crash_agent(1); });
+      federation.at(when + 300 * kNsPerMs, [&] { federation.start_agent(1); });
+    } else {
+      federation.at(when, [&] { federation.peers.cut(1, 2); });
+    }
+    ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+    federation.expect_identical();
+    federation.expect_conserved(GetParam().tolerance);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, SeveralExchanges,
+                         testing::Values(PeerCase{.codec = "fp32"},
+                                         PeerCase{.codec = "thc", .tolerance = 1e-4},
+                                         PeerCase{.codec = "threelc", .tolerance = 1e-4},
+                                         PeerCase{.codec = "gcomp", .tolerance = 1e-4},
+                                         PeerCase{.codec = "topk:cr=0.1",
+                                                  .collective = wire::Collective::all_gather,
+                                                  .tolerance = 1e-4},
+                                         PeerCase{.codec = "star_topk:cr=0.1",
+                                                  .collective = wire::Collective::tree,
+                                                  .tolerance = 1e-4},
+                                         PeerCase{.codec = "powersgd",
+                                                  .collective = wire::Collective::halving_doubling,
+                                                  .tolerance = 1e-4}),
+                         [](const auto& one) {
+                           return one.param.codec.substr(0, one.param.codec.find(':'));
+                         });
+
+// A codec without a residual would lose what a batch that comes to nothing had in it.
+TEST(Peers, CodecsWithoutAResidualHaveOneExchangeARound) {
+  Options options = options_for({.codec = "dgc:cr=0.1"}, 3);
+  options.policy.exchanges_per_round = 4;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  const Result<const wire::Frame*> frame =
+      open_frame(*federation.journal().commits().back().round.plan);
+  EXPECT_EQ((*frame)->message_as_Plan()->exchanges_per_round(), 1u);
+  EXPECT_EQ((*frame)->message_as_Plan()->reason()->sentence()->str(),
+            "one exchange a round: dgc:cr=0.1 keeps no residual");
+}
+
 TEST(Peers, EverythingAtOnceAndAllIsWellInTheEnd) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

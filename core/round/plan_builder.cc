@@ -130,6 +130,7 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
     TRIBUTARY_ASSIGN(auto exchange, exchange_by(spec, request, shelf));
     plan.exchanges.push_back(std::move(exchange));
   }
+  plan.exchanges_per_round = request.exchanges_per_round;
   TRIBUTARY_TRY(add_buckets(job, policy, request, shelf, plan));
   plan.reason = std::make_unique<wire::ReasonT>();
   plan.reason->trigger = request.trigger;

@@ -18,6 +18,7 @@ struct PlanRequest {
   std::uint32_t payloads_in_flight_max = 1;
   std::uint32_t aggregate_parts_max = 0;
   wire::Collective collective = wire::Collective::star;
+  std::uint32_t exchanges_per_round = 1;
   std::uint32_t deadline_ms = 0;
   wire::Trigger trigger = wire::Trigger::unchanged;
   std::string reason = "as the job's policy says";

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "schemas/limits.h"
+
 namespace tributary {
 namespace {
 
@@ -72,6 +74,7 @@ Status read_version_2(ByteReader& reader, RoundPolicy& policy) {
 Status read_version_3(ByteReader& reader, RoundPolicy& policy) {
   TRIBUTARY_ASSIGN(const auto collective, reader.read<std::uint8_t>("collective"));
   policy.collective = static_cast<wire::Collective>(collective);
+  TRIBUTARY_ASSIGN(policy.exchanges_per_round, reader.read<std::uint32_t>("exchanges per round"));
   return {};
 }
 
@@ -84,7 +87,8 @@ Status write_policy(const RoundPolicy& policy, ByteWriter& writer) {
   TRIBUTARY_TRY(writer.write(policy.fraction));
   TRIBUTARY_TRY(writer.write(static_cast<std::uint32_t>(policy.agents.size())));
   for (const std::string& agent : policy.agents) TRIBUTARY_TRY(write_text(writer, agent));
-  return writer.write(static_cast<std::uint8_t>(policy.collective));
+  TRIBUTARY_TRY(writer.write(static_cast<std::uint8_t>(policy.collective)));
+  return writer.write(policy.exchanges_per_round);
 }
 
 }  // namespace
@@ -111,6 +115,10 @@ Status check(const RoundPolicy& policy) {
       policy.collective > wire::Collective::all_gather) {
     return wrong("collective", "star, or one among peers up to all_gather",
                  fmt::format("{}", static_cast<int>(policy.collective)));
+  }
+  if (policy.exchanges_per_round == 0 || policy.exchanges_per_round > wire::kExchangesPerRoundMax) {
+    return wrong("exchanges_per_round", fmt::format("from 1 to {}", wire::kExchangesPerRoundMax),
+                 fmt::format("{}", policy.exchanges_per_round));
   }
   if (policy.agents_min == 0) return wrong("agents_min", "at least 1", "0");
   if (policy.deadline_ms == 0) return wrong("deadline_ms", "a time", "0");

@@ -19,6 +19,9 @@ struct RoundPolicy {
   std::uint64_t bucket_values_max = std::uint64_t{1} << 20;
   // Where agents can reach one another; the star where they cannot.
   wire::Collective collective = wire::Collective::star;
+  // Among peers: trainings and exchanges, one after the other, that are committed together. For
+  // members that are near one another and far from the coordinator.
+  std::uint32_t exchanges_per_round = 1;
   double learning_rate = 1;
   std::uint32_t local_steps = 1;
 

@@ -16,6 +16,7 @@ TEST(Policy, ComesBackAsItWas) {
   policy.agents = {"garage-01", "garage-02"};
   policy.fraction = 0.25;
   policy.collective = wire::Collective::ring;
+  policy.exchanges_per_round = 8;
   const Result<RoundPolicy> back = decode_policy(encode(policy));
   ASSERT_TRUE(back.ok()) << back.status().text();
   EXPECT_EQ(*back, policy);
@@ -24,7 +25,7 @@ TEST(Policy, ComesBackAsItWas) {
 // As version 1 wrote it.
 TEST(Policy, OneWithoutAgentsAndFractionIsRead) {
   Bytes bytes = encode(RoundPolicy{});
-  bytes.resize(bytes.size() - sizeof(double) - sizeof(std::uint32_t) - 1);
+  bytes.resize(bytes.size() - sizeof(double) - sizeof(std::uint32_t) - 5);
   bytes[0] = 1;
   const Result<RoundPolicy> back = decode_policy(bytes);
   ASSERT_TRUE(back.ok()) << back.status().text();
@@ -36,7 +37,7 @@ TEST(Policy, OneWithoutACollectiveIsRead) {
   RoundPolicy policy;
   policy.agents = {"garage-01"};
   Bytes bytes = encode(policy);
-  bytes.resize(bytes.size() - 1);
+  bytes.resize(bytes.size() - 5);
   bytes[0] = 2;
   const Result<RoundPolicy> back = decode_policy(bytes);
   ASSERT_TRUE(back.ok()) << back.status().text();
@@ -67,6 +68,7 @@ TEST(Policy, NonsenseIsRefused) {
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.checkpoint_rounds = 0; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.fraction = 0; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.collective = wire::Collective::in_network; }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.exchanges_per_round = 0; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.fraction = std::nan(""); }));
 }
 

@@ -100,8 +100,13 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
   if (made->agents_ == 0) return disagree("participants of a plan", "at least one", "none");
   if (plan.rounds != 1) return disagree("rounds of a plan", "1", fmt::format("{}", plan.rounds));
   if (!plan.exchanges.empty()) made->collective_ = plan.exchanges[0]->collective;
-  for (std::uint32_t i = 0; i < plan.buckets.size(); ++i) {
-    const wire::BucketT& bucket = *plan.buckets[i];
+  if (plan.exchanges_per_round > 1 && !made->by_peers()) {
+    return disagree("exchanges of a round by the star", "1",
+                    fmt::format("{}", plan.exchanges_per_round));
+  }
+  const auto each = static_cast<std::uint32_t>(plan.buckets.size());
+  for (std::uint32_t i = 0; i < each * plan.exchanges_per_round; ++i) {
+    const wire::BucketT& bucket = *plan.buckets[i % each];
     const wire::ExchangeT& exchange = *plan.exchanges[bucket.exchange];
     if (bucket.first_value + bucket.values > job.values()) {
       return disagree(fmt::format("end of bucket {}", i), fmt::format("at most {}", job.values()),
@@ -115,6 +120,8 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
     }
     const bool side_by_side = stays_side_by_side(exchange.collective, *codec);
     made->buckets_.push_back({.index = i,
+                              .exchange = i / each,
+                              .place = i % each,
                               .first_value = bucket.first_value,
                               .values = bucket.values,
                               .codec = std::move(codec),
@@ -136,6 +143,17 @@ std::uint32_t RoundPlan::member(std::uint32_t rank) const {
     if (participants_.test(member) && before++ == rank) break;
   }
   return member;
+}
+
+double RoundPlan::divisor_of_all() const {
+  switch (wire_.divisor) {
+    case wire::DivisorRule::contributors:
+      return agents_;
+    case wire::DivisorRule::contributor_weights:
+      return wire_.weight_sum;
+    default:
+      return 1;
+  }
 }
 
 bool RoundPlan::conserves() const {
@@ -195,11 +213,13 @@ RuleStep rule_step(const RoundPlan& plan, const CommittedBucket& committed,
 Status apply_round(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,
                    const Execution& execution, ModelRule& rule, FloatVector& sum,
                    std::span<float> model) {
-  rule.begin(plan.key().round);
+  RuleSteps steps(plan, rule);
   for (const CommittedBucket& committed : buckets) {
+    steps.at(plan.buckets()[committed.bucket]);
     TRIBUTARY_TRY(decode_bucket(plan, committed, execution, sum));
     rule.apply(rule_step(plan, committed, sum), model);
   }
+  steps.finish();
   return {};
 }
 

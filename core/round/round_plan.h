@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,9 @@ class CodecShelf {
 };
 
 struct PlannedBucket {
-  std::uint32_t index = 0;
+  std::uint32_t index = 0;     // among those of all exchanges
+  std::uint32_t exchange = 0;  // of the round, in which it is
+  std::uint32_t place = 0;     // among those of its exchange
   std::uint64_t first_value = 0;
   std::uint32_t values = 0;
   std::shared_ptr<const Codec> codec;
@@ -54,7 +57,16 @@ class RoundPlan {
 
   const RoundKey& key() const { return key_; }
   const wire::PlanT& wire() const { return wire_; }
+  // Of all exchanges, one after the other.
   const std::vector<PlannedBucket>& buckets() const { return buckets_; }
+  // How often the whole model is exchanged in the round, and the buckets of one of these times.
+  std::uint32_t exchanges() const { return wire_.exchanges_per_round; }
+  std::uint32_t buckets_each() const {
+    return static_cast<std::uint32_t>(buckets_.size()) / exchanges();
+  }
+  std::span<const PlannedBucket> buckets_of(std::uint32_t exchange) const {
+    return std::span(buckets_).subspan(std::size_t{exchange} * buckets_each(), buckets_each());
+  }
   const Bitmap& participants() const { return participants_; }
   std::uint32_t agents() const { return agents_; }  // participants: agents in a codec's sense
   std::uint32_t members() const { return wire_.agents; }
@@ -62,6 +74,8 @@ class RoundPlan {
   std::optional<std::uint32_t> rank(std::uint32_t member) const;
   std::uint32_t member(std::uint32_t rank) const;
   wire::Collective collective() const { return collective_; }
+  // Of a result that all participants are in.
+  double divisor_of_all() const;
   // The participants exchange among themselves: all of them are in the result, or there is none.
   bool by_peers() const { return collective_ != wire::Collective::star; }
   // By peers: who gives the bucket's result to the coordinator. They all have it; they take turns.
@@ -95,6 +109,22 @@ Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
                      const Execution& execution, FloatVector& sum);
 RuleStep rule_step(const RoundPlan& plan, const CommittedBucket& committed,
                    std::span<const float> sum);
+
+// Tells the rule when an exchange of the round begins. Buckets come in the order of their numbers.
+class RuleSteps {
+ public:
+  RuleSteps(const RoundPlan& plan, ModelRule& rule) : plan_(plan), rule_(rule) {}
+  void at(const PlannedBucket& bucket) { up_to(bucket.exchange + 1); }
+  void finish() { up_to(plan_.exchanges()); }
+
+ private:
+  void up_to(std::uint32_t exchanges) {
+    for (; begun_ < exchanges; ++begun_) rule_.begin(plan_.key().round);
+  }
+  const RoundPlan& plan_;
+  ModelRule& rule_;
+  std::uint32_t begun_ = 0;
+};
 
 // The model after the round: the one way, for the coordinator, for every replica, and for redo.
 // `sum` is scratch.
