@@ -54,9 +54,10 @@ class MeshPort {
   std::string endpoint_;
 };
 
-// Whether others can be told to connect there: not to every address that a machine has (0.0.0.0 or
-// [::]), and to a port, unless that is still to be picked.
-Status check_told(const std::string& endpoint, bool port_is_picked);
+// What an endpoint has to be for it: to listen at may be every address of a machine (0.0.0.0, [::])
+// and a port that is still to be picked; others can be told neither.
+enum class MeshAddressUse : std::uint8_t { listen, listen_and_tell, tell };
+Status check_mesh_address(const std::string& endpoint, MeshAddressUse use);
 
 struct MeshMember {
   std::string endpoint;

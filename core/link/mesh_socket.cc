@@ -77,21 +77,21 @@ std::string text_of(const Address& address) {
   return fmt::format("tcp://{}{}{}:{}", v6 ? "[" : "", host.data(), v6 ? "]" : "", port.data());
 }
 
-Status check_told(const std::string& endpoint, bool port_is_picked) {
+Status check_mesh_address(const std::string& endpoint, MeshAddressUse use) {
   TRIBUTARY_ASSIGN(const Address address, parse_address(endpoint));
-  if (is_any_address(address)) {
+  const auto useless = [&](std::string expected, std::string remedy) {
     return Status(StatusCode::invalid_argument,
                   {.what = "a peer's address, for others to connect to",
-                   .expected = "one address of this machine",
+                   .expected = std::move(expected),
                    .got = endpoint,
-                   .remedy = "name this machine's address on the LAN, as tcp://192.0.2.7:4650"});
+                   .remedy = std::move(remedy)});
+  };
+  if (use != MeshAddressUse::listen && is_any_address(address)) {
+    return useless("one address of a machine",
+                   "name this machine's address on the LAN, as tcp://192.0.2.7:4650");
   }
-  if (!port_is_picked && text_of(address).ends_with(":0")) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = "a peer's address, for others to connect to",
-                   .expected = "a port",
-                   .got = endpoint,
-                   .remedy = "name the port that leads here"});
+  if (use == MeshAddressUse::tell && text_of(address).ends_with(":0")) {
+    return useless("a port", "name the one that leads to this machine");
   }
   return {};
 }

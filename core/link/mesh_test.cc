@@ -297,14 +297,19 @@ INSTANTIATE_TEST_SUITE_P(Ways, MeshKeys, testing::Values(true),
 TEST(MeshPort, OthersAreToldWhatTheyCanUse) {
   for (const char* const good :
        {"tcp://192.0.2.7:4650", "tcp://[2001:db8::7]:4650", "tcp://127.0.0.1:1"}) {
-    EXPECT_TRUE(check_told(good, false).ok()) << good;
+    EXPECT_TRUE(check_mesh_address(good, MeshAddressUse::tell).ok()) << good;
   }
   for (const char* const bad : {"tcp://0.0.0.0:4650", "tcp://[::]:4650", "tcp://0:4650",
                                 "tcp://[::ffff:0.0.0.0]:4650", "tcp://lan:4650", ""}) {
-    EXPECT_EQ(check_told(bad, true).code(), StatusCode::invalid_argument) << bad;
+    EXPECT_EQ(check_mesh_address(bad, MeshAddressUse::listen_and_tell).code(),
+              StatusCode::invalid_argument)
+        << bad;
   }
-  EXPECT_TRUE(check_told("tcp://192.0.2.7:0", true).ok());
-  EXPECT_EQ(check_told("tcp://192.0.2.7:0", false).code(), StatusCode::invalid_argument);
+  const std::string later = "tcp://192.0.2.7:0";
+  EXPECT_TRUE(check_mesh_address(later, MeshAddressUse::listen_and_tell).ok());
+  EXPECT_FALSE(check_mesh_address(later, MeshAddressUse::tell).ok());
+  EXPECT_TRUE(check_mesh_address("tcp://0.0.0.0:0", MeshAddressUse::listen).ok());
+  EXPECT_FALSE(check_mesh_address("tcp://lan:4650", MeshAddressUse::listen).ok());
 }
 
 TEST(MeshPort, RefusesWhatIsNoAddress) {

@@ -297,10 +297,17 @@ class PeerLink::Epoch {
   MeshCounters counted_;
 };
 
+Status check_peer_addresses(const std::string& endpoint, const std::string& advertise) {
+  if (advertise.empty()) {
+    return check_mesh_address(endpoint, MeshAddressUse::listen_and_tell).at("peers.endpoint");
+  }
+  TRIBUTARY_TRY(check_mesh_address(endpoint, MeshAddressUse::listen).at("peers.endpoint"));
+  return check_mesh_address(advertise, MeshAddressUse::tell).at("peers.advertise");
+}
+
 Result<std::unique_ptr<PeerLink>> PeerLink::make(PeerLinkOptions options, const Clock& clock,
                                                  Post post) {
-  TRIBUTARY_TRY(options.advertise.empty() ? check_told(options.endpoint, true)
-                                          : check_told(options.advertise, false));
+  TRIBUTARY_TRY(check_peer_addresses(options.endpoint, options.advertise));
   TRIBUTARY_ASSIGN(std::unique_ptr<MeshPort> port, MeshPort::open(options.endpoint));
   return std::unique_ptr<PeerLink>(
       new PeerLink(std::move(options), clock, std::move(post), std::move(port)));

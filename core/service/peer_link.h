@@ -45,6 +45,9 @@ struct PeerLinkCounters {
   std::uint64_t refused = 0;
 };
 
+// Of the settings peers.endpoint and peers.advertise.
+Status check_peer_addresses(const std::string& endpoint, const std::string& advertise);
+
 class PeerLink {
  public:
   // PeerFrameReceived and PeerLost. What the event borrows lives as long as `owner`, and counts as
