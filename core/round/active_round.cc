@@ -29,6 +29,12 @@ bool ActiveRound::any_open() const {
   return std::ranges::any_of(buckets_, [](const auto& bucket) { return bucket->open(); });
 }
 
+std::uint64_t ActiveRound::results_hash() const {
+  Checksum checksum;
+  for (const auto& bucket : buckets_) bucket->hash_into(checksum);
+  return checksum.finish64();
+}
+
 const CutPayload* ActiveRound::combined(std::uint32_t bucket, std::uint32_t stage) const {
   if (bucket >= cut_.size() || stage >= cut_[bucket].size()) return nullptr;
   return &cut_[bucket][stage];

@@ -18,6 +18,8 @@ struct RoundMember {
   bool participates = false;
   bool withdrawn = false;
   bool heard = false;  // a payload of it has come
+  // By peers: what it says that they came to; 0: nothing yet.
+  std::uint64_t results_hash = 0;
   // Parts of payloads, for how fast its line is: a message travels while the one before is read.
   TimeNs first_part_at_ns = 0;
   TimeNs last_part_at_ns = 0;
@@ -49,6 +51,8 @@ class ActiveRound {
   // Everybody who is awaited has said what the open stage needs.
   bool complete(const BucketAggregation& bucket) const;
   bool any_open() const;
+  // By peers: what the results at hand come to.
+  std::uint64_t results_hash() const;
   // The combined payload of a closed stage; null while it is open.
   const CutPayload* combined(std::uint32_t bucket, std::uint32_t stage) const;
   // Cuts what was just closed.

@@ -46,6 +46,10 @@ void Agent::Impl::send_hello() {
   hello.role = wire::Role::agent;
   hello.agent_id = config_.agent_id;
   hello.incarnation = config_.incarnation;
+  for (const std::string& endpoint : config_.endpoints) {
+    hello.endpoints.push_back(std::make_unique<wire::EndpointT>());
+    hello.endpoints.back()->address = endpoint;
+  }
   hello.capabilities = std::make_unique<wire::CapabilitiesT>(config_.capabilities);
   if (job_) {
     auto holding = std::make_unique<wire::HoldingT>();
@@ -104,6 +108,7 @@ void Agent::Impl::welcomed(const wire::Welcome& welcome, std::uint64_t session) 
     round_->outgoing.reconnected(welcome.limits()->payloads_in_flight_max());
     // A commit that it had and could not do yet comes again in this session.
     commit_.reset();
+    if (round_->plan().by_peers()) say_again_of_exchange();
   }
 }
 
@@ -282,6 +287,7 @@ Actions Agent::Impl::handle(TimeNs now, Event& event) {
   look_after_connection();
   take_waiting_update();
   try_next_plan();
+  continue_exchange();
   fetch();
   pump_payloads();
   ask_for_missing();
@@ -293,6 +299,7 @@ Actions Agent::Impl::handle(TimeNs now, Event& event) {
 TimeNs Agent::Impl::next_wakeup_ns() const {
   if (finished_) return kNever;
   TimeNs due = store_.next_due_ns();
+  if (exchanging() && !round_->peers->all_begun()) return now_;
   if (line_ != Line::online) return shutting_down_ ? due : std::min(due, hello_at_ns_);
   due = std::min(due, talk_->next_due_ns());
   if (download_) due = std::min(due, download_->ask_at_ns);
@@ -336,7 +343,7 @@ std::uint64_t Agent::updates_taken() const { return impl_->residual_.stamp().upd
 std::vector<UndecidedRound> Agent::undecided() const { return impl_->residual_.undecided(); }
 
 std::uint64_t Agent::buffered_bytes() const {
-  std::uint64_t bytes = impl_->round_ ? impl_->round_->bytes() : 0;
+  std::uint64_t bytes = impl_->peers_.bytes() + (impl_->round_ ? impl_->round_->bytes() : 0);
   if (impl_->download_ && impl_->download_->bytes) bytes += impl_->download_->offer.bytes;
   return bytes;
 }

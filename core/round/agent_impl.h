@@ -1,6 +1,7 @@
 // Inside the agent: the connection (agent.cc), how it gets its job and its model
 // (agent_replica.cc), and the rounds: what it contributes (agent_rounds.cc), the training before
-// that (agent_training.cc), and what comes back (agent_results.cc).
+// that (agent_training.cc), what it exchanges with peers (agent_peers.cc), and what comes back
+// (agent_results.cc).
 #pragma once
 
 #include <cstdint>
@@ -79,6 +80,8 @@ class Agent::Impl {
   std::optional<UpdateReady> waiting_update_;
   SharedFloats update_;  // of the last round, where a codec does not conserve
   Token last_token_ = 0;
+  PeerGroup peers_;
+  PeerShelf peer_shelf_;
   struct Measured {
     double loss = 0;
     std::uint64_t examples = 0;
@@ -173,6 +176,18 @@ class Agent::Impl {
   std::span<const float> input_of(const PlannedBucket& bucket);
   void save_contributions();
   void send(AgentRound::LastPayloads&& payloads);
+  void open_peers(const wire::Membership& membership);
+  void close_peers();
+  bool exchanging() const;
+  Result<std::unique_ptr<PeerRound>> make_exchange();
+  void begin_exchange();
+  void continue_exchange();
+  void pass_on(PeerSends& sends);
+  void take_piece(std::uint32_t from, ByteSpan frame, SharedSlice payload);
+  void keep_piece(std::uint32_t from, ByteSpan frame, SharedSlice payload);
+  void take_results(std::uint32_t bucket);
+  void finish_exchange();
+  void say_again_of_exchange();
   void withdraw(wire::AbortReason reason, const Status& status);
   void report();
   void pump_payloads();

@@ -99,6 +99,7 @@ Status Agent::Impl::take_job(const wire::Job& job) {
                  .state = job.state(),
                  .definition = std::move(definition)};
   if (same) return {};
+  close_peers();
   rule_ = std::move(rule);
   round_.reset();
   next_plan_.reset();

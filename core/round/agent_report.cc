@@ -14,6 +14,7 @@ void Agent::Impl::report() {
       !round_->unsent.empty() || !talk_) {
     return;
   }
+  if (round_->plan().by_peers() && !round_->prepared) return;
   for (const PlannedBucket& bucket : round_->plan().buckets()) {
     const BucketWork& work = round_->work()[bucket.index];
     if (work.encoded < bucket.stages() && work.combined.size() < bucket.stages()) return;
@@ -24,10 +25,12 @@ void Agent::Impl::report() {
       now_,
       [key = round_->key(), member = *round_->member(), measured = measured_, version = version_,
        hash = model_hash_, norm = residual_.norm(), before = before_,
+       results_hash = round_->results_hash,
        encode_s = static_cast<double>(round_->encode_ns) / 1e9] {
         wire::ReportT report;
         report.id = std::make_unique<wire::RoundId>(wire_id(key));
         report.agent_index = member;
+        report.results_hash = results_hash;
         report.model_version = version;
         report.model_hash = hash;
         report.examples = measured.examples;

@@ -28,7 +28,8 @@ void Agent::Impl::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan p
   if (!*whole) return ask_for_more(bucket);
   const auto closed = static_cast<std::uint32_t>(round_->work()[bucket].combined.size());
   round_->outgoing.cancel(bucket, closed - 1);
-  if (has_input(round_->plan().buckets()[bucket]) && !round_->withdrawn) {
+  const bool encodes = has_input(round_->plan().buckets()[bucket]) && !round_->plan().by_peers();
+  if (encodes && !round_->withdrawn) {
     encode(bucket);
     save_contributions();
     report();

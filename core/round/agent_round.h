@@ -10,6 +10,7 @@
 
 #include "core/round/conversation.h"
 #include "core/round/outgoing.h"
+#include "core/round/peer_round.h"
 #include "core/round/reassembly.h"
 #include "core/round/residual_account.h"
 #include "core/round/round_plan.h"
@@ -90,6 +91,9 @@ class AgentRound {
   std::vector<ContributionPart> unsaved;  // what belongs to `unsent`, where there is a residual
   LastPayloads unsent;                    // to be stored first
   LastPayloads storing;                   // are sent when that is done
+  std::unique_ptr<PeerRound> peers;       // while it is under way
+  std::uint64_t results_hash = 0;         // of what it came to
+  bool prepared = false;                  // and what is left behind is stored
   TimeNs ask_at_ns = kNever;
   TimeNs ask_wait_ns = 0;
 

@@ -16,6 +16,7 @@ void Agent::Impl::receive_membership(const wire::Membership& membership) {
   if (!job_ || membership.job() != job_->job() || membership.epoch() <= epoch_) return;
   epoch_ = membership.epoch();
   member_ = membership.agent_index();
+  open_peers(membership);
 }
 
 void Agent::Impl::receive_plan(const wire::Plan& plan, std::uint64_t message_id) {
@@ -83,6 +84,7 @@ void Agent::Impl::close_round() {
     if (round_->work()[bucket.index].encoded == 0) continue;
     if (Encoder* encoder = encoders_.find(bucket)) encoder->settle({}, false);
   }
+  if (round_->plan().by_peers()) peer_shelf_.clear();  // it remembers what came to nothing
   round_.reset();
 }
 
@@ -118,6 +120,7 @@ void Agent::Impl::encode_ready() {
 }
 
 void Agent::Impl::encode_all() {
+  if (round_->plan().by_peers()) return begin_exchange();
   round_->residual_stored = false;
   for (std::uint32_t i = 0; i < round_->work().size(); ++i) encode(i);
   save_contributions();
@@ -227,7 +230,13 @@ void Agent::Impl::pump_payloads() {
              std::uint32_t part) {
         const RoundKey& key = round_->key();
         round_->bytes_up += payload.layout().size(part);
-        if (stage < round_->plan().buckets()[bucket].last_stage()) {
+        if (round_->plan().by_peers()) {
+          wire::AggregateT wire;
+          wire.part = payload.describe(key, bucket, stage, part);
+          wire.agent_index = static_cast<std::int32_t>(*round_->member());
+          wire.contributors = round_->plan().agents();
+          talk_->send(now_, frame_with(std::move(wire)), payload.slice(part), out_);
+        } else if (stage < round_->plan().buckets()[bucket].last_stage()) {
           wire::PreliminaryT wire;
           wire.part = payload.describe(key, bucket, stage, part);
           wire.agent_index = *round_->member();

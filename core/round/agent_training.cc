@@ -52,7 +52,10 @@ void Agent::Impl::on(const UpdatePart& event) {
   const RoundPlan& plan = *training_->plan;
   const std::uint64_t round = plan.key().round;
   if (!round_ || !round_->rank() || round_->withdrawn || round_->key().round != round) return;
-  if (!plan.conserves() || !round_->plan().conserves() || residual_is_being_stored()) return;
+  // Peers add in one order, whatever is ready first.
+  if (round_->plan().by_peers() || !plan.conserves() || !round_->plan().conserves() ||
+      residual_is_being_stored())
+    return;
   if (!residual_.shared()) return;  // beside the gradient it would take a model's memory
   const std::uint64_t missing = residual_.missing(round);
   if (!event.update || event.update->size() != job_->values() || event.first_value == 0 ||

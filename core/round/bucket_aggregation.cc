@@ -7,6 +7,7 @@
 
 #include "core/codec/gather.h"
 #include "core/codec/payload.h"
+#include "core/collective/side_by_side.h"
 
 namespace tributary {
 
@@ -21,6 +22,7 @@ StageCall BucketAggregation::call() const {
 Status BucketAggregation::begin() {
   heard_ = Bitmap(plan_.members());
   contributors_ = Bitmap(plan_.members());
+  if (plan_.by_peers()) return {};
   aggregator_ = bucket_.codec->make_aggregator(stage(), bucket_.values);
   return aggregator_->begin(call(), at_last_stage() ? residual_ : std::span<float>());
 }
@@ -58,6 +60,29 @@ Status BucketAggregation::add(std::uint32_t member, ByteSpan payload) {
   return {};
 }
 
+Status BucketAggregation::take_result(ByteSpan payload) {
+  assert(plan_.by_peers() && open());
+  const bool last = at_last_stage();
+  if (last && bucket_.side_by_side) {
+    TRIBUTARY_TRY(split_payloads(payload, plan_.agents()).status());
+  } else {
+    TRIBUTARY_TRY(
+        UncheckedPayload::open(*bucket_.codec, stage(), bucket_.values, execution_, payload)
+            .status());
+  }
+  combined_.push_back(std::make_shared<const Bytes>(payload.begin(), payload.end()));
+  spans_.emplace_back(*combined_.back());
+  if (last) contributors_ = plan_.participants();
+  return {};
+}
+
+void BucketAggregation::hash_into(Checksum& checksum) const {
+  for (const SharedBytes& combined : combined_) {
+    const std::uint64_t hash = hash64(*combined);
+    checksum.update({reinterpret_cast<const std::uint8_t*>(&hash), sizeof(hash)});
+  }
+}
+
 Status BucketAggregation::close(std::uint32_t least) {
   assert(open());
   if (contributors() < (at_last_stage() ? std::max(least, 1u) : 1u)) {
@@ -83,7 +108,7 @@ CommittedBucket BucketAggregation::committed(double divisor) const {
 }
 
 void BucketAggregation::settle(bool committed) {
-  if (finished()) aggregator_->settle(committed);
+  if (finished() && aggregator_) aggregator_->settle(committed);
 }
 
 std::uint64_t BucketAggregation::bytes() const {

@@ -1,5 +1,5 @@
 // The coordinator's side of one bucket in one attempt: its stages one after the other, each
-// combined on arrival and closed once.
+// combined on arrival and closed once. Of an exchange among peers it takes what they came to.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/checksum.h"
 #include "core/base/status.h"
 #include "core/codec/codec.h"
 #include "core/round/bitmap.h"
@@ -38,6 +39,8 @@ class BucketAggregation {
   // Adds a member's payload of the open stage. One that is refused counts as heard: it would be no
   // better if it came again.
   Status add(std::uint32_t member, ByteSpan payload);
+  // By peers: what the open stage came to.
+  Status take_result(ByteSpan payload);
   // Combines what has come and begins the next stage. Without any payload, or with fewer than
   // `least` in the last stage, the bucket is dropped.
   Status close(std::uint32_t least);
@@ -47,6 +50,8 @@ class BucketAggregation {
   const Bitmap& in_result() const { return contributors_; }
   const std::vector<SharedBytes>& combined() const { return combined_; }
   CommittedBucket committed(double divisor) const;
+  // Adds the hashes of what the stages came to.
+  void hash_into(Checksum& checksum) const;
   // Of the aggregator's residual.
   void settle(bool committed);
   std::uint64_t bytes() const;

@@ -25,6 +25,7 @@ bool from_agents(wire::Message kind) {
     case wire::Message::Heartbeat:
     case wire::Message::Preliminary:
     case wire::Message::Update:
+    case wire::Message::Aggregate:
     case wire::Message::Receipt:
     case wire::Message::Report:
     case wire::Message::Applied:
@@ -186,6 +187,10 @@ void Coordinator::Impl::welcome(const FrameReceived& event, const wire::Frame& f
       hello.agent_id()->str(), hello.incarnation(),
       Conversation(event.peer, desk_.draw(), times_of(desk_.config), desk_.now));
   made->hello_id = frame.message_id();
+  made->public_key.assign(event.authenticated_key.begin(), event.authenticated_key.end());
+  if (hello.endpoints() && hello.endpoints()->size() > 0) {
+    made->endpoint = hello.endpoints()->Get(0)->address()->str();
+  }
   if (hello.build()) made->build = hello.build()->str();
   if (hello.capabilities() && hello.capabilities()->device() &&
       hello.capabilities()->device()->model()) {

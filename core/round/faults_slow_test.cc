@@ -7,7 +7,14 @@ namespace {
 
 TEST(SlowFaults, EverythingAtOnceForManySeeds) {
   for (std::uint64_t seed = 100; seed < 500; ++seed) {
-    round_testing::play_mixed(seed);
+    round_testing::play_mixed(round_testing::mixed_options(seed));
+    if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST(SlowFaults, EverythingAtOnceAmongPeers) {
+  for (std::uint64_t seed = 100; seed < 500; ++seed) {
+    round_testing::play_mixed(round_testing::mixed_peer_options(seed));
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
 }

@@ -93,7 +93,7 @@ TEST(Faults, CoordinatorCrashesAnywhere) {
 
 TEST(Faults, EverythingAtOnce) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    round_testing::play_mixed(seed);
+    round_testing::play_mixed(round_testing::mixed_options(seed));
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
 }

@@ -23,6 +23,7 @@
 #include "core/round/conversation.h"
 #include "core/round/coordinator.h"
 #include "core/round/journals_testing.h"
+#include "core/round/peers_testing.h"
 #include "core/round/round_plan.h"
 #include "schemas/frame.h"
 
@@ -39,6 +40,7 @@ struct Options {
   TimeNs delay_max_ns = 1 * kNsPerMs;
   TimeNs store_ns = kNsPerMs / 10;
   TimeNs train_ns = 5 * kNsPerMs;
+  bool peers = false;     // agents name addresses for one another
   bool in_parts = false;  // the last layers of an update come before the others
   std::uint64_t incoming_bytes_max = 16u << 20;
   std::uint32_t payload_bytes_max = 4u << 20;
@@ -100,6 +102,7 @@ class Federation {
   }
   void crash_agent(std::uint32_t i) {
     rides_[i].agent.reset();
+    peers.gone(i);
     rides_[i].training = false;
     ++rides_[i].life;
   }
@@ -111,6 +114,7 @@ class Federation {
     config.hello_timeout_ms = 50;
     config.hello_timeout_max_ms = 400;
     config.stopwatch = [this] { return stopwatch_ += kNsPerMs; };
+    if (options_.peers) config.endpoints = {PeerNetwork::endpoint(i)};
     Result<std::unique_ptr<Agent>> made = Agent::make(config, ride.journal.state);
     ASSERT_TRUE(made.ok()) << made.status().text();
     ride.agent = std::move(*made);
@@ -136,6 +140,10 @@ class Federation {
   void fail_coordinator_store(int times) { coordinator_store_failures_ = times; }
   void fail_agent_store(std::uint32_t i, int times) { rides_[i].store_failures = times; }
   void at(TimeNs when, std::function<void()> what) { push(when, std::move(what)); }
+  PeerNetwork peers{{.now = [this] { return now_; },
+                     .push = [this](TimeNs at, auto what) { push(at, std::move(what)); },
+                     .act = [this](auto agent, const Event& event) { act_agent(agent, event); },
+                     .draw = [this] { return draw(); }}};
   // Changes what an agent is given as its update.
   std::function<void(std::uint32_t, FloatVector&)> twist;
 
@@ -419,6 +427,12 @@ class Federation {
       push(now_ + takes, [this, i, life, token = train->token, round = train->id.round] {
         if (life == rides_[i].life) give_update(i, token, round);
       });
+    } else if (auto* to_peer = std::get_if<SendToPeer>(&action)) {
+      peers.send(i, *to_peer);
+    } else if (const auto* open = std::get_if<OpenPeers>(&action)) {
+      peers.open(i, *open);
+    } else if (std::holds_alternative<ClosePeers>(action)) {
+      peers.gone(i);
     } else if (auto* note = std::get_if<Note>(&action)) {
       count(*note);
     } else if (std::holds_alternative<Finished>(action)) {

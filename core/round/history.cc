@@ -5,7 +5,8 @@
 
 namespace tributary {
 
-std::shared_ptr<const wire::CommitT> commit_message(const RoundRecord& record) {
+std::shared_ptr<const wire::CommitT> commit_message(const RoundRecord& record,
+                                                    wire::Collective collective) {
   auto commit = std::make_shared<wire::CommitT>();
   commit->id = std::make_unique<wire::RoundId>(wire_id(record.id));
   commit->agents = record.members;
@@ -28,7 +29,7 @@ std::shared_ptr<const wire::CommitT> commit_message(const RoundRecord& record) {
     one->bucket = outcome.bucket;
     one->contributor_set = outcome.contributor_set;
     one->result_hash = outcome.result_hash;
-    one->collective = wire::Collective::star;
+    one->collective = collective;
     round->outcomes.push_back(std::move(one));
   }
   commit->rounds.push_back(std::move(round));

@@ -28,7 +28,8 @@ struct Published {
   std::uint64_t bytes = 0;
 };
 
-std::shared_ptr<const wire::CommitT> commit_message(const RoundRecord& record);
+std::shared_ptr<const wire::CommitT> commit_message(const RoundRecord& record,
+                                                    wire::Collective collective);
 
 struct Fate {
   bool committed = false;

@@ -74,6 +74,7 @@ bool JobRun::membership_changed() const {
   for (const EpochMember& member : members_) {
     if (!desk_.roster.all().contains(member.session)) return true;
   }
+  if (peers_.broken && version_ + 1 >= peers_.from_round) return true;
   const std::uint64_t most = most_examples();
   for (const EpochMember& member : members_) {
     if (member.weight != weight_of(member.agent_id, most)) return true;
@@ -125,11 +126,14 @@ void JobRun::open_epoch() {
                         .incarnation = session->incarnation,
                         .session = session->conversation.session(),
                         .generation = session->generation,
-                        .weight = weight_of(agent_id, most)});
+                        .weight = weight_of(agent_id, most),
+                        .public_key = session->public_key,
+                        .endpoint = session->endpoint});
     record->members.push_back({.agent_id = agent_id, .weight = members_.back().weight});
   }
   attempt_ = 0;
   excluded_ = Bitmap();
+  open_peers();
   epoch_ = record;
   phase_ = Phase::opening;
   desk_.store.push(*record, [this] { announce_epoch(); });
@@ -150,9 +154,12 @@ void JobRun::announce_epoch() {
 void JobRun::send_membership(AgentSession& session, std::uint32_t member) {
   double weight_sum = 0;
   for (const EpochMember& one : members_) weight_sum += one.weight;
+  std::vector<EpochMember> peers;
+  if (peers_.session != 0) peers = members_;
   session.conversation.ask(
       desk_.now,
-      [epoch = epoch_, member, weight = members_[member].weight, weight_sum] {
+      [epoch = epoch_, member, weight = members_[member].weight, weight_sum,
+       peers = std::move(peers), peer_session = peers_.session] {
         wire::MembershipT membership;
         membership.job = epoch->job;
         membership.epoch = epoch->epoch;
@@ -161,7 +168,17 @@ void JobRun::send_membership(AgentSession& session, std::uint32_t member) {
         membership.agent_index = member;
         membership.weight = weight;
         membership.weight_sum = weight_sum;
-        return frame_with(membership);
+        membership.peer_session = peer_session;
+        for (const EpochMember& peer : peers) {
+          auto one = std::make_unique<wire::MemberT>();
+          one->agent_id = peer.agent_id;
+          one->weight = peer.weight;
+          one->public_key.assign(peer.public_key.begin(), peer.public_key.end());
+          one->endpoints.push_back(std::make_unique<wire::EndpointT>());
+          one->endpoints[0]->address = peer.endpoint;
+          membership.members.push_back(std::move(one));
+        }
+        return frame_with(std::move(membership));
       },
       desk_.out, epoch_->epoch);
 }
@@ -211,6 +228,9 @@ void JobRun::begin_attempt() {
 }
 
 Status JobRun::start_round(const Bitmap& participants) {
+  std::string reason = "as the job's policy says";
+  const wire::Collective collective = collective_for(participants, reason);
+  const std::uint32_t deadline_ms = attempt_deadline_ms(collective);
   PlanRequest request{
       .key = {.job = record_.job,
               .round = version_ + 1,
@@ -222,13 +242,17 @@ Status JobRun::start_round(const Bitmap& participants) {
       .payload_bytes = part_bytes(),
       .payloads_in_flight_max = called() ? 0 : window(),
       .aggregate_parts_max = many() ? kAggregatePartsAsked : 0,
-      .trigger = attempt_ > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged};
+      .collective = collective,
+      .deadline_ms = deadline_ms,
+      .trigger = attempt_ > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged,
+      .reason = std::move(reason)};
   for (const EpochMember& member : members_) request.weights.push_back(member.weight);
   TRIBUTARY_ASSIGN(const wire::PlanT wire_plan,
                    build_plan(*job_, record_.policy, desk_.shelf, request));
   TRIBUTARY_ASSIGN(auto plan, RoundPlan::make(wire_plan, *job_, desk_.shelf));
-  const bool encodes_again = std::ranges::any_of(plan->buckets(), [](const PlannedBucket& bucket) {
-    return bucket.codec->aggregation() != Aggregation::sum && bucket.keeps_error();
+  const bool encodes_again = std::ranges::any_of(plan->buckets(), [&](const PlannedBucket& bucket) {
+    return !plan->by_peers() && bucket.codec->aggregation() != Aggregation::sum &&
+           bucket.keeps_error();
   });
   if (encodes_again && aggregator_residual_.empty()) {
     aggregator_residual_.assign(job_->values(), 0.0f);
@@ -243,10 +267,11 @@ Status JobRun::start_round(const Bitmap& participants) {
   round_ = std::make_unique<ActiveRound>(plan, std::move(members), incoming_bytes_max());
   TRIBUTARY_TRY(round_->begin(desk_.config.execution, aggregator_residual_));
   round_->began_at_ns = desk_.now;
-  round_->deadline_ns = desk_.now + record_.policy.deadline_ms * kNsPerMs;
-  round_->preliminary_deadline_ns =
-      desk_.now +
-      std::min(record_.policy.preliminary_deadline_ms, record_.policy.deadline_ms) * kNsPerMs;
+  round_->deadline_ns = desk_.now + deadline_ms * kNsPerMs;
+  if (!plan->by_peers()) {
+    round_->preliminary_deadline_ns =
+        desk_.now + std::min(record_.policy.preliminary_deadline_ms, deadline_ms) * kNsPerMs;
+  }
   phase_ = Phase::running;
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
     if (!participants.test(i)) continue;
@@ -271,6 +296,7 @@ void JobRun::send_plan(AgentSession& session, const std::shared_ptr<const RoundP
 
 void JobRun::close_where_complete() {
   if (phase_ != Phase::running) return;
+  if (round_->plan().by_peers()) return close_if_agreed();
   for (const auto& bucket : round_->buckets()) {
     while (bucket->open() && round_->complete(*bucket)) close_stage(*bucket);
   }
@@ -302,6 +328,11 @@ void JobRun::close_overdue() {
   if (phase_ != Phase::running) return;
   const bool over = desk_.now >= round_->deadline_ns;
   if (!over && desk_.now < round_->preliminary_deadline_ns) return;
+  if (round_->plan().by_peers()) {
+    desk_.note(LogLevel::warning, "exchange_overdue", "deadline", {},
+               "no result from " + without_result(), round_->key());
+    return give_up(wire::AbortReason::deadline, true);
+  }
   round_->preliminary_deadline_ns = kNever;
   for (const auto& bucket : round_->buckets()) {
     while (bucket->open() && (over || !bucket->at_last_stage())) close_stage(*bucket);
@@ -348,9 +379,10 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   }
   if (!some_heard) excluded_ = Bitmap();
   for (const auto& bucket : round_->buckets()) bucket->settle(false);
-  round_.reset();
   resume_at_ns_ =
       desk_.now + (TimeNs{record_.policy.retry_after_ms} << std::min(attempt_, 5u)) * kNsPerMs;
+  if (round_->plan().by_peers() && retry) peers_failed();
+  round_.reset();
   ++attempt_;
   phase_ = Phase::backing_off;
 }

@@ -73,6 +73,18 @@ class JobRun {
     std::uint64_t session = 0;     // the last that it had
     std::uint32_t generation = 0;  // of the session, when the epoch began
     double weight = 1;
+    Bytes public_key;
+    std::string endpoint;
+  };
+
+  // How exchanges among peers go in this epoch, where the job asks for them.
+  struct PeerState {
+    std::uint64_t session = 0;  // of the epoch; 0: they cannot reach one another
+    std::string why_not;
+    bool broken = false;  // an exchange failed: connections are to be made anew
+    std::uint64_t failed_round = 0;
+    std::uint64_t from_round = 0;  // until then rounds go by the star
+    std::uint32_t pause = 0;       // rounds, after the next failure twice as many
   };
 
   struct Snapshot {
@@ -106,6 +118,14 @@ class JobRun {
   void close_where_complete();
   void close_stage(BucketAggregation& bucket);
   void close_overdue();
+  // by peers
+  void open_peers();
+  wire::Collective collective_for(const Bitmap& participants, std::string& reason) const;
+  std::uint32_t attempt_deadline_ms(wire::Collective collective) const;
+  void close_if_agreed();
+  void peers_failed();
+  bool uploaded(std::uint32_t member) const;
+  std::string without_result() const;
   void finish_round();
   void give_up(wire::AbortReason reason, bool retry);
   void commit();
@@ -129,12 +149,15 @@ class JobRun {
   void finish_if_done();
 
   // payloads
+  enum class SentAs { preliminary, update, result };
   void receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
-                    bool last_stage, ByteSpan payload);
+                    SentAs sent_as, ByteSpan payload);
   void take_part(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
                  const wire::Part& part, ByteSpan payload);
   void take_payload(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
                     const PartLayout& layout, ByteSpan payload);
+  Status add_payload(std::uint32_t member, BucketAggregation& bucket, ByteSpan payload);
+  bool wanted_from(std::uint32_t member, std::uint32_t bucket) const;
   void send_receipt(AgentSession& session, const wire::Part& part, std::uint32_t received,
                     std::vector<wire::Range> missing, std::uint32_t window);
   void call_waiting();
@@ -196,6 +219,7 @@ class JobRun {
   std::vector<EpochMember> members_;  // of the epoch
   std::map<std::string, std::uint32_t> member_by_agent_;
   std::shared_ptr<const EpochRecord> epoch_;
+  PeerState peers_;
   std::uint32_t attempt_ = 0;
   Bitmap excluded_;  // from the next attempt: those that nothing came from in the last
   std::unique_ptr<ActiveRound> round_;

@@ -113,7 +113,7 @@ Published JobRun::publish_of(const std::vector<BucketAggregation*>& buckets,
                              std::shared_ptr<const RoundRecord> record) {
   Published published;
   published.plan = round_->shared_plan();
-  published.commit = commit_message(*record);
+  published.commit = commit_message(*record, round_->plan().collective());
   published.record = std::move(record);
   for (const BucketAggregation* bucket : buckets) {
     const std::uint32_t number = bucket->bucket().index;
@@ -151,6 +151,7 @@ void JobRun::committed(Committed commit) {
   report_lines();
   history_.publish(std::move(commit.published));
   if (!transfers_wait_ && transfers() == 0) snapshot_.reset();  // it is an old model
+  if (round_->plan().by_peers()) peers_.pause = 0;
   round_.reset();
   attempt_ = 0;
   if (phase_ == Phase::committing) phase_ = Phase::waiting;

@@ -168,7 +168,11 @@ void JobRun::check_replica(AgentSession& session, std::uint64_t version, std::ui
 void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
   const RoundKey key = key_of(*report.id());
   if (key.job != record_.job) return;
-  if (reports_.size() < kReportsMax) {
+  const std::optional<std::uint32_t> member = member_of(session);
+  const bool of_this_round = member && round_ && round_->key() == key;
+  // An agent that has lost its session says again what an exchange came to.
+  const bool again = of_this_round && round_->members()[*member].results_hash != 0;
+  if (reports_.size() < kReportsMax && !again) {
     reports_.push_back({.id = key,
                         .agent_id = session.agent_id,
                         .loss = report.loss(),
@@ -185,6 +189,10 @@ void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
     examples_[session.agent_id] = report.examples();
   }
   read_metrics(session, report);
+  if (of_this_round && report.results_hash() != 0) {
+    round_->members()[*member].results_hash = report.results_hash();
+    close_where_complete();
+  }
   if (session.synced) check_replica(session, report.model_version(), report.model_hash());
 }
 
@@ -454,14 +462,24 @@ void JobRun::receive(AgentSession& session, const wire::Frame& frame, ByteSpan p
   switch (frame.message_type()) {
     case wire::Message::Preliminary: {
       const auto& message = *frame.message_as_Preliminary();
-      return receive_part(session, *message.part(), message.agent_index(), false, payload);
+      return receive_part(session, *message.part(), message.agent_index(), SentAs::preliminary,
+                          payload);
     }
     case wire::Message::Update: {
       const auto& message = *frame.message_as_Update();
       if (message.contributors() != 1) {
         return desk_.refuse(session, "mismatch", "a partial sum, which a star does not have");
       }
-      return receive_part(session, *message.part(), message.agent_index(), true, payload);
+      return receive_part(session, *message.part(), message.agent_index(), SentAs::update, payload);
+    }
+    case wire::Message::Aggregate: {
+      const auto& message = *frame.message_as_Aggregate();
+      if (message.agent_index() < 0) {
+        return desk_.refuse(session, "mismatch", "a result that nobody has made");
+      }
+      return receive_part(session, *message.part(),
+                          static_cast<std::uint32_t>(message.agent_index()), SentAs::result,
+                          payload);
     }
     case wire::Message::Receipt:
       return receive_receipt(session, *frame.message_as_Receipt());

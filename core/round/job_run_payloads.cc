@@ -57,7 +57,7 @@ std::uint32_t JobRun::window() const {
 }
 
 void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
-                          bool last_stage, ByteSpan payload) {
+                          SentAs sent_as, ByteSpan payload) {
   const RoundKey key = key_of(*part.id());
   // Late is not wrong: the round may have ended while this was on its way.
   if (!round_ || phase_ != Phase::running || round_->key() != key) {
@@ -73,8 +73,11 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::ui
     return desk_.refuse(session, "mismatch", "a bucket that is not in the plan", key);
   }
   BucketAggregation& bucket = *round_->buckets()[part.bucket()];
-  const bool right_stage = part.stage() < bucket.bucket().stages() &&
-                           (part.stage() == bucket.bucket().last_stage()) == last_stage;
+  const bool last_stage = part.stage() == bucket.bucket().last_stage();
+  const SentAs right_kind = round_->plan().by_peers() ? SentAs::result
+                            : last_stage              ? SentAs::update
+                                                      : SentAs::preliminary;
+  const bool right_stage = part.stage() < bucket.bucket().stages() && sent_as == right_kind;
   const PartLayout layout{.bytes = part.stage_bytes(), .part_bytes = bucket.bucket().part_bytes};
   if (!right_stage ||
       part.stage_bytes() > bucket.bucket().stage_bytes_max(round_->plan().agents()) ||
@@ -82,10 +85,14 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::ui
     return desk_.refuse(session, "mismatch", "a part that the plan has no place for", key);
   }
   round_->count_part(round_->members()[*member], payload.size(), desk_.now);
+  if (!wanted_from(*member, part.bucket())) {
+    return desk_.refuse(session, "not_allowed", "a result that another member is to send", key);
+  }
   if (!bucket.open() || part.stage() < bucket.stage() || bucket.has(*member)) {
     return send_receipt(session, part, part.parts(), {}, window());  // it need not be sent again
   }
   if (part.stage() > bucket.stage()) {
+    if (round_->plan().by_peers()) return;  // one before it was lost: both come again
     return desk_.refuse(session, "mismatch", "a stage that is not open yet", key);
   }
   take_part(session, *member, bucket, part, payload);
@@ -131,13 +138,25 @@ void JobRun::take_payload(AgentSession& session, std::uint32_t member, BucketAgg
     aligned.assign(payload.begin(), payload.end());
     payload = aligned;
   }
-  if (Status status = bucket.add(member, payload); !status.ok()) {
+  if (Status status = add_payload(member, bucket, payload); !status.ok()) {
     desk_.note(
         LogLevel::warning, "payload_refused", name(status.code()), session.agent_id,
         fmt::format("bucket {} ({} bytes): {}", bucket.bucket().index, layout.bytes, status.text()),
         round_->key());
   }
   close_where_complete();
+}
+
+Status JobRun::add_payload(std::uint32_t member, BucketAggregation& bucket, ByteSpan payload) {
+  if (!round_->plan().by_peers()) return bucket.add(member, payload);
+  TRIBUTARY_TRY(bucket.take_result(payload));
+  round_->cut_last(bucket);
+  return {};
+}
+
+// By peers only one of them sends what all have.
+bool JobRun::wanted_from(std::uint32_t member, std::uint32_t bucket) const {
+  return !round_->plan().by_peers() || round_->plan().uploader(bucket) == member;
 }
 
 void JobRun::send_receipt(AgentSession& session, const wire::Part& part, std::uint32_t received,
@@ -180,7 +199,8 @@ void JobRun::call(AgentSession& session, std::uint32_t bucket, std::uint32_t sta
 void JobRun::receive_announcement(AgentSession& session, const wire::Receipt& receipt) {
   const std::optional<std::uint32_t> member = member_of(session);
   if (!round_ || phase_ != Phase::running || round_->key() != key_of(*receipt.id()) || !member ||
-      !round_->members()[*member].participates || receipt.bucket() >= round_->buckets().size()) {
+      !round_->members()[*member].participates || receipt.bucket() >= round_->buckets().size() ||
+      !wanted_from(*member, receipt.bucket())) {
     return;  // late, or nothing that would ever be taken
   }
   BucketAggregation& bucket = *round_->buckets()[receipt.bucket()];

@@ -37,7 +37,7 @@ Result<Published> published_of(const CommitRecord& commit, std::shared_ptr<const
   Published published;
   published.plan = std::move(plan);
   published.record = std::make_shared<const RoundRecord>(commit.round);
-  published.commit = commit_message(commit.round);
+  published.commit = commit_message(commit.round, published.plan->collective());
   std::map<std::pair<std::uint32_t, std::uint32_t>, SharedBytes> payloads;
   for (const RedoPayload& redo : commit.redo) payloads[{redo.bucket, redo.stage}] = redo.payload;
   for (const OutcomeRecord& outcome : commit.round.outcomes) {

@@ -1,6 +1,7 @@
 // A coordinator and two agents whose messages are lost, repeated, reordered and changed at will,
-// and who also hear noise: no crash, no flood of actions, and never more memory than a stated
-// bound.
+// and who also hear noise; by the star, or among the two: no crash, no flood of actions, and never
+// more memory than a stated bound.
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
@@ -51,7 +52,7 @@ class Input {
   std::size_t size_;
 };
 
-SubmitJob small_job() {
+SubmitJob small_job(wire::Collective collective) {
   SubmitJob submit;
   const Result<LayerMap> map = LayerMap::make({{.name = "v", .shape = {100}}});
   wire::JobT& job = submit.definition;
@@ -67,7 +68,8 @@ SubmitJob small_job() {
   job.optimizer->kind = wire::OptimizerKind::sgd;
   job.layer_map = wire_layers(*map);
   submit.policy.codecs = {"thc", "topk:cr=0.1", "threelc", "fp32"};
-  submit.policy.bucket_values_max = 64;
+  submit.policy.collective = collective;
+  submit.policy.bucket_values_max = collective == wire::Collective::star ? 64 : 32;
   submit.policy.deadline_ms = 300;
   submit.policy.preliminary_deadline_ms = 200;
   submit.model = std::make_shared<const FloatVector>(100, 0.0f);
@@ -76,7 +78,7 @@ SubmitJob small_job() {
 
 class Room {
  public:
-  Room() {
+  explicit Room(wire::Collective collective) {
     CoordinatorConfig config;
     config.heartbeat_interval_ms = 200;
     config.heartbeat_timeout_ms = 1'000;
@@ -88,9 +90,10 @@ class Room {
       AgentConfig agent;
       agent.agent_id = i == 0 ? "a" : "b";
       agent.incarnation = i + 1;
+      agent.endpoints = {i == 0 ? "a" : "b"};
       agents_.push_back(std::move(*Agent::make(agent, {})));
     }
-    tell_coordinator(small_job());
+    tell_coordinator(small_job(collective));
     for (std::size_t i = 0; i < 2; ++i) tell_agent(i, Tick{});
   }
 
@@ -101,7 +104,7 @@ class Room {
     const std::size_t place = what % 16 == 15 ? input.number() % under_way_.size() : 0;
     Message message = under_way_[place];
     if (what % 16 != 14) under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(place));
-    if (what >= 0xf0) return;  // lost
+    if (what >= 0xf0) return lose(message);
     if (what >= 0xe0) message.frame = input.rest(input.next());
     if (what >= 0xc0 && what < 0xe0) change(input, message.frame);
     if (what >= 0xb0 && what < 0xc0) change(input, message.payload);
@@ -116,10 +119,18 @@ class Room {
  private:
   struct Message {
     bool up = false;
-    std::size_t agent = 0;
+    std::size_t agent = 0;    // that sends it up, or gets it
+    std::uint64_t peers = 0;  // the session, of what comes from a peer
     Bytes frame;
     Bytes payload;
   };
+
+  void lose(const Message& message) {
+    if (message.peers == 0) return;
+    tell_agent(message.agent, PeerLost{.session = message.peers,
+                                       .member = static_cast<std::uint32_t>(1 - message.agent),
+                                       .why = Status(StatusCode::unavailable, {.what = "peer"})});
+  }
 
   static void change(Input& input, Bytes& bytes) {
     for (int times = 1 + input.next() % 4; times > 0 && !bytes.empty(); --times) {
@@ -134,11 +145,27 @@ class Room {
   }
 
   void deliver(const Message& message) {
+    if (message.peers != 0) {
+      return tell_agent(message.agent,
+                        PeerFrameReceived{.session = message.peers,
+                                          .from = static_cast<std::uint32_t>(1 - message.agent),
+                                          .frame = message.frame,
+                                          .payload = SharedSlice(message.payload)});
+    }
     const FrameReceived event{.peer = message.agent,
                               .frame = message.frame,
                               .payload = message.payload,
                               .authenticated_as = {}};
     message.up ? tell_coordinator(event) : tell_agent(message.agent, event);
+  }
+
+  void send_to_peer(std::size_t agent, SendToPeer& send) {
+    if (under_way_.size() >= kUnderWayMax || send.member != 1 - agent) return;
+    const ByteSpan payload = send.payload.view();
+    under_way_.push_back({.agent = send.member,
+                          .peers = peers_[agent],
+                          .frame = std::move(send.frame),
+                          .payload = Bytes(payload.begin(), payload.end())});
   }
 
   void send(bool up, std::size_t agent, Send& send) {
@@ -168,6 +195,8 @@ class Room {
     require(actions.size() < kActionsMax);
     for (Action& action : actions) {
       if (auto* one = std::get_if<Send>(&action)) send(true, i, *one);
+      if (auto* one = std::get_if<SendToPeer>(&action)) send_to_peer(i, *one);
+      if (const auto* open = std::get_if<OpenPeers>(&action)) peers_[i] = open->session;
       if (const auto* store = std::get_if<StoreAgent>(&action)) {
         tell_agent(i, Stored{.token = store->token, .status = {}});
       }
@@ -182,6 +211,7 @@ class Room {
   TimeNs now_ = 0;
   std::unique_ptr<Coordinator> coordinator_;
   std::vector<std::unique_ptr<Agent>> agents_;
+  std::array<std::uint64_t, 2> peers_ = {};
   std::deque<Message> under_way_;
 };
 
@@ -190,7 +220,8 @@ class Room {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kInputMax = 2'000;
   Input input(data, std::min(size, kInputMax));
-  Room room;
+  constexpr auto kCollectives = static_cast<std::uint8_t>(wire::Collective::all_gather);
+  Room room(static_cast<wire::Collective>(1 + input.next() % kCollectives));
   while (!input.empty()) {
     room.play(input);
     room.check();

@@ -63,18 +63,33 @@ inline void break_something(Federation& federation, std::uint32_t what, TimeNs w
   }
 }
 
-inline void play_mixed(std::uint64_t seed) {
-  Federation federation(mixed_options(seed));
+// The same among peers, whose connections break too.
+inline Options mixed_peer_options(std::uint64_t seed) {
+  static constexpr wire::Collective kCollectives[] = {
+      wire::Collective::ring, wire::Collective::tree, wire::Collective::all_gather,
+      wire::Collective::sharded_star, wire::Collective::halving_doubling};
+  Options options = mixed_options(seed);
+  if (seed % 6 == 4) options.policy.codec = "gcomp";
+  options.policy.collective = kCollectives[seed / 2 % std::size(kCollectives)];
+  options.policy.deadline_ms = 800;
+  options.peers = true;
+  return options;
+}
+
+inline void play_mixed(const Options& options) {
+  const std::uint64_t seed = options.seed;
+  Federation federation(options);
+  if (options.peers) federation.peers.breaks = 0.002;
   for (std::uint32_t i = 0; i < 16; ++i) {
     const auto mixed = static_cast<std::uint32_t>(i * 7 + seed * 3);
     break_something(federation, mixed, static_cast<TimeNs>(20 + 61 * i + seed % 97 * 7) * kNsPerMs);
   }
   ASSERT_TRUE(federation.run([&] { return federation.now() > 4'000 * kNsPerMs; }));
   federation.set_loss(0, 0);
+  federation.peers.breaks = 0;
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
   // Sums of multiples of 1/64 are exact; what THC, 3LC and int8 decode to is not a multiple.
-  const Options options = mixed_options(seed);
   const bool exact =
       options.policy.codecs.empty() &&
       (options.policy.codec == "fp32" || options.policy.codec.find("topk") != std::string::npos);

@@ -8,8 +8,14 @@
 namespace tributary {
 namespace {
 
+// What a payload that goes from peer to peer may hold of any codec, in values.
+constexpr std::uint64_t kPeerBucketValuesMax = std::uint64_t{1} << 19;
+constexpr std::uint64_t kPeerBucketValuesMin = std::uint64_t{1} << 12;
+// Of each member's turn as the owner: while one is sent, the next is added up.
+constexpr std::uint64_t kPeerBucketsEach = 4;
+
 Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
-                                                     std::uint32_t payload_bytes,
+                                                     const PlanRequest& request,
                                                      CodecShelf& shelf) {
   TRIBUTARY_ASSIGN(const std::shared_ptr<const Codec> codec, shelf.get(spec));
   auto exchange = std::make_unique<wire::ExchangeT>();
@@ -22,10 +28,10 @@ Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
     one->combine = static_cast<wire::Combine>(static_cast<int>(stage.combine) + 1);
     exchange->stages.push_back(std::move(one));
   }
-  exchange->collective = wire::Collective::star;
+  exchange->collective = request.collective;
   exchange->fallback = wire::Collective::star;
   exchange->ratio = 1;
-  exchange->payload_bytes = payload_bytes;
+  exchange->payload_bytes = request.payload_bytes;
   return exchange;
 }
 
@@ -49,19 +55,30 @@ std::vector<LayerSequence> sequences_of(const JobModel& job) {
   return sequences;
 }
 
+// The same whether peers are at it or the star stands in for them: codecs remember by bucket.
+std::uint64_t bucket_values_max(const JobModel& job, const RoundPolicy& policy,
+                                const PlanRequest& request) {
+  if (policy.collective == wire::Collective::star) return policy.bucket_values_max;
+  const std::uint64_t wanted =
+      kPeerBucketsEach * std::max<std::uint64_t>(request.weights.size(), 1);
+  const std::uint64_t fair =
+      std::clamp(job.values() / wanted + 1, kPeerBucketValuesMin, kPeerBucketValuesMax);
+  return std::min(policy.bucket_values_max, fair);
+}
+
 // Buckets take turns with the policy's codecs; those of exact layers have fp32, the last exchange.
-Status add_buckets(const JobModel& job, const RoundPolicy& policy, std::uint32_t payload_bytes,
+Status add_buckets(const JobModel& job, const RoundPolicy& policy, const PlanRequest& request,
                    CodecShelf& shelf, wire::PlanT& plan) {
   const std::size_t codecs = plan.exchanges.size();
   std::size_t turn = 0;
   for (LayerSequence& sequence : sequences_of(job)) {
     if (sequence.exact && plan.exchanges.size() == codecs) {
-      TRIBUTARY_ASSIGN(auto exchange, exchange_by("fp32", payload_bytes, shelf));
+      TRIBUTARY_ASSIGN(auto exchange, exchange_by("fp32", request, shelf));
       plan.exchanges.push_back(std::move(exchange));
     }
     TRIBUTARY_ASSIGN(const LayerMap map, LayerMap::make(std::move(sequence.layers)));
     TRIBUTARY_ASSIGN(const std::vector<Bucket> buckets,
-                     plan_buckets(map, {.values_max = policy.bucket_values_max}));
+                     plan_buckets(map, {.values_max = bucket_values_max(job, policy, request)}));
     for (const Bucket& bucket : buckets) {
       auto one = std::make_unique<wire::BucketT>();
       one->first_value = sequence.first_value + bucket.offset;
@@ -97,8 +114,8 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
                      ? wire::DivisorRule::contributor_weights
                      : wire::DivisorRule::contributors;
   plan.seed = job.wire().seed();
-  plan.deadline_ms = policy.deadline_ms;
-  plan.preliminary_deadline_ms = policy.preliminary_deadline_ms;
+  plan.deadline_ms = request.deadline_ms > 0 ? request.deadline_ms : policy.deadline_ms;
+  plan.preliminary_deadline_ms = std::min(policy.preliminary_deadline_ms, plan.deadline_ms);
   plan.local_steps = policy.local_steps;
   plan.learning_rate = job.learning_rate(policy.learning_rate, request.key.round);
   plan.payloads_in_flight_max = request.payloads_in_flight_max;
@@ -110,13 +127,13 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   const std::vector<std::string> specs =
       policy.codecs.empty() ? std::vector<std::string>{policy.codec} : policy.codecs;
   for (const std::string& spec : specs) {
-    TRIBUTARY_ASSIGN(auto exchange, exchange_by(spec, request.payload_bytes, shelf));
+    TRIBUTARY_ASSIGN(auto exchange, exchange_by(spec, request, shelf));
     plan.exchanges.push_back(std::move(exchange));
   }
-  TRIBUTARY_TRY(add_buckets(job, policy, request.payload_bytes, shelf, plan));
+  TRIBUTARY_TRY(add_buckets(job, policy, request, shelf, plan));
   plan.reason = std::make_unique<wire::ReasonT>();
   plan.reason->trigger = request.trigger;
-  plan.reason->sentence = "as the job's policy says";
+  plan.reason->sentence = request.reason;
   return plan;
 }
 

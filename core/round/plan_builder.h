@@ -1,5 +1,5 @@
-// Makes the plan of a round from a job's policy: the whole update in buckets, over a star. What a
-// planner that looks at the links will replace.
+// Makes the plan of a round from a job's policy: the whole update in buckets. What a planner that
+// looks at the links will replace.
 #pragma once
 
 #include "core/base/status.h"
@@ -17,7 +17,10 @@ struct PlanRequest {
   std::uint32_t payload_bytes = 0;
   std::uint32_t payloads_in_flight_max = 1;
   std::uint32_t aggregate_parts_max = 0;
+  wire::Collective collective = wire::Collective::star;
+  std::uint32_t deadline_ms = 0;
   wire::Trigger trigger = wire::Trigger::unchanged;
+  std::string reason = "as the job's policy says";
 };
 
 // Weight is left at 0: it is the receiver's.

@@ -21,6 +21,8 @@ struct AgentSession {
   Conversation conversation;
   std::string build;
   std::string device_model;
+  Bytes public_key;      // that the transport has proven; empty: nothing is encrypted
+  std::string endpoint;  // where peers may try to reach it; empty: nowhere
   std::vector<wire::HoldingT> holdings;  // as its Hello said
   std::uint64_t hello_id = 0;            // of the Hello that it began with
   TimeNs challenged_at_ns = 0;           // another incarnation has knocked; 0: none

@@ -7,6 +7,7 @@
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
 #include "core/codec/registry.h"
+#include "core/collective/side_by_side.h"
 #include "core/update/update_vector.h"
 
 namespace tributary {
@@ -42,9 +43,10 @@ std::vector<LayerRun> layers_in(const LayerMap& map, std::uint64_t first, std::u
 
 // The plan says of a codec what this build's codec says of itself.
 Status check_exchange(const wire::ExchangeT& exchange, const Codec& codec) {
-  if (exchange.collective != wire::Collective::star) {
+  if (exchange.collective == wire::Collective::unspecified ||
+      exchange.collective > wire::Collective::all_gather) {
     return Status(StatusCode::unsupported, {.what = "collective of a plan",
-                                            .expected = "star",
+                                            .expected = "one up to all_gather",
                                             .got = wire::EnumNameCollective(exchange.collective),
                                             .remedy = "plan the round without it"});
   }
@@ -58,6 +60,12 @@ Status check_exchange(const wire::ExchangeT& exchange, const Codec& codec) {
                     fmt::format("{}", exchange.stages.size()));
   }
   return {};
+}
+
+bool stays_side_by_side(wire::Collective collective, const Codec& codec) {
+  if (codec.stages().back().combine == Combine::broadcast) return false;
+  if (codec.aggregation() == Aggregation::sum || collective == wire::Collective::star) return false;
+  return collective == wire::Collective::all_gather || codec.aggregation() == Aggregation::gather;
 }
 
 }  // namespace
@@ -77,7 +85,8 @@ std::uint64_t PlannedBucket::stage_bytes_max(std::uint32_t agents) const {
   constexpr std::uint64_t kFixedBytes = 4096;
   constexpr std::uint64_t kAgentBytes = 64;
   const std::uint64_t bytes = std::uint64_t{values} * 16 + kFixedBytes + kAgentBytes * agents;
-  return std::min<std::uint64_t>(bytes, tributary::kPayloadBytesMax);
+  const std::uint64_t one = std::min<std::uint64_t>(bytes, tributary::kPayloadBytesMax);
+  return side_by_side ? (one + kAgentBytes) * agents : one;
 }
 
 Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan,
@@ -90,6 +99,7 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
   made->agents_ = made->participants_.count();
   if (made->agents_ == 0) return disagree("participants of a plan", "at least one", "none");
   if (plan.rounds != 1) return disagree("rounds of a plan", "1", fmt::format("{}", plan.rounds));
+  if (!plan.exchanges.empty()) made->collective_ = plan.exchanges[0]->collective;
   for (std::uint32_t i = 0; i < plan.buckets.size(); ++i) {
     const wire::BucketT& bucket = *plan.buckets[i];
     const wire::ExchangeT& exchange = *plan.exchanges[bucket.exchange];
@@ -99,13 +109,18 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
     }
     TRIBUTARY_ASSIGN(std::shared_ptr<const Codec> codec, shelf.get(exchange.codec));
     TRIBUTARY_TRY(check_exchange(exchange, *codec));
-    made->buckets_.push_back(
-        {.index = i,
-         .first_value = bucket.first_value,
-         .values = bucket.values,
-         .codec = std::move(codec),
-         .part_bytes = exchange.payload_bytes,
-         .layers = layers_in(job.layers(), bucket.first_value, bucket.values)});
+    if (exchange.collective != made->collective_) {
+      return disagree("collectives of a plan", wire::EnumNameCollective(made->collective_),
+                      wire::EnumNameCollective(exchange.collective));
+    }
+    const bool side_by_side = stays_side_by_side(exchange.collective, *codec);
+    made->buckets_.push_back({.index = i,
+                              .first_value = bucket.first_value,
+                              .values = bucket.values,
+                              .codec = std::move(codec),
+                              .part_bytes = exchange.payload_bytes,
+                              .layers = layers_in(job.layers(), bucket.first_value, bucket.values),
+                              .side_by_side = side_by_side});
   }
   return std::shared_ptr<const RoundPlan>(std::move(made));
 }
@@ -113,6 +128,14 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
 std::optional<std::uint32_t> RoundPlan::rank(std::uint32_t member) const {
   if (!participants_.test(member)) return std::nullopt;
   return participants_.count_before(member);
+}
+
+std::uint32_t RoundPlan::member(std::uint32_t rank) const {
+  std::uint32_t member = 0;
+  for (std::uint32_t before = 0; member < participants_.size(); ++member) {
+    if (participants_.test(member) && before++ == rank) break;
+  }
+  return member;
 }
 
 bool RoundPlan::conserves() const {
@@ -128,6 +151,23 @@ RoundContext RoundPlan::context(const PlannedBucket& bucket, std::uint32_t rank)
           .layers = bucket.layers};
 }
 
+namespace {
+
+// The sum in the order of ranks, as every replica adds.
+Status decode_side_by_side(const RoundPlan& plan, const PlannedBucket& bucket, StageCall call,
+                           ByteSpan joined, FloatVector& sum) {
+  TRIBUTARY_ASSIGN(const std::vector<ByteSpan> payloads, split_payloads(joined, plan.agents()));
+  call.contributors = 1;
+  FloatVector scratch(bucket.values);
+  TRIBUTARY_TRY(bucket.codec->decode(call, payloads[0], sum));
+  for (const ByteSpan payload : std::span(payloads).subspan(1)) {
+    TRIBUTARY_TRY(bucket.codec->decode_add(call, payload, scratch, sum));
+  }
+  return {};
+}
+
+}  // namespace
+
 Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
                      const Execution& execution, FloatVector& sum) {
   const PlannedBucket& bucket = plan.buckets()[committed.bucket];
@@ -136,7 +176,9 @@ Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
                           .combined = std::span(committed.combined).first(bucket.last_stage()),
                           .contributors = committed.contributors};
   sum.resize(bucket.values);
-  Status status = bucket.codec->decode(call, committed.combined.back(), sum);
+  const ByteSpan result = committed.combined.back();
+  Status status = bucket.side_by_side ? decode_side_by_side(plan, bucket, call, result, sum)
+                                      : bucket.codec->decode(call, result, sum);
   if (status.ok() && first_not_finite(sum)) status = not_finite_error(sum);
   if (status.ok()) return {};
   return std::move(status).at(fmt::format("bucket {}", committed.bucket));

@@ -34,6 +34,9 @@ struct PlannedBucket {
   std::shared_ptr<const Codec> codec;
   std::uint32_t part_bytes = 0;
   std::vector<LayerRun> layers;
+  // Peers do not combine the payloads of the last stage: what counts is all of them
+  // (core/collective/side_by_side.h).
+  bool side_by_side = false;
 
   std::uint32_t stages() const { return static_cast<std::uint32_t>(codec->stages().size()); }
   std::uint32_t last_stage() const { return stages() - 1; }
@@ -55,8 +58,14 @@ class RoundPlan {
   const Bitmap& participants() const { return participants_; }
   std::uint32_t agents() const { return agents_; }  // participants: agents in a codec's sense
   std::uint32_t members() const { return wire_.agents; }
-  // A member's place among the participants.
+  // A member's place among the participants, and whose place that is.
   std::optional<std::uint32_t> rank(std::uint32_t member) const;
+  std::uint32_t member(std::uint32_t rank) const;
+  wire::Collective collective() const { return collective_; }
+  // The participants exchange among themselves: all of them are in the result, or there is none.
+  bool by_peers() const { return collective_ != wire::Collective::star; }
+  // By peers: who gives the bucket's result to the coordinator. They all have it; they take turns.
+  std::uint32_t uploader(std::uint32_t bucket) const { return member(bucket % agents_); }
   bool conserves() const;
 
   // Of a bucket; `rank` is of no matter to who aggregates or decodes an aggregate.
@@ -70,6 +79,7 @@ class RoundPlan {
   std::vector<PlannedBucket> buckets_;
   Bitmap participants_;
   std::uint32_t agents_ = 0;
+  wire::Collective collective_ = wire::Collective::star;
 };
 
 // What a committed round did to one bucket.

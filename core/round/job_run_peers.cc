@@ -1,0 +1,115 @@
+// Rounds that the agents exchange among themselves. Nothing is applied anywhere before all of them
+// have said what the results come to, and that what they would leave behind is stored: the
+// coordinator has the results by then, and its commit is the second phase. If anything goes wrong
+// the attempt is given up, and the next one goes by the star.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/round/job_run.h"
+
+namespace tributary {
+namespace {
+
+// Everybody connects to everybody.
+constexpr std::size_t kPeersMax = 256;
+constexpr std::uint32_t kPauseRoundsMax = 64;
+
+}  // namespace
+
+// When an epoch begins.
+void JobRun::open_peers() {
+  peers_.session = 0;
+  peers_.broken = false;
+  peers_.why_not.clear();
+  if (record_.policy.collective == wire::Collective::star) return;
+  const auto hidden = std::ranges::find(members_, std::string(), &EpochMember::endpoint);
+  if (members_.size() < 2) {
+    peers_.why_not = "there is one agent";
+  } else if (members_.size() > kPeersMax) {
+    peers_.why_not = fmt::format("there are more than {} agents", kPeersMax);
+  } else if (hidden != members_.end()) {
+    peers_.why_not = fmt::format("{} names no address for peers", hidden->agent_id);
+  } else {
+    peers_.session = desk_.draw();
+  }
+}
+
+wire::Collective JobRun::collective_for(const Bitmap& participants, std::string& reason) const {
+  const wire::Collective wanted = record_.policy.collective;
+  if (wanted == wire::Collective::star) return wanted;
+  if (peers_.session == 0) {
+    reason = "by the star: " + peers_.why_not;
+  } else if (version_ + 1 < peers_.from_round) {
+    reason = fmt::format("by the star: the {} failed, and is tried again in round {}",
+                         wire::EnumNameCollective(wanted), peers_.from_round);
+  } else if (participants.count() < 2) {
+    reason = "by the star: one agent takes part";
+  } else {
+    return wanted;
+  }
+  return wire::Collective::star;
+}
+
+// Half of a round's time is for the peers, and half for the star that may have to stand in.
+std::uint32_t JobRun::attempt_deadline_ms(wire::Collective collective) const {
+  const bool stands_in = version_ + 1 == peers_.failed_round;
+  const bool half = collective != wire::Collective::star || stands_in;
+  return half ? std::max(record_.policy.deadline_ms / 2, 1u) : record_.policy.deadline_ms;
+}
+
+bool JobRun::uploaded(std::uint32_t member) const {
+  return std::ranges::all_of(round_->buckets(), [&](const auto& bucket) {
+    return bucket->finished() || round_->plan().uploader(bucket->bucket().index) != member;
+  });
+}
+
+std::string JobRun::without_result() const {
+  std::string names;
+  for (std::uint32_t i = 0; i < members_.size() && names.size() < 200; ++i) {
+    const RoundMember& member = round_->members()[i];
+    if (!member.participates || (member.results_hash != 0 && uploaded(i))) continue;
+    names += (names.empty() ? "" : ", ") + members_[i].agent_id;
+  }
+  return names;
+}
+
+void JobRun::close_if_agreed() {
+  bool all = true;
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    const RoundMember& member = round_->members()[i];
+    if (!member.participates) continue;
+    const bool done = member.results_hash != 0 && uploaded(i);
+    // Whoever has said and given everything may go.
+    if (member.withdrawn || (member.session == 0 && !done)) {
+      return give_up(wire::AbortReason::collective_failed, true);
+    }
+    all &= done;
+  }
+  if (!all) return;
+  const std::uint64_t hash = round_->results_hash();
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    const RoundMember& member = round_->members()[i];
+    if (!member.participates || member.results_hash == hash) continue;
+    desk_.note(
+        LogLevel::error, "results_differ", "mismatch", members_[i].agent_id,
+        fmt::format("expected {:016x}, as the results are, got {:016x}", hash, member.results_hash),
+        round_->key());
+    return give_up(wire::AbortReason::mismatch, true);
+  }
+  finish_round();
+}
+
+// This round, and the more the more often it happens, goes by the star. Then an epoch begins, with
+// new connections between all.
+void JobRun::peers_failed() {
+  peers_.pause = std::clamp(2 * peers_.pause, 1u, kPauseRoundsMax);
+  peers_.failed_round = round_->key().round;
+  peers_.from_round = peers_.failed_round + peers_.pause;
+  peers_.broken = true;
+  excluded_ = Bitmap();
+  resume_at_ns_ = desk_.now;
+}
+
+}  // namespace tributary
