@@ -128,7 +128,8 @@ Result<Answer> demo(const DemoCommand& command, World& world) {
   Answer answer;
   answer.text = text_of(command.plan, outcome);
   answer.data = json_text(json_of(command.plan, outcome));
-  if (!outcome.replicas_identical) answer.exit_code = 1;
+  const bool conserved = outcome.conservation_error.value_or(0) <= 1;
+  if (!outcome.replicas_identical || !conserved) answer.exit_code = 1;
   return answer;
 }
 

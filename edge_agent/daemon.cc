@@ -64,7 +64,6 @@ class AgentDaemon {
  private:
   Status open_link(const std::shared_ptr<const KeyPair>& keys);
   Status open_peers(std::shared_ptr<const KeyPair> keys);
-  void take_from_peer(Event event, std::shared_ptr<const void> owner);
   Actions handle(TimeNs now, Event event);
   void carry_out(Action& action);
   void carry_out_among_peers(Action& action);
@@ -200,21 +199,10 @@ Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
                                    .advertise = settings_.peers_advertise,
                                    .keys = std::move(keys)},
                                   clock_, [this](Event event, std::shared_ptr<const void> owner) {
-                                    take_from_peer(std::move(event), std::move(owner));
+                                    loop_->post(std::move(event), std::move(owner));
                                   }));
   log_->info(kComponent, "listens for peers", {{"endpoint", peers_->endpoint()}});
   return {};
-}
-
-// On the thread of the peers.
-void AgentDaemon::take_from_peer(Event event, std::shared_ptr<const void> owner) {
-  if (const auto* lost = std::get_if<PeerLost>(&event)) {
-    // Everybody goes in the end; that somebody cannot be reached is for somebody to look at.
-    const bool gone = lost->why.code() == StatusCode::unavailable;
-    log_->log(gone ? LogLevel::info : LogLevel::warning, kComponent, "peer lost",
-              {{"session", lost->session}, {"member", lost->member}, {"error", lost->why.text()}});
-  }
-  loop_->post(std::move(event), std::move(owner));
 }
 
 Actions AgentDaemon::handle(TimeNs now, Event event) {
