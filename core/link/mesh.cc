@@ -16,6 +16,7 @@
 
 #include "core/link/buffer_pool.h"
 #include "core/link/mesh_channel.h"
+#include "core/link/mesh_outgoing.h"
 #include "core/link/mesh_socket.h"
 #include "core/link/mesh_stream.h"
 #include "core/link/waker.h"
@@ -34,29 +35,6 @@ constexpr std::size_t kRecordBytesMax = 17u << 10;
 constexpr std::size_t kSpareBytesMax = 32u << 20;
 constexpr std::size_t kEventsAtOnce = 64;
 
-struct Outgoing {
-  Bytes head;
-  SharedSlice payload;
-  std::size_t sent = 0;
-
-  std::size_t bytes() const { return head.size() + payload.size(); }
-  // What is left of it, as parts.
-  std::size_t rest(std::span<iovec, 2> parts) const {
-    std::size_t count = 0;
-    std::size_t skip = sent;
-    for (const ByteSpan part : {ByteSpan(head), payload.view()}) {
-      if (skip < part.size()) {
-        parts[count++] = {.iov_base = const_cast<std::uint8_t*>(part.data() + skip),
-                          .iov_len = part.size() - skip};
-        skip = 0;
-      } else {
-        skip -= part.size();
-      }
-    }
-    return count;
-  }
-};
-
 // One way, from who dialled to who answered.
 struct Connection {
   File file;
@@ -69,7 +47,7 @@ struct Connection {
   std::uint32_t member = 0;
   bool welcomed =
       false;  // until then nothing but the greeting is sent, and it can be dialled again
-  std::deque<Outgoing> queue;
+  std::deque<MeshOutgoing> queue;
   // answered
   std::optional<MeshReader> reader;
   std::shared_ptr<const std::uint32_t> proven;  // whose key it was; null without encryption
@@ -83,9 +61,9 @@ struct Connection {
 struct Peer {
   Address address;
   std::unique_ptr<Connection> out;
-  std::deque<Outgoing> waiting;  // while there is no connection
-  std::size_t queued_bytes = 0;  // without greetings
-  Status why_not;                // it could not be connected to, the last time
+  std::deque<MeshOutgoing> waiting;  // while there is no connection
+  std::size_t queued_bytes = 0;      // without greetings
+  Status why_not;                    // it could not be connected to, the last time
   Time redial_at{Time::max()};
   Time give_up_at{Time::max()};
   Connection* in = nullptr;
@@ -196,7 +174,7 @@ Status TcpMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
         StatusCode::unavailable,
         {.what = fmt::format("member {}", to), .expected = "a connection", .got = "it is lost"});
   }
-  Outgoing message;
+  MeshOutgoing message;
   message.head = mesh_head(frame, payload.size());
   message.payload = std::move(payload);
   if (peer.queued_bytes + message.bytes() > options_.send_queue_bytes) {
@@ -271,7 +249,7 @@ Status TcpMesh::flush(Peer& peer) {
   Connection& connection = *peer.out;
   if (connection.connecting) return {};
   while (!connection.queue.empty()) {
-    Outgoing& message = connection.queue.front();
+    MeshOutgoing& message = connection.queue.front();
     std::array<iovec, 2> parts{};
     const std::size_t count = message.rest(parts);
     TRIBUTARY_ASSIGN(const std::size_t sent,
@@ -407,6 +385,10 @@ void TcpMesh::serve(Connection& connection, std::uint32_t events) {
     getsockopt(connection.file.get(), SOL_SOCKET, SO_ERROR, &error, &bytes);
     if (error != 0) {
       errno = error;
+      Peer& peer = peers_[member];
+      if (error == ECONNREFUSED) {
+        peer.give_up_at = std::min(peer.give_up_at, clock_.now() + options_.refused_max);
+      }
       return dial_later(member, os_failed("dialling it"));
     }
     connection.connecting = false;
@@ -435,7 +417,7 @@ Status TcpMesh::listen_to(Connection& connection) {
   connection.welcomed = true;
   connection.deadline = Time::max();
   Peer& peer = peers_[connection.member];
-  for (Outgoing& message : peer.waiting) connection.queue.push_back(std::move(message));
+  for (MeshOutgoing& message : peer.waiting) connection.queue.push_back(std::move(message));
   peer.waiting.clear();
   return {};
 }

@@ -76,6 +76,8 @@ struct MeshOptions {
   std::size_t send_queue_bytes = 1u << 30;
   // A member that is not there yet, or not in this epoch, is dialled again for so long.
   std::chrono::milliseconds connect_max{10'000};
+  // The same from the moment on at which nobody listens there.
+  std::chrono::milliseconds refused_max{10'000};
   // From the first byte until a connection has said whose it is.
   std::chrono::milliseconds handshake_max{5'000};
 };

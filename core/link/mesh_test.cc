@@ -160,6 +160,17 @@ TEST_P(Meshes, NobodyThereIsLostInTheEnd) {
   EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
 }
 
+TEST_P(Meshes, WhereNobodyListensIsGivenUpEarlier) {
+  options_[0].connect_max = std::chrono::hours(1);
+  options_[0].refused_max = milliseconds(100);
+  open(0);
+  ports_[1].reset();
+  ASSERT_TRUE(send(0, 1, "are you there?").ok());
+  ASSERT_TRUE(turn_until([&] { return first<MeshLost>(0) != nullptr; }));
+  EXPECT_NE(first<MeshLost>(0)->why.text().find("refused"), std::string::npos)
+      << first<MeshLost>(0)->why.text();
+}
+
 TEST_P(Meshes, WhoGoesIsNoticedOnBothSides) {
   open_all();
   ASSERT_TRUE(send(0, 1, "to you").ok());

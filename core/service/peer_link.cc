@@ -42,6 +42,7 @@ class PeerLink::Desk {
       sends_.clear();
       unsent_bytes_ = 0;
       overrun_by_.reset();
+      refused_.clear();  // those who were here a little earlier: now they are welcome
     });
   }
   void end() {
@@ -224,7 +225,8 @@ class PeerLink::Epoch {
                         .session = epoch_.session,
                         .keys = link_.options_.keys,
                         .send_queue_bytes = link_.options_.unsent_bytes_max,
-                        .connect_max = link_.options_.connect_max};
+                        .connect_max = link_.options_.connect_max,
+                        .refused_max = link_.options_.refused_max};
     for (const OpenPeers::Member& member : epoch_.members) {
       MeshMember& made = options.members.emplace_back();
       made.endpoint = member.endpoint;

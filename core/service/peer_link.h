@@ -37,6 +37,8 @@ struct PeerLinkOptions {
   // is given up and every member is lost.
   std::size_t unsent_bytes_max = std::size_t{4} << 30;
   std::chrono::milliseconds connect_max{10'000};
+  // Ports are open before anybody is told of them: where nobody listens, nobody is.
+  std::chrono::milliseconds refused_max{1'000};
 };
 
 struct PeerLinkCounters {

@@ -227,7 +227,7 @@ TEST_P(PeerLinkTest, AMemberThatEndsIsLostAtTheOthers) {
 }
 
 TEST_P(PeerLinkTest, NobodyThereIsLost) {
-  make(2, {.endpoint = {}, .connect_max = milliseconds(100)});
+  make(2, {.endpoint = {}, .refused_max = milliseconds(100)});
   for (const auto& link : links_) endpoints_.push_back(link->endpoint());
   links_[1].reset();
   links_[0]->open(epoch(7, 0));
@@ -294,7 +294,10 @@ TEST_P(PeerLinkTest, TooMuchThatWaitsEndsTheSession) {
 }
 
 TEST_P(PeerLinkTest, EndsAtOnceWhateverItIsAt) {
-  make(2, {.endpoint = {}, .unread_bytes_max = 1, .connect_max = std::chrono::hours(1)});
+  make(2, {.endpoint = {},
+           .unread_bytes_max = 1,
+           .connect_max = std::chrono::hours(1),
+           .refused_max = std::chrono::hours(1)});
   endpoints_ = {links_[0]->endpoint(), "tcp://127.0.0.1:1"};
   inboxes_[0]->keep_owners();
   links_[0]->open(epoch(7, 0));
