@@ -17,6 +17,7 @@
 #include "cli/report/run_json.h"
 #include "cli/text.h"
 #include "core/codec/registry.h"
+#include "core/service/collective_name.h"
 #include "core/store/run_file.h"
 #include "core/train/network_plan.h"
 
@@ -127,7 +128,8 @@ Result<Answer> demo(const DemoCommand& command, World& world) {
   Answer answer;
   answer.text = text_of(command.plan, outcome);
   answer.data = json_text(json_of(command.plan, outcome));
-  if (!outcome.replicas_identical) answer.exit_code = 1;
+  const bool conserved = outcome.conservation_error.value_or(0) <= 1;
+  if (!outcome.replicas_identical || !conserved) answer.exit_code = 1;
   return answer;
 }
 
@@ -142,6 +144,13 @@ Accept accept_spec(std::string& target) {
   return [&target](const std::string& value) -> Status {
     TRIBUTARY_TRY(make_codec(value).status());
     target = value;
+    return {};
+  };
+}
+
+Accept accept_collective(wire::Collective& target) {
+  return [&target](const std::string& value) -> Status {
+    TRIBUTARY_ASSIGN(target, parse_collective(value));
     return {};
   };
 }
@@ -170,6 +179,7 @@ Command demo_command() {
           "examples:\n"
           "  tributary demo\n"
           "  tributary demo --agents 8 --rounds 200 --codec threelc:s=1.75\n"
+          "  tributary demo --collective ring\n"
           "  tributary demo --skew 0.3 --json",
       .options = {{.name = "--agents",
                    .value_name = "N",
@@ -187,6 +197,10 @@ Command demo_command() {
                    .value_name = "SPEC",
                    .help = "what updates are encoded with (thc:bits=4)",
                    .accept = accept_spec(plan.codec)},
+                  {.name = "--collective",
+                   .value_name = "NAME",
+                   .help = "how they are exchanged: star, sharded_star, ring, ... (star)",
+                   .accept = accept_collective(plan.collective)},
                   {.name = "--model",
                    .value_name = "SPEC",
                    .help = "lenet, mlp:hidden=64, resnet8, ... (lenet)",

@@ -55,6 +55,7 @@ learning_rate = 0.05
 schedule = "cosine:warmup=3,floor=0.02"
 weighting = "examples"
 codec = "{codec}"
+collective = "{collective}"
 bucket_values = 16384
 evaluate_every = 4
 agents_min = {agents}
@@ -85,6 +86,11 @@ shard = {shard}
 shards = {shards}
 skew = {skew}
 evaluate = false                 # the coordinator does
+)";
+
+constexpr std::string_view kPeerSettings = R"(
+[peers]
+endpoint = "tcp://127.0.0.1:0"
 )";
 
 std::string id_of(std::uint32_t agent) { return fmt::format("agent-{}", agent + 1); }
@@ -201,16 +207,18 @@ Status DemoFederation::write_coordinator_settings() const {
   const std::string settings = fmt::format(
       kCoordinatorSettings, fmt::arg("folder", folder_.string()), fmt::arg("rounds", plan_.rounds),
       fmt::arg("model", plan_.model), fmt::arg("codec", plan_.codec),
+      fmt::arg("collective", wire::EnumNameCollective(plan_.collective)),
       fmt::arg("agents", plan_.agents), fmt::arg("seed", plan_.seed));
   return write_text(folder_ / "coordinator.toml", settings);
 }
 
 Status DemoFederation::write_agent_settings(std::uint32_t agent) const {
-  const std::string settings = fmt::format(
-      kAgentSettings, fmt::arg("folder", folder_.string()), fmt::arg("id", id_of(agent)),
-      fmt::arg("endpoint", endpoint_), fmt::arg("coordinator_key", coordinator_key_),
-      fmt::arg("shard", agent), fmt::arg("shards", plan_.agents),
-      fmt::arg("skew", fmt::format("{:.6f}", plan_.skew)));
+  std::string settings = fmt::format(kAgentSettings, fmt::arg("folder", folder_.string()),
+                                     fmt::arg("id", id_of(agent)), fmt::arg("endpoint", endpoint_),
+                                     fmt::arg("coordinator_key", coordinator_key_),
+                                     fmt::arg("shard", agent), fmt::arg("shards", plan_.agents),
+                                     fmt::arg("skew", fmt::format("{:.6f}", plan_.skew)));
+  if (plan_.collective != wire::Collective::star) settings += kPeerSettings;
   TRIBUTARY_TRY(write_text(folder_ / (id_of(agent) + ".trace"),
                            trace_text(plan_.trace ? *plan_.trace : usual_trace(), agent)));
   return write_text(folder_ / (id_of(agent) + ".toml"), settings);

@@ -15,6 +15,7 @@
 #include "core/base/status.h"
 #include "core/link/keys.h"
 #include "core/link/trace.h"
+#include "schemas/frame_generated.h"
 
 namespace tributary {
 
@@ -23,6 +24,7 @@ struct DemoPlan {
   std::uint32_t agents = 4;
   std::uint64_t rounds = 60;
   std::string codec = "thc:bits=4";
+  wire::Collective collective = wire::Collective::star;
   std::string model = "lenet";
   double skew = 0;                 // Dirichlet's alpha; 0: i.i.d.
   std::optional<LinkTrace> trace;  // of every agent's line; nothing: one that comes along

@@ -36,7 +36,9 @@ std::optional<double> conservation_error(const DemoFederation& federation) {
   for (std::uint32_t i = 0; i < federation.plan().agents; ++i) {
     const std::string log = federation.agent_log(i);
     const std::size_t at = log.rfind(kHolds);
-    if (log.find("conservation violated") != log.npos) return HUGE_VAL;
+    if (log.find("conservation violated") != log.npos) {
+      return std::numeric_limits<double>::max();  // JSON has no infinity
+    }
     if (at == log.npos) return std::nullopt;
     worst = std::max(worst, std::strtod(log.c_str() + at + kHolds.size(), nullptr));
   }

@@ -26,6 +26,7 @@
 #include "core/service/stop_signals.h"
 #include "core/service/worker.h"
 #include "core/store/coordinator_journal.h"
+#include "core/store/readable.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -257,6 +258,7 @@ void CoordinatorDaemon::stored(const CoordinatorRecord& record, const Status& st
              {{"round", commit->round.id.round},
               {"epoch", commit->round.id.epoch},
               {"attempt", commit->round.id.attempt},
+              {"collective", readable_plan(commit->round.plan).collectives.value_or("")},
               {"contributors", contributors},
               {"model_hash", fmt::format("{:016x}", commit->round.model_hash)},
               {"bytes_up", commit->round.bytes_up},

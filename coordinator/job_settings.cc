@@ -13,6 +13,7 @@
 #include "core/codec/registry.h"
 #include "core/optimizer/schedule.h"
 #include "core/round/job_model.h"
+#include "core/service/collective_name.h"
 #include "core/train/model_tools.h"
 #include "core/train/network_plan.h"
 #include "schemas/limits.h"
@@ -185,6 +186,7 @@ void JobSettings::bind(Settings& settings, const std::string& prefix) {
   settings.number(prefix + "evaluate_every", evaluate_every, 0u);
   settings.text(prefix + "codec", policy.codec);
   settings.texts(prefix + "codecs", policy.codecs);
+  settings.text(prefix + "collective", collective);
   settings.number<std::uint64_t>(prefix + "bucket_values", policy.bucket_values_max, 64,
                                  std::uint64_t{1} << 26);
   settings.real(prefix + "learning_rate", policy.learning_rate, 0, 1e9);
@@ -232,6 +234,7 @@ Result<SubmitJob> submission(const JobSettings& job) {
 
   SubmitJob submit;
   submit.policy = job.policy;
+  TRIBUTARY_ASSIGN(submit.policy.collective, parse_collective(job.collective));
   wire::JobT& definition = submit.definition;
   definition.name = job.name;
   definition.seed = job.seed;

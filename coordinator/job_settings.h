@@ -22,6 +22,7 @@ struct JobSettings {
   std::string mode = "delta";
   std::uint64_t seed = 1;
   std::string weighting = "equal";
+  std::string collective = "star";
   // Where a model is trained and not only exchanged: specs as in docs/run.md.
   std::string model;
   std::string model_file;  // TorchScript, instead

@@ -57,6 +57,19 @@ TEST(JobSettings, AModelBringsItsLayersAndIsDrawnFromTheSeed) {
   EXPECT_NE(*submission(job)->model, *submit->model);
 }
 
+TEST(JobSettings, ACollectiveIsNamed) {
+  JobSettings job = good_job();
+  EXPECT_EQ(submission(job)->policy.collective, wire::Collective::star);
+  Settings settings;
+  job.bind(settings, "job.");
+  ASSERT_TRUE(settings.read_text("[job]\ncollective = \"sharded_star\"", "test").ok());
+  EXPECT_EQ(submission(job)->policy.collective, wire::Collective::sharded_star);
+  job.collective = "rin";
+  const Status wrong = submission(job).status();
+  EXPECT_EQ(wrong.code(), StatusCode::invalid_argument);
+  EXPECT_NE(wrong.text().find("did you mean 'ring'?"), std::string::npos) << wrong.text();
+}
+
 TEST(JobSettings, WhatMakesNoSenseIsRefused) {
   const auto refused = [](auto change) {
     JobSettings job = good_job();

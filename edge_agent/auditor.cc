@@ -79,7 +79,8 @@ Status Auditor::take_plan(const wire::Plan& plan) {
   wire::PlanT unpacked;
   plan.UnPackTo(&unpacked);
   TRIBUTARY_ASSIGN(auto made, RoundPlan::make(unpacked, *job_, shelf_));
-  if (!made->conserves()) {  // such a codec keeps no account
+  // Such a codec keeps no account; and among peers, what is this agent's is in sums with others'.
+  if (!made->conserves() || made->by_peers()) {
     account_.reset();
     return {};
   }

@@ -3,7 +3,8 @@
 // beside the state machine and independently of it. Costs four times the model in memory, and some
 // time.
 //
-// An account begins with the job; an agent that begins in the middle of one cannot be audited.
+// An account begins with the job; an agent that begins in the middle of one cannot be audited, nor
+// one that exchanges among peers: no message has this agent's part alone.
 //
 // Threads: one at a time.
 #pragma once

@@ -4,6 +4,8 @@
 
 #include "core/codec/registry.h"
 #include "core/link/join_file.h"
+#include "core/service/collective_name.h"
+#include "core/service/peer_link.h"
 
 namespace tributary {
 namespace {
@@ -20,6 +22,8 @@ void bind(Settings& settings, AgentSettings& config, std::uint64_t& model_mib_ma
   settings.flag("link.encrypted", config.encrypted);
   settings.number<std::uint64_t>("link.shape_bytes_per_s", config.shape_bytes_per_s, 0);
   settings.text("link.shape_trace", config.shape_trace);
+  settings.text("peers.endpoint", config.peers_endpoint);
+  settings.text("peers.advertise", config.peers_advertise);
   settings.number("hello.timeout_ms", config.machine.hello_timeout_ms, 10u, 600'000u);
   settings.number("hello.timeout_max_ms", config.machine.hello_timeout_max_ms, 10u, 600'000u);
   settings.number("hello.duplicate_refusals_max", config.machine.duplicate_refusals_max, 0u);
@@ -60,6 +64,14 @@ Status take_join_file(const Settings& settings, AgentSettings& config) {
   return {};
 }
 
+Status check_peers(const Settings& settings, const AgentSettings& config) {
+  if (config.peers_endpoint.empty()) {
+    if (config.peers_advertise.empty()) return {};
+    return settings.missing("peers.endpoint", "where this agent listens for its peers");
+  }
+  return check_peer_addresses(config.peers_endpoint, config.peers_advertise);
+}
+
 Status check_together(const Settings& settings, const AgentSettings& config) {
   if (config.machine.agent_id.empty()) {
     return settings.missing(
@@ -76,6 +88,7 @@ Status check_together(const Settings& settings, const AgentSettings& config) {
                             "'tributary keys join' makes one where the coordinator runs");
   }
   if (config.encrypted) TRIBUTARY_TRY(parse_public_key(config.coordinator_key).status());
+  TRIBUTARY_TRY(check_peers(settings, config));
   if (config.trainer == "torch" && config.training.data.path.empty()) {
     return settings.missing("data.path", "say where this agent's data is");
   }
@@ -86,13 +99,14 @@ Status check_together(const Settings& settings, const AgentSettings& config) {
   return config.common.log_options().status();
 }
 
-void offer_what_there_is(wire::CapabilitiesT& capabilities) {
+void offer_what_there_is(bool peers, wire::CapabilitiesT& capabilities) {
   for (const CodecFamily& family : codec_families()) {
     auto offer = std::make_unique<wire::CodecOfferT>();
     offer->spec = family.name;
     capabilities.codecs.push_back(std::move(offer));
   }
   capabilities.collectives = {wire::Collective::star};
+  if (peers) capabilities.collectives.assign(kCollectives.begin(), kCollectives.end());
   for (const std::string_view name : trainer_names()) capabilities.trainers.emplace_back(name);
 }
 
@@ -109,7 +123,7 @@ Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
   config.machine.model_bytes_max = model_mib_max << 20;
   config.training.agent_id = config.machine.agent_id;
   config.exit_when_done = flags.exit_when_done;
-  offer_what_there_is(config.machine.capabilities);
+  offer_what_there_is(!config.peers_endpoint.empty(), config.machine.capabilities);
   TRIBUTARY_TRY(check_together(settings, config));
   return config;
 }

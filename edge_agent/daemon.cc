@@ -17,6 +17,7 @@
 #include "core/service/machine_loop.h"
 #include "core/service/metrics.h"
 #include "core/service/note_log.h"
+#include "core/service/peer_link.h"
 #include "core/service/service_manager.h"
 #include "core/service/stop_signals.h"
 #include "core/service/worker.h"
@@ -61,9 +62,11 @@ class AgentDaemon {
   Status run();
 
  private:
-  Status open_link();
+  Status open_link(const std::shared_ptr<const KeyPair>& keys);
+  Status open_peers(std::shared_ptr<const KeyPair> keys);
   Actions handle(TimeNs now, Event event);
   void carry_out(Action& action);
+  void carry_out_among_peers(Action& action);
   void store(StoreAgent& wanted);
   void stored(const AgentRecordToStore& record);
   void train(const Train& wanted);
@@ -74,6 +77,7 @@ class AgentDaemon {
   void log_audit();
   void look_around();
   void export_metrics();
+  void look_at_peers();
   bool everything_done() const;
 
   const AgentSettings& settings_;
@@ -88,6 +92,7 @@ class AgentDaemon {
   std::unique_ptr<Auditor> auditor_;  // null: not wanted
   std::atomic<double> conservation_error_ = -1;
   std::unique_ptr<MachineLoop> loop_;
+  std::unique_ptr<PeerLink> peers_;         // null: it listens to none
   std::unique_ptr<Worker> journal_thread_;  // these end before the loop that they answer to
   std::unique_ptr<Worker> trainer_thread_;
   std::unique_ptr<StopSignals> signals_;
@@ -131,12 +136,18 @@ Status AgentDaemon::open() {
                 {"model_version", state.replica->model_version},
                 {"undecided_rounds", state.undecided.size()}});
   }
-  TRIBUTARY_TRY(open_link());
+  Result<KeyPair> keys = settings_.keys ? Result<KeyPair>(*settings_.keys)
+                                        : keys_for(settings_.key_file, settings_.encrypted);
+  if (!keys.ok()) return std::move(keys).status();
+  const auto own_keys = std::make_shared<const KeyPair>(*std::move(keys));
+  TRIBUTARY_TRY(open_link(own_keys));
+  TRIBUTARY_TRY(open_peers(own_keys));
   TRIBUTARY_ASSIGN(trainer_, make_trainer(settings_.trainer, settings_.training));
 
   if (settings_.audit) auditor_ = std::make_unique<Auditor>();
 
   AgentConfig config = settings_.machine;
+  if (peers_) config.endpoints = {peers_->endpoint()};
   TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
   config.stopwatch = [this] { return clock_.now().count(); };
   TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
@@ -156,17 +167,14 @@ Status AgentDaemon::open() {
   return {};
 }
 
-Status AgentDaemon::open_link() {
-  Result<KeyPair> keys = settings_.keys ? Result<KeyPair>(*settings_.keys)
-                                        : keys_for(settings_.key_file, settings_.encrypted);
-  if (!keys.ok()) return std::move(keys).status();
+Status AgentDaemon::open_link(const std::shared_ptr<const KeyPair>& keys) {
   PublicKey hub;
   if (settings_.encrypted) {
     TRIBUTARY_ASSIGN(hub, parse_public_key(settings_.coordinator_key));
   }
   TRIBUTARY_ASSIGN(const std::uint64_t seed, draw_incarnation());
   TRIBUTARY_ASSIGN(link_, open_spoke({.endpoint = settings_.coordinator,
-                                      .keys = *std::move(keys),
+                                      .keys = *keys,
                                       .hub = hub,
                                       .encrypted = settings_.encrypted,
                                       .seed = seed}));
@@ -180,6 +188,20 @@ Status AgentDaemon::open_link() {
   }
   shape.out.bytes_per_s = settings_.shape_bytes_per_s;
   TRIBUTARY_ASSIGN(link_, make_shaped(std::move(link_), clock_, shape));
+  return {};
+}
+
+Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
+  if (settings_.peers_endpoint.empty()) return {};
+  if (!settings_.encrypted) keys = nullptr;
+  TRIBUTARY_ASSIGN(peers_,
+                   PeerLink::make({.endpoint = settings_.peers_endpoint,
+                                   .advertise = settings_.peers_advertise,
+                                   .keys = std::move(keys)},
+                                  clock_, [this](Event event, std::shared_ptr<const void> owner) {
+                                    loop_->post(std::move(event), std::move(owner));
+                                  }));
+  log_->info(kComponent, "listens for peers", {{"endpoint", peers_->endpoint()}});
   return {};
 }
 
@@ -213,11 +235,26 @@ void AgentDaemon::log_audit() {
 void AgentDaemon::carry_out(Action& action) {
   if (auto* record = std::get_if<StoreAgent>(&action)) return store(*record);
   if (const auto* wanted = std::get_if<Train>(&action)) return train(*wanted);
+  if (peers_) carry_out_among_peers(action);
   if (const auto* reading = std::get_if<Reading>(&action)) {
     metrics_->set(fmt::format("tributary_{}", reading->name), reading->value);
   } else if (const auto* finished = std::get_if<Finished>(&action)) {
     finished_ = true;
     failed_ = finished->status;
+  }
+}
+
+void AgentDaemon::carry_out_among_peers(Action& action) {
+  if (auto* message = std::get_if<SendToPeer>(&action)) {
+    peers_->send(std::move(*message));
+  } else if (auto* epoch = std::get_if<OpenPeers>(&action)) {
+    log_->info(kComponent, "peers opened",
+               {{"session", epoch->session},
+                {"member", epoch->member},
+                {"members", epoch->members.size()}});
+    peers_->open(std::move(*epoch));
+  } else if (std::holds_alternative<ClosePeers>(action)) {
+    peers_->close();
   }
 }
 
@@ -356,6 +393,20 @@ void AgentDaemon::export_metrics() {
   metrics_->set("tributary_buffered_bytes", static_cast<double>(machine_->buffered_bytes()));
   metrics_->set("tributary_link_in_bytes", static_cast<double>(counters.bytes_in));
   metrics_->set("tributary_link_out_bytes", static_cast<double>(counters.bytes_out));
+  if (peers_) look_at_peers();
+}
+
+void AgentDaemon::look_at_peers() {
+  const PeerLinkCounters counters = peers_->counters();
+  metrics_->set("tributary_peers_in_bytes", static_cast<double>(counters.bytes_in));
+  metrics_->set("tributary_peers_out_bytes", static_cast<double>(counters.bytes_out));
+  for (const MeshRefused& refused : peers_->take_refused()) {
+    notes_->note({.level = LogLevel::warning,
+                  .name = "peer_refused",
+                  .reason = name(refused.why.code()),
+                  .source = refused.source.substr(0, refused.source.rfind(':')),
+                  .text = refused.why.text()});
+  }
 }
 
 // The job is over, its last model is applied, and nothing of it is open.

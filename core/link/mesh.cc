@@ -16,6 +16,7 @@
 
 #include "core/link/buffer_pool.h"
 #include "core/link/mesh_channel.h"
+#include "core/link/mesh_outgoing.h"
 #include "core/link/mesh_socket.h"
 #include "core/link/mesh_stream.h"
 #include "core/link/waker.h"
@@ -34,29 +35,6 @@ constexpr std::size_t kRecordBytesMax = 17u << 10;
 constexpr std::size_t kSpareBytesMax = 32u << 20;
 constexpr std::size_t kEventsAtOnce = 64;
 
-struct Outgoing {
-  Bytes head;
-  SharedSlice payload;
-  std::size_t sent = 0;
-
-  std::size_t bytes() const { return head.size() + payload.size(); }
-  // What is left of it, as parts.
-  std::size_t rest(std::span<iovec, 2> parts) const {
-    std::size_t count = 0;
-    std::size_t skip = sent;
-    for (const ByteSpan part : {ByteSpan(head), payload.view()}) {
-      if (skip < part.size()) {
-        parts[count++] = {.iov_base = const_cast<std::uint8_t*>(part.data() + skip),
-                          .iov_len = part.size() - skip};
-        skip = 0;
-      } else {
-        skip -= part.size();
-      }
-    }
-    return count;
-  }
-};
-
 // One way, from who dialled to who answered.
 struct Connection {
   File file;
@@ -67,7 +45,9 @@ struct Connection {
   Time deadline{Time::max()};  // of the handshake
   // dialled
   std::uint32_t member = 0;
-  std::deque<Outgoing> queue;
+  bool welcomed =
+      false;  // until then nothing but the greeting is sent, and it can be dialled again
+  std::deque<MeshOutgoing> queue;
   // answered
   std::optional<MeshReader> reader;
   std::shared_ptr<const std::uint32_t> proven;  // whose key it was; null without encryption
@@ -81,8 +61,9 @@ struct Connection {
 struct Peer {
   Address address;
   std::unique_ptr<Connection> out;
-  std::deque<Outgoing> waiting;  // while there is no connection
-  std::size_t queued_bytes = 0;
+  std::deque<MeshOutgoing> waiting;  // while there is no connection
+  std::size_t queued_bytes = 0;      // without greetings
+  Status why_not;                    // it could not be connected to, the last time
   Time redial_at{Time::max()};
   Time give_up_at{Time::max()};
   Connection* in = nullptr;
@@ -111,6 +92,8 @@ class TcpMesh final : public Mesh {
   Status watch(Connection& connection, std::uint32_t events);
   Status add_to_epoll(int file, void* tag) const;
   void dial(std::uint32_t member);
+  void dial_later(std::uint32_t member, Status why);
+  Status listen_to(Connection& connection);
   Status connect(Peer& peer, std::uint32_t member);
   void flush(std::uint32_t member);
   Status flush(Peer& peer);
@@ -191,7 +174,7 @@ Status TcpMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
         StatusCode::unavailable,
         {.what = fmt::format("member {}", to), .expected = "a connection", .got = "it is lost"});
   }
-  Outgoing message;
+  MeshOutgoing message;
   message.head = mesh_head(frame, payload.size());
   message.payload = std::move(payload);
   if (peer.queued_bytes + message.bytes() > options_.send_queue_bytes) {
@@ -203,7 +186,7 @@ Status TcpMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
   }
   peer.queued_bytes += message.bytes();
   ++counters_.messages_out;
-  if (!peer.out || peer.out->connecting) {
+  if (!peer.out || !peer.out->welcomed) {
     peer.waiting.push_back(std::move(message));
     if (!peer.out && peer.redial_at == Time::max()) {
       peer.give_up_at = clock_.now() + options_.connect_max;
@@ -220,11 +203,15 @@ Status TcpMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
 void TcpMesh::dial(std::uint32_t member) {
   Peer& peer = peers_[member];
   peer.redial_at = Time::max();
-  if (Status status = connect(peer, member); !status.ok()) {
-    bury(std::move(peer.out));
-    if (clock_.now() >= peer.give_up_at) return lose(member, std::move(status));
-    peer.redial_at = clock_.now() + kRedialEvery;
-  }
+  if (Status status = connect(peer, member); !status.ok()) dial_later(member, std::move(status));
+}
+
+// It may not be there yet, or still in the epoch before.
+void TcpMesh::dial_later(std::uint32_t member, Status why) {
+  Peer& peer = peers_[member];
+  bury(std::move(peer.out));
+  peer.why_not = std::move(why);
+  peer.redial_at = clock_.now() + kRedialEvery;
 }
 
 Status TcpMesh::connect(Peer& peer, std::uint32_t member) {
@@ -252,20 +239,23 @@ Status TcpMesh::connect(Peer& peer, std::uint32_t member) {
 }
 
 void TcpMesh::flush(std::uint32_t member) {
-  if (Status status = flush(peers_[member]); !status.ok()) lose(member, std::move(status));
+  Status status = flush(peers_[member]);
+  if (status.ok()) return;
+  if (!peers_[member].out->welcomed) return dial_later(member, std::move(status));
+  lose(member, std::move(status));
 }
 
 Status TcpMesh::flush(Peer& peer) {
   Connection& connection = *peer.out;
   if (connection.connecting) return {};
   while (!connection.queue.empty()) {
-    Outgoing& message = connection.queue.front();
+    MeshOutgoing& message = connection.queue.front();
     std::array<iovec, 2> parts{};
     const std::size_t count = message.rest(parts);
     TRIBUTARY_ASSIGN(const std::size_t sent,
                      connection.channel->write(std::span(parts).first(count)));
     message.sent += sent;
-    peer.queued_bytes -= sent;
+    if (connection.welcomed) peer.queued_bytes -= sent;
     if (sent == 0) break;
     if (message.sent == message.bytes()) connection.queue.pop_front();
   }
@@ -364,6 +354,10 @@ Status TcpMesh::greet(Connection& connection) {
     return mismatch("a peer's connection", "one from each member",
                     fmt::format("a second one from member {}", greeting.rank));
   }
+  std::uint8_t welcome = kMeshWelcome;
+  const iovec part = {.iov_base = &welcome, .iov_len = 1};
+  TRIBUTARY_ASSIGN(const std::size_t sent, connection.channel->write(std::span(&part, 1)));
+  if (sent != 1) return os_failed("welcoming a peer");
   connection.from = greeting.rank;
   connection.deadline = Time::max();
   peer.in = &connection;
@@ -390,30 +384,42 @@ void TcpMesh::serve(Connection& connection, std::uint32_t events) {
     socklen_t bytes = sizeof(error);
     getsockopt(connection.file.get(), SOL_SOCKET, SO_ERROR, &error, &bytes);
     if (error != 0) {
-      bury(std::move(peers_[member].out));
-      peers_[member].redial_at = clock_.now() + kRedialEvery;
-      return;
+      errno = error;
+      Peer& peer = peers_[member];
+      if (error == ECONNREFUSED) {
+        peer.give_up_at = std::min(peer.give_up_at, clock_.now() + options_.refused_max);
+      }
+      return dial_later(member, os_failed("dialling it"));
     }
     connection.connecting = false;
-    connection.deadline = Time::max();
-    Peer& peer = peers_[member];
-    Bytes greeting = mesh_greeting({.rank = options_.rank, .session = options_.session});
-    peer.queued_bytes += greeting.size();
-    connection.queue.push_back({.head = std::move(greeting), .payload = {}});
-    for (Outgoing& message : peer.waiting) connection.queue.push_back(std::move(message));
-    peer.waiting.clear();
+    connection.queue.push_back(
+        {.head = mesh_greeting({.rank = options_.rank, .session = options_.session}),
+         .payload = {}});
   } else if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
-    // Nothing is said on this connection but by TLS, and by its end.
-    std::array<std::uint8_t, 16> nothing;
-    Result<std::size_t> said = connection.channel->read(nothing);
-    if (said.ok() && *said > 0) {
-      said = Status(StatusCode::corrupt_data, {.what = fmt::format("member {}", member),
-                                               .expected = "silence on a connection of ours",
-                                               .got = "bytes"});
+    if (Status status = listen_to(connection); !status.ok()) {
+      if (!connection.welcomed) return dial_later(member, std::move(status));
+      return lose(member, std::move(status));
     }
-    if (!said.ok()) return lose(member, std::move(said).status());
   }
   flush(member);
+}
+
+// Nothing is said on a connection of ours but by TLS, by one byte of welcome, and by its end.
+Status TcpMesh::listen_to(Connection& connection) {
+  std::array<std::uint8_t, 16> said;
+  TRIBUTARY_ASSIGN(const std::size_t bytes, connection.channel->read(said));
+  if (bytes == 0) return {};
+  if (bytes != 1 || said[0] != kMeshWelcome || connection.welcomed) {
+    return Status(StatusCode::corrupt_data, {.what = fmt::format("member {}", connection.member),
+                                             .expected = "one welcome, and then silence",
+                                             .got = "other bytes"});
+  }
+  connection.welcomed = true;
+  connection.deadline = Time::max();
+  Peer& peer = peers_[connection.member];
+  for (MeshOutgoing& message : peer.waiting) connection.queue.push_back(std::move(message));
+  peer.waiting.clear();
+  return {};
 }
 
 // --- ends --------------------------------------------------------------------------------------
@@ -465,20 +471,22 @@ Time TcpMesh::next_due() const {
 }
 
 void TcpMesh::look_at_time(Time now) {
-  const auto late = [](std::string what) {
+  const auto late = [](std::string what, const Status& why = {}) {
     return Status(StatusCode::deadline_exceeded, {.what = std::move(what),
                                                   .expected = "an answer in time",
-                                                  .got = "none",
+                                                  .got = why.ok() ? "none" : why.text(),
                                                   .remedy = "can the two reach one another?"});
   };
   for (std::uint32_t member = 0; member < peers_.size(); ++member) {
     Peer& peer = peers_[member];
     if (peer.redial_at <= now && now >= peer.give_up_at) {
-      lose(member, late("dialling it"));
+      lose(member, late("dialling it", peer.why_not));
     } else if (peer.redial_at <= now) {
       dial(member);
     }
-    if (peer.out && peer.out->deadline <= now) lose(member, late("dialling it"));
+    if (peer.out && peer.out->deadline <= now) {
+      lose(member, late("dialling it", peer.why_not));
+    }
   }
   std::vector<Connection*> overdue;
   for (const auto& [key, connection] : answered_) {

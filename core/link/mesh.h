@@ -10,7 +10,8 @@
 // that hands messages on, and one wake-up for each packet, to cost more than all the rest
 // (docs/collectives.md has the figures).
 //
-// Connections are made by who sends first, for that way only; messages on one come in order. A
+// Connections are made by who sends first, for that way only, and again until the other one
+// has welcomed them: it may still be in the epoch before. Messages on one come in order. A
 // connection that ends takes its member out for good: an exchange does not go on without it.
 //
 // Belongs to one thread; only wake() may be called from any.
@@ -53,6 +54,11 @@ class MeshPort {
   std::string endpoint_;
 };
 
+// What an endpoint has to be for it: to listen at may be every address of a machine (0.0.0.0, [::])
+// and a port that is still to be picked; others can be told neither.
+enum class MeshAddressUse : std::uint8_t { listen, listen_and_tell, tell };
+Status check_mesh_address(const std::string& endpoint, MeshAddressUse use);
+
 struct MeshMember {
   std::string endpoint;
   PublicKey key;
@@ -68,8 +74,10 @@ struct MeshOptions {
   std::size_t payload_bytes_max = wire::kPayloadBytesMax;
   // For each member; payloads are not copied, so that this bounds what is held for it.
   std::size_t send_queue_bytes = 1u << 30;
-  // A member that is not there yet is dialled again for so long.
+  // A member that is not there yet, or not in this epoch, is dialled again for so long.
   std::chrono::milliseconds connect_max{10'000};
+  // The same from the moment on at which nobody listens there.
+  std::chrono::milliseconds refused_max{10'000};
   // From the first byte until a connection has said whose it is.
   std::chrono::milliseconds handshake_max{5'000};
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +15,15 @@ namespace tributary {
 namespace {
 
 constexpr int kBacklog = 128;
+
+bool is_any_address(const Address& address) {
+  if (address.storage.ss_family == AF_INET) {
+    return reinterpret_cast<const sockaddr_in&>(address.storage).sin_addr.s_addr == INADDR_ANY;
+  }
+  const in6_addr& v6 = reinterpret_cast<const sockaddr_in6&>(address.storage).sin6_addr;
+  if (IN6_IS_ADDR_UNSPECIFIED(&v6)) return true;
+  return IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr32[3] == INADDR_ANY;
+}
 
 }  // namespace
 
@@ -65,6 +75,25 @@ std::string text_of(const Address& address) {
   }
   const bool v6 = address.storage.ss_family == AF_INET6;
   return fmt::format("tcp://{}{}{}:{}", v6 ? "[" : "", host.data(), v6 ? "]" : "", port.data());
+}
+
+Status check_mesh_address(const std::string& endpoint, MeshAddressUse use) {
+  TRIBUTARY_ASSIGN(const Address address, parse_address(endpoint));
+  const auto useless = [&](std::string expected, std::string remedy) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "a peer's address, for others to connect to",
+                   .expected = std::move(expected),
+                   .got = endpoint,
+                   .remedy = std::move(remedy)});
+  };
+  if (use != MeshAddressUse::listen && is_any_address(address)) {
+    return useless("one address of a machine",
+                   "name this machine's address on the LAN, as tcp://192.0.2.7:4650");
+  }
+  if (use == MeshAddressUse::tell && text_of(address).ends_with(":0")) {
+    return useless("a port", "name the one that leads to this machine");
+  }
+  return {};
 }
 
 Result<std::unique_ptr<MeshPort>> MeshPort::open(const std::string& endpoint) {

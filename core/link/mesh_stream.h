@@ -1,6 +1,7 @@
 // How messages lie in a stream of bytes between peers: first, once, who speaks; then messages.
 //
 //   greeting   8 bytes "TRIBMESH", u32 version (1), u32 rank, u64 session
+//   welcome    one byte, the other way: it may go on
 //   message    u32 bytes of frame, u32 bytes of payload; then both
 #pragma once
 
@@ -16,6 +17,7 @@ namespace tributary {
 
 inline constexpr std::size_t kMeshGreetingBytes = 24;
 inline constexpr std::size_t kMeshHeaderBytes = 8;
+inline constexpr std::uint8_t kMeshWelcome = 0x57;
 
 struct MeshGreeting {
   std::uint32_t rank = 0;

@@ -33,16 +33,18 @@ using SessionPtr = std::unique_ptr<SSL_SESSION, Free<SSL_SESSION_free>>;
 using PkeyPtr = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
 using PkeyContextPtr = std::unique_ptr<EVP_PKEY_CTX, Free<EVP_PKEY_CTX_free>>;
 
-Status tls_failed(std::string_view doing) {
+Status tls_failed(std::string_view doing,
+                  std::string expected = "a peer with the key that the coordinator names for it",
+                  std::string remedy = "if it goes on, have both agents join anew") {
   std::array<char, 256> text{};
   const unsigned long code = ERR_get_error();
   ERR_error_string_n(code, text.data(), text.size());
   ERR_clear_error();
   return Status(StatusCode::unavailable,
                 {.what = std::string(doing),
-                 .expected = "a peer with the key that the coordinator names for it",
+                 .expected = std::move(expected),
                  .got = code == 0 ? "the end of the connection" : text.data(),
-                 .remedy = "if it goes on, have both agents join anew"});
+                 .remedy = std::move(remedy)});
 }
 
 // --- keys --------------------------------------------------------------------------------------
@@ -232,13 +234,15 @@ class TlsChannel final : public MeshChannel {
   bool holds_bytes() const override { return SSL_has_pending(ssl_.get()) != 0; }
 
  private:
+  // Only what fails before the end of the handshake has to do with keys.
   Result<std::size_t> outcome(int done, std::size_t bytes, std::string_view doing) const {
     if (done > 0) return bytes;
     const int error = SSL_get_error(ssl_.get(), done);
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return std::size_t{0};
-    return tls_failed(
-        fmt::format("{} under TLS, {} a peer", doing,
-                    SSL_is_init_finished(ssl_.get()) != 0 ? "with" : "shaking hands with"));
+    if (SSL_is_init_finished(ssl_.get()) != 0) {
+      return tls_failed(fmt::format("{} under TLS", doing), "a connection that lasts", {});
+    }
+    return tls_failed(fmt::format("shaking hands with a peer, {} under TLS", doing));
   }
 
   const std::unique_ptr<Handshake> handshake_;

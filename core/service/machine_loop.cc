@@ -28,10 +28,10 @@ void MachineLoop::feed(Event event) {
   for (Action& action : parts_.handle(now(), std::move(event))) carry_out(action);
 }
 
-void MachineLoop::post(Event event) {
+void MachineLoop::post(Event event, std::shared_ptr<const void> owner) {
   {
     const std::lock_guard lock(mutex_);
-    posted_.push_back(std::move(event));
+    posted_.push_back({.event = std::move(event), .owner = std::move(owner)});
     any_posted_ = true;
   }
   parts_.link.wake();
@@ -39,13 +39,16 @@ void MachineLoop::post(Event event) {
 
 bool MachineLoop::take_posted() {
   if (!any_posted_) return false;
-  std::vector<Event> posted;
+  std::vector<Posted> posted;
   {
     const std::lock_guard lock(mutex_);
     posted.swap(posted_);
     any_posted_ = false;
   }
-  for (Event& event : posted) feed(std::move(event));
+  for (Posted& one : posted) {
+    feed(std::move(one.event));
+    one.owner.reset();
+  }
   return true;
 }
 
@@ -62,10 +65,12 @@ void MachineLoop::take(LinkEvent& event) {
     feed(PeerDisconnected{.peer = gone->connection});
   } else if (const auto* received = std::get_if<Received>(&event)) {
     const std::string id = parts_.id_of ? parts_.id_of(received->peer) : "";
+    const ByteSpan proven = parts_.link.encrypted() ? ByteSpan(received->peer.bytes) : ByteSpan();
     feed(FrameReceived{.peer = received->connection,
                        .frame = received->frame,
                        .payload = received->payload.view(),
-                       .authenticated_as = id});
+                       .authenticated_as = id,
+                       .authenticated_key = proven});
   } else if (const auto* refused = std::get_if<Refused>(&event)) {
     parts_.notes.refused(*refused);
   } else if (const auto* unreachable = std::get_if<Unreachable>(&event)) {

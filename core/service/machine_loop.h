@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -50,7 +51,8 @@ class MachineLoop {
   Result<bool> turn(TimeNs deadline);
   void feed(Event event);
 
-  void post(Event event);
+  // What the event borrows lives as long as `owner`, which is let go of once it has been handled.
+  void post(Event event, std::shared_ptr<const void> owner = nullptr);
   TimeNs now() const { return parts_.clock.now().count(); }
 
   std::uint64_t sends_dropped() const { return sends_dropped_; }
@@ -59,6 +61,11 @@ class MachineLoop {
   // Of one connection whose queue is full: messages that wait here until there is room.
   static constexpr std::size_t kWaitingMax = 4096;
   static constexpr TimeNs kTryAgainNs = 2'000'000;
+
+  struct Posted {
+    Event event;
+    std::shared_ptr<const void> owner;
+  };
 
   void take(LinkEvent& event);
   bool take_posted();
@@ -73,7 +80,7 @@ class MachineLoop {
   std::uint64_t sends_dropped_ = 0;
 
   std::mutex mutex_;
-  std::vector<Event> posted_;
+  std::vector<Posted> posted_;
   std::atomic<bool> any_posted_ = false;
 };
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -26,11 +29,12 @@ class FakeLink final : public Transport {
     return event;
   }
   void wake() override { ++woken; }
-  bool encrypted() const override { return false; }
+  bool encrypted() const override { return encrypts; }
   const LinkLimits& limits() const override { return limits_; }
   LinkCounters counters() const override { return {}; }
 
   std::size_t room = 100;
+  bool encrypts = false;
   std::vector<std::pair<ConnectionId, std::string>> sent;
   std::vector<LinkEvent> events;
   std::atomic<int> woken = 0;
@@ -63,6 +67,13 @@ struct MachineLoopTest : ::testing::Test {
   }
   Actions handle(const Event& event) {
     handled.push_back(event.index());
+    if (const auto* received = std::get_if<FrameReceived>(&event)) {
+      proven.assign(received->authenticated_key.begin(), received->authenticated_key.end());
+    }
+    if (const auto* received = std::get_if<PeerFrameReceived>(&event)) {
+      seen_of_owner = *weak_owner.lock();
+      EXPECT_TRUE(std::ranges::equal(received->frame, *seen_of_owner));
+    }
     return std::exchange(answer, {});
   }
   template <typename Kind>
@@ -84,6 +95,9 @@ struct MachineLoopTest : ::testing::Test {
   Actions answer;
   std::vector<std::size_t> handled;
   std::vector<std::size_t> others;
+  Bytes proven;
+  std::weak_ptr<const Bytes> weak_owner;
+  std::optional<Bytes> seen_of_owner;
 };
 
 TEST_F(MachineLoopTest, TicksComeWhenTheyAreDueAndNoWaitIsLonger) {
@@ -103,6 +117,31 @@ TEST_F(MachineLoopTest, WhatOtherThreadsPostWakesTheLinkAndIsFed) {
   EXPECT_EQ(link.woken, 1);
   ASSERT_TRUE(*loop.turn(1'000));
   EXPECT_EQ(handled, std::vector<std::size_t>{kind<Stored>()});
+}
+
+TEST_F(MachineLoopTest, WhatAnEventBorrowsIsThereUntilItIsHandled) {
+  MachineLoop loop = make();
+  auto owner = std::make_shared<const Bytes>(Bytes{1, 2, 3});
+  weak_owner = owner;
+  PeerFrameReceived event{.session = 1, .from = 2, .frame = *owner, .payload = {}};
+  loop.post(std::move(event), std::move(owner));
+  ASSERT_FALSE(weak_owner.expired());
+  ASSERT_TRUE(*loop.turn(1'000));
+  EXPECT_EQ(seen_of_owner, (Bytes{1, 2, 3}));
+  EXPECT_TRUE(weak_owner.expired());
+}
+
+TEST_F(MachineLoopTest, AKeyIsProvenWhereTheLinkEncrypts) {
+  MachineLoop loop = make();
+  Received received{.connection = 1, .peer = {}, .frame = {7}, .payload = {}};
+  received.peer.bytes.fill(5);
+  link.events.emplace_back(received);
+  ASSERT_TRUE(*loop.turn(1'000));
+  EXPECT_TRUE(proven.empty());
+  link.encrypts = true;
+  link.events.emplace_back(received);
+  ASSERT_TRUE(*loop.turn(1'000));
+  EXPECT_EQ(proven, Bytes(32, 5));
 }
 
 TEST_F(MachineLoopTest, WhatFindsNoRoomWaitsInItsOrderAndHoldsNobodyElseUp) {

@@ -41,8 +41,10 @@ class Demo : public testing::Test {
     std::ofstream(file) << "0.5, 100, 1, 0\n0.5, 20, 5, 1\n";
     return file.string();
   }
-  Process start(const std::string& rounds) const {
-    return Process(command(rounds), (folder_ / "log").string());
+  Process start(const std::string& rounds, const std::string& collective = "star") const {
+    std::vector<std::string> words = command(rounds);
+    words.insert(words.end(), {"--collective", collective});
+    return Process(words, (folder_ / "log").string());
   }
   // Processes that have anything of the demonstration's in their command line.
   std::set<std::string> living() const {
@@ -82,6 +84,17 @@ TEST_F(Demo, TrainsAndSaysWhatItCost) {
   EXPECT_LT(data["bytes_up"].get<double>(), data["bytes_dense"].get<double>() / 8);
   EXPECT_TRUE(fs::exists(data["run_db"].get<std::string>()));
   EXPECT_TRUE(living().empty());
+}
+
+TEST_F(Demo, ExchangesAmongPeers) {
+  Process demo = start("4", "ring");
+  ASSERT_EQ(demo.wait(), 0) << testing::PrintToString(demo.lines());
+  const std::vector<std::string> lines = demo.lines_with({"\"status\":\"ok\""});
+  ASSERT_EQ(lines.size(), 1u) << testing::PrintToString(demo.lines());
+  const Json data = Json::parse(lines[0])["data"];
+  EXPECT_EQ(data["collectives"], Json({{"ring", 4}}));
+  EXPECT_EQ(data["replicas_identical"], true);
+  EXPECT_TRUE(data["conservation_error_max"].is_null());
 }
 
 TEST_F(Demo, CtrlCLeavesNothingBehind) {

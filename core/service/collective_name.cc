@@ -1,0 +1,22 @@
+#include "core/service/collective_name.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/nearest.h"
+
+namespace tributary {
+
+Result<wire::Collective> parse_collective(std::string_view name) {
+  std::array<std::string_view, kCollectives.size()> names;
+  std::ranges::transform(kCollectives, names.begin(), wire::EnumNameCollective);
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return kCollectives[static_cast<std::size_t>(found - names.begin())];
+  return Status(StatusCode::invalid_argument, {.what = "collective",
+                                               .expected = "a known one",
+                                               .got = fmt::format("'{}'", name),
+                                               .remedy = did_you_mean(name, names)});
+}
+
+}  // namespace tributary

@@ -1,0 +1,364 @@
+#include "core/service/peer_link.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tributary {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kLong{60};  // sanitizers are slow
+
+std::string text_of(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
+
+Bytes filled(std::size_t bytes, std::uint8_t with) {
+  Bytes out(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(with + i % 251);
+  return out;
+}
+
+struct Heard {
+  std::uint64_t session = 0;
+  std::uint32_t from = 0;
+  std::string frame;
+  SharedSlice payload;
+  Status lost;  // an error: it is a loss
+};
+
+// What a machine's loop would get.
+class Inbox {
+ public:
+  void post(Event event, std::shared_ptr<const void> owner) {
+    const std::lock_guard lock(mutex_);
+    if (auto* const received = std::get_if<PeerFrameReceived>(&event)) {
+      heard_.push_back({.session = received->session,
+                        .from = received->from,
+                        .frame = text_of(received->frame),
+                        .payload = std::move(received->payload),
+                        .lost = {}});
+    } else {
+      auto& lost = std::get<PeerLost>(event);
+      EXPECT_FALSE(lost.why.ok());
+      heard_.push_back({.session = lost.session,
+                        .from = lost.member,
+                        .frame = {},
+                        .payload = {},
+                        .lost = std::move(lost.why)});
+    }
+    if (keep_) kept_.push_back(std::move(owner));
+    changed_.notify_all();
+  }
+  // The next one; nothing within a long time is a failure.
+  Heard next() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kLong, [&] { return !heard_.empty(); })) {
+      ADD_FAILURE() << "nothing comes";
+      return {};
+    }
+    Heard first = std::move(heard_.front());
+    heard_.pop_front();
+    return first;
+  }
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return heard_.size();
+  }
+  void keep_owners() {
+    const std::lock_guard lock(mutex_);
+    keep_ = true;
+  }
+  std::size_t let_go() {
+    std::vector<std::shared_ptr<const void>> done;
+    const std::lock_guard lock(mutex_);
+    done.swap(kept_);
+    return done.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Heard> heard_;
+  bool keep_ = false;
+  std::vector<std::shared_ptr<const void>> kept_;
+};
+
+// Members of one process, each with its thread. With keys, or without.
+class PeerLinkTest : public testing::TestWithParam<bool> {
+ protected:
+  void make(std::uint32_t members, const PeerLinkOptions& common = {}) {
+    for (std::uint32_t i = 0; i < members; ++i) {
+      PeerLinkOptions options = common;
+      options.endpoint = "tcp://127.0.0.1:0";
+      keys_.push_back(std::make_shared<const KeyPair>(*make_key_pair()));
+      if (GetParam()) options.keys = keys_[i];
+      inboxes_.push_back(std::make_unique<Inbox>());
+      Result<std::unique_ptr<PeerLink>> link = PeerLink::make(
+          options, clock_,
+          [inbox = inboxes_[i].get()](Event event, std::shared_ptr<const void> owner) {
+            inbox->post(std::move(event), std::move(owner));
+          });
+      ASSERT_TRUE(link.ok()) << link.status().text();
+      links_.push_back(std::move(*link));
+    }
+  }
+  OpenPeers epoch(std::uint64_t session, std::uint32_t member) {
+    OpenPeers peers{.session = session, .member = member, .members = {}};
+    for (std::uint32_t i = 0; i < links_.size(); ++i) {
+      OpenPeers::Member& other = peers.members.emplace_back();
+      if (GetParam()) {
+        other.public_key.assign(keys_[i]->public_key.bytes.begin(),
+                                keys_[i]->public_key.bytes.end());
+      }
+      other.endpoint = endpoints_.size() > i ? endpoints_[i] : links_[i]->endpoint();
+    }
+    return peers;
+  }
+  void open_all(std::uint64_t session) {
+    for (std::uint32_t i = 0; i < links_.size(); ++i) links_[i]->open(epoch(session, i));
+  }
+  void send(std::uint32_t from, std::uint32_t to, std::string_view frame, Bytes payload = {}) {
+    const ByteSpan bytes = bytes_of(frame);
+    links_[from]->send({.member = to,
+                        .frame = {bytes.begin(), bytes.end()},
+                        .payload = SharedSlice(std::move(payload))});
+  }
+  Heard next(std::uint32_t member) { return inboxes_[member]->next(); }
+
+  SystemClock clock_;
+  std::vector<std::shared_ptr<const KeyPair>> keys_;
+  std::vector<std::string> endpoints_;  // of members that are gone
+  std::vector<std::unique_ptr<Inbox>> inboxes_;
+  std::vector<std::unique_ptr<PeerLink>> links_;
+};
+
+TEST_P(PeerLinkTest, MessagesGoBothWaysInTheirOrder) {
+  make(3);
+  open_all(7);
+  constexpr int kMessages = 50;
+  for (int i = 0; i < kMessages; ++i) {
+    send(0, 1, "to " + std::to_string(i), filled(static_cast<std::size_t>(i), 1));
+    send(1, 0, "back " + std::to_string(i));
+  }
+  for (int i = 0; i < kMessages; ++i) {
+    const Heard to = next(1);
+    EXPECT_EQ(to.session, 7u);
+    EXPECT_EQ(to.from, 0u);
+    EXPECT_EQ(to.frame, "to " + std::to_string(i));
+    EXPECT_TRUE(std::ranges::equal(to.payload.view(), filled(static_cast<std::size_t>(i), 1)));
+    EXPECT_EQ(next(0).frame, "back " + std::to_string(i));
+  }
+  send(2, 0, "and I");
+  EXPECT_EQ(next(0).from, 2u);
+}
+
+TEST_P(PeerLinkTest, LargePayloadsArriveAndAreCounted) {
+  make(2);
+  open_all(7);
+  for (std::uint8_t i = 0; i < 8; ++i) {
+    send(0, 1, std::to_string(i), filled(wire::kPayloadBytesMax, i));
+  }
+  send(1, 0, "meanwhile");
+  EXPECT_EQ(next(0).frame, "meanwhile");
+  for (std::uint8_t i = 0; i < 8; ++i) {
+    const Heard heard = next(1);
+    EXPECT_EQ(heard.frame, std::to_string(i));
+    EXPECT_TRUE(std::ranges::equal(heard.payload.view(), filled(wire::kPayloadBytesMax, i)));
+  }
+  EXPECT_GT(links_[1]->counters().bytes_in, 8 * wire::kPayloadBytesMax);
+}
+
+TEST_P(PeerLinkTest, AnEpochReplacesTheOneBefore) {
+  make(3);
+  open_all(7);
+  send(0, 1, "first");
+  EXPECT_EQ(next(1).frame, "first");
+  open_all(8);
+  // Whoever was connected may notice the end of an epoch before its own next one begins.
+  const auto next_of_8 = [&](std::uint32_t member) {
+    Heard heard = next(member);
+    while (heard.session == 7) heard = next(member);
+    return heard;
+  };
+  send(0, 1, "second");
+  send(1, 2, "third");
+  const Heard second = next_of_8(1);
+  EXPECT_EQ(second.session, 8u);
+  EXPECT_EQ(second.frame, "second");
+  EXPECT_EQ(next_of_8(2).frame, "third");
+}
+
+TEST_P(PeerLinkTest, WithoutAnEpochNothingIsSent) {
+  make(2);
+  send(0, 1, "to nobody");
+  open_all(7);
+  links_[0]->close();
+  send(0, 1, "to nobody either");
+  links_[0]->open(epoch(7, 0));
+  send(0, 1, "there");
+  EXPECT_EQ(next(1).frame, "there");
+}
+
+TEST_P(PeerLinkTest, AMemberThatEndsIsLostAtTheOthers) {
+  make(3);
+  open_all(7);
+  send(0, 1, "to you");
+  send(1, 2, "and on");
+  EXPECT_EQ(next(1).frame, "to you");
+  EXPECT_EQ(next(2).frame, "and on");
+  links_[1]->close();
+  for (const std::uint32_t other : {0u, 2u}) {
+    const Heard lost = next(other);
+    EXPECT_FALSE(lost.lost.ok());
+    EXPECT_EQ(lost.from, 1u);
+    EXPECT_EQ(lost.session, 7u);
+  }
+  send(0, 2, "we go on");
+  EXPECT_EQ(next(2).frame, "we go on");
+  EXPECT_EQ(inboxes_[0]->size(), 0u) << "once is enough";
+}
+
+TEST_P(PeerLinkTest, NobodyThereIsLost) {
+  make(2, {.endpoint = {}, .refused_max = milliseconds(100)});
+  for (const auto& link : links_) endpoints_.push_back(link->endpoint());
+  links_[1].reset();
+  links_[0]->open(epoch(7, 0));
+  send(0, 1, "are you there?");
+  const Heard lost = next(0);
+  EXPECT_EQ(lost.from, 1u);
+  EXPECT_EQ(lost.lost.code(), StatusCode::deadline_exceeded) << lost.lost.text();
+}
+
+TEST_P(PeerLinkTest, WhatCannotBeOpenedLosesEverybodyElse) {
+  make(3);
+  OpenPeers bad = epoch(7, 1);
+  bad.members[2].endpoint = "tcp://somewhere:1";
+  links_[1]->open(bad);
+  send(1, 0, "goes nowhere");
+  EXPECT_EQ(next(1).from, 0u);
+  const Heard lost = next(1);
+  EXPECT_EQ(lost.from, 2u);
+  EXPECT_EQ(lost.lost.code(), StatusCode::invalid_argument) << lost.lost.text();
+  open_all(8);
+  send(1, 0, "now");
+  EXPECT_EQ(next(0).frame, "now");
+}
+
+TEST_P(PeerLinkTest, NothingIsReadWhileMuchIsUnread) {
+  make(2, {.endpoint = {}, .unread_bytes_max = 3000});
+  inboxes_[1]->keep_owners();
+  open_all(7);
+  for (int i = 0; i < 10; ++i) send(0, 1, std::to_string(i), filled(1000, 0));
+  // Three are above the bound: those behind them come when these have gone.
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(next(1).frame, std::to_string(i));
+  int heard = 3;
+  while (heard < 10) {
+    EXPECT_EQ(inboxes_[1]->size(), 0u);
+    ASSERT_EQ(inboxes_[1]->let_go(), 3u);
+    for (int i = 0; i < 3 && heard < 10; ++i) EXPECT_EQ(next(1).frame, std::to_string(heard++));
+  }
+}
+
+TEST_P(PeerLinkTest, WhoeverHoldsAMessageMayOutliveTheLink) {
+  make(2);
+  inboxes_[1]->keep_owners();
+  open_all(7);
+  send(0, 1, "kept");
+  EXPECT_EQ(next(1).frame, "kept");
+  links_[1].reset();
+  EXPECT_EQ(inboxes_[1]->let_go(), 1u);
+}
+
+TEST_P(PeerLinkTest, TooMuchThatWaitsEndsTheSession) {
+  make(3, {.endpoint = {}, .unread_bytes_max = 1, .unsent_bytes_max = 8u << 20});
+  inboxes_[1]->keep_owners();  // it reads one message and no more
+  open_all(7);
+  for (int i = 0; i < 64; ++i) send(0, 1, "more", filled(1u << 20, 0));
+  for (const std::uint32_t member : {1u, 2u}) {
+    const Heard lost = next(0);
+    EXPECT_EQ(lost.from, member);
+    EXPECT_EQ(lost.lost.code(), StatusCode::resource_exhausted) << lost.lost.text();
+  }
+  inboxes_[1]->let_go();
+  open_all(8);
+  send(0, 2, "again");
+  EXPECT_EQ(next(2).frame, "again");
+}
+
+TEST_P(PeerLinkTest, EndsAtOnceWhateverItIsAt) {
+  make(2, {.endpoint = {},
+           .unread_bytes_max = 1,
+           .connect_max = std::chrono::hours(1),
+           .refused_max = std::chrono::hours(1)});
+  endpoints_ = {links_[0]->endpoint(), "tcp://127.0.0.1:1"};
+  inboxes_[0]->keep_owners();
+  links_[0]->open(epoch(7, 0));
+  send(0, 1, "dials for an hour", filled(1000, 0));
+  links_[1]->open(epoch(7, 1));
+  send(1, 0, "never let go of");
+  EXPECT_EQ(next(0).frame, "never let go of");
+  links_.clear();
+}
+
+TEST_P(PeerLinkTest, APortThatOthersCannotUseIsRefused) {
+  const auto made = [&](const char* endpoint, const char* advertise) {
+    return PeerLink::make({.endpoint = endpoint, .advertise = advertise}, clock_, nullptr);
+  };
+  for (const char* const bad : {"tcp://0.0.0.0:0", "tcp://[::]:0", "tcp://lan:0", ""}) {
+    EXPECT_EQ(made(bad, "").status().code(), StatusCode::invalid_argument) << bad;
+  }
+  EXPECT_EQ(made("tcp://0.0.0.0:0", "tcp://192.0.2.7:0").status().code(),
+            StatusCode::invalid_argument);
+  const auto behind = made("tcp://0.0.0.0:0", "tcp://192.0.2.7:4650");
+  ASSERT_TRUE(behind.ok()) << behind.status().text();
+  EXPECT_EQ((*behind)->endpoint(), "tcp://192.0.2.7:4650");
+  const auto plain = made("tcp://127.0.0.1:0", "");
+  ASSERT_TRUE(plain.ok());
+  EXPECT_FALSE((*plain)->endpoint().ends_with(":0")) << "the port that was picked";
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, PeerLinkTest, testing::Bool(),
+                         [](const auto& way) { return way.param ? "Encrypted" : "Open"; });
+
+class PeerLinkKeys : public PeerLinkTest {};
+
+TEST_P(PeerLinkKeys, AnotherKeyIsRefused) {
+  make(2, {.endpoint = {}, .connect_max = milliseconds(300)});
+  links_[1]->open(epoch(7, 1));
+  links_[0]->open([&] {
+    OpenPeers peers = epoch(7, 0);
+    const PublicKey other = make_key_pair()->public_key;
+    peers.members[1].public_key.assign(other.bytes.begin(), other.bytes.end());
+    return peers;
+  }());
+  send(1, 0, "I am member 1");
+  const Heard lost = next(1);
+  EXPECT_EQ(lost.from, 0u);
+  EXPECT_FALSE(lost.lost.ok());
+  EXPECT_GE(links_[0]->counters().refused, 1u);
+  EXPECT_FALSE(links_[0]->take_refused().empty());
+  EXPECT_TRUE(links_[0]->take_refused().empty());
+  EXPECT_EQ(inboxes_[0]->size(), 0u);
+}
+
+TEST_P(PeerLinkKeys, AMemberWithoutAKeyIsNoMember) {
+  make(2);
+  OpenPeers peers = epoch(7, 0);
+  peers.members[1].public_key.clear();
+  links_[0]->open(peers);
+  EXPECT_EQ(next(0).lost.code(), StatusCode::mismatch);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, PeerLinkKeys, testing::Values(true),
+                         [](const auto&) { return "Encrypted"; });
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,49 @@
+#include "edge_agent/config.h"
+
+#include <gtest/gtest.h>
+
+#include "core/service/collective_name.h"
+
+namespace tributary {
+namespace {
+
+Result<AgentSettings> settings_with(const std::vector<std::string>& more) {
+  DaemonFlags flags;
+  flags.assignments = {"agent_id=agent-1", "journal.file=agent.db",
+                       "link.coordinator=tcp://127.0.0.1:4640", "link.encrypted=false"};
+  flags.assignments.insert(flags.assignments.end(), more.begin(), more.end());
+  return read_agent_settings(flags);
+}
+
+TEST(AgentSettings, WithoutAPortForPeersItExchangesByTheStar) {
+  const auto settings = settings_with({});
+  ASSERT_TRUE(settings.ok()) << settings.status().text();
+  EXPECT_TRUE(settings->peers_endpoint.empty());
+  EXPECT_EQ(settings->machine.capabilities.collectives,
+            std::vector<wire::Collective>{wire::Collective::star});
+}
+
+TEST(AgentSettings, WithAPortForPeersItOffersAllCollectives) {
+  const auto settings = settings_with({"peers.endpoint=tcp://192.0.2.7:0"});
+  ASSERT_TRUE(settings.ok()) << settings.status().text();
+  EXPECT_EQ(settings->peers_endpoint, "tcp://192.0.2.7:0");
+  EXPECT_EQ(settings->machine.capabilities.collectives.size(), kCollectives.size());
+}
+
+TEST(AgentSettings, APortForPeersIsOneThatTheyCanReach) {
+  for (const std::string bad :
+       {"tcp://0.0.0.0:4650", "tcp://[::]:4650", "tcp://lan:4650", "4650"}) {
+    const auto settings = settings_with({"peers.endpoint=" + bad});
+    EXPECT_EQ(settings.status().code(), StatusCode::invalid_argument) << bad;
+    EXPECT_NE(settings.status().text().find("peers.endpoint"), std::string::npos)
+        << settings.status().text();
+  }
+  const std::string every = "peers.endpoint=tcp://0.0.0.0:4650";
+  EXPECT_NE(settings_with({every}).status().text().find("address on the LAN"), std::string::npos);
+  EXPECT_TRUE(settings_with({every, "peers.advertise=tcp://192.0.2.7:4650"}).ok());
+  EXPECT_FALSE(settings_with({every, "peers.advertise=tcp://192.0.2.7:0"}).ok());
+  EXPECT_FALSE(settings_with({"peers.advertise=tcp://192.0.2.7:4650"}).ok());
+}
+
+}  // namespace
+}  // namespace tributary
