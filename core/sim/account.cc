@@ -164,7 +164,11 @@ void Account::settle(const std::vector<UndecidedRound>& undecided) {
     const auto next = std::next(it);
     const RoundKey& key = it->first;
     if (std::ranges::find(undecided, key, &UndecidedRound::id) == undecided.end()) {
-      if (it->second.decoded.empty()) settled_against_.insert(key);
+      if (it->second.decoded.empty()) {
+        settled_against_.insert(key);
+      } else {
+        it->second.given.clear();
+      }
       give(it->second, 1);
       ++settled_;
       settled_lately_.insert(contributions_.extract(it));

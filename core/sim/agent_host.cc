@@ -121,6 +121,8 @@ void AgentHost::send(Send& sent) {
 
 void AgentHost::store(StoreAgent& record) {
   if (room_.mutation == Mutation::skip_residual_write) skipper_.apply(record.record);
+  if (room_.mutation == Mutation::forget_error) forgetter_.apply(record.record);
+  if (room_.mutation == Mutation::vote_before_store && store_late(record)) return;
   Status status = journal_->store(record.record);
   if (died_of_power()) return;
   if (status.ok()) room_.ledger.agent_stored(index_, record.record);
@@ -128,6 +130,18 @@ void AgentHost::store(StoreAgent& record) {
         [this, token = record.token, status = std::move(status)] {
           handle(Stored{.token = token, .status = status});
         });
+}
+
+// For vote_before_store: whether the record is one that the agent will be asked about.
+bool AgentHost::store_late(StoreAgent& record) {
+  if (!std::holds_alternative<ContributionRecord>(record.record)) return false;
+  later(0, [this, token = record.token] { handle(Stored{.token = token, .status = {}}); });
+  later(20 * draw_ns(room_.scenario.machines.disk, draws_),
+        [this, late = std::move(record.record)] {
+          if (journal_->store(late).ok()) room_.ledger.agent_stored(index_, late);
+          static_cast<void>(died_of_power());
+        });
+  return true;
 }
 
 void AgentHost::train(const Train& wanted) {

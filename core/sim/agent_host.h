@@ -47,6 +47,7 @@ class AgentHost final : public Host, public Receiver {
   std::uint64_t buffered_bytes_max() const;
   void send(Send& send);
   void store(StoreAgent& store);
+  bool store_late(StoreAgent& store);
   void train(const Train& train);
   void offer(const FloatVector& update, std::uint64_t first, std::uint64_t round);
 
@@ -57,6 +58,7 @@ class AgentHost final : public Host, public Receiver {
   std::unique_ptr<AgentJournal> journal_;
   std::unique_ptr<Agent> machine_;
   ResidualSkipper skipper_;
+  ErrorForgetter forgetter_;
   bool restarted_ = false;
   std::uint32_t slow_ = 0;
   TimeNs slow_ns_ = 0;

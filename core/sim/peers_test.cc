@@ -71,5 +71,15 @@ TEST(Peers, FaultsOfTheirConnectionsFire) {
   EXPECT_GT(rounds_by(report, wire::Collective::star), 0u);
 }
 
+// The residual that a member has on its disk is not the one that it goes by.
+TEST(Peers, AResidualThatWasNotWrittenIsNoticed) {
+  const RunsReport report = run_some(peers_scenario(), {.seeds = 100,
+                                                        .repeat_every = 0,
+                                                        .mutation = Mutation::skip_residual_write,
+                                                        .stop_at_violation = true});
+  ASSERT_FALSE(report.failed.empty());
+  EXPECT_EQ(report.failed[0].violation.invariant, "commits") << failures_of(report);
+}
+
 }  // namespace
 }  // namespace tributary
