@@ -54,6 +54,7 @@ Json report_json(const SimRun& command, const Scenario& scenario, const RunsRepo
                {"violations", report.violations},
                {"state_hash", fmt::format("{:016x}", report.state_hash)},
                {"rounds_committed", report.rounds_committed},
+               {"collectives", report.collectives},
                {"faults", report.faults},
                {"faults_missed", report.faults_missed},
                {"conservation_error_max", report.conservation_error_max},
@@ -86,6 +87,7 @@ std::string report_text(const SimRun& command, const Scenario& scenario, const R
     for (const auto& [name, count] : counts) table.add({name, count_text(count)});
     text += "\n" + table.text();
   };
+  if (report.collectives.size() > 1) add_table("rounds by", report.collectives);
   add_table("fault", report.faults);
   add_table("fault in some runs only", report.faults_missed);
   if (command.notes) add_table("note", report.notes);

@@ -136,7 +136,9 @@ Status Auditor::decide(const RoundKey& key, const Bitmap& contributed) {
   const auto found = rounds_.find(key);
   if (!account_ || found == rounds_.end() || std::exchange(found->second.decided, true)) return {};
   for (const PlannedBucket& bucket : found->second.plan->buckets()) {
-    if (contributed.test(bucket.index)) TRIBUTARY_TRY(commit_bucket(found->second, bucket));
+    if (!contributed.test(bucket.index)) continue;
+    TRIBUTARY_TRY(found->second.plan->by_peers() ? commit_bucket_by_peers(key, bucket)
+                                                 : commit_bucket(found->second, bucket));
   }
   account_->round_is_decided(key);
   ++decided_;
@@ -171,6 +173,26 @@ Status Auditor::commit_bucket(const AuditedRound& round, const PlannedBucket& bu
   return account_->committed(key, bucket.first_value, std::move(decoded));
 }
 
+Status Auditor::commit_bucket_by_peers(const RoundKey& key, const PlannedBucket& bucket) {
+  const Account::Given* const given = account_->given(key, bucket.index);
+  if (given == nullptr) {
+    return Status(StatusCode::mismatch, {.what = text(key) + ": counted",
+                                         .expected = "what this agent has stored before",
+                                         .got = "a bucket that it has no record of",
+                                         .remedy = {}});
+  }
+  return account_->committed(key, bucket.first_value, given->values);
+}
+
+// Of other rounds the payloads tell more.
+void Auditor::take_record(const ContributionRecord& record) {
+  const auto round = rounds_.find(record.id);
+  if (round == rounds_.end() || !round->second.plan->by_peers()) return;
+  for (const ContributionPart& part : record.parts) {
+    account_->gave(record.id, part.bucket, given_away(record, part));
+  }
+}
+
 // What the machine will take of it, if it takes it: what it has not taken yet, from `first` on.
 void Auditor::offer(Token token, const SharedFloats& update, std::uint64_t first) {
   if (!account_ || !update || !training_ || training_->first != token) return;
@@ -190,6 +212,8 @@ Status Auditor::take_action(const Action& action) {
     const wire::Update* update = wire::GetFrame(sent->frame.data())->message_as_Update();
     if (update)
       return account_->sent(key_of(*update->part()->id()), *update->part(), sent->payload);
+  } else if (const auto* stored = std::get_if<StoreAgent>(&action); stored && account_) {
+    if (const auto* record = std::get_if<ContributionRecord>(&stored->record)) take_record(*record);
   }
   return {};
 }

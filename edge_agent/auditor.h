@@ -3,8 +3,16 @@
 // beside the state machine and independently of it. Costs four times the model in memory, and some
 // time.
 //
-// An account begins with the job; an agent that begins in the middle of one cannot be audited, nor
-// one that exchanges among peers: no message has this agent's part alone.
+// Rounds that went among peers show nobody what one agent gave: its payloads are sums on their way.
+// There the auditor goes by the record that the machine stores before it says what the exchange
+// came to (ContributionRecord), which costs it the model once more. So it checks that the residual
+// is what that record has promised, and that nothing is lost or counted twice between rounds,
+// commits and aborts; it does not check that the record is right about what the result has of this
+// agent. That takes everybody's records and the result, as the simulator has them
+// (core/sim/ledger.h), and the hash of the results, on which all must agree, is what rounds
+// themselves have instead.
+//
+// An account begins with the job; an agent that begins in the middle of one cannot be audited.
 //
 // Threads: one at a time.
 #pragma once
@@ -55,6 +63,8 @@ class Auditor {
   Status take_commit(const wire::Commit& commit);
   Status decide(const RoundKey& key, const Bitmap& contributed);
   Status commit_bucket(const AuditedRound& round, const PlannedBucket& bucket);
+  Status commit_bucket_by_peers(const RoundKey& key, const PlannedBucket& bucket);
+  void take_record(const ContributionRecord& record);
   void offer(Token token, const SharedFloats& update, std::uint64_t first);
   Status take_action(const Action& action);
   Status compare(const Agent& machine);

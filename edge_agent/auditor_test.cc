@@ -15,6 +15,7 @@ using round_testing::Options;
 struct AuditCase {
   const char* codec;
   bool gradient = false;
+  wire::Collective collective = wire::Collective::star;
 };
 
 // Every agent with an auditor beside it, which sees what the agent is told and what it says.
@@ -30,7 +31,10 @@ class Audit : public testing::Test {
     };
     options.after_event = [this](std::uint32_t agent, const Actions& actions,
                                  const Agent& machine) {
-      auditors_[agent].after(actions, machine);
+      if (!done_) return auditors_[agent].after(actions, machine);
+      Actions changed = actions;
+      for (Action& action : changed) done_(agent, action);
+      auditors_[agent].after(changed, machine);
     };
     return options;
   }
@@ -45,6 +49,7 @@ class Audit : public testing::Test {
   std::vector<Auditor> auditors_{3};
   // Changes what the auditors see; empty: the truth.
   std::function<Event(std::uint32_t, const Event&)> seen_;
+  std::function<void(std::uint32_t, Action&)> done_;
 };
 
 class AuditOf : public Audit, public testing::WithParamInterface<AuditCase> {};
@@ -60,16 +65,27 @@ TEST_P(AuditOf, NothingIsLostOnABadLine) {
       job.schedule = "step:every=3,factor=0.5";
     };
   }
+  options.peers = true;
+  options.policy.collective = GetParam().collective;
+  options.policy.agents_min = 3;
+  options.policy.deadline_ms = 2'000;
   Federation federation(options);
+  federation.peers.breaks = 0.005;
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(federation.peers.messages > 0, GetParam().collective != wire::Collective::star);
   expect_all_well();
 }
 
-INSTANTIATE_TEST_SUITE_P(Codecs, AuditOf,
-                         testing::Values(AuditCase{"fp32"}, AuditCase{"thc"},
-                                         AuditCase{"threelc:s=1.75"}, AuditCase{"topk:cr=0.1"},
-                                         AuditCase{"star_topk"}, AuditCase{"threelc", true},
-                                         AuditCase{"topk:cr=0.1", true}));
+INSTANTIATE_TEST_SUITE_P(
+    Codecs, AuditOf,
+    testing::Values(AuditCase{"fp32"}, AuditCase{"thc"}, AuditCase{"threelc:s=1.75"},
+                    AuditCase{"topk:cr=0.1"}, AuditCase{"star_topk"}, AuditCase{"threelc", true},
+                    AuditCase{"topk:cr=0.1", true},
+                    AuditCase{"fp32", false, wire::Collective::ring},
+                    AuditCase{"gcomp", false, wire::Collective::ring},
+                    AuditCase{"threelc:bypass=0", true, wire::Collective::tree},
+                    AuditCase{"thc", false, wire::Collective::sharded_star},
+                    AuditCase{"topk:cr=0.1", true, wire::Collective::all_gather}));
 
 TEST_F(Audit, WeightsAreAPartOfTheAccount) {
   Options options = options_for("topk:cr=0.2");
@@ -105,6 +121,40 @@ TEST_F(Audit, AnUpdateThatTheAgentDidNotGetIsFound) {
   EXPECT_TRUE(auditors_[0].status().ok());
   EXPECT_FALSE(auditors_[1].status().ok());
   EXPECT_GT(auditors_[1].error_max().value_or(0), 1);
+}
+
+TEST_F(Audit, ARecordOfAnExchangeThatIsNotWhatTheAgentDoesIsFound) {
+  Options options = options_for("threelc:bypass=0");
+  options.peers = true;
+  options.policy.collective = wire::Collective::ring;
+  options.policy.agents_min = 3;
+  done_ = [](std::uint32_t agent, Action& action) {
+    auto* stored = std::get_if<StoreAgent>(&action);
+    auto* record = stored ? std::get_if<ContributionRecord>(&stored->record) : nullptr;
+    if (record == nullptr || agent != 1 || record->id.round != 5) return;
+    record->parts[0].if_committed = nullptr;
+  };
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_TRUE(auditors_[0].status().ok()) << auditors_[0].status().text();
+  EXPECT_FALSE(auditors_[1].status().ok());
+  EXPECT_GT(auditors_[1].error_max().value_or(0), 1);
+}
+
+TEST_F(Audit, ABucketOfPeersWithoutARecordIsFound) {
+  Options options = options_for("threelc:bypass=0");
+  options.peers = true;
+  options.policy.collective = wire::Collective::ring;
+  options.policy.agents_min = 3;
+  done_ = [](std::uint32_t agent, Action& action) {
+    auto* stored = std::get_if<StoreAgent>(&action);
+    auto* record = stored ? std::get_if<ContributionRecord>(&stored->record) : nullptr;
+    if (record != nullptr && agent == 2 && record->id.round == 3) record->parts.clear();
+  };
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_TRUE(auditors_[0].status().ok()) << auditors_[0].status().text();
+  EXPECT_FALSE(auditors_[2].status().ok());
 }
 
 TEST_F(Audit, ACodecThatKeepsNoAccountIsNotAudited) {

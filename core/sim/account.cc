@@ -61,6 +61,31 @@ ByteSpan Account::payload(const RoundKey& key, std::uint32_t bucket) const {
   return payload.parts.size() == 1 ? payload.whole.bytes : ByteSpan(payload.assembled);
 }
 
+void Account::gave(const RoundKey& key, std::uint32_t bucket, Given given) {
+  contributions_[key].given[bucket] = std::move(given);
+}
+
+const Account::Given* Account::given(const RoundKey& key, std::uint32_t bucket) const {
+  const auto contribution = contributions_.find(key);
+  if (contribution == contributions_.end()) return nullptr;
+  const auto found = contribution->second.given.find(bucket);
+  return found == contribution->second.given.end() ? nullptr : &found->second;
+}
+
+Account::Given given_away(const ContributionRecord& record, const ContributionPart& part) {
+  Account::Given given{.values = FloatVector(part.values, 0.0f)};
+  const auto at = [&](const SharedFloats& values, std::uint64_t place) {
+    return values && place < values->size() ? (*values)[place] : 0.0f;
+  };
+  for (std::uint64_t i = 0; i < part.values; ++i) {
+    const float held = at(record.residual, part.first_value + i);
+    const float left = at(part.if_committed, i);
+    given.values[i] = held - left;
+    given.magnitude_max = std::max<double>(given.magnitude_max, std::abs(held) + std::abs(left));
+  }
+  return given;
+}
+
 Status Account::committed(const RoundKey& key, std::uint64_t first_value, FloatVector decoded) {
   if (settled_against_.contains(key)) {
     return broken(fmt::format("{}: committed with this agent in it", text(key)),
@@ -139,7 +164,11 @@ void Account::settle(const std::vector<UndecidedRound>& undecided) {
     const auto next = std::next(it);
     const RoundKey& key = it->first;
     if (std::ranges::find(undecided, key, &UndecidedRound::id) == undecided.end()) {
-      if (it->second.decoded.empty()) settled_against_.insert(key);
+      if (it->second.decoded.empty()) {
+        settled_against_.insert(key);
+      } else {
+        it->second.given.clear();
+      }
       give(it->second, 1);
       ++settled_;
       settled_lately_.insert(contributions_.extract(it));

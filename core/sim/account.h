@@ -33,6 +33,16 @@ class Account {
   // The whole payload that was sent for this bucket; empty where none was.
   ByteSpan payload(const RoundKey& key, std::uint32_t bucket) const;
 
+  // Among peers nobody else sees what an agent gives: its own record of the bucket says it. The
+  // last one counts.
+  struct Given {
+    FloatVector values;
+    double magnitude_max = 0;  // of what they are the difference of
+  };
+  void gave(const RoundKey& key, std::uint32_t bucket, Given given);
+  // Null: there is no record.
+  const Given* given(const RoundKey& key, std::uint32_t bucket) const;
+
   // What a committed round has in it of this agent. An error where the agent has settled that round
   // against itself already.
   Status committed(const RoundKey& key, std::uint64_t first_value, FloatVector decoded);
@@ -64,6 +74,7 @@ class Account {
   };
   struct Contribution {
     std::map<std::uint32_t, Payload> payloads;                   // by bucket
+    std::map<std::uint32_t, Given> given;                        // the same
     std::vector<std::pair<std::uint64_t, FloatVector>> decoded;  // committed: place and values
   };
 
@@ -85,5 +96,9 @@ class Account {
   std::set<RoundKey> settled_against_;
   double error_max_ = 0;
 };
+
+// Of a record of an exchange among peers: the residual with the round's update in it, less what is
+// to be left of it.
+Account::Given given_away(const ContributionRecord& record, const ContributionPart& part);
 
 }  // namespace tributary

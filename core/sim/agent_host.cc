@@ -12,6 +12,9 @@ namespace {
 // and of one more that is being caught up with.
 constexpr std::uint64_t kBufferedModelsMax = 12;
 constexpr std::uint64_t kBufferedFixedBytes = 1u << 20;
+// And of what peers that are ahead have sent.
+constexpr std::uint64_t kEarlyModelsMax = 4;
+constexpr std::uint64_t kEarlyFixedBytes = 4u << 20;
 
 }  // namespace
 
@@ -28,9 +31,10 @@ std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t age
   return update;
 }
 
-AgentHost::AgentHost(Room& room, Network& network, std::uint32_t index)
+AgentHost::AgentHost(Room& room, Network& network, PeerNetwork& peers, std::uint32_t index)
     : Host(room, Ledger::agent_name(index), index + 1),
       network_(network),
+      peers_(peers),
       index_(index),
       training_draws_(room.seed, DrawUse::training, index + (std::uint64_t{1} << 32)) {}
 
@@ -40,6 +44,7 @@ Status AgentHost::boot() {
   AgentConfig config;
   config.agent_id = host_name();
   config.incarnation = draws_.bits() | 1;
+  if (room_.scenario.by_peers()) config.endpoints = {PeerNetwork::endpoint(index_)};
   TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
   restarted_ = true;
   return {};
@@ -50,6 +55,7 @@ void AgentHost::drop() {
   journal_.reset();
   skipper_ = {};
   network_.hang_up(index_);
+  peers_.close(index_);
 }
 
 void AgentHost::started() {
@@ -61,12 +67,20 @@ void AgentHost::look() {
   room_.ledger.agent_seen(index_, *machine_, restarted_, room_.now());
   restarted_ = false;
   if (++looks_ % 64 != 0) return;
-  const std::uint64_t bound =
-      kBufferedFixedBytes + kBufferedModelsMax * 4 * room_.scenario.values();
+  const std::uint64_t bound = buffered_bytes_max();
   if (const std::uint64_t held = machine_->buffered_bytes(); held > bound) {
     room_.watch.report(room_.now(), "bounds",
                        fmt::format("{} holds {} bytes, more than {}", host_name(), held, bound));
   }
+}
+
+std::uint64_t AgentHost::buffered_bytes_max() const {
+  const Scenario& scenario = room_.scenario;
+  const std::uint64_t model_bytes = 4 * scenario.values();
+  const std::uint64_t alone = kBufferedFixedBytes + kBufferedModelsMax * model_bytes;
+  if (!scenario.by_peers()) return alone;
+  // Payloads that stay side by side are everybody's.
+  return alone + kEarlyFixedBytes + (kEarlyModelsMax + 2 * scenario.agents) * model_bytes;
 }
 
 // --- what the machine asks for -------------------------------------------------------------------
@@ -82,6 +96,18 @@ void AgentHost::perform(Action& action) {
     room_.note(host_name(), *note);
   } else if (std::holds_alternative<Finished>(action)) {
     kill({.fault = {}, .down_ns = draws_.between(100, 2000) * 1'000'000});
+  } else {
+    perform_among_peers(action);
+  }
+}
+
+void AgentHost::perform_among_peers(Action& action) {
+  if (auto* const to_peer = std::get_if<SendToPeer>(&action)) {
+    peers_.send(index_, std::move(*to_peer));
+  } else if (const auto* const open = std::get_if<OpenPeers>(&action)) {
+    peers_.open(index_, *open);
+  } else if (std::holds_alternative<ClosePeers>(action)) {
+    peers_.close(index_);
   }
 }
 
@@ -95,6 +121,8 @@ void AgentHost::send(Send& sent) {
 
 void AgentHost::store(StoreAgent& record) {
   if (room_.mutation == Mutation::skip_residual_write) skipper_.apply(record.record);
+  if (room_.mutation == Mutation::forget_error) forgetter_.apply(record.record);
+  if (room_.mutation == Mutation::vote_before_store && store_late(record)) return;
   Status status = journal_->store(record.record);
   if (died_of_power()) return;
   if (status.ok()) room_.ledger.agent_stored(index_, record.record);
@@ -102,6 +130,18 @@ void AgentHost::store(StoreAgent& record) {
         [this, token = record.token, status = std::move(status)] {
           handle(Stored{.token = token, .status = status});
         });
+}
+
+// For vote_before_store: whether the record is one that the agent will be asked about.
+bool AgentHost::store_late(StoreAgent& record) {
+  if (!std::holds_alternative<ContributionRecord>(record.record)) return false;
+  later(0, [this, token = record.token] { handle(Stored{.token = token, .status = {}}); });
+  later(20 * draw_ns(room_.scenario.machines.disk, draws_),
+        [this, late = std::move(record.record)] {
+          if (journal_->store(late).ok()) room_.ledger.agent_stored(index_, late);
+          static_cast<void>(died_of_power());
+        });
+  return true;
 }
 
 void AgentHost::train(const Train& wanted) {

@@ -1,5 +1,5 @@
 // An agent's process: the production state machine and journal, a trainer that makes its updates
-// up, and a link to the coordinator.
+// up, a link to the coordinator, and connections to its peers.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,14 @@
 #include "core/sim/host.h"
 #include "core/sim/mutation.h"
 #include "core/sim/network.h"
+#include "core/sim/peer_network.h"
 #include "core/store/agent_journal.h"
 
 namespace tributary {
 
 class AgentHost final : public Host, public Receiver {
  public:
-  AgentHost(Room& room, Network& network, std::uint32_t index);
+  AgentHost(Room& room, Network& network, PeerNetwork& peers, std::uint32_t index);
 
   bool running() const override { return machine_ != nullptr; }
   const Agent& machine() const { return *machine_; }
@@ -42,17 +43,22 @@ class AgentHost final : public Host, public Receiver {
   void started() override;
   void look() override;
 
+  void perform_among_peers(Action& action);
+  std::uint64_t buffered_bytes_max() const;
   void send(Send& send);
   void store(StoreAgent& store);
+  bool store_late(StoreAgent& store);
   void train(const Train& train);
   void offer(const FloatVector& update, std::uint64_t first, std::uint64_t round);
 
   Network& network_;
+  PeerNetwork& peers_;
   const std::uint32_t index_;
   Draws training_draws_;
   std::unique_ptr<AgentJournal> journal_;
   std::unique_ptr<Agent> machine_;
   ResidualSkipper skipper_;
+  ErrorForgetter forgetter_;
   bool restarted_ = false;
   std::uint32_t slow_ = 0;
   TimeNs slow_ns_ = 0;

@@ -16,6 +16,8 @@ enum class DrawUse : std::uint32_t {
   training,
   clock,
   hostile,
+  peers,
+  peer_link,
 };
 
 class Draws {

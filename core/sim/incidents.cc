@@ -15,9 +15,11 @@ constexpr TimeNs kWithinNs = 150 * kMs;
 
 }  // namespace
 
-Incidents::Incidents(Room& room, Network& network, CoordinatorHost& coordinator, AgentHosts& agents)
+Incidents::Incidents(Room& room, Network& network, PeerNetwork& peers, CoordinatorHost& coordinator,
+                     AgentHosts& agents)
     : room_(room),
       network_(network),
+      peers_(peers),
       coordinator_(coordinator),
       agents_(agents),
       draws_(room.seed, DrawUse::schedule, 0) {
@@ -76,6 +78,7 @@ void Incidents::stop() {
   stopped_ = true;
   planned_.clear();
   network_.mend_all();
+  peers_.mend_all();
   coordinator_.cancel_planned();
   coordinator_.cancel_kill_before_publish();
   coordinator_.disk().set_faults({});
@@ -116,6 +119,8 @@ void Incidents::happen(Incident incident) {
       return cut_off(duration);
     case Incident::late_join:
       return join_late();
+    case Incident::peer_break:
+      return peers_.break_some(1 + draws_.below(3));
     case Incident::disk_full:
     case Incident::disk_failure:
       return happen_to_disk(incident, duration);
@@ -141,10 +146,13 @@ void Incidents::happen_to_agent(Incident incident, std::uint32_t agent, TimeNs d
       return host.fail_training(1);
     case Incident::slow_link:
       room_.tally.add(name(incident));
+      peers_.slow_until(agent, room_.now() + duration, 1000 * kMs);
       network_.up(agent).slow_until(room_.now() + duration, 1000 * kMs);
       return network_.down(agent).slow_until(room_.now() + duration, 1000 * kMs);
     case Incident::lying_agent:
       return network_.let_lie(agent, 1 + static_cast<std::uint32_t>(draws_.below(8)));
+    case Incident::lying_peer:
+      return peers_.let_lie(agent, 1 + static_cast<std::uint32_t>(draws_.below(4)));
     case Incident::garbage:
       return make_noise(agent);
     case Incident::twin_agent:
@@ -178,9 +186,13 @@ void Incidents::cut_off(TimeNs duration) {
   room_.tally.add(name(Incident::partition));
   const std::uint64_t count = 1 + draws_.below(std::max<std::size_t>(1, agents_.size() / 4));
   const std::uint32_t first = some_agent();
-  const std::uint64_t way = draws_.below(3);  // both ways, or one of them
+  // Both ways, one of them, or only among agents.
+  const std::uint64_t way = draws_.below(room_.scenario.by_peers() ? 4 : 3);
+  std::vector<std::uint32_t> cut;
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto agent = static_cast<std::uint32_t>((first + i) % agents_.size());
+    cut.push_back(agent);
+    if (way == 3) continue;
     const TimeNs until = room_.now() + duration;
     if (way != 1) network_.up(agent).cut_until(until);
     if (way != 2) network_.down(agent).cut_until(until);
@@ -190,6 +202,7 @@ void Incidents::cut_off(TimeNs duration) {
       network_.dial(agent);
     });
   }
+  peers_.cut_off(cut, room_.now() + duration);
 }
 
 void Incidents::make_noise(std::uint32_t agent) {

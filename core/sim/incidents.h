@@ -10,6 +10,7 @@
 #include "core/sim/agent_host.h"
 #include "core/sim/coordinator_host.h"
 #include "core/sim/network.h"
+#include "core/sim/peer_network.h"
 #include "core/sim/room.h"
 
 namespace tributary {
@@ -18,7 +19,8 @@ using AgentHosts = std::vector<std::unique_ptr<AgentHost>>;
 
 class Incidents {
  public:
-  Incidents(Room& room, Network& network, CoordinatorHost& coordinator, AgentHosts& agents);
+  Incidents(Room& room, Network& network, PeerNetwork& peers, CoordinatorHost& coordinator,
+            AgentHosts& agents);
 
   // Starts everybody but those who join late.
   void begin();
@@ -41,6 +43,7 @@ class Incidents {
 
   Room& room_;
   Network& network_;
+  PeerNetwork& peers_;
   CoordinatorHost& coordinator_;
   AgentHosts& agents_;
   Draws draws_;

@@ -25,6 +25,47 @@ const RedoPayload* find_redo(const CommitRecord& record, std::uint32_t bucket,
   return nullptr;
 }
 
+// What must come to nothing, value by value, but for rounding.
+class Balance {
+ public:
+  explicit Balance(std::size_t values) : sum_(values), moved_(values) {}
+
+  void count(std::span<const float> values, double sign) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      sum_[i] += sign * static_cast<double>(values[i]);
+      moved_[i] += std::abs(static_cast<double>(values[i]));
+    }
+  }
+  // What an aggregator keeps to itself changes with the round.
+  void count_kept(const PlannedBucket& bucket, const FloatVector& before,
+                  const SharedFloats& after) {
+    if (!after) return;
+    const auto part_of = [&](const FloatVector& whole) {
+      return whole.empty()
+                 ? std::span<const float>()
+                 : std::span<const float>(whole).subspan(bucket.first_value, bucket.values);
+    };
+    count(part_of(before), 1);
+    count(part_of(*after), -1);
+  }
+  // `moved_besides` went into what was counted, at most in any value.
+  Status check(const PlannedBucket& bucket, double share, double moved_besides = 0) const {
+    double scale = moved_besides;
+    for (const double each : moved_) scale = std::max(scale, each);
+    for (std::size_t i = 0; i < sum_.size(); ++i) {
+      if (std::abs(sum_[i]) <= share * scale) continue;
+      return broken(
+          fmt::format("bucket {}, value {}: contributions less the result", bucket.index, i),
+          fmt::format("0 within {:.3g}", share * scale), fmt::format("{:.6g}", sum_[i]));
+    }
+    return {};
+  }
+
+ private:
+  std::vector<double> sum_;
+  std::vector<double> moved_;
+};
+
 }  // namespace
 
 Ledger::Ledger(std::uint32_t agents, std::uint64_t values, Watch& watch) : watch_(watch) {
@@ -53,6 +94,7 @@ void Ledger::job_stored(const NewJobRecord& record, TimeNs now) {
   auto rule = job.ok() ? make_model_rule((*job)->wire()) : job.status();
   if (!rule.ok()) return complain(now, "journal", rule.status(), "the job's definition");
   job_ = *job;
+  by_peers_ = record.job.policy.collective != wire::Collective::star;
   rule_ = std::move(*rule);
   model_ = *record.checkpoint.model;
   hashes_ = {hash64(bytes_of<float>(model_))};
@@ -101,6 +143,7 @@ Status Ledger::play(const CommitRecord& record) {
   wire::PlanT plan_message;
   wire_plan->UnPackTo(&plan_message);
   TRIBUTARY_ASSIGN(const auto plan, RoundPlan::make(plan_message, *job_, shelf_));
+  ++collectives_[wire::EnumNameCollective(plan->collective())];
   std::vector<CommittedBucket> buckets;
   for (const OutcomeRecord& outcome : record.round.outcomes) {
     const ContributorSetRecord& set = record.round.contributor_sets[outcome.contributor_set];
@@ -114,7 +157,9 @@ Status Ledger::play(const CommitRecord& record) {
       if (redo == nullptr) return broken("stored payloads", "one of every stage", "fewer");
       committed.combined.emplace_back(*redo->payload);
     }
-    TRIBUTARY_TRY(play_bucket(record, *plan, outcome, committed, epoch->second));
+    TRIBUTARY_TRY(plan->by_peers()
+                      ? play_bucket_by_peers(record, *plan, outcome, committed, epoch->second)
+                      : play_bucket(record, *plan, outcome, committed, epoch->second));
     buckets.push_back(std::move(committed));
   }
   if (record.aggregator_residual) aggregator_residual_ = *record.aggregator_residual;
@@ -130,14 +175,7 @@ Status Ledger::play_bucket(const CommitRecord& record, const RoundPlan& plan,
   const RoundKey& key = record.round.id;
   const Bitmap contributors(record.round.contributor_sets[outcome.contributor_set].bits,
                             record.round.members);
-  std::vector<double> sum(bucket.values);
-  std::vector<double> moved(bucket.values);
-  const auto count = [&](std::span<const float> values, double sign) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      sum[i] += sign * static_cast<double>(values[i]);
-      moved[i] += std::abs(static_cast<double>(values[i]));
-    }
-  };
+  Balance balance(bucket.values);
   for (std::uint32_t member = 0; member < record.round.members; ++member) {
     if (!contributors.test(member)) continue;
     const auto agent = agents_.find(epoch.members[member].agent_id);
@@ -152,7 +190,7 @@ Status Ledger::play_bucket(const CommitRecord& record, const RoundPlan& plan,
                             .combined = std::span(committed.combined).first(bucket.last_stage())};
     FloatVector decoded(bucket.values);
     TRIBUTARY_TRY(bucket.codec->decode(call, payload, decoded));
-    count(decoded, 1);
+    balance.count(decoded, 1);
     TRIBUTARY_TRY(accounts_[agent->second].committed(key, bucket.first_value, std::move(decoded)));
   }
   const StageCall call = {.round = plan.context(bucket),
@@ -160,25 +198,49 @@ Status Ledger::play_bucket(const CommitRecord& record, const RoundPlan& plan,
                           .contributors = committed.contributors};
   FloatVector result(bucket.values);
   TRIBUTARY_TRY(bucket.codec->decode(call, committed.combined.back(), result));
-  const auto part_of = [&](const FloatVector& whole) {
-    return whole.empty() ? std::span<const float>()
-                         : std::span<const float>(whole).subspan(bucket.first_value, bucket.values);
-  };
-  if (record.aggregator_residual) {
-    count(part_of(aggregator_residual_), 1);
-    count(part_of(*record.aggregator_residual), -1);
+  balance.count_kept(bucket, aggregator_residual_, record.aggregator_residual);
+  balance.count(result, -1);
+  return balance.check(bucket, static_cast<double>(committed.contributors + 1) * 0x1p-23);
+}
+
+// What went between peers nobody has seen. But all of them stored what they would leave behind
+// before any of them could have a result: what they give away by that must be what it came to.
+Status Ledger::play_bucket_by_peers(const CommitRecord& record, const RoundPlan& plan,
+                                    const OutcomeRecord& outcome, const CommittedBucket& committed,
+                                    const EpochRecord& epoch) {
+  const PlannedBucket& bucket = plan.buckets()[outcome.bucket];
+  const RoundKey& key = record.round.id;
+  const Bitmap contributors(record.round.contributor_sets[outcome.contributor_set].bits,
+                            record.round.members);
+  if (contributors != plan.participants()) {
+    return broken("contributors to a result of peers", "all of them",
+                  fmt::format("{} of {}", contributors.count(), plan.agents()));
   }
-  count(result, -1);
+  if (!bucket.keeps_residual()) return {};
+  Balance balance(bucket.values);
+  double moved = 0;
+  for (std::uint32_t member = 0; member < record.round.members; ++member) {
+    if (!contributors.test(member)) continue;
+    const auto agent = agents_.find(epoch.members[member].agent_id);
+    if (agent == agents_.end()) return broken("contributor", "an agent", "another");
+    Account& account = accounts_[agent->second];
+    const Account::Given* const given = account.given(key, outcome.bucket);
+    if (given == nullptr) {
+      return broken(fmt::format("{}, bucket {}", agent->first, outcome.bucket),
+                    "a record of what it gives away, stored before it says so", "none");
+    }
+    balance.count(given->values, 1);
+    moved += given->magnitude_max;
+    TRIBUTARY_TRY(account.committed(key, bucket.first_value, given->values));
+  }
+  FloatVector result;
+  TRIBUTARY_TRY(decode_bucket(plan, committed, {}, result));
+  // Who keeps no error gives the whole away, and what comes of it is right on average only.
+  if (bucket.codec->lossy() && !bucket.keeps_error()) return {};
+  balance.count_kept(bucket, aggregator_residual_, record.aggregator_residual);
+  balance.count(result, -1);
   const double share = static_cast<double>(committed.contributors + 1) * 0x1p-23;
-  double scale = 0;
-  for (const double each : moved) scale = std::max(scale, each);
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    if (std::abs(sum[i]) <= share * scale) continue;
-    return broken(
-        fmt::format("bucket {}, value {}: contributions less the result", outcome.bucket, i),
-        fmt::format("0 within {:.3g}", share * scale), fmt::format("{:.6g}", sum[i]));
-  }
-  return {};
+  return balance.check(bucket, bucket.codec->lossy() ? share : 0, moved);
 }
 
 void Ledger::restored(const CoordinatorState& state, TimeNs now) {
@@ -258,6 +320,10 @@ void Ledger::agent_stored(std::uint32_t agent, const AgentRecordToStore& record)
   } else if (const auto* const contribution = std::get_if<ContributionRecord>(&record);
              contribution != nullptr && contribution->residual) {
     accounts_[agent].stored(contribution->residual_stamp.updates_taken);
+    if (!by_peers_) return;
+    for (const ContributionPart& part : contribution->parts) {
+      accounts_[agent].gave(contribution->id, part.bucket, given_away(*contribution, part));
+    }
   }
 }
 

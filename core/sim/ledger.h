@@ -49,6 +49,8 @@ class Ledger {
   void agent_seen(std::uint32_t agent, const Agent& machine, bool restarted, TimeNs now);
 
   std::uint64_t job() const { return job_ ? job_->job() : 0; }
+  // Rounds that were committed, by the collective of their plan.
+  const std::map<std::string, std::uint64_t>& collectives() const { return collectives_; }
   std::uint64_t rounds_committed() const { return hashes_.empty() ? 0 : hashes_.size() - 1; }
   double conservation_error_max() const;
 
@@ -64,6 +66,9 @@ class Ledger {
   Status play_bucket(const CommitRecord& record, const RoundPlan& plan,
                      const OutcomeRecord& outcome, const CommittedBucket& committed,
                      const EpochRecord& epoch);
+  Status play_bucket_by_peers(const CommitRecord& record, const RoundPlan& plan,
+                              const OutcomeRecord& outcome, const CommittedBucket& committed,
+                              const EpochRecord& epoch);
   void check_replica(const std::string& who, std::uint64_t version, std::uint64_t hash,
                      const SharedFloats& model, TimeNs now);
   void complain(TimeNs now, const char* invariant, const Status& status, const std::string& who);
@@ -75,6 +80,7 @@ class Ledger {
 
   CodecShelf shelf_;
   std::shared_ptr<const JobModel> job_;
+  bool by_peers_ = false;
   std::unique_ptr<ModelRule> rule_;
   FloatVector model_;                  // after the last commit
   FloatVector aggregator_residual_;    // empty: zeros
@@ -82,6 +88,7 @@ class Ledger {
   std::vector<RoundKey> rounds_;       // that were committed, from round 1
   std::optional<CommitRecord> doubtful_;
   std::map<std::uint32_t, EpochRecord> epochs_;
+  std::map<std::string, std::uint64_t> collectives_;
   FloatVector sum_;
 };
 

@@ -39,6 +39,7 @@ class Link {
   void cut_until(TimeNs until) { cut_until_ns_ = std::max(cut_until_ns_, until); }
   void slow_until(TimeNs until, TimeNs delay_ns);
   bool cut(TimeNs now) const { return now < cut_until_ns_; }
+  TimeNs cut_until_ns() const { return cut_until_ns_; }
   // Ends what is wrong with it.
   void mend() { cut_until_ns_ = slow_until_ns_ = 0; }
   Draws& draws() { return draws_; }

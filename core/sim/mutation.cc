@@ -23,6 +23,12 @@ Bytes with_contributor(Bytes frame, std::uint32_t index) {
   return built.ok() ? std::move(*built) : std::move(frame);
 }
 
+void ErrorForgetter::apply(AgentRecordToStore& record) {
+  auto* const contribution = std::get_if<ContributionRecord>(&record);
+  if (contribution == nullptr || ++count_ % 3 != 0) return;
+  for (ContributionPart& part : contribution->parts) part.if_committed = nullptr;
+}
+
 void ResidualSkipper::apply(AgentRecordToStore& record) {
   SharedFloats* residual = nullptr;
   if (auto* replica = std::get_if<ReplicaRecord>(&record)) residual = &replica->residual;

@@ -21,14 +21,33 @@ enum class Mutation : std::uint8_t {
   drop_straggler,
   // One in three residuals is not written to the journal: the one before stays there.
   skip_residual_write,
+  // An agent is told that what it contributes is stored before it is: it says so to the others, and
+  // a crash forgets.
+  vote_before_store,
+  // One in three records of an exchange among peers has nothing of the error that the agent's own
+  // encoding left.
+  forget_error,
 };
 
-inline constexpr std::array<std::string_view, 4> kMutationNames = {
-    "none", "apply_before_commit", "drop_straggler", "skip_residual_write"};
+inline constexpr std::array<std::string_view, 6> kMutationNames = {"none",
+                                                                   "apply_before_commit",
+                                                                   "drop_straggler",
+                                                                   "skip_residual_write",
+                                                                   "vote_before_store",
+                                                                   "forget_error"};
 
 // For drop_straggler: the frame with member `index` in every set of contributors, where it is a
 // Commit; otherwise as it is.
 Bytes with_contributor(Bytes frame, std::uint32_t index);
+
+// For forget_error.
+class ErrorForgetter {
+ public:
+  void apply(AgentRecordToStore& record);
+
+ private:
+  std::uint32_t count_ = 0;
+};
 
 // For skip_residual_write: the residual of some records is the one that was stored before.
 class ResidualSkipper {

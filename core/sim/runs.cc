@@ -86,6 +86,9 @@ class Runs {
       sum.violations += report.violations;
       if (!report.found.empty()) sum.failed.push_back({report.seed, report.found.front()});
       sum.rounds_committed += report.rounds_committed;
+      for (const auto& [collective, rounds] : report.collectives) {
+        sum.collectives[collective] += rounds;
+      }
       for (const auto& [kind, count] : report.faults) {
         sum.faults[kind] += count;
         ++sum.faults_missed[kind];

@@ -36,6 +36,7 @@ struct RunsReport {
   std::vector<FailedRun> failed;  // in the order of their seeds
   std::uint64_t state_hash = 0;   // of a single seed its own; otherwise of all, in their order
   std::uint64_t rounds_committed = 0;
+  std::map<std::string, std::uint64_t> collectives;  // rounds of each
   std::map<std::string, std::uint64_t, std::less<>> faults;
   // Those that some runs went without: in how many they fired.
   std::map<std::string, std::uint64_t, std::less<>> faults_missed;

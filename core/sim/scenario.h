@@ -32,8 +32,10 @@ enum class Incident : std::uint8_t {
   garbage,              // strangers and agents send noise
   twin_agent,           // a second process with the same identity says Hello
   replay,               // what was sent long ago comes again
+  peer_break,           // some connections between agents break
+  lying_peer,           // what an agent sends to its peers has wrong bits
 };
-inline constexpr std::size_t kIncidents = 17;
+inline constexpr std::size_t kIncidents = 19;
 std::string_view name(Incident incident);
 
 // Times in milliseconds, from the lower to the higher.
@@ -88,6 +90,7 @@ struct Scenario {
   // must have the model.
   double progress_s = 60;
 
+  bool by_peers() const { return job.policy.collective != wire::Collective::star; }
   std::uint64_t values() const { return std::uint64_t{job.buckets} * job.bucket_values; }
 };
 

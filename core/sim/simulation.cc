@@ -27,15 +27,20 @@ class Simulation {
       : options_(options),
         room_(scenario, options.seed, options.mutation),
         network_(room_),
+        peers_(room_),
         coordinator_(room_, network_),
-        incidents_(room_, network_, coordinator_, agents_) {
+        incidents_(room_, network_, peers_, coordinator_, agents_) {
     room_.on_note = options.on_note;
     std::vector<Receiver*> receivers;
+    std::vector<PeerNetwork::Tell> tell_peers;
     for (std::uint32_t i = 0; i < scenario.agents; ++i) {
-      agents_.push_back(std::make_unique<AgentHost>(room_, network_, i));
-      receivers.push_back(agents_.back().get());
+      agents_.push_back(std::make_unique<AgentHost>(room_, network_, peers_, i));
+      AgentHost& agent = *agents_.back();
+      receivers.push_back(&agent);
+      tell_peers.emplace_back([&agent](const Event& event) { agent.handle(event); });
     }
     network_.attach(coordinator_, std::move(receivers));
+    peers_.attach(std::move(tell_peers));
   }
 
   Result<SimReport> run() {
@@ -71,10 +76,10 @@ class Simulation {
                          room_.now() >= ns_of(scenario.faults_until_s))) {
       calm_down();
     }
-    if (network_.under_way_max() > kUnderWayMax) {
-      room_.watch.report(
-          room_.now(), "bounds",
-          fmt::format("{} messages under way on one link", network_.under_way_max()));
+    const std::uint64_t under_way = std::max(network_.under_way_max(), peers_.under_way_max());
+    if (under_way > kUnderWayMax) {
+      room_.watch.report(room_.now(), "bounds",
+                         fmt::format("{} messages under way on one link", under_way));
     }
     if (room_.faulty) return;
     if (rounds_ == scenario.rounds && all_are_there()) return finish();
@@ -148,6 +153,7 @@ class Simulation {
     report.violations = room_.watch.count();
     report.found = room_.watch.violations();
     report.rounds_committed = rounds_;
+    report.collectives = room_.ledger.collectives();
     report.faults = room_.tally.counts();
     for (const auto& [note, count] : room_.notes) {
       report.notes.emplace(fmt::format("{}.{}", note.first, note.second), count);
@@ -198,6 +204,7 @@ class Simulation {
   const SimOptions& options_;
   Room room_;
   Network network_;
+  PeerNetwork peers_;
   CoordinatorHost coordinator_;
   AgentHosts agents_;
   Incidents incidents_;

@@ -31,6 +31,7 @@ struct SimReport {
   // Of the last state of every machine, and of everything that happened before.
   std::uint64_t state_hash = 0;
   std::uint64_t rounds_committed = 0;
+  std::map<std::string, std::uint64_t> collectives;          // rounds of each
   std::map<std::string, std::uint64_t, std::less<>> faults;  // how often each kind has fired
   std::map<std::string, std::uint64_t> notes;  // what the machines said, "name.reason"
   double virtual_s = 0;

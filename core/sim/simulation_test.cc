@@ -127,7 +127,9 @@ INSTANTIATE_TEST_SUITE_P(
     Each, PlantedBugs,
     testing::Values(PlantedBug{Mutation::apply_before_commit, "kills", "commits"},
                     PlantedBug{Mutation::drop_straggler, "bad_network", "conservation"},
-                    PlantedBug{Mutation::skip_residual_write, "kills", "conservation"}),
+                    PlantedBug{Mutation::skip_residual_write, "kills", "conservation"},
+                    PlantedBug{Mutation::vote_before_store, "peers", "commits"},
+                    PlantedBug{Mutation::forget_error, "peers", "commits"}),
     [](const testing::TestParamInfo<PlantedBug>& one) {
       return std::string(kMutationNames[static_cast<std::size_t>(one.param.mutation)]);
     });

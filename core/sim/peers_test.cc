@@ -1,0 +1,85 @@
+// Whole simulations of rounds that agents exchange among themselves.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "core/sim/simulation_testing.h"
+
+namespace tributary {
+namespace {
+
+Scenario peers_scenario() { return scenario_named("peers"); }
+
+std::uint64_t rounds_by(const RunsReport& report, wire::Collective collective) {
+  const auto found = report.collectives.find(wire::EnumNameCollective(collective));
+  return found == report.collectives.end() ? 0 : found->second;
+}
+
+using Way = std::tuple<wire::Collective, std::string>;
+
+class EveryWay : public testing::TestWithParam<Way> {};
+
+TEST_P(EveryWay, HoldsWhatMustHold) {
+  Scenario scenario = peers_scenario();
+  scenario.rounds = 30;
+  scenario.faults_until_round = 24;
+  scenario.job.policy.collective = std::get<0>(GetParam());
+  scenario.job.policy.codecs = {std::get<1>(GetParam())};
+  for (IncidentPlan& plan : scenario.incidents) plan.count = (plan.count + 1) / 2;
+  const RunsReport report = run_some(scenario, {.seeds = 3, .repeat_every = 3});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  EXPECT_EQ(report.repeated, 1u);
+  EXPECT_EQ(report.rounds_committed, 3u * scenario.rounds);
+  EXPECT_GT(rounds_by(report, std::get<0>(GetParam())), scenario.rounds / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, EveryWay,
+                         testing::Combine(testing::Values(wire::Collective::ring,
+                                                          wire::Collective::tree,
+                                                          wire::Collective::all_gather,
+                                                          wire::Collective::halving_doubling,
+                                                          wire::Collective::sharded_star),
+                                          testing::Values("fp32", "thc", "threelc", "gcomp",
+                                                          "topk:cr=0.1", "star_topk:cr=0.1")),
+                         [](const testing::TestParamInfo<Way>& one) {
+                           const std::string& codec = std::get<1>(one.param);
+                           return std::string(wire::EnumNameCollective(std::get<0>(one.param))) +
+                                  "_" + codec.substr(0, codec.find(':'));
+                         });
+
+TEST(Peers, WithoutFaultsEveryRoundGoesByThemAndAgain) {
+  Scenario scenario = peers_scenario();
+  scenario.faults_until_round = 0;
+  scenario.incidents = {};
+  const RunsReport report = run_some(scenario, {.seeds = 2, .repeat_every = 1});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  EXPECT_EQ(report.rounds_committed, 2u * scenario.rounds);
+  EXPECT_GE(rounds_by(report, wire::Collective::ring), report.rounds_committed);
+  EXPECT_GT(report.conservation_error_max, 0) << "what never sees rounding sees nothing";
+}
+
+TEST(Peers, FaultsOfTheirConnectionsFire) {
+  const RunsReport report = run_some(peers_scenario(), {.seeds = 4, .repeat_every = 2});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  for (const char* fault : {"peer_break", "lying_peer", "half_open", "peer_cut"}) {
+    EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
+  }
+  EXPECT_GT(rounds_by(report, wire::Collective::ring), report.rounds_committed / 4);
+  EXPECT_GT(rounds_by(report, wire::Collective::star), 0u);
+}
+
+// The residual that a member has on its disk is not the one that it goes by.
+TEST(Peers, AResidualThatWasNotWrittenIsNoticed) {
+  const RunsReport report = run_some(peers_scenario(), {.seeds = 100,
+                                                        .repeat_every = 0,
+                                                        .mutation = Mutation::skip_residual_write,
+                                                        .stop_at_violation = true});
+  ASSERT_FALSE(report.failed.empty());
+  EXPECT_EQ(report.failed[0].violation.invariant, "commits") << failures_of(report);
+}
+
+}  // namespace
+}  // namespace tributary
