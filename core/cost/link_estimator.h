@@ -59,7 +59,7 @@ class LinkEstimator {
  public:
   static constexpr double kSlot_s = 0.25;
   static constexpr std::size_t kWindow = 24;  // readings that tell of latency, and of rate
-  static constexpr double kHalfLife_s = 300;  // in which a reading loses half of its weight
+  static constexpr double kHalfLife_s = 900;  // in which a reading loses half of its weight
   static constexpr double kBytesMax = 1e15;
   static constexpr double kSecondsMin = 1e-9;
   static constexpr double kSecondsMax = 1e7;
