@@ -7,14 +7,15 @@ namespace tributary {
 namespace {
 
 constexpr double kSmallBytes = 8192;  // tells of latency, as long as nothing is known
-constexpr double kDoubtedWeight = 1.0 / 16;
+constexpr double kRestMax =
+    8;  // what is left of a reading without one part, is so much smaller at most
 constexpr double kHalvesMax = 40;  // of a weight: never nothing
 
 // A change: so many readings in a row, all slower (or faster) than the older ones by so much that
 // chance does not explain it, nor a burst with a reading beside it that had to wait by itself.
-constexpr std::size_t kRunMin = 6;
+constexpr std::size_t kRunMin = 5;
 constexpr double kChange = 1.15;
-constexpr double kChanceMax = 1e-6;
+constexpr double kChanceMax = 2e-5;
 
 bool within(double value, double least, double most) { return value >= least && value <= most; }
 
@@ -112,8 +113,27 @@ std::size_t LinkEstimator::older_than_change(std::span<const Reading> window) co
   return 0;
 }
 
+// What has changed is taken out of readings from before, as it was known then: what they tell of
+// the other holds on.
+void LinkEstimator::take_out_changed(bool latency, double changed_at_s) {
+  Readings room;
+  const LinkFit before = fit_link(weighed(changed_at_s, room, changed_at_s));
+  for (Reading& reading : (latency ? rate_ : latency_).all()) {
+    if (reading.at_s >= changed_at_s) continue;
+    const double part_s =
+        latency ? latencies(reading.kind) * before.alpha_s : reading.bytes * before.beta_s_per_byte;
+    reading.seconds = std::max(reading.seconds - part_s, reading.seconds / kRestMax);
+    if (latency) {
+      reading.kind = TransferKind::train;
+    } else {
+      reading.bytes = 0;
+    }
+  }
+}
+
 // Where nothing but small messages has gone, what their bytes took is in their latency.
-std::span<const LinkReading> LinkEstimator::weighed(double now_s, Readings& room) const {
+std::span<const LinkReading> LinkEstimator::weighed(double now_s, Readings& room,
+                                                    double before_s) const {
   const bool bytes_count =
       !rate_.all().empty() || std::ranges::any_of(latency_.all(), [](const Reading& reading) {
         return reading.kind != TransferKind::round_trip;
@@ -121,12 +141,12 @@ std::span<const LinkReading> LinkEstimator::weighed(double now_s, Readings& room
   std::size_t count = 0;
   for (const Window* window : {&latency_, &rate_}) {
     for (const Reading& reading : window->all()) {
+      if (reading.at_s >= before_s) break;
       const double age_s = std::max(now_s - reading.at_s, 0.0);
       room[count++] = {.latencies = latencies(reading.kind),
                        .bytes = bytes_count ? reading.bytes : 0,
                        .seconds = reading.seconds,
-                       .weight = std::exp2(-std::min(age_s / kHalfLife_s, kHalvesMax)) *
-                                 (reading.doubted ? kDoubtedWeight : 1)};
+                       .weight = std::exp2(-std::min(age_s / kHalfLife_s, kHalvesMax))};
     }
   }
   return {room.data(), count};
@@ -151,11 +171,8 @@ void LinkEstimator::add(const LinkTransfer& transfer) {
   const std::size_t older = older_than_change(window.all());
   if (older > 0) {
     ++changes_;
+    take_out_changed(of_latency, window.all()[older].at_s);
     window.drop_oldest(older);
-    const double changed_at_s = window.all().front().at_s;
-    for (Reading& other : (of_latency ? rate_ : latency_).all()) {
-      if (other.at_s < changed_at_s) other.doubted = true;
-    }
   }
   Readings room;
   fit_ = fit_link(weighed(transfer.at_s, room));

@@ -3,7 +3,7 @@
 //
 // Queues and other traffic only ever add time, so the estimate lies where the quickest readings of
 // a bounded window do (link_fit.h). A burst of other traffic passes with little effect; two quicker
-// readings count at once. What persists for six or more readings in a row, in a way that chance
+// readings count at once. What persists for five or more readings in a row, in a way that chance
 // does not explain, is a change: what was known before it is dropped.
 //
 // Readings closer together than kSlot_s count as one, so that many in a moment, all in the same
@@ -23,7 +23,7 @@
 namespace tributary {
 
 enum class TransferKind : std::uint8_t {
-  round_trip,    // of a small message; its bytes are those of both ways
+  round_trip,    // of a small message; bytes of both ways, 1 where nobody knows
   train,         // one way: bytes behind the first part, and how long after it they had come
   one_way,       // from handing over the first byte until the last has arrived
   acknowledged,  // the same, until the sender knows
@@ -57,7 +57,7 @@ struct MeasuredLink {
 
 class LinkEstimator {
  public:
-  static constexpr double kSlot_s = 0.25;
+  static constexpr double kSlot_s = 0.5;
   static constexpr std::size_t kWindow = 24;  // readings that tell of latency, and of rate
   static constexpr double kHalfLife_s = 900;  // in which a reading loses half of its weight
   static constexpr double kBytesMax = 1e15;
@@ -80,7 +80,6 @@ class LinkEstimator {
     double bytes = 0;
     double seconds = 0;
     TransferKind kind = TransferKind::one_way;
-    bool doubted = false;  // from before a change in what the other window tells of
   };
 
   // Oldest first.
@@ -101,8 +100,11 @@ class LinkEstimator {
   bool tells_of_latency(const LinkTransfer& transfer) const;
   double slowness(const Reading& reading) const;
   bool merge(std::span<Reading> window, const Reading& reading) const;
+  void take_out_changed(bool latency, double changed_at_s);
   std::size_t older_than_change(std::span<const Reading> window) const;
-  std::span<const LinkReading> weighed(double now_s, Readings& room) const;
+  std::span<const LinkReading> weighed(
+      double now_s, Readings& room,
+      double before_s = std::numeric_limits<double>::infinity()) const;
   double age_of(const LinkFit& fit, bool of_alpha, double now_s) const;
 
   Window latency_;

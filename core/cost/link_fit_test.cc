@@ -59,6 +59,10 @@ TEST(LinkFit, EqualSizesTellNothingApart) {
   EXPECT_EQ(fit.alpha_confidence, 0);
   EXPECT_EQ(fit.beta_confidence, 0);
   EXPECT_NEAR(fit.seconds(1, 1e5), readings[0].seconds, 1e-6) << "their sum is known";
+  std::vector<LinkReading> rounded = readings;
+  for (std::size_t i = 0; i < rounded.size(); i += 2)
+    rounded[i].bytes *= 1 + 1e-15 * static_cast<double>(i);
+  EXPECT_LT(fit_link(rounded).alpha_confidence, 1e-6) << "nor do sizes that are nearly equal";
 }
 
 TEST(LinkFit, WhatNoReadingTellsOfIsUnknown) {
