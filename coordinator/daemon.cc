@@ -139,7 +139,7 @@ Status CoordinatorDaemon::open() {
                 .clock = clock_,
                 .notes = *notes_});
   journal_thread_ = std::make_unique<Worker>();
-  link_figures_ = std::make_unique<LinkFigures>(*metrics_, chronicle_);
+  link_figures_ = std::make_unique<LinkFigures>(clock_, *metrics_, chronicle_);
   TRIBUTARY_ASSIGN(evaluations_,
                    Evaluations::open(settings_.evaluation, {*log_, *metrics_, chronicle_}));
   TRIBUTARY_TRY(open_control());
@@ -272,12 +272,10 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
       return chronicle_.metric(reading);
     }
     if (reading.name == "uplink_s_per_byte") {
-      return chronicle_.uplink(reading.agent_id, reading.value);
+      return link_figures_->uplink(reading.agent_id, reading.value);
     }
-    if (reading.name != "round_trip_s") return;
-    chronicle_.round_trip(reading.agent_id, reading.value);
-    metrics_->count("tributary_round_trips_total");
-    return metrics_->count("tributary_round_trip_s_total", {}, reading.value);
+    if (reading.name == "round_trip_s") link_figures_->round_trip(reading.agent_id, reading.value);
+    return;
   }
   chronicle_.metric(reading);
   metrics_->set(fmt::format("tributary_{}", reading.name), reading.value);
@@ -388,6 +386,7 @@ void CoordinatorDaemon::look_around() {
   if (now < metrics_at_ns_) return;
   metrics_at_ns_ = now + kMetricsEveryNs;
   export_metrics();
+  link_figures_->look_around();
   keep_chronicle();
 }
 
@@ -409,7 +408,8 @@ Status CoordinatorDaemon::run() {
   if (evaluations_) evaluations_->tell();
   journal_thread_.reset();
   if (keeping_) keep(under_way_);  // it did not get to them
-  keep(chronicle_.take_all());
+  link_figures_->close();
+  keep(chronicle_.take());
   log_->info(kComponent, "stopped", {{"model_version", machine_->model_version()}});
   return failed_;
 }

@@ -1,10 +1,18 @@
-// What the coordinator's link has counted, as metrics and as readings of rounds.
+// What the coordinator's link has counted, as metrics and as readings of rounds, and what each
+// agent's way to it is like.
+//
+// Threads: one at a time.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "coordinator/chronicle.h"
+#include "core/base/clock.h"
+#include "core/cost/link_table.h"
 #include "core/link/transport.h"
 #include "core/service/metrics.h"
 
@@ -12,19 +20,51 @@ namespace tributary {
 
 class LinkFigures {
  public:
-  // Both must outlive it.
-  LinkFigures(Metrics& metrics, Chronicle& chronicle) : metrics_(metrics), chronicle_(chronicle) {}
+  // How often what is known is kept, of those who were heard meanwhile.
+  static constexpr std::chrono::seconds kAlphaEvery{10};
+  static constexpr std::chrono::seconds kBetaEvery{1};
+  static constexpr std::size_t kAgentsMax = 4096;
+  static constexpr double kTrusted = 0.5;  // the confidence from which metrics count a link
+
+  // All must outlive it.
+  LinkFigures(const Clock& clock, Metrics& metrics, Chronicle& chronicle);
 
   // What all connections have carried since the round before, retries and other jobs included.
   void round_published(const Reading& round, const LinkCounters& now);
   // The link tells of a flood of refusals only so many; it counts all of them.
   void count_refusals(const LinkCounters& now);
 
+  // A round trip to an agent, as heartbeats show it.
+  void round_trip(const std::string& agent_id, double seconds);
+  // How long a byte took on the way from an agent, as its payloads of a round show it.
+  void uplink(const std::string& agent_id, double seconds_per_byte);
+  // To be called now and then: what is due goes to the chronicle and to the metrics.
+  void look_around();
+  // The same with what is not due yet: nothing more will come.
+  void close();
+
+  const LinkTable& links() const { return links_; }
+
  private:
+  struct Agent {
+    bool heard = false;                  // since its latency was kept
+    std::chrono::nanoseconds beta_at{};  // when its rate was kept
+    bool beta_kept = false;
+  };
+
+  double now_s() const;
+  Agent& agent(const std::string& agent_id);
+  void keep_alphas();
+  void set_gauges();
+
+  const Clock& clock_;
   Metrics& metrics_;
   Chronicle& chronicle_;
   LinkCounters at_last_round_;
   std::array<std::uint64_t, kRefusalReasons> refused_{};  // as counted so far
+  LinkTable links_{kAgentsMax};
+  std::map<std::string, Agent> agents_;
+  std::chrono::nanoseconds interval_began_;
 };
 
 }  // namespace tributary

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,12 +12,17 @@ namespace {
 
 class CountedMetrics final : public Metrics {
  public:
-  void count(std::string_view, const Labels& labels, double by) override {
-    refused[labels.at("reason")] += by;
+  void count(std::string_view name, const Labels& labels, double by) override {
+    if (labels.contains("reason")) refused[labels.at("reason")] += by;
+    counted[std::string(name)] += by;
   }
-  void set(std::string_view, double, const Labels&) override {}
+  void set(std::string_view name, double value, const Labels&) override {
+    gauges[std::string(name)] = value;
+  }
 
   std::map<std::string, double> refused;
+  std::map<std::string, double> counted;
+  std::map<std::string, double> gauges;
 };
 
 struct LinkFiguresTest : testing::Test {
@@ -32,7 +38,7 @@ struct LinkFiguresTest : testing::Test {
   ManualClock clock;
   Chronicle chronicle{clock};
   CountedMetrics metrics;
-  LinkFigures figures{metrics, chronicle};
+  LinkFigures figures{clock, metrics, chronicle};
 };
 
 TEST_F(LinkFiguresTest, ARoundHasWhatWasCarriedSinceTheOneBefore) {
@@ -54,6 +60,86 @@ TEST_F(LinkFiguresTest, ARefusalIsCountedOnce) {
   ++counters.refused[static_cast<std::size_t>(RefusalReason::unknown_key)];
   figures.count_refusals(counters);
   EXPECT_EQ(metrics.refused, (std::map<std::string, double>{{"bad_parts", 3}, {"unknown_key", 1}}));
+}
+
+TEST_F(LinkFiguresTest, TheWayToAnAgentIsKeptOnceInAWhile) {
+  for (const double seconds : {0.3, 0.1, 0.2}) {
+    figures.round_trip("a", seconds);
+    clock.advance(std::chrono::seconds(1));
+  }
+  figures.round_trip("b", 0.5);
+  figures.look_around();
+  EXPECT_EQ(chronicle.take().size(), 0u) << "too early";
+  clock.advance(LinkFigures::kAlphaEvery);
+  figures.look_around();
+  const TelemetryRows rows = chronicle.take();
+  ASSERT_EQ(rows.link_samples.size(), 2u);
+  EXPECT_EQ(rows.link_samples[0].from, "");
+  EXPECT_EQ(rows.link_samples[0].to, "a");
+  EXPECT_NEAR(rows.link_samples[0].alpha_s, 0.05, 0.002) << "half of the shortest";
+  EXPECT_TRUE(std::isnan(rows.link_samples[0].beta_s_per_byte)) << "heartbeats do not tell";
+  EXPECT_GT(rows.link_samples[0].confidence, 0);
+  EXPECT_LT(rows.link_samples[0].confidence, 0.5) << "three that do not agree";
+  EXPECT_NEAR(rows.link_samples[1].alpha_s, 0.25, 1e-6);
+  clock.advance(LinkFigures::kAlphaEvery);
+  figures.look_around();
+  EXPECT_EQ(chronicle.take().size(), 0u) << "nothing was heard since";
+  figures.round_trip("a", 0.5);
+  figures.close();
+  EXPECT_EQ(chronicle.take().link_samples.size(), 1u) << "early, at the end";
+  EXPECT_EQ(metrics.counted.at("tributary_round_trips_total"), 5);
+  EXPECT_NEAR(metrics.counted.at("tributary_round_trip_s_total"), 1.6, 1e-9);
+}
+
+TEST_F(LinkFiguresTest, HowFastALineIsIsKeptOnceInASecond) {
+  figures.uplink("a", 1e-6);
+  figures.uplink("a", 1e-6);
+  figures.uplink("b", 3e-6);
+  clock.advance(LinkFigures::kBetaEvery);
+  figures.uplink("a", 1e-6);
+  const TelemetryRows rows = chronicle.take();
+  ASSERT_EQ(rows.link_samples.size(), 3u);
+  EXPECT_EQ(rows.link_samples[0].from, "a");
+  EXPECT_EQ(rows.link_samples[0].to, "");
+  EXPECT_NEAR(rows.link_samples[0].beta_s_per_byte, 1e-6, 1e-9);
+  EXPECT_TRUE(std::isnan(rows.link_samples[0].alpha_s));
+  EXPECT_EQ(rows.link_samples[1].from, "b");
+  EXPECT_EQ(rows.link_samples[2].from, "a");
+  EXPECT_GT(rows.link_samples[2].confidence, rows.link_samples[0].confidence);
+}
+
+TEST_F(LinkFiguresTest, WhatNoClockCanHaveMeasuredIsNotKept) {
+  for (const double value : {0.0, -1.0, std::nan("")}) {
+    figures.uplink("a", value);
+    figures.round_trip("a", value);
+  }
+  figures.close();
+  EXPECT_EQ(chronicle.take().size(), 0u);
+}
+
+TEST_F(LinkFiguresTest, MetricsHaveTheSlowestOfTheLinksThatAreKnown) {
+  figures.close();
+  EXPECT_TRUE(std::isnan(metrics.gauges.at("tributary_slowest_link_alpha_s")));
+  for (int i = 0; i < 20; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.round_trip("far", 0.1);
+    figures.uplink("far", 1e-8);
+    figures.round_trip("narrow", 0.002);
+    figures.uplink("narrow", 1e-6);
+  }
+  figures.round_trip("new", 10);
+  figures.look_around();
+  EXPECT_NEAR(metrics.gauges.at("tributary_slowest_link_alpha_s"), 0.05, 1e-4);
+  EXPECT_NEAR(metrics.gauges.at("tributary_slowest_link_beta_s_per_byte"), 1e-6, 1e-8);
+}
+
+TEST_F(LinkFiguresTest, HoldsSoManyAgents) {
+  for (std::size_t i = 0; i < LinkFigures::kAgentsMax + 10; ++i) {
+    figures.round_trip("agent " + std::to_string(i), 0.1);
+  }
+  EXPECT_EQ(figures.links().size(), LinkFigures::kAgentsMax);
+  figures.close();
+  EXPECT_LE(chronicle.take().link_samples.size(), LinkFigures::kAgentsMax);
 }
 
 }  // namespace
