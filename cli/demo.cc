@@ -17,7 +17,7 @@
 #include "cli/report/run_json.h"
 #include "cli/text.h"
 #include "core/codec/registry.h"
-#include "core/service/collective_name.h"
+#include "core/collective/collective_name.h"
 #include "core/store/run_file.h"
 #include "core/train/network_plan.h"
 

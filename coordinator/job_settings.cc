@@ -11,9 +11,9 @@
 #include "core/base/file.h"
 #include "core/base/nearest.h"
 #include "core/codec/registry.h"
+#include "core/collective/collective_name.h"
 #include "core/optimizer/schedule.h"
 #include "core/round/job_model.h"
-#include "core/service/collective_name.h"
 #include "core/train/model_tools.h"
 #include "core/train/network_plan.h"
 #include "schemas/limits.h"
@@ -187,6 +187,8 @@ void JobSettings::bind(Settings& settings, const std::string& prefix) {
   settings.text(prefix + "codec", policy.codec);
   settings.texts(prefix + "codecs", policy.codecs);
   settings.text(prefix + "collective", collective);
+  settings.number(prefix + "exchanges_per_round", policy.exchanges_per_round, 1u,
+                  wire::kExchangesPerRoundMax);
   settings.number<std::uint64_t>(prefix + "bucket_values", policy.bucket_values_max, 64,
                                  std::uint64_t{1} << 26);
   settings.real(prefix + "learning_rate", policy.learning_rate, 0, 1e9);

@@ -79,8 +79,7 @@ Status Auditor::take_plan(const wire::Plan& plan) {
   wire::PlanT unpacked;
   plan.UnPackTo(&unpacked);
   TRIBUTARY_ASSIGN(auto made, RoundPlan::make(unpacked, *job_, shelf_));
-  // Such a codec keeps no account; and among peers, what is this agent's is in sums with others'.
-  if (!made->conserves() || made->by_peers()) {
+  if (!made->conserves()) {  // such a codec keeps no account
     account_.reset();
     return {};
   }
@@ -136,7 +135,9 @@ Status Auditor::decide(const RoundKey& key, const Bitmap& contributed) {
   const auto found = rounds_.find(key);
   if (!account_ || found == rounds_.end() || std::exchange(found->second.decided, true)) return {};
   for (const PlannedBucket& bucket : found->second.plan->buckets()) {
-    if (!contributed.test(bucket.index)) continue;
+    // Of several exchanges the last one's record speaks for all.
+    const bool last = bucket.exchange + 1 == found->second.plan->exchanges();
+    if (!contributed.test(bucket.index) || !last) continue;
     TRIBUTARY_TRY(found->second.plan->by_peers() ? commit_bucket_by_peers(key, bucket)
                                                  : commit_bucket(found->second, bucket));
   }

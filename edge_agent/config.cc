@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "core/codec/registry.h"
+#include "core/collective/collective_name.h"
 #include "core/link/join_file.h"
-#include "core/service/collective_name.h"
 #include "core/service/peer_link.h"
 
 namespace tributary {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/service/collective_name.h"
+#include "core/collective/collective_name.h"
 
 namespace tributary {
 namespace {

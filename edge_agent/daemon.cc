@@ -359,7 +359,7 @@ void AgentDaemon::train(const Train& wanted) {
                                 std::uint64_t first, const std::shared_ptr<FloatVector>& update) {
       loop_->post(UpdatePart{.token = token, .first_value = first, .update = update});
     };
-    Result<TrainedUpdate> trained = trainer_->train({.round = wanted.id.round,
+    Result<TrainedUpdate> trained = trainer_->train({.round = wanted.training,
                                                      .model = *wanted.model,
                                                      .local_steps = wanted.local_steps,
                                                      .learning_rate = wanted.learning_rate,

@@ -217,6 +217,13 @@ Status Ledger::play_bucket_by_peers(const CommitRecord& record, const RoundPlan&
                   fmt::format("{} of {}", contributors.count(), plan.agents()));
   }
   if (!bucket.keeps_residual()) return {};
+  FloatVector result;
+  TRIBUTARY_TRY(decode_bucket(plan, committed, {}, result));
+  // Of several exchanges, one record tells what was given in all of them.
+  FloatVector& given_before = exchanged_[bucket.place];
+  if (bucket.exchange == 0) given_before.assign(bucket.values, 0.0f);
+  for (std::size_t i = 0; i < result.size(); ++i) given_before[i] += result[i];
+  if (bucket.exchange + 1 < plan.exchanges()) return {};
   Balance balance(bucket.values);
   double moved = 0;
   for (std::uint32_t member = 0; member < record.round.members; ++member) {
@@ -233,12 +240,10 @@ Status Ledger::play_bucket_by_peers(const CommitRecord& record, const RoundPlan&
     moved += given->magnitude_max;
     TRIBUTARY_TRY(account.committed(key, bucket.first_value, given->values));
   }
-  FloatVector result;
-  TRIBUTARY_TRY(decode_bucket(plan, committed, {}, result));
   // Who keeps no error gives the whole away, and what comes of it is right on average only.
   if (bucket.codec->lossy() && !bucket.keeps_error()) return {};
   balance.count_kept(bucket, aggregator_residual_, record.aggregator_residual);
-  balance.count(result, -1);
+  balance.count(given_before, -1);
   const double share = static_cast<double>(committed.contributors + 1) * 0x1p-23;
   return balance.check(bucket, bucket.codec->lossy() ? share : 0, moved);
 }

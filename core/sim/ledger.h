@@ -90,6 +90,8 @@ class Ledger {
   std::map<std::uint32_t, EpochRecord> epochs_;
   std::map<std::string, std::uint64_t> collectives_;
   FloatVector sum_;
+  // By peers: what the exchanges of the round came to so far, by the bucket's place.
+  std::map<std::uint32_t, FloatVector> exchanged_;
 };
 
 }  // namespace tributary

@@ -9,6 +9,8 @@
 
 #include "core/base/file.h"
 #include "core/base/nearest.h"
+#include "core/collective/collective_name.h"
+#include "schemas/limits.h"
 
 namespace tributary {
 namespace {
@@ -153,21 +155,6 @@ class TableReader {
   std::vector<std::string_view> asked_;
 };
 
-Status read_collective(TableReader& in, wire::Collective& collective) {
-  std::string said = wire::EnumNameCollective(collective);
-  TRIBUTARY_TRY(in.text("collective", said));
-  std::vector<std::string_view> known;
-  for (const wire::Collective each : wire::EnumValuesCollective()) {
-    if (each < wire::Collective::star || each > wire::Collective::all_gather) continue;
-    known.emplace_back(wire::EnumNameCollective(each));
-    if (known.back() != said) continue;
-    collective = each;
-    return {};
-  }
-  return wrong("collective of the job", "one that rounds can go by", said,
-               did_you_mean(said, known));
-}
-
 Status read_job(TableReader in, JobSettings& job) {
   constexpr std::uint32_t kMsMax = 86'400'000;
   RoundPolicy& policy = job.policy;
@@ -175,7 +162,11 @@ Status read_job(TableReader in, JobSettings& job) {
   TRIBUTARY_TRY(in.count("bucket_values", job.bucket_values, 64u, 1u << 20));
   TRIBUTARY_TRY(in.text("mode", job.mode));
   TRIBUTARY_TRY(in.texts("codecs", policy.codecs));
-  TRIBUTARY_TRY(read_collective(in, policy.collective));
+  std::string collective = "star";
+  TRIBUTARY_TRY(in.text("collective", collective));
+  TRIBUTARY_ASSIGN(policy.collective, parse_collective(collective));
+  TRIBUTARY_TRY(
+      in.count("exchanges_per_round", policy.exchanges_per_round, 1u, wire::kExchangesPerRoundMax));
   TRIBUTARY_TRY(in.number("learning_rate", policy.learning_rate, 0, 1e6));
   TRIBUTARY_TRY(in.count("agents_min", policy.agents_min, 1u, 1u << 20));
   TRIBUTARY_TRY(in.number("quorum_fraction", policy.quorum_fraction, 0, 1));

@@ -1,4 +1,4 @@
-#include "core/service/collective_name.h"
+#include "core/collective/collective_name.h"
 
 #include <fmt/format.h>
 
