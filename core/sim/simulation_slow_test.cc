@@ -51,6 +51,34 @@ TEST(MixedFaults, HoldWhatMustHoldOverManySeeds) {
   }
 }
 
+class PeersOverManySeeds : public testing::TestWithParam<wire::Collective> {};
+
+TEST_P(PeersOverManySeeds, HoldWhatMustHold) {
+  Scenario scenario = scenario_named("peers");
+  scenario.job.policy.collective = GetParam();
+  const RunsReport report = run_some(scenario, {.first_seed = 2000, .seeds = 24});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  EXPECT_EQ(report.rounds_committed, 24u * scenario.rounds);
+  EXPECT_EQ(report.repeated, 2u);
+  EXPECT_GT(report.collectives.at(wire::EnumNameCollective(GetParam())),
+            report.rounds_committed / 4);
+  for (std::size_t kind = 0; kind < kIncidents; ++kind) {
+    const std::string_view fault = name(static_cast<Incident>(kind));
+    EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
+  }
+  for (const char* fault : {"half_open", "peer_cut", "loss", "bit_flip", "lost_write"}) {
+    EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, PeersOverManySeeds,
+                         testing::Values(wire::Collective::sharded_star, wire::Collective::ring,
+                                         wire::Collective::tree, wire::Collective::halving_doubling,
+                                         wire::Collective::all_gather),
+                         [](const testing::TestParamInfo<wire::Collective>& one) {
+                           return std::string(wire::EnumNameCollective(one.param));
+                         });
+
 // The large scenario, cut down to what a test may take.
 TEST(ManyAgents, HoldWhatMustHold) {
   Scenario scenario = scenario_named("thousand");
