@@ -102,6 +102,10 @@ void Account::round_is_decided(const RoundKey& key) {
   });
 }
 
+void Account::forget(const RoundKey& key) {
+  std::erase_if(contributions_, [&](const auto& one) { return one.first.round <= key.round; });
+}
+
 void Account::add(std::span<const float> update, double sign) {
   for (std::size_t i = 0; i < update.size(); ++i) {
     open_[i] += sign * static_cast<double>(update[i]);

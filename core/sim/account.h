@@ -49,6 +49,9 @@ class Account {
   // No other attempt at this round will be committed.
   void round_is_decided(const RoundKey& key);
 
+  // Of rounds up to this one nothing will be asked any more, where no account is kept.
+  void forget(const RoundKey& key);
+
   // The residual is in other units from now on. Contributions that are decided were in the old
   // ones.
   void rescale(double factor, const std::vector<UndecidedRound>& undecided);

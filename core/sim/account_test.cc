@@ -86,6 +86,33 @@ TEST(Account, ACrashMayUndoWhatWasNotStored) {
   EXPECT_FALSE(account.take(0, true).ok()) << "it was stored";
 }
 
+TEST(Account, WhatIsGivenAmongPeersIsTheResidualLessWhatIsLeft) {
+  ContributionRecord record{.id = kFirst,
+                            .agent_index = 0,
+                            .residual = floats({9.0f, 0.5f, -0.25f}),
+                            .residual_stamp = {},
+                            .parts = {}};
+  ContributionPart part{
+      .bucket = 3, .first_value = 1, .values = 2, .if_committed = floats({0.125f, 0.25f})};
+  const Account::Given given = given_away(record, part);
+  EXPECT_EQ(given.values, plain({0.375f, -0.5f}));
+  EXPECT_EQ(given.magnitude_max, 0.625);
+  part.if_committed = nullptr;
+  EXPECT_EQ(given_away(record, part).values, plain({0.5f, -0.25f}));
+}
+
+TEST(Account, TheLastRecordOfABucketAmongPeersCounts) {
+  Account account(1);
+  account.gave(kFirst, 0, {.values = plain({1.0f})});
+  account.gave(kFirst, 0, {.values = plain({2.0f})});
+  ASSERT_NE(account.given(kFirst, 0), nullptr);
+  EXPECT_EQ(account.given(kFirst, 0)->values, plain({2.0f}));
+  EXPECT_EQ(account.given(kFirst, 1), nullptr);
+  RoundKey another = kFirst;
+  another.attempt = 1;
+  EXPECT_EQ(account.given(another, 0), nullptr);
+}
+
 TEST(Account, AnUpdateThatWasNotGivenCannotBeTaken) {
   Account account(1);
   EXPECT_FALSE(account.take(1, false).ok());

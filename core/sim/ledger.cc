@@ -94,10 +94,21 @@ void Ledger::job_stored(const NewJobRecord& record, TimeNs now) {
   auto rule = job.ok() ? make_model_rule((*job)->wire()) : job.status();
   if (!rule.ok()) return complain(now, "journal", rule.status(), "the job's definition");
   job_ = *job;
+  accounted_ = keep_accounts(record.job.policy);
   by_peers_ = record.job.policy.collective != wire::Collective::star;
   rule_ = std::move(*rule);
   model_ = *record.checkpoint.model;
   hashes_ = {hash64(bytes_of<float>(model_))};
+}
+
+// There is no account of what a codec changes on purpose, or is right about on average only.
+bool Ledger::keep_accounts(const RoundPolicy& policy) {
+  std::vector<std::string> specs = policy.codecs;
+  if (specs.empty()) specs = {policy.codec};
+  return std::ranges::all_of(specs, [&](const std::string& spec) {
+    const auto codec = shelf_.get(spec);
+    return codec.ok() && (!(*codec)->lossy() || ((*codec)->conserves() && (*codec)->contracts()));
+  });
 }
 
 void Ledger::epoch_stored(const EpochRecord& record) { epochs_[record.epoch] = record; }
@@ -130,7 +141,10 @@ void Ledger::accept(const CommitRecord& record, TimeNs now) {
   }
   hashes_.push_back(record.round.model_hash);
   rounds_.push_back(key);
-  for (Account& account : accounts_) account.round_is_decided(key);
+  for (Account& account : accounts_) {
+    account.round_is_decided(key);
+    if (!accounted_) account.forget(key);
+  }
 }
 
 // Does the round again from what was stored and sent: the model's step, and who gave what to it.
@@ -193,6 +207,7 @@ Status Ledger::play_bucket(const CommitRecord& record, const RoundPlan& plan,
     balance.count(decoded, 1);
     TRIBUTARY_TRY(accounts_[agent->second].committed(key, bucket.first_value, std::move(decoded)));
   }
+  if (bucket.codec->lossy() && !bucket.keeps_error()) return {};
   const StageCall call = {.round = plan.context(bucket),
                           .combined = std::span(committed.combined).first(bucket.last_stage()),
                           .contributors = committed.contributors};
@@ -357,6 +372,7 @@ void Ledger::agent_seen(std::uint32_t agent, const Agent& machine, bool restarte
   }
   seen.version = version;
   seen.taken = taken;
+  if (!accounted_) return;
   Account& account = accounts_[agent];
   if (Status status = account.take(taken, restarted); !status.ok()) {
     return complain(now, "conservation", status, who);

@@ -62,6 +62,7 @@ class Ledger {
   };
 
   void accept(const CommitRecord& record, TimeNs now);
+  bool keep_accounts(const RoundPolicy& policy);
   Status play(const CommitRecord& record);
   Status play_bucket(const CommitRecord& record, const RoundPlan& plan,
                      const OutcomeRecord& outcome, const CommittedBucket& committed,
@@ -81,6 +82,7 @@ class Ledger {
   CodecShelf shelf_;
   std::shared_ptr<const JobModel> job_;
   bool by_peers_ = false;
+  bool accounted_ = true;  // its codecs keep what they have not sent
   std::unique_ptr<ModelRule> rule_;
   FloatVector model_;                  // after the last commit
   FloatVector aggregator_residual_;    // empty: zeros

@@ -61,6 +61,22 @@ TEST(Scenario, RefusesUnknownKeysWithTheNearestKnownOne) {
   EXPECT_THAT(refusal("rounds = 3\n\n[job]\nbukets = 1"), HasSubstr("line 4"));
 }
 
+TEST(Scenario, ReadsHowRoundsGoAmongPeers) {
+  const Result<Scenario> star = parse_scenario("agents = 3", "test.toml");
+  ASSERT_TRUE(star.ok());
+  EXPECT_FALSE(star->by_peers());
+  const Result<Scenario> peers = parse_scenario(
+      "[job]\ncollective = 'halving_doubling'\n[faults.peer_break]\ncount = 2", "test.toml");
+  ASSERT_TRUE(peers.ok()) << peers.status().text();
+  EXPECT_EQ(peers->job.policy.collective, wire::Collective::halving_doubling);
+  EXPECT_TRUE(peers->by_peers());
+  EXPECT_EQ(peers->incidents[static_cast<std::size_t>(Incident::peer_break)].count, 2u);
+  EXPECT_THAT(refusal("[job]\ncollective = 'rnig'"), HasSubstr("'ring'"));
+  EXPECT_THAT(refusal("[job]\ncollective = 'unspecified'"), HasSubstr("star"));
+  EXPECT_THAT(refusal("[job]\ncollectiv = 'ring'"), HasSubstr("'collective'"));
+  EXPECT_THAT(refusal("[faults.peer_brake]"), HasSubstr("'peer_break'"));
+}
+
 TEST(Scenario, RefusesValuesOutOfBounds) {
   EXPECT_THAT(refusal("agents = 0"), HasSubstr("from 1"));
   EXPECT_THAT(refusal("agents = -3"), HasSubstr("-3"));

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/codec/registry.h"
 #include "core/sim/simulation_testing.h"
 
 namespace tributary {
@@ -50,6 +53,62 @@ TEST(MixedFaults, HoldWhatMustHoldOverManySeeds) {
     ADD_FAILURE() << fault << " fired in " << runs << " of 32 runs";
   }
 }
+
+constexpr std::array kAmongPeers = {wire::Collective::sharded_star, wire::Collective::ring,
+                                    wire::Collective::tree, wire::Collective::halving_doubling,
+                                    wire::Collective::all_gather};
+
+class PeersOverManySeeds : public testing::TestWithParam<wire::Collective> {};
+
+TEST_P(PeersOverManySeeds, HoldWhatMustHold) {
+  Scenario scenario = scenario_named("peers");
+  scenario.job.policy.collective = GetParam();
+  const RunsReport report = run_some(scenario, {.first_seed = 2000, .seeds = 24});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  EXPECT_EQ(report.rounds_committed, 24u * scenario.rounds);
+  EXPECT_EQ(report.repeated, 2u);
+  EXPECT_GT(report.collectives.at(wire::EnumNameCollective(GetParam())),
+            report.rounds_committed / 4);
+  for (std::size_t kind = 0; kind < kIncidents; ++kind) {
+    const std::string_view fault = name(static_cast<Incident>(kind));
+    EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
+  }
+  for (const char* fault : {"half_open", "peer_cut", "loss", "bit_flip", "lost_write"}) {
+    EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, PeersOverManySeeds, testing::ValuesIn(kAmongPeers),
+                         [](const testing::TestParamInfo<wire::Collective>& one) {
+                           return std::string(wire::EnumNameCollective(one.param));
+                         });
+
+class EveryCodec : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryCodec, HoldsWhatMustHoldAmongPeers) {
+  for (const wire::Collective collective : kAmongPeers) {
+    SCOPED_TRACE(wire::EnumNameCollective(collective));
+    Scenario scenario = scenario_named("peers");
+    scenario.rounds = 24;
+    scenario.faults_until_round = 18;
+    scenario.job.policy.collective = collective;
+    scenario.job.policy.codecs = {GetParam()};
+    for (IncidentPlan& plan : scenario.incidents) plan.count = (plan.count + 2) / 3;
+    const RunsReport report = run_some(scenario, {.first_seed = 3000, .seeds = 2});
+    EXPECT_EQ(report.violations, 0u) << failures_of(report);
+    EXPECT_EQ(report.rounds_committed, 2u * scenario.rounds);
+    EXPECT_TRUE(report.collectives.contains(wire::EnumNameCollective(collective)));
+  }
+}
+
+std::vector<std::string> codec_names() {
+  std::vector<std::string> names;
+  for (const CodecFamily& family : codec_families()) names.emplace_back(family.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, EveryCodec, testing::ValuesIn(codec_names()),
+                         [](const auto& one) { return one.param; });
 
 // The large scenario, cut down to what a test may take.
 TEST(ManyAgents, HoldWhatMustHold) {
