@@ -7,7 +7,7 @@
 // does not explain, is a change: what was known before it is dropped.
 //
 // Readings closer together than kSlot_s count as one, so that many in a moment, all in the same
-// queue, do not fill the window. One link takes 1.7 KiB, and a reading costs time in proportion to
+// queue, do not fill the window. One link takes 1.6 KiB, and a reading costs time in proportion to
 // the window's 48.
 #pragma once
 

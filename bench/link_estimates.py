@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""What a link is estimated to be, beside what it was set to: nine links that `tributary lab` makes.
+
+Needs root. One end measures with round trips and trains over TCP, the other answers.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LAB = "estimates"
+RATES_MBIT = (10, 100, 1000)
+DELAYS_MS = (1, 10, 50)  # one way, over two links
+# A rate counts Ethernet frames; at an MTU of 1500 TCP carries so much of it.
+PAYLOAD_SHARE = 1448 / 1514
+TRAIN_S = 0.3  # that a train takes on the line
+TIMEOUT_S = 120
+
+
+class Failure(Exception):
+    pass
+
+
+def finished(command: list) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failure((done.stderr or done.stdout).strip())
+    return done.stdout
+
+
+def estimate(tributary: str, program: str, addresses: list, options: list) -> dict:
+    ends = [subprocess.Popen(
+        [tributary, "lab", "exec", "--name", LAB, "--node", str(rank), "--", program,
+         "--rank", str(rank), "--first", addresses[0], "--second", addresses[1], *options],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in (0, 1)]
+    try:
+        answers = [end.communicate(timeout=TIMEOUT_S) for end in ends]
+    except subprocess.TimeoutExpired as expired:
+        raise Failure(f"not through after {TIMEOUT_S} s") from expired
+    finally:
+        for end in ends:
+            end.kill()
+            end.wait()
+    # The end that answers may find the other one gone before it has read its last word.
+    if ends[0].returncode != 0:
+        raise Failure(" ".join(err.strip() for _, err in answers))
+    return json.loads(answers[0][0])
+
+
+def measure(tributary: str, program: str, mbit: float, delay_ms: float, arguments) -> dict:
+    try:
+        up = json.loads(finished([tributary, "lab", "up", "--name", LAB, "--nodes", "2",
+                                  "--rate", f"{mbit:g}mbit", "--delay", f"{delay_ms / 2:g}ms",
+                                  "--congestion", arguments.congestion, "--json"]))
+        addresses = [node["address"] for node in up["data"]["nodes"]]
+        train_bytes = int(mbit * 1e6 / 8 * TRAIN_S)
+        found = estimate(tributary, program, addresses,
+                         ["--trains", str(arguments.trains), "--train-bytes", str(train_bytes)])
+    finally:
+        subprocess.run([tributary, "lab", "down", "--name", LAB], capture_output=True, check=False)
+    line_s_per_byte = 8 / (mbit * 1e6 * PAYLOAD_SHARE)
+    return {"mbit_per_s": mbit, "delay_ms": delay_ms, **found,
+            "alpha_error": found["alpha_s"] / (delay_ms / 1e3) - 1,
+            "beta_error": found["beta_s_per_byte"] / line_s_per_byte - 1,
+            "load": os.getloadavg()[0]}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build/release", help="with the programs")
+    parser.add_argument("--trains", type=int, default=12)
+    parser.add_argument("--congestion", default="bbr")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    tributary = str(Path(arguments.build).resolve() / "cli/tributary")
+    program = str(Path(arguments.build).resolve() / "bench/link/tributary-bench-estimate")
+    rows = []
+    for mbit in RATES_MBIT:
+        for delay_ms in DELAYS_MS:
+            row = measure(tributary, program, mbit, delay_ms, arguments)
+            rows.append(row)
+            if not arguments.json:
+                print(f"| {mbit:g} Mbit/s, {delay_ms:g} ms | {row['alpha_s'] * 1e3:.2f} ms, "
+                      f"{row['alpha_error'] * 100:+.1f} % | {row['alpha_confidence']:.2f} | "
+                      f"{8e-6 / row['beta_s_per_byte']:.2f} Mbit/s, "
+                      f"{row['beta_error'] * 100:+.1f} % | {row['beta_confidence']:.2f} | "
+                      f"load {row['load']:.1f}", flush=True)
+    if arguments.json:
+        print(json.dumps(rows, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        sys.exit(f"link_estimates: {failure}")
