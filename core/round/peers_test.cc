@@ -76,7 +76,7 @@ std::vector<PeerCase> peer_cases() {
         wire::Collective::halving_doubling, wire::Collective::all_gather}) {
     cases.push_back({.codec = "fp32", .collective = collective});
     cases.push_back({.codec = "thc", .collective = collective, .tolerance = 1e-4});
-    cases.push_back({.codec = "threelc", .collective = collective, .tolerance = 1e-4});
+    cases.push_back({.codec = "threelc:bypass=0", .collective = collective, .tolerance = 1e-4});
     cases.push_back({.codec = "gcomp", .collective = collective, .tolerance = 1e-4});
     cases.push_back({.codec = "topk:cr=0.1", .collective = collective, .tolerance = 1e-4});
     cases.push_back({.codec = "star_topk:cr=0.1", .collective = collective, .tolerance = 1e-4});
@@ -148,7 +148,7 @@ TEST(Peers, ACoordinatorThatIsKilledFindsThemWhereTheyWere) {
 }
 
 TEST(Peers, WhatIsFalsifiedIsAppliedByNobody) {
-  for (const char* codec : {"fp32", "thc", "threelc", "topk:cr=0.1"}) {
+  for (const char* codec : {"fp32", "thc", "threelc:bypass=0", "topk:cr=0.1"}) {
     Options options = options_for({.codec = codec}, 4);
     Federation federation(options);
     federation.peers.twist = [&](std::uint32_t from, std::uint32_t, Bytes&, Bytes& payload) {

@@ -86,9 +86,16 @@ INSTANTIATE_TEST_SUITE_P(Each, PeersOverManySeeds, testing::ValuesIn(kAmongPeers
 class EveryCodec : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryCodec, HoldsWhatMustHoldAmongPeers) {
-  for (const wire::Collective collective : kAmongPeers) {
+  constexpr std::array<std::uint32_t, kAmongPeers.size()> kAgents = {9, 5, 8, 3, 2};
+  for (std::size_t i = 0; i < kAmongPeers.size(); ++i) {
+    const wire::Collective collective = kAmongPeers[i];
     SCOPED_TRACE(wire::EnumNameCollective(collective));
     Scenario scenario = scenario_named("peers");
+    scenario.agents = kAgents[i];
+    scenario.job.policy.agents_min = 2;
+    scenario.job.buckets = 5;
+    scenario.job.bucket_values = 333;
+    scenario.job.policy.bucket_values_max = 333;
     scenario.rounds = 24;
     scenario.faults_until_round = 18;
     scenario.job.policy.collective = collective;
