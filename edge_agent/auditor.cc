@@ -79,8 +79,7 @@ Status Auditor::take_plan(const wire::Plan& plan) {
   wire::PlanT unpacked;
   plan.UnPackTo(&unpacked);
   TRIBUTARY_ASSIGN(auto made, RoundPlan::make(unpacked, *job_, shelf_));
-  // Such a codec keeps no account; and among peers, what is this agent's is in sums with others'.
-  if (!made->conserves() || made->by_peers()) {
+  if (!made->conserves()) {  // such a codec keeps no account
     account_.reset();
     return {};
   }
