@@ -166,20 +166,6 @@ TEST_F(Audit, ACodecThatKeepsNoAccountIsNotAudited) {
   }
 }
 
-TEST_F(Audit, AnExchangeAmongPeersIsNotAudited) {
-  Options options = options_for("thc");
-  options.peers = true;
-  options.policy.collective = wire::Collective::ring;
-  options.policy.agents_min = 3;
-  Federation federation(options);
-  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
-  EXPECT_GT(federation.peers.messages, 0u);
-  for (const Auditor& auditor : auditors_) {
-    EXPECT_TRUE(auditor.status().ok()) << auditor.status().text();
-    EXPECT_FALSE(auditor.error_max());
-  }
-}
-
 TEST_F(Audit, AnAgentThatBeginsInTheMiddleIsNot) {
   Options options = options_for("topk:cr=0.1");
   Federation federation(options);

@@ -94,7 +94,8 @@ TEST_F(Demo, ExchangesAmongPeers) {
   const Json data = Json::parse(lines[0])["data"];
   EXPECT_EQ(data["collectives"], Json({{"ring", 4}}));
   EXPECT_EQ(data["replicas_identical"], true);
-  EXPECT_TRUE(data["conservation_error_max"].is_null());
+  ASSERT_TRUE(data["conservation_error_max"].is_number());
+  EXPECT_LE(data["conservation_error_max"], 1.0);
 }
 
 TEST_F(Demo, CtrlCLeavesNothingBehind) {
