@@ -162,10 +162,12 @@ void Agent::Impl::keep_piece(std::uint32_t from, ByteSpan frame, SharedSlice pay
 void Agent::Impl::on(const PeerLost& event) {
   if (event.session != peers_.session()) return;
   peers_.lost(event.member, event.why.text());
-  note(LogLevel::warning, "peer_lost", name(event.why.code()),
-       fmt::format("member {}: {}", event.member, event.why.text()));
   // Whoever has everything may go before the others have.
-  if (!exchanging() || round_->peers->over() || !round_->plan().rank(event.member)) return;
+  const bool matters =
+      exchanging() && !round_->peers->over() && round_->plan().rank(event.member).has_value();
+  note(matters ? LogLevel::warning : LogLevel::info, "peer_lost", name(event.why.code()),
+       event.why.text());
+  if (!matters) return;
   withdraw(wire::AbortReason::collective_failed,
            unreachable(fmt::format("member {}", event.member), event.why.text()));
 }

@@ -198,6 +198,18 @@ TEST(Peers, AreTriedAgainInTheNextRound) {
   federation.expect_conserved();
 }
 
+TEST(Peers, ThatNeverReachOneAnotherAreTriedLessAndLess) {
+  Options options = options_for(kRing, 3);
+  options.rounds = 40;
+  Federation federation(options);
+  federation.peers.breaks = 1;
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(collectives_of(federation).count(wire::Collective::star), 40u);
+  EXPECT_LE(federation.noted("round_aborted"), 6);
+  federation.expect_identical();
+  federation.expect_conserved();
+}
+
 TEST(Peers, WhoComesLaterIsGivenWhatTheyCameTo) {
   for (const char* codec : {"fp32", "topk:cr=0.1", "star_topk:cr=0.1"}) {
     Options options = options_for({.codec = codec}, 4);
