@@ -195,8 +195,11 @@ class Reading {
       }
     }
     for (const OutcomeRecord& outcome : record.outcomes) {
-      if (outcome.bucket >= plan.buckets()->size()) continue;
-      const std::uint64_t bytes = std::uint64_t{4} * plan.buckets()->Get(outcome.bucket)->values();
+      // Those of all exchanges are numbered through.
+      const std::uint32_t each = plan.buckets()->size();
+      if (outcome.bucket >= each * plan.exchanges_per_round()) continue;
+      const std::uint64_t bytes =
+          std::uint64_t{4} * plan.buckets()->Get(outcome.bucket % each)->values();
       row.dense_bytes_up += bytes * record.contributor_sets[outcome.contributor_set].contributors;
       row.dense_bytes_down += bytes * record.members;
     }

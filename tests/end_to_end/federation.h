@@ -43,6 +43,7 @@ class Federation {
   std::string endpoint() const { return endpoint_; }
   const KeyPair& keys_of_coordinator() const { return *coordinator_keys_; }
   std::string coordinator_journal() const;
+  std::string agent_journal(std::uint32_t agent) const;
 
   // Waits until it listens. Afterwards it always uses the port that it had first.
   void start_coordinator();
@@ -77,7 +78,6 @@ class Federation {
   void write_keys();
   void write_settings();
   void note_rounds_taken(std::uint32_t agent);
-  std::string agent_journal(std::uint32_t agent) const;
 
   FederationOptions options_;
   std::filesystem::path folder_;

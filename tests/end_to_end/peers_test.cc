@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/end_to_end/federation.h"
+#include "tests/end_to_end/journals.h"
 
 namespace tributary::end_to_end {
 namespace {
@@ -70,6 +71,34 @@ TEST(PeersOnTheirOwn, GoByTheStarWhereOneOfThemCannotBeReached) {
   federation.expect_everybody_ends();
   federation.expect_sound();
   EXPECT_EQ(rounds_by(federation, "star"), 6u);
+}
+
+TEST(PeersOnTheirOwn, TakeSeveralExchangesForEachCommit) {
+  FederationOptions options = options_for("ring", 12);
+  options.coordinator_settings.emplace_back("job.exchanges_per_round=4");
+  options.coordinator_settings.emplace_back("job.agents_min=2");
+  options.agent_settings.emplace_back("trainer.train_ms=10");
+  options.agent_settings.emplace_back("audit=true");
+  Federation federation(options);
+  federation.start_all();
+  ASSERT_TRUE(federation.coordinator().logs({"round committed", "collective=ring "}));
+  federation.kill_agent(1);
+  federation.start_agent(1);
+  federation.expect_everybody_ends();
+  EXPECT_GT(rounds_by(federation, "ring"), 6u);
+  EXPECT_TRUE(federation.agent(0).logs({"conservation holds"}));
+  const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
+  ASSERT_TRUE(state.ok()) << state.status().text();
+  const RestoredJob& job = state->jobs[0];
+  const std::uint64_t hash =
+      job.redo.empty() ? job.checkpoint.model_hash : job.redo.back().round.model_hash;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const Result<AgentState> agent = read_agent_journal(federation.agent_journal(i));
+    ASSERT_TRUE(agent.ok()) << agent.status().text();
+    EXPECT_EQ(agent->replica->model_version, 12u);
+    EXPECT_EQ(agent->replica->model_hash, hash);
+    EXPECT_TRUE(agent->undecided.empty());
+  }
 }
 
 // No moment is special: the job goes on with those that are left, or when it is back.
