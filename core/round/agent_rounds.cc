@@ -85,7 +85,11 @@ void Agent::Impl::close_round() {
     if (Encoder* encoder = encoders_.find(bucket)) encoder->settle({}, false);
   }
   if (round_->plan().by_peers()) peer_shelf_.clear();  // it remembers what came to nothing
-  if (round_->plan().exchanges() > 1) encoders_.clear();
+  if (round_->plan().exchanges() > 1) {
+    encoders_.clear();
+    // A second crash must not cost another batch.
+    if (round_->exchange > 0 && !round_->prepared) save_late_update(round_->key());
+  }
   round_.reset();
 }
 

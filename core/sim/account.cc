@@ -11,7 +11,8 @@ namespace tributary {
 namespace {
 
 // Updates and settlements that a crash may undo: more than a machine does without storing them.
-constexpr std::size_t kRecentMax = 4;
+// A batch is several, and another may follow before the disk works again.
+constexpr std::size_t kRecentMax = 16;
 
 Status broken(std::string what, std::string expected, std::string got) {
   return Status(StatusCode::mismatch, {.what = std::move(what),
