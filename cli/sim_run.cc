@@ -85,7 +85,7 @@ std::string report_text(const SimRun& command, const Scenario& scenario, const R
     if (counts.empty()) return;
     Table table({std::string(title), "times"});
     for (const auto& [name, count] : counts) table.add({name, count_text(count)});
-    text += "\n" + table.text();
+    text += fmt::format("\n{}", table.text());
   };
   if (report.collectives.size() > 1) add_table("rounds by", report.collectives);
   add_table("fault", report.faults);
