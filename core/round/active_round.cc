@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/round/results_hash.h"
+
 namespace tributary {
 
 Status ActiveRound::begin(const Execution& execution, std::span<float> residual) {
@@ -30,9 +32,9 @@ bool ActiveRound::any_open() const {
 }
 
 std::uint64_t ActiveRound::results_hash() const {
-  Checksum checksum;
-  for (const auto& bucket : buckets_) bucket->hash_into(checksum);
-  return checksum.finish64();
+  ResultsHash hash;
+  for (const auto& bucket : buckets_) hash.add(bucket->combined());
+  return hash.finish();
 }
 
 const CutPayload* ActiveRound::combined(std::uint32_t bucket, std::uint32_t stage) const {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/checksum.h"
 #include "core/base/copy_on_write.h"
 #include "core/round/agent_impl.h"
+#include "core/round/results_hash.h"
 
 namespace tributary {
 namespace {
@@ -259,14 +259,9 @@ Status Agent::Impl::go_ahead() {
 // the exchanges came to.
 void Agent::Impl::prepare(std::vector<ContributionPart> parts) {
   const RoundKey id = round_->key();
-  Checksum checksum;
-  for (const BucketWork& work : round_->work()) {
-    for (const SharedBytes& combined : work.combined) {
-      const std::uint64_t hash = hash64(*combined);
-      checksum.update({reinterpret_cast<const std::uint8_t*>(&hash), sizeof(hash)});
-    }
-  }
-  round_->results_hash = std::max<std::uint64_t>(checksum.finish64(), 1);
+  ResultsHash hash;
+  for (const BucketWork& work : round_->work()) hash.add(work.combined);
+  round_->results_hash = hash.finish();
   for (const ContributionPart& part : parts) residual_.open(id, *round_->member(), part);
   store_.push(ContributionRecord{.id = id,
                                  .agent_index = *round_->member(),

@@ -76,13 +76,6 @@ Status BucketAggregation::take_result(ByteSpan payload) {
   return {};
 }
 
-void BucketAggregation::hash_into(Checksum& checksum) const {
-  for (const SharedBytes& combined : combined_) {
-    const std::uint64_t hash = hash64(*combined);
-    checksum.update({reinterpret_cast<const std::uint8_t*>(&hash), sizeof(hash)});
-  }
-}
-
 Status BucketAggregation::close(std::uint32_t least) {
   assert(open());
   if (contributors() < (at_last_stage() ? std::max(least, 1u) : 1u)) {

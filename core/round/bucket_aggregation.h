@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "core/base/checksum.h"
 #include "core/base/status.h"
 #include "core/codec/codec.h"
 #include "core/round/bitmap.h"
@@ -50,8 +49,6 @@ class BucketAggregation {
   const Bitmap& in_result() const { return contributors_; }
   const std::vector<SharedBytes>& combined() const { return combined_; }
   CommittedBucket committed(double divisor) const;
-  // Adds the hashes of what the stages came to.
-  void hash_into(Checksum& checksum) const;
   // Of the aggregator's residual.
   void settle(bool committed);
   std::uint64_t bytes() const;
