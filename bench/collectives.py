@@ -3,7 +3,8 @@
 
 Every contender takes its turn in every repetition, over the same lab. A round's time is its slowest
 rank's; what is shown is the median. The bound is what the line alone costs a ring. CPU is that of one
-rank's process, in rounds alone.
+rank's process, in rounds alone. Behind gloo's come codecs, beside float32 on the same ring; GComp
+exchanges captured gradients and knows the optimizer.
 
 With --predicted, latencies, rates and ratios are varied instead, and what rounds take is compared
 with what `tributary plan collective` says. Before every setting it measures the codecs on this
@@ -55,6 +56,9 @@ class Link(NamedTuple):
 
 
 LINKS = [Link("100mbit", 100), Link("1gbit", 1000), Link("unshaped")]
+
+CODEC_LINKS = [LINKS[1], Link("100mbit-10ms", 100, 10)]
+CAPTURES = Path(__file__).parent / "gradients/captured"
 
 # Latency, rate and share that is kept: the network of a site, a wide one, and a bad one.
 SETTINGS = [(Link(f"{mbit} Mbit/s, {delay} ms", mbit, delay), ratio)
@@ -237,24 +241,66 @@ def dense_contenders(programs: Programs, encrypted: bool, shaped: bool) -> list:
     return contenders
 
 
+def named(contenders: list, words: Optional[list]) -> list:
+    return [one for one in contenders if not words or any(word in one.name() for word in words)]
+
+
 def compare(programs: Programs, arguments) -> list:
     rows = []
     for link in LINKS:
-        if arguments.link and link.name not in arguments.link:
-            continue
         contenders = dense_contenders(programs, arguments.encrypted, link.mbit is not None)
-        if arguments.only:
-            contenders = [one for one in contenders
-                          if any(word in one.name() for word in arguments.only)]
-        if not contenders:
-            sys.exit(f"collectives: no contender is named {' or '.join(arguments.only)}")
-        with Lab(programs, link, arguments.nodes, arguments.congestion) as lab:
-            figures = measure(lab, contenders, arguments.bytes, arguments)
-            done = comparison(link, arguments.nodes, arguments.bytes, figures)
-            if done and not arguments.json:
-                print_comparison(done, lab.congestion_control)
-            rows += done
+        rows += compare_over(link, contenders, comparison, print_comparison, programs, arguments)
+    for link in CODEC_LINKS:
+        rows += compare_over(link, codec_contenders(), beside_dense, print_codecs, programs,
+                             arguments)
+    if not rows:
+        sys.exit("collectives: no contender has such a name on such a link, or none got through")
     return rows
+
+
+def compare_over(link: Link, contenders: list, rows_of, show, programs: Programs,
+                 arguments) -> list:
+    contenders = named(contenders, arguments.only)
+    if not contenders or (arguments.link and link.name not in arguments.link):
+        return []
+    with Lab(programs, link, arguments.nodes, arguments.congestion) as lab:
+        figures = measure(lab, contenders, arguments.bytes, arguments)
+        rows = rows_of(link, arguments.nodes, arguments.bytes, figures)
+        if rows and not arguments.json:
+            show(rows, lab.congestion_control)
+    return rows
+
+
+# --- with codecs, beside float32 --------------------------------------------------------------------
+
+
+def codec_contenders() -> list:
+    def one(algorithm: str, codec: str, *options: str) -> Contender:
+        return Contender("tributary", algorithm, ("--codec", codec, *options, "--bucket-values",
+                                                  str(DENSE_BUCKET_VALUES[True])), codec)
+
+    return [one("ring", "fp32"), one("ring", "gcomp", "--captures", str(CAPTURES)),
+            one("ring", "thc"), one("sharded_star", "thc"),
+            *(one(name, "star_topk:cr=0.01") for name in ("ring", "halving_doubling",
+                                                           "sharded_star")),
+            one("all_gather", "topk:cr=0.01"), one("ring", "topk:cr=0.01")]
+
+
+def beside_dense(link: Link, _nodes: int, _size: int, figures: dict) -> list:
+    dense = next((one.round_s for contender, one in figures.items() if contender.note == "fp32"),
+                 None)
+    return [{"link": link.name, "contender": contender.name(), "round_s": one.round_s,
+             "to_dense": one.round_s / dense if dense else None,
+             "cpu_s_per_gb": one.cpu_s_per_gb, "bytes_sent": one.bytes_sent}
+            for contender, one in figures.items()]
+
+
+def print_codecs(rows: list, congestion_control: str) -> None:
+    print(f"\n{rows[0]['link']}, {congestion_control}, with codecs\n"
+          f"{'':48} {'median':>10} {'× dense':>8} {'CPU s/GB':>9} {'MB sent':>8}")
+    for row in rows:
+        print(f"{row['contender']:48} {row['round_s'] * 1e3:7.1f} ms {ratio(row['to_dense']):>8} "
+              f"{row['cpu_s_per_gb']:9.3f} {row['bytes_sent'] / 1e6:8.2f}", flush=True)
 
 
 # --- against the prediction -------------------------------------------------------------------------
@@ -349,7 +395,8 @@ def parse(words: list) -> argparse.Namespace:
     parser.add_argument("--nodes", type=int, default=4, help="ranks, each on a node (4)")
     parser.add_argument("--bytes", type=int,
                         help="of float32 (25 MiB; with --predicted 8 MiB)")
-    parser.add_argument("--link", action="append", choices=[link.name for link in LINKS],
+    parser.add_argument("--link", action="append",
+                        choices=[link.name for link in [*LINKS, CODEC_LINKS[1]]],
                         help="only this one; may be repeated")
     parser.add_argument("--only", action="append", metavar="WORD",
                         help="only contenders with this in their name; may be repeated")

@@ -120,8 +120,9 @@ class Updates {
   explicit Updates(const RankSettings& settings)
       : settings_(settings), update_(settings.bytes / sizeof(float)) {
     if (settings.exact) return;
+    gradient_ = settings.gradient;
     gradient_.resize(update_.size());
-    fill_agent_gradient({.seed = 1}, settings.rank, gradient_);
+    if (settings.gradient.empty()) fill_agent_gradient({.seed = 1}, settings.rank, gradient_);
   }
 
   FloatVector& begin(std::uint32_t round) {

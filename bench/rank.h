@@ -23,6 +23,7 @@ struct RankSettings {
   // A lossy codec's sums are none that could be known: updates are then like gradients, and whoever
   // compares the ranks' sums_hash knows that all have the same.
   bool exact = true;
+  FloatVector gradient = {};  // what this rank gives where it is not exact; empty: made up
 };
 
 // `barrier` stands between rounds and is not timed. `all_reduce` replaces the update by the sum.

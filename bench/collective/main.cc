@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "bench/collective/captured_update.h"
 #include "bench/collective/mpi_ranks.h"
 #include "bench/rank.h"
 #include "core/base/clock.h"
@@ -30,6 +31,7 @@ struct Arguments {
   std::string store;
   std::string algorithm = "sharded_star";
   std::string codec = "fp32";
+  std::string captures;
   std::uint32_t bucket_values = 256u << 10;
   std::uint32_t port = 0;
   std::uint32_t timeout_s = 60;
@@ -101,10 +103,11 @@ Result<std::unique_ptr<Mesh>> meet(const Arguments& arguments, const MeshPort& p
 class Exchanges {
  public:
   Exchanges(const Arguments& arguments, const Codec& codec, const Routes& routes, Mesh& mesh,
-            const Clock& clock)
+            CapturedUpdate* captured, const Clock& clock)
       : arguments_(arguments),
         codec_(codec),
         routes_(routes),
+        captured_(captured),
         clock_(clock),
         runner_(mesh, clock) {}
 
@@ -118,7 +121,8 @@ class Exchanges {
       buckets.push_back({.codec = &codec_,
                          .encoder = encoders_[bucket].get(),
                          .input = std::span<const float>(update).subspan(first, count),
-                         .round = {.job_seed = 1, .round = round_ + 1, .bucket = bucket}});
+                         .round = {.job_seed = 1, .round = round_ + 1, .bucket = bucket},
+                         .optimizer = captured_ ? captured_->view(bucket, count) : nullptr});
     }
     return exchange(routes_, std::move(buckets), aggregators_, update);
   }
@@ -153,6 +157,7 @@ class Exchanges {
   const Arguments& arguments_;
   const Codec& codec_;
   const Routes& routes_;
+  CapturedUpdate* const captured_;  // null: made-up values, and no optimizer
   const Clock& clock_;
   ExchangeRunner runner_;
   std::vector<std::unique_ptr<Encoder>> encoders_;
@@ -166,7 +171,14 @@ Result<RankFigures> measure_over(Arguments& arguments, Mesh& mesh, const Clock& 
   TRIBUTARY_ASSIGN(const wire::Collective collective, collective_named(arguments.algorithm));
   TRIBUTARY_ASSIGN(const Routes routes, Routes::make(collective, arguments.settings.size));
   arguments.settings.exact = !codec->lossy();
-  Exchanges exchanges(arguments, *codec, routes, mesh, clock);
+  std::optional<CapturedUpdate> captured;
+  if (!arguments.captures.empty()) {
+    TRIBUTARY_ASSIGN(captured, CapturedUpdate::make(arguments.captures, arguments.bucket_values));
+    arguments.settings.exact = false;
+    arguments.settings.gradient =
+        captured->gradient(arguments.settings.rank, arguments.settings.bytes / sizeof(float));
+  }
+  Exchanges exchanges(arguments, *codec, routes, mesh, captured ? &*captured : nullptr, clock);
   return measure_rank(
       arguments.settings,
       {.barrier = [&] { return exchanges.barrier(); },
@@ -220,6 +232,11 @@ void add_options(CLI::App& app, Arguments& arguments) {
       "star, sharded_star (default), ring, tree, halving_doubling or all_gather; over MPI "
       "also mpi_allreduce, which is MPI's own");
   app.add_option("--codec", arguments.codec, "how values are encoded (fp32)");
+  app.add_option(
+         "--captures", arguments.captures,
+         "folder of captured gradients to exchange, bench/gradients/captured for one: codecs "
+         "then know the optimizer (values like gradients, and none)")
+      ->check(CLI::ExistingDirectory);
   app.add_option("--bucket-values", arguments.bucket_values, "values in a bucket (262144)")
       ->check(CLI::Range(1u, 1u << 20));
   app.add_option("--bytes", settings.bytes, "bytes of float32 (26214400)")

@@ -69,15 +69,4 @@ inline std::vector<Capture> captures(const std::filesystem::path& folder) {
   return all;
 }
 
-// TRIBUTARY_SOURCE is the checkout.
-inline std::filesystem::path root() { return TRIBUTARY_SOURCE; }
-
-// The committed ones.
-inline std::vector<Capture> captures() {
-  return captures(root() / "bench" / "gradients" / "captured");
-}
-
-// Those that ./dev setup --bench makes; none where it has not.
-inline std::vector<Capture> large_captures() { return captures(root() / "build" / "gradients"); }
-
 }  // namespace tributary::gcomp_testing
