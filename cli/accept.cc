@@ -60,6 +60,22 @@ Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std:
   return refuse("a number may end in k, M, G, Ki, Mi or Gi");
 }
 
+Accept accept_real(double& target, double low, double high) {
+  return [&target, low, high](const std::string& value) -> Status {
+    double number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    const bool whole = error == std::errc() && end == value.data() + value.size();
+    if (whole && number >= low && number <= high) {
+      target = number;
+      return {};
+    }
+    return Status(StatusCode::invalid_argument,
+                  {.what = "value",
+                   .expected = fmt::format("a number from {} to {}", low, high),
+                   .got = fmt::format("'{}'", value)});
+  };
+}
+
 Accept accept_flag(bool& target, bool value) {
   return [&target, value](const std::string&) -> Status {
     target = value;

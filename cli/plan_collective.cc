@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -61,22 +60,6 @@ struct Prediction {
 
   const Row& choice() const { return rows[best]; }
 };
-
-Accept accept_real(double& target, double low, double high) {
-  return [&target, low, high](const std::string& value) -> Status {
-    double number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    const bool whole = error == std::errc() && end == value.data() + value.size();
-    if (whole && number >= low && number <= high) {
-      target = number;
-      return {};
-    }
-    return Status(StatusCode::invalid_argument,
-                  {.what = "value",
-                   .expected = fmt::format("a number from {} to {}", low, high),
-                   .got = fmt::format("'{}'", value)});
-  };
-}
 
 LinkEstimate link_of(const Request& request, double gbps) {
   return {.alpha_s = request.alpha_ms * 1e-3,
@@ -150,8 +133,9 @@ Result<Prediction> predict(const Request& request, const Clock& clock) {
   prediction.bucket_values = static_cast<double>(request.params) / prediction.buckets;
   const bool measured = request.measured || request.codec != nullptr;
   if (measured) TRIBUTARY_TRY(measure_codec("fp32", request, prediction, clock));
-  const MeasuredStages dense = measured ? prediction.measured["fp32"]
-                                        : MeasuredStages{dense_stages(prediction.bucket_values), 0};
+  const MeasuredStages dense =
+      measured ? prediction.measured["fp32"]
+               : MeasuredStages{.stages = dense_stages(prediction.bucket_values)};
   for (const ExchangeKind kind : kExchangeKinds) {
     Row row = {.kind = kind, .codec = codec_of(kind, request), .compressed_s = 0, .dense_s = 0};
     if (measured) TRIBUTARY_TRY(measure_codec(row.codec, request, prediction, clock));

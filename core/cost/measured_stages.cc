@@ -46,6 +46,7 @@ Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
                                .aggregate_s = stage.aggregate_s});
   }
   measured.decode_s = bucket_values * sizeof(float) / report.decode_bytes_per_s;
+  measured.nmse = report.nmse;
   return measured;
 }
 

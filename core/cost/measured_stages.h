@@ -16,6 +16,7 @@ namespace tributary {
 struct MeasuredStages {
   std::vector<StagePayload> stages;
   double decode_s = 0;
+  double nmse = 0;  // of the decoded mean, without error feedback
 };
 
 // Sums of more agents than this many are as large and as costly for each as those of this many.

@@ -1,0 +1,21 @@
+#include "core/plan/corrections.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tributary {
+
+void learn(std::map<std::string, double>& corrections, const PlanCodec& codec,
+           const PlanOption& predicted, double measured_s) {
+  const double ratio = measured_s / predicted.cost.exchange_s;
+  if (!std::isfinite(ratio) || ratio <= 0) return;
+  const std::string key = correction_key(predicted.choice.collective, codec);
+  const auto found = corrections.find(key);
+  if (found == corrections.end() && corrections.size() >= kCorrectionsMax) return;
+  const double before = found == corrections.end() ? 1 : found->second;
+  const double factor =
+      before * std::pow(std::clamp(ratio, 1 / kSurpriseMax, kSurpriseMax), kCorrectionShare);
+  corrections[key] = std::clamp(factor, 1 / kCorrectionMax, kCorrectionMax);
+}
+
+}  // namespace tributary

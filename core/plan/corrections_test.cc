@@ -1,0 +1,58 @@
+#include "core/plan/corrections.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "core/plan/inputs_testing.h"
+
+namespace tributary {
+namespace {
+
+using plan_testing::federation;
+
+class Corrections : public testing::Test {
+ protected:
+  PlanOption predicted() const {
+    const PlanCodec& codec = inputs.codecs[1];
+    const PlanPredictor predictor(inputs);
+    return {.choice = make_choice(codec, ExchangeKind::ring, 1, 1u << 16),
+            .cost = predictor.cost(codec, ExchangeKind::ring, 1, 1u << 16)};
+  }
+
+  PlanInputs inputs = federation(100, 1);
+};
+
+TEST_F(Corrections, PredictionsComeToMeetWhatIsMeasured) {
+  const double measured_s = 1.8 * predicted().cost.exchange_s;
+  for (int round = 0; round < 20; ++round) {
+    learn(inputs.corrections, inputs.codecs[1], predicted(), measured_s);
+  }
+  EXPECT_NEAR(predicted().cost.exchange_s, measured_s, 0.01 * measured_s);
+}
+
+TEST_F(Corrections, AreBounded) {
+  for (int round = 0; round < 100; ++round) {
+    learn(inputs.corrections, inputs.codecs[1], predicted(), 1e9);
+  }
+  EXPECT_EQ(inputs.corrections.at("ring fp16"), kCorrectionMax);
+  for (int i = 0; i < 1000; ++i) {
+    PlanCodec other = inputs.codecs[1];
+    other.spec = fmt::format("other{}", i);
+    learn(inputs.corrections, other, predicted(), 1);
+  }
+  EXPECT_EQ(inputs.corrections.size(), kCorrectionsMax);
+}
+
+TEST_F(Corrections, NothingIsLearntFromWhatCannotBe) {
+  for (const double wrong : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(),
+                             std::numeric_limits<double>::infinity()}) {
+    learn(inputs.corrections, inputs.codecs[1], predicted(), wrong);
+  }
+  EXPECT_TRUE(inputs.corrections.empty());
+}
+
+}  // namespace
+}  // namespace tributary

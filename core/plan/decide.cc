@@ -1,0 +1,257 @@
+#include "core/plan/decide.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tributary {
+namespace {
+
+constexpr double kGainFloor = 1e-9;  // so that its logarithm is a number
+constexpr double kRoundFloor_s = 1e-9;
+
+bool changed(double now, double before, double share) {
+  const double least = std::min(now, before);
+  return least > 0 ? std::max(now, before) / least > 1 + share : now != before;
+}
+
+bool changed(const LinkEstimate& now, const LinkEstimate& before, double share) {
+  return changed(now.alpha_s, before.alpha_s, share) ||
+         changed(now.beta_s_per_byte, before.beta_s_per_byte, share);
+}
+
+// The choice in force, as it is with what is known now. Nothing: it cannot be carried out any more.
+std::optional<PlanOption> standing(const PlanInputs& inputs, const PlanPredictor& predictor) {
+  if (!inputs.before) return {};
+  const PlanChoice& choice = inputs.before->choice;
+  const PlanCodec* codec = find_codec(inputs, choice);
+  if (!codec || !predictor.possible(choice.collective)) return {};
+  return PlanOption{
+      .choice = choice,
+      .cost = predictor.cost(*codec, choice.collective, choice.ratio, choice.bucket_values)};
+}
+
+// How much of the updates gets through in a second; the knee of the Pareto set is where that is
+// most: beyond it time grows more than gain, before it gain falls more than time.
+double knee_score(const PlanOption& option, double gain_weight) {
+  return gain_weight * std::log(std::max(option.cost.gain, kGainFloor)) -
+         std::log(std::max(option.cost.round_s, kRoundFloor_s));
+}
+
+double day_bytes(const PlanOption& option) { return option.cost.bytes_up + option.cost.bytes_down; }
+
+// The rounds that there are until midnight, if nothing waits.
+double rounds_today(const PlanPolicy& policy, const PlanOption& option) {
+  const double rounds = policy.seconds_left_today / std::max(option.cost.round_s, kRoundFloor_s);
+  return std::max(1.0, std::min(rounds, static_cast<double>(policy.rounds_left)));
+}
+
+bool within_budget(const PlanPolicy& policy, const PlanOption& option) {
+  switch (policy.goal) {
+    case PlanGoal::adaptive:
+      return true;
+    case PlanGoal::time_budget:
+      return option.cost.round_s * static_cast<double>(policy.rounds_left) <= policy.budget_s;
+    case PlanGoal::byte_budget:
+      return day_bytes(option) * rounds_today(policy, option) <= policy.bytes_left_today;
+  }
+  return true;
+}
+
+// The greater the better, among those that are within the budget; and among those that are not.
+double score(const PlanPolicy& policy, const PlanOption& option) {
+  if (policy.goal == PlanGoal::time_budget) return std::log(std::max(option.cost.gain, kGainFloor));
+  return knee_score(option, policy.gain_weight);
+}
+double score_over_budget(const PlanPolicy& policy, const PlanOption& option) {
+  return policy.goal == PlanGoal::time_budget ? -option.cost.round_s : -day_bytes(option);
+}
+
+// In order of importance: the budget, the least gain, the score. Of equals the first.
+class Better {
+ public:
+  explicit Better(const PlanPolicy& policy) : policy_(policy) {}
+
+  bool operator()(const PlanOption& one, const PlanOption& other) const {
+    const bool one_fits = within_budget(policy_, one);
+    if (one_fits != within_budget(policy_, other)) return one_fits;
+    const bool one_gains = one.cost.gain >= policy_.gain_min;
+    if (one_gains != (other.cost.gain >= policy_.gain_min)) return one_gains;
+    return one_fits ? score(policy_, one) > score(policy_, other)
+                    : score_over_budget(policy_, one) > score_over_budget(policy_, other);
+  }
+
+  // By more than what chance and measuring might explain.
+  bool clearly(const PlanOption& one, const PlanOption& other) const {
+    if (!(*this)(one, other)) return false;
+    const bool alike = within_budget(policy_, one) && within_budget(policy_, other) &&
+                       (one.cost.gain >= policy_.gain_min) == (other.cost.gain >= policy_.gain_min);
+    if (!alike) return true;
+    return score(policy_, one) > score(policy_, other) + std::log1p(policy_.hysteresis);
+  }
+
+ private:
+  const PlanPolicy& policy_;
+};
+
+// Bytes a day are kept by waiting, where no choice is small enough.
+double pause_for(const PlanPolicy& policy, const PlanOption& option) {
+  if (policy.goal != PlanGoal::byte_budget || within_budget(policy, option)) return 0;
+  const double rounds = std::floor(std::max(policy.bytes_left_today, 0.0) / day_bytes(option));
+  const double each_s = policy.seconds_left_today / std::max(rounds, 1.0);
+  return rounds < 1 ? policy.seconds_left_today : std::max(each_s - option.cost.round_s, 0.0);
+}
+
+// --- the sentence ------------------------------------------------------------------------------
+
+std::string time_text(double seconds) {
+  return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
+
+std::string rate_text(double beta) {
+  if (!(beta > 0)) return "a rate without limit";
+  const double mbit = 8e-6 / beta;
+  return mbit < 999.5 ? fmt::format("{:.3g} Mbit/s", mbit)
+                      : fmt::format("{:.3g} Gbit/s", mbit / 1e3);
+}
+
+std::string line_text(const LinkEstimate& line) {
+  return fmt::format("{} and {}", rate_text(line.beta_s_per_byte), time_text(line.alpha_s));
+}
+
+std::string option_text(const PlanOption& option) {
+  return fmt::format("{} by {} ({} a round, {:.3g} % of the update)", option.choice.codec,
+                     name(option.choice.collective), time_text(option.cost.round_s),
+                     option.cost.gain * 100);
+}
+
+std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPredictor& predictor) {
+  switch (trigger) {
+    case PlanTrigger::none:
+      return "nothing has changed enough";
+    case PlanTrigger::first:
+      return fmt::format("it is the first plan, and the slowest line has {}{}",
+                         line_text(predictor.line()),
+                         predictor.assumed() ? ", partly assumed until it is measured" : "");
+    case PlanTrigger::impossible:
+      return "the choice in force cannot be carried out any more";
+    case PlanTrigger::membership:
+      return fmt::format("{} agents take part where {} did", inputs.agents.size(),
+                         inputs.before->agents);
+    case PlanTrigger::link:
+      if (changed(predictor.line(), inputs.before->line, inputs.policy.link_change)) {
+        return fmt::format("the slowest line has {} where it had {}", line_text(predictor.line()),
+                           line_text(inputs.before->line));
+      }
+      return fmt::format("the slowest line between agents has {} where it had {}",
+                         line_text(predictor.peers()), line_text(inputs.before->peers));
+    case PlanTrigger::cost:
+      return fmt::format("exchanges took another time than the {} that was predicted",
+                         time_text(inputs.before->exchange_s));
+    case PlanTrigger::gain:
+      return fmt::format("of the update {:.3g} % got through when it was chosen",
+                         inputs.before->gain * 100);
+  }
+  return {};
+}
+
+std::string sentence(const PlanDecision& decision, const std::optional<PlanOption>& standing,
+                     const PlanInputs& inputs, const PlanPredictor& predictor) {
+  std::string text = option_text(decision.chosen);
+  if (standing) {
+    text += decision.switched ? " instead of " + option_text(*standing)
+                              : ", which nothing beats clearly enough";
+  }
+  text += ": " + because(decision.trigger, inputs, predictor);
+  if (decision.over_budget) {
+    text += inputs.policy.goal == PlanGoal::time_budget
+                ? fmt::format(
+                      "; the {} rounds that are left do not fit in the {} that are left, "
+                      "and this is the quickest",
+                      inputs.policy.rounds_left, time_text(inputs.policy.budget_s))
+                : fmt::format(
+                      "; the bytes that are left today are not enough even for the "
+                      "smallest, so that rounds wait {} for one another",
+                      time_text(decision.pause_s));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view name(PlanTrigger trigger) {
+  switch (trigger) {
+    case PlanTrigger::none:
+      return "none";
+    case PlanTrigger::first:
+      return "first";
+    case PlanTrigger::impossible:
+      return "impossible";
+    case PlanTrigger::membership:
+      return "membership";
+    case PlanTrigger::link:
+      return "link";
+    case PlanTrigger::cost:
+      return "cost";
+    case PlanTrigger::gain:
+      return "gain";
+  }
+  return "unknown";
+}
+
+PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor) {
+  if (!inputs.before) return PlanTrigger::first;
+  const PlanBefore& before = *inputs.before;
+  const std::optional<PlanOption> now = standing(inputs, predictor);
+  if (!now) return PlanTrigger::impossible;
+  if (before.agents != inputs.agents.size()) return PlanTrigger::membership;
+  if (before.rounds < inputs.policy.dwell_rounds) return PlanTrigger::none;
+  const double share = inputs.policy.link_change;
+  if (changed(predictor.line(), before.line, share) ||
+      changed(predictor.peers(), before.peers, share)) {
+    return PlanTrigger::link;
+  }
+  if (changed(now->cost.exchange_s, before.exchange_s, share)) return PlanTrigger::cost;
+  const bool gain = changed(now->cost.gain, before.gain, inputs.policy.gain_change);
+  return gain ? PlanTrigger::gain : PlanTrigger::none;
+}
+
+Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& options) {
+  TRIBUTARY_TRY(check(inputs));
+  const PlanPredictor predictor(inputs);
+  const std::optional<PlanOption> now = standing(inputs, predictor);
+  PlanDecision decision = {.trigger = trigger_of(inputs, predictor)};
+  if (decision.trigger == PlanTrigger::none) {
+    decision.chosen = *now;
+  } else {
+    decision.options = pareto_set(inputs, predictor, options);
+    const Better better(inputs.policy);
+    // max_element keeps the first of equals, which is the quickest.
+    const auto best = std::ranges::max_element(
+        decision.options, [&](const PlanOption& a, const PlanOption& b) { return better(b, a); });
+    const bool stays = now && !better.clearly(*best, *now);
+    decision.chosen = stays ? *now : *best;
+  }
+  decision.switched = !now || decision.chosen.choice != now->choice;
+  decision.over_budget = !within_budget(inputs.policy, decision.chosen);
+  decision.pause_s = pause_for(inputs.policy, decision.chosen);
+  const PlanChoice& choice = decision.chosen.choice;
+  decision.ratios = predictor.ratios(*find_codec(inputs, choice), choice.collective, choice.ratio,
+                                     choice.bucket_values);
+  decision.reason = sentence(decision, now, inputs, predictor);
+  return decision;
+}
+
+PlanBefore in_force(const PlanOption& chosen, const PlanInputs& inputs,
+                    const PlanPredictor& predictor) {
+  return {.choice = chosen.choice,
+          .rounds = 0,
+          .agents = inputs.agents.size(),
+          .line = predictor.line(),
+          .peers = predictor.peers(),
+          .exchange_s = chosen.cost.exchange_s,
+          .gain = chosen.cost.gain};
+}
+
+}  // namespace tributary

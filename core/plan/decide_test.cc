@@ -1,0 +1,269 @@
+#include "core/plan/decide.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/plan/inputs_testing.h"
+
+namespace tributary {
+namespace {
+
+using plan_testing::beta_of_mbit;
+using plan_testing::federation;
+using testing::HasSubstr;
+
+PlanDecision decided(const PlanInputs& inputs) {
+  Result<PlanDecision> decision = decide(inputs);
+  EXPECT_TRUE(decision.ok()) << decision.status().text();
+  return decision.ok() ? *decision : PlanDecision();
+}
+
+// As if the decision had been carried out for so many rounds.
+void carry_out(PlanInputs& inputs, const PlanDecision& decision, std::uint64_t rounds) {
+  inputs.before = in_force(decision.chosen, inputs, PlanPredictor(inputs));
+  inputs.before->rounds = rounds;
+}
+
+void set_lines(PlanInputs& inputs, double mbit, double alpha_ms) {
+  for (PlanAgent& agent : inputs.agents) {
+    agent.alpha_s = alpha_ms * 1e-3;
+    agent.beta_s_per_byte = beta_of_mbit(mbit);
+  }
+  inputs.peer_alpha_s = alpha_ms * 1e-3;
+  inputs.peer_beta_s_per_byte = beta_of_mbit(mbit);
+  inputs.hub_beta_s_per_byte = beta_of_mbit(mbit);
+}
+
+TEST(Decide, TheFirstTimeTakesTheKnee) {
+  const PlanDecision decision = decided(federation(100, 10));
+  EXPECT_EQ(decision.trigger, PlanTrigger::first);
+  EXPECT_TRUE(decision.switched);
+  const auto rate = [](const PlanOption& option) { return option.cost.gain / option.cost.round_s; };
+  for (const PlanOption& option : decision.options) {
+    EXPECT_LE(rate(option), rate(decision.chosen)) << option.choice.codec;
+  }
+  EXPECT_THAT(decision.reason, HasSubstr("it is the first plan"));
+  EXPECT_THAT(decision.reason, HasSubstr("100 Mbit/s"));
+}
+
+TEST(Decide, AFastLineNeedsNoCompressionAndASlowOneDoes) {
+  PlanInputs fast = federation(100'000, 0.01);
+  for (PlanCodec& codec : fast.codecs) codec.decode_s_per_value *= 10;
+  EXPECT_GE(decided(fast).chosen.cost.gain, 0.99);
+  const PlanDecision slow = decided(federation(0.5, 50));
+  EXPECT_LT(slow.chosen.choice.ratio, 0.1);
+}
+
+TEST(Decide, WithoutAReasonNothingIsSearchedAndNothingChanges) {
+  PlanInputs inputs = federation(100, 10);
+  const PlanDecision first = decided(inputs);
+  carry_out(inputs, first, 100);
+  const PlanDecision second = decided(inputs);
+  EXPECT_EQ(second.trigger, PlanTrigger::none);
+  EXPECT_FALSE(second.switched);
+  EXPECT_EQ(second.chosen.choice, first.chosen.choice);
+  EXPECT_TRUE(second.options.empty());
+}
+
+TEST(Decide, ALineThatChangesIsAReasonOnceTheChoiceHasHadItsTime) {
+  PlanInputs inputs = federation(1000, 1);
+  carry_out(inputs, decided(inputs), inputs.policy.dwell_rounds - 1);
+  set_lines(inputs, 2, 25);
+  EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
+  ++inputs.before->rounds;
+  const PlanDecision decision = decided(inputs);
+  EXPECT_EQ(decision.trigger, PlanTrigger::link);
+  EXPECT_TRUE(decision.switched);
+  EXPECT_THAT(decision.reason, HasSubstr("instead of"));
+  EXPECT_THAT(decision.reason, HasSubstr("2 Mbit/s and 25 ms where it had 1 Gbit/s and 1 ms"));
+}
+
+TEST(Decide, SmallChangesAreNone) {
+  PlanInputs inputs = federation(100, 10);
+  carry_out(inputs, decided(inputs), 100);
+  set_lines(inputs, 100 * 1.15, 10 / 1.15);
+  EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
+  set_lines(inputs, 100 * 1.25, 10);
+  EXPECT_EQ(decided(inputs).trigger, PlanTrigger::link);
+}
+
+TEST(Decide, RoundsThatTakeAnotherTimeThanPredictedAreAReason) {
+  PlanInputs inputs = federation(100, 10);
+  const PlanDecision first = decided(inputs);
+  carry_out(inputs, first, 100);
+  const PlanCodec& codec = *find_codec(inputs, first.chosen.choice);
+  inputs.corrections[correction_key(first.chosen.choice.collective, codec)] = 5;
+  const PlanDecision decision = decided(inputs);
+  EXPECT_EQ(decision.trigger, PlanTrigger::cost);
+  EXPECT_NE(decision.chosen.choice.collective, first.chosen.choice.collective);
+  EXPECT_THAT(decision.reason, HasSubstr("another time"));
+}
+
+TEST(Decide, TheGainThatChangesIsAReason) {
+  PlanInputs inputs = federation(5, 10);
+  const PlanDecision first = decided(inputs);
+  ASSERT_LT(first.chosen.choice.ratio, 1);
+  carry_out(inputs, first, 100);
+  for (PlanAgent& agent : inputs.agents) {
+    for (double& gain : agent.gain.gains) gain *= 0.7;
+  }
+  const PlanDecision decision = decided(inputs);
+  EXPECT_EQ(decision.trigger, PlanTrigger::gain);
+  EXPECT_THAT(decision.reason, HasSubstr("got through when it was chosen"));
+}
+
+TEST(Decide, WhatIsBetterByLittleIsNotWorthASwitch) {
+  PlanInputs inputs = federation(100, 10);
+  const PlanDecision first = decided(inputs);
+  carry_out(inputs, first, 100);
+  set_lines(inputs, 70, 10);
+  inputs.policy.hysteresis = 10;
+  const PlanDecision decision = decided(inputs);
+  EXPECT_EQ(decision.trigger, PlanTrigger::link);
+  EXPECT_FALSE(decision.switched);
+  EXPECT_THAT(decision.reason, HasSubstr("nothing beats clearly enough"));
+}
+
+TEST(Decide, AChoiceThatCannotBeCarriedOutIsLeftAtOnce) {
+  PlanInputs inputs = federation(100, 1);
+  PlanDecision first = decided(inputs);
+  first.chosen.choice.collective = ExchangeKind::ring;
+  carry_out(inputs, first, 0);
+  inputs.peers_reachable = false;
+  const PlanDecision decision = decided(inputs);
+  EXPECT_EQ(decision.trigger, PlanTrigger::impossible);
+  EXPECT_EQ(decision.chosen.choice.collective, ExchangeKind::star);
+}
+
+TEST(Decide, AnotherNumberOfAgentsIsAReasonAtOnce) {
+  PlanInputs inputs = federation(100, 1);
+  carry_out(inputs, decided(inputs), 0);
+  inputs.agents.push_back(inputs.agents.front());
+  const PlanDecision decision = decided(inputs);
+  EXPECT_EQ(decision.trigger, PlanTrigger::membership);
+  EXPECT_THAT(decision.reason, HasSubstr("5 agents take part where 4 did"));
+}
+
+TEST(Decide, WithATimeBudgetTakesTheMostGainThatFits) {
+  PlanInputs inputs = federation(10, 10);
+  inputs.policy.goal = PlanGoal::time_budget;
+  inputs.policy.rounds_left = 100;
+  double gain = 0;
+  for (const double budget_s : {20.0, 60.0, 1000.0}) {
+    inputs.policy.budget_s = budget_s;
+    const PlanDecision decision = decided(inputs);
+    EXPECT_FALSE(decision.over_budget) << budget_s;
+    EXPECT_LE(decision.chosen.cost.round_s * 100, budget_s);
+    EXPECT_GT(decision.chosen.cost.gain, gain) << budget_s;
+    gain = decision.chosen.cost.gain;
+  }
+  EXPECT_EQ(gain, 1);
+}
+
+TEST(Decide, ATimeBudgetThatCannotBeKeptIsSaidAndTheQuickestTaken) {
+  PlanInputs inputs = federation(10, 10);
+  inputs.policy.goal = PlanGoal::time_budget;
+  for (const double budget_s : {1.0, 0.0, -5.0}) {
+    inputs.policy.budget_s = budget_s;
+    const PlanDecision decision = decided(inputs);
+    EXPECT_TRUE(decision.over_budget);
+    for (const PlanOption& option : decision.options) {
+      if (option.cost.gain < inputs.policy.gain_min) continue;
+      EXPECT_GE(option.cost.round_s, decision.chosen.cost.round_s);
+    }
+    EXPECT_THAT(decision.reason, HasSubstr("do not fit"));
+  }
+}
+
+TEST(Decide, KeepsAByteBudget) {
+  PlanInputs inputs = federation(100, 10);
+  inputs.policy.goal = PlanGoal::byte_budget;
+  inputs.policy.seconds_left_today = 3600;
+  inputs.policy.rounds_left = 1000;
+  inputs.policy.bytes_left_today = 1e12;
+  const PlanDecision rich = decided(inputs);
+  EXPECT_EQ(rich.pause_s, 0);
+  inputs.policy.bytes_left_today = 5e7;
+  const PlanDecision poor = decided(inputs);
+  EXPECT_FALSE(poor.over_budget);
+  EXPECT_LE((poor.chosen.cost.bytes_up + poor.chosen.cost.bytes_down) * 1000, 5e7);
+  inputs.policy.bytes_left_today = 1e5;
+  const PlanDecision impossible = decided(inputs);
+  EXPECT_TRUE(impossible.over_budget);
+  EXPECT_GT(impossible.pause_s, 10);
+  EXPECT_THAT(impossible.reason, HasSubstr("rounds wait"));
+  inputs.policy.bytes_left_today = 0;
+  EXPECT_EQ(decided(inputs).pause_s, 3600);
+}
+
+TEST(Decide, NothingThatLetsTooLittleThroughWhileThereIsAnythingElse) {
+  PlanInputs inputs = federation(0.1, 100);
+  inputs.policy.gain_min = 0.4;
+  EXPECT_GE(decided(inputs).chosen.cost.gain, 0.4);
+}
+
+TEST(Decide, WhatHasNotBeenMeasuredIsAssumedAndSaid) {
+  PlanInputs inputs = federation(100, 1);
+  for (PlanAgent& agent : inputs.agents) {
+    agent = {.alpha_s = std::numeric_limits<double>::quiet_NaN(),
+             .beta_s_per_byte = std::numeric_limits<double>::quiet_NaN()};
+  }
+  inputs.peer_alpha_s = inputs.peer_beta_s_per_byte = std::numeric_limits<double>::quiet_NaN();
+  const PlanDecision decision = decided(inputs);
+  EXPECT_THAT(decision.reason, HasSubstr("partly assumed"));
+}
+
+TEST(Decide, OneAgentExchangesWithTheCoordinator) {
+  const PlanDecision decision = decided(federation(100, 1, 1));
+  EXPECT_EQ(decision.chosen.choice.collective, ExchangeKind::star);
+}
+
+TEST(Decide, NumbersThatCannotBeAreRefused) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinite = std::numeric_limits<double>::infinity();
+  using Spoil = void (*)(PlanInputs&, double);
+  const std::vector<Spoil> with_any = {
+      [](PlanInputs& inputs, double x) { inputs.hub_beta_s_per_byte = x; },
+      [](PlanInputs& inputs, double x) { inputs.codecs[1].gain = x; },
+      [](PlanInputs& inputs, double x) { inputs.codecs[1].stages[0].up_bytes = x; },
+      [](PlanInputs& inputs, double x) { inputs.agreement = x; },
+      [](PlanInputs& inputs, double x) { inputs.policy.gain_weight = x; },
+      [](PlanInputs& inputs, double x) { inputs.corrections["ring fp32"] = x; },
+      [](PlanInputs& inputs, double x) { inputs.agents[0].weight = x; }};
+  for (const Spoil spoil : with_any) {
+    for (const double x : {nan, infinite, -1.0}) {
+      PlanInputs inputs = federation(100, 1);
+      spoil(inputs, x);
+      EXPECT_EQ(decide(inputs).status().code(), StatusCode::invalid_argument) << x;
+    }
+  }
+  const std::vector<Spoil> known = {
+      [](PlanInputs& inputs, double x) { inputs.agents[0].alpha_s = x; },
+      [](PlanInputs& inputs, double x) { inputs.agents[0].beta_s_per_byte = x; },
+      [](PlanInputs& inputs, double x) { inputs.peer_alpha_s = x; },
+      [](PlanInputs& inputs, double x) { inputs.agents[0].compute_s = x; }};
+  for (const Spoil spoil : known) {
+    for (const double x : {infinite, -1.0}) {
+      PlanInputs inputs = federation(100, 1);
+      spoil(inputs, x);
+      EXPECT_EQ(decide(inputs).status().code(), StatusCode::invalid_argument) << x;
+    }
+  }
+}
+
+TEST(Decide, NobodyAndNothingAreRefused) {
+  PlanInputs nobody = federation(100, 1);
+  nobody.agents.clear();
+  EXPECT_EQ(decide(nobody).status().code(), StatusCode::invalid_argument);
+  PlanInputs nothing = federation(100, 1);
+  nothing.codecs.clear();
+  EXPECT_EQ(decide(nothing).status().code(), StatusCode::invalid_argument);
+  PlanInputs empty = federation(100, 1);
+  empty.values = 0;
+  EXPECT_EQ(decide(empty).status().code(), StatusCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tributary

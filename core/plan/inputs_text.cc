@@ -1,0 +1,351 @@
+#include "core/plan/inputs_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "core/base/nearest.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFamilies[] = {"fixed", "top_k", "ar_top_k"};
+constexpr std::string_view kFlows[] = {"reduced", "from_root", "gathered"};
+constexpr std::string_view kGoals[] = {"adaptive", "time_budget", "byte_budget"};
+
+// --- every field, once, for writing and for reading
+// --------------------------------------------------
+
+template <class Fields>
+void fields(Fields& f, LinkEstimate& link) {
+  f.number("alpha_s", link.alpha_s);
+  f.number("beta_s_per_byte", link.beta_s_per_byte);
+}
+
+template <class Fields>
+void fields(Fields& f, GainPoints& gain) {
+  f.numbers("ratios", gain.ratios);
+  f.numbers("gains", gain.gains);
+}
+
+template <class Fields>
+void fields(Fields& f, PlanStage& stage) {
+  f.choice("flow", stage.flow, kFlows);
+  f.number("up_bytes", stage.up_bytes);
+  f.number("up_bytes_per_value", stage.up_bytes_per_value);
+  f.number("down_bytes", stage.down_bytes);
+  f.number("down_bytes_per_value", stage.down_bytes_per_value);
+  f.number("encode_s_per_value", stage.encode_s_per_value);
+  f.number("aggregate_s_per_value", stage.aggregate_s_per_value);
+}
+
+template <class Fields>
+void fields(Fields& f, PlanCodec& codec) {
+  f.text("spec", codec.spec);
+  f.choice("family", codec.family, kFamilies);
+  f.number("gain", codec.gain);
+  f.number("decode_s_per_value", codec.decode_s_per_value);
+  f.list("stages", codec.stages);
+}
+
+template <class Fields>
+void fields(Fields& f, PlanAgent& agent) {
+  f.number("alpha_s", agent.alpha_s);
+  f.number("beta_s_per_byte", agent.beta_s_per_byte);
+  f.number("down_beta_s_per_byte", agent.down_beta_s_per_byte);
+  f.number("weight", agent.weight);
+  f.number("compute_s", agent.compute_s);
+  f.one("gain", agent.gain);
+}
+
+template <class Fields>
+void fields(Fields& f, PlanChoice& choice) {
+  f.text("codec", choice.codec);
+  f.choice("collective", choice.collective, f.collectives());
+  f.number("ratio", choice.ratio);
+  f.count("bucket_values", choice.bucket_values);
+}
+
+template <class Fields>
+void fields(Fields& f, PlanBefore& before) {
+  f.one("choice", before.choice);
+  f.count("rounds", before.rounds);
+  f.count("agents", before.agents);
+  f.one("line", before.line);
+  f.one("peers", before.peers);
+  f.number("exchange_s", before.exchange_s);
+  f.number("gain", before.gain);
+}
+
+template <class Fields>
+void fields(Fields& f, PlanPolicy& policy) {
+  f.choice("goal", policy.goal, kGoals);
+  f.number("gain_weight", policy.gain_weight);
+  f.number("gain_min", policy.gain_min);
+  f.number("ratio_min", policy.ratio_min);
+  f.number("ratio_max", policy.ratio_max);
+  f.number("hysteresis", policy.hysteresis);
+  f.count("dwell_rounds", policy.dwell_rounds);
+  f.number("link_change", policy.link_change);
+  f.number("gain_change", policy.gain_change);
+  f.number("budget_s", policy.budget_s);
+  f.number("bytes_left_today", policy.bytes_left_today);
+  f.number("seconds_left_today", policy.seconds_left_today);
+  f.count("rounds_left", policy.rounds_left);
+}
+
+template <class Fields>
+void fields(Fields& f, PlanInputs& inputs) {
+  f.count("values", inputs.values);
+  f.list("agents", inputs.agents);
+  f.number("hub_beta_s_per_byte", inputs.hub_beta_s_per_byte);
+  f.number("peer_alpha_s", inputs.peer_alpha_s);
+  f.number("peer_beta_s_per_byte", inputs.peer_beta_s_per_byte);
+  f.flag("peers_reachable", inputs.peers_reachable);
+  f.number("message_s", inputs.message_s);
+  f.number("cores", inputs.cores);
+  f.list("codecs", inputs.codecs);
+  f.number("agreement", inputs.agreement);
+  f.map("corrections", inputs.corrections);
+  f.one("policy", inputs.policy);
+  f.perhaps("before", inputs.before);
+}
+
+std::span<const std::string_view> collective_names() {
+  static const auto names = [] {
+    std::array<std::string_view, std::size(kExchangeKinds)> all;
+    for (const ExchangeKind kind : kExchangeKinds) all[static_cast<std::size_t>(kind)] = name(kind);
+    return all;
+  }();
+  return names;
+}
+
+// --- writing
+// ---------------------------------------------------------------------------------------
+
+class Writer {
+ public:
+  template <class T>
+  static Json written(const T& value) {
+    Writer writer;
+    fields(writer,
+           const_cast<T&>(value));  // one list of fields serves both ways; nothing is written
+    return std::move(writer.json_);
+  }
+
+  void number(const char* key, double& value) { json_[key] = value; }  // NaN: null
+  void numbers(const char* key, std::vector<double>& values) { json_[key] = values; }
+  template <class T>
+  void count(const char* key, T& value) {
+    json_[key] = value;
+  }
+  void flag(const char* key, bool& value) { json_[key] = value; }
+  void text(const char* key, std::string& value) { json_[key] = value; }
+  template <class T>
+  void choice(const char* key, T& value, std::span<const std::string_view> names) {
+    json_[key] = names[static_cast<std::size_t>(value)];
+  }
+  template <class T>
+  void one(const char* key, T& value) {
+    json_[key] = written(value);
+  }
+  template <class T>
+  void perhaps(const char* key, std::optional<T>& value) {
+    if (value) one(key, *value);
+  }
+  template <class T>
+  void list(const char* key, std::vector<T>& values) {
+    Json& array = json_[key] = Json::array();
+    for (T& value : values) array.push_back(written(value));
+  }
+  void map(const char* key, std::map<std::string, double>& values) { json_[key] = values; }
+  static std::span<const std::string_view> collectives() { return collective_names(); }
+
+ private:
+  Json json_ = Json::object();
+};
+
+// --- reading
+// ---------------------------------------------------------------------------------------
+
+// The first error wins, and says where it is.
+class Reader {
+ public:
+  template <class T>
+  static Status read(const Json& json, std::string where, T& value) {
+    Reader reader(json, std::move(where));
+    if (json.is_object()) {
+      fields(reader, value);
+      reader.refuse_unknown();
+    } else {
+      reader.fail({}, "an object", json);
+    }
+    return std::move(reader.status_);
+  }
+
+  void number(const char* key, double& value) {
+    const Json* found = find(key);
+    if (!found) return;
+    if (found->is_null()) {
+      value = std::numeric_limits<double>::quiet_NaN();
+    } else if (found->is_number()) {
+      value = found->get<double>();
+    } else {
+      fail(key, "a number, or null", *found);
+    }
+  }
+  void numbers(const char* key, std::vector<double>& values) {
+    const Json* found = find_array(key);
+    if (!found) return;
+    values.clear();
+    for (const Json& item : *found) {
+      if (!item.is_number()) return fail(key, "numbers", item);
+      values.push_back(item.get<double>());
+    }
+  }
+  template <class T>
+  void count(const char* key, T& value) {
+    const Json* found = find(key);
+    if (!found) return;
+    if (!found->is_number_unsigned() ||
+        found->get<std::uint64_t>() > std::numeric_limits<T>::max()) {
+      return fail(key, "a whole number that is not negative", *found);
+    }
+    value = found->get<T>();
+  }
+  void flag(const char* key, bool& value) {
+    const Json* found = find(key);
+    if (!found) return;
+    if (!found->is_boolean()) return fail(key, "true or false", *found);
+    value = found->get<bool>();
+  }
+  void text(const char* key, std::string& value) {
+    const Json* found = find(key);
+    if (!found) return;
+    if (!found->is_string()) return fail(key, "a text", *found);
+    value = found->get<std::string>();
+  }
+  template <class T>
+  void choice(const char* key, T& value, std::span<const std::string_view> names) {
+    const Json* found = find(key);
+    if (!found) return;
+    for (std::size_t i = 0; found->is_string() && i < names.size(); ++i) {
+      if (found->get_ref<const std::string&>() != names[i]) continue;
+      value = static_cast<T>(i);
+      return;
+    }
+    fail(key, fmt::format("{}", fmt::join(names, " or ")), *found);
+  }
+  template <class T>
+  void one(const char* key, T& value) {
+    if (const Json* found = find(key)) take(read(*found, where_ + key + ".", value));
+  }
+  template <class T>
+  void perhaps(const char* key, std::optional<T>& value) {
+    if (json_.contains(key)) one(key, value.emplace());
+  }
+  template <class T>
+  void list(const char* key, std::vector<T>& values) {
+    const Json* found = find_array(key);
+    if (!found) return;
+    values.clear();
+    for (const Json& item : *found) {
+      const std::string where = fmt::format("{}{}[{}].", where_, key, values.size());
+      take(read(item, where, values.emplace_back()));
+      if (!status_.ok()) return;
+    }
+  }
+  void map(const char* key, std::map<std::string, double>& values) {
+    const Json* found = find(key);
+    if (!found) return;
+    if (!found->is_object()) return fail(key, "an object", *found);
+    values.clear();
+    for (const auto& [name, item] : found->items()) {
+      if (!item.is_number()) return fail(key, "numbers", item);
+      values[name] = item.template get<double>();
+    }
+  }
+  static std::span<const std::string_view> collectives() { return collective_names(); }
+
+ private:
+  Reader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
+
+  const Json* find(const char* key) {
+    known_.push_back(key);
+    const auto found = json_.find(key);
+    return found == json_.end() || !status_.ok() ? nullptr : &*found;
+  }
+  const Json* find_array(const char* key) {
+    const Json* found = find(key);
+    if (!found || found->is_array()) return found;
+    fail(key, "an array", *found);
+    return nullptr;
+  }
+  void refuse_unknown() {
+    for (const auto& [key, value] : json_.items()) {
+      if (std::ranges::find(known_, key) != known_.end()) continue;
+      take(Status(StatusCode::invalid_argument, {.what = where_ + key,
+                                                 .expected = "a key that is known",
+                                                 .got = "another one",
+                                                 .remedy = did_you_mean(key, known_)}));
+    }
+  }
+  void fail(std::string_view key, std::string expected, const Json& got) {
+    take(Status(StatusCode::invalid_argument,
+                {.what = where_ + std::string(key),
+                 .expected = std::move(expected),
+                 .got = got.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 80)}));
+  }
+  void take(Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+
+  const Json& json_;
+  const std::string where_;
+  std::vector<std::string_view> known_;
+  Status status_;
+};
+
+// Parsers of nested values recurse: no text of ours is deeper than this.
+bool too_deep(std::string_view text) {
+  constexpr int kDepthMax = 16;
+  int depth = 0;
+  for (const char c : text) {
+    depth += (c == '{' || c == '[') - (c == '}' || c == ']');
+    if (depth > kDepthMax) return true;
+  }
+  return false;
+}
+
+Status unreadable(std::string expected, std::string got) {
+  return Status(
+      StatusCode::invalid_argument,
+      {.what = "the inputs of a plan", .expected = std::move(expected), .got = std::move(got)});
+}
+
+}  // namespace
+
+std::string text_of(const PlanInputs& inputs) { return Writer::written(inputs).dump(); }
+
+Result<PlanInputs> parse_plan_inputs(std::string_view text) {
+  if (text.size() > kPlanInputsBytesMax) {
+    return unreadable(fmt::format("at most {} bytes", kPlanInputsBytesMax),
+                      fmt::format("{}", text.size()));
+  }
+  if (too_deep(text)) return unreadable("an object", "a text that nests too deeply");
+  const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (json.is_discarded()) return unreadable("JSON", "a text that is none");
+  PlanInputs inputs;
+  TRIBUTARY_TRY(Reader::read(json, {}, inputs));
+  TRIBUTARY_TRY(check(inputs));
+  return inputs;
+}
+
+}  // namespace tributary
