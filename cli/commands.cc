@@ -47,6 +47,7 @@ std::vector<Command> all_commands() {
   commands.push_back(plan_table_command());
   commands.push_back(plan_collective_command());
   commands.push_back(plan_pareto_command());
+  commands.push_back(plan_replay_command());
   commands.push_back(sim_run_command());
   commands.push_back(demo_command());
   commands.push_back(load_command());

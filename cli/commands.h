@@ -37,6 +37,7 @@ Command lab_up_command();
 Command load_command();
 Command plan_collective_command();
 Command plan_pareto_command();
+Command plan_replay_command();
 Command plan_table_command();
 Command report_command();
 Command sim_run_command();

@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kModes = {"delta", "gradient"};
 constexpr std::array<std::string_view, 2> kWeightings = {"equal", "examples"};
+constexpr std::array<std::string_view, 4> kPlannings = {"fixed", "adaptive", "time_budget",
+                                                        "byte_budget"};  // as PlanningGoal
 
 // The model and its like are held a few times over: what is larger is meant by mistake.
 constexpr std::uint64_t kParametersMax = std::uint64_t{1} << 33;
@@ -187,6 +189,11 @@ void JobSettings::bind(Settings& settings, const std::string& prefix) {
   settings.text(prefix + "codec", policy.codec);
   settings.texts(prefix + "codecs", policy.codecs);
   settings.text(prefix + "collective", collective);
+  settings.text(prefix + "planning", planning);
+  settings.real(prefix + "time_budget_s", policy.planning.time_budget_s, 0, 1e9);
+  settings.real(prefix + "bytes_per_day", policy.planning.bytes_per_day, 0, 1e18);
+  settings.real(prefix + "gain_weight", policy.planning.gain_weight, 0, 100);
+  settings.real(prefix + "gain_min", policy.planning.gain_min, 0, 1);
   settings.number(prefix + "exchanges_per_round", policy.exchanges_per_round, 1u,
                   wire::kExchangesPerRoundMax);
   settings.number<std::uint64_t>(prefix + "bucket_values", policy.bucket_values_max, 64,
@@ -237,6 +244,9 @@ Result<SubmitJob> submission(const JobSettings& job) {
   SubmitJob submit;
   submit.policy = job.policy;
   TRIBUTARY_ASSIGN(submit.policy.collective, parse_collective(job.collective));
+  TRIBUTARY_ASSIGN(const std::size_t goal, choice("planning", job.planning, kPlannings));
+  submit.policy.planning.goal = static_cast<PlanningGoal>(goal);
+  TRIBUTARY_TRY(check(submit.policy));
   wire::JobT& definition = submit.definition;
   definition.name = job.name;
   definition.seed = job.seed;

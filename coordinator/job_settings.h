@@ -23,6 +23,7 @@ struct JobSettings {
   std::uint64_t seed = 1;
   std::string weighting = "equal";
   std::string collective = "star";
+  std::string planning = "fixed";
   // Where a model is trained and not only exchanged: specs as in docs/run.md.
   std::string model;
   std::string model_file;  // TorchScript, instead

@@ -19,4 +19,29 @@ Result<wire::Collective> parse_collective(std::string_view name) {
                                                .remedy = did_you_mean(name, names)});
 }
 
+std::optional<ExchangeKind> kind_of(wire::Collective collective) {
+  for (const ExchangeKind kind : kExchangeKinds) {
+    if (collective_of(kind) == collective) return kind;
+  }
+  return {};
+}
+
+wire::Collective collective_of(ExchangeKind kind) {
+  switch (kind) {
+    case ExchangeKind::star:
+      return wire::Collective::star;
+    case ExchangeKind::sharded_star:
+      return wire::Collective::sharded_star;
+    case ExchangeKind::ring:
+      return wire::Collective::ring;
+    case ExchangeKind::tree:
+      return wire::Collective::tree;
+    case ExchangeKind::halving_doubling:
+      return wire::Collective::halving_doubling;
+    case ExchangeKind::all_gather:
+      return wire::Collective::all_gather;
+  }
+  return wire::Collective::star;
+}
+
 }  // namespace tributary

@@ -13,6 +13,14 @@ TEST(CollectiveName, AllThatAJobCanHaveAreKnown) {
   }
 }
 
+TEST(CollectiveName, EachHasItsKindOfExchange) {
+  for (const ExchangeKind kind : kExchangeKinds) {
+    EXPECT_EQ(kind_of(collective_of(kind)), kind);
+    EXPECT_EQ(name(kind), wire::EnumNameCollective(collective_of(kind)));
+  }
+  EXPECT_EQ(kind_of(wire::Collective::in_network), std::nullopt);
+}
+
 TEST(CollectiveName, AWrongOneIsRefusedWithTheNearest) {
   const Status wrong = parse_collective("halving-doublin").status();
   EXPECT_EQ(wrong.code(), StatusCode::invalid_argument);

@@ -66,7 +66,7 @@ Result<PlanCodec> measure_plan_codec(std::string_view spec, const PlanMeasureOpt
 
 GainPoints gain_points_of(const sparse::GainCurve& curve) {
   GainPoints points;
-  for (const double ratio : kReportedRatios) {
+  for (const double ratio : sparse::kGainRatios) {
     const double before = points.gains.empty() ? 0 : points.gains.back();
     points.ratios.push_back(ratio);
     points.gains.push_back(std::clamp(curve.at_ratio(ratio).low, before, 1.0));

@@ -30,8 +30,7 @@ struct PlanMeasureOptions {
 Result<PlanCodec> measure_plan_codec(std::string_view spec, const PlanMeasureOptions& options,
                                      const Clock& clock);
 
-// At the shares that agents report.
-inline constexpr double kReportedRatios[] = {0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3};
+// At the shares that agents report: sparse::kGainRatios.
 GainPoints gain_points_of(const sparse::GainCurve& curve);
 
 // How much of another agent's energy one agent's places hold, of what its own would: PlanInputs has

@@ -107,6 +107,35 @@ struct Reading {
   std::string agent_id = {};  // empty: the machine's own
 };
 
+// For a planner, of a job that leaves choices to one: what an agent says of its part in a round.
+// May come before or after the round's end.
+struct AgentReported {
+  std::uint64_t job = 0;
+  std::uint64_t round = 0;
+  std::string agent_id;
+  double compute_s = 0;
+  std::vector<float> ratios;  // of the gain; may be empty
+  std::vector<float> gains;
+  std::uint64_t bytes = 0;  // both ways, in the round before
+};
+
+// The same of a round that is committed.
+struct RoundPlayed {
+  struct Participant {
+    std::string agent_id;
+    double weight = 1;
+  };
+  std::uint64_t job = 0;
+  std::uint64_t round = 0;
+  std::uint64_t rounds_left = 0;
+  std::uint64_t values = 0;
+  Planning planning;
+  RoundChoice choice;
+  double round_s = 0;
+  std::vector<Participant> participants;
+  bool peers_reachable = false;  // they have exchanged among themselves, or could
+};
+
 struct CommandDone {
   Token command = 0;
   Status status;
@@ -119,9 +148,9 @@ struct Finished {
   Status status;
 };
 
-using Action =
-    std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train, OpenPeers,
-                 ClosePeers, SendToPeer, Note, Reading, CommandDone, Finished>;
+using Action = std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train,
+                            OpenPeers, ClosePeers, SendToPeer, Note, Reading, AgentReported,
+                            RoundPlayed, CommandDone, Finished>;
 using Actions = std::vector<Action>;
 
 }  // namespace tributary

@@ -90,6 +90,7 @@ class Agent::Impl {
     double compute_s = 0;
     double update_norm = 0;
     std::vector<AgentMetric> metrics = {};
+    wire::GainCurveT gain = {};  // where the plan asks for it
   };
   Measured measured_;
   // A round is reported on when its payloads are made: what comes after is told with the next one.
@@ -119,6 +120,7 @@ class Agent::Impl {
   void on(const RoundLoaded&) { not_for_us("round_loaded"); }
   void on(const SubmitJob&) { not_for_us("submit_job"); }
   void on(const ChangeJob&) { not_for_us("change_job"); }
+  void on(const PlanAdvised&) { not_for_us("plan_advised"); }
   void on(const Shutdown& event);
   void not_for_us(std::string_view what);
 
@@ -194,6 +196,7 @@ class Agent::Impl {
   Status go_ahead();
   void say_again_of_exchange();
   void withdraw(wire::AbortReason reason, const Status& status);
+  void measure_gain();
   void report();
   void pump_payloads();
   void receive_aggregate(const wire::Aggregate& aggregate, ByteSpan payload);

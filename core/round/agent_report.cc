@@ -4,10 +4,27 @@
 #include <memory>
 #include <utility>
 
+#include "core/codec/sparse/gain.h"
 #include "core/round/agent_impl.h"
 #include "core/update/norm.h"
 
 namespace tributary {
+
+// Of what is given to the codecs: the update with what was left over before. A codec that keeps a
+// memory of its own gets the update alone.
+void Agent::Impl::measure_gain() {
+  if (!round_->plan().wire().gain_wanted) return;
+  const SharedFloats given = round_->plan().conserves() ? residual_.shared() : update_;
+  if (!given) return;
+  const sparse::GainCurve curve(config_.execution, *given);
+  wire::GainCurveT gain;
+  for (const double ratio : sparse::kGainRatios) {
+    const double before = gain.gains.empty() ? 0 : gain.gains.back();
+    gain.ratios.push_back(static_cast<float>(ratio));
+    gain.gains.push_back(static_cast<float>(std::clamp(curve.at_ratio(ratio).low, before, 1.0)));
+  }
+  measured_.gain = std::move(gain);
+}
 
 void Agent::Impl::report() {
   if (!round_ || !round_->working || round_->reported || round_->withdrawn || round_->saving ||
@@ -43,6 +60,9 @@ void Agent::Impl::report() {
         report.wait_s = before.wait_s;
         report.bytes_up = before.bytes_up;
         report.bytes_down = before.bytes_down;
+        if (!measured.gain.ratios.empty()) {
+          report.gain = std::make_unique<wire::GainCurveT>(measured.gain);
+        }
         for (const AgentMetric& metric : measured.metrics) {
           if (!std::isfinite(metric.value)) continue;
           auto measure = std::make_unique<wire::MeasureT>();

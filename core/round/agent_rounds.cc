@@ -128,6 +128,7 @@ void Agent::Impl::encode_ready() {
 }
 
 void Agent::Impl::encode_all() {
+  measure_gain();
   if (round_->plan().by_peers()) return begin_exchange();
   round_->residual_stored = false;
   for (std::uint32_t i = 0; i < round_->work().size(); ++i) encode(i);

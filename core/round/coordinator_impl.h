@@ -37,6 +37,9 @@ class Coordinator::Impl {
   }
   void on(const SubmitJob& event);
   void on(const ChangeJob& event);
+  void on(const PlanAdvised& event) {
+    if (JobRun* const advised = run(event.job)) advised->advise(event.advice);
+  }
   void on(const Shutdown& event);
 
   CoordinatorDesk desk_;

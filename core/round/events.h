@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "core/link/shared_slice.h"
+#include "core/round/plan_advice.h"
 #include "core/round/records.h"
 
 namespace tributary {
@@ -140,6 +142,13 @@ struct ChangeJob {
   std::string reason;
 };
 
+// What rounds of this job are to be like from the next one on. Ignored where the job leaves nothing
+// open, or the advice cannot be carried out: then rounds go on as they did.
+struct PlanAdvised {
+  std::uint64_t job = 0;
+  std::shared_ptr<const PlanAdvice> advice;
+};
+
 // --- both --------------------------------------------------------------------------------------
 
 // Says goodbye. The rim may end once the machine's `idle()` is true, or when it has waited enough.
@@ -149,6 +158,6 @@ struct Shutdown {
 
 using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored, UpdatePart,
                            UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, RoundLoaded,
-                           SubmitJob, ChangeJob, Shutdown>;
+                           SubmitJob, ChangeJob, PlanAdvised, Shutdown>;
 
 }  // namespace tributary

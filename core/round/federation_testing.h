@@ -49,6 +49,8 @@ struct Options {
   std::uint64_t vector_values = 150;  // beside a matrix of 320
   std::function<void(wire::JobT&)> change_job = {};
   std::function<std::uint64_t(std::uint32_t agent)> examples_of = {};  // empty: 10
+  // The planner, after every round; null: nothing new.
+  std::function<std::shared_ptr<const PlanAdvice>(const RoundPlayed&)> advise = {};
   // For those who look on from outside.
   std::function<void(std::uint32_t agent, const Event&)> before_event = {};
   std::function<void(std::uint32_t agent, const Actions&, const Agent&)> after_event = {};
@@ -74,6 +76,8 @@ class Federation {
   Agent& agent(std::uint32_t i) { return *rides_[i].agent; }
   bool alive(std::uint32_t i) const { return rides_[i].agent != nullptr; }
   AgentJournal& agent_journal(std::uint32_t i) { return rides_[i].journal; }
+  std::vector<AgentReported> reported;  // to a planner
+  std::vector<RoundPlayed> played;
   const std::map<std::string, int>& notes() const { return notes_; }
   int noted(const std::string& name) const {
     const auto found = notes_.find(name);
@@ -385,6 +389,10 @@ class Federation {
       push(now_ + options_.store_ns, [this, loaded] { act_coordinator(loaded); });
     } else if (auto* note = std::get_if<Note>(&action)) {
       count(*note);
+    } else if (auto* report = std::get_if<AgentReported>(&action)) {
+      reported.push_back(std::move(*report));
+    } else if (auto* round = std::get_if<RoundPlayed>(&action)) {
+      advise(*round);
     } else if (auto* done = std::get_if<CommandDone>(&action)) {
       done_[done->command] = done->status;
     }
@@ -438,6 +446,17 @@ class Federation {
     } else if (std::holds_alternative<Finished>(action)) {
       ride.finished = true;
     }
+  }
+
+  // It has thought a while.
+  void advise(RoundPlayed& round) {
+    const auto advice = options_.advise ? options_.advise(round) : nullptr;
+    if (advice) {
+      push(now_ + options_.train_ns, [this, job = round.job, advice] {
+        act_coordinator(PlanAdvised{.job = job, .advice = advice});
+      });
+    }
+    played.push_back(std::move(round));
   }
 
   // Multiples of 1/64: sums of them are exact.

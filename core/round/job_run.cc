@@ -248,8 +248,8 @@ Status JobRun::start_round(const Bitmap& participants) {
       .trigger = attempt_ > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged,
       .reason = std::move(reason)};
   for (const EpochMember& member : members_) request.weights.push_back(member.weight);
-  TRIBUTARY_ASSIGN(const wire::PlanT wire_plan,
-                   build_plan(*job_, record_.policy, desk_.shelf, request));
+  plan_reason(request);
+  TRIBUTARY_ASSIGN(const wire::PlanT wire_plan, build_plan(*job_, policy(), desk_.shelf, request));
   TRIBUTARY_ASSIGN(auto plan, RoundPlan::make(wire_plan, *job_, desk_.shelf));
   const bool encodes_again = std::ranges::any_of(plan->buckets(), [&](const PlannedBucket& bucket) {
     return !plan->by_peers() && bucket.codec->aggregation() != Aggregation::sum &&
@@ -282,14 +282,26 @@ Status JobRun::start_round(const Bitmap& participants) {
   return {};
 }
 
+// What the choice was made from, and from what, stays in the journal.
 void JobRun::send_plan(AgentSession& session, const std::shared_ptr<const RoundPlan>& plan,
                        double weight) {
   session.plan_sent = plan->key();
+  const std::string& spec = plan->wire().exchanges[0]->codec;
+  double ratio = 1;
+  if (advice_ && !plan->by_peers()) {
+    const auto own = advice_->own_ratios.find(session.agent_id);
+    if (own != advice_->own_ratios.end()) ratio = own->second;
+  }
   session.conversation.ask(
       desk_.now,
-      [plan, weight] {
+      [plan, weight, ratio, spec] {
         wire::PlanT wire = plan->wire();
         wire.weight = weight;
+        wire.reason->inputs.clear();
+        wire.reason->alternatives.clear();
+        for (auto& exchange : wire.exchanges) {
+          if (exchange->codec == spec) exchange->ratio = ratio;
+        }
         return frame_with(std::move(wire));
       },
       desk_.out, plan->key().round);

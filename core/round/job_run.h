@@ -44,6 +44,7 @@ class JobRun {
   void tick();
   TimeNs next_due_ns() const;
   void change(wire::JobState state, std::string reason, std::function<void()> done);
+  void advise(std::shared_ptr<const PlanAdvice> advice);
   bool over() const;  // finished or stopped, and that is stored
 
   const JobRecord& record() const { return record_; }
@@ -119,6 +120,12 @@ class JobRun {
   void close_where_complete();
   void close_stage(BucketAggregation& bucket);
   void close_overdue();
+  // planned
+  const RoundPolicy& policy() const { return planned_ ? *planned_ : record_.policy; }
+  bool wants_peers() const;
+  void plan_reason(PlanRequest& request);
+  void tell_planner(const AgentSession& session, const wire::Report& report);
+  void tell_planner(const RoundRecord& record);
   // by peers
   void open_peers();
   wire::Collective collective_for(const Bitmap& participants, std::string& reason) const;
@@ -225,6 +232,9 @@ class JobRun {
   std::uint32_t attempt_ = 0;
   Bitmap excluded_;  // from the next attempt: those that nothing came from in the last
   std::unique_ptr<ActiveRound> round_;
+  std::shared_ptr<const PlanAdvice> advice_;    // the last that can be carried out; null: none
+  std::unique_ptr<const RoundPolicy> planned_;  // the job's, as advised
+  std::uint64_t advice_round_ = 0;              // whose plan says why; 0: the next one will
   std::vector<AgentRoundRecord> reports_;
   std::map<std::string, std::uint64_t> examples_;  // by agent, where updates are weighted by them
 

@@ -154,12 +154,17 @@ void JobRun::committed(Committed commit) {
               .job = record_.job,
               .round = version_});
   report_lines();
+  tell_planner(*published.record);
   history_.publish(std::move(commit.published));
   if (!transfers_wait_ && transfers() == 0) snapshot_.reset();  // it is an old model
   if (round_->plan().by_peers()) peers_.pause = 0;
   round_.reset();
   attempt_ = 0;
   if (phase_ == Phase::committing) phase_ = Phase::waiting;
+  if (phase_ == Phase::waiting && advice_ && advice_->pause_s > 0) {
+    phase_ = Phase::backing_off;
+    resume_at_ns_ = desk_.now + static_cast<TimeNs>(advice_->pause_s * 1e9);
+  }
   waiting_since_ns_ = desk_.now;
   for (const auto& [number, session] : desk_.roster.all()) advance(*session);
   maybe_begin();

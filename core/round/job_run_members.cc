@@ -189,6 +189,7 @@ void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
     examples_[session.agent_id] = report.examples();
   }
   read_metrics(session, report);
+  if (!again) tell_planner(session, report);
   if (of_this_round && report.results_hash() != 0) {
     round_->members()[*member].results_hash = report.results_hash();
     close_where_complete();

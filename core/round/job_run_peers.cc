@@ -23,7 +23,7 @@ void JobRun::open_peers() {
   peers_.session = 0;
   peers_.broken = peers_.renew = false;
   peers_.why_not.clear();
-  if (record_.policy.collective == wire::Collective::star) return;
+  if (!wants_peers()) return;
   const auto hidden = std::ranges::find(members_, std::string(), &EpochMember::endpoint);
   if (members_.size() < 2) {
     peers_.why_not = "there is one agent";
@@ -37,7 +37,7 @@ void JobRun::open_peers() {
 }
 
 wire::Collective JobRun::collective_for(const Bitmap& participants, std::string& reason) const {
-  const wire::Collective wanted = record_.policy.collective;
+  const wire::Collective wanted = policy().collective;
   if (wanted == wire::Collective::star) return wanted;
   if (peers_.session == 0) {
     reason = "by the star: " + peers_.why_not;
@@ -54,17 +54,17 @@ wire::Collective JobRun::collective_for(const Bitmap& participants, std::string&
 
 // What a batch that comes to nothing had in it is in the residuals, and so codecs must have them.
 std::uint32_t JobRun::exchanges_for(wire::Collective collective, std::string& reason) {
-  const RoundPolicy& policy = record_.policy;
+  const RoundPolicy& wanted = policy();
   if (collective == wire::Collective::star) return 1;
-  std::vector<std::string> specs = policy.codecs;
-  if (specs.empty()) specs.push_back(policy.codec);
+  std::vector<std::string> specs = wanted.codecs;
+  if (specs.empty()) specs.push_back(wanted.codec);
   for (const std::string& spec : specs) {
     const Result<std::shared_ptr<const Codec>> codec = desk_.shelf.get(spec);
-    if (policy.exchanges_per_round == 1 || !codec.ok() || (*codec)->conserves()) continue;
+    if (wanted.exchanges_per_round == 1 || !codec.ok() || (*codec)->conserves()) continue;
     reason = fmt::format("one exchange a round: {} keeps no residual", spec);
     return 1;
   }
-  return policy.exchanges_per_round;
+  return wanted.exchanges_per_round;
 }
 
 // Half of a round's time is for the peers, and half for the star that may have to stand in.

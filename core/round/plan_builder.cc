@@ -58,6 +58,10 @@ std::vector<LayerSequence> sequences_of(const JobModel& job) {
 // The same whether peers are at it or the star stands in for them: codecs remember by bucket.
 std::uint64_t bucket_values_max(const JobModel& job, const RoundPolicy& policy,
                                 const PlanRequest& request) {
+  if (request.bucket_values > 0) {
+    const bool star = request.collective == wire::Collective::star;
+    return star ? request.bucket_values : std::min(request.bucket_values, kPeerBucketValuesMax);
+  }
   if (policy.collective == wire::Collective::star) return policy.bucket_values_max;
   const std::uint64_t wanted =
       kPeerBucketsEach * std::max<std::uint64_t>(request.weights.size(), 1);
@@ -134,7 +138,12 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   TRIBUTARY_TRY(add_buckets(job, policy, request, shelf, plan));
   plan.reason = std::make_unique<wire::ReasonT>();
   plan.reason->trigger = request.trigger;
-  plan.reason->sentence = request.reason;
+  plan.reason->sentence = request.reason.substr(0, wire::kTextBytesMax);
+  for (const wire::AlternativeT& one : request.alternatives) {
+    plan.reason->alternatives.push_back(std::make_unique<wire::AlternativeT>(one));
+  }
+  plan.reason->inputs.assign(request.inputs.begin(), request.inputs.end());
+  plan.gain_wanted = policy.planning.planned();
   return plan;
 }
 

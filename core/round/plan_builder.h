@@ -1,5 +1,5 @@
-// Makes the plan of a round from a job's policy: the whole update in buckets. What a planner that
-// looks at the links will replace.
+// Makes the plan of a round from a job's policy, or from one as a planner has advised: the whole
+// update in buckets.
 #pragma once
 
 #include "core/base/status.h"
@@ -19,9 +19,12 @@ struct PlanRequest {
   std::uint32_t aggregate_parts_max = 0;
   wire::Collective collective = wire::Collective::star;
   std::uint32_t exchanges_per_round = 1;
+  std::uint64_t bucket_values = 0;  // at most; 0: as the policy and the number of members have it
   std::uint32_t deadline_ms = 0;
   wire::Trigger trigger = wire::Trigger::unchanged;
   std::string reason = "as the job's policy says";
+  std::vector<wire::AlternativeT> alternatives = {};
+  Bytes inputs = {};  // of the choice
 };
 
 // Weight is left at 0: it is the receiver's.

@@ -9,7 +9,8 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t kPolicyVersion = 3;  // 1 had neither agents nor a fraction, 2 no collective
+// 1 had neither agents nor a fraction, 2 no collective, 3 no planning
+constexpr std::uint32_t kPolicyVersion = 4;
 constexpr std::size_t kPolicyBytesMax = 2u << 20;
 constexpr std::uint32_t kCodecsMax = 256;
 constexpr std::uint32_t kAgentsMax = 16'384;
@@ -78,6 +79,42 @@ Status read_version_3(ByteReader& reader, RoundPolicy& policy) {
   return {};
 }
 
+Status read_version_4(ByteReader& reader, Planning& planning) {
+  TRIBUTARY_ASSIGN(const auto goal, reader.read<std::uint8_t>("goal of the planning"));
+  planning.goal = static_cast<PlanningGoal>(goal);
+  TRIBUTARY_ASSIGN(planning.time_budget_s, reader.read<double>("time budget"));
+  TRIBUTARY_ASSIGN(planning.bytes_per_day, reader.read<double>("bytes per day"));
+  TRIBUTARY_ASSIGN(planning.gain_weight, reader.read<double>("weight of gain"));
+  TRIBUTARY_ASSIGN(planning.gain_min, reader.read<double>("least gain"));
+  return {};
+}
+
+Status write_planning(const Planning& planning, ByteWriter& writer) {
+  TRIBUTARY_TRY(writer.write(static_cast<std::uint8_t>(planning.goal)));
+  TRIBUTARY_TRY(writer.write(planning.time_budget_s));
+  TRIBUTARY_TRY(writer.write(planning.bytes_per_day));
+  TRIBUTARY_TRY(writer.write(planning.gain_weight));
+  return writer.write(planning.gain_min);
+}
+
+Status check(const Planning& planning) {
+  if (planning.goal > PlanningGoal::byte_budget) {
+    return wrong("goal of the planning", "one that is known",
+                 fmt::format("{}", static_cast<int>(planning.goal)));
+  }
+  TRIBUTARY_TRY(finite_from("time_budget_s", planning.time_budget_s, 0));
+  TRIBUTARY_TRY(finite_from("bytes_per_day", planning.bytes_per_day, 0));
+  TRIBUTARY_TRY(finite_from("gain_weight", planning.gain_weight, 0));
+  TRIBUTARY_TRY(finite_from("gain_min", planning.gain_min, 0));
+  if (planning.goal == PlanningGoal::time_budget && planning.time_budget_s == 0) {
+    return wrong("time_budget_s", "a time, where rounds are planned by it", "0");
+  }
+  if (planning.goal == PlanningGoal::byte_budget && planning.bytes_per_day == 0) {
+    return wrong("bytes_per_day", "a number, where rounds are planned by it", "0");
+  }
+  return {};
+}
+
 Status write_policy(const RoundPolicy& policy, ByteWriter& writer) {
   TRIBUTARY_TRY(writer.write(kPolicyVersion));
   TRIBUTARY_TRY(write_text(writer, policy.codec));
@@ -88,7 +125,8 @@ Status write_policy(const RoundPolicy& policy, ByteWriter& writer) {
   TRIBUTARY_TRY(writer.write(static_cast<std::uint32_t>(policy.agents.size())));
   for (const std::string& agent : policy.agents) TRIBUTARY_TRY(write_text(writer, agent));
   TRIBUTARY_TRY(writer.write(static_cast<std::uint8_t>(policy.collective)));
-  return writer.write(policy.exchanges_per_round);
+  TRIBUTARY_TRY(writer.write(policy.exchanges_per_round));
+  return write_planning(policy.planning, writer);
 }
 
 }  // namespace
@@ -120,6 +158,7 @@ Status check(const RoundPolicy& policy) {
     return wrong("exchanges_per_round", fmt::format("from 1 to {}", wire::kExchangesPerRoundMax),
                  fmt::format("{}", policy.exchanges_per_round));
   }
+  TRIBUTARY_TRY(check(policy.planning));
   if (policy.agents_min == 0) return wrong("agents_min", "at least 1", "0");
   if (policy.deadline_ms == 0) return wrong("deadline_ms", "a time", "0");
   if (policy.checkpoint_rounds == 0) return wrong("checkpoint_rounds", "at least 1", "0");
@@ -156,6 +195,7 @@ Result<RoundPolicy> decode_policy(ByteSpan bytes) {
   }));
   if (version >= 2) TRIBUTARY_TRY(read_version_2(reader, policy));
   if (version >= 3) TRIBUTARY_TRY(read_version_3(reader, policy));
+  if (version >= 4) TRIBUTARY_TRY(read_version_4(reader, policy.planning));
   TRIBUTARY_TRY(reader.expect_end("policy"));
   TRIBUTARY_TRY(check(policy));
   return policy;

@@ -1,4 +1,5 @@
-// What a job fixes about how its rounds are done, as long as no planner does: part of its record.
+// What a job fixes about how its rounds are done, and what it leaves to a planner: part of its
+// record.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,25 @@
 
 namespace tributary {
 
+// Who chooses codec, ratio, collective and buckets of a round.
+enum class PlanningGoal : std::uint8_t {
+  fixed,        // the job does
+  adaptive,     // a planner: the most of the updates through in the least time
+  time_budget,  // a planner: the most of the updates through, so that all rounds fit in a time
+  byte_budget,  // a planner: as adaptive, with so many bytes a day over an agent's line
+};
+
+struct Planning {
+  PlanningGoal goal = PlanningGoal::fixed;
+  double time_budget_s = 0;
+  double bytes_per_day = 0;
+  double gain_weight = 1;  // how much gain counts against time
+  double gain_min = 0.05;  // nothing that lets less through, if there is anything else
+
+  bool planned() const { return goal != PlanningGoal::fixed; }
+  friend bool operator==(const Planning&, const Planning&) = default;
+};
+
 struct RoundPolicy {
   std::string codec = "fp32";
   // Where it is not empty: bucket b is exchanged by codecs[b % codecs.size()], whatever `codec`
@@ -22,6 +42,8 @@ struct RoundPolicy {
   // Among peers: trainings and exchanges, one after the other, that are committed together. For
   // members that are near one another and far from the coordinator.
   std::uint32_t exchanges_per_round = 1;
+  // Where a planner chooses, all of these are what rounds begin with, before it has chosen.
+  Planning planning = {};
   double learning_rate = 1;
   std::uint32_t local_steps = 1;
 

@@ -19,6 +19,9 @@
 
 namespace tributary::sparse {
 
+// The shares at which agents tell of their gain.
+inline constexpr double kGainRatios[] = {0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3};
+
 class GainCurve {
  public:
   // Values are finite: who selects from them has checked that.

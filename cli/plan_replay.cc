@@ -1,0 +1,154 @@
+// tributary plan replay
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/accept.h"
+#include "cli/commands.h"
+#include "cli/job_journal.h"
+#include "cli/json.h"
+#include "cli/text.h"
+#include "core/collective/collective_name.h"
+#include "core/plan/decide.h"
+#include "core/plan/inputs_text.h"
+#include "schemas/frame.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kPage = 256;  // rounds that are read at a time
+constexpr int kDiffers = 60;
+
+struct ReplayRequest {
+  std::string run_file = usual_run_file();
+  std::string job;
+};
+
+// A decision as it stands in the journal, and as it is made now.
+struct Replayed {
+  std::uint64_t round = 0;
+  std::string codec;
+  std::string collective;
+  std::string reason;
+  std::string now;  // where it is another one: what it would be
+  double predicted_s = 0;
+  double measured_s = 0;
+
+  bool same() const { return now.empty(); }
+};
+
+std::string text_or_empty(const flatbuffers::String* text) { return text ? text->str() : ""; }
+
+const wire::Alternative* chosen_of(const wire::Reason& reason) {
+  if (!reason.alternatives()) return nullptr;
+  const auto& all = *reason.alternatives();
+  const auto chosen =
+      std::find_if(all.begin(), all.end(), [](const auto* one) { return one->chosen(); });
+  return chosen == all.end() ? nullptr : *chosen;
+}
+
+// What the inputs give now; empty: the same.
+std::string differs(const wire::Reason& reason, const Replayed& stored) {
+  const auto* bytes = reason.inputs();
+  const Result<PlanInputs> inputs =
+      parse_plan_inputs({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  if (!inputs.ok()) return inputs.status().text();
+  const Result<PlanDecision> decision = decide(*inputs);
+  if (!decision.ok()) return decision.status().text();
+  const PlanChoice& choice = decision->chosen.choice;
+  const bool same = choice.codec == stored.codec && name(choice.collective) == stored.collective &&
+                    decision->reason.substr(0, wire::kTextBytesMax) == stored.reason;
+  return same ? "" : decision->reason;
+}
+
+std::optional<Replayed> replay(const RoundRecord& record) {
+  if (!record.plan) return {};
+  const Result<const wire::Frame*> frame = open_frame(ByteSpan(*record.plan));
+  const wire::Plan* const plan = frame.ok() ? (*frame)->message_as_Plan() : nullptr;
+  const wire::Reason* const reason = plan ? plan->reason() : nullptr;
+  if (!reason || !reason->inputs() || reason->inputs()->size() == 0) return {};
+  const wire::Alternative* const chosen = chosen_of(*reason);
+  if (!chosen) return {};
+  Replayed replayed = {
+      .round = record.id.round,
+      .codec = text_or_empty(chosen->codec()),
+      .collective = wire::EnumNameCollective(chosen->collective()),
+      .reason = text_or_empty(reason->sentence()),
+      .now = {},
+      .predicted_s = chosen->round_s(),
+      .measured_s = static_cast<double>(record.committed_at_ns - record.began_at_ns) / 1e9};
+  replayed.now = differs(*reason, replayed);
+  return replayed;
+}
+
+Result<std::vector<Replayed>> replay_all(RunFile& run, std::uint64_t job) {
+  std::vector<Replayed> all;
+  TRIBUTARY_ASSIGN(const std::uint64_t last, run.last_round(job));
+  for (std::uint64_t first = 1; first <= last; first += kPage) {
+    TRIBUTARY_ASSIGN(const std::vector<RoundRecord> rounds,
+                     run.rounds(job, first, std::min(last, first + kPage - 1)));
+    for (const RoundRecord& record : rounds) {
+      if (std::optional<Replayed> one = replay(record)) all.push_back(std::move(*one));
+    }
+  }
+  return all;
+}
+
+Json replay_json(const std::vector<Replayed>& all, std::size_t same) {
+  Json decisions = Json::array();
+  for (const Replayed& one : all) {
+    decisions.push_back({{"round", one.round},
+                         {"codec", one.codec},
+                         {"collective", one.collective},
+                         {"reason", one.reason},
+                         {"predicted_s", one.predicted_s},
+                         {"measured_s", one.measured_s},
+                         {"same", one.same()},
+                         {"now", one.now}});
+  }
+  return {{"decisions", std::move(decisions)}, {"same", same}, {"different", all.size() - same}};
+}
+
+std::string replay_text(const std::vector<Replayed>& all, std::size_t same) {
+  std::string text;
+  for (const Replayed& one : all) {
+    text += fmt::format("round {}: {}\n", one.round, one.reason);
+    if (!one.same()) text += fmt::format("  now: {}\n", one.now);
+  }
+  return text + fmt::format("{} of {} decisions are made again as they were\n", same, all.size());
+}
+
+Result<Answer> replay_run(const ReplayRequest& request) {
+  TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(request.run_file));
+  TRIBUTARY_ASSIGN(const JobInJournal job, job_in(*run, request.job));
+  TRIBUTARY_ASSIGN(const std::vector<Replayed> all, replay_all(*run, job.record.job));
+  const auto same = static_cast<std::size_t>(std::ranges::count_if(all, &Replayed::same));
+  return Answer{.text = replay_text(all, same),
+                .data = json_text(replay_json(all, same)),
+                .exit_code = same == all.size() ? 0 : kDiffers};
+}
+
+}  // namespace
+
+Command plan_replay_command() {
+  const auto request = std::make_shared<ReplayRequest>();
+  return {.noun = "plan",
+          .verb = "replay",
+          .summary = "make every decision of a run again, from what was stored with it",
+          .details =
+              "Reads the coordinator's journal, also while it runs. Ends with code 60 where a "
+              "decision\n"
+              "comes out another way: with another release, or on another machine.\n\n"
+              "examples:\n"
+              "  tributary plan replay --run run.db JOB\n"
+              "  tributary plan replay --run run.db JOB --json",
+          .options = {job_option(request->job), run_option(request->run_file)},
+          .run = [request](World&) { return replay_run(*request); }};
+}
+
+}  // namespace tributary

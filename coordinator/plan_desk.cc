@@ -1,0 +1,214 @@
+#include "coordinator/plan_desk.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/collective/collective_name.h"
+#include "core/plan/inputs_text.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kComponent = "planner";
+constexpr std::int64_t kDay_s = 86'400;
+
+struct Today {
+  std::uint64_t day = 0;  // since 1970, in UTC
+  double seconds_left = 0;
+};
+
+Today today() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  return {.day = static_cast<std::uint64_t>(seconds / kDay_s),
+          .seconds_left = static_cast<double>(kDay_s - seconds % kDay_s)};
+}
+
+// What an agent says may be anything: a curve that cannot be is as good as none.
+GainPoints gain_of(const AgentReported& report) {
+  GainPoints gain = {.ratios = {report.ratios.begin(), report.ratios.end()},
+                     .gains = {report.gains.begin(), report.gains.end()}};
+  return check(gain).ok() ? gain : GainPoints();
+}
+
+wire::Trigger trigger_of(PlanTrigger trigger) {
+  switch (trigger) {
+    case PlanTrigger::first:
+      return wire::Trigger::first_round;
+    case PlanTrigger::link:
+    case PlanTrigger::cost:
+      return wire::Trigger::link_changed;
+    case PlanTrigger::gain:
+      return wire::Trigger::gain_changed;
+    case PlanTrigger::impossible:
+    case PlanTrigger::membership:
+      return wire::Trigger::membership_changed;
+    case PlanTrigger::none:
+      break;
+  }
+  return wire::Trigger::unchanged;
+}
+
+wire::AlternativeT alternative_of(const PlanOption& option, bool pareto, bool chosen) {
+  wire::AlternativeT one;
+  one.codec = option.choice.codec;
+  one.collective = collective_of(option.choice.collective);
+  one.ratio = option.choice.ratio;
+  one.encode_s = option.cost.compress_s;
+  one.wire_s = option.cost.exchange_s;
+  one.round_s = option.cost.round_s;
+  one.gain = option.cost.gain;
+  one.pareto = pareto;
+  one.chosen = chosen;
+  return one;
+}
+
+std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned,
+                                            const std::vector<RoundFacts::Agent>& agents) {
+  const PlanDecision& decision = planned.decision;
+  auto advice = std::make_shared<PlanAdvice>();
+  const PlanChoice& choice = decision.chosen.choice;
+  advice->choice = {.codec = choice.codec,
+                    .collective = collective_of(choice.collective),
+                    .bucket_values_max = choice.bucket_values};
+  advice->trigger = trigger_of(decision.trigger);
+  advice->sentence = decision.reason;
+  advice->pause_s = decision.pause_s;
+  advice->alternatives.push_back(alternative_of(decision.chosen, true, true));
+  for (const PlanOption& option : decision.options) {
+    if (option.choice == choice) continue;
+    advice->alternatives.push_back(alternative_of(option, true, false));
+  }
+  const std::string inputs = text_of(planned.inputs);
+  const ByteSpan bytes = bytes_of(std::string_view(inputs));
+  advice->inputs.assign(bytes.begin(), bytes.end());
+  for (std::size_t i = 0; i < decision.ratios.size() && i < agents.size(); ++i) {
+    if (decision.ratios[i] < choice.ratio) {
+      advice->own_ratios[agents[i].id] = decision.ratios[i];
+    }
+  }
+  return advice;
+}
+
+}  // namespace
+
+// A round to think about.
+struct PlanDesk::Thought {
+  std::uint64_t job = 0;
+  std::uint64_t values = 0;
+  RoundFacts facts;
+  PlanLines lines;
+  PlanPolicy policy;
+};
+
+PlanDesk::PlanDesk(PlanDeskParts parts) : parts_(std::move(parts)) {}
+PlanDesk::~PlanDesk() = default;
+
+void PlanDesk::reported(const AgentReported& report) {
+  if (jobs_.size() >= kJobsMax && !jobs_.contains(report.job)) jobs_.clear();
+  Job& job = jobs_[report.job];
+  if (job.began.count() == 0) job.began = parts_.clock.now();
+  if (job.agents.size() >= kAgentsMax && !job.agents.contains(report.agent_id)) return;
+  Reported& agent = job.agents[report.agent_id];
+  agent.compute_s = report.compute_s;
+  if (GainPoints gain = gain_of(report); gain.known()) agent.gain = std::move(gain);
+  const std::uint64_t day = today().day;
+  if (std::exchange(agent.day, day) != day) agent.bytes_today = 0;
+  agent.bytes_today += report.bytes;
+}
+
+RoundFacts PlanDesk::facts_of(const Job& job, const RoundPlayed& round) const {
+  RoundFacts facts;
+  double compute_s = 0;
+  for (const RoundPlayed::Participant& participant : round.participants) {
+    RoundFacts::Agent agent = {.id = participant.agent_id, .weight = participant.weight};
+    if (const auto said = job.agents.find(agent.id); said != job.agents.end()) {
+      agent.compute_s = said->second.compute_s;
+      agent.gain = said->second.gain;
+    }
+    compute_s = std::max(compute_s, agent.compute_s);
+    facts.agents.push_back(std::move(agent));
+  }
+  facts.exchange_s = std::max(round.round_s - compute_s, 0.0);
+  facts.codec = round.choice.codec;
+  facts.collective = kind_of(round.choice.collective).value_or(ExchangeKind::star);
+  return facts;
+}
+
+PlanPolicy PlanDesk::policy_of(const Job& job, const RoundPlayed& round) const {
+  const Planning& planning = round.planning;
+  PlanPolicy policy = {.gain_weight = planning.gain_weight,
+                       .gain_min = planning.gain_min,
+                       .rounds_left = round.rounds_left};
+  if (planning.goal == PlanningGoal::time_budget) {
+    const double gone_s = std::chrono::duration<double>(parts_.clock.now() - job.began).count();
+    policy.goal = PlanGoal::time_budget;
+    policy.budget_s = planning.time_budget_s - gone_s;
+  }
+  if (planning.goal == PlanningGoal::byte_budget) {
+    const Today now = today();
+    std::uint64_t most = 0;
+    for (const auto& [id, agent] : job.agents) {
+      if (agent.day == now.day) most = std::max(most, agent.bytes_today);
+    }
+    policy.goal = PlanGoal::byte_budget;
+    policy.bytes_left_today = planning.bytes_per_day - static_cast<double>(most);
+    policy.seconds_left_today = now.seconds_left;
+  }
+  return policy;
+}
+
+void PlanDesk::played(const RoundPlayed& round) {
+  if (round.rounds_left == 0) {
+    jobs_.erase(round.job);
+    return;
+  }
+  if (waiting_ >= kWaitingMax) return;
+  const Job& job = jobs_[round.job];
+  auto thought = std::make_shared<Thought>();
+  thought->job = round.job;
+  thought->values = round.values;
+  thought->facts = facts_of(job, round);
+  std::vector<std::string> agents;
+  for (const RoundFacts::Agent& agent : thought->facts.agents) agents.push_back(agent.id);
+  thought->lines = parts_.lines(agents);
+  thought->lines.peers_reachable = round.peers_reachable;
+  thought->policy = policy_of(job, round);
+  ++waiting_;
+  thread_.post([this, thought] {
+    think(*thought);
+    --waiting_;
+  });
+}
+
+Result<Planner*> PlanDesk::planner_of(const Thought& thought) {
+  const auto known = planners_.find(thought.job);
+  if (known != planners_.end()) return &known->second;
+  if (codecs_.empty()) {
+    const auto agents = static_cast<std::uint32_t>(thought.facts.agents.size());
+    TRIBUTARY_ASSIGN(codecs_, parts_.codecs(agents));
+  }
+  if (planners_.size() >= kJobsMax) planners_.clear();
+  PlannerConfig config = {.values = thought.values, .codecs = codecs_};
+  return &planners_.emplace(thought.job, Planner(std::move(config))).first->second;
+}
+
+void PlanDesk::think(const Thought& thought) {
+  const Result<Planner*> planner = planner_of(thought);
+  if (!planner.ok()) {
+    return parts_.log.error(kComponent, "no codec could be measured",
+                            {{"error", planner.status().text()}});
+  }
+  (*planner)->round_over(thought.facts);
+  const Result<std::optional<Planned>> planned = (*planner)->think(thought.lines, thought.policy);
+  if (!planned.ok()) {
+    return parts_.log.warning(kComponent, "no plan: " + planned.status().text(),
+                              {{"job", thought.job}});
+  }
+  if (!planned->has_value()) return;
+  parts_.log.info(kComponent, (*planned)->decision.reason, {{"job", thought.job}});
+  parts_.advise({.job = thought.job, .advice = advice_of(**planned, thought.facts.agents)});
+}
+
+}  // namespace tributary

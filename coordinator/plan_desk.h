@@ -1,0 +1,77 @@
+// The planner at work: what the machine tells of rounds goes to one planner for each job, with what
+// is known of links, and its advice goes back. It thinks on a thread of its own, and no round waits
+// for it: until there is advice, rounds go on as they are.
+//
+// Threads: reported() and played() belong to the machine's; `advise` is called on the desk's own.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/log.h"
+#include "core/plan/planner.h"
+#include "core/round/actions.h"
+#include "core/round/events.h"
+#include "core/service/worker.h"
+
+namespace tributary {
+
+struct PlanDeskParts {
+  // What is known of these agents' links now; on the machine's thread.
+  std::function<PlanLines(const std::vector<std::string>& agents)> lines;
+  std::function<void(PlanAdvised advised)> advise;
+  // Which codecs there are to choose from, measured on this machine; on the desk's thread, once.
+  std::function<Result<std::vector<PlanCodec>>(std::uint32_t agents)> codecs;
+  const Clock& clock;
+  Log& log;
+};
+
+class PlanDesk {
+ public:
+  explicit PlanDesk(PlanDeskParts parts);
+  ~PlanDesk();
+  PlanDesk(const PlanDesk&) = delete;
+  PlanDesk& operator=(const PlanDesk&) = delete;
+
+  void reported(const AgentReported& report);
+  void played(const RoundPlayed& round);
+
+ private:
+  static constexpr std::size_t kJobsMax = 64;
+  static constexpr std::size_t kAgentsMax = 4096;  // of a job
+  static constexpr std::size_t kWaitingMax = 64;   // rounds that a thought has not come to yet
+
+  // What agents have said last.
+  struct Reported {
+    double compute_s = 0;
+    GainPoints gain;
+    std::uint64_t day = 0;
+    std::uint64_t bytes_today = 0;
+  };
+  struct Job {
+    std::map<std::string, Reported> agents;
+    std::chrono::nanoseconds began{};
+  };
+  struct Thought;
+
+  RoundFacts facts_of(const Job& job, const RoundPlayed& round) const;
+  PlanPolicy policy_of(const Job& job, const RoundPlayed& round) const;
+  void think(const Thought& thought);
+  Result<Planner*> planner_of(const Thought& thought);
+
+  const PlanDeskParts parts_;
+  std::map<std::uint64_t, Job> jobs_;
+  std::atomic<std::size_t> waiting_ = 0;
+  std::map<std::uint64_t, Planner> planners_;  // the desk's thread
+  std::vector<PlanCodec> codecs_;              // likewise
+  Worker thread_;                              // ends first
+};
+
+}  // namespace tributary

@@ -1,0 +1,152 @@
+#include "coordinator/plan_desk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "core/plan/inputs_testing.h"
+#include "core/plan/inputs_text.h"
+
+namespace tributary {
+namespace {
+
+using plan_testing::beta_of_mbit;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+// What the desk advises, as a machine would get it.
+class Advised {
+ public:
+  void add(PlanAdvised advised) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(std::move(advised));
+    changed_.notify_all();
+  }
+  // Null: none within a long time.
+  std::shared_ptr<const PlanAdvice> next(seconds patience = seconds(30)) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, patience, [this] { return !all_.empty(); })) return nullptr;
+    const PlanAdvised first = std::move(all_.front());
+    all_.pop_front();
+    EXPECT_EQ(first.job, 7u);
+    return first.advice;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<PlanAdvised> all_;
+};
+
+class PlanDeskTest : public testing::Test {
+ protected:
+  PlanDeskTest() {
+    desk = std::make_unique<PlanDesk>(PlanDeskParts{
+        .lines = [this](const std::vector<std::string>& agents) { return lines_of(agents); },
+        .advise = [this](PlanAdvised advised) { advised_.add(std::move(advised)); },
+        .codecs = [](std::uint32_t) -> Result<std::vector<PlanCodec>> {
+          return plan_testing::federation(100, 1).codecs;
+        },
+        .clock = clock,
+        .log = log});
+  }
+
+  PlanLines lines_of(const std::vector<std::string>& agents) const {
+    PlanLines lines;
+    const double beta = beta_of_mbit(mbit);
+    for (const std::string& id : agents) {
+      lines.agents[id] = {.alpha_s = 1e-3, .beta_s_per_byte = beta, .down_beta_s_per_byte = beta};
+    }
+    lines.peer_alpha_s = 1e-3;
+    lines.peer_beta_s_per_byte = beta;
+    return lines;
+  }
+
+  void report(const std::string& id) {
+    desk->reported({.job = 7,
+                    .round = round.round,
+                    .agent_id = id,
+                    .compute_s = 0.05,
+                    .ratios = {0.001F, 0.01F, 0.1F},
+                    .gains = {0.1F, 0.3F, 0.7F},
+                    .bytes = 1000});
+  }
+
+  void play() {
+    ++round.round;
+    for (const char* id : {"a", "b"}) report(id);
+    desk->played(round);
+  }
+
+  double mbit = 1000;
+  RoundPlayed round = {.job = 7,
+                       .round = 0,
+                       .rounds_left = 100,
+                       .values = 1u << 20,
+                       .planning = {.goal = PlanningGoal::adaptive},
+                       .choice = {.codec = "fp32", .bucket_values_max = 1u << 20},
+                       .round_s = 0.5,
+                       .participants = {{.agent_id = "a"}, {.agent_id = "b"}},
+                       .peers_reachable = true};
+  SystemClock clock;
+  MemoryLog log;
+  Advised advised_;
+  std::unique_ptr<PlanDesk> desk;
+};
+
+TEST_F(PlanDeskTest, AdvisesOnceAndAgainWhenTheLineChanges) {
+  play();
+  const auto first = advised_.next();
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->trigger, wire::Trigger::first_round);
+  EXPECT_THAT(first->sentence, HasSubstr("first plan"));
+  ASSERT_FALSE(first->alternatives.empty());
+  EXPECT_TRUE(first->alternatives[0].chosen);
+  EXPECT_EQ(first->alternatives[0].codec, first->choice.codec);
+  round.choice = first->choice;
+  round.round_s = 0.05 + first->alternatives[0].wire_s;
+  for (int i = 0; i < 8; ++i) play();
+  mbit = 1;
+  play();
+  const auto second = advised_.next();
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(second->trigger, wire::Trigger::link_changed);
+  EXPECT_FALSE(second->choice == first->choice);
+  // What it was made from comes back.
+  const Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(second->inputs.data()), second->inputs.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  EXPECT_EQ(inputs->agents.size(), 2u);
+  EXPECT_TRUE(inputs->agents[0].gain.known());
+}
+
+TEST_F(PlanDeskTest, AByteBudgetIsWhatIsLeftOfToday) {
+  round.planning = {.goal = PlanningGoal::byte_budget, .bytes_per_day = 1e9};
+  play();
+  const auto advice = advised_.next();
+  ASSERT_NE(advice, nullptr);
+  const Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(advice->inputs.data()), advice->inputs.size()});
+  ASSERT_TRUE(inputs.ok());
+  EXPECT_EQ(inputs->policy.goal, PlanGoal::byte_budget);
+  EXPECT_EQ(inputs->policy.bytes_left_today, 1e9 - 1000);
+  EXPECT_LE(inputs->policy.seconds_left_today, 86'400);
+}
+
+TEST_F(PlanDeskTest, ACurveThatCannotBeIsAsGoodAsNone) {
+  desk->reported(
+      {.job = 7, .agent_id = "a", .compute_s = 0.05, .ratios = {0.5F, 0.1F}, .gains = {2, 3}});
+  desk->played(round);
+  const auto advice = advised_.next();
+  ASSERT_NE(advice, nullptr);
+  const Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(advice->inputs.data()), advice->inputs.size()});
+  ASSERT_TRUE(inputs.ok());
+  EXPECT_FALSE(inputs->agents[0].gain.known());
+}
+
+}  // namespace
+}  // namespace tributary

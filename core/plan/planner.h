@@ -1,0 +1,78 @@
+// A job's planner: gathers what rounds and links tell, and thinks again after each round. What it
+// decides from is in the decision's inputs and nowhere else, so that a decision can be checked
+// later (inputs_text.h). Pure: lines, budgets and times are handed in.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/plan/decide.h"
+
+namespace tributary {
+
+// What a round that is over has told.
+struct RoundFacts {
+  struct Agent {
+    std::string id;
+    double weight = 1;
+    double compute_s = 0;
+    GainPoints gain = {};  // as the agent has reported it; may be unknown
+  };
+  std::vector<Agent> agents;  // the participants
+  std::string codec;          // that it was carried out by, as it was chosen
+  ExchangeKind collective = ExchangeKind::star;
+  double exchange_s = 0;      // that took; 0: not known
+};
+
+// What is known of links at a moment. NaN: not measured.
+struct PlanLines {
+  struct Agent {
+    double alpha_s = 0;
+    double beta_s_per_byte = 0;
+    double down_beta_s_per_byte = 0;
+  };
+  std::map<std::string, Agent> agents;
+  double hub_beta_s_per_byte = 0;
+  double peer_alpha_s = 0;
+  double peer_beta_s_per_byte = 0;
+  bool peers_reachable = false;
+};
+
+struct PlannerConfig {
+  std::uint64_t values = 0;
+  std::vector<PlanCodec> codecs;
+  double agreement = 1;
+  double message_s = 0;
+  double cores = 1;
+};
+
+struct Planned {
+  PlanDecision decision;
+  PlanInputs inputs;
+};
+
+class Planner {
+ public:
+  static constexpr double kGainShare = 0.3;  // of the way to what was reported last
+  static constexpr std::size_t kAgentsMax = 4096;
+
+  explicit Planner(PlannerConfig config);
+
+  void round_over(const RoundFacts& facts);
+  // Nothing: there is no reason to change anything, or nobody has taken part yet. From then on the
+  // decision is in force.
+  Result<std::optional<Planned>> think(const PlanLines& lines, const PlanPolicy& policy);
+
+ private:
+  PlanInputs inputs(const PlanLines& lines, const PlanPolicy& policy) const;
+
+  PlannerConfig config_;
+  std::vector<RoundFacts::Agent> agents_;  // of the last round, with smoothed gains
+  std::map<std::string, double> corrections_;
+  std::optional<PlanBefore> in_force_;
+  PlanOption predicted_;  // as it was when it was decided
+};
+
+}  // namespace tributary

@@ -1,0 +1,133 @@
+#include "core/plan/planner.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/plan/inputs_testing.h"
+#include "core/plan/inputs_text.h"
+
+namespace tributary {
+namespace {
+
+using plan_testing::beta_of_mbit;
+using plan_testing::federation;
+
+class PlannerTest : public testing::Test {
+ protected:
+  PlannerTest() : planner({.values = 1u << 20, .codecs = federation(100, 1).codecs}) {
+    set_lines(1000, 1);
+  }
+
+  void set_lines(double mbit, double alpha_ms) {
+    const double beta = beta_of_mbit(mbit);
+    for (const char* id : {"a", "b", "c"}) {
+      lines.agents[id] = {
+          .alpha_s = alpha_ms * 1e-3, .beta_s_per_byte = beta, .down_beta_s_per_byte = beta};
+    }
+    lines.hub_beta_s_per_byte = beta;
+    lines.peer_alpha_s = alpha_ms * 1e-3;
+    lines.peer_beta_s_per_byte = beta;
+    lines.peers_reachable = true;
+  }
+
+  RoundFacts round(const PlanChoice& choice = {}, double exchange_s = 0) const {
+    RoundFacts facts = {.agents = {},
+                        .codec = choice.codec,
+                        .collective = choice.collective,
+                        .exchange_s = exchange_s};
+    for (const char* id : {"a", "b", "c"}) {
+      facts.agents.push_back({.id = id, .compute_s = 0.05, .gain = plan_testing::heavy_tailed()});
+    }
+    return facts;
+  }
+
+  std::optional<Planned> think() {
+    Result<std::optional<Planned>> planned = planner.think(lines, policy);
+    EXPECT_TRUE(planned.ok()) << planned.status().text();
+    return planned.ok() ? *std::move(planned) : std::nullopt;
+  }
+
+  PlanLines lines;
+  PlanPolicy policy = {.rounds_left = 1000};
+  Planner planner;
+};
+
+TEST_F(PlannerTest, WithoutARoundThereIsNothingToPlanFor) { EXPECT_FALSE(think().has_value()); }
+
+TEST_F(PlannerTest, PlansOnceAndThenOnlyWhenSomethingChanges) {
+  planner.round_over(round());
+  const std::optional<Planned> first = think();
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(first->decision.trigger, PlanTrigger::first);
+  const PlanOption& chosen = first->decision.chosen;
+  for (int i = 0; i < 10; ++i) {
+    planner.round_over(round(chosen.choice, chosen.cost.exchange_s));
+    EXPECT_FALSE(think().has_value()) << i;
+  }
+  set_lines(2, 30);
+  const std::optional<Planned> second = think();
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(second->decision.trigger, PlanTrigger::link);
+  EXPECT_NE(second->decision.chosen.choice, chosen.choice);
+}
+
+TEST_F(PlannerTest, LearnsFromWhatRoundsTake) {
+  planner.round_over(round());
+  const PlanOption first = think()->decision.chosen;
+  for (int i = 0; i < 10; ++i) planner.round_over(round(first.choice, 4 * first.cost.exchange_s));
+  const std::optional<Planned> second = think();
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(second->decision.trigger, PlanTrigger::cost);
+  EXPECT_FALSE(second->inputs.corrections.empty());
+}
+
+TEST_F(PlannerTest, ARoundThatWentAnotherWayTeachesNothing) {
+  planner.round_over(round());
+  const PlanOption first = think()->decision.chosen;
+  PlanChoice fallback = first.choice;
+  fallback.collective =
+      fallback.collective == ExchangeKind::star ? ExchangeKind::ring : ExchangeKind::star;
+  for (int i = 0; i < 10; ++i) planner.round_over(round(fallback, 100));
+  EXPECT_FALSE(think().has_value());
+}
+
+TEST_F(PlannerTest, ADecisionIsMadeAgainFromItsStoredInputs) {
+  planner.round_over(round());
+  const PlanOption first = think()->decision.chosen;
+  for (int i = 0; i < 10; ++i) planner.round_over(round(first.choice, first.cost.exchange_s));
+  set_lines(3, 20);
+  const std::optional<Planned> planned = think();
+  ASSERT_TRUE(planned.has_value());
+  const Result<PlanInputs> inputs = parse_plan_inputs(text_of(planned->inputs));
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  const Result<PlanDecision> again = decide(*inputs);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->chosen, planned->decision.chosen);
+  EXPECT_EQ(again->options, planned->decision.options);
+  EXPECT_EQ(again->reason, planned->decision.reason);
+}
+
+TEST_F(PlannerTest, AChoiceThatIsNotCarriedOutHasNotHadItsTime) {
+  planner.round_over(round());
+  ASSERT_TRUE(think().has_value());
+  for (int i = 0; i < 10; ++i) planner.round_over(round());
+  set_lines(3, 20);
+  EXPECT_FALSE(think().has_value());
+}
+
+TEST_F(PlannerTest, WhoIsNotMeasuredIsPlannedForAllTheSame) {
+  lines.agents.erase("b");
+  lines.peer_alpha_s = std::numeric_limits<double>::quiet_NaN();
+  planner.round_over(round());
+  ASSERT_TRUE(think().has_value());
+}
+
+TEST_F(PlannerTest, LinesThatCannotBeAreAnError) {
+  lines.hub_beta_s_per_byte = -1;
+  planner.round_over(round());
+  EXPECT_EQ(planner.think(lines, policy).status().code(), StatusCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tributary

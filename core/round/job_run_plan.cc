@@ -1,0 +1,111 @@
+// Rounds as a planner advises: from the next one on, as long as nothing better is known. What is
+// advised is carried out where it can be; the star stands in for peers as ever.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/round/job_run.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kAlternativesMax = 32;
+
+// The chosen one, and of the others those that come first.
+std::vector<wire::AlternativeT> told(const PlanAdvice& advice, std::size_t most) {
+  std::vector<wire::AlternativeT> all;
+  for (const wire::AlternativeT& one : advice.alternatives) {
+    if (one.chosen) all.insert(all.begin(), one);
+  }
+  for (const wire::AlternativeT& one : advice.alternatives) {
+    if (!one.chosen && all.size() < most) all.push_back(one);
+  }
+  return all;
+}
+
+}  // namespace
+
+void JobRun::advise(std::shared_ptr<const PlanAdvice> advice) {
+  const RoundPolicy& job = record_.policy;
+  if (!advice || !job.planning.planned()) return;
+  const RoundChoice& choice = advice->choice;
+  auto planned = std::make_unique<RoundPolicy>(job);
+  planned->codec = choice.codec;
+  planned->codecs.clear();
+  planned->collective = choice.collective;
+  planned->bucket_values_max = std::min(choice.bucket_values_max, job.bucket_values_max);
+  Status status = check(*planned);
+  if (status.ok()) status = desk_.shelf.get(choice.codec).status();
+  if (status.ok() && planned->bucket_values_max == 0) {
+    status = Status(StatusCode::invalid_argument,
+                    {.what = "values of a bucket", .expected = "one at least", .got = "0"});
+  }
+  if (!status.ok()) {
+    return desk_.note(LogLevel::warning, "advice_refused", name(status.code()), {}, status.text(),
+                      {.job = record_.job, .round = version_ + 1});
+  }
+  planned_ = std::move(planned);
+  advice_ = std::move(advice);
+  advice_round_ = 0;
+}
+
+// Whether members are told of one another when an epoch begins: a planner may want it later.
+bool JobRun::wants_peers() const {
+  return record_.policy.collective != wire::Collective::star || record_.policy.planning.planned();
+}
+
+// The first round of an advice says all of it, those after it where that was.
+void JobRun::plan_reason(PlanRequest& request) {
+  if (!advice_) return;
+  const std::uint64_t round = request.key.round;
+  if (advice_round_ == 0) advice_round_ = round;
+  const bool all = advice_round_ == round;
+  const bool as_advised = request.collective == advice_->choice.collective;
+  request.bucket_values = policy().bucket_values_max;
+  request.alternatives = told(*advice_, all ? kAlternativesMax : 1);
+  if (!as_advised) return;  // the reason is why not
+  request.reason = all ? advice_->sentence : fmt::format("as decided in round {}", advice_round_);
+  if (!all) return;
+  if (request.key.attempt == 0) request.trigger = advice_->trigger;
+  request.inputs = advice_->inputs;
+}
+
+void JobRun::tell_planner(const AgentSession& session, const wire::Report& report) {
+  if (!record_.policy.planning.planned()) return;
+  AgentReported told{.job = record_.job,
+                     .round = report.id()->round(),
+                     .agent_id = session.agent_id,
+                     .compute_s = report.compute_s(),
+                     .ratios = {},
+                     .gains = {},
+                     .bytes = report.bytes_up() + report.bytes_down()};
+  if (report.gain()) {
+    told.ratios.assign(report.gain()->ratios()->begin(), report.gain()->ratios()->end());
+    told.gains.assign(report.gain()->gains()->begin(), report.gain()->gains()->end());
+  }
+  desk_.out.emplace_back(std::move(told));
+}
+
+// Of the round that was just committed, while it is still at hand.
+void JobRun::tell_planner(const RoundRecord& record) {
+  if (!record_.policy.planning.planned()) return;
+  RoundPlayed played{.job = record_.job,
+                     .round = record.id.round,
+                     .rounds_left = job_->wire().rounds() - version_,
+                     .values = job_->values(),
+                     .planning = record_.policy.planning,
+                     .choice = {.codec = policy().codec,
+                                .collective = round_->plan().collective(),
+                                .bucket_values_max = policy().bucket_values_max},
+                     .round_s = static_cast<double>(desk_.now - record.began_at_ns) / 1e9,
+                     .participants = {},
+                     .peers_reachable = peers_.session != 0 && version_ + 1 >= peers_.from_round};
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    if (!round_->members()[i].participates) continue;
+    played.participants.push_back({.agent_id = members_[i].agent_id, .weight = members_[i].weight});
+  }
+  desk_.out.emplace_back(std::move(played));
+}
+
+}  // namespace tributary
