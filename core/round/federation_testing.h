@@ -49,6 +49,7 @@ struct Options {
   std::uint64_t vector_values = 150;  // beside a matrix of 320
   std::function<void(wire::JobT&)> change_job = {};
   std::function<std::uint64_t(std::uint32_t agent)> examples_of = {};  // empty: 10
+  std::function<std::string(std::uint32_t agent)> endpoint_of = {};    // instead of a peer's
   // For those who look on from outside.
   std::function<void(std::uint32_t agent, const Event&)> before_event = {};
   std::function<void(std::uint32_t agent, const Actions&, const Agent&)> after_event = {};
@@ -115,6 +116,7 @@ class Federation {
     config.hello_timeout_max_ms = 400;
     config.stopwatch = [this] { return stopwatch_ += kNsPerMs; };
     if (options_.peers) config.endpoints = {PeerNetwork::endpoint(i)};
+    if (options_.endpoint_of) config.endpoints = {options_.endpoint_of(i)};
     Result<std::unique_ptr<Agent>> made = Agent::make(config, ride.journal.state);
     ASSERT_TRUE(made.ok()) << made.status().text();
     ride.agent = std::move(*made);

@@ -120,6 +120,7 @@ class JobRun {
   void close_stage(BucketAggregation& bucket);
   void close_overdue();
   // by peers
+  std::string apart() const;
   void open_peers();
   wire::Collective collective_for(const Bitmap& participants, std::string& reason) const;
   std::uint32_t exchanges_for(wire::Collective collective, std::string& reason);
