@@ -63,8 +63,10 @@ endif()
 # mpirun for the device's ranks.
 if(TRIBUTARY_SANITIZE)
   tributary_part("mesh over MPI" off "not with sanitizers")
+  tributary_part("agent over MPI" off "not with sanitizers")
 elseif(CMAKE_CROSSCOMPILING)
   tributary_part("mesh over MPI" off "not in cross builds")
+  tributary_part("agent over MPI" off "not in cross builds")
 else()
   pkg_check_modules(mpi QUIET IMPORTED_TARGET GLOBAL ompi-c)
   if(mpi_FOUND)
@@ -73,4 +75,6 @@ else()
   endif()
   tributary_optional_part("mesh over MPI" core/link/mpi "${mpi_FOUND}"
     "Open MPI ${mpi_VERSION}" "no Open MPI; Debian has it as libopenmpi-dev and openmpi-bin")
+  tributary_optional_part("agent over MPI" edge_agent/mpi "${mpi_FOUND}"
+    "tributary-agent-mpi" "no Open MPI; Debian has it as libopenmpi-dev and openmpi-bin")
 endif()

@@ -10,7 +10,13 @@
 namespace tributary {
 namespace {
 
-void bind(Settings& settings, AgentSettings& config, std::uint64_t& model_mib_max) {
+// Settings whose text is not yet what the agent goes by.
+struct Unread {
+  std::uint64_t model_mib_max = 0;
+  std::string peers_transport = "tcp";
+};
+
+void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   config.common.bind(settings);
   settings.text("agent_id", config.machine.agent_id);
   settings.text("journal.file", config.journal);
@@ -22,12 +28,13 @@ void bind(Settings& settings, AgentSettings& config, std::uint64_t& model_mib_ma
   settings.flag("link.encrypted", config.encrypted);
   settings.number<std::uint64_t>("link.shape_bytes_per_s", config.shape_bytes_per_s, 0);
   settings.text("link.shape_trace", config.shape_trace);
+  settings.text("peers.transport", unread.peers_transport);
   settings.text("peers.endpoint", config.peers_endpoint);
   settings.text("peers.advertise", config.peers_advertise);
   settings.number("hello.timeout_ms", config.machine.hello_timeout_ms, 10u, 600'000u);
   settings.number("hello.timeout_max_ms", config.machine.hello_timeout_max_ms, 10u, 600'000u);
   settings.number("hello.duplicate_refusals_max", config.machine.duplicate_refusals_max, 0u);
-  settings.number<std::uint64_t>("limits.model_mib_max", model_mib_max, 1, 1u << 20);
+  settings.number<std::uint64_t>("limits.model_mib_max", unread.model_mib_max, 1, 1u << 20);
   settings.flag("audit", config.audit);
   settings.text("trainer.name", config.trainer);
   settings.number("trainer.train_ms", config.training.train_ms, 0u, 3'600'000u);
@@ -64,7 +71,23 @@ Status take_join_file(const Settings& settings, AgentSettings& config) {
   return {};
 }
 
+Result<PeerTransport> peer_transport(const std::string& name) {
+  if (name == "tcp") return PeerTransport::tcp;
+  if (name == "mpi") return PeerTransport::mpi;
+  return Status(
+      StatusCode::invalid_argument,
+      {.what = "setting peers.transport", .expected = "tcp or mpi", .got = name, .remedy = {}});
+}
+
 Status check_peers(const Settings& settings, const AgentSettings& config) {
+  if (config.peers_transport == PeerTransport::mpi) {
+    if (config.peers_endpoint.empty() && config.peers_advertise.empty()) return {};
+    return Status(StatusCode::invalid_argument,
+                  {.what = "settings peers.endpoint and peers.advertise",
+                   .expected = "neither, with peers.transport = \"mpi\"",
+                   .got = config.peers_endpoint + config.peers_advertise,
+                   .remedy = "leave them out: mpirun knows where its ranks are"});
+  }
   if (config.peers_endpoint.empty()) {
     if (config.peers_advertise.empty()) return {};
     return settings.missing("peers.endpoint", "where this agent listens for its peers");
@@ -115,15 +138,17 @@ void offer_what_there_is(bool peers, wire::CapabilitiesT& capabilities) {
 Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
   AgentSettings config;
   Settings settings;
-  std::uint64_t model_mib_max = config.machine.model_bytes_max >> 20;
-  bind(settings, config, model_mib_max);
+  Unread unread{.model_mib_max = config.machine.model_bytes_max >> 20};
+  bind(settings, config, unread);
   TRIBUTARY_TRY(fill(settings, flags));
   if (!flags.join.empty()) config.join_file = flags.join;
   TRIBUTARY_TRY(take_join_file(settings, config));
-  config.machine.model_bytes_max = model_mib_max << 20;
+  config.machine.model_bytes_max = unread.model_mib_max << 20;
+  TRIBUTARY_ASSIGN(config.peers_transport, peer_transport(unread.peers_transport));
   config.training.agent_id = config.machine.agent_id;
   config.exit_when_done = flags.exit_when_done;
-  offer_what_there_is(!config.peers_endpoint.empty(), config.machine.capabilities);
+  const bool peers = config.peers_transport == PeerTransport::mpi || !config.peers_endpoint.empty();
+  offer_what_there_is(peers, config.machine.capabilities);
   TRIBUTARY_TRY(check_together(settings, config));
   return config;
 }

@@ -13,6 +13,8 @@
 
 namespace tributary {
 
+enum class PeerTransport : std::uint8_t { tcp, mpi };
+
 struct AgentSettings {
   CommonSettings common;
   AgentConfig machine;
@@ -26,8 +28,9 @@ struct AgentSettings {
   bool encrypted = true;
   std::uint64_t shape_bytes_per_s = 0;  // of what is sent; 0: as the line allows
   std::string shape_trace;              // a file (core/link/trace.h), instead
-  std::string peers_endpoint;           // empty: it exchanges by the coordinator alone
-  std::string peers_advertise;          // what others are told instead
+  PeerTransport peers_transport = PeerTransport::tcp;
+  std::string peers_endpoint;   // over TCP; empty: it exchanges by the coordinator alone
+  std::string peers_advertise;  // what others are told instead
   std::string trainer = "synthetic";
   TrainerOptions training;
   bool audit = false;

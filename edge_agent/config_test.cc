@@ -45,5 +45,19 @@ TEST(AgentSettings, APortForPeersIsOneThatTheyCanReach) {
   EXPECT_FALSE(settings_with({"peers.advertise=tcp://192.0.2.7:4650"}).ok());
 }
 
+TEST(AgentSettings, OverMpiItOffersAllCollectivesAndNamesNoPort) {
+  EXPECT_EQ(settings_with({})->peers_transport, PeerTransport::tcp);
+  const auto settings = settings_with({"peers.transport=mpi"});
+  ASSERT_TRUE(settings.ok()) << settings.status().text();
+  EXPECT_EQ(settings->peers_transport, PeerTransport::mpi);
+  EXPECT_EQ(settings->machine.capabilities.collectives.size(), kCollectives.size());
+  for (const std::string other :
+       {"peers.endpoint=tcp://192.0.2.7:0", "peers.advertise=tcp://192.0.2.7:4650"}) {
+    const auto both = settings_with({"peers.transport=mpi", other});
+    EXPECT_EQ(both.status().code(), StatusCode::invalid_argument) << other;
+  }
+  EXPECT_EQ(settings_with({"peers.transport=udp"}).status().code(), StatusCode::invalid_argument);
+}
+
 }  // namespace
 }  // namespace tributary

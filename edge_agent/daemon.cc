@@ -53,7 +53,8 @@ JobEnd end_of(const AgentJobRecord& record) {
 
 class AgentDaemon {
  public:
-  explicit AgentDaemon(const AgentSettings& settings) : settings_(settings) {}
+  AgentDaemon(const AgentSettings& settings, const OpenMpi& open_mpi)
+      : settings_(settings), open_mpi_(open_mpi) {}
   ~AgentDaemon();
   AgentDaemon(const AgentDaemon&) = delete;
   AgentDaemon& operator=(const AgentDaemon&) = delete;
@@ -64,6 +65,7 @@ class AgentDaemon {
  private:
   Status open_link(const std::shared_ptr<const KeyPair>& keys);
   Status open_peers(std::shared_ptr<const KeyPair> keys);
+  Status open_peers_over_mpi(PeerLink::Post post);
   Actions handle(TimeNs now, Event event);
   void carry_out(Action& action);
   void carry_out_among_peers(Action& action);
@@ -81,6 +83,7 @@ class AgentDaemon {
   bool everything_done() const;
 
   const AgentSettings& settings_;
+  const OpenMpi& open_mpi_;
   SystemClock clock_;
   std::unique_ptr<Log> log_;
   std::unique_ptr<Metrics> metrics_;
@@ -192,16 +195,25 @@ Status AgentDaemon::open_link(const std::shared_ptr<const KeyPair>& keys) {
 }
 
 Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
+  const auto post = [this](Event event, std::shared_ptr<const void> owner) {
+    loop_->post(std::move(event), std::move(owner));
+  };
+  if (settings_.peers_transport == PeerTransport::mpi) return open_peers_over_mpi(post);
   if (settings_.peers_endpoint.empty()) return {};
   if (!settings_.encrypted) keys = nullptr;
-  TRIBUTARY_ASSIGN(peers_,
-                   PeerLink::make({.endpoint = settings_.peers_endpoint,
-                                   .advertise = settings_.peers_advertise,
-                                   .keys = std::move(keys)},
-                                  clock_, [this](Event event, std::shared_ptr<const void> owner) {
-                                    loop_->post(std::move(event), std::move(owner));
-                                  }));
+  TRIBUTARY_ASSIGN(peers_, PeerLink::make({.endpoint = settings_.peers_endpoint,
+                                           .advertise = settings_.peers_advertise,
+                                           .keys = std::move(keys)},
+                                          clock_, post));
   log_->info(kComponent, "listens for peers", {{"endpoint", peers_->endpoint()}});
+  return {};
+}
+
+Status AgentDaemon::open_peers_over_mpi(PeerLink::Post post) {
+  TRIBUTARY_ASSIGN(std::unique_ptr<PeerPort> port, open_mpi_(clock_));
+  peers_ = PeerLink::make_over(std::move(port), {.endpoint = {}}, std::move(post));
+  log_->warning(kComponent, "peers are not encrypted: MPI has no encryption",
+                {{"endpoint", peers_->endpoint()}});
   return {};
 }
 
@@ -452,8 +464,17 @@ Status AgentDaemon::run() {
 
 }  // namespace
 
-Status run_agent(const AgentSettings& settings) {
-  AgentDaemon daemon(settings);
+Result<std::unique_ptr<PeerPort>> without_mpi(const Clock&) {
+  return Status(StatusCode::unsupported,
+                {.what = "peers.transport",
+                 .expected = "tcp, as this program has no MPI",
+                 .got = "mpi",
+                 .remedy = "have mpirun start tributary-agent-mpi, which is built where "
+                           "libopenmpi-dev and openmpi-bin are installed"});
+}
+
+Status run_agent(const AgentSettings& settings, const OpenMpi& open_mpi) {
+  AgentDaemon daemon(settings, open_mpi);
   TRIBUTARY_TRY(daemon.open());
   return daemon.run();
 }

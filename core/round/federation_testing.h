@@ -51,6 +51,7 @@ struct Options {
   std::function<std::uint64_t(std::uint32_t agent)> examples_of = {};  // empty: 10
   // The planner, after every round; null: nothing new.
   std::function<std::shared_ptr<const PlanAdvice>(const RoundPlayed&)> advise = {};
+  std::function<std::string(std::uint32_t agent)> endpoint_of = {};    // instead of a peer's
   // For those who look on from outside.
   std::function<void(std::uint32_t agent, const Event&)> before_event = {};
   std::function<void(std::uint32_t agent, const Actions&, const Agent&)> after_event = {};
@@ -119,6 +120,7 @@ class Federation {
     config.hello_timeout_max_ms = 400;
     config.stopwatch = [this] { return stopwatch_ += kNsPerMs; };
     if (options_.peers) config.endpoints = {PeerNetwork::endpoint(i)};
+    if (options_.endpoint_of) config.endpoints = {options_.endpoint_of(i)};
     Result<std::unique_ptr<Agent>> made = Agent::make(config, ride.journal.state);
     ASSERT_TRUE(made.ok()) << made.status().text();
     ride.agent = std::move(*made);

@@ -127,6 +127,7 @@ class JobRun {
   void tell_planner(const AgentSession& session, const wire::Report& report);
   void tell_planner(const RoundRecord& record);
   // by peers
+  std::string apart() const;
   void open_peers();
   wire::Collective collective_for(const Bitmap& participants, std::string& reason) const;
   std::uint32_t exchanges_for(wire::Collective collective, std::string& reason);

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "core/link/mpi_address.h"
 #include "core/round/job_run.h"
 
 namespace tributary {
@@ -16,7 +18,31 @@ namespace {
 constexpr std::size_t kPeersMax = 256;
 constexpr std::uint32_t kPauseRoundsMax = 64;
 
+// What peers have in common who may reach one another, as far as an address tells: a run of MPI,
+// or, for all who are dialled, 0.
+Result<std::uint64_t> network_of(const std::string& endpoint) {
+  if (!is_mpi_address(endpoint)) return std::uint64_t{0};
+  TRIBUTARY_ASSIGN(const MpiAddress address, parse_mpi_address(endpoint));
+  return address.run;
+}
+
 }  // namespace
+
+// Why the members' addresses lead nowhere; empty: it is to be seen whether they do.
+std::string JobRun::apart() const {
+  std::optional<std::uint64_t> network;
+  for (const EpochMember& member : members_) {
+    if (member.endpoint.empty()) return member.agent_id + " names no address for peers";
+    const Result<std::uint64_t> own = network_of(member.endpoint);
+    if (!own.ok()) return member.agent_id + " names an address for peers that is none";
+    if (network && *network != *own) {
+      return fmt::format("{} and {} are not in one run of MPI", members_[0].agent_id,
+                         member.agent_id);
+    }
+    network = *own;
+  }
+  return {};
+}
 
 // When an epoch begins.
 void JobRun::open_peers() {
@@ -24,15 +50,13 @@ void JobRun::open_peers() {
   peers_.broken = peers_.renew = false;
   peers_.why_not.clear();
   if (!wants_peers()) return;
-  const auto hidden = std::ranges::find(members_, std::string(), &EpochMember::endpoint);
   if (members_.size() < 2) {
     peers_.why_not = "there is one agent";
   } else if (members_.size() > kPeersMax) {
     peers_.why_not = fmt::format("there are more than {} agents", kPeersMax);
-  } else if (hidden != members_.end()) {
-    peers_.why_not = fmt::format("{} names no address for peers", hidden->agent_id);
   } else {
-    peers_.session = desk_.draw();
+    peers_.why_not = apart();
+    if (peers_.why_not.empty()) peers_.session = desk_.draw();
   }
 }
 

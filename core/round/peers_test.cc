@@ -172,16 +172,36 @@ TEST(Peers, FramesOfAnotherKindOrRoundAreNotTaken) {
   federation.expect_conserved();
 }
 
+// Every round goes by the star; why the first one did.
+std::string reason_for_the_star(const Options& options) {
+  Federation federation(options);
+  EXPECT_TRUE(federation.run_to_the_end());
+  EXPECT_EQ(collectives_of(federation).count(wire::Collective::star), 5u);
+  EXPECT_EQ(federation.noted("round_aborted"), 0) << "nobody has to try it first";
+  const CommitRecord& commit = federation.journal().commits()[0];
+  const Result<const wire::Frame*> frame = open_frame(*commit.round.plan);
+  return (*frame)->message_as_Plan()->reason()->sentence()->str();
+}
+
 TEST(Peers, WhereOneCannotBeReachedRoundsGoByTheStarAndSayWhy) {
   Options options = options_for(kRing, 3);
   options.peers = false;
-  Federation federation(options);
-  ASSERT_TRUE(federation.run_to_the_end());
-  EXPECT_EQ(collectives_of(federation).count(wire::Collective::star), 5u);
-  const CommitRecord& commit = federation.journal().commits()[0];
-  const Result<const wire::Frame*> frame = open_frame(*commit.round.plan);
-  EXPECT_EQ((*frame)->message_as_Plan()->reason()->sentence()->str(),
-            "by the star: agent-0 names no address for peers");
+  EXPECT_EQ(reason_for_the_star(options), "by the star: agent-0 names no address for peers");
+}
+
+TEST(Peers, WhereNotAllAreInOneRunOfMpiRoundsGoByTheStarAndSayWhy) {
+  constexpr const char* kEndpoints[][3] = {
+      {"mpi://0000000000c0ffee/0", "tcp://192.0.2.7:4650", "mpi://0000000000c0ffee/1"},
+      {"mpi://0000000000c0ffee/0", "mpi://0000000000c0ffef/1", "mpi://0000000000c0ffee/2"},
+      {"mpi://0000000000c0ffee/0", "mpi://c0ffee/1", "mpi://0000000000c0ffee/2"}};
+  constexpr const char* kReasons[] = {"agent-0 and agent-1 are not in one run of MPI",
+                                      "agent-0 and agent-1 are not in one run of MPI",
+                                      "agent-1 names an address for peers that is none"};
+  for (std::size_t i = 0; i < std::size(kEndpoints); ++i) {
+    Options options = options_for(kRing, 3);
+    options.endpoint_of = [&](std::uint32_t agent) { return kEndpoints[i][agent]; };
+    EXPECT_EQ(reason_for_the_star(options), std::string("by the star: ") + kReasons[i]);
+  }
 }
 
 // A connection that breaks in round 1 costs that round its ring, and no other.

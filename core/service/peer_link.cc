@@ -234,7 +234,7 @@ class PeerLink::Epoch {
       if (member.public_key.size() != made.key.bytes.size()) return bad_key(member);
       std::ranges::copy(member.public_key, made.key.bytes.begin());
     }
-    TRIBUTARY_ASSIGN(mesh_, open_mesh(*link_.port_, options, link_.clock_));
+    TRIBUTARY_ASSIGN(mesh_, link_.port_->open(options));
     desk_.attach(mesh_.get());
     return {};
   }
@@ -310,18 +310,21 @@ Status check_peer_addresses(const std::string& endpoint, const std::string& adve
 Result<std::unique_ptr<PeerLink>> PeerLink::make(PeerLinkOptions options, const Clock& clock,
                                                  Post post) {
   TRIBUTARY_TRY(check_peer_addresses(options.endpoint, options.advertise));
-  TRIBUTARY_ASSIGN(std::unique_ptr<MeshPort> port, MeshPort::open(options.endpoint));
-  return std::unique_ptr<PeerLink>(
-      new PeerLink(std::move(options), clock, std::move(post), std::move(port)));
+  TRIBUTARY_ASSIGN(std::unique_ptr<PeerPort> port,
+                   open_tcp_peer_port(options.endpoint, options.advertise, clock));
+  return make_over(std::move(port), std::move(options), std::move(post));
 }
 
-PeerLink::PeerLink(PeerLinkOptions options, const Clock& clock, Post post,
-                   std::unique_ptr<MeshPort> port)
+std::unique_ptr<PeerLink> PeerLink::make_over(std::unique_ptr<PeerPort> port,
+                                              PeerLinkOptions options, Post post) {
+  return std::unique_ptr<PeerLink>(
+      new PeerLink(std::move(port), std::move(options), std::move(post)));
+}
+
+PeerLink::PeerLink(std::unique_ptr<PeerPort> port, PeerLinkOptions options, Post post)
     : options_(std::move(options)),
-      clock_(clock),
       post_(std::move(post)),
       port_(std::move(port)),
-      endpoint_(options_.advertise.empty() ? port_->endpoint() : options_.advertise),
       desk_(std::make_shared<Desk>(options_.unsent_bytes_max)),
       thread_([this] { run(); }) {}
 

@@ -3,7 +3,8 @@
 // peers send and how they are lost goes out as events.
 //
 // Threads: open(), close() and send() belong to the machine's; counters() and take_refused() are
-// any thread's. `post` is called on a thread of this class, and must not wait.
+// any thread's. `post` is called on a thread of this class, and must not wait. The port's calls are
+// all made on that thread, until this is destroyed.
 #pragma once
 
 #include <chrono>
@@ -18,13 +19,14 @@
 #include "core/base/clock.h"
 #include "core/base/status.h"
 #include "core/link/mesh.h"
+#include "core/link/peer_port.h"
 #include "core/round/actions.h"
 #include "core/round/events.h"
 
 namespace tributary {
 
 struct PeerLinkOptions {
-  // To listen at: "tcp://192.0.2.7:4650"; port 0 picks one.
+  // Over TCP, to listen at: "tcp://192.0.2.7:4650"; port 0 picks one.
   std::string endpoint;
   // What others are told to connect to, where that is another: behind a gateway or in a container.
   std::string advertise = {};
@@ -56,16 +58,19 @@ class PeerLink {
   // unread for as long.
   using Post = std::function<void(Event event, std::shared_ptr<const void> owner)>;
 
-  // `clock` outlives it.
+  // By a port of its own, over TCP. `clock` outlives it.
   static Result<std::unique_ptr<PeerLink>> make(PeerLinkOptions options, const Clock& clock,
                                                 Post post);
+  // By this port, whatever it goes by: the addresses in `options` say nothing then.
+  static std::unique_ptr<PeerLink> make_over(std::unique_ptr<PeerPort> port,
+                                             PeerLinkOptions options, Post post);
   // Waits for nobody: what is not sent by now is not sent.
   ~PeerLink();
   PeerLink(const PeerLink&) = delete;
   PeerLink& operator=(const PeerLink&) = delete;
 
   // What others are told to connect to.
-  const std::string& endpoint() const { return endpoint_; }
+  const std::string& endpoint() const { return port_->endpoint(); }
 
   void open(OpenPeers epoch);
   void close();
@@ -81,14 +86,12 @@ class PeerLink {
   class Unread;
   class Epoch;
 
-  PeerLink(PeerLinkOptions options, const Clock& clock, Post post, std::unique_ptr<MeshPort> port);
+  PeerLink(std::unique_ptr<PeerPort> port, PeerLinkOptions options, Post post);
   void run();
 
   const PeerLinkOptions options_;
-  const Clock& clock_;
   const Post post_;
-  const std::unique_ptr<MeshPort> port_;
-  const std::string endpoint_;
+  const std::unique_ptr<PeerPort> port_;
   const std::shared_ptr<Desk> desk_;
   std::thread thread_;
 };

@@ -84,7 +84,7 @@ struct Peer {
   bool broken = false;  // has sent what breaks the rules: payloads are not received any more
 };
 
-class MpiMesh final : public Mesh {
+class MpiMesh final : public LastingMesh {
  public:
   MpiMesh(MpiSession& session, const MpiMeshOptions& options, const Clock& clock, MPI_Comm comm,
           Waker waker)
@@ -105,6 +105,10 @@ class MpiMesh final : public Mesh {
     waker_.signal();
   }
   std::size_t waiting_bytes() const override;
+  std::size_t waiting_bytes_for(std::uint32_t member) const override {
+    return peers_[member].queued_bytes;
+  }
+  std::size_t forget(std::uint32_t member) override;
   MeshCounters counters() const override { return counters_; }
 
  private:
@@ -416,6 +420,15 @@ std::size_t MpiMesh::waiting_bytes() const {
   return bytes;
 }
 
+std::size_t MpiMesh::forget(std::uint32_t member) {
+  Peer& peer = peers_[member];
+  std::size_t bytes = 0;
+  for (const Outgoing& message : peer.waiting) bytes += message.bytes;
+  peer.waiting.clear();
+  peer.queued_bytes -= bytes;
+  return bytes;
+}
+
 bool MpiMesh::all_left() const {
   for (std::uint32_t member = 0; member < peers_.size(); ++member) {
     const Peer& peer = peers_[member];
@@ -474,8 +487,9 @@ Result<MPI_Comm> own_communicator(MpiSession& session, const MpiMeshOptions& opt
 
 }  // namespace
 
-Result<std::unique_ptr<Mesh>> open_mpi_mesh(MpiSession& session, const MpiMeshOptions& options,
-                                            const Clock& clock) {
+Result<std::unique_ptr<LastingMesh>> open_mpi_mesh(MpiSession& session,
+                                                   const MpiMeshOptions& options,
+                                                   const Clock& clock) {
   constexpr std::size_t kBytesMax = std::numeric_limits<int>::max() - kTrailerBytes;
   if (options.frame_bytes_max > kBytesMax || options.payload_bytes_max > kBytesMax ||
       options.receive_bytes_max == 0) {
@@ -489,7 +503,7 @@ Result<std::unique_ptr<Mesh>> open_mpi_mesh(MpiSession& session, const MpiMeshOp
   }
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
   TRIBUTARY_ASSIGN(const MPI_Comm comm, own_communicator(session, options, clock, waker));
-  return std::unique_ptr<Mesh>(
+  return std::unique_ptr<LastingMesh>(
       std::make_unique<MpiMesh>(session, options, clock, comm, std::move(waker)));
 }
 

@@ -27,7 +27,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/link/mesh.h"
+#include "core/link/lasting_mesh.h"
 #include "core/link/mpi/mpi_session.h"
 #include "schemas/limits.h"
 
@@ -48,7 +48,8 @@ struct MpiMeshOptions {
 // Every rank calls it as often as the others do and in the same order. The mesh tells the others
 // when it goes, receives what they still send until they go too, and gives up after leave_max:
 // what is then under way is abandoned to the session. `session` and `clock` outlive it.
-Result<std::unique_ptr<Mesh>> open_mpi_mesh(MpiSession& session, const MpiMeshOptions& options,
-                                            const Clock& clock);
+Result<std::unique_ptr<LastingMesh>> open_mpi_mesh(MpiSession& session,
+                                                   const MpiMeshOptions& options,
+                                                   const Clock& clock);
 
 }  // namespace tributary

@@ -1,15 +1,16 @@
-// MPI, for as long as a program uses it: at the rim, made once, on the thread that meshes over MPI
-// are driven by, and outliving all of them.
+// MPI, for as long as a program uses it: at the rim, made once, and outliving all meshes over MPI.
+// One thread at a time may be in it or in them; which one may change.
 //
 // MPI can be left only together. A program that has given up while messages of its own are still
 // under way cannot do that: then the session's end leaves MPI as it is, and mpirun ends the other
 // ranks when it sees this one go.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
+#include "core/base/clock.h"
 #include "core/base/status.h"
 
 namespace tributary {
@@ -23,6 +24,11 @@ class MpiSession {
 
   std::uint32_t rank() const { return rank_; }
   std::uint32_t size() const { return size_; }  // 1 without mpirun
+
+  // The number that rank 0 says, at every rank. All call it together, and wait for one another for
+  // so long.
+  Result<std::uint64_t> agree(std::uint64_t number, const Clock& clock,
+                              std::chrono::milliseconds patience);
 
   // Keeps what MPI may still read or write until the process ends, because MPI has no way to take
   // it back.

@@ -23,7 +23,7 @@ class Ranks : public testing::Test {
   static constexpr std::chrono::seconds kLate{60};
 
   void open(const MpiMeshOptions& options = {}) {
-    Result<std::unique_ptr<Mesh>> opened = open_mpi_mesh(*session, options, clock_);
+    Result<std::unique_ptr<LastingMesh>> opened = open_mpi_mesh(*session, options, clock_);
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     mesh_ = *std::move(opened);
   }
@@ -83,7 +83,7 @@ class Ranks : public testing::Test {
   }
 
   const SystemClock clock_{};
-  std::unique_ptr<Mesh> mesh_;
+  std::unique_ptr<LastingMesh> mesh_;
   std::deque<MeshEvent> held_;
 };
 

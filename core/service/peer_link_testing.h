@@ -1,0 +1,98 @@
+// What an agent's machine would get from a peer link, for tests to look at.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/round/events.h"
+
+namespace tributary::service_testing {
+
+inline constexpr std::chrono::seconds kLong{60};  // sanitizers are slow
+
+inline std::string text_of(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
+
+// Bytes that begin with one that is given.
+inline Bytes filled(std::size_t bytes, std::uint8_t with) {
+  Bytes out(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(with + i % 251);
+  return out;
+}
+
+struct Heard {
+  std::uint64_t session = 0;
+  std::uint32_t from = 0;
+  std::string frame;
+  SharedSlice payload;
+  Status lost;  // an error: it is a loss
+};
+
+// What a machine's loop would get.
+class Inbox {
+ public:
+  void post(Event event, std::shared_ptr<const void> owner) {
+    const std::lock_guard lock(mutex_);
+    if (auto* const received = std::get_if<PeerFrameReceived>(&event)) {
+      heard_.push_back({.session = received->session,
+                        .from = received->from,
+                        .frame = text_of(received->frame),
+                        .payload = std::move(received->payload),
+                        .lost = {}});
+    } else {
+      auto& lost = std::get<PeerLost>(event);
+      EXPECT_FALSE(lost.why.ok());
+      heard_.push_back({.session = lost.session,
+                        .from = lost.member,
+                        .frame = {},
+                        .payload = {},
+                        .lost = std::move(lost.why)});
+    }
+    if (keep_) kept_.push_back(std::move(owner));
+    changed_.notify_all();
+  }
+  // The next one; nothing within a long time is a failure.
+  Heard next() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kLong, [&] { return !heard_.empty(); })) {
+      ADD_FAILURE() << "nothing comes";
+      return {};
+    }
+    Heard first = std::move(heard_.front());
+    heard_.pop_front();
+    return first;
+  }
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return heard_.size();
+  }
+  void keep_owners() {
+    const std::lock_guard lock(mutex_);
+    keep_ = true;
+  }
+  std::size_t let_go() {
+    std::vector<std::shared_ptr<const void>> done;
+    const std::lock_guard lock(mutex_);
+    done.swap(kept_);
+    return done.size();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Heard> heard_;
+  bool keep_ = false;
+  std::vector<std::shared_ptr<const void>> kept_;
+};
+
+}  // namespace tributary::service_testing

@@ -1,0 +1,39 @@
+#include "edge_agent/rank_words.h"
+
+#include <charconv>
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kPlace = "%r";
+constexpr const char* kVariable = "OMPI_COMM_WORLD_RANK";
+
+}  // namespace
+
+std::vector<std::string> with_rank(const std::vector<std::string>& words, std::uint32_t rank) {
+  const std::string number = std::to_string(rank);
+  std::vector<std::string> out = words;
+  for (std::string& word : out) {
+    for (std::size_t at = word.find(kPlace); at != std::string::npos;
+         at = word.find(kPlace, at + number.size())) {
+      word.replace(at, kPlace.size(), number);
+    }
+  }
+  return out;
+}
+
+Result<std::uint32_t> rank_from_mpirun(const std::function<const char*(const char*)>& variable) {
+  const char* const said = variable(kVariable);
+  const std::string_view text = said == nullptr ? "" : said;
+  std::uint32_t rank = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  if (!text.empty() && error == std::errc() && end == text.data() + text.size()) return rank;
+  return Status(
+      StatusCode::invalid_argument,
+      {.what = std::string("the rank of this process, ") + kVariable,
+       .expected = "a number, from Open MPI's mpirun",
+       .got = text.empty() ? "nothing" : std::string(text.substr(0, 64)),
+       .remedy = "start it as in: mpirun -n 4 tributary-agent-mpi --config agent-%r.toml"});
+}
+
+}  // namespace tributary
