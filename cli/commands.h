@@ -36,6 +36,7 @@ Command lab_list_command();
 Command lab_up_command();
 Command load_command();
 Command plan_collective_command();
+Command plan_fusion_command();
 Command plan_table_command();
 Command report_command();
 Command sim_run_command();
