@@ -48,7 +48,7 @@ std::string groups_text(const std::vector<std::uint32_t>& groups) {
     const std::string word = fmt::format(" {}", count);
     if (line.size() + word.size() > kWidth) {
       text += line + "\n";
-      line = " ";
+      line.clear();
     }
     line += word;
   }
@@ -56,13 +56,13 @@ std::string groups_text(const std::vector<std::uint32_t>& groups) {
 }
 
 std::string plan_text(const Outcome& outcome) {
-  Table table({"groups", "number", "iteration", "against the plan"});
+  Table table({"groups by", "number", "iteration", "against the plan"});
   const auto add = [&](std::string_view name, std::size_t groups, double seconds) {
     const double planned_s = outcome.plan.iteration_s;
     table.add({std::string(name), count_text(groups), seconds_text(seconds),
                planned_s > 0 ? fmt::format("{:.3f} x", seconds / planned_s) : "-"});
   };
-  add("planned", outcome.plan.groups.size(), outcome.plan.iteration_s);
+  add("the plan", outcome.plan.groups.size(), outcome.plan.iteration_s);
   for (const FusionBaseline& rule : outcome.rules) {
     add(rule.name, rule.groups.size(), rule.iteration_s);
   }

@@ -36,6 +36,13 @@ std::string shown(const Json& json) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, kShownMax);
 }
 
+// Without the library's number of the error, which stands in brackets before it.
+std::string said(const Json::exception& error) {
+  const std::string_view text = error.what();
+  const std::size_t number_end = text.find("] ");
+  return std::string(text.substr(number_end == text.npos ? 0 : number_end + 2, kShownMax));
+}
+
 // Notices what is lost or never ends up in the parsed document.
 class Reader {
  public:
@@ -55,11 +62,10 @@ class Reader {
     try {
       json = Json::parse(text.begin(), text.end(), std::ref(*this));
     } catch (const Json::exception& error) {
-      return Status(StatusCode::corrupt_data,
-                    {.what = "profile",
-                     .expected = "JSON",
-                     .got = std::string(error.what()).substr(0, kShownMax),
-                     .remedy = "see docs/fusion.md"});
+      return Status(StatusCode::corrupt_data, {.what = "profile",
+                                               .expected = "JSON",
+                                               .got = said(error),
+                                               .remedy = "see docs/fusion.md"});
     }
     if (!json.is_object() || too_deep_) {
       return refuse("profile", "an object of lists and costs",

@@ -2,6 +2,7 @@
 // peers are slow, and so have fewer tensors where they have to.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 
 #include "bench/harness.h"
@@ -16,6 +17,7 @@ namespace {
 using bench::Case;
 using fusion_testing::like_a_gather;
 using fusion_testing::like_a_model;
+using fusion_testing::ProfileDraws;
 
 constexpr bench::Unit kPlans = {.name = "plans/s", .size = 1};
 
@@ -98,6 +100,9 @@ std::vector<Case> build(const bench::Settings&) {
   cases.push_back(plan_case("60 tensors, decoded", like_a_gather(60), "Pareto sets, 60 tensors"));
   cases.push_back(plan_case("314 tensors, decoded", like_a_gather(314)));
   cases.push_back(plan_case("2000 tensors, decoded", like_a_gather(2000)));
+  // All three stages have about as much to do, which is what the search takes longest for.
+  cases.push_back(plan_case("2000 drawn tensors, decoded",
+                            ProfileDraws(41).rounded(2000, fusion_testing::Decode::some)));
   return cases;
 }
 

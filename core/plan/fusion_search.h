@@ -32,6 +32,8 @@ class FusionSearch {
   // `start` is any valid plan. `times` must outlive this.
   FusionSearch(const FusionTimes& times, const FusionLimits& limits,
                std::vector<std::uint32_t> start);
+  FusionSearch(const FusionSearch&) = delete;
+  FusionSearch& operator=(const FusionSearch&) = delete;
 
   // Takes the plan for the best if it is shorter, or as short with fewer groups; says whether.
   bool consider(const std::vector<std::uint32_t>& groups);

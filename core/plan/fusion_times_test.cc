@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "core/plan/fusion_profiles_testing.h"
+
 namespace tributary {
 namespace {
 
@@ -61,6 +65,21 @@ TEST(FusionTimes, NothingIsDecodedWhereItCostsNothing) {
   profile.decode.beta_s_per_byte = 0.5;
   profile.bytes = {0, 0, 0};
   EXPECT_FALSE(FusionTimes(profile).decodes());
+}
+
+TEST(FusionTimes, FromBehindTheSame) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    fusion_testing::ProfileDraws draws(seed);
+    const FusionProfile profile = draws.exact(1 + draws.below(20), fusion_testing::Decode::some);
+    const FusionTimes times(profile);
+    std::vector<std::uint32_t> groups;
+    for (std::uint32_t left = times.tensors(); left > 0; left -= groups.back()) {
+      groups.push_back(1 + static_cast<std::uint32_t>(draws.below(left)));
+    }
+    const double iteration_s = fused_iteration_s(times, groups);
+    std::ranges::reverse(groups);
+    ASSERT_EQ(fused_iteration_s(times.mirrored(), groups), iteration_s) << seed;
+  }
 }
 
 }  // namespace
