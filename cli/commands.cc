@@ -46,6 +46,7 @@ std::vector<Command> all_commands() {
   commands.push_back(lab_down_command());
   commands.push_back(plan_table_command());
   commands.push_back(plan_collective_command());
+  commands.push_back(plan_fusion_command());
   commands.push_back(plan_pareto_command());
   commands.push_back(plan_replay_command());
   commands.push_back(sim_run_command());

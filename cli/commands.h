@@ -36,6 +36,7 @@ Command lab_list_command();
 Command lab_up_command();
 Command load_command();
 Command plan_collective_command();
+Command plan_fusion_command();
 Command plan_pareto_command();
 Command plan_replay_command();
 Command plan_table_command();

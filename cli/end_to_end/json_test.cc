@@ -267,5 +267,46 @@ TEST_F(JsonTest, PlanCollectiveMeasuresCodecs) {
   EXPECT_LT(int8["predicted_s"]["ring"], int8["dense_s"]["ring"]);
 }
 
+TEST_F(JsonTest, PlanFusionGroupsTensors) {
+  const std::string costs = R"("compress":{"alpha_s":0.001,"beta_s_per_byte":0},)"
+                            R"("network":{"alpha_s":0.001,"beta_s_per_byte":1e-6})";
+  const std::string lists = R"("backward_s":[0.01,0.01,0.01],"bytes":[8000,1000,1000])";
+  const auto plan = [&](const std::string& more) {
+    return this->data(
+        {"plan", "fusion", "--in",
+         this->write("profile.json", bytes_of("{" + lists + "," + costs + more + "}"))});
+  };
+  const Json data = plan("");
+  EXPECT_THAT(keys(data), UnorderedElementsAreArray({"tensors", "bytes", "backward_s", "groups",
+                                                     "iteration_s", "optimal", "baselines"}));
+  EXPECT_EQ(data["tensors"], 3);
+  EXPECT_EQ(data["optimal"], true);
+  // Two are sent while the last is computed and compressed.
+  EXPECT_EQ(data["groups"], Json({2, 1}));
+  EXPECT_NEAR(data["iteration_s"].get<double>(), 0.03 + 0.002 + 0.002, 1e-12);
+  EXPECT_THAT(keys(data["baselines"]), UnorderedElementsAreArray({"layer_wise", "one_bucket",
+                                                                  "even_split", "size_threshold"}));
+  EXPECT_NEAR(data["baselines"]["one_bucket"].get<double>(), 0.03 + 0.001 + 0.011, 1e-12);
+  for (const auto& [rule, seconds] : data["baselines"].items()) {
+    EXPECT_GE(seconds, data["iteration_s"]) << rule;
+  }
+
+  const Json decoded = plan(R"(,"decode":{"alpha_s":0.02,"beta_s_per_byte":0,"agents":4})");
+  EXPECT_EQ(decoded["groups"], Json({3}));
+  EXPECT_NEAR(decoded["iteration_s"].get<double>(), 0.03 + 0.001 + 0.011 + 0.08, 1e-12);
+}
+
+TEST_F(JsonTest, PlanFusionRefusesWhatIsNoProfile) {
+  const auto refused = [&](const std::string& text) {
+    const std::string file = this->write("profile.json", bytes_of(text));
+    const Outcome outcome = run({"plan", "fusion", "--in", file, "--json"});
+    EXPECT_EQ(outcome.code, 10 + (text == "{" ? 1 : 0)) << outcome.err;
+    return Json::parse(outcome.out)["error"];
+  };
+  EXPECT_EQ(refused("{")["code"], "corrupt_data");
+  EXPECT_EQ(refused(R"({"byte":[1]})")["code"], "invalid_argument");
+  EXPECT_EQ(run({"plan", "fusion", "--in", path("none"), "--json"}).code, 21);
+}
+
 }  // namespace
 }  // namespace tributary

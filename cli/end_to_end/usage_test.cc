@@ -63,6 +63,7 @@ TEST(Usage, HelpsEverywhereWithExamples) {
                                              {"keys", "revoke"},
                                              {"plan", "table"},
                                              {"plan", "collective"},
+                                             {"plan", "fusion"},
                                              {"codec", "compare"}}) {
     std::vector<std::string> args = words;
     args.emplace_back("--help");

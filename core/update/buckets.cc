@@ -48,24 +48,17 @@ class Planner {
   std::uint64_t open_ = 0;  // values of the bucket that is being filled
 };
 
-}  // namespace
-
-Result<std::vector<Bucket>> plan_buckets(const LayerMap& map, const BucketOptions& options) {
+Status check_options(const BucketOptions& options) {
   constexpr std::uint64_t kValuesMaxMax = std::uint64_t{1} << 32;
-  if (options.values_max < kBucketStep || options.values_max > kValuesMaxMax) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = "largest bucket",
-                   .expected = fmt::format("{} to {} values", kBucketStep, kValuesMaxMax),
-                   .got = fmt::format("{}", options.values_max)});
-  }
-  Planner planner(options.values_max);
-  for (const Layer& layer : map.layers()) {
-    if (layer.count <= options.values_max) {
-      planner.add_whole(layer.count);
-    } else {
-      planner.add_split(layer.count);
-    }
-  }
+  if (options.values_max >= kBucketStep && options.values_max <= kValuesMaxMax) return {};
+  return Status(StatusCode::invalid_argument,
+                {.what = "largest bucket",
+                 .expected = fmt::format("{} to {} values", kBucketStep, kValuesMaxMax),
+                 .got = fmt::format("{}", options.values_max)});
+}
+
+// What is planned, if it is not too much.
+Result<std::vector<Bucket>> closed(Planner& planner, const BucketOptions& options) {
   planner.close();
   if (planner.buckets().size() > kBucketsMax) {
     return Status(StatusCode::resource_exhausted,
@@ -75,6 +68,36 @@ Result<std::vector<Bucket>> plan_buckets(const LayerMap& map, const BucketOption
                    .remedy = "allow larger buckets"});
   }
   return std::move(planner.buckets());
+}
+
+}  // namespace
+
+Result<std::vector<Bucket>> plan_buckets(const LayerMap& map, const BucketOptions& options) {
+  TRIBUTARY_TRY(check_options(options));
+  Planner planner(options.values_max);
+  for (const Layer& layer : map.layers()) {
+    if (layer.count <= options.values_max) {
+      planner.add_whole(layer.count);
+    } else {
+      planner.add_split(layer.count);
+    }
+  }
+  return closed(planner, options);
+}
+
+Result<std::vector<Bucket>> bucket_runs(std::span<const std::uint64_t> counts,
+                                        const BucketOptions& options) {
+  TRIBUTARY_TRY(check_options(options));
+  Planner planner(options.values_max);
+  for (const std::uint64_t count : counts) {
+    planner.close();
+    if (count <= options.values_max) {
+      planner.add_whole(count);
+    } else {
+      planner.add_split(count);
+    }
+  }
+  return closed(planner, options);
 }
 
 }  // namespace tributary
