@@ -22,7 +22,7 @@ using Names = std::span<const std::string_view>;
 
 constexpr int kDepthMax = 2;  // of a number in a list or a cost
 constexpr double kRatioMax = 64;
-constexpr std::size_t kShownMax = 100;  // of what somebody else wrote
+constexpr std::size_t kShownMax = 160;  // of what somebody else wrote
 
 Status refuse(std::string what, std::string expected, std::string got, std::string remedy = {}) {
   return Status(StatusCode::invalid_argument, {.what = std::move(what),

@@ -90,8 +90,8 @@ double by_pareto_sets(const FusionProfile& profile) {
 std::vector<Case> build(const bench::Settings&) {
   std::vector<Case> cases;
   cases.push_back(peer_case("brute force, 14 tensors", like_a_gather(14), by_brute_force));
-  cases.push_back(peer_case("paper's search, 30 tensors", like_a_model(30), by_papers_search));
-  cases.push_back(plan_case("30 tensors", like_a_model(30), "paper's search, 30 tensors"));
+  cases.push_back(peer_case("paper's search, 100 tensors", like_a_model(100), by_papers_search));
+  cases.push_back(plan_case("100 tensors", like_a_model(100), "paper's search, 100 tensors"));
   cases.push_back(peer_case("recurrence as written, 314", like_a_model(314),
                             fusion_testing::plain_recurrence_s));
   cases.push_back(plan_case("314 tensors", like_a_model(314), "recurrence as written, 314"));
