@@ -11,6 +11,8 @@ namespace tributary {
 namespace {
 
 constexpr std::string_view kComponent = "planner";
+// Of what an agent's own places hold, one agent's places hold so much of another's; not measured.
+constexpr double kAgreementAssumed = 0.5;
 constexpr std::int64_t kDay_s = 86'400;
 
 struct Today {
@@ -64,8 +66,7 @@ wire::AlternativeT alternative_of(const PlanOption& option, bool pareto, bool ch
   return one;
 }
 
-std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned,
-                                            const std::vector<RoundFacts::Agent>& agents) {
+std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
   const PlanDecision& decision = planned.decision;
   auto advice = std::make_shared<PlanAdvice>();
   const PlanChoice& choice = decision.chosen.choice;
@@ -83,11 +84,6 @@ std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned,
   const std::string inputs = text_of(planned.inputs);
   const ByteSpan bytes = bytes_of(std::string_view(inputs));
   advice->inputs.assign(bytes.begin(), bytes.end());
-  for (std::size_t i = 0; i < decision.ratios.size() && i < agents.size(); ++i) {
-    if (decision.ratios[i] < choice.ratio) {
-      advice->own_ratios[agents[i].id] = decision.ratios[i];
-    }
-  }
   return advice;
 }
 
@@ -190,7 +186,10 @@ Result<Planner*> PlanDesk::planner_of(const Thought& thought) {
     TRIBUTARY_ASSIGN(codecs_, parts_.codecs(agents));
   }
   if (planners_.size() >= kJobsMax) planners_.clear();
-  PlannerConfig config = {.values = thought.values, .codecs = codecs_};
+  PlannerConfig config = {.values = thought.values,
+                          .codecs = codecs_,
+                          .agreement = kAgreementAssumed,
+                          .own_ratios = false};
   return &planners_.emplace(thought.job, Planner(std::move(config))).first->second;
 }
 
@@ -208,7 +207,7 @@ void PlanDesk::think(const Thought& thought) {
   }
   if (!planned->has_value()) return;
   parts_.log.info(kComponent, (*planned)->decision.reason, {{"job", thought.job}});
-  parts_.advise({.job = thought.job, .advice = advice_of(**planned, thought.facts.agents)});
+  parts_.advise({.job = thought.job, .advice = advice_of(**planned)});
 }
 
 }  // namespace tributary

@@ -111,6 +111,7 @@ struct PlanInputs {
   // How much more of the update's energy is lost where all agents use one agent's places: the share
   // of what those places hold of another agent's energy that its own would.
   double agreement = 1;
+  bool own_ratios = true;  // agents may keep different shares (agent_ratios.h)
   // Measured over predicted time, by collective and by codec's spec. None: 1.
   std::map<std::string, double> corrections = {};
   PlanPolicy policy = {};

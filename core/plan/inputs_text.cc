@@ -113,6 +113,7 @@ void fields(Fields& f, PlanInputs& inputs) {
   f.number("cores", inputs.cores);
   f.list("codecs", inputs.codecs);
   f.number("agreement", inputs.agreement);
+  f.flag("own_ratios", inputs.own_ratios);
   f.map("corrections", inputs.corrections);
   f.one("policy", inputs.policy);
   f.perhaps("before", inputs.before);

@@ -50,6 +50,7 @@ PlanInputs Planner::inputs(const PlanLines& lines, const PlanPolicy& policy) con
                        .cores = config_.cores,
                        .codecs = config_.codecs,
                        .agreement = config_.agreement,
+                       .own_ratios = config_.own_ratios,
                        .corrections = corrections_,
                        .policy = policy,
                        .before = in_force_};

@@ -23,7 +23,7 @@ struct RoundFacts {
   std::vector<Agent> agents;  // the participants
   std::string codec;          // that it was carried out by, as it was chosen
   ExchangeKind collective = ExchangeKind::star;
-  double exchange_s = 0;      // that took; 0: not known
+  double exchange_s = 0;  // that took; 0: not known
 };
 
 // What is known of links at a moment. NaN: not measured.
@@ -44,6 +44,7 @@ struct PlannerConfig {
   std::uint64_t values = 0;
   std::vector<PlanCodec> codecs;
   double agreement = 1;
+  bool own_ratios = true;
   double message_s = 0;
   double cores = 1;
 };

@@ -94,7 +94,7 @@ RatioBytes PlanPredictor::bytes_of(const Buckets& buckets, double ratio) const {
 
 std::vector<double> PlanPredictor::ratios_of(const PlanCodec& codec,
                                              const RatioBytes& bytes) const {
-  if (codec.family != PlanFamily::top_k || !lines_differ_) return {};
+  if (codec.family != PlanFamily::top_k || !lines_differ_ || !inputs_.own_ratios) return {};
   return agent_ratios(inputs_, bytes);
 }
 

@@ -51,7 +51,7 @@ struct Options {
   std::function<std::uint64_t(std::uint32_t agent)> examples_of = {};  // empty: 10
   // The planner, after every round; null: nothing new.
   std::function<std::shared_ptr<const PlanAdvice>(const RoundPlayed&)> advise = {};
-  std::function<std::string(std::uint32_t agent)> endpoint_of = {};    // instead of a peer's
+  std::function<std::string(std::uint32_t agent)> endpoint_of = {};  // instead of a peer's
   // For those who look on from outside.
   std::function<void(std::uint32_t agent, const Event&)> before_event = {};
   std::function<void(std::uint32_t agent, const Actions&, const Agent&)> after_event = {};

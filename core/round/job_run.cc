@@ -219,7 +219,12 @@ void JobRun::begin_attempt() {
   const Bitmap participants = choose_participants();
   excluded_ = Bitmap();
   if (participants.count() < record_.policy.agents_min) return;
-  if (Status status = start_round(participants); !status.ok()) {
+  Status status = start_round(participants);
+  if (!status.ok() && advice_) {
+    refuse_advice(status);
+    status = start_round(participants);
+  }
+  if (!status.ok()) {
     desk_.note(LogLevel::error, "plan_failed", name(status.code()), {}, status.text(),
                {.job = record_.job, .round = version_ + 1});
     round_.reset();
@@ -286,22 +291,13 @@ Status JobRun::start_round(const Bitmap& participants) {
 void JobRun::send_plan(AgentSession& session, const std::shared_ptr<const RoundPlan>& plan,
                        double weight) {
   session.plan_sent = plan->key();
-  const std::string& spec = plan->wire().exchanges[0]->codec;
-  double ratio = 1;
-  if (advice_ && !plan->by_peers()) {
-    const auto own = advice_->own_ratios.find(session.agent_id);
-    if (own != advice_->own_ratios.end()) ratio = own->second;
-  }
   session.conversation.ask(
       desk_.now,
-      [plan, weight, ratio, spec] {
+      [plan, weight] {
         wire::PlanT wire = plan->wire();
         wire.weight = weight;
         wire.reason->inputs.clear();
         wire.reason->alternatives.clear();
-        for (auto& exchange : wire.exchanges) {
-          if (exchange->codec == spec) exchange->ratio = ratio;
-        }
         return frame_with(std::move(wire));
       },
       desk_.out, plan->key().round);

@@ -124,6 +124,7 @@ class JobRun {
   const RoundPolicy& policy() const { return planned_ ? *planned_ : record_.policy; }
   bool wants_peers() const;
   void plan_reason(PlanRequest& request);
+  void refuse_advice(const Status& why);
   void tell_planner(const AgentSession& session, const wire::Report& report);
   void tell_planner(const RoundRecord& record);
   // by peers

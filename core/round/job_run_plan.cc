@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/round/job_run.h"
+#include "core/update/buckets.h"
 
 namespace tributary {
 namespace {
@@ -34,20 +35,22 @@ void JobRun::advise(std::shared_ptr<const PlanAdvice> advice) {
   planned->codec = choice.codec;
   planned->codecs.clear();
   planned->collective = choice.collective;
-  planned->bucket_values_max = std::min(choice.bucket_values_max, job.bucket_values_max);
+  planned->bucket_values_max = std::clamp(choice.bucket_values_max, kBucketStep,
+                                          std::max(job.bucket_values_max, kBucketStep));
   Status status = check(*planned);
   if (status.ok()) status = desk_.shelf.get(choice.codec).status();
-  if (status.ok() && planned->bucket_values_max == 0) {
-    status = Status(StatusCode::invalid_argument,
-                    {.what = "values of a bucket", .expected = "one at least", .got = "0"});
-  }
-  if (!status.ok()) {
-    return desk_.note(LogLevel::warning, "advice_refused", name(status.code()), {}, status.text(),
-                      {.job = record_.job, .round = version_ + 1});
-  }
+  if (!status.ok()) return refuse_advice(status);
   planned_ = std::move(planned);
   advice_ = std::move(advice);
   advice_round_ = 0;
+}
+
+// Rounds go on as the job has them.
+void JobRun::refuse_advice(const Status& why) {
+  advice_.reset();
+  planned_.reset();
+  desk_.note(LogLevel::warning, "advice_refused", name(why.code()), {}, why.text(),
+             {.job = record_.job, .round = version_ + 1});
 }
 
 // Whether members are told of one another when an epoch begins: a planner may want it later.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -29,8 +28,6 @@ struct PlanAdvice {
   std::vector<wire::AlternativeT> alternatives;
   Bytes inputs;        // everything it was made from, for the journal
   double pause_s = 0;  // after every round
-  // Of agents that keep a smaller share than the codec says, by id.
-  std::map<std::string, double> own_ratios;
 };
 
 }  // namespace tributary

@@ -7,7 +7,6 @@
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
 #include "core/codec/registry.h"
-#include "core/codec/spec.h"
 #include "core/collective/side_by_side.h"
 #include "core/update/update_vector.h"
 
@@ -69,20 +68,6 @@ bool stays_side_by_side(wire::Collective collective, const Codec& codec) {
   return collective == wire::Collective::all_gather || codec.aggregation() == Aggregation::gather;
 }
 
-// Where the receiver of a plan is to keep a smaller share than the others.
-Result<std::shared_ptr<const Codec>> own_codec_of(const wire::ExchangeT& exchange,
-                                                  const std::shared_ptr<const Codec>& codec,
-                                                  CodecShelf& shelf) {
-  const bool own = exchange.ratio > 0 && exchange.ratio < 1;
-  if (!own || exchange.collective != wire::Collective::star) return codec;
-  TRIBUTARY_ASSIGN(const SpecText text, split_spec(exchange.codec));
-  std::string spec = fmt::format("{}:cr={}", text.name, exchange.ratio);
-  for (const SpecText::Pair& pair : text.pairs) {
-    if (pair.key != "cr") spec += fmt::format(",{}={}", pair.key, pair.value);
-  }
-  return shelf.get(spec);
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const Codec>> CodecShelf::get(const std::string& spec) {
@@ -133,7 +118,6 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
       return disagree("collectives of a plan", wire::EnumNameCollective(made->collective_),
                       wire::EnumNameCollective(exchange.collective));
     }
-    TRIBUTARY_ASSIGN(std::shared_ptr<const Codec> own_codec, own_codec_of(exchange, codec, shelf));
     const bool side_by_side = stays_side_by_side(exchange.collective, *codec);
     made->buckets_.push_back({.index = i,
                               .exchange = i / each,
@@ -141,7 +125,6 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
                               .first_value = bucket.first_value,
                               .values = bucket.values,
                               .codec = std::move(codec),
-                              .own_codec = std::move(own_codec),
                               .part_bytes = exchange.payload_bytes,
                               .layers = layers_in(job.layers(), bucket.first_value, bucket.values),
                               .side_by_side = side_by_side});

@@ -35,7 +35,6 @@ struct PlannedBucket {
   std::uint64_t first_value = 0;
   std::uint32_t values = 0;
   std::shared_ptr<const Codec> codec;
-  std::shared_ptr<const Codec> own_codec;  // that the receiver of the plan encodes with
   std::uint32_t part_bytes = 0;
   std::vector<LayerRun> layers;
   // Peers do not combine the payloads of the last stage: what counts is all of them
