@@ -2,8 +2,8 @@
 // that was opened last, which one thread looks after. What the machine asks for comes in, and what
 // peers send and how they are lost goes out as events.
 //
-// Threads: open(), close() and send() belong to the machine's; counters() and take_refused() are
-// any thread's. `post` is called on a thread of this class, and must not wait.
+// Threads: open(), close() and send() belong to the machine's; counters(), take_refused() and
+// take_measured() are any thread's. `post` is called on a thread of this class, and must not wait.
 #pragma once
 
 #include <chrono>
@@ -17,6 +17,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
+#include "core/cost/link_table.h"
 #include "core/link/mesh.h"
 #include "core/round/actions.h"
 #include "core/round/events.h"
@@ -47,6 +48,13 @@ struct PeerLinkCounters {
   std::uint64_t refused = 0;
 };
 
+// What the way from a peer is like, as the exchanges show it: its rate by payloads, its latency by
+// half of the quickest round trip that TCP has seen.
+struct PeerMeasured {
+  std::string agent_id;
+  MeasuredLink link;
+};
+
 // Of the settings peers.endpoint and peers.advertise.
 Status check_peer_addresses(const std::string& endpoint, const std::string& advertise);
 
@@ -75,6 +83,8 @@ class PeerLink {
   PeerLinkCounters counters() const;
   // Strangers that were sent away since the last call, the first few of them.
   std::vector<MeshRefused> take_refused();
+  // Peers of which something new is known since they were taken, so many at most.
+  std::vector<PeerMeasured> take_measured(std::size_t count_max);
 
  private:
   class Desk;
