@@ -131,7 +131,7 @@ std::vector<ProbeLink> LinkProbes::due(
   }
   const auto first = std::ranges::find_if(
       here, [&](const auto& each) { return each.first->agent_id > last_agent_; });
-  std::ranges::rotate(here, first);
+  std::rotate(here.begin(), first, here.end());
   for (const auto& [view, found] : here) {
     // Which of the two it will be shows only when it is asked for.
     if (under_way_.size() >= options_.under_way_max || trains_under_way() >= options_.trains_max) {
