@@ -11,6 +11,7 @@ std::span<const Noun> all_nouns() {
       {"job", "submit jobs, follow them, let them rest, take their models"},
       {"keys", "make keys, and say who may connect"},
       {"lab", "nodes with slow links on this machine, for any program"},
+      {"link", "what the ways between agents and coordinator are like"},
       {"plan", "work out what a federation is to use"},
       {"sim", "try the round protocol on a virtual clock, network and disk"},
   });
@@ -44,6 +45,7 @@ std::vector<Command> all_commands() {
   commands.push_back(lab_exec_command());
   commands.push_back(lab_list_command());
   commands.push_back(lab_down_command());
+  commands.push_back(link_list_command());
   commands.push_back(plan_table_command());
   commands.push_back(plan_collective_command());
   commands.push_back(plan_fusion_command());

@@ -34,6 +34,7 @@ Command lab_down_command();
 Command lab_exec_command();
 Command lab_list_command();
 Command lab_up_command();
+Command link_list_command();
 Command load_command();
 Command plan_collective_command();
 Command plan_fusion_command();

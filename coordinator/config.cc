@@ -66,6 +66,9 @@ void bind(Settings& settings, CoordinatorSettings& config) {
                   wire::kPayloadBytesMax);
   settings.number("limits.payloads_in_flight_max", config.machine.payloads_in_flight_max, 1u,
                   1'024u);
+  settings.flag("probes.on", config.probes);
+  settings.number("probes.quiet_ms", config.probes_quiet_ms, 100u, 86'400'000u);
+  settings.number("probes.spacing_ms", config.probes_spacing_ms, 100u, 86'400'000u);
   TrainerOptions& evaluation = config.evaluation.training;
   settings.text("evaluation.trainer", config.evaluation.trainer);
   settings.text("evaluation.path", evaluation.data.path);

@@ -27,6 +27,9 @@ struct CoordinatorSettings {
   std::uint32_t io_threads = 1;
   std::uint32_t connections_max = 4096;
   std::uint64_t send_queue_bytes = 64u << 20;
+  bool probes = true;  // of links that are quiet
+  std::uint32_t probes_quiet_ms = 5'000;
+  std::uint32_t probes_spacing_ms = 10'000;
   EvaluatorSettings evaluation;
   std::optional<JobSettings> job;  // to begin with
   bool control = true;             // a socket beside the journal, for operators

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "coordinator/control_desk.h"
 #include "coordinator/evaluations.h"
 #include "coordinator/link_figures.h"
+#include "coordinator/link_probes.h"
 #include "core/base/log.h"
 #include "core/link/control.h"
 #include "core/link/hub.h"
@@ -38,6 +40,8 @@ constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
 constexpr std::uint32_t kKeepGaugesOnceIn = 10;  // times that they are exported
 constexpr Token kFirstCommand = 2;               // of operators; 1 is the daemon's own
 
+double seconds_of(TimeNs time) { return static_cast<double>(time) / 1e9; }
+
 class CoordinatorDaemon {
  public:
   explicit CoordinatorDaemon(const CoordinatorSettings& settings) : settings_(settings) {}
@@ -57,6 +61,8 @@ class CoordinatorDaemon {
   void load(const LoadRound& wanted);
   void stored(const CoordinatorRecord& record, const Status& status);
   void take_reading(const Reading& reading);
+  void take_echo(const ProbeEchoed& echo);
+  void probe_links();
   void on_signal(int signal);
   void export_metrics();
   void gauge(std::string_view name, double value);
@@ -80,6 +86,7 @@ class CoordinatorDaemon {
   std::unique_ptr<Worker> journal_thread_;    // ends before the loop that it answers to
   std::unique_ptr<Evaluations> evaluations_;  // null: no test set here
   std::unique_ptr<LinkFigures> link_figures_;
+  std::optional<LinkProbes> probes_;  // nothing: links are not probed
   std::unique_ptr<ControlDesk> desk_;
   std::unique_ptr<ControlServer> control_;  // ends before the desk
   std::unique_ptr<StopSignals> signals_;
@@ -140,6 +147,12 @@ Status CoordinatorDaemon::open() {
                 .notes = *notes_});
   journal_thread_ = std::make_unique<Worker>();
   link_figures_ = std::make_unique<LinkFigures>(clock_, *metrics_, chronicle_);
+  if (settings_.probes) {
+    TRIBUTARY_ASSIGN(const std::uint64_t first_probe, draw_incarnation());
+    probes_.emplace(first_probe, LinkProbes::Options{
+                                     .prober = {.quiet_s = settings_.probes_quiet_ms / 1e3,
+                                                .spacing_s = settings_.probes_spacing_ms / 1e3}});
+  }
   TRIBUTARY_ASSIGN(evaluations_,
                    Evaluations::open(settings_.evaluation, {*log_, *metrics_, chronicle_}));
   TRIBUTARY_TRY(open_control());
@@ -211,6 +224,8 @@ void CoordinatorDaemon::carry_out(Action& action) {
   if (auto* record = std::get_if<StoreCoordinator>(&action)) return store(*record);
   if (const auto* wanted = std::get_if<LoadRound>(&action)) return load(*wanted);
   if (const auto* reading = std::get_if<Reading>(&action)) return take_reading(*reading);
+  if (const auto* echo = std::get_if<ProbeEchoed>(&action)) return take_echo(*echo);
+  if (const auto* told = std::get_if<LinksTold>(&action)) return link_figures_->told(*told);
   if (const auto* done = std::get_if<CommandDone>(&action)) {
     if (done->status.ok()) {
       log_->info(kComponent, "job changed", {{"job", done->job}});
@@ -290,6 +305,25 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
                              .definition = machine_->definition_of(reading.job),
                              .model = machine_->model_of(reading.job)});
   }
+}
+
+void CoordinatorDaemon::take_echo(const ProbeEchoed& echo) {
+  if (!probes_) return link_figures_->echo_ignored(EchoFault::unasked);
+  const LinkProbes::Outcome outcome = probes_->take(seconds_of(loop_->now()), echo);
+  if (const auto* reading = std::get_if<LinkProbes::Reading>(&outcome)) {
+    link_figures_->probed(echo.agent_id, *reading);
+  } else if (const auto* fault = std::get_if<EchoFault>(&outcome)) {
+    link_figures_->echo_ignored(*fault);
+  }
+}
+
+void CoordinatorDaemon::probe_links() {
+  if (!probes_ || stopping_) return;
+  const std::vector<ProbeLink> due =
+      probes_->due(seconds_of(loop_->now()), machine_->agents(),
+                   [this](const std::string& agent_id) { return link_figures_->ways(agent_id); });
+  link_figures_->probes_sent(due, probes_->given_up());
+  for (const ProbeLink& probe : due) loop_->feed(probe);
 }
 
 void CoordinatorDaemon::on_signal(int signal) {
@@ -387,6 +421,7 @@ void CoordinatorDaemon::look_around() {
   metrics_at_ns_ = now + kMetricsEveryNs;
   export_metrics();
   link_figures_->look_around();
+  probe_links();
   keep_chronicle();
 }
 

@@ -1,10 +1,13 @@
 #include "coordinator/link_figures.h"
 
+#include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tributary {
 namespace {
@@ -57,7 +60,8 @@ void LinkFigures::round_trip(const std::string& agent_id, double seconds) {
                         .bytes = kHeartbeatBytes,
                         .seconds = seconds,
                         .at_s = now_s()});
-  agent(agent_id).heard = true;
+  Agent& to = agent(agent_id);
+  to.heard = to.by_heartbeat = true;
 }
 
 void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
@@ -79,15 +83,78 @@ void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
                    .confidence = beta.confidence});
 }
 
+void LinkFigures::probed(const std::string& agent_id, const LinkProbes::Reading& reading) {
+  const bool down = reading.way == ProbeWay::down;
+  LinkTable& links = down ? downlinks_ : links_;
+  links.add(agent_id, reading.transfer);
+  if (reading.way == ProbeWay::round_trip) {
+    agent(agent_id).heard = true;
+    return;
+  }
+  const LinkQuantity beta = links.measured(agent_id, now_s()).beta_s_per_byte;
+  if (!beta.known()) return;
+  chronicle_.link({.from = down ? "" : agent_id,
+                   .to = down ? agent_id : "",
+                   .method = wire::LinkMethod::active,
+                   .alpha_s = kUnknown,
+                   .beta_s_per_byte = beta.value,
+                   .confidence = beta.confidence});
+}
+
+void LinkFigures::echo_ignored(EchoFault fault) {
+  metrics_.count("tributary_link_echoes_ignored_total", {{"reason", std::string(name(fault))}});
+}
+
+void LinkFigures::probes_sent(std::span<const ProbeLink> probes, std::uint64_t given_up) {
+  for (const ProbeLink& probe : probes) {
+    const double padding = probe.padding_bytes + probe.echo_padding_bytes;
+    ProbeWay way = probe.padding_bytes > 0 ? ProbeWay::down : ProbeWay::round_trip;
+    if (probe.echo_padding_bytes > 0) way = ProbeWay::up;
+    metrics_.count("tributary_link_probes_total", {{"way", std::string(name(way))}});
+    metrics_.count("tributary_link_probe_bytes_total", {},
+                   probe.parts * (padding + 2 * LinkProber::kMessageBytes));
+  }
+  const std::uint64_t more = given_up - std::exchange(given_up_, given_up);
+  if (more > 0) {
+    metrics_.count("tributary_link_probes_lost_total", {}, static_cast<double>(more));
+  }
+}
+
+void LinkFigures::told(const LinksTold& told) {
+  for (const PairFigure& pair : pairs_.take(now_s(), told)) {
+    const MeasuredLink& link = pair.measured;
+    const LinkQuantity& known = link.alpha_s.known() ? link.alpha_s : link.beta_s_per_byte;
+    chronicle_.link({.from = pair.from,
+                     .to = pair.to,
+                     .method = wire::LinkMethod::passive,
+                     .alpha_s = link.alpha_s.value,
+                     .beta_s_per_byte = link.beta_s_per_byte.value,
+                     .confidence = known.confidence});
+  }
+  const std::uint64_t ignored = pairs_.ignored() - std::exchange(pairs_ignored_, pairs_.ignored());
+  if (ignored > 0) {
+    metrics_.count("tributary_pair_links_ignored_total", {}, static_cast<double>(ignored));
+  }
+}
+
+// Who has not been sent a train is known by its latency alone, which is that of both ways.
+MeasuredWays LinkFigures::ways(const std::string& agent_id) const {
+  MeasuredWays ways{.up = links_.measured(agent_id, now_s()),
+                    .down = downlinks_.measured(agent_id, now_s())};
+  ways.down.alpha_s = ways.up.alpha_s;
+  return ways;
+}
+
 void LinkFigures::keep_alphas() {
   interval_began_ = clock_.now();
   for (auto& [agent_id, agent] : agents_) {
     if (!std::exchange(agent.heard, false)) continue;
+    const bool by_heartbeat = std::exchange(agent.by_heartbeat, false);
     const LinkQuantity alpha = links_.measured(agent_id, now_s()).alpha_s;
     if (!alpha.known()) continue;
     chronicle_.link({.from = {},
                      .to = agent_id,
-                     .method = wire::LinkMethod::passive,
+                     .method = by_heartbeat ? wire::LinkMethod::passive : wire::LinkMethod::active,
                      .alpha_s = alpha.value,
                      .beta_s_per_byte = kUnknown,
                      .confidence = alpha.confidence});
@@ -99,6 +166,39 @@ void LinkFigures::set_gauges() {
   metrics_.set("tributary_slowest_link_alpha_s", slowest ? slowest->alpha_s : kUnknown);
   metrics_.set("tributary_slowest_link_beta_s_per_byte",
                slowest ? slowest->beta_s_per_byte : kUnknown);
+  const std::vector<PairFigure> pairs = pairs_.slowest(now_s(), 1);
+  const LinkQuantity beta = pairs.empty() ? LinkQuantity{} : pairs[0].measured.beta_s_per_byte;
+  metrics_.set("tributary_slowest_pair_beta_s_per_byte", beta.value);
+  count_known();
+}
+
+// How much is known, and how old the oldest of it is: one series for each figure, whoever is there.
+void LinkFigures::count_known() {
+  struct Known {
+    double links = 0;
+    double age_max_s = 0;
+    void take(const LinkQuantity& quantity) {
+      if (!quantity.known() || quantity.confidence < kTrusted) return;
+      ++links;
+      age_max_s = std::max(age_max_s, quantity.age_s);
+    }
+  };
+  std::map<std::string, Known> known{
+      {"alpha", {}}, {"beta_up", {}}, {"beta_down", {}}, {"pair_alpha", {}}, {"pair_beta", {}}};
+  for (const auto& [agent_id, agent] : agents_) {
+    const MeasuredWays of = ways(agent_id);
+    known["alpha"].take(of.up.alpha_s);
+    known["beta_up"].take(of.up.beta_s_per_byte);
+    known["beta_down"].take(of.down.beta_s_per_byte);
+  }
+  for (const PairFigure& pair : pairs_.slowest(now_s(), pairs_.size())) {
+    known["pair_alpha"].take(pair.measured.alpha_s);
+    known["pair_beta"].take(pair.measured.beta_s_per_byte);
+  }
+  for (const auto& [figure, of] : known) {
+    metrics_.set("tributary_links_known", of.links, {{"figure", figure}});
+    metrics_.set("tributary_links_known_age_max_s", of.age_max_s, {{"figure", figure}});
+  }
 }
 
 void LinkFigures::look_around() {

@@ -1,5 +1,5 @@
-// What the coordinator's link has counted, as metrics and as readings of rounds, and what each
-// agent's way to it is like.
+// What the coordinator's link has counted, as metrics and as readings of rounds, and what the ways
+// to and from each agent are like, and those between them.
 //
 // Threads: one at a time.
 #pragma once
@@ -8,9 +8,12 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 
 #include "coordinator/chronicle.h"
+#include "coordinator/link_probes.h"
+#include "coordinator/pair_figures.h"
 #include "core/base/clock.h"
 #include "core/cost/link_table.h"
 #include "core/link/transport.h"
@@ -38,16 +41,26 @@ class LinkFigures {
   void round_trip(const std::string& agent_id, double seconds);
   // How long a byte took on the way from an agent, as its payloads of a round show it.
   void uplink(const std::string& agent_id, double seconds_per_byte);
+  // What a probe says, and what came instead.
+  void probed(const std::string& agent_id, const LinkProbes::Reading& reading);
+  void echo_ignored(EchoFault fault);
+  void probes_sent(std::span<const ProbeLink> probes, std::uint64_t given_up);
+  // What an agent says of the ways from its peers.
+  void told(const LinksTold& told);
   // To be called now and then: what is due goes to the chronicle and to the metrics.
   void look_around();
   // The same with what is not due yet: nothing more will come.
   void close();
 
+  // From the agents.
   const LinkTable& links() const { return links_; }
+  MeasuredWays ways(const std::string& agent_id) const;
+  const PairFigures& pairs() const { return pairs_; }
 
  private:
   struct Agent {
     bool heard = false;                  // since its latency was kept
+    bool by_heartbeat = false;           // of them, or by probes alone
     std::chrono::nanoseconds beta_at{};  // when its rate was kept
     bool beta_kept = false;
   };
@@ -55,6 +68,7 @@ class LinkFigures {
   double now_s() const;
   Agent& agent(const std::string& agent_id);
   void keep_alphas();
+  void count_known();
   void set_gauges();
 
   const Clock& clock_;
@@ -63,6 +77,10 @@ class LinkFigures {
   LinkCounters at_last_round_;
   std::array<std::uint64_t, kRefusalReasons> refused_{};  // as counted so far
   LinkTable links_{kAgentsMax};
+  LinkTable downlinks_{kAgentsMax};
+  PairFigures pairs_;
+  std::uint64_t pairs_ignored_ = 0;  // as counted so far
+  std::uint64_t given_up_ = 0;
   std::map<std::string, Agent> agents_;
   std::chrono::nanoseconds interval_began_;
 };

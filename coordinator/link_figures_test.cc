@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tributary {
 namespace {
@@ -16,13 +17,15 @@ class CountedMetrics final : public Metrics {
     if (labels.contains("reason")) refused[labels.at("reason")] += by;
     counted[std::string(name)] += by;
   }
-  void set(std::string_view name, double value, const Labels&) override {
+  void set(std::string_view name, double value, const Labels& labels) override {
     gauges[std::string(name)] = value;
+    if (labels.contains("figure")) labeled[std::string(name) + " " + labels.at("figure")] = value;
   }
 
   std::map<std::string, double> refused;
   std::map<std::string, double> counted;
   std::map<std::string, double> gauges;
+  std::map<std::string, double> labeled;  // by the metric and its figure
 };
 
 struct LinkFiguresTest : testing::Test {
@@ -131,6 +134,78 @@ TEST_F(LinkFiguresTest, MetricsHaveTheSlowestOfTheLinksThatAreKnown) {
   figures.look_around();
   EXPECT_NEAR(metrics.gauges.at("tributary_slowest_link_alpha_s"), 0.05, 1e-4);
   EXPECT_NEAR(metrics.gauges.at("tributary_slowest_link_beta_s_per_byte"), 1e-6, 1e-8);
+}
+
+TEST_F(LinkFiguresTest, WhatProbesSayIsKeptAsSuch) {
+  for (int i = 0; i < 10; ++i) {
+    clock.advance(std::chrono::seconds(10));
+    const double at_s = std::chrono::duration<double>(clock.now()).count();
+    figures.probed(
+        "a", {.way = ProbeWay::round_trip,
+              .transfer = {
+                  .kind = TransferKind::round_trip, .bytes = 1, .seconds = 0.02, .at_s = at_s}});
+    for (const auto& [way, rate] : {std::pair(ProbeWay::up, 1e6), std::pair(ProbeWay::down, 4e6)}) {
+      figures.probed(
+          "a",
+          {.way = way,
+           .transfer = {
+               .kind = TransferKind::train, .bytes = 1e5, .seconds = 1e5 / rate, .at_s = at_s}});
+    }
+  }
+  const MeasuredWays ways = figures.ways("a");
+  EXPECT_NEAR(ways.up.alpha_s.value, 0.01, 1e-4);
+  EXPECT_NEAR(ways.up.beta_s_per_byte.value, 1e-6, 1e-8);
+  EXPECT_NEAR(ways.down.beta_s_per_byte.value, 2.5e-7, 1e-9) << "ways are not mixed up";
+  EXPECT_EQ(ways.down.alpha_s.value, ways.up.alpha_s.value);
+  figures.close();
+  std::map<std::pair<std::string, std::string>, LinkSampleRecord> last;
+  for (const LinkSampleRecord& row : chronicle.take().link_samples) {
+    EXPECT_EQ(row.method, wire::LinkMethod::active);
+    last[{row.from, row.to}] = row;
+  }
+  EXPECT_NEAR((last[{"a", ""}].beta_s_per_byte), 1e-6, 1e-8);
+  EXPECT_NEAR((last[{"", "a"}].alpha_s), 0.01, 1e-4) << "no heartbeat was heard";
+  EXPECT_EQ(metrics.labeled.at("tributary_links_known alpha"), 1);
+  EXPECT_EQ(metrics.labeled.at("tributary_links_known beta_up"), 1);
+  EXPECT_EQ(metrics.labeled.at("tributary_links_known beta_down"), 1);
+  EXPECT_EQ(metrics.labeled.at("tributary_links_known pair_beta"), 0);
+}
+
+TEST_F(LinkFiguresTest, WhatAgentsTellOfOneAnotherIsKept) {
+  wire::LinkSampleT beta;
+  beta.from = "a";
+  beta.beta_s_per_byte = 1e-6;
+  beta.confidence = 0.75f;
+  beta.age_ms = 5'000;
+  wire::LinkSampleT nonsense;
+  nonsense.from = "a";
+  figures.told({.agent_id = "b", .links = {beta, nonsense}});
+  const TelemetryRows rows = chronicle.take();
+  ASSERT_EQ(rows.link_samples.size(), 1u);
+  EXPECT_EQ(rows.link_samples[0].from, "a");
+  EXPECT_EQ(rows.link_samples[0].to, "b");
+  EXPECT_EQ(rows.link_samples[0].beta_s_per_byte, 1e-6);
+  EXPECT_EQ(rows.link_samples[0].confidence, 0.75);
+  EXPECT_TRUE(std::isnan(rows.link_samples[0].alpha_s));
+  EXPECT_EQ(metrics.counted.at("tributary_pair_links_ignored_total"), 1);
+  figures.close();
+  EXPECT_EQ(metrics.gauges.at("tributary_slowest_pair_beta_s_per_byte"), 1e-6);
+  EXPECT_EQ(metrics.labeled.at("tributary_links_known pair_beta"), 1);
+  EXPECT_EQ(metrics.labeled.at("tributary_links_known_age_max_s pair_beta"), 5);
+}
+
+TEST_F(LinkFiguresTest, ProbesAndWhatBecameOfThemAreCounted) {
+  const std::vector<ProbeLink> sent = {
+      {.agent_id = "a", .probe = 1, .parts = 8, .echo_padding_bytes = 1000},
+      {.agent_id = "b", .probe = 2}};
+  figures.probes_sent(sent, 0);
+  figures.probes_sent({}, 2);
+  figures.probes_sent({}, 2);
+  figures.echo_ignored(EchoFault::late);
+  EXPECT_EQ(metrics.counted.at("tributary_link_probes_total"), 2);
+  EXPECT_EQ(metrics.counted.at("tributary_link_probe_bytes_total"), 8 * (1000 + 1024) + 1024);
+  EXPECT_EQ(metrics.counted.at("tributary_link_probes_lost_total"), 2);
+  EXPECT_EQ(metrics.refused.at("late"), 1);
 }
 
 TEST_F(LinkFiguresTest, HoldsSoManyAgents) {

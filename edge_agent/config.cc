@@ -27,6 +27,7 @@ void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   settings.text("link.join_file", config.join_file);
   settings.flag("link.encrypted", config.encrypted);
   settings.number<std::uint64_t>("link.shape_bytes_per_s", config.shape_bytes_per_s, 0);
+  settings.number<std::uint64_t>("link.shape_burst_bytes", config.shape_burst_bytes, 0, 1u << 30);
   settings.text("link.shape_trace", config.shape_trace);
   settings.text("peers.transport", unread.peers_transport);
   settings.text("peers.endpoint", config.peers_endpoint);

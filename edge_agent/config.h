@@ -26,8 +26,9 @@ struct AgentSettings {
   std::string join_file;
   std::optional<KeyPair> keys;  // that the join file holds
   bool encrypted = true;
-  std::uint64_t shape_bytes_per_s = 0;  // of what is sent; 0: as the line allows
-  std::string shape_trace;              // a file (core/link/trace.h), instead
+  std::uint64_t shape_bytes_per_s = 0;          // of what is sent; 0: as the line allows
+  std::uint64_t shape_burst_bytes = 64u << 10;  // that go at once where nothing went for a while
+  std::string shape_trace;                      // a file (core/link/trace.h), instead
   PeerTransport peers_transport = PeerTransport::tcp;
   std::string peers_endpoint;   // over TCP; empty: it exchanges by the coordinator alone
   std::string peers_advertise;  // what others are told instead

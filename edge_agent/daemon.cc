@@ -33,6 +33,7 @@ namespace {
 constexpr std::string_view kComponent = "agent";
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
+constexpr TimeNs kTellLinksEveryNs = 10'000 * kNsPerMs;
 
 // Whether there is nothing more to do of a job, and how many rounds it had.
 struct JobEnd {
@@ -80,6 +81,7 @@ class AgentDaemon {
   void look_around();
   void export_metrics();
   void look_at_peers();
+  void tell_links();
   bool everything_done() const;
 
   const AgentSettings& settings_;
@@ -115,6 +117,7 @@ class AgentDaemon {
   TimeNs stop_at_ns_ = kNever;
   TimeNs look_at_ns_ = 0;
   TimeNs metrics_at_ns_ = 0;
+  TimeNs tell_links_at_ns_ = 0;
 };
 
 AgentDaemon::~AgentDaemon() {
@@ -190,6 +193,7 @@ Status AgentDaemon::open_link(const std::shared_ptr<const KeyPair>& keys) {
     shape.trace = std::make_shared<const LinkTrace>(std::move(trace));
   }
   shape.out.bytes_per_s = settings_.shape_bytes_per_s;
+  shape.out.burst_bytes = settings_.shape_burst_bytes;
   TRIBUTARY_ASSIGN(link_, make_shaped(std::move(link_), clock_, shape));
   return {};
 }
@@ -421,6 +425,30 @@ void AgentDaemon::look_at_peers() {
   }
 }
 
+// What the exchanges with peers have shown of the ways from them: two samples for each, since its
+// latency and its rate are known from other readings.
+void AgentDaemon::tell_links() {
+  if (!peers_) return;
+  TellLinks told;
+  for (const PeerMeasured& peer : peers_->take_measured(kLinksToldMax / 2)) {
+    const auto add = [&](const LinkQuantity& quantity, double wire::LinkSampleT::*figure) {
+      if (!quantity.known()) return;
+      wire::LinkSampleT& sample = told.links.emplace_back();
+      sample.from = peer.agent_id;
+      sample.method = wire::LinkMethod::passive;
+      sample.*figure = quantity.value;
+      sample.confidence = static_cast<float>(quantity.confidence);
+      sample.age_ms = static_cast<std::uint32_t>(std::min(quantity.age_s * 1e3, 4e9));
+    };
+    add(peer.link.alpha_s, &wire::LinkSampleT::alpha_s);
+    add(peer.link.beta_s_per_byte, &wire::LinkSampleT::beta_s_per_byte);
+  }
+  if (told.links.empty()) return;
+  tell_links_at_ns_ = loop_->now() + kTellLinksEveryNs;
+  metrics_->set("tributary_peer_link_figures_told", static_cast<double>(told.links.size()));
+  loop_->feed(std::move(told));
+}
+
 // The job is over, its last model is applied, and nothing of it is open.
 bool AgentDaemon::everything_done() const {
   return job_over_ && machine_->model_version() >= job_rounds_ && machine_->idle() &&
@@ -443,6 +471,7 @@ void AgentDaemon::look_around() {
   if (now < metrics_at_ns_) return;
   metrics_at_ns_ = now + kMetricsEveryNs;
   export_metrics();
+  if (now >= tell_links_at_ns_) tell_links();
 }
 
 Status AgentDaemon::run() {

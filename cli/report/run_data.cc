@@ -298,6 +298,7 @@ class Reading {
       after = page.back().number;
       for (const StoredLinkSample& stored : page) {
         const LinkSampleRecord& sample = stored.sample;
+        if (!sample.from.empty() && !sample.to.empty()) continue;  // of a pair of agents
         const bool to_agent = !sample.to.empty();
         const std::string& agent = to_agent ? sample.to : sample.from;
         if (!wanted.contains(agent)) continue;

@@ -19,6 +19,7 @@
 #include "core/link/mesh_outgoing.h"
 #include "core/link/mesh_socket.h"
 #include "core/link/mesh_stream.h"
+#include "core/link/tcp_round_trip.h"
 #include "core/link/waker.h"
 
 namespace tributary {
@@ -50,6 +51,7 @@ struct Connection {
   std::deque<MeshOutgoing> queue;
   // answered
   std::optional<MeshReader> reader;
+  ArrivalTimer timer;
   std::shared_ptr<const std::uint32_t> proven;  // whose key it was; null without encryption
   std::optional<std::uint32_t> from;            // once it has said so
   std::string source;
@@ -87,6 +89,7 @@ class TcpMesh final : public Mesh {
   void wake() override { waker_.signal(); }
   std::size_t waiting_bytes() const override;
   MeshCounters counters() const override;
+  std::optional<double> round_trip_min_s(std::uint32_t member) const override;
 
  private:
   Status watch(Connection& connection, std::uint32_t events);
@@ -314,13 +317,21 @@ void TcpMesh::read(Connection& connection) {
 Result<bool> TcpMesh::read_message(Connection& connection) {
   for (;;) {
     MeshReader& reader = *connection.reader;
+    const Time looked_at = clock_.now();
     TRIBUTARY_ASSIGN(const std::size_t bytes, connection.channel->read(reader.wanted()));
-    if (bytes == 0) break;
+    if (bytes == 0) {
+      if (reader.in_payload()) connection.timer.caught_up(looked_at, connection.channel->bytes_in);
+      break;
+    }
     TRIBUTARY_ASSIGN(const MeshReader::Came came, reader.came(bytes));
     if (came == MeshReader::Came::greeting) TRIBUTARY_TRY(greet(connection));
     if (came != MeshReader::Came::message) continue;
     ++counters_.messages_in;
-    events_.push_back(MeshMessage{*connection.from, reader.take_frame(), reader.take_payload()});
+    events_.push_back(
+        MeshMessage{.from = *connection.from,
+                    .frame = reader.take_frame(),
+                    .payload = reader.take_payload(),
+                    .arrival = connection.timer.whole(clock_.now(), connection.channel->bytes_in)});
     // What TLS holds inside, no socket will tell of.
     if (!connection.channel->holds_bytes()) break;
   }
@@ -536,6 +547,13 @@ std::size_t TcpMesh::waiting_bytes() const {
   std::size_t bytes = 0;
   for (const Peer& peer : peers_) bytes += peer.queued_bytes;
   return bytes;
+}
+
+std::optional<double> TcpMesh::round_trip_min_s(std::uint32_t member) const {
+  if (member >= peers_.size()) return std::nullopt;
+  const Peer& peer = peers_[member];
+  const Connection* const with = peer.out && !peer.out->connecting ? peer.out.get() : peer.in;
+  return with ? tcp_round_trip_min_s(with->file.get()) : std::nullopt;
 }
 
 MeshCounters TcpMesh::counters() const {

@@ -28,6 +28,7 @@
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/status.h"
+#include "core/link/arrival_timer.h"
 #include "core/link/keys.h"
 #include "core/link/shared_slice.h"
 #include "core/link/transport.h"
@@ -86,6 +87,7 @@ struct MeshMessage {
   std::uint32_t from = 0;  // proven by the handshake, unless encryption is off
   Bytes frame;
   SharedSlice payload;  // begins at a multiple of 8; may be empty
+  Arrival arrival = {};
 };
 
 // The member cannot be reached, or its connection has ended.
@@ -129,6 +131,9 @@ class Mesh {
   // Bytes that wait to be handed to the operating system.
   virtual std::size_t waiting_bytes() const = 0;
   virtual MeshCounters counters() const = 0;
+
+  // The quickest round trip with a member so far, in seconds; nothing where nobody knows.
+  virtual std::optional<double> round_trip_min_s(std::uint32_t) const { return std::nullopt; }
 };
 
 // What send() says of a message that no queue can ever take, whatever it goes by.

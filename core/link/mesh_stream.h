@@ -43,6 +43,9 @@ class MeshReader {
   // So many bytes of wanted() are there. Errors are for good.
   Result<Came> came(std::size_t bytes);
 
+  // A payload has begun and is not whole.
+  bool in_payload() const { return reading_ == Reading::payload; }
+
   const std::optional<MeshGreeting>& greeting() const { return greeting_; }
   // Of the last message; to be taken before more comes.
   Bytes take_frame() { return std::move(frame_); }

@@ -69,6 +69,7 @@ struct OpenPeers {
   struct Member {
     Bytes public_key;  // empty: nothing is encrypted
     std::string endpoint;
+    std::string agent_id = {};
   };
   std::uint64_t session = 0;
   std::uint32_t member = 0;  // which of them this agent is
@@ -136,6 +137,25 @@ struct RoundPlayed {
   bool peers_reachable = false;  // they have exchanged among themselves, or could
 };
 
+// An echo of what ProbeLink has sent, or so it says: who measures knows whether it was asked for.
+struct ProbeEchoed {
+  std::string agent_id;
+  std::uint64_t probe = 0;
+  std::uint32_t index = 0;
+  std::uint32_t count = 0;
+  std::uint64_t bytes = 0;           // of the echo, frame and padding
+  std::uint64_t received_at_ns = 0;  // by the agent's clock; 0: it does not know
+  std::uint64_t answered_at_ns = 0;  // the same clock
+  TimeNs at_ns = 0;                  // when it came, by ours
+  bool waited_for = false;           // as FrameReceived has it
+};
+
+// What an agent says of the ways from its peers; who they are has been checked, figures have not.
+struct LinksTold {
+  std::string agent_id;
+  std::vector<wire::LinkSampleT> links;
+};
+
 struct CommandDone {
   Token command = 0;
   Status status;
@@ -149,8 +169,8 @@ struct Finished {
 };
 
 using Action = std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train,
-                            OpenPeers, ClosePeers, SendToPeer, Note, Reading, AgentReported,
-                            RoundPlayed, CommandDone, Finished>;
+                            OpenPeers, ClosePeers, SendToPeer, Note, Reading, ProbeEchoed,
+                            LinksTold, AgentReported, RoundPlayed, CommandDone, Finished>;
 using Actions = std::vector<Action>;
 
 }  // namespace tributary

@@ -171,10 +171,10 @@ void Agent::Impl::on(const FrameReceived& event) {
   if (line_ != Line::online || frame.session() != talk_->session()) {
     return refuse_frame("wrong_session", wire::EnumNameMessage(frame.message_type()));
   }
-  in_session(frame, event.payload);
+  in_session(frame, event);
 }
 
-void Agent::Impl::in_session(const wire::Frame& frame, ByteSpan payload) {
+void Agent::Impl::in_session(const wire::Frame& frame, const FrameReceived& event) {
   switch (talk_->arrived(now_, frame, out_)) {
     case Conversation::Arrival::repeat:
       return;
@@ -183,7 +183,7 @@ void Agent::Impl::in_session(const wire::Frame& frame, ByteSpan payload) {
     case Conversation::Arrival::fresh:
       break;
   }
-  dispatch(frame, payload);
+  dispatch(frame, event);
 }
 
 void Agent::Impl::answer(std::uint64_t message_id) {
@@ -200,8 +200,9 @@ void Agent::Impl::refuse_message(std::uint64_t message_id, wire::RefusalCode cod
   talk_->send(now_, frame_with(refusal_of(code, status)), out_, message_id);
 }
 
-void Agent::Impl::dispatch(const wire::Frame& frame, ByteSpan payload) {
+void Agent::Impl::dispatch(const wire::Frame& frame, const FrameReceived& event) {
   const std::uint64_t id = frame.message_id();
+  const ByteSpan payload = event.payload;
   switch (frame.message_type()) {
     case wire::Message::Ack:
       talk_->answered(frame);
@@ -235,7 +236,7 @@ void Agent::Impl::dispatch(const wire::Frame& frame, ByteSpan payload) {
       answer(id);
       return hang_up("coordinator_left", config_.hello_timeout_ms * kNsPerMs);
     case wire::Message::LinkProbe:
-      return;
+      return receive_probe(*frame.message_as_LinkProbe(), event.waited_for);
     default:
       refuse_frame("not_allowed", wire::EnumNameMessage(frame.message_type()));
   }

@@ -1,7 +1,7 @@
-// Inside the agent: the connection (agent.cc), how it gets its job and its model
-// (agent_replica.cc), and the rounds: what it contributes (agent_rounds.cc), the training before
-// that (agent_training.cc), what it exchanges with peers (agent_peers.cc), and what comes back
-// (agent_results.cc).
+// Inside the agent: the connection (agent.cc) and what it is like (agent_links.cc), how it gets its
+// job and its model (agent_replica.cc), and the rounds: what it contributes (agent_rounds.cc), the
+// training before that (agent_training.cc), what it exchanges with peers (agent_peers.cc), and what
+// comes back (agent_results.cc).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/cost/echo_allowance.h"
 #include "core/round/agent.h"
 #include "core/round/agent_round.h"
 #include "core/round/conversation.h"
@@ -52,6 +53,7 @@ class Agent::Impl {
   std::uint32_t duplicate_refusals_ = 0;
   bool shutting_down_ = false;
   bool finished_ = false;
+  EchoAllowance echoes_;
 
   // --- replica ---
   std::shared_ptr<const JobModel> job_;
@@ -117,6 +119,8 @@ class Agent::Impl {
   void on(const UpdateFailed& event);
   void on(const PeerFrameReceived& event);
   void on(const PeerLost& event);
+  void on(const TellLinks& event);
+  void on(const ProbeLink&) { not_for_us("probe_link"); }
   void on(const RoundLoaded&) { not_for_us("round_loaded"); }
   void on(const SubmitJob&) { not_for_us("submit_job"); }
   void on(const ChangeJob&) { not_for_us("change_job"); }
@@ -134,8 +138,9 @@ class Agent::Impl {
   void welcomed(const wire::Welcome& welcome, std::uint64_t session);
   void refused(const wire::Frame& frame, const wire::Refusal& refusal);
   void finish(Status status);
-  void in_session(const wire::Frame& frame, ByteSpan payload);
-  void dispatch(const wire::Frame& frame, ByteSpan payload);
+  void in_session(const wire::Frame& frame, const FrameReceived& event);
+  void dispatch(const wire::Frame& frame, const FrameReceived& event);
+  void receive_probe(const wire::LinkProbe& probe, bool waited_for);
   void look_after_connection();
   void answer(std::uint64_t message_id);
   void refuse_message(std::uint64_t message_id, wire::RefusalCode code, const Status& status);

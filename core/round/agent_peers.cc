@@ -32,6 +32,7 @@ void Agent::Impl::open_peers(const wire::Membership& membership) {
       .session = membership.peer_session(), .member = membership.agent_index(), .members = {}};
   for (const wire::Member* member : *membership.members()) {
     OpenPeers::Member& one = open.members.emplace_back();
+    if (member->agent_id()) one.agent_id = member->agent_id()->str();
     if (const auto* key = member->public_key()) one.public_key.assign(key->begin(), key->end());
     if (member->endpoints() && member->endpoints()->size() > 0) {
       one.endpoint = member->endpoints()->Get(0)->address()->str();

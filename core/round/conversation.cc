@@ -52,6 +52,7 @@ void Conversation::put(TimeNs now, wire::FrameT frame, std::uint64_t message_id,
   if (payload) {
     send.has_payload = true;
     send.payload = *payload;
+    payload_bytes_out_ += payload->bytes.size();
   }
   out.emplace_back(std::move(send));
 }

@@ -60,6 +60,7 @@ class Conversation {
   // More was asked than is remembered, or something was asked too often.
   bool failed() const { return failed_; }
   std::size_t unanswered() const { return asked_.size(); }
+  std::uint64_t payload_bytes_out() const { return payload_bytes_out_; }
 
   // --- out ---
   void send(TimeNs now, wire::FrameT frame, Actions& out, std::uint64_t in_reply_to = 0);
@@ -109,6 +110,7 @@ class Conversation {
   ReceivedIds received_;
   std::set<std::uint64_t> unanswered_;  // of the other side's, in work here
   bool failed_ = false;
+  std::uint64_t payload_bytes_out_ = 0;
 
   TimeNs heard_at_ns_;
   TimeNs heartbeat_at_ns_;

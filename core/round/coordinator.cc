@@ -84,7 +84,7 @@ void Coordinator::Impl::on(const FrameReceived& event) {
                             .remedy = "begin with Hello"},
                            true);
   }
-  in_session(*session, frame, event.payload);
+  in_session(*session, frame, event);
 }
 
 void Coordinator::Impl::refuse_stranger(const FrameReceived& event, const wire::Frame& frame,
@@ -251,8 +251,9 @@ void Coordinator::Impl::record_agent(const AgentSession& session, bool connected
 // --- in a session ------------------------------------------------------------------------------
 
 void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& frame,
-                                   ByteSpan payload) {
+                                   const FrameReceived& event) {
   const wire::Message kind = frame.message_type();
+  if (kind != wire::Message::LinkProbe) session.payload_bytes_in += event.payload.size();
   if (!from_agents(kind)) {
     return desk_.refuse(session, "not_allowed",
                         fmt::format("{} from an agent", wire::EnumNameMessage(kind)));
@@ -281,12 +282,13 @@ void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& fra
       }
       return session.conversation.heard_heartbeat(desk_.now, frame);
     case wire::Message::LinkProbe:
+      return receive_echo(session, *frame.message_as_LinkProbe(), event);
     case wire::Message::Telemetry:
-      return;
+      return receive_telemetry(session, *frame.message_as_Telemetry());
     case wire::Message::Leave:
       return lose(number, "left");
     default:
-      if (JobRun* run = run_of(session)) run->receive(session, frame, payload);
+      if (JobRun* run = run_of(session)) run->receive(session, frame, event.payload);
   }
 }
 

@@ -69,6 +69,8 @@ class Coordinator {
     std::uint64_t job = 0;
     std::uint64_t model_version = 0;
     TimeNs heard_at_ns = 0;
+    // Of this session, both ways, without probes.
+    std::uint64_t payload_bytes = 0;
   };
   struct JobView {
     std::uint64_t job = 0;

@@ -1,5 +1,5 @@
-// Inside the coordinator: sessions (coordinator.cc), jobs (coordinator_jobs.cc), and what the
-// outside sees (coordinator_views.cc).
+// Inside the coordinator: sessions (coordinator.cc), jobs (coordinator_jobs.cc), what links are
+// like (coordinator_links.cc), and what the outside sees (coordinator_views.cc).
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,8 @@ class Coordinator::Impl {
   void on(const UpdateFailed&) { not_for_us("update_failed"); }
   void on(const PeerFrameReceived&) { not_for_us("peer_frame_received"); }
   void on(const PeerLost&) { not_for_us("peer_lost"); }
+  void on(const TellLinks&) { not_for_us("tell_links"); }
+  void on(const ProbeLink& event);
   void on(const RoundLoaded& event) {
     for (const auto& run : runs_) run->loaded(event);
   }
@@ -68,7 +70,9 @@ class Coordinator::Impl {
   void welcome(const FrameReceived& event, const wire::Frame& frame, const wire::Hello& hello,
                std::uint64_t before);
   void send_welcome(AgentSession& session, std::uint64_t hello_id);
-  void in_session(AgentSession& session, const wire::Frame& frame, ByteSpan payload);
+  void in_session(AgentSession& session, const wire::Frame& frame, const FrameReceived& event);
+  void receive_echo(AgentSession& session, const wire::LinkProbe& echo, const FrameReceived& event);
+  void receive_telemetry(AgentSession& session, const wire::Telemetry& telemetry);
   void answer(AgentSession& session, const wire::Frame& frame);
   void lose(std::uint64_t session, std::string_view reason);
   void scan();

@@ -35,7 +35,10 @@ std::vector<Coordinator::AgentView> Coordinator::agents() const {
                      .ready = impl_->run_of(*session) && impl_->run_of(*session)->ready(*session),
                      .job = session->run,
                      .model_version = session->version,
-                     .heard_at_ns = session->conversation.heard_at_ns()});
+                     .heard_at_ns = session->conversation.heard_at_ns(),
+                     .payload_bytes = session->payload_bytes_in +
+                                      session->conversation.payload_bytes_out() -
+                                      session->padding_bytes_out});
   }
   std::ranges::sort(views, {}, &AgentView::agent_id);
   return views;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,6 +41,9 @@ struct FrameReceived {
   std::string_view authenticated_as;
   // That the transport has proven; empty: nothing is encrypted.
   ByteSpan authenticated_key = {};
+  // Nothing else was being done when it came, so that now is when it came. False: it may have lain
+  // in a queue.
+  bool waited_for = false;
 };
 
 // Optional for the coordinator, which learns of a peer by its first frame. An agent begins its
@@ -118,7 +122,26 @@ struct PeerLost {
   Status why;
 };
 
+// Two samples for each pair, at most, and one message is well below its cap.
+inline constexpr std::size_t kLinksToldMax = 1024;
+
+// To be told to the coordinator. A figure that is 0 is not known; `to` is this agent, which has
+// measured the way from the other.
+struct TellLinks {
+  std::vector<wire::LinkSampleT> links;
+};
+
 // --- coordinator -------------------------------------------------------------------------------
+
+// Sends so many messages in a row to an agent, each of which it is to echo: every echo that comes
+// is told by ProbeEchoed. None comes from an agent that is not there, or that has echoed enough.
+struct ProbeLink {
+  std::string agent_id;
+  std::uint64_t probe = 0;  // not 0
+  std::uint32_t parts = 1;
+  std::uint32_t padding_bytes = 0;       // of each part, at most kProbePaddingMax
+  std::uint32_t echo_padding_bytes = 0;  // of each echo, the same
+};
 
 // The answer to LoadRound. Nothing: the journal has no such round, it was never committed.
 struct RoundLoaded {
@@ -157,7 +180,7 @@ struct Shutdown {
 };
 
 using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored, UpdatePart,
-                           UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, RoundLoaded,
-                           SubmitJob, ChangeJob, PlanAdvised, Shutdown>;
+                           UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, TellLinks,
+                           ProbeLink, RoundLoaded, SubmitJob, ChangeJob, PlanAdvised, Shutdown>;
 
 }  // namespace tributary

@@ -142,6 +142,16 @@ class Room {
     now_ += (what + 1) * 10 * kNsPerMs;
     tell_coordinator(Tick{});
     for (std::size_t i = 0; i < agents_.size(); ++i) tell_agent(i, Tick{});
+    if (what == 7) measure_links();
+  }
+
+  void measure_links() {
+    tell_coordinator(ProbeLink{
+        .agent_id = "a", .probe = 1, .parts = 2, .padding_bytes = 64, .echo_padding_bytes = 64});
+    TellLinks told;
+    told.links.emplace_back().from = "a";
+    told.links.back().method = wire::LinkMethod::passive;
+    tell_agent(1, told);
   }
 
   void deliver(const Message& message) {

@@ -28,6 +28,9 @@ struct AgentSession {
   TimeNs challenged_at_ns = 0;           // another incarnation has knocked; 0: none
   TimeNs refusal_noted_at_ns = -kNever;
   bool leaving = false;
+  std::uint64_t payload_bytes_in = 0;  // without the padding of probes
+  std::uint64_t padding_bytes_out = 0;
+  TimeNs links_told_at_ns = -kNever;
 
   std::uint64_t run = 0;  // the job that it works for; 0: none
 

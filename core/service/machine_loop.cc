@@ -18,9 +18,16 @@ Result<bool> MachineLoop::turn(TimeNs deadline) {
   TimeNs due = std::min(deadline, parts_.next_wakeup_ns());
   if (!waiting_.empty()) due = std::min(due, now() + kTryAgainNs);
   if (anything) due = std::min(due, now());  // look, and tell
+  // What is there already may have come at any time; what is waited for comes now. Looking takes
+  // the wake-up of what was posted meanwhile.
+  const TimeNs look_at = std::min(due, now());
   TRIBUTARY_ASSIGN(std::optional<LinkEvent> event,
-                   parts_.link.receive(std::chrono::nanoseconds(due)));
-  if (event) take(*event);
+                   parts_.link.receive(std::chrono::nanoseconds(look_at)));
+  const bool waited_for = !event && due > look_at && !any_posted_;
+  if (waited_for) {
+    TRIBUTARY_ASSIGN(event, parts_.link.receive(std::chrono::nanoseconds(due)));
+  }
+  if (event) take(*event, waited_for);
   return anything || event.has_value();
 }
 
@@ -52,7 +59,7 @@ bool MachineLoop::take_posted() {
   return true;
 }
 
-void MachineLoop::take(LinkEvent& event) {
+void MachineLoop::take(LinkEvent& event, bool waited_for) {
   if (const auto* connected = std::get_if<Connected>(&event)) {
     connection_ = connected->connection;
     feed(PeerConnected{.peer = connected->connection});
@@ -70,7 +77,8 @@ void MachineLoop::take(LinkEvent& event) {
                        .frame = received->frame,
                        .payload = received->payload.view(),
                        .authenticated_as = id,
-                       .authenticated_key = proven});
+                       .authenticated_key = proven,
+                       .waited_for = waited_for});
   } else if (const auto* refused = std::get_if<Refused>(&event)) {
     parts_.notes.refused(*refused);
   } else if (const auto* unreachable = std::get_if<Unreachable>(&event)) {

@@ -67,7 +67,7 @@ class MachineLoop {
     std::shared_ptr<const void> owner;
   };
 
-  void take(LinkEvent& event);
+  void take(LinkEvent& event, bool waited_for);
   bool take_posted();
   void carry_out(Action& action);
   void send(Send& message);

@@ -23,6 +23,7 @@ class FakeLink final : public Transport {
   }
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override {
     asked_until = deadline.count();
+    if (events.empty() && deadline.count() > 0) events = std::exchange(later, {});
     if (events.empty()) return std::optional<LinkEvent>();
     std::optional<LinkEvent> event = std::move(events.front());
     events.erase(events.begin());
@@ -37,6 +38,7 @@ class FakeLink final : public Transport {
   bool encrypts = false;
   std::vector<std::pair<ConnectionId, std::string>> sent;
   std::vector<LinkEvent> events;
+  std::vector<LinkEvent> later;  // they come while somebody waits
   std::atomic<int> woken = 0;
   TimeNs asked_until = 0;
 
@@ -69,6 +71,7 @@ struct MachineLoopTest : ::testing::Test {
     handled.push_back(event.index());
     if (const auto* received = std::get_if<FrameReceived>(&event)) {
       proven.assign(received->authenticated_key.begin(), received->authenticated_key.end());
+      waited_for.push_back(received->waited_for);
     }
     if (const auto* received = std::get_if<PeerFrameReceived>(&event)) {
       seen_of_owner = *weak_owner.lock();
@@ -96,6 +99,7 @@ struct MachineLoopTest : ::testing::Test {
   std::vector<std::size_t> handled;
   std::vector<std::size_t> others;
   Bytes proven;
+  std::vector<bool> waited_for;
   std::weak_ptr<const Bytes> weak_owner;
   std::optional<Bytes> seen_of_owner;
 };
@@ -142,6 +146,25 @@ TEST_F(MachineLoopTest, AKeyIsProvenWhereTheLinkEncrypts) {
   link.events.emplace_back(received);
   ASSERT_TRUE(*loop.turn(1'000));
   EXPECT_EQ(proven, Bytes(32, 5));
+}
+
+TEST_F(MachineLoopTest, TellsWhatItHasWaitedForFromWhatLayInTheQueue) {
+  MachineLoop loop = make();
+  const Received received{.connection = 1, .peer = {}, .frame = {7}, .payload = {}};
+  link.later = {received, received};
+  ASSERT_TRUE(*loop.turn(1'000));
+  ASSERT_TRUE(*loop.turn(1'000));
+  link.later = {received};
+  ASSERT_TRUE(*loop.turn(1'000));
+  EXPECT_EQ(waited_for, (std::vector<bool>{true, false, true}));
+}
+
+TEST_F(MachineLoopTest, DoesNotWaitWhenItIsTimeForSomethingElse) {
+  MachineLoop loop = make();
+  link.later.emplace_back(Received{.connection = 1, .peer = {}, .frame = {7}, .payload = {}});
+  ASSERT_FALSE(*loop.turn(0));
+  EXPECT_EQ(link.asked_until, 0);
+  EXPECT_TRUE(handled.empty());
 }
 
 TEST_F(MachineLoopTest, WhatFindsNoRoomWaitsInItsOrderAndHoldsNobodyElseUp) {

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -13,6 +14,13 @@ namespace tributary {
 namespace {
 
 constexpr std::size_t kRefusedMax = 16;  // that are remembered
+constexpr std::size_t kMeasuredMax = 1024;
+// The quickest round trip of some minutes is no other reading when it is read again.
+constexpr std::chrono::seconds kRoundTripEvery{10};
+
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
 
 std::size_t bytes_of_message(const SendToPeer& message) {
   return message.frame.size() + message.payload.size();
@@ -122,6 +130,24 @@ class PeerLink::Desk {
     if (refused && refused_.size() < kRefusedMax) refused_.push_back(*std::move(refused));
   }
 
+  void measured(const std::string& agent_id, const LinkTransfer& transfer) {
+    const std::lock_guard lock(mutex_);
+    if (agent_id.empty()) return;
+    links_.add(agent_id, transfer);
+    fresh_.insert(agent_id);
+    if (fresh_.size() > kMeasuredMax) fresh_.erase(fresh_.begin());
+  }
+  std::vector<PeerMeasured> take_measured(std::size_t count_max, double now_s) {
+    const std::lock_guard lock(mutex_);
+    std::vector<PeerMeasured> out;
+    while (!fresh_.empty() && out.size() < count_max) {
+      std::string agent_id = std::move(fresh_.extract(fresh_.begin()).value());
+      const MeasuredLink link = links_.measured(agent_id, now_s);
+      out.push_back({.agent_id = std::move(agent_id), .link = link});
+    }
+    return out;
+  }
+
   void hand_out(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     unread_bytes_ += bytes;
@@ -157,6 +183,8 @@ class PeerLink::Desk {
   Mesh* mesh_ = nullptr;
   PeerLinkCounters counters_;
   std::vector<MeshRefused> refused_;
+  LinkTable links_{kMeasuredMax};  // outlives epochs
+  std::set<std::string> fresh_;
 };
 
 // A message that was handed out: it counts until it goes.
@@ -186,7 +214,8 @@ class PeerLink::Epoch {
         desk_(*link.desk_),
         number_(number),
         epoch_(std::move(epoch)),
-        lost_(epoch_.members.size()) {}
+        lost_(epoch_.members.size()),
+        round_trip_at_(epoch_.members.size(), std::chrono::nanoseconds::min()) {}
   ~Epoch() {
     if (mesh_) count({});
     desk_.attach(nullptr);
@@ -266,6 +295,7 @@ class PeerLink::Epoch {
     }
     auto& message = std::get<MeshMessage>(event);
     if (lost_[message.from] != 0) return;
+    measure(message);
     auto unread = std::make_shared<const Unread>(link_.desk_, std::move(message.frame),
                                                  message.payload.size());
     PeerFrameReceived received{.session = epoch_.session,
@@ -273,6 +303,24 @@ class PeerLink::Epoch {
                                .frame = unread->frame(),
                                .payload = std::move(message.payload)};
     link_.post_(std::move(received), std::move(unread));
+  }
+
+  void measure(const MeshMessage& message) {
+    const std::chrono::nanoseconds now = link_.clock_.now();
+    const std::string& agent_id = epoch_.members[message.from].agent_id;
+    if (message.arrival.bytes > 0) {
+      desk_.measured(agent_id, {.kind = TransferKind::train,
+                                .bytes = static_cast<double>(message.arrival.bytes),
+                                .seconds = seconds(message.arrival.took),
+                                .at_s = seconds(now)});
+    }
+    if (now < round_trip_at_[message.from]) return;
+    round_trip_at_[message.from] = now + kRoundTripEvery;
+    if (const std::optional<double> trip = mesh_->round_trip_min_s(message.from)) {
+      desk_.measured(
+          agent_id,
+          {.kind = TransferKind::round_trip, .bytes = 1, .seconds = *trip, .at_s = seconds(now)});
+    }
   }
 
   void lose(std::uint32_t member, Status why) {
@@ -294,7 +342,8 @@ class PeerLink::Epoch {
   Desk& desk_;
   const std::uint64_t number_;
   const OpenPeers epoch_;
-  std::vector<std::uint8_t> lost_;  // that the machine has been told of
+  std::vector<std::uint8_t> lost_;                       // that the machine has been told of
+  std::vector<std::chrono::nanoseconds> round_trip_at_;  // when it is looked at again
   std::unique_ptr<Mesh> mesh_;
   MeshCounters counted_;
 };
@@ -345,6 +394,9 @@ void PeerLink::open(OpenPeers epoch) { desk_->begin(std::move(epoch)); }
 void PeerLink::close() { desk_->begin(std::nullopt); }
 void PeerLink::send(SendToPeer message) { desk_->send(std::move(message)); }
 PeerLinkCounters PeerLink::counters() const { return desk_->counters(); }
+std::vector<PeerMeasured> PeerLink::take_measured(std::size_t count_max) {
+  return desk_->take_measured(count_max, seconds(clock_.now()));
+}
 std::vector<MeshRefused> PeerLink::take_refused() { return desk_->take_refused(); }
 
 }  // namespace tributary

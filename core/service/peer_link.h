@@ -2,9 +2,9 @@
 // that was opened last, which one thread looks after. What the machine asks for comes in, and what
 // peers send and how they are lost goes out as events.
 //
-// Threads: open(), close() and send() belong to the machine's; counters() and take_refused() are
-// any thread's. `post` is called on a thread of this class, and must not wait. The port's calls are
-// all made on that thread, until this is destroyed.
+// Threads: open(), close() and send() belong to the machine's; counters(), take_refused() and
+// take_measured() are any thread's. `post` is called on a thread of this class, and must not wait.
+// The port's calls are all made on that thread, until this is destroyed.
 #pragma once
 
 #include <chrono>
@@ -18,6 +18,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
+#include "core/cost/link_table.h"
 #include "core/link/mesh.h"
 #include "core/link/peer_port.h"
 #include "core/round/actions.h"
@@ -47,6 +48,13 @@ struct PeerLinkCounters {
   std::uint64_t bytes_in = 0;  // of TCP's streams, up to the last event
   std::uint64_t bytes_out = 0;
   std::uint64_t refused = 0;
+};
+
+// What the way from a peer is like, as the exchanges show it: its rate by payloads, its latency by
+// half of the quickest round trip that TCP has seen.
+struct PeerMeasured {
+  std::string agent_id;
+  MeasuredLink link;
 };
 
 // Of the settings peers.endpoint and peers.advertise.
@@ -80,6 +88,8 @@ class PeerLink {
   PeerLinkCounters counters() const;
   // Strangers that were sent away since the last call, the first few of them.
   std::vector<MeshRefused> take_refused();
+  // Peers of which something new is known since they were taken, so many at most.
+  std::vector<PeerMeasured> take_measured(std::size_t count_max);
 
  private:
   class Desk;

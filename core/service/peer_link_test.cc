@@ -43,6 +43,7 @@ class PeerLinkTest : public testing::TestWithParam<bool> {
         other.public_key.assign(keys_[i]->public_key.bytes.begin(),
                                 keys_[i]->public_key.bytes.end());
       }
+      other.agent_id = "agent-" + std::to_string(i);
       other.endpoint = endpoints_.size() > i ? endpoints_[i] : links_[i]->endpoint();
     }
     return peers;
@@ -99,6 +100,28 @@ TEST_P(PeerLinkTest, LargePayloadsArriveAndAreCounted) {
     EXPECT_TRUE(std::ranges::equal(heard.payload.view(), filled(wire::kPayloadBytesMax, i)));
   }
   EXPECT_GT(links_[1]->counters().bytes_in, 8 * wire::kPayloadBytesMax);
+}
+
+TEST_P(PeerLinkTest, TheWayFromAPeerIsMeasuredByWhatItSends) {
+  make(2);
+  open_all(7);
+  EXPECT_TRUE(links_[1]->take_measured(10).empty());
+  std::optional<PeerMeasured> known;
+  // Whether a payload lies in the buffer when the reader gets there is a matter of chance.
+  for (int i = 0; i < 500 && !(known && known->link.beta_s_per_byte.known()); ++i) {
+    send(0, 1, "payload", filled(wire::kPayloadBytesMax, 1));
+    EXPECT_EQ(next(1).frame, "payload");
+    for (PeerMeasured& peer : links_[1]->take_measured(10)) known = std::move(peer);
+  }
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->agent_id, "agent-0");
+  EXPECT_GT(known->link.beta_s_per_byte.value, 0);
+#ifdef __linux__
+  EXPECT_GT(known->link.alpha_s.value, 0);
+  EXPECT_LT(known->link.alpha_s.value, 1);
+#endif
+  EXPECT_TRUE(links_[1]->take_measured(10).empty()) << "nothing new";
+  EXPECT_TRUE(links_[0]->take_measured(10).empty()) << "it was sent nothing";
 }
 
 TEST_P(PeerLinkTest, AnEpochReplacesTheOneBefore) {

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""What probes find out about links on which nothing else goes, and what they cost.
+
+Needs root. A coordinator on one node of `tributary lab` and an agent on another, whose job waits
+for a second agent that never comes: all that is known is from heartbeats and probes.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+LAB = "probes"
+LINKS = ((10, 10, 10), (10, 2, 10), (100, 100, 10), (1000, 1000, 1))  # Mbit/s down, up, ms one way
+# A rate counts Ethernet frames; at an MTU of 1500 TCP carries so much of it.
+PAYLOAD_SHARE = 1448 / 1514
+METRICS_PORT = 9464
+
+COORDINATOR = """
+[journal]
+file = "{folder}/run.db"
+[link]
+endpoint = "tcp://*:4640"
+encrypted = false
+[metrics]
+listen = "127.0.0.1:{port}"
+[probes]
+spacing_ms = {spacing_ms}
+[job]
+name = "waits"
+rounds = 1
+parameters = 1000
+agents_min = 2
+"""
+AGENT = """
+agent_id = "quiet"
+[journal]
+file = "{folder}/agent.db"
+[link]
+coordinator = "tcp://{address}:4640"
+encrypted = false
+"""
+
+
+class Failure(Exception):
+    pass
+
+
+def finished(command: list) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failure((done.stderr or done.stdout).strip())
+    return done.stdout
+
+
+def on_node(tributary: str, node: int, command: list) -> list:
+    return [tributary, "lab", "exec", "--name", LAB, "--node", str(node), "--", *command]
+
+
+def metrics(tributary: str) -> str:
+    ask = ("import urllib.request as u; "
+           f"print(u.urlopen('http://127.0.0.1:{METRICS_PORT}/metrics').read().decode())")
+    return finished(on_node(tributary, 0, [sys.executable, "-c", ask]))
+
+
+def total(text: str, name: str) -> float:
+    rows = re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.MULTILINE)
+    return sum(float(row) for row in rows)
+
+
+def federation(tributary: str, build: Path, address: str, arguments) -> tuple:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "coordinator.toml").write_text(COORDINATOR.format(
+            folder=folder, port=METRICS_PORT, spacing_ms=arguments.spacing_ms))
+        Path(folder, "agent.toml").write_text(AGENT.format(folder=folder, address=address))
+        daemons = []
+        with open(Path(folder, "log"), "w", encoding="utf-8") as log:
+            try:
+                for node, name in ((0, "coordinator"), (1, "agent")):
+                    part = "coordinator" if name == "coordinator" else "edge_agent"
+                    daemons.append(subprocess.Popen(
+                        on_node(tributary, node, [str(build / part / f"tributary-{name}"),
+                                                  "--config", f"{folder}/{name}.toml"]),
+                        stdout=log, stderr=log))
+                time.sleep(arguments.seconds)
+                counted = metrics(tributary)
+            finally:
+                for daemon in reversed(daemons):
+                    daemon.terminate()
+                for daemon in daemons:
+                    daemon.wait()
+        listed = json.loads(finished(
+            [tributary, "link", "list", "--run", f"{folder}/run.db", "--json"]))
+    return listed["data"]["links"], counted
+
+
+def measure(tributary: str, build: Path, link: tuple, arguments) -> dict:
+    down, up, delay_ms = link
+    try:
+        # The node of the agent has the slow line; a packet crosses the other one too.
+        made = json.loads(finished(
+            [tributary, "lab", "up", "--name", LAB, "--nodes", "2",
+             "--delay", f"{delay_ms / 2:g}ms", "--node",
+             f"1:up-rate={up:g}mbit,down-rate={down:g}mbit,delay={delay_ms / 2:g}ms", "--json"]))
+        address = made["data"]["nodes"][0]["address"]
+        links, counted = federation(tributary, build, address, arguments)
+    finally:
+        subprocess.run([tributary, "lab", "down", "--name", LAB], capture_output=True, check=False)
+    ways = {(each["from"], each["to"]): each for each in links}
+    return {"down_mbit_per_s": down, "up_mbit_per_s": up, "delay_ms": delay_ms,
+            "alpha_s": ways.get(("", "quiet"), {}).get("alpha_s"),
+            "beta_up": ways.get(("quiet", ""), {}).get("beta_s_per_byte"),
+            "beta_down": ways.get(("", "quiet"), {}).get("beta_s_per_byte"),
+            "probes": total(counted, "tributary_link_probes_total"),
+            "probe_bytes": total(counted, "tributary_link_probe_bytes_total"),
+            "ignored": total(counted, "tributary_link_echoes_ignored_total"),
+            "load": os.getloadavg()[0]}
+
+
+def rate_text(found: dict | None, mbit: float) -> str:
+    if found is None:
+        return "not known | -"
+    line_s_per_byte = 8 / (mbit * 1e6 * PAYLOAD_SHARE)
+    error = found["value"] / line_s_per_byte - 1
+    return (f"{8e-6 / found['value']:.2f} Mbit/s, {error * 100:+.1f} % | "
+            f"{found['confidence']:.2f}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", default="build/release", help="with the programs")
+    parser.add_argument("--seconds", type=float, default=60, help="that each link is watched")
+    parser.add_argument("--spacing-ms", type=int, default=2000, help="between probes")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    build = Path(arguments.build).resolve()
+    rows = []
+    for link in LINKS:
+        row = measure(str(build / "cli/tributary"), build, link, arguments)
+        rows.append(row)
+        if arguments.json:
+            continue
+        down, up, delay_ms = link
+        alpha = row["alpha_s"]
+        alpha_text = "not known | -"
+        if alpha:
+            alpha_text = f"{alpha['value'] * 1e3:.2f} ms | {alpha['confidence']:.2f}"
+        print(f"| {down:g} and {up:g} Mbit/s, {delay_ms:g} ms | {alpha_text} | "
+              f"{rate_text(row['beta_up'], up)} | {rate_text(row['beta_down'], down)} | "
+              f"{row['probes']:.0f} | {row['probe_bytes'] / 1024:.0f} KiB | load {row['load']:.1f}",
+              flush=True)
+    if arguments.json:
+        print(json.dumps(rows, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failure as failure:
+        sys.exit(f"link_probes: {failure}")
