@@ -16,9 +16,12 @@
 #include "coordinator/evaluations.h"
 #include "coordinator/link_figures.h"
 #include "coordinator/link_probes.h"
+#include "coordinator/plan_desk.h"
+#include "coordinator/plan_lines.h"
 #include "core/base/log.h"
 #include "core/link/control.h"
 #include "core/link/hub.h"
+#include "core/plan/measured_codecs.h"
 #include "core/round/conversation.h"
 #include "core/round/job_model.h"
 #include "core/service/machine_loop.h"
@@ -61,6 +64,7 @@ class CoordinatorDaemon {
   void load(const LoadRound& wanted);
   void stored(const CoordinatorRecord& record, const Status& status);
   void take_reading(const Reading& reading);
+  Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents);
   void take_echo(const ProbeEchoed& echo);
   void probe_links();
   void on_signal(int signal);
@@ -87,6 +91,7 @@ class CoordinatorDaemon {
   std::unique_ptr<Evaluations> evaluations_;  // null: no test set here
   std::unique_ptr<LinkFigures> link_figures_;
   std::optional<LinkProbes> probes_;  // nothing: links are not probed
+  std::unique_ptr<PlanDesk> planner_;
   std::unique_ptr<ControlDesk> desk_;
   std::unique_ptr<ControlServer> control_;  // ends before the desk
   std::unique_ptr<StopSignals> signals_;
@@ -147,6 +152,15 @@ Status CoordinatorDaemon::open() {
                 .notes = *notes_});
   journal_thread_ = std::make_unique<Worker>();
   link_figures_ = std::make_unique<LinkFigures>(clock_, *metrics_, chronicle_);
+  planner_ = std::make_unique<PlanDesk>(
+      PlanDeskParts{.lines =
+                        [this](const std::vector<std::string>& agents) {
+                          return plan_lines(*link_figures_, agents, seconds_of(loop_->now()));
+                        },
+                    .advise = [this](PlanAdvised advised) { loop_->post(std::move(advised)); },
+                    .codecs = [this](std::uint32_t agents) { return measure_codecs(agents); },
+                    .clock = clock_,
+                    .log = *log_});
   if (settings_.probes) {
     TRIBUTARY_ASSIGN(const std::uint64_t first_probe, draw_incarnation());
     probes_.emplace(first_probe, LinkProbes::Options{
@@ -226,6 +240,8 @@ void CoordinatorDaemon::carry_out(Action& action) {
   if (const auto* reading = std::get_if<Reading>(&action)) return take_reading(*reading);
   if (const auto* echo = std::get_if<ProbeEchoed>(&action)) return take_echo(*echo);
   if (const auto* told = std::get_if<LinksTold>(&action)) return link_figures_->told(*told);
+  if (const auto* report = std::get_if<AgentReported>(&action)) return planner_->reported(*report);
+  if (const auto* round = std::get_if<RoundPlayed>(&action)) return planner_->played(*round);
   if (const auto* done = std::get_if<CommandDone>(&action)) {
     if (done->status.ok()) {
       log_->info(kComponent, "job changed", {{"job", done->job}});
@@ -305,6 +321,16 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
                              .definition = machine_->definition_of(reading.job),
                              .model = machine_->model_of(reading.job)});
   }
+}
+
+// On the planner's thread.
+Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(std::uint32_t agents) {
+  std::vector<PlanCodec> codecs;
+  for (const std::string_view spec : kPlannedCodecs) {
+    TRIBUTARY_ASSIGN(PlanCodec codec, measure_plan_codec(spec, {.agents = agents}, clock_));
+    codecs.push_back(std::move(codec));
+  }
+  return codecs;
 }
 
 void CoordinatorDaemon::take_echo(const ProbeEchoed& echo) {

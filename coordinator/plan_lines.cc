@@ -1,0 +1,37 @@
+#include "coordinator/plan_lines.h"
+
+#include <cmath>
+#include <limits>
+
+namespace tributary {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+// NaN where neither is known.
+double greater(double one, double other) { return std::fmax(one, other); }
+
+}  // namespace
+
+PlanLines plan_lines(const LinkFigures& figures, const std::vector<std::string>& agents,
+                     double now_s) {
+  PlanLines lines = {.peer_alpha_s = kUnknown, .peer_beta_s_per_byte = kUnknown};
+  for (const std::string& id : agents) {
+    const MeasuredWays ways = figures.ways(id);
+    lines.agents[id] = {.alpha_s = greater(ways.up.alpha_s.value, ways.down.alpha_s.value),
+                        .beta_s_per_byte = ways.up.beta_s_per_byte.value,
+                        .down_beta_s_per_byte = ways.down.beta_s_per_byte.value};
+  }
+  if (agents.size() > kPairedAgentsMax) return lines;
+  for (const std::string& from : agents) {
+    for (const std::string& to : agents) {
+      if (from == to) continue;
+      const MeasuredLink pair = figures.pairs().measured(from, to, now_s);
+      lines.peer_alpha_s = greater(lines.peer_alpha_s, pair.alpha_s.value);
+      lines.peer_beta_s_per_byte = greater(lines.peer_beta_s_per_byte, pair.beta_s_per_byte.value);
+    }
+  }
+  return lines;
+}
+
+}  // namespace tributary
