@@ -49,7 +49,8 @@ Result<Links> newest_links(RunFile& run) {
     TRIBUTARY_ASSIGN(const std::vector<StoredLinkSample> page, run.link_samples(after, kPage));
     if (page.empty()) return links;
     after = page.back().number;
-    for (const auto& [number, sample] : page) {
+    for (const StoredLinkSample& stored : page) {
+      const LinkSampleRecord& sample = stored.sample;
       Link& link = links[{sample.from, sample.to}];
       const auto take = [&](Figure& figure, double value) {
         if (!std::isfinite(value)) return;
