@@ -29,6 +29,7 @@ Accept accept_count(T& target, T min, T max = std::numeric_limits<T>::max()) {
   };
 }
 
+// A finite number.
 Accept accept_real(double& target, double low, double high);
 Accept accept_flag(bool& target, bool value = true);
 

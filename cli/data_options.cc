@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 
 #include "core/data/limits.h"
 
@@ -40,22 +39,6 @@ Accept accept_separator(char& target) {
 }
 
 }  // namespace
-
-Accept accept_real(double& target, double min, double max) {
-  return [&target, min, max](const std::string& value) -> Status {
-    double number = 0;
-    const char* const last = value.data() + value.size();
-    const auto [end, error] = std::from_chars(value.data(), last, number);
-    if (error == std::errc() && end == last && number >= min && number <= max) {
-      target = number;
-      return {};
-    }
-    return Status(StatusCode::invalid_argument,
-                  {.what = "value",
-                   .expected = fmt::format("a number from {} to {}", min, max),
-                   .got = fmt::format("'{}'", value)});
-  };
-}
 
 std::vector<Option> data_options(DataRequest& request) {
   return {{.name = "PATH",

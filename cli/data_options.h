@@ -10,9 +10,6 @@
 
 namespace tributary {
 
-// A finite number from min to max.
-Accept accept_real(double& target, double min, double max);
-
 // PATH, --format, --part, --classes, --label, --separator, --tokens, --vocabulary.
 std::vector<Option> data_options(DataRequest& request);
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/accept.h"
 #include "cli/commands.h"
 #include "cli/data_options.h"
 #include "cli/json.h"

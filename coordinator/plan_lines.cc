@@ -15,7 +15,7 @@ double greater(double one, double other) { return std::fmax(one, other); }
 
 PlanLines plan_lines(const LinkFigures& figures, const std::vector<std::string>& agents,
                      double now_s) {
-  PlanLines lines = {.peer_alpha_s = kUnknown, .peer_beta_s_per_byte = kUnknown};
+  PlanLines lines = {.agents = {}, .peer_alpha_s = kUnknown, .peer_beta_s_per_byte = kUnknown};
   for (const std::string& id : agents) {
     const MeasuredWays ways = figures.ways(id);
     lines.agents[id] = {.alpha_s = greater(ways.up.alpha_s.value, ways.down.alpha_s.value),

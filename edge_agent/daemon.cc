@@ -215,7 +215,7 @@ Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
 
 Status AgentDaemon::open_peers_over_mpi(PeerLink::Post post) {
   TRIBUTARY_ASSIGN(std::unique_ptr<PeerPort> port, open_mpi_(clock_));
-  peers_ = PeerLink::make_over(std::move(port), {.endpoint = {}}, std::move(post));
+  peers_ = PeerLink::make_over(std::move(port), {.endpoint = {}}, clock_, std::move(post));
   log_->warning(kComponent, "peers are not encrypted: MPI has no encryption",
                 {{"endpoint", peers_->endpoint()}});
   return {};

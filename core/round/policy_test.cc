@@ -23,9 +23,11 @@ TEST(Policy, ComesBackAsItWas) {
 }
 
 // As version 1 wrote it.
+constexpr std::size_t kPlanningBytes = 1 + 4 * sizeof(double);
+
 TEST(Policy, OneWithoutAgentsAndFractionIsRead) {
   Bytes bytes = encode(RoundPolicy{});
-  bytes.resize(bytes.size() - sizeof(double) - sizeof(std::uint32_t) - 5);
+  bytes.resize(bytes.size() - sizeof(double) - sizeof(std::uint32_t) - 5 - kPlanningBytes);
   bytes[0] = 1;
   const Result<RoundPolicy> back = decode_policy(bytes);
   ASSERT_TRUE(back.ok()) << back.status().text();
@@ -37,11 +39,37 @@ TEST(Policy, OneWithoutACollectiveIsRead) {
   RoundPolicy policy;
   policy.agents = {"garage-01"};
   Bytes bytes = encode(policy);
-  bytes.resize(bytes.size() - 5);
+  bytes.resize(bytes.size() - 5 - kPlanningBytes);
   bytes[0] = 2;
   const Result<RoundPolicy> back = decode_policy(bytes);
   ASSERT_TRUE(back.ok()) << back.status().text();
   EXPECT_EQ(*back, policy);
+}
+
+// As version 3 wrote it.
+TEST(Policy, OneWithoutPlanningIsRead) {
+  RoundPolicy policy;
+  policy.collective = wire::Collective::ring;
+  Bytes bytes = encode(policy);
+  bytes.resize(bytes.size() - kPlanningBytes);
+  bytes[0] = 3;
+  const Result<RoundPolicy> back = decode_policy(bytes);
+  ASSERT_TRUE(back.ok()) << back.status().text();
+  EXPECT_EQ(*back, policy);
+}
+
+TEST(Policy, PlanningComesBackAndNonsenseOfItIsRefused) {
+  RoundPolicy policy;
+  policy.planning = {.goal = PlanningGoal::byte_budget, .bytes_per_day = 1e9, .gain_weight = 2};
+  const Result<RoundPolicy> back = decode_policy(encode(policy));
+  ASSERT_TRUE(back.ok()) << back.status().text();
+  EXPECT_EQ(*back, policy);
+  policy.planning.bytes_per_day = 0;
+  EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument);
+  policy.planning = {.goal = PlanningGoal::time_budget};
+  EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument);
+  policy.planning = {.goal = static_cast<PlanningGoal>(9)};
+  EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument);
 }
 
 TEST(Policy, CutShortOrWithMoreBehindIsRefused) {

@@ -361,17 +361,20 @@ Result<std::unique_ptr<PeerLink>> PeerLink::make(PeerLinkOptions options, const 
   TRIBUTARY_TRY(check_peer_addresses(options.endpoint, options.advertise));
   TRIBUTARY_ASSIGN(std::unique_ptr<PeerPort> port,
                    open_tcp_peer_port(options.endpoint, options.advertise, clock));
-  return make_over(std::move(port), std::move(options), std::move(post));
+  return make_over(std::move(port), std::move(options), clock, std::move(post));
 }
 
 std::unique_ptr<PeerLink> PeerLink::make_over(std::unique_ptr<PeerPort> port,
-                                              PeerLinkOptions options, Post post) {
+                                              PeerLinkOptions options, const Clock& clock,
+                                              Post post) {
   return std::unique_ptr<PeerLink>(
-      new PeerLink(std::move(port), std::move(options), std::move(post)));
+      new PeerLink(std::move(port), std::move(options), clock, std::move(post)));
 }
 
-PeerLink::PeerLink(std::unique_ptr<PeerPort> port, PeerLinkOptions options, Post post)
+PeerLink::PeerLink(std::unique_ptr<PeerPort> port, PeerLinkOptions options, const Clock& clock,
+                   Post post)
     : options_(std::move(options)),
+      clock_(clock),
       post_(std::move(post)),
       port_(std::move(port)),
       desk_(std::make_shared<Desk>(options_.unsent_bytes_max)),

@@ -71,7 +71,8 @@ class PeerLink {
                                                 Post post);
   // By this port, whatever it goes by: the addresses in `options` say nothing then.
   static std::unique_ptr<PeerLink> make_over(std::unique_ptr<PeerPort> port,
-                                             PeerLinkOptions options, Post post);
+                                             PeerLinkOptions options, const Clock& clock,
+                                             Post post);
   // Waits for nobody: what is not sent by now is not sent.
   ~PeerLink();
   PeerLink(const PeerLink&) = delete;
@@ -96,10 +97,11 @@ class PeerLink {
   class Unread;
   class Epoch;
 
-  PeerLink(std::unique_ptr<PeerPort> port, PeerLinkOptions options, Post post);
+  PeerLink(std::unique_ptr<PeerPort> port, PeerLinkOptions options, const Clock& clock, Post post);
   void run();
 
   const PeerLinkOptions options_;
+  const Clock& clock_;
   const Post post_;
   const std::unique_ptr<PeerPort> port_;
   const std::shared_ptr<Desk> desk_;

@@ -35,7 +35,7 @@ class PeerLinkOverMpi : public testing::Test {
         open_mpi_port(*ranks_testing::session, {.run = kRun + rank()}, clock_);
     ASSERT_TRUE(port.ok()) << port.status().text();
     ASSERT_EQ((*port)->endpoint(), text_of(MpiAddress{.run = kRun, .rank = rank()}));
-    link_ = PeerLink::make_over(std::move(*port), std::move(options),
+    link_ = PeerLink::make_over(std::move(*port), std::move(options), clock_,
                                 [this](Event event, std::shared_ptr<const void> owner) {
                                   inbox_.post(std::move(event), std::move(owner));
                                 });

@@ -1,0 +1,113 @@
+// Rounds that a planner chooses, with real processes: the coordinator measures its codecs and its
+// agents' links, advises, and what it has advised comes out the same when it is made again.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "core/plan/decide.h"
+#include "core/plan/inputs_text.h"
+#include "core/store/run_file.h"
+#include "schemas/frame.h"
+#include "tests/end_to_end/federation.h"
+#include "tests/end_to_end/journals.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+FederationOptions planned(const std::string& planning, std::uint64_t rounds) {
+  return {
+      .rounds = rounds,
+      .coordinator_settings = {"job.planning=" + planning, "job.parameters=200000",
+                               "job.agents_min=3"},
+      .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0", "trainer.train_ms=50", "audit=true"}};
+}
+
+struct PlanOfRound {
+  std::uint64_t round = 0;
+  wire::PlanT plan;
+};
+
+std::vector<PlanOfRound> plans_in(const std::string& journal) {
+  Result<std::unique_ptr<RunFile>> run = RunFile::open(journal);
+  EXPECT_TRUE(run.ok()) << run.status().text();
+  if (!run.ok()) return {};
+  const Result<std::vector<JobRecord>> jobs = (*run)->jobs();
+  EXPECT_TRUE(jobs.ok() && !jobs->empty());
+  const Result<std::vector<RoundRecord>> rounds = (*run)->rounds((*jobs)[0].job, 1, 1000);
+  EXPECT_TRUE(rounds.ok()) << rounds.status().text();
+  std::vector<PlanOfRound> plans;
+  for (const RoundRecord& record : *rounds) {
+    const Result<const wire::Frame*> frame = open_frame(ByteSpan(*record.plan));
+    PlanOfRound& one = plans.emplace_back();
+    one.round = record.id.round;
+    (*frame)->message_as_Plan()->UnPackTo(&one.plan);
+  }
+  return plans;
+}
+
+// Not only codecs that lose nothing are chosen, so that no model can be told beforehand.
+void expect_one_model(Federation& federation, std::uint64_t rounds) {
+  const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
+  ASSERT_TRUE(state.ok()) << state.status().text();
+  const RestoredJob& job = state->jobs[0];
+  const std::uint64_t hash =
+      job.redo.empty() ? job.checkpoint.model_hash : job.redo.back().round.model_hash;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const Result<AgentState> agent = read_agent_journal(federation.agent_journal(i));
+    ASSERT_TRUE(agent.ok()) << agent.status().text();
+    EXPECT_EQ(agent->replica->model_version, rounds);
+    EXPECT_EQ(agent->replica->model_hash, hash);
+    EXPECT_TRUE(federation.agent(i).logs({"conservation holds"}));
+  }
+}
+
+// As `tributary plan replay` does it.
+void expect_made_again(const wire::PlanT& plan) {
+  const auto& bytes = plan.reason->inputs;
+  const Result<PlanInputs> inputs =
+      parse_plan_inputs({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  EXPECT_EQ(inputs->agents.size(), 3u);
+  EXPECT_TRUE(inputs->agents[0].gain.known());
+  const Result<PlanDecision> decision = decide(*inputs);
+  ASSERT_TRUE(decision.ok()) << decision.status().text();
+  EXPECT_EQ(decision->chosen.choice.codec, plan.reason->alternatives[0]->codec);
+  EXPECT_EQ(decision->reason.substr(0, wire::kTextBytesMax), plan.reason->sentence);
+}
+
+TEST(Planner, AdvisesRoundsAndWhatItDecidedIsDecidedAgain) {
+  Federation federation(planned("adaptive", 40));
+  federation.start_all();
+  federation.expect_everybody_ends();
+  expect_one_model(federation, 40);
+  std::size_t decided = 0;
+  std::set<std::string> codecs;
+  for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
+    codecs.insert(one.plan.exchanges[0]->codec);
+    if (one.plan.reason->inputs.empty()) continue;
+    ++decided;
+    expect_made_again(one.plan);
+  }
+  EXPECT_GE(decided, 1u);
+  EXPECT_GE(codecs.size(), 2u);  // float32, and what was chosen
+}
+
+TEST(Planner, ATimeBudgetThatIsLargeLetsEverythingThrough) {
+  FederationOptions options = planned("time_budget", 30);
+  options.coordinator_settings.emplace_back("job.time_budget_s=100000");
+  Federation federation(options);
+  federation.start_all();
+  federation.expect_everybody_ends();
+  expect_one_model(federation, 30);
+  const std::vector<PlanOfRound> plans = plans_in(federation.coordinator_journal());
+  for (const PlanOfRound& one : plans) {
+    for (const auto& choice : one.plan.reason->alternatives) {
+      if (!choice->chosen) continue;
+      EXPECT_GT(choice->gain, 0.999) << choice->codec;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tributary::end_to_end
