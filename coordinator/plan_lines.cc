@@ -8,6 +8,10 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
+double trusted(const LinkQuantity& quantity) {
+  return quantity.confidence >= kPlannedConfidence ? quantity.value : kUnknown;
+}
+
 // NaN where neither is known.
 double greater(double one, double other) { return std::fmax(one, other); }
 
@@ -18,17 +22,18 @@ PlanLines plan_lines(const LinkFigures& figures, const std::vector<std::string>&
   PlanLines lines = {.agents = {}, .peer_alpha_s = kUnknown, .peer_beta_s_per_byte = kUnknown};
   for (const std::string& id : agents) {
     const MeasuredWays ways = figures.ways(id);
-    lines.agents[id] = {.alpha_s = greater(ways.up.alpha_s.value, ways.down.alpha_s.value),
-                        .beta_s_per_byte = ways.up.beta_s_per_byte.value,
-                        .down_beta_s_per_byte = ways.down.beta_s_per_byte.value};
+    lines.agents[id] = {.alpha_s = greater(trusted(ways.up.alpha_s), trusted(ways.down.alpha_s)),
+                        .beta_s_per_byte = trusted(ways.up.beta_s_per_byte),
+                        .down_beta_s_per_byte = trusted(ways.down.beta_s_per_byte)};
   }
   if (agents.size() > kPairedAgentsMax) return lines;
   for (const std::string& from : agents) {
     for (const std::string& to : agents) {
       if (from == to) continue;
       const MeasuredLink pair = figures.pairs().measured(from, to, now_s);
-      lines.peer_alpha_s = greater(lines.peer_alpha_s, pair.alpha_s.value);
-      lines.peer_beta_s_per_byte = greater(lines.peer_beta_s_per_byte, pair.beta_s_per_byte.value);
+      lines.peer_alpha_s = greater(lines.peer_alpha_s, trusted(pair.alpha_s));
+      lines.peer_beta_s_per_byte =
+          greater(lines.peer_beta_s_per_byte, trusted(pair.beta_s_per_byte));
     }
   }
   return lines;

@@ -13,6 +13,10 @@ namespace tributary {
 // them.
 inline constexpr std::size_t kPairedAgentsMax = 64;
 
+// What is known with less confidence than this is as good as not known: probes of quick lines may
+// be wrong by a lot, and say so.
+inline constexpr double kPlannedConfidence = 0.3;
+
 PlanLines plan_lines(const LinkFigures& figures, const std::vector<std::string>& agents,
                      double now_s);
 

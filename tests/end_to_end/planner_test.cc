@@ -2,6 +2,7 @@
 // agents' links, advises, and what it has advised comes out the same when it is made again.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <set>
 #include <string>
 
@@ -10,17 +11,33 @@
 #include "core/store/run_file.h"
 #include "schemas/frame.h"
 #include "tests/end_to_end/federation.h"
-#include "tests/end_to_end/journals.h"
 
 namespace tributary::end_to_end {
 namespace {
 
-FederationOptions planned(const std::string& planning, std::uint64_t rounds) {
-  return {
-      .rounds = rounds,
-      .coordinator_settings = {"job.planning=" + planning, "job.parameters=200000",
-                               "job.agents_min=3"},
-      .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0", "trainer.train_ms=50", "audit=true"}};
+FederationOptions planned(const std::string& planning) {
+  return {.rounds = 1'000'000,
+          .coordinator_settings = {"job.planning=" + planning, "job.parameters=200000",
+                                   "job.agents_min=3"},
+          .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0", "trainer.train_ms=20"},
+          .exit_when_done = false};
+}
+
+// Until rounds have gone as decided, however long it takes to measure codecs here.
+void run_until_carried_out(Federation& federation) {
+  federation.start_all();
+  const auto rounds = [&] {
+    return federation.coordinator().lines_with({"round committed"}).size();
+  };
+  ASSERT_TRUE(eventually([&] {
+    return !federation.coordinator().lines_with({"planner: ", "first plan"}).empty();
+  }));
+  const std::size_t so_far = rounds();
+  ASSERT_TRUE(eventually([&] { return rounds() >= so_far + 10; }));
+  for (std::uint32_t i = 0; i < 3; ++i) federation.agent(i).signal(SIGTERM);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(federation.agent(i).wait(), 0);
+  federation.coordinator().signal(SIGTERM);
+  EXPECT_EQ(federation.coordinator().wait(), 0);
 }
 
 struct PlanOfRound {
@@ -34,7 +51,7 @@ std::vector<PlanOfRound> plans_in(const std::string& journal) {
   if (!run.ok()) return {};
   const Result<std::vector<JobRecord>> jobs = (*run)->jobs();
   EXPECT_TRUE(jobs.ok() && !jobs->empty());
-  const Result<std::vector<RoundRecord>> rounds = (*run)->rounds((*jobs)[0].job, 1, 1000);
+  const Result<std::vector<RoundRecord>> rounds = (*run)->rounds((*jobs)[0].job, 1, 100'000);
   EXPECT_TRUE(rounds.ok()) << rounds.status().text();
   std::vector<PlanOfRound> plans;
   for (const RoundRecord& record : *rounds) {
@@ -44,22 +61,6 @@ std::vector<PlanOfRound> plans_in(const std::string& journal) {
     (*frame)->message_as_Plan()->UnPackTo(&one.plan);
   }
   return plans;
-}
-
-// Not only codecs that lose nothing are chosen, so that no model can be told beforehand.
-void expect_one_model(Federation& federation, std::uint64_t rounds) {
-  const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
-  ASSERT_TRUE(state.ok()) << state.status().text();
-  const RestoredJob& job = state->jobs[0];
-  const std::uint64_t hash =
-      job.redo.empty() ? job.checkpoint.model_hash : job.redo.back().round.model_hash;
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    const Result<AgentState> agent = read_agent_journal(federation.agent_journal(i));
-    ASSERT_TRUE(agent.ok()) << agent.status().text();
-    EXPECT_EQ(agent->replica->model_version, rounds);
-    EXPECT_EQ(agent->replica->model_hash, hash);
-    EXPECT_TRUE(federation.agent(i).logs({"conservation holds"}));
-  }
 }
 
 // As `tributary plan replay` does it.
@@ -77,10 +78,9 @@ void expect_made_again(const wire::PlanT& plan) {
 }
 
 TEST(Planner, AdvisesRoundsAndWhatItDecidedIsDecidedAgain) {
-  Federation federation(planned("adaptive", 40));
-  federation.start_all();
-  federation.expect_everybody_ends();
-  expect_one_model(federation, 40);
+  Federation federation(planned("adaptive"));
+  ASSERT_NO_FATAL_FAILURE(run_until_carried_out(federation));
+  EXPECT_TRUE(federation.coordinator().lines_with({"diverged"}).empty());
   std::size_t decided = 0;
   std::set<std::string> codecs;
   for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
@@ -94,19 +94,19 @@ TEST(Planner, AdvisesRoundsAndWhatItDecidedIsDecidedAgain) {
 }
 
 TEST(Planner, ATimeBudgetThatIsLargeLetsEverythingThrough) {
-  FederationOptions options = planned("time_budget", 30);
-  options.coordinator_settings.emplace_back("job.time_budget_s=100000");
+  FederationOptions options = planned("time_budget");
+  options.coordinator_settings.emplace_back("job.time_budget_s=1000000000");
   Federation federation(options);
-  federation.start_all();
-  federation.expect_everybody_ends();
-  expect_one_model(federation, 30);
-  const std::vector<PlanOfRound> plans = plans_in(federation.coordinator_journal());
-  for (const PlanOfRound& one : plans) {
+  ASSERT_NO_FATAL_FAILURE(run_until_carried_out(federation));
+  std::size_t chosen = 0;
+  for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
     for (const auto& choice : one.plan.reason->alternatives) {
       if (!choice->chosen) continue;
       EXPECT_GT(choice->gain, 0.999) << choice->codec;
+      ++chosen;
     }
   }
+  EXPECT_GE(chosen, 5u);
 }
 
 }  // namespace
