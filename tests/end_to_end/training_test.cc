@@ -160,15 +160,15 @@ TEST_F(Training, AnAgentWithOtherDataIsLeftOutAndSaysWhy) {
                          .coordinator_settings = {"job.agents_min=1", "job.deadline_ms=3000"},
                          .agent_settings = settings()});
   federation.start_coordinator();
-  federation.start_agent(0);
   std::vector<std::string> wrong = federation.agent_command(1);
   std::filesystem::create_directory(data_ / "other");
   std::ofstream(data_ / "other" / "train.csv") << "a,b,label\n1,2,0\n3,4,1\n";
   wrong.emplace_back("--set");
   wrong.push_back("data.path=" + (data_ / "other").string());
   Process other(wrong, federation.path("other.log"));
-  EXPECT_EQ(federation.agent(0).wait(), 0);
   EXPECT_TRUE(other.logs({"cannot train", "1x16x16"})) << federation.path("other.log");
+  federation.start_agent(0);  // which alone would be through before the other has come
+  EXPECT_EQ(federation.agent(0).wait(), 0);
   EXPECT_EQ(federation.coordinator().wait(), 0);
 }
 
