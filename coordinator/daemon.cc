@@ -19,6 +19,7 @@
 #include "coordinator/plan_desk.h"
 #include "coordinator/plan_lines.h"
 #include "core/base/log.h"
+#include "core/cost/device_speed.h"
 #include "core/link/control.h"
 #include "core/link/hub.h"
 #include "core/plan/measured_codecs.h"
@@ -65,6 +66,7 @@ class CoordinatorDaemon {
   void stored(const CoordinatorRecord& record, const Status& status);
   void take_reading(const Reading& reading);
   Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents);
+  DeviceSpeeds measure_own_speeds();
   void take_echo(const ProbeEchoed& echo);
   void probe_links();
   void on_signal(int signal);
@@ -159,6 +161,7 @@ Status CoordinatorDaemon::open() {
                         },
                     .advise = [this](PlanAdvised advised) { loop_->post(std::move(advised)); },
                     .codecs = [this](std::uint32_t agents) { return measure_codecs(agents); },
+                    .own_speeds = [this] { return measure_own_speeds(); },
                     .clock = clock_,
                     .log = *log_});
   if (settings_.probes) {
@@ -240,6 +243,7 @@ void CoordinatorDaemon::carry_out(Action& action) {
   if (const auto* reading = std::get_if<Reading>(&action)) return take_reading(*reading);
   if (const auto* echo = std::get_if<ProbeEchoed>(&action)) return take_echo(*echo);
   if (const auto* told = std::get_if<LinksTold>(&action)) return link_figures_->told(*told);
+  if (const auto* told = std::get_if<SpeedsTold>(&action)) return planner_->told(*told);
   if (const auto* report = std::get_if<AgentReported>(&action)) return planner_->reported(*report);
   if (const auto* round = std::get_if<RoundPlayed>(&action)) return planner_->played(*round);
   if (const auto* done = std::get_if<CommandDone>(&action)) {
@@ -331,6 +335,14 @@ Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(std::uint32_t a
     codecs.push_back(std::move(codec));
   }
   return codecs;
+}
+
+DeviceSpeeds CoordinatorDaemon::measure_own_speeds() {
+  DeviceSpeeds speeds;
+  for (const DeviceSpeed& one : measure_device(clock_, [] { return true; })) {
+    speeds[one.family] = {one.encode_bytes_per_s, one.decode_bytes_per_s};
+  }
+  return speeds;
 }
 
 void CoordinatorDaemon::take_echo(const ProbeEchoed& echo) {

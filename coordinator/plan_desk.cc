@@ -114,6 +114,17 @@ void PlanDesk::reported(const AgentReported& report) {
   agent.bytes_today += report.bytes;
 }
 
+void PlanDesk::told(const SpeedsTold& told) {
+  if (devices_.size() >= kAgentsMax && !devices_.contains(told.agent_id)) return;
+  DeviceSpeeds& device = devices_[told.agent_id];
+  device.clear();
+  for (const wire::CodecOfferT& offer : told.codecs) {
+    device[offer.spec] = {offer.encode_bytes_per_s, offer.decode_bytes_per_s};
+  }
+  parts_.log.debug(kComponent, "device measured",
+                   {{"agent_id", told.agent_id}, {"codecs", device.size()}});
+}
+
 RoundFacts PlanDesk::facts_of(const Job& job, const RoundPlayed& round) const {
   RoundFacts facts;
   double compute_s = 0;
@@ -122,6 +133,9 @@ RoundFacts PlanDesk::facts_of(const Job& job, const RoundPlayed& round) const {
     if (const auto said = job.agents.find(agent.id); said != job.agents.end()) {
       agent.compute_s = said->second.compute_s;
       agent.gain = said->second.gain;
+    }
+    if (const auto device = devices_.find(agent.id); device != devices_.end()) {
+      agent.speeds = device->second;
     }
     compute_s = std::max(compute_s, agent.compute_s);
     facts.agents.push_back(std::move(agent));
@@ -184,10 +198,12 @@ Result<Planner*> PlanDesk::planner_of(const Thought& thought) {
   if (codecs_.empty()) {
     const auto agents = static_cast<std::uint32_t>(thought.facts.agents.size());
     TRIBUTARY_ASSIGN(codecs_, parts_.codecs(agents));
+    own_speeds_ = parts_.own_speeds();
   }
   if (planners_.size() >= kJobsMax) planners_.clear();
   PlannerConfig config = {.values = thought.values,
                           .codecs = codecs_,
+                          .measured_on = own_speeds_,
                           .agreement = kAgreementAssumed,
                           .own_ratios = false};
   return &planners_.emplace(thought.job, Planner(std::move(config))).first->second;

@@ -29,6 +29,8 @@ struct PlanDeskParts {
   std::function<void(PlanAdvised advised)> advise;
   // Which codecs there are to choose from, measured on this machine; on the desk's thread, once.
   std::function<Result<std::vector<PlanCodec>>(std::uint32_t agents)> codecs;
+  // How quick this machine is at them, to compare devices with; likewise.
+  std::function<DeviceSpeeds()> own_speeds;
   const Clock& clock;
   Log& log;
 };
@@ -41,6 +43,7 @@ class PlanDesk {
   PlanDesk& operator=(const PlanDesk&) = delete;
 
   void reported(const AgentReported& report);
+  void told(const SpeedsTold& told);
   void played(const RoundPlayed& round);
 
  private:
@@ -68,9 +71,11 @@ class PlanDesk {
 
   const PlanDeskParts parts_;
   std::map<std::uint64_t, Job> jobs_;
+  std::map<std::string, DeviceSpeeds> devices_;  // by agent
   std::atomic<std::size_t> waiting_ = 0;
   std::map<std::uint64_t, Planner> planners_;  // the desk's thread
   std::vector<PlanCodec> codecs_;              // likewise
+  DeviceSpeeds own_speeds_;                    // likewise
   Worker thread_;                              // ends first
 };
 

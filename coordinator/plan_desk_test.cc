@@ -50,6 +50,10 @@ class PlanDeskTest : public testing::Test {
         .codecs = [](std::uint32_t) -> Result<std::vector<PlanCodec>> {
           return plan_testing::federation(100, 1).codecs;
         },
+        .own_speeds =
+            [] {
+              return DeviceSpeeds{{"thc", {1e9, 1e9}}, {"fp32", {1e9, 1e9}}};
+            },
         .clock = clock,
         .log = log});
   }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/log.h"
+#include "core/cost/device_speed.h"
 #include "core/link/spoke.h"
 #include "core/link/trace.h"
 #include "core/round/conversation.h"
@@ -34,6 +35,7 @@ constexpr std::string_view kComponent = "agent";
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
 constexpr TimeNs kTellLinksEveryNs = 10'000 * kNsPerMs;
+constexpr TimeNs kMeasureDeviceEveryNs = 30 * 60 * 1'000 * kNsPerMs;  // it may be hot by then
 
 // Whether there is nothing more to do of a job, and how many rounds it had.
 struct JobEnd {
@@ -82,6 +84,7 @@ class AgentDaemon {
   void export_metrics();
   void look_at_peers();
   void tell_links();
+  void measure_device();
   bool everything_done() const;
 
   const AgentSettings& settings_;
@@ -108,6 +111,7 @@ class AgentDaemon {
 
   bool last_evaluated_ = false;
   std::atomic<bool> evaluating_ = false;
+  std::atomic<bool> ending_ = false;
 
   std::atomic<bool> job_over_ = false;
   std::atomic<std::uint64_t> job_rounds_ = 0;
@@ -118,9 +122,11 @@ class AgentDaemon {
   TimeNs look_at_ns_ = 0;
   TimeNs metrics_at_ns_ = 0;
   TimeNs tell_links_at_ns_ = 0;
+  TimeNs measure_device_at_ns_ = 0;
 };
 
 AgentDaemon::~AgentDaemon() {
+  ending_ = true;
   if (trainer_) trainer_->cancel();
 }
 
@@ -449,6 +455,23 @@ void AgentDaemon::tell_links() {
   loop_->feed(std::move(told));
 }
 
+// On the trainer's thread, so that neither slows the other down.
+void AgentDaemon::measure_device() {
+  measure_device_at_ns_ = loop_->now() + kMeasureDeviceEveryNs;
+  trainer_thread_->post([this] {
+    TellSpeeds told;
+    for (DeviceSpeed& speed : tributary::measure_device(clock_, [this] { return !ending_; })) {
+      wire::CodecOfferT& offer = told.codecs.emplace_back();
+      offer.spec = std::move(speed.family);
+      offer.encode_bytes_per_s = speed.encode_bytes_per_s;
+      offer.aggregate_bytes_per_s = speed.aggregate_bytes_per_s;
+      offer.decode_bytes_per_s = speed.decode_bytes_per_s;
+    }
+    log_->debug(kComponent, "device measured", {{"codecs", told.codecs.size()}});
+    loop_->post(std::move(told));
+  });
+}
+
 // The job is over, its last model is applied, and nothing of it is open.
 bool AgentDaemon::everything_done() const {
   return job_over_ && machine_->model_version() >= job_rounds_ && machine_->idle() &&
@@ -472,6 +495,7 @@ void AgentDaemon::look_around() {
   metrics_at_ns_ = now + kMetricsEveryNs;
   export_metrics();
   if (now >= tell_links_at_ns_) tell_links();
+  if (now >= measure_device_at_ns_) measure_device();
 }
 
 Status AgentDaemon::run() {

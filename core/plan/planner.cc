@@ -48,12 +48,14 @@ PlanInputs Planner::inputs(const PlanLines& lines, const PlanPolicy& policy) con
                        .peers_reachable = lines.peers_reachable,
                        .message_s = config_.message_s,
                        .cores = config_.cores,
-                       .codecs = config_.codecs,
                        .agreement = config_.agreement,
                        .own_ratios = config_.own_ratios,
                        .corrections = corrections_,
                        .policy = policy,
                        .before = in_force_};
+  std::vector<DeviceSpeeds> devices;
+  for (const RoundFacts::Agent& agent : agents_) devices.push_back(agent.speeds);
+  inputs.codecs = on_slowest(config_.codecs, config_.measured_on, devices);
   for (const RoundFacts::Agent& agent : agents_) {
     const auto line = lines.agents.find(agent.id);
     PlanAgent one = {.alpha_s = kUnknown,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/plan/decide.h"
+#include "core/plan/device_speeds.h"
 
 namespace tributary {
 
@@ -19,6 +20,7 @@ struct RoundFacts {
     double weight = 1;
     double compute_s = 0;
     GainPoints gain = {};  // as the agent has reported it; may be unknown
+    DeviceSpeeds speeds = {};
   };
   std::vector<Agent> agents;  // the participants
   std::string codec;          // that it was carried out by, as it was chosen
@@ -43,6 +45,7 @@ struct PlanLines {
 struct PlannerConfig {
   std::uint64_t values = 0;
   std::vector<PlanCodec> codecs;
+  DeviceSpeeds measured_on = {};  // of the machine that measured the codecs
   double agreement = 1;
   bool own_ratios = true;
   double message_s = 0;

@@ -72,6 +72,27 @@ TEST_F(PlannerTest, PlansOnceAndThenOnlyWhenSomethingChanges) {
   EXPECT_NE(second->decision.chosen.choice, chosen.choice);
 }
 
+TEST_F(PlannerTest, CodecsCostWhatTheyDoOnTheSlowestDevice) {
+  const auto codecs = federation(100, 1).codecs;
+  planner = Planner({.values = 1u << 20, .codecs = codecs, .measured_on = {{"thc", {1e9, 1e9}}}});
+  RoundFacts facts = round();
+  facts.agents[1].speeds = {{"thc", {0.1e9, 0.25e9}}};
+  planner.round_over(facts);
+  const std::optional<Planned> planned = think();
+  ASSERT_TRUE(planned.has_value());
+  bool seen = false;
+  for (std::size_t i = 0; i < codecs.size(); ++i) {
+    const PlanCodec& used = planned->inputs.codecs[i];
+    const bool slow = codecs[i].spec == "thc:bits=4";
+    seen |= slow;
+    EXPECT_DOUBLE_EQ(used.stages[0].encode_s_per_value,
+                     (slow ? 10 : 1) * codecs[i].stages[0].encode_s_per_value)
+        << used.spec;
+    EXPECT_DOUBLE_EQ(used.decode_s_per_value, (slow ? 4 : 1) * codecs[i].decode_s_per_value);
+  }
+  EXPECT_TRUE(seen) << "THC is not among the test's codecs";
+}
+
 TEST_F(PlannerTest, LearnsFromWhatRoundsTake) {
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;

@@ -156,6 +156,14 @@ struct LinksTold {
   std::vector<wire::LinkSampleT> links;
 };
 
+// How quick an agent's device is at codecs, as far as it has measured them. It may name codecs that
+// nobody here knows.
+inline constexpr std::size_t kSpeedsToldMax = 256;
+struct SpeedsTold {
+  std::string agent_id;
+  std::vector<wire::CodecOfferT> codecs;
+};
+
 struct CommandDone {
   Token command = 0;
   Status status;
@@ -168,9 +176,10 @@ struct Finished {
   Status status;
 };
 
-using Action = std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train,
-                            OpenPeers, ClosePeers, SendToPeer, Note, Reading, ProbeEchoed,
-                            LinksTold, AgentReported, RoundPlayed, CommandDone, Finished>;
+using Action =
+    std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train, OpenPeers,
+                 ClosePeers, SendToPeer, Note, Reading, ProbeEchoed, LinksTold, SpeedsTold,
+                 AgentReported, RoundPlayed, CommandDone, Finished>;
 using Actions = std::vector<Action>;
 
 }  // namespace tributary

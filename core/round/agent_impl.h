@@ -120,6 +120,7 @@ class Agent::Impl {
   void on(const PeerFrameReceived& event);
   void on(const PeerLost& event);
   void on(const TellLinks& event);
+  void on(const TellSpeeds& event);
   void on(const ProbeLink&) { not_for_us("probe_link"); }
   void on(const RoundLoaded&) { not_for_us("round_loaded"); }
   void on(const SubmitJob&) { not_for_us("submit_job"); }

@@ -1,4 +1,5 @@
-// What an agent does for links to be known: it echoes probes, and tells of the ways from its peers.
+// What an agent does for links and its device to be known: it echoes probes, and tells of the ways
+// from its peers and of how quick it is at codecs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,6 +59,19 @@ void Agent::Impl::on(const TellLinks& event) {
     telemetry.links.back()->to = config_.agent_id;
     telemetry.links.back()->at_ns = telemetry.at_ns;
   }
+  talk_->send(now_, frame_with(std::move(telemetry)), out_);
+}
+
+void Agent::Impl::on(const TellSpeeds& event) {
+  wire::TelemetryT telemetry;
+  telemetry.at_ns = static_cast<std::uint64_t>(std::max<TimeNs>(now_, 0));
+  for (const std::unique_ptr<wire::CodecOfferT>& offer : config_.capabilities.codecs) {
+    const auto said = std::ranges::find(event.codecs, offer->spec, &wire::CodecOfferT::spec);
+    if (said == event.codecs.end()) continue;
+    *offer = *said;
+    telemetry.codecs.push_back(std::make_unique<wire::CodecOfferT>(*said));
+  }
+  if (line_ != Line::online || telemetry.codecs.empty()) return;
   talk_->send(now_, frame_with(std::move(telemetry)), out_);
 }
 

@@ -204,6 +204,7 @@ void Coordinator::Impl::welcome(const FrameReceived& event, const wire::Frame& f
   if (run) session.run = run->record().job;
   send_welcome(session, frame.message_id());
   record_agent(session, true);
+  if (hello.capabilities()) tell_speeds(session, hello.capabilities()->codecs());
   if (run) run->joined(session, before);
 }
 

@@ -33,6 +33,7 @@ class Coordinator::Impl {
   void on(const PeerFrameReceived&) { not_for_us("peer_frame_received"); }
   void on(const PeerLost&) { not_for_us("peer_lost"); }
   void on(const TellLinks&) { not_for_us("tell_links"); }
+  void on(const TellSpeeds&) { not_for_us("tell_speeds"); }
   void on(const ProbeLink& event);
   void on(const RoundLoaded& event) {
     for (const auto& run : runs_) run->loaded(event);
@@ -72,6 +73,8 @@ class Coordinator::Impl {
   void send_welcome(AgentSession& session, std::uint64_t hello_id);
   void in_session(AgentSession& session, const wire::Frame& frame, const FrameReceived& event);
   void receive_echo(AgentSession& session, const wire::LinkProbe& echo, const FrameReceived& event);
+  using Offers = flatbuffers::Vector<flatbuffers::Offset<wire::CodecOffer>>;
+  void tell_speeds(const AgentSession& session, const Offers* offers);
   void receive_telemetry(AgentSession& session, const wire::Telemetry& telemetry);
   void answer(AgentSession& session, const wire::Frame& frame);
   void lose(std::uint64_t session, std::string_view reason);

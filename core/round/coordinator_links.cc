@@ -1,5 +1,6 @@
-// What the coordinator's machine does for links to be known: it sends probes and hands on their
-// echoes, and what agents say of one another. When, and what comes of it, is not its business.
+// What the coordinator's machine does for links and devices to be known: it sends probes and hands
+// on their echoes, and what agents say of one another and of themselves. When, and what comes of
+// it, is not its business.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +63,18 @@ void Coordinator::Impl::receive_echo(AgentSession& session, const wire::LinkProb
                                      .waited_for = event.waited_for});
 }
 
+void Coordinator::Impl::tell_speeds(const AgentSession& session, const Offers* offers) {
+  SpeedsTold told{.agent_id = session.agent_id, .codecs = {}};
+  for (std::uint32_t i = 0; offers && i < offers->size(); ++i) {
+    const wire::CodecOffer& offer = *offers->Get(i);
+    if (offer.encode_bytes_per_s() <= 0 || offer.decode_bytes_per_s() <= 0) continue;
+    if (told.codecs.size() < kSpeedsToldMax) offer.UnPackTo(&told.codecs.emplace_back());
+  }
+  if (!told.codecs.empty()) desk_.out.emplace_back(std::move(told));
+}
+
 void Coordinator::Impl::receive_telemetry(AgentSession& session, const wire::Telemetry& telemetry) {
+  tell_speeds(session, telemetry.codecs());
   const auto* const links = telemetry.links();
   if (!links || links->size() == 0) return;
   if (links->size() > kLinksToldMax) {

@@ -131,6 +131,12 @@ struct TellLinks {
   std::vector<wire::LinkSampleT> links;
 };
 
+// How quick this device is at its codecs: told now, where there is a coordinator, and with every
+// greeting.
+struct TellSpeeds {
+  std::vector<wire::CodecOfferT> codecs;
+};
+
 // --- coordinator -------------------------------------------------------------------------------
 
 // Sends so many messages in a row to an agent, each of which it is to echo: every echo that comes
@@ -179,8 +185,9 @@ struct Shutdown {
   std::string reason;
 };
 
-using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored, UpdatePart,
-                           UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, TellLinks,
-                           ProbeLink, RoundLoaded, SubmitJob, ChangeJob, PlanAdvised, Shutdown>;
+using Event =
+    std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored, UpdatePart,
+                 UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, TellLinks, TellSpeeds,
+                 ProbeLink, RoundLoaded, SubmitJob, ChangeJob, PlanAdvised, Shutdown>;
 
 }  // namespace tributary

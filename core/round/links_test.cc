@@ -44,7 +44,11 @@ class RoundLinks : public testing::Test {
   void join(PeerId peer) {
     AgentConfig config;
     config.agent_id = "agent-" + std::to_string(peer);
-    config.incarnation = peer;
+    config.incarnation = peer + 100 * ++greetings_;
+    for (const char* family : {"fp32", "thc"}) {
+      config.capabilities.codecs.push_back(std::make_unique<wire::CodecOfferT>());
+      config.capabilities.codecs.back()->spec = family;
+    }
     Result<std::unique_ptr<Agent>> made = Agent::make(config, {});
     ASSERT_TRUE(made.ok());
     agents_[peer] = std::move(*made);
@@ -70,6 +74,7 @@ class RoundLinks : public testing::Test {
       if (const auto* note = std::get_if<Note>(&action)) noted_.emplace_back(note->reason);
       if (const auto* echo = std::get_if<ProbeEchoed>(&action)) echoes_.push_back(*echo);
       if (const auto* told = std::get_if<LinksTold>(&action)) told_.push_back(*told);
+      if (const auto* speeds = std::get_if<SpeedsTold>(&action)) speeds_.push_back(*speeds);
       if (const auto* store = std::get_if<StoreCoordinator>(&action))
         stored_.push_back(store->token);
     }
@@ -136,6 +141,8 @@ class RoundLinks : public testing::Test {
   std::vector<std::string> noted_;
   std::vector<ProbeEchoed> echoes_;
   std::vector<LinksTold> told_;
+  std::vector<SpeedsTold> speeds_;
+  std::uint64_t greetings_ = 0;
 };
 
 TEST_F(RoundLinks, EveryPartIsEchoedWithTheTimesOfItsArrival) {
@@ -317,6 +324,46 @@ TEST_F(RoundLinks, NobodyTellsOfOthersOrAllTheTime) {
   hear(1, from_agent(1, telemetry));
   EXPECT_TRUE(noted("over_cap"));
   EXPECT_EQ(told_.size(), 1u);
+}
+
+wire::CodecOfferT speed(const std::string& family, double bytes_per_s) {
+  wire::CodecOfferT offer;
+  offer.spec = family;
+  offer.encode_bytes_per_s = offer.decode_bytes_per_s = bytes_per_s;
+  return offer;
+}
+
+TEST_F(RoundLinks, AnAgentTellsHowQuickItsDeviceIs) {
+  EXPECT_TRUE(speeds_.empty()) << "it has not measured anything yet";
+  tell_agent(1, TellSpeeds{.codecs = {speed("thc", 5e8), speed("a family it does not offer", 1)}});
+  deliver();
+  ASSERT_EQ(speeds_.size(), 1u);
+  EXPECT_EQ(speeds_[0].agent_id, "agent-1");
+  ASSERT_EQ(speeds_[0].codecs.size(), 1u);
+  EXPECT_EQ(speeds_[0].codecs[0].spec, "thc");
+  EXPECT_EQ(speeds_[0].codecs[0].encode_bytes_per_s, 5e8);
+}
+
+TEST_F(RoundLinks, WhatWasMeasuredOfflineIsToldWithTheGreeting) {
+  tell_agent(1, PeerDisconnected{});
+  tell_agent(1, TellSpeeds{.codecs = {speed("fp32", 1e9)}});
+  deliver();
+  EXPECT_TRUE(speeds_.empty());
+  tell_agent(1, PeerConnected{});
+  deliver();
+  ASSERT_EQ(speeds_.size(), 1u);
+  ASSERT_EQ(speeds_[0].codecs.size(), 1u) << "of the other one nothing is known";
+  EXPECT_EQ(speeds_[0].codecs[0].spec, "fp32");
+}
+
+TEST_F(RoundLinks, MoreSpeedsThanThereAreCodecsAreNotHandedOn) {
+  wire::TelemetryT telemetry;
+  for (std::size_t i = 0; i < 2 * kSpeedsToldMax; ++i) {
+    telemetry.codecs.push_back(std::make_unique<wire::CodecOfferT>(speed(std::to_string(i), 1)));
+  }
+  hear(1, from_agent(1, telemetry));
+  ASSERT_EQ(speeds_.size(), 1u);
+  EXPECT_EQ(speeds_[0].codecs.size(), kSpeedsToldMax);
 }
 
 }  // namespace

@@ -152,6 +152,10 @@ class Room {
     told.links.emplace_back().from = "a";
     told.links.back().method = wire::LinkMethod::passive;
     tell_agent(1, told);
+    TellSpeeds speeds;
+    speeds.codecs.emplace_back().spec = "fp32";
+    speeds.codecs.back().encode_bytes_per_s = speeds.codecs.back().decode_bytes_per_s = 1e9;
+    tell_agent(1, speeds);
   }
 
   void deliver(const Message& message) {

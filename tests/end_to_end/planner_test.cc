@@ -32,6 +32,9 @@ void run_until_carried_out(Federation& federation) {
   ASSERT_TRUE(eventually([&] {
     return !federation.coordinator().lines_with({"planner: ", "first plan"}).empty();
   }));
+  ASSERT_TRUE(eventually([&] {
+    return federation.coordinator().lines_with({"planner: ", "device measured"}).size() >= 3;
+  }));
   const std::size_t so_far = rounds();
   ASSERT_TRUE(eventually([&] { return rounds() >= so_far + 10; }));
   for (std::uint32_t i = 0; i < 3; ++i) federation.agent(i).signal(SIGTERM);
