@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "cli/accept.h"
 #include "cli/commands.h"
@@ -37,7 +38,7 @@ struct Replayed {
   std::string reason;
   std::string now;  // where it is another one: what it would be
   double predicted_s = 0;
-  double measured_s = 0;
+  std::vector<double> measured_s;  // of every round up to the next decision
 
   bool same() const { return now.empty(); }
 };
@@ -74,14 +75,12 @@ std::optional<Replayed> replay(const RoundRecord& record) {
   if (!reason || !reason->inputs() || reason->inputs()->size() == 0) return {};
   const wire::Alternative* const chosen = chosen_of(*reason);
   if (!chosen) return {};
-  Replayed replayed = {
-      .round = record.id.round,
-      .codec = text_or_empty(chosen->codec()),
-      .collective = wire::EnumNameCollective(chosen->collective()),
-      .reason = text_or_empty(reason->sentence()),
-      .now = {},
-      .predicted_s = chosen->round_s(),
-      .measured_s = static_cast<double>(record.committed_at_ns - record.began_at_ns) / 1e9};
+  Replayed replayed = {.round = record.id.round,
+                       .codec = text_or_empty(chosen->codec()),
+                       .collective = wire::EnumNameCollective(chosen->collective()),
+                       .reason = text_or_empty(reason->sentence()),
+                       .now = {},
+                       .predicted_s = chosen->round_s()};
   replayed.now = differs(*reason, replayed);
   return replayed;
 }
@@ -94,9 +93,19 @@ Result<std::vector<Replayed>> replay_all(RunFile& run, std::uint64_t job) {
                      run.rounds(job, first, std::min(last, first + kPage - 1)));
     for (const RoundRecord& record : rounds) {
       if (std::optional<Replayed> one = replay(record)) all.push_back(std::move(*one));
+      if (all.empty()) continue;
+      const auto took_ns = static_cast<double>(record.committed_at_ns - record.began_at_ns);
+      all.back().measured_s.push_back(took_ns / 1e9);
     }
   }
   return all;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
 }
 
 Json replay_json(const std::vector<Replayed>& all, std::size_t same) {
@@ -107,7 +116,8 @@ Json replay_json(const std::vector<Replayed>& all, std::size_t same) {
                          {"collective", one.collective},
                          {"reason", one.reason},
                          {"predicted_s", one.predicted_s},
-                         {"measured_s", one.measured_s},
+                         {"rounds", one.measured_s.size()},
+                         {"measured_s", median(one.measured_s)},
                          {"same", one.same()},
                          {"now", one.now}});
   }
@@ -118,6 +128,8 @@ std::string replay_text(const std::vector<Replayed>& all, std::size_t same) {
   std::string text;
   for (const Replayed& one : all) {
     text += fmt::format("round {}: {}\n", one.round, one.reason);
+    text += fmt::format("  {:.3f} s a round predicted, {:.3f} s in the median of {} rounds\n",
+                        one.predicted_s, median(one.measured_s), one.measured_s.size());
     if (!one.same()) text += fmt::format("  now: {}\n", one.now);
   }
   return text + fmt::format("{} of {} decisions are made again as they were\n", same, all.size());
