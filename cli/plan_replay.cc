@@ -38,7 +38,7 @@ struct Replayed {
   std::string reason;
   std::string now;  // where it is another one: what it would be
   double predicted_s = 0;
-  std::vector<double> measured_s;  // of every round up to the next decision
+  std::vector<double> measured_s = {};  // of every round up to the next decision
 
   bool same() const { return now.empty(); }
 };

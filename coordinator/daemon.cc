@@ -14,6 +14,7 @@
 #include "coordinator/chronicle.h"
 #include "coordinator/control_desk.h"
 #include "coordinator/evaluations.h"
+#include "coordinator/last_decision.h"
 #include "coordinator/link_figures.h"
 #include "coordinator/link_probes.h"
 #include "coordinator/plan_desk.h"
@@ -33,6 +34,7 @@
 #include "core/service/worker.h"
 #include "core/store/coordinator_journal.h"
 #include "core/store/readable.h"
+#include "core/store/run_file.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -67,6 +69,7 @@ class CoordinatorDaemon {
   void take_reading(const Reading& reading);
   Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents);
   DeviceSpeeds measure_own_speeds();
+  Status resume_plans(const CoordinatorState& restored);
   void take_echo(const ProbeEchoed& echo);
   void probe_links();
   void on_signal(int signal);
@@ -164,6 +167,7 @@ Status CoordinatorDaemon::open() {
                     .own_speeds = [this] { return measure_own_speeds(); },
                     .clock = clock_,
                     .log = *log_});
+  TRIBUTARY_TRY(resume_plans(restored));
   if (settings_.probes) {
     TRIBUTARY_ASSIGN(const std::uint64_t first_probe, draw_incarnation());
     probes_.emplace(first_probe, LinkProbes::Options{
@@ -343,6 +347,19 @@ DeviceSpeeds CoordinatorDaemon::measure_own_speeds() {
     speeds[one.family] = {one.encode_bytes_per_s, one.decode_bytes_per_s};
   }
   return speeds;
+}
+
+// Before any round, so that the first one is as planned again.
+Status CoordinatorDaemon::resume_plans(const CoordinatorState& restored) {
+  if (restored.jobs.empty()) return {};
+  TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(settings_.journal));
+  for (const RestoredJob& job : restored.jobs) {
+    if (job.job.state != wire::JobState::running && job.job.state != wire::JobState::paused)
+      continue;
+    TRIBUTARY_ASSIGN(std::optional<PlanInputs> inputs, last_decision(*run, job.job.job));
+    if (inputs) planner_->resume(job.job.job, *std::move(inputs));
+  }
+  return {};
 }
 
 void CoordinatorDaemon::take_echo(const ProbeEchoed& echo) {

@@ -101,6 +101,18 @@ struct PlanDesk::Thought {
 PlanDesk::PlanDesk(PlanDeskParts parts) : parts_(std::move(parts)) {}
 PlanDesk::~PlanDesk() = default;
 
+void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
+  thread_.post([this, job, inputs = std::move(inputs)]() mutable {
+    Planned planned = {.decision = {}, .inputs = std::move(inputs)};
+    Result<PlanDecision> decision = decide(planned.inputs);
+    if (!decision.ok() || decision->trigger == PlanTrigger::none) return;
+    planned.decision = *std::move(decision);
+    parts_.log.info(kComponent, "goes on as decided: " + planned.decision.reason, {{"job", job}});
+    parts_.advise({.job = job, .advice = advice_of(planned)});
+    if (resumed_.size() < kJobsMax) resumed_.insert_or_assign(job, std::move(planned));
+  });
+}
+
 void PlanDesk::reported(const AgentReported& report) {
   if (jobs_.size() >= kJobsMax && !jobs_.contains(report.job)) jobs_.clear();
   Job& job = jobs_[report.job];
@@ -206,7 +218,9 @@ Result<Planner*> PlanDesk::planner_of(const Thought& thought) {
                           .measured_on = own_speeds_,
                           .agreement = kAgreementAssumed,
                           .own_ratios = false};
-  return &planners_.emplace(thought.job, Planner(std::move(config))).first->second;
+  Planner& planner = planners_.emplace(thought.job, Planner(std::move(config))).first->second;
+  if (const auto before = resumed_.extract(thought.job)) planner.resume(before.mapped());
+  return &planner;
 }
 
 void PlanDesk::think(const Thought& thought) {

@@ -2,7 +2,8 @@
 // is known of links, and its advice goes back. It thinks on a thread of its own, and no round waits
 // for it: until there is advice, rounds go on as they are.
 //
-// Threads: reported() and played() belong to the machine's; `advise` is called on the desk's own.
+// Threads: resume(), told(), reported() and played() belong to the machine's; `advise` is called on
+// the desk's own.
 #pragma once
 
 #include <atomic>
@@ -42,6 +43,8 @@ class PlanDesk {
   PlanDesk(const PlanDesk&) = delete;
   PlanDesk& operator=(const PlanDesk&) = delete;
 
+  // What was decided for a job before this process began is decided again, and advised at once.
+  void resume(std::uint64_t job, PlanInputs inputs);
   void reported(const AgentReported& report);
   void told(const SpeedsTold& told);
   void played(const RoundPlayed& round);
@@ -74,6 +77,7 @@ class PlanDesk {
   std::map<std::string, DeviceSpeeds> devices_;  // by agent
   std::atomic<std::size_t> waiting_ = 0;
   std::map<std::uint64_t, Planner> planners_;  // the desk's thread
+  std::map<std::uint64_t, Planned> resumed_;   // likewise; until there is a planner
   std::vector<PlanCodec> codecs_;              // likewise
   DeviceSpeeds own_speeds_;                    // likewise
   Worker thread_;                              // ends first

@@ -43,7 +43,9 @@ class Advised {
 
 class PlanDeskTest : public testing::Test {
  protected:
-  PlanDeskTest() {
+  PlanDeskTest() { make_desk(); }
+
+  void make_desk() {
     desk = std::make_unique<PlanDesk>(PlanDeskParts{
         .lines = [this](const std::vector<std::string>& agents) { return lines_of(agents); },
         .advise = [this](PlanAdvised advised) { advised_.add(std::move(advised)); },
@@ -100,6 +102,30 @@ class PlanDeskTest : public testing::Test {
   Advised advised_;
   std::unique_ptr<PlanDesk> desk;
 };
+
+TEST_F(PlanDeskTest, GoesOnAsItWasDecidedBefore) {
+  play();
+  const auto first = advised_.next();
+  ASSERT_NE(first, nullptr);
+  Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(first->inputs.data()), first->inputs.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  make_desk();
+  desk->resume(7, *std::move(inputs));
+  const auto again = advised_.next();
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->choice, first->choice);
+  EXPECT_EQ(again->sentence, first->sentence);
+  EXPECT_EQ(again->inputs, first->inputs);
+  round.choice = first->choice;
+  round.round_s = 0.05 + first->alternatives[0].wire_s;
+  for (int i = 0; i < 8; ++i) play();
+  mbit = 1;
+  play();
+  const auto next = advised_.next();
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(next->trigger, wire::Trigger::link_changed) << "and not another first one";
+}
 
 TEST_F(PlanDeskTest, AdvisesOnceAndAgainWhenTheLineChanges) {
   play();

@@ -16,6 +16,12 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 Planner::Planner(PlannerConfig config) : config_(std::move(config)) {}
 
+void Planner::resume(const Planned& planned) {
+  corrections_ = planned.inputs.corrections;
+  predicted_ = planned.decision.chosen;
+  in_force_ = in_force(predicted_, planned.inputs, PlanPredictor(planned.inputs));
+}
+
 void Planner::round_over(const RoundFacts& facts) {
   std::vector<RoundFacts::Agent> agents(
       facts.agents.begin(), facts.agents.begin() + static_cast<std::ptrdiff_t>(

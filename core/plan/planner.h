@@ -64,6 +64,8 @@ class Planner {
 
   explicit Planner(PlannerConfig config);
 
+  // What was decided before this planner was, and is in force.
+  void resume(const Planned& planned);
   void round_over(const RoundFacts& facts);
   // Nothing: there is no reason to change anything, or nobody has taken part yet. From then on the
   // decision is in force.

@@ -23,24 +23,36 @@ FederationOptions planned(const std::string& planning) {
           .exit_when_done = false};
 }
 
-// Until rounds have gone as decided, however long it takes to measure codecs here.
-void run_until_carried_out(Federation& federation) {
-  federation.start_all();
+void wait_for_rounds(Federation& federation, std::size_t count) {
   const auto rounds = [&] {
     return federation.coordinator().lines_with({"round committed"}).size();
   };
+  const std::size_t so_far = rounds();
+  ASSERT_TRUE(eventually([&] { return rounds() >= so_far + count; }));
+}
+
+// Until rounds have gone as decided, however long it takes to measure codecs here.
+void start_and_carry_out(Federation& federation) {
+  federation.start_all();
   ASSERT_TRUE(eventually([&] {
     return !federation.coordinator().lines_with({"planner: ", "first plan"}).empty();
   }));
   ASSERT_TRUE(eventually([&] {
     return federation.coordinator().lines_with({"planner: ", "device measured"}).size() >= 3;
   }));
-  const std::size_t so_far = rounds();
-  ASSERT_TRUE(eventually([&] { return rounds() >= so_far + 10; }));
+  wait_for_rounds(federation, 10);
+}
+
+void end_all(Federation& federation) {
   for (std::uint32_t i = 0; i < 3; ++i) federation.agent(i).signal(SIGTERM);
   for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(federation.agent(i).wait(), 0);
   federation.coordinator().signal(SIGTERM);
   EXPECT_EQ(federation.coordinator().wait(), 0);
+}
+
+void run_until_carried_out(Federation& federation) {
+  ASSERT_NO_FATAL_FAILURE(start_and_carry_out(federation));
+  end_all(federation);
 }
 
 struct PlanOfRound {
@@ -94,6 +106,25 @@ TEST(Planner, AdvisesRoundsAndWhatItDecidedIsDecidedAgain) {
   }
   EXPECT_GE(decided, 1u);
   EXPECT_GE(codecs.size(), 2u);  // float32, and what was chosen
+}
+
+TEST(Planner, ACoordinatorThatWasKilledGoesOnAsItHadDecided) {
+  Federation federation(planned("adaptive"));
+  ASSERT_NO_FATAL_FAILURE(start_and_carry_out(federation));
+  federation.coordinator().signal(SIGKILL);
+  federation.coordinator().wait();
+  const std::vector<PlanOfRound> before = plans_in(federation.coordinator_journal());
+  ASSERT_FALSE(before.empty());
+  federation.start_coordinator();
+  ASSERT_NO_FATAL_FAILURE(wait_for_rounds(federation, 3));
+  EXPECT_FALSE(federation.coordinator().lines_with({"planner: ", "goes on as decided"}).empty());
+  end_all(federation);
+  const wire::ExchangeT& last = *before.back().plan.exchanges[0];
+  for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
+    if (one.round != before.back().round + 2) continue;  // the next one may have begun before
+    EXPECT_EQ(one.plan.exchanges[0]->codec, last.codec);
+    ASSERT_FALSE(one.plan.reason->sentence.empty());
+  }
 }
 
 TEST(Planner, ATimeBudgetThatIsLargeLetsEverythingThrough) {
