@@ -73,6 +73,9 @@ std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
   advice->choice = {.codec = choice.codec,
                     .collective = collective_of(choice.collective),
                     .bucket_values_max = choice.bucket_values};
+  for (std::size_t i = 0; i < decision.ratios.size(); ++i) {
+    advice->ratios[planned.inputs.agents[i].name] = decision.ratios[i];
+  }
   advice->trigger = trigger_of(decision.trigger);
   advice->sentence = decision.reason;
   advice->pause_s = decision.pause_s;
@@ -186,10 +189,8 @@ Result<Planner*> PlanDesk::planner_of(const Thought& thought) {
     TRIBUTARY_ASSIGN(codecs_, parts_.codecs(agents));
   }
   if (planners_.size() >= kJobsMax) planners_.clear();
-  PlannerConfig config = {.values = thought.values,
-                          .codecs = codecs_,
-                          .agreement = kAgreementAssumed,
-                          .own_ratios = false};
+  PlannerConfig config = {
+      .values = thought.values, .codecs = codecs_, .agreement = kAgreementAssumed};
   return &planners_.emplace(thought.job, Planner(std::move(config))).first->second;
 }
 
