@@ -53,8 +53,20 @@ const wire::Alternative* chosen_of(const wire::Reason& reason) {
   return chosen == all.end() ? nullptr : *chosen;
 }
 
+// Shares stand in the plan by member and in the decision by participant, and a member of whom the
+// planner did not know keeps what the codec does.
+bool same_ratios(const wire::Plan& plan, const PlanDecision& decision) {
+  const auto* exchanges = plan.exchanges();
+  const auto* told = exchanges && exchanges->size() > 0 ? exchanges->Get(0)->ratios() : nullptr;
+  if (!told || told->size() == 0) return decision.ratios.empty();
+  return std::ranges::all_of(*told, [&](double ratio) {
+    return ratio == decision.chosen.choice.ratio ||
+           std::ranges::find(decision.ratios, ratio) != decision.ratios.end();
+  });
+}
+
 // What the inputs give now; empty: the same.
-std::string differs(const wire::Reason& reason, const Replayed& stored) {
+std::string differs(const wire::Plan& plan, const wire::Reason& reason, const Replayed& stored) {
   const auto* bytes = reason.inputs();
   const Result<PlanInputs> inputs =
       parse_plan_inputs({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
@@ -63,7 +75,8 @@ std::string differs(const wire::Reason& reason, const Replayed& stored) {
   if (!decision.ok()) return decision.status().text();
   const PlanChoice& choice = decision->chosen.choice;
   const bool same = choice.codec == stored.codec && name(choice.collective) == stored.collective &&
-                    decision->reason.substr(0, wire::kTextBytesMax) == stored.reason;
+                    decision->reason.substr(0, wire::kTextBytesMax) == stored.reason &&
+                    same_ratios(plan, *decision);
   return same ? "" : decision->reason;
 }
 
@@ -81,7 +94,7 @@ std::optional<Replayed> replay(const RoundRecord& record) {
                        .reason = text_or_empty(reason->sentence()),
                        .now = {},
                        .predicted_s = chosen->round_s()};
-  replayed.now = differs(*reason, replayed);
+  replayed.now = differs(*plan, *reason, replayed);
   return replayed;
 }
 

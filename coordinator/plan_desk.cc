@@ -73,6 +73,9 @@ std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
   advice->choice = {.codec = choice.codec,
                     .collective = collective_of(choice.collective),
                     .bucket_values_max = choice.bucket_values};
+  for (std::size_t i = 0; i < decision.ratios.size(); ++i) {
+    advice->ratios[planned.inputs.agents[i].name] = decision.ratios[i];
+  }
   advice->trigger = trigger_of(decision.trigger);
   advice->sentence = decision.reason;
   advice->pause_s = decision.pause_s;
@@ -216,8 +219,7 @@ Result<Planner*> PlanDesk::planner_of(const Thought& thought) {
   PlannerConfig config = {.values = thought.values,
                           .codecs = codecs_,
                           .measured_on = own_speeds_,
-                          .agreement = kAgreementAssumed,
-                          .own_ratios = false};
+                          .agreement = kAgreementAssumed};
   Planner& planner = planners_.emplace(thought.job, Planner(std::move(config))).first->second;
   if (const auto before = resumed_.extract(thought.job)) planner.resume(before.mapped());
   return &planner;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -49,8 +50,12 @@ class PlanDeskTest : public testing::Test {
     desk = std::make_unique<PlanDesk>(PlanDeskParts{
         .lines = [this](const std::vector<std::string>& agents) { return lines_of(agents); },
         .advise = [this](PlanAdvised advised) { advised_.add(std::move(advised)); },
-        .codecs = [](std::uint32_t) -> Result<std::vector<PlanCodec>> {
-          return plan_testing::federation(100, 1).codecs;
+        .codecs = [this](std::uint32_t) -> Result<std::vector<PlanCodec>> {
+          std::vector<PlanCodec> all = plan_testing::federation(100, 1).codecs;
+          std::erase_if(all, [this](const PlanCodec& codec) {
+            return !codecs.empty() && std::ranges::find(codecs, codec.spec) == codecs.end();
+          });
+          return all;
         },
         .own_speeds =
             [] {
@@ -65,6 +70,10 @@ class PlanDeskTest : public testing::Test {
     const double beta = beta_of_mbit(mbit);
     for (const std::string& id : agents) {
       lines.agents[id] = {.alpha_s = 1e-3, .beta_s_per_byte = beta, .down_beta_s_per_byte = beta};
+    }
+    if (slow_up > 1) {
+      for (auto& [id, line] : lines.agents) line.down_beta_s_per_byte = beta / 1000;
+      lines.agents["b"].beta_s_per_byte = beta * slow_up;
     }
     lines.peer_alpha_s = 1e-3;
     lines.peer_beta_s_per_byte = beta;
@@ -88,6 +97,8 @@ class PlanDeskTest : public testing::Test {
   }
 
   double mbit = 1000;
+  double slow_up = 1;  // above 1: all ways down are quick, and b's way up is so much slower
+  std::vector<std::string> codecs;  // none: all
   RoundPlayed round = {.job = 7,
                        .round = 0,
                        .rounds_left = 100,
@@ -164,6 +175,30 @@ TEST_F(PlanDeskTest, AByteBudgetIsWhatIsLeftOfToday) {
   EXPECT_EQ(inputs->policy.goal, PlanGoal::byte_budget);
   EXPECT_EQ(inputs->policy.bytes_left_today, 1e9 - 1000);
   EXPECT_LE(inputs->policy.seconds_left_today, 86'400);
+}
+
+TEST_F(PlanDeskTest, AnAgentWithASlowLineIsToldToKeepLess) {
+  codecs = {"topk"};
+  round.peers_reachable = false;
+  mbit = 20;
+  slow_up = 8;
+  play();
+  const auto advice = advised_.next();
+  ASSERT_NE(advice, nullptr);
+  EXPECT_EQ(advice->choice.collective, wire::Collective::star);
+  ASSERT_EQ(advice->ratios.size(), 2u);
+  const double ratio = advice->alternatives[0].ratio;
+  EXPECT_EQ(advice->ratios.at("a"), ratio);
+  EXPECT_LT(advice->ratios.at("b"), ratio / 2);
+  EXPECT_THAT(advice->sentence, HasSubstr("; b keeps "));
+  // It is the plan that comes of the stored inputs.
+  const Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(advice->inputs.data()), advice->inputs.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  const Result<PlanDecision> again = decide(*inputs);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->ratios, (std::vector<double>{ratio, advice->ratios.at("b")}));
+  EXPECT_EQ(again->reason, advice->sentence);
 }
 
 TEST_F(PlanDeskTest, ACurveThatCannotBeIsAsGoodAsNone) {

@@ -70,6 +70,13 @@ Status check_exchange(const Exchange& exchange, std::uint32_t agents) {
   TRIBUTARY_TRY(below("root", exchange.root(), agents));
   TRIBUTARY_TRY(in_range("segments", exchange.segments(), 1, kSegmentsMax));
   TRIBUTARY_TRY(fraction("ratio", exchange.ratio()));
+  if (size_of(exchange.ratios()) > 0) {
+    TRIBUTARY_TRY(equal("ratios", exchange.ratios()->size(), agents));
+    for (const double ratio : *exchange.ratios()) {
+      TRIBUTARY_TRY(positive("ratios", ratio));
+      TRIBUTARY_TRY(fraction("ratios", ratio));
+    }
+  }
   TRIBUTARY_TRY(not_negative("range_margin", exchange.range_margin()));
   TRIBUTARY_TRY(at_most("sum_bits", exchange.sum_bits(), 64));
   return in_range("payload_bytes", exchange.payload_bytes(), 1, kPayloadBytesMax);

@@ -299,6 +299,21 @@ const Wrong kPlan[] = {
     wrong<wire::PlanT>(
         "RatioAboveOne", [](auto& m) { m.exchanges[0]->ratio = 1.01; }, "exchanges[0]: ratio"),
     wrong<wire::PlanT>(
+        "RatiosOfFewerThanAll", [](auto& m) { m.exchanges[0]->ratios = {0.5}; },
+        "exchanges[0]: ratios"),
+    wrong<wire::PlanT>(
+        "NothingKept",
+        [](auto& m) {
+          m.exchanges[1]->ratios = {0.5, 0};
+        },
+        "exchanges[1]: ratios"),
+    wrong<wire::PlanT>(
+        "MoreThanAllKept",
+        [](auto& m) {
+          m.exchanges[1]->ratios = {0.5, 1.5};
+        },
+        "exchanges[1]: ratios"),
+    wrong<wire::PlanT>(
         "PartsTooLarge",
         [](auto& m) { m.exchanges[0]->payload_bytes = wire::kPayloadBytesMax + 1; },
         "exchanges[0]: payload_bytes"),

@@ -154,7 +154,7 @@ Course run_adaptive(const ChangingLink& world, double target) {
       return course;
     }
     if (decision->trigger != PlanTrigger::none) {
-      inputs.before = in_force(decision->chosen, inputs, PlanPredictor(inputs));
+      inputs.before = in_force(*decision, inputs, PlanPredictor(inputs));
     }
     if (decision->switched) {
       ++course.switches;

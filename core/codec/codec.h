@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,6 +79,7 @@ struct StageCall {
   std::span<const ByteSpan> combined = {};   // the combined payloads of all stages before this one
   std::uint32_t contributors = 1;            // how many agents' updates the values are the sum of
   const OptimizerView* optimizer = nullptr;  // for encoders that look at it; none: they do without
+  double keep = 1;  // for encoders of codecs with an own_share(): keep no more than this either
 
   std::size_t stage() const { return combined.size(); }
 };
@@ -150,6 +152,11 @@ class Codec {
   // Unbiased random rounding onto few levels loses more than it keeps: such a codec's residual
   // would grow without bound, and it is measured without one.
   virtual bool contracts() const { return true; }
+
+  // The share of the values that an agent keeps, where it may also keep less than others do
+  // (StageCall::keep): its payload says by itself which values it holds, and whoever decodes it
+  // need not know of the share. Nothing: all agents keep the same.
+  virtual std::optional<double> own_share() const { return std::nullopt; }
 
   virtual std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const = 0;
   virtual std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,

@@ -32,7 +32,10 @@ std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& byt
     const AgentLine line = line_of(agent);
     const double own_s = line.up * bytes.up;
     const double allowed_s = std::max(in_time_s, line.down * bytes.down);
-    const double share = own_s > allowed_s ? allowed_s / own_s : 1;
+    // Nobody keeps less for what measuring alone might explain, or where nothing was measured.
+    const bool slow =
+        !std::isnan(agent.beta_s_per_byte) && own_s > allowed_s * (1 + inputs.policy.link_change);
+    const double share = slow ? allowed_s / own_s : 1;
     const double least = std::min(inputs.policy.ratio_min, bytes.ratio);
     ratios.push_back(std::max(bytes.ratio * share, least));
     alike &= ratios.back() == bytes.ratio;

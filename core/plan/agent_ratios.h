@@ -18,7 +18,8 @@ struct RatioBytes {
 };
 
 // By agent, at most the ratio that was given and at least the policy's least; who has a line that
-// is not slower than the middle one's keeps all of it. Nobody keeps so little that its way up would
+// is not slower than the middle one's by as much as a line has to change to count (link_change), or
+// has one that nobody has measured, keeps all of it. Nobody keeps so little that its way up would
 // be shorter than its way down, because that saves no time. Empty: all keep the ratio.
 std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& bytes);
 

@@ -1,6 +1,7 @@
 #include "core/plan/decide.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,21 @@ bool changed(double now, double before, double share) {
 bool changed(const LinkEstimate& now, const LinkEstimate& before, double share) {
   return changed(now.alpha_s, before.alpha_s, share) ||
          changed(now.beta_s_per_byte, before.beta_s_per_byte, share);
+}
+
+// Whether an agent would be told to keep another share than it has been told.
+bool changed_ratios(const PlanInputs& inputs, const PlanPredictor& predictor) {
+  const PlanBefore& before = *inputs.before;
+  const PlanChoice& choice = before.choice;
+  const std::vector<double> now = predictor.ratios(*find_codec(inputs, choice), choice.collective,
+                                                   choice.ratio, choice.bucket_values);
+  const auto of = [&](const std::vector<double>& ratios, std::size_t agent) {
+    return ratios.empty() ? choice.ratio : ratios[agent];
+  };
+  for (std::size_t i = 0; i < inputs.agents.size(); ++i) {
+    if (changed(of(now, i), of(before.ratios, i), inputs.policy.link_change)) return true;
+  }
+  return false;
 }
 
 // The choice in force, as it is with what is known now. Nothing: it cannot be carried out any more.
@@ -144,8 +160,11 @@ std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPre
         return fmt::format("the slowest line has {} where it had {}", line_text(predictor.line()),
                            line_text(inputs.before->line));
       }
-      return fmt::format("the slowest line between agents has {} where it had {}",
-                         line_text(predictor.peers()), line_text(inputs.before->peers));
+      if (changed(predictor.peers(), inputs.before->peers, inputs.policy.link_change)) {
+        return fmt::format("the slowest line between agents has {} where it had {}",
+                           line_text(predictor.peers()), line_text(inputs.before->peers));
+      }
+      return "lines differ from one another otherwise than they did";
     case PlanTrigger::cost:
       return fmt::format("exchanges took another time than the {} that was predicted",
                          time_text(inputs.before->exchange_s));
@@ -156,6 +175,24 @@ std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPre
   return {};
 }
 
+// Those that are told to keep less than the choice says; where they are many, how many.
+std::string ratios_text(const PlanDecision& decision, const PlanInputs& inputs) {
+  constexpr std::size_t kNamedMax = 4;
+  std::vector<std::string> told;
+  std::size_t least = 0;
+  for (std::size_t i = 0; i < decision.ratios.size(); ++i) {
+    if (decision.ratios[i] >= decision.chosen.choice.ratio) continue;
+    if (told.empty() || decision.ratios[i] < decision.ratios[least]) least = i;
+    const std::string& name = inputs.agents[i].name;
+    told.push_back(fmt::format("{} keeps {:.2g}", name.empty() ? fmt::format("agent {}", i) : name,
+                               decision.ratios[i]));
+  }
+  if (told.empty()) return {};
+  if (told.size() <= kNamedMax) return fmt::format("; {}", fmt::join(told, ", "));
+  return fmt::format("; {} of {} agents keep less, and the one with the slowest line {:.2g}",
+                     told.size(), decision.ratios.size(), decision.ratios[least]);
+}
+
 std::string sentence(const PlanDecision& decision, const std::optional<PlanOption>& standing,
                      const PlanInputs& inputs, const PlanPredictor& predictor) {
   std::string text = option_text(decision.chosen);
@@ -164,6 +201,7 @@ std::string sentence(const PlanDecision& decision, const std::optional<PlanOptio
                               : ", which nothing beats clearly enough";
   }
   text += ": " + because(decision.trigger, inputs, predictor);
+  text += ratios_text(decision, inputs);
   if (decision.over_budget) {
     text += inputs.policy.goal == PlanGoal::time_budget
                 ? fmt::format(
@@ -212,6 +250,7 @@ PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor)
       changed(predictor.peers(), before.peers, share)) {
     return PlanTrigger::link;
   }
+  if (changed_ratios(inputs, predictor)) return PlanTrigger::link;
   if (changed(now->cost.exchange_s, before.exchange_s, share)) return PlanTrigger::cost;
   const bool gain = changed(now->cost.gain, before.gain, inputs.policy.gain_change);
   return gain ? PlanTrigger::gain : PlanTrigger::none;
@@ -243,15 +282,17 @@ Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& o
   return decision;
 }
 
-PlanBefore in_force(const PlanOption& chosen, const PlanInputs& inputs,
+PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,
                     const PlanPredictor& predictor) {
+  const PlanOption& chosen = decision.chosen;
   return {.choice = chosen.choice,
           .rounds = 0,
           .agents = inputs.agents.size(),
           .line = predictor.line(),
           .peers = predictor.peers(),
           .exchange_s = chosen.cost.exchange_s,
-          .gain = chosen.cost.gain};
+          .gain = chosen.cost.gain,
+          .ratios = decision.ratios};
 }
 
 }  // namespace tributary

@@ -44,8 +44,8 @@ struct PlanDecision {
 
 Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& options = {});
 
-// Of a choice that is carried out now: what later inputs are compared with.
-PlanBefore in_force(const PlanOption& chosen, const PlanInputs& inputs,
+// Of a decision that is carried out now: what later inputs are compared with.
+PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,
                     const PlanPredictor& predictor);
 
 }  // namespace tributary

@@ -1,9 +1,11 @@
 #include "core/plan/decide.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 
 #include "core/plan/inputs_testing.h"
 
@@ -22,7 +24,7 @@ PlanDecision decided(const PlanInputs& inputs) {
 
 // As if the decision had been carried out for so many rounds.
 void carry_out(PlanInputs& inputs, const PlanDecision& decision, std::uint64_t rounds) {
-  inputs.before = in_force(decision.chosen, inputs, PlanPredictor(inputs));
+  inputs.before = in_force(decision, inputs, PlanPredictor(inputs));
   inputs.before->rounds = rounds;
 }
 
@@ -87,6 +89,63 @@ TEST(Decide, SmallChangesAreNone) {
   EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
   set_lines(inputs, 100 * 1.25, 10);
   EXPECT_EQ(decided(inputs).trigger, PlanTrigger::link);
+}
+
+// By the star, with slow ways up, so that agents with the slowest ones are told to keep less.
+PlanInputs unlike() {
+  PlanInputs inputs = federation(20, 5);
+  inputs.peers_reachable = false;
+  inputs.hub_beta_s_per_byte = 0;
+  std::erase_if(inputs.codecs, [](const PlanCodec& codec) { return codec.spec != "topk"; });
+  for (std::size_t i = 0; i < inputs.agents.size(); ++i) {
+    inputs.agents[i].name = "agent-" + std::to_string(i);
+    inputs.agents[i].down_beta_s_per_byte = beta_of_mbit(10'000);
+  }
+  inputs.agents[3].beta_s_per_byte = beta_of_mbit(2);
+  return inputs;
+}
+
+TEST(Decide, SaysWhoKeepsLess) {
+  PlanInputs inputs = unlike();
+  const PlanDecision decision = decided(inputs);
+  const double ratio = decision.chosen.choice.ratio;
+  ASSERT_EQ(decision.ratios.size(), 4u);
+  EXPECT_EQ(decision.ratios[0], ratio);
+  EXPECT_LT(decision.ratios[3], ratio / 5);
+  EXPECT_THAT(decision.reason,
+              HasSubstr(fmt::format("; agent-3 keeps {:.2g}", decision.ratios[3])));
+  EXPECT_THAT(decision.reason, testing::Not(HasSubstr("agent-1 keeps")));
+  inputs.agents[3].name.clear();
+  EXPECT_THAT(decided(inputs).reason, HasSubstr("; agent 3 keeps "));
+}
+
+TEST(Decide, OfManyWhoKeepLessItSaysHowManyAndTheLeast) {
+  PlanInputs inputs = unlike();
+  inputs.agents.resize(16, inputs.agents[0]);
+  for (std::size_t i = 10; i < 16; ++i) inputs.agents[i].beta_s_per_byte = beta_of_mbit(3);
+  const PlanDecision decision = decided(inputs);
+  ASSERT_EQ(decision.ratios.size(), 16u);
+  EXPECT_THAT(decision.reason,
+              HasSubstr(fmt::format("; 7 of 16 agents keep less, and the one with the slowest line "
+                                    "{:.2g}",
+                                    decision.ratios[3])));
+}
+
+TEST(Decide, WhereLinesDifferOtherwiseThanBeforeSharesAreSetAnew) {
+  PlanInputs inputs = unlike();
+  const PlanDecision first = decided(inputs);
+  carry_out(inputs, first, 100);
+  EXPECT_EQ(inputs.before->ratios, first.ratios);
+  EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
+  // The slowest line is as slow as before; another agent's is not.
+  inputs.agents[1].beta_s_per_byte = beta_of_mbit(4);
+  const PlanDecision second = decided(inputs);
+  EXPECT_EQ(second.trigger, PlanTrigger::link);
+  EXPECT_THAT(second.reason, HasSubstr("lines differ from one another otherwise than they did"));
+  EXPECT_THAT(second.reason, HasSubstr("agent-1 keeps"));
+  carry_out(inputs, second, 100);
+  inputs.agents[1].beta_s_per_byte = beta_of_mbit(4.1);
+  EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
 }
 
 TEST(Decide, RoundsThatTakeAnotherTimeThanPredictedAreAReason) {

@@ -75,6 +75,12 @@ void check_before(const PlanBefore& before, Checks& checks) {
   }
   checks.range("the time as it was", before.exchange_s, 0, kSecondsMax);
   checks.range("the gain as it was", before.gain, 0, 1);
+  if (!before.ratios.empty()) {
+    checks.count("the agents' ratios in force", before.ratios.size(), before.agents, before.agents);
+  }
+  for (const double ratio : before.ratios) {
+    checks.range("an agent's ratio in force", ratio, 1e-9, 1);
+  }
 }
 
 void check_policy(const PlanPolicy& policy, Checks& checks) {

@@ -46,6 +46,7 @@ struct PlanCodec {
 
 // What is known of one agent. NaN: not known.
 struct PlanAgent {
+  std::string name = {};       // for people; may be empty
   double alpha_s = 0;          // to the coordinator, one way
   double beta_s_per_byte = 0;  // on the way to it
   double down_beta_s_per_byte = std::numeric_limits<double>::quiet_NaN();  // not known: as above
@@ -72,6 +73,8 @@ struct PlanBefore {
   LinkEstimate peers = {};
   double exchange_s = 0;  // as it was predicted
   double gain = 1;        // likewise
+  // By agent: the share that each keeps. Empty: all keep the choice's.
+  std::vector<double> ratios = {};
 };
 
 enum class PlanGoal : std::uint8_t {

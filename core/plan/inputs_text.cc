@@ -57,6 +57,7 @@ void fields(Fields& f, PlanCodec& codec) {
 
 template <class Fields>
 void fields(Fields& f, PlanAgent& agent) {
+  f.text("name", agent.name);
   f.number("alpha_s", agent.alpha_s);
   f.number("beta_s_per_byte", agent.beta_s_per_byte);
   f.number("down_beta_s_per_byte", agent.down_beta_s_per_byte);
@@ -82,6 +83,7 @@ void fields(Fields& f, PlanBefore& before) {
   f.one("peers", before.peers);
   f.number("exchange_s", before.exchange_s);
   f.number("gain", before.gain);
+  f.numbers("ratios", before.ratios);
 }
 
 template <class Fields>

@@ -30,7 +30,9 @@ PlanInputs with_everything() {
                    .agents = 4,
                    .line = {.alpha_s = 0.1, .beta_s_per_byte = 1e-7},
                    .peers = {.alpha_s = 0.2, .beta_s_per_byte = 1e-8},
-                   .gain = 0.3};
+                   .gain = 0.3,
+                   .ratios = {0.01, 0.01, 1.0 / 300, 0.01}};
+  inputs.agents[2].name = "agent-2";
   return inputs;
 }
 
@@ -42,6 +44,8 @@ TEST(PlanInputsText, ComesBackAsItWas) {
   EXPECT_EQ(text_of(*back), text);
   ASSERT_TRUE(back->before.has_value());
   EXPECT_EQ(back->before->choice, inputs.before->choice);
+  EXPECT_EQ(back->before->ratios, inputs.before->ratios);
+  EXPECT_EQ(back->agents[2].name, "agent-2");
   EXPECT_EQ(back->corrections, inputs.corrections);
   EXPECT_EQ(back->policy.bytes_left_today, inputs.policy.bytes_left_today);
   EXPECT_TRUE(std::isnan(back->agents[1].alpha_s));

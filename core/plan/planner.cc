@@ -64,7 +64,8 @@ PlanInputs Planner::inputs(const PlanLines& lines, const PlanPolicy& policy) con
   inputs.codecs = on_slowest(config_.codecs, config_.measured_on, devices);
   for (const RoundFacts::Agent& agent : agents_) {
     const auto line = lines.agents.find(agent.id);
-    PlanAgent one = {.alpha_s = kUnknown,
+    PlanAgent one = {.name = agent.id,
+                     .alpha_s = kUnknown,
                      .beta_s_per_byte = kUnknown,
                      .weight = agent.weight,
                      .compute_s = agent.compute_s,
@@ -86,7 +87,7 @@ Result<std::optional<Planned>> Planner::think(const PlanLines& lines, const Plan
   TRIBUTARY_ASSIGN(planned.decision, decide(planned.inputs));
   if (planned.decision.trigger == PlanTrigger::none) return std::optional<Planned>();
   predicted_ = planned.decision.chosen;
-  in_force_ = in_force(predicted_, planned.inputs, PlanPredictor(planned.inputs));
+  in_force_ = in_force(planned.decision, planned.inputs, PlanPredictor(planned.inputs));
   return std::optional<Planned>(std::move(planned));
 }
 

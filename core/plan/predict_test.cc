@@ -92,6 +92,22 @@ TEST(PlanPredictor, ASlowAgentSendsLessAndHoldsNobodyBack) {
   EXPECT_NEAR(ratios[2], 0.01, 1e-3);
 }
 
+TEST(PlanPredictor, NobodySendsLessForWhatMeasuringMayExplainOrForALineThatNobodyHasMeasured) {
+  PlanInputs inputs = federation(1000, 1);
+  for (PlanAgent& agent : inputs.agents) agent.down_beta_s_per_byte = beta_of_mbit(100'000);
+  const auto ratios = [&] {
+    return PlanPredictor(inputs).ratios(codec(inputs, "topk"), ExchangeKind::star, 0.1, kBucket);
+  };
+  inputs.agents[0].beta_s_per_byte *= 1.15;
+  EXPECT_TRUE(ratios().empty());
+  inputs.agents[1].beta_s_per_byte = kNan;  // is taken for a tenth as fast as the others'
+  EXPECT_TRUE(ratios().empty());
+  inputs.agents[0].beta_s_per_byte *= 2;
+  ASSERT_EQ(ratios().size(), 4u);
+  EXPECT_LT(ratios()[0], 0.05);
+  EXPECT_EQ(ratios()[1], 0.1);
+}
+
 TEST(PlanPredictor, WhatComesDownAnywaySetsTheLeastThatIsWorthSending) {
   PlanInputs inputs = federation(100, 1);
   inputs.agents[2].beta_s_per_byte = beta_of_mbit(10);  // and the same down: all agents' places

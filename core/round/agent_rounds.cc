@@ -169,7 +169,8 @@ Status Agent::Impl::encode_stage(const PlannedBucket& bucket, BucketWork& work,
   const std::vector<ByteSpan> combined = work.spans(stage);
   const StageCall call = {.round = round_->plan().context(bucket, *round_->rank()),
                           .execution = config_.execution,
-                          .combined = combined};
+                          .combined = combined,
+                          .keep = bucket.keep};
   Bytes payload;
   const std::span<const float> input = input_of(bucket);
   TRIBUTARY_TRY(encoders_.get(bucket, round_->key().epoch).encode(call, input, payload));

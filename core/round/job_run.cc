@@ -254,6 +254,7 @@ Status JobRun::start_round(const Bitmap& participants) {
       .reason = std::move(reason)};
   for (const EpochMember& member : members_) request.weights.push_back(member.weight);
   plan_reason(request);
+  plan_ratios(request);
   TRIBUTARY_ASSIGN(const wire::PlanT wire_plan, build_plan(*job_, policy(), desk_.shelf, request));
   TRIBUTARY_ASSIGN(auto plan, RoundPlan::make(wire_plan, *job_, desk_.shelf));
   const bool encodes_again = std::ranges::any_of(plan->buckets(), [&](const PlannedBucket& bucket) {
@@ -282,20 +283,24 @@ Status JobRun::start_round(const Bitmap& participants) {
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
     if (!participants.test(i)) continue;
     AgentSession* session = desk_.roster.by_session(members_[i].session);
-    if (session) send_plan(*session, plan, members_[i].weight);
+    if (session) send_plan(*session, plan, i);
   }
   return {};
 }
 
 // What the choice was made from, and from what, stays in the journal.
 void JobRun::send_plan(AgentSession& session, const std::shared_ptr<const RoundPlan>& plan,
-                       double weight) {
+                       std::optional<std::uint32_t> member) {
   session.plan_sent = plan->key();
   session.conversation.ask(
       desk_.now,
-      [plan, weight] {
+      [plan, member, weight = member ? members_[*member].weight : 0] {
         wire::PlanT wire = plan->wire();
         wire.weight = weight;
+        for (const auto& exchange : wire.exchanges) {
+          if (member && !exchange->ratios.empty()) exchange->ratio = exchange->ratios[*member];
+          exchange->ratios.clear();
+        }
         wire.reason->inputs.clear();
         wire.reason->alternatives.clear();
         return frame_with(std::move(wire));

@@ -115,8 +115,9 @@ class JobRun {
   Bitmap choose_participants() const;
   Bitmap drawn_from(const Bitmap& candidates) const;
   Status start_round(const Bitmap& participants);
+  // `member` of the epoch; none: it only follows.
   void send_plan(AgentSession& session, const std::shared_ptr<const RoundPlan>& plan,
-                 double weight);
+                 std::optional<std::uint32_t> member);
   void close_where_complete();
   void close_stage(BucketAggregation& bucket);
   void close_overdue();
@@ -124,6 +125,7 @@ class JobRun {
   const RoundPolicy& policy() const { return planned_ ? *planned_ : record_.policy; }
   bool wants_peers() const;
   void plan_reason(PlanRequest& request);
+  void plan_ratios(PlanRequest& request);
   void refuse_advice(const Status& why);
   void tell_planner(const AgentSession& session, const wire::Report& report);
   void tell_planner(const RoundRecord& record);

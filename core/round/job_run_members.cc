@@ -65,7 +65,7 @@ void JobRun::joined(AgentSession& session, std::uint64_t before) {
     if (session.job == record_.job) {
       send_membership(session, found->second);
       if (round_ && round_->members()[found->second].participates) {
-        send_plan(session, round_->shared_plan(), members_[found->second].weight);
+        send_plan(session, round_->shared_plan(), found->second);
       }
     }
   }
@@ -148,7 +148,7 @@ void JobRun::advance(AgentSession& session) {
 }
 
 void JobRun::send_commit(AgentSession& session, const Published& round) {
-  if (session.plan_sent != round.plan->key()) send_plan(session, round.plan, 0);
+  if (session.plan_sent != round.plan->key()) send_plan(session, round.plan, std::nullopt);
   session.commit_sent = round.record->id.round;
   session.conversation.ask(
       desk_.now, [commit = round.commit] { return frame_with(wire::CommitT(*commit)); }, desk_.out,

@@ -25,6 +25,13 @@ std::vector<wire::AlternativeT> told(const PlanAdvice& advice, std::size_t most)
   return all;
 }
 
+Status check_advised_ratios(const PlanAdvice& advice, CodecShelf& shelf) {
+  TRIBUTARY_ASSIGN(const std::shared_ptr<const Codec> codec, shelf.get(advice.choice.codec));
+  std::vector<double> ratios;
+  for (const auto& [agent, ratio] : advice.ratios) ratios.push_back(ratio);
+  return check_shares(*codec, advice.choice.collective, ratios);
+}
+
 }  // namespace
 
 void JobRun::advise(std::shared_ptr<const PlanAdvice> advice) {
@@ -38,7 +45,7 @@ void JobRun::advise(std::shared_ptr<const PlanAdvice> advice) {
   planned->bucket_values_max = std::clamp(choice.bucket_values_max, kBucketStep,
                                           std::max(job.bucket_values_max, kBucketStep));
   Status status = check(*planned);
-  if (status.ok()) status = desk_.shelf.get(choice.codec).status();
+  if (status.ok()) status = check_advised_ratios(*advice, desk_.shelf);
   if (!status.ok()) return refuse_advice(status);
   planned_ = std::move(planned);
   advice_ = std::move(advice);
@@ -72,6 +79,17 @@ void JobRun::plan_reason(PlanRequest& request) {
   if (!all) return;
   if (request.key.attempt == 0) request.trigger = advice_->trigger;
   request.inputs = advice_->inputs;
+}
+
+// Members of whom the advice does not know keep what the codec says.
+void JobRun::plan_ratios(PlanRequest& request) {
+  if (!advice_ || advice_->ratios.empty()) return;
+  const auto codec = desk_.shelf.get(policy().codec);
+  if (!codec.ok() || !(*codec)->own_share()) return;  // was checked when the advice came
+  for (const EpochMember& member : members_) {
+    const auto own = advice_->ratios.find(member.agent_id);
+    request.ratios.push_back(own == advice_->ratios.end() ? *(*codec)->own_share() : own->second);
+  }
 }
 
 void JobRun::tell_planner(const AgentSession& session, const wire::Report& report) {

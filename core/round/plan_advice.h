@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct RoundChoice {
 
 struct PlanAdvice {
   RoundChoice choice;
+  // By agent: the share that it keeps, where that is less than the codec's. Only by the star, and
+  // of codecs that let agents keep shares of their own.
+  std::map<std::string, double> ratios;
   wire::Trigger trigger = wire::Trigger::unspecified;
   std::string sentence;  // why
   // What there was to choose from; one of them is chosen.

@@ -31,6 +31,7 @@ Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
   exchange->collective = request.collective;
   exchange->fallback = wire::Collective::star;
   exchange->ratio = 1;
+  if (codec->own_share()) exchange->ratios = request.ratios;
   exchange->payload_bytes = request.payload_bytes;
   return exchange;
 }

@@ -20,6 +20,8 @@ struct PlanRequest {
   wire::Collective collective = wire::Collective::star;
   std::uint32_t exchanges_per_round = 1;
   std::uint64_t bucket_values = 0;  // at most; 0: as the policy and the number of members have it
+  // Of the members, what each keeps of what has an own_share(). Empty: all keep the codec's.
+  std::vector<double> ratios = {};
   std::uint32_t deadline_ms = 0;
   wire::Trigger trigger = wire::Trigger::unchanged;
   std::string reason = "as the job's policy says";

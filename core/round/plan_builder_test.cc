@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <utility>
+
 namespace tributary {
 namespace {
 
@@ -34,14 +37,16 @@ std::shared_ptr<const JobModel> job_with_buffer() {
   return *model;
 }
 
-wire::PlanT plan_of(std::uint64_t round, const RoundPolicy& policy) {
+wire::PlanT plan_of(std::uint64_t round, const RoundPolicy& policy,
+                    std::vector<double> ratios = {}) {
   CodecShelf shelf;
   const auto job = job_with_buffer();
   auto plan = build_plan(*job, policy, shelf,
                          {.key = {.job = 1, .round = round, .epoch = 1, .attempt = 0},
                           .participants = Bitmap(2, true),
                           .weights = {1, 1},
-                          .payload_bytes = 1u << 20});
+                          .payload_bytes = 1u << 20,
+                          .ratios = std::move(ratios)});
   EXPECT_TRUE(plan.ok()) << plan.status().text();
   return std::move(*plan);
 }
@@ -62,6 +67,55 @@ TEST(BuildPlan, ExactLayersHaveBucketsOfTheirOwnInPlainFloat) {
     EXPECT_EQ(plan.buckets[i]->values, wanted[i].values) << i;
     EXPECT_TRUE(plan.exchanges[plan.buckets[i]->exchange]->codec.starts_with(wanted[i].codec)) << i;
   }
+}
+
+// Whether the plan can be carried out; an agent is sent `ratio`, the journal has `ratios`.
+Status carried_out(const wire::PlanT& plan) {
+  CodecShelf shelf;
+  return RoundPlan::make(plan, *job_with_buffer(), shelf).status();
+}
+
+TEST(BuildPlan, SharesOfTheirOwnAreForWhatAgentsChooseAlone) {
+  const wire::PlanT plan = plan_of(1, {.codec = "topk:cr=0.1"}, {0.1, 0.02});
+  ASSERT_EQ(plan.exchanges.size(), 2u);
+  EXPECT_EQ(plan.exchanges[0]->ratios, (std::vector<double>{0.1, 0.02}));
+  EXPECT_EQ(plan.exchanges[1]->codec, "fp32");
+  EXPECT_TRUE(plan.exchanges[1]->ratios.empty());
+  for (const auto& exchange : plan.exchanges) EXPECT_EQ(exchange->ratio, 1);
+  EXPECT_TRUE(carried_out(plan).ok()) << carried_out(plan).text();
+  EXPECT_TRUE(plan_of(1, {.codec = "star_topk:cr=0.1"}, {0.1, 0.02}).exchanges[0]->ratios.empty());
+}
+
+TEST(RoundPlan, AnAgentIsToldToKeepNoMoreThanTheCodecAndNotNothing) {
+  wire::PlanT plan = plan_of(1, {.codec = "topk:cr=0.1"});
+  for (const double share : {1.0, 0.1, 0.05, 1e-6}) {
+    plan.exchanges[0]->ratio = share;
+    EXPECT_TRUE(carried_out(plan).ok()) << share << ": " << carried_out(plan).text();
+  }
+  for (const double share : {0.0, -0.1, 0.11, 0.99, 2.0, std::nan("")}) {
+    plan.exchanges[0]->ratio = share;
+    EXPECT_EQ(carried_out(plan).code(), StatusCode::mismatch) << share;
+    plan.exchanges[0]->ratio = 1;
+    plan.exchanges[0]->ratios = {0.1, share};
+    EXPECT_EQ(carried_out(plan).code(), StatusCode::mismatch) << share << ", in the journal";
+    plan.exchanges[0]->ratios.clear();
+  }
+}
+
+TEST(RoundPlan, SharesAreRefusedWherePlacesAreNotAnAgentsOwn) {
+  wire::PlanT agreed = plan_of(1, {.codec = "star_topk:cr=0.1"});
+  agreed.exchanges[0]->ratio = 0.05;
+  EXPECT_EQ(carried_out(agreed).code(), StatusCode::mismatch);
+  wire::PlanT all = plan_of(1, {.codec = "fp32"});
+  all.exchanges[0]->ratio = 0.5;
+  EXPECT_EQ(carried_out(all).code(), StatusCode::mismatch);
+  wire::PlanT peers = plan_of(1, {.codec = "topk:cr=0.1"});
+  for (const auto& exchange : peers.exchanges) {
+    exchange->collective = wire::Collective::all_gather;
+  }
+  EXPECT_TRUE(carried_out(peers).ok()) << carried_out(peers).text();
+  peers.exchanges[0]->ratio = 0.05;
+  EXPECT_EQ(carried_out(peers).code(), StatusCode::mismatch);
 }
 
 TEST(BuildPlan, TheScheduleSetsTheRateAndEvaluationsComeEveryFewRounds) {

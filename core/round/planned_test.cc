@@ -172,6 +172,7 @@ TEST(Planned, RoundsWaitForOneAnotherWhereThatIsAdvised) {
 TEST(Planned, NothingIsLostWhateverIsAdvisedAndWhateverHappens) {
   const std::vector<std::string> codecs = {"fp32", "thc",          "threelc:bypass=0", "gcomp",
                                            "fp16", "topk:cr=0.05", "star_topk:cr=0.05"};
+  std::size_t with_shares = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     Options options = planned(30);
     options.seed = seed;
@@ -182,8 +183,18 @@ TEST(Planned, NothingIsLostWhateverIsAdvisedAndWhateverHappens) {
     options.advise = [&codecs, seed](const RoundPlayed& round) {
       const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::jitter});
       const std::uint32_t draw = random_bits(key, static_cast<std::uint32_t>(round.round));
-      return advice(codecs[draw % codecs.size()],
-                    static_cast<wire::Collective>(1 + (draw >> 8) % 6), 16 + (draw >> 16) % 200);
+      auto made =
+          advice(codecs[draw % codecs.size()], static_cast<wire::Collective>(1 + (draw >> 8) % 6),
+                 16 + (draw >> 16) % 200);
+      if (made->choice.codec.starts_with("topk")) {
+        // Of all, or of some: the others keep the codec's.
+        made->choice.collective = wire::Collective::star;
+        for (std::uint32_t i = 0; i < round.participants.size(); ++i) {
+          const std::uint32_t bits = (draw >> (4 + 3 * i)) & 7;
+          if (bits > 0) made->ratios[round.participants[i].agent_id] = 0.05 / (1 << bits);
+        }
+      }
+      return made;
     };
     Federation federation(options);
     federation.peers.breaks = 0.01;
@@ -191,9 +202,13 @@ TEST(Planned, NothingIsLostWhateverIsAdvisedAndWhateverHappens) {
     federation.expect_identical();
     federation.expect_conserved(1e-4);
     std::set<std::string> used;
-    for (const wire::PlanT& plan : plans_of(federation)) used.insert(plan.exchanges[0]->codec);
+    for (const wire::PlanT& plan : plans_of(federation)) {
+      used.insert(plan.exchanges[0]->codec);
+      with_shares += plan.exchanges[0]->ratios.empty() ? 0u : 1u;
+    }
     EXPECT_GE(used.size(), 5u) << seed;
   }
+  EXPECT_GE(with_shares, 12u);
 }
 
 }  // namespace

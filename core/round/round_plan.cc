@@ -59,7 +59,9 @@ Status check_exchange(const wire::ExchangeT& exchange, const Codec& codec) {
     return disagree("stages of " + exchange.codec, fmt::format("{}", codec.stages().size()),
                     fmt::format("{}", exchange.stages.size()));
   }
-  return {};
+  TRIBUTARY_TRY(check_shares(codec, exchange.collective, exchange.ratios));
+  if (exchange.ratio == 1) return {};
+  return check_shares(codec, exchange.collective, std::span(&exchange.ratio, 1));
 }
 
 bool stays_side_by_side(wire::Collective collective, const Codec& codec) {
@@ -69,6 +71,26 @@ bool stays_side_by_side(wire::Collective collective, const Codec& codec) {
 }
 
 }  // namespace
+
+Status check_shares(const Codec& codec, wire::Collective collective,
+                    std::span<const double> shares) {
+  if (shares.empty()) return {};
+  if (collective != wire::Collective::star) {
+    return disagree("shares that agents keep", "none, or the star",
+                    wire::EnumNameCollective(collective));
+  }
+  const std::optional<double> most = codec.own_share();
+  if (!most) {
+    return disagree("shares that agents keep",
+                    "a codec that lets each agent keep places of its own", codec.spec());
+  }
+  for (const double share : shares) {
+    if (share > 0 && share <= *most) continue;
+    return disagree("the share that an agent keeps of " + codec.spec(),
+                    fmt::format("above 0 and at most {}", *most), fmt::format("{}", share));
+  }
+  return {};
+}
 
 Result<std::shared_ptr<const Codec>> CodecShelf::get(const std::string& spec) {
   const auto found = codecs_.find(spec);
@@ -126,6 +148,7 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
                               .values = bucket.values,
                               .codec = std::move(codec),
                               .part_bytes = exchange.payload_bytes,
+                              .keep = exchange.ratio,
                               .layers = layers_in(job.layers(), bucket.first_value, bucket.values),
                               .side_by_side = side_by_side});
   }

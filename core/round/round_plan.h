@@ -18,6 +18,10 @@
 
 namespace tributary {
 
+// That an agent, or each of several, may be told to keep so much of what `codec` encodes.
+Status check_shares(const Codec& codec, wire::Collective collective,
+                    std::span<const double> shares);
+
 // Codecs are immutable: one of each spec is enough.
 class CodecShelf {
  public:
@@ -36,6 +40,7 @@ struct PlannedBucket {
   std::uint32_t values = 0;
   std::shared_ptr<const Codec> codec;
   std::uint32_t part_bytes = 0;
+  double keep = 1;  // of its values, at most: this agent's own share (StageCall::keep)
   std::vector<LayerRun> layers;
   // Peers do not combine the payloads of the last stage: what counts is all of them
   // (core/collective/side_by_side.h).

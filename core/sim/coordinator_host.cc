@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "core/codec/registry.h"
 #include "core/round/job_model.h"
 #include "schemas/frame.h"
 
@@ -126,9 +129,31 @@ void CoordinatorHost::perform(Action& action) {
     } else {
       room_.watch.report(room_.now(), "scenario", done->status.text());
     }
+  } else if (const auto* const round = std::get_if<RoundPlayed>(&action)) {
+    advise(*round);
   } else if (std::holds_alternative<Finished>(action)) {
     kill({.fault = {}, .down_ns = 1'000'000'000});
   }
+}
+
+// What the job has anyway, but that every participant keeps another share from now on.
+void CoordinatorHost::advise(const RoundPlayed& round) {
+  const JobSettings& job = room_.scenario.job;
+  const Result<std::unique_ptr<Codec>> codec = make_codec(job.policy.codecs[0]);
+  if (!codec.ok()) return room_.watch.report(room_.now(), "scenario", codec.status().text());
+  const double most = *(*codec)->own_share();
+  auto advice = std::make_shared<PlanAdvice>();
+  advice->choice = {.codec = (*codec)->spec(),
+                    .collective = wire::Collective::star,
+                    .bucket_values_max = job.policy.bucket_values_max};
+  advice->sentence = "drawn by chance";
+  for (const RoundPlayed::Participant& participant : round.participants) {
+    const double part = draws_.uniform() * draws_.uniform();  // little more often than much
+    advice->ratios[participant.agent_id] = job.ratio_min + part * (most - job.ratio_min);
+  }
+  later(0, [this, advised = PlanAdvised{.job = round.job, .advice = std::move(advice)}] {
+    handle(advised);
+  });
 }
 
 void CoordinatorHost::send(Send& sent) {

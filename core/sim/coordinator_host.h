@@ -39,6 +39,7 @@ class CoordinatorHost final : public Host, public Receiver {
   void started() override;
   void look() override;
 
+  void advise(const RoundPlayed& round);
   void send(Send& send);
   void store(StoreCoordinator& store);
   void record_outcome(const CoordinatorRecord& record, const Status& status);

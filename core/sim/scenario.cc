@@ -9,6 +9,7 @@
 
 #include "core/base/file.h"
 #include "core/base/nearest.h"
+#include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
 #include "schemas/limits.h"
 
@@ -155,6 +156,20 @@ class TableReader {
   std::vector<std::string_view> asked_;
 };
 
+// The simulator advises what the job has anyway, but for the shares.
+Status plan_own_ratios(JobSettings& job) {
+  RoundPolicy& policy = job.policy;
+  policy.planning.goal = PlanningGoal::adaptive;
+  if (policy.codecs.size() == 1 && policy.collective == wire::Collective::star) {
+    TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(policy.codecs[0]));
+    if (codec->own_share() && *codec->own_share() >= job.ratio_min) return {};
+  }
+  return wrong("ratio_min of the job",
+               "one codec by the star of which agents keep places of their own, and so much at "
+               "least",
+               fmt::format("{}", job.ratio_min), "name a codec like topk:cr=0.1, or leave it out");
+}
+
 Status read_job(TableReader in, JobSettings& job) {
   constexpr std::uint32_t kMsMax = 86'400'000;
   RoundPolicy& policy = job.policy;
@@ -162,6 +177,7 @@ Status read_job(TableReader in, JobSettings& job) {
   TRIBUTARY_TRY(in.count("bucket_values", job.bucket_values, 64u, 1u << 20));
   TRIBUTARY_TRY(in.text("mode", job.mode));
   TRIBUTARY_TRY(in.texts("codecs", policy.codecs));
+  TRIBUTARY_TRY(in.number("ratio_min", job.ratio_min, 1e-6, 1));
   std::string collective = "star";
   TRIBUTARY_TRY(in.text("collective", collective));
   TRIBUTARY_ASSIGN(policy.collective, parse_collective(collective));
@@ -181,6 +197,7 @@ Status read_job(TableReader in, JobSettings& job) {
   if (job.mode != "gradient" && job.mode != "delta") {
     return wrong("mode of the job", "gradient or delta", job.mode, "change it in the scenario");
   }
+  if (job.ratio_min < 1) TRIBUTARY_TRY(plan_own_ratios(job));
   return check(policy);
 }
 

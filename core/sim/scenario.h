@@ -70,6 +70,9 @@ struct JobSettings {
   std::uint32_t buckets = 4;
   std::uint32_t bucket_values = 1024;
   std::string mode = "gradient";  // or "delta"
+  // Below 1: after every round each agent is told to keep another share of the codec's values, from
+  // this to all that the codec keeps.
+  double ratio_min = 1;
   RoundPolicy policy;
 };
 

@@ -61,6 +61,20 @@ TEST(Scenario, RefusesUnknownKeysWithTheNearestKnownOne) {
   EXPECT_THAT(refusal("rounds = 3\n\n[job]\nbukets = 1"), HasSubstr("line 4"));
 }
 
+TEST(Scenario, SharesOfTheirOwnAreForACodecThatHasThem) {
+  const std::string job = "[job]\nratio_min = 0.01\n";
+  const Result<Scenario> good = parse_scenario(job + "codecs = ['topk:cr=0.1']", "test.toml");
+  ASSERT_TRUE(good.ok()) << good.status().text();
+  EXPECT_EQ(good->job.ratio_min, 0.01);
+  EXPECT_TRUE(good->job.policy.planning.planned());
+  for (const std::string wrong :
+       {"codecs = ['fp16']", "codecs = ['star_topk:cr=0.1']", "codecs = ['topk:cr=0.001']",
+        "codecs = ['topk:cr=0.1', 'topk:cr=0.1']", "",
+        "codecs = ['topk:cr=0.1']\ncollective = 'ring'"}) {
+    EXPECT_THAT(refusal(job + wrong), HasSubstr("ratio_min")) << wrong;
+  }
+}
+
 TEST(Scenario, ReadsHowRoundsGoAmongPeers) {
   const Result<Scenario> star = parse_scenario("agents = 3", "test.toml");
   ASSERT_TRUE(star.ok());

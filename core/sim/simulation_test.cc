@@ -48,8 +48,23 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"stragglers",
                          {"straggler", "training_failure", "agent_leave", "late_join", "slow_clock",
                           "fast_clock"}},
-                    Case{"hostile", {"lying_agent", "garbage", "twin_agent"}}),
+                    Case{"hostile", {"lying_agent", "garbage", "twin_agent"}},
+                    Case{"own_ratios", {"agent_kill", "coordinator_kill", "loss", "straggler"}}),
     [](const testing::TestParamInfo<Case>& one) { return one.param.scenario; });
+
+TEST(Simulation, AgentsThatAreToldToKeepLessSendLess) {
+  Scenario scenario = scenario_named("own_ratios");
+  scenario.incidents = {};
+  scenario.network.loss = scenario.network.duplication = 0;
+  const Result<SimReport> less = simulate(scenario, {});
+  ASSERT_TRUE(less.ok() && less->violations == 0);
+  scenario.job.ratio_min = 1;
+  scenario.job.policy.planning = {};
+  const Result<SimReport> all = simulate(scenario, {});
+  ASSERT_TRUE(all.ok() && all->violations == 0);
+  EXPECT_EQ(less->rounds_committed, all->rounds_committed);
+  EXPECT_LT(less->bytes, all->bytes * 3 / 4);
+}
 
 TEST(Simulation, TheSameSeedEndsInTheSameStateAndAnotherInAnother) {
   const Scenario scenario = scenario_named("bad_network");

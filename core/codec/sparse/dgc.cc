@@ -51,11 +51,12 @@ class DgcEncoder final : public OwnPlacesEncoder {
 
  private:
   Selector::Indices select(const StageCall& call, std::span<const float> values) override {
+    const double share = share_kept(options_.ratio, call);
     const std::uint32_t threshold =
-        sampled_threshold(call.execution, values, options_.ratio,
+        sampled_threshold(call.execution, values, share,
                           sample_size(options_.sample, values.size()), sample_stream(call.round));
     return selector_.at_least_up_to(call.execution, values, threshold,
-                                    kept_of(options_.ratio, values.size()));
+                                    kept_of(share, values.size()));
   }
 
   const DgcOptions options_;
@@ -68,7 +69,7 @@ class DgcEncoder final : public OwnPlacesEncoder {
 class DgcCodec final : public OwnPlacesCodec {
  public:
   explicit DgcCodec(const Params& params)
-      : OwnPlacesCodec(params.canonical("dgc")),
+      : OwnPlacesCodec(params.canonical("dgc"), params.real("cr")),
         options_({.ratio = params.real("cr"),
                   .momentum = static_cast<float>(params.real("momentum")),
                   .sample = params.real("sample")}) {}

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/codec/sparse/aggregators.h"
 #include "core/codec/sparse/families.h"
 
@@ -19,17 +21,18 @@ class TopkEncoder final : public OwnPlacesEncoder {
  private:
   Selector::Indices select(const StageCall& call, std::span<const float> values) override {
     if (by_layer_ && !call.round.layers.empty()) return select_by_layer(call, values);
-    return selector_.top(call.execution, values, kept_of(ratio_, values.size()));
+    return selector_.top(call.execution, values, kept_of(share_kept(ratio_, call), values.size()));
   }
 
   Selector::Indices select_by_layer(const StageCall& call, std::span<const float> values) {
     TRIBUTARY_TRY(check_layers(call.round.layers, values.size()));
     TRIBUTARY_TRY(check_finite(call.execution, values));  // so that an error names its place
     places_.clear();
+    const double ratio = share_kept(ratio_, call);
     for (const LayerRun& layer : call.round.layers) {
       TRIBUTARY_ASSIGN(const std::span<const std::uint32_t> places,
                        selector_.top(call.execution, values.subspan(layer.offset, layer.count),
-                                     kept_of(ratio_, layer.count)));
+                                     kept_of(ratio, layer.count)));
       for (const std::uint32_t place : places) places_.push_back(layer.offset + place);
     }
     return std::span<const std::uint32_t>(places_);
@@ -58,7 +61,7 @@ class TopkEncoder final : public OwnPlacesEncoder {
 class TopkCodec final : public OwnPlacesCodec {
  public:
   explicit TopkCodec(const Params& params)
-      : OwnPlacesCodec(params.canonical("topk")),
+      : OwnPlacesCodec(params.canonical("topk"), params.real("cr")),
         ratio_(params.real("cr")),
         by_layer_(params.choice("scope") == "layer") {}
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
@@ -77,7 +80,8 @@ class MstopkEncoder final : public OwnPlacesEncoder {
 
  private:
   Selector::Indices select(const StageCall& call, std::span<const float> values) override {
-    return selector_.bisected(call.execution, values, kept_of(ratio_, values.size()), bisections_);
+    return selector_.bisected(call.execution, values,
+                              kept_of(share_kept(ratio_, call), values.size()), bisections_);
   }
 
   const double ratio_;
@@ -88,7 +92,7 @@ class MstopkEncoder final : public OwnPlacesEncoder {
 class MstopkCodec final : public OwnPlacesCodec {
  public:
   explicit MstopkCodec(const Params& params)
-      : OwnPlacesCodec(params.canonical("mstopk")),
+      : OwnPlacesCodec(params.canonical("mstopk"), params.real("cr")),
         ratio_(params.real("cr")),
         bisections_(static_cast<unsigned>(params.integer("bisections"))) {}
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
@@ -108,8 +112,8 @@ class ThresholdEncoder final : public OwnPlacesEncoder {
  private:
   Selector::Indices select(const StageCall& call, std::span<const float> values) override {
     const std::uint32_t threshold =
-        sampled_threshold(call.execution, values, keep_, sample_size(sample_, values.size()),
-                          sample_stream(call.round));
+        sampled_threshold(call.execution, values, share_kept(keep_, call),
+                          sample_size(sample_, values.size()), sample_stream(call.round));
     return selector_.at_least(call.execution, values, threshold);
   }
 
@@ -121,7 +125,7 @@ class ThresholdEncoder final : public OwnPlacesEncoder {
 class ThresholdCodec final : public OwnPlacesCodec {
  public:
   explicit ThresholdCodec(const Params& params)
-      : OwnPlacesCodec(params.canonical("threshold")),
+      : OwnPlacesCodec(params.canonical("threshold"), params.real("keep")),
         keep_(params.real("keep")),
         sample_(params.real("sample")) {}
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
@@ -167,6 +171,8 @@ void OwnPlacesEncoder::send(const StageCall& call, std::span<const std::uint32_t
                       choice_, places, values, payload);
   seal_payload(call.execution, payload);
 }
+
+double share_kept(double share, const StageCall& call) { return std::min(share, call.keep); }
 
 StreamKey sample_stream(const RoundContext& round) {
   return stream_key({.job_seed = round.job_seed,

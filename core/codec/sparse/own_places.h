@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -13,17 +14,19 @@ namespace tributary::sparse {
 
 class OwnPlacesCodec : public Codec {
  public:
-  explicit OwnPlacesCodec(std::string spec) : spec_(std::move(spec)) {}
+  OwnPlacesCodec(std::string spec, double share) : spec_(std::move(spec)), share_(share) {}
 
   const std::string& spec() const final { return spec_; }
   std::span<const Stage> stages() const final;
   Aggregation aggregation() const final { return Aggregation::gather; }
   bool lossy() const final { return true; }
+  std::optional<double> own_share() const final { return share_; }
   std::unique_ptr<Aggregator> make_aggregator(std::size_t stage, std::uint32_t values) const final;
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const final;
 
  private:
   const std::string spec_;
+  const double share_;
 };
 
 class OwnPlacesEncoder : public Encoder {
@@ -44,6 +47,9 @@ class OwnPlacesEncoder : public Encoder {
   const Codec& codec_;
   const IndexChoice choice_;
 };
+
+// What an agent keeps of the codec's share.
+double share_kept(double share, const StageCall& call);
 
 // The stream from which one agent samples one bucket in one round.
 StreamKey sample_stream(const RoundContext& round);
