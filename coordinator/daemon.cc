@@ -64,7 +64,9 @@ class CoordinatorDaemon {
   void load(const LoadRound& wanted);
   void stored(const CoordinatorRecord& record, const Status& status);
   void take_reading(const Reading& reading);
-  Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents);
+  void prepare_planner(const JobRecord& job);
+  Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents,
+                                                const std::function<bool()>& go_on);
   void take_echo(const ProbeEchoed& echo);
   void probe_links();
   void on_signal(int signal);
@@ -158,9 +160,13 @@ Status CoordinatorDaemon::open() {
                           return plan_lines(*link_figures_, agents, seconds_of(loop_->now()));
                         },
                     .advise = [this](PlanAdvised advised) { loop_->post(std::move(advised)); },
-                    .codecs = [this](std::uint32_t agents) { return measure_codecs(agents); },
+                    .codecs =
+                        [this](std::uint32_t agents, const std::function<bool()>& go_on) {
+                          return measure_codecs(agents, go_on);
+                        },
                     .clock = clock_,
                     .log = *log_});
+  for (const RestoredJob& job : restored.jobs) prepare_planner(job.job);
   if (settings_.probes) {
     TRIBUTARY_ASSIGN(const std::uint64_t first_probe, draw_incarnation());
     probes_.emplace(first_probe, LinkProbes::Options{
@@ -254,7 +260,14 @@ void CoordinatorDaemon::carry_out(Action& action) {
   }
 }
 
+void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
+  const bool goes_on =
+      job.state != wire::JobState::finished && job.state != wire::JobState::stopped;
+  if (goes_on && job.policy.planning.planned()) planner_->prepare(job.policy.agents_min);
+}
+
 void CoordinatorDaemon::store(StoreCoordinator& wanted) {
+  if (const auto* job = std::get_if<JobRecord>(&wanted.record)) prepare_planner(*job);
   journal_thread_->post([this, wanted = std::move(wanted)] {
     Status status = journal_->store(wanted.record);
     stored(wanted.record, status);
@@ -324,10 +337,12 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
 }
 
 // On the planner's thread.
-Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(std::uint32_t agents) {
+Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(
+    std::uint32_t agents, const std::function<bool()>& go_on) {
   std::vector<PlanCodec> codecs;
   for (const std::string_view spec : kPlannedCodecs) {
-    TRIBUTARY_ASSIGN(PlanCodec codec, measure_plan_codec(spec, {.agents = agents}, clock_));
+    TRIBUTARY_ASSIGN(PlanCodec codec,
+                     measure_plan_codec(spec, {.agents = agents, .go_on = go_on}, clock_));
     codecs.push_back(std::move(codec));
   }
   return codecs;

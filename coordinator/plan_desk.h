@@ -28,7 +28,10 @@ struct PlanDeskParts {
   std::function<PlanLines(const std::vector<std::string>& agents)> lines;
   std::function<void(PlanAdvised advised)> advise;
   // Which codecs there are to choose from, measured on this machine; on the desk's thread, once.
-  std::function<Result<std::vector<PlanCodec>>(std::uint32_t agents)> codecs;
+  // Takes seconds: asks often whether to go on, and ends soon where it is not to.
+  std::function<Result<std::vector<PlanCodec>>(std::uint32_t agents,
+                                               const std::function<bool()>& go_on)>
+      codecs;
   const Clock& clock;
   Log& log;
 };
@@ -40,6 +43,9 @@ class PlanDesk {
   PlanDesk(const PlanDesk&) = delete;
   PlanDesk& operator=(const PlanDesk&) = delete;
 
+  // There is a job to plan for, of about so many agents: codecs are measured before its first round
+  // is over. Any thread.
+  void prepare(std::uint32_t agents);
   void reported(const AgentReported& report);
   void played(const RoundPlayed& round);
 
@@ -58,6 +64,9 @@ class PlanDesk {
   struct Job {
     std::map<std::string, Reported> agents;
     std::chrono::nanoseconds began{};
+    // Of the round that was played last: those before it that still wait are not worth a plan.
+    std::shared_ptr<std::atomic<std::uint64_t>> newest =
+        std::make_shared<std::atomic<std::uint64_t>>(0);
   };
   struct Thought;
 
@@ -65,10 +74,12 @@ class PlanDesk {
   PlanPolicy policy_of(const Job& job, const RoundPlayed& round) const;
   void think(const Thought& thought);
   Result<Planner*> planner_of(const Thought& thought);
+  Status measure_codecs(std::uint32_t agents);
 
   const PlanDeskParts parts_;
   std::map<std::uint64_t, Job> jobs_;
   std::atomic<std::size_t> waiting_ = 0;
+  std::atomic<bool> ending_ = false;
   std::map<std::uint64_t, Planner> planners_;  // the desk's thread
   std::vector<PlanCodec> codecs_;              // likewise
   Worker thread_;                              // ends first

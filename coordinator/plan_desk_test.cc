@@ -47,7 +47,7 @@ class PlanDeskTest : public testing::Test {
     desk = std::make_unique<PlanDesk>(PlanDeskParts{
         .lines = [this](const std::vector<std::string>& agents) { return lines_of(agents); },
         .advise = [this](PlanAdvised advised) { advised_.add(std::move(advised)); },
-        .codecs = [](std::uint32_t) -> Result<std::vector<PlanCodec>> {
+        .codecs = [](std::uint32_t, const auto&) -> Result<std::vector<PlanCodec>> {
           return plan_testing::federation(100, 1).codecs;
         },
         .clock = clock,

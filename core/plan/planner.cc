@@ -11,6 +11,8 @@ namespace tributary {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+// A round was quicker than what all have in common: its exchange took some time all the same.
+constexpr double kExchangeMin_s = 1e-4;
 
 }  // namespace
 
@@ -32,12 +34,31 @@ void Planner::round_over(const RoundFacts& facts) {
     return;
   }
   ++in_force_->rounds;
+  learn_from(facts);
+}
+
+// What all rounds have in common is told from what one choice takes by its being in the quick ones
+// as well.
+void Planner::learn_from(const RoundFacts& facts) {
   const auto codec = std::ranges::find_if(config_.codecs, [&](const PlanCodec& one) {
     const PlanChoice& choice = in_force_->choice;
     return make_choice(one, choice.collective, choice.ratio, choice.bucket_values) == choice;
   });
   if (codec == config_.codecs.end() || facts.exchange_s <= 0) return;
-  learn(corrections_, *codec, predicted_, facts.exchange_s);
+  if (config_.settled) {
+    beside_s_.push_back(facts.exchange_s - predicted_.cost.exchange_s);
+    if (beside_s_.size() > kOverheadRounds) beside_s_.pop_front();
+  }
+  const double measured_s = facts.exchange_s - overhead_s();
+  learn(corrections_, *codec, predicted_, std::max(measured_s, kExchangeMin_s));
+}
+
+double Planner::overhead_s() const {
+  if (beside_s_.size() < kOverheadRoundsMin) return 0;
+  std::vector<double> all(beside_s_.begin(), beside_s_.end());
+  const auto quarter = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 4);
+  std::ranges::nth_element(all, quarter);
+  return std::max(*quarter, 0.0);
 }
 
 PlanInputs Planner::inputs(const PlanLines& lines, const PlanPolicy& policy) const {
@@ -47,6 +68,8 @@ PlanInputs Planner::inputs(const PlanLines& lines, const PlanPolicy& policy) con
                        .peer_beta_s_per_byte = lines.peer_beta_s_per_byte,
                        .peers_reachable = lines.peers_reachable,
                        .message_s = config_.message_s,
+                       .settled = config_.settled,
+                       .overhead_s = overhead_s(),
                        .cores = config_.cores,
                        .codecs = config_.codecs,
                        .agreement = config_.agreement,
@@ -77,8 +100,9 @@ Result<std::optional<Planned>> Planner::think(const PlanLines& lines, const Plan
   planned.inputs = inputs(lines, policy);
   TRIBUTARY_ASSIGN(planned.decision, decide(planned.inputs));
   if (planned.decision.trigger == PlanTrigger::none) return std::optional<Planned>();
+  in_force_ = in_force(planned.decision.chosen, planned.inputs, PlanPredictor(planned.inputs));
   predicted_ = planned.decision.chosen;
-  in_force_ = in_force(predicted_, planned.inputs, PlanPredictor(planned.inputs));
+  predicted_.cost.exchange_s -= planned.inputs.overhead_s;
   return std::optional<Planned>(std::move(planned));
 }
 

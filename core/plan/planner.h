@@ -3,6 +3,7 @@
 // later (inputs_text.h). Pure: lines, budgets and times are handed in.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -47,6 +48,9 @@ struct PlannerConfig {
   bool own_ratios = true;
   double message_s = 0;
   double cores = 1;
+  // Rounds are a coordinator's: what peers come to is settled with it, and what all rounds take
+  // beside that is learnt.
+  bool settled = false;
 };
 
 struct Planned {
@@ -58,6 +62,9 @@ class Planner {
  public:
   static constexpr double kGainShare = 0.3;  // of the way to what was reported last
   static constexpr std::size_t kAgentsMax = 4096;
+  // What so many rounds have taken beside what was predicted; a fourth of them took less.
+  static constexpr std::size_t kOverheadRounds = 32;
+  static constexpr std::size_t kOverheadRoundsMin = 4;
 
   explicit Planner(PlannerConfig config);
 
@@ -68,12 +75,15 @@ class Planner {
 
  private:
   PlanInputs inputs(const PlanLines& lines, const PlanPolicy& policy) const;
+  void learn_from(const RoundFacts& facts);
+  double overhead_s() const;
 
   PlannerConfig config_;
   std::vector<RoundFacts::Agent> agents_;  // of the last round, with smoothed gains
   std::map<std::string, double> corrections_;
   std::optional<PlanBefore> in_force_;
-  PlanOption predicted_;  // as it was when it was decided
+  PlanOption predicted_;  // as it was when it was decided, without what all rounds have in common
+  std::deque<double> beside_s_;  // of the last rounds, the oldest first
 };
 
 }  // namespace tributary
