@@ -224,7 +224,7 @@ Command demo_command() {
                    .accept = accept_count(plan.agents, 1u, 64u)},
                   {.name = "--rounds",
                    .value_name = "N",
-                   .help = "rounds (160; 60 with fixed planning)",
+                   .help = "rounds (200; 60 with fixed planning)",
                    .accept = accept_rounds(plan.rounds_wanted)},
                   {.name = "--trace",
                    .value_name = "FILE",

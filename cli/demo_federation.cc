@@ -62,10 +62,8 @@ agents_min = {agents}
 seed = {seed}
 )";
 
-// What a codec holds back comes in later rounds, so that gain counts by half here; a line that is
-// another one now is to be noticed within seconds.
+// A line that is another one now is to be noticed within seconds.
 constexpr std::string_view kPlannedSettings = R"(planning = "adaptive"
-gain_weight = 0.5
 
 [probes]
 quiet_ms = 500
@@ -108,9 +106,14 @@ shape_trace = "{folder}/{id}.peers.trace"
 // docs/traces/c1_short.csv, for a program that is installed without it.
 constexpr std::string_view kC1Short = R"(seconds, mbit_per_s, delay_ms, loss_percent
 14, 12.5,  1, 0
-16,  0.5,  1, 0
-16,  0.5, 50, 0
-14, 12.5, 50, 0
+14,  0.5,  1, 0
+14,  0.5, 50, 0
+16, 12.5, 50, 0
+)";
+
+// Between agents: a radio network, neither quick nor slow, that stays as it is.
+constexpr std::string_view kSiteNetwork = R"(seconds, mbit_per_s, delay_ms, loss_percent
+3600, 8, 2, 0
 )";
 
 std::string id_of(std::uint32_t agent) { return fmt::format("agent-{}", agent + 1); }
@@ -250,17 +253,14 @@ Status DemoFederation::write_agent_settings(std::uint32_t agent) const {
 }
 
 // Fixed choices meet lines that are not all well or badly off at once. A planner goes by the
-// slowest line, so that for it all change together, and the network between agents is a step behind
-// the way to the coordinator: there is a time at which both are good, one for each alone, and one
-// for none.
+// slowest line, so that for it all agents are at one site, whose way out changes.
 Status DemoFederation::write_traces(std::uint32_t agent) const {
   const LinkTrace trace = plan_.trace        ? *plan_.trace
                           : plan_.adaptive() ? LinkTrace::parse(kC1Short).value()
                                              : usual_trace();
-  const std::size_t first = plan_.adaptive() ? 0 : agent;
-  TRIBUTARY_TRY(write_text(folder_ / (id_of(agent) + ".trace"), trace_text(trace, first)));
-  return write_text(folder_ / (id_of(agent) + ".peers.trace"),
-                    trace_text(trace, first + trace.steps().size() - 1));
+  TRIBUTARY_TRY(write_text(folder_ / (id_of(agent) + ".trace"),
+                           trace_text(trace, plan_.adaptive() ? 0 : agent)));
+  return write_text(folder_ / (id_of(agent) + ".peers.trace"), kSiteNetwork);
 }
 
 Status DemoFederation::start() {

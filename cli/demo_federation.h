@@ -42,7 +42,7 @@ struct DemoPlan {
     return planning_wanted.value_or(named ? DemoPlanning::fixed : DemoPlanning::adaptive);
   }
   bool adaptive() const { return planning() == DemoPlanning::adaptive; }
-  std::uint64_t rounds() const { return rounds_wanted.value_or(adaptive() ? 160 : 60); }
+  std::uint64_t rounds() const { return rounds_wanted.value_or(adaptive() ? 200 : 60); }
   // With a planner: of the first rounds. Among peers they show what both kinds of lines are like.
   std::string codec() const { return codec_wanted.value_or(adaptive() ? "fp32" : "thc:bits=4"); }
   wire::Collective collective() const {

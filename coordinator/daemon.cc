@@ -154,18 +154,17 @@ Status CoordinatorDaemon::open() {
                 .notes = *notes_});
   journal_thread_ = std::make_unique<Worker>();
   link_figures_ = std::make_unique<LinkFigures>(clock_, *metrics_, chronicle_);
-  planner_ = std::make_unique<PlanDesk>(
-      PlanDeskParts{.lines =
-                        [this](const std::vector<std::string>& agents) {
-                          return plan_lines(*link_figures_, agents, seconds_of(loop_->now()));
-                        },
-                    .advise = [this](PlanAdvised advised) { loop_->post(std::move(advised)); },
-                    .codecs =
-                        [this](std::uint32_t agents, const std::function<bool()>& go_on) {
-                          return measure_codecs(agents, go_on);
-                        },
-                    .clock = clock_,
-                    .log = *log_});
+  planner_ = std::make_unique<PlanDesk>(PlanDeskParts{
+      .lines =
+          [this](const std::vector<std::string>& agents) {
+            return plan_lines(*link_figures_, agents, seconds_of(loop_->now()));
+          },
+      .advise = [this](PlanAdvised advised) { loop_->post(std::move(advised)); },
+      .codecs = [this](
+                    std::uint32_t agents,
+                    const std::function<bool()>& go_on) { return measure_codecs(agents, go_on); },
+      .clock = clock_,
+      .log = *log_});
   for (const RestoredJob& job : restored.jobs) prepare_planner(job.job);
   if (settings_.probes) {
     TRIBUTARY_ASSIGN(const std::uint64_t first_probe, draw_incarnation());
@@ -317,6 +316,9 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
     }
     if (reading.name == "uplink_s_per_byte") {
       return link_figures_->uplink(reading.agent_id, reading.value);
+    }
+    if (reading.name == "uplink_s_per_byte_at_most") {
+      return link_figures_->uplink_at_most(reading.agent_id, reading.value);
     }
     if (reading.name == "round_trip_s") link_figures_->round_trip(reading.agent_id, reading.value);
     return;

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <thread>
 
 #include "core/plan/inputs_testing.h"
 #include "core/plan/inputs_text.h"
@@ -121,6 +123,33 @@ TEST_F(PlanDeskTest, AdvisesOnceAndAgainWhenTheLineChanges) {
   ASSERT_TRUE(inputs.ok()) << inputs.status().text();
   EXPECT_EQ(inputs->agents.size(), 2u);
   EXPECT_TRUE(inputs->agents[0].gain.known());
+}
+
+// Nobody has played a round yet; and who stops it does not wait until everything is measured.
+TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
+  SystemClock clock;
+  MemoryLog log;
+  std::atomic<int> asked = 0;
+  std::atomic<bool> stopped = false;
+  {
+    PlanDesk desk(
+        {.lines = [](const std::vector<std::string>&) { return PlanLines(); },
+         .advise = [](const PlanAdvised&) {},
+         .codecs = [&](std::uint32_t agents, const auto& go_on) -> Result<std::vector<PlanCodec>> {
+           EXPECT_EQ(agents, 3u);
+           ++asked;
+           while (go_on()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+           stopped = true;
+           return Status(StatusCode::cancelled, {.what = "measurement"});
+         },
+         .clock = clock,
+         .log = log});
+    desk.prepare(3);
+    desk.prepare(3);
+    while (asked == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_TRUE(stopped);
+  EXPECT_EQ(asked, 1);
 }
 
 TEST_F(PlanDeskTest, AByteBudgetIsWhatIsLeftOfToday) {

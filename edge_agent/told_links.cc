@@ -7,6 +7,7 @@ namespace {
 
 bool another(const LinkQuantity& now, const LinkQuantity& told) {
   if (now.known() != told.known()) return now.known();
+  if (now.confidence > told.confidence + ToldLinks::kMoreConfidence) return true;
   const double more = std::max(now.value, told.value);
   return now.known() && more > std::min(now.value, told.value) * (1 + ToldLinks::kChange);
 }

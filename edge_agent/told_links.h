@@ -1,6 +1,6 @@
-// Which of what an agent has measured of its peers is to be told now: what is another than was told
-// by a good part, soon, since rounds are planned by it; the rest now and then. Pure: times are handed
-// in.
+// Which of what an agent has measured of its peers is to be told now: what is another than was
+// told, or known a good deal better, soon, since rounds are planned by it; the rest now and then.
+// Pure: times are handed in.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,7 @@ namespace tributary {
 class ToldLinks {
  public:
   static constexpr double kChange = 0.2;  // of a figure, as a planner takes it for another one
+  static constexpr double kMoreConfidence = 0.1;
   static constexpr std::int64_t kEveryNs = 10'000'000'000;
   static constexpr std::size_t kPeersMax = 1024;
 

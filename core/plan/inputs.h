@@ -110,7 +110,7 @@ struct PlanInputs {
   // a round among them is not over before.
   bool settled = false;
   double overhead_s = 0;  // of every round beside training and exchange, however it is carried out
-  double cores = 1;      // of an agent
+  double cores = 1;       // of an agent
   std::vector<PlanCodec> codecs = {};
   // How much more of the update's energy is lost where all agents use one agent's places: the share
   // of what those places hold of another agent's energy that its own would.

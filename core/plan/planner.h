@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -74,15 +75,21 @@ class Planner {
   Result<std::optional<Planned>> think(const PlanLines& lines, const PlanPolicy& policy);
 
  private:
-  PlanInputs inputs(const PlanLines& lines, const PlanPolicy& policy) const;
-  void learn_from(const RoundFacts& facts);
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  PlanInputs inputs(const PlanPolicy& policy) const;
+  // What is not known any more is as it was known last: readings disagree while a line changes.
+  void take(const PlanLines& lines);
+  void learn_from_last_round();
   double overhead_s() const;
 
   PlannerConfig config_;
   std::vector<RoundFacts::Agent> agents_;  // of the last round, with smoothed gains
+  PlanLines lines_ = {.agents = {}, .peer_alpha_s = kUnknown, .peer_beta_s_per_byte = kUnknown};
   std::map<std::string, double> corrections_;
+  // As they were at the last decision: what a line has done by changing since is not a codec's.
+  std::map<std::string, double> corrections_before_;
+  double exchange_s_ = 0;  // of the last round, if it went as decided; 0: nothing to learn from
   std::optional<PlanBefore> in_force_;
-  PlanOption predicted_;  // as it was when it was decided, without what all rounds have in common
   std::deque<double> beside_s_;  // of the last rounds, the oldest first
 };
 

@@ -182,8 +182,8 @@ PlanCost PlanPredictor::cost(const PlanCodec& codec, ExchangeKind collective, do
   cost.compress_s += decode_s * buckets.count;
   const auto place = static_cast<std::size_t>(&codec - inputs_.codecs.data());
   const double modelled_s = exchange.seconds + (star ? 0 : settle_s(bytes));
-  cost.exchange_s = modelled_s * corrections_[place][static_cast<std::size_t>(collective)] +
-                    inputs_.overhead_s;
+  cost.exchange_s =
+      modelled_s * corrections_[place][static_cast<std::size_t>(collective)] + inputs_.overhead_s;
   cost.round_s = compute_s_ + cost.exchange_s;
   cost.bytes_up = exchange.bytes_sent;
   cost.bytes_down = exchange.bytes_received;
