@@ -56,7 +56,7 @@ schedule = "cosine:warmup=3,floor=0.02"
 weighting = "examples"
 codec = "{codec}"
 collective = "{collective}"
-bucket_values = 16384
+bucket_values = {bucket_values}
 evaluate_every = 4
 agents_min = {agents}
 seed = {seed}
@@ -233,6 +233,7 @@ Status DemoFederation::write_coordinator_settings() const {
                   fmt::arg("codec", plan_.codec()),
                   fmt::arg("collective", wire::EnumNameCollective(plan_.collective())),
                   fmt::arg("local_steps", plan_.adaptive() ? 4 : 16),
+                  fmt::arg("bucket_values", plan_.adaptive() ? 8192 : 16384),
                   fmt::arg("agents", plan_.agents), fmt::arg("seed", plan_.seed));
   if (plan_.adaptive()) settings += kPlannedSettings;
   return write_text(folder_ / "coordinator.toml", settings);

@@ -3,11 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <mutex>
-#include <thread>
 
 #include "core/plan/inputs_testing.h"
 #include "core/plan/inputs_text.h"
@@ -129,24 +128,27 @@ TEST_F(PlanDeskTest, AdvisesOnceAndAgainWhenTheLineChanges) {
 TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
   SystemClock clock;
   MemoryLog log;
-  std::atomic<int> asked = 0;
-  std::atomic<bool> stopped = false;
+  std::promise<void> begun;
+  int asked = 0;
+  bool stopped = false;
+  const auto codecs = [&](std::uint32_t agents,
+                          const auto& go_on) -> Result<std::vector<PlanCodec>> {
+    EXPECT_EQ(agents, 3u);
+    if (++asked == 1) begun.set_value();
+    while (go_on()) {
+    }
+    stopped = true;
+    return Status(StatusCode::cancelled, {.what = "measurement"});
+  };
   {
-    PlanDesk desk(
-        {.lines = [](const std::vector<std::string>&) { return PlanLines(); },
-         .advise = [](const PlanAdvised&) {},
-         .codecs = [&](std::uint32_t agents, const auto& go_on) -> Result<std::vector<PlanCodec>> {
-           EXPECT_EQ(agents, 3u);
-           ++asked;
-           while (go_on()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-           stopped = true;
-           return Status(StatusCode::cancelled, {.what = "measurement"});
-         },
-         .clock = clock,
-         .log = log});
+    PlanDesk desk({.lines = [](const std::vector<std::string>&) { return PlanLines(); },
+                   .advise = [](const PlanAdvised&) {},
+                   .codecs = codecs,
+                   .clock = clock,
+                   .log = log});
     desk.prepare(3);
     desk.prepare(3);
-    while (asked == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    begun.get_future().wait();
   }
   EXPECT_TRUE(stopped);
   EXPECT_EQ(asked, 1);
