@@ -1,11 +1,15 @@
 // tributary demo: a federation of processes on this machine, real but for the links.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "cli/accept.h"
 #include "cli/commands.h"
@@ -47,15 +51,20 @@ std::string doing_text(const DemoProgress& seen) {
   return text;
 }
 
+std::string switch_text(const DemoSwitch& each) {
+  return fmt::format("round {}: {} -> {}\n  {}", each.round, each.from, each.to, each.reason);
+}
+
 // Looks into the journal now and then, as a dashboard does, until all processes have ended.
 Status watch(DemoFederation& federation, World& world) {
   constexpr std::chrono::milliseconds kLookEvery{300};
   DemoWatch look(federation.run_file());
   while (true) {
     TRIBUTARY_ASSIGN(const bool ended, federation.ended());
-    if (ended) return {};
     const DemoProgress seen = look.look();
-    if (!world.progress.report(doing_text(seen), seen.rounds, federation.plan().rounds)) {
+    for (const DemoSwitch& each : seen.switches) world.progress.say(switch_text(each));
+    if (ended) return {};
+    if (!world.progress.report(doing_text(seen), seen.rounds, federation.plan().rounds())) {
       return stopped();
     }
     std::this_thread::sleep_for(kLookEvery);
@@ -83,6 +92,17 @@ std::string rounds_text(const std::map<std::string, std::uint64_t>& rounds) {
   return text;
 }
 
+// Which codec, ratio and collective were used, the one with most rounds first.
+std::string choices_text(const std::map<std::string, std::uint64_t>& choices) {
+  std::vector<std::pair<std::string, std::uint64_t>> rows(choices.begin(), choices.end());
+  std::ranges::stable_sort(rows, std::greater<>(), [](const auto& row) { return row.second; });
+  std::string text;
+  for (const auto& [choice, rounds] : rows) {
+    text += fmt::format("  {:<36} {} rounds\n", choice, rounds);
+  }
+  return text;
+}
+
 std::uint64_t dense_bytes(const report::RunFigures& figures) {
   return figures.bytes_dense_up.value_or(0) + figures.bytes_dense_down.value_or(0);
 }
@@ -95,22 +115,22 @@ std::string text_of(const DemoPlan& plan, const DemoOutcome& outcome) {
       "  test accuracy        {:.2f} %\n"
       "  bytes up, down       {} and {}\n"
       "  against float32      {} bytes, {}\n"
-      "  codecs               {}\n"
       "  collectives          {}\n"
       "  replicas identical   {}\n"
       "  conservation error   {}\n\n"
+      "{}\n"
       "The report, with pictures:  {}\n"
       "The journal of the run:     {}\n",
       plan.model, plan.agents, figures.rounds, seconds_text(figures.wall_s),
       100 * figures.accuracy_final.value_or(0), count_text(figures.bytes_up),
       count_text(figures.bytes_down), count_text(dense_bytes(figures)),
       ratio_text(report::ratio_of(dense_bytes(figures), bytes).value_or(0)),
-      rounds_text(figures.codecs), rounds_text(figures.collectives),
-      outcome.replicas_identical ? "yes" : "NO",
+      rounds_text(figures.collectives), outcome.replicas_identical ? "yes" : "NO",
       outcome.conservation_error
           ? fmt::format("{:.3g} of what rounding explains", *outcome.conservation_error)
           : "not audited",
-      printable(outcome.report.page), printable(plan.folder + "/run.db"));
+      choices_text(figures.choices), printable(outcome.report.page),
+      printable(plan.folder + "/run.db"));
 }
 
 Json json_of(const DemoPlan& plan, const DemoOutcome& outcome) {
@@ -140,7 +160,7 @@ Accept accept_trace(std::optional<LinkTrace>& target) {
   };
 }
 
-Accept accept_spec(std::string& target) {
+Accept accept_spec(std::optional<std::string>& target) {
   return [&target](const std::string& value) -> Status {
     TRIBUTARY_TRY(make_codec(value).status());
     target = value;
@@ -148,7 +168,24 @@ Accept accept_spec(std::string& target) {
   };
 }
 
-Accept accept_collective(wire::Collective& target) {
+Accept accept_rounds(std::optional<std::uint64_t>& target) {
+  return [&target](const std::string& value) -> Status {
+    TRIBUTARY_ASSIGN(target, parse_count(value, 1, 1'000'000));
+    return {};
+  };
+}
+
+Accept accept_planning(std::optional<DemoPlanning>& target) {
+  return [&target](const std::string& value) -> Status {
+    static constexpr std::string_view kPlannings[] = {"fixed", "adaptive"};
+    std::size_t place = 0;
+    TRIBUTARY_TRY(accept_choice(place, kPlannings)(value));
+    target = static_cast<DemoPlanning>(place);
+    return {};
+  };
+}
+
+Accept accept_collective(std::optional<wire::Collective>& target) {
   return [&target](const std::string& value) -> Status {
     TRIBUTARY_ASSIGN(target, parse_collective(value));
     return {};
@@ -177,7 +214,7 @@ Command demo_command() {
           "processes whose links are slow, uneven and changing. At the end it says what was\n"
           "learned and what it cost. Ctrl-C ends all of it and takes its folder away.\n\n"
           "examples:\n"
-          "  tributary demo\n"
+          "  tributary demo                          # a planner follows the links\n"
           "  tributary demo --agents 8 --rounds 200 --codec threelc:s=1.75\n"
           "  tributary demo --collective ring\n"
           "  tributary demo --skew 0.3 --json",
@@ -187,20 +224,25 @@ Command demo_command() {
                    .accept = accept_count(plan.agents, 1u, 64u)},
                   {.name = "--rounds",
                    .value_name = "N",
-                   .help = "rounds (60)",
-                   .accept = accept_count<std::uint64_t>(plan.rounds, 1, 1'000'000)},
+                   .help = "rounds (200; 60 with fixed planning)",
+                   .accept = accept_rounds(plan.rounds_wanted)},
                   {.name = "--trace",
                    .value_name = "FILE",
                    .help = "how the links change: docs/demo.md has the format",
                    .accept = accept_trace(plan.trace)},
                   {.name = "--codec",
                    .value_name = "SPEC",
-                   .help = "what updates are encoded with (thc:bits=4)",
-                   .accept = accept_spec(plan.codec)},
+                   .help = "what updates are encoded with (the planner's choice)",
+                   .accept = accept_spec(plan.codec_wanted)},
                   {.name = "--collective",
                    .value_name = "NAME",
-                   .help = "how they are exchanged: star, sharded_star, ring, ... (star)",
-                   .accept = accept_collective(plan.collective)},
+                   .help = "how they are exchanged: star, sharded_star, ring, ... (the planner's)",
+                   .accept = accept_collective(plan.collective_wanted)},
+                  {.name = "--planning",
+                   .value_name = "NAME",
+                   .help = "who chooses both: adaptive, the planner; fixed (adaptive, unless one "
+                           "of them is named)",
+                   .accept = accept_planning(plan.planning_wanted)},
                   {.name = "--model",
                    .value_name = "SPEC",
                    .help = "lenet, mlp:hidden=64, resnet8, ... (lenet)",

@@ -48,7 +48,7 @@ model = "{model}"
 input = "1x28x28"
 classes = 10
 mode = "delta"
-local_steps = 16
+local_steps = {local_steps}
 batch_size = 32
 optimizer = "momentum"
 learning_rate = 0.05
@@ -56,10 +56,18 @@ schedule = "cosine:warmup=3,floor=0.02"
 weighting = "examples"
 codec = "{codec}"
 collective = "{collective}"
-bucket_values = 16384
+bucket_values = {bucket_values}
 evaluate_every = 4
 agents_min = {agents}
 seed = {seed}
+)";
+
+// A line that is another one now is to be noticed within seconds.
+constexpr std::string_view kPlannedSettings = R"(planning = "adaptive"
+
+[probes]
+quiet_ms = 500
+spacing_ms = 1000
 )";
 
 constexpr std::string_view kAgentSettings = R"(# Written by tributary demo.
@@ -75,6 +83,7 @@ coordinator = "{endpoint}"
 coordinator_key = '{coordinator_key}'
 key_file = "{folder}/{id}.key"
 shape_trace = "{folder}/{id}.trace"
+shape_burst_bytes = 2048
 
 [trainer]
 name = "torch"
@@ -91,6 +100,20 @@ evaluate = false                 # the coordinator does
 constexpr std::string_view kPeerSettings = R"(
 [peers]
 endpoint = "tcp://127.0.0.1:0"
+shape_trace = "{folder}/{id}.peers.trace"
+)";
+
+// docs/traces/c1_short.csv, for a program that is installed without it.
+constexpr std::string_view kC1Short = R"(seconds, mbit_per_s, delay_ms, loss_percent
+14, 12.5,  1, 0
+14,  0.5,  1, 0
+14,  0.5, 50, 0
+16, 12.5, 50, 0
+)";
+
+// Between agents: a radio network, neither quick nor slow, that stays as it is.
+constexpr std::string_view kSiteNetwork = R"(seconds, mbit_per_s, delay_ms, loss_percent
+3600, 8, 2, 0
 )";
 
 std::string id_of(std::uint32_t agent) { return fmt::format("agent-{}", agent + 1); }
@@ -108,8 +131,8 @@ LinkTrace usual_trace() {
       .value();
 }
 
-// Each agent begins at another step, so that they are not all well or badly off at once.
-std::string trace_text(const LinkTrace& trace, std::uint32_t first_step) {
+// From one of its steps on.
+std::string trace_text(const LinkTrace& trace, std::size_t first_step) {
   std::string text = "seconds, mbit_per_s, delay_ms, loss_percent\n";
   const std::size_t steps = trace.steps().size();
   for (std::size_t i = 0; i < steps; ++i) {
@@ -204,11 +227,15 @@ Status DemoFederation::write_keys() {
 }
 
 Status DemoFederation::write_coordinator_settings() const {
-  const std::string settings = fmt::format(
-      kCoordinatorSettings, fmt::arg("folder", folder_.string()), fmt::arg("rounds", plan_.rounds),
-      fmt::arg("model", plan_.model), fmt::arg("codec", plan_.codec),
-      fmt::arg("collective", wire::EnumNameCollective(plan_.collective)),
-      fmt::arg("agents", plan_.agents), fmt::arg("seed", plan_.seed));
+  std::string settings =
+      fmt::format(kCoordinatorSettings, fmt::arg("folder", folder_.string()),
+                  fmt::arg("rounds", plan_.rounds()), fmt::arg("model", plan_.model),
+                  fmt::arg("codec", plan_.codec()),
+                  fmt::arg("collective", wire::EnumNameCollective(plan_.collective())),
+                  fmt::arg("local_steps", plan_.adaptive() ? 4 : 16),
+                  fmt::arg("bucket_values", plan_.adaptive() ? 8192 : 16384),
+                  fmt::arg("agents", plan_.agents), fmt::arg("seed", plan_.seed));
+  if (plan_.adaptive()) settings += kPlannedSettings;
   return write_text(folder_ / "coordinator.toml", settings);
 }
 
@@ -218,10 +245,23 @@ Status DemoFederation::write_agent_settings(std::uint32_t agent) const {
                                      fmt::arg("coordinator_key", coordinator_key_),
                                      fmt::arg("shard", agent), fmt::arg("shards", plan_.agents),
                                      fmt::arg("skew", fmt::format("{:.6f}", plan_.skew)));
-  if (plan_.collective != wire::Collective::star) settings += kPeerSettings;
-  TRIBUTARY_TRY(write_text(folder_ / (id_of(agent) + ".trace"),
-                           trace_text(plan_.trace ? *plan_.trace : usual_trace(), agent)));
+  if (plan_.peers()) {
+    settings += fmt::format(kPeerSettings, fmt::arg("folder", folder_.string()),
+                            fmt::arg("id", id_of(agent)));
+  }
+  TRIBUTARY_TRY(write_traces(agent));
   return write_text(folder_ / (id_of(agent) + ".toml"), settings);
+}
+
+// Fixed choices meet lines that are not all well or badly off at once. A planner goes by the
+// slowest line, so that for it all agents are at one site, whose way out changes.
+Status DemoFederation::write_traces(std::uint32_t agent) const {
+  const LinkTrace trace = plan_.trace        ? *plan_.trace
+                          : plan_.adaptive() ? LinkTrace::parse(kC1Short).value()
+                                             : usual_trace();
+  TRIBUTARY_TRY(write_text(folder_ / (id_of(agent) + ".trace"),
+                           trace_text(trace, plan_.adaptive() ? 0 : agent)));
+  return write_text(folder_ / (id_of(agent) + ".peers.trace"), kSiteNetwork);
 }
 
 Status DemoFederation::start() {

@@ -19,18 +19,37 @@
 
 namespace tributary {
 
+// Who chooses codec, ratio and collective: this plan, or the coordinator's planner.
+enum class DemoPlanning : std::uint8_t { fixed, adaptive };
+
 struct DemoPlan {
   std::string folder = "tributary-demo";
   std::uint32_t agents = 4;
-  std::uint64_t rounds = 60;
-  std::string codec = "thc:bits=4";
-  wire::Collective collective = wire::Collective::star;
+  std::optional<std::uint64_t> rounds_wanted;
+  std::optional<std::string> codec_wanted;
+  std::optional<wire::Collective> collective_wanted;
+  std::optional<DemoPlanning> planning_wanted;
   std::string model = "lenet";
   double skew = 0;                 // Dirichlet's alpha; 0: i.i.d.
-  std::optional<LinkTrace> trace;  // of every agent's line; nothing: one that comes along
+  std::optional<LinkTrace> trace;  // of the agents' lines; nothing: one that comes along
   std::uint64_t pictures = 20'000;
   std::uint64_t seed = 1;
   std::vector<std::string> settings;  // KEY=VALUE of the coordinator, after all others
+
+  // Who names a codec or a collective wants to see that one.
+  DemoPlanning planning() const {
+    const bool named = codec_wanted || collective_wanted;
+    return planning_wanted.value_or(named ? DemoPlanning::fixed : DemoPlanning::adaptive);
+  }
+  bool adaptive() const { return planning() == DemoPlanning::adaptive; }
+  std::uint64_t rounds() const { return rounds_wanted.value_or(adaptive() ? 200 : 60); }
+  // With a planner: of the first rounds. Among peers they show what both kinds of lines are like.
+  std::string codec() const { return codec_wanted.value_or(adaptive() ? "fp32" : "thc:bits=4"); }
+  wire::Collective collective() const {
+    return collective_wanted.value_or(adaptive() ? wire::Collective::sharded_star
+                                                 : wire::Collective::star);
+  }
+  bool peers() const { return adaptive() || collective() != wire::Collective::star; }
 };
 
 inline constexpr std::string_view kDemoJob = "digits";
@@ -66,6 +85,7 @@ class DemoFederation {
   Status write_keys();
   Status write_coordinator_settings() const;
   Status write_agent_settings(std::uint32_t agent) const;
+  Status write_traces(std::uint32_t agent) const;
   Status start_coordinator();
 
   const DemoPlan plan_;

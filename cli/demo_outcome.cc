@@ -9,6 +9,7 @@
 #include "cli/job_journal.h"
 #include "core/round/job_model.h"
 #include "core/store/agent_journal.h"
+#include "core/store/readable.h"
 
 namespace tributary {
 namespace {
@@ -48,8 +49,22 @@ std::optional<double> conservation_error(const DemoFederation& federation) {
 }  // namespace
 
 DemoProgress DemoWatch::look() {
+  seen_.switches.clear();
   if (!read().ok()) run_.reset();  // it is being made, or locked: next time
   return seen_;
+}
+
+void DemoWatch::note_switch(const RoundRecord& round) {
+  const ReadablePlan plan = readable_plan(round.plan);
+  if (!plan.codecs || !plan.collectives) return;
+  std::string choice = *plan.codecs + " by " + *plan.collectives;
+  if (!choice_.empty() && choice != choice_) {
+    seen_.switches.push_back({.round = round.id.round,
+                              .from = choice_,
+                              .to = choice,
+                              .reason = plan.sentence.value_or("no reason is stored")});
+  }
+  choice_ = std::move(choice);
 }
 
 Status DemoWatch::read() {
@@ -62,6 +77,7 @@ Status DemoWatch::read() {
     job_ = jobs.front().job;
   }
   TRIBUTARY_ASSIGN(const auto rounds, run_->rounds(job_, seen_.rounds + 1, kAllRounds));
+  for (const RoundRecord& round : rounds) note_switch(round);
   if (!rounds.empty()) {
     seen_.rounds = rounds.back().id.round;
     seen_.bytes_per_round = rounds.back().bytes_up + rounds.back().bytes_down;

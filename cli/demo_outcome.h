@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/demo_federation.h"
 #include "cli/report/run_report.h"
@@ -14,10 +15,19 @@
 
 namespace tributary {
 
+// A round that goes another way than the one before it.
+struct DemoSwitch {
+  std::uint64_t round = 0;
+  std::string from;  // codec with its ratio, and collective
+  std::string to;
+  std::string reason;
+};
+
 struct DemoProgress {
   std::uint64_t rounds = 0;
   double accuracy = -1;  // none yet
   std::uint64_t bytes_per_round = 0;
+  std::vector<DemoSwitch> switches;  // since the last look
 };
 
 // Reads a journal that is being written.
@@ -29,11 +39,13 @@ class DemoWatch {
 
  private:
   Status read();
+  void note_switch(const RoundRecord& round);
 
   std::string file_;
   std::unique_ptr<RunFile> run_;
   std::uint64_t job_ = 0;
   std::int64_t last_metric_ = 0;
+  std::string choice_;  // of the last round that was seen
   DemoProgress seen_;
 };
 

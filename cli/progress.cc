@@ -36,6 +36,11 @@ bool Progress::report(std::string_view doing, std::uint64_t done, std::uint64_t 
   return stop_signal() == 0;
 }
 
+void Progress::say(std::string_view line) {
+  clear();
+  write_all(terminal_, fmt::format("{}\n", line));
+}
+
 void Progress::clear() {
   if (drawn_) write_all(terminal_, "\r\x1b[K");
   drawn_ = false;

@@ -24,6 +24,9 @@ class Progress {
   // Returns false when the program was asked to stop.
   bool report(std::string_view doing, std::uint64_t done, std::uint64_t total);
 
+  // A line that stays, terminal or not.
+  void say(std::string_view line);
+
   // Takes the line away.
   void clear();
 

@@ -67,8 +67,10 @@ class CoordinatorDaemon {
   void load(const LoadRound& wanted);
   void stored(const CoordinatorRecord& record, const Status& status);
   void take_reading(const Reading& reading);
-  Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents);
-  DeviceSpeeds measure_own_speeds();
+  void prepare_planner(const JobRecord& job);
+  Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents,
+                                                const std::function<bool()>& go_on);
+  DeviceSpeeds measure_own_speeds(const std::function<bool()>& go_on);
   Status resume_plans(const CoordinatorState& restored);
   void take_echo(const ProbeEchoed& echo);
   void probe_links();
@@ -157,17 +159,21 @@ Status CoordinatorDaemon::open() {
                 .notes = *notes_});
   journal_thread_ = std::make_unique<Worker>();
   link_figures_ = std::make_unique<LinkFigures>(clock_, *metrics_, chronicle_);
-  planner_ = std::make_unique<PlanDesk>(
-      PlanDeskParts{.lines =
-                        [this](const std::vector<std::string>& agents) {
-                          return plan_lines(*link_figures_, agents, seconds_of(loop_->now()));
-                        },
-                    .advise = [this](PlanAdvised advised) { loop_->post(std::move(advised)); },
-                    .codecs = [this](std::uint32_t agents) { return measure_codecs(agents); },
-                    .own_speeds = [this] { return measure_own_speeds(); },
-                    .clock = clock_,
-                    .log = *log_});
+  planner_ = std::make_unique<PlanDesk>(PlanDeskParts{
+      .lines =
+          [this](const std::vector<std::string>& agents) {
+            return plan_lines(*link_figures_, agents, seconds_of(loop_->now()));
+          },
+      .advise = [this](PlanAdvised advised) { loop_->post(std::move(advised)); },
+      .codecs = [this](
+                    std::uint32_t agents,
+                    const std::function<bool()>& go_on) { return measure_codecs(agents, go_on); },
+      .own_speeds =
+          [this](const std::function<bool()>& go_on) { return measure_own_speeds(go_on); },
+      .clock = clock_,
+      .log = *log_});
   TRIBUTARY_TRY(resume_plans(restored));
+  for (const RestoredJob& job : restored.jobs) prepare_planner(job.job);
   if (settings_.probes) {
     TRIBUTARY_ASSIGN(const std::uint64_t first_probe, draw_incarnation());
     probes_.emplace(first_probe, LinkProbes::Options{
@@ -262,7 +268,14 @@ void CoordinatorDaemon::carry_out(Action& action) {
   }
 }
 
+void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
+  const bool goes_on =
+      job.state != wire::JobState::finished && job.state != wire::JobState::stopped;
+  if (goes_on && job.policy.planning.planned()) planner_->prepare(job.policy.agents_min);
+}
+
 void CoordinatorDaemon::store(StoreCoordinator& wanted) {
+  if (const auto* job = std::get_if<JobRecord>(&wanted.record)) prepare_planner(*job);
   journal_thread_->post([this, wanted = std::move(wanted)] {
     Status status = journal_->store(wanted.record);
     stored(wanted.record, status);
@@ -313,6 +326,9 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
     if (reading.name == "uplink_s_per_byte") {
       return link_figures_->uplink(reading.agent_id, reading.value);
     }
+    if (reading.name == "uplink_s_per_byte_at_most") {
+      return link_figures_->uplink_at_most(reading.agent_id, reading.value);
+    }
     if (reading.name == "round_trip_s") link_figures_->round_trip(reading.agent_id, reading.value);
     return;
   }
@@ -332,18 +348,20 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
 }
 
 // On the planner's thread.
-Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(std::uint32_t agents) {
+Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(
+    std::uint32_t agents, const std::function<bool()>& go_on) {
   std::vector<PlanCodec> codecs;
   for (const std::string_view spec : kPlannedCodecs) {
-    TRIBUTARY_ASSIGN(PlanCodec codec, measure_plan_codec(spec, {.agents = agents}, clock_));
+    TRIBUTARY_ASSIGN(PlanCodec codec,
+                     measure_plan_codec(spec, {.agents = agents, .go_on = go_on}, clock_));
     codecs.push_back(std::move(codec));
   }
   return codecs;
 }
 
-DeviceSpeeds CoordinatorDaemon::measure_own_speeds() {
+DeviceSpeeds CoordinatorDaemon::measure_own_speeds(const std::function<bool()>& go_on) {
   DeviceSpeeds speeds;
-  for (const DeviceSpeed& one : measure_device(clock_, [] { return true; })) {
+  for (const DeviceSpeed& one : measure_device(clock_, go_on)) {
     speeds[one.family] = {one.encode_bytes_per_s, one.decode_bytes_per_s};
   }
   return speeds;

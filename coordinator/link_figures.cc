@@ -83,6 +83,11 @@ void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
                    .confidence = beta.confidence});
 }
 
+void LinkFigures::uplink_at_most(const std::string& agent_id, double seconds_per_byte) {
+  const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
+  if (known.known() && seconds_per_byte < known.value) uplink(agent_id, seconds_per_byte);
+}
+
 void LinkFigures::probed(const std::string& agent_id, const LinkProbes::Reading& reading) {
   const bool down = reading.way == ProbeWay::down;
   LinkTable& links = down ? downlinks_ : links_;

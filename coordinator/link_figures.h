@@ -41,6 +41,9 @@ class LinkFigures {
   void round_trip(const std::string& agent_id, double seconds);
   // How long a byte took on the way from an agent, as its payloads of a round show it.
   void uplink(const std::string& agent_id, double seconds_per_byte);
+  // The same, of payloads that had to wait for more than the line: tells of one that is quicker
+  // than it is known to be, and of nothing else.
+  void uplink_at_most(const std::string& agent_id, double seconds_per_byte);
   // What a probe says, and what came instead.
   void probed(const std::string& agent_id, const LinkProbes::Reading& reading);
   void echo_ignored(EchoFault fault);

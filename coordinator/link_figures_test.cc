@@ -94,6 +94,20 @@ TEST_F(LinkFiguresTest, TheWayToAnAgentIsKeptOnceInAWhile) {
   EXPECT_NEAR(metrics.counted.at("tributary_round_trip_s_total"), 1.6, 1e-9);
 }
 
+TEST_F(LinkFiguresTest, WhatWaitedForMoreThanTheLineTellsOnlyOfAQuickerOne) {
+  figures.uplink_at_most("a", 1e-6);
+  EXPECT_FALSE(figures.ways("a").up.beta_s_per_byte.known()) << "it may be any quicker one";
+  figures.uplink("a", 1e-6);
+  clock.advance(std::chrono::seconds(1));
+  figures.uplink_at_most("a", 5e-6);
+  EXPECT_NEAR(figures.ways("a").up.beta_s_per_byte.value, 1e-6, 1e-8);
+  for (int i = 0; i < 3; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink_at_most("a", 0.5e-6);
+  }
+  EXPECT_LT(figures.ways("a").up.beta_s_per_byte.value, 0.7e-6);
+}
+
 TEST_F(LinkFiguresTest, HowFastALineIsIsKeptOnceInASecond) {
   figures.uplink("a", 1e-6);
   figures.uplink("a", 1e-6);

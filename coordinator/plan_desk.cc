@@ -99,10 +99,28 @@ struct PlanDesk::Thought {
   RoundFacts facts;
   PlanLines lines;
   PlanPolicy policy;
+  std::uint64_t round = 0;
+  std::shared_ptr<const std::atomic<std::uint64_t>> newest;
 };
 
 PlanDesk::PlanDesk(PlanDeskParts parts) : parts_(std::move(parts)) {}
-PlanDesk::~PlanDesk() = default;
+PlanDesk::~PlanDesk() { ending_ = true; }
+
+void PlanDesk::prepare(std::uint32_t agents) {
+  thread_.post([this, agents] {
+    const Status status = measure_codecs(agents);
+    if (status.ok() || ending_) return;
+    parts_.log.warning(kComponent, "codecs are to be measured again", {{"error", status.text()}});
+  });
+}
+
+Status PlanDesk::measure_codecs(std::uint32_t agents) {
+  if (!codecs_.empty()) return {};
+  const auto go_on = [this] { return !ending_; };
+  TRIBUTARY_ASSIGN(codecs_, parts_.codecs(agents, go_on));
+  own_speeds_ = parts_.own_speeds(go_on);
+  return {};
+}
 
 void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
   thread_.post([this, job, inputs = std::move(inputs)]() mutable {
@@ -200,6 +218,9 @@ void PlanDesk::played(const RoundPlayed& round) {
   thought->lines = parts_.lines(agents);
   thought->lines.peers_reachable = round.peers_reachable;
   thought->policy = policy_of(job, round);
+  thought->round = round.round;
+  job.newest->store(round.round);
+  thought->newest = job.newest;
   ++waiting_;
   thread_.post([this, thought] {
     think(*thought);
@@ -210,16 +231,13 @@ void PlanDesk::played(const RoundPlayed& round) {
 Result<Planner*> PlanDesk::planner_of(const Thought& thought) {
   const auto known = planners_.find(thought.job);
   if (known != planners_.end()) return &known->second;
-  if (codecs_.empty()) {
-    const auto agents = static_cast<std::uint32_t>(thought.facts.agents.size());
-    TRIBUTARY_ASSIGN(codecs_, parts_.codecs(agents));
-    own_speeds_ = parts_.own_speeds();
-  }
+  TRIBUTARY_TRY(measure_codecs(static_cast<std::uint32_t>(thought.facts.agents.size())));
   if (planners_.size() >= kJobsMax) planners_.clear();
   PlannerConfig config = {.values = thought.values,
                           .codecs = codecs_,
                           .measured_on = own_speeds_,
-                          .agreement = kAgreementAssumed};
+                          .agreement = kAgreementAssumed,
+                          .settled = true};
   Planner& planner = planners_.emplace(thought.job, Planner(std::move(config))).first->second;
   if (const auto before = resumed_.extract(thought.job)) planner.resume(before.mapped());
   return &planner;
@@ -228,10 +246,12 @@ Result<Planner*> PlanDesk::planner_of(const Thought& thought) {
 void PlanDesk::think(const Thought& thought) {
   const Result<Planner*> planner = planner_of(thought);
   if (!planner.ok()) {
+    if (ending_) return;
     return parts_.log.error(kComponent, "no codec could be measured",
                             {{"error", planner.status().text()}});
   }
   (*planner)->round_over(thought.facts);
+  if (thought.round != *thought.newest) return;
   const Result<std::optional<Planned>> planned = (*planner)->think(thought.lines, thought.policy);
   if (!planned.ok()) {
     return parts_.log.warning(kComponent, "no plan: " + planned.status().text(),

@@ -29,9 +29,12 @@ struct PlanDeskParts {
   std::function<PlanLines(const std::vector<std::string>& agents)> lines;
   std::function<void(PlanAdvised advised)> advise;
   // Which codecs there are to choose from, measured on this machine; on the desk's thread, once.
-  std::function<Result<std::vector<PlanCodec>>(std::uint32_t agents)> codecs;
+  // Takes seconds: asks often whether to go on, and ends soon where it is not to.
+  std::function<Result<std::vector<PlanCodec>>(std::uint32_t agents,
+                                               const std::function<bool()>& go_on)>
+      codecs;
   // How quick this machine is at them, to compare devices with; likewise.
-  std::function<DeviceSpeeds()> own_speeds;
+  std::function<DeviceSpeeds(const std::function<bool()>& go_on)> own_speeds;
   const Clock& clock;
   Log& log;
 };
@@ -45,6 +48,9 @@ class PlanDesk {
 
   // What was decided for a job before this process began is decided again, and advised at once.
   void resume(std::uint64_t job, PlanInputs inputs);
+  // There is a job to plan for, of about so many agents: codecs are measured before its first round
+  // is over. Any thread.
+  void prepare(std::uint32_t agents);
   void reported(const AgentReported& report);
   void told(const SpeedsTold& told);
   void played(const RoundPlayed& round);
@@ -64,6 +70,9 @@ class PlanDesk {
   struct Job {
     std::map<std::string, Reported> agents;
     std::chrono::nanoseconds began{};
+    // Of the round that was played last: those before it that still wait are not worth a plan.
+    std::shared_ptr<std::atomic<std::uint64_t>> newest =
+        std::make_shared<std::atomic<std::uint64_t>>(0);
   };
   struct Thought;
 
@@ -71,11 +80,13 @@ class PlanDesk {
   PlanPolicy policy_of(const Job& job, const RoundPlayed& round) const;
   void think(const Thought& thought);
   Result<Planner*> planner_of(const Thought& thought);
+  Status measure_codecs(std::uint32_t agents);
 
   const PlanDeskParts parts_;
   std::map<std::uint64_t, Job> jobs_;
   std::map<std::string, DeviceSpeeds> devices_;  // by agent
   std::atomic<std::size_t> waiting_ = 0;
+  std::atomic<bool> ending_ = false;
   std::map<std::uint64_t, Planner> planners_;  // the desk's thread
   std::map<std::uint64_t, Planned> resumed_;   // likewise; until there is a planner
   std::vector<PlanCodec> codecs_;              // likewise

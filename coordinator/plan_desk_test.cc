@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <mutex>
 
 #include "core/plan/inputs_testing.h"
@@ -50,7 +51,7 @@ class PlanDeskTest : public testing::Test {
     desk = std::make_unique<PlanDesk>(PlanDeskParts{
         .lines = [this](const std::vector<std::string>& agents) { return lines_of(agents); },
         .advise = [this](PlanAdvised advised) { advised_.add(std::move(advised)); },
-        .codecs = [this](std::uint32_t) -> Result<std::vector<PlanCodec>> {
+        .codecs = [this](std::uint32_t, const auto&) -> Result<std::vector<PlanCodec>> {
           std::vector<PlanCodec> all = plan_testing::federation(100, 1).codecs;
           std::erase_if(all, [this](const PlanCodec& codec) {
             return !codecs.empty() && std::ranges::find(codecs, codec.spec) == codecs.end();
@@ -58,7 +59,7 @@ class PlanDeskTest : public testing::Test {
           return all;
         },
         .own_speeds =
-            [] {
+            [](const auto&) {
               return DeviceSpeeds{{"thc", {1e9, 1e9}}, {"fp32", {1e9, 1e9}}};
             },
         .clock = clock,
@@ -162,6 +163,36 @@ TEST_F(PlanDeskTest, AdvisesOnceAndAgainWhenTheLineChanges) {
   ASSERT_TRUE(inputs.ok()) << inputs.status().text();
   EXPECT_EQ(inputs->agents.size(), 2u);
   EXPECT_TRUE(inputs->agents[0].gain.known());
+}
+
+// Nobody has played a round yet; and who stops it does not wait until everything is measured.
+TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
+  SystemClock clock;
+  MemoryLog log;
+  std::promise<void> begun;
+  int asked = 0;
+  bool stopped = false;
+  const auto codecs = [&](std::uint32_t agents,
+                          const auto& go_on) -> Result<std::vector<PlanCodec>> {
+    EXPECT_EQ(agents, 3u);
+    if (++asked == 1) begun.set_value();
+    while (go_on()) {
+    }
+    stopped = true;
+    return Status(StatusCode::cancelled, {.what = "measurement"});
+  };
+  {
+    PlanDesk desk({.lines = [](const std::vector<std::string>&) { return PlanLines(); },
+                   .advise = [](const PlanAdvised&) {},
+                   .codecs = codecs,
+                   .clock = clock,
+                   .log = log});
+    desk.prepare(3);
+    desk.prepare(3);
+    begun.get_future().wait();
+  }
+  EXPECT_TRUE(stopped);
+  EXPECT_EQ(asked, 1);
 }
 
 TEST_F(PlanDeskTest, AByteBudgetIsWhatIsLeftOfToday) {

@@ -32,6 +32,7 @@ void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   settings.text("peers.transport", unread.peers_transport);
   settings.text("peers.endpoint", config.peers_endpoint);
   settings.text("peers.advertise", config.peers_advertise);
+  settings.text("peers.shape_trace", config.peers_shape_trace);
   settings.number("hello.timeout_ms", config.machine.hello_timeout_ms, 10u, 600'000u);
   settings.number("hello.timeout_max_ms", config.machine.hello_timeout_max_ms, 10u, 600'000u);
   settings.number("hello.duplicate_refusals_max", config.machine.duplicate_refusals_max, 0u);

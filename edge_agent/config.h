@@ -30,8 +30,9 @@ struct AgentSettings {
   std::uint64_t shape_burst_bytes = 64u << 10;  // that go at once where nothing went for a while
   std::string shape_trace;                      // a file (core/link/trace.h), instead
   PeerTransport peers_transport = PeerTransport::tcp;
-  std::string peers_endpoint;   // over TCP; empty: it exchanges by the coordinator alone
-  std::string peers_advertise;  // what others are told instead
+  std::string peers_endpoint;     // over TCP; empty: it exchanges by the coordinator alone
+  std::string peers_advertise;    // what others are told instead
+  std::string peers_shape_trace;  // a file: what the line to peers is like, whatever it goes by
   std::string trainer = "synthetic";
   TrainerOptions training;
   bool audit = false;

@@ -12,6 +12,7 @@
 
 #include "core/base/log.h"
 #include "core/cost/device_speed.h"
+#include "core/link/shaped_mesh.h"
 #include "core/link/spoke.h"
 #include "core/link/trace.h"
 #include "core/round/conversation.h"
@@ -26,6 +27,7 @@
 #include "core/train/trainer_metrics.h"
 #include "core/train/training_job.h"
 #include "edge_agent/auditor.h"
+#include "edge_agent/told_links.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -34,7 +36,6 @@ namespace {
 constexpr std::string_view kComponent = "agent";
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
-constexpr TimeNs kTellLinksEveryNs = 10'000 * kNsPerMs;
 constexpr TimeNs kMeasureDeviceEveryNs = 30 * 60 * 1'000 * kNsPerMs;  // it may be hot by then
 
 // Whether there is nothing more to do of a job, and how many rounds it had.
@@ -54,6 +55,17 @@ JobEnd end_of(const AgentJobRecord& record) {
   return end;
 }
 
+// A line that follows the trace in this file, and lets nothing through at once.
+Result<ShapedOptions> shape_of(const std::string& trace_file) {
+  ShapedOptions shape;
+  shape.out.burst_bytes = shape.in.burst_bytes = 0;
+  shape.in.stream = 1;
+  if (trace_file.empty()) return shape;
+  TRIBUTARY_ASSIGN(LinkTrace trace, LinkTrace::read(trace_file));
+  shape.trace = std::make_shared<const LinkTrace>(std::move(trace));
+  return shape;
+}
+
 class AgentDaemon {
  public:
   AgentDaemon(const AgentSettings& settings, const OpenMpi& open_mpi)
@@ -68,7 +80,7 @@ class AgentDaemon {
  private:
   Status open_link(const std::shared_ptr<const KeyPair>& keys);
   Status open_peers(std::shared_ptr<const KeyPair> keys);
-  Status open_peers_over_mpi(PeerLink::Post post);
+  Result<std::unique_ptr<PeerPort>> open_peer_port();
   Actions handle(TimeNs now, Event event);
   void carry_out(Action& action);
   void carry_out_among_peers(Action& action);
@@ -115,13 +127,13 @@ class AgentDaemon {
 
   std::atomic<bool> job_over_ = false;
   std::atomic<std::uint64_t> job_rounds_ = 0;
+  ToldLinks told_links_;
   Status failed_;
   bool finished_ = false;
   bool stopping_ = false;
   TimeNs stop_at_ns_ = kNever;
   TimeNs look_at_ns_ = 0;
   TimeNs metrics_at_ns_ = 0;
-  TimeNs tell_links_at_ns_ = 0;
   TimeNs measure_device_at_ns_ = 0;
 };
 
@@ -191,39 +203,40 @@ Status AgentDaemon::open_link(const std::shared_ptr<const KeyPair>& keys) {
                                       .encrypted = settings_.encrypted,
                                       .seed = seed}));
   if (settings_.shape_bytes_per_s == 0 && settings_.shape_trace.empty()) return {};
-  ShapedOptions shape;
+  TRIBUTARY_ASSIGN(ShapedOptions shape, shape_of(settings_.shape_trace));
   shape.out.seed = shape.in.seed = seed;
-  shape.in.stream = 1;
-  if (!settings_.shape_trace.empty()) {
-    TRIBUTARY_ASSIGN(LinkTrace trace, LinkTrace::read(settings_.shape_trace));
-    shape.trace = std::make_shared<const LinkTrace>(std::move(trace));
-  }
   shape.out.bytes_per_s = settings_.shape_bytes_per_s;
-  shape.out.burst_bytes = settings_.shape_burst_bytes;
+  shape.out.burst_bytes = shape.in.burst_bytes = settings_.shape_burst_bytes;
   TRIBUTARY_ASSIGN(link_, make_shaped(std::move(link_), clock_, shape));
   return {};
 }
 
-Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
-  const auto post = [this](Event event, std::shared_ptr<const void> owner) {
-    loop_->post(std::move(event), std::move(owner));
-  };
-  if (settings_.peers_transport == PeerTransport::mpi) return open_peers_over_mpi(post);
-  if (settings_.peers_endpoint.empty()) return {};
-  if (!settings_.encrypted) keys = nullptr;
-  TRIBUTARY_ASSIGN(peers_, PeerLink::make({.endpoint = settings_.peers_endpoint,
-                                           .advertise = settings_.peers_advertise,
-                                           .keys = std::move(keys)},
-                                          clock_, post));
-  log_->info(kComponent, "listens for peers", {{"endpoint", peers_->endpoint()}});
-  return {};
+Result<std::unique_ptr<PeerPort>> AgentDaemon::open_peer_port() {
+  const bool mpi = settings_.peers_transport == PeerTransport::mpi;
+  TRIBUTARY_ASSIGN(
+      std::unique_ptr<PeerPort> port,
+      mpi ? open_mpi_(clock_)
+          : open_tcp_peer_port(settings_.peers_endpoint, settings_.peers_advertise, clock_));
+  if (settings_.peers_shape_trace.empty()) return port;
+  TRIBUTARY_ASSIGN(const ShapedOptions shape, shape_of(settings_.peers_shape_trace));
+  return make_shaped_peer_port(std::move(port), clock_, shape);
 }
 
-Status AgentDaemon::open_peers_over_mpi(PeerLink::Post post) {
-  TRIBUTARY_ASSIGN(std::unique_ptr<PeerPort> port, open_mpi_(clock_));
-  peers_ = PeerLink::make_over(std::move(port), {.endpoint = {}}, clock_, std::move(post));
-  log_->warning(kComponent, "peers are not encrypted: MPI has no encryption",
-                {{"endpoint", peers_->endpoint()}});
+Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
+  const bool mpi = settings_.peers_transport == PeerTransport::mpi;
+  if (!mpi && settings_.peers_endpoint.empty()) return {};
+  TRIBUTARY_ASSIGN(std::unique_ptr<PeerPort> port, open_peer_port());
+  if (mpi || !settings_.encrypted) keys = nullptr;
+  peers_ = PeerLink::make_over(std::move(port), {.endpoint = {}, .keys = std::move(keys)}, clock_,
+                               [this](Event event, std::shared_ptr<const void> owner) {
+                                 loop_->post(std::move(event), std::move(owner));
+                               });
+  if (mpi) {
+    log_->warning(kComponent, "peers are not encrypted: MPI has no encryption",
+                  {{"endpoint", peers_->endpoint()}});
+  } else {
+    log_->info(kComponent, "listens for peers", {{"endpoint", peers_->endpoint()}});
+  }
   return {};
 }
 
@@ -437,6 +450,7 @@ void AgentDaemon::tell_links() {
   if (!peers_) return;
   TellLinks told;
   for (const PeerMeasured& peer : peers_->take_measured(kLinksToldMax / 2)) {
+    if (!told_links_.due(loop_->now(), peer)) continue;
     const auto add = [&](const LinkQuantity& quantity, double wire::LinkSampleT::*figure) {
       if (!quantity.known()) return;
       wire::LinkSampleT& sample = told.links.emplace_back();
@@ -450,7 +464,6 @@ void AgentDaemon::tell_links() {
     add(peer.link.beta_s_per_byte, &wire::LinkSampleT::beta_s_per_byte);
   }
   if (told.links.empty()) return;
-  tell_links_at_ns_ = loop_->now() + kTellLinksEveryNs;
   metrics_->set("tributary_peer_link_figures_told", static_cast<double>(told.links.size()));
   loop_->feed(std::move(told));
 }
@@ -494,7 +507,7 @@ void AgentDaemon::look_around() {
   if (now < metrics_at_ns_) return;
   metrics_at_ns_ = now + kMetricsEveryNs;
   export_metrics();
-  if (now >= tell_links_at_ns_) tell_links();
+  tell_links();
   if (now >= measure_device_at_ns_) measure_device();
 }
 

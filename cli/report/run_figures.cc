@@ -89,6 +89,7 @@ void count_plans(const RunData& data, RunFigures& out) {
     }
     for (const std::string& codec : codecs) ++out.codecs[codec];
     for (const std::string& collective : collectives) ++out.collectives[collective];
+    ++out.choices[plan_text(row)];
     if (before && plan_text(*before) != plan_text(row)) {
       out.switches.push_back({.round = row.round,
                               .at_s = row.began_s,

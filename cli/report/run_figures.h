@@ -50,6 +50,7 @@ struct RunFigures {
   std::map<std::string, std::uint64_t> collectives;  // the same
   std::string main_codec;  // by which most values were exchanged; empty: no plan
   std::string main_collective;
+  std::map<std::string, std::uint64_t> choices;  // codec, ratio and collective together
   std::vector<Switch> switches;
 
   bool replicas_identical = false;  // no event in the journal says otherwise

@@ -48,6 +48,7 @@ Json json_of(const RunFigures& figures) {
           {"wire_bytes_down", optional(figures.wire_bytes_down)},
           {"codecs", figures.codecs},
           {"collectives", figures.collectives},
+          {"choices", figures.choices},
           {"switches", std::move(switches)},
           {"replicas_identical", figures.replicas_identical},
           {"aborts", figures.aborts},

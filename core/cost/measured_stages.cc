@@ -23,7 +23,8 @@ StageFlow flow_of(const Codec& codec, std::size_t stage) {
 }  // namespace
 
 Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
-                                      std::uint32_t bucket_values, const Clock& clock) {
+                                      std::uint32_t bucket_values, const Clock& clock,
+                                      const std::function<bool()>& go_on) {
   const std::uint64_t room = std::max<std::uint64_t>(kValuesMax / bucket_values, 2);
   agents = static_cast<std::uint32_t>(std::min<std::uint64_t>({agents, kMeasuredAgentsMax, room}));
   const std::uint64_t buckets = std::clamp<std::uint64_t>(room / agents, 1, kBuckets);
@@ -35,7 +36,11 @@ Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
   TRIBUTARY_ASSIGN(
       const MeasureReport report,
       measure(codec, spans,
-              {.rounds = kRounds, .error_feedback = false, .bucket_values = bucket_values}, clock));
+              {.rounds = kRounds,
+               .error_feedback = false,
+               .bucket_values = bucket_values,
+               .progress = [&](std::uint64_t, std::uint64_t) { return !go_on || go_on(); }},
+              clock));
   MeasuredStages measured;
   for (std::size_t i = 0; i < report.stages.size(); ++i) {
     const StageMeasure& stage = report.stages[i];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -22,8 +23,10 @@ struct MeasuredStages {
 // Sums of more agents than this many are as large and as costly for each as those of this many.
 inline constexpr std::uint32_t kMeasuredAgentsMax = 16;
 
-// On one core. `agents` and `bucket_values` are one or more.
+// On one core. `agents` and `bucket_values` are one or more. `go_on` is asked often, and ends it
+// with `cancelled` where it says no.
 Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
-                                      std::uint32_t bucket_values, const Clock& clock);
+                                      std::uint32_t bucket_values, const Clock& clock,
+                                      const std::function<bool()>& go_on = {});
 
 }  // namespace tributary

@@ -5,21 +5,10 @@
 #include <memory>
 
 #include "core/base/clock.h"
-#include "core/link/shaper.h"
-#include "core/link/trace.h"
+#include "core/link/shaped_line.h"
 #include "core/link/transport.h"
 
 namespace tributary {
-
-struct ShapedOptions {
-  ShapeOptions out = {};
-  ShapeOptions in = {};
-  // Changes delay, rate and loss of both directions; null: they stay as they are.
-  std::shared_ptr<const LinkTrace> trace = nullptr;
-  // That are on the line or wait for it, in each direction. send() refuses what does not fit; what
-  // comes in then waits with its sender.
-  std::size_t bytes_max = 64u << 20;
-};
 
 // Loses whole messages, a frame with its payload. What is sent leaves while receive() is called.
 // `clock` is the inner transport's and outlives this.

@@ -52,15 +52,24 @@ std::uint32_t Shaper::draw(std::uint32_t purpose) const {
 }
 
 Shaper::Time Shaper::time_for(std::uint64_t bytes) const {
+  if (options_.bytes_per_s == 0) return Time(0);
   const double seconds = static_cast<double>(bytes) / static_cast<double>(options_.bytes_per_s);
   return std::chrono::duration_cast<Time>(std::chrono::duration<double>(seconds));
 }
 
 std::optional<Shaper::Time> Shaper::arrival(Time now, std::size_t bytes) {
+  return arrival(now, bytes, options_.burst_bytes);
+}
+
+std::optional<Shaper::Time> Shaper::arrival_of_last_byte(Time now, std::size_t bytes) {
+  return arrival(now, bytes, std::max<std::uint64_t>(options_.burst_bytes, bytes));
+}
+
+std::optional<Shaper::Time> Shaper::arrival(Time now, std::uint64_t bytes, std::uint64_t at_once) {
   Time leaves = now;
   if (options_.bytes_per_s > 0) {
     // A full bucket is a line that has been free for as long as the burst takes.
-    line_free_at_ = std::max(line_free_at_, now - time_for(options_.burst_bytes)) + time_for(bytes);
+    line_free_at_ = std::max(line_free_at_, now - time_for(at_once)) + time_for(bytes);
     leaves = std::max(now, line_free_at_);
   }
   const bool lost = static_cast<double>(uniform_01(draw(kLoss))) < options_.loss;

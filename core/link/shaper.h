@@ -34,6 +34,12 @@ class Shaper {
   // When the message arrives at the other end; never before an earlier one. Nothing: it is lost,
   // but it took its time on the line.
   std::optional<Time> arrival(Time now, std::size_t bytes);
+  // The same of a message of which this line was handed the last byte at `now`, and the others one
+  // after the other before: it was under way here meanwhile.
+  std::optional<Time> arrival_of_last_byte(Time now, std::size_t bytes);
+  Time delay() const { return options_.delay; }
+  // That the line takes for so many bytes, without its delay.
+  Time time_for(std::uint64_t bytes) const;
 
   // For what takes no time on the line, but must not overtake what does.
   Time arrival_of_news(Time now) const { return std::max(now, last_arrival_); }
@@ -43,8 +49,8 @@ class Shaper {
 
  private:
   explicit Shaper(const ShapeOptions& options);
+  std::optional<Time> arrival(Time now, std::uint64_t bytes, std::uint64_t at_once);
   std::uint32_t draw(std::uint32_t purpose) const;
-  Time time_for(std::uint64_t bytes) const;
 
   ShapeOptions options_;
   Time line_free_at_{Time::min()};  // with an empty bucket behind it

@@ -109,7 +109,11 @@ struct PlanInputs {
   double peer_beta_s_per_byte = 0;
   bool peers_reachable = false;
   double message_s = 0;  // of a core, at each end
-  double cores = 1;      // of an agent
+  // What peers come to goes to the coordinator as well, a share from each, and its word comes back:
+  // a round among them is not over before.
+  bool settled = false;
+  double overhead_s = 0;  // of every round beside training and exchange, however it is carried out
+  double cores = 1;       // of an agent
   std::vector<PlanCodec> codecs = {};
   // How much more of the update's energy is lost where all agents use one agent's places: the share
   // of what those places hold of another agent's energy that its own would.

@@ -49,8 +49,9 @@ Result<PlanCodec> measure_plan_codec(std::string_view spec, const PlanMeasureOpt
   PlanCodec plan = {.spec = std::string(spec), .family = family_of(spec)};
   const PlanChoice choice = make_choice(plan, ExchangeKind::star, options.ratio, 1);
   TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(choice.codec));
-  TRIBUTARY_ASSIGN(const MeasuredStages measured,
-                   measure_stages(*codec, options.agents, options.bucket_values, clock));
+  TRIBUTARY_ASSIGN(
+      const MeasuredStages measured,
+      measure_stages(*codec, options.agents, options.bucket_values, clock, options.go_on));
   const double values = options.bucket_values;
   for (const StagePayload& stage : measured.stages) {
     plan.stages.push_back({.flow = stage.flow,

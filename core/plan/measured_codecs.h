@@ -2,6 +2,7 @@
 // machine and not on the network.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ struct PlanMeasureOptions {
   std::uint32_t agents = 4;
   std::uint32_t bucket_values = 1u << 16;
   double ratio = 0.01;  // at which codecs with a ratio are tried
+  // Asked often; false ends it with `cancelled`. Empty: nobody asks.
+  std::function<bool()> go_on = {};
 };
 
 // On one core, with made-up gradients.

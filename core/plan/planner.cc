@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "core/plan/corrections.h"
@@ -10,7 +9,8 @@
 namespace tributary {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+// A round was quicker than what all have in common: its exchange took some time all the same.
+constexpr double kExchangeMin_s = 1e-4;
 
 }  // namespace
 
@@ -18,11 +18,12 @@ Planner::Planner(PlannerConfig config) : config_(std::move(config)) {}
 
 void Planner::resume(const Planned& planned) {
   corrections_ = planned.inputs.corrections;
-  predicted_ = planned.decision.chosen;
-  in_force_ = in_force(predicted_, planned.inputs, PlanPredictor(planned.inputs));
+  corrections_before_ = corrections_;
+  in_force_ = in_force(planned.decision, planned.inputs, PlanPredictor(planned.inputs));
 }
 
 void Planner::round_over(const RoundFacts& facts) {
+  exchange_s_ = 0;
   std::vector<RoundFacts::Agent> agents(
       facts.agents.begin(), facts.agents.begin() + static_cast<std::ptrdiff_t>(
                                                        std::min(facts.agents.size(), kAgentsMax)));
@@ -38,21 +39,67 @@ void Planner::round_over(const RoundFacts& facts) {
     return;
   }
   ++in_force_->rounds;
-  const auto codec = std::ranges::find_if(config_.codecs, [&](const PlanCodec& one) {
-    const PlanChoice& choice = in_force_->choice;
-    return make_choice(one, choice.collective, choice.ratio, choice.bucket_values) == choice;
-  });
-  if (codec == config_.codecs.end() || facts.exchange_s <= 0) return;
-  learn(corrections_, *codec, predicted_, facts.exchange_s);
+  exchange_s_ = facts.exchange_s;
 }
 
-PlanInputs Planner::inputs(const PlanLines& lines, const PlanPolicy& policy) const {
+// By what would be predicted now: a line that has become another one since the decision teaches
+// nothing about a codec. What all rounds have in common is told from what one choice takes by its
+// being in the quick ones as well.
+void Planner::learn_from_last_round() {
+  const double measured_s = std::exchange(exchange_s_, 0);
+  if (!in_force_ || !(measured_s > 0)) return;
+  PlanInputs now = inputs({});
+  now.overhead_s = 0;
+  if (!check(now).ok()) return;
+  const PlanPredictor predictor(now);
+  const PlanChoice& choice = in_force_->choice;
+  const PlanCodec* const codec = find_codec(now, choice);
+  if (!codec || !predictor.possible(choice.collective)) return;
+  const PlanOption predicted = {
+      .choice = choice,
+      .cost = predictor.cost(*codec, choice.collective, choice.ratio, choice.bucket_values)};
+  if (config_.settled) {
+    beside_s_.push_back(measured_s - predicted.cost.exchange_s);
+    if (beside_s_.size() > kOverheadRounds) beside_s_.pop_front();
+  }
+  learn(corrections_, *codec, predicted, std::max(measured_s - overhead_s(), kExchangeMin_s));
+}
+
+double Planner::overhead_s() const {
+  if (beside_s_.size() < kOverheadRoundsMin) return 0;
+  std::vector<double> all(beside_s_.begin(), beside_s_.end());
+  const auto quarter = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 4);
+  std::ranges::nth_element(all, quarter);
+  return std::max(*quarter, 0.0);
+}
+
+void Planner::take(const PlanLines& lines) {
+  const PlanLines before = std::exchange(lines_, lines);
+  const auto keep = [](double& now, double last) {
+    if (std::isnan(now)) now = last;
+  };
+  keep(lines_.peer_alpha_s, before.peer_alpha_s);
+  keep(lines_.peer_beta_s_per_byte, before.peer_beta_s_per_byte);
+  for (const auto& [id, last] : before.agents) {
+    const bool there = std::ranges::find(agents_, id, &RoundFacts::Agent::id) != agents_.end();
+    if (!there) continue;
+    const auto [line, gone] = lines_.agents.try_emplace(id, last);
+    if (gone) continue;
+    keep(line->second.alpha_s, last.alpha_s);
+    keep(line->second.beta_s_per_byte, last.beta_s_per_byte);
+    keep(line->second.down_beta_s_per_byte, last.down_beta_s_per_byte);
+  }
+}
+
+PlanInputs Planner::inputs(const PlanPolicy& policy) const {
   PlanInputs inputs = {.values = config_.values,
-                       .hub_beta_s_per_byte = lines.hub_beta_s_per_byte,
-                       .peer_alpha_s = lines.peer_alpha_s,
-                       .peer_beta_s_per_byte = lines.peer_beta_s_per_byte,
-                       .peers_reachable = lines.peers_reachable,
+                       .hub_beta_s_per_byte = lines_.hub_beta_s_per_byte,
+                       .peer_alpha_s = lines_.peer_alpha_s,
+                       .peer_beta_s_per_byte = lines_.peer_beta_s_per_byte,
+                       .peers_reachable = lines_.peers_reachable,
                        .message_s = config_.message_s,
+                       .settled = config_.settled,
+                       .overhead_s = overhead_s(),
                        .cores = config_.cores,
                        .agreement = config_.agreement,
                        .own_ratios = config_.own_ratios,
@@ -63,14 +110,14 @@ PlanInputs Planner::inputs(const PlanLines& lines, const PlanPolicy& policy) con
   for (const RoundFacts::Agent& agent : agents_) devices.push_back(agent.speeds);
   inputs.codecs = on_slowest(config_.codecs, config_.measured_on, devices);
   for (const RoundFacts::Agent& agent : agents_) {
-    const auto line = lines.agents.find(agent.id);
+    const auto line = lines_.agents.find(agent.id);
     PlanAgent one = {.name = agent.id,
                      .alpha_s = kUnknown,
                      .beta_s_per_byte = kUnknown,
                      .weight = agent.weight,
                      .compute_s = agent.compute_s,
                      .gain = agent.gain};
-    if (line != lines.agents.end()) {
+    if (line != lines_.agents.end()) {
       one.alpha_s = line->second.alpha_s;
       one.beta_s_per_byte = line->second.beta_s_per_byte;
       one.down_beta_s_per_byte = line->second.down_beta_s_per_byte;
@@ -83,11 +130,17 @@ PlanInputs Planner::inputs(const PlanLines& lines, const PlanPolicy& policy) con
 Result<std::optional<Planned>> Planner::think(const PlanLines& lines, const PlanPolicy& policy) {
   if (agents_.empty()) return std::optional<Planned>();
   Planned planned;
-  planned.inputs = inputs(lines, policy);
+  take(lines);
+  learn_from_last_round();
+  planned.inputs = inputs(policy);
+  TRIBUTARY_TRY(check(planned.inputs));
+  if (trigger_of(planned.inputs, PlanPredictor(planned.inputs)) == PlanTrigger::link) {
+    planned.inputs.corrections = corrections_ = corrections_before_;
+  }
   TRIBUTARY_ASSIGN(planned.decision, decide(planned.inputs));
   if (planned.decision.trigger == PlanTrigger::none) return std::optional<Planned>();
-  predicted_ = planned.decision.chosen;
   in_force_ = in_force(planned.decision, planned.inputs, PlanPredictor(planned.inputs));
+  corrections_before_ = corrections_;
   return std::optional<Planned>(std::move(planned));
 }
 

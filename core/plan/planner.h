@@ -3,6 +3,8 @@
 // later (inputs_text.h). Pure: lines, budgets and times are handed in.
 #pragma once
 
+#include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -50,6 +52,9 @@ struct PlannerConfig {
   bool own_ratios = true;
   double message_s = 0;
   double cores = 1;
+  // Rounds are a coordinator's: what peers come to is settled with it, and what all rounds take
+  // beside that is learnt.
+  bool settled = false;
 };
 
 struct Planned {
@@ -61,6 +66,9 @@ class Planner {
  public:
   static constexpr double kGainShare = 0.3;  // of the way to what was reported last
   static constexpr std::size_t kAgentsMax = 4096;
+  // What so many rounds have taken beside what was predicted; a fourth of them took less.
+  static constexpr std::size_t kOverheadRounds = 32;
+  static constexpr std::size_t kOverheadRoundsMin = 4;
 
   explicit Planner(PlannerConfig config);
 
@@ -72,13 +80,22 @@ class Planner {
   Result<std::optional<Planned>> think(const PlanLines& lines, const PlanPolicy& policy);
 
  private:
-  PlanInputs inputs(const PlanLines& lines, const PlanPolicy& policy) const;
+  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  PlanInputs inputs(const PlanPolicy& policy) const;
+  // What is not known any more is as it was known last: readings disagree while a line changes.
+  void take(const PlanLines& lines);
+  void learn_from_last_round();
+  double overhead_s() const;
 
   PlannerConfig config_;
   std::vector<RoundFacts::Agent> agents_;  // of the last round, with smoothed gains
+  PlanLines lines_ = {.agents = {}, .peer_alpha_s = kUnknown, .peer_beta_s_per_byte = kUnknown};
   std::map<std::string, double> corrections_;
+  // As they were at the last decision: what a line has done by changing since is not a codec's.
+  std::map<std::string, double> corrections_before_;
+  double exchange_s_ = 0;  // of the last round, if it went as decided; 0: nothing to learn from
   std::optional<PlanBefore> in_force_;
-  PlanOption predicted_;  // as it was when it was decided
+  std::deque<double> beside_s_;  // of the last rounds, the oldest first
 };
 
 }  // namespace tributary

@@ -103,6 +103,59 @@ TEST_F(PlannerTest, LearnsFromWhatRoundsTake) {
   EXPECT_FALSE(second->inputs.corrections.empty());
 }
 
+TEST_F(PlannerTest, ALineThatHasChangedTeachesNothingOfACodec) {
+  planner.round_over(round());
+  const PlanOption first = think()->decision.chosen;
+  for (int i = 0; i < 5; ++i) {
+    planner.round_over(round(first.choice, 4 * first.cost.exchange_s));
+    if (i == 4) break;
+    EXPECT_FALSE(think().has_value()) << "it has not been in force for long";
+  }
+  set_lines(3, 20);  // and now the reason is known
+  const std::optional<Planned> second = think();
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(second->decision.trigger, PlanTrigger::link);
+  EXPECT_TRUE(second->inputs.corrections.empty());
+}
+
+TEST_F(PlannerTest, WhatAllRoundsHaveInCommonIsNoCodecsDoing) {
+  constexpr double kBeside_s = 0.5;
+  Planner settled({.values = 1u << 20, .codecs = federation(100, 1).codecs, .settled = true});
+  settled.round_over(round());
+  PlanOption chosen = (*settled.think(lines, policy))->decision.chosen;
+  std::optional<Planned> last;
+  for (int i = 0; i < 40; ++i) {
+    PlanInputs now = last ? last->inputs : PlanInputs();
+    settled.round_over(round(chosen.choice, chosen.cost.exchange_s - now.overhead_s + kBeside_s));
+    const Result<std::optional<Planned>> planned = settled.think(lines, policy);
+    ASSERT_TRUE(planned.ok());
+    if (!*planned) continue;
+    last = **planned;
+    chosen = last->decision.chosen;
+  }
+  ASSERT_TRUE(last.has_value());
+  EXPECT_NEAR(last->inputs.overhead_s, kBeside_s, 0.1);
+  for (const auto& [key, factor] : last->inputs.corrections) {
+    EXPECT_GT(factor, 0.4) << key;
+    EXPECT_LT(factor, 2.5) << key;
+  }
+}
+
+TEST_F(PlannerTest, WhatIsNotKnownAnyMoreIsAsItWasKnownLast) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  set_lines(3, 20);
+  planner.round_over(round());
+  const PlanOption first = think()->decision.chosen;
+  for (auto& [id, line] : lines.agents) {
+    line = {.alpha_s = kUnknown, .beta_s_per_byte = kUnknown, .down_beta_s_per_byte = kUnknown};
+  }
+  lines.peer_alpha_s = lines.peer_beta_s_per_byte = kUnknown;
+  for (int i = 0; i < 10; ++i) planner.round_over(round(first.choice, first.cost.exchange_s));
+  EXPECT_FALSE(think().has_value());
+  lines.agents.clear();
+  EXPECT_FALSE(think().has_value());
+}
+
 TEST_F(PlannerTest, ARoundThatWentAnotherWayTeachesNothing) {
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;

@@ -112,6 +112,13 @@ LinkEstimate PlanPredictor::star_line(const RatioBytes& bytes,
   return {.alpha_s = line_.alpha_s, .beta_s_per_byte = longest_s / std::max(bytes.up, bytes.down)};
 }
 
+// Every agent brings its share of the result to the coordinator, whose word comes back.
+double PlanPredictor::settle_s(const RatioBytes& bytes) const {
+  if (!inputs_.settled) return 0;
+  const auto agents = static_cast<double>(inputs_.agents.size());
+  return 2 * line_.alpha_s + slowest_.up * bytes.down / agents;
+}
+
 double PlanPredictor::gain_of(const PlanCodec& codec, double ratio) const {
   switch (codec.family) {
     case PlanFamily::fixed:
@@ -152,8 +159,9 @@ PlanCost PlanPredictor::cost(const PlanCodec& codec, ExchangeKind collective, do
       codec.decode_s_per_value * static_cast<double>(inputs_.values) / buckets.count;
   PlanCost cost = {.gain = gain_of(codec, ratio)};
   LinkEstimate line = peers_;
-  if (collective == ExchangeKind::star) {
-    const RatioBytes bytes = bytes_of(buckets, ratio);
+  const RatioBytes bytes = bytes_of(buckets, ratio);
+  const bool star = collective == ExchangeKind::star;
+  if (star) {
     const std::vector<double> ratios = ratios_of(codec, bytes);
     if (!ratios.empty()) cost.gain = gain_of_each(ratios);
     line = star_line(bytes, ratios);
@@ -173,7 +181,9 @@ PlanCost PlanPredictor::cost(const PlanCodec& codec, ExchangeKind collective, do
   }
   cost.compress_s += decode_s * buckets.count;
   const auto place = static_cast<std::size_t>(&codec - inputs_.codecs.data());
-  cost.exchange_s = exchange.seconds * corrections_[place][static_cast<std::size_t>(collective)];
+  const double modelled_s = exchange.seconds + (star ? 0 : settle_s(bytes));
+  cost.exchange_s =
+      modelled_s * corrections_[place][static_cast<std::size_t>(collective)] + inputs_.overhead_s;
   cost.round_s = compute_s_ + cost.exchange_s;
   cost.bytes_up = exchange.bytes_sent;
   cost.bytes_down = exchange.bytes_received;

@@ -14,7 +14,7 @@ namespace tributary {
 // Of one round. Times are of what the slowest agent waits for.
 struct PlanCost {
   double compress_s = 0;  // to encode an agent's whole update, and to decode what comes back
-  double exchange_s = 0;  // from the first byte encoded to the last one decoded
+  double exchange_s = 0;  // from the first byte encoded until the round is over
   double round_s = 0;     // with the training before it
   double bytes_up = 0;    // over the line of the busiest agent
   double bytes_down = 0;
@@ -55,6 +55,7 @@ class PlanPredictor {
   Buckets buckets_of(const PlanCodec& codec, double ratio, std::uint64_t bucket_values) const;
   RatioBytes bytes_of(const Buckets& buckets, double ratio) const;
   std::vector<double> ratios_of(const PlanCodec& codec, const RatioBytes& bytes) const;
+  double settle_s(const RatioBytes& bytes) const;
   LinkEstimate star_line(const RatioBytes& bytes, const std::vector<double>& ratios) const;
   double gain_of(const PlanCodec& codec, double ratio) const;
   double gain_of_each(const std::vector<double>& ratios) const;

@@ -43,6 +43,33 @@ TEST(PlanPredictor, IsTheExchangesCostWithTheTrainingBefore) {
   EXPECT_EQ(cost.gain, 1);
 }
 
+// A quarter of 1 Mi values as float32 and their envelopes, at 100 Mbit/s; there and back.
+TEST(PlanPredictor, WhatPeersComeToIsSettledWithTheCoordinator) {
+  const PlanInputs alone = federation(100, 1);
+  PlanInputs settled = alone;
+  settled.settled = true;
+  const auto cost = [](const PlanInputs& inputs, ExchangeKind kind) {
+    return PlanPredictor(inputs).cost(codec(inputs, "fp32"), kind, 1, kBucket).exchange_s;
+  };
+  const double bytes = 16 * (200 + 4.0 * kBucket) / 4;
+  EXPECT_NEAR(cost(settled, ExchangeKind::ring) - cost(alone, ExchangeKind::ring),
+              0.002 + bytes * beta_of_mbit(100), 1e-9);
+  EXPECT_EQ(cost(settled, ExchangeKind::star), cost(alone, ExchangeKind::star));
+}
+
+TEST(PlanPredictor, WhatEveryRoundTakesChangesNoOrder) {
+  PlanInputs inputs = federation(100, 1);
+  inputs.overhead_s = 0.25;
+  const PlanInputs without = federation(100, 1);
+  for (const ExchangeKind kind : kExchangeKinds) {
+    const auto cost = [&](const PlanInputs& of) {
+      return PlanPredictor(of).cost(codec(of, "fp16"), kind, 1, kBucket);
+    };
+    EXPECT_NEAR(cost(inputs).exchange_s, cost(without).exchange_s + 0.25, 1e-12);
+    EXPECT_NEAR(cost(inputs).round_s, cost(without).round_s + 0.25, 1e-12);
+  }
+}
+
 TEST(PlanPredictor, SlowerLinesAndMoreValuesNeverCostLess) {
   for (const ExchangeKind kind : kExchangeKinds) {
     double before = 0;

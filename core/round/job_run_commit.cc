@@ -171,14 +171,14 @@ void JobRun::committed(Committed commit) {
 }
 
 // A line is as fast as the parts behind the first came: at least that, since they may have waited
-// for the agent and not for the line.
+// for the agent and not for the line. Among peers each bucket's result waits for its exchange.
 void JobRun::report_lines() {
   for (const RoundMember& member : round_->members()) {
     const AgentSession* session = desk_.roster.by_session(member.session);
     const TimeNs took = member.last_part_at_ns - member.first_part_at_ns;
     if (!session || member.bytes_after_first == 0 || took <= 0) continue;
     desk_.out.emplace_back(Reading{
-        .name = "uplink_s_per_byte",
+        .name = round_->plan().by_peers() ? "uplink_s_per_byte_at_most" : "uplink_s_per_byte",
         .value = static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first),
         .job = record_.job,
         .round = version_,

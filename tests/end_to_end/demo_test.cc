@@ -8,6 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/link/trace.h"
+#include "core/store/readable.h"
+#include "core/store/run_file.h"
 #include "tests/end_to_end/process.h"
 
 namespace tributary::end_to_end {
@@ -96,6 +99,85 @@ TEST_F(Demo, ExchangesAmongPeers) {
   EXPECT_EQ(data["replicas_identical"], true);
   ASSERT_TRUE(data["conservation_error_max"].is_number());
   EXPECT_LE(data["conservation_error_max"], 1.0);
+}
+
+// What rounds went by so far, and how often that changed, without a word or with one.
+struct Followed {
+  std::set<std::string> codecs;  // with their ratios; of what a planner has chosen
+  std::set<std::string> collectives;
+  std::size_t switches = 0;
+  std::size_t unexplained = 0;
+};
+
+Followed followed_in(const std::string& run_file) {
+  Followed followed;
+  Result<std::unique_ptr<RunFile>> run = RunFile::open(run_file);
+  if (!run.ok()) return followed;
+  const Result<std::vector<JobRecord>> jobs = (*run)->jobs();
+  if (!jobs.ok() || jobs->empty()) return followed;
+  const Result<std::vector<RoundRecord>> rounds = (*run)->rounds((*jobs)[0].job, 1, 1'000'000);
+  if (!rounds.ok()) return followed;
+  std::string before;
+  for (const RoundRecord& round : *rounds) {
+    const ReadablePlan plan = readable_plan(round.plan);
+    const std::string choice = plan.codecs.value_or("") + " by " + plan.collectives.value_or("");
+    if (!before.empty() && choice != before) {
+      ++followed.switches;
+      const std::string why = plan.sentence.value_or("");
+      if (why.find(" a round, ") == why.npos || why.find(": ") == why.npos) ++followed.unexplained;
+    }
+    before = choice;
+    if (followed.switches == 0) continue;  // as the job has it
+    followed.codecs.insert(*plan.codecs);
+    followed.collectives.insert(*plan.collectives);
+  }
+  return followed;
+}
+
+// Until a planner has used two codecs or ratios and two collectives, however long rounds and
+// measuring take here; the way to the coordinator is quick and slow in turn by a factor of 60.
+TEST_F(Demo, FollowsTheLinksAndSaysWhy) {
+  const fs::path changing = folder_ / "changing";
+  std::ofstream(changing) << "20, 20, 1, 0\n20, 0.3, 20, 0\n";
+  Process demo({TRIBUTARY_CLI, "demo", "--headless", "--out", out(), "--agents", "3", "--rounds",
+                "1000000", "--pictures", "600", "--trace", changing.string()},
+               (folder_ / "log").string());
+  const std::string run_file = out() + "/run.db";
+  Followed followed;
+  EXPECT_TRUE(eventually(
+      [&] {
+        followed = followed_in(run_file);
+        return followed.codecs.size() >= 2 && followed.collectives.size() >= 2;
+      },
+      std::chrono::minutes(5)))
+      << testing::PrintToString(followed.codecs) << testing::PrintToString(followed.collectives);
+  EXPECT_EQ(followed.unexplained, 0u);
+  EXPECT_TRUE(eventually([&] { return demo.lines_with({"round ", " -> "}).size() >= 2; }));
+  EXPECT_FALSE(demo.lines_with({" a round, ", "first plan"}).empty());
+
+  Process replay({TRIBUTARY_CLI, "plan", "replay", "digits", "--run", run_file, "--json"},
+                 (folder_ / "replay").string());
+  EXPECT_EQ(replay.wait(), 0);
+  const std::vector<std::string> lines = replay.lines_with({"\"status\":\"ok\""});
+  ASSERT_EQ(lines.size(), 1u) << testing::PrintToString(replay.lines());
+  const Json data = Json::parse(lines[0])["data"];
+  EXPECT_GE(data["same"], 2);
+  EXPECT_EQ(data["different"], 0);
+
+  demo.signal(SIGINT);
+  EXPECT_NE(demo.wait(), 0);
+  EXPECT_TRUE(eventually([&] { return living().empty(); }));
+}
+
+TEST_F(Demo, TheTraceThatComesAlongIsTheOneInTheDocuments) {
+  Process demo({TRIBUTARY_CLI, "demo", "--out", out(), "--agents", "1", "--rounds", "1",
+                "--pictures", "100"},
+               (folder_ / "log").string());
+  ASSERT_EQ(demo.wait(), 0) << testing::PrintToString(demo.lines());
+  const Result<LinkTrace> written = LinkTrace::read(out() + "/agent-1.trace");
+  const Result<LinkTrace> committed = LinkTrace::read(TRIBUTARY_SOURCE "/docs/traces/c1_short.csv");
+  ASSERT_TRUE(written.ok() && committed.ok());
+  EXPECT_EQ(written->steps(), committed->steps());
 }
 
 TEST_F(Demo, CtrlCLeavesNothingBehind) {

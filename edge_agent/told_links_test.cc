@@ -1,0 +1,62 @@
+#include "edge_agent/told_links.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tributary {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+LinkQuantity figure(double value, double confidence = 0.5) {
+  return {.value = value, .confidence = confidence, .age_s = 0};
+}
+
+PeerMeasured peer(const LinkQuantity& alpha_s, const LinkQuantity& beta, std::string id = "a") {
+  return {.agent_id = std::move(id), .link = {.alpha_s = alpha_s, .beta_s_per_byte = beta}};
+}
+
+TEST(ToldLinks, WhatStaysAsItWasIsToldNowAndThen) {
+  ToldLinks told;
+  EXPECT_TRUE(told.due(0, peer(figure(1), figure(1e-6))));
+  EXPECT_FALSE(told.due(kSecond, peer(figure(1.1), figure(1.1e-6))));
+  EXPECT_FALSE(told.due(9 * kSecond, peer(figure(0.9), figure(1e-6))));
+  EXPECT_TRUE(told.due(10 * kSecond, peer(figure(1), figure(1e-6))));
+  EXPECT_FALSE(told.due(11 * kSecond, peer(figure(1), figure(1e-6))));
+}
+
+TEST(ToldLinks, AChangeIsToldAtOnceAndOnce) {
+  ToldLinks told;
+  EXPECT_TRUE(told.due(0, peer(figure(1), {})));
+  EXPECT_TRUE(told.due(1, peer(figure(1), figure(1e-6)))) << "now it is known";
+  EXPECT_TRUE(told.due(2, peer(figure(1), figure(2e-6)))) << "slower";
+  EXPECT_FALSE(told.due(3, peer(figure(1), figure(2e-6))));
+  EXPECT_TRUE(told.due(4, peer(figure(0.5), figure(2e-6)))) << "nearer";
+  EXPECT_FALSE(told.due(5, peer(figure(0.5), {}))) << "to know less is no news";
+}
+
+TEST(ToldLinks, WhatIsKnownBetterIsNewsToo) {
+  ToldLinks told;
+  EXPECT_TRUE(told.due(0, peer({}, figure(1e-6, 0.14))));
+  EXPECT_FALSE(told.due(1, peer({}, figure(1e-6, 0.2))));
+  EXPECT_TRUE(told.due(2, peer({}, figure(1e-6, 0.31))));
+  EXPECT_FALSE(told.due(3, peer({}, figure(1e-6, 0.1)))) << "and less is none";
+}
+
+TEST(ToldLinks, EachPeerForItself) {
+  ToldLinks told;
+  EXPECT_TRUE(told.due(0, peer(figure(1), {})));
+  EXPECT_TRUE(told.due(0, peer(figure(1), {}, "b")));
+  EXPECT_FALSE(told.due(1, peer(figure(1), {}, "b")));
+}
+
+TEST(ToldLinks, RemembersSoMany) {
+  ToldLinks told;
+  for (std::size_t i = 0; i <= 2 * ToldLinks::kPeersMax; ++i) {
+    EXPECT_TRUE(told.due(0, peer(figure(1), {}, std::to_string(i))));
+  }
+}
+
+}  // namespace
+}  // namespace tributary
