@@ -1,5 +1,6 @@
 #include "core/sim/simulation.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <ostream>
@@ -15,6 +16,8 @@ namespace {
 struct Case {
   std::string scenario;
   std::vector<std::string> faults;
+  // Its codec sends values as they are, and those of updates are made up so that sums are exact.
+  bool exact = false;
   friend std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.scenario; }
 };
 
@@ -27,8 +30,12 @@ TEST_P(Scenarios, HoldWhatMustHold) {
   EXPECT_EQ(report.seeds, 4u);
   EXPECT_EQ(report.repeated, 1u);
   EXPECT_EQ(report.rounds_committed, 4u * scenario.rounds);
-  EXPECT_GT(report.conservation_error_max, 0)
-      << "a comparison that never sees rounding sees nothing";
+  if (GetParam().exact) {
+    EXPECT_EQ(report.conservation_error_max, 0);
+  } else {
+    EXPECT_GT(report.conservation_error_max, 0)
+        << "a comparison that never sees rounding sees nothing";
+  }
   for (const std::string& fault : GetParam().faults) {
     EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
   }
@@ -36,20 +43,20 @@ TEST_P(Scenarios, HoldWhatMustHold) {
 
 INSTANTIATE_TEST_SUITE_P(
     Faults, Scenarios,
-    testing::Values(Case{"calm", {}},
-                    Case{"power_cuts",
-                         {"agent_power_cut", "coordinator_power_cut", "lost_write", "torn_write"}},
-                    Case{"kills", {"agent_kill", "coordinator_kill", "kill_before_publish"}},
-                    Case{"bad_network",
-                         {"loss", "duplication", "reordering", "bit_flip", "partition", "cut_off",
-                          "slow_link", "delay", "replay"}},
-                    Case{"bad_disks",
-                         {"disk_full", "disk_failure", "failed_write", "failed_sync", "no_space"}},
-                    Case{"stragglers",
-                         {"straggler", "training_failure", "agent_leave", "late_join", "slow_clock",
-                          "fast_clock"}},
-                    Case{"hostile", {"lying_agent", "garbage", "twin_agent"}},
-                    Case{"own_ratios", {"agent_kill", "coordinator_kill", "loss", "straggler"}}),
+    testing::Values(
+        Case{"calm", {}},
+        Case{"power_cuts",
+             {"agent_power_cut", "coordinator_power_cut", "lost_write", "torn_write"}},
+        Case{"kills", {"agent_kill", "coordinator_kill", "kill_before_publish"}},
+        Case{"bad_network",
+             {"loss", "duplication", "reordering", "bit_flip", "partition", "cut_off", "slow_link",
+              "delay", "replay"}},
+        Case{"bad_disks", {"disk_full", "disk_failure", "failed_write", "failed_sync", "no_space"}},
+        Case{"stragglers",
+             {"straggler", "training_failure", "agent_leave", "late_join", "slow_clock",
+              "fast_clock"}},
+        Case{"hostile", {"lying_agent", "garbage", "twin_agent"}},
+        Case{"own_ratios", {"agent_kill", "coordinator_kill", "loss", "straggler"}, true}),
     [](const testing::TestParamInfo<Case>& one) { return one.param.scenario; });
 
 TEST(Simulation, AgentsThatAreToldToKeepLessSendLess) {
@@ -143,10 +150,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(PlantedBug{Mutation::apply_before_commit, "kills", "commits"},
                     PlantedBug{Mutation::drop_straggler, "bad_network", "conservation"},
                     PlantedBug{Mutation::skip_residual_write, "kills", "conservation"},
+                    PlantedBug{Mutation::skip_residual_write, "own_ratios", "conservation"},
                     PlantedBug{Mutation::vote_before_store, "peers", "commits"},
                     PlantedBug{Mutation::forget_error, "peers", "commits"}),
     [](const testing::TestParamInfo<PlantedBug>& one) {
-      return std::string(kMutationNames[static_cast<std::size_t>(one.param.mutation)]);
+      const auto name = kMutationNames[static_cast<std::size_t>(one.param.mutation)];
+      return fmt::format("{}_in_{}", name, one.param.scenario);
     });
 
 }  // namespace
