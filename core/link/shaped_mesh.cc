@@ -114,7 +114,7 @@ Status ShapedMesh::let_out(Time now) {
   while (out_.due(now)) {
     Outgoing& next = out_.first();
     // Of the frame a copy: the inner mesh may have no room for it yet.
-    const Status status = inner_->send(next.to, next.frame, next.payload);
+    Status status = inner_->send(next.to, next.frame, next.payload);
     if (status.code() == StatusCode::resource_exhausted) {
       out_.put_off(now + kRetryAfter);
       return {};
