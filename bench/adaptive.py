@@ -184,8 +184,8 @@ class Federation:
                        coordinator=addresses[0], address=addresses[agent])
             self.daemon(agent, "edge_agent", f"agent-{agent}")
 
-    def write(self, name: str, text: str, **values) -> None:
-        (self.folder / name).write_text(
+    def write(self, file_name: str, text: str, **values) -> None:
+        (self.folder / file_name).write_text(
             text.format(folder=self.folder, digits=self.arguments.digits, agents=AGENTS, **values),
             encoding="utf-8")
 
@@ -214,7 +214,11 @@ class Federation:
     def check(self) -> None:
         for daemon in self.daemons:
             if daemon.poll() is not None:
-                raise Failure(f"a daemon ended with {daemon.returncode}; its log is in {self.folder}")
+                raise Failure(f"a daemon ended with {daemon.returncode}: {self.last_words()}")
+
+    def last_words(self) -> str:
+        logs = (path.read_text(encoding="utf-8").strip() for path in self.folder.glob("*.log"))
+        return " | ".join(log.splitlines()[-1] for log in logs if log)
 
     def accuracies(self) -> list:
         """Of (round, accuracy), from the log: the journal has them later."""
@@ -223,7 +227,7 @@ class Federation:
             if '"evaluated"' not in line:
                 continue
             try:
-                row = json.loads(line)
+                row = json.loads(line)["fields"]
             except json.JSONDecodeError:
                 continue  # being written
             found.append((int(row["model_version"]), float(row["accuracy"])))

@@ -8,7 +8,8 @@ collective that adds. Buckets are as many as `plan collective` makes; it measure
 machine before every setting. The star is left out: it needs a coordinator's line as well, and with one
 like the agents' it moves more than the all-gather does and waits twice as long.
 
-All contenders take a turn; those that come near the quickest take a second one, in the opposite order. A
+All contenders take a turn; those that come near the quickest take a second one, in the opposite order,
+unless their rounds are so long that they hardly vary. A
 round's time is its slowest rank's, and a contender's the median. Who could not win if its line did
 nothing but carry its payloads is not measured. Every rank of every turn must end with the same sums.
 """
@@ -34,7 +35,8 @@ RATIOS = (0.1, 0.01, 0.001)
 PARAMS = {"1Mi": 1 << 20, "8Mi": 8 << 20}
 NEAR = 1.2  # a second turn up to so many times the quickest one's time
 HOPELESS = 1.2  # none at all where payloads alone need so many times that
-ROUNDS = (2, 12)  # of a turn
+ROUNDS = (1, 12)  # of a turn
+LONG_S = 1  # rounds of this length vary so little that one turn is enough
 ALIKE = 0.02  # two turns of one contender differ by more than that as often as not
 WANTED_SHARE, WANTED_LOSS = 0.9, 0.1
 
@@ -100,7 +102,7 @@ class Turns:
     def take(self, name: str) -> None:
         expected_s = self.plan["predicted_s"][name]
         rounds = max(ROUNDS[0], min(ROUNDS[1], int(self.seconds / expected_s)))
-        warm_ups = 3 if expected_s < 1 else 1  # windows have grown after that
+        warm_ups = 3 if expected_s < LONG_S / 5 else 1  # windows have grown after that
         values = -(-PARAMS[self.setting.size] // self.plan["buckets"])
         contender = Contender("tributary", name,
                               ("--codec", self.plan["codecs"][name], "--bucket-values", str(values),
@@ -116,7 +118,7 @@ class Turns:
             if name == choice or least_s <= HOPELESS * self.quickest_s():
                 self.take(name)
         for name in reversed(list(self.runs)):
-            if self.median_s(name) <= NEAR * self.quickest_s():
+            if self.median_s(name) <= min(LONG_S, NEAR * self.quickest_s()):
                 self.take(name)
 
     def measured(self) -> dict:
