@@ -162,11 +162,17 @@ StageTime gathered(const Way& way, const ExchangeWork& work, double bytes,
           .behind_s = (work.buckets - 1) * port_s};
 }
 
+// Everybody is left with everybody's payloads.
+bool gathers(ExchangeKind kind, const StagePayload& stage) {
+  if (kind == ExchangeKind::star || stage.flow == StageFlow::from_root) return false;
+  return kind == ExchangeKind::all_gather || stage.flow == StageFlow::gathered;
+}
+
 StageTime peer_stage(ExchangeKind kind, const ExchangeWork& work, const StagePayload& stage,
                      const LinkEstimate& link) {
   const Way way = way_of(kind);
   if (stage.flow == StageFlow::from_root) return from_root(way, work, stage.up_bytes, link);
-  if (stage.flow == StageFlow::gathered || kind == ExchangeKind::all_gather) {
+  if (gathers(kind, stage)) {
     return gathered(way, work, stage.up_bytes, link);
   }
   return reduced(way, work, stage, link);
@@ -195,6 +201,16 @@ StageTime star_stage(const ExchangeWork& work, const StagePayload& stage,
 double port_s(const Traffic& traffic, double root_s, double other_s) {
   return std::max(std::max(traffic.root_out, traffic.root_in) * root_s,
                   std::max(traffic.other_out, traffic.other_in) * other_s);
+}
+
+// Of a bucket, at each agent. Payloads that nobody has combined are decoded one by one, and all but
+// the first added to what is there: that goes over all values, however few a payload has, and so
+// takes as long as decoding does at least.
+double decode_s(ExchangeKind kind, const ExchangeWork& work) {
+  const StagePayload& last = work.stages.back();
+  if (!gathers(kind, last)) return work.decode_s;
+  const double add_s = std::max(work.decode_s, last.aggregate_s);
+  return work.agents * work.decode_s + (work.agents - 1) * add_s;
 }
 
 // Seconds of one core for one bucket.
@@ -228,12 +244,8 @@ Compute stage_compute(ExchangeKind kind, const ExchangeWork& work, const StagePa
             .hub_s = n * add_s,
             .way_s = encode_s + add_s};
   }
-  if (stage.flow == StageFlow::gathered) {
+  if (gathers(kind, stage)) {
     return {.total_s = n * encode_s, .busiest_s = encode_s, .way_s = encode_s};
-  }
-  if (kind == ExchangeKind::all_gather) {
-    const double each_s = encode_s + n * add_s;
-    return {.total_s = n * each_s, .busiest_s = each_s, .way_s = encode_s + add_s};
   }
   const Way way = way_of(kind);
   const double adds = way.roots_take_turns ? 1 : 1 + children_up(way.shape, work.agents, 0);
@@ -257,7 +269,7 @@ Compute stage_messages(ExchangeKind kind, const ExchangeWork& work, const StageP
   if (broadcast) {
     return {.total_s = 2 * (n - 1) * one_s, .busiest_s = down * one_s, .way_s = way_s};
   }
-  if (stage.flow == StageFlow::gathered || kind == ExchangeKind::all_gather) {
+  if (gathers(kind, stage)) {
     return {.total_s = 2 * n * (n - 1) * one_s, .busiest_s = 2 * (n - 1) * one_s, .way_s = way_s};
   }
   const double busiest =
@@ -267,8 +279,8 @@ Compute stage_messages(ExchangeKind kind, const ExchangeWork& work, const StageP
 
 // An agent works in one thread, so that more than one core is of no use to it.
 Compute compute_of(ExchangeKind kind, const ExchangeWork& work) {
-  Compute all = {
-      .total_s = work.agents * work.decode_s, .busiest_s = work.decode_s, .way_s = work.decode_s};
+  const double each_s = decode_s(kind, work);
+  Compute all = {.total_s = work.agents * each_s, .busiest_s = each_s, .way_s = each_s};
   for (const StagePayload& stage : work.stages) {
     all += stage_compute(kind, work, stage);
     all += stage_messages(kind, work, stage);

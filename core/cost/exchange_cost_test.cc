@@ -150,8 +150,20 @@ TEST(ExchangeCost, WhoeverGathersAddsEverybodysPayloads) {
   ExchangeWork work = dense(4, 64);
   work.stages = stages;
   const ExchangeNetwork network = network_of(0);
-  EXPECT_GT(seconds(ExchangeKind::all_gather, work, network), 64 * 0.04);
+  EXPECT_GT(seconds(ExchangeKind::all_gather, work, network), 64 * 0.03);
   EXPECT_LT(seconds(ExchangeKind::ring, work, network), 64 * 0.012);
+}
+
+TEST(ExchangeCost, WhoeverGathersDecodesEveryPayloadAndGoesOverAllValuesToAddIt) {
+  for (const StageFlow flow : {StageFlow::reduced, StageFlow::gathered}) {
+    const StagePayload stage = {.flow = flow, .up_bytes = 10, .down_bytes = 10};
+    ExchangeWork work = {.agents = 4, .buckets = 64, .stages = {&stage, 1}, .decode_s = 0.01};
+    // Four times decoded and three times added.
+    EXPECT_NEAR(seconds(ExchangeKind::all_gather, work, network_of(0)), 64 * 0.07, 0.1);
+    const double ring = flow == StageFlow::gathered ? 0.07 : 0.01;
+    EXPECT_NEAR(seconds(ExchangeKind::ring, work, network_of(0)), 64 * ring, 0.1);
+    EXPECT_NEAR(seconds(ExchangeKind::star, work, network_of(0)), 64 * 0.01, 0.1);
+  }
 }
 
 TEST(ExchangeCost, GrowsWithLatencyWithSlowerLinesAndWithMoreToSend) {

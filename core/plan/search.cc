@@ -71,8 +71,13 @@ class Grid {
   const std::vector<std::uint64_t> sizes_;
 };
 
+double bytes_of(const PlanOption& option) { return option.cost.bytes_up + option.cost.bytes_down; }
+
 // Of equals the first stays. Ascending by time, and what is left of too many is spread evenly.
-std::vector<PlanOption> not_dominated(std::vector<PlanOption> options) {
+// Whoever has a budget of bytes needs the small ones too, which are no quicker where computing is
+// what takes the time.
+std::vector<PlanOption> not_dominated(std::vector<PlanOption> options, PlanGoal goal) {
+  const bool bytes_count = goal == PlanGoal::byte_budget;
   const auto key = [](const PlanOption& option) {
     const PlanCost& cost = option.cost;
     return std::tuple(cost.exchange_s, cost.compress_s, -cost.gain);
@@ -82,6 +87,7 @@ std::vector<PlanOption> not_dominated(std::vector<PlanOption> options) {
   for (PlanOption& option : options) {
     // Whoever dominates it stands before it.
     const bool beaten = std::ranges::any_of(kept, [&](const PlanOption& other) {
+      if (bytes_count && bytes_of(option) < bytes_of(other)) return false;
       return dominates(other.cost, option.cost) || key(other) == key(option);
     });
     if (!beaten) kept.push_back(std::move(option));
@@ -112,13 +118,13 @@ PlanOption make_option(const PlanPredictor& predictor, const PlanCodec& codec,
 
 std::vector<PlanOption> pareto_set(const PlanInputs& inputs, const PlanPredictor& predictor,
                                    const PlanSearchOptions& options) {
-  std::vector<PlanOption> found =
-      not_dominated(Grid(inputs, predictor, std::max(options.ratios, 1u)).options());
+  std::vector<PlanOption> found = not_dominated(
+      Grid(inputs, predictor, std::max(options.ratios, 1u)).options(), inputs.policy.goal);
   if (options.generations == 0) return found;
   std::vector<PlanOption> refined = refine(inputs, predictor, found, options);
   found.insert(found.end(), std::make_move_iterator(refined.begin()),
                std::make_move_iterator(refined.end()));
-  return not_dominated(std::move(found));
+  return not_dominated(std::move(found), inputs.policy.goal);
 }
 
 }  // namespace tributary
