@@ -185,6 +185,7 @@ TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
     PlanDesk desk({.lines = [](const std::vector<std::string>&) { return PlanLines(); },
                    .advise = [](const PlanAdvised&) {},
                    .codecs = codecs,
+                   .own_speeds = [](const auto&) { return DeviceSpeeds(); },
                    .clock = clock,
                    .log = log});
     desk.prepare(3);

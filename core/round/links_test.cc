@@ -346,6 +346,7 @@ TEST_F(RoundLinks, AnAgentTellsHowQuickItsDeviceIs) {
 
 TEST_F(RoundLinks, WhatWasMeasuredOfflineIsToldWithTheGreeting) {
   tell_agent(1, PeerDisconnected{});
+  tell_coordinator(PeerDisconnected{.peer = 1});
   tell_agent(1, TellSpeeds{.codecs = {speed("fp32", 1e9)}});
   deliver();
   EXPECT_TRUE(speeds_.empty());
