@@ -51,6 +51,7 @@ void Agent::Impl::send_hello() {
     hello.endpoints.back()->address = endpoint;
   }
   hello.capabilities = std::make_unique<wire::CapabilitiesT>(config_.capabilities);
+  speeds_to_tell_ = false;
   if (job_) {
     auto holding = std::make_unique<wire::HoldingT>();
     holding->job = job_->job();
@@ -103,6 +104,7 @@ void Agent::Impl::welcomed(const wire::Welcome& welcome, std::uint64_t session) 
                         .retries_max = std::max(welcome.retries_max(), 1u)},
       now_);
   line_ = Line::online;
+  tell_speeds();
   duplicate_refusals_ = 0;
   if (round_) {
     round_->outgoing.reconnected(welcome.limits()->payloads_in_flight_max());

@@ -54,6 +54,7 @@ class Agent::Impl {
   bool shutting_down_ = false;
   bool finished_ = false;
   EchoAllowance echoes_;
+  bool speeds_to_tell_ = false;  // measured, and in no Hello that was sent
 
   // --- replica ---
   std::shared_ptr<const JobModel> job_;
@@ -121,6 +122,7 @@ class Agent::Impl {
   void on(const PeerLost& event);
   void on(const TellLinks& event);
   void on(const TellSpeeds& event);
+  void tell_speeds();
   void on(const ProbeLink&) { not_for_us("probe_link"); }
   void on(const RoundLoaded&) { not_for_us("round_loaded"); }
   void on(const SubmitJob&) { not_for_us("submit_job"); }

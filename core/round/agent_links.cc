@@ -63,16 +63,24 @@ void Agent::Impl::on(const TellLinks& event) {
 }
 
 void Agent::Impl::on(const TellSpeeds& event) {
+  for (const std::unique_ptr<wire::CodecOfferT>& offer : config_.capabilities.codecs) {
+    const auto said = std::ranges::find(event.codecs, offer->spec, &wire::CodecOfferT::spec);
+    if (said != event.codecs.end()) *offer = *said;
+  }
+  speeds_to_tell_ = true;
+  if (line_ == Line::online) tell_speeds();
+}
+
+// Where the Hello of this session did not say them.
+void Agent::Impl::tell_speeds() {
+  if (!std::exchange(speeds_to_tell_, false)) return;
   wire::TelemetryT telemetry;
   telemetry.at_ns = static_cast<std::uint64_t>(std::max<TimeNs>(now_, 0));
   for (const std::unique_ptr<wire::CodecOfferT>& offer : config_.capabilities.codecs) {
-    const auto said = std::ranges::find(event.codecs, offer->spec, &wire::CodecOfferT::spec);
-    if (said == event.codecs.end()) continue;
-    *offer = *said;
-    telemetry.codecs.push_back(std::make_unique<wire::CodecOfferT>(*said));
+    if (offer->encode_bytes_per_s <= 0) continue;
+    telemetry.codecs.push_back(std::make_unique<wire::CodecOfferT>(*offer));
   }
-  if (line_ != Line::online || telemetry.codecs.empty()) return;
-  talk_->send(now_, frame_with(std::move(telemetry)), out_);
+  if (!telemetry.codecs.empty()) talk_->send(now_, frame_with(std::move(telemetry)), out_);
 }
 
 }  // namespace tributary

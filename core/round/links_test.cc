@@ -344,16 +344,25 @@ TEST_F(RoundLinks, AnAgentTellsHowQuickItsDeviceIs) {
   EXPECT_EQ(speeds_[0].codecs[0].encode_bytes_per_s, 5e8);
 }
 
-TEST_F(RoundLinks, WhatWasMeasuredOfflineIsToldWithTheGreeting) {
-  tell_agent(1, PeerDisconnected{});
-  tell_coordinator(PeerDisconnected{.peer = 1});
+TEST_F(RoundLinks, WhatWasMeasuredBeforeTheGreetingIsToldWithIt) {
   tell_agent(1, TellSpeeds{.codecs = {speed("fp32", 1e9)}});
   deliver();
-  EXPECT_TRUE(speeds_.empty());
-  tell_agent(1, PeerConnected{});
+  ASSERT_EQ(speeds_.size(), 1u);
+  tell_coordinator(PeerDisconnected{.peer = 1});
+  tell_agent(1, PeerDisconnected{});
+  deliver();
+  ASSERT_EQ(speeds_.size(), 2u);
+  ASSERT_EQ(speeds_[1].codecs.size(), 1u) << "of the other one nothing is known";
+  EXPECT_EQ(speeds_[1].codecs[0].spec, "fp32");
+}
+
+TEST_F(RoundLinks, WhatIsMeasuredBehindAGreetingIsToldAfterTheWelcome) {
+  tell_coordinator(PeerDisconnected{.peer = 1});
+  tell_agent(1, PeerDisconnected{});
+  tell_agent(1, TellSpeeds{.codecs = {speed("fp32", 1e9)}});
+  ASSERT_EQ(up_.size(), 1u) << "its Hello, which says nothing of it";
   deliver();
   ASSERT_EQ(speeds_.size(), 1u);
-  ASSERT_EQ(speeds_[0].codecs.size(), 1u) << "of the other one nothing is known";
   EXPECT_EQ(speeds_[0].codecs[0].spec, "fp32");
 }
 
