@@ -48,6 +48,12 @@ constexpr Token kFirstCommand = 2;               // of operators; 1 is the daemo
 
 double seconds_of(TimeNs time) { return static_cast<double>(time) / 1e9; }
 
+bool is_to_be_planned(const JobRecord& job) {
+  const bool goes_on =
+      job.state != wire::JobState::finished && job.state != wire::JobState::stopped;
+  return goes_on && job.policy.planning.planned();
+}
+
 class CoordinatorDaemon {
  public:
   explicit CoordinatorDaemon(const CoordinatorSettings& settings) : settings_(settings) {}
@@ -71,7 +77,7 @@ class CoordinatorDaemon {
   Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents,
                                                 const std::function<bool()>& go_on);
   DeviceSpeeds measure_own_speeds(const std::function<bool()>& go_on);
-  Status resume_plans(const CoordinatorState& restored);
+  void resume_plan(const JobRecord& job);
   void take_echo(const ProbeEchoed& echo);
   void probe_links();
   void on_signal(int signal);
@@ -172,8 +178,10 @@ Status CoordinatorDaemon::open() {
           [this](const std::function<bool()>& go_on) { return measure_own_speeds(go_on); },
       .clock = clock_,
       .log = *log_});
-  TRIBUTARY_TRY(resume_plans(restored));
-  for (const RestoredJob& job : restored.jobs) prepare_planner(job.job);
+  for (const RestoredJob& job : restored.jobs) {
+    resume_plan(job.job);
+    prepare_planner(job.job);
+  }
   if (settings_.probes) {
     TRIBUTARY_ASSIGN(const std::uint64_t first_probe, draw_incarnation());
     probes_.emplace(first_probe, LinkProbes::Options{
@@ -269,9 +277,21 @@ void CoordinatorDaemon::carry_out(Action& action) {
 }
 
 void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
-  const bool goes_on =
-      job.state != wire::JobState::finished && job.state != wire::JobState::stopped;
-  if (goes_on && job.policy.planning.planned()) planner_->prepare(job.policy.agents_min);
+  if (is_to_be_planned(job)) planner_->prepare(job.policy.agents_min);
+}
+
+// Before any round, so that the first one is as planned again. Without it rounds begin as the job
+// says, and so nothing that fails here keeps a coordinator from starting.
+void CoordinatorDaemon::resume_plan(const JobRecord& job) {
+  if (!is_to_be_planned(job)) return;
+  Result<std::unique_ptr<RunFile>> run = RunFile::open(settings_.journal);
+  Result<std::optional<PlanInputs>> inputs =
+      run.ok() ? last_decision(**run, job.job) : Result<std::optional<PlanInputs>>(run.status());
+  if (!inputs.ok()) {
+    return log_->warning(kComponent, "the last plan cannot be read",
+                         {{"job", job.job}, {"error", inputs.status().text()}});
+  }
+  if (inputs->has_value()) planner_->resume(job.job, **std::move(inputs));
 }
 
 void CoordinatorDaemon::store(StoreCoordinator& wanted) {
@@ -365,19 +385,6 @@ DeviceSpeeds CoordinatorDaemon::measure_own_speeds(const std::function<bool()>& 
     speeds[one.family] = {one.encode_bytes_per_s, one.decode_bytes_per_s};
   }
   return speeds;
-}
-
-// Before any round, so that the first one is as planned again.
-Status CoordinatorDaemon::resume_plans(const CoordinatorState& restored) {
-  if (restored.jobs.empty()) return {};
-  TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(settings_.journal));
-  for (const RestoredJob& job : restored.jobs) {
-    if (job.job.state != wire::JobState::running && job.job.state != wire::JobState::paused)
-      continue;
-    TRIBUTARY_ASSIGN(std::optional<PlanInputs> inputs, last_decision(*run, job.job.job));
-    if (inputs) planner_->resume(job.job.job, *std::move(inputs));
-  }
-  return {};
 }
 
 void CoordinatorDaemon::take_echo(const ProbeEchoed& echo) {
