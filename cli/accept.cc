@@ -83,6 +83,13 @@ Accept accept_flag(bool& target, bool value) {
   };
 }
 
+Accept accept_text(std::string& target) {
+  return [&target](const std::string& value) -> Status {
+    target = value;
+    return {};
+  };
+}
+
 Accept accept_file(std::string& target) {
   return [&target](const std::string& value) -> Status {
     TRIBUTARY_ASSIGN(target, file_name(value));

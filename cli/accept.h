@@ -33,6 +33,7 @@ Accept accept_count(T& target, T min, T max = std::numeric_limits<T>::max()) {
 Accept accept_real(double& target, double low, double high);
 Accept accept_flag(bool& target, bool value = true);
 
+Accept accept_text(std::string& target);
 // A file's name; "-" is not one.
 Accept accept_file(std::string& target);
 Accept accept_files(std::vector<std::string>& target);

@@ -25,13 +25,6 @@ struct ChangeOptions {
   std::string reason;
 };
 
-Accept accept_text(std::string& target) {
-  return [&target](const std::string& value) {
-    target = value;
-    return Status();
-  };
-}
-
 Result<Answer> submit(const ChangeOptions& options) {
   TRIBUTARY_ASSIGN(const Bytes text, read_file(options.job, kControlBytesMax / 2));
   std::error_code error;

@@ -20,13 +20,6 @@ struct AllowOptions {
   std::string key_file;
 };
 
-Accept accept_text(std::string& target) {
-  return [&target](const std::string& value) -> Status {
-    target = value;
-    return {};
-  };
-}
-
 Accept accept_key(AllowOptions& options) {
   return [&options](const std::string& value) -> Status {
     TRIBUTARY_ASSIGN(options.agent.key, parse_public_key(value));

@@ -23,13 +23,6 @@ struct JoinOptions {
   std::string out;  // empty: the id and ".join"
 };
 
-Accept accept_text(std::string& target) {
-  return [&target](const std::string& value) -> Status {
-    target = value;
-    return {};
-  };
-}
-
 // Nobody is to be on the list who has no file; a file whose agent is not on the list is taken back.
 Result<Answer> join(const JoinOptions& options) {
   TRIBUTARY_TRY(check_agent_id(options.agent.id));

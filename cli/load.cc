@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint32_t kAgentsMax = 10'000;
+constexpr std::uint32_t kLoadAgentsMax = 10'000;
 constexpr std::array<std::string_view, 2> kSwitch = {"off", "on"};
 constexpr std::array<std::string_view, 2> kReplicas = {"shared", "own"};
 
@@ -140,7 +140,7 @@ Command load_command() {
           .options = {{.name = "--agents",
                        .value_name = "N",
                        .help = "agents",
-                       .accept = accept_count(command->agents, 1u, kAgentsMax),
+                       .accept = accept_count(command->agents, 1u, kLoadAgentsMax),
                        .required = true},
                       {.name = "--params",
                        .value_name = "M",

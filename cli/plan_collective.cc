@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint32_t kAgentsMax = 1024;
+constexpr std::uint32_t kCollectiveAgentsMax = 1024;
 constexpr std::uint64_t kBucketValues = 1u << 20;
 constexpr std::uint64_t kBucketsEach = 4;  // that every agent owns, where the model is small
 
@@ -255,7 +255,7 @@ Command plan_collective_command() {
                   {.name = "--agents",
                    .value_name = "N",
                    .help = "agents",
-                   .accept = accept_count(request->agents, 2u, kAgentsMax),
+                   .accept = accept_count(request->agents, 2u, kCollectiveAgentsMax),
                    .required = true},
                   {.name = "--cr",
                    .value_name = "C",

@@ -18,6 +18,11 @@ if(TRIBUTARY_ASSERTIONS)
   target_compile_definitions(tributary_flags INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
 
+# Of files that are compiled together GCC takes the first one's unnamed namespace for a header's.
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(tributary_flags INTERFACE -Wno-subobject-linkage)
+endif()
+
 # Sanitizers' checks and -O3 lead GCC to see paths that are none (-Wstringop-overread in a library's
 # header), so there warnings are told and the dev preset is where they are errors.
 if(TRIBUTARY_ASSERTIONS AND NOT TRIBUTARY_SANITIZE)

@@ -7,6 +7,9 @@
 #   x_testing.h     what the tests of several folders share; neither installed nor in the library
 #   x_bench.cc      part of the benchmark program in bench/
 #   x-inl.h         compiled once per SIMD target, inside another file; not installed either
+# Presets that are built often compile several files of a program or library at once (a unity build,
+# which takes a fifth of the time), so no two of them give one name to different things, nor may one
+# that Highway compiles once per target stand among others: their names say simd.
 # CONFIGURE_DEPENDS makes the build notice a new file by itself. Every other header must compile
 # alone: tests.headers_compile_alone builds all_verify_interface_header_sets.
 
@@ -35,6 +38,10 @@ function(tributary_folder library)
   endif()
 
   target_sources(${library} PRIVATE ${sources})
+  set(simd_sources ${sources})
+  list(FILTER simd_sources INCLUDE REGEX "simd[^/]*\\.cc$")
+  set_source_files_properties(${simd_sources} TARGET_DIRECTORY ${library}
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${library} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}"
                  FILES ${headers})
 

@@ -11,7 +11,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::string_view kComponent = "coordinator";
+constexpr std::string_view kEvaluationsComponent = "coordinator";
 
 }  // namespace
 
@@ -19,7 +19,7 @@ Result<std::unique_ptr<Evaluations>> Evaluations::open(const EvaluatorSettings& 
                                                        const Audience& audience) {
   if (settings.training.data.path.empty()) return std::unique_ptr<Evaluations>();
   EvaluatorSettings own = settings;
-  own.training.agent_id = kComponent;
+  own.training.agent_id = kEvaluationsComponent;
   std::unique_ptr<Evaluations> evaluations(new Evaluations(audience));
   TRIBUTARY_ASSIGN(evaluations->evaluator_, Evaluator::make(own, evaluations->keep()));
   return evaluations;
@@ -56,13 +56,13 @@ void Evaluations::tell() {
 
 void Evaluations::tell(const ModelEvaluation& done) {
   if (!done.outcome.ok() || !*done.outcome) {
-    audience_.log.error(kComponent, "evaluation failed",
+    audience_.log.error(kEvaluationsComponent, "evaluation failed",
                         {{"error", done.outcome.ok() ? "evaluation.path has no part for testing"
                                                      : done.outcome.status().text()}});
     return;
   }
   const Evaluation& evaluation = **done.outcome;
-  audience_.log.info(kComponent, "evaluated",
+  audience_.log.info(kEvaluationsComponent, "evaluated",
                      {{"model_version", done.version},
                       {"loss", evaluation.loss},
                       {"accuracy", evaluation.accuracy},

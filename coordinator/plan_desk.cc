@@ -10,7 +10,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::string_view kComponent = "planner";
+constexpr std::string_view kPlannerComponent = "planner";
 // Of what an agent's own places hold, one agent's places hold so much of another's; not measured.
 constexpr double kAgreementAssumed = 0.5;
 constexpr std::int64_t kDay_s = 86'400;
@@ -110,7 +110,8 @@ void PlanDesk::prepare(std::uint32_t agents) {
   thread_.post([this, agents] {
     const Status status = measure_codecs(agents);
     if (status.ok() || ending_) return;
-    parts_.log.warning(kComponent, "codecs are to be measured again", {{"error", status.text()}});
+    parts_.log.warning(kPlannerComponent, "codecs are to be measured again",
+                       {{"error", status.text()}});
   });
 }
 
@@ -128,7 +129,8 @@ void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
     Result<PlanDecision> decision = decide(planned.inputs);
     if (!decision.ok() || decision->trigger == PlanTrigger::none) return;
     planned.decision = *std::move(decision);
-    parts_.log.info(kComponent, "goes on as decided: " + planned.decision.reason, {{"job", job}});
+    parts_.log.info(kPlannerComponent, "goes on as decided: " + planned.decision.reason,
+                    {{"job", job}});
     parts_.advise({.job = job, .advice = advice_of(planned)});
     if (resumed_.size() < kJobsMax) resumed_.insert_or_assign(job, std::move(planned));
   });
@@ -154,7 +156,7 @@ void PlanDesk::told(const SpeedsTold& told) {
   for (const wire::CodecOfferT& offer : told.codecs) {
     device[offer.spec] = {offer.encode_bytes_per_s, offer.decode_bytes_per_s};
   }
-  parts_.log.debug(kComponent, "device measured",
+  parts_.log.debug(kPlannerComponent, "device measured",
                    {{"agent_id", told.agent_id}, {"codecs", device.size()}});
 }
 
@@ -247,18 +249,18 @@ void PlanDesk::think(const Thought& thought) {
   const Result<Planner*> planner = planner_of(thought);
   if (!planner.ok()) {
     if (ending_) return;
-    return parts_.log.error(kComponent, "no codec could be measured",
+    return parts_.log.error(kPlannerComponent, "no codec could be measured",
                             {{"error", planner.status().text()}});
   }
   (*planner)->round_over(thought.facts);
   if (thought.round != *thought.newest) return;
   const Result<std::optional<Planned>> planned = (*planner)->think(thought.lines, thought.policy);
   if (!planned.ok()) {
-    return parts_.log.warning(kComponent, "no plan: " + planned.status().text(),
+    return parts_.log.warning(kPlannerComponent, "no plan: " + planned.status().text(),
                               {{"job", thought.job}});
   }
   if (!planned->has_value()) return;
-  parts_.log.info(kComponent, (*planned)->decision.reason, {{"job", thought.job}});
+  parts_.log.info(kPlannerComponent, (*planned)->decision.reason, {{"job", thought.job}});
   parts_.advise({.job = thought.job, .advice = advice_of(**planned)});
 }
 

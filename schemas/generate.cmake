@@ -21,5 +21,12 @@ function(tributary_generate_wire schemas include_dir headers_out)
     DEPENDS ${inputs} "${TRIBUTARY_MESSAGE_KINDS_SCRIPT}"
     COMMENT "Generating C++ from ${schemas}"
     VERBATIM)
+  # All that a tool needs that reads the code without building it.
+  if(NOT TARGET generated_headers)
+    add_custom_target(generated_headers)
+  endif()
+  string(MAKE_C_IDENTIFIER "generated_${include_dir}" name)
+  add_custom_target(${name} DEPENDS ${headers})
+  add_dependencies(generated_headers ${name})
   set(${headers_out} ${headers} PARENT_SCOPE)
 endfunction()

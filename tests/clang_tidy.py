@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the project's C++ files; remembers the ones that passed.
 
-usage: clang_tidy.py --build build/dev [--jobs N] [--shipped]
+usage: clang_tidy.py --build build/lint [--jobs N] [--shipped]
 
 A file is checked again only when it, a project header that it reaches, its compile command,
 .clang-tidy or clang-tidy itself has changed: all of that goes into the name of a stamp file in

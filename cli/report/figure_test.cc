@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <regex>
 #include <string_view>
 
@@ -15,8 +14,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 
 Figure figure_with(LinePanel panel) {
   Figure figure{.name = "f", .title = "title", .description = "what it is", .x_label = "round"};

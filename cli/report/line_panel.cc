@@ -10,7 +10,6 @@
 namespace tributary::report {
 namespace {
 
-constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kDotsMax = 60;  // points of a line that are shown one by one
 
 // Each line lies on the ones before it. A gap in one is a gap in all.

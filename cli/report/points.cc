@@ -8,8 +8,6 @@
 namespace tributary::report {
 namespace {
 
-constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
-
 // The lowest, the highest and a gap of one stretch, in the order in which they came.
 void keep_extremes(const Point* begin, const Point* end, Points& out) {
   const Point* low = nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace tributary::report {
@@ -10,6 +11,7 @@ struct Point {
   double x = 0;
   double y = 0;  // NaN: a gap
 };
+constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 using Points = std::vector<Point>;
 
 // At most `most` points (at least 8), x ascending. Of each stretch the lowest and the highest stay,

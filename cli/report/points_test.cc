@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace tributary::report {
 namespace {
-
-constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 
 Points wave(std::size_t count) {
   Points points;

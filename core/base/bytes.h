@@ -64,6 +64,9 @@ ByteSpan bytes_of(std::span<const T> values) {
 inline ByteSpan bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
+inline std::string_view as_text(ByteSpan bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 // Reads values one after the other; every read names the field, for the error.
 class ByteReader {

@@ -14,18 +14,18 @@ namespace {
 using codec_testing::Pattern;
 using codec_testing::Round;
 
-constexpr std::size_t kValues = 70;  // more than a block of 64, with a tail
-constexpr std::uint32_t kAgents = 2;
+constexpr std::size_t kHostileValues = 70;  // more than a block of 64, with a tail
+constexpr std::uint32_t kHostileAgents = 2;
 
 class Victim {
  public:
   Victim(const Codec& codec, Round& round, std::size_t stage)
-      : codec_(codec), round_(round), stage_(stage), sum_(kValues) {}
+      : codec_(codec), round_(round), stage_(stage), sum_(kHostileValues) {}
 
   void receive(const Bytes& bytes) {
     const Bytes exact(bytes.begin(), bytes.end());  // so that a read beyond it is seen
     const StageCall call = round_.call(stage_);
-    const auto aggregator = codec_.make_aggregator(stage_, kValues);
+    const auto aggregator = codec_.make_aggregator(stage_, kHostileValues);
     ASSERT_TRUE(aggregator->begin(call, {}).ok());
     Bytes combined;
     if (aggregator->add(call, exact).ok()) ignore_error(aggregator->finish(call, combined));
@@ -70,10 +70,11 @@ class HostilePayloads : public testing::TestWithParam<std::string> {
   template <typename Attack>
   void for_every_payload(const Attack& attack) {
     for (const Pattern pattern : {Pattern::normal, Pattern::zeros, Pattern::extremes}) {
-      Round round(*codec_, codec_testing::updates(pattern, kValues, kAgents), kAgents);
+      Round round(*codec_, codec_testing::updates(pattern, kHostileValues, kHostileAgents),
+                  kHostileAgents);
       for (std::size_t stage = 0; stage <= round.last(); ++stage) {
         Victim victim(*codec_, round, stage);
-        for (std::size_t agent = 0; agent < kAgents; ++agent) {
+        for (std::size_t agent = 0; agent < kHostileAgents; ++agent) {
           if (round.payload(stage, agent).empty()) continue;
           attack(round.payload(stage, agent), victim);
         }

@@ -10,17 +10,17 @@
 namespace tributary {
 namespace {
 
-constexpr std::string_view kMagic = "TRIBFILE";
-constexpr std::uint16_t kVersion = 1;
+constexpr std::string_view kFileMagic = "TRIBFILE";
+constexpr std::uint16_t kFileVersion = 1;
 constexpr std::size_t kFixedBytes = 48;
-constexpr std::size_t kChecksumOffset = 44;
+constexpr std::size_t kFileChecksumOffset = 44;
 
-constexpr std::size_t header_bytes(std::size_t spec_bytes) {
+constexpr std::size_t file_header_bytes(std::size_t spec_bytes) {
   return kFixedBytes + (spec_bytes + 7) / 8 * 8;
 }
 
 template <typename T>
-T get(ByteSpan in, std::size_t offset) {
+T field_at(ByteSpan in, std::size_t offset) {
   T value;
   std::memcpy(&value, in.data() + offset, sizeof(T));
   return value;
@@ -28,7 +28,7 @@ T get(ByteSpan in, std::size_t offset) {
 
 std::uint32_t header_checksum(ByteSpan header) {
   Checksum sum;
-  sum.update(header.first(kChecksumOffset));
+  sum.update(header.first(kFileChecksumOffset));
   sum.update(header.subspan(kFixedBytes));
   return sum.finish();
 }
@@ -42,27 +42,27 @@ Result<Bytes> read_bytes(const ByteSource& source) {
   if (source.size() < kFixedBytes) return too_short(kFixedBytes, source.size());
   Bytes bytes(kFixedBytes);
   TRIBUTARY_TRY(source.read(0, bytes));
-  if (!std::ranges::equal(ByteSpan(bytes).first(kMagic.size()), bytes_of(kMagic))) {
-    return corrupt_encoded_file(0, fmt::format("the magic \"{}\"", kMagic),
+  if (!std::ranges::equal(ByteSpan(bytes).first(kFileMagic.size()), bytes_of(kFileMagic))) {
+    return corrupt_encoded_file(0, fmt::format("the magic \"{}\"", kFileMagic),
                                 "something else: 'tributary codec encode' did not write it");
   }
-  if (const auto version = get<std::uint16_t>(bytes, 8); version != kVersion) {
+  if (const auto version = field_at<std::uint16_t>(bytes, 8); version != kFileVersion) {
     return Status(StatusCode::unsupported, {.what = "encoded file, byte 8",
-                                            .expected = fmt::format("version {}", kVersion),
+                                            .expected = fmt::format("version {}", kFileVersion),
                                             .got = fmt::format("{}", version),
                                             .remedy = "decode it with the release that wrote it"});
   }
-  const std::size_t spec_bytes = get<std::uint16_t>(bytes, 10);
+  const std::size_t spec_bytes = field_at<std::uint16_t>(bytes, 10);
   if (spec_bytes == 0 || spec_bytes > kSpecBytesMax) {
     return corrupt_encoded_file(10, fmt::format("a spec of 1 to {} bytes", kSpecBytesMax),
                                 fmt::format("{}", spec_bytes));
   }
-  bytes.resize(header_bytes(spec_bytes));
+  bytes.resize(file_header_bytes(spec_bytes));
   if (source.size() < bytes.size()) return too_short(bytes.size(), source.size());
   TRIBUTARY_TRY(source.read(0, bytes));
-  const auto stated = get<std::uint32_t>(bytes, kChecksumOffset);
+  const auto stated = field_at<std::uint32_t>(bytes, kFileChecksumOffset);
   if (const std::uint32_t found = header_checksum(bytes); stated != found) {
-    return corrupt_encoded_file(kChecksumOffset,
+    return corrupt_encoded_file(kFileChecksumOffset,
                                 fmt::format("the header's checksum, {:#010x}", found),
                                 fmt::format("{:#010x}", stated));
   }
@@ -88,33 +88,33 @@ std::uint32_t EncodedFileHeader::values_of_bucket(std::uint64_t bucket) const {
 }
 
 Bytes encoded_file_header_bytes(const EncodedFileHeader& header) {
-  Bytes out(header_bytes(header.spec.size()), 0);
+  Bytes out(file_header_bytes(header.spec.size()), 0);
   const auto put = [&](std::size_t offset, auto value) {
     std::memcpy(out.data() + offset, &value, sizeof(value));
   };
-  std::ranges::copy(bytes_of(kMagic), out.begin());
-  put(8, kVersion);
+  std::ranges::copy(bytes_of(kFileMagic), out.begin());
+  put(8, kFileVersion);
   put(10, static_cast<std::uint16_t>(header.spec.size()));
   put(12, header.bucket_values);
   put(16, header.values);
   put(24, header.job_seed);
   put(32, header.round);
   std::ranges::copy(bytes_of(header.spec), out.begin() + kFixedBytes);
-  put(kChecksumOffset, header_checksum(out));
+  put(kFileChecksumOffset, header_checksum(out));
   return out;
 }
 
 Result<ReadEncodedFileHeader> read_encoded_file_header(const ByteSource& source) {
   TRIBUTARY_ASSIGN(const Bytes bytes, read_bytes(source));
-  const std::size_t spec_bytes = get<std::uint16_t>(bytes, 10);
-  TRIBUTARY_TRY(check_padding(ByteSpan(bytes).first(kChecksumOffset), 40));
+  const std::size_t spec_bytes = field_at<std::uint16_t>(bytes, 10);
+  TRIBUTARY_TRY(check_padding(ByteSpan(bytes).first(kFileChecksumOffset), 40));
   TRIBUTARY_TRY(check_padding(bytes, kFixedBytes + spec_bytes));
   EncodedFileHeader header;
   header.spec.assign(reinterpret_cast<const char*>(bytes.data()) + kFixedBytes, spec_bytes);
-  header.bucket_values = get<std::uint32_t>(bytes, 12);
-  header.values = get<std::uint64_t>(bytes, 16);
-  header.job_seed = get<std::uint64_t>(bytes, 24);
-  header.round = get<std::uint64_t>(bytes, 32);
+  header.bucket_values = field_at<std::uint32_t>(bytes, 12);
+  header.values = field_at<std::uint64_t>(bytes, 16);
+  header.job_seed = field_at<std::uint64_t>(bytes, 24);
+  header.round = field_at<std::uint64_t>(bytes, 32);
   if (header.bucket_values == 0 || header.bucket_values > kBucketValuesMax) {
     return corrupt_encoded_file(12, fmt::format("1 to {} values in a bucket", kBucketValuesMax),
                                 fmt::format("{}", header.bucket_values));

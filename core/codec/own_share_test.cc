@@ -17,7 +17,7 @@ using codec_testing::Pattern;
 using codec_testing::update;
 using codec_testing::updates;
 
-constexpr std::size_t kValues = 20'000;
+constexpr std::size_t kSharedValues = 20'000;
 
 std::vector<std::string> specs_with_own_share() {
   std::vector<std::string> specs = {"topk:cr=0.1", "topk:cr=0.2,scope=layer"};
@@ -46,7 +46,7 @@ Bytes encode(const Codec& codec, std::span<const float> x, double keep,
 }
 
 FloatVector decode(const Codec& codec, const Bytes& payload) {
-  FloatVector decoded(kValues);
+  FloatVector decoded(kSharedValues);
   const Status status = codec.decode({.round = {.agents = 8}}, payload, decoded);
   EXPECT_TRUE(status.ok()) << status.text();
   return decoded;
@@ -64,7 +64,7 @@ class OwnShare : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(OwnShare, ASmallerOneIsASmallerPayloadOfTheSameCodec) {
-  const FloatVector x = update(Pattern::normal, kValues, 0);
+  const FloatVector x = update(Pattern::normal, kSharedValues, 0);
   const Bytes all = encode(*codec_, x, 1);
   std::size_t before = all.size();
   std::size_t kept_before = kept(decode(*codec_, all));
@@ -78,7 +78,7 @@ TEST_P(OwnShare, ASmallerOneIsASmallerPayloadOfTheSameCodec) {
     EXPECT_LT(kept(decoded), kept_before) << part;
     EXPECT_GE(kept(decoded), 1u);
     // What is kept arrives as it is, and the rest can stay a residual.
-    for (std::size_t i = 0; i < kValues; ++i) {
+    for (std::size_t i = 0; i < kSharedValues; ++i) {
       ASSERT_TRUE(decoded[i] == 0 || decoded[i] == x[i]) << i;
     }
     before = payload.size();
@@ -87,7 +87,7 @@ TEST_P(OwnShare, ASmallerOneIsASmallerPayloadOfTheSameCodec) {
 }
 
 TEST_P(OwnShare, ALargerOneChangesNothing) {
-  const FloatVector x = update(Pattern::lognormal, kValues, 1);
+  const FloatVector x = update(Pattern::lognormal, kSharedValues, 1);
   const Bytes all = encode(*codec_, x, 1);
   EXPECT_EQ(encode(*codec_, x, share_), all);
   EXPECT_EQ(encode(*codec_, x, std::min(1.0, share_ * 1.5)), all);
@@ -96,7 +96,7 @@ TEST_P(OwnShare, ALargerOneChangesNothing) {
 TEST_P(OwnShare, EveryBackendAndNumberOfThreadsKeepsTheSame) {
   ThreadPool pool(3);
   for (const Pattern pattern : codec_testing::kPatterns) {
-    const FloatVector x = update(pattern, kValues, 2);
+    const FloatVector x = update(pattern, kSharedValues, 2);
     for (const double part : {0.3, 0.01}) {
       const Bytes expected = encode(*codec_, x, share_ * part, {.backend = Backend::scalar});
       EXPECT_EQ(encode(*codec_, x, share_ * part, {.backend = Backend::simd}), expected);
@@ -107,16 +107,16 @@ TEST_P(OwnShare, EveryBackendAndNumberOfThreadsKeepsTheSame) {
 }
 
 TEST_P(OwnShare, TheSumIsThatOfWhatEachHasKept) {
-  const auto all = updates(Pattern::integers, kValues, 4);
-  const auto aggregator = codec_->make_aggregator(0, kValues);
+  const auto all = updates(Pattern::integers, kSharedValues, 4);
+  const auto aggregator = codec_->make_aggregator(0, kSharedValues);
   const StageCall call = {.round = {.agents = 4}};
   ASSERT_TRUE(aggregator->begin(call, {}).ok());
-  FloatVector expected(kValues, 0.0f);
+  FloatVector expected(kSharedValues, 0.0f);
   for (std::uint32_t agent = 0; agent < 4; ++agent) {
     const double keep = share_ / (1 << (2 * agent));
     const Bytes payload = encode(*codec_, all[agent], keep, {}, agent);
     const FloatVector decoded = decode(*codec_, payload);
-    for (std::size_t i = 0; i < kValues; ++i) expected[i] += decoded[i];
+    for (std::size_t i = 0; i < kSharedValues; ++i) expected[i] += decoded[i];
     const Status added = aggregator->add(call, payload);
     ASSERT_TRUE(added.ok()) << added.text();
   }
@@ -128,9 +128,9 @@ TEST_P(OwnShare, TheSumIsThatOfWhatEachHasKept) {
 
 // A payload of fewer values is checked like any other.
 TEST_P(OwnShare, AHostilePayloadIsRefusedAsBefore) {
-  const FloatVector x = update(Pattern::normal, kValues, 3);
+  const FloatVector x = update(Pattern::normal, kSharedValues, 3);
   const Bytes payload = encode(*codec_, x, share_ * 0.05);
-  FloatVector decoded(kValues);
+  FloatVector decoded(kSharedValues);
   const StageCall call = {.round = {.agents = 8}};
   for (std::size_t size = 0; size < payload.size(); size += 1 + size / 16) {
     Bytes cut(payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(size));

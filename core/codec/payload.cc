@@ -61,7 +61,7 @@ std::uint32_t payload_checksum(const Execution& execution, ByteSpan payload, std
   return payload_checksum(payload.first(header), blocks);
 }
 
-Status corrupt(std::string what, std::string expected, std::string got) {
+Status corrupt_payload(std::string what, std::string expected, std::string got) {
   return Status(StatusCode::corrupt_data, {.what = std::move(what),
                                            .expected = std::move(expected),
                                            .got = std::move(got),
@@ -77,8 +77,9 @@ Status check_fixed_header(ByteSpan payload) {
                    .remedy = "copy the payload into a Bytes"});
   }
   if (payload.size() < kPayloadFixedHeaderBytes) {
-    return corrupt("payload header", fmt::format("{} bytes or more", kPayloadFixedHeaderBytes),
-                   fmt::format("{}", payload.size()));
+    return corrupt_payload("payload header",
+                           fmt::format("{} bytes or more", kPayloadFixedHeaderBytes),
+                           fmt::format("{}", payload.size()));
   }
   if (payload.size() > kPayloadBytesMax) {
     return Status(StatusCode::resource_exhausted,
@@ -88,8 +89,8 @@ Status check_fixed_header(ByteSpan payload) {
                    .remedy = "use smaller buckets"});
   }
   if (get<std::uint16_t>(payload, 0) != kMagic) {
-    return corrupt("payload header, byte 0", "the magic \"TR\"",
-                   fmt::format("{:#06x}", get<std::uint16_t>(payload, 0)));
+    return corrupt_payload("payload header, byte 0", "the magic \"TR\"",
+                           fmt::format("{:#06x}", get<std::uint16_t>(payload, 0)));
   }
   if (get<std::uint8_t>(payload, 2) != kVersion) {
     return Status(StatusCode::unsupported,
@@ -99,7 +100,7 @@ Status check_fixed_header(ByteSpan payload) {
                    .remedy = "let the older side catch up to the newer one's release"});
   }
   if (get<std::uint16_t>(payload, 6) != 0) {
-    return corrupt("payload header, byte 6", "zero", "something else");
+    return corrupt_payload("payload header, byte 6", "zero", "something else");
   }
   return {};
 }
@@ -107,8 +108,8 @@ Status check_fixed_header(ByteSpan payload) {
 Status check_sizes(ByteSpan payload, const PayloadHeader& header, std::size_t body_bytes) {
   const std::size_t prefix = header_bytes(header.spec.size());
   if (payload.size() - prefix != body_bytes) {
-    return corrupt("payload body", fmt::format("{} bytes, as the header says", body_bytes),
-                   fmt::format("{}", payload.size() - prefix));
+    return corrupt_payload("payload body", fmt::format("{} bytes, as the header says", body_bytes),
+                           fmt::format("{}", payload.size() - prefix));
   }
   if (header.values > kBucketValuesMax) {
     return Status(StatusCode::resource_exhausted,
@@ -118,8 +119,9 @@ Status check_sizes(ByteSpan payload, const PayloadHeader& header, std::size_t bo
                    .remedy = "use smaller buckets"});
   }
   if (header.contributors == 0 || header.contributors > kContributorsMax) {
-    return corrupt("payload header, byte 8", fmt::format("1 to {} contributors", kContributorsMax),
-                   fmt::format("{}", header.contributors));
+    return corrupt_payload("payload header, byte 8",
+                           fmt::format("1 to {} contributors", kContributorsMax),
+                           fmt::format("{}", header.contributors));
   }
   return {};
 }
@@ -129,12 +131,13 @@ Result<OpenPayload> open_envelope(ByteSpan payload) {
   const std::size_t spec_bytes = get<std::uint8_t>(payload, 5);
   const std::size_t prefix = header_bytes(spec_bytes);
   if (spec_bytes == 0 || spec_bytes > kSpecBytesMax || payload.size() < prefix) {
-    return corrupt("payload header, byte 5",
-                   fmt::format("a spec of 1 to {} bytes within the payload", kSpecBytesMax),
-                   fmt::format("{} in a payload of {}", spec_bytes, payload.size()));
+    return corrupt_payload("payload header, byte 5",
+                           fmt::format("a spec of 1 to {} bytes within the payload", kSpecBytesMax),
+                           fmt::format("{} in a payload of {}", spec_bytes, payload.size()));
   }
   for (std::size_t i = kPayloadFixedHeaderBytes + spec_bytes; i < prefix; ++i) {
-    if (payload[i] != 0) return corrupt("padding behind the spec", "zero bytes", "something else");
+    if (payload[i] != 0)
+      return corrupt_payload("padding behind the spec", "zero bytes", "something else");
   }
   OpenPayload open;
   open.header.spec = {reinterpret_cast<const char*>(payload.data()) + kPayloadFixedHeaderBytes,
@@ -151,8 +154,8 @@ Result<OpenPayload> open_envelope(ByteSpan payload) {
 Status compare_checksum(ByteSpan payload, std::uint32_t found) {
   const std::uint32_t stated = get<std::uint32_t>(payload, kChecksumOffset);
   if (stated == found) return {};
-  return corrupt("payload checksum", fmt::format("{:#010x}", stated),
-                 fmt::format("{:#010x}", found));
+  return corrupt_payload("payload checksum", fmt::format("{:#010x}", stated),
+                         fmt::format("{:#010x}", found));
 }
 
 // That a payload is what this codec expects at this place.
@@ -273,7 +276,8 @@ Status UncheckedPayload::check(const Execution& execution) {
 }
 
 Status wrong_body_size(std::string_view what, std::size_t expected, std::size_t got) {
-  return corrupt(std::string(what), fmt::format("{} bytes", expected), fmt::format("{}", got));
+  return corrupt_payload(std::string(what), fmt::format("{} bytes", expected),
+                         fmt::format("{}", got));
 }
 
 }  // namespace tributary

@@ -8,10 +8,12 @@ namespace tributary {
 namespace {
 
 constexpr double kAlpha_s = 0.01;
-constexpr double kBeta = 1e-7;
+constexpr double kFittedBeta = 1e-7;
 
 LinkReading exact(double latencies, double bytes) {
-  return {.latencies = latencies, .bytes = bytes, .seconds = latencies * kAlpha_s + bytes * kBeta};
+  return {.latencies = latencies,
+          .bytes = bytes,
+          .seconds = latencies * kAlpha_s + bytes * kFittedBeta};
 }
 
 std::vector<LinkReading> twenty_sizes() {
@@ -24,7 +26,7 @@ std::vector<LinkReading> twenty_sizes() {
 TEST(LinkFit, FindsTheLineThatAllReadingsLieOn) {
   const LinkFit fit = fit_link(twenty_sizes());
   EXPECT_NEAR(fit.alpha_s, kAlpha_s, 1e-6 * kAlpha_s);
-  EXPECT_NEAR(fit.beta_s_per_byte, kBeta, 1e-6 * kBeta);
+  EXPECT_NEAR(fit.beta_s_per_byte, kFittedBeta, 1e-6 * kFittedBeta);
   EXPECT_GT(fit.alpha_confidence, 0.7);
   EXPECT_GT(fit.beta_confidence, 0.7);
 }
@@ -32,7 +34,7 @@ TEST(LinkFit, FindsTheLineThatAllReadingsLieOn) {
 TEST(LinkFit, TwoReadingsAreALineThatNobodyRelesOn) {
   const LinkFit fit = fit_link(std::vector{exact(2, 100), exact(0, 1e6)});
   EXPECT_NEAR(fit.alpha_s, kAlpha_s, 1e-6 * kAlpha_s);
-  EXPECT_NEAR(fit.beta_s_per_byte, kBeta, 1e-6 * kBeta);
+  EXPECT_NEAR(fit.beta_s_per_byte, kFittedBeta, 1e-6 * kFittedBeta);
   EXPECT_LT(fit.alpha_confidence, 0.2);
   EXPECT_LT(fit.beta_confidence, 0.2);
 }
@@ -42,7 +44,7 @@ TEST(LinkFit, WhatWaitedDoesNotCountHoweverLongItTook) {
   for (std::size_t i = 0; i < readings.size(); i += 2) readings[i].seconds *= 50;
   const LinkFit fit = fit_link(readings);
   EXPECT_NEAR(fit.alpha_s, kAlpha_s, 0.02 * kAlpha_s);
-  EXPECT_NEAR(fit.beta_s_per_byte, kBeta, 0.02 * kBeta);
+  EXPECT_NEAR(fit.beta_s_per_byte, kFittedBeta, 0.02 * kFittedBeta);
   EXPECT_LT(fit.beta_confidence, fit_link(twenty_sizes()).beta_confidence);
 }
 
@@ -50,7 +52,7 @@ TEST(LinkFit, OneReadingThatIsTooShortDoesNotCount) {
   std::vector<LinkReading> readings;
   for (int i = 0; i < 20; ++i) readings.push_back(exact(0, 1e5));
   readings[7].seconds /= 10;
-  EXPECT_NEAR(fit_link(readings).beta_s_per_byte, kBeta, 0.02 * kBeta);
+  EXPECT_NEAR(fit_link(readings).beta_s_per_byte, kFittedBeta, 0.02 * kFittedBeta);
 }
 
 TEST(LinkFit, EqualSizesTellNothingApart) {
@@ -71,7 +73,7 @@ TEST(LinkFit, WhatNoReadingTellsOfIsUnknown) {
   const LinkFit trains = fit_link(std::vector(20, exact(0, 1e5)));
   EXPECT_FALSE(trains.alpha_known);
   EXPECT_EQ(trains.alpha_confidence, 0);
-  EXPECT_NEAR(trains.beta_s_per_byte, kBeta, 1e-6 * kBeta);
+  EXPECT_NEAR(trains.beta_s_per_byte, kFittedBeta, 1e-6 * kFittedBeta);
   EXPECT_GT(trains.beta_confidence, 0.8);
   const LinkFit trips = fit_link(std::vector(20, exact(2, 0)));
   EXPECT_FALSE(trips.beta_known);

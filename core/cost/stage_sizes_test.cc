@@ -22,23 +22,23 @@ TEST(StageSizes, DenseIsFloat32BothWays) {
 
 // The table of docs/codecs/sparse.md: 0.402 bits up with values and gaps.
 TEST(StageSizes, TopKTakesWhatTheCodecTakes) {
-  constexpr double kValues = 1 << 20;
-  const auto stages = top_k_stages(kValues, 0.01, 4);
+  constexpr double kStageValues = 1 << 20;
+  const auto stages = top_k_stages(kStageValues, 0.01, 4);
   ASSERT_EQ(stages.size(), 1u);
-  EXPECT_NEAR(stages[0].up_bytes * 8 / kValues, 0.402, 0.003);
+  EXPECT_NEAR(stages[0].up_bytes * 8 / kStageValues, 0.402, 0.003);
   EXPECT_GT(stages[0].down_bytes, stages[0].up_bytes);
   EXPECT_LT(stages[0].down_bytes, 4 * stages[0].up_bytes);
-  EXPECT_NEAR(top_k_stages(kValues, 0.1, 4)[0].up_bytes * 8 / kValues, 3.677, 0.02);
+  EXPECT_NEAR(top_k_stages(kStageValues, 0.1, 4)[0].up_bytes * 8 / kStageValues, 3.677, 0.02);
 }
 
 TEST(StageSizes, ArTopKSendsIndicesOfOneAndValuesOfAll) {
-  constexpr double kValues = 1 << 20;
-  const auto stages = ar_top_k_stages(kValues, 0.01);
+  constexpr double kStageValues = 1 << 20;
+  const auto stages = ar_top_k_stages(kStageValues, 0.01);
   ASSERT_EQ(stages.size(), 2u);
   EXPECT_EQ(stages[0].flow, StageFlow::from_root);
-  EXPECT_NEAR(stages[0].up_bytes * 8 / kValues, 0.082, 0.002);
+  EXPECT_NEAR(stages[0].up_bytes * 8 / kStageValues, 0.082, 0.002);
   EXPECT_EQ(stages[1].flow, StageFlow::reduced);
-  EXPECT_NEAR(stages[1].up_bytes * 8 / kValues, 0.32, 0.001);
+  EXPECT_NEAR(stages[1].up_bytes * 8 / kStageValues, 0.32, 0.001);
 }
 
 TEST(StageSizes, NeverMoreThanTheBucketAndNeverNothing) {

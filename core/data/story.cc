@@ -13,13 +13,14 @@ namespace {
 using Words = std::span<const std::string_view>;
 
 // No list holds a word twice, or the entropy would be less than what is counted.
-constexpr std::string_view kNames[] = {"Ada", "Ben", "Cleo", "Dara", "Emil", "Fay", "Gus", "Hana"};
+constexpr std::string_view kStoryNames[] = {"Ada",  "Ben", "Cleo", "Dara",
+                                            "Emil", "Fay", "Gus",  "Hana"};
 constexpr std::string_view kThings[] = {"stone", "lamp",  "boat", "kettle",
                                         "drum",  "river", "coat", "letter"};
 constexpr std::string_view kPlaces[] = {"harbour", "market", "garden", "tower",
                                         "bridge",  "mill",   "forest", "station"};
-constexpr std::string_view kColours[] = {"red",   "blue",  "green", "white",
-                                         "black", "brown", "grey",  "yellow"};
+constexpr std::string_view kStoryColours[] = {"red",   "blue",  "green", "white",
+                                              "black", "brown", "grey",  "yellow"};
 constexpr std::string_view kVerbs[] = {"see",  "carry", "paint", "find",
                                        "want", "hide",  "sell",  "hear"};
 constexpr std::string_view kVerbsOfOne[] = {"sees",  "carries", "paints", "finds",
@@ -67,9 +68,9 @@ class Narrator {
 
   // "Ada finds the red stone in the garden."
   void tell_of_one() {
-    const std::string_view name = choose(kNames);
+    const std::string_view name = choose(kStoryNames);
     const std::string_view verb = choose(kVerbsOfOne);
-    const std::string_view colour = choose(kColours);
+    const std::string_view colour = choose(kStoryColours);
     const std::string_view thing = choose(kThings);
     const std::string_view place = choose(kPlaces);
     say({name, " ", verb, " the ", colour, " ", thing, " in the ", place, ".\n"});
@@ -77,24 +78,24 @@ class Narrator {
 
   // "Ada and Ben carry two lamps to the mill." The second name is another one.
   void tell_of_two() {
-    const std::uint32_t first = choose(std::size(kNames));
-    const std::uint32_t step = choose(std::size(kNames) - 1);
-    const std::string_view second = kNames[(first + 1 + step) % std::size(kNames)];
+    const std::uint32_t first = choose(std::size(kStoryNames));
+    const std::uint32_t step = choose(std::size(kStoryNames) - 1);
+    const std::string_view second = kStoryNames[(first + 1 + step) % std::size(kStoryNames)];
     const std::string_view verb = choose(kVerbs);
     const std::string_view count = kDigits[2 + choose(kAddends - 2)];
     const std::string_view thing = choose(kThings);
     const std::string_view place = choose(kPlaces);
-    say({kNames[first], " and ", second, " ", verb, " ", count, " ", thing, "s at the ", place,
+    say({kStoryNames[first], " and ", second, " ", verb, " ", count, " ", thing, "s at the ", place,
          ".\n"});
   }
 
   // "Where is the lamp, Ben? asks Ada. The lamp is at the mill, Ada, says Ben."
   void ask() {
     const std::string_view thing = choose(kThings);
-    const std::uint32_t asked = choose(std::size(kNames));
-    const std::uint32_t step = choose(std::size(kNames) - 1);
-    const std::string_view who = kNames[asked];
-    const std::string_view by = kNames[(asked + 1 + step) % std::size(kNames)];
+    const std::uint32_t asked = choose(std::size(kStoryNames));
+    const std::uint32_t step = choose(std::size(kStoryNames) - 1);
+    const std::string_view who = kStoryNames[asked];
+    const std::string_view by = kStoryNames[(asked + 1 + step) % std::size(kStoryNames)];
     const std::string_view place = choose(kPlaces);
     say({"Where is the ", thing, ", ", who, "? asks ", by, ". The ", thing, " is at the ", place,
          ", ", by, ", says ", who, ".\n"});

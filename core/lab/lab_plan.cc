@@ -13,7 +13,6 @@ namespace {
 // The interface of a link in user space holds what the relay has not read yet; of GSO packets this
 // is plenty, of single frames 24 ms at 1 Gbit/s.
 constexpr std::uint32_t kTapQueuePackets = 2000;
-constexpr std::uint32_t kFrameHeaderBytes = 14;
 
 // TBF lets this much through at once after a pause. More makes short messages faster than the link,
 // less costs a timer per frame: a millisecond's worth, and room for two frames.

@@ -31,7 +31,6 @@ constexpr double kRateMax = 1e12;
 constexpr double kDelayMaxNs = 60e9;
 constexpr std::uint64_t kQueueMin = 1u << 11;
 constexpr std::uint64_t kQueueMax = 64u << 20;
-constexpr std::uint32_t kFrameHeaderBytes = 14;
 
 Status refuse(std::string expected, std::string_view got, std::string remedy = {}) {
   constexpr std::size_t kShown = 60;

@@ -11,6 +11,8 @@
 
 namespace tributary {
 
+constexpr std::uint32_t kFrameHeaderBytes = 14;  // of Ethernet, beside what an MTU counts
+
 struct LinkSettings {
   std::uint64_t up_bits_per_s = 0;  // from the node; 0: as fast as it goes
   std::uint64_t down_bits_per_s = 0;

@@ -9,7 +9,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-LinkSettings link_of(std::string_view settings) {
+LinkSettings link_from(std::string_view settings) {
   LinkSettings link;
   EXPECT_TRUE(set_link(link, settings).ok()) << set_link(link, settings).text();
   return link;
@@ -49,7 +49,7 @@ TEST(LinkSettings, ReadsShares) {
 }
 
 TEST(LinkSettings, ARateHoldsBothWaysUnlessOneIsNamed) {
-  const LinkSettings link = link_of("rate=100mbit,up-rate=10mbit,delay=20ms,loss=1%,queue=65536");
+  const LinkSettings link = link_from("rate=100mbit,up-rate=10mbit,delay=20ms,loss=1%,queue=65536");
   EXPECT_EQ(link.up_bits_per_s, 10'000'000u);
   EXPECT_EQ(link.down_bits_per_s, 100'000'000u);
   EXPECT_EQ(link.delay, milliseconds(20));
@@ -62,8 +62,8 @@ TEST(LinkSettings, TextsAreReadBack) {
        {"rate=100mbit", "up-rate=0.064mbit,down-rate=2.5mbit", "delay=0.3ms,jitter=2ms",
         "delay=0.000001ms", "rate=10mbit,delay=50ms,loss=0.1%,reorder=2%,queue=4096",
         "trace=a/b.csv"}) {
-    EXPECT_EQ(link_text(link_of(text)), text);
-    EXPECT_EQ(link_of(link_text(link_of(text))), link_of(text));
+    EXPECT_EQ(link_text(link_from(text)), text);
+    EXPECT_EQ(link_from(link_text(link_from(text))), link_from(text));
   }
   EXPECT_EQ(link_text({}), "unlimited");
 }
@@ -92,28 +92,28 @@ TEST(LinkSettings, OneNodesOwn) {
 }
 
 TEST(LinkSettings, WhatDoesNotFitTogetherIsRefused) {
-  EXPECT_TRUE(check_link(link_of("reorder=1%,delay=5ms")).ok());
-  EXPECT_EQ(check_link(link_of("reorder=1%")).code(), StatusCode::invalid_argument);
-  EXPECT_TRUE(check_link(link_of("trace=a.csv,jitter=1ms")).ok());
-  EXPECT_EQ(check_link(link_of("trace=a.csv,rate=1mbit")).code(), StatusCode::invalid_argument);
-  EXPECT_EQ(check_link(link_of("trace=a.csv,loss=1%")).code(), StatusCode::invalid_argument);
+  EXPECT_TRUE(check_link(link_from("reorder=1%,delay=5ms")).ok());
+  EXPECT_EQ(check_link(link_from("reorder=1%")).code(), StatusCode::invalid_argument);
+  EXPECT_TRUE(check_link(link_from("trace=a.csv,jitter=1ms")).ok());
+  EXPECT_EQ(check_link(link_from("trace=a.csv,rate=1mbit")).code(), StatusCode::invalid_argument);
+  EXPECT_EQ(check_link(link_from("trace=a.csv,loss=1%")).code(), StatusCode::invalid_argument);
 }
 
 TEST(LinkSettings, TheKernelDoesRatesAlone) {
-  EXPECT_FALSE(needs_user_space(link_of("rate=10mbit,queue=65536")));
+  EXPECT_FALSE(needs_user_space(link_from("rate=10mbit,queue=65536")));
   EXPECT_FALSE(needs_user_space({}));
   for (const char* text : {"delay=1ms", "jitter=1ms", "loss=1%", "reorder=1%", "trace=a.csv"}) {
-    EXPECT_TRUE(needs_user_space(link_of(text))) << text;
+    EXPECT_TRUE(needs_user_space(link_from(text))) << text;
   }
 }
 
 TEST(LinkSettings, AQueueFitsItsLink) {
   // 1 Gbit/s: 10 ms and four times 5 ms are 3.75 MB.
-  EXPECT_EQ(queue_bytes_for(link_of("delay=5ms"), 1'000'000'000, 1500), 3'750'000u);
+  EXPECT_EQ(queue_bytes_for(link_from("delay=5ms"), 1'000'000'000, 1500), 3'750'000u);
   EXPECT_EQ(queue_bytes_for({}, 100'000'000, 1500), 125'000u);
   EXPECT_EQ(queue_bytes_for({}, 1'000'000, 1500), 16u * 1514) << "never less than some frames";
-  EXPECT_EQ(queue_bytes_for(link_of("queue=4096"), 1'000'000'000, 1500), 4096u);
-  EXPECT_EQ(queue_bytes_for(link_of("delay=10s"), 10'000'000'000, 1500), 64u << 20);
+  EXPECT_EQ(queue_bytes_for(link_from("queue=4096"), 1'000'000'000, 1500), 4096u);
+  EXPECT_EQ(queue_bytes_for(link_from("delay=10s"), 10'000'000'000, 1500), 64u << 20);
 }
 
 }  // namespace

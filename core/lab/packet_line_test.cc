@@ -16,7 +16,7 @@ using std::chrono::seconds;
 PacketLine line(const PacketLineOptions& options) { return *PacketLine::make(options); }
 
 // A packet that is known by its first byte.
-LinePacket packet(std::uint8_t name, std::size_t bytes) {
+LinePacket line_packet(std::uint8_t name, std::size_t bytes) {
   return {.bytes = Bytes(bytes, name), .wire_bytes = bytes};
 }
 
@@ -39,9 +39,9 @@ std::vector<Arrival> all_of(PacketLine& line) {
 
 TEST(PacketLine, APacketTakesItsTimeAndThenTheDelay) {
   PacketLine slow = line({.delay = milliseconds(10), .bytes_per_s = 1'000'000});
-  slow.put(seconds(1), packet(1, 1000));
-  slow.put(seconds(1), packet(2, 500));
-  slow.put(seconds(2), packet(3, 1000));
+  slow.put(seconds(1), line_packet(1, 1000));
+  slow.put(seconds(1), line_packet(2, 500));
+  slow.put(seconds(2), line_packet(3, 1000));
   EXPECT_THAT(all_of(slow), testing::ElementsAre(Arrival{1, seconds(1) + milliseconds(11)},
                                                  Arrival{2, seconds(1) + microseconds(11'500)},
                                                  Arrival{3, seconds(2) + milliseconds(11)}));
@@ -51,7 +51,7 @@ TEST(PacketLine, APacketTakesItsTimeAndThenTheDelay) {
 
 TEST(PacketLine, WithoutARateThereIsOnlyTheDelay) {
   PacketLine fast = line({.delay = milliseconds(5)});
-  for (std::uint8_t i = 1; i <= 3; ++i) fast.put(microseconds(i), packet(i, 60'000));
+  for (std::uint8_t i = 1; i <= 3; ++i) fast.put(microseconds(i), line_packet(i, 60'000));
   EXPECT_THAT(all_of(fast),
               testing::ElementsAre(Arrival{1, microseconds(5001)}, Arrival{2, microseconds(5002)},
                                    Arrival{3, microseconds(5003)}));
@@ -61,7 +61,7 @@ TEST(PacketLine, HoldsItsRateOverManyPackets) {
   constexpr std::uint64_t kBytesPerS = 12'500'000;
   PacketLine shaped = line({.bytes_per_s = kBytesPerS, .queue_bytes = 1u << 30});
   constexpr int kPackets = 20'000;
-  for (int i = 0; i < kPackets; ++i) shaped.put(seconds(0), packet(1, 1514));
+  for (int i = 0; i < kPackets; ++i) shaped.put(seconds(0), line_packet(1, 1514));
   nanoseconds last{0};
   while (const auto due = shaped.next_due()) {
     EXPECT_GE(*due, last);
@@ -74,10 +74,11 @@ TEST(PacketLine, HoldsItsRateOverManyPackets) {
 
 TEST(PacketLine, AFullQueueDropsTheNewest) {
   PacketLine small = line({.bytes_per_s = 1'000'000, .queue_bytes = 3000});
-  for (std::uint8_t i = 1; i <= 9; ++i) small.put(seconds(1), packet(i, 1000));
+  for (std::uint8_t i = 1; i <= 9; ++i) small.put(seconds(1), line_packet(i, 1000));
   EXPECT_EQ(small.counts().overflowed, 6u);
-  small.put(seconds(1) + milliseconds(1), packet(10, 5000));  // the first has left: there is room
-  small.put(seconds(1) + milliseconds(1), packet(11, 1000));
+  small.put(seconds(1) + milliseconds(1),
+            line_packet(10, 5000));  // the first has left: there is room
+  small.put(seconds(1) + milliseconds(1), line_packet(11, 1000));
   EXPECT_EQ(small.counts().overflowed, 7u);
   EXPECT_THAT(all_of(small), testing::ElementsAre(Arrival{1, seconds(1) + milliseconds(1)},
                                                   Arrival{2, seconds(1) + milliseconds(2)},
@@ -88,12 +89,12 @@ TEST(PacketLine, AFullQueueDropsTheNewest) {
 TEST(PacketLine, HoldsNoMoreThanItsShareOfMemory) {
   PacketLine endless = line({.delay = seconds(10)});
   const std::size_t size = 1u << 20;
-  for (std::size_t i = 0; i < 100; ++i) endless.put(seconds(0), packet(1, size));
+  for (std::size_t i = 0; i < 100; ++i) endless.put(seconds(0), line_packet(1, size));
   EXPECT_EQ(endless.counts().overflowed, 100 - PacketLine::kHeldBytesMax / size);
   while (endless.take(seconds(10))) {
   }
   EXPECT_EQ(endless.counts().packets, PacketLine::kHeldBytesMax / size);
-  endless.put(seconds(11), packet(1, size));
+  endless.put(seconds(11), line_packet(1, size));
   EXPECT_EQ(endless.next_due(), seconds(21)) << "there is room again";
 }
 
@@ -101,7 +102,7 @@ TEST(PacketLine, LosesItsShareAndTheSameOnesAgain) {
   const auto arrived = [](std::uint64_t seed, std::uint32_t stream) {
     PacketLine lossy = line({.loss = 0.05, .seed = seed, .stream = stream});
     std::vector<nanoseconds> times;
-    for (int i = 0; i < 20'000; ++i) lossy.put(microseconds(i), packet(1, 100));
+    for (int i = 0; i < 20'000; ++i) lossy.put(microseconds(i), line_packet(1, 100));
     while (const auto due = lossy.next_due()) times.push_back(lossy.take(*due)->due);
     EXPECT_EQ(lossy.counts().lost + times.size(), 20'000u);
     EXPECT_NEAR(static_cast<double>(lossy.counts().lost), 1000, 150);
@@ -125,7 +126,7 @@ TEST(PacketLine, EverySegmentIsLostByItself) {
 TEST(PacketLine, JitterKeepsTheOrder) {
   PacketLine uneven = line({.delay = milliseconds(5), .jitter = milliseconds(5), .seed = 2});
   for (int i = 0; i < 1000; ++i) {
-    uneven.put(microseconds(i * 100), packet(static_cast<std::uint8_t>(i % 251), 100));
+    uneven.put(microseconds(i * 100), line_packet(static_cast<std::uint8_t>(i % 251), 100));
   }
   const std::vector<Arrival> arrivals = all_of(uneven);
   ASSERT_EQ(arrivals.size(), 1000u);
@@ -139,7 +140,7 @@ TEST(PacketLine, SomePacketsOvertake) {
   PacketLine mixed =
       line({.delay = milliseconds(10), .bytes_per_s = 1'000'000, .reorder = 0.1, .seed = 4});
   for (int i = 0; i < 5000; ++i) {
-    mixed.put(milliseconds(i), packet(static_cast<std::uint8_t>(i % 251), 1000));
+    mixed.put(milliseconds(i), line_packet(static_cast<std::uint8_t>(i % 251), 1000));
   }
   std::uint64_t early = 0;
   nanoseconds last{0};
@@ -156,11 +157,11 @@ TEST(PacketLine, SomePacketsOvertake) {
 
 TEST(PacketLine, AChangeHoldsForWhatComesLater) {
   PacketLine changing = line({.delay = milliseconds(10), .bytes_per_s = 1'000'000});
-  changing.put(seconds(0), packet(1, 1000));
+  changing.put(seconds(0), line_packet(1, 1000));
   changing.change(milliseconds(1), 2'000'000, 0, 1u << 20);
-  changing.put(milliseconds(20), packet(2, 1000));
+  changing.put(milliseconds(20), line_packet(2, 1000));
   changing.change(milliseconds(1), 0, 1, 1u << 20);
-  changing.put(milliseconds(30), packet(3, 1000));
+  changing.put(milliseconds(30), line_packet(3, 1000));
   EXPECT_THAT(all_of(changing),
               testing::ElementsAre(Arrival{1, milliseconds(11)}, Arrival{2, microseconds(21'500)}));
   EXPECT_EQ(changing.counts().lost, 1u);

@@ -38,10 +38,6 @@ ByteSpan bytes_of_text(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-std::string_view text_of(ByteSpan bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 Result<ZmqSocket> open_socket(void* context, int type) {
   TRIBUTARY_ASSIGN(ZmqSocket socket, ZmqSocket::open(context, type));
   TRIBUTARY_TRY(socket.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(kControlBytesMax)));
@@ -81,7 +77,7 @@ class Server final : public ControlServer {
       if (!came.ok()) return;
       if (!*came) continue;
       ZmqMessage answer(
-          bytes_of_text(parts.size() == 1 ? answer_(text_of(parts[0].bytes())) : std::string()));
+          bytes_of_text(parts.size() == 1 ? answer_(as_text(parts[0].bytes())) : std::string()));
       socket_.send_part(answer, false);
     }
   }
@@ -155,7 +151,7 @@ Result<std::string> ask_daemon(const std::string& path, std::string_view questio
   std::vector<ZmqMessage> parts;
   if (came) {
     TRIBUTARY_ASSIGN(const bool whole, socket.receive(parts, 1));
-    if (whole && parts.size() == 1) return std::string(text_of(parts[0].bytes()));
+    if (whole && parts.size() == 1) return std::string(as_text(parts[0].bytes()));
   }
   return Status(
       StatusCode::deadline_exceeded,

@@ -11,7 +11,7 @@
 namespace tributary {
 namespace {
 
-constexpr const char* kDomain = "watchers";
+constexpr const char* kWatchersDomain = "watchers";
 constexpr int kRefused = ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
 
 LinkLimits limits_of(std::size_t message_bytes_max, std::uint32_t queue_messages) {
@@ -28,7 +28,7 @@ class ZmqPublisher final : public Publisher {
         limits_(limits_of(options.message_bytes_max, options.queue_messages)),
         context_(std::move(context)) {}
   ~ZmqPublisher() override {
-    if (guarding_) context_->gate().leave(kDomain);
+    if (guarding_) context_->gate().leave(kWatchersDomain);
   }
 
   Status start() {
@@ -58,9 +58,9 @@ class ZmqPublisher final : public Publisher {
                                                    .got = "none",
                                                    .remedy = "hand one in, even an empty one"});
     }
-    TRIBUTARY_TRY(context_->gate().guard(kDomain, options_.watchers));
+    TRIBUTARY_TRY(context_->gate().guard(kWatchersDomain, options_.watchers));
     guarding_ = true;
-    return serve_with_curve(socket_, options_.keys, kDomain);
+    return serve_with_curve(socket_, options_.keys, kWatchersDomain);
   }
 
   const FeedOptions options_;

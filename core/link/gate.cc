@@ -14,10 +14,6 @@ constexpr std::size_t kMechanismPart = 5;
 constexpr std::size_t kKeyPart = 6;
 constexpr std::size_t kAddressBytesMax = 64;
 
-std::string_view text_of(ByteSpan bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 }  // namespace
 
 Status Gate::guard(const std::string& domain, std::shared_ptr<const AllowList> allowed) {
@@ -38,15 +34,15 @@ void Gate::leave(const std::string& domain) {
 }
 
 GateAnswer Gate::answer(std::span<const ByteSpan> request) {
-  if (request.size() != kRequestParts || text_of(request[kMechanismPart]) != "CURVE" ||
+  if (request.size() != kRequestParts || as_text(request[kMechanismPart]) != "CURVE" ||
       request[kKeyPart].size() != kKeyBytes) {
     return {.status = 400, .text = "CURVE is needed"};
   }
   PublicKey key;
   std::ranges::copy(request[kKeyPart], key.bytes.begin());
-  const std::string_view address = text_of(request[kAddressPart]).substr(0, kAddressBytesMax);
+  const std::string_view address = as_text(request[kAddressPart]).substr(0, kAddressBytesMax);
   const std::lock_guard lock(mutex_);
-  const auto found = domains_.find(text_of(request[kDomainPart]));
+  const auto found = domains_.find(as_text(request[kDomainPart]));
   if (found == domains_.end()) return {.status = 500, .text = "nobody guards this gate"};
   Domain& domain = found->second;
   std::string source = fmt::format("{} at {}", key_text(key), address);

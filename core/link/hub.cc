@@ -16,7 +16,7 @@
 namespace tributary {
 namespace {
 
-constexpr const char* kDomain = "agents";
+constexpr const char* kAgentsDomain = "agents";
 constexpr int kBacklog = 1024;
 // Not those of handshakes that fail: they name no connection, and for what does not even look like
 // ZMTP there are none.
@@ -35,7 +35,7 @@ class ZmqHub final : public Hub {
         intake_({.encrypted = options.encrypted, .limits = options.limits}, options.allowed),
         waker_(std::move(waker)) {}
   ~ZmqHub() override {
-    if (guarding_) context_->gate().leave(kDomain);
+    if (guarding_) context_->gate().leave(kAgentsDomain);
   }
 
   Status start() {
@@ -91,9 +91,9 @@ Status ZmqHub::guard() {
                                                  .got = "none",
                                                  .remedy = "hand one in, even an empty one"});
   }
-  TRIBUTARY_TRY(context_->gate().guard(kDomain, options_.allowed));
+  TRIBUTARY_TRY(context_->gate().guard(kAgentsDomain, options_.allowed));
   guarding_ = true;
-  return serve_with_curve(router_, options_.keys, kDomain);
+  return serve_with_curve(router_, options_.keys, kAgentsDomain);
 }
 
 Status ZmqHub::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
@@ -182,7 +182,8 @@ Status ZmqHub::look_at_connections() {
     }
   }
   if (guarding_) {
-    for (Refused& each : context_->gate().take_refusals(kDomain)) intake_.tell(std::move(each));
+    for (Refused& each : context_->gate().take_refusals(kAgentsDomain))
+      intake_.tell(std::move(each));
   }
   return {};
 }
@@ -214,7 +215,7 @@ LinkCounters ZmqHub::counters() const {
     for (const RefusalReason reason :
          {RefusalReason::unknown_key, RefusalReason::too_many_knocks}) {
       counters.refused[static_cast<std::size_t>(reason)] +=
-          context_->gate().refused_for(kDomain, reason);
+          context_->gate().refused_for(kAgentsDomain, reason);
     }
   }
   return counters;

@@ -11,10 +11,6 @@ constexpr std::size_t kGivenRouteBytes = 5;
 // A flood of bad handshakes is counted, and told of as far as somebody listens.
 constexpr std::size_t kWaitingRefusalsMax = 64;
 
-std::string_view text_of(ByteSpan bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 Status gone(std::string got, std::string remedy = {}) {
   return Status(StatusCode::unavailable, {.what = "the connection",
                                           .expected = "it to be there",
@@ -67,7 +63,7 @@ HubIntake::Taken HubIntake::take(const ArrivedMessage& message,
   }
   if (allowed_ && !allowed_->allows(key)) {
     refuse(RefusalReason::revoked, key_text(key));
-    if (const auto known = by_route_.find(std::string(text_of(message.route)));
+    if (const auto known = by_route_.find(std::string(as_text(message.route)));
         known != by_route_.end() && connections_.at(known->second).peer == key) {
       end(known->second, gone("the key was revoked"));
     }
@@ -97,7 +93,7 @@ bool HubIntake::identify(const ArrivedMessage& message, PublicKey& key) const {
 ConnectionId HubIntake::connection_of(const ArrivedMessage& message, const PublicKey& key,
                                       const std::function<void()>& learn_of_connections) {
   const auto known_as = [&]() -> ConnectionId {
-    const auto known = by_route_.find(std::string(text_of(message.route)));
+    const auto known = by_route_.find(std::string(as_text(message.route)));
     if (known == by_route_.end()) return 0;
     const Connection& connection = connections_.at(known->second);
     // Another key or descriptor: the route has been given to somebody else since.
@@ -106,7 +102,7 @@ ConnectionId HubIntake::connection_of(const ArrivedMessage& message, const Publi
   };
   if (const ConnectionId known = known_as()) return known;
   learn_of_connections();
-  if (const auto stale = by_route_.find(std::string(text_of(message.route)));
+  if (const auto stale = by_route_.find(std::string(as_text(message.route)));
       stale != by_route_.end()) {
     end(stale->second, gone("another connection took its place"));
   }
@@ -121,8 +117,8 @@ ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key
   }
   const ConnectionId connection = ++last_;
   connections_[connection] = {
-      .peer = key, .route = std::string(text_of(message.route)), .descriptor = message.descriptor};
-  by_route_[std::string(text_of(message.route))] = connection;
+      .peer = key, .route = std::string(as_text(message.route)), .descriptor = message.descriptor};
+  by_route_[std::string(as_text(message.route))] = connection;
   by_key_[key].push_back(connection);  // not of_key: end() may have erased it
   events_.emplace_back(Connected{.connection = connection, .peer = key});
   if (message.descriptor < 0) return connection;

@@ -5,7 +5,7 @@
 namespace tributary {
 namespace {
 
-PublicKey key_of(std::uint8_t number) {
+PublicKey peer_key(std::uint8_t number) {
   PublicKey key;
   key.bytes.fill(number);
   return key;
@@ -14,7 +14,7 @@ PublicKey key_of(std::uint8_t number) {
 class Intake : public testing::Test {
  protected:
   void SetUp() override {
-    for (std::uint8_t i = 1; i <= 3; ++i) allowed_->allow(key_of(i), "agent");
+    for (std::uint8_t i = 1; i <= 3; ++i) allowed_->allow(peer_key(i), "agent");
   }
 
   struct Message {
@@ -25,10 +25,10 @@ class Intake : public testing::Test {
   };
   HubIntake::Taken take(
       const Message& message, const std::function<void()>& learn = [] {}) {
-    user_id_ = key_text(key_of(message.key));
+    user_id_ = key_text(peer_key(message.key));
     route_ = Bytes{0, 0, 0, 0, message.route};
     if (!encrypted_) {
-      const std::string route = claimed_route(key_of(message.key));
+      const std::string route = claimed_route(peer_key(message.key));
       const ByteSpan span = bytes_of(std::string_view(route));
       route_.assign(span.begin(), span.end());
     }
@@ -84,7 +84,7 @@ TEST_F(Intake, HandsOnWhatIsWellFormed) {
   intake().accepted(7);
   const HubIntake::Taken taken = take({.parts = {"frame", "payload"}});
   EXPECT_EQ(taken.connection, 1u);
-  EXPECT_EQ(taken.peer, key_of(1));
+  EXPECT_EQ(taken.peer, peer_key(1));
   EXPECT_EQ(taken.parts.frame.size(), 5u);
   EXPECT_EQ(taken.parts.payload.size(), 7u);
   EXPECT_THAT(events(), ElementsAre("+1"));
@@ -126,7 +126,7 @@ TEST_F(Intake, NobodyWithoutAnIdentity) {
 }
 
 TEST_F(Intake, ARouteThatThePeerPickedIsRefused) {
-  const std::string user_id = key_text(key_of(1));
+  const std::string user_id = key_text(peer_key(1));
   const ByteSpan frame = bytes_of("frame");
   for (const Bytes& route :
        {Bytes{'a', 'b', 'c', 'd', 'e'}, Bytes{0, 1, 2, 3}, Bytes{0, 1, 2, 3, 4, 5}, Bytes{}}) {
@@ -140,7 +140,7 @@ TEST_F(Intake, ARevokedKeyIsCutOffAtOnce) {
   intake().accepted(7);
   take({});
   events();
-  allowed_->revoke(key_of(1));
+  allowed_->revoke(peer_key(1));
   EXPECT_EQ(take({}).connection, 0u);
   EXPECT_THAT(events(), ElementsAre("!revoked", "-1"));
   EXPECT_EQ(take({}).connection, 0u);
@@ -151,7 +151,7 @@ TEST_F(Intake, NothingIsSentToARevokedKey) {
   intake().accepted(7);
   take({});
   events();
-  allowed_->revoke(key_of(1));
+  allowed_->revoke(peer_key(1));
   EXPECT_EQ(intake().route_of(1), "");
   EXPECT_THAT(events(), ElementsAre("-1"));
 }
@@ -242,7 +242,7 @@ TEST_F(Intake, ASendThatFoundNobodyIsAnEnd) {
 TEST_F(Intake, WithoutEncryptionTheClaimIsTheKey) {
   encrypted_ = false;
   intake().accepted(7);
-  EXPECT_EQ(take({.key = 3}).peer, key_of(3));
+  EXPECT_EQ(take({.key = 3}).peer, peer_key(3));
   EXPECT_THAT(events(), ElementsAre("+1"));
   EXPECT_EQ(take({.key = 9}).connection, 0u);
   EXPECT_THAT(events(), ElementsAre("!revoked"));

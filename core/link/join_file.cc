@@ -17,7 +17,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kJoinBlanks = " \t\r";
 constexpr std::string_view kRemedy = "make a new one with 'tributary keys join'";
 constexpr std::size_t kEndpointBytesMax = 300;
 
@@ -40,8 +40,8 @@ Status bad_line(std::size_t number, std::string expected, std::string got,
 }
 
 std::string_view without_blanks(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+  text.remove_prefix(std::min(text.find_first_not_of(kJoinBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kJoinBlanks) + 1);
 }
 
 // What stands in quotes; nothing where the text is not one in quotes and perhaps a comment.

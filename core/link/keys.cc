@@ -18,18 +18,19 @@ constexpr std::string_view kSecretField = "secret = ";
 
 using KeyText = std::array<char, kKeyTextBytes + 1>;
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlanks);
+constexpr std::string_view kBlanksAndEnds = " \t\r\n";
+
+std::string_view trimmed_value(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanksAndEnds);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  return text.substr(first, text.find_last_not_of(kBlanksAndEnds) - first + 1);
 }
 
 // What stands behind "field" at the beginning of a line; empty where there is no such line.
 std::string_view field_of(std::string_view text, std::string_view field) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
-    if (line.starts_with(field)) return trimmed(line.substr(field.size()));
+    if (line.starts_with(field)) return trimmed_value(line.substr(field.size()));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
   }
   return {};
@@ -109,7 +110,7 @@ Status write_public_key(const std::string& path, const PublicKey& key) {
 Result<PublicKey> read_public_key(const std::string& path) {
   TRIBUTARY_ASSIGN(const Bytes file, read_file(path, kPublicKeyFileBytesMax));
   Result<PublicKey> key =
-      parse_public_key(trimmed({reinterpret_cast<const char*>(file.data()), file.size()}));
+      parse_public_key(trimmed_value({reinterpret_cast<const char*>(file.data()), file.size()}));
   if (!key.ok()) return std::move(key).status().at(path);
   return key;
 }

@@ -13,13 +13,13 @@ namespace {
 using Time = std::chrono::nanoseconds;
 
 // How soon a message that the inner mesh had no room for is tried again.
-constexpr Time kRetryAfter = std::chrono::milliseconds(1);
+constexpr Time kMeshRetryAfter = std::chrono::milliseconds(1);
 // What is lost is sent again, but not for ever on a line that loses everything.
 constexpr int kSendsMax = 8;
 // Of what takes less, a good part is what one wake-up takes.
 constexpr Time kTimedMin = std::chrono::milliseconds(2);
 
-struct Outgoing {
+struct OutgoingToPeer {
   std::uint32_t to = 0;
   Bytes frame;
   SharedSlice payload;
@@ -79,7 +79,7 @@ class ShapedMesh final : public Mesh {
   const Clock& clock_;
   mutable ShapedLine line_;  // follows its trace when it is asked
   Waker waker_;
-  ShapedQueue<Outgoing> out_;
+  ShapedQueue<OutgoingToPeer> out_;
   ShapedQueue<Incoming> in_;
 };
 
@@ -112,11 +112,11 @@ Status ShapedMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
 
 Status ShapedMesh::let_out(Time now) {
   while (out_.due(now)) {
-    Outgoing& next = out_.first();
+    OutgoingToPeer& next = out_.first();
     // Of the frame a copy: the inner mesh may have no room for it yet.
     Status status = inner_->send(next.to, next.frame, next.payload);
     if (status.code() == StatusCode::resource_exhausted) {
-      out_.put_off(now + kRetryAfter);
+      out_.put_off(now + kMeshRetryAfter);
       return {};
     }
     // That the member is gone it tells by itself.

@@ -15,22 +15,22 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::Pair;
 
-Bytes text(std::string_view words) {
+Bytes sent_text(std::string_view words) {
   const ByteSpan bytes = bytes_of(words);
   return {bytes.begin(), bytes.end()};
 }
 
 // What came out of the line and what is to go in. Waiting moves the clock.
-struct FarEnd {
+struct FarMesh {
   ManualClock clock;
   std::deque<MeshEvent> to_tell;
   std::vector<std::pair<nanoseconds, std::string>> got;  // with the member before it
   bool full = false;
 };
 
-class NearEnd final : public Mesh {
+class NearMesh final : public Mesh {
  public:
-  explicit NearEnd(FarEnd& far) : far_(far) {}
+  explicit NearMesh(FarMesh& far) : far_(far) {}
 
   Status send(std::uint32_t to, Bytes frame, SharedSlice) override {
     if (far_.full) return Status(StatusCode::resource_exhausted, {.what = "full"});
@@ -55,7 +55,7 @@ class NearEnd final : public Mesh {
   }
 
  private:
-  FarEnd& far_;
+  FarMesh& far_;
 };
 
 class ShapedMesh : public testing::Test {
@@ -64,16 +64,18 @@ class ShapedMesh : public testing::Test {
     mesh_options_.members.resize(3);
     const Result<class ShapedLine> line = ShapedLine::make(options, far_.clock.now());
     ASSERT_TRUE(line.ok()) << line.status().text();
-    mesh_ = *make_shaped_mesh(std::make_unique<NearEnd>(far_), mesh_options_, far_.clock, *line,
+    mesh_ = *make_shaped_mesh(std::make_unique<NearMesh>(far_), mesh_options_, far_.clock, *line,
                               options.bytes_max);
   }
   static ShapeOptions line(milliseconds delay, std::uint64_t bytes_per_s) {
     return {.delay = delay, .bytes_per_s = bytes_per_s, .burst_bytes = 0};
   }
   std::optional<MeshEvent> next_by(nanoseconds deadline) { return *mesh_->receive(deadline); }
-  Status send(std::uint32_t to, std::string_view frame) { return mesh_->send(to, text(frame), {}); }
+  Status send(std::uint32_t to, std::string_view frame) {
+    return mesh_->send(to, sent_text(frame), {});
+  }
   void come_in(std::uint32_t from, std::string_view frame) {
-    far_.to_tell.emplace_back(MeshMessage{.from = from, .frame = text(frame), .payload = {}});
+    far_.to_tell.emplace_back(MeshMessage{.from = from, .frame = sent_text(frame), .payload = {}});
   }
   // The next message, and when it was handed out.
   std::pair<nanoseconds, std::string> next_message() {
@@ -85,7 +87,7 @@ class ShapedMesh : public testing::Test {
                                   std::string(message->frame.begin(), message->frame.end())};
   }
 
-  FarEnd far_;
+  FarMesh far_;
   MeshOptions mesh_options_;
   std::unique_ptr<Mesh> mesh_;
   Arrival arrival_;
@@ -131,7 +133,7 @@ TEST_F(ShapedMesh, WhatIsFetchedLateLooksSlower) {
 TEST_F(ShapedMesh, TakesTheTimesOfALineWithoutALimitAsTheyAre) {
   open({.in = line(milliseconds(10), 0)});
   far_.to_tell.emplace_back(MeshMessage{.from = 1,
-                                        .frame = text("x"),
+                                        .frame = sent_text("x"),
                                         .payload = {},
                                         .arrival = {.bytes = 100'000, .took = seconds(3)}});
   ASSERT_FALSE(next_message().second.empty());
@@ -247,8 +249,8 @@ TEST(ShapedPeerPort, OverRealSockets) {
   }
   const auto payload = [](std::size_t bytes) { return SharedSlice(Bytes(bytes, 7)); };
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(meshes[0]->send(1, text("there"), payload(10'000)).ok());
-    ASSERT_TRUE(meshes[1]->send(0, text("back"), payload(10'000)).ok());
+    ASSERT_TRUE(meshes[0]->send(1, sent_text("there"), payload(10'000)).ok());
+    ASSERT_TRUE(meshes[1]->send(0, sent_text("back"), payload(10'000)).ok());
   }
   std::vector<std::vector<MeshMessage>> got(2);
   const auto give_up_at = clock.now() + seconds(60);

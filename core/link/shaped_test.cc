@@ -21,16 +21,16 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 
 // The other end of the line: what came out of it, and what is to go in. Waiting moves the clock.
-struct FarEnd {
+struct FarTransport {
   ManualClock clock;
   std::deque<LinkEvent> to_tell;
   std::vector<std::pair<nanoseconds, std::string>> got;
   bool full = false;
 };
 
-class NearEnd final : public Transport {
+class NearTransport final : public Transport {
  public:
-  explicit NearEnd(FarEnd& far) : far_(far) {}
+  explicit NearTransport(FarTransport& far) : far_(far) {}
 
   Status send(ConnectionId to, SharedSlice frame, SharedSlice) override {
     if (to != 1) return no_connection();
@@ -53,7 +53,7 @@ class NearEnd final : public Transport {
   LinkCounters counters() const override { return {}; }
 
  private:
-  FarEnd& far_;
+  FarTransport& far_;
   LinkLimits limits_;
 };
 
@@ -61,7 +61,7 @@ class ShapedLine : public testing::Test {
  protected:
   void open(const ShapedOptions& options) {
     Result<std::unique_ptr<Transport>> line =
-        make_shaped(std::make_unique<NearEnd>(far_), far_.clock, options);
+        make_shaped(std::make_unique<NearTransport>(far_), far_.clock, options);
     ASSERT_TRUE(line.ok()) << line.status().text();
     line_ = *std::move(line);
     far_.to_tell.emplace_back(Connected{.connection = 1, .peer = {}});
@@ -74,7 +74,7 @@ class ShapedLine : public testing::Test {
   }
   Status send(std::string_view frame) { return line_->send(1, bytes(frame), {}); }
 
-  FarEnd far_;
+  FarTransport far_;
   std::unique_ptr<Transport> line_;
 };
 
@@ -169,7 +169,8 @@ TEST_F(ShapedLine, RefusesWhatTheInnerOneWould) {
   open({});
   EXPECT_EQ(send("").code(), StatusCode::invalid_argument);
   EXPECT_EQ(line_->send(2, bytes("x"), {}).code(), StatusCode::unavailable);
-  EXPECT_FALSE(make_shaped(std::make_unique<NearEnd>(far_), far_.clock, {.out = {.loss = 2}}).ok());
+  EXPECT_FALSE(
+      make_shaped(std::make_unique<NearTransport>(far_), far_.clock, {.out = {.loss = 2}}).ok());
 }
 
 TEST(ShapedLink, OverRealSockets) {

@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoSpeed = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 PlanCodec codec(const std::string& spec) {
@@ -38,7 +38,7 @@ TEST(DeviceSpeedsTest, QuickDevicesAreQuicker) {
 
 TEST(DeviceSpeedsTest, WhoSaysNothingIsLikeTheMachineThatMeasured) {
   for (const DeviceSpeeds& silent :
-       {DeviceSpeeds(), DeviceSpeeds{{"int8", {1, 1}}}, DeviceSpeeds{{"thc", {kNan, -1}}}}) {
+       {DeviceSpeeds(), DeviceSpeeds{{"int8", {1, 1}}}, DeviceSpeeds{{"thc", {kNoSpeed, -1}}}}) {
     const PlanCodec same = on({{{"thc", {4e9, 4e9}}}, silent});
     EXPECT_DOUBLE_EQ(same.stages[0].encode_s_per_value, 1e-9);
     EXPECT_DOUBLE_EQ(same.decode_s_per_value, 2e-9);

@@ -9,8 +9,8 @@
 namespace tributary {
 namespace {
 
-constexpr double kBucketValuesMin = 1u << 12;
-constexpr double kBucketValuesMax = 1u << 20;
+constexpr double kRefinedBucketMin = 1u << 12;
+constexpr double kRefinedBucketMax = 1u << 20;
 constexpr double kRoom = 1e-6;       // between two bounds that would be one
 constexpr double kGainFloor = 1e-9;  // so that 1 / gain is a number
 
@@ -27,8 +27,8 @@ class Problem {
     ratio_low_ = inputs.policy.ratio_min;
     ratio_high_ = inputs.policy.ratio_max;
     const auto values = static_cast<double>(inputs.values);
-    bucket_low_ = std::min(kBucketValuesMin, values);
-    bucket_high_ = std::min(kBucketValuesMax, values);
+    bucket_low_ = std::min(kRefinedBucketMin, values);
+    bucket_high_ = std::min(kRefinedBucketMax, values);
   }
 
   pagmo::vector_double fitness(const pagmo::vector_double& x) const {

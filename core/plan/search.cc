@@ -11,8 +11,8 @@ namespace {
 
 // A message per bucket and agent is to be worth sending, and one bucket's encoding short beside the
 // rest.
-constexpr std::uint64_t kBucketValuesMin = 1u << 12;
-constexpr std::uint64_t kBucketValuesMax = 1u << 20;
+constexpr std::uint64_t kSearchedBucketMin = 1u << 12;
+constexpr std::uint64_t kSearchedBucketMax = 1u << 20;
 
 std::vector<double> ratio_grid(const PlanPolicy& policy, std::uint32_t count) {
   std::vector<double> ratios;
@@ -25,7 +25,7 @@ std::vector<double> ratio_grid(const PlanPolicy& policy, std::uint32_t count) {
 
 std::vector<std::uint64_t> bucket_grid(std::uint64_t values) {
   std::vector<std::uint64_t> sizes;
-  for (std::uint64_t size = kBucketValuesMin; size <= kBucketValuesMax; size *= 4) {
+  for (std::uint64_t size = kSearchedBucketMin; size <= kSearchedBucketMax; size *= 4) {
     sizes.push_back(std::min(size, values));
     if (size >= values) break;
   }

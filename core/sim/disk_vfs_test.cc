@@ -13,24 +13,24 @@ namespace {
 struct CloseDatabase {
   void operator()(sqlite3* database) const { sqlite3_close(database); }
 };
-using Database = std::unique_ptr<sqlite3, CloseDatabase>;
+using SqliteHandle = std::unique_ptr<sqlite3, CloseDatabase>;
 
 class DiskVfsTest : public testing::Test {
  protected:
   void SetUp() override { vfs_.mount("machine", disk_); }
 
-  Database open() {
+  SqliteHandle open() {
     sqlite3* raw = nullptr;
     const int code =
         sqlite3_open_v2("/machine/journal.db", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                         vfs_.name().c_str());
     EXPECT_EQ(code, SQLITE_OK);
-    return Database(raw);
+    return SqliteHandle(raw);
   }
-  static int run(const Database& database, const std::string& sql) {
+  static int run(const SqliteHandle& database, const std::string& sql) {
     return sqlite3_exec(database.get(), sql.c_str(), nullptr, nullptr, nullptr);
   }
-  static std::string ask(const Database& database, const std::string& sql) {
+  static std::string ask(const SqliteHandle& database, const std::string& sql) {
     sqlite3_stmt* statement = nullptr;
     EXPECT_EQ(sqlite3_prepare_v2(database.get(), sql.c_str(), -1, &statement, nullptr), SQLITE_OK);
     EXPECT_EQ(sqlite3_step(statement), SQLITE_ROW);
@@ -40,13 +40,13 @@ class DiskVfsTest : public testing::Test {
     return answer;
   }
   // As the journals are opened.
-  Database open_journal() {
-    Database database = open();
+  SqliteHandle open_journal() {
+    SqliteHandle database = open();
     EXPECT_EQ(ask(database, "PRAGMA journal_mode=WAL"), "wal");
     EXPECT_EQ(run(database, "PRAGMA synchronous=FULL"), SQLITE_OK);
     return database;
   }
-  void crash(Database& database) {
+  void crash(SqliteHandle& database) {
     disk_.power_off();
     database.reset();
     disk_.lose_unsynced();
@@ -58,14 +58,14 @@ class DiskVfsTest : public testing::Test {
 };
 
 TEST_F(DiskVfsTest, KeepsWhatWasCommittedOverAReopening) {
-  Database database = open_journal();
+  SqliteHandle database = open_journal();
   ASSERT_EQ(run(database, "CREATE TABLE t(x); INSERT INTO t VALUES(41),(1)"), SQLITE_OK);
   database.reset();
   EXPECT_EQ(ask(open(), "SELECT sum(x) FROM t"), "42");
 }
 
 TEST_F(DiskVfsTest, RollbackJournalsWorkToo) {
-  Database database = open();
+  SqliteHandle database = open();
   ASSERT_EQ(ask(database, "PRAGMA journal_mode=DELETE"), "delete");
   ASSERT_EQ(run(database, "CREATE TABLE t(x); INSERT INTO t VALUES(1)"), SQLITE_OK);
   ASSERT_EQ(run(database, "BEGIN; UPDATE t SET x=2"), SQLITE_OK);
@@ -74,8 +74,8 @@ TEST_F(DiskVfsTest, RollbackJournalsWorkToo) {
 }
 
 TEST_F(DiskVfsTest, TwoConnectionsSeeOneAnother) {
-  const Database writer = open_journal();
-  const Database reader = open();
+  const SqliteHandle writer = open_journal();
+  const SqliteHandle reader = open();
   ASSERT_EQ(run(writer, "CREATE TABLE t(x); INSERT INTO t VALUES(5)"), SQLITE_OK);
   EXPECT_EQ(ask(reader, "SELECT x FROM t"), "5");
   ASSERT_EQ(run(writer, "BEGIN IMMEDIATE; UPDATE t SET x=6"), SQLITE_OK);
@@ -86,7 +86,7 @@ TEST_F(DiskVfsTest, TwoConnectionsSeeOneAnother) {
 }
 
 TEST_F(DiskVfsTest, TwoSimulationsHaveTwoDisks) {
-  const Database database = open_journal();
+  const SqliteHandle database = open_journal();
   ASSERT_EQ(run(database, "CREATE TABLE t(x)"), SQLITE_OK);
   DiskVfs other;
   VirtualDisk disk(Draws(7, DrawUse::disk, 1));
@@ -96,7 +96,7 @@ TEST_F(DiskVfsTest, TwoSimulationsHaveTwoDisks) {
 }
 
 TEST_F(DiskVfsTest, AFullDiskIsAnErrorAndNothingIsLost) {
-  const Database database = open_journal();
+  const SqliteHandle database = open_journal();
   ASSERT_EQ(run(database, "CREATE TABLE t(x); INSERT INTO t VALUES(1)"), SQLITE_OK);
   disk_.set_faults({.capacity_bytes = disk_.used_bytes() + 8192});
   EXPECT_EQ(run(database, "INSERT INTO t VALUES(zeroblob(100000))"), SQLITE_FULL);
@@ -109,7 +109,7 @@ TEST_F(DiskVfsTest, AFullDiskIsAnErrorAndNothingIsLost) {
 // Every transaction that was reported as done is there after a power cut at any write or sync, and
 // of the one in the midst all or nothing.
 TEST_F(DiskVfsTest, PowerCutsAtEveryOperationLeaveWholeTransactions) {
-  Database database = open_journal();
+  SqliteHandle database = open_journal();
   ASSERT_EQ(run(database,
                 "CREATE TABLE t(i INTEGER PRIMARY KEY, x); "
                 "INSERT INTO t VALUES(0, 0)"),
@@ -144,7 +144,7 @@ TEST_F(DiskVfsTest, PowerCutsAtEveryOperationLeaveWholeTransactions) {
 TEST_F(DiskVfsTest, WithoutSyncsCommitsAreLost) {
   int lost = 0;
   for (int i = 0; i < 20; ++i) {
-    Database database = open_journal();
+    SqliteHandle database = open_journal();
     ASSERT_EQ(run(database, "CREATE TABLE IF NOT EXISTS t(x); PRAGMA synchronous=OFF"), SQLITE_OK);
     const int before = std::stoi(ask(database, "SELECT count(*) FROM t"));
     run(database, "INSERT INTO t VALUES(1)");
@@ -156,7 +156,7 @@ TEST_F(DiskVfsTest, WithoutSyncsCommitsAreLost) {
 }
 
 TEST_F(DiskVfsTest, FailingWritesAndSyncsAreErrorsAndNothingIsLost) {
-  Database database = open_journal();
+  SqliteHandle database = open_journal();
   ASSERT_EQ(run(database, "CREATE TABLE t(x)"), SQLITE_OK);
   int done = 0;
   for (int i = 0; i < 200; ++i) {

@@ -13,6 +13,8 @@
 
 namespace tributary {
 
+constexpr TimeNs kMs = 1'000'000;
+
 class EventQueue {
  public:
   TimeNs now_ns() const { return now_ns_; }

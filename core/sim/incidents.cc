@@ -9,7 +9,6 @@
 namespace tributary {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 // How long after the beginning of its round an incident happens, at most.
 constexpr TimeNs kWithinNs = 150 * kMs;
 

@@ -10,7 +10,7 @@
 namespace tributary {
 namespace {
 
-Status broken(std::string what, std::string expected, std::string got) {
+Status broken_ledger(std::string what, std::string expected, std::string got) {
   return Status(StatusCode::mismatch, {.what = std::move(what),
                                        .expected = std::move(expected),
                                        .got = std::move(got),
@@ -54,7 +54,7 @@ class Balance {
     for (const double each : moved_) scale = std::max(scale, each);
     for (std::size_t i = 0; i < sum_.size(); ++i) {
       if (std::abs(sum_[i]) <= share * scale) continue;
-      return broken(
+      return broken_ledger(
           fmt::format("bucket {}, value {}: contributions less the result", bucket.index, i),
           fmt::format("0 within {:.3g}", share * scale), fmt::format("{:.6g}", sum_[i]));
     }
@@ -150,10 +150,10 @@ void Ledger::accept(const CommitRecord& record, TimeNs now) {
 // Does the round again from what was stored and sent: the model's step, and who gave what to it.
 Status Ledger::play(const CommitRecord& record) {
   const auto epoch = epochs_.find(record.round.id.epoch);
-  if (epoch == epochs_.end()) return broken("epoch", "one that is stored", "none");
+  if (epoch == epochs_.end()) return broken_ledger("epoch", "one that is stored", "none");
   TRIBUTARY_ASSIGN(const wire::Frame* frame, open_frame(*record.round.plan));
   const wire::Plan* const wire_plan = frame->message_as_Plan();
-  if (wire_plan == nullptr) return broken("stored plan", "a Plan", "another message");
+  if (wire_plan == nullptr) return broken_ledger("stored plan", "a Plan", "another message");
   wire::PlanT plan_message;
   wire_plan->UnPackTo(&plan_message);
   TRIBUTARY_ASSIGN(const auto plan, RoundPlan::make(plan_message, *job_, shelf_));
@@ -168,7 +168,7 @@ Status Ledger::play(const CommitRecord& record) {
     const PlannedBucket& bucket = plan->buckets()[outcome.bucket];
     for (std::uint32_t stage = 0; stage < bucket.stages(); ++stage) {
       const RedoPayload* const redo = find_redo(record, outcome.bucket, stage);
-      if (redo == nullptr) return broken("stored payloads", "one of every stage", "fewer");
+      if (redo == nullptr) return broken_ledger("stored payloads", "one of every stage", "fewer");
       committed.combined.emplace_back(*redo->payload);
     }
     TRIBUTARY_TRY(plan->by_peers()
@@ -194,11 +194,12 @@ Status Ledger::play_bucket(const CommitRecord& record, const RoundPlan& plan,
     if (!contributors.test(member)) continue;
     const auto agent = agents_.find(epoch.members[member].agent_id);
     const auto rank = plan.rank(member);
-    if (agent == agents_.end() || !rank) return broken("contributor", "a participant", "another");
+    if (agent == agents_.end() || !rank)
+      return broken_ledger("contributor", "a participant", "another");
     const ByteSpan payload = accounts_[agent->second].payload(key, outcome.bucket);
     if (payload.empty()) {
-      return broken(fmt::format("{}, bucket {}", agent->first, outcome.bucket),
-                    "a payload that was sent whole", "none");
+      return broken_ledger(fmt::format("{}, bucket {}", agent->first, outcome.bucket),
+                           "a payload that was sent whole", "none");
     }
     const StageCall call = {.round = plan.context(bucket, *rank),
                             .combined = std::span(committed.combined).first(bucket.last_stage())};
@@ -228,8 +229,8 @@ Status Ledger::play_bucket_by_peers(const CommitRecord& record, const RoundPlan&
   const Bitmap contributors(record.round.contributor_sets[outcome.contributor_set].bits,
                             record.round.members);
   if (contributors != plan.participants()) {
-    return broken("contributors to a result of peers", "all of them",
-                  fmt::format("{} of {}", contributors.count(), plan.agents()));
+    return broken_ledger("contributors to a result of peers", "all of them",
+                         fmt::format("{} of {}", contributors.count(), plan.agents()));
   }
   if (!bucket.keeps_residual()) return {};
   FloatVector result;
@@ -244,12 +245,12 @@ Status Ledger::play_bucket_by_peers(const CommitRecord& record, const RoundPlan&
   for (std::uint32_t member = 0; member < record.round.members; ++member) {
     if (!contributors.test(member)) continue;
     const auto agent = agents_.find(epoch.members[member].agent_id);
-    if (agent == agents_.end()) return broken("contributor", "an agent", "another");
+    if (agent == agents_.end()) return broken_ledger("contributor", "an agent", "another");
     Account& account = accounts_[agent->second];
     const Account::Given* const given = account.given(key, outcome.bucket);
     if (given == nullptr) {
-      return broken(fmt::format("{}, bucket {}", agent->first, outcome.bucket),
-                    "a record of what it gives away, stored before it says so", "none");
+      return broken_ledger(fmt::format("{}, bucket {}", agent->first, outcome.bucket),
+                           "a record of what it gives away, stored before it says so", "none");
     }
     balance.count(given->values, 1);
     moved += given->magnitude_max;

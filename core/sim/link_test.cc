@@ -1,11 +1,10 @@
 #include "core/sim/link.h"
+#include "core/sim/event_queue.h"
 
 #include <gtest/gtest.h>
 
 namespace tributary {
 namespace {
-
-constexpr TimeNs kMs = 1'000'000;
 
 Link link_with(const NetworkSettings& settings, std::uint64_t seed = 1) {
   return Link(settings, Draws(seed, DrawUse::link_up, 0));

@@ -8,7 +8,6 @@
 namespace tributary {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr TimeNs kDialAgainNs = 150 * kMs;
 // One message in so many is kept to be replayed.
 constexpr std::uint64_t kKeptShare = 61;

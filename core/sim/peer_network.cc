@@ -9,7 +9,6 @@
 namespace tributary {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr std::size_t kSessionsMax = 16;
 // Who has not opened the session by then is not waited for any longer.
 constexpr TimeNs kConnectNs = 3'000 * kMs;

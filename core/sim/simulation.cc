@@ -14,7 +14,6 @@
 namespace tributary {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
 constexpr TimeNs kLookEveryNs = 50 * kMs;
 // Of one link and way: more would be a machine that floods.
 constexpr std::uint64_t kUnderWayMax = 20'000;

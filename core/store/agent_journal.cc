@@ -12,7 +12,7 @@ namespace {
 
 // Nearly all of it is long values, which want large pages, and which are overwritten each round:
 // the longer the log, the more often a page is overwritten in it before it is copied.
-const DatabaseOptions kSettings = {
+const DatabaseOptions kAgentDatabase = {
     .exclusive = true, .page_bytes = 16u << 10, .log_bytes = 64u << 20, .cache_bytes = 1u << 20};
 
 // The blobs of one record, of which any may be missing.
@@ -52,7 +52,7 @@ class BlobList {
 }  // namespace
 
 Result<std::unique_ptr<AgentJournal>> AgentJournal::open(const JournalOptions& options) {
-  TRIBUTARY_ASSIGN(OwnedDatabase owned, open_journal(options, kAgentSchema, kSettings));
+  TRIBUTARY_ASSIGN(OwnedDatabase owned, open_journal(options, kAgentSchema, kAgentDatabase));
   return std::unique_ptr<AgentJournal>(new AgentJournal(std::move(owned)));
 }
 

@@ -56,18 +56,18 @@ CREATE TABLE parts (
 ) WITHOUT ROWID;
 )sql";
 
-const std::string kVersion1 =
+const std::string kAgentVersion1 =
     std::string(kRunsTable) + std::string(kBlobTables) + std::string(kTables);
 // A bucket of which nothing is left has no blob, and its size stands here.
-constexpr std::string_view kVersion2 =
+constexpr std::string_view kAgentVersion2 =
     "ALTER TABLE parts ADD COLUMN value_count INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE residual ADD COLUMN part_round INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE residual ADD COLUMN part_first INTEGER NOT NULL DEFAULT 0;";
-const std::array<std::string_view, 2> kSteps = {kVersion1, kVersion2};
+const std::array<std::string_view, 2> kAgentSteps = {kAgentVersion1, kAgentVersion2};
 
 }  // namespace
 
 const Schema kAgentSchema{
-    .what = "agent's journal", .application_id = 0x54724167, .steps = kSteps};  // "TrAg"
+    .what = "agent's journal", .application_id = 0x54724167, .steps = kAgentSteps};  // "TrAg"
 
 }  // namespace tributary

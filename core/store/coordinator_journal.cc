@@ -19,7 +19,7 @@ ByteSpan bytes_of_floats(const FloatVector& floats) {
 
 // Mostly short rows, beside payloads, most of which are gone again some rounds later: what is
 // overwritten in the log is not copied. Copying is done between rounds.
-const DatabaseOptions kSettings = {.page_bytes = 8u << 10, .log_bytes = 64u << 20};
+const DatabaseOptions kCoordinatorDatabase = {.page_bytes = 8u << 10, .log_bytes = 64u << 20};
 
 // Numbers of agents that are kept in memory: more of them are looked up again.
 constexpr std::size_t kAgentNumbersMax = wire::kMembersMax;
@@ -29,7 +29,7 @@ constexpr std::size_t kAgentNumbersMax = wire::kMembersMax;
 Result<std::unique_ptr<CoordinatorJournal>> CoordinatorJournal::open(
     const CoordinatorJournalOptions& options) {
   TRIBUTARY_ASSIGN(OwnedDatabase owned,
-                   open_journal(options.journal, kCoordinatorSchema, kSettings));
+                   open_journal(options.journal, kCoordinatorSchema, kCoordinatorDatabase));
   std::unique_ptr<CoordinatorJournal> journal(new CoordinatorJournal(std::move(owned), options));
   // Nobody is, yet.
   TRIBUTARY_TRY(journal->in_transaction([&] {

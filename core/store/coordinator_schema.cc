@@ -165,13 +165,14 @@ CREATE VIEW round_overview AS
   FROM rounds r JOIN plans p USING (round_row);
 )sql";
 
-const std::string kVersion1 = std::string(kRunsTable) + std::string(kBlobTables) +
-                              std::string(kStateTables) + std::string(kViewTables);
-const std::array<std::string_view, 1> kSteps = {kVersion1};
+const std::string kCoordinatorVersion1 = std::string(kRunsTable) + std::string(kBlobTables) +
+                                         std::string(kStateTables) + std::string(kViewTables);
+const std::array<std::string_view, 1> kCoordinatorSteps = {kCoordinatorVersion1};
 
 }  // namespace
 
-const Schema kCoordinatorSchema{
-    .what = "coordinator's journal", .application_id = 0x54724364, .steps = kSteps};  // "TrCd"
+const Schema kCoordinatorSchema{.what = "coordinator's journal",
+                                .application_id = 0x54724364,
+                                .steps = kCoordinatorSteps};  // "TrCd"
 
 }  // namespace tributary

@@ -9,20 +9,20 @@
 namespace tributary {
 namespace {
 
-constexpr std::array<std::string_view, 2> kNames = {"synthetic", "torch"};
+constexpr std::array<std::string_view, 2> kTrainerNames = {"synthetic", "torch"};
 
 }  // namespace
 
 std::span<const std::string_view> trainer_names() {
-  return std::span(kNames).first(find_trainer_library("torch").empty() ? 1 : 2);
+  return std::span(kTrainerNames).first(find_trainer_library("torch").empty() ? 1 : 2);
 }
 
 Result<std::unique_ptr<Trainer>> make_trainer(std::string_view name,
                                               const TrainerOptions& options) {
-  if (name == kNames[0]) {
+  if (name == kTrainerNames[0]) {
     return std::unique_ptr<Trainer>(std::make_unique<SyntheticTrainer>(options));
   }
-  if (name == kNames[1]) {
+  if (name == kTrainerNames[1]) {
     const std::string path =
         options.library.empty() ? find_trainer_library("torch") : options.library;
     if (!path.empty()) return load_trainer(path, options);
@@ -35,7 +35,7 @@ Result<std::unique_ptr<Trainer>> make_trainer(std::string_view name,
   return Status(StatusCode::invalid_argument, {.what = "trainer",
                                                .expected = "one that this build has",
                                                .got = std::string(name),
-                                               .remedy = did_you_mean(name, kNames)});
+                                               .remedy = did_you_mean(name, kTrainerNames)});
 }
 
 }  // namespace tributary

@@ -16,7 +16,7 @@ constexpr OptimizerKind kKinds[] = {OptimizerKind::sgd,      OptimizerKind::mome
                                     OptimizerKind::rmsprop,  OptimizerKind::adam,
                                     OptimizerKind::adamw};
 
-constexpr StreamKey kKey = {.a = 17, .b = 4711};
+constexpr StreamKey kMetricKey = {.a = 17, .b = 4711};
 
 OptimizerView view_of(OptimizerKind kind) {
   return {.kind = kind,
@@ -38,7 +38,7 @@ struct Element {
 
 Element element(std::uint32_t i) {
   const auto draw = [i](std::uint32_t k) {
-    const std::uint32_t bits = random_bits(kKey, 8 * i + k);
+    const std::uint32_t bits = random_bits(kMetricKey, 8 * i + k);
     const double sign = (bits & 1u) != 0 ? -1.0 : 1.0;
     return sign * std::ldexp(1.0 + static_cast<double>(bits >> 9) * 0x1p-23,
                              -static_cast<int>(bits >> 1 & 15u));

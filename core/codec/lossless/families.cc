@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kPieceValues = 256 * 1024;
 constexpr std::size_t kPieceBytes = kPieceValues * sizeof(float);
 
-constexpr Stage kStages[] = {{"bytes", Combine::gather}};
+constexpr Stage kLosslessStages[] = {{"bytes", Combine::gather}};
 
 std::size_t pieces_of(std::size_t values) { return (values + kPieceValues - 1) / kPieceValues; }
 
@@ -97,7 +97,7 @@ class LosslessCodec final : public Codec {
       : spec_(std::move(spec)), options_(options) {}
 
   const std::string& spec() const override { return spec_; }
-  std::span<const Stage> stages() const override { return kStages; }
+  std::span<const Stage> stages() const override { return kLosslessStages; }
   Aggregation aggregation() const override { return Aggregation::reduce; }
   bool lossy() const override { return false; }
 

@@ -13,7 +13,7 @@
 namespace tributary::quantize {
 namespace {
 
-constexpr Stage kStages[] = {{"levels", Combine::gather}};
+constexpr Stage kInt8Stages[] = {{"levels", Combine::gather}};
 
 class Int8Encoder final : public Encoder {
  public:
@@ -55,7 +55,7 @@ class Int8Codec final : public Codec {
       : spec_(params.canonical("int8")), options_(Int8Options::from(params)) {}
 
   const std::string& spec() const override { return spec_; }
-  std::span<const Stage> stages() const override { return kStages; }
+  std::span<const Stage> stages() const override { return kInt8Stages; }
   Aggregation aggregation() const override { return Aggregation::reduce; }
   bool lossy() const override { return true; }
 

@@ -19,7 +19,7 @@
 namespace tributary::quantize {
 namespace {
 
-constexpr Stage kStages[] = {{"scales", Combine::max}, {"levels", Combine::sum}};
+constexpr Stage kInt8SharedStages[] = {{"scales", Combine::max}, {"levels", Combine::sum}};
 constexpr std::int64_t kLevelMax = 128;  // of one agent; a hostile one may send -128
 
 enum Layout : std::uint8_t { kLevels8, kSums16, kSums32 };
@@ -141,7 +141,7 @@ class Int8SharedCodec final : public Codec {
       : spec_(params.canonical("int8_shared")), options_(Int8Options::from(params)) {}
 
   const std::string& spec() const override { return spec_; }
-  std::span<const Stage> stages() const override { return kStages; }
+  std::span<const Stage> stages() const override { return kInt8SharedStages; }
   Aggregation aggregation() const override { return Aggregation::sum; }
   bool lossy() const override { return true; }
 

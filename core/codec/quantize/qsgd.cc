@@ -17,7 +17,7 @@
 namespace tributary::quantize {
 namespace {
 
-constexpr Stage kStages[] = {{"levels", Combine::gather}};
+constexpr Stage kQsgdStages[] = {{"levels", Combine::gather}};
 constexpr std::size_t kStretch = 4096;  // values whose levels are at hand before they are packed
 
 struct QsgdOptions {
@@ -127,7 +127,7 @@ class QsgdCodec final : public Codec {
                   .blocks = {.block = static_cast<std::uint32_t>(params.integer("block"))}}) {}
 
   const std::string& spec() const override { return spec_; }
-  std::span<const Stage> stages() const override { return kStages; }
+  std::span<const Stage> stages() const override { return kQsgdStages; }
   Aggregation aggregation() const override { return Aggregation::reduce; }
   bool lossy() const override { return true; }
   // With the Euclidean norm and few bits the expected error of a block is larger than the block

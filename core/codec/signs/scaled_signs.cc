@@ -16,7 +16,7 @@
 namespace tributary::signs {
 namespace {
 
-constexpr Stage kStages[] = {{"signs", Combine::gather}};
+constexpr Stage kScaledSignStages[] = {{"signs", Combine::gather}};
 
 // What a block's signs are worth: magnitudes, both without a sign.
 struct Worth {
@@ -77,7 +77,7 @@ class ScaledSignsCodec final : public Codec {
         block_(static_cast<std::size_t>(params.integer("block"))) {}
 
   const std::string& spec() const override { return spec_; }
-  std::span<const Stage> stages() const override { return kStages; }
+  std::span<const Stage> stages() const override { return kScaledSignStages; }
   Aggregation aggregation() const override { return Aggregation::reduce; }
   bool lossy() const override { return true; }
 

@@ -16,7 +16,7 @@
 namespace tributary::signs {
 namespace {
 
-constexpr Stage kStages[] = {{"votes", Combine::sum}};
+constexpr Stage kVoteStages[] = {{"votes", Combine::sum}};
 
 enum Layout : std::uint8_t { kSigns, kCounts8, kCounts16, kCounts32 };
 
@@ -144,7 +144,7 @@ class VoteCodec final : public Codec {
       : spec_(params.canonical("signsgd")), scale_(static_cast<float>(params.real("scale"))) {}
 
   const std::string& spec() const override { return spec_; }
-  std::span<const Stage> stages() const override { return kStages; }
+  std::span<const Stage> stages() const override { return kVoteStages; }
   Aggregation aggregation() const override { return Aggregation::sum; }
   bool lossy() const override { return true; }
   // The majority's sign is not the sum of what the agents sent, on purpose.

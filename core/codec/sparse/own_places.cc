@@ -11,7 +11,7 @@
 namespace tributary::sparse {
 namespace {
 
-constexpr Stage kStages[] = {{"values", Combine::gather}};
+constexpr Stage kOwnPlacesStages[] = {{"values", Combine::gather}};
 
 class TopkEncoder final : public OwnPlacesEncoder {
  public:
@@ -139,7 +139,7 @@ class ThresholdCodec final : public OwnPlacesCodec {
 
 }  // namespace
 
-std::span<const Stage> OwnPlacesCodec::stages() const { return kStages; }
+std::span<const Stage> OwnPlacesCodec::stages() const { return kOwnPlacesStages; }
 
 std::unique_ptr<Aggregator> OwnPlacesCodec::make_aggregator(std::size_t,
                                                             std::uint32_t values) const {

@@ -36,10 +36,12 @@ Bytes frame_of(std::uint32_t from, std::uint32_t to, std::uint32_t number) {
 }
 
 // Below and above what MPI copies, with and without a payload.
-constexpr std::size_t kSizes[] = {0, 1, 7, 1000, 4096, 4097, 65537, (1u << 20) + 3};
+constexpr std::size_t kMessageSizes[] = {0, 1, 7, 1000, 4096, 4097, 65537, (1u << 20) + 3};
 constexpr std::uint32_t kMessages = 60;
 
-std::size_t size_of(std::uint32_t number) { return kSizes[number * 5 % std::size(kSizes)]; }
+std::size_t size_of(std::uint32_t number) {
+  return kMessageSizes[number * 5 % std::size(kMessageSizes)];
+}
 
 TEST_F(MpiMesh, EveryRankGetsWhatOthersSendInOrder) {
   open();

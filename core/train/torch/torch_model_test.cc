@@ -14,10 +14,10 @@
 namespace tributary {
 namespace {
 
-const ExampleShape kPictures = {.dims = {3, 16, 16}, .classes = 4};
-const ExampleShape kText = {.task = DataTask::next_token, .dims = {8}, .classes = 11};
+const ExampleShape kModelPictures = {.dims = {3, 16, 16}, .classes = 4};
+const ExampleShape kModelText = {.task = DataTask::next_token, .dims = {8}, .classes = 11};
 
-Batch batch_of(const ExampleShape& shape, std::size_t count, std::uint64_t seed = 1) {
+Batch model_batch(const ExampleShape& shape, std::size_t count, std::uint64_t seed = 1) {
   const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
   std::uint32_t at = 0;
   const auto bits = [&] { return random_bits(key, at++); };
@@ -41,8 +41,8 @@ Batch batch_of(const ExampleShape& shape, std::size_t count, std::uint64_t seed 
 }
 
 // A built-in model with memory of its own.
-struct Held {
-  explicit Held(std::string_view spec, const ExampleShape& input = kPictures) {
+struct HeldModel {
+  explicit HeldModel(std::string_view spec, const ExampleShape& input = kModelPictures) {
     const Result<NetworkPlan> plan = plan_network(spec, input);
     EXPECT_TRUE(plan.ok()) << plan.status().text();
     values = initial_model(*plan, 3);
@@ -63,13 +63,13 @@ struct Held {
 
 // A derivative by definition, at some values of every layer.
 TEST(TorchModel, GradientsAreThoseOfTheLoss) {
-  const std::map<std::string, ExampleShape> models = {{"mlp:hidden=8", kPictures},
-                                                      {"lenet", kPictures},
-                                                      {"resnet8", kPictures},
-                                                      {"chargpt:width=16,depth=1", kText}};
+  const std::map<std::string, ExampleShape> models = {{"mlp:hidden=8", kModelPictures},
+                                                      {"lenet", kModelPictures},
+                                                      {"resnet8", kModelPictures},
+                                                      {"chargpt:width=16,depth=1", kModelText}};
   for (const auto& [spec, shape] : models) {
-    Held held(spec, shape);
-    const Batch batch = batch_of(shape, 16);
+    HeldModel held(spec, shape);
+    const Batch batch = model_batch(shape, 16);
     const Result<double> loss = held.model->add_gradient(batch, Loss::cross_entropy, 1);
     ASSERT_TRUE(loss.ok()) << loss.status().text();
     const FloatVector gradient = held.gradient;
@@ -91,8 +91,8 @@ TEST(TorchModel, GradientsAreThoseOfTheLoss) {
 }
 
 TEST(TorchModel, GradientsAreAddedInPlaceAndScaled) {
-  Held held("lenet");
-  const Batch batch = batch_of(kPictures, 8);
+  HeldModel held("lenet");
+  const Batch batch = model_batch(kModelPictures, 8);
   ASSERT_TRUE(held.model->add_gradient(batch, Loss::cross_entropy, 1).ok());
   const FloatVector once = held.gradient;
   EXPECT_TRUE(std::ranges::any_of(once, [](float g) { return g != 0; }));
@@ -104,8 +104,9 @@ TEST(TorchModel, GradientsAreAddedInPlaceAndScaled) {
 
 TEST(TorchModel, TheSameBatchGivesTheSameBits) {
   const auto gradient_of = [](std::string_view spec) {
-    Held held(spec);
-    EXPECT_TRUE(held.model->add_gradient(batch_of(kPictures, 8), Loss::cross_entropy, 1).ok());
+    HeldModel held(spec);
+    EXPECT_TRUE(
+        held.model->add_gradient(model_batch(kModelPictures, 8), Loss::cross_entropy, 1).ok());
     return held.gradient;
   };
   EXPECT_EQ(gradient_of("resnet8"), gradient_of("resnet8"));
@@ -113,7 +114,7 @@ TEST(TorchModel, TheSameBatchGivesTheSameBits) {
 
 TEST(TorchModel, TellsWhichGradientsAreReadyFromTheLastLayerToTheFirst) {
   for (const auto* spec : {"lenet", "resnet8"}) {
-    Held held(spec);
+    HeldModel held(spec);
     std::vector<bool> told(held.gradient.size(), false);
     std::uint64_t first_told = 0;
     std::uint64_t last_told = 0;
@@ -129,7 +130,8 @@ TEST(TorchModel, TellsWhichGradientsAreReadyFromTheLastLayerToTheFirst) {
     };
     const TorchModel::GradientReady hook(ready);
     ASSERT_TRUE(
-        held.model->add_gradient(batch_of(kPictures, 8), Loss::cross_entropy, 1, &hook).ok());
+        held.model->add_gradient(model_batch(kModelPictures, 8), Loss::cross_entropy, 1, &hook)
+            .ok());
     EXPECT_EQ(std::ranges::find(told, false), told.end());
     EXPECT_EQ(when_told, held.gradient) << "a gradient changed after it was ready";
     EXPECT_GT(first_told, held.gradient.size() / 2);
@@ -138,9 +140,9 @@ TEST(TorchModel, TellsWhichGradientsAreReadyFromTheLastLayerToTheFirst) {
 }
 
 TEST(TorchModel, BatchNormKeepsItsStatisticsInTheBuffers) {
-  Held held("resnet8");
+  HeldModel held("resnet8");
   const FloatVector before(held.buffers().begin(), held.buffers().end());
-  const Batch batch = batch_of(kPictures, 8);
+  const Batch batch = model_batch(kModelPictures, 8);
   ASSERT_TRUE(held.model->evaluate(batch, Loss::cross_entropy).ok());
   EXPECT_TRUE(std::ranges::equal(before, held.buffers())) << "evaluation must not change them";
   ASSERT_TRUE(held.model->add_gradient(batch, Loss::cross_entropy, 1).ok());
@@ -148,13 +150,13 @@ TEST(TorchModel, BatchNormKeepsItsStatisticsInTheBuffers) {
 }
 
 TEST(TorchModel, EveryModelLearnsWhatItIsShown) {
-  const std::map<std::string, ExampleShape> models = {{"mlp:depth=0", kPictures},
-                                                      {"lenet", kPictures},
-                                                      {"resnet8", kPictures},
-                                                      {"chargpt:width=16,depth=1", kText}};
+  const std::map<std::string, ExampleShape> models = {{"mlp:depth=0", kModelPictures},
+                                                      {"lenet", kModelPictures},
+                                                      {"resnet8", kModelPictures},
+                                                      {"chargpt:width=16,depth=1", kModelText}};
   for (const auto& [spec, shape] : models) {
-    Held held(spec, shape);
-    const Batch batch = batch_of(shape, 32);
+    HeldModel held(spec, shape);
+    const Batch batch = model_batch(shape, 32);
     Optimizer adam(*parse_optimizer("adam"), held.gradient.size());
     const double before = held.model->evaluate(batch, Loss::cross_entropy)->loss;
     for (int step = 0; step < 60; ++step) {
@@ -177,7 +179,7 @@ TEST(TorchModel, LossesAreTheirDefinitions) {
   batch.count = 2;
   batch.features = {1, 2};
   batch.labels = {0, 1};
-  Held held("mlp:depth=0", two);  // weights 2x1, then biases
+  HeldModel held("mlp:depth=0", two);  // weights 2x1, then biases
   std::ranges::copy(std::vector<float>{1, -1, 0.5f, 0}, held.values.begin());
   // logits: (1.5, -1) and (2.5, -2)
   const auto loss = [&](Loss kind) { return held.model->evaluate(batch, kind)->loss; };
@@ -189,7 +191,7 @@ TEST(TorchModel, LossesAreTheirDefinitions) {
   EXPECT_EQ(held.model->evaluate(batch, Loss::cross_entropy)->accuracy, 0.5);
 
   const ExampleShape line = {.task = DataTask::regression, .dims = {1}, .classes = 0, .outputs = 1};
-  Held regression("mlp:depth=0", line);
+  HeldModel regression("mlp:depth=0", line);
   std::ranges::copy(std::vector<float>{2, 1}, regression.values.begin());
   batch.labels.clear();
   batch.targets = {3, 6};
@@ -199,17 +201,17 @@ TEST(TorchModel, LossesAreTheirDefinitions) {
 }
 
 TEST(TorchModel, ALossThatIsNotFiniteIsAnError) {
-  Held held("lenet");
+  HeldModel held("lenet");
   held.values[100] = std::nanf("");
   const Status status =
-      held.model->add_gradient(batch_of(kPictures, 4), Loss::cross_entropy, 1).status();
+      held.model->add_gradient(model_batch(kModelPictures, 4), Loss::cross_entropy, 1).status();
   EXPECT_EQ(status.code(), StatusCode::not_finite);
   EXPECT_NE(status.text().find("learning rate"), std::string::npos) << status.text();
 }
 
 TEST(TorchModel, ABatchThatDoesNotFitIsAnError) {
-  Held held("mlp", kPictures);
-  Batch batch = batch_of(kPictures, 4);
+  HeldModel held("mlp", kModelPictures);
+  Batch batch = model_batch(kModelPictures, 4);
   batch.labels[2] = 9;  // of four classes
   EXPECT_EQ(held.model->add_gradient(batch, Loss::cross_entropy, 1).status().code(),
             StatusCode::mismatch);

@@ -14,12 +14,12 @@
 namespace tributary {
 namespace {
 
-const ExampleShape kShape = {.dims = {1, 16, 16}, .classes = 3};
+const ExampleShape kTrainedShape = {.dims = {1, 16, 16}, .classes = 3};
 
 // Stripes whose direction is the label, and noise.
 std::shared_ptr<const DataSet> stripes(std::uint32_t count, std::uint64_t seed) {
   const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
-  FeatureTable table = {.shape = kShape, .features = {}, .labels = {}, .targets = {}};
+  FeatureTable table = {.shape = kTrainedShape, .features = {}, .labels = {}, .targets = {}};
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t label = random_bits(key, i) % 3;
     table.labels.push_back(static_cast<std::uint16_t>(label));
@@ -41,9 +41,9 @@ TrainingJob job_for(const std::string& model, bool gradient) {
   job.seed = 5;
   job.gradient = gradient;
   job.model = model;
-  job.input = kShape;
+  job.input = kTrainedShape;
   job.batch_size = 16;
-  const Result<NetworkPlan> plan = plan_network(model, kShape);
+  const Result<NetworkPlan> plan = plan_network(model, kTrainedShape);
   EXPECT_TRUE(plan.ok()) << plan.status().text();
   job.layer_map_hash = layer_map_of(*plan)->hash();
   return job;
