@@ -9,9 +9,9 @@ machine before every setting. The star is left out: it needs a coordinator's lin
 like the agents' it moves more than the all-gather does and waits twice as long.
 
 All contenders take a turn; those that come near the quickest take a second one, in the opposite order,
-unless their rounds are so long that they hardly vary. A
-round's time is its slowest rank's, and a contender's the median. Who could not win if its line did
-nothing but carry its payloads is not measured. Every rank of every turn must end with the same sums.
+unless their rounds are so long that they hardly vary. A round lasts from its last rank's beginning to
+the last one's end, and a contender's time is the median. Who could not win if its line did nothing but
+carry its payloads is not measured. Every rank of every turn must end with the same sums.
 """
 
 import argparse
@@ -128,7 +128,7 @@ class Turns:
 
 
 def measure(programs: Programs, setting: Setting, plan: dict, arguments) -> dict:
-    with Lab(programs, setting.link(), NODES, arguments.congestion) as lab:
+    with Lab(programs, setting.link(), NODES, arguments.congestion, "choices") as lab:
         turns = Turns(lab, plan, setting, arguments.seconds)
         turns.take_all()
         return {"congestion_control": lab.congestion_control, "load": os.getloadavg()[0],

@@ -83,9 +83,17 @@ class Figures(NamedTuple):
     bytes_sent: float  # by one rank in one round
 
 
+def round_times(ranks: list) -> list:
+    """Of each round, from when its last rank began until the last one was through."""
+    times = []
+    for round_ in zip(*(zip(rank["began_s"], rank["round_s"]) for rank in ranks)):
+        times.append(max(began + took for began, took in round_) - max(began for began, _ in round_))
+    return times
+
+
 def summary(runs: list) -> Figures:
     """Of repetitions, each of which is what every rank has printed."""
-    rounds = [max(times) for run in runs for times in zip(*(rank["round_s"] for rank in run))]
+    rounds = [time for run in runs for time in round_times(run)]
     ranks = [rank for run in runs for rank in run]
     cpu_s = sum(rank["cpu_user_s"] + rank["cpu_system_s"] for rank in ranks)
     sent = sum(rank["bytes_sent"] for rank in ranks)
@@ -127,13 +135,15 @@ class Programs:
 class Lab:
     """Up while it is used; taken down whatever happens."""
 
-    def __init__(self, programs: Programs, link: Link, nodes: int, congestion: Optional[str]):
+    def __init__(self, programs: Programs, link: Link, nodes: int, congestion: Optional[str],
+                 name: str = LAB):
+        self.name = name
         self.programs, self.link, self.count = programs, link, nodes
         self.congestion = ["--congestion", congestion] if congestion else []
 
     def __enter__(self) -> "Lab":
         self.down()  # what a run that was killed has left
-        data = self.programs.json("lab", "up", "--name", LAB, "--nodes", str(self.count),
+        data = self.programs.json("lab", "up", "--name", self.name, "--nodes", str(self.count),
                                   *self.link.options(), *self.congestion)
         self.addresses = [node["address"] for node in data["nodes"]]
         self.congestion_control = data["congestion_control"]
@@ -143,11 +153,11 @@ class Lab:
         self.down()
 
     def down(self) -> None:
-        subprocess.run([str(self.programs.tributary), "lab", "down", "--name", LAB],
+        subprocess.run([str(self.programs.tributary), "lab", "down", "--name", self.name],
                        capture_output=True, check=False)
 
     def command(self, node: int) -> list:
-        return [str(self.programs.tributary), "lab", "exec", "--name", LAB, "--node", str(node),
+        return [str(self.programs.tributary), "lab", "exec", "--name", self.name, "--node", str(node),
                 "--"]
 
     def run(self, contender: Contender, size: int, rounds: int, timeout_s: float) -> list:

@@ -161,6 +161,7 @@ Status one_round(const Exchange& exchange, std::uint32_t round, Updates& updates
   const CpuTime cpu_after = cpu_time();
   TRIBUTARY_TRY(updates.end(round));
   figures.round_s.push_back(std::chrono::duration<double>(end - start).count());
+  figures.began_s.push_back(std::chrono::duration<double>(start.time_since_epoch()).count());
   figures.cpu_user_s += cpu_after.user_s - cpu_before.user_s;
   figures.cpu_system_s += cpu_after.system_s - cpu_before.system_s;
   return {};
@@ -210,14 +211,15 @@ std::string figures_json(std::string_view program, std::string_view algorithm,
   return fmt::format(
       "{{\"schema_version\":1,\"status\":\"ok\",\"data\":{{\"program\":\"{}\",\"algorithm\":\"{}\","
       "\"rank\":{},\"size\":{},\"bytes\":{},\"rounds\":{},\"verified\":{},"
-      "\"round_s_median\":{:.6f},\"round_s\":[{:.6f}],\"cpu_user_s\":{:.6f},"
+      "\"round_s_median\":{:.6f},\"round_s\":[{:.6f}],\"began_s\":[{:.6f}],\"cpu_user_s\":{:.6f},"
       "\"cpu_system_s\":{:.6f},\"cpu_s_per_gb\":{:.4f},\"bytes_sent\":{},\"bytes_received\":{},"
       "\"sums_hash\":\"{:016x}\"}}}}"
       "\n",
       program, algorithm, settings.rank, settings.size, settings.bytes, settings.rounds,
       settings.exact, median_of(figures.round_s), fmt::join(figures.round_s, ","),
-      figures.cpu_user_s, figures.cpu_system_s, cpu_s_per_gb(settings, figures), figures.bytes_sent,
-      figures.bytes_received, figures.sums_hash);
+      fmt::join(figures.began_s, ","), figures.cpu_user_s, figures.cpu_system_s,
+      cpu_s_per_gb(settings, figures), figures.bytes_sent, figures.bytes_received,
+      figures.sums_hash);
 }
 
 std::string figures_text(std::string_view program, std::string_view algorithm,

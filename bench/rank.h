@@ -34,6 +34,10 @@ struct Exchange {
 
 struct RankFigures {
   std::vector<double> round_s;
+  // By the machine's clock, which all ranks on one machine share: the barrier lets them go up to a
+  // latency apart, so that a round of all of them lasts from the last one's beginning to the last
+  // one's end.
+  std::vector<double> began_s;
   // Of the whole process, in the timed rounds alone.
   double cpu_user_s = 0;
   double cpu_system_s = 0;

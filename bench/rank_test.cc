@@ -33,6 +33,8 @@ TEST(Rank, WarmUpsAreRunAndNotCounted) {
   ASSERT_TRUE(figures.ok()) << figures.status().text();
   EXPECT_EQ(reductions, 5);
   EXPECT_EQ(figures->round_s.size(), 3u);
+  ASSERT_EQ(figures->began_s.size(), 3u);
+  EXPECT_GE(figures->began_s[1], figures->began_s[0] + figures->round_s[0]);
 }
 
 TEST(Rank, WrongSumIsFoundWhereverItIs) {
@@ -105,6 +107,7 @@ TEST(Rank, MedianOfEvenAndOddCounts) {
 
 TEST(Rank, JsonIsOneObjectWithTheFigures) {
   const RankFigures figures = {.round_s = {0.5, 0.25, 0.75},
+                               .began_s = {1, 2, 3},
                                .cpu_user_s = 1,
                                .cpu_system_s = 2,
                                .bytes_sent = 10,
@@ -117,6 +120,7 @@ TEST(Rank, JsonIsOneObjectWithTheFigures) {
   EXPECT_EQ(json["status"], "ok");
   EXPECT_EQ(data["round_s_median"], 0.5);
   EXPECT_EQ(data["round_s"].size(), 3u);
+  EXPECT_EQ(data["began_s"][1], 2.0);
   EXPECT_EQ(data["cpu_s_per_gb"], 1.0);
   EXPECT_EQ(data["bytes_received"], 11);
   EXPECT_EQ(data["verified"], true);
