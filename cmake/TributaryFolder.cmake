@@ -11,7 +11,8 @@
 # which takes a fifth of the time), so no two of them give one name to different things, nor may one
 # that Highway compiles once per target stand among others: their names say simd.
 # CONFIGURE_DEPENDS makes the build notice a new file by itself. Every other header must compile
-# alone: tests.headers_compile_alone builds all_verify_interface_header_sets.
+# alone: x.cc includes x.h first, and tests.headers_compile_alone builds those that have no source
+# (all_verify_interface_header_sets).
 
 set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
 
@@ -20,6 +21,26 @@ set(TRIBUTARY_BENCH_SOURCES "" CACHE INTERNAL "")
 # What the thread sanitizer's preset and ./dev fuzz build: a whole build takes twice as long.
 add_custom_target(thread_tests)
 add_custom_target(fuzzers)
+
+# tributary_headers(LIBRARY headers...): what LIBRARY's users may include.
+function(tributary_headers library)
+  set(lone ${ARGN})
+  list(FILTER lone INCLUDE REGEX "\\.h$")
+  foreach(header ${lone})
+    string(REGEX REPLACE "\\.h$" ".cc" source "${header}")
+    if(EXISTS "${source}")
+      list(REMOVE_ITEM lone "${header}")
+    endif()
+  endforeach()
+  set(proven ${ARGN})
+  if(lone)
+    list(REMOVE_ITEM proven ${lone})
+  endif()
+  target_sources(${library} PUBLIC
+    FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${proven}
+    FILE_SET lone_headers TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${lone})
+  set_target_properties(${library} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone_headers)
+endfunction()
 
 # tributary_folder(LIBRARY [LINK libs...] [LABELS labels...] [THREADS regex]): this folder belongs to
 # LIBRARY. Its test cases whose names match THREADS are what the thread sanitizer is to see.
@@ -42,8 +63,7 @@ function(tributary_folder library)
   list(FILTER simd_sources INCLUDE REGEX "simd[^/]*\\.cc$")
   set_source_files_properties(${simd_sources} TARGET_DIRECTORY ${library}
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  target_sources(${library} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}"
-                 FILES ${headers})
+  tributary_headers(${library} ${headers})
 
   file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
   string(REPLACE "/" "_" prefix "${folder}")

@@ -7,7 +7,8 @@ install(TARGETS tributary_core tributary_schemas tributary_link tributary_collec
                 tributary_store
         EXPORT tributaryTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tributary")
+        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tributary"
+        FILE_SET lone_headers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tributary")
 if(TARGET tributary_cli)
   install(TARGETS tributary_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tool)
 endif()

@@ -111,11 +111,21 @@ def _complaints_of_file(root: Path, path: Path) -> Iterator[str]:
         yield f"{path}:1: name it .cc or .h; the build looks for nothing else"
     if path.suffix == ".h" and "#pragma once" not in lines and not is_included_again(path):
         yield f"{path}:1: begin the header with #pragma once"
+    if path.suffix == ".cc" and is_code(path):
+        yield from _own_header_not_first(root, path, lines)
     if is_code(path) and len(lines) - 1 > LINES_MAX:
         yield (f"{path}:{LINES_MAX + 1}: {len(lines) - 1} lines; split the file by what it does "
                f"({LINES_MAX} at most)")
     if lines[-1]:
         yield f"{path}:{len(lines)}: end the file with a newline"
+
+
+def _own_header_not_first(root: Path, path: Path, lines: list) -> Iterator[str]:
+    """What a file includes first has nothing before it that it could lean on."""
+    header = path.with_suffix(".h")
+    first = next((number for number, line in enumerate(lines, 1) if line.startswith("#include ")), 1)
+    if (root / header).exists() and lines[first - 1] != f'#include "{header}"':
+        yield f"{path}:{first}: include {header} first, so that it is known to compile alone"
 
 
 def _broken_links(root: Path, path: Path, lines: list) -> Iterator[str]:

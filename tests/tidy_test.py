@@ -100,6 +100,13 @@ class Rules(unittest.TestCase):
         found = self.complaints("core/base/a.h", "int x;\n")
         self.assertEqual(found, ["core/base/a.h:1: begin the header with #pragma once"])
 
+    def test_own_header_comes_first(self):
+        self.complaints("core/base/a.h", "#pragma once\n")
+        self.assertEqual(self.complaints("core/base/a.cc", '#include "core/base/a.h"\n'), [])
+        found = self.complaints("core/base/a.cc", '\n#include <map>\n#include "core/base/a.h"\n')
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith("core/base/a.cc:2: include core/base/a.h first"), found)
+
     def test_header_that_is_included_again(self):
         self.assertEqual(self.complaints("core/base/a-inl.h", "int x;\n"), [])
 

@@ -1,4 +1,6 @@
 // Sessions: who comes in, who is heard, who is lost.
+#include "core/round/coordinator.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
