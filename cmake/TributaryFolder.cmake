@@ -7,9 +7,10 @@
 #   x_testing.h     what the tests of several folders share; neither installed nor in the library
 #   x_bench.cc      part of the benchmark program in bench/
 #   x-inl.h         compiled once per SIMD target, inside another file; not installed either
-# Presets that are built often compile several files of a program or library at once (a unity build,
-# which takes a fifth of the time), so no two of them give one name to different things, nor may one
-# that Highway compiles once per target stand among others: their names say simd.
+# Presets compile several files of a program or library at once (a unity build, which takes half of
+# the time and less), but for lint, which reads each alone. So no two of them give one name to
+# different things, nor may one that Highway compiles once per target stand among others: their names
+# say simd.
 # CONFIGURE_DEPENDS makes the build notice a new file by itself. Every other header must compile
 # alone: x.cc includes x.h first, and tests.headers_compile_alone builds those that have no source
 # (all_verify_interface_header_sets).
