@@ -203,14 +203,16 @@ double port_s(const Traffic& traffic, double root_s, double other_s) {
                   std::max(traffic.other_out, traffic.other_in) * other_s);
 }
 
-// Of a bucket, at each agent. Payloads that nobody has combined are decoded one by one, and all but
-// the first added to what is there: that goes over all values, however few a payload has, and so
-// takes as long as decoding does at least.
+// Of a bucket, at each agent. Of payloads that nobody has combined the first is decoded, and the
+// others are added to it: those of codecs that gather as whoever combines them would; others are
+// decoded as well, and added over all values.
 double decode_s(ExchangeKind kind, const ExchangeWork& work) {
   const StagePayload& last = work.stages.back();
   if (!gathers(kind, last)) return work.decode_s;
-  const double add_s = std::max(work.decode_s, last.aggregate_s);
-  return work.agents * work.decode_s + (work.agents - 1) * add_s;
+  const bool as_combined = last.flow == StageFlow::gathered;
+  const double add_s =
+      as_combined ? last.aggregate_s : work.decode_s + std::max(work.decode_s, last.aggregate_s);
+  return work.decode_s + (work.agents - 1) * add_s;
 }
 
 // Seconds of one core for one bucket.

@@ -110,6 +110,25 @@ TEST(Payload, IsNeverLargerThanTheBucket) {
   EXPECT_EQ(open->body.size(), 4 + 8000 * 4u);
 }
 
+TEST(Payload, IsAddedAsWhatItDecodesToOrNotAtAll) {
+  for (const char* spec : {"topk:cr=0.01", "mstopk:cr=0.3", "dgc:cr=0.05", "threshold:keep=0.6"}) {
+    SCOPED_TRACE(spec);
+    const auto codec = codec_of(spec);
+    const FloatVector x = update(Pattern::normal, 20'000, 1);
+    Bytes payload;
+    ASSERT_TRUE(codec->make_encoder(20'000)->encode({}, x, payload).ok());
+    FloatVector scratch(x.size());
+    FloatVector wanted = update(Pattern::lognormal, 20'000, 2);
+    FloatVector sum = wanted;
+    ASSERT_TRUE(codec->Codec::decode_add({}, payload, scratch, wanted).ok());
+    ASSERT_TRUE(codec->decode_add({}, payload, {}, sum).ok());
+    EXPECT_EQ(sum, wanted);
+    payload.back() ^= 1;
+    EXPECT_FALSE(codec->decode_add({}, payload, {}, sum).ok());
+    EXPECT_EQ(sum, wanted) << "refused without a trace";
+  }
+}
+
 TEST(SparseSum, GoesDownAsTheUnionOfPlaces) {
   const auto codec = codec_of("topk:cr=0.01");
   constexpr std::uint32_t kAgents = 5;

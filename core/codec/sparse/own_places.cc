@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/codec/chunks.h"
 #include "core/codec/sparse/aggregators.h"
 #include "core/codec/sparse/families.h"
 
@@ -146,12 +147,31 @@ std::unique_ptr<Aggregator> OwnPlacesCodec::make_aggregator(std::size_t,
   return make_sparse_sum_aggregator(*this, values);
 }
 
-Status OwnPlacesCodec::decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const {
+Status OwnPlacesCodec::read(const StageCall& call, ByteSpan payload, std::size_t values,
+                            SparseValues& sparse) const {
   TRIBUTARY_ASSIGN(const OpenPayload open,
-                   open_payload_of(*this, 0, sum.size(), call.execution, payload));
+                   open_payload_of(*this, 0, values, call.execution, payload));
+  return read_sparse_values(call.execution, open, sparse);
+}
+
+Status OwnPlacesCodec::decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const {
   SparseValues sparse;
-  TRIBUTARY_TRY(read_sparse_values(call.execution, open, sparse));
+  TRIBUTARY_TRY(read(call, payload, sum.size(), sparse));
   scatter(call.execution, sparse.indices, sparse.values.data(), sum);
+  return {};
+}
+
+// Goes over what was sent alone: of a thousandth, the others are not touched.
+Status OwnPlacesCodec::decode_add(const StageCall& call, ByteSpan payload, std::span<float>,
+                                  std::span<float> sum) const {
+  SparseValues sparse;
+  TRIBUTARY_TRY(read(call, payload, sum.size(), sparse));
+  for_each_chunk(call.execution, sparse.indices.size(), kChunkValues,
+                 [&](std::size_t, std::size_t begin, std::size_t end) {
+                   for (std::size_t i = begin; i < end; ++i) {
+                     sum[sparse.indices[i]] += sparse.values[i];
+                   }
+                 });
   return {};
 }
 

@@ -23,8 +23,13 @@ class OwnPlacesCodec : public Codec {
   std::optional<double> own_share() const final { return share_; }
   std::unique_ptr<Aggregator> make_aggregator(std::size_t stage, std::uint32_t values) const final;
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const final;
+  Status decode_add(const StageCall& call, ByteSpan payload, std::span<float> scratch,
+                    std::span<float> sum) const final;
 
  private:
+  Status read(const StageCall& call, ByteSpan payload, std::size_t values,
+              SparseValues& sparse) const;
+
   const std::string spec_;
   const double share_;
 };
