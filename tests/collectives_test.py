@@ -9,8 +9,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "bench"))
 import collectives  # noqa: E402
 
 
-def rank(*round_s: float, cpu_s: float = 1.0, sums_hash: str = "a") -> dict:
-    return {"round_s": list(round_s), "rounds": len(round_s), "bytes": 500_000_000,
+def rank(*round_s: float, cpu_s: float = 1.0, sums_hash: str = "a", late_s: float = 0) -> dict:
+    began_s = [100 * number + late_s for number, _ in enumerate(round_s)]
+    return {"round_s": list(round_s), "began_s": began_s, "rounds": len(round_s), "bytes": 500_000_000,
             "cpu_user_s": cpu_s / 4, "cpu_system_s": cpu_s * 3 / 4,
             "bytes_sent": 750_000_000 * len(round_s), "sums_hash": sums_hash}
 
@@ -40,6 +41,10 @@ class Summary(unittest.TestCase):
     def test_a_round_takes_as_long_as_its_slowest_rank(self):
         figures = collectives.summary([[rank(1, 5, 2), rank(4, 1, 3)], [rank(9, 9, 9), rank(1, 1, 1)]])
         self.assertEqual(figures.round_s, 7)  # of 4, 5, 3, 9, 9, 9
+
+    def test_a_round_begins_with_its_last_rank(self):
+        # The first one waits for the second, which the barrier lets go 3 s later.
+        self.assertEqual(collectives.round_times([rank(8, 8), rank(5, 6, late_s=3)]), [5, 6])
 
     def test_cpu_is_counted_per_byte(self):
         figures = collectives.summary([[rank(1, 1, cpu_s=3), rank(1, 1, cpu_s=1)]])

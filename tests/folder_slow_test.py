@@ -55,6 +55,7 @@ class Folder(unittest.TestCase):
 
     def test_headers_that_compile_alone(self):
         self.write("folder/again-inl.h", "std::string of_whoever_includes_this;\n")
+        self.write("folder/lone.h", "#pragma once\n#include <string>\nstd::string lone();\n")
         self.configure()
         built = self.build_target("all_verify_interface_header_sets")
         self.assertEqual(built.returncode, 0, built.stdout)
