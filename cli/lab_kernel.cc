@@ -95,11 +95,13 @@ Status make_node(const LabPlan& plan, std::uint32_t node, const std::string& con
   if (congestion_control.empty()) return {};
   Status set = set_sysctl("ipv4/tcp_congestion_control", congestion_control);
   if (set.ok()) return {};
-  return Status(StatusCode::not_found,
-                {.what = fmt::format("congestion control '{}'", congestion_control),
-                 .expected = "one that this kernel has",
-                 .got = set.fault().got,
-                 .remedy = "see 'sysctl net.ipv4.tcp_available_congestion_control'"});
+  return Status(
+      StatusCode::not_found,
+      {.what = fmt::format("congestion control '{}'", congestion_control),
+       .expected = "one that this kernel has and lets others use",
+       .got = set.fault().got,
+       .remedy = "see 'sysctl net.ipv4.tcp_available_congestion_control', and put it among "
+                 "net.ipv4.tcp_allowed_congestion_control"});
 }
 
 Status run_batch(const char* tool, const std::string& name, const std::string& lines) {
