@@ -15,7 +15,7 @@
 #include "core/collective/collective_name.h"
 #include "core/plan/decide.h"
 #include "core/plan/inputs_text.h"
-#include "schemas/frame.h"
+#include "core/store/stored_frames.h"
 
 namespace tributary {
 namespace {
@@ -43,16 +43,6 @@ struct Replayed {
   bool same() const { return now.empty(); }
 };
 
-std::string text_or_empty(const flatbuffers::String* text) { return text ? text->str() : ""; }
-
-const wire::Alternative* chosen_of(const wire::Reason& reason) {
-  if (!reason.alternatives()) return nullptr;
-  const auto& all = *reason.alternatives();
-  const auto chosen =
-      std::find_if(all.begin(), all.end(), [](const auto* one) { return one->chosen(); });
-  return chosen == all.end() ? nullptr : *chosen;
-}
-
 // Shares stand in the plan by member and in the decision by participant, and a member of whom the
 // planner did not know keeps what the codec does.
 bool same_ratios(const wire::Plan& plan, const PlanDecision& decision) {
@@ -66,10 +56,8 @@ bool same_ratios(const wire::Plan& plan, const PlanDecision& decision) {
 }
 
 // What the inputs give now; empty: the same.
-std::string differs(const wire::Plan& plan, const wire::Reason& reason, const Replayed& stored) {
-  const auto* bytes = reason.inputs();
-  const Result<PlanInputs> inputs =
-      parse_plan_inputs({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+std::string differs(const wire::Plan& plan, const Replayed& stored) {
+  const Result<PlanInputs> inputs = parse_plan_inputs(stored_inputs(plan));
   if (!inputs.ok()) return inputs.status().text();
   const Result<PlanDecision> decision = decide(*inputs);
   if (!decision.ok()) return decision.status().text();
@@ -81,20 +69,17 @@ std::string differs(const wire::Plan& plan, const wire::Reason& reason, const Re
 }
 
 std::optional<Replayed> replay(const RoundRecord& record) {
-  if (!record.plan) return {};
-  const Result<const wire::Frame*> frame = open_frame(ByteSpan(*record.plan));
-  const wire::Plan* const plan = frame.ok() ? (*frame)->message_as_Plan() : nullptr;
-  const wire::Reason* const reason = plan ? plan->reason() : nullptr;
-  if (!reason || !reason->inputs() || reason->inputs()->size() == 0) return {};
-  const wire::Alternative* const chosen = chosen_of(*reason);
+  const wire::Plan* const plan = stored_plan(record.plan);
+  if (!plan || stored_inputs(*plan).empty()) return {};
+  const wire::Alternative* const chosen = stored_choice(*plan);
   if (!chosen) return {};
   Replayed replayed = {.round = record.id.round,
-                       .codec = text_or_empty(chosen->codec()),
+                       .codec = stored_text(chosen->codec()),
                        .collective = wire::EnumNameCollective(chosen->collective()),
-                       .reason = text_or_empty(reason->sentence()),
+                       .reason = stored_text(plan->reason()->sentence()),
                        .now = {},
                        .predicted_s = chosen->round_s()};
-  replayed.now = differs(*plan, *reason, replayed);
+  replayed.now = differs(*plan, replayed);
   return replayed;
 }
 

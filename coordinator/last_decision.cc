@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/plan/inputs_text.h"
-#include "schemas/frame.h"
+#include "core/store/stored_frames.h"
 
 namespace tributary {
 namespace {
@@ -14,13 +14,9 @@ constexpr std::uint64_t kPage = 256;  // rounds that are read at a time
 
 // Inputs stand with the plan of the round that a decision began with alone.
 std::optional<PlanInputs> decided_from(const RoundRecord& record) {
-  if (!record.plan) return {};
-  const Result<const wire::Frame*> frame = open_frame(ByteSpan(*record.plan));
-  const wire::Plan* const plan = frame.ok() ? (*frame)->message_as_Plan() : nullptr;
-  const wire::Reason* const reason = plan ? plan->reason() : nullptr;
-  if (!reason || !reason->inputs() || reason->inputs()->size() == 0) return {};
-  const std::string_view text(reinterpret_cast<const char*>(reason->inputs()->data()),
-                              reason->inputs()->size());
+  const wire::Plan* const plan = stored_plan(record.plan);
+  const std::string_view text = plan ? stored_inputs(*plan) : std::string_view();
+  if (text.empty()) return {};
   Result<PlanInputs> inputs = parse_plan_inputs(text);
   return inputs.ok() ? std::optional(*std::move(inputs)) : std::nullopt;
 }

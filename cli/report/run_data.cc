@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "core/store/readable.h"
-#include "schemas/frame.h"
+#include "core/store/stored_frames.h"
 
 namespace tributary::report {
 namespace {
@@ -22,14 +22,6 @@ constexpr std::size_t kMetricsMax = 1'000'000;
 constexpr std::size_t kLinksMax = 500'000;
 constexpr std::size_t kTroublesMax = 50;
 constexpr std::uint32_t kPage = 2'000;
-
-std::string text_of(const flatbuffers::String* text) { return text ? text->str() : std::string(); }
-
-const wire::Frame* frame_in(const SharedBytes& bytes) {
-  if (!bytes) return nullptr;
-  const Result<const wire::Frame*> frame = open_frame(ByteSpan(*bytes));
-  return frame.ok() ? *frame : nullptr;
-}
 
 template <typename List>
 void add_once(List& list, const std::string& text) {
@@ -79,12 +71,11 @@ class Reading {
   void read_job(const JobRecord& job) {
     data_.state = wire::EnumNameJobState(job.state);
     data_.state_reason = job.state_reason;
-    const wire::Frame* const frame = frame_in(job.definition);
-    const wire::Job* const wire = frame ? frame->message_as_Job() : nullptr;
+    const wire::Job* const wire = stored_job(job.definition);
     if (!wire) return;
-    data_.job_name = text_of(wire->name());
+    data_.job_name = stored_text(wire->name());
     data_.rounds_wanted = wire->rounds();
-    if (wire->model()) data_.model = text_of(wire->model()->name());
+    if (wire->model()) data_.model = stored_text(wire->model()->name());
     if (!wire->layer_map() || !wire->layer_map()->layers()) return;
     for (const wire::Layer* layer : *wire->layer_map()->layers()) {
       data_.parameters += layer->values();
@@ -144,10 +135,7 @@ class Reading {
     row.bytes_down = record.bytes_down;
     row.model_hash = record.model_hash;
     count_contributors(record, row);
-    const wire::Frame* const frame = frame_in(record.plan);
-    if (const wire::Plan* plan = frame ? frame->message_as_Plan() : nullptr) {
-      read_plan(*plan, record, row);
-    }
+    if (const wire::Plan* plan = stored_plan(record.plan)) read_plan(*plan, record, row);
   }
 
   void count_contributors(const RoundRecord& record, RoundRow& row) {
@@ -181,11 +169,11 @@ class Reading {
     }
     if (const wire::Reason* reason = plan.reason()) {
       row.trigger = wire::EnumNameTrigger(reason->trigger());
-      row.sentence = text_of(reason->sentence());
+      row.sentence = stored_text(reason->sentence());
     }
     if (!plan.exchanges() || !plan.buckets()) return;
     for (const wire::Exchange* exchange : *plan.exchanges()) {
-      row.exchanges.push_back({.codec = text_of(exchange->codec()),
+      row.exchanges.push_back({.codec = stored_text(exchange->codec()),
                                .collective = wire::EnumNameCollective(exchange->collective()),
                                .ratio = exchange->ratio()});
     }

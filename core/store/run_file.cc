@@ -49,6 +49,13 @@ Result<std::vector<RoundRecord>> RunFile::rounds(std::uint64_t job, std::uint64_
   return CoordinatorReading(*database_).rounds(job, first_round, last_round);
 }
 
+Result<RoundLoaded> RunFile::load_round(std::uint64_t job, std::uint64_t round) {
+  LoadRound wanted;
+  wanted.job = job;
+  wanted.round = round;
+  return CoordinatorReading(*database_).load_round(wanted);
+}
+
 Result<std::vector<AgentRecord>> RunFile::agents() {
   std::vector<AgentRecord> agents;
   const auto add = [&](Rows& row) -> Status {

@@ -13,6 +13,7 @@
 
 #include "core/base/log.h"
 #include "core/base/status.h"
+#include "core/round/events.h"
 #include "core/round/records.h"
 #include "core/store/database.h"
 #include "core/store/telemetry_rows.h"
@@ -67,6 +68,8 @@ class RunFile {
                                           std::uint64_t last_round);
   Result<std::vector<RoundDate>> round_dates(std::uint64_t job, std::uint64_t first_round,
                                              std::uint64_t last_round);
+  // One round, and the members that its bitmaps are about if their epoch is still kept.
+  Result<RoundLoaded> load_round(std::uint64_t job, std::uint64_t round);
   // The number of the last committed round; 0 before the first.
   Result<std::uint64_t> last_round(std::uint64_t job);
   Result<std::vector<AgentRoundRecord>> agent_rounds(std::uint64_t job, std::uint64_t round) {
