@@ -12,6 +12,12 @@ install(TARGETS tributary_core tributary_schemas tributary_link tributary_collec
 if(TARGET tributary_cli)
   install(TARGETS tributary_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tool)
 endif()
+if(TARGET tributary_dashboard)
+  install(TARGETS tributary_dashboard RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
+          COMPONENT dashboard)
+  install(FILES packaging/tributary-dashboard.desktop
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/applications" COMPONENT dashboard)
+endif()
 foreach(daemon coordinator agent)
   install(TARGETS tributary_${daemon}
           RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT ${daemon})

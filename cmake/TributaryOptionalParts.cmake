@@ -37,9 +37,31 @@ else()
     "libtorch ${Torch_VERSION}" "no libtorch; Debian has it as libtorch-dev")
 endif()
 
-find_package(Qt6 QUIET COMPONENTS Widgets)
-tributary_optional_part("dashboard" dashboard "${Qt6_FOUND}"
-  "Qt ${Qt6_VERSION}" "no Qt 6; Debian has it as qt6-base-dev")
+# Not with sanitizers: Qt and the fonts below it keep what they have allocated, and are built without.
+# Nor in cross builds: a device has no desktop.
+if(TRIBUTARY_SANITIZE)
+  tributary_part("dashboard" off "not with sanitizers")
+elseif(CMAKE_CROSSCOMPILING)
+  tributary_part("dashboard" off "not in cross builds")
+else()
+  find_package(Qt6 QUIET COMPONENTS Widgets PrintSupport Svg Test)
+  find_package(QCustomPlotQt6 QUIET)
+  set(dashboard_found FALSE)
+  set(dashboard_missing "")
+  if(NOT Qt6_FOUND)
+    string(APPEND dashboard_missing
+      "no Qt 6 with its SVG module; Debian has them as qt6-base-dev and qt6-svg-dev")
+  elseif(NOT QCustomPlotQt6_FOUND)
+    string(APPEND dashboard_missing "no QCustomPlot for Qt 6; Debian has it as libqcustomplot-dev")
+  else()
+    set(dashboard_found TRUE)
+  endif()
+  tributary_optional_part("dashboard" dashboard "${dashboard_found}"
+    "Qt ${Qt6_VERSION}, QCustomPlot" "${dashboard_missing}")
+  if(dashboard_found)
+    add_subdirectory(bench/dashboard)
+  endif()
+endif()
 
 find_program(P4C_BM2 NAMES p4c-bm2-ss HINTS ENV P4C_BM2)
 tributary_optional_part("P4 switch" switch_p4/p4 "${P4C_BM2}"

@@ -20,10 +20,11 @@ set(CPACK_COMPONENTS_ALL "")
 set(same_version "(= ${PROJECT_VERSION})")
 
 # tributary_package(COMPONENT NAME package SUMMARY line DESCRIPTION text [DEPENDS list]
-#                   [RECOMMENDS list] [SUGGESTS list] [ENHANCES list] [BREAKS list] [DOCS files...])
+#                   [RECOMMENDS list] [SUGGESTS list] [ENHANCES list] [BREAKS list] [DOCS files...]
+#                   [COPYRIGHT file]): the last where the program is not under our license alone.
 function(tributary_package component)
   set(relations DEPENDS RECOMMENDS SUGGESTS ENHANCES BREAKS)
-  cmake_parse_arguments(arg "" "NAME;SUMMARY;DESCRIPTION;${relations}" "DOCS" ${ARGN})
+  cmake_parse_arguments(arg "" "NAME;SUMMARY;DESCRIPTION;COPYRIGHT;${relations}" "DOCS" ${ARGN})
   string(TOUPPER "${component}" upper)
   set(prefix CPACK_DEBIAN_${upper})
   set(${prefix}_PACKAGE_NAME "${arg_NAME}" PARENT_SCOPE)
@@ -33,7 +34,12 @@ function(tributary_package component)
   endforeach()
   set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL} ${component} PARENT_SCOPE)
   # Only for packages: a plain install has its own place for these.
-  install(FILES packaging/debian/copyright NOTICE ${arg_DOCS}
+  if(NOT arg_COPYRIGHT)
+    set(arg_COPYRIGHT packaging/debian/copyright)
+  endif()
+  install(FILES "${arg_COPYRIGHT}" RENAME copyright
+          DESTINATION "/usr/share/doc/${arg_NAME}" COMPONENT ${component} EXCLUDE_FROM_ALL)
+  install(FILES NOTICE ${arg_DOCS}
           DESTINATION "/usr/share/doc/${arg_NAME}" COMPONENT ${component} EXCLUDE_FROM_ALL)
 endfunction()
 
@@ -118,7 +124,18 @@ coordinators to evaluate them."
     ENHANCES "tributary-agent, tributary-coordinator"
     BREAKS "${other_versions}")
 endif()
-# The dashboard becomes a package of its own here, where it is built.
+
+if(TARGET tributary_dashboard)
+  tributary_package(dashboard NAME tributary-dashboard
+    SUMMARY "federated training on edge devices: dashboard"
+    DESCRIPTION "${about}\n.\nThis is the dashboard: it shows what a coordinator's run learns, what it sends and
+why, live or afterwards. The program is distributed under the GNU General Public
+License, version 3, because of its plotting library."
+    SUGGESTS "tributary-coordinator ${same_version}"
+    RECOMMENDS "fonts-dejavu-core"
+    COPYRIGHT packaging/debian/dashboard.copyright
+    DOCS docs/dashboard.md)
+endif()
 
 if(CMAKE_CROSSCOMPILING)
   # What a device installs. The libraries are looked for where the compiler found them, and so is

@@ -207,7 +207,8 @@ class WithoutSystemd(unittest.TestCase):
     def test_all_are_installed_whole(self):
         self.assertEqual(self.root.ours(), [(name, "installed") for name in
                                             ("tributary", "tributary-agent",
-                                             "tributary-coordinator", "tributary-torch")])
+                                             "tributary-coordinator", "tributary-dashboard",
+                                             "tributary-torch")])
         for name, _ in self.root.ours():
             self.assertEqual(self.root.run("dpkg", "--verify", name), "")
             self.assertTrue((self.root.path / "usr/share/doc" / name / "copyright").exists())

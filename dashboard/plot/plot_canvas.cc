@@ -1,0 +1,200 @@
+#include "dashboard/plot/plot_canvas.h"
+
+#include <QDateTime>
+#include <QSvgGenerator>
+#include <algorithm>
+#include <cmath>
+
+#include "dashboard/plot/legend_layout.h"
+#include "dashboard/plot/scene_layer.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr std::size_t kLegendRowsMax = 2;
+constexpr double kLegendSwatchRoom = 22;  // swatch, and what stands between two entries
+constexpr double kLegendInset = 8;
+constexpr int kNameWidthMax = 160;
+constexpr int kMarginGap = 6;
+
+// The scene's ticks, which have been chosen with more in view than QCustomPlot's own tickers have.
+class SceneTicker : public QCPAxisTicker {
+ public:
+  explicit SceneTicker(const Ticks& ticks) : ticks_(ticks) {}
+
+  void generate(const QCPRange& /*range*/, const QLocale& /*locale*/, QChar /*format*/,
+                int /*precision*/, QVector<double>& ticks, QVector<double>* sub_ticks,
+                QVector<QString>* labels) override {
+    ticks = QVector<double>(ticks_.at.begin(), ticks_.at.end());
+    if (sub_ticks) *sub_ticks = QVector<double>(ticks_.minor.begin(), ticks_.minor.end());
+    if (labels) *labels = QVector<QString>(ticks_.labels.begin(), ticks_.labels.end());
+  }
+
+ private:
+  const Ticks& ticks_;
+};
+
+double utc_offset_at(double seconds) {
+  return QDateTime::fromSecsSinceEpoch(static_cast<qint64>(seconds)).offsetFromUtc();
+}
+
+std::size_t strips_of(const Scene& scene) {
+  return static_cast<std::size_t>(std::count_if(scene.bands.begin(), scene.bands.end(),
+                                                [](const Band& band) { return !band.behind; }));
+}
+
+}  // namespace
+
+PlotCanvas::PlotCanvas(Scene& scene, QWidget* parent) : QCustomPlot(parent), scene_(scene) {
+  setMouseTracking(true);
+  setPlottingHint(QCP::phCacheLabels);
+  // The room for a title and a legend is ours, so the layout has no gaps of its own.
+  plotLayout()->setMargins(QMargins(0, 0, 0, 0));
+  axisRect()->setAutoMargins(QCP::msLeft | QCP::msRight | QCP::msBottom);
+  xAxis->setTicker(QSharedPointer<SceneTicker>::create(scene.x_ticks));
+  yAxis->setTicker(QSharedPointer<SceneTicker>::create(scene.y_ticks));
+  xAxis->setSubTicks(true);
+  // QCustomPlot owns them from here on.
+  new BandLayer(axisRect(), scene, "main");  // above the grid, below the curves
+  new BarLayer(axisRect(), scene, "main");
+  new GanttLayer(axisRect(), scene, "main");
+  new CurveLayer(axisRect(), scene, "main");
+  new HeaderLayer(axisRect(), scene, "overlay");
+  new CrossLayer(axisRect(), scene, "overlay");
+  recolour();
+}
+
+void PlotCanvas::recolour() {
+  const PlotColours& colours = scene_.colours;
+  setBackground(QBrush(colours.ground));
+  for (QCPAxis* axis : {xAxis, yAxis}) {
+    axis->setBasePen(QPen(colours.axis, 1));
+    axis->setTickPen(QPen(colours.axis, 1));
+    axis->setSubTickPen(QPen(colours.axis, 1));
+    axis->setTickLabelColor(colours.text);
+    axis->setLabelColor(colours.text);
+    axis->setTickLabelFont(font());
+    axis->setLabelFont(font());
+    axis->grid()->setPen(QPen(colours.grid, 1));
+    axis->grid()->setZeroLinePen(QPen(colours.grid, 1));
+    axis->setTickLength(0, 4);
+    axis->setSubTickLength(0, 2);
+  }
+}
+
+void PlotCanvas::paint_all() {
+  lay_out(size());
+  replot(QCustomPlot::rpQueuedRefresh);
+}
+
+void PlotCanvas::paint_cross() { layer("overlay")->replot(); }
+
+void PlotCanvas::lay_out(QSize size) {
+  const double header = lay_out_header(size);
+  lay_out_axes(size, header);
+}
+
+double PlotCanvas::lay_out_header(QSize size) {
+  const QFontMetricsF metrics(font());
+  scene_.title_height = std::ceil(metrics.height() * 1.5);
+  scene_.strip_height = std::ceil(metrics.height() * 1.25) + 2;
+  // Room for the widest value there may be, so that nothing moves while somebody points.
+  const QString widest = scene_.options.y.unit == Unit::one ? "-0.0000" : "9.99 Gbit/s ";
+  const double value_width = scene_.curves.empty() ? 0 : metrics.horizontalAdvance(widest);
+  std::vector<double> widths;
+  for (const LegendEntry& entry : scene_.legend) {
+    widths.push_back(kLegendSwatchRoom + metrics.horizontalAdvance(entry.name) + value_width);
+  }
+  const QRectF room(kLegendInset, scene_.title_height, size.width() - 2 * kLegendInset, 0);
+  const LegendLayout layout = lay_out_legend(widths, metrics.horizontalAdvance("+99 more"), room,
+                                             std::ceil(metrics.height() * 1.2), kLegendRowsMax);
+  for (std::size_t i = 0; i < scene_.legend.size(); ++i) {
+    scene_.legend[i].rect = i < layout.entries.size() ? layout.entries[i] : QRectF();
+  }
+  scene_.legend_left_out = scene_.legend.size() - layout.entries.size();
+  scene_.legend_more = layout.more;
+  return scene_.title_height + layout.height +
+         static_cast<double>(strips_of(scene_)) * scene_.strip_height + kMarginGap;
+}
+
+double PlotCanvas::left_margin() const {
+  const QFontMetricsF metrics(font());
+  // Pictures above one another begin at the same pixel as long as their numbers are not longer.
+  double width = metrics.horizontalAdvance("00000.00") + metrics.height();
+  const auto name = [&](const QString& text) {
+    width = std::max(
+        width, std::min<double>(kNameWidthMax, metrics.horizontalAdvance(text)) + 2 * kMarginGap);
+  };
+  for (const Band& band : scene_.bands) name(band.name);
+  for (const GanttRow& row : scene_.rows) name("▸ " + row.name);
+  return std::ceil(width);
+}
+
+void PlotCanvas::lay_out_axes(QSize size, double header_height) {
+  const QFontMetricsF metrics(font());
+  const double left = left_margin();
+  const bool wall_time = scene_.options.x.unit == Unit::wall_time;
+  const double label_width = metrics.horizontalAdvance(wall_time ? "00:00:00" : "00000.0");
+  axisRect()->setMargins(QMargins(0, static_cast<int>(header_height), 0, 0));
+  axisRect()->setMinimumMargins(
+      QMargins(static_cast<int>(left), 0, static_cast<int>(label_width / 2) + kMarginGap, 0));
+  const double data_width = std::max(1.0, size.width() - left - label_width / 2);
+  const double data_height = std::max(1.0, size.height() - header_height - 3 * metrics.height());
+  const int wanted_x = std::max(2, static_cast<int>(data_width / (label_width * 1.7)));
+  const int wanted_y = std::max(2, static_cast<int>(data_height / (metrics.height() * 2.5)));
+
+  scene_.x_ticks = ticks_for(scene_.options.x.unit, scene_.x, scene_.log_x, wanted_x,
+                             wall_time ? utc_offset_at(scene_.x.high) : 0);
+  scene_.y_ticks = ticks_for(scene_.options.y.unit, scene_.y, scene_.log_y, wanted_y);
+  set_axis(xAxis, scene_.x, scene_.log_x, axis_label(scene_.options.x.name, scene_.x_ticks));
+  set_axis(yAxis, scene_.y, scene_.log_y, axis_label(scene_.options.y.name, scene_.y_ticks));
+  const bool rows = !scene_.rows.empty();
+  yAxis->setTicks(!rows);
+  yAxis->setTickLabels(!rows);
+  yAxis->grid()->setVisible(!rows);
+  if (rows) yAxis->setLabel({});
+  axisRect()->setVisible(!scene_.nothing);
+  for (QCPAxis* axis : {xAxis, yAxis}) {
+    axis->setVisible(!scene_.nothing);
+    axis->grid()->setVisible(!scene_.nothing && (axis == xAxis || !rows));
+  }
+}
+
+void PlotCanvas::set_axis(QCPAxis* axis, Extent range, bool log, const QString& label) {
+  axis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  axis->setRange(range.low, range.high);
+  axis->setLabel(label);
+}
+
+const LegendEntry* PlotCanvas::legend_at(QPointF pixel) const {
+  const auto found = std::find_if(scene_.legend.begin(), scene_.legend.end(),
+                                  [&](const LegendEntry& one) { return one.rect.contains(pixel); });
+  return found == scene_.legend.end() ? nullptr : &*found;
+}
+
+QImage PlotCanvas::picture(QSize size, double scale) {
+  scene_.exporting = true;
+  lay_out(size);
+  QImage image = toPixmap(size.width(), size.height(), scale).toImage();
+  scene_.exporting = false;
+  return image;
+}
+
+bool PlotCanvas::write_svg(QIODevice& file, QSize size, const QString& title) {
+  QSvgGenerator generator;
+  generator.setOutputDevice(&file);
+  generator.setSize(size);
+  generator.setViewBox(QRect(QPoint(), size));
+  generator.setTitle(title);
+  QCPPainter painter;
+  if (!painter.begin(&generator)) return false;
+  painter.setMode(QCPPainter::pmVectorized);
+  painter.setMode(QCPPainter::pmNoCaching);
+  scene_.exporting = true;
+  lay_out(size);
+  toPainter(&painter, size.width(), size.height());
+  scene_.exporting = false;
+  return painter.end();
+}
+
+}  // namespace tributary::dashboard

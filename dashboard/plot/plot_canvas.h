@@ -1,0 +1,35 @@
+// A scene on a QCustomPlot: margins, axes, layers, and what becomes a file.
+#pragma once
+
+#include <qcustomplot.h>
+
+#include "dashboard/plot/scene.h"
+
+namespace tributary::dashboard {
+
+class PlotCanvas : public QCustomPlot {
+ public:
+  // The scene must outlive the canvas, which fills in what laying out finds.
+  PlotCanvas(Scene& scene, QWidget* parent);
+
+  void paint_all();
+  void paint_cross();  // crosshair, frame and the legend's values alone
+  void recolour();     // after the scene's colours have changed
+
+  QRect data_rect() const { return axisRect()->rect(); }
+  const LegendEntry* legend_at(QPointF pixel) const;
+
+  QImage picture(QSize size, double scale);
+  bool write_svg(QIODevice& file, QSize size, const QString& title);
+
+ private:
+  void lay_out(QSize size);
+  double lay_out_header(QSize size);  // its height
+  void lay_out_axes(QSize size, double header_height);
+  void set_axis(QCPAxis* axis, Extent range, bool log, const QString& label);
+  double left_margin() const;
+
+  Scene& scene_;
+};
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,78 @@
+// What a picture can show. Series are shared with those that fill them, in the same thread.
+#pragma once
+
+#include <QString>
+#include <memory>
+#include <vector>
+
+#include "dashboard/plot/quantity.h"
+#include "dashboard/series/series.h"
+
+namespace tributary::dashboard {
+
+using SharedSeries = std::shared_ptr<const Series>;
+
+struct PlotCurve {
+  QString key = {};   // what its colour goes by: the same key has the same colour in a whole group
+  QString name = {};  // in the legend
+  SharedSeries series = {};
+  SharedSeries raw = {};   // drawn faintly behind, where `series` is its moving average
+  SharedSeries low = {};   // with `high`: a band around the curve
+  SharedSeries high = {};  //
+};
+
+// A stretch of x in which something held: a codec, a ratio, a collective.
+struct Stretch {
+  double x_low = 0;
+  double x_high = 0;
+  QString label = {};
+  QString colour_key = {};  // as PlotCurve::key; the label where it is empty
+};
+
+inline const QString& key_of(const Stretch& stretch) {
+  return stretch.colour_key.isEmpty() ? stretch.label : stretch.colour_key;
+}
+
+// One strip of them, in order of x, above the curves; or the whole picture's background.
+struct Band {
+  QString name = {};
+  std::vector<Stretch> stretches = {};
+  bool behind = false;
+};
+
+struct Bar {
+  double x_low = 0;
+  double x_high = 0;
+  double y = 0;
+};
+
+// A histogram or a density. Several are drawn over one another, half transparent.
+struct Bars {
+  QString key = {};
+  QString name = {};
+  std::vector<Bar> bars = {};
+};
+
+// One row of a Gantt chart; rows are numbered from the top.
+struct GanttRow {
+  QString name = {};
+  std::vector<Stretch> spans = {};
+  std::vector<double> marks = {};  // moments: a retry, a fallback
+  bool late = false;               // a straggler: its name is marked
+};
+
+// An axis's name without its unit, which follows from the numbers in sight.
+struct AxisText {
+  QString name = {};
+  Unit unit = Unit::one;
+};
+
+struct PlotOptions {
+  QString title = {};
+  AxisText x = {"Round", Unit::count};
+  AxisText y = {};
+  QString empty_text = {};  // what to do while there is nothing to show
+  bool y_from_zero = false;
+};
+
+}  // namespace tributary::dashboard

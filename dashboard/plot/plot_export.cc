@@ -1,0 +1,127 @@
+// Pictures and tables of what is in sight.
+#include <QFile>
+#include <QSaveFile>
+#include <cmath>
+
+#include "dashboard/plot/plot_canvas.h"
+#include "dashboard/plot/plot_view.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr int kPictureSideMax = 16384;  // pixels
+
+Status cannot_write(const QString& file, const QString& why) {
+  return {StatusCode::io_error,
+          {.what = file.toStdString(),
+           .expected = "a file that can be written",
+           .got = why.toStdString(),
+           .remedy = "choose another folder, or free space"}};
+}
+
+Status check_size(QSize size, double scale) {
+  const double side = std::max(size.width(), size.height()) * scale;
+  if (!size.isEmpty() && scale > 0 && side <= kPictureSideMax) return {};
+  return {
+      StatusCode::invalid_argument,
+      {.what = "size of a picture",
+       .expected = "1 to " + std::to_string(kPictureSideMax) + " pixels a side",
+       .got =
+           QString("%1x%2, scale %3").arg(size.width()).arg(size.height()).arg(scale).toStdString(),
+       .remedy = "ask for a smaller one"}};
+}
+
+// A field of RFC 4180.
+QString csv_field(QString text) {
+  if (!text.contains(',') && !text.contains('"') && !text.contains('\n')) return text;
+  return '"' + text.replace('"', "\"\"") + '"';
+}
+
+QString csv_number(double value) {
+  return std::isnan(value) ? QString() : QString::number(value, 'g', 15);
+}
+
+void write_rows(QIODevice& file, const Scene& scene) {
+  const auto row = [&](const QString& name, double x_low, const QString& x_high, double y) {
+    const QString line =
+        csv_field(name) + ',' + csv_number(x_low) + ',' + x_high + ',' + csv_number(y) + "\r\n";
+    file.write(line.toUtf8());
+  };
+  const auto in_sight = [&](double low, double high) {
+    return high >= scene.x.low && low <= scene.x.high;
+  };
+  for (const PlotCurve& curve : scene.curves) {
+    if (!curve.series || !scene.shown(curve.key)) continue;
+    for (std::size_t i = 0; i < curve.series->size(); ++i) {
+      const Sample sample = curve.series->at(i);
+      if (in_sight(sample.x, sample.x)) row(curve.name, sample.x, {}, sample.y);
+    }
+  }
+  for (const Bars& bars : scene.bars) {
+    if (!scene.shown(bars.key)) continue;
+    for (const Bar& bar : bars.bars) {
+      if (in_sight(bar.x_low, bar.x_high)) {
+        row(bars.name, bar.x_low, csv_number(bar.x_high), bar.y);
+      }
+    }
+  }
+  const auto stretches = [&](const QString& name, const std::vector<Stretch>& all) {
+    for (const Stretch& one : all) {
+      if (!in_sight(one.x_low, one.x_high)) continue;
+      row(name + ": " + one.label, one.x_low, csv_number(one.x_high), std::nan(""));
+    }
+  };
+  for (const Band& band : scene.bands) stretches(band.name, band.stretches);
+  for (const GanttRow& one : scene.rows) stretches(one.name, one.spans);
+}
+
+}  // namespace
+
+QImage PlotView::picture(QSize size, double scale) {
+  group_->follow();
+  bring_up_to_date();
+  QImage image = canvas_->picture(size, scale);
+  dirty_ = true;  // laid out for another size
+  group_->touch();
+  return image;
+}
+
+Status PlotView::export_png(const QString& file, QSize size, double scale) {
+  if (Status checked = check_size(size, scale); !checked.ok()) return checked;
+  QSaveFile out(file);
+  if (!out.open(QIODevice::WriteOnly)) return cannot_write(file, out.errorString());
+  if (!picture(size, scale).save(&out, "PNG")) return cannot_write(file, out.errorString());
+  return out.commit() ? Status() : cannot_write(file, out.errorString());
+}
+
+Status PlotView::export_svg(const QString& file, QSize size) {
+  if (Status checked = check_size(size, 1); !checked.ok()) return checked;
+  QSaveFile out(file);
+  if (!out.open(QIODevice::WriteOnly)) return cannot_write(file, out.errorString());
+  group_->follow();
+  bring_up_to_date();
+  const bool written = canvas_->write_svg(out, size, scene_->options.title);
+  dirty_ = true;
+  group_->touch();
+  return written && out.commit() ? Status() : cannot_write(file, out.errorString());
+}
+
+Status PlotView::export_csv(const QString& file) {
+  group_->follow();
+  bring_up_to_date();
+  QSaveFile out(file);
+  if (!out.open(QIODevice::WriteOnly)) return cannot_write(file, out.errorString());
+  const auto named = [](const AxisText& axis, const Ticks& ticks) {
+    return axis.unit == Unit::wall_time ? "Unix time (s)" : axis_label(axis.name, ticks);
+  };
+  // In the base unit: numbers of a table do not change with what is in sight.
+  Ticks unit;
+  unit.unit = base_unit(scene_->options.y.unit);
+  out.write((QString("Name,") + csv_field(named(scene_->options.x, {})) + ",To," +
+             csv_field(named(scene_->options.y, unit)) + "\r\n")
+                .toUtf8());
+  write_rows(out, *scene_);
+  return out.commit() ? Status() : cannot_write(file, out.errorString());
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,398 @@
+// What a person does with a picture, by the mouse and by the keyboard.
+#include "dashboard/plot/plot_view.h"
+
+#include <QSignalSpy>
+#include <QToolButton>
+#include <QWheelEvent>
+
+#include "dashboard/plot/plot_testing.h"
+
+namespace tributary::dashboard {
+namespace {
+
+class PlotViewTest : public testing::Test {
+ protected:
+  PlotViewTest() {
+    loss_ = series_of_function(101, [](double x) { return 2 * std::exp(-x / 30); });
+    accuracy_ = series_of_function(101, [](double x) { return x / 100; });
+    view_.set_curves({{.key = "loss", .name = "loss", .series = loss_},
+                      {.key = "accuracy", .name = "accuracy", .series = accuracy_}});
+    below_.set_curves({{.key = "loss", .name = "loss", .series = loss_}});
+    for (PlotView* view : {&view_, &below_}) {
+      view->setPalette(palette_for_tests(false));
+      view->resize(800, 400);
+      view->show();
+    }
+    group_.refresh_now();
+  }
+
+  QWidget* canvas(PlotView& view) { return view.childAt(view.data_rect().center()); }
+  QPoint at(double x, double y) { return view_.pixel_of(x, y).toPoint(); }
+  void drag(QPoint from, QPoint to, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::mousePress(canvas(view_), Qt::LeftButton, modifiers, from);
+    QTest::mouseMove(canvas(view_), (from + to) / 2);
+    QTest::mouseMove(canvas(view_), to);
+    QTest::mouseRelease(canvas(view_), Qt::LeftButton, modifiers, to);
+    group_.refresh_now();
+  }
+  void wheel(QPoint pixel, int delta, Qt::KeyboardModifiers modifiers = {}) {
+    QWheelEvent event(pixel, view_.mapToGlobal(pixel), {}, {0, delta}, Qt::NoButton, modifiers,
+                      Qt::NoScrollPhase, false);
+    QApplication::sendEvent(canvas(view_), &event);
+    group_.refresh_now();
+  }
+  void key(int which, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::keyClick(&view_, static_cast<Qt::Key>(which), modifiers);
+    group_.refresh_now();
+  }
+  void click_legend(const QString& name, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::mouseClick(canvas(view_), Qt::LeftButton, modifiers, view_.legend_rect(name).center());
+    group_.refresh_now();
+  }
+  void expect_all() {
+    EXPECT_DOUBLE_EQ(view_.x_range().low, 0);
+    EXPECT_DOUBLE_EQ(view_.x_range().high, 100);
+  }
+
+  std::shared_ptr<Series> loss_;
+  std::shared_ptr<Series> accuracy_;
+  PlotGroup group_;
+  PlotView view_{{.title = "Learning", .y = {"Value", Unit::one}}, &group_};
+  PlotView below_{{.title = "Loss", .y = {"Loss", Unit::one}}, &group_};
+};
+
+TEST_F(PlotViewTest, ShowsAllThereIs) {
+  expect_all();
+  EXPECT_LT(view_.y_range().low, 0);
+  EXPECT_GT(view_.y_range().high, 2);
+  const QImage picture = view_.grab().toImage();
+  EXPECT_TRUE(has_colour(picture, slot_colour(0, false)));
+  EXPECT_TRUE(has_colour(picture, slot_colour(1, false)));
+}
+
+TEST_F(PlotViewTest, ADragZoomsItsRectangleAndTheRangeOfTheGroup) {
+  drag(at(20, 1.5), at(60, 0.5));
+  EXPECT_NEAR(view_.x_range().low, 20, 0.3);
+  EXPECT_NEAR(view_.x_range().high, 60, 0.3);
+  EXPECT_NEAR(view_.y_range().low, 0.5, 0.02);
+  EXPECT_NEAR(view_.y_range().high, 1.5, 0.02);
+  EXPECT_EQ(below_.x_range().low, view_.x_range().low);
+  // Its y range is its own, and fits what is in sight.
+  EXPECT_NEAR(below_.y_range().high, 2 * std::exp(-20 / 30.0), 0.1);
+}
+
+TEST_F(PlotViewTest, ADragAlongXKeepsYFitted) {
+  drag(at(20, 1), at(60, 1));
+  EXPECT_NEAR(view_.x_range().low, 20, 0.3);
+  EXPECT_GT(view_.y_range().high, 2 * std::exp(-20 / 30.0));
+  EXPECT_TRUE(group_.zoom().y.empty());
+}
+
+TEST_F(PlotViewTest, AShiftDragPansAndIsOneStep) {
+  group_.zoom_to({.x = Extent{20, 60}});
+  group_.refresh_now();
+  const QPoint middle = view_.data_rect().center();
+  drag(middle, middle + QPoint(view_.data_rect().width() / 4, 0), Qt::ShiftModifier);
+  EXPECT_NEAR(view_.x_range().low, 10, 0.3);
+  EXPECT_NEAR(view_.x_range().high, 50, 0.3);
+  view_.undo();
+  EXPECT_EQ(view_.x_range().low, 20);
+}
+
+TEST_F(PlotViewTest, TheWheelZoomsAboutThePointer) {
+  const QPoint pointer = at(25, 1);
+  wheel(pointer, 120);
+  const Extent closer = view_.x_range();
+  EXPECT_NEAR(closer.high - closer.low, 80, 0.5);
+  EXPECT_NEAR(at(25, 1).x(), pointer.x(), 1);
+  wheel(pointer, -120);
+  EXPECT_NEAR(view_.x_range().high - view_.x_range().low, 100, 0.5);
+  const Extent y = view_.y_range();
+  wheel(pointer, 120, Qt::ControlModifier);
+  EXPECT_NEAR(view_.y_range().high - view_.y_range().low, 0.8 * (y.high - y.low), 1e-6);
+}
+
+TEST_F(PlotViewTest, TurnsOfTheWheelAtOnePlaceAreOneStepBack) {
+  const QPoint pointer = view_.data_rect().center();
+  for (int i = 0; i < 5; ++i) wheel(pointer, 120);
+  wheel(pointer + QPoint(60, 0), 120);
+  key(Qt::Key_Backspace);
+  EXPECT_NEAR(view_.x_range().high - view_.x_range().low, 100 * std::pow(0.8, 5), 0.5);
+  key(Qt::Key_Backspace);
+  expect_all();
+}
+
+TEST_F(PlotViewTest, UndoAndRedoByEveryKey) {
+  drag(at(20, 1), at(60, 1));
+  const Extent zoomed = view_.x_range();
+  key(Qt::Key_Z, Qt::ControlModifier);
+  expect_all();
+  key(Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+  EXPECT_EQ(view_.x_range().low, zoomed.low);
+  key(Qt::Key_Backspace);
+  expect_all();
+  key(Qt::Key_Y, Qt::ControlModifier);
+  EXPECT_EQ(view_.x_range().low, zoomed.low);
+}
+
+TEST_F(PlotViewTest, DoubleClickAndHomeFit) {
+  drag(at(20, 1.5), at(60, 0.5));
+  QTest::mouseDClick(canvas(view_), Qt::LeftButton, {}, view_.data_rect().center());
+  group_.refresh_now();
+  expect_all();
+  key(Qt::Key_Backspace);
+  EXPECT_NEAR(view_.x_range().low, 20, 0.3);
+  key(Qt::Key_Home);
+  expect_all();
+  EXPECT_GT(view_.y_range().high, 2);
+}
+
+TEST_F(PlotViewTest, ArrowsPanAndSignsZoom) {
+  key(Qt::Key_Right);
+  EXPECT_NEAR(view_.x_range().low, 10, 1e-9);
+  key(Qt::Key_Left);
+  EXPECT_NEAR(view_.x_range().low, 0, 1e-9);
+  const Extent y = view_.y_range();
+  key(Qt::Key_Up);
+  EXPECT_GT(view_.y_range().low, y.low);
+  key(Qt::Key_Down);
+  EXPECT_NEAR(view_.y_range().low, y.low, 1e-9);
+  key(Qt::Key_Plus);
+  EXPECT_NEAR(view_.x_range().high - view_.x_range().low, 70, 0.5);
+  key(Qt::Key_Minus);
+  EXPECT_NEAR(view_.x_range().high - view_.x_range().low, 100, 0.5);
+}
+
+TEST_F(PlotViewTest, TheLegendIsolatesTogglesAndBringsBack) {
+  click_legend("accuracy");
+  EXPECT_FALSE(view_.shown("loss"));
+  EXPECT_TRUE(view_.shown("accuracy"));
+  EXPECT_LT(view_.y_range().high, 1.2);  // fits what is left
+  const auto in_sight = [&] { return view_.grab().toImage().copy(view_.data_rect()); };
+  EXPECT_FALSE(has_colour(in_sight(), slot_colour(0, false), 50));
+  click_legend("accuracy");
+  EXPECT_TRUE(view_.shown("loss"));
+  EXPECT_TRUE(has_colour(in_sight(), slot_colour(0, false), 50));
+  click_legend("loss", Qt::ControlModifier);
+  EXPECT_FALSE(view_.shown("loss"));
+  click_legend("loss", Qt::ControlModifier);
+  EXPECT_TRUE(view_.shown("loss"));
+}
+
+TEST_F(PlotViewTest, DigitsDoWhatTheLegendDoes) {
+  key(Qt::Key_2);
+  EXPECT_FALSE(view_.shown("loss"));
+  key(Qt::Key_0);
+  EXPECT_TRUE(view_.shown("loss"));
+  key(Qt::Key_1, Qt::ControlModifier);
+  EXPECT_FALSE(view_.shown("loss"));
+  EXPECT_TRUE(view_.shown("accuracy"));
+}
+
+TEST_F(PlotViewTest, TheCrosshairIsThatOfTheGroup) {
+  QTest::mouseMove(canvas(view_), at(40, 1));
+  group_.refresh_now();
+  ASSERT_TRUE(group_.crosshair().has_value());
+  EXPECT_NEAR(*group_.crosshair(), 40, 0.3);
+  const auto here = view_.crosshair_values();
+  const auto there = below_.crosshair_values();
+  ASSERT_EQ(here.size(), 2U);
+  ASSERT_EQ(there.size(), 1U);
+  EXPECT_DOUBLE_EQ(here[0].sample.y, 2 * std::exp(-40 / 30.0));
+  EXPECT_EQ(there[0].sample.x, here[0].sample.x);
+  EXPECT_EQ(view_.legend_value("accuracy").toStdString(), "0.4");
+  QEvent leave(QEvent::Leave);
+  QApplication::sendEvent(canvas(view_), &leave);
+  group_.refresh_now();
+  EXPECT_TRUE(below_.crosshair_values().empty());
+  EXPECT_EQ(view_.legend_value("accuracy").toStdString(), "1");  // the last one again
+}
+
+TEST_F(PlotViewTest, TheCrosshairAloneRepaintsNoCurve) {
+  const auto before = view_.paints();
+  QTest::mouseMove(canvas(view_), at(40, 1));
+  group_.refresh_now();
+  EXPECT_EQ(view_.paints(), before);
+}
+
+TEST_F(PlotViewTest, TheCrosshairStepsByKey) {
+  key(Qt::Key_BracketRight);
+  ASSERT_TRUE(group_.crosshair().has_value());
+  const double first = *group_.crosshair();
+  EXPECT_EQ(first, std::round(first));
+  key(Qt::Key_BracketRight);
+  EXPECT_EQ(*group_.crosshair(), first + 1);
+  key(Qt::Key_BracketLeft);
+  EXPECT_EQ(*group_.crosshair(), first);
+  QSignalSpy clicked(&view_, &PlotView::x_clicked);
+  key(Qt::Key_Return);
+  ASSERT_EQ(clicked.size(), 1);
+  EXPECT_EQ(clicked[0][0].toDouble(), first);
+  key(Qt::Key_Escape);
+  EXPECT_FALSE(group_.crosshair().has_value());
+}
+
+TEST_F(PlotViewTest, AClickSaysWhere) {
+  QSignalSpy clicked(&view_, &PlotView::x_clicked);
+  QTest::mouseClick(canvas(view_), Qt::LeftButton, {}, at(30, 1));
+  ASSERT_EQ(clicked.size(), 1);
+  EXPECT_NEAR(clicked[0][0].toDouble(), 30, 0.3);
+}
+
+TEST_F(PlotViewTest, LiveFollowsWhatArrives) {
+  EXPECT_TRUE(group_.live());
+  loss_->append({150, 0.1});
+  group_.refresh_now();
+  EXPECT_EQ(view_.x_range().high, 150);
+  group_.set_live_width(50);
+  group_.refresh_now();
+  EXPECT_EQ(view_.x_range().low, 100);
+}
+
+TEST_F(PlotViewTest, PointingPausesAsLongAsThePointerStays) {
+  QEnterEvent enter({10, 10}, {10, 10}, {10, 10});
+  QApplication::sendEvent(canvas(view_), &enter);
+  EXPECT_FALSE(group_.live());
+  loss_->append({150, 0.1});
+  group_.refresh_now();
+  EXPECT_EQ(view_.x_range().high, 100);
+  QEvent leave(QEvent::Leave);
+  QApplication::sendEvent(canvas(view_), &leave);
+  group_.refresh_now();
+  EXPECT_EQ(view_.x_range().high, 150);
+}
+
+TEST_F(PlotViewTest, AClickHoldsAndTheBadgeLeadsBack) {
+  auto* badge = view_.findChild<QToolButton*>("live");
+  ASSERT_TRUE(badge && badge->isVisible());
+  EXPECT_TRUE(badge->text().contains("Live"));
+  QTest::mouseClick(canvas(view_), Qt::LeftButton, {}, at(30, 1));
+  QEvent leave(QEvent::Leave);
+  QApplication::sendEvent(canvas(view_), &leave);
+  EXPECT_TRUE(group_.locked());
+  EXPECT_TRUE(badge->text().contains("Paused"));
+  loss_->append({150, 0.1});
+  group_.refresh_now();
+  EXPECT_EQ(view_.x_range().high, 100);
+  QTest::mouseClick(badge, Qt::LeftButton);
+  group_.refresh_now();
+  EXPECT_TRUE(group_.live());
+  EXPECT_EQ(view_.x_range().high, 150);
+}
+
+TEST_F(PlotViewTest, EndAndSpaceLeadBackToLiveFromAZoom) {
+  for (const int which : {Qt::Key_End, Qt::Key_Space}) {
+    drag(at(20, 1), at(60, 1));
+    EXPECT_FALSE(group_.live());
+    key(which);
+    EXPECT_TRUE(group_.live());
+    expect_all();
+  }
+}
+
+TEST_F(PlotViewTest, ARunThatHasEndedHasNoBadge) {
+  group_.set_following(false);
+  EXPECT_FALSE(view_.findChild<QToolButton*>("live")->isVisible());
+}
+
+TEST_F(PlotViewTest, BothAxesCanBeLogarithmic) {
+  key(Qt::Key_L);
+  EXPECT_TRUE(view_.log_y());
+  EXPECT_FALSE(below_.log_y());
+  EXPECT_GT(view_.y_range().low, 0);
+  key(Qt::Key_L, Qt::ShiftModifier);
+  EXPECT_TRUE(view_.log_x());
+  EXPECT_TRUE(below_.log_x());
+  EXPECT_GT(view_.x_range().low, 0);
+  // Equal factors are equally wide.
+  const double first = view_.pixel_of(10, 1).x() - view_.pixel_of(1, 1).x();
+  const double second = view_.pixel_of(100, 1).x() - view_.pixel_of(10, 1).x();
+  EXPECT_NEAR(first, second, 1e-6);
+  wheel(at(10, 1), 120);
+  EXPECT_GT(view_.x_range().low, 0);
+  key(Qt::Key_L);
+  EXPECT_FALSE(view_.log_y());
+}
+
+TEST_F(PlotViewTest, PaintsOnlyWhatIsNew) {
+  const auto before = view_.paints();
+  for (int i = 0; i < 10; ++i) group_.refresh_now();
+  EXPECT_EQ(view_.paints(), before);
+  accuracy_->append({100, 0.5});
+  group_.refresh_now();
+  EXPECT_EQ(view_.paints(), before + 1);
+}
+
+TEST_F(PlotViewTest, ManyArrivalsAreOneRepaint) {
+  const auto before = view_.paints();
+  for (int i = 0; i < 1000; ++i) {
+    loss_->append({101.0 + i, 0.1});
+    group_.touch();
+  }
+  EXPECT_EQ(view_.paints(), before);
+  ASSERT_TRUE(QTest::qWaitFor([&] { return view_.paints() > before; }, 60000));
+  EXPECT_EQ(view_.paints(), before + 1);
+}
+
+TEST_F(PlotViewTest, WhatIsHiddenWaitsUntilItIsSeen) {
+  view_.hide();
+  const auto before = view_.paints();
+  loss_->append({150, 0.1});
+  group_.refresh_now();
+  EXPECT_EQ(view_.paints(), before);
+  view_.show();
+  group_.refresh_now();
+  EXPECT_GT(view_.paints(), before);
+}
+
+TEST_F(PlotViewTest, ADarkPaletteRecolours) {
+  view_.setPalette(palette_for_tests(true));
+  group_.refresh_now();
+  const QImage picture = view_.grab().toImage();
+  EXPECT_EQ(picture.pixelColor(2, picture.height() / 2),
+            palette_for_tests(true).color(QPalette::Base));
+  EXPECT_TRUE(has_colour(picture, slot_colour(0, true)));
+  EXPECT_FALSE(has_colour(picture, slot_colour(0, false)));
+}
+
+TEST_F(PlotViewTest, WithoutSamplesItSaysWhatToDo) {
+  PlotView nothing({.title = "Accuracy", .empty_text = "Start a job: tributary job submit FILE"});
+  nothing.setPalette(palette_for_tests(false));
+  nothing.set_curves({{.key = "a", .name = "a", .series = std::make_shared<Series>(10)}});
+  nothing.resize(600, 300);
+  nothing.show();
+  nothing.group().refresh_now();
+  EXPECT_TRUE(nothing.empty());
+  const QImage said = nothing.grab().toImage().copy(0, 100, 600, 100);
+  nothing.set_empty_text({});
+  nothing.group().refresh_now();
+  const QImage unsaid = nothing.grab().toImage().copy(0, 100, 600, 100);
+  EXPECT_GT(inked_share(said, Qt::white), 0.005);
+  EXPECT_EQ(inked_share(unsaid, Qt::white), 0);
+  // Pointing at it and keys do no harm.
+  QTest::mouseMove(nothing.childAt(300, 150), {300, 150});
+  QTest::keyClick(&nothing, Qt::Key_Plus);
+  QTest::keyClick(&nothing, Qt::Key_BracketRight);
+}
+
+TEST_F(PlotViewTest, GapsAreGaps) {
+  auto gapped =
+      series_of_function(101, [](double x) { return x > 40 && x < 60 ? std::nan("") : 1.0; });
+  PlotView gaps({.y = {"y", Unit::one}});
+  gaps.setPalette(palette_for_tests(false));
+  gaps.set_curves({{.key = "a", .name = "a", .series = gapped}});
+  gaps.resize(800, 300);
+  gaps.show();
+  gaps.group().refresh_now();
+  const QImage picture = gaps.grab().toImage();
+  const QColor colour = slot_colour(0, false);
+  const auto column = [&](double x) {
+    return picture.copy(gaps.pixel_of(x, 1).toPoint().x(), 60, 1, 180);
+  };
+  EXPECT_TRUE(has_colour(column(20), colour, 70));
+  EXPECT_FALSE(has_colour(column(50), colour, 70));
+  EXPECT_TRUE(has_colour(column(80), colour, 70));
+}
+
+}  // namespace
+}  // namespace tributary::dashboard

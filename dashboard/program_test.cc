@@ -1,0 +1,166 @@
+// The program as its users run it: pictures without a display, and what it says where there is
+// none.
+#include <gtest/gtest.h>
+
+#include <QImage>
+#include <QProcess>
+#include <QProcessEnvironment>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "core/base/exit_codes.h"
+#include "core/store/folder_testing.h"
+#include "dashboard/run/run_testing.h"
+#include "dashboard/run/run_view.h"
+
+namespace tributary::dashboard {
+namespace {
+
+using run_testing::RunWriter;
+
+constexpr int kProgramWaitMs = 240'000;
+
+struct Outcome {
+  int code = -1;
+  std::string out = {};
+  std::string err = {};
+};
+
+Outcome run_program(const QStringList& arguments) {
+  QProcess process;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) {
+    environment.remove(name);
+  }
+  process.setProcessEnvironment(environment);
+  process.start(TRIBUTARY_DASHBOARD, arguments);
+  EXPECT_TRUE(process.waitForFinished(kProgramWaitMs)) << arguments.join(' ').toStdString();
+  return {.code = process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+          .out = process.readAllStandardOutput().toStdString(),
+          .err = process.readAllStandardError().toStdString()};
+}
+
+// Of a picture that is blank there are one or two.
+std::size_t colours_in(const QImage& picture) {
+  std::set<QRgb> found;
+  for (int y = 0; y < picture.height(); y += 2) {
+    for (int x = 0; x < picture.width(); x += 2) found.insert(picture.pixel(x, y));
+  }
+  return found.size();
+}
+
+class DashboardProgram : public testing::Test {
+ protected:
+  std::string path(const std::string& name) { return folder_ / name; }
+  QString q(const std::string& name) { return QString::fromStdString(path(name)); }
+
+  void write_run(const std::string& name) {
+    RunWriter writer(path(name));
+    writer.job();
+    writer.agents(true);
+    for (std::uint64_t round = 1; round <= 20; ++round) {
+      writer.round(round, {.decided = true});
+      writer.metric(kAccuracyMetric, round, 1 - 1 / static_cast<double>(round + 1));
+      writer.metric(kLossMetric, round, 2 / static_cast<double>(round));
+      writer.link("a", "", 0.01, 1e-6 * static_cast<double>(round));
+    }
+    writer.event("agent_gone", "no heartbeat");
+  }
+  Outcome picture(const QString& page, const QStringList& more = {}) {
+    return run_program(
+        QStringList{"--open", q("run.db"), "--page", page, "--export-png", q("out.png")} + more);
+  }
+
+  store_testing::Folder folder_;
+};
+
+class DashboardPages : public DashboardProgram, public testing::WithParamInterface<const char*> {};
+
+TEST_P(DashboardPages, ArePicturesWithoutADisplay) {
+  write_run("run.db");
+  const Outcome outcome = picture(GetParam(), {"--palette", "dark"});
+  ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_NE(outcome.out.find("out.png"), std::string::npos) << outcome.out;
+  const QImage image(q("out.png"));
+  EXPECT_EQ(image.size(), QSize(1280, 800));
+  EXPECT_GT(colours_in(image), 20u);
+  EXPECT_LT(qGray(image.pixel(1, 1)), 80) << "the ground of the dark palette";
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, DashboardPages,
+                         testing::Values("overview", "traffic", "decisions", "agents", "round",
+                                         "events"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST_F(DashboardProgram, APictureHasTheSizeAndTheScaleThatWereAskedFor) {
+  write_run("run.db");
+  const Outcome outcome =
+      picture("overview", {"--size", "800x500", "--scale", "2", "--palette", "light"});
+  ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
+  const QImage image(q("out.png"));
+  EXPECT_EQ(image.size(), QSize(1600, 1000));
+  EXPECT_GT(qGray(image.pixel(1, 1)), 200);
+}
+
+TEST_F(DashboardProgram, ComparesRuns) {
+  write_run("run.db");
+  write_run("other.db");
+  const Outcome outcome = picture("overview", {"--open", q("other.db")});
+  EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
+}
+
+TEST_F(DashboardProgram, SaysWhatIsNoRunAndWritesNothing) {
+  std::ofstream(path("run.db")) << "no database, but longer than the head of one";
+  const Outcome outcome = picture("overview");
+  EXPECT_EQ(outcome.code, exit_code(StatusCode::mismatch));
+  EXPECT_NE(outcome.err.find("no database"), std::string::npos) << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(path("out.png")));
+}
+
+TEST_F(DashboardProgram, SaysWhatIsNotThere) {
+  EXPECT_EQ(picture("overview").code, exit_code(StatusCode::not_found));
+}
+
+TEST_F(DashboardProgram, DoesNotWaitForEver) {
+  std::ofstream(path("run.db")).close();  // as a coordinator that is about to begin makes it
+  const Outcome outcome = picture("overview", {"--wait-s", "0.3"});
+  EXPECT_EQ(outcome.code, exit_code(StatusCode::unavailable)) << outcome.err;
+}
+
+TEST_F(DashboardProgram, SaysWhereItCannotWrite) {
+  write_run("run.db");
+  const Outcome outcome = run_program(
+      {"--open", q("run.db"), "--page", "overview", "--export-png", q("no/such/folder/out.png")});
+  EXPECT_EQ(outcome.code, exit_code(StatusCode::io_error)) << outcome.err;
+}
+
+TEST_F(DashboardProgram, RefusesWhatItDoesNotHave) {
+  const Outcome connect = run_program({"--connect", "tcp://host:4640"});
+  EXPECT_EQ(connect.code, exit_code(StatusCode::unsupported));
+  EXPECT_NE(connect.err.find("--open"), std::string::npos) << connect.err;
+  EXPECT_EQ(run_program({"--page", "nonsense"}).code, kExitUsage);
+  EXPECT_EQ(run_program({"--palette", "pink"}).code, kExitUsage);
+  EXPECT_EQ(picture("overview", {"--size", "10"}).code, kExitUsage);
+  EXPECT_EQ(picture("overview", {"--scale", "0"}).code, kExitUsage);
+  EXPECT_EQ(run_program({"--open", "a.db", "--export-png", "x.png"}).code, kExitUsage);
+  EXPECT_EQ(run_program({"--page", "overview", "--export-png", "x.png"}).code, kExitUsage);
+}
+
+TEST_F(DashboardProgram, WithoutADisplayItSaysWhatWorks) {
+  write_run("run.db");
+  const Outcome outcome = run_program({"--open", q("run.db")});
+  EXPECT_EQ(outcome.code, exit_code(StatusCode::unavailable));
+  EXPECT_NE(outcome.err.find("--export-png"), std::string::npos) << outcome.err;
+}
+
+TEST_F(DashboardProgram, TellsOfItself) {
+  const Outcome help = run_program({"--help"});
+  EXPECT_EQ(help.code, kExitOk);
+  EXPECT_NE(help.out.find("overview, traffic, decisions, agents, round, events"), std::string::npos)
+      << help.out;
+  EXPECT_EQ(run_program({"--version"}).out.rfind("tributary-dashboard ", 0), 0u);
+}
+
+}  // namespace
+}  // namespace tributary::dashboard

@@ -1,0 +1,96 @@
+#include "dashboard/session/run_session.h"
+
+#include <QFileInfo>
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "dashboard/session/run_session_reader.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr int kTellEveryMs = 33;
+
+QString key_of_run(const QFileInfo& file) {
+  const QString canonical = file.canonicalFilePath();  // empty: it is not there
+  return "run " + (canonical.isEmpty() ? file.absoluteFilePath() : canonical);
+}
+
+}  // namespace
+
+RunSession::RunSession(const RunSessionOptions& options, QObject* parent)
+    : QObject(parent), view_(std::make_unique<RunView>(options.limits)), path_(options.path) {
+  const QFileInfo file(QString::fromStdString(path_));
+  name_ = file.fileName();
+  key_ = key_of_run(file);
+  change_timer_.setSingleShot(true);
+  change_timer_.setInterval(kTellEveryMs);
+  connect(&change_timer_, &QTimer::timeout, this, &RunSession::changed);
+  // What is still under way to a session that is gone is dropped with it.
+  reader_ = std::make_unique<Reader>(options, [this] {
+    QMetaObject::invokeMethod(
+        this, [this] { take_portion(); }, Qt::QueuedConnection);
+  });
+}
+
+RunSession::~RunSession() { reader_.reset(); }
+
+void RunSession::set_name(const QString& name) {
+  if (name == name_) return;
+  name_ = name;
+  tell_of_change();
+}
+
+std::uint64_t RunSession::job() const {
+  const JobInfo* const info = job_info();
+  return info ? info->job : 0;
+}
+
+const JobInfo* RunSession::job_info() const {
+  const std::vector<JobInfo>& jobs = view_->jobs();
+  if (jobs.empty()) return nullptr;
+  const auto chosen = std::ranges::find(jobs, chosen_job_, &JobInfo::job);
+  return chosen == jobs.end() ? &jobs.back() : &*chosen;
+}
+
+void RunSession::choose_job(std::uint64_t job) {
+  if (job == chosen_job_) return;
+  chosen_job_ = job;
+  tell_of_change();
+}
+
+void RunSession::ask_round(std::uint64_t job, std::uint64_t round) {
+  reader_->ask_round(job, round);
+}
+
+void RunSession::take_portion() {
+  std::optional<RunPortion> portion = reader_->take();
+  if (!portion) return;
+  const bool news = !portion->changes.empty() || (portion->at_end && !caught_up_);
+  if (portion->changes.begins_anew) caught_up_ = false;
+  view_->apply(std::move(portion->changes));
+  caught_up_ = caught_up_ || portion->at_end;
+  if (news) tell_of_change();
+  note_trouble(portion->trouble);
+  if (!portion->answer) return;
+  if (portion->answer->detail) {
+    emit round_read(portion->answer->detail);
+  } else {
+    emit round_not_read(portion->answer->round,
+                        QString::fromStdString(portion->answer->why_not.text()));
+  }
+}
+
+void RunSession::note_trouble(const Status& trouble) {
+  if (trouble.ok() && trouble_.ok()) return;
+  if (!trouble.ok() && !trouble_.ok() && trouble.text() == trouble_.text()) return;
+  trouble_ = trouble;
+  emit trouble_changed();
+}
+
+void RunSession::tell_of_change() {
+  if (!change_timer_.isActive()) change_timer_.start();
+}
+
+}  // namespace tributary::dashboard

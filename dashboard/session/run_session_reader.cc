@@ -1,0 +1,96 @@
+#include "dashboard/session/run_session_reader.h"
+
+#include <utility>
+
+namespace tributary::dashboard {
+
+RunSession::Reader::Reader(const RunSessionOptions& options, std::function<void()> ready)
+    : look_every_(options.look_every),
+      ready_(std::move(ready)),
+      follower_({.path = options.path, .retry_after = options.retry_after}, clock_),
+      thread_([this] { work(); }) {}
+
+RunSession::Reader::~Reader() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+std::optional<RunPortion> RunSession::Reader::take() {
+  std::optional<RunPortion> taken;
+  {
+    const std::lock_guard lock(mutex_);
+    taken.swap(portion_);
+  }
+  wake_.notify_all();
+  return taken;
+}
+
+void RunSession::Reader::ask_round(std::uint64_t job, std::uint64_t round) {
+  {
+    const std::lock_guard lock(mutex_);
+    question_ = {.job = job, .round = round};
+  }
+  wake_.notify_all();
+}
+
+void RunSession::Reader::work() {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    if (portion_) {
+      wake_.wait(lock, [this] { return ending_ || !portion_; });
+      continue;
+    }
+    lock.unlock();
+    RunPortion portion = read();
+    const bool nothing_now = portion.at_end || !portion.trouble.ok();
+    hand_over(std::move(portion));
+    lock.lock();
+    if (nothing_now) {
+      wake_.wait_for(lock, look_every_, [this] { return ending_ || question_.has_value(); });
+    }
+  }
+}
+
+RunPortion RunSession::Reader::read() {
+  RunPortion portion;
+  const Result<bool> more = follower_.step(portion.changes);
+  portion.trouble = more.status();
+  portion.at_end = more.ok() && !*more;
+  std::optional<RoundQuestion> question;
+  {
+    const std::lock_guard lock(mutex_);
+    question.swap(question_);
+  }
+  if (!question) return portion;
+  Result<RoundDetail> detail = follower_.round_detail(question->job, question->round);
+  RoundAnswer& answer = portion.answer.emplace();
+  answer.round = question->round;
+  if (detail.ok()) {
+    answer.detail = std::make_shared<const RoundDetail>(std::move(*detail));
+  } else {
+    answer.why_not = detail.status();
+  }
+  return portion;
+}
+
+// Nobody is woken for nothing.
+void RunSession::Reader::hand_over(RunPortion&& portion) {
+  std::string trouble = portion.trouble.ok() ? std::string() : portion.trouble.text();
+  if (portion.changes.empty() && !portion.answer && trouble == told_ &&
+      portion.at_end == told_end_) {
+    return;
+  }
+  told_ = std::move(trouble);
+  told_end_ = portion.at_end;
+  {
+    const std::lock_guard lock(mutex_);
+    portion_ = std::move(portion);
+  }
+  ready_();
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,23 @@
+// Room beside what stands in cells and heads: a column of numbers ends where its neighbour begins.
+#pragma once
+
+#include <QProxyStyle>
+
+namespace tributary::dashboard {
+
+class TableStyle : public QProxyStyle {
+ public:
+  int pixelMetric(PixelMetric metric, const QStyleOption* option,
+                  const QWidget* widget) const override {
+    constexpr int kRoom = 6;  // pixels
+    switch (metric) {
+      case PM_HeaderMargin:
+      case PM_FocusFrameHMargin:
+        return kRoom;
+      default:
+        return QProxyStyle::pixelMetric(metric, option, widget);
+    }
+  }
+};
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,93 @@
+#include "dashboard/tables/table_text.h"
+
+#include <QDateTime>
+#include <QSaveFile>
+#include <cmath>
+#include <numeric>
+
+#include "dashboard/tables/shown_text.h"
+
+namespace tributary::dashboard {
+namespace {
+
+QByteArray quoted_field(const QString& text, char separator) {
+  QByteArray bytes = text.toUtf8();
+  const bool plain = !bytes.contains(separator) && !bytes.contains('"') && !bytes.contains('\n') &&
+                     !bytes.contains('\r');
+  return plain ? bytes : '"' + bytes.replace('"', "\"\"") + '"';
+}
+
+QString head_of(const TableColumn& column) {
+  if (column.kind != CellKind::number) return column.title;
+  const QString unit = column.unit == Unit::wall_time ? "UTC" : base_unit(column.unit);
+  return unit.isEmpty() ? column.title : column.title + " (" + unit + ")";
+}
+
+QString number_of(const TableColumn& column, double value) {
+  if (!std::isfinite(value)) return {};
+  if (column.unit != Unit::wall_time) return QString::number(value, 'g', 15);
+  const auto milliseconds = static_cast<qint64>(std::llround(value * 1000));
+  return QDateTime::fromMSecsSinceEpoch(milliseconds).toUTC().toString(Qt::ISODateWithMs);
+}
+
+QString cell_of(const TableModel& model, int row, int column) {
+  const TableColumn& of = model.columns()[static_cast<std::size_t>(column)];
+  switch (of.kind) {
+    case CellKind::text:
+    case CellKind::rank:
+      return whole_text(model.words(row, column));
+    case CellKind::number:
+      return number_of(of, model.number(row, column));
+    case CellKind::curve:
+      break;
+  }
+  return {};
+}
+
+Status cannot_write_table(const QString& file, const QString& why) {
+  return {StatusCode::io_error,
+          {.what = file.toStdString(),
+           .expected = "a file that can be written",
+           .got = why.toStdString(),
+           .remedy = "choose another folder, or free space"}};
+}
+
+}  // namespace
+
+QByteArray table_text(const TableProxy& table, const std::vector<int>& rows,
+                      const std::vector<int>& columns, char separator) {
+  const TableModel& model = table.table();
+  std::vector<int> told;  // a curve cannot be
+  for (const int column : columns) {
+    const TableColumn& of = model.columns()[static_cast<std::size_t>(column)];
+    if (of.kind != CellKind::curve) told.push_back(column);
+  }
+  QByteArray out;
+  const auto write_line = [&](const auto& field_of) {
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      if (i > 0) out += separator;
+      out += quoted_field(field_of(told[i]), separator);
+    }
+    out += "\r\n";
+  };
+  write_line(
+      [&](int column) { return head_of(model.columns()[static_cast<std::size_t>(column)]); });
+  for (const int row : rows) {
+    const int source = table.mapToSource(table.index(row, 0)).row();
+    write_line([&](int column) { return cell_of(model, source, column); });
+  }
+  return out;
+}
+
+Status write_table(const TableProxy& table, const std::vector<int>& columns, const QString& file) {
+  std::vector<int> rows(static_cast<std::size_t>(table.rowCount()));
+  std::iota(rows.begin(), rows.end(), 0);
+  const QByteArray text = table_text(table, rows, columns);
+  QSaveFile out(file);
+  if (!out.open(QIODevice::WriteOnly) || out.write(text) != text.size() || !out.commit()) {
+    return cannot_write_table(file, out.errorString());
+  }
+  return {};
+}
+
+}  // namespace tributary::dashboard

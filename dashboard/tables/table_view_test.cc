@@ -1,0 +1,358 @@
+// What a person does with a table, by the mouse and by the keyboard.
+#include "dashboard/tables/table_view.h"
+
+#include <QAbstractItemModelTester>
+#include <QClipboard>
+#include <QComboBox>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QMenu>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTimer>
+#include <QVBoxLayout>
+#include <array>
+#include <memory>
+
+#include "dashboard/plot/plot_testing.h"
+#include "dashboard/tables/agents_model.h"
+#include "dashboard/tables/events_model.h"
+#include "dashboard/tables/filter_bar.h"
+#include "dashboard/tables/table_delegate.h"
+#include "dashboard/tables/tables_testing.h"
+
+namespace tributary::dashboard {
+namespace {
+
+using tables_testing::hostile_texts;
+using tables_testing::kTestJob;
+using tables_testing::some_agents;
+using tables_testing::some_event;
+using tables_testing::some_report;
+
+// A table with its line above it, as pages have them.
+template <typename Model>
+struct TableUnderTest {
+  TableUnderTest() {
+    auto* const layout = new QVBoxLayout(&window);
+    layout->addWidget(&bar);
+    layout->addWidget(&table);
+    window.setPalette(palette_for_tests(false));
+    window.resize(900, 400);
+    window.show();
+    window.activateWindow();
+    EXPECT_TRUE(QTest::qWaitForWindowActive(&window, 60'000));
+  }
+
+  QWidget window;
+  Model model;
+  TableView table{model, &window};
+  FilterBar bar{table, window};
+  std::unique_ptr<QAbstractItemModelTester> tester = std::make_unique<QAbstractItemModelTester>(
+      &table.proxy(), QAbstractItemModelTester::FailureReportingMode::Fatal);
+};
+
+class AgentsTableTest : public testing::Test {
+ protected:
+  AgentsTableTest() { table().set_empty_text("No agent has come yet."); }
+
+  TableView& table() { return under_test_.table; }
+  QLineEdit& line() { return *under_test_.bar.template findChild<QLineEdit*>(); }
+  void feed(std::size_t count) {
+    RunChanges changes;
+    changes.agents = some_agents(count);
+    view_.apply(std::move(changes));
+    update();
+  }
+  // The last one has reported on nothing.
+  void report(std::size_t count, std::uint64_t round) {
+    RunChanges changes;
+    for (std::size_t i = 1; i < count; ++i) {
+      const auto number = static_cast<std::int64_t>(i);
+      changes.reports.push_back(some_report(number, round, 1.0 / static_cast<double>(i)));
+    }
+    view_.apply(std::move(changes));
+    update();
+  }
+  void update() { under_test_.model.update(view_, kTestJob); }
+  std::vector<std::string> order() {
+    std::vector<std::string> out;
+    for (int row = 0; row < table().proxy().rowCount(); ++row) {
+      out.push_back(table().proxy().index(row, 0).data().toString().toStdString());
+    }
+    return out;
+  }
+  void click_head(const char* key) {
+    QHeaderView& heads = *table().horizontalHeader();
+    table().show_column(key, true);
+    const int column = under_test_.model.column_of(key);
+    table().scrollTo(table().proxy().index(0, column));
+    const QPoint at(heads.sectionViewportPosition(column) + heads.sectionSize(column) / 2,
+                    heads.height() / 2);
+    QTest::mouseClick(heads.viewport(), Qt::LeftButton, {}, at);
+  }
+  void click_row(int row, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::mouseClick(table().viewport(), Qt::LeftButton, modifiers,
+                      table().visualRect(table().proxy().index(row, 0)).center());
+  }
+  using Names = std::vector<std::string>;
+
+  TableUnderTest<AgentsModel> under_test_;
+  RunView view_;
+};
+
+TEST_F(AgentsTableTest, SortsByNumbersAndWhatIsUnknownComesLast) {
+  feed(3);
+  report(3, 1);
+  click_head("loss");
+  EXPECT_EQ(order(), (Names{"agent-2", "agent-1", "agent-3"}));
+  click_head("loss");
+  EXPECT_EQ(order(), (Names{"agent-1", "agent-2", "agent-3"})) << "downward, unknown last as well";
+  click_head("loss");
+  EXPECT_EQ(order(), (Names{"agent-1", "agent-2", "agent-3"})) << "as they came";
+}
+
+TEST_F(AgentsTableTest, SortsNamesAsPeopleCount) {
+  feed(11);
+  click_head("agent");
+  EXPECT_EQ(order()[1], "agent-2");
+  EXPECT_EQ(order()[10], "agent-11");
+  click_head("agent");
+  EXPECT_EQ(order()[0], "agent-11");
+}
+
+TEST_F(AgentsTableTest, WhatChangesIsSortedAnewAndTheChoiceStays) {
+  feed(3);
+  report(3, 1);
+  click_head("loss");
+  click_row(0);
+  ASSERT_EQ(table().current_row(), 1);
+  RunChanges changes;
+  changes.reports = {some_report(2, 2, 9)};
+  view_.apply(std::move(changes));
+  update();
+  EXPECT_EQ(order(), (Names{"agent-1", "agent-2", "agent-3"}));
+  EXPECT_EQ(table().current_row(), 1);
+  EXPECT_TRUE(table().selectionModel()->isRowSelected(1, {}));
+}
+
+TEST_F(AgentsTableTest, FiltersAsOneTypesAndCounts) {
+  feed(12);
+  EXPECT_EQ(under_test_.bar.told(), "12");
+  QTest::keyClick(&table(), Qt::Key_F, Qt::ControlModifier);
+  EXPECT_TRUE(line().hasFocus());
+  QTest::keyClicks(&line(), "nano");
+  EXPECT_EQ(under_test_.bar.told(), "6 of 12");
+  QTest::keyClicks(&line(), " agent:1");
+  EXPECT_EQ(order(), (Names{"agent-10", "agent-12"}));
+  EXPECT_EQ(under_test_.bar.told(), "2 of 12");
+  feed(14);
+  EXPECT_EQ(under_test_.bar.told(), "3 of 14") << "new rows pass the filter as well";
+  QTest::keyClick(&line(), Qt::Key_Down);
+  EXPECT_TRUE(table().hasFocus());
+  EXPECT_EQ(table().current_row(), 9);
+  QTest::keyClick(&table(), Qt::Key_Escape);
+  EXPECT_EQ(under_test_.bar.told(), "14");
+  QTest::keyClick(&table(), Qt::Key_F, Qt::ControlModifier);
+  QTest::keyClicks(&line(), "x");
+  QTest::keyClick(&line(), Qt::Key_Escape);
+  EXPECT_TRUE(line().text().isEmpty());
+  EXPECT_TRUE(line().hasFocus()) << "first it clears";
+  QTest::keyClick(&line(), Qt::Key_Escape);
+  EXPECT_TRUE(table().hasFocus()) << "then it leads back";
+}
+
+TEST_F(AgentsTableTest, CopiesTheRowsThatAreChosenInTheirOrder) {
+  feed(4);
+  for (const char* key : {"last", "best", "round_time", "ratio", "residual", "alpha_up", "rate_up",
+                          "alpha_down", "rate_down", "reports", "seen", "trend"}) {
+    table().show_column(key, false);
+  }
+  click_row(2);
+  click_row(0, Qt::ControlModifier);
+  QTest::keyClick(&table(), Qt::Key_C, Qt::ControlModifier);
+  EXPECT_EQ(QApplication::clipboard()->text().toStdString(),
+            "Agent\tState\tDevice\r\n"
+            "agent-1\tconnected\tOrin NX\r\n"
+            "agent-3\tconnected\tOrin NX\r\n");
+}
+
+TEST_F(AgentsTableTest, EnterAndADoubleClickOpenARow) {
+  feed(3);
+  QSignalSpy chosen(&table(), &TableView::row_chosen);
+  QSignalSpy entered(&table(), &TableView::row_entered);
+  click_row(1);
+  QTest::keyClick(&table(), Qt::Key_Down);
+  QTest::keyClick(&table(), Qt::Key_Return);
+  ASSERT_EQ(chosen.size(), 2);
+  EXPECT_EQ(chosen[1][0].toInt(), 2);
+  ASSERT_EQ(entered.size(), 1);
+  EXPECT_EQ(entered[0][0].toInt(), 2);
+  click_row(0);
+  QTest::mouseDClick(table().viewport(), Qt::LeftButton, {},
+                     table().visualRect(table().proxy().index(0, 0)).center());
+  ASSERT_EQ(entered.size(), 2);
+  EXPECT_EQ(entered[1][0].toInt(), 0);
+}
+
+// The menu waits for an answer, which this gives as soon as it is there.
+void answer_menu(const QString& title, QStringList* seen = nullptr) {
+  QTimer::singleShot(0, [=] {
+    auto* const menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    ASSERT_TRUE(menu);
+    for (QAction* action : menu->actions()) {
+      if (seen) *seen << action->text();
+      if (action->text() == title) action->trigger();
+    }
+    menu->close();
+  });
+}
+
+TEST_F(AgentsTableTest, ColumnsAreShownAndHiddenFromTheMenuOfTheHeads) {
+  feed(2);
+  EXPECT_FALSE(table().column_shown("build"));
+  QHeaderView& heads = *table().horizontalHeader();
+  QStringList seen;
+  answer_menu("Build", &seen);
+  emit heads.customContextMenuRequested({5, 5});
+  EXPECT_TRUE(table().column_shown("build"));
+  EXPECT_EQ(seen.size(), under_test_.model.columnCount());
+  answer_menu("State");
+  emit heads.customContextMenuRequested({5, 5});
+  EXPECT_FALSE(table().column_shown("state"));
+}
+
+TEST_F(AgentsTableTest, TheLastColumnCannotBeHidden) {
+  feed(1);
+  for (const TableColumn& column : under_test_.model.columns()) {
+    table().show_column(column.key, column.key == "agent");
+  }
+  answer_menu("Agent");
+  emit table().horizontalHeader()->customContextMenuRequested({5, 5});
+  EXPECT_TRUE(table().column_shown("agent"));
+}
+
+TEST_F(AgentsTableTest, WidthsAreChosenOnceAndThenAPersonsOwn) {
+  feed(1);
+  const int column = under_test_.model.column_of("device");
+  EXPECT_GT(table().columnWidth(column), table().fontMetrics().horizontalAdvance("Orin NX"));
+  table().setColumnWidth(column, 77);
+  feed(5);
+  EXPECT_EQ(table().columnWidth(column), 77);
+}
+
+TEST_F(AgentsTableTest, HostileNamesMakeNeitherWideColumnsNorHighRows) {
+  RunChanges changes;
+  changes.agents = std::vector<AgentInfo>();
+  for (const std::string& text : hostile_texts()) {
+    const auto number = static_cast<std::int64_t>(changes.agents->size()) + 1;
+    changes.agents->push_back({.number = number, .agent_id = text, .device = text});
+  }
+  view_.apply(std::move(changes));
+  update();
+  for (int column = 0; column < under_test_.model.columnCount(); ++column) {
+    EXPECT_LE(table().columnWidth(column), 300);
+  }
+  EXPECT_EQ(table().rowHeight(1), table().rowHeight(0));
+  EXPECT_FALSE(under_test_.window.grab().isNull());
+}
+
+TEST_F(AgentsTableTest, ItsCurvesAreDrawnInTheColourOfThePalette) {
+  feed(2);
+  for (std::uint64_t round = 1; round <= 30; ++round) {
+    RunChanges changes;
+    const double loss = round % 7 == 0 ? kUnknown : 1.0 / static_cast<double>(round);
+    changes.reports = {some_report(1, round, loss)};
+    view_.apply(std::move(changes));
+  }
+  update();
+  const int column = under_test_.model.column_of("trend");
+  EXPECT_GE(table().columnWidth(column), TableDelegate::kCurveWidth);
+  const auto cell = [&](int row) {
+    const QRect rect = table().visualRect(table().proxy().index(row, column));
+    return table().viewport()->grab(rect).toImage();
+  };
+  table().scrollTo(table().proxy().index(0, column));
+  EXPECT_TRUE(has_colour(cell(0), slot_colour(0, false), 40));
+  EXPECT_FALSE(has_colour(cell(1), slot_colour(0, false), 40)) << "it has told nothing";
+  under_test_.window.setPalette(palette_for_tests(true));
+  EXPECT_TRUE(has_colour(cell(0), slot_colour(0, true), 40));
+}
+
+TEST_F(AgentsTableTest, AnEmptyTableSaysWhatToDo) {
+  const auto ink = [&] {
+    return inked_share(table().viewport()->grab().toImage(),
+                       table().palette().color(QPalette::Base));
+  };
+  EXPECT_GT(ink(), 0.0005);
+  table().set_empty_text({});
+  EXPECT_EQ(ink(), 0);
+  feed(2);
+  under_test_.bar.set_line("nobody is called so");
+  EXPECT_GT(ink(), 0.0005) << "it says that there is a filter";
+}
+
+// --- events ------------------------------------------------------------------------------------
+
+class EventsTableTest : public testing::Test {
+ protected:
+  EventsTableTest() {
+    under_test_.bar.add_levels(under_test_.model.level_column());
+    under_test_.table.set_follow_end(true);
+  }
+  void feed(std::int64_t first, std::int64_t last) {
+    constexpr std::array kLevels = {LogLevel::info, LogLevel::warning, LogLevel::error};
+    RunChanges changes;
+    for (std::int64_t i = first; i <= last; ++i) {
+      changes.events.push_back(
+          some_event(i, kLevels[static_cast<std::size_t>(i) % kLevels.size()], "text"));
+    }
+    view_.apply(std::move(changes));
+    under_test_.model.update(view_);
+    QApplication::processEvents();
+  }
+  QComboBox& levels() { return *under_test_.bar.findChild<QComboBox*>(); }
+  QScrollBar& bar() { return *under_test_.table.verticalScrollBar(); }
+
+  TableUnderTest<EventsModel> under_test_;
+  RunView view_;
+};
+
+TEST_F(EventsTableTest, ALevelLeavesWhatIsAsGrave) {
+  feed(1, 30);
+  EXPECT_EQ(under_test_.bar.told(), "30");
+  levels().setFocus();
+  QTest::keyClick(&levels(), Qt::Key_End);
+  EXPECT_EQ(under_test_.bar.told(), "10 of 30");
+  QTest::keyClick(&levels(), Qt::Key_Up);
+  EXPECT_EQ(under_test_.bar.told(), "20 of 30");
+  under_test_.bar.set_line("level:error");
+  EXPECT_EQ(under_test_.bar.told(), "10 of 30");
+  QTest::keyClick(&under_test_.table, Qt::Key_Escape);
+  EXPECT_EQ(under_test_.bar.told(), "30");
+  EXPECT_EQ(levels().currentIndex(), 0);
+}
+
+TEST_F(EventsTableTest, TheEndStaysInSightUntilOneScrollsAway) {
+  feed(1, 100);
+  EXPECT_GT(bar().maximum(), 0);
+  EXPECT_EQ(bar().value(), bar().maximum());
+  feed(101, 150);
+  EXPECT_EQ(bar().value(), bar().maximum());
+  bar().setValue(3);
+  feed(151, 200);
+  EXPECT_EQ(bar().value(), 3);
+}
+
+// A view of so many rows must not cost a signal a row.
+TEST_F(EventsTableTest, FiftyThousandPassAFilterInOneGo) {
+  under_test_.tester.reset();  // it looks at every cell
+  under_test_.bar.set_line("text");
+  QSignalSpy inserted(&under_test_.table.proxy(), &QAbstractItemModel::rowsInserted);
+  feed(1, 50'000);
+  EXPECT_EQ(inserted.size(), 1);
+  EXPECT_EQ(under_test_.bar.told(), "50000 of 50000");
+}
+
+}  // namespace
+}  // namespace tributary::dashboard

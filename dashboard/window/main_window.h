@@ -1,0 +1,72 @@
+// The window: it brings the open runs, the pages and what a person asks for together, and does
+// nothing of it by itself.
+#pragma once
+
+#include <QMainWindow>
+#include <QPointer>
+#include <QSettings>
+#include <QTimer>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dashboard/pages/page.h"
+#include "dashboard/window/cheat_sheet.h"
+#include "dashboard/window/open_runs.h"
+#include "dashboard/window/page_docks.h"
+#include "dashboard/window/run_status.h"
+#include "dashboard/window/trouble_banner.h"
+#include "dashboard/window/window_actions.h"
+
+namespace tributary::dashboard {
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  // Both must outlive it.
+  MainWindow(QSettings& settings, PageContext& context, std::vector<std::unique_ptr<Page>> pages);
+  ~MainWindow() override;
+
+  // What is refused is said in the window.
+  void open_run(const std::string& path);
+  bool show_page(const QString& name) { return docks_->show_page(name); }
+
+  OpenRuns& runs() { return runs_; }
+  PageDocks& docks() { return *docks_; }
+  WindowActions& actions() { return *actions_; }
+  TroubleBanner& banner() { return *banner_; }
+  RunStatus& run_status() { return *status_; }
+  CheatSheet* cheat_sheet() { return cheat_sheet_; }
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  void lay_out();
+  void connect_runs();
+  void connect_actions();
+  void connect_pages();
+  void take_runs();
+  void refresh();
+  void ask_for_runs();
+  void close_newest();
+  void save_picture();
+  void set_full_screen(bool on);
+  void show_cheat_sheet();
+  void point_at(double round, double time_s);
+  Page* page_in_front() const;
+
+  QSettings& settings_;
+  PageContext& context_;
+  OpenRuns runs_;
+  QTimer refresh_timer_;
+  PageDocks* docks_ = nullptr;
+  TroubleBanner* banner_ = nullptr;
+  RunStatus* status_ = nullptr;
+  WindowActions* actions_ = nullptr;
+  QPointer<CheatSheet> cheat_sheet_;
+};
+
+}  // namespace tributary::dashboard

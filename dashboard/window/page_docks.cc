@@ -1,0 +1,80 @@
+#include "dashboard/window/page_docks.h"
+
+#include <QDockWidget>
+#include <algorithm>
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr int kLayoutVersion = 1;
+constexpr const char* kLayoutKey = "window/pages";
+constexpr const char* kFirstPage = "overview";
+
+}  // namespace
+
+PageDocks::PageDocks(std::vector<std::unique_ptr<Page>> pages, QWidget* parent)
+    : QMainWindow(parent) {
+  setWindowFlags(Qt::Widget);
+  setDockOptions(AllowNestedDocks | AllowTabbedDocks | GroupedDragging);
+  setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+  for (std::unique_ptr<Page>& page : pages) {
+    auto* dock = new QDockWidget(page->title(), this);
+    dock->setObjectName("page " + page->name());
+    pages_.push_back(page.get());
+    dock->setWidget(page.release());
+    docks_.push_back(dock);
+  }
+  reset();
+}
+
+Page* PageDocks::page(const QString& name) const {
+  const auto found =
+      std::ranges::find_if(pages_, [&](const Page* page) { return page->name() == name; });
+  return found == pages_.end() ? nullptr : *found;
+}
+
+bool PageDocks::show_page(const QString& name) {
+  for (std::size_t i = 0; i < pages_.size(); ++i) {
+    if (pages_[i]->name() != name) continue;
+    docks_[i]->show();
+    docks_[i]->raise();
+    pages_[i]->setFocus(Qt::ShortcutFocusReason);
+    return true;
+  }
+  return false;
+}
+
+// Behind another tab a page's dock is shown, and yet nothing of it is in sight.
+bool PageDocks::page_in_sight(const QString& name) const {
+  const Page* const wanted = page(name);
+  return wanted != nullptr && !wanted->visibleRegion().isEmpty();
+}
+
+QAction* PageDocks::toggle_action(std::size_t page) const {
+  return docks_[page]->toggleViewAction();
+}
+
+void PageDocks::save(QSettings& settings) const {
+  settings.setValue(kLayoutKey, saveState(kLayoutVersion));
+}
+
+void PageDocks::restore(const QSettings& settings) {
+  const QByteArray state = settings.value(kLayoutKey).toByteArray();
+  if (state.isEmpty()) return;
+  if (!restoreState(state, kLayoutVersion)) reset();
+}
+
+void PageDocks::reset() {
+  for (QDockWidget* dock : docks_) {
+    dock->setFloating(false);
+    removeDockWidget(dock);
+  }
+  for (QDockWidget* dock : docks_) {
+    addDockWidget(Qt::TopDockWidgetArea, dock);
+    if (dock != docks_.front()) tabifyDockWidget(docks_.front(), dock);
+    dock->show();
+  }
+  show_page(kFirstPage);
+}
+
+}  // namespace tributary::dashboard

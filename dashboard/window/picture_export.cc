@@ -1,0 +1,81 @@
+#include "dashboard/window/picture_export.h"
+
+#include <QCoreApplication>
+#include <QDeadlineTimer>
+#include <QEventLoop>
+#include <QLayout>
+#include <QPixmap>
+#include <QSaveFile>
+#include <QThread>
+
+namespace tributary::dashboard {
+namespace {
+
+// What a page has just asked for has not come yet: it must look settled several times in a row.
+constexpr int kSettledLooks = 5;
+constexpr int kLookEveryMs = 20;
+
+Status trouble_of(const OpenRuns& runs) {
+  for (const RunSession* run : runs.runs()) {
+    const Status& trouble = run->trouble();
+    if (!trouble.ok() && trouble.code() != StatusCode::unavailable) return trouble;
+  }
+  return {};
+}
+
+Status not_settled(const PictureRequest& request, const OpenRuns& runs) {
+  for (const RunSession* run : runs.runs()) {
+    if (!run->trouble().ok()) return run->trouble();
+  }
+  return {StatusCode::deadline_exceeded,
+          {.what = "picture '" + request.file.toStdString() + "'",
+           .expected = "all that it is to show within " +
+                       std::to_string(request.wait_max.count() / 1000) + " s",
+           .got = runs.caught_up() ? "a page that still waits for something"
+                                   : "a run that is still being read",
+           .remedy = "give it longer with --wait-s"}};
+}
+
+Status wait_until_settled(const PictureRequest& request, const OpenRuns& runs, Page& page) {
+  const QDeadlineTimer end(request.wait_max);
+  for (int looks = 0; looks < kSettledLooks;) {
+    if (end.hasExpired()) return not_settled(request, runs);
+    QCoreApplication::processEvents(QEventLoop::AllEvents, kLookEveryMs);
+    TRIBUTARY_TRY(trouble_of(runs));
+    page.refresh();
+    looks = runs.caught_up() && page.settled() ? looks + 1 : 0;
+    QThread::msleep(kLookEveryMs);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status write_png(const QImage& image, const QString& file) {
+  QSaveFile out(file);
+  const bool written = out.open(QIODevice::WriteOnly) && image.save(&out, "PNG") && out.commit();
+  if (written) return {};
+  return {StatusCode::io_error,
+          {.what = file.toStdString(),
+           .expected = "a file that can be written",
+           .got = out.errorString().toStdString(),
+           .remedy = "choose another folder, or free space"}};
+}
+
+Status export_page(const PictureRequest& request, const OpenRuns& runs, Page& page,
+                   PageContext& context) {
+  // Laid out and drawn as if it were shown, also where a display would show it.
+  page.setAttribute(Qt::WA_DontShowOnScreen);
+  // It has the size that was asked for, even where a page would like more.
+  if (page.layout()) page.layout()->setSizeConstraint(QLayout::SetNoConstraint);
+  page.resize(request.size);
+  page.show();
+  // Nobody looks at a picture to see that it follows.
+  context.group().set_following(false);
+  TRIBUTARY_TRY(wait_until_settled(request, runs, page));
+  context.group().refresh_now();
+  QCoreApplication::processEvents();
+  return write_png(page.grab().toImage(), request.file);
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,47 @@
+// All that a person can ask the window for, in its menus and by keys. The cheat sheet lists the
+// same actions, so that none of them is forgotten there.
+#pragma once
+
+#include <QAction>
+#include <QMainWindow>
+#include <QString>
+#include <vector>
+
+#include "dashboard/window/page_docks.h"
+
+namespace tributary::dashboard {
+
+class WindowActions : public QObject {
+  Q_OBJECT
+
+ public:
+  WindowActions(QMainWindow& window, PageDocks& docks);
+
+  QAction* open = nullptr;
+  QAction* close_run = nullptr;
+  QAction* save_picture = nullptr;
+  QAction* quit = nullptr;
+  QAction* over_time = nullptr;  // checkable: rounds otherwise
+  QAction* live = nullptr;       // checkable: paused otherwise
+  QAction* undo_zoom = nullptr;
+  QAction* redo_zoom = nullptr;
+  QAction* fit = nullptr;
+  QAction* full_screen = nullptr;
+  QAction* reset_layout = nullptr;
+  QAction* help = nullptr;
+
+  // With a text and a key, in the order of the menus.
+  std::vector<const QAction*> all() const;
+
+ signals:
+  void page_wanted(const QString& name);
+
+ private:
+  QAction* add(QMenu& menu, const QString& text, const QList<QKeySequence>& keys);
+  void add_pages(QMenu& menu, PageDocks& docks);
+
+  QMainWindow& window_;
+  std::vector<QAction*> all_;
+};
+
+}  // namespace tributary::dashboard
