@@ -10,8 +10,6 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr double kBitsOfWayByte = 8;
-
 // "agent-1 ↑" is what the agent sends.
 QString way_name(const std::string& from, const std::string& to) {
   return from.empty() ? plain_text(to) + " ↓" : plain_text(from) + " ↑";
@@ -77,7 +75,7 @@ bool WayCurves::choose(Quantity& quantity, std::vector<Way> found) {
 
 // What one way of measuring does not tell is no gap: another one tells it at another time.
 void WayCurves::feed(Way& way, bool inverse, const RoundTable* rounds) {
-  const auto value_of = [&](double y) { return inverse ? kBitsOfWayByte / y : y; };
+  const auto value_of = [&](double y) { return inverse ? kBitsPerByte / y : y; };
   way.over_time.follow(way.source, [&](Sample sample) -> std::optional<Sample> {
     return Sample{std::isnan(sample.y) ? kUnknown : sample.x, value_of(sample.y)};
   });

@@ -6,6 +6,8 @@
 
 namespace tributary::dashboard {
 
+inline constexpr double kBitsPerByte = 8;
+
 enum class Unit : std::uint8_t {
   one,               // a loss, a ratio
   count,             // whole things: rounds, agents

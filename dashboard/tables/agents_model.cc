@@ -37,7 +37,6 @@ enum AgentColumn : int {
   kAgentSeen,
 };
 
-constexpr double kBitsPerByte = 8;
 constexpr double kNanosecondsPerSecond = 1e9;
 
 std::vector<TableColumn> agent_columns() {

@@ -5,9 +5,7 @@
 #include "dashboard/plot/plot_testing.h"
 #include "dashboard/tables/agents_model.h"
 #include "dashboard/tables/alternatives_model.h"
-#include "dashboard/tables/choices_model.h"
 #include "dashboard/tables/events_model.h"
-#include "dashboard/tables/jobs_model.h"
 #include "dashboard/tables/shown_text.h"
 #include "dashboard/tables/table_proxy.h"
 #include "dashboard/tables/tables_testing.h"
@@ -20,9 +18,7 @@ using tables_testing::kTestJob;
 using tables_testing::some_agents;
 using tables_testing::some_event;
 using tables_testing::some_job;
-using tables_testing::some_plan;
 using tables_testing::some_report;
-using tables_testing::some_round;
 
 // Ends the program at the first thing that a view could not bear.
 constexpr auto kFatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
@@ -337,40 +333,7 @@ TEST(EventsModel, SaysWhenAndHowGrave) {
   EXPECT_LT(model.number(0, model.level_column()), model.number(1, model.level_column()));
 }
 
-// --- jobs, alternatives, choices ---------------------------------------------------------------
-
-TEST(JobsModel, TellsHowFarAJobHasCome) {
-  RunView view;
-  view.apply(some_job());
-  JobsModel model;
-  ModelWatch watch(model);
-  model.update(view);
-  EXPECT_EQ(shown(model, 0, "job"), "digits");
-  EXPECT_EQ(shown(model, 0, "state"), "running");
-  EXPECT_EQ(shown(model, 0, "rounds"), "0 of 200");
-  watch.clear();
-  RunChanges changes = some_job(wire::JobState::finished);
-  for (std::uint64_t round = 1; round <= 50; ++round) changes.rounds.push_back(some_round(round));
-  view.apply(std::move(changes));
-  model.update(view);
-  EXPECT_EQ(watch.changed.size(), 1);
-  EXPECT_EQ(watch.signals_seen(), 1);
-  EXPECT_EQ(shown(model, 0, "progress"), "25.0 %");
-  EXPECT_EQ(shown(model, 0, "rounds"), "50 of 200");
-  EXPECT_EQ(shown(model, 0, "state"), "finished");
-}
-
-TEST(JobsModel, AJobWithoutADefinitionSaysSo) {
-  RunView view;
-  RunChanges changes;
-  changes.jobs = std::vector<JobInfo>{{.job = 7}};
-  view.apply(std::move(changes));
-  JobsModel model;
-  model.update(view);
-  EXPECT_EQ(shown(model, 0, "job"), "(unreadable)");
-  EXPECT_EQ(shown(model, 0, "rounds"), "0");
-  EXPECT_EQ(shown(model, 0, "progress"), "–");
-}
+// --- alternatives ------------------------------------------------------------------------------
 
 RoundDetail some_detail() {
   RoundDetail detail;
@@ -413,41 +376,6 @@ TEST(AlternativesModel, MarksTheChoiceInWordsAndInColour) {
   model.update(detail);
   EXPECT_EQ(watch.reset.size(), 1);
   EXPECT_EQ(model.chosen_row(), -1);
-}
-
-TEST(ChoicesModel, ListsOnlyWhatChanged) {
-  RunView view;
-  RunChanges changes = some_job();
-  for (std::uint64_t round = 1; round <= 8; ++round) changes.rounds.push_back(some_round(round));
-  for (const std::uint64_t round : {1u, 2u, 3u}) changes.plans.push_back(some_plan(round, "thc"));
-  changes.plans.push_back(some_plan(5, "thc"));  // that of 4 cannot be read
-  changes.plans.push_back(some_plan(6, "thc", 0.5));
-  view.apply(std::move(changes));
-  ChoicesModel model;
-  ModelWatch watch(model);
-  model.update(*view.rounds(kTestJob), view.base_wall_ns());
-  ASSERT_EQ(model.rowCount(), 2);
-  EXPECT_EQ(model.round(0), 1u);
-  EXPECT_EQ(model.round(1), 6u);
-  EXPECT_EQ(shown(model, 1, "ratio"), "50.0 %");
-  EXPECT_EQ(shown(model, 1, "trigger"), "link_changed");
-  EXPECT_EQ(model.number(1, model.column_of("time")), 1'700'000'010);
-  EXPECT_EQ(model.row_of(5), 0);
-  EXPECT_EQ(model.row_of(8), 1);
-  EXPECT_EQ(model.row_of(0), -1);
-  watch.clear();
-  model.tell_sentence(6, "the link became slow");
-  EXPECT_EQ(watch.changed.size(), 1);
-  EXPECT_EQ(shown(model, 1, "reason"), "the link became slow");
-  RunChanges more;
-  more.plans = {some_plan(7, "sign", 0.5), some_plan(8, "sign", 0.5)};
-  view.apply(std::move(more));
-  watch.clear();
-  model.update(*view.rounds(kTestJob), view.base_wall_ns());
-  EXPECT_EQ(watch.inserted.size(), 1);
-  EXPECT_EQ(watch.signals_seen(), 1);
-  EXPECT_EQ(model.rowCount(), 3);
-  EXPECT_EQ(shown(model, 1, "reason"), "the link became slow") << "it is remembered";
 }
 
 }  // namespace

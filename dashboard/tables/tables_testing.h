@@ -58,16 +58,6 @@ inline NewRound some_round(std::uint64_t number) {
           .dense_bytes_down = 1000};
 }
 
-inline NewPlan some_plan(std::uint64_t round, const std::string& codec, double ratio = 1) {
-  return {.job = kTestJob,
-          .round = round,
-          .codecs = codec,
-          .collectives = "star",
-          .trigger = "link_changed",
-          .ratio = ratio,
-          .predicted_s = 0.5};
-}
-
 inline EventRow some_event(std::int64_t number, LogLevel level, const std::string& text,
                            std::uint64_t round = 0) {
   return {.number = number,
