@@ -11,7 +11,7 @@
 
 #include "core/base/exit_codes.h"
 #include "core/store/folder_testing.h"
-#include "dashboard/run/run_testing.h"
+#include "core/telemetry/run_testing.h"
 #include "dashboard/run/run_view.h"
 
 namespace tributary::dashboard {

@@ -6,9 +6,9 @@
 #include <QTemporaryDir>
 #include <chrono>
 
+#include "core/telemetry/run_testing.h"
 #include "dashboard/pages/events_page.h"
 #include "dashboard/plot/plot_testing.h"
-#include "dashboard/run/run_testing.h"
 #include "dashboard/session/session_testing.h"
 #include "dashboard/tables/tables_testing.h"
 

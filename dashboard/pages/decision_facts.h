@@ -4,8 +4,8 @@
 #include <QString>
 #include <cstdint>
 
+#include "core/telemetry/round_detail.h"
 #include "dashboard/pages/choices.h"
-#include "dashboard/run/round_detail.h"
 
 namespace tributary::dashboard {
 

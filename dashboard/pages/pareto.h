@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/telemetry/round_detail.h"
 #include "dashboard/plot/plot_data.h"
-#include "dashboard/run/round_detail.h"
 
 namespace tributary::dashboard {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "dashboard/run/round_detail.h"
+#include "core/telemetry/round_detail.h"
 
 namespace tributary::dashboard {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "dashboard/run/round_detail.h"
+#include "core/telemetry/round_detail.h"
 #include "dashboard/tables/rows_model.h"
 
 namespace tributary::dashboard {

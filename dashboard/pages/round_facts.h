@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "dashboard/run/round_detail.h"
+#include "core/telemetry/round_detail.h"
 
 namespace tributary::dashboard {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/telemetry/round_detail.h"
 #include "dashboard/plot/plot_data.h"
-#include "dashboard/run/round_detail.h"
 
 namespace tributary::dashboard {
 

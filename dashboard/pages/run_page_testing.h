@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/store/folder_testing.h"
+#include "core/telemetry/run_testing.h"
 #include "dashboard/pages/page.h"
-#include "dashboard/run/run_testing.h"
 #include "dashboard/session/session_testing.h"
 
 namespace tributary::dashboard {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dashboard/run/run_changes.h"
+#include "core/telemetry/run_changes.h"
 #include "dashboard/series/series.h"
 
 namespace tributary::dashboard {

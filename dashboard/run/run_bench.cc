@@ -9,8 +9,8 @@
 #include "bench/harness.h"
 #include "core/base/clock.h"
 #include "core/store/folder_testing.h"
-#include "dashboard/run/big_run_testing.h"
-#include "dashboard/run/run_follower.h"
+#include "core/telemetry/big_run_testing.h"
+#include "core/telemetry/run_follower.h"
 #include "dashboard/run/run_view.h"
 
 namespace tributary::dashboard {

@@ -19,14 +19,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/telemetry/run_changes.h"
 #include "dashboard/run/round_table.h"
-#include "dashboard/run/run_changes.h"
 #include "dashboard/series/series.h"
 
 namespace tributary::dashboard {
-
-inline constexpr std::string_view kAccuracyMetric = "evaluation_accuracy";
-inline constexpr std::string_view kLossMetric = "evaluation_loss";
 
 struct RunLimits {
   std::size_t jobs_max = 64;
@@ -39,8 +36,6 @@ struct RunLimits {
   std::size_t links_max = 16'384;
   std::size_t events_max = 50'000;
 };
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 struct MetricCurve {
   MetricCurve(NewMetric of, std::size_t samples_max)

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "core/base/status.h"
-#include "dashboard/run/round_detail.h"
+#include "core/telemetry/round_detail.h"
 #include "dashboard/run/run_view.h"
 
 namespace tributary::dashboard {

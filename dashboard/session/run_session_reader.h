@@ -16,9 +16,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "dashboard/run/round_detail.h"
-#include "dashboard/run/run_changes.h"
-#include "dashboard/run/run_follower.h"
+#include "core/telemetry/round_detail.h"
+#include "core/telemetry/run_changes.h"
+#include "core/telemetry/run_follower.h"
 #include "dashboard/session/run_session.h"
 
 namespace tributary::dashboard {

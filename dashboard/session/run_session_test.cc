@@ -11,7 +11,7 @@
 #include <functional>
 
 #include "core/store/folder_testing.h"
-#include "dashboard/run/run_testing.h"
+#include "core/telemetry/run_testing.h"
 #include "dashboard/session/session_testing.h"
 
 namespace tributary::dashboard {

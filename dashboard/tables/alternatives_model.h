@@ -1,7 +1,7 @@
 // What a round could have been done by, and what that would have cost: the plan's own figures.
 #pragma once
 
-#include "dashboard/run/round_detail.h"
+#include "core/telemetry/round_detail.h"
 #include "dashboard/tables/rows_model.h"
 
 namespace tributary::dashboard {

@@ -12,8 +12,8 @@
 #include <fstream>
 
 #include "core/store/folder_testing.h"
+#include "core/telemetry/run_testing.h"
 #include "dashboard/pages/all_pages.h"
-#include "dashboard/run/run_testing.h"
 #include "dashboard/session/session_testing.h"
 #include "dashboard/window/theme.h"
 

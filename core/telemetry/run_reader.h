@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/store/run_file.h"
-#include "dashboard/run/run_changes.h"
+#include "core/telemetry/run_changes.h"
 
-namespace tributary::dashboard {
+namespace tributary {
 
 class RunReader {
  public:
@@ -117,4 +117,4 @@ class RunReader {
   std::int64_t headline_end_ = 0;
 };
 
-}  // namespace tributary::dashboard
+}  // namespace tributary

@@ -1,4 +1,4 @@
-#include "dashboard/run/run_follower.h"
+#include "core/telemetry/run_follower.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "core/store/folder_testing.h"
-#include "dashboard/run/run_testing.h"
+#include "core/telemetry/run_testing.h"
 #include "dashboard/run/run_view.h"
 
 namespace tributary::dashboard {

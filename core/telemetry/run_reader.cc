@@ -1,4 +1,4 @@
-#include "dashboard/run/run_reader.h"
+#include "core/telemetry/run_reader.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,8 @@
 #include <tuple>
 
 #include "core/store/stored_frames.h"
-#include "dashboard/run/run_view.h"
 
-namespace tributary::dashboard {
+namespace tributary {
 namespace {
 
 // Newer jobs hide older ones, as in RunLimits.
@@ -267,4 +266,4 @@ Status RunReader::count_contributors(std::span<const std::int64_t> round_rows,
   return {};
 }
 
-}  // namespace tributary::dashboard
+}  // namespace tributary

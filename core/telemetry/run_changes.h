@@ -5,14 +5,23 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/log.h"
 #include "schemas/frame_generated.h"
 
-namespace tributary::dashboard {
+namespace tributary {
+
+// What a run is looked at for first.
+inline constexpr std::string_view kAccuracyMetric = "evaluation_accuracy";
+inline constexpr std::string_view kLossMetric = "evaluation_loss";
+
+// Where no number is known.
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 struct JobInfo {
   std::uint64_t job = 0;
@@ -138,4 +147,4 @@ struct RunChanges {
   }
 };
 
-}  // namespace tributary::dashboard
+}  // namespace tributary

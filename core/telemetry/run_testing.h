@@ -11,9 +11,9 @@
 
 #include "core/base/clock.h"
 #include "core/store/coordinator_journal.h"
-#include "dashboard/run/run_frames_testing.h"
+#include "core/telemetry/run_frames_testing.h"
 
-namespace tributary::dashboard::run_testing {
+namespace tributary::run_testing {
 
 // Writes a run as a coordinator would, on a clock of its own.
 class RunWriter {
@@ -108,4 +108,4 @@ class RunWriter {
   std::unique_ptr<CoordinatorJournal> journal_;
 };
 
-}  // namespace tributary::dashboard::run_testing
+}  // namespace tributary::run_testing

@@ -1,4 +1,4 @@
-#include "dashboard/run/run_follower.h"
+#include "core/telemetry/run_follower.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,12 +10,14 @@
 #include <system_error>
 #include <utility>
 
+#include "core/link/control.h"
 #include "core/store/run_file.h"
-#include "dashboard/run/run_reader.h"
+#include "core/telemetry/run_reader.h"
 
-namespace tributary::dashboard {
+namespace tributary {
 namespace {
 
+constexpr std::chrono::seconds kOperatorPatience{30};
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
 Status no_run(StatusCode code, const std::string& path, std::string expected, std::string got,
@@ -134,4 +136,8 @@ Result<RoundDetail> RunFollower::round_detail(std::uint64_t job, std::uint64_t r
   return read_round_detail(reader_->file(), job, round);
 }
 
-}  // namespace tributary::dashboard
+Result<std::string> RunFollower::ask_operator(std::string_view question) {
+  return ask_daemon(control_path(options_.path), question, kOperatorPatience);
+}
+
+}  // namespace tributary

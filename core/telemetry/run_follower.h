@@ -13,13 +13,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "dashboard/run/round_detail.h"
-#include "dashboard/run/run_changes.h"
+#include "core/telemetry/run_source.h"
 
-namespace tributary::dashboard {
+namespace tributary {
 
 class RunReader;
 
@@ -31,11 +31,11 @@ struct RunFollowerOptions {
   std::uint32_t events_max = 50'000;  // older ones are passed over
 };
 
-class RunFollower {
+class RunFollower : public RunSource {
  public:
   // The clock must outlive it.
   RunFollower(RunFollowerOptions options, const Clock& clock);
-  ~RunFollower();
+  ~RunFollower() override;
   RunFollower(const RunFollower&) = delete;
   RunFollower& operator=(const RunFollower&) = delete;
 
@@ -44,10 +44,12 @@ class RunFollower {
   // build), unavailable (not yet one, or locked), corrupt_data and io_error as of RunFile. Until it
   // is time to try again the last one is given again, without a look at the disk. What `changes`
   // holds then is right, and to be taken as well.
-  Result<bool> step(RunChanges& changes);
+  Result<bool> step(RunChanges& changes) override;
 
   // One round in detail, of the file that step() reads.
-  Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round);
+  Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round) override;
+  // Through the control socket beside the file, if its daemon runs on this machine as this user.
+  Result<std::string> ask_operator(std::string_view question) override;
 
  private:
   // Where the file is on its disk: another one of the same name has another.
@@ -72,4 +74,4 @@ class RunFollower {
   std::chrono::nanoseconds retry_at_{0};
 };
 
-}  // namespace tributary::dashboard
+}  // namespace tributary

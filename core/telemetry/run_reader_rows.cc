@@ -8,11 +8,10 @@
 
 #include "core/store/packed.h"
 #include "core/store/stored_frames.h"
-#include "dashboard/run/run_reader.h"
-#include "dashboard/run/run_view.h"
+#include "core/telemetry/run_reader.h"
 #include "schemas/limits.h"
 
-namespace tributary::dashboard {
+namespace tributary {
 namespace {
 
 constexpr std::array<std::string_view, 2> kHeadlines = {kAccuracyMetric, kLossMetric};
@@ -250,4 +249,4 @@ Status RunReader::read_ratios(RunChanges& changes) {
   return {};
 }
 
-}  // namespace tributary::dashboard
+}  // namespace tributary

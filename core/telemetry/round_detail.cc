@@ -1,4 +1,4 @@
-#include "dashboard/run/round_detail.h"
+#include "core/telemetry/round_detail.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "core/store/stored_frames.h"
 #include "schemas/limits.h"
 
-namespace tributary::dashboard {
+namespace tributary {
 namespace {
 
 constexpr double kNotReported = std::numeric_limits<double>::quiet_NaN();
@@ -221,4 +221,4 @@ Result<RoundDetail> read_round_detail(RunFile& file, std::uint64_t job, std::uin
   return detail;
 }
 
-}  // namespace tributary::dashboard
+}  // namespace tributary

@@ -9,7 +9,7 @@
 #include "core/base/status.h"
 #include "core/store/run_file.h"
 
-namespace tributary::dashboard {
+namespace tributary {
 
 struct PlanAlternative {
   std::string codec = {};
@@ -103,4 +103,4 @@ struct RoundDetail {
 // not_found: no such round was committed.
 Result<RoundDetail> read_round_detail(RunFile& file, std::uint64_t job, std::uint64_t round);
 
-}  // namespace tributary::dashboard
+}  // namespace tributary

@@ -11,7 +11,7 @@
 #include "core/update/layer_map.h"
 #include "schemas/frame.h"
 
-namespace tributary::dashboard::run_testing {
+namespace tributary::run_testing {
 
 constexpr std::uint64_t kJob = 0xfedcba9876543210u;  // looks negative in the file
 constexpr std::uint32_t kParameters = 1000;
@@ -139,4 +139,4 @@ inline SharedBytes plan(std::uint64_t round, const PlanOptions& options) {
   return framed(frame_with(std::move(plan)));
 }
 
-}  // namespace tributary::dashboard::run_testing
+}  // namespace tributary::run_testing

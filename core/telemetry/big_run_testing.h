@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/store/coordinator_journal.h"
-#include "dashboard/run/run_frames_testing.h"
+#include "core/telemetry/run_frames_testing.h"
 
-namespace tributary::dashboard::run_testing {
+namespace tributary::run_testing {
 
 struct BigRun {
   std::uint64_t rounds = 100'000;
@@ -164,4 +164,4 @@ class BigRunWriter {
   std::vector<std::uint8_t> bits_;
 };
 
-}  // namespace tributary::dashboard::run_testing
+}  // namespace tributary::run_testing
