@@ -9,7 +9,7 @@ machine before every setting. The star is left out: it needs a coordinator's lin
 like the agents' it moves more than the all-gather does and waits twice as long.
 
 All contenders take a turn; those that come near the quickest take a second one, in the opposite order,
-unless their rounds are so long that they hardly vary. A round lasts from its last rank's beginning to
+unless their rounds are so long that they hardly vary, and up to five where they are short. A round lasts from its last rank's beginning to
 the last one's end, and a contender's time is the median. Who could not win if its line did nothing but
 carry its payloads is not measured. Every rank of every turn must end with the same sums.
 """
@@ -24,7 +24,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from collectives import (OURS, OVERHEAD, Contender, Failure, Lab, Link, Programs, message_us,
+from collectives import (OURS, OVERHEAD, Contender, Costs, Failure, Lab, Link, Programs, costs,
                          summary)
 
 NODES = 4
@@ -36,6 +36,7 @@ PARAMS = {"1Mi": 1 << 20, "8Mi": 8 << 20}
 NEAR = 1.2  # a second turn up to so many times the quickest one's time
 HOPELESS = 1.2  # none at all where payloads alone need so many times that
 ROUNDS = (1, 12)  # of a turn
+SHORT_S, SHORT_TURNS, SHORT_NEAR = 0.05, 5, 1.5  # such rounds wait for cores, and vary by a third
 LONG_S = 1  # rounds of this length vary so little that one turn is enough
 ALIKE = 0.02  # two turns of one contender differ by more than that as often as not
 WANTED_SHARE, WANTED_LOSS = 0.9, 0.1
@@ -58,13 +59,13 @@ SETTINGS = [Setting(alpha_ms, mbit, kept, size) for mbit in RATES_MBIT for alpha
             for kept in RATIOS for size in PARAMS]
 
 
-def predicted(programs: Programs, setting: Setting, cost_us: float) -> dict:
+def predicted(programs: Programs, setting: Setting, cost: Costs) -> dict:
     cores = min(1.0, (os.cpu_count() or 1) / NODES)
     return programs.json("plan", "collective", "--alpha-ms", f"{setting.alpha_ms:g}",
                          "--gbps", f"{setting.mbit / 1e3:g}", "--cr", f"{setting.kept:g}",
                          "--params", str(PARAMS[setting.size]), "--agents", str(NODES),
                          "--overhead", f"{OVERHEAD:.3f}", "--cores-per-agent", f"{cores:g}",
-                         "--message-us", f"{cost_us:.1f}", "--measure")
+                         *cost.options(), "--measure")
 
 
 def chosen(plan: dict) -> str:
@@ -117,9 +118,12 @@ class Turns:
             least_s = payload_s(self.plan, name, self.setting)
             if name == choice or least_s <= HOPELESS * self.quickest_s():
                 self.take(name)
-        for name in reversed(list(self.runs)):
-            if self.median_s(name) <= min(LONG_S, NEAR * self.quickest_s()):
-                self.take(name)
+        turns, near = (SHORT_TURNS, SHORT_NEAR) if self.quickest_s() <= SHORT_S else (2, NEAR)
+        for turn in range(1, turns):
+            names = list(self.runs)
+            for name in reversed(names) if turn % 2 else names:
+                if self.median_s(name) <= min(LONG_S, near * self.quickest_s()):
+                    self.take(name)
 
     def measured(self) -> dict:
         return {name: {"round_s": self.median_s(name),
@@ -152,9 +156,9 @@ class Kept:
                 file.write(json.dumps(row) + "\n")
 
 
-def row_of(programs: Programs, setting: Setting, kept: Kept, cost_us: float, arguments) -> dict:
+def row_of(programs: Programs, setting: Setting, kept: Kept, cost: Costs, arguments) -> dict:
     """The prediction is made anew also of what is kept: only what took time is not done again."""
-    plan = predicted(programs, setting, cost_us)
+    plan = predicted(programs, setting, cost)
     found = kept.rows.get(setting.name())
     if not found or chosen(plan) not in found["measured"]:
         found = {"setting": setting.name(), **measure(programs, setting, plan, arguments)}
@@ -189,8 +193,8 @@ def print_row(row: dict) -> None:
 
 def turns_differ(rows: list) -> list:
     """By what share two turns of one contender have differed."""
-    pairs = [one["turns_s"] for row in rows for one in row["measured"].values()
-             if len(one["turns_s"]) == 2]
+    pairs = [one["turns_s"][:2] for row in rows for one in row["measured"].values()
+             if len(one["turns_s"]) > 1]
     return [abs(a - b) / min(a, b) for a, b in pairs]
 
 
@@ -246,11 +250,11 @@ def main() -> int:
         sys.exit("choices: no setting has such a name; one is " + SETTINGS[0].name())
     programs, kept, rows, started = Programs(arguments.build), Kept(arguments.kept), [], time.monotonic()
     try:
-        cost_us = message_us(programs, arguments)
+        cost = costs(programs, arguments)
         if not arguments.json:
             print_head()
         for at, setting in enumerate(wanted):
-            rows.append(row_of(programs, setting, kept, cost_us, arguments))
+            rows.append(row_of(programs, setting, kept, cost, arguments))
             if not arguments.json:
                 print_row(rows[-1])
             print(f"choices: {at + 1} of {len(wanted)}, {time.monotonic() - started:.0f} s",
@@ -259,7 +263,7 @@ def main() -> int:
         sys.exit(f"choices: {failure}")
     if arguments.json:
         print(json.dumps({"schema_version": 1, "status": "ok",
-                          "data": {**outcome(rows), "message_us": cost_us, "rows": rows}}))
+                          "data": {**outcome(rows), **cost._asdict(), "rows": rows}}))
     else:
         print_outcome(outcome(rows))
     return 0

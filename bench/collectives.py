@@ -322,18 +322,63 @@ def predicted_bucket_values(arguments) -> int:
     return max(64, min(BUCKET_VALUES, -(-values // (2 * arguments.nodes))))
 
 
-def message_us(programs: Programs, arguments) -> float:
-    """What a message costs a core at one end: many small ones where no link slows them."""
-    buckets, values, rounds = 256, 64, 20
-    with Lab(programs, Link("unshaped"), arguments.nodes, arguments.congestion) as lab:
-        ranks = lab.run(Contender("tributary", "sharded_star", ("--bucket-values", str(values))),
-                        4 * values * buckets, rounds, 60)
-    cpu_s = statistics.mean(rank["cpu_user_s"] + rank["cpu_system_s"] for rank in ranks) / rounds
-    ends = 4 * (arguments.nodes - 1) / arguments.nodes * buckets  # sent and received by one rank
-    return cpu_s / ends * 1e6
+class Costs(NamedTuple):
+    """What payloads cost this machine's cores at each end, on their way as well."""
+    message_us: float
+    byte_ns: float
+
+    def options(self) -> tuple:
+        return ("--message-us", f"{self.message_us:.1f}", "--byte-ns", f"{self.byte_ns:.2f}")
 
 
-def predicted(programs: Programs, link: Link, kept: float, cost_us: float, arguments) -> dict:
+CALIBRATION = Link("calibration", 1000, 1)
+SMALL = (256, 64)  # buckets and values of each
+LARGE = (32, 1 << 16)
+CALIBRATION_ROUNDS = 24
+
+
+def relays_s() -> float:
+    """Of cores, that labs' relays have used: packets that they hand over are received on their time."""
+    ticks = 0
+    for process in Path("/proc").iterdir():
+        try:
+            if (process / "comm").read_text() == "tributary-relay\n":
+                ticks += sum(map(int, (process / "stat").read_text().rsplit(")")[-1].split()[11:13]))
+        except (OSError, UnicodeDecodeError):
+            pass  # no process, or one that has ended
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+class RoundCost(NamedTuple):
+    """Of cores, of all ranks together: their own work, and the kernel's and the way's for them."""
+    own_s: float
+    way_s: float
+
+
+def cost_of_round(lab: Lab, buckets: int, values: int) -> RoundCost:
+    contender = Contender("tributary", "sharded_star", ("--bucket-values", str(values)))
+    before = relays_s()
+    ranks = lab.run(contender, 4 * values * buckets, CALIBRATION_ROUNDS, 60)
+    way_s = relays_s() - before + sum(rank["cpu_system_s"] for rank in ranks)
+    return RoundCost(sum(rank["cpu_user_s"] for rank in ranks) / CALIBRATION_ROUNDS,
+                     way_s / CALIBRATION_ROUNDS)
+
+
+def costs(programs: Programs, arguments) -> Costs:
+    with Lab(programs, CALIBRATION, arguments.nodes, arguments.congestion) as lab:
+        small, large = (cost_of_round(lab, *size) for size in (SMALL, LARGE))
+    return costs_from(small, large, arguments.nodes)
+
+
+def costs_from(small: RoundCost, large: RoundCost, nodes: int) -> Costs:
+    """What ranks themselves do for a large bucket is mostly its codec, which is counted elsewhere."""
+    ends = 4 * (nodes - 1)  # of a bucket: up and down, sent and received
+    message_s = (small.own_s + small.way_s) / SMALL[0] / ends
+    more_s = large.way_s / LARGE[0] - small.way_s / SMALL[0]
+    return Costs(message_s * 1e6, max(more_s, 0) / ends / (4 * (LARGE[1] - SMALL[1])) * 1e9)
+
+
+def predicted(programs: Programs, link: Link, kept: float, cost: Costs, arguments) -> dict:
     assert link.mbit is not None
     cores = min(1.0, (os.cpu_count() or 1) / arguments.nodes)
     return programs.json("plan", "collective", "--alpha-ms", f"{link.delay_ms:g}",
@@ -341,15 +386,15 @@ def predicted(programs: Programs, link: Link, kept: float, cost_us: float, argum
                          "--cr", f"{kept:g}", "--agents", str(arguments.nodes),
                          "--bucket-values", str(predicted_bucket_values(arguments)),
                          "--overhead", f"{OVERHEAD:.3f}", "--cores-per-agent", f"{cores:g}",
-                         "--message-us", f"{cost_us:.1f}", "--measure")
+                         *cost.options(), "--measure")
 
 
 def check_predictions(programs: Programs, arguments) -> list:
     rows = []
     buckets = ("--bucket-values", str(predicted_bucket_values(arguments)))
-    cost_us = message_us(programs, arguments)
+    cost = costs(programs, arguments)
     for link, kept in SETTINGS:
-        plan = predicted(programs, link, kept, cost_us, arguments)
+        plan = predicted(programs, link, kept, cost, arguments)
         contenders = {name: Contender("tributary", name,
                                       ("--codec", plan["codecs"][name], *buckets),
                                       plan["codecs"][name])

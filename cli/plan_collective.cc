@@ -37,6 +37,7 @@ struct Request {
   std::unique_ptr<Codec> codec;     // instead of those that follow from cr; measured
   bool measured = false;
   double message_us = 0;
+  double byte_ns = 0;
   double cores = 1;        // per agent
   double encode_gbps = 0;  // 0: not counted
   double aggregate_gbps = 0;
@@ -103,6 +104,7 @@ double seconds(ExchangeKind kind, const Request& request, const Prediction& pred
               .stages = bucket.stages,
               .decode_s = bucket.decode_s,
               .message_s = request.message_us * 1e-6,
+              .byte_s = request.byte_ns * 1e-9,
               .cores = request.cores},
              {.agents = link_of(request, request.gbps),
               .hub = link_of(request, request.hub_gbps > 0 ? request.hub_gbps : request.gbps)})
@@ -289,6 +291,10 @@ Command plan_collective_command() {
                    .value_name = "T",
                    .help = "microseconds of a core to send a payload, and to receive it (0)",
                    .accept = accept_real(request->message_us, 0, 1e6)},
+                  {.name = "--byte-ns",
+                   .value_name = "T",
+                   .help = "nanoseconds of a core for each byte of it, at each end (0)",
+                   .accept = accept_real(request->byte_ns, 0, 1e6)},
                   {.name = "--encode-gbps",
                    .value_name = "G",
                    .help = "float32 that a core encodes, 10^9 bits a second (not counted)",

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -27,11 +28,12 @@ constexpr int kDiffers = 60;
 
 struct ReplayRequest {
   std::string run_file = usual_run_file();
-  std::string job;
+  std::string job;  // empty: every one
 };
 
 // A decision as it stands in the journal, and as it is made now.
 struct Replayed {
+  std::string job;
   std::uint64_t round = 0;
   std::string codec;
   std::string collective;
@@ -83,14 +85,24 @@ std::optional<Replayed> replay(const RoundRecord& record) {
   return replayed;
 }
 
-Result<std::vector<Replayed>> replay_all(RunFile& run, std::uint64_t job) {
+Result<std::vector<JobInJournal>> jobs_of(RunFile& run, const ReplayRequest& request) {
+  if (request.job.empty()) return jobs_in(run);
+  TRIBUTARY_ASSIGN(JobInJournal job, job_in(run, request.job));
+  return std::vector<JobInJournal>{std::move(job)};
+}
+
+Result<std::vector<Replayed>> replay_job(RunFile& run, const JobInJournal& in_journal) {
   std::vector<Replayed> all;
+  const std::uint64_t job = in_journal.record.job;
   TRIBUTARY_ASSIGN(const std::uint64_t last, run.last_round(job));
   for (std::uint64_t first = 1; first <= last; first += kPage) {
     TRIBUTARY_ASSIGN(const std::vector<RoundRecord> rounds,
                      run.rounds(job, first, std::min(last, first + kPage - 1)));
     for (const RoundRecord& record : rounds) {
-      if (std::optional<Replayed> one = replay(record)) all.push_back(std::move(*one));
+      if (std::optional<Replayed> one = replay(record)) {
+        one->job = in_journal.name();
+        all.push_back(std::move(*one));
+      }
       if (all.empty()) continue;
       const auto took_ns = static_cast<double>(record.committed_at_ns - record.began_at_ns);
       all.back().measured_s.push_back(took_ns / 1e9);
@@ -109,7 +121,8 @@ double median(std::vector<double> values) {
 Json replay_json(const std::vector<Replayed>& all, std::size_t same) {
   Json decisions = Json::array();
   for (const Replayed& one : all) {
-    decisions.push_back({{"round", one.round},
+    decisions.push_back({{"job", one.job},
+                         {"round", one.round},
                          {"codec", one.codec},
                          {"collective", one.collective},
                          {"reason", one.reason},
@@ -124,7 +137,10 @@ Json replay_json(const std::vector<Replayed>& all, std::size_t same) {
 
 std::string replay_text(const std::vector<Replayed>& all, std::size_t same) {
   std::string text;
+  std::string job;
   for (const Replayed& one : all) {
+    if (one.job != job) text += fmt::format("job {}\n", printable(one.job));
+    job = one.job;
     text += fmt::format("round {}: {}\n", one.round, one.reason);
     text += fmt::format("  {:.3f} s a round predicted, {:.3f} s in the median of {} rounds\n",
                         one.predicted_s, median(one.measured_s), one.measured_s.size());
@@ -135,8 +151,12 @@ std::string replay_text(const std::vector<Replayed>& all, std::size_t same) {
 
 Result<Answer> replay_run(const ReplayRequest& request) {
   TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(request.run_file));
-  TRIBUTARY_ASSIGN(const JobInJournal job, job_in(*run, request.job));
-  TRIBUTARY_ASSIGN(const std::vector<Replayed> all, replay_all(*run, job.record.job));
+  TRIBUTARY_ASSIGN(const std::vector<JobInJournal> jobs, jobs_of(*run, request));
+  std::vector<Replayed> all;
+  for (const JobInJournal& job : jobs) {
+    TRIBUTARY_ASSIGN(std::vector<Replayed> of_job, replay_job(*run, job));
+    std::ranges::move(of_job, std::back_inserter(all));
+  }
   const auto same = static_cast<std::size_t>(std::ranges::count_if(all, &Replayed::same));
   return Answer{.text = replay_text(all, same),
                 .data = json_text(replay_json(all, same)),
@@ -155,9 +175,20 @@ Command plan_replay_command() {
               "decision\n"
               "comes out another way: with another release, or on another machine.\n\n"
               "examples:\n"
-              "  tributary plan replay --run run.db JOB\n"
-              "  tributary plan replay --run run.db JOB --json",
-          .options = {job_option(request->job), run_option(request->run_file)},
+              "  tributary plan replay run.db\n"
+              "  tributary plan replay run.db --job digits --json",
+          .options = {{.name = "FILE",
+                       .value_name = "FILE",
+                       .help = fmt::format("the coordinator's journal ({})", usual_run_file()),
+                       .accept = accept_file(request->run_file)},
+                      {.name = "--job",
+                       .value_name = "JOB",
+                       .help = "only this one: its name, or its number",
+                       .accept =
+                           [request](const std::string& value) {
+                             request->job = value;
+                             return Status();
+                           }}},
           .run = [request](World&) { return replay_run(*request); }};
 }
 

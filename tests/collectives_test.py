@@ -37,6 +37,24 @@ class Links(unittest.TestCase):
         self.assertEqual(collectives.rounds_for(None, 60), 20)
 
 
+class CostsOfPayloads(unittest.TestCase):
+    def test_come_from_a_round_of_small_buckets_and_one_of_large_ones(self):
+        own_s, way_s, byte_s, ends = 5e-6, 20e-6, 3e-9, 12  # four nodes
+
+        def round_of(buckets: int, values: int, codec_s: float) -> collectives.RoundCost:
+            return collectives.RoundCost(buckets * (ends * own_s + codec_s),
+                                         buckets * ends * (way_s + byte_s * 4 * values))
+
+        costs = collectives.costs_from(round_of(*collectives.SMALL, 0),
+                                       round_of(*collectives.LARGE, 1e-3), 4)
+        self.assertAlmostEqual(costs.byte_ns, 3)
+        self.assertAlmostEqual(costs.message_us, 25 + 3e-3 * 4 * collectives.SMALL[1])
+
+    def test_are_never_negative(self):
+        cost = collectives.RoundCost(0.1, 0.1)
+        self.assertEqual(collectives.costs_from(cost, cost._replace(way_s=0), 4).byte_ns, 0)
+
+
 class Summary(unittest.TestCase):
     def test_a_round_takes_as_long_as_its_slowest_rank(self):
         figures = collectives.summary([[rank(1, 5, 2), rank(4, 1, 3)], [rank(9, 9, 9), rank(1, 1, 1)]])

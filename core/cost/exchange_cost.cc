@@ -259,24 +259,31 @@ Compute stage_compute(ExchangeKind kind, const ExchangeWork& work, const StagePa
 // Sending and receiving the payloads of one stage of a bucket.
 Compute stage_messages(ExchangeKind kind, const ExchangeWork& work, const StagePayload& stage) {
   const double n = work.agents;
-  const double one_s = work.message_s;
   const bool broadcast = stage.flow == StageFlow::from_root;
+  const double up_s = work.message_s + work.byte_s * stage.up_bytes;
+  const double down_s = broadcast ? up_s : work.message_s + work.byte_s * stage.down_bytes;
   if (kind == ExchangeKind::star) {
-    const double each_s = broadcast ? one_s : 2 * one_s;
-    return {.total_s = n * each_s, .busiest_s = each_s, .hub_s = n * each_s, .way_s = 4 * one_s};
+    const double each_s = broadcast ? up_s : up_s + down_s;
+    return {.total_s = n * each_s,
+            .busiest_s = each_s,
+            .hub_s = n * each_s,
+            .way_s = 2 * (up_s + down_s)};
   }
   const Way way = way_of(kind);
-  const double way_s = 2 * hops(way.shape, work.agents) * one_s;
+  const double ends = 2 * hops(way.shape, work.agents);
   const double down = children_down(way.shape, work.agents, 0);
   if (broadcast) {
-    return {.total_s = 2 * (n - 1) * one_s, .busiest_s = down * one_s, .way_s = way_s};
+    return {.total_s = 2 * (n - 1) * up_s, .busiest_s = down * up_s, .way_s = ends * up_s};
   }
   if (gathers(kind, stage)) {
-    return {.total_s = 2 * n * (n - 1) * one_s, .busiest_s = 2 * (n - 1) * one_s, .way_s = way_s};
+    return {
+        .total_s = 2 * n * (n - 1) * up_s, .busiest_s = 2 * (n - 1) * up_s, .way_s = ends * up_s};
   }
-  const double busiest =
-      way.roots_take_turns ? 4 * (n - 1) / n : down + children_up(way.shape, work.agents, 0);
-  return {.total_s = 4 * (n - 1) * one_s, .busiest_s = busiest * one_s, .way_s = 2 * way_s};
+  const double both_s = up_s + down_s;
+  const double busiest_s = way.roots_take_turns
+                               ? 2 * (n - 1) / n * both_s
+                               : down * down_s + children_up(way.shape, work.agents, 0) * up_s;
+  return {.total_s = 2 * (n - 1) * both_s, .busiest_s = busiest_s, .way_s = ends * both_s};
 }
 
 // An agent works in one thread, so that more than one core is of no use to it.

@@ -54,6 +54,7 @@ struct ExchangeWork {
   std::span<const StagePayload> stages;  // of a bucket of mean size
   double decode_s = 0;                   // of what comes of a bucket, at every agent, on one core
   double message_s = 0;                  // to send a payload, and again to receive it, on one core
+  double byte_s = 0;                     // and each byte of it
   double cores = 1;                      // that an agent has; less than one where agents share them
 };
 

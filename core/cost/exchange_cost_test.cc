@@ -144,6 +144,20 @@ TEST(ExchangeCost, MessagesTakeTimeAtBothEnds) {
   EXPECT_NEAR(seconds(ExchangeKind::all_gather, work, network), 64 * 1.2, 1);
 }
 
+TEST(ExchangeCost, SoDoTheirBytes) {
+  ExchangeWork work = dense(4, 64);
+  const ExchangeNetwork network = network_of(0);
+  const double each_bytes = work.stages[0].up_bytes;
+  ASSERT_EQ(work.stages[0].down_bytes, each_bytes);
+  ExchangeWork by_message = work;
+  by_message.message_s = 0.1;
+  work.byte_s = 0.1 / each_bytes;
+  for (const ExchangeKind kind : kExchangeKinds) {
+    EXPECT_DOUBLE_EQ(seconds(kind, work, network), seconds(kind, by_message, network))
+        << name(kind);
+  }
+}
+
 TEST(ExchangeCost, WhoeverGathersAddsEverybodysPayloads) {
   std::array<StagePayload, 1> stages = kDense;
   stages[0].aggregate_s = 0.01;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/plan/learned_factor.h"
+
 namespace tributary {
 
 void learn(std::map<std::string, double>& corrections, const PlanCodec& codec,
@@ -10,9 +12,8 @@ void learn(std::map<std::string, double>& corrections, const PlanCodec& codec,
   const double ratio = measured_s / predicted.cost.exchange_s;
   if (!std::isfinite(ratio) || ratio <= 0) return;
   const std::string key = correction_key(predicted.choice.collective, codec);
-  const auto found = corrections.find(key);
-  if (found == corrections.end() && corrections.size() >= kCorrectionsMax) return;
-  const double before = found == corrections.end() ? 1 : found->second;
+  if (!corrections.contains(key) && corrections.size() >= kCorrectionsMax) return;
+  const double before = learned_factor(corrections, predicted.choice.collective, codec);
   const double factor =
       before * std::pow(std::clamp(ratio, 1 / kSurpriseMax, kSurpriseMax), kCorrectionShare);
   corrections[key] = std::clamp(factor, 1 / kCorrectionMax, kCorrectionMax);

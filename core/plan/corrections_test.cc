@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/plan/inputs_testing.h"
+#include "core/plan/learned_factor.h"
 
 namespace tributary {
 namespace {

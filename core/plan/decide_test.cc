@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/plan/inputs_testing.h"
+#include "core/plan/learned_factor.h"
 
 namespace tributary {
 namespace {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/cost/stage_sizes.h"
+#include "core/plan/learned_factor.h"
 
 namespace tributary {
 namespace {
@@ -50,9 +51,7 @@ PlanPredictor::PlanPredictor(const PlanInputs& inputs) : inputs_(inputs) {
   for (const PlanCodec& codec : inputs.codecs) {
     auto& factors = corrections_.emplace_back();
     for (const ExchangeKind kind : kExchangeKinds) {
-      const auto found = inputs.corrections.find(correction_key(kind, codec));
-      factors[static_cast<std::size_t>(kind)] =
-          found == inputs.corrections.end() ? 1 : found->second;
+      factors[static_cast<std::size_t>(kind)] = learned_factor(inputs.corrections, kind, codec);
     }
   }
 }
@@ -207,10 +206,6 @@ PlanChoice make_choice(const PlanCodec& codec, ExchangeKind collective, double r
   const char separator = codec.spec.find(':') == std::string::npos ? ':' : ',';
   choice.codec += fmt::format("{}cr={}", separator, digits);
   return choice;
-}
-
-std::string correction_key(ExchangeKind collective, const PlanCodec& codec) {
-  return fmt::format("{} {}", name(collective), codec.spec);
 }
 
 }  // namespace tributary

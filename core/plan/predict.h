@@ -77,7 +77,5 @@ const PlanCodec* find_codec(const PlanInputs& inputs, const PlanChoice& choice);
 // The choice with its spec as a job's policy takes it, and the ratio as the spec says it.
 PlanChoice make_choice(const PlanCodec& codec, ExchangeKind collective, double ratio,
                        std::uint64_t bucket_values);
-// The keys of PlanInputs::corrections.
-std::string correction_key(ExchangeKind collective, const PlanCodec& codec);
 
 }  // namespace tributary

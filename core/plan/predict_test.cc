@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "core/plan/inputs_testing.h"
+#include "core/plan/learned_factor.h"
 
 namespace tributary {
 namespace {
@@ -161,16 +163,25 @@ TEST(PlanPredictor, ALineThatCarriesNothingStillHasACost) {
   EXPECT_LT(cost.exchange_s, 1e6);
 }
 
-TEST(PlanPredictor, CorrectionsAreOfOneCodecByOneCollective) {
+TEST(PlanPredictor, WhatWasLearntOfAChoiceIsDoubtOfThoseThatWereNeverTaken) {
   PlanInputs inputs = federation(100, 1);
-  const auto seconds = [&](ExchangeKind kind) {
-    return PlanPredictor(inputs).cost(codec(inputs, "fp16"), kind, 1, kBucket).exchange_s;
+  const auto seconds = [&](const char* spec, ExchangeKind kind) {
+    return PlanPredictor(inputs).cost(codec(inputs, spec), kind, 1, kBucket).exchange_s;
   };
-  const double ring = seconds(ExchangeKind::ring);
-  const double star = seconds(ExchangeKind::star);
-  inputs.corrections[correction_key(ExchangeKind::ring, codec(inputs, "fp16"))] = 1.5;
-  EXPECT_DOUBLE_EQ(seconds(ExchangeKind::ring), 1.5 * ring);
-  EXPECT_DOUBLE_EQ(seconds(ExchangeKind::star), star);
+  const double ring = seconds("fp16", ExchangeKind::ring);
+  const double other_ring = seconds("fp32", ExchangeKind::ring);
+  const double star = seconds("fp16", ExchangeKind::star);
+  const double other_star = seconds("fp32", ExchangeKind::star);
+  inputs.corrections[correction_key(ExchangeKind::ring, codec(inputs, "fp16"))] = 4;
+  inputs.corrections[correction_key(ExchangeKind::star, codec(inputs, "fp32"))] = 0.5;
+  EXPECT_DOUBLE_EQ(seconds("fp16", ExchangeKind::ring), 4 * ring);
+  EXPECT_DOUBLE_EQ(seconds("fp32", ExchangeKind::star), 0.5 * other_star);
+  // The mean of all, ln 2 / 3, counts as one more of those by the same collective.
+  const double of_all = std::log(2.0) / 3;
+  EXPECT_NEAR(seconds("fp32", ExchangeKind::ring),
+              std::exp((of_all + std::log(4.0)) / 2) * other_ring, 1e-9 * other_ring);
+  EXPECT_NEAR(seconds("fp16", ExchangeKind::star), std::exp((of_all - std::log(2.0)) / 2) * star,
+              1e-9 * star);
 }
 
 TEST(PlanChoice, SaysTheRatioAsItsSpecDoes) {
