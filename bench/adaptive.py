@@ -257,6 +257,13 @@ def outcome_of(folder: Path, accuracies: list, target: float) -> Run:
     return Run(seconds, at or len(rounds), best, by)
 
 
+def keep(journal: Path, as_file: Path) -> None:
+    """Whole, with what its log still holds; as `tributary plan replay` and the dashboard take it."""
+    as_file.parent.mkdir(parents=True, exist_ok=True)
+    with sqlite3.connect(journal) as from_, sqlite3.connect(as_file) as to:
+        from_.backup(to)
+
+
 def run(arguments, choice: Choice, trace: Path) -> Run:
     with tempfile.TemporaryDirectory(prefix="tributary-adaptive-") as name:
         folder = Path(name)
@@ -268,6 +275,8 @@ def run(arguments, choice: Choice, trace: Path) -> Run:
                 time.sleep(0.5)
                 federation.check()
                 accuracies = federation.accuracies()
+        if arguments.keep:
+            keep(folder / "run.db", arguments.keep / f"{choice.name}.db")
         if not accuracies:
             raise Failure(f"{choice.name}: nothing was evaluated in {arguments.seconds_max:g} s")
         return outcome_of(folder, accuracies, arguments.target)
@@ -321,6 +330,7 @@ def parse(words: list) -> argparse.Namespace:
     parser.add_argument("--learning-rate", type=float, default=0.02, help="(0.02)")
     parser.add_argument("--local-steps", type=int, default=2, help="batches of a round (2)")
     parser.add_argument("--seed", type=int, default=1, help="of the job (1)")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="for the journals of all runs")
     parser.add_argument("--json", action="store_true", help="one JSON object, at the end")
     arguments = parser.parse_args(words)
     arguments.build = arguments.build.resolve()

@@ -23,8 +23,10 @@ PlanLines plan_lines(const LinkFigures& figures, const std::vector<std::string>&
   for (const std::string& id : agents) {
     const MeasuredWays ways = figures.ways(id);
     lines.agents[id] = {.alpha_s = greater(trusted(ways.up.alpha_s), trusted(ways.down.alpha_s)),
-                        .beta_s_per_byte = trusted(ways.up.beta_s_per_byte),
-                        .down_beta_s_per_byte = trusted(ways.down.beta_s_per_byte)};
+                        .beta_s_per_byte = ways.up.beta_s_per_byte.value,
+                        .down_beta_s_per_byte = ways.down.beta_s_per_byte.value,
+                        .beta_error = relative_error(ways.up.beta_s_per_byte.confidence),
+                        .down_beta_error = relative_error(ways.down.beta_s_per_byte.confidence)};
   }
   if (agents.size() > kPairedAgentsMax) return lines;
   for (const std::string& from : agents) {

@@ -13,8 +13,8 @@ namespace tributary {
 // them.
 inline constexpr std::size_t kPairedAgentsMax = 64;
 
-// What is known with less confidence than this is as good as not known: probes of quick lines may
-// be wrong by a lot, and say so.
+// What is known of latencies, and of pairs, with less confidence than this is as good as not known:
+// probes of quick lines may be wrong by a lot, and say so. Of rates the planner judges itself.
 inline constexpr double kPlannedConfidence = 0.3;
 
 PlanLines plan_lines(const LinkFigures& figures, const std::vector<std::string>& agents,

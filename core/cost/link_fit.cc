@@ -168,6 +168,10 @@ class Fitter {
 
 }  // namespace
 
+double relative_error(double confidence) {
+  return kHalfConfidentError * std::sqrt(1 / confidence - 1);
+}
+
 LinkFit fit_link(std::span<const LinkReading> readings) { return Fitter(readings).run(); }
 
 }  // namespace tributary

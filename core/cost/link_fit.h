@@ -29,6 +29,9 @@ struct LinkFit {
   }
 };
 
+// The standard error, as a share of the value, that a confidence stands for.
+double relative_error(double confidence);
+
 // Confidence comes from how many readings there are, how they agree, and whether their sizes tell
 // latency and rate apart: where all have the same, both stand in each, and both confidences are 0.
 LinkFit fit_link(std::span<const LinkReading> readings);

@@ -7,6 +7,12 @@
 
 namespace tributary {
 
+void fade(std::map<std::string, double>& corrections, const std::string& in_force) {
+  for (auto& [key, factor] : corrections) {
+    if (key != in_force) factor = std::pow(factor, 1 - kFading);
+  }
+}
+
 void learn(std::map<std::string, double>& corrections, const PlanCodec& codec,
            const PlanOption& predicted, double measured_s) {
   const double ratio = measured_s / predicted.cost.exchange_s;

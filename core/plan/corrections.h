@@ -15,6 +15,11 @@ inline constexpr double kSurpriseMax = 2;
 inline constexpr double kCorrectionMax = 10;  // and its inverse: beyond it something else is wrong
 inline constexpr std::size_t kCorrectionsMax = 256;
 
+// What was learnt of choices that are not in force fades by so much in a round: their day was
+// another one, and by and by they are worth another try.
+inline constexpr double kFading = 0.02;
+void fade(std::map<std::string, double>& corrections, const std::string& in_force);
+
 // `predicted` is with the factors as they were. What cannot be (a time that is no number, or none
 // at all) teaches nothing. With too many keys no new one is learnt.
 void learn(std::map<std::string, double>& corrections, const PlanCodec& codec,

@@ -47,6 +47,15 @@ TEST_F(Corrections, AreBounded) {
   EXPECT_EQ(inputs.corrections.size(), kCorrectionsMax);
 }
 
+TEST_F(Corrections, FadeWhereTheirChoiceIsNotInForce) {
+  std::map<std::string, double> corrections = {
+      {"ring fp16", 4}, {"star fp16", 4}, {"star thc", 0.25}};
+  for (int i = 0; i < 34; ++i) fade(corrections, "ring fp16");  // a half-life
+  EXPECT_EQ(corrections.at("ring fp16"), 4);
+  EXPECT_NEAR(corrections.at("star fp16"), 2, 0.02);
+  EXPECT_NEAR(corrections.at("star thc"), 0.5, 0.01);
+}
+
 TEST_F(Corrections, NothingIsLearntFromWhatCannotBe) {
   for (const double wrong : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(),
                              std::numeric_limits<double>::infinity()}) {

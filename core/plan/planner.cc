@@ -5,12 +5,25 @@
 #include <utility>
 
 #include "core/plan/corrections.h"
+#include "core/plan/learned_factor.h"
 
 namespace tributary {
 namespace {
 
 // A round was quicker than what all have in common: its exchange took some time all the same.
 constexpr double kExchangeMin_s = 1e-4;
+// With a greater standard error a rate is known roughly; and it is another one than it was if that
+// lies so many standard errors away.
+constexpr double kRough = 0.16;
+constexpr double kErrorsApart = 4;
+
+// Whether a rate as it is known now is one to plan with, where `last` was.
+bool is_news(double now, double error, double last) {
+  if (std::isnan(now)) return false;
+  if (error <= kRough) return true;
+  const double assumed = line_of({.beta_s_per_byte = last}).up;
+  return std::abs(now - assumed) > kErrorsApart * error * now;
+}
 
 }  // namespace
 
@@ -62,6 +75,7 @@ void Planner::learn_from_last_round() {
     beside_s_.push_back(measured_s - predicted.cost.exchange_s);
     if (beside_s_.size() > kOverheadRounds) beside_s_.pop_front();
   }
+  fade(corrections_, correction_key(choice.collective, *codec));
   learn(corrections_, *codec, predicted, std::max(measured_s - overhead_s(), kExchangeMin_s));
 }
 
@@ -80,14 +94,20 @@ void Planner::take(const PlanLines& lines) {
   };
   keep(lines_.peer_alpha_s, before.peer_alpha_s);
   keep(lines_.peer_beta_s_per_byte, before.peer_beta_s_per_byte);
-  for (const auto& [id, last] : before.agents) {
-    const bool there = std::ranges::find(agents_, id, &RoundFacts::Agent::id) != agents_.end();
-    if (!there) continue;
-    const auto [line, gone] = lines_.agents.try_emplace(id, last);
+  const auto keep_rate = [](double& now, double error, double last) {
+    if (!is_news(now, error, last)) now = last;
+  };
+  constexpr PlanLines::Agent kNeverSeen = {
+      .alpha_s = kUnknown, .beta_s_per_byte = kUnknown, .down_beta_s_per_byte = kUnknown};
+  for (const RoundFacts::Agent& agent : agents_) {
+    const auto seen = before.agents.find(agent.id);
+    const PlanLines::Agent& last = seen == before.agents.end() ? kNeverSeen : seen->second;
+    const auto [line, gone] = lines_.agents.try_emplace(agent.id, last);
     if (gone) continue;
     keep(line->second.alpha_s, last.alpha_s);
-    keep(line->second.beta_s_per_byte, last.beta_s_per_byte);
-    keep(line->second.down_beta_s_per_byte, last.down_beta_s_per_byte);
+    keep_rate(line->second.beta_s_per_byte, line->second.beta_error, last.beta_s_per_byte);
+    keep_rate(line->second.down_beta_s_per_byte, line->second.down_beta_error,
+              last.down_beta_s_per_byte);
   }
 }
 
@@ -139,8 +159,10 @@ Result<std::optional<Planned>> Planner::think(const PlanLines& lines, const Plan
   }
   TRIBUTARY_ASSIGN(planned.decision, decide(planned.inputs));
   if (planned.decision.trigger == PlanTrigger::none) return std::optional<Planned>();
-  in_force_ = in_force(planned.decision, planned.inputs, PlanPredictor(planned.inputs));
-  corrections_before_ = corrections_;
+  const PlanPredictor predictor(planned.inputs);
+  in_force_ = in_force(planned.decision, planned.inputs, predictor);
+  // Beside a line that is assumed nothing that was learnt can be told from what the line does.
+  if (!predictor.assumed()) corrections_before_ = corrections_;
   return std::optional<Planned>(std::move(planned));
 }
 

@@ -36,6 +36,10 @@ struct PlanLines {
     double alpha_s = 0;
     double beta_s_per_byte = 0;
     double down_beta_s_per_byte = 0;
+    // Standard errors of both, as shares of them: of little that goes over a line its rate can be
+    // told only roughly.
+    double beta_error = 0;
+    double down_beta_error = 0;
   };
   std::map<std::string, Agent> agents;
   double hub_beta_s_per_byte = 0;
@@ -82,7 +86,8 @@ class Planner {
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   PlanInputs inputs(const PlanPolicy& policy) const;
-  // What is not known any more is as it was known last: readings disagree while a line changes.
+  // What is not known any more is as it was known last: readings disagree while a line changes. So
+  // is what is known roughly, as long as that might be the same.
   void take(const PlanLines& lines);
   void learn_from_last_round();
   double overhead_s() const;

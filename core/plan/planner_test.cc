@@ -156,6 +156,34 @@ TEST_F(PlannerTest, WhatIsNotKnownAnyMoreIsAsItWasKnownLast) {
   EXPECT_FALSE(think().has_value());
 }
 
+TEST_F(PlannerTest, ARateThatIsKnownRoughlyCountsWhereItCannotBeTheSame) {
+  set_lines(3, 20);
+  lines.peers_reachable = false;
+  planner.round_over(round());
+  const PlanOption first = think()->decision.chosen;
+  for (int i = 0; i < 10; ++i) planner.round_over(round(first.choice, first.cost.exchange_s));
+  const auto set_rough = [this](double mbit, double error) {
+    lines.hub_beta_s_per_byte = beta_of_mbit(mbit);
+    for (auto& [id, line] : lines.agents) {
+      line.beta_s_per_byte = line.down_beta_s_per_byte = beta_of_mbit(mbit);
+      line.beta_error = line.down_beta_error = error;
+    }
+  };
+  set_rough(4.5, 0.2);
+  EXPECT_FALSE(think().has_value()) << "3 Mbit/s is two and a half standard errors away";
+  set_rough(100, 0.4);
+  const std::optional<Planned> second = think();
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(second->decision.trigger, PlanTrigger::link);
+  EXPECT_GT(second->decision.chosen.cost.gain, first.cost.gain);
+  set_rough(100, std::numeric_limits<double>::infinity());
+  for (int i = 0; i < 10; ++i) {
+    planner.round_over(
+        round(second->decision.chosen.choice, second->decision.chosen.cost.exchange_s));
+  }
+  EXPECT_FALSE(think().has_value());
+}
+
 TEST_F(PlannerTest, ARoundThatWentAnotherWayTeachesNothing) {
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;
