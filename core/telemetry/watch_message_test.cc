@@ -86,7 +86,8 @@ TEST(WatchMessage, ATextIsCutBetweenCharacters) {
   EXPECT_EQ(told.events[0].text, std::string(1024, 'b'));
 }
 
-// Sixteen thousand agents, all of them with the longest names, and as many rows as come at once.
+// Sixteen thousand agents and as many others before them, all with the longest names, and as many
+// rows as come at once.
 TEST(WatchMessage, TheLargestPortionFits) {
   const auto text = [](std::size_t bytes, std::size_t i) {
     std::string out(bytes, 'x');
@@ -108,7 +109,7 @@ TEST(WatchMessage, TheLargestPortionFits) {
                                .job = ~0ull,
                                .model_version = i + 1,
                                .seen_wall_ns = 1});
-    changes.ratios.push_back({.job = 1, .agent_id = text(64, i), .ratio = 0.5});
+    changes.ratios.push_back({.job = 1, .agent_id = text(64, i + 20'000), .ratio = 0.5});
   }
   for (std::size_t i = 0; i < std::size_t{2} * kWatchRowsMax; ++i) {
     changes.events.push_back({.number = 1,
