@@ -1,0 +1,48 @@
+#include "coordinator/config.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tributary {
+namespace {
+
+using testing::HasSubstr;
+
+Result<CoordinatorSettings> read_with(std::vector<std::string> assignments) {
+  DaemonFlags flags;
+  flags.assignments = {"journal.file=run.db", "link.key_file=coordinator.key",
+                       "link.allow_file=agents.allow"};
+  flags.assignments.insert(flags.assignments.end(), assignments.begin(), assignments.end());
+  return read_coordinator_settings(flags);
+}
+
+TEST(CoordinatorConfig, NobodyWatchesUnlessAPortIsNamed) {
+  const auto settings = read_with({});
+  ASSERT_TRUE(settings.ok()) << settings.status().text();
+  EXPECT_TRUE(settings->watch_endpoint.empty());
+  EXPECT_TRUE(settings->watch_operators.empty());
+}
+
+TEST(CoordinatorConfig, WatchersNeedAListOfTheirOwn) {
+  const std::string port = "watch.endpoint=tcp://*:4641";
+  EXPECT_THAT(read_with({port}).status().text(), HasSubstr("watch.allow_file"));
+  EXPECT_TRUE(read_with({port, "link.encrypted=false"}).ok()) << "but for whoever may come in";
+  const auto settings =
+      read_with({port, "watch.allow_file=watchers.allow", "watch.operators=[\"desk-1\", \"b\"]"});
+  ASSERT_TRUE(settings.ok()) << settings.status().text();
+  EXPECT_EQ(settings->watch_operators, (std::vector<std::string>{"desk-1", "b"}));
+}
+
+TEST(CoordinatorConfig, AnOperatorIsAnId) {
+  const Status status = read_with({"watch.endpoint=tcp://*:4641", "watch.allow_file=w.allow",
+                                   "watch.operators=[\"not an id\"]"})
+                            .status();
+  EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+  EXPECT_THAT(status.text(), HasSubstr("watch.operators"));
+}
+
+}  // namespace
+}  // namespace tributary
