@@ -40,13 +40,13 @@ void Planner::take_trials(const RoundFacts& facts) {
   for (PlanTried& tried : tried_) ++tried.rounds;
   if (tried_gains_.size() >= kAgentsMax) tried_gains_.clear();
   for (const RoundFacts::Agent& agent : facts.agents) {
-    for (const auto& [spec, gain] : agent.tried) {
-      if (std::ranges::find(config_.codecs, spec, &PlanCodec::spec) == config_.codecs.end())
-        continue;
-      const auto [known, fresh] = tried_gains_[agent.id].try_emplace(spec, gain);
-      if (!fresh) known->second += kTrialShare * (gain - known->second);
-      std::erase_if(tried_, [&](const PlanTried& tried) { return tried.spec == spec; });
-      tried_.push_back({.spec = spec, .rounds = 0, .curve_gain = kTriedJustNow});
+    for (const PlanCodec& codec : config_.codecs) {
+      const auto told = agent.tried.find(codec.spec);
+      if (told == agent.tried.end()) continue;
+      const auto [known, first] = tried_gains_[agent.id].try_emplace(codec.spec, told->second);
+      if (!first) known->second += kTrialShare * (told->second - known->second);
+      std::erase_if(tried_, [&](const PlanTried& tried) { return tried.spec == codec.spec; });
+      tried_.push_back({.spec = codec.spec, .rounds = 0, .curve_gain = kTriedJustNow});
       asked_in_vain_ = 0;
     }
   }

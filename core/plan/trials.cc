@@ -14,6 +14,8 @@ namespace {
 
 // What is not spent on trials is not saved up for ever.
 constexpr std::uint64_t kTrialCreditRoundsMax = 50;
+// Updates that keep changing are a reason so many times as often as time that has passed.
+constexpr std::uint64_t kTrialChangesEach = 5;
 // Agents that never answer are asked at ever longer intervals, up to so many doublings.
 constexpr std::uint64_t kTrialDoublingsMax = 6;
 
@@ -34,7 +36,9 @@ bool differs(double one, double other, double share) {
 std::optional<TrialReason> reason_to_try(const PlanInputs& inputs, const PlanPredictor& predictor,
                                          const PlanTried* tried) {
   if (!tried) return TrialReason::never;
-  if (differs(predictor.curve_gain(), tried->curve_gain, inputs.policy.gain_change)) {
+  const std::uint64_t soon = inputs.policy.trial_rounds / kTrialChangesEach;
+  if (tried->rounds >= soon &&
+      differs(predictor.curve_gain(), tried->curve_gain, inputs.policy.gain_change)) {
     return TrialReason::updates_changed;
   }
   if (tried->rounds >= inputs.policy.trial_rounds) return TrialReason::long_ago;

@@ -120,6 +120,8 @@ TEST(PlanTrials, WhatWasTriedIsTriedAgainAfterALongTimeOrWhenUpdatesHaveChanged)
   const PlanDecision changed = decided_now(inputs);
   EXPECT_EQ(changed.trigger, PlanTrigger::exploring);
   EXPECT_THAT(changed.reason, HasSubstr("not what they were"));
+  for (PlanTried& tried : inputs.tried) tried.rounds = 19;
+  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::none) << "it may change back";
 }
 
 TEST(PlanTrials, OnlyWhatMightBeChosenIsTriedAndTheNearestFirst) {

@@ -66,8 +66,11 @@ CodecTrials::CodecTrials(const RoundPlan& plan, std::uint32_t rank, const InputO
     const std::uint64_t end = first + bucket->values;
     while (at < end) {
       const auto offset = static_cast<std::uint32_t>(at - first);
-      const std::uint32_t count = std::min(kSampleValues, bucket->values - offset);
-      if (samples_.size() < most) add_sample(*bucket, offset, count, input_of);
+      std::uint32_t count = std::min(kSampleValues, bucket->values);
+      if (small) count = std::min(count, bucket->values - offset);
+      // A bucket's end is no reason for a sample of less.
+      const std::uint32_t from = std::min(offset, bucket->values - count);
+      if (samples_.size() < most) add_sample(*bucket, from, count, input_of);
       at += small ? count : stride;
     }
     first = end;
