@@ -133,9 +133,10 @@ const PlanCodec* codec_with_other_gain(const PlanInputs& inputs, const PlanPredi
   for (const PlanCodec& codec : inputs.codecs) {
     const auto before = inputs.before->gains.find(codec.spec);
     if (before == inputs.before->gains.end() || codec.family != PlanFamily::fixed) continue;
-    if (differs(predictor.fixed_gain(codec), before->second, inputs.policy.gain_change)) {
-      return &codec;
-    }
+    // What is too little to be chosen is too little, however much of it.
+    const double now = std::max(predictor.fixed_gain(codec), inputs.policy.gain_min);
+    const double then = std::max(before->second, inputs.policy.gain_min);
+    if (differs(now, then, inputs.policy.gain_change)) return &codec;
   }
   return nullptr;
 }

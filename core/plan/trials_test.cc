@@ -226,6 +226,16 @@ TEST(PlanTrials, AWrongBeliefIsFoundOutAndTheChoiceFollows) {
   }
 }
 
+TEST(PlanTrials, GainsThatAreTooSmallToBeChosenAreNoReasonToChooseAgain) {
+  PlanInputs inputs = long_in_force();
+  inputs.rounds_unasked = 0;
+  inputs.before->gains["threelc:s=1"] = 0.01;
+  for (PlanAgent& agent : inputs.agents) agent.tried["threelc:s=1"] = 0.04;
+  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::none);
+  for (PlanAgent& agent : inputs.agents) agent.tried["threelc:s=1"] = 0.06;
+  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::gain);
+}
+
 TEST(PlanTrials, WhatWasTriedIsKnownToWhoGoesOn) {
   const PlannerConfig config = {.values = 1u << 20, .codecs = federation(10, 5).codecs};
   PlanInputs inputs = long_in_force();
