@@ -56,11 +56,14 @@ CodecTrials::CodecTrials(const RoundPlan& plan, std::uint32_t rank, const InputO
   const std::vector<const PlannedBucket*> buckets = buckets_to_try(plan);
   std::uint64_t all = 0;
   for (const PlannedBucket* bucket : buckets) all += bucket->values;
-  const bool small = all <= std::uint64_t{kSamples} * kSampleValues;
+  if (all == 0) return;
+  const bool small = all <= kValuesTried;
+  const std::uint64_t each = std::min<std::uint64_t>(kSampleValues, all / buckets.size());
+  const std::uint64_t samples = std::min<std::uint64_t>(kValuesTried / each, kSamplesMax);
   // Of a large model: where, in the values of these buckets, the next sample begins.
-  const std::uint64_t stride = all / kSamples;
-  std::uint64_t at = small ? 0 : plan.key().round * kSampleValues % (stride - kSampleValues + 1);
-  const std::size_t most = small ? kSmallSamplesMax : kSamples;
+  const std::uint64_t stride = all / samples;
+  std::uint64_t at = small ? 0 : plan.key().round * kSampleValues % stride;
+  const std::size_t most = small ? kSamplesMax : samples;
   std::uint64_t first = 0;
   for (const PlannedBucket* bucket : buckets) {
     const std::uint64_t end = first + bucket->values;

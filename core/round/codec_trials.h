@@ -24,11 +24,11 @@ namespace tributary {
 
 class CodecTrials {
  public:
-  // Of a small model all of it is tried, in its buckets; of a larger one so many samples, from
+  // Of a small model all of it is tried, in its buckets; of a larger one about so many values, from
   // other places in every round.
+  static constexpr std::uint32_t kValuesTried = 1u << 16;
   static constexpr std::uint32_t kSampleValues = 1u << 14;
-  static constexpr std::uint32_t kSamples = 4;
-  static constexpr std::uint32_t kSmallSamplesMax = 16;  // of a model that is not larger than those
+  static constexpr std::uint32_t kSamplesMax = 16;  // of buckets that are smaller than a sample
 
   using InputOf = std::function<std::span<const float>(const PlannedBucket& bucket)>;
 

@@ -243,7 +243,7 @@ TEST(CodecTrials, OfALargeModelAFewSamplesAreTaken) {
   for (const AgentReported& report : federation.reported) {
     for (const wire::TrialT& trial : report.trials) {
       ++seen;
-      EXPECT_EQ(trial.values, CodecTrials::kSamples * CodecTrials::kSampleValues) << trial.round;
+      EXPECT_EQ(trial.values, CodecTrials::kValuesTried) << trial.round;
     }
   }
   EXPECT_GE(seen, 6u);
