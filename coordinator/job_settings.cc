@@ -26,6 +26,8 @@ constexpr std::array<std::string_view, 2> kWeightings = {"equal", "examples"};
 constexpr std::array<std::string_view, 4> kPlannings = {"fixed", "adaptive", "time_budget",
                                                         "byte_budget"};  // as PlanningGoal
 
+constexpr std::array<std::string_view, 2> kExplorings = {"off", "trials"};
+
 // The model and its like are held a few times over: what is larger is meant by mistake.
 constexpr std::uint64_t kParametersMax = std::uint64_t{1} << 33;
 
@@ -78,6 +80,19 @@ Status check_codecs(const RoundPolicy& policy) {
   TRIBUTARY_TRY(make_codec(policy.codec).status());
   for (const std::string& codec : policy.codecs) TRIBUTARY_TRY(make_codec(codec).status());
   return {};
+}
+
+Result<double> exploring_share_of(const JobSettings& job) {
+  TRIBUTARY_ASSIGN(const std::size_t mode, choice("exploring", job.exploring, kExplorings));
+  if (mode == 0) return 0.0;
+  if (job.planning == kPlannings[0]) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "job: exploring",
+                   .expected = "off, where the job chooses by itself",
+                   .got = fmt::format("'{}'", job.exploring),
+                   .remedy = "let the coordinator choose: planning = \"adaptive\""});
+  }
+  return job.exploring_share;
 }
 
 void set(wire::JobT& job, std::string key, std::string value) {
@@ -190,6 +205,8 @@ void JobSettings::bind(Settings& settings, const std::string& prefix) {
   settings.texts(prefix + "codecs", policy.codecs);
   settings.text(prefix + "collective", collective);
   settings.text(prefix + "planning", planning);
+  settings.text(prefix + "exploring", exploring);
+  settings.real(prefix + "exploring_share", exploring_share, 0, kExploringShareMax);
   settings.real(prefix + "time_budget_s", policy.planning.time_budget_s, 0, 1e9);
   settings.real(prefix + "bytes_per_day", policy.planning.bytes_per_day, 0, 1e18);
   settings.real(prefix + "gain_weight", policy.planning.gain_weight, 0, 100);
@@ -246,6 +263,7 @@ Result<SubmitJob> submission(const JobSettings& job) {
   TRIBUTARY_ASSIGN(submit.policy.collective, parse_collective(job.collective));
   TRIBUTARY_ASSIGN(const std::size_t goal, choice("planning", job.planning, kPlannings));
   submit.policy.planning.goal = static_cast<PlanningGoal>(goal);
+  TRIBUTARY_ASSIGN(submit.policy.planning.exploring_share, exploring_share_of(job));
   TRIBUTARY_TRY(check(submit.policy));
   wire::JobT& definition = submit.definition;
   definition.name = job.name;

@@ -24,6 +24,8 @@ struct JobSettings {
   std::string weighting = "equal";
   std::string collective = "star";
   std::string planning = "fixed";
+  std::string exploring = "off";
+  double exploring_share = 0.02;  // of the rounds' time
   // Where a model is trained and not only exchanged: specs as in docs/run.md.
   std::string model;
   std::string model_file;  // TorchScript, instead

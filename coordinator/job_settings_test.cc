@@ -57,6 +57,21 @@ TEST(JobSettings, AModelBringsItsLayersAndIsDrawnFromTheSeed) {
   EXPECT_NE(*submission(job)->model, *submit->model);
 }
 
+TEST(JobSettings, ExploringTakesItsShareWhereTheCoordinatorChooses) {
+  JobSettings job = good_job();
+  job.planning = "adaptive";
+  EXPECT_EQ(submission(job)->policy.planning.exploring_share, 0);
+  job.exploring = "trials";
+  EXPECT_EQ(submission(job)->policy.planning.exploring_share, 0.02);
+  job.exploring_share = 0.1;
+  EXPECT_EQ(submission(job)->policy.planning.exploring_share, 0.1);
+  job.exploring = "chance";
+  EXPECT_EQ(submission(job).status().code(), StatusCode::invalid_argument);
+  job.exploring = "trials";
+  job.planning = "fixed";
+  EXPECT_EQ(submission(job).status().code(), StatusCode::invalid_argument);
+}
+
 TEST(JobSettings, ACollectiveIsNamed) {
   JobSettings job = good_job();
   EXPECT_EQ(submission(job)->policy.collective, wire::Collective::star);

@@ -6,6 +6,7 @@
 
 #include "core/collective/collective_name.h"
 #include "core/plan/inputs_text.h"
+#include "schemas/limits.h"
 
 namespace tributary {
 namespace {
@@ -46,6 +47,8 @@ wire::Trigger trigger_of(PlanTrigger trigger) {
     case PlanTrigger::impossible:
     case PlanTrigger::membership:
       return wire::Trigger::membership_changed;
+    case PlanTrigger::exploring:
+      return wire::Trigger::exploration;
     case PlanTrigger::none:
       break;
   }
@@ -79,6 +82,8 @@ std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
   advice->trigger = trigger_of(decision.trigger);
   advice->sentence = decision.reason;
   advice->pause_s = decision.pause_s;
+  advice->trials = decision.trials;
+  advice->trial_s = decision.trial_s;
   advice->alternatives.push_back(alternative_of(decision.chosen, true, true));
   for (const PlanOption& option : decision.options) {
     if (option.choice == choice) continue;
@@ -147,6 +152,24 @@ void PlanDesk::reported(const AgentReported& report) {
   const std::uint64_t day = today().day;
   if (std::exchange(agent.day, day) != day) agent.bytes_today = 0;
   agent.bytes_today += report.bytes;
+  for (const wire::TrialT& trial : report.trials) take_trial(report, trial, agent);
+}
+
+// Of rounds that nobody thinks about the newest stays.
+void PlanDesk::take_trial(const AgentReported& report, const wire::TrialT& trial, Reported& agent) {
+  if (agent.tried.size() >= wire::kTrialsMax && !agent.tried.contains(trial.codec)) return;
+  agent.tried[trial.codec] = trial.gain;
+  const auto values = static_cast<double>(std::max<std::uint64_t>(trial.values, 1));
+  parts_.log.info(kPlannerComponent, "codec tried",
+                  {{"job", report.job},
+                   {"agent_id", report.agent_id},
+                   {"round", trial.round},
+                   {"codec", trial.codec},
+                   {"gain", trial.gain},
+                   {"bytes_per_value", static_cast<double>(trial.bytes) / values},
+                   {"encode_ns_per_value", trial.encode_s * 1e9 / values},
+                   {"values", trial.values},
+                   {"seconds", trial.encode_s + trial.decode_s}});
 }
 
 void PlanDesk::told(const SpeedsTold& told) {
@@ -160,7 +183,7 @@ void PlanDesk::told(const SpeedsTold& told) {
                    {{"agent_id", told.agent_id}, {"codecs", device.size()}});
 }
 
-RoundFacts PlanDesk::facts_of(const Job& job, const RoundPlayed& round) const {
+RoundFacts PlanDesk::facts_of(Job& job, const RoundPlayed& round) const {
   RoundFacts facts;
   double compute_s = 0;
   for (const RoundPlayed::Participant& participant : round.participants) {
@@ -168,6 +191,7 @@ RoundFacts PlanDesk::facts_of(const Job& job, const RoundPlayed& round) const {
     if (const auto said = job.agents.find(agent.id); said != job.agents.end()) {
       agent.compute_s = said->second.compute_s;
       agent.gain = said->second.gain;
+      agent.tried = std::exchange(said->second.tried, {});
     }
     if (const auto device = devices_.find(agent.id); device != devices_.end()) {
       agent.speeds = device->second;
@@ -185,7 +209,8 @@ PlanPolicy PlanDesk::policy_of(const Job& job, const RoundPlayed& round) const {
   const Planning& planning = round.planning;
   PlanPolicy policy = {.gain_weight = planning.gain_weight,
                        .gain_min = planning.gain_min,
-                       .rounds_left = round.rounds_left};
+                       .rounds_left = round.rounds_left,
+                       .exploring_share = planning.exploring_share};
   if (planning.goal == PlanningGoal::time_budget) {
     const double gone_s = std::chrono::duration<double>(parts_.clock.now() - job.began).count();
     policy.goal = PlanGoal::time_budget;
@@ -210,7 +235,7 @@ void PlanDesk::played(const RoundPlayed& round) {
     return;
   }
   if (waiting_ >= kWaitingMax) return;
-  const Job& job = jobs_[round.job];
+  Job& job = jobs_[round.job];
   auto thought = std::make_shared<Thought>();
   thought->job = round.job;
   thought->values = round.values;

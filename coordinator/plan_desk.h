@@ -66,6 +66,7 @@ class PlanDesk {
     GainPoints gain;
     std::uint64_t day = 0;
     std::uint64_t bytes_today = 0;
+    std::map<std::string, double> tried = {};  // since the last round that was played
   };
   struct Job {
     std::map<std::string, Reported> agents;
@@ -76,7 +77,8 @@ class PlanDesk {
   };
   struct Thought;
 
-  RoundFacts facts_of(const Job& job, const RoundPlayed& round) const;
+  void take_trial(const AgentReported& report, const wire::TrialT& trial, Reported& agent);
+  RoundFacts facts_of(Job& job, const RoundPlayed& round) const;
   PlanPolicy policy_of(const Job& job, const RoundPlayed& round) const;
   void think(const Thought& thought);
   Result<Planner*> planner_of(const Thought& thought);

@@ -88,7 +88,8 @@ class PlanDeskTest : public testing::Test {
                     .compute_s = 0.05,
                     .ratios = {0.001F, 0.01F, 0.1F},
                     .gains = {0.1F, 0.3F, 0.7F},
-                    .bytes = 1000});
+                    .bytes = 1000,
+                    .trials = trials});
   }
 
   void play() {
@@ -99,7 +100,8 @@ class PlanDeskTest : public testing::Test {
 
   double mbit = 1000;
   double slow_up = 1;  // above 1: all ways down are quick, and b's way up is so much slower
-  std::vector<std::string> codecs;  // none: all
+  std::vector<std::string> codecs;   // none: all
+  std::vector<wire::TrialT> trials;  // that every agent reports
   RoundPlayed round = {.job = 7,
                        .round = 0,
                        .rounds_left = 100,
@@ -231,6 +233,40 @@ TEST_F(PlanDeskTest, AnAgentWithASlowLineIsToldToKeepLess) {
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again->ratios, (std::vector<double>{ratio, advice->ratios.at("b")}));
   EXPECT_EQ(again->reason, advice->sentence);
+}
+
+TEST_F(PlanDeskTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
+  round.planning.exploring_share = 0.02;
+  mbit = 5;
+  play();
+  const auto first = advised_.next();
+  ASSERT_NE(first, nullptr);
+  EXPECT_TRUE(first->trials.empty()) << "there was no time yet to take a share of";
+  round.choice = first->choice;
+  round.round_s = 0.05 + first->alternatives[0].wire_s;
+  for (int i = 0; i < 6; ++i) play();
+  const auto asked = advised_.next();
+  ASSERT_NE(asked, nullptr);
+  EXPECT_EQ(asked->trigger, wire::Trigger::exploration);
+  EXPECT_EQ(asked->choice, first->choice);
+  ASSERT_FALSE(asked->trials.empty());
+  EXPECT_GT(asked->trial_s, 0);
+  EXPECT_THAT(asked->sentence, HasSubstr("agents try " + asked->trials[0]));
+  for (const std::string& spec : asked->trials) {
+    wire::TrialT& trial = trials.emplace_back();
+    trial.codec = spec;
+    trial.gain = 0.25;
+    trial.values = 1000;
+  }
+  for (int i = 0; i < 8; ++i) play();
+  const auto next = advised_.next();
+  ASSERT_NE(next, nullptr);
+  const Result<PlanInputs> inputs =
+      parse_plan_inputs({reinterpret_cast<const char*>(next->inputs.data()), next->inputs.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  EXPECT_EQ(next->trigger, wire::Trigger::gain_changed);
+  EXPECT_EQ(inputs->agents[0].tried.at(asked->trials[0]), 0.25);
+  EXPECT_EQ(inputs->agents[1].tried.size(), asked->trials.size());
 }
 
 TEST_F(PlanDeskTest, ACurveThatCannotBeIsAsGoodAsNone) {

@@ -69,6 +69,16 @@ Status check_gain(const GainCurve& gain) {
   return equal("gain.gains", size_of(gain.gains()), size_of(gain.ratios()));
 }
 
+Status check_trial(const Trial& trial) {
+  TRIBUTARY_TRY(given("codec", trial.codec()));
+  TRIBUTARY_TRY(given("round", trial.round()));
+  TRIBUTARY_TRY(fraction("gain", trial.gain()));
+  TRIBUTARY_TRY(in_range("values", trial.values(), 1, kModelValuesMax));
+  TRIBUTARY_TRY(at_most("bytes", trial.bytes(), kStageBytesMax));
+  TRIBUTARY_TRY(not_negative("encode_s", trial.encode_s()));
+  return not_negative("decode_s", trial.decode_s());
+}
+
 Status check_settlement(const Settlement& settlement) {
   TRIBUTARY_TRY(round_id(settlement.id()));
   TRIBUTARY_TRY(at_most("buckets", settlement.buckets(), kBucketsMax));
@@ -121,6 +131,7 @@ Status check(const Report& report) {
   TRIBUTARY_TRY(not_negative("decode_s", report.decode_s()));
   TRIBUTARY_TRY(not_negative("update_norm", report.update_norm()));
   TRIBUTARY_TRY(not_negative("residual_norm", report.residual_norm()));
+  TRIBUTARY_TRY(each("trials", report.trials(), kTrialsMax, check_trial));
   return report.gain() ? check_gain(*report.gain()) : Status();
 }
 

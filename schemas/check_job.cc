@@ -114,6 +114,14 @@ Status check_groups(const Plan& plan) {
   return equal("buckets in groups", as_unsigned(count), taken.size());
 }
 
+Status check_trials(const Plan& plan) {
+  TRIBUTARY_TRY(at_most("trials", plan.trials(), kTrialsMax));
+  TRIBUTARY_TRY(not_negative("trial_s", plan.trial_s()));
+  if (plan.trial_s() <= kTrialSecondsMax) return {};
+  return broken("trial_s", fmt::format("at most {}", kTrialSecondsMax),
+                fmt::format("{}", plan.trial_s()));
+}
+
 Status check_observation(const Observation& observation) {
   TRIBUTARY_TRY(given("measure", observation.measure()));
   return check(*observation.measure());
@@ -198,6 +206,7 @@ Status check(const Plan& plan) {
                         std::uint64_t{size_of(plan.buckets())} * plan.exchanges_per_round(),
                         kBucketsMax));
   TRIBUTARY_TRY(check_groups(plan));
+  TRIBUTARY_TRY(check_trials(plan));
   return plan.reason() ? check_reason(*plan.reason()).at("reason") : Status();
 }
 

@@ -340,6 +340,12 @@ const Wrong kPlan[] = {
         "GroupThatOverflows", [](auto& m) { m.groups[1] = wire::Range(~0u, 2); },
         "groups[1]: first", kOverCap),
     wrong<wire::PlanT>(
+        "TooManyTrials", [](auto& m) { m.trials.resize(wire::kTrialsMax + 1, "fp16"); }, "trials",
+        kOverCap),
+    wrong<wire::PlanT>(
+        "TrialsThatTakeTooLong", [](auto& m) { m.trial_s = 2 * wire::kTrialSecondsMax; },
+        "trial_s"),
+    wrong<wire::PlanT>(
         "ObservationOfNothing", [](auto& m) { m.reason->observations[0]->measure.reset(); },
         "reason: observations[0]: measure"),
 };
@@ -405,6 +411,14 @@ const Wrong kExchange[] = {
         "GainsWithoutRatios", [](auto& m) { m.gain->ratios.pop_back(); }, "gain.gains"),
     wrong<wire::ReportT>(
         "NegativeTime", [](auto& m) { m.wait_s = -1; }, "wait_s"),
+    wrong<wire::ReportT>(
+        "TrialOfNoCodec", [](auto& m) { m.trials[1]->codec.clear(); }, "trials[1]: codec"),
+    wrong<wire::ReportT>(
+        "TrialThatGainsMoreThanAll", [](auto& m) { m.trials[0]->gain = 1.01; }, "trials[0]: gain"),
+    wrong<wire::ReportT>(
+        "TrialOfNoValues", [](auto& m) { m.trials[0]->values = 0; }, "trials[0]: values"),
+    wrong<wire::ReportT>(
+        "TrialInNegativeTime", [](auto& m) { m.trials[0]->decode_s = -1; }, "trials[0]: decode_s"),
     wrong<wire::CommitT>(
         "NoRounds", [](auto& m) { m.rounds.clear(); }, "rounds"),
     wrong<wire::CommitT>(

@@ -57,6 +57,9 @@ constexpr std::uint32_t kSegmentsMax = 16u << 10;
 // Rounds in a commit batch, and rounds whose outcome an agent may not know yet.
 constexpr std::uint32_t kRoundsPerCommitMax = 64;
 constexpr std::uint32_t kExchangesPerRoundMax = 64;
+// Codecs that an agent is asked to try in a round, and how long it may be told to take for them.
+constexpr std::uint32_t kTrialsMax = 8;
+constexpr double kTrialSecondsMax = 1;
 constexpr std::uint32_t kJobsMax = 64;
 // Whatever else comes in a list.
 constexpr std::uint32_t kListItemsMax = 4096;

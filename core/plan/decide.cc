@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/plan/trials.h"
+
 namespace tributary {
 namespace {
 
@@ -169,8 +171,16 @@ std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPre
       return fmt::format("exchanges took another time than the {} that was predicted",
                          time_text(inputs.before->exchange_s));
     case PlanTrigger::gain:
+      if (const PlanCodec* const codec = codec_with_other_gain(inputs, predictor)) {
+        return fmt::format(
+            "trials let {:.3g} % of updates through by {}, where {:.3g} % was believed",
+            predictor.fixed_gain(*codec) * 100, codec->spec,
+            inputs.before->gains.at(codec->spec) * 100);
+      }
       return fmt::format("of the update {:.3g} % got through when it was chosen",
                          inputs.before->gain * 100);
+    case PlanTrigger::exploring:
+      break;
   }
   return {};
 }
@@ -194,14 +204,17 @@ std::string ratios_text(const PlanDecision& decision, const PlanInputs& inputs) 
 }
 
 std::string sentence(const PlanDecision& decision, const std::optional<PlanOption>& standing,
-                     const PlanInputs& inputs, const PlanPredictor& predictor) {
+                     const PlanInputs& inputs, const PlanPredictor& predictor,
+                     const PlanTrials& trials) {
   std::string text = option_text(decision.chosen);
+  if (decision.trigger == PlanTrigger::exploring) return text + " stays: " + trials.sentence;
   if (standing) {
     text += decision.switched ? " instead of " + option_text(*standing)
                               : ", which nothing beats clearly enough";
   }
   text += ": " + because(decision.trigger, inputs, predictor);
   text += ratios_text(decision, inputs);
+  if (!trials.specs.empty()) text += "; " + trials.sentence;
   if (decision.over_budget) {
     text += inputs.policy.goal == PlanGoal::time_budget
                 ? fmt::format(
@@ -234,6 +247,8 @@ std::string_view name(PlanTrigger trigger) {
       return "cost";
     case PlanTrigger::gain:
       return "gain";
+    case PlanTrigger::exploring:
+      return "exploring";
   }
   return "unknown";
 }
@@ -252,7 +267,8 @@ PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor)
   }
   if (changed_ratios(inputs, predictor)) return PlanTrigger::link;
   if (changed(now->cost.exchange_s, before.exchange_s, share)) return PlanTrigger::cost;
-  const bool gain = changed(now->cost.gain, before.gain, inputs.policy.gain_change);
+  const bool gain = changed(now->cost.gain, before.gain, inputs.policy.gain_change) ||
+                    codec_with_other_gain(inputs, predictor);
   return gain ? PlanTrigger::gain : PlanTrigger::none;
 }
 
@@ -261,11 +277,11 @@ Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& o
   const PlanPredictor predictor(inputs);
   const std::optional<PlanOption> now = standing(inputs, predictor);
   PlanDecision decision = {.trigger = trigger_of(inputs, predictor)};
+  const Better better(inputs.policy);
   if (decision.trigger == PlanTrigger::none) {
     decision.chosen = *now;
   } else {
     decision.options = pareto_set(inputs, predictor, options);
-    const Better better(inputs.policy);
     // max_element keeps the first of equals, which is the quickest.
     const auto best = std::ranges::max_element(
         decision.options, [&](const PlanOption& a, const PlanOption& b) { return better(b, a); });
@@ -278,13 +294,27 @@ Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& o
   const PlanChoice& choice = decision.chosen.choice;
   decision.ratios = predictor.ratios(*find_codec(inputs, choice), choice.collective, choice.ratio,
                                      choice.bucket_values);
-  decision.reason = sentence(decision, now, inputs, predictor);
+  PlanTrials trials = trials_of(inputs, predictor, decision.chosen, [&](const PlanOption& option) {
+    return better.clearly(option, decision.chosen);
+  });
+  if (decision.trigger == PlanTrigger::none && !trials.specs.empty()) {
+    decision.trigger = PlanTrigger::exploring;
+  }
+  decision.reason = sentence(decision, now, inputs, predictor, trials);
+  decision.trials = std::move(trials.specs);
+  decision.trial_s = trials.seconds;
   return decision;
 }
 
 PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,
                     const PlanPredictor& predictor) {
   const PlanOption& chosen = decision.chosen;
+  std::map<std::string, double> gains = believed_gains(inputs, predictor);
+  if (decision.trigger == PlanTrigger::exploring && inputs.before) {
+    PlanBefore before = *inputs.before;
+    if (before.gains.empty()) before.gains = std::move(gains);
+    return before;
+  }
   return {.choice = chosen.choice,
           .rounds = 0,
           .agents = inputs.agents.size(),
@@ -292,7 +322,8 @@ PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,
           .peers = predictor.peers(),
           .exchange_s = chosen.cost.exchange_s,
           .gain = chosen.cost.gain,
-          .ratios = decision.ratios};
+          .ratios = decision.ratios,
+          .gains = std::move(gains)};
 }
 
 }  // namespace tributary

@@ -20,6 +20,7 @@ enum class PlanTrigger : std::uint8_t {
   link,
   cost,  // rounds take another time than was predicted when it was chosen
   gain,
+  exploring,  // nothing is chosen anew, but something is to be tried
 };
 
 std::string_view name(PlanTrigger trigger);
@@ -40,11 +41,15 @@ struct PlanDecision {
   std::vector<PlanOption> options = {};
   // By agent: the share that each keeps. Empty: all keep the choice's.
   std::vector<double> ratios = {};
+  // What agents are to try in the next round, and for how long at most (trials.h).
+  std::vector<std::string> trials = {};
+  double trial_s = 0;
 };
 
 Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& options = {});
 
-// Of a decision that is carried out now: what later inputs are compared with.
+// Of a decision that is carried out now: what later inputs are compared with. One that only
+// explores leaves that as it is.
 PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,
                     const PlanPredictor& predictor);
 

@@ -49,6 +49,9 @@ void check_agent(const PlanAgent& agent, Checks& checks) {
   checks.range("an agent's weight", agent.weight, 0, kBytesMax);
   checks.known_range("an agent's compute_s", agent.compute_s, 0, kSecondsMax);
   checks.take(check(agent.gain));
+  for (const auto& [spec, gain] : agent.tried) {
+    checks.range("an agent's gain of " + spec, gain, 0, 1);
+  }
 }
 
 void check_codec(const PlanCodec& codec, Checks& checks) {
@@ -81,6 +84,9 @@ void check_before(const PlanBefore& before, Checks& checks) {
   for (const double ratio : before.ratios) {
     checks.range("an agent's ratio in force", ratio, 1e-9, 1);
   }
+  for (const auto& [spec, gain] : before.gains) {
+    checks.range("the gain of " + spec + " as it was", gain, 0, 1);
+  }
 }
 
 void check_policy(const PlanPolicy& policy, Checks& checks) {
@@ -91,6 +97,7 @@ void check_policy(const PlanPolicy& policy, Checks& checks) {
   checks.range("hysteresis", policy.hysteresis, 0, 10);
   checks.range("link_change", policy.link_change, 0, 100);
   checks.range("gain_change", policy.gain_change, 0, 100);
+  checks.range("exploring_share", policy.exploring_share, 0, 1);
   if (policy.goal == PlanGoal::time_budget) {
     checks.range("the time that is left", policy.budget_s, -kSecondsMax, kSecondsMax);
   }
@@ -118,6 +125,10 @@ Status check(const PlanInputs& inputs) {
   for (const PlanCodec& codec : inputs.codecs) check_codec(codec, checks);
   for (const auto& [key, factor] : inputs.corrections) {
     checks.range("the correction of " + key, factor, 0.01, 100);
+  }
+  checks.count("codecs that were tried", inputs.tried.size(), 0, kCodecsMax);
+  for (const PlanTried& tried : inputs.tried) {
+    checks.range("the gain when " + tried.spec + " was tried", tried.curve_gain, 0, 1);
   }
   if (inputs.before) check_before(*inputs.before, checks);
   check_policy(inputs.policy, checks);

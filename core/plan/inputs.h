@@ -53,6 +53,15 @@ struct PlanAgent {
   double weight = 1;
   double compute_s = 0;  // of a round's training
   GainPoints gain = {};
+  // What got through where it tried codecs on its own updates, by spec.
+  std::map<std::string, double> tried = {};
+};
+
+// Of a codec that some agents have tried.
+struct PlanTried {
+  std::string spec;
+  std::uint64_t rounds = 0;  // since then
+  double curve_gain = 0;     // PlanPredictor::curve_gain() at that time
 };
 
 struct PlanChoice {
@@ -75,6 +84,8 @@ struct PlanBefore {
   double gain = 1;        // likewise
   // By agent: the share that each keeps. Empty: all keep the choice's.
   std::vector<double> ratios = {};
+  // By spec: what codecs without a ratio were believed to let through. Empty: nobody explores.
+  std::map<std::string, double> gains = {};
 };
 
 enum class PlanGoal : std::uint8_t {
@@ -98,6 +109,9 @@ struct PlanPolicy {
   double bytes_left_today = 0;  // of the agent that has least
   double seconds_left_today = 86400;
   std::uint64_t rounds_left = 0;
+  // Of the rounds' time, how much an agent may take to try codecs; 0: none is tried.
+  double exploring_share = 0;
+  std::uint64_t trial_rounds = 100;  // a codec is tried again after so many
 };
 
 struct PlanInputs {
@@ -123,6 +137,9 @@ struct PlanInputs {
   std::map<std::string, double> corrections = {};
   PlanPolicy policy = {};
   std::optional<PlanBefore> before = {};  // none yet
+  std::vector<PlanTried> tried = {};
+  std::uint64_t rounds_unasked = 0;  // since agents were asked to try something, or since the start
+  std::uint64_t asked_in_vain = 0;   // how often, since any of them has answered
 };
 
 // invalid_argument names the number and where it may lie. What is merely not known is no error.

@@ -64,6 +64,14 @@ void fields(Fields& f, PlanAgent& agent) {
   f.number("weight", agent.weight);
   f.number("compute_s", agent.compute_s);
   f.one("gain", agent.gain);
+  f.map_or_none("tried", agent.tried);
+}
+
+template <class Fields>
+void fields(Fields& f, PlanTried& tried) {
+  f.text("spec", tried.spec);
+  f.count("rounds", tried.rounds);
+  f.number("curve_gain", tried.curve_gain);
 }
 
 template <class Fields>
@@ -84,6 +92,7 @@ void fields(Fields& f, PlanBefore& before) {
   f.number("exchange_s", before.exchange_s);
   f.number("gain", before.gain);
   f.numbers("ratios", before.ratios);
+  f.map_or_none("gains", before.gains);
 }
 
 template <class Fields>
@@ -101,6 +110,8 @@ void fields(Fields& f, PlanPolicy& policy) {
   f.number("bytes_left_today", policy.bytes_left_today);
   f.number("seconds_left_today", policy.seconds_left_today);
   f.count("rounds_left", policy.rounds_left);
+  f.number("exploring_share", policy.exploring_share);
+  f.count("trial_rounds", policy.trial_rounds);
 }
 
 template <class Fields>
@@ -121,6 +132,9 @@ void fields(Fields& f, PlanInputs& inputs) {
   f.map("corrections", inputs.corrections);
   f.one("policy", inputs.policy);
   f.perhaps("before", inputs.before);
+  f.list("tried", inputs.tried);
+  f.count("rounds_unasked", inputs.rounds_unasked);
+  f.count("asked_in_vain", inputs.asked_in_vain);
 }
 
 std::span<const std::string_view> collective_names() {
@@ -171,6 +185,10 @@ class Writer {
     for (T& value : values) array.push_back(written(value));
   }
   void map(const char* key, std::map<std::string, double>& values) { json_[key] = values; }
+  // Of what most runs have none of, for every agent.
+  void map_or_none(const char* key, std::map<std::string, double>& values) {
+    if (!values.empty()) map(key, values);
+  }
   static std::span<const std::string_view> collectives() { return collective_names(); }
 
  private:
@@ -277,6 +295,7 @@ class Reader {
       values[name] = item.template get<double>();
     }
   }
+  void map_or_none(const char* key, std::map<std::string, double>& values) { map(key, values); }
   static std::span<const std::string_view> collectives() { return collective_names(); }
 
  private:

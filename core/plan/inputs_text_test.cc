@@ -31,7 +31,13 @@ PlanInputs with_everything() {
                    .line = {.alpha_s = 0.1, .beta_s_per_byte = 1e-7},
                    .peers = {.alpha_s = 0.2, .beta_s_per_byte = 1e-8},
                    .gain = 0.3,
-                   .ratios = {0.01, 0.01, 1.0 / 300, 0.01}};
+                   .ratios = {0.01, 0.01, 1.0 / 300, 0.01},
+                   .gains = {{"fp16", 1.0 / 3}}};
+  inputs.agents[3].tried = {{"thc:bits=4", 1.0 / 7}, {"fp16", 1}};
+  inputs.tried = {{.spec = "thc:bits=4", .rounds = 9, .curve_gain = 0.1}};
+  inputs.policy.exploring_share = 0.02;
+  inputs.rounds_unasked = 8;
+  inputs.asked_in_vain = 2;
   inputs.agents[2].name = "agent-2";
   return inputs;
 }
@@ -46,6 +52,12 @@ TEST(PlanInputsText, ComesBackAsItWas) {
   EXPECT_EQ(back->before->choice, inputs.before->choice);
   EXPECT_EQ(back->before->ratios, inputs.before->ratios);
   EXPECT_EQ(back->agents[2].name, "agent-2");
+  EXPECT_EQ(back->agents[3].tried, inputs.agents[3].tried);
+  EXPECT_EQ(back->before->gains, inputs.before->gains);
+  ASSERT_EQ(back->tried.size(), 1u);
+  EXPECT_EQ(back->tried[0].rounds, 9u);
+  EXPECT_EQ(back->rounds_unasked, 8u);
+  EXPECT_EQ(back->asked_in_vain, 2u);
   EXPECT_EQ(back->corrections, inputs.corrections);
   EXPECT_EQ(back->policy.bytes_left_today, inputs.policy.bytes_left_today);
   EXPECT_TRUE(std::isnan(back->agents[1].alpha_s));

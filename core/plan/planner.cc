@@ -25,6 +25,9 @@ bool is_news(double now, double error, double last) {
   return std::abs(now - assumed) > kErrorsApart * error * now;
 }
 
+// In place of PlanTried::curve_gain, until what is known of the round is put together.
+constexpr double kTriedJustNow = -1;
+
 }  // namespace
 
 Planner::Planner(PlannerConfig config) : config_(std::move(config)) {}
@@ -33,10 +36,39 @@ void Planner::resume(const Planned& planned) {
   corrections_ = planned.inputs.corrections;
   corrections_before_ = corrections_;
   in_force_ = in_force(planned.decision, planned.inputs, PlanPredictor(planned.inputs));
+  tried_ = planned.inputs.tried;
+  for (const PlanAgent& agent : planned.inputs.agents) tried_gains_[agent.name] = agent.tried;
+  rounds_unasked_ = planned.inputs.rounds_unasked;
+  asked_in_vain_ = planned.inputs.asked_in_vain;
+  asked(planned.decision);
+}
+
+void Planner::asked(const PlanDecision& decision) {
+  if (decision.trials.empty()) return;
+  rounds_unasked_ = 0;
+  ++asked_in_vain_;  // until somebody answers
+}
+
+void Planner::take_trials(const RoundFacts& facts) {
+  ++rounds_unasked_;
+  for (PlanTried& tried : tried_) ++tried.rounds;
+  if (tried_gains_.size() >= kAgentsMax) tried_gains_.clear();
+  for (const RoundFacts::Agent& agent : facts.agents) {
+    for (const PlanCodec& codec : config_.codecs) {
+      const auto told = agent.tried.find(codec.spec);
+      if (told == agent.tried.end()) continue;
+      const auto [known, first] = tried_gains_[agent.id].try_emplace(codec.spec, told->second);
+      if (!first) known->second += kTrialShare * (told->second - known->second);
+      std::erase_if(tried_, [&](const PlanTried& tried) { return tried.spec == codec.spec; });
+      tried_.push_back({.spec = codec.spec, .rounds = 0, .curve_gain = kTriedJustNow});
+      asked_in_vain_ = 0;
+    }
+  }
 }
 
 void Planner::round_over(const RoundFacts& facts) {
   exchange_s_ = 0;
+  take_trials(facts);
   std::vector<RoundFacts::Agent> agents(
       facts.agents.begin(), facts.agents.begin() + static_cast<std::ptrdiff_t>(
                                                        std::min(facts.agents.size(), kAgentsMax)));
@@ -125,7 +157,10 @@ PlanInputs Planner::inputs(const PlanPolicy& policy) const {
                        .own_ratios = config_.own_ratios,
                        .corrections = corrections_,
                        .policy = policy,
-                       .before = in_force_};
+                       .before = in_force_,
+                       .tried = tried_,
+                       .rounds_unasked = rounds_unasked_,
+                       .asked_in_vain = asked_in_vain_};
   std::vector<DeviceSpeeds> devices;
   for (const RoundFacts::Agent& agent : agents_) devices.push_back(agent.speeds);
   inputs.codecs = on_slowest(config_.codecs, config_.measured_on, devices);
@@ -142,7 +177,13 @@ PlanInputs Planner::inputs(const PlanPolicy& policy) const {
       one.beta_s_per_byte = line->second.beta_s_per_byte;
       one.down_beta_s_per_byte = line->second.down_beta_s_per_byte;
     }
+    const auto tried = tried_gains_.find(agent.id);
+    if (tried != tried_gains_.end()) one.tried = tried->second;
     inputs.agents.push_back(std::move(one));
+  }
+  const double curve_gain = tried_.empty() ? 0 : PlanPredictor(inputs).curve_gain();
+  for (PlanTried& tried : inputs.tried) {
+    if (tried.curve_gain == kTriedJustNow) tried.curve_gain = curve_gain;
   }
   return inputs;
 }
@@ -154,6 +195,7 @@ Result<std::optional<Planned>> Planner::think(const PlanLines& lines, const Plan
   learn_from_last_round();
   planned.inputs = inputs(policy);
   TRIBUTARY_TRY(check(planned.inputs));
+  tried_ = planned.inputs.tried;
   if (trigger_of(planned.inputs, PlanPredictor(planned.inputs)) == PlanTrigger::link) {
     planned.inputs.corrections = corrections_ = corrections_before_;
   }
@@ -161,8 +203,11 @@ Result<std::optional<Planned>> Planner::think(const PlanLines& lines, const Plan
   if (planned.decision.trigger == PlanTrigger::none) return std::optional<Planned>();
   const PlanPredictor predictor(planned.inputs);
   in_force_ = in_force(planned.decision, planned.inputs, predictor);
+  asked(planned.decision);
   // Beside a line that is assumed nothing that was learnt can be told from what the line does.
-  if (!predictor.assumed()) corrections_before_ = corrections_;
+  if (planned.decision.trigger != PlanTrigger::exploring && !predictor.assumed()) {
+    corrections_before_ = corrections_;
+  }
   return std::optional<Planned>(std::move(planned));
 }
 

@@ -23,6 +23,8 @@ struct RoundFacts {
     double compute_s = 0;
     GainPoints gain = {};  // as the agent has reported it; may be unknown
     DeviceSpeeds speeds = {};
+    // By spec: what got through of its update where it has tried a codec since the round before.
+    std::map<std::string, double> tried = {};
   };
   std::vector<Agent> agents;  // the participants
   std::string codec;          // that it was carried out by, as it was chosen
@@ -68,7 +70,8 @@ struct Planned {
 
 class Planner {
  public:
-  static constexpr double kGainShare = 0.3;  // of the way to what was reported last
+  static constexpr double kGainShare = 0.3;   // of the way to what was reported last
+  static constexpr double kTrialShare = 0.5;  // likewise, of trials, which are rare
   static constexpr std::size_t kAgentsMax = 4096;
   // What so many rounds have taken beside what was predicted; a fourth of them took less.
   static constexpr std::size_t kOverheadRounds = 32;
@@ -90,6 +93,8 @@ class Planner {
   // is what is known roughly, as long as that might be the same.
   void take(const PlanLines& lines);
   void learn_from_last_round();
+  void take_trials(const RoundFacts& facts);
+  void asked(const PlanDecision& decision);
   double overhead_s() const;
 
   PlannerConfig config_;
@@ -101,6 +106,11 @@ class Planner {
   double exchange_s_ = 0;  // of the last round, if it went as decided; 0: nothing to learn from
   std::optional<PlanBefore> in_force_;
   std::deque<double> beside_s_;  // of the last rounds, the oldest first
+  // What trials have come to: by agent and spec, and when each codec was tried last.
+  std::map<std::string, std::map<std::string, double>> tried_gains_;
+  std::vector<PlanTried> tried_;
+  std::uint64_t rounds_unasked_ = 0;
+  std::uint64_t asked_in_vain_ = 0;
 };
 
 }  // namespace tributary

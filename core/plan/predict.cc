@@ -49,6 +49,7 @@ PlanPredictor::PlanPredictor(const PlanInputs& inputs) : inputs_(inputs) {
   peers_ = {.alpha_s = known_or(inputs.peer_alpha_s, line_.alpha_s),
             .beta_s_per_byte = known_or(inputs.peer_beta_s_per_byte, line_.beta_s_per_byte)};
   for (const PlanCodec& codec : inputs.codecs) {
+    fixed_gains_.push_back(tried_gain(codec));
     auto& factors = corrections_.emplace_back();
     for (const ExchangeKind kind : kExchangeKinds) {
       factors[static_cast<std::size_t>(kind)] = learned_factor(inputs.corrections, kind, codec);
@@ -118,10 +119,22 @@ double PlanPredictor::settle_s(const RatioBytes& bytes) const {
   return 2 * line_.alpha_s + slowest_.up * bytes.down / agents;
 }
 
+double PlanPredictor::tried_gain(const PlanCodec& codec) const {
+  double share = 0;
+  double gain = 0;
+  for (std::size_t i = 0; i < inputs_.agents.size(); ++i) {
+    const auto own = inputs_.agents[i].tried.find(codec.spec);
+    if (own == inputs_.agents[i].tried.end()) continue;
+    share += shares_[i];
+    gain += shares_[i] * own->second;
+  }
+  return share > 0 ? std::min(gain / share, 1.0) : codec.gain;
+}
+
 double PlanPredictor::gain_of(const PlanCodec& codec, double ratio) const {
   switch (codec.family) {
     case PlanFamily::fixed:
-      return codec.gain;
+      return fixed_gain(codec);
     case PlanFamily::top_k:
       return gain_.at(ratio);
     case PlanFamily::ar_top_k: {
@@ -179,10 +192,10 @@ PlanCost PlanPredictor::cost(const PlanCodec& codec, ExchangeKind collective, do
     cost.compress_s += stage.encode_s * buckets.count;
   }
   cost.compress_s += decode_s * buckets.count;
-  const auto place = static_cast<std::size_t>(&codec - inputs_.codecs.data());
   const double modelled_s = exchange.seconds + (star ? 0 : settle_s(bytes));
   cost.exchange_s =
-      modelled_s * corrections_[place][static_cast<std::size_t>(collective)] + inputs_.overhead_s;
+      modelled_s * corrections_[place_of(codec)][static_cast<std::size_t>(collective)] +
+      inputs_.overhead_s;
   cost.round_s = compute_s_ + cost.exchange_s;
   cost.bytes_up = exchange.bytes_sent;
   cost.bytes_down = exchange.bytes_received;

@@ -43,6 +43,11 @@ class PlanPredictor {
 
   const LinkEstimate& line() const { return line_; }    // of the slowest agent
   const LinkEstimate& peers() const { return peers_; }  // between the two that are slowest
+  // What a codec without a ratio lets through: of agents that have tried it what they found, by
+  // their part in the joint update's energy, and otherwise as it was measured on made-up values.
+  double fixed_gain(const PlanCodec& codec) const { return fixed_gains_[place_of(codec)]; }
+  // What 1 % of the values hold: tells whether updates are what they were.
+  double curve_gain() const { return gain_.at(0.01); }
   // Nothing was measured of some line, so that an assumed one stands for it.
   bool assumed() const { return assumed_; }
 
@@ -57,6 +62,10 @@ class PlanPredictor {
   std::vector<double> ratios_of(const PlanCodec& codec, const RatioBytes& bytes) const;
   double settle_s(const RatioBytes& bytes) const;
   LinkEstimate star_line(const RatioBytes& bytes, const std::vector<double>& ratios) const;
+  std::size_t place_of(const PlanCodec& codec) const {
+    return static_cast<std::size_t>(&codec - inputs_.codecs.data());
+  }
+  double tried_gain(const PlanCodec& codec) const;
   double gain_of(const PlanCodec& codec, double ratio) const;
   double gain_of_each(const std::vector<double>& ratios) const;
 
@@ -68,7 +77,8 @@ class PlanPredictor {
   bool assumed_ = false;
   double compute_s_ = 0;  // of the slowest
   GainPoints gain_;
-  std::vector<double> shares_;  // of the joint update's energy, by agent
+  std::vector<double> shares_;       // of the joint update's energy, by agent
+  std::vector<double> fixed_gains_;  // by codec
   std::vector<std::array<double, std::size(kExchangeKinds)>> corrections_;  // by codec, by kind
 };
 

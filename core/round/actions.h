@@ -117,7 +117,8 @@ struct AgentReported {
   double compute_s = 0;
   std::vector<float> ratios;  // of the gain; may be empty
   std::vector<float> gains;
-  std::uint64_t bytes = 0;  // both ways, in the round before
+  std::uint64_t bytes = 0;                // both ways, in the round before
+  std::vector<wire::TrialT> trials = {};  // of codecs, in rounds before
 };
 
 // The same of a round that is committed.

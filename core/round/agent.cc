@@ -302,7 +302,7 @@ Actions Agent::Impl::handle(TimeNs now, Event& event) {
 TimeNs Agent::Impl::next_wakeup_ns() const {
   if (finished_) return kNever;
   TimeNs due = store_.next_due_ns();
-  if (exchanging() && !round_->peers->all_begun()) return now_;
+  if ((exchanging() && !round_->peers->all_begun()) || trying()) return now_;
   if (line_ != Line::online) return shutting_down_ ? due : std::min(due, hello_at_ns_);
   due = std::min(due, talk_->next_due_ns());
   if (download_) due = std::min(due, download_->ask_at_ns);

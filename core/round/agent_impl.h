@@ -101,6 +101,7 @@ class Agent::Impl {
     std::uint64_t bytes_up = 0;
     std::uint64_t bytes_down = 0;
     double wait_s = 0;
+    std::vector<wire::TrialT> trials = {};  // of this and earlier ones, that nobody was told of
   };
   RoundBefore before_;
 
@@ -113,7 +114,7 @@ class Agent::Impl {
   void on(const FrameReceived& event);
   void on(const PeerConnected& event);
   void on(const PeerDisconnected& event);
-  void on(const Tick&) {}
+  void on(const Tick&) { try_codecs(); }
   void on(const Stored& event) { store_.stored(now_, event, out_); }
   void on(const UpdatePart& event);
   void on(UpdateReady& event);
@@ -205,6 +206,10 @@ class Agent::Impl {
   void say_again_of_exchange();
   void withdraw(wire::AbortReason reason, const Status& status);
   void measure_gain();
+  void begin_trials();
+  bool trying() const;
+  void try_codecs();
+  void end_trials();
   void report();
   void pump_payloads();
   void receive_aggregate(const wire::Aggregate& aggregate, ByteSpan payload);

@@ -26,6 +26,38 @@ void Agent::Impl::measure_gain() {
   measured_.gain = std::move(gain);
 }
 
+// --- trials ------------------------------------------------------------------------------------
+
+// Of the same: what the round's own codecs are given.
+void Agent::Impl::begin_trials() {
+  const RoundPlan& plan = round_->plan();
+  if (plan.wire().trials.empty()) return;
+  round_->trials.emplace(plan, *round_->rank(),
+                         [this](const PlannedBucket& bucket) { return input_of(bucket); });
+}
+
+// Only while there is nothing to do but to wait for the others: who is the last of them has no time
+// for it, and is not held up.
+bool Agent::Impl::trying() const {
+  return round_ && round_->reported && round_->trials && !round_->trials->over() && !shutting_down_;
+}
+
+void Agent::Impl::try_codecs() {
+  if (trying()) round_->trials->step(codecs_, config_.execution, config_.stopwatch);
+}
+
+// However far they have come. Where nothing is reported for a while, the newest of each codec stay.
+void Agent::Impl::end_trials() {
+  if (!round_->trials) return;
+  std::vector<wire::TrialT>& told = before_.trials;
+  for (wire::TrialT& trial : round_->trials->results()) {
+    std::erase_if(told, [&](const wire::TrialT& old) { return old.codec == trial.codec; });
+    if (told.size() >= wire::kTrialsMax) told.erase(told.begin());
+    told.push_back(std::move(trial));
+  }
+  round_->trials.reset();
+}
+
 void Agent::Impl::report() {
   if (!round_ || !round_->working || round_->reported || round_->withdrawn || round_->saving ||
       !round_->unsent.empty() || !talk_) {
@@ -60,6 +92,9 @@ void Agent::Impl::report() {
         report.wait_s = before.wait_s;
         report.bytes_up = before.bytes_up;
         report.bytes_down = before.bytes_down;
+        for (const wire::TrialT& trial : before.trials) {
+          report.trials.push_back(std::make_unique<wire::TrialT>(trial));
+        }
         if (!measured.gain.ratios.empty()) {
           report.gain = std::make_unique<wire::GainCurveT>(measured.gain);
         }
@@ -74,6 +109,7 @@ void Agent::Impl::report() {
         return frame_with(std::move(report));
       },
       out_);
+  before_.trials.clear();
 }
 
 }  // namespace tributary

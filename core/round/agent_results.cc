@@ -198,9 +198,10 @@ void Agent::Impl::lose_model() {
 void Agent::Impl::committed(std::uint64_t hash) {
   const RoundKey id = round_->key();
   const TimeNs waited = round_->reported ? now_ - round_->reported_at_ns : 0;
-  before_ = {.bytes_up = round_->bytes_up,
-             .bytes_down = round_->bytes_down,
-             .wait_s = static_cast<double>(waited) / 1e9};
+  end_trials();
+  before_.bytes_up = round_->bytes_up;
+  before_.bytes_down = round_->bytes_down;
+  before_.wait_s = static_cast<double>(waited) / 1e9;
   model_hash_ = hash;
   version_ = id.round;
   residual_.belongs_to(version_);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/round/codec_trials.h"
 #include "core/round/conversation.h"
 #include "core/round/outgoing.h"
 #include "core/round/peer_round.h"
@@ -102,7 +103,8 @@ class AgentRound {
   std::uint64_t results_hash = 0;         // of what it came to
   std::uint32_t exchange = 0;             // of the round's
   std::unique_ptr<AheadOfCommit> ahead;
-  bool prepared = false;  // and what is left behind is stored
+  bool prepared = false;              // and what is left behind is stored
+  std::optional<CodecTrials> trials;  // that the plan asks for
   TimeNs ask_at_ns = kNever;
   TimeNs ask_wait_ns = 0;
 

@@ -79,6 +79,7 @@ void Agent::Impl::begin_plan(std::shared_ptr<const RoundPlan> plan) {
 // The round is over without a commit that this agent has: what it sent stays in the residual.
 void Agent::Impl::close_round() {
   if (!round_) return;
+  end_trials();
   residual_.settle_excluded(round_->key());
   for (const PlannedBucket& bucket : round_->plan().buckets()) {
     if (round_->work()[bucket.index].encoded == 0) continue;
@@ -129,6 +130,7 @@ void Agent::Impl::encode_ready() {
 
 void Agent::Impl::encode_all() {
   measure_gain();
+  begin_trials();
   if (round_->plan().by_peers()) return begin_exchange();
   round_->residual_stored = false;
   for (std::uint32_t i = 0; i < round_->work().size(); ++i) encode(i);

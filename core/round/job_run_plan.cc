@@ -7,6 +7,7 @@
 
 #include "core/round/job_run.h"
 #include "core/update/buckets.h"
+#include "schemas/limits.h"
 
 namespace tributary {
 namespace {
@@ -77,6 +78,10 @@ void JobRun::plan_reason(PlanRequest& request) {
   if (!as_advised) return;  // the reason is why not
   request.reason = all ? advice_->sentence : fmt::format("as decided in round {}", advice_round_);
   if (!all) return;
+  request.trials.assign(advice_->trials.begin(),
+                        advice_->trials.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+                                                      advice_->trials.size(), wire::kTrialsMax)));
+  request.trial_s = std::clamp(advice_->trial_s, 0.0, wire::kTrialSecondsMax);
   if (request.key.attempt == 0) request.trigger = advice_->trigger;
   request.inputs = advice_->inputs;
 }
@@ -100,7 +105,11 @@ void JobRun::tell_planner(const AgentSession& session, const wire::Report& repor
                      .compute_s = report.compute_s(),
                      .ratios = {},
                      .gains = {},
-                     .bytes = report.bytes_up() + report.bytes_down()};
+                     .bytes = report.bytes_up() + report.bytes_down(),
+                     .trials = {}};
+  if (report.trials()) {
+    for (const wire::Trial* trial : *report.trials()) trial->UnPackTo(&told.trials.emplace_back());
+  }
   if (report.gain()) {
     told.ratios.assign(report.gain()->ratios()->begin(), report.gain()->ratios()->end());
     told.gains.assign(report.gain()->gains()->begin(), report.gain()->gains()->end());

@@ -32,6 +32,9 @@ struct PlanAdvice {
   std::vector<wire::AlternativeT> alternatives;
   Bytes inputs;        // everything it was made from, for the journal
   double pause_s = 0;  // after every round
+  // Codecs that agents are to try in the next round, and how long each may take for them.
+  std::vector<std::string> trials = {};
+  double trial_s = 0;
 };
 
 }  // namespace tributary

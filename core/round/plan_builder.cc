@@ -145,6 +145,8 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   }
   plan.reason->inputs.assign(request.inputs.begin(), request.inputs.end());
   plan.gain_wanted = policy.planning.planned();
+  plan.trials = request.trials;
+  plan.trial_s = request.trial_s;
   return plan;
 }
 

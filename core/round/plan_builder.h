@@ -27,6 +27,8 @@ struct PlanRequest {
   std::string reason = "as the job's policy says";
   std::vector<wire::AlternativeT> alternatives = {};
   Bytes inputs = {};  // of the choice
+  std::vector<std::string> trials = {};
+  double trial_s = 0;
 };
 
 // Weight is left at 0: it is the receiver's.

@@ -186,6 +186,8 @@ TEST(Planned, NothingIsLostWhateverIsAdvisedAndWhateverHappens) {
       auto made =
           advice(codecs[draw % codecs.size()], static_cast<wire::Collective>(1 + (draw >> 8) % 6),
                  16 + (draw >> 16) % 200);
+      made->trials = {codecs[(draw >> 20) % codecs.size()], "thc:bits=4"};
+      made->trial_s = 0.05;
       if (made->choice.codec.starts_with("topk")) {
         // Of all, or of some: the others keep the codec's.
         made->choice.collective = wire::Collective::star;

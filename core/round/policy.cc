@@ -9,8 +9,8 @@
 namespace tributary {
 namespace {
 
-// 1 had neither agents nor a fraction, 2 no collective, 3 no planning
-constexpr std::uint32_t kPolicyVersion = 4;
+// 1 had neither agents nor a fraction, 2 no collective, 3 no planning, 4 no exploring
+constexpr std::uint32_t kPolicyVersion = 5;
 constexpr std::size_t kPolicyBytesMax = 2u << 20;
 constexpr std::uint32_t kCodecsMax = 256;
 constexpr std::uint32_t kAgentsMax = 16'384;
@@ -94,7 +94,8 @@ Status write_planning(const Planning& planning, ByteWriter& writer) {
   TRIBUTARY_TRY(writer.write(planning.time_budget_s));
   TRIBUTARY_TRY(writer.write(planning.bytes_per_day));
   TRIBUTARY_TRY(writer.write(planning.gain_weight));
-  return writer.write(planning.gain_min);
+  TRIBUTARY_TRY(writer.write(planning.gain_min));
+  return writer.write(planning.exploring_share);
 }
 
 Status check(const Planning& planning) {
@@ -106,6 +107,10 @@ Status check(const Planning& planning) {
   TRIBUTARY_TRY(finite_from("bytes_per_day", planning.bytes_per_day, 0));
   TRIBUTARY_TRY(finite_from("gain_weight", planning.gain_weight, 0));
   TRIBUTARY_TRY(finite_from("gain_min", planning.gain_min, 0));
+  if (!(planning.exploring_share >= 0 && planning.exploring_share <= kExploringShareMax)) {
+    return wrong("exploring_share", fmt::format("from 0 to {}", kExploringShareMax),
+                 fmt::format("{}", planning.exploring_share));
+  }
   if (planning.goal == PlanningGoal::time_budget && planning.time_budget_s == 0) {
     return wrong("time_budget_s", "a time, where rounds are planned by it", "0");
   }
@@ -196,6 +201,9 @@ Result<RoundPolicy> decode_policy(ByteSpan bytes) {
   if (version >= 2) TRIBUTARY_TRY(read_version_2(reader, policy));
   if (version >= 3) TRIBUTARY_TRY(read_version_3(reader, policy));
   if (version >= 4) TRIBUTARY_TRY(read_version_4(reader, policy.planning));
+  if (version >= 5) {
+    TRIBUTARY_ASSIGN(policy.planning.exploring_share, reader.read<double>("share of exploring"));
+  }
   TRIBUTARY_TRY(reader.expect_end("policy"));
   TRIBUTARY_TRY(check(policy));
   return policy;

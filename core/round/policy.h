@@ -20,12 +20,16 @@ enum class PlanningGoal : std::uint8_t {
   byte_budget,  // a planner: as adaptive, with so many bytes a day over an agent's line
 };
 
+inline constexpr double kExploringShareMax = 0.5;
+
 struct Planning {
   PlanningGoal goal = PlanningGoal::fixed;
   double time_budget_s = 0;
   double bytes_per_day = 0;
   double gain_weight = 1;  // how much gain counts against time
   double gain_min = 0.05;  // nothing that lets less through, if there is anything else
+  // Of the rounds' time, how much agents may take to try other codecs; 0: they try none.
+  double exploring_share = 0;
 
   bool planned() const { return goal != PlanningGoal::fixed; }
   friend bool operator==(const Planning&, const Planning&) = default;

@@ -23,7 +23,8 @@ TEST(Policy, ComesBackAsItWas) {
 }
 
 // As version 1 wrote it.
-constexpr std::size_t kPlanningBytes = 1 + 4 * sizeof(double);
+constexpr std::size_t kExploringBytes = sizeof(double);
+constexpr std::size_t kPlanningBytes = 1 + 4 * sizeof(double) + kExploringBytes;
 
 TEST(Policy, OneWithoutAgentsAndFractionIsRead) {
   Bytes bytes = encode(RoundPolicy{});
@@ -58,13 +59,28 @@ TEST(Policy, OneWithoutPlanningIsRead) {
   EXPECT_EQ(*back, policy);
 }
 
+// As version 4 wrote it.
+TEST(Policy, OneWithoutExploringIsRead) {
+  RoundPolicy policy;
+  policy.planning = {.goal = PlanningGoal::adaptive, .gain_weight = 2};
+  Bytes bytes = encode(policy);
+  bytes.resize(bytes.size() - kExploringBytes);
+  bytes[0] = 4;
+  const Result<RoundPolicy> back = decode_policy(bytes);
+  ASSERT_TRUE(back.ok()) << back.status().text();
+  EXPECT_EQ(*back, policy);
+}
+
 TEST(Policy, PlanningComesBackAndNonsenseOfItIsRefused) {
   RoundPolicy policy;
   policy.planning = {.goal = PlanningGoal::byte_budget, .bytes_per_day = 1e9, .gain_weight = 2};
+  policy.planning.exploring_share = 0.03;
   const Result<RoundPolicy> back = decode_policy(encode(policy));
   ASSERT_TRUE(back.ok()) << back.status().text();
   EXPECT_EQ(*back, policy);
   policy.planning.bytes_per_day = 0;
+  EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument);
+  policy.planning = {.goal = PlanningGoal::adaptive, .exploring_share = 0.6};
   EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument);
   policy.planning = {.goal = PlanningGoal::time_budget};
   EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument);
