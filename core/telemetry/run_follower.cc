@@ -78,6 +78,7 @@ Result<bool> RunFollower::step(RunChanges& changes) {
   if (!trouble_.ok() && clock_.now() < retry_at_) return trouble_;
   for (;;) {
     Result<bool> more = step_now(changes);
+    at_end_ = more.ok() && !*more;
     trouble_ = more.status();
     if (!more.ok()) {
       retry_at_ = clock_.now() + options_.retry_after;

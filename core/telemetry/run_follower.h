@@ -45,6 +45,7 @@ class RunFollower : public RunSource {
   // is time to try again the last one is given again, without a look at the disk. What `changes`
   // holds then is right, and to be taken as well.
   Result<bool> step(RunChanges& changes) override;
+  bool at_end() const override { return at_end_; }
 
   // One round in detail, of the file that step() reads.
   Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round) override;
@@ -70,6 +71,7 @@ class RunFollower : public RunSource {
   Place place_;
   bool connected_ = false;  // false: through a connection that has failed
   bool begins_anew_ = false;
+  bool at_end_ = false;
   Status trouble_;
   std::chrono::nanoseconds retry_at_{0};
 };

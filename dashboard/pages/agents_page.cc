@@ -5,11 +5,11 @@
 #include <QVBoxLayout>
 #include <cmath>
 
+#include "dashboard/pages/texts.h"
+
 namespace tributary::dashboard {
 namespace {
 
-constexpr const char* kNoRunForAgents =
-    "No run is open.\nCtrl+O opens one: a coordinator's run.db.";
 const QList<int> kHalves = {30, 70};  // shares of the height: table, chosen agent
 constexpr const char* kNoAgents =
     "No agent has come yet.\n\n"
@@ -38,7 +38,7 @@ AgentsPage::AgentsPage(PageContext& context, QWidget* parent)
   auto* const layout = new QVBoxLayout(this);
   layout->addWidget(halves);
   table_->setAccessibleName("Agents");
-  table_->set_empty_text(kNoRunForAgents);
+  table_->set_empty_text(kNoRunOpen);
   table_->sortByColumn(model_.column_of("agent"), Qt::AscendingOrder);
   setFocusProxy(table_);
   panel_->hide();
@@ -66,7 +66,7 @@ void AgentsPage::set_runs(const std::vector<RunSession*>& runs) {
   model_.clear();
   panel_->show_none();
   panel_->hide();
-  table_->set_empty_text(kNoRunForAgents);
+  table_->set_empty_text(kNoRunOpen);
   refresh();
 }
 

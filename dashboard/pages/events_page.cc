@@ -7,14 +7,13 @@
 #include <cmath>
 
 #include "dashboard/pages/following_series.h"
+#include "dashboard/pages/texts.h"
 #include "dashboard/tables/shown_text.h"
 
 namespace tributary::dashboard {
 namespace {
 
 constexpr int kDetailLines = 4;
-constexpr const char* kNoRunForEvents =
-    "No run is open.\nCtrl+O opens one: a coordinator's run.db.";
 constexpr const char* kNoEvents =
     "Nothing to tell of yet. Agents that come and go, refused frames, retries and faults will "
     "stand "
@@ -40,7 +39,7 @@ EventsPage::EventsPage(PageContext& context, QWidget* parent)
   layout->addWidget(table_, 1);
   layout->addWidget(detail_);
   table_->setAccessibleName("Events");
-  table_->set_empty_text(kNoRunForEvents);
+  table_->set_empty_text(kNoRunOpen);
   table_->set_follow_end(true);
   table_->horizontalHeader()->setStretchLastSection(true);
   setFocusProxy(table_);
@@ -63,7 +62,7 @@ void EventsPage::set_runs(const std::vector<RunSession*>& runs) {
   seen_ = {};
   const QScopedValueRollback<bool> updating(updating_, true);
   model_.clear();
-  table_->set_empty_text(kNoRunForEvents);
+  table_->set_empty_text(kNoRunOpen);
   refresh();
 }
 

@@ -41,6 +41,16 @@ constexpr KeyOfPart kKeysOfTables[] = {
     {"Alt+End", "and the newest"},
 };
 
+// What the page of control does.
+constexpr KeyOfPart kKeysOfControl[] = {
+    {"Alt+U, Alt+E, Alt+T", "pause, resume, stop the job that is chosen"},
+    {"Alt+O", "the reason for it"},
+    {"Alt+F, Alt+C, Alt+S", "a job's file: type it, choose it, submit it"},
+    {"Alt+I, Alt+Y, Alt+A", "an agent's id and key, and allow it"},
+    {"Alt+G, Alt+K", "an agent, and revoke it"},
+    {"Esc", "leave it as it is, where the page asks"},
+};
+
 void add_line(QGridLayout& grid, const QString& keys, const QString& what) {
   const int row = grid.rowCount();
   auto* left = new QLabel(keys);
@@ -82,8 +92,12 @@ CheatSheet::CheatSheet(const std::vector<const QAction*>& actions, QWidget* pare
   for (const KeyOfPart& one : kKeysOfPictures) add_line(*picture_keys, one);
   auto* table_keys = make_grid("In a table, and on the page of a round");
   for (const KeyOfPart& one : kKeysOfTables) add_line(*table_keys, one);
+  auto* control_keys = make_grid("On the page of control");
+  for (const KeyOfPart& one : kKeysOfControl) add_line(*control_keys, one);
   auto* left = new QVBoxLayout;
   left->addLayout(window_keys);
+  left->addSpacing(18);
+  left->addLayout(control_keys);
   left->addStretch(1);
   auto* right = new QVBoxLayout;
   right->addLayout(picture_keys);
