@@ -58,6 +58,7 @@ class RemoteRun : public RunSource {
 
  private:
   class Line;
+  std::chrono::nanoseconds patience_;
   std::unique_ptr<Line> line_;
 };
 

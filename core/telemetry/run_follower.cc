@@ -112,7 +112,7 @@ void RunFollower::forget() {
 }
 
 Status RunFollower::connect(const Place& now) {
-  TRIBUTARY_TRY(check_head(options_.path));
+  if (!options_.own_journal) TRIBUTARY_TRY(check_head(options_.path));
   TRIBUTARY_ASSIGN(std::unique_ptr<RunFile> file, RunFile::open(options_.path));
   if (reader_) {
     TRIBUTARY_ASSIGN(const bool same, reader_->reconnect(file));

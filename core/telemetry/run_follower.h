@@ -29,6 +29,9 @@ struct RunFollowerOptions {
   std::chrono::nanoseconds retry_after = std::chrono::seconds(1);
   std::uint32_t rows_max = 4096;      // of a portion
   std::uint32_t events_max = 50'000;  // older ones are passed over
+  // This process writes it: then it is opened by SQLite alone. A file of it that is opened and
+  // closed beside that would take SQLite's locks along, which are the process's (fcntl).
+  bool own_journal = false;
 };
 
 class RunFollower : public RunSource {

@@ -1,0 +1,301 @@
+#include "core/telemetry/remote_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "core/link/spoke.h"
+#include "core/telemetry/watch_message.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::chrono::milliseconds kStepWait{200};
+// The coordinator's own patience with its journal, and some for the way.
+constexpr std::chrono::seconds kMoreForOperators{30};
+
+LinkLimits remote_run_limits() {
+  LinkLimits limits;
+  limits.frame_bytes_max = kWatchAnswerBytesMax;
+  limits.payload_bytes_max = 0;
+  limits.send_queue_messages = 8;
+  limits.send_queue_bytes = 2 * kWatchQuestionBytesMax;
+  limits.receive_queue_messages = 2;
+  return limits;
+}
+
+// Somebody watches the window: one that comes back is to be seen soon.
+LinkTimes remote_run_times(std::chrono::nanoseconds retry_after) {
+  LinkTimes times;
+  times.redial_max = std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(retry_after),
+                                times.redial_min, times.redial_max);
+  times.linger_max = std::chrono::milliseconds(0);
+  return times;
+}
+
+}  // namespace
+
+class RemoteRun::Line {
+ public:
+  Line(RemoteRunOptions options, const Clock& clock)
+      : options_(std::move(options)), clock_(clock) {}
+
+  Result<bool> step(RunChanges& changes);
+  // Status is the answer's own trouble, or why there is none.
+  template <typename Answer, typename Question>
+  Result<Answer> ask(Question question, std::chrono::nanoseconds patience);
+  void wake();
+
+ private:
+  Status open();
+  Status trouble(StatusCode code, std::string expected, std::string got, std::string remedy) const;
+  Status of_coordinator(const Status& status) const;
+  void fail(Status why);
+  Status listen(std::chrono::nanoseconds deadline);
+  void take(const LinkEvent& event);
+  void take(ByteSpan answer);
+  void take_pulled(WatchAnswer answer);
+  void pull();
+  Result<bool> hand_over(RunChanges& changes);
+  Result<std::uint64_t> send(WatchQuestion question);
+
+  const RemoteRunOptions options_;
+  const Clock& clock_;
+  std::mutex mutex_;  // of the pointer, for wake()
+  std::shared_ptr<Transport> link_;
+  std::atomic<bool> woken_ = false;
+  ConnectionId connection_ = 0;  // 0: none
+  Status trouble_;
+  std::chrono::nanoseconds ask_at_{0};
+  std::uint64_t last_number_ = 0;
+  std::uint64_t pulling_ = 0;  // the number of the question that is under way; 0: none
+  std::chrono::nanoseconds pulled_at_{0};
+  bool afresh_ = true;
+  bool has_told_ = false;                // of the run, since this was made
+  std::optional<WatchPortion> portion_;  // has come, and was not handed over
+  std::uint64_t asked_ = 0;              // the other question, likewise
+  std::optional<WatchAnswer> answer_;
+};
+
+// --- the line ----------------------------------------------------------------------------------
+
+Status RemoteRun::Line::trouble(StatusCode code, std::string expected, std::string got,
+                                std::string remedy) const {
+  return Status(code, {.what = fmt::format("coordinator at {}", options_.endpoint),
+                       .expected = std::move(expected),
+                       .got = std::move(got),
+                       .remedy = std::move(remedy)});
+}
+
+Status RemoteRun::Line::of_coordinator(const Status& status) const {
+  const Fault& fault = status.fault();
+  return trouble(status.code(), fault.expected, fault.got, fault.remedy);
+}
+
+Status RemoteRun::Line::open() {
+  if (link_) return {};
+  if (!trouble_.ok() && clock_.now() < ask_at_) return trouble_;
+  const auto opened = [&]() -> Result<std::unique_ptr<Transport>> {
+    TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context,
+                     LinkContext::open({.sockets_max = 16, .clock = &clock_}));
+    return open_spoke({.endpoint = options_.endpoint,
+                       .keys = options_.keys,
+                       .hub = options_.coordinator,
+                       .encrypted = options_.encrypted,
+                       .limits = remote_run_limits(),
+                       .times = remote_run_times(options_.retry_after),
+                       .context = std::move(context)});
+  };
+  Result<std::unique_ptr<Transport>> link = opened();
+  if (!link.ok()) {
+    fail(link.status());
+    return trouble_;
+  }
+  trouble_ = {};
+  const std::lock_guard lock(mutex_);
+  link_ = *std::move(link);
+  return {};
+}
+
+void RemoteRun::Line::wake() {
+  woken_ = true;
+  const std::lock_guard lock(mutex_);
+  if (link_) link_->wake();
+}
+
+// Nothing is asked for a while; what is under way may still come.
+void RemoteRun::Line::fail(Status why) {
+  trouble_ = std::move(why);
+  ask_at_ = clock_.now() + options_.retry_after;
+}
+
+Status RemoteRun::Line::listen(std::chrono::nanoseconds deadline) {
+  TRIBUTARY_ASSIGN(const std::optional<LinkEvent> event, link_->receive(deadline));
+  if (event) take(*event);
+  return {};
+}
+
+void RemoteRun::Line::take(const LinkEvent& event) {
+  if (const auto* made = std::get_if<Connected>(&event)) {
+    connection_ = made->connection;
+    pulling_ = asked_ = 0;
+    afresh_ = true;  // the coordinator keeps the place of a connection
+    trouble_ = {};
+    ask_at_ = {};
+  } else if (const auto* gone = std::get_if<Disconnected>(&event)) {
+    connection_ = 0;
+    pulling_ = asked_ = 0;
+    trouble_ = of_coordinator(gone->why);
+  } else if (const auto* unreachable = std::get_if<Unreachable>(&event)) {
+    trouble_ = of_coordinator(unreachable->why);
+  } else if (const auto* refused = std::get_if<Refused>(&event)) {
+    pulling_ = 0;
+    afresh_ = true;
+    fail(trouble(StatusCode::corrupt_data, "an answer", std::string(name(refused->reason)),
+                 "use a dashboard and a coordinator of the same release"));
+  } else if (const auto* received = std::get_if<Received>(&event)) {
+    take(received->frame);
+  }
+}
+
+Result<std::uint64_t> RemoteRun::Line::send(WatchQuestion question) {
+  question.number = ++last_number_;
+  TRIBUTARY_ASSIGN(Bytes bytes, pack_question(question));
+  TRIBUTARY_TRY(link_->send(connection_, std::move(bytes)));
+  return question.number;
+}
+
+// --- what comes --------------------------------------------------------------------------------
+
+void RemoteRun::Line::take(ByteSpan bytes) {
+  Result<WatchAnswer> answer = unpack_answer(bytes);
+  if (!answer.ok()) {
+    // Whatever it was, it is not known what it said: from the beginning, then.
+    pulling_ = 0;
+    afresh_ = true;
+    if (asked_ != 0) answer_ = WatchAnswer{.number = asked_, .says = answer.status()};
+    return fail(answer.status());
+  }
+  const bool of_no_question = answer->number == 0;  // ours could not be read
+  if (asked_ != 0 && (answer->number == asked_ || of_no_question)) {
+    answer_ = *std::move(answer);
+  } else if (pulling_ != 0 && (answer->number == pulling_ || of_no_question)) {
+    take_pulled(*std::move(answer));
+  }  // or it is not waited for any longer
+}
+
+void RemoteRun::Line::take_pulled(WatchAnswer answer) {
+  pulling_ = 0;
+  if (auto* portion = std::get_if<WatchPortion>(&answer.says)) {
+    afresh_ = false;
+    trouble_ = {};
+    portion_ = std::move(*portion);
+  } else if (const auto* status = std::get_if<Status>(&answer.says)) {
+    fail(*status);
+  } else {
+    afresh_ = true;
+    fail(trouble(StatusCode::corrupt_data, "what is new", "another answer", ""));
+  }
+}
+
+void RemoteRun::Line::pull() {
+  if (connection_ == 0 || pulling_ != 0 || portion_ || clock_.now() < ask_at_) return;
+  const Result<std::uint64_t> number = send({.asks = PullQuestion{.afresh = afresh_}});
+  if (!number.ok()) return fail(of_coordinator(number.status()));
+  pulling_ = *number;
+  pulled_at_ = clock_.now();
+}
+
+// --- what is asked -----------------------------------------------------------------------------
+
+Result<bool> RemoteRun::Line::step(RunChanges& changes) {
+  TRIBUTARY_TRY(open());
+  const std::chrono::nanoseconds deadline = clock_.now() + kStepWait;
+  while (!portion_ && !woken_.exchange(false)) {
+    pull();
+    TRIBUTARY_TRY(listen(deadline));
+    if (!portion_ && clock_.now() >= deadline) break;
+  }
+  if (portion_) return hand_over(changes);
+  if (!trouble_.ok()) return trouble_;
+  if (pulling_ == 0 || clock_.now() - pulled_at_ < options_.patience) return false;
+  return trouble(StatusCode::deadline_exceeded, "an answer", "none so far",
+                 "it is waited for; look whether the coordinator's machine is busy");
+}
+
+// The next question is under way while this answer is looked at.
+Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
+  WatchPortion portion = *std::move(portion_);
+  portion_.reset();
+  portion.changes.begins_anew |= portion.first && has_told_;
+  has_told_ = true;
+  add_changes(std::move(portion.changes), changes);
+  if (!portion.trouble.ok()) {
+    fail(std::move(portion.trouble));
+    return trouble_;
+  }
+  if (portion.more) pull();
+  return portion.more;
+}
+
+template <typename Answer, typename Question>
+Result<Answer> RemoteRun::Line::ask(Question question, std::chrono::nanoseconds patience) {
+  TRIBUTARY_TRY(open());
+  const std::chrono::nanoseconds deadline = clock_.now() + patience;
+  const Status too_late = trouble(StatusCode::deadline_exceeded, "an answer", "none in time",
+                                  "ask again; look whether the coordinator's machine is busy");
+  const auto go_on = [&]() -> Status {
+    if (woken_.exchange(false)) return trouble(StatusCode::cancelled, "time to wait", "an end", "");
+    return clock_.now() < deadline ? listen(deadline) : too_late;
+  };
+  while (connection_ == 0) {
+    if (!trouble_.ok()) return trouble_;
+    TRIBUTARY_TRY(go_on());
+  }
+  const ConnectionId connection = connection_;
+  TRIBUTARY_ASSIGN(asked_, send({.asks = std::move(question)}));
+  answer_.reset();
+  Status waited;
+  while (!answer_ && waited.ok()) {
+    waited = go_on();
+    if (connection_ != connection) {
+      waited = trouble(StatusCode::unavailable, "an answer", "the end of the connection",
+                       "ask again when it is back");
+    }
+  }
+  asked_ = 0;
+  if (!answer_) return waited;
+  WatchAnswer answer = *std::exchange(answer_, std::nullopt);
+  if (auto* said = std::get_if<Answer>(&answer.says)) return std::move(*said);
+  if (auto* status = std::get_if<Status>(&answer.says)) return std::move(*status);
+  return trouble(StatusCode::corrupt_data, "an answer to what was asked", "another", "");
+}
+
+// -----------------------------------------------------------------------------------------------
+
+RemoteRun::RemoteRun(RemoteRunOptions options, const Clock& clock)
+    : patience_(options.patience), line_(std::make_unique<Line>(std::move(options), clock)) {}
+
+RemoteRun::~RemoteRun() = default;
+
+Result<bool> RemoteRun::step(RunChanges& changes) { return line_->step(changes); }
+
+Result<RoundDetail> RemoteRun::round_detail(std::uint64_t job, std::uint64_t round) {
+  return line_->ask<RoundDetail>(RoundQuestion{.job = job, .round = round}, patience_);
+}
+
+Result<std::string> RemoteRun::ask_operator(std::string_view question) {
+  TRIBUTARY_ASSIGN(OperatorAnswer answer,
+                   line_->ask<OperatorAnswer>(OperatorQuestion{.json = std::string(question)},
+                                              patience_ + kMoreForOperators));
+  return std::move(answer.json);
+}
+
+void RemoteRun::wake() { line_->wake(); }
+
+}  // namespace tributary
