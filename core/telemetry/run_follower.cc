@@ -138,7 +138,10 @@ Result<RoundDetail> RunFollower::round_detail(std::uint64_t job, std::uint64_t r
 }
 
 Result<std::string> RunFollower::ask_operator(std::string_view question) {
-  return ask_daemon(control_path(options_.path), question, kOperatorPatience);
+  Result<std::string> answer =
+      ask_daemon(control_path(options_.path), question, kOperatorPatience, &woken_);
+  if (answer.status().code() == StatusCode::cancelled) woken_ = false;
+  return answer;
 }
 
 }  // namespace tributary

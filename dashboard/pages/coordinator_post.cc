@@ -122,7 +122,7 @@ QString CoordinatorPost::presence() const {
   if (!known_) return "Looking for the coordinator of " + run_->name() + "…";
   if (presence_.ok()) return "The coordinator of " + run_->name() + " answers.";
   const QString why = shown_text(presence_.text());
-  if (presence_.code() == StatusCode::mismatch) {
+  if (presence_.code() == StatusCode::mismatch && run_->trouble().ok()) {
     return "This key may look, but not change anything. " + why;
   }
   const QString remedy =

@@ -8,6 +8,12 @@ namespace {
 
 constexpr std::chrono::seconds kOperatorIdle{60};
 
+// Of these the next question has better luck with another connection.
+bool is_lost(StatusCode code) {
+  return code == StatusCode::unavailable || code == StatusCode::deadline_exceeded ||
+         code == StatusCode::cancelled;
+}
+
 }  // namespace
 
 OperatorLine::OperatorLine(MakeSource make, std::function<void()> ready)
@@ -65,6 +71,7 @@ void OperatorLine::work() {
     lock.unlock();
     OperatorAnswer answer = answered(question);
     lock.lock();
+    if (is_lost(answer.status.code())) source_.reset();
     answers_.push_back(std::move(answer));
     lock.unlock();
     ready_();

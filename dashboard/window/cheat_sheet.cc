@@ -25,7 +25,7 @@ constexpr KeyOfPart kKeysOfPictures[] = {
     {"click, Enter", "open what is at the crosshair"},
     {"Esc", "put the crosshair away"},
     {"click in the legend, 1 … 9", "one curve alone, and all again"},
-    {"Ctrl + click in the legend", "one curve more or less"},
+    {"Ctrl + click, Ctrl + 1 … 9", "one curve more or less"},
     {"0", "all curves"},
 };
 
