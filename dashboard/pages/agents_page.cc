@@ -19,7 +19,7 @@ constexpr const char* kNoAgents =
 }  // namespace
 
 AgentsPage::AgentsPage(PageContext& context, QWidget* parent)
-    : Page(context, parent), clock_([this] { update_now(); }) {
+    : RunPage(context, parent), clock_([this] { update_now(); }) {
   auto* const upper = new QWidget(this);
   table_ = new TableView(model_, upper);
   filter_ = new FilterBar(*table_, *this);
@@ -56,10 +56,7 @@ AgentsPage::AgentsPage(PageContext& context, QWidget* parent)
   connect(&context, &PageContext::axis_changed, this, [this] { draw(); });
 }
 
-void AgentsPage::set_runs(const std::vector<RunSession*>& runs) {
-  RunSession* const first = runs.empty() ? nullptr : runs.front();
-  if (first == run_) return;
-  run_ = first;
+void AgentsPage::take_run() {
   view_ = nullptr;
   seen_ = {};
   chosen_.clear();
@@ -67,25 +64,24 @@ void AgentsPage::set_runs(const std::vector<RunSession*>& runs) {
   panel_->show_none();
   panel_->hide();
   table_->set_empty_text(kNoRunOpen);
-  refresh();
 }
 
 void AgentsPage::refresh() {
-  if (!run_) return;
-  const RunView::Revisions& now = run_->view().revisions();
-  if (seen_.is_new(run_->job(),
+  if (!run()) return;
+  const RunView::Revisions& now = run()->view().revisions();
+  if (seen_.is_new(run()->job(),
                    {now.jobs, now.rounds, now.metrics, now.agents, now.reports, now.links})) {
     clock_.touch(isVisible());
   }
 }
 
 void AgentsPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
+  RunPage::showEvent(event);
   clock_.run_now();
 }
 
 void AgentsPage::update_now() {
-  if (run_) show_run(run_->view(), run_->job());
+  if (run()) show_run(run()->view(), run()->job());
 }
 
 void AgentsPage::show_run(const RunView& view, std::uint64_t job) {
