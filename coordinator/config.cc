@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "core/link/allow_list.h"
+
 namespace tributary {
 namespace {
 
@@ -52,6 +54,9 @@ void bind(Settings& settings, CoordinatorSettings& config) {
   settings.text("link.key_file", config.key_file);
   settings.text("link.allow_file", config.allow_file);
   settings.flag("link.encrypted", config.encrypted);
+  settings.text("watch.endpoint", config.watch_endpoint);
+  settings.text("watch.allow_file", config.watch_allow_file);
+  settings.texts("watch.operators", config.watch_operators);
   settings.number("link.io_threads", config.io_threads, 1u, 64u);
   settings.number("link.connections_max", config.connections_max, 16u, 65'000u);
   settings.number<std::uint64_t>("link.send_queue_bytes", config.send_queue_bytes, 8u << 20);
@@ -78,6 +83,17 @@ void bind(Settings& settings, CoordinatorSettings& config) {
   settings.text("evaluation.model_file", evaluation.model_file);
 }
 
+Status check_watch(const Settings& settings, const CoordinatorSettings& config) {
+  if (config.watch_endpoint.empty()) return {};
+  if (config.encrypted && config.watch_allow_file.empty()) {
+    return settings.missing("watch.allow_file", "list the watchers with 'tributary keys allow'");
+  }
+  for (const std::string& id : config.watch_operators) {
+    TRIBUTARY_TRY(check_agent_id(id).at("setting watch.operators"));
+  }
+  return {};
+}
+
 Status check_together(const Settings& settings, const CoordinatorSettings& config) {
   if (config.journal.empty()) {
     return settings.missing("journal.file", "name the file that keeps jobs and rounds");
@@ -88,6 +104,7 @@ Status check_together(const Settings& settings, const CoordinatorSettings& confi
   if (config.encrypted && config.allow_file.empty()) {
     return settings.missing("link.allow_file", "list the agents with 'tributary keys allow'");
   }
+  TRIBUTARY_TRY(check_watch(settings, config));
   if (config.machine.heartbeat_timeout_ms <= config.machine.heartbeat_interval_ms) {
     return Status(StatusCode::invalid_argument,
                   {.what = "setting heartbeat.timeout_ms",

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "coordinator/evaluator.h"
 #include "core/job/job_settings.h"
@@ -24,6 +25,9 @@ struct CoordinatorSettings {
   std::string key_file;
   std::string allow_file;
   bool encrypted = true;
+  std::string watch_endpoint;                // empty: nobody watches from elsewhere
+  std::string watch_allow_file;              // who may
+  std::vector<std::string> watch_operators;  // ids of those who may also ask operators' questions
   std::uint32_t io_threads = 1;
   std::uint32_t connections_max = 4096;
   std::uint64_t send_queue_bytes = 64u << 20;

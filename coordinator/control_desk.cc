@@ -53,6 +53,9 @@ bool over(const Coordinator::JobView& job) {
 std::string ControlDesk::answer(std::string_view text) {
   Result<ControlQuestion> question = read_control_question(text);
   if (!question.ok()) return error_text(question.status());
+  if (question->verb == ControlVerb::allow || question->verb == ControlVerb::revoke) {
+    return change_agents(*question);
+  }
   const auto pending = std::make_shared<Pending>();
   pending->question = std::move(*question);
   if (pending->question.settings) {
@@ -70,6 +73,13 @@ std::string ControlDesk::answer(std::string_view text) {
                             .expected = fmt::format("an answer within {} s", kPatience.count()),
                             .got = closed_ ? "it is stopping" : "it is busy, or its disk is full",
                             .remedy = "list the jobs to see what became of it"}));
+}
+
+// The state machine need not know: a link takes nothing from a key that is not allowed.
+std::string ControlDesk::change_agents(const ControlQuestion& question) const {
+  const Status changed = question.verb == ControlVerb::allow ? agents_.allow(question.agent)
+                                                             : agents_.revoke(question.agent.id);
+  return changed.ok() ? ok_text({{"agent", question.agent.id}}) : error_text(changed);
 }
 
 void ControlDesk::resolve(Pending& pending, std::string answer) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tributary {
 namespace {
@@ -19,7 +20,17 @@ class ControlDeskTest : public testing::Test {
   ControlDesk desk{
       {.jobs = [this] { return jobs_; },
        .agents = [] { return std::vector<Coordinator::AgentView>{{.agent_id = "a"}}; }},
+      {.allow =
+           [this](const AllowedAgent& agent) {
+             allowed_.push_back(agent.id + " " + key_text(agent.key));
+             return Status();
+           },
+       .revoke =
+           [](const std::string& id) {
+             return Status(StatusCode::not_found, {.what = "agent '" + id + "'"});
+           }},
       10};
+  std::vector<std::string> allowed_;
   std::vector<Coordinator::JobView> jobs_ = {{.job = 7,
                                               .name = "digits",
                                               .state = wire::JobState::running,
@@ -97,6 +108,16 @@ TEST_F(ControlDeskTest, OfTwoJobsOfANameTheOneThatIsNotOverIsMeant) {
   EXPECT_EQ(std::get<ChangeJob>(*event).job, 7u);
   desk.done({.command = 10, .status = {}, .job = 7});
   answer.get();
+}
+
+TEST_F(ControlDeskTest, AgentsAreAllowedAndRevokedWithoutTheLoop) {
+  const std::string key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7";
+  std::future<Json> allow = ask({{"verb", "allow"}, {"agent", "roof"}, {"key", key}});
+  EXPECT_EQ(allow.get()["data"]["agent"], "roof");
+  EXPECT_EQ(allowed_, std::vector<std::string>{"roof " + key});
+  std::future<Json> revoke = ask({{"verb", "revoke"}, {"agent", "nobody"}});
+  EXPECT_EQ(revoke.get()["error"]["code"], "not_found");
+  EXPECT_TRUE(desk.take().empty());
 }
 
 TEST_F(ControlDeskTest, NobodyWaitsForADaemonThatEnds) {

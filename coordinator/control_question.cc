@@ -16,7 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 5> kVerbs = {"list", "submit", "pause", "resume", "stop"};
+constexpr std::array<std::string_view, 7> kVerbs = {"list", "submit", "pause", "resume",
+                                                    "stop", "allow",  "revoke"};
 
 Status bad_question(std::string expected, std::string got) {
   return Status(StatusCode::invalid_argument,
@@ -35,6 +36,18 @@ Result<std::string> text_in(const Json& question, const char* key, bool required
   return found->get<std::string>();
 }
 
+// Key and comment are not asked for where the agent is to be revoked.
+Result<AllowedAgent> agent_in(const Json& question, bool to_be_allowed) {
+  AllowedAgent agent;
+  TRIBUTARY_ASSIGN(agent.id, text_in(question, "agent"));
+  TRIBUTARY_TRY(check_agent_id(agent.id));
+  if (!to_be_allowed) return agent;
+  TRIBUTARY_ASSIGN(const std::string key, text_in(question, "key"));
+  TRIBUTARY_ASSIGN(agent.key, parse_public_key(key));
+  TRIBUTARY_ASSIGN(agent.comment, text_in(question, "comment", false));
+  return agent;
+}
+
 }  // namespace
 
 Result<ControlQuestion> read_control_question(std::string_view text) {
@@ -47,6 +60,11 @@ Result<ControlQuestion> read_control_question(std::string_view text) {
   }
   ControlQuestion question;
   if (verb == "list") return question;
+  if (verb == "allow" || verb == "revoke") {
+    question.verb = verb == "allow" ? ControlVerb::allow : ControlVerb::revoke;
+    TRIBUTARY_ASSIGN(question.agent, agent_in(json, question.verb == ControlVerb::allow));
+    return question;
+  }
   TRIBUTARY_ASSIGN(question.job, text_in(json, "job"));
   if (verb == "submit") {
     question.verb = ControlVerb::submit;

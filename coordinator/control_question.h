@@ -8,11 +8,12 @@
 
 #include "core/base/status.h"
 #include "core/job/job_settings.h"
+#include "core/link/allow_list.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {
 
-enum class ControlVerb { list, submit, change };
+enum class ControlVerb { list, submit, change, allow, revoke };
 
 struct ControlQuestion {
   ControlVerb verb = ControlVerb::list;
@@ -20,6 +21,7 @@ struct ControlQuestion {
   std::optional<JobSettings> settings = {};
   wire::JobState state = wire::JobState::running;  // that it is to change to
   std::string reason = {};
+  AllowedAgent agent = {};  // that is to be allowed; of one to be revoked its id
 };
 
 Result<ControlQuestion> read_control_question(std::string_view text);

@@ -11,6 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (question.status().text().empty()) std::abort();
     return 0;
   }
+  const bool about_agents =
+      question->verb == ControlVerb::allow || question->verb == ControlVerb::revoke;
+  if (about_agents != check_agent_id(question->agent.id).ok()) std::abort();
   if ((question->verb == ControlVerb::submit) != question->settings.has_value()) std::abort();
   return 0;
 }

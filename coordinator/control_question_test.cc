@@ -32,6 +32,19 @@ TEST(ControlQuestion, AJobIsReadAndItsModelIsBesideIt) {
   EXPECT_EQ(submit->settings->model_file, "/jobs/net.pt");
 }
 
+TEST(ControlQuestion, AgentsAreAllowedAndRevoked) {
+  const auto allow = read_control_question(
+      R"({"verb":"allow","agent":"roof-1","key":"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"})");
+  ASSERT_TRUE(allow.ok()) << allow.status().text();
+  EXPECT_EQ(allow->verb, ControlVerb::allow);
+  EXPECT_EQ(allow->agent.id, "roof-1");
+  EXPECT_EQ(key_text(allow->agent.key), "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7");
+  const auto revoke = read_control_question(R"({"verb":"revoke","agent":"roof-1"})");
+  ASSERT_TRUE(revoke.ok()) << revoke.status().text();
+  EXPECT_EQ(revoke->verb, ControlVerb::revoke);
+  EXPECT_EQ(revoke->agent.id, "roof-1");
+}
+
 TEST(ControlQuestion, WhatIsWrongIsSaid) {
   const auto error = [](std::string_view text) {
     const auto question = read_control_question(text);
@@ -45,6 +58,10 @@ TEST(ControlQuestion, WhatIsWrongIsSaid) {
   EXPECT_THAT(error(R"({"verb":"pause"})"), HasSubstr("'job'"));
   EXPECT_THAT(error(R"({"verb":"pause","job":7})"), HasSubstr("'job'"));
   EXPECT_THAT(error(R"({"verb":"submit","job":"rouns = 3"})"), HasSubstr("rounds"));
+  EXPECT_THAT(error(R"({"verb":"allow","agent":"a"})"), HasSubstr("'key'"));
+  EXPECT_THAT(error(R"({"verb":"allow","agent":"a","key":"short"})"), HasSubstr("40"));
+  EXPECT_THAT(error(R"({"verb":"revoke","agent":"a b"})"), HasSubstr("agent"));
+  EXPECT_THAT(error(R"({"verb":"revoke"})"), HasSubstr("'agent'"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/allow_file.h"
 #include "coordinator/chronicle.h"
 #include "coordinator/control_desk.h"
 #include "coordinator/evaluations.h"
@@ -19,6 +20,7 @@
 #include "coordinator/link_probes.h"
 #include "coordinator/plan_desk.h"
 #include "coordinator/plan_lines.h"
+#include "coordinator/watch_port.h"
 #include "core/base/log.h"
 #include "core/cost/device_speed.h"
 #include "core/link/control.h"
@@ -56,7 +58,10 @@ bool is_to_be_planned(const JobRecord& job) {
 
 class CoordinatorDaemon {
  public:
-  explicit CoordinatorDaemon(const CoordinatorSettings& settings) : settings_(settings) {}
+  explicit CoordinatorDaemon(const CoordinatorSettings& settings)
+      : settings_(settings),
+        allowed_(settings.encrypted ? settings.allow_file : "", "agents"),
+        watchers_(settings.encrypted ? settings.watch_allow_file : "", "watchers") {}
   ~CoordinatorDaemon();
   CoordinatorDaemon(const CoordinatorDaemon&) = delete;
   CoordinatorDaemon& operator=(const CoordinatorDaemon&) = delete;
@@ -96,7 +101,8 @@ class CoordinatorDaemon {
   std::unique_ptr<NoteLog> notes_;
   Chronicle chronicle_{clock_};
   std::unique_ptr<CoordinatorJournal> journal_;
-  std::shared_ptr<AllowList> allowed_ = std::make_shared<AllowList>();
+  AllowFile allowed_;
+  AllowFile watchers_;
   std::unique_ptr<Hub> hub_;
   std::unique_ptr<Coordinator> machine_;
   std::unique_ptr<MachineLoop> loop_;
@@ -106,7 +112,8 @@ class CoordinatorDaemon {
   std::optional<LinkProbes> probes_;  // nothing: links are not probed
   std::unique_ptr<PlanDesk> planner_;
   std::unique_ptr<ControlDesk> desk_;
-  std::unique_ptr<ControlServer> control_;  // ends before the desk
+  std::unique_ptr<ControlServer> control_;  // these end before the desk
+  std::unique_ptr<WatchServer> watch_;      // null: nobody watches from elsewhere
   std::unique_ptr<StopSignals> signals_;
 
   Status failed_;
@@ -158,7 +165,7 @@ Status CoordinatorDaemon::open() {
                 .next_wakeup_ns = [this] { return machine_->next_wakeup_ns(); },
                 .carry_out = [this](Action& action) { carry_out(action); },
                 .id_of = [this](const PublicKey& key) -> std::string {
-                  return settings_.encrypted ? allowed_->id_of(key) : std::string();
+                  return settings_.encrypted ? allowed_.list()->id_of(key) : std::string();
                 },
                 .link = *hub_,
                 .clock = clock_,
@@ -198,8 +205,7 @@ Status CoordinatorDaemon::open() {
 Status CoordinatorDaemon::open_link() {
   TRIBUTARY_ASSIGN(KeyPair keys, keys_for(settings_.key_file, settings_.encrypted));
   if (settings_.encrypted) {
-    TRIBUTARY_ASSIGN(const std::vector<AllowedAgent> agents, read_allow_file(settings_.allow_file));
-    allowed_->replace(agents);
+    TRIBUTARY_TRY(allowed_.read());
   } else {
     log_->warning(kComponent, "encryption is off: whoever reaches the port is who it says it is");
   }
@@ -211,7 +217,7 @@ Status CoordinatorDaemon::open_link() {
   limits.send_queue_bytes = settings_.send_queue_bytes;
   TRIBUTARY_ASSIGN(hub_, open_hub({.endpoint = settings_.endpoint,
                                    .keys = std::move(keys),
-                                   .allowed = settings_.encrypted ? allowed_ : nullptr,
+                                   .allowed = settings_.encrypted ? allowed_.list() : nullptr,
                                    .encrypted = settings_.encrypted,
                                    .limits = limits,
                                    .context = std::move(context)}));
@@ -219,16 +225,18 @@ Status CoordinatorDaemon::open_link() {
 }
 
 Status CoordinatorDaemon::open_control() {
-  if (!settings_.control) return {};
   desk_ = std::make_unique<ControlDesk>(
       ControlDesk::Machine{.jobs = [this] { return machine_->jobs(); },
                            .agents = [this] { return machine_->agents(); }},
+      ControlDesk::Agents{
+          .allow = [this](const AllowedAgent& agent) { return allowed_.allow(agent); },
+          .revoke = [this](const std::string& id) { return allowed_.revoke(id); }},
       kFirstCommand);
-  TRIBUTARY_ASSIGN(control_, ControlServer::open(control_path(settings_.journal),
-                                                 [this](std::string_view question) {
-                                                   std::string answer = desk_->answer(question);
-                                                   return answer;
-                                                 }));
+  const auto ask = [this](std::string_view question) { return desk_->answer(question); };
+  if (settings_.control) {
+    TRIBUTARY_ASSIGN(control_, ControlServer::open(control_path(settings_.journal), ask));
+  }
+  TRIBUTARY_ASSIGN(watch_, open_watch_port(settings_, watchers_, ask, clock_, *log_));
   return {};
 }
 
@@ -411,14 +419,8 @@ void CoordinatorDaemon::on_signal(int signal) {
     loop_->post(Shutdown{.reason = "stopped by a signal"});
     return;
   }
-  if (!settings_.encrypted) return;
-  const Result<std::vector<AllowedAgent>> agents = read_allow_file(settings_.allow_file);
-  if (!agents.ok()) {
-    log_->error(kComponent, "allow-list stays as it is", {{"error", agents.status().text()}});
-    return;
-  }
-  allowed_->replace(*agents);
-  log_->info(kComponent, "allow-list read again", {{"agents", agents->size()}});
+  allowed_.read_again(*log_);
+  if (watch_) watchers_.read_again(*log_);
 }
 
 void CoordinatorDaemon::export_metrics() {
@@ -436,6 +438,7 @@ void CoordinatorDaemon::export_metrics() {
   gauge("sends_dropped", static_cast<double>(loop_->sends_dropped()));
   gauge("telemetry_rows_dropped", static_cast<double>(chronicle_.dropped()));
   link_figures_->count_refusals(counters);
+  if (watch_) export_watch_metrics(*watch_, *metrics_);
 }
 
 void CoordinatorDaemon::gauge(std::string_view name, double value) {

@@ -12,7 +12,7 @@
 namespace tributary {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kFigureUnknown = std::numeric_limits<double>::quiet_NaN();
 // Readings come without their sizes: heartbeats are small, and what a round's payloads took is
 // told for one byte, which a train of any length stands for.
 constexpr double kHeartbeatBytes = 1;
@@ -78,7 +78,7 @@ void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
   chronicle_.link({.from = agent_id,
                    .to = {},
                    .method = wire::LinkMethod::passive,
-                   .alpha_s = kUnknown,
+                   .alpha_s = kFigureUnknown,
                    .beta_s_per_byte = beta.value,
                    .confidence = beta.confidence});
 }
@@ -101,7 +101,7 @@ void LinkFigures::probed(const std::string& agent_id, const LinkProbes::Reading&
   chronicle_.link({.from = down ? "" : agent_id,
                    .to = down ? agent_id : "",
                    .method = wire::LinkMethod::active,
-                   .alpha_s = kUnknown,
+                   .alpha_s = kFigureUnknown,
                    .beta_s_per_byte = beta.value,
                    .confidence = beta.confidence});
 }
@@ -161,16 +161,16 @@ void LinkFigures::keep_alphas() {
                      .to = agent_id,
                      .method = by_heartbeat ? wire::LinkMethod::passive : wire::LinkMethod::active,
                      .alpha_s = alpha.value,
-                     .beta_s_per_byte = kUnknown,
+                     .beta_s_per_byte = kFigureUnknown,
                      .confidence = alpha.confidence});
   }
 }
 
 void LinkFigures::set_gauges() {
   const std::optional<LinkEstimate> slowest = links_.slowest(now_s(), kTrusted);
-  metrics_.set("tributary_slowest_link_alpha_s", slowest ? slowest->alpha_s : kUnknown);
+  metrics_.set("tributary_slowest_link_alpha_s", slowest ? slowest->alpha_s : kFigureUnknown);
   metrics_.set("tributary_slowest_link_beta_s_per_byte",
-               slowest ? slowest->beta_s_per_byte : kUnknown);
+               slowest ? slowest->beta_s_per_byte : kFigureUnknown);
   const std::vector<PairFigure> pairs = pairs_.slowest(now_s(), 1);
   const LinkQuantity beta = pairs.empty() ? LinkQuantity{} : pairs[0].measured.beta_s_per_byte;
   metrics_.set("tributary_slowest_pair_beta_s_per_byte", beta.value);

@@ -6,10 +6,10 @@
 namespace tributary {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLineUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double trusted(const LinkQuantity& quantity) {
-  return quantity.confidence >= kPlannedConfidence ? quantity.value : kUnknown;
+  return quantity.confidence >= kPlannedConfidence ? quantity.value : kLineUnknown;
 }
 
 // NaN where neither is known.
@@ -19,7 +19,8 @@ double greater(double one, double other) { return std::fmax(one, other); }
 
 PlanLines plan_lines(const LinkFigures& figures, const std::vector<std::string>& agents,
                      double now_s) {
-  PlanLines lines = {.agents = {}, .peer_alpha_s = kUnknown, .peer_beta_s_per_byte = kUnknown};
+  PlanLines lines = {
+      .agents = {}, .peer_alpha_s = kLineUnknown, .peer_beta_s_per_byte = kLineUnknown};
   for (const std::string& id : agents) {
     const MeasuredWays ways = figures.ways(id);
     lines.agents[id] = {.alpha_s = greater(trusted(ways.up.alpha_s), trusted(ways.down.alpha_s)),

@@ -22,11 +22,12 @@ constexpr int kMonitored = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTE
 constexpr std::size_t kPartsMax = 2;
 constexpr std::uint32_t kMessagesBetweenLooks = 64;
 
-Status unavailable(const std::string& endpoint, std::string got, std::string remedy = {}) {
-  return Status(StatusCode::unavailable, {.what = fmt::format("the hub at {}", endpoint),
-                                          .expected = "a connection",
-                                          .got = std::move(got),
-                                          .remedy = std::move(remedy)});
+Status unreachable(StatusCode code, const std::string& endpoint, std::string got,
+                   std::string remedy) {
+  return Status(code, {.what = fmt::format("the hub at {}", endpoint),
+                       .expected = "a connection",
+                       .got = std::move(got),
+                       .remedy = std::move(remedy)});
 }
 
 class ZmqSpoke final : public Transport {
@@ -70,7 +71,9 @@ class ZmqSpoke final : public Transport {
   std::optional<Outbox> outbox_;
   ZmqSocket dealer_;
   Monitor monitor_;
-  std::string why_;     // what the attempt or the connection ended with
+  // What the attempt or the connection ended with: unavailable, or mismatch where it was the keys.
+  StatusCode code_ = StatusCode::unavailable;
+  std::string why_;
   std::string remedy_;  // and what can be done about it
   bool ready_ = false;  // the handshake is done
   bool over_ = false;   // the attempt or the connection has ended; what it brought is read first
@@ -115,6 +118,7 @@ void ZmqSpoke::hang_up() {
   if (dealer_) ignore_error(dealer_.set(ZMQ_LINGER, 0));
   dealer_.close();
   outbox_.reset();
+  code_ = StatusCode::unavailable;
   why_ = "no answer in time";
   remedy_ = "is it running, and is this its address?";
   ready_ = false;
@@ -181,12 +185,14 @@ Status ZmqSpoke::look_at_connection() {
         remedy_ = {};
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+        code_ = StatusCode::mismatch;
         why_ = "a refusal";
         remedy_ = "have this key put on its allow-list: 'tributary keys allow'";
         over_ = true;
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+        code_ = StatusCode::mismatch;
         why_ = "a handshake that failed";
         remedy_ = "compare the public key given for it with its own, and whether both encrypt";
         over_ = true;
@@ -210,7 +216,7 @@ LinkEvent ZmqSpoke::connection_made() {
 
 LinkEvent ZmqSpoke::attempt_over() {
   const bool was_connected = state_ == State::connected;
-  Status why = unavailable(options_.endpoint, why_, remedy_);
+  Status why = unreachable(code_, options_.endpoint, why_, remedy_);
   const std::chrono::nanoseconds pause = backoff_.next();
   hang_up();
   state_ = State::resting;

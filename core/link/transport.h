@@ -71,7 +71,7 @@ struct Refused {
   std::string source;  // a key's text or an address, or nothing where neither is known
 };
 
-// A spoke could not reach its hub, and will try again by itself.
+// A spoke could not reach its hub (mismatch: for its keys), and will try again by itself.
 struct Unreachable {
   Status why;
   std::chrono::nanoseconds retry_in{0};

@@ -58,6 +58,7 @@ class RemoteRun::Line {
   Status of_coordinator(const Status& status) const;
   void fail(Status why);
   Status listen(std::chrono::nanoseconds deadline);
+  void hang_up();
   void take(const LinkEvent& event);
   void take(ByteSpan answer);
   void take_pulled(WatchAnswer answer);
@@ -137,9 +138,22 @@ void RemoteRun::Line::fail(Status why) {
 }
 
 Status RemoteRun::Line::listen(std::chrono::nanoseconds deadline) {
-  TRIBUTARY_ASSIGN(const std::optional<LinkEvent> event, link_->receive(deadline));
-  if (event) take(*event);
+  const Result<std::optional<LinkEvent>> event = link_->receive(deadline);
+  if (!event.ok()) {
+    fail(of_coordinator(event.status()));
+    hang_up();
+    return trouble_;
+  }
+  if (event->has_value()) take(**event);
   return {};
+}
+
+// It is opened anew when it is time to ask again.
+void RemoteRun::Line::hang_up() {
+  connection_ = 0;
+  pulling_ = asked_ = 0;
+  const std::lock_guard lock(mutex_);
+  link_.reset();
 }
 
 void RemoteRun::Line::take(const LinkEvent& event) {

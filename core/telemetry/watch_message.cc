@@ -18,6 +18,8 @@ namespace tributary {
 namespace {
 
 constexpr std::uint32_t kWatchDepthMax = 8;
+// The others are the message itself and what it says beside its lists.
+constexpr std::uint32_t kWatchRowsInAllMax = kWatchTablesMax - 8;
 
 // Not in the middle of a character.
 std::string cut_text(std::string_view text, std::size_t bytes_max) {
@@ -255,8 +257,8 @@ Result<watch::BodyUnion> body_told(const WatchPortion& portion) {
   Telling way;
   watch::PortionT wire;
   pair_fields(way, portion.changes, wire);
-  if (way.rows() > kWatchTablesMax / 2) {
-    return too_large("portion of a run", fmt::format("at most {} rows", kWatchTablesMax / 2),
+  if (way.rows() > kWatchRowsInAllMax) {
+    return too_large("portion of a run", fmt::format("at most {} rows", kWatchRowsInAllMax),
                      way.rows());
   }
   wire.first = portion.first;
@@ -271,8 +273,8 @@ Result<watch::BodyUnion> body_told(const RoundDetail& detail) {
   Telling way;
   watch::RoundDetailT wire;
   pair_fields(way, detail, wire);
-  if (way.rows() > kWatchTablesMax / 2) {
-    return too_large("round of a run", fmt::format("at most {} rows", kWatchTablesMax / 2),
+  if (way.rows() > kWatchRowsInAllMax) {
+    return too_large("round of a run", fmt::format("at most {} rows", kWatchRowsInAllMax),
                      way.rows());
   }
   return body_of(std::move(wire));

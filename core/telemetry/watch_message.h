@@ -23,7 +23,7 @@ inline constexpr std::size_t kWatchAnswerBytesMax = 16u << 20;
 // Of a portion, before the read that ends it: so many again may come with that one. With lists of
 // agents and their ratios this is what the cap above is for.
 inline constexpr std::uint32_t kWatchRowsMax = 1024;
-// Rows of all lists of a message together.
+// Of a message, which has one for each row of its lists.
 inline constexpr std::uint32_t kWatchTablesMax = 64u << 10;
 
 struct PullQuestion {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/link/keys.h"
@@ -53,6 +54,9 @@ class Federation {
   std::vector<std::string> agent_command(std::uint32_t agent) const;
   // KEY=VALUE for one of them alone, from its next start on.
   void set_for_agent(std::uint32_t agent, std::string setting);
+  void set_for_coordinator(std::string setting) {
+    options_.coordinator_settings.push_back(std::move(setting));
+  }
 
   Process& coordinator() { return *coordinator_; }
   Process& agent(std::uint32_t agent) { return *agents_.at(agent); }

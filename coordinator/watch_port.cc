@@ -1,0 +1,37 @@
+#include "coordinator/watch_port.h"
+
+#include <utility>
+
+#include "core/service/common_settings.h"
+
+namespace tributary {
+
+Result<std::unique_ptr<WatchServer>> open_watch_port(
+    const CoordinatorSettings& settings, AllowFile& watchers,
+    std::function<std::string(std::string_view)> ask_operator, const Clock& clock, Log& log) {
+  if (settings.watch_endpoint.empty()) return std::unique_ptr<WatchServer>();
+  TRIBUTARY_TRY(watchers.read());
+  TRIBUTARY_ASSIGN(KeyPair keys, keys_for(settings.key_file, settings.encrypted));
+  TRIBUTARY_ASSIGN(std::unique_ptr<WatchServer> server,
+                   WatchServer::open({.endpoint = settings.watch_endpoint,
+                                      .keys = std::move(keys),
+                                      .watchers = settings.encrypted ? watchers.list() : nullptr,
+                                      .encrypted = settings.encrypted,
+                                      .operators = settings.watch_operators,
+                                      .journal = settings.journal,
+                                      .ask_operator = std::move(ask_operator)},
+                                     clock, log));
+  log.info("coordinator", "watchers may come", {{"endpoint", server->endpoint()}});
+  return server;
+}
+
+void export_watch_metrics(const WatchServer& server, Metrics& metrics) {
+  const WatchServer::Counts counts = server.counts();
+  metrics.set("tributary_watchers", static_cast<double>(counts.sessions));
+  metrics.set("tributary_watch_questions", static_cast<double>(counts.questions));
+  metrics.set("tributary_watch_questions_refused", static_cast<double>(counts.refused));
+  metrics.set("tributary_watch_turned_away", static_cast<double>(counts.turned_away));
+  metrics.set("tributary_watch_out_bytes", static_cast<double>(counts.bytes_out));
+}
+
+}  // namespace tributary

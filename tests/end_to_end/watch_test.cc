@@ -1,0 +1,123 @@
+// A run as it is watched from another machine, while its coordinator is a process that can be
+// killed.
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/base/clock.h"
+#include "core/link/allow_list.h"
+#include "core/telemetry/remote_run.h"
+#include "tests/end_to_end/federation.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+class Watching : public testing::Test {
+ protected:
+  void SetUp() override {
+    watcher_ = allowed("desk-1");
+    chief_ = allowed("chief");
+    federation_.set_for_coordinator("watch.allow_file=" + federation_.path("watchers.allow"));
+    federation_.set_for_coordinator("watch.operators=[\"chief\"]");
+    federation_.set_for_coordinator("watch.endpoint=tcp://127.0.0.1:*");
+    federation_.start_all();
+    ASSERT_TRUE(federation_.coordinator().logs({"watchers may come"}));
+    endpoint_ =
+        field(federation_.coordinator().lines_with({"watchers may come"}).back(), "endpoint");
+    federation_.set_for_coordinator("watch.endpoint=" + endpoint_);
+  }
+
+  KeyPair allowed(const std::string& id) {
+    KeyPair keys = make_key_pair().value();
+    const Status status =
+        allow_in_file(federation_.path("watchers.allow"), {.id = id, .key = keys.public_key});
+    EXPECT_TRUE(status.ok()) << status.text();
+    return keys;
+  }
+  RemoteRunOptions options(const KeyPair& keys) const {
+    return {.endpoint = endpoint_,
+            .keys = keys,
+            .coordinator = federation_.keys_of_coordinator().public_key};
+  }
+  bool reads(RemoteRun& run, const std::function<bool(const Status&)>& condition) {
+    return eventually([&] { return condition(run.step(told_).status()); });
+  }
+  static Json ask(RemoteRun& run, const Json& question) {
+    const Result<std::string> answer = run.ask_operator(question.dump());
+    EXPECT_TRUE(answer.ok()) << answer.status().text();
+    return Json::parse(answer.ok() ? *answer : "{}", nullptr, false);
+  }
+
+  SystemClock clock_;
+  Federation federation_{{.agents = 2,
+                          .rounds = 1'000'000,
+                          .parameters = 2'000,
+                          .agent_settings = {"trainer.train_ms=20"},
+                          .exit_when_done = false}};
+  KeyPair watcher_ = make_key_pair().value();
+  KeyPair chief_ = watcher_;
+  std::string endpoint_;
+  RunChanges told_;
+};
+
+TEST_F(Watching, AKilledCoordinatorIsWatchedOnWhenItIsBack) {
+  RemoteRun run(options(watcher_), clock_);
+  ASSERT_TRUE(reads(run, [&](const Status&) { return told_.rounds.size() >= 5; }));
+  ASSERT_TRUE(told_.jobs && told_.jobs->size() == 1);
+  EXPECT_EQ(told_.jobs->front().name, "test");
+  EXPECT_EQ(told_.jobs->front().parameters, 2'000u);
+
+  federation_.coordinator().kill();
+  ASSERT_TRUE(
+      reads(run, [](const Status& status) { return status.code() == StatusCode::unavailable; }));
+  const std::uint64_t before = told_.rounds.back().round;
+  federation_.start_coordinator();
+  ASSERT_TRUE(reads(run, [&](const Status& status) {
+    return status.ok() && !told_.rounds.empty() && told_.rounds.back().round >= before + 5;
+  }));
+  EXPECT_TRUE(told_.begins_anew);
+  for (std::size_t i = 0; i < told_.rounds.size(); ++i) {
+    ASSERT_EQ(told_.rounds[i].round, i + 1) << "each once";
+  }
+  const Result<RoundDetail> detail = run.round_detail(told_.rounds[2].job, 3);
+  ASSERT_TRUE(detail.ok()) << detail.status().text();
+  EXPECT_EQ(detail->agents.size(), 2u);
+}
+
+TEST_F(Watching, WhoMayAsksWhatOperatorsAsk) {
+  RemoteRun run(options(watcher_), clock_);
+  ASSERT_TRUE(reads(run, [&](const Status&) { return told_.rounds.size() >= 2; }));
+  const Status refused = run.ask_operator("{\"verb\":\"stop\",\"job\":\"test\"}").status();
+  EXPECT_EQ(refused.code(), StatusCode::mismatch);
+  EXPECT_THAT(refused.text(), HasSubstr("'desk-1'"));
+
+  RemoteRun chief(options(chief_), clock_);
+  EXPECT_EQ(ask(chief, {{"verb", "pause"}, {"job", "test"}, {"reason", "lunch"}})["status"], "ok");
+  const Json listed = ask(chief, {{"verb", "list"}});
+  EXPECT_EQ(listed["data"]["jobs"][0]["state"], "paused") << listed;
+  EXPECT_EQ(ask(chief, {{"verb", "resume"}, {"job", "nobody"}})["error"]["code"], "not_found");
+  EXPECT_TRUE(reads(run, [&](const Status&) {
+    return told_.jobs && told_.jobs->front().reason == "lunch";
+  })) << "what one has done the other sees";
+}
+
+TEST_F(Watching, AgentsAreRevokedAndAllowedWhileItRuns) {
+  RemoteRun chief(options(chief_), clock_);
+  const auto agents = [&] { return ask(chief, {{"verb", "list"}})["data"]["agents"].size(); };
+  ASSERT_TRUE(eventually([&] { return agents() == 2; }));
+  const PublicKey key = read_key_pair(federation_.path("agent-1.key")).value().public_key;
+  EXPECT_EQ(ask(chief, {{"verb", "revoke"}, {"agent", "agent-1"}})["status"], "ok");
+  EXPECT_EQ(read_allow_file(federation_.path("agents.allow")).value().size(), 1u);
+  EXPECT_TRUE(eventually([&] { return agents() == 1; })) << "nothing more is taken from it";
+  EXPECT_EQ(ask(chief, {{"verb", "allow"}, {"agent", "agent-1"}, {"key", key_text(key)}})["status"],
+            "ok");
+  EXPECT_TRUE(eventually([&] { return agents() == 2; })) << "it comes in by itself";
+}
+
+}  // namespace
+}  // namespace tributary::end_to_end
