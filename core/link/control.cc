@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -156,12 +157,12 @@ Result<std::string> ask_daemon(const std::string& path, std::string_view questio
   if (socket.send_part(message, false) != 0) return zmq_failed("question to a daemon");
   std::array<zmq_pollitem_t, 1> items = {
       {{.socket = socket.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0}}};
-  const auto end = std::chrono::steady_clock::now() + patience;
   bool came = false;
-  while (!came && std::chrono::steady_clock::now() < end) {
+  for (std::chrono::nanoseconds left = patience; !came && left.count() > 0;
+       left -= kControlLookEvery) {
     if (cancelled && *cancelled) return nobody_waits(path);
-    TRIBUTARY_ASSIGN(
-        came, wait_for(items, std::min<std::chrono::nanoseconds>(kControlLookEvery, patience)));
+    TRIBUTARY_ASSIGN(came,
+                     wait_for(items, std::min<std::chrono::nanoseconds>(kControlLookEvery, left)));
     if (!came) TRIBUTARY_TRY(check_listener(path));
   }
   std::vector<ZmqMessage> parts;
