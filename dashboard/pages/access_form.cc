@@ -8,6 +8,7 @@
 
 #include "core/link/allow_list.h"
 #include "core/service/operator_talk.h"
+#include "dashboard/pages/texts.h"
 #include "dashboard/tables/shown_text.h"
 
 namespace tributary::dashboard {
@@ -99,7 +100,7 @@ void AccessForm::check() {
   const bool typed = !id_->text().isEmpty() && !key_->text().isEmpty();
   verdict_->setText(!typed       ? QString(kAccessHint)
                     : agent.ok() ? "✓ an id and a public key"
-                                 : "⚠ " + shown_text(agent.status().text()));
+                                 : "⚠ " + plain_text(agent.status().text()));
   allow_->setEnabled(ready_ && agent.ok());
   revoke_->setEnabled(ready_ && check_agent_id(agent_->currentText().trimmed().toStdString()).ok());
 }

@@ -92,7 +92,7 @@ void CoordinatorPost::take(const OperatorAnswer& answer) {
   if (content.ok()) {
     emit told(what + ": done" + words_of_data(*content), false);
   } else {
-    emit told(what + ": " + shown_text(content.status().text()), true);
+    emit told(what + ": " + plain_text(content.status().text()), true);
   }
   emit changed();
   look();
@@ -121,7 +121,7 @@ QString CoordinatorPost::presence() const {
   }
   if (!known_) return "Looking for the coordinator of " + run_->name() + "…";
   if (presence_.ok()) return "The coordinator of " + run_->name() + " answers.";
-  const QString why = shown_text(presence_.text());
+  const QString why = plain_text(presence_.text());
   if (presence_.code() == StatusCode::mismatch && run_->trouble().ok()) {
     return "This key may look, but not change anything. " + why;
   }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/service/operator_talk.h"
+#include "dashboard/pages/texts.h"
 #include "dashboard/tables/shown_text.h"
 
 namespace tributary::dashboard {
@@ -81,7 +82,7 @@ void SubmitForm::check() {
     verdict_->setText("✓ " + read->summary);
     checked_ = std::move(*read);
   } else {
-    verdict_->setText("⚠ " + shown_text(read.status().text()));
+    verdict_->setText("⚠ " + plain_text(read.status().text()));
   }
   update_button();
 }

@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "dashboard/pages/texts.h"
 #include "dashboard/session/run_origin.h"
-#include "dashboard/tables/shown_text.h"
 
 namespace tributary::dashboard {
 namespace {
@@ -143,7 +143,7 @@ void ConnectDialog::check() {
   }
   const Result<RunOrigin> origin =
       origin_of_join_file(choice.key_file.toStdString(), choice.endpoint.toStdString());
-  verdict_->setText(origin.ok() ? "✓ " + origin->place : "⚠ " + shown_text(origin.status().text()));
+  verdict_->setText(origin.ok() ? "✓ " + origin->place : "⚠ " + plain_text(origin.status().text()));
   connect_->setEnabled(origin.ok());
 }
 
