@@ -110,7 +110,7 @@ TEST(JobSettings, AScriptIsCheckedWithoutReadingIt) {
   job.examples = {.task = "classification", .input = "1x28x28", .classes = 10};
   EXPECT_EQ(check_job(job).text(), "ok");
   EXPECT_EQ(submission(job).status().code(), StatusCode::not_found);
-  job.examples.input = "28";
+  job.examples.input = "axb";
   EXPECT_EQ(check_job(job).code(), StatusCode::invalid_argument);
 }
 
