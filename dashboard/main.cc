@@ -95,14 +95,14 @@ int run_dashboard(int argc, char** argv) {
     std::cout << options->answer;
     return kExitOk;
   }
-  if (const Status prepared = prepare_platform(*options); !prepared.ok()) {
-    complain_of(prepared.text());
-    return exit_code(prepared.code());
-  }
   const Result<std::vector<RunOrigin>> origins = origins_of(*options);
   if (!origins.ok()) {
     complain_of(origins.status().text());
     return exit_code(origins.status().code());
+  }
+  if (const Status prepared = prepare_platform(*options); !prepared.ok()) {
+    complain_of(prepared.text());
+    return exit_code(prepared.code());
   }
   // Its own flags are none of ours.
   int one = 1;

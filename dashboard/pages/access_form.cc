@@ -62,10 +62,10 @@ AccessForm::AccessForm(QWidget* parent) : QWidget(parent) {
   grid->addWidget(labelled("Public ke&y", key_), 0, 2);
   grid->addWidget(key_, 0, 3);
   grid->addWidget(allow_, 0, 4);
-  grid->addWidget(labelled("A&gent", agent_), 1, 0);
-  grid->addWidget(agent_, 1, 1);
-  grid->addWidget(verdict_, 1, 2, 1, 2);
-  grid->addWidget(revoke_, 1, 4);
+  grid->addWidget(verdict_, 1, 0, 1, 5);
+  grid->addWidget(labelled("Known a&gent", agent_), 2, 0);
+  grid->addWidget(agent_, 2, 1);
+  grid->addWidget(revoke_, 2, 4);
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(3, 2);
   for (QLineEdit* one : {id_, key_}) {

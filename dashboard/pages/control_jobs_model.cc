@@ -17,7 +17,7 @@ enum ControlJobColumn : int {
 
 std::vector<TableColumn> control_job_columns() {
   return {
-      {"number", "No.", CellKind::number, Unit::count, "As commands may call it too", true},
+      {"number", "No.", CellKind::number, Unit::count, "In the order of their submission", true},
       {"job", "Job", CellKind::text, Unit::one, "", true},
       {"state", "State", CellKind::rank, Unit::one, "", true},
       {"rounds", "Rounds", CellKind::number, Unit::count, "Committed, of those that are wanted",
@@ -27,8 +27,9 @@ std::vector<TableColumn> control_job_columns() {
   };
 }
 
-ControlJobRow row_of_facts(JobFacts&& facts) {
-  return {.job = facts.job,
+ControlJobRow row_of_facts(std::uint64_t place, JobFacts&& facts) {
+  return {.place = place,
+          .job = facts.job,
           .name = std::move(facts.name),
           .state = facts.state,
           .state_words = state_text(facts.state),
@@ -49,7 +50,8 @@ ControlJobsModel::ControlJobsModel(QObject* parent) : RowsModel(control_job_colu
 // As they were submitted, so that a new one comes at the end and moves nobody's choice.
 void ControlJobsModel::update(const RunView& view) {
   std::vector<ControlJobRow> now;
-  for (const JobInfo& job : view.jobs()) now.push_back(row_of_facts(facts_of(view, job)));
+  for (const JobInfo& job : view.jobs())
+    now.push_back(row_of_facts(now.size() + 1, facts_of(view, job)));
   show_rows(std::move(now));
 }
 
@@ -72,7 +74,7 @@ double ControlJobsModel::number(int row, int column) const {
   const ControlJobRow& one = row_at(row);
   switch (column) {
     case kControlJobNumber:
-      return static_cast<double>(one.job);
+      return static_cast<double>(one.place);
     case kControlJobState:
       return static_cast<double>(one.state);
     case kControlJobRounds:

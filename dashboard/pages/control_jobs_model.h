@@ -15,6 +15,7 @@ bool may_resume(wire::JobState state);
 bool may_stop(wire::JobState state);
 
 struct ControlJobRow {
+  std::uint64_t place = 0;  // in the order in which they were submitted, from 1
   std::uint64_t job = 0;
   std::string name = {};
   wire::JobState state = wire::JobState::unspecified;

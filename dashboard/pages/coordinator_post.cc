@@ -120,17 +120,19 @@ QString CoordinatorPost::presence() const {
     return kNoRunOpen;
   }
   if (!known_) return "Looking for the coordinator of " + run_->name() + "…";
-  if (presence_.ok()) return "The coordinator of " + run_->name() + " answers.";
+  if (presence_.ok()) {
+    return "✓ The coordinator of " + run_->name() + " answers and does what is asked here.";
+  }
   const QString why = plain_text(presence_.text());
   if (presence_.code() == StatusCode::mismatch && run_->trouble().ok()) {
-    return "This key may look, but not change anything. " + why;
+    return "⚠ This key may look, but not change anything. " + why;
   }
   const QString remedy =
       run_->origin().across_network
           ? "It is looked for again by itself."
           : "Only where it runs, and as its user, can it be asked through this file: start it "
             "there, or connect to it with Ctrl+Shift+O.";
-  return "No coordinator answers for " + run_->name() + ", so that nothing can be changed. " +
+  return "⚠ No coordinator answers for " + run_->name() + ", so that nothing can be changed. " +
          remedy + "\n" + why;
 }
 

@@ -62,7 +62,7 @@ void OperatorLine::work() {
     if (questions_.empty()) {
       const bool asked =
           wake_.wait_for(lock, kOperatorIdle, [this] { return ending_ || !questions_.empty(); });
-      if (!asked) source_.reset();
+      if (!asked) give_up_source(lock);
       continue;
     }
     const Question question = std::move(questions_.front());
@@ -71,12 +71,20 @@ void OperatorLine::work() {
     lock.unlock();
     OperatorAnswer answer = answered(question);
     lock.lock();
-    if (is_lost(answer.status.code())) source_.reset();
+    if (is_lost(answer.status.code())) give_up_source(lock);
     answers_.push_back(std::move(answer));
     lock.unlock();
     ready_();
     lock.lock();
   }
+}
+
+// Hanging up may take a moment, for which nobody else is to wait.
+void OperatorLine::give_up_source(std::unique_lock<std::mutex>& lock) {
+  std::shared_ptr<RunSource> gone = std::move(source_);
+  lock.unlock();
+  gone.reset();
+  lock.lock();
 }
 
 OperatorAnswer OperatorLine::answered(const Question& question) {

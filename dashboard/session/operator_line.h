@@ -53,6 +53,7 @@ class OperatorLine {
   };
 
   void work();
+  void give_up_source(std::unique_lock<std::mutex>& lock);
   OperatorAnswer answered(const Question& question);
 
   const MakeSource make_;
