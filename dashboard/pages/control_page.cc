@@ -32,6 +32,7 @@ ControlPage::ControlPage(PageContext& context, QWidget* parent)
     : Page(context, parent), clock_([this] { update_now(); }) {
   run_box_ = new QComboBox(this);
   run_box_->setAccessibleName("Run");
+  run_box_->hide();
   presence_ = new QLabel(this);
   presence_->setTextFormat(Qt::PlainText);
   presence_->setWordWrap(true);
