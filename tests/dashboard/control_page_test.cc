@@ -32,6 +32,7 @@ TEST_F(ControlPageOverAFile, PausesResumesAndStopsAJob) {
 
   press(page_->jobs().resume());
   ASSERT_TRUE(is("test", wire::JobState::running));
+  ASSERT_TRUE(told("resume test: done"));
 
   press(page_->jobs().stop());
   ASSERT_TRUE(page_->confirm_bar().asks());
