@@ -110,6 +110,10 @@ void CoordinatorPost::take_look(const OperatorAnswer& answer) {
 void CoordinatorPost::note(const Status& presence, QStringList agents) {
   const bool same = known_ && presence.text() == presence_.text() && agents == agents_;
   known_ = true;
+  // Each time the coordinator sees somebody knock whom it does not know as an operator.
+  const bool seldom = presence.code() == StatusCode::mismatch;
+  const int every_ms = seldom ? kLookSeldomMs : kLookEveryMs;
+  if (timer_.interval() != every_ms) timer_.setInterval(every_ms);
   presence_ = presence;
   agents_ = std::move(agents);
   if (!same) emit changed();

@@ -19,6 +19,7 @@ class CoordinatorPost : public QObject {
 
  public:
   static constexpr int kLookEveryMs = 2000;
+  static constexpr int kLookSeldomMs = 10'000;  // where this key may not ask
 
   explicit CoordinatorPost(QObject* parent = nullptr);
 

@@ -8,12 +8,6 @@ namespace {
 
 constexpr std::chrono::seconds kOperatorIdle{60};
 
-// Of these the next question has better luck with another connection.
-bool is_lost(StatusCode code) {
-  return code == StatusCode::unavailable || code == StatusCode::deadline_exceeded ||
-         code == StatusCode::cancelled;
-}
-
 }  // namespace
 
 OperatorLine::OperatorLine(MakeSource make, std::function<void()> ready)
@@ -71,7 +65,8 @@ void OperatorLine::work() {
     lock.unlock();
     OperatorAnswer answer = answered(question);
     lock.lock();
-    if (is_lost(answer.status.code())) give_up_source(lock);
+    // Nobody has listened to it but this thread, while it asked: it may be long gone.
+    if (!answer.status.ok()) give_up_source(lock);
     answers_.push_back(std::move(answer));
     lock.unlock();
     ready_();
