@@ -13,6 +13,7 @@
 #include "cli/text.h"
 #include "core/base/file.h"
 #include "core/link/control.h"
+#include "core/service/operator_talk.h"
 
 namespace tributary {
 namespace {
@@ -29,31 +30,33 @@ Result<Answer> submit(const ChangeOptions& options) {
   TRIBUTARY_ASSIGN(const Bytes text, read_file(options.job, kControlBytesMax / 2));
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(options.job, error);
-  TRIBUTARY_ASSIGN(const Json data, ask_coordinator(options.run_file,
-                                                    {{"verb", "submit"},
-                                                     {"job", std::string(text.begin(), text.end())},
-                                                     {"folder", file.parent_path().string()}}));
+  TRIBUTARY_ASSIGN(
+      const Json data,
+      ask_coordinator(
+          options.run_file,
+          submit_question(std::string_view(reinterpret_cast<const char*>(text.data()), text.size()),
+                          file.parent_path().string())));
   Answer answer;
   answer.text = fmt::format("submitted as job {}\n", data.at("job").dump());
   answer.data = json_text(data);
   return answer;
 }
 
-Result<Answer> change(const ChangeOptions& options, std::string_view verb) {
+Result<Answer> change(const ChangeOptions& options, JobChange change) {
   TRIBUTARY_ASSIGN(
       const Json data,
-      ask_coordinator(options.run_file,
-                      {{"verb", verb}, {"job", options.job}, {"reason", options.reason}}));
+      ask_coordinator(options.run_file, change_question(change, options.job, options.reason)));
   Answer answer;
   answer.text = fmt::format("{}: {}\n", printable(options.job),
-                            verb == "pause"    ? "paused"
-                            : verb == "resume" ? "goes on"
-                                               : "stopped");
+                            change == JobChange::pause    ? "paused"
+                            : change == JobChange::resume ? "goes on"
+                                                          : "stopped");
   answer.data = json_text(data);
   return answer;
 }
 
-Command change_command(std::string_view verb, std::string_view summary, std::string_view details) {
+Command change_command(std::string_view verb, JobChange kind, std::string_view summary,
+                       std::string_view details) {
   const auto options = std::make_shared<ChangeOptions>();
   return {.noun = "job",
           .verb = verb,
@@ -65,7 +68,7 @@ Command change_command(std::string_view verb, std::string_view summary, std::str
                        .help = "for those who look at the job later",
                        .accept = accept_text(options->reason)},
                       run_option(options->run_file)},
-          .run = [options, verb](World&) { return change(*options, verb); }};
+          .run = [options, kind](World&) { return change(*options, kind); }};
 }
 
 }  // namespace
@@ -91,7 +94,7 @@ Command job_submit_command() {
 }
 
 Command job_pause_command() {
-  return change_command("pause", "let a job rest",
+  return change_command("pause", JobChange::pause, "let a job rest",
                         "The round that is under way is finished. Model, optimizer and residuals\n"
                         "stay where they are, over restarts too, until 'job resume'.\n\n"
                         "examples:\n"
@@ -100,14 +103,14 @@ Command job_pause_command() {
 }
 
 Command job_resume_command() {
-  return change_command("resume", "let a paused job go on",
+  return change_command("resume", JobChange::resume, "let a paused job go on",
                         "It goes on with the round after the last one.\n\n"
                         "examples:\n"
                         "  tributary job resume digits");
 }
 
 Command job_stop_command() {
-  return change_command("stop", "end a job for good",
+  return change_command("stop", JobChange::stop, "end a job for good",
                         "What it has learned stays in the journal: see 'job export'.\n\n"
                         "examples:\n"
                         "  tributary job stop digits --reason 'good enough'");

@@ -12,31 +12,13 @@
 
 #include "cli/accept.h"
 #include "core/link/control.h"
+#include "core/service/operator_talk.h"
 
 namespace tributary {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kInstalled = "/var/lib/tributary-coordinator/run.db";
 constexpr std::chrono::seconds kPatience{30};
-
-// The daemon's error, as if it were ours.
-Status error_of(const Json& error) {
-  const auto text = [&](const char* key) {
-    const auto found = error.find(key);
-    return found != error.end() && found->is_string() ? found->get<std::string>() : std::string();
-  };
-  constexpr auto kLast = static_cast<int>(StatusCode::cancelled);
-  StatusCode code = StatusCode::unavailable;
-  for (int i = 1; i <= kLast; ++i) {
-    if (name(static_cast<StatusCode>(i)) == text("code")) code = static_cast<StatusCode>(i);
-  }
-  return Status(code, {.what = text("what"),
-                       .expected = text("expected"),
-                       .got = text("got"),
-                       .remedy = text("remedy")});
-}
 
 }  // namespace
 
@@ -112,18 +94,10 @@ Result<double> newest_metric(RunFile& run, std::string_view name, std::uint64_t 
   }
 }
 
-Result<Json> ask_coordinator(const std::string& run_file, const Json& question) {
-  TRIBUTARY_ASSIGN(
-      const std::string text,
-      ask_daemon(control_path(run_file),
-                 question.dump(-1, ' ', false, Json::error_handler_t::replace), kPatience));
-  const Json answer = Json::parse(text, nullptr, false);
-  if (answer.is_object() && answer.contains("data")) return answer["data"];
-  if (answer.is_object() && answer.contains("error")) return error_of(answer["error"]);
-  return Status(StatusCode::corrupt_data, {.what = "the coordinator's answer",
-                                           .expected = "a JSON object with data or an error",
-                                           .got = "another text",
-                                           .remedy = "use a coordinator of the same version"});
+Result<nlohmann::ordered_json> ask_coordinator(const std::string& run_file,
+                                               std::string_view question) {
+  TRIBUTARY_ASSIGN(const std::string text, ask_daemon(control_path(run_file), question, kPatience));
+  return read_operator_answer(text);
 }
 
 }  // namespace tributary

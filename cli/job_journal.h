@@ -39,8 +39,8 @@ Result<JobInJournal> job_in(RunFile& run, std::string_view job);
 Result<double> newest_metric(RunFile& run, std::string_view name, std::uint64_t job,
                              std::int64_t& after);
 
-// The coordinator's answer, without its envelope.
+// The coordinator's answer, without its envelope (core/service/operator_talk.h).
 Result<nlohmann::ordered_json> ask_coordinator(const std::string& run_file,
-                                               const nlohmann::ordered_json& question);
+                                               std::string_view question);
 
 }  // namespace tributary

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "coordinator/evaluator.h"
-#include "coordinator/job_settings.h"
+#include "core/job/job_settings.h"
 #include "core/round/coordinator.h"
 #include "core/service/common_settings.h"
 #include "core/store/telemetry_rows.h"

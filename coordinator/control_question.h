@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "coordinator/job_settings.h"
 #include "core/base/status.h"
+#include "core/job/job_settings.h"
 #include "core/link/allow_list.h"
 #include "schemas/frame_generated.h"
 

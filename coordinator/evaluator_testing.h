@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "coordinator/job_settings.h"
+#include "core/job/job_settings.h"
 #include "core/round/job_model.h"
 
 namespace tributary::evaluator_testing {

@@ -41,11 +41,21 @@ Status prepare_platform(const Options& options) {
   return {};
 }
 
-Status write_picture(const Options& options) {
+Result<std::vector<RunOrigin>> origins_of(const Options& options) {
+  std::vector<RunOrigin> origins;
+  for (const std::string& path : options.runs) origins.push_back(origin_of_file(path));
+  for (const ConnectOption& one : options.connections) {
+    TRIBUTARY_ASSIGN(RunOrigin origin, origin_of_join_file(one.key_file, one.endpoint));
+    origins.push_back(std::move(origin));
+  }
+  return origins;
+}
+
+Status write_picture(const Options& options, const std::vector<RunOrigin>& origins) {
   apply_theme(options.theme == Theme::system ? Theme::light : options.theme);
   PageContext context;
   OpenRuns runs;
-  for (const std::string& path : options.runs) TRIBUTARY_TRY(runs.open(path));
+  for (const RunOrigin& origin : origins) TRIBUTARY_TRY(runs.open(origin));
   const std::unique_ptr<Page> page = make_page(options.page, context);
   for (const RunSession* run : runs.runs()) context.group().colours().slot_of(run->key());
   page->set_runs(runs.runs());
@@ -63,12 +73,12 @@ Status write_picture(const Options& options) {
   return status;
 }
 
-int show_window(const Options& options) {
+int show_window(const Options& options, const std::vector<RunOrigin>& origins) {
   apply_theme(options.theme);
   QSettings settings("Tributary", "dashboard");
   PageContext context;
   MainWindow window(settings, context, make_all_pages(context));
-  for (const std::string& path : options.runs) window.open_run(path);
+  for (const RunOrigin& origin : origins) window.open_run(origin);
   window.show();
   if (!options.page.isEmpty()) window.show_page(options.page);
   return QApplication::exec();
@@ -85,6 +95,11 @@ int run_dashboard(int argc, char** argv) {
     std::cout << options->answer;
     return kExitOk;
   }
+  const Result<std::vector<RunOrigin>> origins = origins_of(*options);
+  if (!origins.ok()) {
+    complain_of(origins.status().text());
+    return exit_code(origins.status().code());
+  }
   if (const Status prepared = prepare_platform(*options); !prepared.ok()) {
     complain_of(prepared.text());
     return exit_code(prepared.code());
@@ -94,8 +109,8 @@ int run_dashboard(int argc, char** argv) {
   QApplication application(one, argv);
   QApplication::setApplicationName("tributary-dashboard");
   QApplication::setDesktopFileName("tributary-dashboard");
-  if (options->picture.isEmpty()) return show_window(*options);
-  const Status status = write_picture(*options);
+  if (options->picture.isEmpty()) return show_window(*options, *origins);
+  const Status status = write_picture(*options, *origins);
   if (!status.ok()) complain_of(status.text());
   return exit_code(status.code());
 }

@@ -19,6 +19,8 @@ constexpr const char* kExamples = R"(Examples:
   tributary-dashboard --open run.db
   tributary-dashboard --open monday/run.db --open today/run.db --page traffic
   tributary-dashboard --open run.db --export-png overview.png --page overview --size 2560x1440
+  tributary-dashboard --connect anna.join
+  tributary-dashboard --connect tcp://coordinator.lan:4641 --key anna.join --open old/run.db
 )";
 
 Status wrong_option(std::string what, std::string expected, std::string got) {
@@ -56,7 +58,8 @@ Status within(const char* option, double value, double max) {
 
 // What is typed, before it has a meaning.
 struct Typed {
-  std::string page, palette = "system", picture, size, connect;
+  std::string page, palette = "system", picture, size;
+  std::vector<std::string> connect, keys;
 };
 
 void declare(CLI::App& app, Options& options, Typed& typed) {
@@ -68,8 +71,17 @@ void declare(CLI::App& app, Options& options, Typed& typed) {
       ->type_name("RUN.db")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--connect", typed.connect, "not yet: see docs/dashboard.md")
-      ->type_name("ENDPOINT");
+  app.add_option("--connect", typed.connect,
+                 "a coordinator across the network: a join file, or tcp://HOST:PORT with --key; "
+                 "repeatable")
+      ->type_name("FILE.join|ENDPOINT")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--key", typed.keys,
+                 "the join file for a --connect ENDPOINT; one for each, in their order")
+      ->type_name("FILE.join")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--page", typed.page, "the page in front, or in the picture")->type_name("NAME");
   app.add_option("--palette", typed.palette, "system, dark or light")->type_name("NAME");
   app.add_option("--export-png", typed.picture, "write a page's picture, and end; needs no display")
@@ -81,13 +93,41 @@ void declare(CLI::App& app, Options& options, Typed& typed) {
       ->type_name("N");
 }
 
-Status check_connect(const std::string& endpoint) {
-  if (endpoint.empty()) return {};
-  return {StatusCode::unsupported,
-          {.what = "--connect " + endpoint,
-           .expected = "a run's file",
-           .got = "a coordinator across the network, which this version cannot attach to",
-           .remedy = "on the coordinator's machine, --open its run.db: it is followed live"}};
+constexpr std::string_view kEndpointSign = "://";
+
+// A host and a port, where the scheme was forgotten.
+bool looks_like_endpoint(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  return colon != std::string::npos && colon + 1 < text.size() &&
+         text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+}
+
+Status take_connections(const Typed& typed, Options& options) {
+  std::size_t keys_used = 0;
+  for (const std::string& where : typed.connect) {
+    const bool is_endpoint = where.find(kEndpointSign) != std::string::npos;
+    if (!is_endpoint && looks_like_endpoint(where)) {
+      return wrong_option("--connect", "a join file, or an endpoint as tcp://" + where, where);
+    }
+    if (!is_endpoint) {
+      options.connections.push_back({.key_file = where});
+      continue;
+    }
+    if (keys_used == typed.keys.size()) {
+      return {StatusCode::invalid_argument,
+              {.what = "--connect " + where,
+               .expected = "--key FILE with it",
+               .got = typed.keys.empty() ? "none" : "fewer than there are endpoints",
+               .remedy = "'tributary keys join' makes such a file where the coordinator runs; "
+                         "docs/dashboard.md has the commands"}};
+    }
+    options.connections.push_back({.key_file = typed.keys[keys_used++], .endpoint = where});
+  }
+  if (keys_used < typed.keys.size()) {
+    return wrong_option("--key", "a --connect tcp://HOST:PORT that it is for",
+                        typed.keys[keys_used]);
+  }
+  return {};
 }
 
 Status check_page(const std::string& page, const std::vector<QString>& pages) {
@@ -98,12 +138,14 @@ Status check_page(const std::string& page, const std::vector<QString>& pages) {
 Status check_picture(const Options& options) {
   if (options.picture.isEmpty()) return {};
   if (options.page.isEmpty()) return wrong_option("--export-png", "--page with it", "none");
-  if (options.runs.empty()) return wrong_option("--export-png", "--open with it", "none");
+  if (options.runs.empty() && options.connections.empty()) {
+    return wrong_option("--export-png", "--open or --connect with it", "none");
+  }
   return {};
 }
 
 Status take(const Typed& typed, const std::vector<QString>& pages, Options& options) {
-  TRIBUTARY_TRY(check_connect(typed.connect));
+  TRIBUTARY_TRY(take_connections(typed, options));
   TRIBUTARY_TRY(check_page(typed.page, pages));
   const auto theme = theme_named(QString::fromStdString(typed.palette));
   if (!theme) return wrong_option("--palette", "system, dark or light", typed.palette);
@@ -112,9 +154,10 @@ Status take(const Typed& typed, const std::vector<QString>& pages, Options& opti
   }
   TRIBUTARY_TRY(within("--scale", options.scale, kScaleMax));
   TRIBUTARY_TRY(within("--wait-s", options.wait_s, kWaitMaxS));
-  if (options.runs.size() > OpenRuns::kRunsMax) {
+  const std::size_t runs = options.runs.size() + options.connections.size();
+  if (runs > OpenRuns::kRunsMax) {
     return wrong_option("--open", fmt::format("at most {} runs", OpenRuns::kRunsMax),
-                        fmt::format("{}", options.runs.size()));
+                        fmt::format("{}", runs));
   }
   options.page = QString::fromStdString(typed.page);
   options.theme = *theme;

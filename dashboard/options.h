@@ -11,8 +11,15 @@
 
 namespace tributary::dashboard {
 
+// A coordinator across the network, by a join file (core/link/join_file.h).
+struct ConnectOption {
+  std::string key_file = {};
+  std::string endpoint = {};  // empty: the one in the file
+};
+
 struct Options {
   std::vector<std::string> runs = {};
+  std::vector<ConnectOption> connections = {};
   QString page = {};  // empty: the one that was in front last
   Theme theme = Theme::system;
   QString picture = {};  // the file to write; empty: a window
@@ -22,7 +29,7 @@ struct Options {
   std::string answer = {};  // to --help and --version: to be printed, and that is all
 };
 
-// `pages` is what --page takes. Errors: invalid_argument, and unsupported for what is to come.
+// `pages` is what --page takes. Errors: invalid_argument.
 Result<Options> parse_options(const std::vector<QString>& pages, int argc, const char* const* argv);
 
 }  // namespace tributary::dashboard

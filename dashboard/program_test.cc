@@ -1,5 +1,6 @@
 // The program as its users run it: pictures without a display, and what it says where there is
 // none.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <QImage>
@@ -10,6 +11,7 @@
 #include <set>
 
 #include "core/base/exit_codes.h"
+#include "core/link/join_file.h"
 #include "core/store/folder_testing.h"
 #include "core/telemetry/run_testing.h"
 #include "dashboard/run/run_view.h"
@@ -90,7 +92,7 @@ TEST_P(DashboardPages, ArePicturesWithoutADisplay) {
 
 INSTANTIATE_TEST_SUITE_P(Each, DashboardPages,
                          testing::Values("overview", "traffic", "decisions", "agents", "round",
-                                         "events"),
+                                         "events", "control"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST_F(DashboardProgram, APictureHasTheSizeAndTheScaleThatWereAskedFor) {
@@ -136,15 +138,44 @@ TEST_F(DashboardProgram, SaysWhereItCannotWrite) {
 }
 
 TEST_F(DashboardProgram, RefusesWhatItDoesNotHave) {
-  const Outcome connect = run_program({"--connect", "tcp://host:4640"});
-  EXPECT_EQ(connect.code, exit_code(StatusCode::unsupported));
-  EXPECT_NE(connect.err.find("--open"), std::string::npos) << connect.err;
   EXPECT_EQ(run_program({"--page", "nonsense"}).code, kExitUsage);
   EXPECT_EQ(run_program({"--palette", "pink"}).code, kExitUsage);
   EXPECT_EQ(picture("overview", {"--size", "10"}).code, kExitUsage);
   EXPECT_EQ(picture("overview", {"--scale", "0"}).code, kExitUsage);
   EXPECT_EQ(run_program({"--open", "a.db", "--export-png", "x.png"}).code, kExitUsage);
   EXPECT_EQ(run_program({"--page", "overview", "--export-png", "x.png"}).code, kExitUsage);
+}
+
+TEST_F(DashboardProgram, SaysHowToConnect) {
+  const auto told = [](const QStringList& arguments, int code) {
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.code, code) << outcome.err;
+    return outcome.err;
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(told({"--connect", "tcp://host:4641"}, kExitUsage), HasSubstr("--key FILE"));
+  EXPECT_THAT(told({"--connect", "host:4641"}, kExitUsage), HasSubstr("tcp://host:4641"));
+  EXPECT_THAT(told({"--key", q("anna.join")}, kExitUsage), HasSubstr("--connect"));
+  EXPECT_THAT(told({"--connect", q("anna.join")}, exit_code(StatusCode::not_found)),
+              HasSubstr("tributary keys join"));
+  EXPECT_THAT(told({"--connect", "http://host:4641", "--key", q("anna.join")},
+                   exit_code(StatusCode::invalid_argument)),
+              HasSubstr("tcp://HOST:PORT"));
+}
+
+TEST_F(DashboardProgram, AKeyThatOthersCanReadIsRefused) {
+  const KeyPair keys = make_key_pair().value();
+  ASSERT_EQ(write_join_file(path("anna.join"), {.agent_id = "anna",
+                                                .coordinator = "tcp://127.0.0.1:1",
+                                                .coordinator_key = keys.public_key,
+                                                .keys = keys})
+                .text(),
+            "ok");
+  std::filesystem::permissions(path("anna.join"), std::filesystem::perms::others_read,
+                               std::filesystem::perm_options::add);
+  const Outcome outcome = run_program({"--connect", q("anna.join")});
+  EXPECT_NE(outcome.code, kExitOk);
+  EXPECT_THAT(outcome.err, testing::HasSubstr("chmod")) << outcome.err;
 }
 
 TEST_F(DashboardProgram, WithoutADisplayItSaysWhatWorks) {
@@ -157,7 +188,8 @@ TEST_F(DashboardProgram, WithoutADisplayItSaysWhatWorks) {
 TEST_F(DashboardProgram, TellsOfItself) {
   const Outcome help = run_program({"--help"});
   EXPECT_EQ(help.code, kExitOk);
-  EXPECT_NE(help.out.find("overview, traffic, decisions, agents, round, events"), std::string::npos)
+  EXPECT_NE(help.out.find("overview, traffic, decisions, agents, round, events, control"),
+            std::string::npos)
       << help.out;
   EXPECT_EQ(run_program({"--version"}).out.rfind("tributary-dashboard ", 0), 0u);
 }

@@ -79,7 +79,7 @@ class Guide(unittest.TestCase):
         self.assertEqual(coordinator, bound_in("coordinator/config.cc") | kept)
         self.assertEqual(settings_of("An agent's settings"), bound_in("edge_agent/config.cc"))
         job = settings_of("A job") | settings_of("What a job says", TRAINING)
-        self.assertEqual(job, bound_in("coordinator/job_settings.cc"))
+        self.assertEqual(job, bound_in("core/job/job_settings.cc"))
 
     def test_every_setting_of_the_tables_is_known(self):
         for daemon, titles in (("tributary-coordinator", ("The coordinator's settings", "Of both")),

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -23,6 +24,7 @@ namespace {
 
 using Context = std::unique_ptr<void, int (*)(void*)>;
 constexpr std::chrono::hours kForAWhile{1};
+constexpr std::chrono::milliseconds kControlLookEvery{250};  // whether somebody is still there
 
 Status check_path(const std::string& path) {
   constexpr std::size_t kMost = sizeof(sockaddr_un::sun_path) - 1;
@@ -110,6 +112,13 @@ Status check_listener(const std::string& path) {
        .remedy = forbidden ? "become the daemon's user" : "start the daemon, or name its journal"});
 }
 
+Status nobody_waits(const std::string& path) {
+  return Status(StatusCode::cancelled, {.what = fmt::format("answer of the daemon at '{}'", path),
+                                        .expected = "somebody who waits for it",
+                                        .got = "nobody",
+                                        .remedy = {}});
+}
+
 }  // namespace
 
 std::string control_path(const std::string& journal) { return journal + ".control"; }
@@ -128,7 +137,8 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& pa
 }
 
 Result<std::string> ask_daemon(const std::string& path, std::string_view question,
-                               std::chrono::nanoseconds patience) {
+                               std::chrono::nanoseconds patience,
+                               const std::atomic<bool>* cancelled) {
   TRIBUTARY_TRY(check_path(path));
   if (question.size() > kControlBytesMax) {
     return Status(StatusCode::resource_exhausted,
@@ -147,7 +157,14 @@ Result<std::string> ask_daemon(const std::string& path, std::string_view questio
   if (socket.send_part(message, false) != 0) return zmq_failed("question to a daemon");
   std::array<zmq_pollitem_t, 1> items = {
       {{.socket = socket.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0}}};
-  TRIBUTARY_ASSIGN(const bool came, wait_for(items, patience));
+  bool came = false;
+  for (std::chrono::nanoseconds left = patience; !came && left.count() > 0;
+       left -= kControlLookEvery) {
+    if (cancelled && *cancelled) return nobody_waits(path);
+    TRIBUTARY_ASSIGN(came,
+                     wait_for(items, std::min<std::chrono::nanoseconds>(kControlLookEvery, left)));
+    if (!came) TRIBUTARY_TRY(check_listener(path));
+  }
   std::vector<ZmqMessage> parts;
   if (came) {
     TRIBUTARY_ASSIGN(const bool whole, socket.receive(parts, 1));

@@ -2,6 +2,7 @@
 // socket that only the daemon's own user may use. One question at a time, texts of a bounded size.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -28,8 +29,11 @@ class ControlServer {
   virtual ~ControlServer() = default;
 };
 
-// An error where nobody listens, or no answer comes in time.
+// An error where nobody listens, also once a daemon that was asked is gone, or no answer comes in
+// time. `cancelled`: another thread sets it when nobody wants the answer any more, which is looked
+// at a few times a second.
 Result<std::string> ask_daemon(const std::string& path, std::string_view question,
-                               std::chrono::nanoseconds patience);
+                               std::chrono::nanoseconds patience,
+                               const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace tributary

@@ -96,5 +96,25 @@ TEST_F(Control, WhatIsTooLargeOrTooLongIsRefused) {
   EXPECT_EQ(ControlServer::open(deep, shout).status().code(), StatusCode::invalid_argument);
 }
 
+TEST_F(Control, WhoeverGivesUpIsNotKeptWaiting) {
+  std::atomic<bool> asked = false;
+  std::atomic<bool> over = false;
+  const auto server = ControlServer::open(path(), [&](std::string_view) {
+    asked = true;
+    while (!over) std::this_thread::yield();
+    return std::string();
+  });
+  ASSERT_TRUE(server.ok());
+  std::atomic<bool> cancelled = false;
+  std::thread gives_up([&] {
+    while (!asked) std::this_thread::yield();
+    cancelled = true;
+  });
+  EXPECT_EQ(ask_daemon(path(), "who", seconds(600), &cancelled).status().code(),
+            StatusCode::cancelled);
+  gives_up.join();
+  over = true;
+}
+
 }  // namespace
 }  // namespace tributary

@@ -91,8 +91,9 @@ Result<Fields> parse_fields(std::string_view text) {
   return fields;
 }
 
-// tcp://HOST:PORT, with a host that can be dialled.
-Status check_endpoint(std::string_view endpoint) {
+}  // namespace
+
+Status check_dialled_endpoint(std::string_view endpoint) {
   constexpr std::string_view kScheme = "tcp://";
   const bool clean = std::ranges::all_of(
       endpoint, [](char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\'' && c != '\\'; });
@@ -111,12 +112,10 @@ Status check_endpoint(std::string_view endpoint) {
                  .remedy = "as tcp://coordinator.lan:4640"});
 }
 
-}  // namespace
-
 Result<JoinFile> parse_join_file(std::string_view text) {
   TRIBUTARY_ASSIGN(Fields fields, parse_fields(text));
   TRIBUTARY_TRY(check_agent_id(fields[kAgentId]));
-  TRIBUTARY_TRY(check_endpoint(fields[kCoordinator]));
+  TRIBUTARY_TRY(check_dialled_endpoint(fields[kCoordinator]));
   Result<PublicKey> coordinator_key = parse_public_key(fields[kCoordinatorKey]);
   if (!coordinator_key.ok()) return std::move(coordinator_key).status().at(kCoordinatorKey);
   TRIBUTARY_ASSIGN(KeyPair keys, parse_key_pair(fields[kPublicKey], fields[kSecretKey]));
@@ -142,7 +141,7 @@ Result<JoinFile> read_join_file(const std::string& path) {
 
 Status write_join_file(const std::string& path, const JoinFile& join) {
   TRIBUTARY_TRY(check_agent_id(join.agent_id));
-  TRIBUTARY_TRY(check_endpoint(join.coordinator));
+  TRIBUTARY_TRY(check_dialled_endpoint(join.coordinator));
   SecretText text;
   const auto add = [&text](std::string_view name, std::string_view value) {
     for (const std::string_view part :

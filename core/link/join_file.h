@@ -22,6 +22,9 @@ struct JoinFile {
   KeyPair keys;
 };
 
+// Whether it is tcp://HOST:PORT, with a host that can be dialled.
+Status check_dialled_endpoint(std::string_view endpoint);
+
 // Of TOML the part that this takes: lines NAME = "TEXT", and comments. No text of an error holds
 // what stands in quotes.
 Result<JoinFile> parse_join_file(std::string_view text);

@@ -46,6 +46,7 @@ class RemoteRun::Line {
       : options_(std::move(options)), clock_(clock) {}
 
   Result<bool> step(RunChanges& changes);
+  bool at_end() const { return at_end_; }
   // Status is the answer's own trouble, or why there is none.
   template <typename Answer, typename Question>
   Result<Answer> ask(Question question, std::chrono::nanoseconds patience);
@@ -78,6 +79,7 @@ class RemoteRun::Line {
   std::chrono::nanoseconds pulled_at_{0};
   bool afresh_ = true;
   bool has_told_ = false;                // of the run, since this was made
+  bool at_end_ = false;                  // of it, as the last step() told
   std::optional<WatchPortion> portion_;  // has come, and was not handed over
   std::uint64_t asked_ = 0;              // the other question, likewise
   std::optional<WatchAnswer> answer_;
@@ -228,6 +230,7 @@ void RemoteRun::Line::pull() {
 // --- what is asked -----------------------------------------------------------------------------
 
 Result<bool> RemoteRun::Line::step(RunChanges& changes) {
+  at_end_ = false;
   TRIBUTARY_TRY(open());
   const std::chrono::nanoseconds deadline = clock_.now() + kStepWait;
   while (!portion_ && !woken_.exchange(false)) {
@@ -254,6 +257,7 @@ Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
     return trouble_;
   }
   if (portion.more) pull();
+  at_end_ = !portion.more;
   return portion.more;
 }
 
@@ -298,6 +302,8 @@ RemoteRun::RemoteRun(RemoteRunOptions options, const Clock& clock)
 RemoteRun::~RemoteRun() = default;
 
 Result<bool> RemoteRun::step(RunChanges& changes) { return line_->step(changes); }
+
+bool RemoteRun::at_end() const { return line_->at_end(); }
 
 Result<RoundDetail> RemoteRun::round_detail(std::uint64_t job, std::uint64_t round) {
   return line_->ask<RoundDetail>(RoundQuestion{.job = job, .round = round}, patience_);

@@ -45,6 +45,7 @@ class RemoteRun : public RunSource {
   // unsupported (of another version), resource_exhausted (as many as it lets look are there),
   // deadline_exceeded (no answer within the patience; it is still waited for).
   Result<bool> step(RunChanges& changes) override;
+  bool at_end() const override;
 
   // These wait for the answer, and fail at once where there is no connection.
   Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round) override;
@@ -53,7 +54,7 @@ class RemoteRun : public RunSource {
 
   // Any thread. The call that is waiting, or else the next one that would, ends without its answer:
   // step() with false or the trouble that there is, the others with `cancelled`.
-  void wake();
+  void wake() override;
 
  private:
   class Line;

@@ -78,6 +78,7 @@ Result<bool> RunFollower::step(RunChanges& changes) {
   if (!trouble_.ok() && clock_.now() < retry_at_) return trouble_;
   for (;;) {
     Result<bool> more = step_now(changes);
+    at_end_ = more.ok() && !*more;
     trouble_ = more.status();
     if (!more.ok()) {
       retry_at_ = clock_.now() + options_.retry_after;
@@ -137,7 +138,10 @@ Result<RoundDetail> RunFollower::round_detail(std::uint64_t job, std::uint64_t r
 }
 
 Result<std::string> RunFollower::ask_operator(std::string_view question) {
-  return ask_daemon(control_path(options_.path), question, kOperatorPatience);
+  Result<std::string> answer =
+      ask_daemon(control_path(options_.path), question, kOperatorPatience, &woken_);
+  if (answer.status().code() == StatusCode::cancelled) woken_ = false;
+  return answer;
 }
 
 }  // namespace tributary

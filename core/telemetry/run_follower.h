@@ -5,9 +5,10 @@
 // by itself: the caller only goes on calling. What is in the place of the old file afterwards is
 // told from it, and RunChanges::begins_anew says so.
 //
-// Threads: one at a time; not the one that draws.
+// Threads: one at a time, but for wake(); not the one that draws.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -48,11 +49,14 @@ class RunFollower : public RunSource {
   // is time to try again the last one is given again, without a look at the disk. What `changes`
   // holds then is right, and to be taken as well.
   Result<bool> step(RunChanges& changes) override;
+  bool at_end() const override { return at_end_; }
 
   // One round in detail, of the file that step() reads.
   Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round) override;
   // Through the control socket beside the file, if its daemon runs on this machine as this user.
   Result<std::string> ask_operator(std::string_view question) override;
+  // An operator's question that waits ends as `cancelled`, or else the next one.
+  void wake() override { woken_ = true; }
 
  private:
   // Where the file is on its disk: another one of the same name has another.
@@ -73,6 +77,8 @@ class RunFollower : public RunSource {
   Place place_;
   bool connected_ = false;  // false: through a connection that has failed
   bool begins_anew_ = false;
+  bool at_end_ = false;
+  std::atomic<bool> woken_ = false;
   Status trouble_;
   std::chrono::nanoseconds retry_at_{0};
 };

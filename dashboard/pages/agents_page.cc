@@ -5,11 +5,11 @@
 #include <QVBoxLayout>
 #include <cmath>
 
+#include "dashboard/pages/texts.h"
+
 namespace tributary::dashboard {
 namespace {
 
-constexpr const char* kNoRunForAgents =
-    "No run is open.\nCtrl+O opens one: a coordinator's run.db.";
 const QList<int> kHalves = {30, 70};  // shares of the height: table, chosen agent
 constexpr const char* kNoAgents =
     "No agent has come yet.\n\n"
@@ -19,7 +19,7 @@ constexpr const char* kNoAgents =
 }  // namespace
 
 AgentsPage::AgentsPage(PageContext& context, QWidget* parent)
-    : Page(context, parent), clock_([this] { update_now(); }) {
+    : RunPage(context, parent), clock_([this] { update_now(); }) {
   auto* const upper = new QWidget(this);
   table_ = new TableView(model_, upper);
   filter_ = new FilterBar(*table_, *this);
@@ -38,7 +38,7 @@ AgentsPage::AgentsPage(PageContext& context, QWidget* parent)
   auto* const layout = new QVBoxLayout(this);
   layout->addWidget(halves);
   table_->setAccessibleName("Agents");
-  table_->set_empty_text(kNoRunForAgents);
+  table_->set_empty_text(kNoRunOpen);
   table_->sortByColumn(model_.column_of("agent"), Qt::AscendingOrder);
   setFocusProxy(table_);
   panel_->hide();
@@ -56,36 +56,32 @@ AgentsPage::AgentsPage(PageContext& context, QWidget* parent)
   connect(&context, &PageContext::axis_changed, this, [this] { draw(); });
 }
 
-void AgentsPage::set_runs(const std::vector<RunSession*>& runs) {
-  RunSession* const first = runs.empty() ? nullptr : runs.front();
-  if (first == run_) return;
-  run_ = first;
+void AgentsPage::take_run() {
   view_ = nullptr;
   seen_ = {};
   chosen_.clear();
   model_.clear();
   panel_->show_none();
   panel_->hide();
-  table_->set_empty_text(kNoRunForAgents);
-  refresh();
+  table_->set_empty_text(kNoRunOpen);
 }
 
 void AgentsPage::refresh() {
-  if (!run_) return;
-  const RunView::Revisions& now = run_->view().revisions();
-  if (seen_.is_new(run_->job(),
+  if (!run()) return;
+  const RunView::Revisions& now = run()->view().revisions();
+  if (seen_.is_new(run()->job(),
                    {now.jobs, now.rounds, now.metrics, now.agents, now.reports, now.links})) {
     clock_.touch(isVisible());
   }
 }
 
 void AgentsPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
+  RunPage::showEvent(event);
   clock_.run_now();
 }
 
 void AgentsPage::update_now() {
-  if (run_) show_run(run_->view(), run_->job());
+  if (run()) show_run(run()->view(), run()->job());
 }
 
 void AgentsPage::show_run(const RunView& view, std::uint64_t job) {

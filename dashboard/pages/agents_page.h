@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dashboard/pages/agent_panel.h"
-#include "dashboard/pages/page.h"
+#include "dashboard/pages/run_page.h"
 #include "dashboard/pages/table_clock.h"
 #include "dashboard/tables/agents_model.h"
 #include "dashboard/tables/filter_bar.h"
@@ -13,7 +13,7 @@
 
 namespace tributary::dashboard {
 
-class AgentsPage : public Page {
+class AgentsPage : public RunPage {
   Q_OBJECT
 
  public:
@@ -21,7 +21,6 @@ class AgentsPage : public Page {
 
   QString name() const override { return "agents"; }
   QString title() const override { return "Agents"; }
-  void set_runs(const std::vector<RunSession*>& runs) override;
   void refresh() override;
   bool settled() const override { return !clock_.waits(); }
 
@@ -36,6 +35,7 @@ class AgentsPage : public Page {
   AgentPanel& panel() { return *panel_; }
 
  protected:
+  void take_run() override;
   void showEvent(QShowEvent* event) override;
 
  private:
@@ -49,7 +49,6 @@ class AgentsPage : public Page {
   FilterBar* filter_;
   AgentPanel* panel_;
   TableClock clock_;
-  RunSession* run_ = nullptr;
   const RunView* view_ = nullptr;  // what was shown last
   std::uint64_t job_ = 0;
   ShownRevisions seen_;

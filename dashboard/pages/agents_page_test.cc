@@ -267,7 +267,7 @@ class PagesOfAFileTest : public testing::Test {
   PageContext context_;
   AgentsPage agents_{context_};
   EventsPage events_{context_};
-  RunSession run_{{.path = path_, .look_every = std::chrono::milliseconds(5)}};
+  RunSession run_{{.origin = origin_of_file(path_), .look_every = std::chrono::milliseconds(5)}};
 };
 
 TEST_F(PagesOfAFileTest, WhatIsWrittenIsShownWithoutAnybodyAsking) {

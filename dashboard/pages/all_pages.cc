@@ -1,6 +1,7 @@
 #include "dashboard/pages/all_pages.h"
 
 #include "dashboard/pages/agents_page.h"
+#include "dashboard/pages/control_page.h"
 #include "dashboard/pages/decisions_page.h"
 #include "dashboard/pages/events_page.h"
 #include "dashboard/pages/overview_page.h"
@@ -24,6 +25,7 @@ constexpr PageMaker kPageMakers[] = {
     {"overview", made<OverviewPage>},   {"traffic", made<TrafficPage>},
     {"decisions", made<DecisionsPage>}, {"agents", made<AgentsPage>},
     {"round", made<RoundPage>},         {"events", made<EventsPage>},
+    {"control", made<ControlPage>},
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr std::size_t kDecisionsMax = 500;
 }  // namespace
 
 DecisionsPage::DecisionsPage(PageContext& context, QWidget* parent)
-    : Page(context, parent),
+    : RunPage(context, parent),
       pictures_(new DecisionPictures(context.group(), this)),
       decision_(new DecisionView(context.group().colours(), this)),
       table_view_(new TableView(decisions_, this)) {
@@ -70,21 +70,16 @@ void DecisionsPage::lay_out() {
   table_view_->horizontalHeader()->setStretchLastSection(true);
 }
 
-void DecisionsPage::set_runs(const std::vector<RunSession*>& runs) {
-  RunSession* const first = runs.empty() ? nullptr : runs.front();
-  if (first == run_) return;
-  if (run_) run_->disconnect(this);
-  run_ = first;
+void DecisionsPage::take_run() {
   forget();
-  if (run_) {
-    connect(run_, &RunSession::round_read, this, &DecisionsPage::take);
-    connect(run_, &RunSession::round_not_read, this, &DecisionsPage::take_failure);
+  if (run()) {
+    connect(run(), &RunSession::round_read, this, &DecisionsPage::take);
+    connect(run(), &RunSession::round_not_read, this, &DecisionsPage::take_failure);
   }
-  refresh();
 }
 
 void DecisionsPage::forget() {
-  job_ = run_ ? run_->job() : 0;
+  job_ = run() ? run()->job() : 0;
   seen_ = nullptr;
   rounds_seen_ = links_seen_ = 0;
   choices_.clear();
@@ -98,15 +93,15 @@ void DecisionsPage::forget() {
 }
 
 const RoundTable* DecisionsPage::rounds() const {
-  const RoundTable* const table = run_ ? run_->view().rounds(run_->job()) : nullptr;
+  const RoundTable* const table = run() ? run()->view().rounds(run()->job()) : nullptr;
   return table && table->size() > 0 ? table : nullptr;
 }
 
 QString DecisionsPage::why_nothing() const {
-  if (!run_) return "No run is open. Start the dashboard with --open RUN.db to see its decisions.";
-  if (!run_->trouble().ok()) return plain_text(run_->trouble().text());
-  if (!run_->caught_up()) return "The run is being read.";
-  if (run_->job() == 0) {
+  if (!run()) return kNoRunOpen;
+  if (!run()->trouble().ok()) return plain_text(run()->trouble().text());
+  if (!run()->caught_up()) return "The run is being read.";
+  if (run()->job() == 0) {
     return "The run has no job yet. Submit one: tributary job submit JOB.toml";
   }
   return "No round has been committed yet. What is decided shows with the first one.";
@@ -115,15 +110,15 @@ QString DecisionsPage::why_nothing() const {
 void DecisionsPage::refresh() {
   if (!isVisible()) return;
   const RoundTable* const table = rounds();
-  if (!table || run_->job() != job_) {
-    if (seen_ || (run_ && run_->job() != job_)) forget();
+  if (!table || run()->job() != job_) {
+    if (seen_ || (run() && run()->job() != job_)) forget();
     if (!table) {
       pictures_->clear(why_nothing());
       decision_->show_nothing(why_nothing());
       return;
     }
   }
-  const RunView& view = run_->view();
+  const RunView& view = run()->view();
   const bool anew = table != seen_ || table->revision() < rounds_seen_;
   if (anew && seen_) forget();
   const bool other_axis = context().over_time() != over_time_seen_;
@@ -202,7 +197,7 @@ void DecisionsPage::ask_next() {
   if (!next && !asked_) next = decisions_.without_sentence();
   if (!next || next == asked_) return;
   asked_ = next;
-  run_->ask_round(job_, *next);
+  run()->ask_round(job_, *next);
 }
 
 // Also what another page asked for: ours may have been dropped for it, and is asked for again.
@@ -231,15 +226,15 @@ void DecisionsPage::take_failure(std::uint64_t round, const QString& why) {
 }
 
 bool DecisionsPage::settled() const {
-  if (!run_) return true;
-  if (!run_->trouble().ok()) return true;
-  if (!run_->caught_up() || asked_) return false;
+  if (!run()) return true;
+  if (!run()->trouble().ok()) return true;
+  if (!run()->caught_up() || asked_) return false;
   const RoundTable* const table = rounds();
   return !table || (seen_ == table && rounds_seen_ == table->revision());
 }
 
 void DecisionsPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
+  RunPage::showEvent(event);
   refresh();
 }
 

@@ -1,7 +1,6 @@
 // Which codec, ratio and collective, when, and why: the planner's choices of the first run's job.
 #pragma once
 
-#include <QPointer>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -10,7 +9,7 @@
 
 #include "dashboard/pages/choices.h"
 #include "dashboard/pages/decisions_model.h"
-#include "dashboard/pages/page.h"
+#include "dashboard/pages/run_page.h"
 #include "dashboard/tables/table_view.h"
 
 namespace tributary::dashboard {
@@ -18,7 +17,7 @@ namespace tributary::dashboard {
 class DecisionPictures;
 class DecisionView;
 
-class DecisionsPage : public Page {
+class DecisionsPage : public RunPage {
   Q_OBJECT
 
  public:
@@ -27,7 +26,6 @@ class DecisionsPage : public Page {
 
   QString name() const override { return "decisions"; }
   QString title() const override { return "Decisions"; }
-  void set_runs(const std::vector<RunSession*>& runs) override;
   void refresh() override;
   bool settled() const override;
   void show_round(std::uint64_t round) override { choose(round); }
@@ -41,6 +39,7 @@ class DecisionsPage : public Page {
   TableView& table() { return *table_view_; }
 
  protected:
+  void take_run() override;
   void showEvent(QShowEvent* event) override;
 
  private:
@@ -54,7 +53,6 @@ class DecisionsPage : public Page {
   void take(const std::shared_ptr<const RoundDetail>& detail);
   void take_failure(std::uint64_t round, const QString& why);
 
-  QPointer<RunSession> run_;
   DecisionPictures* pictures_ = nullptr;
   DecisionView* decision_ = nullptr;
   DecisionsModel decisions_;

@@ -205,7 +205,7 @@ TEST_F(DecisionsPageTest, EmptyStatesSayWhatToDo) {
   page_ = std::make_unique<DecisionsPage>(context_);
   page_->show();
   page_->refresh();
-  EXPECT_TRUE(page_->decision().sentence().contains("--open RUN.db"));
+  EXPECT_TRUE(page_->decision().sentence().contains("Ctrl+O"));
   RunWriter writer(run_db());
   open_run();
   show(*page_);
@@ -217,7 +217,7 @@ TEST_F(DecisionsPageTest, EmptyStatesSayWhatToDo) {
   writer.round(1, decided("thc", 1, "the first"));
   ASSERT_TRUE(happens([&] { return page_->decision().sentence() == "the first"; }));
   page_->set_runs({});
-  EXPECT_TRUE(page_->decision().sentence().contains("--open RUN.db"));
+  EXPECT_TRUE(page_->decision().sentence().contains("Ctrl+O"));
 }
 
 TEST(DecisionsModelTest, KeepsItsRowsWhileItIsFed) {

@@ -7,14 +7,13 @@
 #include <cmath>
 
 #include "dashboard/pages/following_series.h"
+#include "dashboard/pages/texts.h"
 #include "dashboard/tables/shown_text.h"
 
 namespace tributary::dashboard {
 namespace {
 
 constexpr int kDetailLines = 4;
-constexpr const char* kNoRunForEvents =
-    "No run is open.\nCtrl+O opens one: a coordinator's run.db.";
 constexpr const char* kNoEvents =
     "Nothing to tell of yet. Agents that come and go, refused frames, retries and faults will "
     "stand "
@@ -25,7 +24,7 @@ constexpr const char* kNoEventChosen =
 }  // namespace
 
 EventsPage::EventsPage(PageContext& context, QWidget* parent)
-    : Page(context, parent), clock_([this] { update_now(); }) {
+    : RunPage(context, parent), clock_([this] { update_now(); }) {
   table_ = new TableView(model_, this);
   filter_ = new FilterBar(*table_, *this);
   filter_->add_levels(model_.level_column());
@@ -40,7 +39,7 @@ EventsPage::EventsPage(PageContext& context, QWidget* parent)
   layout->addWidget(table_, 1);
   layout->addWidget(detail_);
   table_->setAccessibleName("Events");
-  table_->set_empty_text(kNoRunForEvents);
+  table_->set_empty_text(kNoRunOpen);
   table_->set_follow_end(true);
   table_->horizontalHeader()->setStretchLastSection(true);
   setFocusProxy(table_);
@@ -55,30 +54,26 @@ EventsPage::EventsPage(PageContext& context, QWidget* parent)
   connect(&model_, &QAbstractItemModel::modelReset, detail_, &QPlainTextEdit::clear);
 }
 
-void EventsPage::set_runs(const std::vector<RunSession*>& runs) {
-  RunSession* const first = runs.empty() ? nullptr : runs.front();
-  if (first == run_) return;
-  run_ = first;
+void EventsPage::take_run() {
   view_ = nullptr;
   seen_ = {};
   const QScopedValueRollback<bool> updating(updating_, true);
   model_.clear();
-  table_->set_empty_text(kNoRunForEvents);
-  refresh();
+  table_->set_empty_text(kNoRunOpen);
 }
 
 void EventsPage::refresh() {
-  if (!run_) return;
-  if (seen_.is_new(run_->job(), {run_->view().revisions().events})) clock_.touch(isVisible());
+  if (!run()) return;
+  if (seen_.is_new(run()->job(), {run()->view().revisions().events})) clock_.touch(isVisible());
 }
 
 void EventsPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
+  RunPage::showEvent(event);
   clock_.run_now();
 }
 
 void EventsPage::update_now() {
-  if (run_) show_run(run_->view(), run_->job());
+  if (run()) show_run(run()->view(), run()->job());
 }
 
 // A chosen row that is forgotten leaves its place to another one, which nobody has chosen.

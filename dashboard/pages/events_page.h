@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "dashboard/pages/page.h"
+#include "dashboard/pages/run_page.h"
 #include "dashboard/pages/table_clock.h"
 #include "dashboard/tables/events_model.h"
 #include "dashboard/tables/filter_bar.h"
@@ -14,7 +14,7 @@ class QPlainTextEdit;
 
 namespace tributary::dashboard {
 
-class EventsPage : public Page {
+class EventsPage : public RunPage {
   Q_OBJECT
 
  public:
@@ -22,7 +22,6 @@ class EventsPage : public Page {
 
   QString name() const override { return "events"; }
   QString title() const override { return "Events"; }
-  void set_runs(const std::vector<RunSession*>& runs) override;
   void refresh() override;
   bool settled() const override { return !clock_.waits(); }
 
@@ -35,6 +34,7 @@ class EventsPage : public Page {
   QString detail() const;  // of the row that is chosen
 
  protected:
+  void take_run() override;
   void showEvent(QShowEvent* event) override;
 
  private:
@@ -47,7 +47,6 @@ class EventsPage : public Page {
   FilterBar* filter_;
   QPlainTextEdit* detail_;
   TableClock clock_;
-  RunSession* run_ = nullptr;
   const RunView* view_ = nullptr;  // what was shown last
   std::uint64_t job_ = 0;
   ShownRevisions seen_;

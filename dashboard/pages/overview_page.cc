@@ -10,6 +10,8 @@
 #include <array>
 #include <cmath>
 
+#include "dashboard/pages/texts.h"
+
 namespace tributary::dashboard {
 namespace {
 
@@ -21,7 +23,6 @@ struct SmoothingChoice {
 constexpr std::array<SmoothingChoice, 4> kSmoothingChoices = {
     {{"Off", 0}, {"Light", 0.6}, {"Medium", 0.9}, {"Strong", 0.97}}};
 constexpr int kSmoothingAtFirst = 1;
-constexpr const char* kNoRunOpen = "No run is open.\nCtrl+O opens one: a coordinator's run.db.";
 constexpr const char* kNoEvaluation =
     "No evaluation yet.\nA coordinator with [evaluation] in its settings measures its model every "
     "few rounds.";

@@ -28,9 +28,8 @@ class PageTest : public testing::Test {
   }
   void open(const std::string& name) {
     runs_.push_back(std::make_unique<RunSession>(
-        RunSessionOptions{.path = folder_ / name,
-                          .look_every = std::chrono::milliseconds(5),
-                          .retry_after = std::chrono::milliseconds(5)}));
+        RunSessionOptions{.origin = origin_of_file(folder_ / name, std::chrono::milliseconds(5)),
+                          .look_every = std::chrono::milliseconds(5)}));
     context_.group().colours().slot_of(runs_.back()->key());
     tell_page();
   }

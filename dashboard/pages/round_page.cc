@@ -27,7 +27,7 @@ constexpr int kRoundNumberMax = std::numeric_limits<int>::max();
 
 }  // namespace
 
-RoundPage::RoundPage(PageContext& context, QWidget* parent) : Page(context, parent) {
+RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, parent) {
   group_.share_colours(borrowed(context.group().colours()));
   group_.set_following(false);  // what it follows is the newest round, by a button of its own
   picture_ = new PlotView({.title = "What each agent did, the slowest first",
@@ -140,21 +140,16 @@ void RoundPage::bind_keys() {
   bind(Qt::ALT | Qt::Key_End, [this] { choose(std::nullopt); });
 }
 
-void RoundPage::set_runs(const std::vector<RunSession*>& runs) {
-  RunSession* const first = runs.empty() ? nullptr : runs.front();
-  if (first == run_) return;
-  if (run_) run_->disconnect(this);
-  run_ = first;
+void RoundPage::take_run() {
   forget();
-  if (run_) {
-    connect(run_, &RunSession::round_read, this, &RoundPage::take);
-    connect(run_, &RunSession::round_not_read, this, &RoundPage::take_failure);
+  if (run()) {
+    connect(run(), &RunSession::round_read, this, &RoundPage::take);
+    connect(run(), &RunSession::round_not_read, this, &RoundPage::take_failure);
   }
-  refresh();
 }
 
 void RoundPage::forget() {
-  job_ = run_ ? run_->job() : 0;
+  job_ = run() ? run()->job() : 0;
   seen_ = nullptr;
   rounds_seen_ = 0;
   chosen_.reset();
@@ -165,15 +160,15 @@ void RoundPage::forget() {
 }
 
 const RoundTable* RoundPage::table_of_rounds() const {
-  const RoundTable* const table = run_ ? run_->view().rounds(run_->job()) : nullptr;
+  const RoundTable* const table = run() ? run()->view().rounds(run()->job()) : nullptr;
   return table && table->size() > 0 ? table : nullptr;
 }
 
 QString RoundPage::why_nothing() const {
-  if (!run_) return "No run is open. Start the dashboard with --open RUN.db to see its rounds.";
-  if (!run_->trouble().ok()) return plain_text(run_->trouble().text());
-  if (!run_->caught_up()) return "The run is being read.";
-  if (run_->job() == 0) {
+  if (!run()) return kNoRunOpen;
+  if (!run()->trouble().ok()) return plain_text(run()->trouble().text());
+  if (!run()->caught_up()) return "The run is being read.";
+  if (run()->job() == 0) {
     return "The run has no job yet. Submit one: tributary job submit JOB.toml";
   }
   return "No round has been committed yet. The first one shows here as soon as it is.";
@@ -192,7 +187,7 @@ void RoundPage::refresh() {
   if (!isVisible()) return;
   const RoundTable* const table = table_of_rounds();
   const bool anew = seen_ && (table != seen_ || table->revision() < rounds_seen_);
-  if (anew || (run_ && run_->job() != job_)) forget();
+  if (anew || (run() && run()->job() != job_)) forget();
   if (!table) {
     show_nothing(why_nothing());
     return;
@@ -246,10 +241,10 @@ void RoundPage::show_place() {
 
 void RoundPage::ask() {
   const auto round = wanted();
-  if (!run_ || !table_of_rounds() || !round || asked_ == round || failed_ == round) return;
+  if (!run() || !table_of_rounds() || !round || asked_ == round || failed_ == round) return;
   if (detail_ && detail_->round == *round) return;
   asked_ = round;
-  run_->ask_round(job_, *round);
+  run()->ask_round(job_, *round);
 }
 
 // Also what another page asked for: ours may have been dropped for it, and is asked for again.
@@ -350,14 +345,14 @@ void RoundPage::show_facts() {
 QString RoundPage::message() const { return message_->isHidden() ? QString() : message_->text(); }
 
 bool RoundPage::settled() const {
-  if (!run_ || !run_->trouble().ok()) return true;
+  if (!run() || !run()->trouble().ok()) return true;
   const auto round = wanted();
-  return run_->caught_up() && !asked_ &&
+  return run()->caught_up() && !asked_ &&
          (!round || failed_ || (detail_ && detail_->round == *round));
 }
 
 void RoundPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
+  RunPage::showEvent(event);
   refresh();
 }
 

@@ -2,14 +2,13 @@
 // the round's numbers. Follows the newest round until one is chosen.
 #pragma once
 
-#include <QPointer>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
-#include "dashboard/pages/page.h"
 #include "dashboard/pages/round_agents_model.h"
 #include "dashboard/pages/round_rows.h"
+#include "dashboard/pages/run_page.h"
 #include "dashboard/plot/plot_view.h"
 #include "dashboard/tables/table_view.h"
 
@@ -21,7 +20,7 @@ class QSpinBox;
 
 namespace tributary::dashboard {
 
-class RoundPage : public Page {
+class RoundPage : public RunPage {
   Q_OBJECT
 
  public:
@@ -34,7 +33,6 @@ class RoundPage : public Page {
 
   QString name() const override { return "round"; }
   QString title() const override { return "Round"; }
-  void set_runs(const std::vector<RunSession*>& runs) override;
   void refresh() override;
   bool settled() const override;
   void show_round(std::uint64_t round) override { choose(round); }
@@ -53,6 +51,7 @@ class RoundPage : public Page {
   TableView& table() { return *table_; }
 
  protected:
+  void take_run() override;
   void showEvent(QShowEvent* event) override;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
@@ -74,7 +73,6 @@ class RoundPage : public Page {
   void show_nothing(const QString& why);
   bool held() const;
 
-  QPointer<RunSession> run_;
   PlotGroup group_;
   PlotView* picture_ = nullptr;
   QSpinBox* number_ = nullptr;

@@ -18,8 +18,8 @@ class PageOfRunTest : public testing::Test {
 
   std::string run_db() const { return folder_ / "run.db"; }
   void open_run() {
-    run_ = std::make_unique<RunSession>(
-        RunSessionOptions{.path = run_db(), .look_every = std::chrono::milliseconds(5)});
+    run_ = std::make_unique<RunSession>(RunSessionOptions{
+        .origin = origin_of_file(run_db()), .look_every = std::chrono::milliseconds(5)});
   }
   void show(Page& page) {
     page.setPalette(palette_for_tests(false));

@@ -7,6 +7,10 @@
 
 namespace tributary::dashboard {
 
+inline constexpr const char* kNoRunOpen =
+    "No run is open.\nCtrl+O opens a coordinator's run.db, Ctrl+Shift+O connects to a coordinator "
+    "elsewhere.";
+
 // Without what moves the cursor, turns the direction of writing or is not to be seen, and not
 // endless.
 QString plain_text(std::string_view text);

@@ -8,11 +8,11 @@
 #include <cmath>
 
 #include "dashboard/pages/run_facts.h"
+#include "dashboard/pages/texts.h"
 
 namespace tributary::dashboard {
 namespace {
 
-constexpr const char* kOpenARun = "No run is open.\nCtrl+O opens one: a coordinator's run.db.";
 constexpr const char* kNoRoundYet = "No round has been committed yet.";
 constexpr const char* kNoReport = "No agent has reported a round yet.";
 constexpr const char* kNoLink =
@@ -43,7 +43,7 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
     return new PlotView({.title = title,
                          .x = context.x_axis(),
                          .y = std::move(y),
-                         .empty_text = kOpenARun,
+                         .empty_text = kNoRunOpen,
                          .y_from_zero = true},
                         &context.group());
   };
@@ -104,9 +104,9 @@ QWidget* TrafficPage::make_tools() {
 void TrafficPage::set_runs(const std::vector<RunSession*>& runs) {
   runs_ = runs;
   const bool none = runs_.empty();
-  for (PlotView* plot : {up_, down_}) plot->set_empty_text(none ? kOpenARun : kNoRoundYet);
-  agents_->set_empty_text(none ? kOpenARun : kNoReport);
-  links_->set_empty_text(none ? kOpenARun : kNoLink);
+  for (PlotView* plot : {up_, down_}) plot->set_empty_text(none ? kNoRunOpen : kNoRoundYet);
+  agents_->set_empty_text(none ? kNoRunOpen : kNoReport);
+  links_->set_empty_text(none ? kNoRunOpen : kNoLink);
   refresh();
 }
 

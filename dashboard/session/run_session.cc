@@ -1,6 +1,5 @@
 #include "dashboard/session/run_session.h"
 
-#include <QFileInfo>
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -12,18 +11,13 @@ namespace {
 
 constexpr int kTellEveryMs = 33;
 
-QString key_of_run(const QFileInfo& file) {
-  const QString canonical = file.canonicalFilePath();  // empty: it is not there
-  return "run " + (canonical.isEmpty() ? file.absoluteFilePath() : canonical);
-}
-
 }  // namespace
 
 RunSession::RunSession(const RunSessionOptions& options, QObject* parent)
-    : QObject(parent), view_(std::make_unique<RunView>(options.limits)), path_(options.path) {
-  const QFileInfo file(QString::fromStdString(path_));
-  name_ = file.fileName();
-  key_ = key_of_run(file);
+    : QObject(parent),
+      view_(std::make_unique<RunView>(options.limits)),
+      origin_(options.origin),
+      name_(options.origin.name) {
   change_timer_.setSingleShot(true);
   change_timer_.setInterval(kTellEveryMs);
   connect(&change_timer_, &QTimer::timeout, this, &RunSession::changed);
@@ -32,9 +26,16 @@ RunSession::RunSession(const RunSessionOptions& options, QObject* parent)
     QMetaObject::invokeMethod(
         this, [this] { take_portion(); }, Qt::QueuedConnection);
   });
+  operator_line_ = std::make_unique<OperatorLine>(origin_.make, [this] {
+    QMetaObject::invokeMethod(
+        this, [this] { take_answers(); }, Qt::QueuedConnection);
+  });
 }
 
-RunSession::~RunSession() { reader_.reset(); }
+RunSession::~RunSession() {
+  operator_line_.reset();
+  reader_.reset();
+}
 
 void RunSession::set_name(const QString& name) {
   if (name == name_) return;
@@ -62,6 +63,15 @@ void RunSession::choose_job(std::uint64_t job) {
 
 void RunSession::ask_round(std::uint64_t job, std::uint64_t round) {
   reader_->ask_round(job, round);
+}
+
+std::uint64_t RunSession::ask_operator(std::string question) {
+  operator_line_->ask(++questions_, std::move(question));
+  return questions_;
+}
+
+void RunSession::take_answers() {
+  for (const OperatorAnswer& answer : operator_line_->take()) emit operator_answered(answer);
 }
 
 void RunSession::take_portion() {

@@ -1,5 +1,5 @@
-// A run that is open: its file is followed on a thread of its own, and what pages show of it is
-// kept here, in the thread of the windows.
+// A run that is open: its file, or the coordinator that tells of it, is followed on a thread of its
+// own, and what pages show of it is kept here, in the thread of the windows.
 //
 // Of what was read one portion waits at most: the thread reads on when it has been taken, so that a
 // window that is busy is not drowned by a file that is large.
@@ -16,15 +16,16 @@
 #include "core/base/status.h"
 #include "core/telemetry/round_detail.h"
 #include "dashboard/run/run_view.h"
+#include "dashboard/session/operator_line.h"
+#include "dashboard/session/run_origin.h"
 
 namespace tributary::dashboard {
 
 struct RunSessionOptions {
-  std::string path = {};
+  RunOrigin origin = {};
   RunLimits limits = {};
-  // How often a file that has nothing new is looked at, and one that cannot be read.
+  // How often a run that has nothing new is looked at.
   std::chrono::milliseconds look_every{200};
-  std::chrono::milliseconds retry_after{1000};
 };
 
 class RunSession : public QObject {
@@ -35,48 +36,54 @@ class RunSession : public QObject {
   ~RunSession() override;
 
   const RunView& view() const { return *view_; }
-  const std::string& path() const { return path_; }
-  // For legends and titles: the file's name without its folder, unless somebody found a better one.
+  const RunOrigin& origin() const { return origin_; }
+  // For legends and titles: the origin's, unless somebody found a better one.
   QString name() const { return name_; }
   void set_name(const QString& name);
   // What the run's colour goes by, in every picture.
-  QString key() const { return key_; }
+  QString key() const { return origin_.key; }
 
   // The job that is shown: the one submitted last, unless another is chosen; 0 before there is one.
   std::uint64_t job() const;
   const JobInfo* job_info() const;  // of job(); null before there is one
   void choose_job(std::uint64_t job);
 
-  // Ok as long as the file can be read; it is tried again by itself.
+  // Ok as long as the run can be read; it is tried again by itself.
   const Status& trouble() const { return trouble_; }
   // Everything that was there when it was opened has been read.
   bool caught_up() const { return caught_up_; }
 
   // The answer is round_read or round_not_read; of several that wait the newest alone counts.
   void ask_round(std::uint64_t job, std::uint64_t round);
+  // What an operator wants of the coordinator (core/service/operator_talk.h). Always answered, by
+  // operator_answered with the number that this returns.
+  std::uint64_t ask_operator(std::string question);
 
  signals:
   void changed();          // something in view(), 30 times a second at most
   void trouble_changed();  // or gone
   void round_read(std::shared_ptr<const RoundDetail> detail);
   void round_not_read(std::uint64_t round, const QString& why);
+  void operator_answered(const tributary::dashboard::OperatorAnswer& answer);
 
  private:
   class Reader;
 
   void take_portion();
+  void take_answers();
   void note_trouble(const Status& trouble);
   void tell_of_change();
 
   std::unique_ptr<RunView> view_;
-  std::string path_;
+  RunOrigin origin_;
   QString name_;
-  QString key_;
   std::uint64_t chosen_job_ = 0;
   Status trouble_;
   bool caught_up_ = false;
   QTimer change_timer_;
   std::unique_ptr<Reader> reader_;
+  std::uint64_t questions_ = 0;
+  std::unique_ptr<OperatorLine> operator_line_;
 };
 
 }  // namespace tributary::dashboard

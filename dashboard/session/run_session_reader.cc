@@ -7,7 +7,7 @@ namespace tributary::dashboard {
 RunSession::Reader::Reader(const RunSessionOptions& options, std::function<void()> ready)
     : look_every_(options.look_every),
       ready_(std::move(ready)),
-      follower_({.path = options.path, .retry_after = options.retry_after}, clock_),
+      source_(options.origin.make(clock_)),
       thread_([this] { work(); }) {}
 
 RunSession::Reader::~Reader() {
@@ -15,6 +15,7 @@ RunSession::Reader::~Reader() {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
+  source_->wake();
   wake_.notify_all();
   thread_.join();
 }
@@ -57,16 +58,16 @@ void RunSession::Reader::work() {
 
 RunPortion RunSession::Reader::read() {
   RunPortion portion;
-  const Result<bool> more = follower_.step(portion.changes);
+  const Result<bool> more = source_->step(portion.changes);
   portion.trouble = more.status();
-  portion.at_end = more.ok() && !*more;
+  portion.at_end = more.ok() && source_->at_end();
   std::optional<RoundQuestion> question;
   {
     const std::lock_guard lock(mutex_);
     question.swap(question_);
   }
   if (!question) return portion;
-  Result<RoundDetail> detail = follower_.round_detail(question->job, question->round);
+  Result<RoundDetail> detail = source_->round_detail(question->job, question->round);
   RoundAnswer& answer = portion.answer.emplace();
   answer.round = question->round;
   if (detail.ok()) {

@@ -1,4 +1,4 @@
-// The thread of a RunSession: follows the file and answers what is asked of it.
+// The thread of a RunSession: follows the run and answers what is asked of it.
 //
 // Threads: every member but the constructor may be called from any one; `ready` is called in the
 // reader's, and must only wake somebody.
@@ -18,7 +18,7 @@
 #include "core/base/status.h"
 #include "core/telemetry/round_detail.h"
 #include "core/telemetry/run_changes.h"
-#include "core/telemetry/run_follower.h"
+#include "core/telemetry/run_source.h"
 #include "dashboard/session/run_session.h"
 
 namespace tributary::dashboard {
@@ -33,7 +33,7 @@ struct RoundAnswer {
 struct RunPortion {
   RunChanges changes = {};
   Status trouble = {};
-  bool at_end = false;  // of what is in the file now
+  bool at_end = false;  // of what there is now
   std::optional<RoundAnswer> answer = {};
 };
 
@@ -61,9 +61,9 @@ class RunSession::Reader {
   std::chrono::milliseconds look_every_;
   std::function<void()> ready_;
   SystemClock clock_;
-  RunFollower follower_;   // the thread's alone
-  std::string told_;       // the trouble that was handed over last
-  bool told_end_ = false;  // and whether everything had been read
+  std::unique_ptr<RunSource> source_;  // the thread's, but for waking it
+  std::string told_;                   // the trouble that was handed over last
+  bool told_end_ = false;              // and whether everything had been read
 
   std::mutex mutex_;
   std::condition_variable wake_;

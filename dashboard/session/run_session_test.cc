@@ -26,9 +26,8 @@ class RunSessionTest : public testing::Test {
 
   void open() {
     session_ = std::make_unique<RunSession>(
-        RunSessionOptions{.path = run_db(),
-                          .look_every = std::chrono::milliseconds(5),
-                          .retry_after = std::chrono::milliseconds(5)});
+        RunSessionOptions{.origin = origin_of_file(run_db(), std::chrono::milliseconds(5)),
+                          .look_every = std::chrono::milliseconds(5)});
     QObject::connect(session_.get(), &RunSession::changed, [this] { ++changes_; });
   }
   std::size_t rounds() {

@@ -25,7 +25,7 @@ constexpr KeyOfPart kKeysOfPictures[] = {
     {"click, Enter", "open what is at the crosshair"},
     {"Esc", "put the crosshair away"},
     {"click in the legend, 1 … 9", "one curve alone, and all again"},
-    {"Ctrl + click in the legend", "one curve more or less"},
+    {"Ctrl + click, Ctrl + 1 … 9", "one curve more or less"},
     {"0", "all curves"},
 };
 
@@ -39,6 +39,16 @@ constexpr KeyOfPart kKeysOfTables[] = {
     {"Enter", "open what a row is about"},
     {"Alt+← Alt+→", "on the page of a round: the one before, after"},
     {"Alt+End", "and the newest"},
+};
+
+// What the page of control does.
+constexpr KeyOfPart kKeysOfControl[] = {
+    {"Alt+U, Alt+E, Alt+T", "pause, resume, stop the job that is chosen"},
+    {"Alt+O", "the reason for it"},
+    {"Alt+F, Alt+C, Alt+S", "a job's file: type it, choose it, submit it"},
+    {"Alt+I, Alt+Y, Alt+A", "an agent's id and key, and allow it"},
+    {"Alt+G, Alt+K", "an agent, and revoke it"},
+    {"Esc", "leave it as it is, where the page asks"},
 };
 
 void add_line(QGridLayout& grid, const QString& keys, const QString& what) {
@@ -82,8 +92,12 @@ CheatSheet::CheatSheet(const std::vector<const QAction*>& actions, QWidget* pare
   for (const KeyOfPart& one : kKeysOfPictures) add_line(*picture_keys, one);
   auto* table_keys = make_grid("In a table, and on the page of a round");
   for (const KeyOfPart& one : kKeysOfTables) add_line(*table_keys, one);
+  auto* control_keys = make_grid("On the page of control");
+  for (const KeyOfPart& one : kKeysOfControl) add_line(*control_keys, one);
   auto* left = new QVBoxLayout;
   left->addLayout(window_keys);
+  left->addSpacing(18);
+  left->addLayout(control_keys);
   left->addStretch(1);
   auto* right = new QVBoxLayout;
   right->addLayout(picture_keys);

@@ -86,6 +86,7 @@ void MainWindow::connect_actions() {
     connect(action, &QAction::triggered, this, std::forward<decltype(what)>(what));
   };
   on(actions_->open, [this] { ask_for_runs(); });
+  on(actions_->connect_run, [this] { ask_for_connection(); });
   on(actions_->close_run, [this] { close_newest(); });
   on(actions_->save_picture, [this] { save_picture(); });
   on(actions_->quit, [this] { close(); });
@@ -116,7 +117,19 @@ void MainWindow::connect_pages() {
   }
 }
 
-void MainWindow::open_run(const std::string& path) { banner_->show_refusal(runs_.open(path)); }
+void MainWindow::open_run(const RunOrigin& origin) { banner_->show_refusal(runs_.open(origin)); }
+
+// What was refused is not offered again.
+void MainWindow::connect_to(const ConnectChoice& choice) {
+  const Result<RunOrigin> origin =
+      origin_of_join_file(choice.key_file.toStdString(), choice.endpoint.toStdString());
+  if (!origin.ok()) {
+    banner_->show_refusal(origin.status());
+    return;
+  }
+  open_run(*origin);
+  remember_connection(settings_, choice);
+}
 
 // A run has its colour before anything else of it is drawn, in the order of opening.
 void MainWindow::take_runs() {
@@ -142,6 +155,17 @@ void MainWindow::ask_for_runs() {
   const QStringList files = QFileDialog::getOpenFileNames(
       this, "Open runs", {}, "Runs of a coordinator (*.db);;All files (*)");
   for (const QString& file : files) open_run(file.toStdString());
+}
+
+void MainWindow::ask_for_connection() {
+  if (!connect_dialog_) {
+    connect_dialog_ = new ConnectDialog(connections_in(settings_), this);
+    connect_dialog_->setAttribute(Qt::WA_DeleteOnClose);
+    connect(connect_dialog_, &ConnectDialog::chosen, this, &MainWindow::connect_to);
+  }
+  connect_dialog_->show();
+  connect_dialog_->raise();
+  connect_dialog_->activateWindow();
 }
 
 void MainWindow::close_newest() {

@@ -12,6 +12,7 @@
 
 #include "dashboard/pages/page.h"
 #include "dashboard/window/cheat_sheet.h"
+#include "dashboard/window/connect_dialog.h"
 #include "dashboard/window/open_runs.h"
 #include "dashboard/window/page_docks.h"
 #include "dashboard/window/run_status.h"
@@ -29,7 +30,9 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   // What is refused is said in the window.
-  void open_run(const std::string& path);
+  void open_run(const RunOrigin& origin);
+  void open_run(const std::string& path) { open_run(origin_of_file(path)); }
+  void connect_to(const ConnectChoice& choice);
   bool show_page(const QString& name) { return docks_->show_page(name); }
 
   OpenRuns& runs() { return runs_; }
@@ -38,6 +41,7 @@ class MainWindow : public QMainWindow {
   TroubleBanner& banner() { return *banner_; }
   RunStatus& run_status() { return *status_; }
   CheatSheet* cheat_sheet() { return cheat_sheet_; }
+  ConnectDialog* connect_dialog() { return connect_dialog_; }
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -51,6 +55,7 @@ class MainWindow : public QMainWindow {
   void take_runs();
   void refresh();
   void ask_for_runs();
+  void ask_for_connection();
   void close_newest();
   void save_picture();
   void set_full_screen(bool on);
@@ -67,6 +72,7 @@ class MainWindow : public QMainWindow {
   RunStatus* status_ = nullptr;
   WindowActions* actions_ = nullptr;
   QPointer<CheatSheet> cheat_sheet_;
+  QPointer<ConnectDialog> connect_dialog_;
 };
 
 }  // namespace tributary::dashboard

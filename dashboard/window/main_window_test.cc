@@ -148,7 +148,7 @@ TEST_F(MainWindowTest, PagesHaveKeys) {
   ASSERT_GE(pages.size(), 2u);
   EXPECT_TRUE(happens([&] { return window_->docks().page_in_sight(pages[0]->name()); }));
   for (std::size_t i = pages.size(); i-- > 0;) {
-    key(static_cast<Qt::Key>(Qt::Key_1 + static_cast<int>(i)), Qt::ControlModifier);
+    key(static_cast<Qt::Key>(Qt::Key_1 + static_cast<int>(i)), Qt::AltModifier);
     EXPECT_TRUE(happens([&] { return window_->docks().page_in_sight(pages[i]->name()); }))
         << pages[i]->name().toStdString();
   }
@@ -158,7 +158,7 @@ TEST_F(MainWindowTest, AClosedPageComesBackByItsKey) {
   Page* const page = window_->docks().pages()[1];
   window_->docks().toggle_action(1)->trigger();
   EXPECT_FALSE(page->isVisible());
-  key(Qt::Key_2, Qt::ControlModifier);
+  key(Qt::Key_2, Qt::AltModifier);
   EXPECT_TRUE(happens([&] { return window_->docks().page_in_sight(page->name()); }));
 }
 

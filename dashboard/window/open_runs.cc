@@ -1,6 +1,5 @@
 #include "dashboard/window/open_runs.h"
 
-#include <QFileInfo>
 #include <algorithm>
 #include <map>
 
@@ -8,21 +7,22 @@ namespace tributary::dashboard {
 
 OpenRuns::~OpenRuns() = default;
 
-Status OpenRuns::open(const std::string& path) {
+Status OpenRuns::open(const RunOrigin& origin) {
+  const std::string place = origin.place.toStdString();
   if (runs_.size() >= kRunsMax) {
     return {StatusCode::resource_exhausted,
             {.what = "open runs",
              .expected = "at most " + std::to_string(kRunsMax),
-             .got = "one more: " + path,
+             .got = "one more: " + place,
              .remedy = "close one with Ctrl+W"}};
   }
-  auto run = std::make_unique<RunSession>(RunSessionOptions{.path = path});
   const bool known =
-      std::ranges::any_of(runs_, [&](const auto& one) { return one->key() == run->key(); });
+      std::ranges::any_of(runs_, [&](const auto& one) { return one->key() == origin.key; });
   if (known) {
     return {StatusCode::already_exists,
-            {.what = path, .expected = "a run that is not open", .got = "one that is"}};
+            {.what = place, .expected = "a run that is not open", .got = "one that is"}};
   }
+  auto run = std::make_unique<RunSession>(RunSessionOptions{.origin = origin});
   connect(run.get(), &RunSession::changed, this, &OpenRuns::changed);
   connect(run.get(), &RunSession::trouble_changed, this, &OpenRuns::trouble_changed);
   runs_.push_back(std::move(run));
@@ -42,16 +42,11 @@ void OpenRuns::close(const RunSession* run) {
 
 // Two files may have one name, as every run.db: these are told apart by their folders.
 void OpenRuns::find_names() {
-  std::map<QString, int> files;
-  const auto file_of = [](const RunSession& run) {
-    return QFileInfo(QString::fromStdString(run.path()));
-  };
-  for (const auto& run : runs_) ++files[file_of(*run).fileName()];
+  std::map<QString, int> names;
+  for (const auto& run : runs_) ++names[run->origin().name];
   for (const auto& run : runs_) {
-    const QFileInfo file = file_of(*run);
-    const bool alone = files[file.fileName()] == 1;
-    const QString folder = QFileInfo(file.absolutePath()).fileName();
-    run->set_name(alone || folder.isEmpty() ? file.fileName() : folder + '/' + file.fileName());
+    const RunOrigin& origin = run->origin();
+    run->set_name(names[origin.name] == 1 ? origin.name : origin.longer_name);
   }
 }
 

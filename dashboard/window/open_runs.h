@@ -21,9 +21,9 @@ class OpenRuns : public QObject {
   explicit OpenRuns(QObject* parent = nullptr) : QObject(parent) {}
   ~OpenRuns() override;
 
-  // A file that is not there, or is no run, is open all the same: it says so, and is tried again.
-  // Errors: already_exists, and resource_exhausted beyond kRunsMax.
-  Status open(const std::string& path);
+  // What is not there, or is no run, is open all the same: it says so, and is tried again. Errors:
+  // already_exists, and resource_exhausted beyond kRunsMax.
+  Status open(const RunOrigin& origin);
   void close(const RunSession* run);
 
   std::vector<RunSession*> runs() const;

@@ -6,7 +6,7 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr int kLayoutVersion = 1;
+constexpr int kLayoutVersion = 2;
 constexpr const char* kLayoutKey = "window/pages";
 constexpr const char* kFirstPage = "overview";
 

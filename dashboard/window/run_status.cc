@@ -12,7 +12,7 @@ namespace tributary::dashboard {
 
 QString status_text(const RunSession& run) {
   const JobInfo* const info = run.job_info();
-  if (!run.trouble().ok()) return "cannot be read";
+  if (!run.trouble().ok()) return run.origin().across_network ? "not connected" : "cannot be read";
   if (!info) return run.caught_up() ? "no job yet" : "reading";
   const JobFacts facts = facts_of(run.view(), *info);
   QString text = QString::fromStdString(facts.name + ", " + state_text(facts.state)) +
@@ -52,7 +52,7 @@ void RunStatus::show_runs(const std::vector<RunSession*>& runs, ColourSlots& col
     entry.colour->setPixmap(
         swatch(slot_colour(colours.slot_of(run.key()), dark), devicePixelRatioF()));
     entry.button->setText(QString(run.name() + ": " + status_text(run)).replace('&', "&&"));
-    entry.button->setToolTip(QString::fromStdString(run.path()).toHtmlEscaped());
+    entry.button->setToolTip(run.origin().place.toHtmlEscaped());
   }
 }
 

@@ -14,7 +14,8 @@ WindowActions::WindowActions(QMainWindow& window, PageDocks& docks)
     : QObject(&window), window_(window) {
   QMenu& runs = *window.menuBar()->addMenu("&Runs");
   open = add(runs, "&Open a run…", {QKeySequence("Ctrl+O")});
-  close_run = add(runs, "&Close the run opened last", {QKeySequence("Ctrl+W")});
+  connect_run = add(runs, "&Connect to a coordinator…", {QKeySequence("Ctrl+Shift+O")});
+  close_run = add(runs, "C&lose the run opened last", {QKeySequence("Ctrl+W")});
   save_picture = add(runs, "&Save the page in front as a picture…", {QKeySequence("Ctrl+S")});
   runs.addSeparator();
   quit = add(runs, "&Quit", {QKeySequence("Ctrl+Q")});
@@ -49,7 +50,7 @@ void WindowActions::add_pages(QMenu& menu, PageDocks& docks) {
   for (std::size_t i = 0; i < docks.pages().size(); ++i) {
     const Page& page = *docks.pages()[i];
     QList<QKeySequence> keys;
-    if (i < kPagesWithKeys) keys.push_back(QKeySequence(QString("Ctrl+%1").arg(i + 1)));
+    if (i < kPagesWithKeys) keys.push_back(QKeySequence(QString("Alt+%1").arg(i + 1)));
     QAction* const action = add(menu, page.title(), keys);
     connect(action, &QAction::triggered, this,
             [this, name = page.name()] { emit page_wanted(name); });

@@ -18,6 +18,7 @@ class WindowActions : public QObject {
   WindowActions(QMainWindow& window, PageDocks& docks);
 
   QAction* open = nullptr;
+  QAction* connect_run = nullptr;
   QAction* close_run = nullptr;
   QAction* save_picture = nullptr;
   QAction* quit = nullptr;

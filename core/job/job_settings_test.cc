@@ -1,4 +1,4 @@
-#include "coordinator/job_settings.h"
+#include "core/job/job_settings.h"
 
 #include <gtest/gtest.h>
 
@@ -89,6 +89,7 @@ TEST(JobSettings, WhatMakesNoSenseIsRefused) {
   const auto refused = [](auto change) {
     JobSettings job = good_job();
     change(job);
+    EXPECT_EQ(check_job(job).text(), submission(job).status().text());
     return submission(job).status().code() != StatusCode::ok;
   };
   EXPECT_FALSE(refused([](JobSettings&) {}));
@@ -115,6 +116,17 @@ TEST(JobSettings, WhatMakesNoSenseIsRefused) {
   for (const char* input : {"", "28", "1x28", "1x28x28x", "1x0x28", "axb", "3x9999999x9999999"}) {
     EXPECT_TRUE(refused(model(input))) << input;
   }
+}
+
+TEST(JobSettings, AScriptIsCheckedWithoutReadingIt) {
+  JobSettings job = good_job();
+  job.parameters = 0;
+  job.model_file = "on/another/machine.pt";
+  job.examples = {.task = "classification", .input = "1x28x28", .classes = 10};
+  EXPECT_EQ(check_job(job).text(), "ok");
+  EXPECT_EQ(submission(job).status().code(), StatusCode::not_found);
+  job.examples.input = "axb";
+  EXPECT_EQ(check_job(job).code(), StatusCode::invalid_argument);
 }
 
 TEST(ParseLayer, TakesANameAndSizes) {

@@ -47,6 +47,9 @@ struct JobSettings {
 
 Result<LayerShape> parse_layer(std::string_view text);
 
+// Whether it makes sense as far as that can be told without reading or drawing a model.
+Status check_job(const JobSettings& job);
+
 // The job, and the model to begin with: drawn from the job's seed, or zeros where none is named.
 Result<SubmitJob> submission(const JobSettings& job);
 

@@ -1,4 +1,4 @@
-#include "coordinator/job_settings.h"
+#include "core/job/job_settings.h"
 
 #include <fmt/format.h>
 
@@ -136,17 +136,19 @@ void mark_buffers(std::size_t first, wire::LayerMapT& map) {
   }
 }
 
-// Layers and first model of a model that agents build.
-Status set_model(const JobSettings& job, SubmitJob& submit) {
+Result<NetworkPlan> plan_of(const JobSettings& job) {
   TRIBUTARY_ASSIGN(const ExampleShape input, parse_shape(job.examples));
-  TRIBUTARY_ASSIGN(const NetworkPlan plan, plan_network(job.model, input));
+  return plan_network(job.model, input);
+}
+
+// Layers of a model that agents build.
+Status set_network(const JobSettings& job, wire::JobT& definition) {
+  TRIBUTARY_ASSIGN(const NetworkPlan plan, plan_of(job));
   TRIBUTARY_ASSIGN(const LayerMap layers, layer_map_of(plan));
-  wire::JobT& definition = submit.definition;
   definition.layer_map = wire_layers(layers);
   mark_buffers(plan.parameters, *definition.layer_map);
   definition.model->name = plan.spec;
   set_examples(job, definition);
-  submit.model = std::make_shared<const FloatVector>(initial_model(plan, job.seed));
   return {};
 }
 
@@ -173,6 +175,56 @@ Status set_script(const JobSettings& job, SubmitJob& submit) {
   set_examples(job, definition);
   submit.model = std::make_shared<const FloatVector>(std::move(script.values));
   return {};
+}
+
+// One, and nothing else that would say which layers there are.
+bool names_a_model(const JobSettings& job) {
+  return job.layers.empty() && job.parameters == 0 && job.model.empty() != job.model_file.empty();
+}
+
+// The job but for the model to begin with.
+Result<SubmitJob> described(const JobSettings& job) {
+  if (job.name.empty() || job.rounds == 0) {
+    return Status(StatusCode::invalid_argument, {.what = "job",
+                                                 .expected = "a name and a number of rounds",
+                                                 .got = job.name.empty() ? "no name" : "no rounds",
+                                                 .remedy = {}});
+  }
+  TRIBUTARY_ASSIGN(const std::size_t mode, choice("mode", job.mode, kModes));
+  TRIBUTARY_ASSIGN(const std::size_t weighting, choice("weighting", job.weighting, kWeightings));
+  TRIBUTARY_TRY(check_codecs(job.policy));
+
+  SubmitJob submit;
+  submit.policy = job.policy;
+  TRIBUTARY_ASSIGN(submit.policy.collective, parse_collective(job.collective));
+  TRIBUTARY_ASSIGN(const std::size_t goal, choice("planning", job.planning, kPlannings));
+  submit.policy.planning.goal = static_cast<PlanningGoal>(goal);
+  TRIBUTARY_ASSIGN(submit.policy.planning.exploring_share, exploring_share_of(job));
+  TRIBUTARY_TRY(check(submit.policy));
+  wire::JobT& definition = submit.definition;
+  definition.name = job.name;
+  definition.seed = job.seed;
+  definition.mode = mode == 0 ? wire::ExchangeMode::delta : wire::ExchangeMode::gradient;
+  definition.rounds = job.rounds;
+  definition.weighting = weighting == 0 ? wire::Weighting::equal : wire::Weighting::examples;
+  definition.loss = job.loss;
+  definition.batch_size = job.batch_size;
+  definition.clip_norm = job.clip_norm;
+  definition.clip_value = job.clip_value;
+  definition.evaluate_every_rounds = job.evaluate_every;
+  TRIBUTARY_TRY(set_optimizer(job, definition));
+  definition.model = std::make_unique<wire::ModelT>();
+  definition.model->kind = wire::ModelKind::built_in;
+  if (names_a_model(job)) {
+    // What is in a script is known to whoever reads it.
+    TRIBUTARY_TRY(job.model.empty() ? parse_shape(job.examples).status()
+                                    : set_network(job, definition));
+    return submit;
+  }
+  TRIBUTARY_ASSIGN(const LayerMap layers, layers_of(job));
+  definition.model->name = "synthetic";
+  definition.layer_map = wire_layers(layers);
+  return submit;
 }
 
 }  // namespace
@@ -247,46 +299,19 @@ Result<LayerShape> parse_layer(std::string_view text) {
   }
 }
 
-Result<SubmitJob> submission(const JobSettings& job) {
-  if (job.name.empty() || job.rounds == 0) {
-    return Status(StatusCode::invalid_argument, {.what = "job",
-                                                 .expected = "a name and a number of rounds",
-                                                 .got = job.name.empty() ? "no name" : "no rounds",
-                                                 .remedy = {}});
-  }
-  TRIBUTARY_ASSIGN(const std::size_t mode, choice("mode", job.mode, kModes));
-  TRIBUTARY_ASSIGN(const std::size_t weighting, choice("weighting", job.weighting, kWeightings));
-  TRIBUTARY_TRY(check_codecs(job.policy));
+Status check_job(const JobSettings& job) { return described(job).status(); }
 
-  SubmitJob submit;
-  submit.policy = job.policy;
-  TRIBUTARY_ASSIGN(submit.policy.collective, parse_collective(job.collective));
-  TRIBUTARY_ASSIGN(const std::size_t goal, choice("planning", job.planning, kPlannings));
-  submit.policy.planning.goal = static_cast<PlanningGoal>(goal);
-  TRIBUTARY_ASSIGN(submit.policy.planning.exploring_share, exploring_share_of(job));
-  TRIBUTARY_TRY(check(submit.policy));
-  wire::JobT& definition = submit.definition;
-  definition.name = job.name;
-  definition.seed = job.seed;
-  definition.mode = mode == 0 ? wire::ExchangeMode::delta : wire::ExchangeMode::gradient;
-  definition.rounds = job.rounds;
-  definition.weighting = weighting == 0 ? wire::Weighting::equal : wire::Weighting::examples;
-  definition.loss = job.loss;
-  definition.batch_size = job.batch_size;
-  definition.clip_norm = job.clip_norm;
-  definition.clip_value = job.clip_value;
-  definition.evaluate_every_rounds = job.evaluate_every;
-  TRIBUTARY_TRY(set_optimizer(job, definition));
-  definition.model = std::make_unique<wire::ModelT>();
-  definition.model->kind = wire::ModelKind::built_in;
-  if (job.layers.empty() && job.parameters == 0 && job.model.empty() != job.model_file.empty()) {
-    TRIBUTARY_TRY(job.model.empty() ? set_script(job, submit) : set_model(job, submit));
-    return submit;
+Result<SubmitJob> submission(const JobSettings& job) {
+  TRIBUTARY_ASSIGN(SubmitJob submit, described(job));
+  if (!names_a_model(job)) {
+    TRIBUTARY_ASSIGN(const LayerMap layers, layers_of(job));
+    submit.model = std::make_shared<const FloatVector>(layers.values(), 0.0f);
+  } else if (job.model.empty()) {
+    TRIBUTARY_TRY(set_script(job, submit));
+  } else {
+    TRIBUTARY_ASSIGN(const NetworkPlan plan, plan_of(job));
+    submit.model = std::make_shared<const FloatVector>(initial_model(plan, job.seed));
   }
-  TRIBUTARY_ASSIGN(const LayerMap layers, layers_of(job));
-  definition.model->name = "synthetic";
-  definition.layer_map = wire_layers(layers);
-  submit.model = std::make_shared<const FloatVector>(layers.values(), 0.0f);
   return submit;
 }
 

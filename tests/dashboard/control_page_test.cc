@@ -1,0 +1,135 @@
+// The control page over the file of a coordinator that runs on this machine.
+#include <QAbstractItemModelTester>
+#include <QPlainTextEdit>
+
+#include "tests/dashboard/control_federation.h"
+
+namespace tributary::dashboard {
+namespace {
+
+using testing::HasSubstr;
+
+class ControlPageOverAFile : public ControlFederation {
+ protected:
+  void open_file() { open(origin_of_file(federation_.coordinator_journal())); }
+};
+
+TEST_F(ControlPageOverAFile, PausesResumesAndStopsAJob) {
+  federation_.start_all();
+  open_file();
+  const QAbstractItemModelTester tester(&page_->jobs().model());
+  ASSERT_TRUE(ready()) << page_->presence().toStdString();
+  ASSERT_TRUE(is("test", wire::JobState::running));
+  EXPECT_FALSE(page_->jobs().resume().isEnabled());
+
+  page_->jobs().reason().setText("the office is open");
+  press(page_->jobs().pause());
+  ASSERT_TRUE(is("test", wire::JobState::paused)) << page_->answers().toStdString();
+  EXPECT_TRUE(told("pause test: done"));
+  EXPECT_EQ(run_->job_info()->reason, "the office is open");
+  ASSERT_TRUE(happens([&] { return page_->jobs().resume().isEnabled(); }));
+  EXPECT_FALSE(page_->jobs().pause().isEnabled());
+
+  press(page_->jobs().resume());
+  ASSERT_TRUE(is("test", wire::JobState::running));
+  ASSERT_TRUE(told("resume test: done"));
+
+  press(page_->jobs().stop());
+  ASSERT_TRUE(page_->confirm_bar().asks());
+  QTest::keyClick(&page_->confirm_bar().no(), Qt::Key_Escape);
+  EXPECT_FALSE(page_->confirm_bar().asks());
+  EXPECT_EQ(page_->post().waiting(), 0u) << "nothing was asked";
+
+  press(page_->jobs().stop());
+  press(page_->confirm_bar().yes());
+  ASSERT_TRUE(is("test", wire::JobState::stopped));
+  EXPECT_TRUE(told("stop test: done"));
+  ASSERT_TRUE(happens([&] { return !page_->jobs().stop().isEnabled(); }));
+  EXPECT_EQ(QApplication::activeModalWidget(), nullptr);
+}
+
+TEST_F(ControlPageOverAFile, SubmitsAJobThatMakesSense) {
+  federation_.start_coordinator();
+  open_file();
+  ASSERT_TRUE(ready());
+  SubmitForm& form = page_->submit_form();
+  choose_file(write("wrong.toml", "name = \"second\"\nrounds = 3\nlerning_rate = 1\n"));
+  EXPECT_THAT(form.verdict().toStdString(), HasSubstr("wrong.toml:3"));
+  EXPECT_THAT(form.verdict().toStdString(), HasSubstr("learning_rate"));
+  EXPECT_FALSE(form.submit().isEnabled());
+
+  choose_file(write("good.toml", "name = \"second\"\nrounds = 3\nparameters = 100\n"));
+  EXPECT_THAT(form.verdict().toStdString(), HasSubstr("job second: 3 rounds"));
+  press(form.submit());
+  ASSERT_TRUE(told("submit second: done (job "));
+  ASSERT_TRUE(is("second", wire::JobState::running));
+
+  press(form.submit());
+  EXPECT_TRUE(told("submit second: already_exists")) << page_->answers().toStdString();
+}
+
+TEST_F(ControlPageOverAFile, WhatIsNotSubmittedIsNotSent) {
+  federation_.start_coordinator();
+  open_file();
+  ASSERT_TRUE(ready());
+  const std::string file = write("job.toml", "name = \"second\"\nrounds = 3\nparameters = 100\n");
+  choose_file(file);
+  ASSERT_TRUE(page_->submit_form().submit().isEnabled());
+  std::ofstream(file) << "rounds = ";  // behind the page's back
+  press(page_->submit_form().submit());
+  EXPECT_EQ(page_->post().waiting(), 0u);
+  EXPECT_FALSE(page_->submit_form().submit().isEnabled());
+}
+
+TEST_F(ControlPageOverAFile, SaysWhenNoCoordinatorIsThereAndComesBackByItself) {
+  federation_.start_all();
+  open_file();
+  ASSERT_TRUE(ready());
+  ASSERT_TRUE(reaches(3));
+  federation_.coordinator().kill();
+  ASSERT_TRUE(not_ready());
+  EXPECT_THAT(page_->presence().toStdString(), HasSubstr("No coordinator answers"));
+  for (QPushButton* button : {&page_->jobs().pause(), &page_->jobs().stop(),
+                              &page_->submit_form().submit(), &page_->access_form().allow()}) {
+    EXPECT_FALSE(button->isEnabled());
+  }
+  const std::uint64_t before = rounds();
+  federation_.start_coordinator();
+  EXPECT_TRUE(ready()) << page_->presence().toStdString();
+  EXPECT_TRUE(reaches(before + 3)) << "the plots' numbers go on too";
+}
+
+TEST_F(ControlPageOverAFile, ChecksWhoIsToBeAllowed) {
+  federation_.start_coordinator();
+  open_file();
+  ASSERT_TRUE(ready());
+  AccessForm& form = page_->access_form();
+  form.id().setText("roof");
+  form.key().setText("too short");
+  EXPECT_FALSE(form.allow().isEnabled());
+  EXPECT_TRUE(form.verdict().startsWith("⚠")) << form.verdict().toStdString();
+  form.key().setText(QString::fromStdString(key_text(make_key_pair().value().public_key)));
+  EXPECT_TRUE(form.allow().isEnabled());
+  form.id().setText("no blanks in it");
+  EXPECT_FALSE(form.allow().isEnabled());
+}
+
+TEST_F(ControlPageOverAFile, WorksByItsKeys) {
+  federation_.start_all();
+  open_file();
+  ASSERT_TRUE(ready());
+  ASSERT_TRUE(happens([&] { return page_->jobs().pause().isEnabled(); }));
+  QApplication::setActiveWindow(page_.get());
+  QTest::keyClick(page_.get(), Qt::Key_U, Qt::AltModifier);
+  ASSERT_TRUE(is("test", wire::JobState::paused));
+  ASSERT_TRUE(happens([&] { return page_->jobs().stop().isEnabled(); }));
+  QTest::keyClick(page_.get(), Qt::Key_T, Qt::AltModifier);
+  ASSERT_TRUE(page_->confirm_bar().asks());
+  EXPECT_TRUE(page_->confirm_bar().no().hasFocus()) << "Enter destroys nothing";
+  QTest::keyClick(&page_->confirm_bar().no(), Qt::Key_Return);
+  EXPECT_FALSE(page_->confirm_bar().asks());
+  EXPECT_EQ(state_of("test"), wire::JobState::paused);
+}
+
+}  // namespace
+}  // namespace tributary::dashboard
