@@ -136,7 +136,9 @@ void PlotView::look_up_colours() {
   const auto give = [this](const QString& key) {
     scene_->slots_of_keys[key] = group_->colours().slot_of(key);
   };
-  for (const PlotCurve& curve : scene_->curves) give(curve.key);
+  for (const PlotCurve& curve : scene_->curves) {
+    scene_->slots_of_keys[curve.key] = group_->colours().slot_of(colour_key_of(curve));
+  }
   for (const Bars& bars : scene_->bars) give(bars.key);
   for (const Band& band : scene_->bands) {
     for (const Stretch& stretch : band.stretches) give(key_of(stretch));
@@ -158,7 +160,9 @@ void PlotView::list_legend() {
     if (known.insert(key_of(stretch)).second) kinds.push_back({key_of(stretch), key_of(stretch)});
   };
   for (const Band& band : scene_->bands) std::ranges::for_each(band.stretches, kind);
-  for (const GanttRow& row : scene_->rows) std::ranges::for_each(row.spans, kind);
+  if (scene_->options.spans_in_legend) {
+    for (const GanttRow& row : scene_->rows) std::ranges::for_each(row.spans, kind);
+  }
   if (kinds.size() > kStretchLegendMax) return;
   scene_->legend.insert(scene_->legend.end(), kinds.begin(), kinds.end());
 }
@@ -279,10 +283,11 @@ Extent PlotView::y_range() const { return scene_->y; }
 bool PlotView::log_y() const { return scene_->log_y; }
 
 void PlotView::set_log_y(bool on) {
-  if (!scene_->rows.empty()) return;
+  if (!scene_->rows.empty() || on == scene_->log_y) return;
   scene_->log_y = on;
   dirty_ = true;
   group_->touch();
+  emit log_y_changed(on);
 }
 
 // Moments of a calendar have no logarithm.
