@@ -60,6 +60,9 @@ else()
     "Qt ${Qt6_VERSION}, QCustomPlot" "${dashboard_missing}")
   if(dashboard_found)
     add_subdirectory(bench/dashboard)
+    if(TARGET federation_test)
+      add_dependencies(federation_test tributary_dashboard)  # a demonstration opens it
+    endif()
   endif()
 endif()
 
