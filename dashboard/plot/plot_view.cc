@@ -14,6 +14,7 @@
 namespace tributary::dashboard {
 namespace {
 
+constexpr double kSameShare = 1e-9;       // values that differ by less are one
 constexpr double kRoomAboveShare = 0.05;  // between the highest value and the edge
 constexpr std::size_t kStretchLegendMax = 12;
 
@@ -53,7 +54,9 @@ Extent with_room(Extent range, bool log, bool from_zero) {
   }
   if (from_zero && range.low > 0) range.low = 0;
   double room = (range.high - range.low) * kRoomAboveShare;
-  if (room <= 0) room = range.high == 0 ? 1 : std::fabs(range.high) * kRoomAboveShare;
+  // A mean of values that are all the same differs from them by what rounding leaves.
+  const double size = std::max(std::fabs(range.low), std::fabs(range.high));
+  if (range.high - range.low <= size * kSameShare) room = size > 0 ? size * kRoomAboveShare : 1;
   return {from_zero && range.low == 0 ? 0 : range.low - room, range.high + room};
 }
 
@@ -252,7 +255,8 @@ void PlotView::update_values() {
 }
 
 void PlotView::refresh() {
-  if (!isVisible()) return;  // it stays dirty until somebody sees it
+  // It stays dirty until somebody sees it. What is behind another tab is visible to Qt as well.
+  if (canvas_->visibleRegion().isEmpty()) return;
   const std::uint64_t revisions_now = revisions();
   if (dirty_ || revisions_now != revisions_seen_) {
     revisions_seen_ = revisions_now;
