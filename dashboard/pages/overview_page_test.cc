@@ -91,6 +91,19 @@ TEST_F(OverviewPageTest, SmoothingIsChosenByKeys) {
   EXPECT_NE(page_.accuracy_plot().legend_value(runs_[0]->key()), raw);
 }
 
+TEST_F(OverviewPageTest, AnAgentIsUpBeforeItIsToldWhatItServes) {
+  RunWriter& run = writer("run.db");
+  run.job();
+  run.store(AgentRecords{
+      {{.agent_id = "a", .build = "0.1.0", .device_model = "Nano", .connected = true, .job = 0}}});
+  run.round(1);
+  open("run.db");
+  show();
+  ASSERT_TRUE(happens([&] { return page_.settled(); }));
+  page_.refresh();
+  EXPECT_EQ(page_.jobs().text_at(0, JobsPanel::agents), "1 of 2 up");
+}
+
 TEST_F(OverviewPageTest, BothAxesCanBeLogarithmic) {
   write_learning("run.db", 10);
   open("run.db");
