@@ -47,6 +47,13 @@ std::optional<double> lowest_positive(const Series& series, Extent x) {
   return lowest;
 }
 
+// What is behind another tab is visible to Qt as well, beside the window.
+bool in_sight(const QWidget& widget) {
+  const QWidget& window = *widget.window();
+  const QRect place(widget.mapTo(&window, QPoint()), widget.size());
+  return widget.isVisible() && window.rect().intersects(place);
+}
+
 Extent with_room(Extent range, bool log, bool from_zero) {
   if (log) {
     const double factor = std::max(std::pow(range.high / range.low, kRoomAboveShare), 1.05);
@@ -255,8 +262,7 @@ void PlotView::update_values() {
 }
 
 void PlotView::refresh() {
-  // It stays dirty until somebody sees it. What is behind another tab is visible to Qt as well.
-  if (canvas_->visibleRegion().isEmpty()) return;
+  if (!in_sight(*this)) return;  // it stays dirty until somebody sees it
   const std::uint64_t revisions_now = revisions();
   if (dirty_ || revisions_now != revisions_seen_) {
     revisions_seen_ = revisions_now;
