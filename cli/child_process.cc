@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -29,8 +30,9 @@ constexpr int kCannotRun = 127;
 
 // In the child, where only what is safe in a signal handler may be called. Only why it could not is
 // written to `news`.
-[[noreturn]] void become(char* const* arguments, const char* log, pid_t parent, int news) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+[[noreturn]] void become(char* const* arguments, const char* log, pid_t parent, Orphan orphan,
+                         int news) {
+  if (orphan == Orphan::ends) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kCannotRun);  // it ended before it was asked for
   // Ctrl-C is for the parent, who says what becomes of its children.
   ::setpgid(0, 0);
@@ -63,7 +65,7 @@ int wait_for_news(int news) {
 }  // namespace
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::string> command,
-                                                          std::string log) {
+                                                          std::string log, Orphan orphan) {
   std::vector<char*> arguments;
   for (std::string& word : command) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -73,17 +75,20 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::strin
   int error = ::pipe2(news.data(), O_CLOEXEC) == 0 ? 0 : errno;
   if (error == 0) {
     child->process_ = ::fork();
-    if (child->process_ == 0) become(arguments.data(), child->log_.c_str(), parent, news[1]);
+    if (child->process_ == 0) {
+      become(arguments.data(), child->log_.c_str(), parent, orphan, news[1]);
+    }
     error = child->process_ < 0 ? errno : 0;
     ::close(news[1]);
     if (error == 0) error = wait_for_news(news[0]);
     ::close(news[0]);
   }
   if (error == 0) return child;
-  return Status(StatusCode::io_error, {.what = command[0],
-                                       .expected = "a program that can be run",
-                                       .got = std::generic_category().message(error),
-                                       .remedy = {}});
+  return Status(error == ENOENT ? StatusCode::not_found : StatusCode::io_error,
+                {.what = command[0],
+                 .expected = "a program that can be run",
+                 .got = std::generic_category().message(error),
+                 .remedy = {}});
 }
 
 ChildProcess::~ChildProcess() {
@@ -94,7 +99,8 @@ ChildProcess::~ChildProcess() {
 
 std::optional<int> ChildProcess::exit_code() {
   int status = 0;
-  if (exit_code_ || ::waitpid(process_, &status, WNOHANG) != process_) return exit_code_;
+  if (exit_code_ || process_ <= 0) return exit_code_;
+  if (::waitpid(process_, &status, WNOHANG) != process_) return exit_code_;
   exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return exit_code_;
 }

@@ -1,5 +1,6 @@
-// A program that runs as long as this object lives, and never longer than this process: the system
-// ends it too, whatever way this process ends.
+// A program that runs as long as this object lives, and no longer than this process, whatever way
+// that ends: the system ends it too. Only one that goes on is left to itself, when that is asked
+// for.
 #pragma once
 
 #include <sys/types.h>
@@ -15,12 +16,17 @@
 
 namespace tributary {
 
+// What becomes of a child whose parent ends without a word: the system ends it as well, or it goes
+// on, as a window does that somebody looks at.
+enum class Orphan : std::uint8_t { ends, goes_on };
+
 class ChildProcess {
  public:
   // Its standard error is added to the file `log`. To be called from the thread that lives longest.
+  // not_found: there is no such program.
   static Result<std::unique_ptr<ChildProcess>> start(std::vector<std::string> command,
-                                                     std::string log);
-  // Kills it, if it still runs.
+                                                     std::string log, Orphan orphan = Orphan::ends);
+  // Kills it, if it still runs and was not left to itself.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -29,6 +35,8 @@ class ChildProcess {
   std::optional<int> exit_code();
   // Asks it to end; exit_code() says when it has.
   void ask_to_stop();
+  // From here on it is nobody's child: for one that goes on.
+  void leave() { process_ = -1; }
   // Its last words are in the error.
   Status check_running();
 

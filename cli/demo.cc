@@ -13,7 +13,9 @@
 
 #include "cli/accept.h"
 #include "cli/commands.h"
+#include "cli/dashboard_pictures.h"
 #include "cli/data_options.h"
+#include "cli/demo_dashboard.h"
 #include "cli/demo_federation.h"
 #include "cli/demo_outcome.h"
 #include "cli/json.h"
@@ -32,6 +34,7 @@ using Json = nlohmann::ordered_json;
 
 struct DemoCommand {
   DemoPlan plan;
+  DemoWindow window = DemoWindow::if_possible;
 };
 
 Status stopped() {
@@ -55,14 +58,19 @@ std::string switch_text(const DemoSwitch& each) {
   return fmt::format("round {}: {} -> {}\n  {}", each.round, each.from, each.to, each.reason);
 }
 
+void say(World& world, const std::optional<std::string>& line) {
+  if (line) world.progress.say(*line);
+}
+
 // Looks into the journal now and then, as a dashboard does, until all processes have ended.
-Status watch(DemoFederation& federation, World& world) {
+Status watch(DemoFederation& federation, DemoDashboard& dashboard, World& world) {
   constexpr std::chrono::milliseconds kLookEvery{300};
   DemoWatch look(federation.run_file());
   while (true) {
     TRIBUTARY_ASSIGN(const bool ended, federation.ended());
     const DemoProgress seen = look.look();
     for (const DemoSwitch& each : seen.switches) world.progress.say(switch_text(each));
+    say(world, dashboard.check());
     if (ended) return {};
     if (!world.progress.report(doing_text(seen), seen.rounds, federation.plan().rounds())) {
       return stopped();
@@ -71,17 +79,46 @@ Status watch(DemoFederation& federation, World& world) {
   }
 }
 
-Result<DemoOutcome> run(const DemoPlan& plan, World& world) {
+// The report is whole without them; nobody without the dashboard is told of what it would draw.
+Result<std::vector<report::PagePicture>> pictures_of(const DemoFederation& federation,
+                                                     const DemoCommand& command, World& world) {
+  auto pictures = draw_dashboard_pictures(federation.run_file(), federation.report_folder(),
+                                          [&](std::uint64_t done, std::uint64_t total) {
+                                            return world.progress.report(
+                                                "drawing pages of the dashboard", done, total);
+                                          });
+  if (pictures.ok() || pictures.status().code() == StatusCode::cancelled) return pictures;
+  const bool is_missing = pictures.status().code() == StatusCode::not_found;
+  if (!is_missing || command.window == DemoWindow::wanted) {
+    world.progress.say("the report is without the dashboard's pages: " + pictures.status().text());
+  }
+  return std::vector<report::PagePicture>();
+}
+
+Result<DemoOutcome> train(DemoFederation& federation, DemoDashboard& dashboard,
+                          const DemoCommand& command, World& world) {
+  TRIBUTARY_TRY(federation.start());
+  say(world, dashboard.open(federation.run_file(), federation.path("dashboard.log")));
+  TRIBUTARY_TRY(watch(federation, dashboard, world));
+  TRIBUTARY_ASSIGN(const auto pictures, pictures_of(federation, command, world));
+  return read_outcome(federation, pictures);
+}
+
+Result<DemoOutcome> run(const DemoCommand& command, World& world) {
   const auto progress = [&](std::string_view doing, std::uint64_t done, std::uint64_t total) {
     return world.progress.report(doing, done, total);
   };
   TRIBUTARY_ASSIGN(const std::unique_ptr<DemoFederation> federation,
-                   DemoFederation::prepare(plan, progress));
-  Status status = federation->start();
-  if (status.ok()) status = watch(*federation, world);
-  if (status.code() == StatusCode::cancelled) federation->remove_folder();
-  TRIBUTARY_TRY(std::move(status));
-  return read_outcome(*federation);
+                   DemoFederation::prepare(command.plan, progress));
+  DemoDashboard dashboard(command.window);
+  Result<DemoOutcome> outcome = train(*federation, dashboard, command, world);
+  if (outcome.status().code() == StatusCode::cancelled) {
+    dashboard.close();
+    federation->remove_folder();
+  } else {
+    dashboard.leave_open();
+  }
+  return outcome;
 }
 
 std::string rounds_text(const std::map<std::string, std::uint64_t>& rounds) {
@@ -144,7 +181,7 @@ Json json_of(const DemoPlan& plan, const DemoOutcome& outcome) {
 }
 
 Result<Answer> demo(const DemoCommand& command, World& world) {
-  TRIBUTARY_ASSIGN(const DemoOutcome outcome, run(command.plan, world));
+  TRIBUTARY_ASSIGN(const DemoOutcome outcome, run(command, world));
   Answer answer;
   answer.text = text_of(command.plan, outcome);
   answer.data = json_text(json_of(command.plan, outcome));
@@ -192,6 +229,13 @@ Accept accept_collective(std::optional<wire::Collective>& target) {
   };
 }
 
+Accept accept_window(DemoWindow& target, DemoWindow window) {
+  return [&target, window](const std::string&) -> Status {
+    target = window;
+    return {};
+  };
+}
+
 Accept accept_model(std::string& target) {
   return [&target](const std::string& value) -> Status {
     TRIBUTARY_TRY(plan_network(value, {.dims = {1, 28, 28}, .classes = 10}).status());
@@ -212,7 +256,8 @@ Command demo_command() {
       .details =
           "Draws pictures of digits, shares them out, and starts a coordinator and the agents as\n"
           "processes whose links are slow, uneven and changing. At the end it says what was\n"
-          "learned and what it cost. Ctrl-C ends all of it and takes its folder away.\n\n"
+          "learned and what it cost. Ctrl-C ends all of it and takes its folder away. Where there\n"
+          "is a display the dashboard shows the run, and stays open when it has ended.\n\n"
           "examples:\n"
           "  tributary demo                          # a planner follows the links\n"
           "  tributary demo --agents 8 --rounds 200 --codec threelc:s=1.75\n"
@@ -274,8 +319,13 @@ Command demo_command() {
                    .repeatable = true},
                   {.name = "--headless",
                    .value_name = {},
-                   .help = "without the dashboard, which this build has not",
-                   .accept = [](const std::string&) { return Status(); }}},
+                   .help = "without the dashboard's window, which is opened where there is a "
+                           "display",
+                   .accept = accept_window(command->window, DemoWindow::none)},
+                  {.name = "--dashboard",
+                   .value_name = {},
+                   .help = "with it: says why where it cannot be opened",
+                   .accept = accept_window(command->window, DemoWindow::wanted)}},
       .run = [command](World& world) { return demo(*command, world); }};
 }
 

@@ -73,6 +73,7 @@ class DemoFederation {
   void remove_folder();
 
   std::string run_file() const { return path("run.db"); }
+  std::string report_folder() const { return path("report"); }
   std::string agent_file(std::uint32_t agent) const;
   std::string agent_log(std::uint32_t agent) const { return agents_[agent]->log_text(); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }

@@ -88,10 +88,12 @@ Status DemoWatch::read() {
   return {};
 }
 
-Result<DemoOutcome> read_outcome(const DemoFederation& federation) {
+Result<DemoOutcome> read_outcome(const DemoFederation& federation,
+                                 const std::vector<report::PagePicture>& pictures) {
   DemoOutcome outcome;
   TRIBUTARY_ASSIGN(outcome.report, report::write_report({.run_file = federation.run_file(),
-                                                         .folder = federation.path("report")}));
+                                                         .folder = federation.report_folder(),
+                                                         .pictures = pictures}));
   TRIBUTARY_ASSIGN(const auto run, RunFile::open(federation.run_file()));
   const report::RunFigures& figures = outcome.report.figures;
   TRIBUTARY_ASSIGN(const auto last, run->rounds(figures.job, figures.rounds, figures.rounds));

@@ -56,7 +56,8 @@ struct DemoOutcome {
   std::optional<double> conservation_error;
 };
 
-// All processes have ended. Writes the report beside the journals.
-Result<DemoOutcome> read_outcome(const DemoFederation& federation);
+// All processes have ended. Writes the report beside the journals, with these pictures in it.
+Result<DemoOutcome> read_outcome(const DemoFederation& federation,
+                                 const std::vector<report::PagePicture>& pictures);
 
 }  // namespace tributary

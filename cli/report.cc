@@ -6,6 +6,7 @@
 
 #include "cli/accept.h"
 #include "cli/commands.h"
+#include "cli/dashboard_pictures.h"
 #include "cli/json.h"
 #include "cli/report/quantity.h"
 #include "cli/report/run_json.h"
@@ -47,7 +48,30 @@ std::string text_of(const report::RunReport& made) {
   return text;
 }
 
-Result<Answer> run(const report::ReportOptions& options) {
+struct ReportCommand {
+  report::ReportOptions options;
+  bool dashboard = false;
+};
+
+Status take_dashboard(report::ReportOptions& options, World& world) {
+  if (!options.job.empty()) {
+    return Status(StatusCode::invalid_argument, {.what = "--dashboard",
+                                                 .expected = "the job that was submitted last",
+                                                 .got = fmt::format("--job {}", options.job),
+                                                 .remedy = "leave one of them out"});
+  }
+  TRIBUTARY_ASSIGN(options.pictures,
+                   draw_dashboard_pictures(options.run_file, options.folder,
+                                           [&](std::uint64_t done, std::uint64_t total) {
+                                             return world.progress.report("drawing pages", done,
+                                                                          total);
+                                           }));
+  return {};
+}
+
+Result<Answer> run(const ReportCommand& command, World& world) {
+  report::ReportOptions options = command.options;
+  if (command.dashboard) TRIBUTARY_TRY(take_dashboard(options, world));
   TRIBUTARY_ASSIGN(const report::RunReport made, report::write_report(options));
   nlohmann::ordered_json json = report::json_of(made.figures);
   json["run_db"] = options.run_file;
@@ -56,15 +80,11 @@ Result<Answer> run(const report::ReportOptions& options) {
   return Answer{.text = text_of(made), .data = json_text(json)};
 }
 
-Status accept_name(std::string& target, const std::string& value) {
-  target = value;
-  return {};
-}
-
 }  // namespace
 
 Command report_command() {
-  const auto options = std::make_shared<report::ReportOptions>();
+  const auto command = std::make_shared<ReportCommand>();
+  report::ReportOptions& options = command->options;
   return {.noun = "report",
           .verb = {},
           .summary = "a page with figures and pictures of a run, from its journal",
@@ -73,25 +93,28 @@ Command report_command() {
               "but itself, the same pictures as SVG files, and the figures as CSV files.\n\n"
               "examples:\n"
               "  tributary report --run run.db --out report\n"
+              "  tributary report --run run.db --out report --dashboard\n"
               "  tributary report --run run.db --out report --job digits --json",
           .options = {{.name = "--run",
                        .value_name = "FILE",
                        .help = "a coordinator's journal",
-                       .accept = accept_file(options->run_file),
+                       .accept = accept_file(options.run_file),
                        .required = true},
                       {.name = "--out",
                        .value_name = "DIR",
                        .help = "where to; the folder is made if it is not there",
-                       .accept = accept_file(options->folder),
+                       .accept = accept_file(options.folder),
                        .required = true},
                       {.name = "--job",
                        .value_name = "NAME",
                        .help = "its name or number (the one submitted last)",
-                       .accept =
-                           [options](const std::string& value) {
-                             return accept_name(options->job, value);
-                           }}},
-          .run = [options](World&) { return run(*options); }};
+                       .accept = accept_text(options.job)},
+                      {.name = "--dashboard",
+                       .value_name = {},
+                       .help = "also pages of the dashboard, as PNG files and in the page; its "
+                               "program must be installed",
+                       .accept = accept_flag(command->dashboard)}},
+          .run = [command](World& world) { return run(*command, world); }};
 }
 
 }  // namespace tributary

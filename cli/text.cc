@@ -72,4 +72,11 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string first_line(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == text.npos) return {};
+  text = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
+  return printable(text.substr(0, text.find_last_not_of(" \t") + 1));
+}
+
 }  // namespace tributary

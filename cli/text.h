@@ -28,4 +28,7 @@ class Table {
 // One line that a terminal shows as it is: control characters are written as \xNN.
 std::string printable(std::string_view text);
 
+// The first line that says something, to be put into a line of our own.
+std::string first_line(std::string_view text);
+
 }  // namespace tributary

@@ -42,5 +42,11 @@ TEST(Printable, EscapesWhatATerminalWouldObey) {
   EXPECT_EQ(printable("Größe"), "Größe");
 }
 
+TEST(FirstLine, IsTheFirstThatSaysSomething) {
+  EXPECT_EQ(first_line("\n  \r\n what\tit is \nand more\n"), "what\\x09it is");
+  EXPECT_EQ(first_line("alone"), "alone");
+  EXPECT_EQ(first_line(" \n"), "");
+}
+
 }  // namespace
 }  // namespace tributary

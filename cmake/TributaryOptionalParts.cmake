@@ -63,6 +63,9 @@ else()
     if(BUILD_TESTING AND TRIBUTARY_PROGRAMS)
       add_subdirectory(tests/dashboard)
     endif()
+    if(TARGET federation_test)
+      add_dependencies(federation_test tributary_dashboard)  # a demonstration opens it
+    endif()
   endif()
 endif()
 

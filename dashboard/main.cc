@@ -29,16 +29,18 @@ Status prepare_platform(const Options& options) {
     // What Qt misses where there is no session is nothing to warn of: a picture needs none.
     if (!std::getenv("QT_LOGGING_RULES")) qputenv("QT_LOGGING_RULES", "default.warning=false");
   }
-  if (has_display() || std::getenv("QT_QPA_PLATFORM")) return {};
-  if (!picture) {
-    return {StatusCode::unavailable,
-            {.what = "display",
-             .expected = "DISPLAY or WAYLAND_DISPLAY in the environment",
-             .got = "neither",
-             .remedy = "without a display --export-png FILE --page NAME writes pictures"}};
+  if (std::getenv("QT_QPA_PLATFORM")) return {};
+  // Even where there is one a picture is drawn without a display, which may be far or broken.
+  if (picture) {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    return {};
   }
-  qputenv("QT_QPA_PLATFORM", "offscreen");
-  return {};
+  if (has_display()) return {};
+  return {StatusCode::unavailable,
+          {.what = "display",
+           .expected = "DISPLAY or WAYLAND_DISPLAY in the environment",
+           .got = "neither",
+           .remedy = "without a display --export-png FILE --page NAME writes pictures"}};
 }
 
 Result<std::vector<RunOrigin>> origins_of(const Options& options) {

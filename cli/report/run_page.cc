@@ -21,6 +21,7 @@ body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; margin: 0 auto; padd
   max-width: 992px; color: #1c2127; background: #ffffff; }
 h1 { font-size: 26px; line-height: 1.2; margin: 0 0 2px; }
 h2 { font-size: 19px; margin: 44px 0 4px; }
+h3 { font-size: 15px; margin: 20px 0 4px; }
 p { margin: 4px 0 12px; max-width: 48em; }
 .under { color: #59636e; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(215px, 1fr)); gap: 10px;
@@ -46,7 +47,7 @@ body { color: #e6e9ec; background: #14181d; }
 .lacks { border-color: #3a434c; }
 th, td { border-color: #2a3138; }
 }
-@media print { h2 { break-after: avoid; } .picture, table { break-inside: avoid; } }
+@media print { h2, h3 { break-after: avoid; } .picture, table { break-inside: avoid; } }
 )css";
 
 struct Tile {
@@ -265,6 +266,20 @@ std::string html_of(const Section& section) {
   return html;
 }
 
+std::string html_of(const ShownPicture& picture) {
+  const std::string title = escaped(picture.title);
+  return fmt::format("<h3>{}</h3>\n<img class=\"picture\" alt=\"{}\" src=\"{}\"/>\n", title, title,
+                     picture.source);
+}
+
+std::string dashboard_of(const std::vector<ShownPicture>& pictures) {
+  if (pictures.empty()) return {};
+  std::string html = "<h2>In the dashboard</h2>\n";
+  html += paragraph("The pages of tributary-dashboard, which shows more where it is pointed at.");
+  for (const ShownPicture& picture : pictures) html += html_of(picture);
+  return html;
+}
+
 std::string header_of(const RunData& data) {
   const std::string name = data.job_name.empty() ? "a job without a name" : data.job_name;
   std::string under = fmt::format("job {}, {}", data.job, data.state);
@@ -281,7 +296,8 @@ std::string header_of(const RunData& data) {
 }  // namespace
 
 std::string page_of(const RunData& data, const RunFigures& figures,
-                    const std::vector<Section>& sections) {
+                    const std::vector<Section>& sections,
+                    const std::vector<ShownPicture>& pictures) {
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
@@ -300,7 +316,7 @@ std::string page_of(const RunData& data, const RunFigures& figures,
     if (section.title == "What was chosen") html += switches_of(figures);
     if (section.title == "Who took part") html += agents_of(data);
   }
-  return html + troubles_of(data) + "</body>\n</html>\n";
+  return html + troubles_of(data) + dashboard_of(pictures) + "</body>\n</html>\n";
 }
 
 }  // namespace tributary::report

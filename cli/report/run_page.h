@@ -10,7 +10,14 @@
 
 namespace tributary::report {
 
+// Of another program's, as it is to be seen in the page.
+struct ShownPicture {
+  std::string title = {};
+  std::string source = {};  // a URI that needs no network
+};
+
 std::string page_of(const RunData& data, const RunFigures& figures,
-                    const std::vector<Section>& sections);
+                    const std::vector<Section>& sections,
+                    const std::vector<ShownPicture>& pictures);
 
 }  // namespace tributary::report

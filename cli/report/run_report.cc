@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "cli/report/data_uri.h"
 #include "cli/report/run_page.h"
 #include "cli/report/run_pictures.h"
 #include "cli/report/run_tables.h"
@@ -12,6 +14,8 @@
 
 namespace tributary::report {
 namespace {
+
+constexpr std::uint64_t kPageFileBytesMax = 16u << 20;
 
 class Folder {
  public:
@@ -25,6 +29,14 @@ class Folder {
                                          .expected = "one that is there or can be made",
                                          .got = error.message(),
                                          .remedy = "choose another with --out"});
+  }
+
+  // A picture that lies there already.
+  Result<ShownPicture> take(const PagePicture& picture) const {
+    std::string path = (std::filesystem::path(path_) / picture.file).string();
+    TRIBUTARY_ASSIGN(const Bytes bytes, read_file(path, kPageFileBytesMax));
+    report_.files.push_back(std::move(path));
+    return ShownPicture{.title = picture.title, .source = data_uri("image/png", bytes)};
   }
 
   Status write(const std::string& name, const std::string& text) const {
@@ -49,8 +61,13 @@ Result<RunReport> write_report(const ReportOptions& options) {
   const std::vector<Section> sections = sections_of(data, report.figures);
   const Folder folder(options.folder, report);
   TRIBUTARY_TRY(folder.make());
-  TRIBUTARY_TRY(folder.write("report.html", page_of(data, report.figures, sections)));
-  report.page = report.files.front();
+  std::vector<ShownPicture> pictures;
+  for (const PagePicture& each : options.pictures) {
+    TRIBUTARY_ASSIGN(pictures.emplace_back(), folder.take(each));
+  }
+  TRIBUTARY_TRY(folder.write("report.html", page_of(data, report.figures, sections, pictures)));
+  report.page = report.files.back();
+  std::ranges::rotate(report.files, report.files.end() - 1);
   for (const Section& section : sections) {
     for (const Figure& figure : section.figures) {
       TRIBUTARY_TRY(folder.write(figure.name + ".svg", svg_of(figure, true)));

@@ -10,10 +10,17 @@
 
 namespace tributary::report {
 
+// One that another program has drawn of the run.
+struct PagePicture {
+  std::string title = {};
+  std::string file = {};  // a PNG, in the report's folder
+};
+
 struct ReportOptions {
   std::string run_file;  // a coordinator's journal; it may be running
   std::string folder;    // is made where it is not there
   std::string job = {};  // its name or number; empty: the one submitted last
+  std::vector<PagePicture> pictures = {};
 };
 
 struct RunReport {

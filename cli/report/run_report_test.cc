@@ -301,6 +301,27 @@ TEST_F(RunReportTest, ThePageAndThePicturesAreWellFormedAndNeedNothingElse) {
   EXPECT_THAT(page, HasSubstr("The agents have not measured the time for encoding and waiting."));
 }
 
+TEST_F(RunReportTest, PicturesOfAnotherProgramAreInThePage) {
+  open();
+  store_job();
+  store_rounds(2);
+  std::filesystem::create_directories(out());
+  std::ofstream(std::filesystem::path(out()) / "o.png", std::ios::binary) << "foobar";
+  ReportOptions options = {.run_file = run_db(), .folder = out()};
+  options.pictures = {{.title = "Who <learns>", .file = "o.png"}};
+  const auto made = write_report(options);
+  ASSERT_TRUE(made.ok()) << made.status().text();
+  const std::string page = read("report.html");
+  EXPECT_EQ(xml_complaint(page), "");
+  EXPECT_THAT(page, HasSubstr("alt=\"Who &lt;learns&gt;\" src=\"data:image/png;base64,Zm9vYmFy\""));
+  EXPECT_THAT(made->files, Contains(made->page));
+  EXPECT_THAT(made->files.front(), testing::EndsWith("report.html"));
+  EXPECT_THAT(made->files, Contains(testing::EndsWith("o.png")));
+
+  options.pictures[0].file = "none.png";
+  EXPECT_FALSE(write_report(options).ok());
+}
+
 TEST_F(RunReportTest, WhatIsMissingIsSaid) {
   open();
   store_job();

@@ -100,7 +100,9 @@ Status RunReader::begin(RunChanges& changes) {
   Database& database = file_->database();
   TRIBUTARY_TRY(database.first("SELECT max(event) FROM events", std::tie(last_event)).status());
   TRIBUTARY_TRY(database.first("SELECT max(metric) FROM metrics", std::tie(last_metric)).status());
-  event_ = std::max<std::int64_t>(0, last_event.value_or(0) - portion_.events_max);
+  // A file that somebody has tampered with may have a number that nothing can be taken from.
+  event_ = std::max<std::int64_t>(
+      0, std::max<std::int64_t>(0, last_event.value_or(0)) - portion_.events_max);
   headline_end_ = last_metric.value_or(0);
   changes.base_wall_ns = base_wall_ns_;
   begun_ = true;

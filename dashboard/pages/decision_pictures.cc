@@ -43,9 +43,10 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
   ratios_ = new PlotView(
       {.title = "How often which ratio", .x = {"Ratio", Unit::one}, .y = {"Rounds", Unit::share}},
       &ratio_group_);
-  names_ = new PlotView(
-      {.title = "How often which codec and collective", .x = {"Share of rounds", Unit::share}},
-      &name_group_);
+  names_ = new PlotView({.title = "How often which codec and collective",
+                         .x = {"Share of rounds", Unit::share},
+                         .spans_in_legend = false},
+                        &name_group_);
   for (PlotView* view : {rate_, alpha_, seconds_}) {
     view->setMinimumHeight(kPictureHeightMin);
     over_rounds_->addWidget(view);

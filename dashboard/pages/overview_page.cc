@@ -5,11 +5,11 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QPlainTextEdit>
-#include <QToolButton>
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "dashboard/pages/log_button.h"
 #include "dashboard/pages/texts.h"
 
 namespace tributary::dashboard {
@@ -27,14 +27,6 @@ constexpr const char* kNoEvaluation =
     "No evaluation yet.\nA coordinator with [evaluation] in its settings measures its model every "
     "few rounds.";
 constexpr const char* kNoRound = "No round has been committed yet.";
-
-QToolButton* make_switch(const QString& text, const QString& tip) {
-  auto* button = new QToolButton;
-  button->setText(text);
-  button->setToolTip(tip);
-  button->setCheckable(true);
-  return button;
-}
 
 QString alert_text(const Alert& alert, std::int64_t base_wall_ns) {
   QString when = "now";
@@ -135,8 +127,11 @@ QWidget* OverviewPage::make_tools() {
   for (const SmoothingChoice& choice : kSmoothingChoices) smoothing_box_->addItem(choice.name);
   auto* smoothing_label = new QLabel("S&moothing");
   smoothing_label->setBuddy(smoothing_box_);
-  auto* log_y = make_switch("Log y", "Logarithmic accuracy and loss");
-  auto* log_x = make_switch("Log x", "Logarithmic rounds, on all pages");
+  auto* log_y = make_log_button("Logarithmic accuracy and loss", {accuracy_, loss_});
+  auto* log_x = new QToolButton;
+  log_x->setText("Log x");
+  log_x->setToolTip("Logarithmic rounds, on all pages");
+  log_x->setCheckable(true);
   row->addWidget(smoothing_label);
   row->addWidget(smoothing_box_);
   row->addSpacing(12);
@@ -148,11 +143,9 @@ QWidget* OverviewPage::make_tools() {
     refresh();
   });
   smoothing_box_->setCurrentIndex(kSmoothingAtFirst);
-  connect(log_y, &QToolButton::toggled, this, [this](bool on) {
-    accuracy_->set_log_y(on);
-    loss_->set_log_y(on);
-  });
-  connect(log_x, &QToolButton::toggled, this, [this](bool on) { context().group().set_log_x(on); });
+  PlotGroup& group = context().group();
+  connect(log_x, &QToolButton::toggled, this, [&group](bool on) { group.set_log_x(on); });
+  connect(&group, &PlotGroup::log_x_changed, log_x, &QToolButton::setChecked);
   return tools;
 }
 

@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QPlainTextEdit>
 #include <QToolButton>
+#include <algorithm>
 
 #include "dashboard/pages/pages_testing.h"
 
@@ -90,6 +91,19 @@ TEST_F(OverviewPageTest, SmoothingIsChosenByKeys) {
   EXPECT_NE(page_.accuracy_plot().legend_value(runs_[0]->key()), raw);
 }
 
+TEST_F(OverviewPageTest, AnAgentIsUpBeforeItIsToldWhatItServes) {
+  RunWriter& run = writer("run.db");
+  run.job();
+  run.store(AgentRecords{
+      {{.agent_id = "a", .build = "0.1.0", .device_model = "Nano", .connected = true, .job = 0}}});
+  run.round(1);
+  open("run.db");
+  show();
+  ASSERT_TRUE(happens([&] { return page_.settled(); }));
+  page_.refresh();
+  EXPECT_EQ(page_.jobs().text_at(0, JobsPanel::agents), "1 of 2 up");
+}
+
 TEST_F(OverviewPageTest, BothAxesCanBeLogarithmic) {
   write_learning("run.db", 10);
   open("run.db");
@@ -101,6 +115,28 @@ TEST_F(OverviewPageTest, BothAxesCanBeLogarithmic) {
   EXPECT_TRUE(page_.loss_plot().log_y());
   EXPECT_TRUE(page_.accuracy_plot().log_y());
   EXPECT_TRUE(context_.group().log_x());
+}
+
+TEST_F(OverviewPageTest, TheButtonsFollowTheKeys) {
+  write_learning("run.db", 10);
+  open("run.db");
+  show();
+  ASSERT_TRUE(happens([&] { return page_.settled(); }));
+  const auto is_down = [&](const QString& text) {
+    const QList<QToolButton*> buttons = page_.findChildren<QToolButton*>();
+    return std::ranges::any_of(buttons, [&](const QToolButton* button) {
+      return button->text() == text && button->isChecked();
+    });
+  };
+  QTest::keyClick(&page_.loss_plot(), Qt::Key_L);
+  EXPECT_FALSE(is_down("Log y")) << "of two pictures one";
+  QTest::keyClick(&page_.accuracy_plot(), Qt::Key_L);
+  EXPECT_TRUE(is_down("Log y"));
+  QTest::keyClick(&page_.loss_plot(), Qt::Key_L);
+  EXPECT_FALSE(is_down("Log y"));
+  EXPECT_TRUE(page_.accuracy_plot().log_y()) << "its own stays";
+  QTest::keyClick(&page_.loss_plot(), Qt::Key_L, Qt::ShiftModifier);
+  EXPECT_TRUE(is_down("Log x"));
 }
 
 TEST_F(OverviewPageTest, RoundsOrTime) {

@@ -6,13 +6,14 @@
 namespace tributary::dashboard {
 namespace {
 
-// An agent belongs to the job that it serves; one that has left may say nothing of it any more.
+// An agent belongs to the job that it serves, or else to those that it has reported to: what it
+// serves is told when it has left, and may not be known before.
 void count_agents(const RunView& view, JobFacts& facts) {
   for (const AgentRow& row : view.agents()) {
     const bool serves = row.info.job == facts.job;
     if (!serves && !view.agent_curves(facts.job, row.info.agent_id)) continue;
     ++facts.agents;
-    if (serves && row.info.connected) ++facts.agents_up;
+    if (row.info.connected && (serves || row.info.job == 0)) ++facts.agents_up;
   }
 }
 

@@ -3,10 +3,10 @@
 #include <QComboBox>
 #include <QGridLayout>
 #include <QLabel>
-#include <QToolButton>
 #include <algorithm>
 #include <cmath>
 
+#include "dashboard/pages/log_button.h"
 #include "dashboard/pages/run_facts.h"
 #include "dashboard/pages/texts.h"
 
@@ -83,10 +83,7 @@ QWidget* TrafficPage::make_tools() {
   direction_->addItems({"Up", "Down"});
   auto* label = new QLabel("A&gents and ways");
   label->setBuddy(direction_);
-  auto* log_y = new QToolButton;
-  log_y->setText("Log y");
-  log_y->setToolTip("Logarithmic bytes");
-  log_y->setCheckable(true);
+  auto* log_y = make_log_button("Logarithmic bytes", {up_, down_, agents_});
   agents_note_ = new QLabel;
   row->addWidget(label);
   row->addWidget(direction_);
@@ -95,9 +92,6 @@ QWidget* TrafficPage::make_tools() {
   row->addSpacing(12);
   row->addWidget(agents_note_, 1);
   connect(direction_, &QComboBox::currentIndexChanged, this, [this] { refresh(); });
-  connect(log_y, &QToolButton::toggled, this, [this](bool on) {
-    for (PlotView* one : {up_, down_, agents_}) one->set_log_y(on);
-  });
   return tools;
 }
 
@@ -174,6 +168,7 @@ std::vector<std::string> TrafficPage::agents_shown() const {
     if (ids.size() == kAgentsMax) break;
     if (!row.info.agent_id.empty()) ids.push_back(row.info.agent_id);
   }
+  std::ranges::sort(ids);
   return ids;
 }
 

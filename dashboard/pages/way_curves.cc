@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "dashboard/pages/texts.h"
@@ -27,11 +28,14 @@ bool WayCurves::update(const RunView& view, const RoundTable* rounds) {
       if (from.empty() == to.empty()) continue;
       const LinkCurves* const link = view.link(from, to);
       const QString name = way_name(from, to);
+      const QString agent = plain_text(from.empty() ? to : from);
       if (std::isfinite(link->alpha_last_s)) {
-        alpha.push_back({.name = name, .source = link->alpha_s, .last = link->alpha_last_s});
+        alpha.push_back(
+            {.name = name, .agent = agent, .source = link->alpha_s, .last = link->alpha_last_s});
       }
       if (link->beta_last_s_per_byte > 0 && std::isfinite(link->beta_last_s_per_byte)) {
         rate.push_back({.name = name,
+                        .agent = agent,
                         .up = to.empty(),
                         .source = link->beta_s_per_byte,
                         .last = link->beta_last_s_per_byte});
@@ -89,9 +93,14 @@ void WayCurves::feed(Way& way, bool inverse, const RoundTable* rounds) {
 
 std::vector<PlotCurve> WayCurves::curves(const Quantity& quantity, bool over_time) {
   std::vector<PlotCurve> out;
+  std::set<QString> agents;
   for (const Way& way : quantity.ways) {
+    // An agent has its colour on all pages; where both of its ways are shown, the second has
+    // another.
+    const bool is_first = agents.insert(way.agent).second;
     out.push_back({.key = way.name,
                    .name = way.name,
+                   .colour_key = is_first ? way.agent : way.name,
                    .series = (over_time ? way.over_time : way.over_rounds).series()});
   }
   return out;

@@ -28,6 +28,7 @@ class WayCurves {
  private:
   struct Way {
     QString name = {};
+    QString agent = {};
     bool up = false;  // to the coordinator
     std::shared_ptr<const Series> source = {};
     double last = 0;  // seconds, or seconds per byte

@@ -44,6 +44,19 @@ TEST_F(WayCurvesTest, ShowsLatencyAndRate) {
   EXPECT_EQ(alpha[0].series->last()->x, 1.5);
 }
 
+TEST_F(WayCurvesTest, AnAgentHasOneColourAndItsTwoWaysHaveTwo) {
+  round(1);
+  sample("a", "", 1, 0.01, kUnknown);
+  sample("", "a", 1, 0.02, kUnknown);
+  sample("", "b", 1, 0.03, kUnknown);
+  update();
+  const std::vector<PlotCurve> alpha = ways_.alpha(false);
+  ASSERT_EQ(alpha.size(), 3u);
+  EXPECT_EQ(alpha[0].colour_key, "a");
+  EXPECT_EQ(alpha[1].colour_key, alpha[1].name);
+  EXPECT_EQ(alpha[2].colour_key, "b");
+}
+
 TEST_F(WayCurvesTest, WhatBelongsToARoundThatGoesOnWaitsForItsEnd) {
   round(1);
   sample("a", "", 3, kUnknown, 1e-6);

@@ -9,6 +9,8 @@ namespace {
 
 constexpr double kRowShare = 0.8;  // of its place; the rest tells rows apart
 constexpr double kNameInset = 6;
+constexpr double kLineShare =
+    0.85;  // of a font's height: what its letters take, without its leading
 constexpr double kMarkWidth = 2;
 
 }  // namespace
@@ -21,7 +23,7 @@ void GanttLayer::draw(QCPPainter* painter) {
   const double height = rect.height() / static_cast<double>(scene_.rows.size());
   // Names of rows that are too low to have one each: of every so many.
   const auto every =
-      static_cast<std::size_t>(std::max(1.0, std::ceil(text_height * 0.95 / height)));
+      static_cast<std::size_t>(std::max(1.0, std::ceil(text_height * kLineShare / height)));
   for (std::size_t i = 0; i < scene_.rows.size(); ++i) {
     const GanttRow& row = scene_.rows[i];
     const double top = rect.top() + static_cast<double>(i) * height;

@@ -99,7 +99,7 @@ double PlotCanvas::lay_out_header(QSize size) {
   scene_.title_height = std::ceil(metrics.height() * 1.5);
   scene_.strip_height = std::ceil(metrics.height() * 1.25) + 2;
   // Room for the widest value there may be, so that nothing moves while somebody points.
-  const QString widest = scene_.options.y.unit == Unit::one ? "-0.0000" : "9.99 Gbit/s ";
+  const QString widest = scene_.options.y.unit == Unit::one ? "-0.0000" : "88.8 Mbit/s  ";
   const double value_width = scene_.curves.empty() ? 0 : metrics.horizontalAdvance(widest);
   std::vector<double> widths;
   for (const LegendEntry& entry : scene_.legend) {

@@ -13,8 +13,9 @@ namespace tributary::dashboard {
 using SharedSeries = std::shared_ptr<const Series>;
 
 struct PlotCurve {
-  QString key = {};   // what its colour goes by: the same key has the same colour in a whole group
-  QString name = {};  // in the legend
+  QString key = {};         // of one picture's curves no two have the same
+  QString name = {};        // in the legend
+  QString colour_key = {};  // what has one colour in a whole group; the key where it is empty
   SharedSeries series = {};
   SharedSeries raw = {};   // drawn faintly behind, where `series` is its moving average
   SharedSeries low = {};   // with `high`: a band around the curve
@@ -26,8 +27,12 @@ struct Stretch {
   double x_low = 0;
   double x_high = 0;
   QString label = {};
-  QString colour_key = {};  // as PlotCurve::key; the label where it is empty
+  QString colour_key = {};  // as of a curve; the label where it is empty
 };
+
+inline const QString& colour_key_of(const PlotCurve& curve) {
+  return curve.colour_key.isEmpty() ? curve.key : curve.colour_key;
+}
 
 inline const QString& key_of(const Stretch& stretch) {
   return stretch.colour_key.isEmpty() ? stretch.label : stretch.colour_key;
@@ -73,6 +78,7 @@ struct PlotOptions {
   AxisText y = {};
   QString empty_text = {};  // what to do while there is nothing to show
   bool y_from_zero = false;
+  bool spans_in_legend = true;  // false: the rows of a Gantt chart have their names already
 };
 
 }  // namespace tributary::dashboard

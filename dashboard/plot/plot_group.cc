@@ -114,6 +114,7 @@ void PlotGroup::set_log_x(bool on) {
     history_.push(std::move(state));
   }
   apply(history_.current());
+  emit log_x_changed(on);
 }
 
 void PlotGroup::set_following(bool on) {

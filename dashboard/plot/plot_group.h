@@ -62,6 +62,7 @@ class PlotGroup : public QObject {
  signals:
   void live_changed(bool live);
   void range_changed();
+  void log_x_changed(bool on);
   void crosshair_moved();
 
  private:

@@ -14,6 +14,7 @@
 namespace tributary::dashboard {
 namespace {
 
+constexpr double kSameShare = 1e-9;       // values that differ by less are one
 constexpr double kRoomAboveShare = 0.05;  // between the highest value and the edge
 constexpr std::size_t kStretchLegendMax = 12;
 
@@ -46,6 +47,13 @@ std::optional<double> lowest_positive(const Series& series, Extent x) {
   return lowest;
 }
 
+// What is behind another tab is visible to Qt as well, beside the window.
+bool in_sight(const QWidget& widget) {
+  const QWidget& window = *widget.window();
+  const QRect place(widget.mapTo(&window, QPoint()), widget.size());
+  return widget.isVisible() && window.rect().intersects(place);
+}
+
 Extent with_room(Extent range, bool log, bool from_zero) {
   if (log) {
     const double factor = std::max(std::pow(range.high / range.low, kRoomAboveShare), 1.05);
@@ -53,7 +61,9 @@ Extent with_room(Extent range, bool log, bool from_zero) {
   }
   if (from_zero && range.low > 0) range.low = 0;
   double room = (range.high - range.low) * kRoomAboveShare;
-  if (room <= 0) room = range.high == 0 ? 1 : std::fabs(range.high) * kRoomAboveShare;
+  // A mean of values that are all the same differs from them by what rounding leaves.
+  const double size = std::max(std::fabs(range.low), std::fabs(range.high));
+  if (range.high - range.low <= size * kSameShare) room = size > 0 ? size * kRoomAboveShare : 1;
   return {from_zero && range.low == 0 ? 0 : range.low - room, range.high + room};
 }
 
@@ -136,7 +146,9 @@ void PlotView::look_up_colours() {
   const auto give = [this](const QString& key) {
     scene_->slots_of_keys[key] = group_->colours().slot_of(key);
   };
-  for (const PlotCurve& curve : scene_->curves) give(curve.key);
+  for (const PlotCurve& curve : scene_->curves) {
+    scene_->slots_of_keys[curve.key] = group_->colours().slot_of(colour_key_of(curve));
+  }
   for (const Bars& bars : scene_->bars) give(bars.key);
   for (const Band& band : scene_->bands) {
     for (const Stretch& stretch : band.stretches) give(key_of(stretch));
@@ -158,7 +170,9 @@ void PlotView::list_legend() {
     if (known.insert(key_of(stretch)).second) kinds.push_back({key_of(stretch), key_of(stretch)});
   };
   for (const Band& band : scene_->bands) std::ranges::for_each(band.stretches, kind);
-  for (const GanttRow& row : scene_->rows) std::ranges::for_each(row.spans, kind);
+  if (scene_->options.spans_in_legend) {
+    for (const GanttRow& row : scene_->rows) std::ranges::for_each(row.spans, kind);
+  }
   if (kinds.size() > kStretchLegendMax) return;
   scene_->legend.insert(scene_->legend.end(), kinds.begin(), kinds.end());
 }
@@ -248,7 +262,7 @@ void PlotView::update_values() {
 }
 
 void PlotView::refresh() {
-  if (!isVisible()) return;  // it stays dirty until somebody sees it
+  if (!in_sight(*this)) return;  // it stays dirty until somebody sees it
   const std::uint64_t revisions_now = revisions();
   if (dirty_ || revisions_now != revisions_seen_) {
     revisions_seen_ = revisions_now;
@@ -279,10 +293,11 @@ Extent PlotView::y_range() const { return scene_->y; }
 bool PlotView::log_y() const { return scene_->log_y; }
 
 void PlotView::set_log_y(bool on) {
-  if (!scene_->rows.empty()) return;
+  if (!scene_->rows.empty() || on == scene_->log_y) return;
   scene_->log_y = on;
   dirty_ = true;
   group_->touch();
+  emit log_y_changed(on);
 }
 
 // Moments of a calendar have no logarithm.

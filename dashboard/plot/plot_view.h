@@ -91,6 +91,7 @@ class PlotView : public QWidget {
   void x_clicked(double x);             // a click that was no drag
   void row_clicked(int row, double x);  // in a Gantt chart
   void legend_changed();
+  void log_y_changed(bool on);
   void help_requested();  // "?"
 
  protected:

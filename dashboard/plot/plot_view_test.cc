@@ -61,6 +61,16 @@ class PlotViewTest : public testing::Test {
   PlotView below_{{.title = "Loss", .y = {"Loss", Unit::one}}, &group_};
 };
 
+TEST_F(PlotViewTest, WhatIsTheSameButForRoundingIsNotLookedAtThroughAMicroscope) {
+  auto flat = std::make_shared<Series>(10);
+  flat->append({0, 0.098});
+  flat->append({1, 0.098 * (1 + 1e-15)});
+  view_.set_curves({{.key = "flat", .name = "flat", .series = flat}});
+  group_.refresh_now();
+  EXPECT_LT(view_.y_range().low, 0.097);
+  EXPECT_GT(view_.y_range().high, 0.099);
+}
+
 TEST_F(PlotViewTest, ShowsAllThereIs) {
   expect_all();
   EXPECT_LT(view_.y_range().low, 0);

@@ -68,7 +68,9 @@ Ticks log_axis_ticks(Unit unit, Extent range, int wanted) {
     ticks.labels.push_back(text_of(unit, ticks.at.back()));
   }
   if (step > 1 || binary) return ticks;
-  const bool few = ticks.at.size() < 3;
+  // Three to a power, unless the picture is so low that they would stand in one another.
+  const bool fit = 3 * (high - low) <= 2 * wanted;
+  const bool few = ticks.at.size() < 2 || (ticks.at.size() < 3 && fit);
   for (double power = std::floor(low); power <= high; ++power) {
     for (int digit = 2; digit <= 9; ++digit) {
       const double at = digit * std::pow(10, power);

@@ -147,7 +147,9 @@ void MainWindow::refresh() {
   const std::vector<RunSession*> runs = runs_.runs();
   const bool following = std::ranges::any_of(runs, still_grows);
   if (following != context_.group().following()) context_.group().set_following(following);
-  for (Page* page : docks_->pages()) page->refresh();
+  for (Page* page : docks_->pages()) {
+    if (docks_->page_in_sight(page->name())) page->refresh();
+  }
   status_->show_runs(runs, context_.group().colours());
 }
 

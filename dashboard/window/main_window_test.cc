@@ -14,6 +14,7 @@
 #include "core/store/folder_testing.h"
 #include "core/telemetry/run_testing.h"
 #include "dashboard/pages/all_pages.h"
+#include "dashboard/plot/plot_view.h"
 #include "dashboard/session/session_testing.h"
 #include "dashboard/window/theme.h"
 
@@ -74,6 +75,32 @@ TEST_F(MainWindowTest, OpensRunsAndSaysHowTheyAre) {
   })) << window_->run_status().text(0).toStdString();
   EXPECT_EQ(banner(), "");
   EXPECT_TRUE(window_->windowTitle().contains("run.db"));
+}
+
+TEST_F(MainWindowTest, APageIsPaintedWhileItIsInSightAndWhenItComesBack) {
+  RunWriter writer(path("run.db"));
+  writer.job();
+  writer.round(1);
+  window_->open_run(path("run.db"));
+  ASSERT_TRUE(read_all());
+  const auto paints = [&](const QString& page) {
+    std::uint64_t sum = 0;
+    for (const PlotView* view : window_->docks().page(page)->findChildren<PlotView*>()) {
+      sum += view->paints();
+    }
+    return sum;
+  };
+  window_->show_page("traffic");
+  EXPECT_TRUE(happens([&] { return paints("traffic") > 0; }));
+  window_->show_page("overview");
+  ASSERT_TRUE(happens([&] { return !window_->docks().page_in_sight("traffic"); }));
+  const std::uint64_t traffic = paints("traffic");
+  const std::uint64_t overview = paints("overview");
+  writer.round(2);
+  EXPECT_TRUE(happens([&] { return paints("overview") > overview; }));
+  EXPECT_EQ(paints("traffic"), traffic);
+  window_->show_page("traffic");
+  EXPECT_TRUE(happens([&] { return paints("traffic") > traffic; }));
 }
 
 TEST_F(MainWindowTest, RunsOfOneNameAreToldApartByTheirFolders) {

@@ -3,12 +3,20 @@
 #include <QDockWidget>
 #include <algorithm>
 
+#include "dashboard/plot/plot_view.h"
+
 namespace tributary::dashboard {
 namespace {
 
 constexpr int kLayoutVersion = 2;
 constexpr const char* kLayoutKey = "window/pages";
 constexpr const char* kFirstPage = "overview";
+
+// Nobody has kept it so while it was out of sight.
+void bring_up_to_date(Page& page) {
+  page.refresh();
+  for (PlotView* view : page.findChildren<PlotView*>()) view->group().touch();
+}
 
 }  // namespace
 
@@ -23,6 +31,10 @@ PageDocks::PageDocks(std::vector<std::unique_ptr<Page>> pages, QWidget* parent)
     pages_.push_back(page.get());
     dock->setWidget(page.release());
     docks_.push_back(dock);
+    connect(dock, &QDockWidget::visibilityChanged, pages_.back(),
+            [page = pages_.back()](bool seen) {
+              if (seen) bring_up_to_date(*page);
+            });
   }
   reset();
 }

@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -49,9 +52,18 @@ class Demo : public testing::Test {
     words.insert(words.end(), {"--collective", collective});
     return Process(words, (folder_ / "log").string());
   }
+  // With a display that the dashboard believes in, and draws nothing on.
+  Process start_with_display(const std::string& rounds) const {
+    std::vector<std::string> words = {"/usr/bin/env", "DISPLAY=:7", "QT_QPA_PLATFORM=offscreen",
+                                      "XDG_CONFIG_HOME=" + folder_.string()};
+    for (const std::string& word : command(rounds)) {
+      if (word != "--headless") words.push_back(word);
+    }
+    return Process(words, (folder_ / "log").string());
+  }
   // Processes that have anything of the demonstration's in their command line.
-  std::set<std::string> living() const {
-    std::set<std::string> found;
+  std::map<pid_t, std::string> living() const {
+    std::map<pid_t, std::string> found;
     std::error_code gone;
     for (const fs::directory_entry& process : fs::directory_iterator("/proc", gone)) {
       std::ifstream file(process.path() / "cmdline", std::ios::binary);
@@ -59,9 +71,15 @@ class Demo : public testing::Test {
       // As a stream: a process that ends meanwhile is an error of the file, and no exception.
       file.read(line.data(), static_cast<std::streamsize>(line.size()));
       line.resize(static_cast<std::size_t>(file.gcount()));
-      if (line.find(out() + "/") != line.npos) found.insert(line);
+      if (line.find(out() + "/") == line.npos) continue;
+      found.emplace(std::stoi(process.path().filename().string()), line);
     }
     return found;
+  }
+  bool has_dashboard() const {
+    return std::ranges::any_of(living(), [](const auto& process) {
+      return process.second.find("tributary-dashboard") != process.second.npos;
+    });
   }
 
   fs::path folder_;
@@ -170,8 +188,8 @@ TEST_F(Demo, FollowsTheLinksAndSaysWhy) {
 }
 
 TEST_F(Demo, TheTraceThatComesAlongIsTheOneInTheDocuments) {
-  Process demo({TRIBUTARY_CLI, "demo", "--out", out(), "--agents", "1", "--rounds", "1",
-                "--pictures", "100"},
+  Process demo({TRIBUTARY_CLI, "demo", "--headless", "--out", out(), "--agents", "1", "--rounds",
+                "1", "--pictures", "100"},
                (folder_ / "log").string());
   ASSERT_EQ(demo.wait(), 0) << testing::PrintToString(demo.lines());
   const Result<LinkTrace> written = LinkTrace::read(out() + "/agent-1.trace");
@@ -187,6 +205,51 @@ TEST_F(Demo, CtrlCLeavesNothingBehind) {
   EXPECT_NE(demo.wait(), 0);
   EXPECT_TRUE(eventually([&] { return living().empty(); }));
   EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(Demo, OpensTheDashboardWhichOutlivesIt) {
+#ifndef TRIBUTARY_DASHBOARD
+  GTEST_SKIP() << "built without Qt";
+#endif
+  Process demo = start_with_display("4");
+  EXPECT_TRUE(eventually([&] { return has_dashboard(); }));
+  ASSERT_EQ(demo.wait(), 0) << testing::PrintToString(demo.lines());
+  const std::map<pid_t, std::string> left = living();
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_TRUE(has_dashboard());
+  ::kill(left.begin()->first, SIGTERM);
+  EXPECT_TRUE(eventually([&] { return living().empty(); }));
+
+  const fs::path report = fs::path(out()) / "report";
+  for (const char* const page : {"overview", "traffic", "decisions", "agents", "round"}) {
+    EXPECT_TRUE(fs::exists(report / ("dashboard-" + std::string(page) + ".png"))) << page;
+  }
+  std::ifstream file(report / "report.html");
+  const std::string html{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(html.find("src=\"data:image/png;base64,iVBOR"), html.npos);
+}
+
+TEST_F(Demo, CtrlCClosesTheDashboardAsWell) {
+#ifndef TRIBUTARY_DASHBOARD
+  GTEST_SKIP() << "built without Qt";
+#endif
+  Process demo = start_with_display("1000000");
+  ASSERT_TRUE(eventually([&] { return has_dashboard() && living().size() == 4; }));
+  demo.signal(SIGINT);
+  EXPECT_NE(demo.wait(), 0);
+  EXPECT_TRUE(eventually([&] { return living().empty(); }));
+  EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(Demo, SaysWhyThereIsNoDashboardToWhomAskedForIt) {
+  std::vector<std::string> words = {"/usr/bin/env", "-u", "DISPLAY", "-u", "WAYLAND_DISPLAY"};
+  for (const std::string& word : command("2")) {
+    words.push_back(word == "--headless" ? "--dashboard" : word);
+  }
+  Process demo(words, (folder_ / "log").string());
+  ASSERT_EQ(demo.wait(), 0) << testing::PrintToString(demo.lines());
+  EXPECT_EQ(demo.lines_with({"no dashboard: ", "display"}).size(), 1u)
+      << testing::PrintToString(demo.lines());
 }
 
 TEST_F(Demo, KilledItTakesItsProcessesAlong) {
