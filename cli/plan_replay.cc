@@ -33,7 +33,7 @@ struct ReplayRequest {
 
 // A decision as it stands in the journal, and as it is made now.
 struct Replayed {
-  std::string job;
+  std::string job = {};
   std::uint64_t round = 0;
   std::string codec;
   std::string collective;
