@@ -46,7 +46,7 @@ Status AllowFile::revoke(std::string_view id) {
   TRIBUTARY_TRY(check_path());
   const std::lock_guard lock(mutex_);
   // Also of somebody whose line was taken out since the file was read.
-  const Status revoked = revoke_in_file(path_, id).status();
+  Status revoked = revoke_in_file(path_, id).status();
   TRIBUTARY_TRY(read_locked());
   return revoked;
 }

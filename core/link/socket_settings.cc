@@ -8,6 +8,18 @@ namespace {
 // CURVE puts a nonce, a tag and a few more bytes around every part; the exact caps are checked when
 // it is opened.
 constexpr std::size_t kEnvelopeBytesMax = 256;
+// Of a socket without heartbeats: seconds until the kernel asks whether the other side is there,
+// between questions, and how many it may leave without an answer.
+constexpr int kKeepAliveAfter_s = 60;
+constexpr int kKeepAliveEvery_s = 10;
+constexpr int kKeepAlivesMissedMax = 6;
+
+Status keep_alive_by_kernel(ZmqSocket& socket) {
+  TRIBUTARY_TRY(socket.set(ZMQ_TCP_KEEPALIVE, 1));
+  TRIBUTARY_TRY(socket.set(ZMQ_TCP_KEEPALIVE_IDLE, kKeepAliveAfter_s));
+  TRIBUTARY_TRY(socket.set(ZMQ_TCP_KEEPALIVE_INTVL, kKeepAliveEvery_s));
+  return socket.set(ZMQ_TCP_KEEPALIVE_CNT, kKeepAlivesMissedMax);
+}
 
 }  // namespace
 
@@ -19,6 +31,7 @@ Status configure(ZmqSocket& socket, const LinkLimits& limits, const LinkTimes& t
   // libzmq puts the peer's key into the queue as a message of its own, which is counted there for
   // ever.
   TRIBUTARY_TRY(socket.set(ZMQ_RCVHWM, static_cast<int>(limits.receive_queue_messages + 1)));
+  if (times.heartbeat_every.count() == 0) TRIBUTARY_TRY(keep_alive_by_kernel(socket));
   TRIBUTARY_TRY(socket.set(ZMQ_HEARTBEAT_IVL, ms(times.heartbeat_every)));
   TRIBUTARY_TRY(socket.set(ZMQ_HEARTBEAT_TIMEOUT, ms(times.heartbeat_missing_max)));
   TRIBUTARY_TRY(socket.set(ZMQ_HANDSHAKE_IVL, ms(times.handshake_max)));

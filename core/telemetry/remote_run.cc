@@ -25,7 +25,7 @@ LinkLimits remote_run_limits() {
   limits.payload_bytes_max = 0;
   limits.send_queue_messages = 8;
   limits.send_queue_bytes = 2 * kWatchQuestionBytesMax;
-  limits.receive_queue_messages = 2;
+  limits.receive_queue_messages = 8;  // more than can be under way
   return limits;
 }
 

@@ -328,8 +328,13 @@ TEST_F(RemoteRunTest, WhoNeverReadsHoldsUpNobody) {
   LinkLimits limits;
   limits.frame_bytes_max = kWatchAnswerBytesMax;
   limits.receive_queue_messages = 1;
-  link_testing::Side deaf = link_testing::Federation::spoke(
-      {.endpoint = endpoint_, .keys = keys, .hub = coordinator_.public_key, .limits = limits});
+  LinkTimes times;
+  times.heartbeat_every = std::chrono::milliseconds(0);  // as the server, for the same reason
+  link_testing::Side deaf = link_testing::Federation::spoke({.endpoint = endpoint_,
+                                                             .keys = keys,
+                                                             .hub = coordinator_.public_key,
+                                                             .limits = limits,
+                                                             .times = times});
   ASSERT_TRUE(link_testing::pump({&deaf}, [&] { return deaf.connected(); }));
   std::atomic<bool> enough = false;
   std::thread asks([&] {

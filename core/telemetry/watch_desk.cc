@@ -41,18 +41,29 @@ void WatchDesk::refuse(ConnectionId to, std::uint64_t number, Status why) {
   if (bytes.ok()) refusals_.push_back({.to = to, .bytes = *std::move(bytes)});
 }
 
-void WatchDesk::take(ConnectionId from, const std::string& id, ByteSpan bytes) {
+bool WatchDesk::make_room(std::chrono::nanoseconds now) {
+  if (sessions_.size() < parts_.sessions_max) return true;
+  const auto silent =
+      std::ranges::min_element(sessions_, {}, [](const auto& one) { return one.second.asked_at; });
+  if (silent == sessions_.end() || now - silent->second.asked_at < kSilentMax) return false;
+  sessions_.erase(silent);
+  return true;
+}
+
+void WatchDesk::take(ConnectionId from, const std::string& id, ByteSpan bytes,
+                     std::chrono::nanoseconds now) {
   Result<WatchQuestion> question = unpack_question(bytes);
   if (!question.ok()) return refuse(from, 0, question.status());
   auto found = sessions_.find(from);
   if (found == sessions_.end()) {
-    if (sessions_.size() >= parts_.sessions_max) {
+    if (!make_room(now)) {
       return refuse(from, question->number, too_many_watchers(parts_.sessions_max));
     }
     found = sessions_.emplace(from, Session()).first;
   }
   Session& session = found->second;
   session.id = id;
+  session.asked_at = now;
   if (session.questions.size() >= kQuestionsMax) {
     ++counts_.refused;
     return;

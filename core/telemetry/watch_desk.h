@@ -5,6 +5,7 @@
 // Threads: one at a time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -37,6 +38,9 @@ class WatchDesk {
   // Of all sessions, that are not about their run. More are not given: who does not know why its
   // question is not answered has asked too many.
   static constexpr std::size_t kRefusalsMax = 64;
+  // Who has asked nothing for so long gives its place to somebody who comes when all are taken. It
+  // is told from the beginning if it asks again.
+  static constexpr std::chrono::seconds kSilentMax{60};
 
   struct Answer {
     ConnectionId to = 0;
@@ -50,7 +54,8 @@ class WatchDesk {
   explicit WatchDesk(WatchDeskParts parts) : parts_(std::move(parts)) {}
 
   // `id`: under which the sender's key is allowed now.
-  void take(ConnectionId from, const std::string& id, ByteSpan question);
+  void take(ConnectionId from, const std::string& id, ByteSpan question,
+            std::chrono::nanoseconds now);
   void gone(ConnectionId connection) { sessions_.erase(connection); }
   void operator_answered(ConnectionId connection, std::uint64_t number, std::string json);
 
@@ -65,6 +70,7 @@ class WatchDesk {
  private:
   struct Session {
     std::string id = {};
+    std::chrono::nanoseconds asked_at{0};
     std::unique_ptr<RunSource> run = {};  // null: to be opened
     bool is_new = true;                   // nothing of the run was told
     std::uint64_t operator_number = 0;    // of the operator's question that is under way
@@ -73,6 +79,7 @@ class WatchDesk {
     std::optional<WatchAnswer> answered = {};  // by the coordinator to an operator
   };
 
+  bool make_room(std::chrono::nanoseconds now);
   static bool is_ready(const Session& session) {
     return session.answered || !session.questions.empty();
   }

@@ -35,10 +35,10 @@ class WatchDeskTest : public testing::Test {
     std::string json = {};
   };
 
-  void ask(ConnectionId from, WatchQuestion question, const std::string& id = "desk-1") {
+  void ask(ConnectionId from, const WatchQuestion& question, const std::string& id = "desk-1") {
     const Result<Bytes> bytes = pack_question(question);
     ASSERT_TRUE(bytes.ok()) << bytes.status().text();
-    desk_.take(from, id, *bytes);
+    desk_.take(from, id, *bytes, clock_.now());
   }
   void pull(ConnectionId from, std::uint64_t number, bool afresh = false) {
     ask(from, {number, PullQuestion{afresh}});
@@ -155,6 +155,17 @@ TEST_F(WatchDeskTest, AsManyWatchAsThereIsRoomFor) {
   EXPECT_EQ(desk_.sessions(), 3u);
 }
 
+TEST_F(WatchDeskTest, WhoIsSilentGivesItsPlaceToSomebodyWhoComes) {
+  for (const ConnectionId from : {1u, 2u, 3u}) all_of(from);
+  clock_.advance(WatchDesk::kSilentMax);
+  all_of(1);
+  EXPECT_TRUE(portion(4).first);
+  EXPECT_TRUE(portion(2).first) << "the place was the second's, who now has the third's";
+  EXPECT_FALSE(portion(1).first);
+  pull(3, 9);
+  EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "nobody else is silent";
+}
+
 TEST_F(WatchDeskTest, WhoAsksWithoutWaitingIsNotHeardBeyondABound) {
   for (std::uint64_t number = 1; number <= 100; ++number) pull(1, number);
   std::size_t answers = 0;
@@ -165,7 +176,8 @@ TEST_F(WatchDeskTest, WhoAsksWithoutWaitingIsNotHeardBeyondABound) {
 }
 
 TEST_F(WatchDeskTest, WhoIsRefusedKeepsNobodyWaiting) {
-  for (int i = 0; i < 1000; ++i) desk_.take(99, "stranger", bytes_of(std::string_view("noise")));
+  for (int i = 0; i < 1000; ++i)
+    desk_.take(99, "stranger", bytes_of(std::string_view("noise")), clock_.now());
   pull(1, 1);
   bool served = false;
   std::size_t answers = 0;
@@ -224,13 +236,14 @@ TEST_F(WatchDeskTest, WhoIsNoOperatorIsToldSo) {
 }
 
 TEST_F(WatchDeskTest, TroubleWithTheFileIsToldWithWhatWasRead) {
-  WatchDesk desk({.open_run =
-                      [this] {
-                        return std::make_unique<RunFollower>(
-                            RunFollowerOptions{.path = folder_ / "none.db"}, clock_);
-                      },
-                  .ask_operator = [](ConnectionId, std::uint64_t, std::string) { return false; }});
-  desk.take(1, "desk-1", *pack_question({1, PullQuestion{}}));
+  WatchDesk desk(
+      {.open_run =
+           [this] {
+             return std::make_unique<RunFollower>(RunFollowerOptions{.path = folder_ / "none.db"},
+                                                  clock_);
+           },
+       .ask_operator = [](ConnectionId, std::uint64_t, const std::string&) { return false; }});
+  desk.take(1, "desk-1", *pack_question({1, PullQuestion{}}), clock_.now());
   const std::optional<WatchDesk::Answer> answer = desk.next(everybody_may);
   ASSERT_TRUE(answer);
   const Result<WatchAnswer> opened = unpack_answer(answer->bytes);

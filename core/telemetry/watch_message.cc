@@ -291,14 +291,14 @@ Result<watch::BodyUnion> body_told(const Status& status) { return body_of(told(s
 watch::BodyUnion body_asked(const PullQuestion& pull) {
   watch::PullT wire;
   wire.afresh = pull.afresh;
-  return body_of(std::move(wire));
+  return body_of(wire);
 }
 
 watch::BodyUnion body_asked(const RoundQuestion& round) {
   watch::AskRoundT wire;
   wire.job = round.job;
   wire.round = round.round;
-  return body_of(std::move(wire));
+  return body_of(wire);
 }
 
 watch::BodyUnion body_asked(const OperatorQuestion& question) {

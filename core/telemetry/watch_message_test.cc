@@ -52,7 +52,7 @@ TEST(WatchMessage, ARoundComesOutToTheLastBit) {
 }
 
 TEST(WatchMessage, QuestionsAndOtherAnswersComeOut) {
-  const auto asked = [](WatchQuestion question) {
+  const auto asked = [](const WatchQuestion& question) {
     const Result<Bytes> bytes = pack_question(question);
     EXPECT_TRUE(bytes.ok()) << bytes.status().text();
     Result<WatchQuestion> back = unpack_question(*bytes);

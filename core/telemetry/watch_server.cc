@@ -12,6 +12,8 @@ constexpr std::string_view kWatchComponent = "watch";
 constexpr std::chrono::hours kUntilSomethingComes{1};
 // A queue that was full is looked at again after so long: libzmq does not tell when it has room.
 constexpr std::chrono::milliseconds kSendAgainAfter{20};
+// Of one look, before somebody is answered.
+constexpr std::size_t kEventsAtOnceMax = 256;
 // Between words on who was turned away; all are counted.
 constexpr std::chrono::seconds kWordsEvery{10};
 
@@ -21,8 +23,18 @@ LinkLimits watch_limits() {
   limits.payload_bytes_max = 0;
   limits.send_queue_messages = 2;
   limits.send_queue_bytes = kWatchAnswerBytesMax;
-  limits.receive_queue_messages = 2;
+  limits.receive_queue_messages = 8;
   return limits;
+}
+
+// No heartbeats of its own: libzmq 4.3 ends the program when one is due on a connection that has
+// broken while its receive queue was full, which is what somebody who asks without end and goes
+// away leaves behind. The kernel looks whether watchers are there, and the desk gives the place of
+// one that says nothing to another.
+LinkTimes watch_times() {
+  LinkTimes times;
+  times.heartbeat_every = std::chrono::milliseconds(0);
+  return times;
 }
 
 }  // namespace
@@ -35,6 +47,7 @@ Result<std::unique_ptr<WatchServer>> WatchServer::open(WatchServerOptions option
                                                        .allowed = options.watchers,
                                                        .encrypted = options.encrypted,
                                                        .limits = watch_limits(),
+                                                       .times = watch_times(),
                                                        .context = std::move(context)}));
   return std::unique_ptr<WatchServer>(
       new WatchServer(std::move(options), clock, log, std::move(hub)));
@@ -86,22 +99,27 @@ void WatchServer::serve() {
   }
 }
 
-// One event and one question at a time, so that neither waits for the end of the other.
+// What has come is taken first, so that no receive queue stays full; then one question is worked
+// on.
 bool WatchServer::look() {
   const auto may_send = [this](ConnectionId to) { return !unsent_.contains(to); };
   for (WatchOperators::Answered& one : operators_->take()) {
     desk_.operator_answered(one.connection, one.number, std::move(one.json));
   }
   const std::chrono::nanoseconds now = clock_.now();
-  const std::chrono::nanoseconds deadline = desk_.has_work(may_send) ? now
-                                            : unsent_.empty()        ? now + kUntilSomethingComes
-                                                                     : now + kSendAgainAfter;
-  Result<std::optional<LinkEvent>> event = hub_->receive(deadline);
-  if (!event.ok()) {
-    log_.error(kWatchComponent, "nobody can watch any longer", {{"error", event.status().text()}});
-    return false;
+  std::chrono::nanoseconds deadline = desk_.has_work(may_send) ? now
+                                      : unsent_.empty()        ? now + kUntilSomethingComes
+                                                               : now + kSendAgainAfter;
+  for (std::size_t events = 0; events < kEventsAtOnceMax; ++events) {
+    Result<std::optional<LinkEvent>> event = hub_->receive(std::exchange(deadline, now));
+    if (!event.ok()) {
+      log_.error(kWatchComponent, "nobody can watch any longer",
+                 {{"error", event.status().text()}});
+      return false;
+    }
+    if (!event->has_value()) break;
+    take(**event);
   }
-  if (event->has_value()) take(**event);
   send_those_that_wait();
   if (std::optional<WatchDesk::Answer> answer = desk_.next(may_send)) send(*std::move(answer));
   return true;
@@ -111,7 +129,7 @@ void WatchServer::take(const LinkEvent& event) {
   if (const auto* received = std::get_if<Received>(&event)) {
     const std::string id =
         options_.watchers ? options_.watchers->id_of(received->peer) : std::string();
-    desk_.take(received->connection, id, received->frame);
+    desk_.take(received->connection, id, received->frame, clock_.now());
   } else if (const auto* gone = std::get_if<Disconnected>(&event)) {
     desk_.gone(gone->connection);
     unsent_.erase(gone->connection);
