@@ -124,7 +124,7 @@ TEST_F(ControlPageOverAFile, WorksByItsKeys) {
   ASSERT_TRUE(is("test", wire::JobState::paused));
   ASSERT_TRUE(happens([&] { return page_->jobs().stop().isEnabled(); }));
   QTest::keyClick(page_.get(), Qt::Key_T, Qt::AltModifier);
-  ASSERT_TRUE(page_->confirm_bar().asks());
+  ASSERT_TRUE(happens([&] { return page_->confirm_bar().asks(); }));
   EXPECT_TRUE(page_->confirm_bar().no().hasFocus()) << "Enter destroys nothing";
   QTest::keyClick(&page_->confirm_bar().no(), Qt::Key_Return);
   EXPECT_FALSE(page_->confirm_bar().asks());
