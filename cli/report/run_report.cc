@@ -67,7 +67,7 @@ Result<RunReport> write_report(const ReportOptions& options) {
   }
   TRIBUTARY_TRY(folder.write("report.html", page_of(data, report.figures, sections, pictures)));
   report.page = report.files.back();
-  std::ranges::rotate(report.files, report.files.end() - 1);
+  std::rotate(report.files.begin(), report.files.end() - 1, report.files.end());
   for (const Section& section : sections) {
     for (const Figure& figure : section.figures) {
       TRIBUTARY_TRY(folder.write(figure.name + ".svg", svg_of(figure, true)));

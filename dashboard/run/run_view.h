@@ -27,8 +27,8 @@ namespace tributary::dashboard {
 
 struct RunLimits {
   std::size_t jobs_max = 64;
-  std::size_t rounds_max = 200'000;     // of a job; a coordinator's own metrics likewise
-  std::size_t agents_max = 16'384;      // of the run
+  std::size_t rounds_max = 200'000;  // of a job; a coordinator's own metrics likewise
+  std::size_t agents_max = 16'384;   // of the run
   // Of all agents together, see above: a hundred of them that report ten times a second fill it
   // within half an hour, and take 120 MiB from then on.
   std::size_t reports_max = 300'000;
