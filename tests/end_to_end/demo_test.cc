@@ -173,7 +173,7 @@ TEST_F(Demo, FollowsTheLinksAndSaysWhy) {
   EXPECT_TRUE(eventually([&] { return demo.lines_with({"round ", " -> "}).size() >= 2; }));
   EXPECT_FALSE(demo.lines_with({" a round, ", "first plan"}).empty());
 
-  Process replay({TRIBUTARY_CLI, "plan", "replay", "digits", "--run", run_file, "--json"},
+  Process replay({TRIBUTARY_CLI, "plan", "replay", run_file, "--json"},
                  (folder_ / "replay").string());
   EXPECT_EQ(replay.wait(), 0);
   const std::vector<std::string> lines = replay.lines_with({"\"status\":\"ok\""});
