@@ -19,6 +19,7 @@ void GanttLayer::draw(QCPPainter* painter) {
   if (scene_.rows.empty()) return;
   painter->setFont(mParentPlot->font());
   const QRectF rect = data_rect();
+  if (rect.height() <= 0) return;  // of a panel that is being laid out
   const double text_height = QFontMetricsF(painter->font()).height();
   const double height = rect.height() / static_cast<double>(scene_.rows.size());
   // Names of rows that are too low to have one each: of every so many.
