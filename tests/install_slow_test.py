@@ -83,7 +83,7 @@ class InstalledPackage(unittest.TestCase):
                    and path.parent.name != "cuda"  # a library of its own, built where nvcc is
                    # What the programs are made of, and nobody else builds on.
                    and path.parent.name not in ("service", "sim", "data", "train", "torch", "lab",
-                                                  "mpi", "plan", "telemetry")}
+                                                  "mpi", "plan", "job", "telemetry")}
         self.assertEqual(headers - installed, set())
 
     def test_licence_comes_along(self):
