@@ -31,7 +31,7 @@ TEST(Load, EveryAgentGetsEveryRoundWithAndWithoutEncryption) {
 TEST(Load, ACoordinatorThatCannotBeStartedIsAnError) {
   const Outcome outcome = run({"load", "--agents", "1", "--params", "10", "--codec", "fp32",
                                "--coordinator", "/nowhere/at/all"});
-  EXPECT_EQ(outcome.code, 20) << outcome.err;
+  EXPECT_EQ(outcome.code, 21) << outcome.err;
 }
 
 }  // namespace
