@@ -124,7 +124,7 @@ inline SharedBytes plan(std::uint64_t round, const PlanOptions& options) {
   plan.preliminary_deadline_ms = 400;
   plan.local_steps = 1;
   plan.learning_rate = 1;
-  plan.exchanges.push_back(exchange(options.codec, options.ratio));
+  plan.exchanges.push_back(exchange(options.codec, 1.0));  // the share stands in its spec
   plan.exchanges.back()->ratios = options.ratios;
   plan.exchanges.push_back(exchange("raw", 1));
   for (std::uint32_t i = 0; i < options.buckets; ++i) {

@@ -211,9 +211,8 @@ Status RunReader::read_plan(Rows& row, RunChanges& changes) {
 }
 
 void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan& told) {
-  if (const wire::Alternative* const chosen = stored_choice(plan)) {
-    told.predicted_s = chosen->round_s();
-  }
+  const wire::Alternative* const chosen = stored_choice(plan);
+  if (chosen) told.predicted_s = chosen->round_s();
   if (!plan.exchanges() || plan.exchanges()->size() == 0) return;
   std::vector<std::uint64_t> values(plan.exchanges()->size());
   if (plan.buckets()) {
@@ -224,7 +223,8 @@ void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan&
   const auto most = std::ranges::max_element(values) - values.begin();
   const wire::Exchange& exchange =
       *plan.exchanges()->Get(static_cast<flatbuffers::uoffset_t>(most));
-  told.ratio = exchange.ratio();
+  // A planner's exchange keeps what its codec's spec says, which stands beside what was chosen.
+  told.ratio = chosen && exchange.ratio() == 1 ? chosen->ratio() : exchange.ratio();
   if (!exchange.ratios() || exchange.ratios()->size() == 0) return;
   told_ratios_ = {.job = told.job,
                   .epoch = epoch,
