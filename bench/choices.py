@@ -9,9 +9,10 @@ machine before every setting. The star is left out: it needs a coordinator's lin
 like the agents' it moves more than the all-gather does and waits twice as long.
 
 All contenders take a turn; those that come near the quickest take a second one, in the opposite order,
-unless their rounds are so long that they hardly vary, and up to five where they are short. A round lasts from its last rank's beginning to
-the last one's end, and a contender's time is the median. Who could not win if its line did nothing but
-carry its payloads is not measured. Every rank of every turn must end with the same sums.
+unless their rounds are so long that they hardly vary, and up to five where they are short. A round
+lasts from its last rank's beginning to the last one's end, and a contender's time is the median. Who
+could not win if its line did nothing but carry its payloads is not measured. Every rank of every turn
+must end with the same sums.
 """
 
 import argparse
