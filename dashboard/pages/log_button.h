@@ -13,7 +13,7 @@
 namespace tributary::dashboard {
 
 // The pictures must not go before the button.
-inline QToolButton* make_log_button(const QString& tip, std::vector<PlotView*> views) {
+inline QToolButton* make_log_button(const QString& tip, const std::vector<PlotView*>& views) {
   auto* const button = new QToolButton;
   button->setText("Log y");
   button->setToolTip(tip);
