@@ -354,6 +354,9 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
     if (reading.name == "uplink_s_per_byte") {
       return link_figures_->uplink(reading.agent_id, reading.value);
     }
+    if (reading.name == "uplink_s_per_byte_of_few") {
+      return link_figures_->uplink_of_few(reading.agent_id, reading.value);
+    }
     if (reading.name == "uplink_s_per_byte_at_most") {
       return link_figures_->uplink_at_most(reading.agent_id, reading.value);
     }

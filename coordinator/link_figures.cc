@@ -65,6 +65,24 @@ void LinkFigures::round_trip(const std::string& agent_id, double seconds) {
 }
 
 void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
+  Agent& from = agent(agent_id);
+  from.last_s_per_byte = {from.last_s_per_byte[1], seconds_per_byte};
+  from.large_at = clock_.now();
+  take_uplink(agent_id, seconds_per_byte);
+}
+
+void LinkFigures::uplink_of_few(const std::string& agent_id, double seconds_per_byte) {
+  const std::optional<std::chrono::nanoseconds> large_at = agent(agent_id).large_at;
+  if (large_at && clock_.now() - *large_at < kLargeTold) return;
+  take_uplink(agent_id, seconds_per_byte);
+}
+
+void LinkFigures::uplink_at_most(const std::string& agent_id, double seconds_per_byte) {
+  const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
+  if (known.known() && seconds_per_byte < known.value) take_uplink(agent_id, seconds_per_byte);
+}
+
+void LinkFigures::take_uplink(const std::string& agent_id, double seconds_per_byte) {
   links_.add(agent_id, {.kind = TransferKind::train,
                         .bytes = kTrainBytes,
                         .seconds = seconds_per_byte * kTrainBytes,
@@ -83,9 +101,14 @@ void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
                    .confidence = beta.confidence});
 }
 
-void LinkFigures::uplink_at_most(const std::string& agent_id, double seconds_per_byte) {
+std::optional<double> LinkFigures::slower_now(const std::string& agent_id) const {
+  const auto found = agents_.find(agent_id);
+  if (found == agents_.end() || !found->second.large_at) return std::nullopt;
+  if (clock_.now() - *found->second.large_at >= kLargeTold) return std::nullopt;
   const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
-  if (known.known() && seconds_per_byte < known.value) uplink(agent_id, seconds_per_byte);
+  const double now = std::ranges::min(found->second.last_s_per_byte);
+  if (!known.known() || now < kMuchSlower * known.value) return std::nullopt;
+  return now;
 }
 
 void LinkFigures::probed(const std::string& agent_id, const LinkProbes::Reading& reading) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -28,6 +29,11 @@ class LinkFigures {
   static constexpr std::chrono::seconds kBetaEvery{1};
   static constexpr std::size_t kAgentsMax = 4096;
   static constexpr double kTrusted = 0.5;  // the confidence from which metrics count a link
+  // Two rounds' payloads in a row that both took so many times as long as the line is known to
+  // take: so it is now, whether it has changed or others use it. An estimator wants more of them.
+  static constexpr double kMuchSlower = 3;
+  // So long what large payloads have told holds, where none come any more: few bytes say nothing.
+  static constexpr std::chrono::seconds kLargeTold{60};
 
   // All must outlive it.
   LinkFigures(const Clock& clock, Metrics& metrics, Chronicle& chronicle);
@@ -41,6 +47,9 @@ class LinkFigures {
   void round_trip(const std::string& agent_id, double seconds);
   // How long a byte took on the way from an agent, as its payloads of a round show it.
   void uplink(const std::string& agent_id, double seconds_per_byte);
+  // The same, of payloads so small that a line may carry them in the burst before its rate begins:
+  // says nothing where larger ones have told lately.
+  void uplink_of_few(const std::string& agent_id, double seconds_per_byte);
   // The same, of payloads that had to wait for more than the line: tells of one that is quicker
   // than it is known to be, and of nothing else.
   void uplink_at_most(const std::string& agent_id, double seconds_per_byte);
@@ -58,6 +67,8 @@ class LinkFigures {
   // From the agents.
   const LinkTable& links() const { return links_; }
   MeasuredWays ways(const std::string& agent_id) const;
+  // Of the way from an agent, where that has become much slower a moment ago.
+  std::optional<double> slower_now(const std::string& agent_id) const;
   const PairFigures& pairs() const { return pairs_; }
 
  private:
@@ -66,10 +77,13 @@ class LinkFigures {
     bool by_heartbeat = false;           // of them, or by probes alone
     std::chrono::nanoseconds beta_at{};  // when its rate was kept
     bool beta_kept = false;
+    std::array<double, 2> last_s_per_byte = {};        // of large payloads
+    std::optional<std::chrono::nanoseconds> large_at;  // when the last of them came
   };
 
   double now_s() const;
   Agent& agent(const std::string& agent_id);
+  void take_uplink(const std::string& agent_id, double seconds_per_byte);
   void keep_alphas();
   void count_known();
   void set_gauges();

@@ -108,6 +108,49 @@ TEST_F(LinkFiguresTest, WhatWaitedForMoreThanTheLineTellsOnlyOfAQuickerOne) {
   EXPECT_LT(figures.ways("a").up.beta_s_per_byte.value, 0.7e-6);
 }
 
+TEST_F(LinkFiguresTest, FewBytesSayNothingWhereManyHaveToldLately) {
+  for (int i = 0; i < 20; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink("a", 1e-6);
+    figures.uplink_of_few("b", 1e-6);
+  }
+  for (int i = 0; i < 20; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink_of_few("a", 1e-8);
+    figures.uplink_of_few("b", 1e-8);
+  }
+  EXPECT_NEAR(figures.ways("a").up.beta_s_per_byte.value, 1e-6, 1e-8) << "it was a burst";
+  EXPECT_NEAR(figures.ways("b").up.beta_s_per_byte.value, 1e-8, 1e-10) << "nothing else tells";
+  clock.advance(LinkFigures::kLargeTold);
+  for (int i = 0; i < 3; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink_of_few("a", 1e-8);
+  }
+  EXPECT_LT(figures.ways("a").up.beta_s_per_byte.value, 1e-7) << "that was long ago";
+}
+
+TEST_F(LinkFiguresTest, TwoThatTakeMuchLongerTellHowItIsNow) {
+  for (int i = 0; i < 20; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink("a", 1e-7);
+  }
+  EXPECT_FALSE(figures.slower_now("a"));
+  figures.uplink("a", 2e-6);
+  EXPECT_FALSE(figures.slower_now("a")) << "one may have met with anything";
+  clock.advance(std::chrono::seconds(1));
+  figures.uplink("a", 3e-6);
+  EXPECT_DOUBLE_EQ(figures.slower_now("a").value_or(0), 2e-6);
+  figures.uplink_of_few("a", 1e-8);
+  EXPECT_TRUE(figures.slower_now("a")) << "few bytes do not tell otherwise";
+  figures.uplink("a", 1e-7);
+  EXPECT_FALSE(figures.slower_now("a")) << "it is as it was";
+  figures.uplink("a", 3e-6);
+  figures.uplink("a", 3e-6);
+  clock.advance(LinkFigures::kLargeTold);
+  EXPECT_FALSE(figures.slower_now("a")) << "that was long ago";
+  EXPECT_FALSE(figures.slower_now("nobody"));
+}
+
 TEST_F(LinkFiguresTest, HowFastALineIsIsKeptOnceInASecond) {
   figures.uplink("a", 1e-6);
   figures.uplink("a", 1e-6);

@@ -202,6 +202,11 @@ RoundFacts PlanDesk::facts_of(Job& job, const RoundPlayed& round) const {
   facts.exchange_s = std::max(round.round_s - compute_s, 0.0);
   facts.codec = round.choice.codec;
   facts.collective = kind_of(round.choice.collective).value_or(ExchangeKind::star);
+  // Among peers less comes here than they send.
+  if (facts.collective == ExchangeKind::star && !round.participants.empty()) {
+    facts.bytes_up =
+        static_cast<double>(round.bytes_up) / static_cast<double>(round.participants.size());
+  }
   return facts;
 }
 

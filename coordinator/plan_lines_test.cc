@@ -50,5 +50,31 @@ TEST_F(PlanLinesTest, WhatIsMeasuredOftenEnoughIs) {
   EXPECT_TRUE(std::isnan(known.agents.at("b").alpha_s));
 }
 
+TEST_F(PlanLinesTest, AShortLatencyCountsBeforeItIsKnownWell) {
+  for (int i = 0; i < 6; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.round_trip("a", i % 2 == 0 ? 0.002 : 0.02);
+    figures.round_trip("b", i % 2 == 0 ? 0.08 : 0.8);
+  }
+  ASSERT_LT(figures.ways("a").up.alpha_s.confidence, kPlannedConfidence);
+  const PlanLines known = lines();
+  EXPECT_LT(known.agents.at("a").alpha_s, 0.003) << "nearer than what would be assumed";
+  EXPECT_TRUE(std::isnan(known.agents.at("b").alpha_s)) << "it may be much less";
+}
+
+TEST_F(PlanLinesTest, ALineThatIsMuchSlowerNowIsPlannedWithAsItIs) {
+  for (int i = 0; i < 20; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink("a", 1e-7);
+  }
+  for (int i = 0; i < 2; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink("a", 2e-6);
+  }
+  const PlanLines known = lines();
+  EXPECT_DOUBLE_EQ(known.agents.at("a").beta_s_per_byte, 2e-6);
+  EXPECT_LT(known.agents.at("a").beta_error, 0.16) << "or nobody would believe it";
+}
+
 }  // namespace
 }  // namespace tributary

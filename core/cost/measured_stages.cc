@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kFrameBytes = 168;             // before every payload among peers (docs/wire.md)
 constexpr std::uint64_t kValuesMax = 8u << 20;  // of all agents together, but two buckets at least
-constexpr std::uint64_t kBuckets = 8;
-constexpr std::uint32_t kRounds = 3;
+constexpr std::uint64_t kEncodedMax = 24u << 20;  // of all rounds, but a few rounds at least
+constexpr std::uint64_t kRoundsMin = 3;
 
 StageFlow flow_of(const Codec& codec, std::size_t stage) {
   if (codec.stages()[stage].combine == Combine::broadcast) return StageFlow::from_root;
@@ -27,8 +27,10 @@ Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
                                       const std::function<bool()>& go_on) {
   const std::uint64_t room = std::max<std::uint64_t>(kValuesMax / bucket_values, 2);
   agents = static_cast<std::uint32_t>(std::min<std::uint64_t>({agents, kMeasuredAgentsMax, room}));
-  const std::uint64_t buckets = std::clamp<std::uint64_t>(room / agents, 1, kBuckets);
-  std::vector<FloatVector> updates(agents, FloatVector(buckets * bucket_values));
+  const std::uint64_t in_a_round = std::uint64_t{agents} * bucket_values;
+  const auto rounds = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(kEncodedMax / in_a_round, kRoundsMin, kMeasuredRounds));
+  std::vector<FloatVector> updates(agents, FloatVector(bucket_values));
   for (std::uint32_t agent = 0; agent < agents; ++agent) {
     fill_agent_gradient({.seed = 1}, agent, updates[agent]);
   }
@@ -36,8 +38,7 @@ Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
   TRIBUTARY_ASSIGN(
       const MeasureReport report,
       measure(codec, spans,
-              {.rounds = kRounds,
-               .error_feedback = false,
+              {.rounds = rounds,
                .bucket_values = bucket_values,
                .progress = [&](std::uint64_t, std::uint64_t) { return !go_on || go_on(); }},
               clock));
@@ -51,7 +52,7 @@ Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
                                .aggregate_s = stage.aggregate_s});
   }
   measured.decode_s = bucket_values * sizeof(float) / report.decode_bytes_per_s;
-  measured.nmse = report.nmse;
+  measured.nmse = codec.contracts() ? report.nmse : report.nmse_last;
   return measured;
 }
 

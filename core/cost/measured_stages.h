@@ -17,8 +17,15 @@ namespace tributary {
 struct MeasuredStages {
   std::vector<StagePayload> stages;
   double decode_s = 0;
-  double nmse = 0;  // of the decoded mean, without error feedback
+  // Of the decoded mean. With error feedback, of what all rounds together should have brought: what
+  // it brings later is late and not lost. Without it of one round, whose noise stays.
+  double nmse = 0;
 };
+
+// A codec is tried for so many rounds, with error feedback where it contracts, since what its
+// payloads weigh settles over some rounds; fewer where there are many values. As many as the
+// AR-Topk paper takes to try a candidate.
+inline constexpr std::uint32_t kMeasuredRounds = 10;
 
 // Sums of more agents than this many are as large and as costly for each as those of this many.
 inline constexpr std::uint32_t kMeasuredAgentsMax = 16;

@@ -16,6 +16,9 @@ constexpr double kExchangeMin_s = 1e-4;
 // lies so many standard errors away.
 constexpr double kRough = 0.16;
 constexpr double kErrorsApart = 4;
+constexpr double kMeasuredAnew = 0.2;
+constexpr double kSizeShare = 0.3;  // of the way to what the last round's payloads weighed
+constexpr double kSizeMax = 64;     // times what was measured, and its inverse
 
 // Whether a rate as it is known now is one to plan with, where `last` was.
 bool is_news(double now, double error, double last) {
@@ -23,6 +26,26 @@ bool is_news(double now, double error, double last) {
   if (error <= kRough) return true;
   const double assumed = line_of({.beta_s_per_byte = last}).up;
   return std::abs(now - assumed) > kErrorsApart * error * now;
+}
+
+// What is not known stays so.
+void slow_down(PlanInputs& inputs, double factor) {
+  inputs.peer_beta_s_per_byte *= factor;
+  for (PlanAgent& agent : inputs.agents) {
+    agent.beta_s_per_byte *= factor;
+    agent.down_beta_s_per_byte *= factor;
+  }
+}
+
+// Whether any agent's rate is another one than it was, by more than noise.
+bool measured_anew(const PlanLines& now, const PlanLines& before) {
+  return std::ranges::any_of(now.agents, [&](const auto& line) {
+    const auto last = before.agents.find(line.first);
+    if (last == before.agents.end()) return true;
+    const double change =
+        std::abs(std::log(line.second.beta_s_per_byte / last->second.beta_s_per_byte));
+    return std::isnan(last->second.beta_s_per_byte) || change > kMeasuredAnew;
+  });
 }
 
 // In place of PlanTried::curve_gain, until what is known of the round is put together.
@@ -85,6 +108,23 @@ void Planner::round_over(const RoundFacts& facts) {
   }
   ++in_force_->rounds;
   exchange_s_ = facts.exchange_s;
+  if (in_force_->choice != carried_out_) slowdown_.choice_changes();
+  carried_out_ = in_force_->choice;
+  learn_size(facts);
+}
+
+// What the payloads of such a codec weigh depends on the values, which were made up when it was
+// measured.
+void Planner::learn_size(const RoundFacts& facts) {
+  const auto codec = std::ranges::find(config_.codecs, facts.codec, &PlanCodec::spec);
+  if (codec == config_.codecs.end() || codec->family != PlanFamily::fixed) return;
+  double per_value = 0;
+  for (const PlanStage& stage : codec->stages) per_value += stage.up_bytes_per_value;
+  const double ratio = facts.bytes_up / (per_value * static_cast<double>(config_.values));
+  if (!std::isfinite(ratio) || ratio <= 0) return;
+  const double factor = std::clamp(ratio, 1 / kSizeMax, kSizeMax);
+  const auto [known, first] = sizes_.try_emplace(codec->spec, factor);
+  if (!first) known->second += kSizeShare * (factor - known->second);
 }
 
 // By what would be predicted now: a line that has become another one since the decision teaches
@@ -93,22 +133,30 @@ void Planner::round_over(const RoundFacts& facts) {
 void Planner::learn_from_last_round() {
   const double measured_s = std::exchange(exchange_s_, 0);
   if (!in_force_ || !(measured_s > 0)) return;
-  PlanInputs now = inputs({});
-  now.overhead_s = 0;
-  if (!check(now).ok()) return;
-  const PlanPredictor predictor(now);
+  PlanInputs known = inputs_as_measured({});
+  known.overhead_s = 0;
+  if (!check(known).ok()) return;
   const PlanChoice& choice = in_force_->choice;
-  const PlanCodec* const codec = find_codec(now, choice);
-  if (!codec || !predictor.possible(choice.collective)) return;
-  const PlanOption predicted = {
-      .choice = choice,
-      .cost = predictor.cost(*codec, choice.collective, choice.ratio, choice.bucket_values)};
+  const PlanCodec* const codec = find_codec(known, choice);
+  if (!codec || !PlanPredictor(known).possible(choice.collective)) return;
+  const auto predicted = [&](double slowdown) {
+    PlanInputs slowed = known;
+    slow_down(slowed, slowdown);
+    return PlanPredictor(slowed).cost(*find_codec(slowed, choice), choice.collective, choice.ratio,
+                                      choice.bucket_values);
+  };
+  const double exchange_s = std::max(measured_s - overhead_s(), kExchangeMin_s);
+  if (slowdown_.explains(exchange_s,
+                         [&](double slowdown) { return predicted(slowdown).exchange_s; })) {
+    return;
+  }
+  const PlanOption option = {.choice = choice, .cost = predicted(slowdown_.factor())};
   if (config_.settled) {
-    beside_s_.push_back(measured_s - predicted.cost.exchange_s);
+    beside_s_.push_back(measured_s - option.cost.exchange_s);
     if (beside_s_.size() > kOverheadRounds) beside_s_.pop_front();
   }
   fade(corrections_, correction_key(choice.collective, *codec));
-  learn(corrections_, *codec, predicted, std::max(measured_s - overhead_s(), kExchangeMin_s));
+  learn(corrections_, *codec, option, exchange_s);
 }
 
 double Planner::overhead_s() const {
@@ -141,9 +189,16 @@ void Planner::take(const PlanLines& lines) {
     keep_rate(line->second.down_beta_s_per_byte, line->second.down_beta_error,
               last.down_beta_s_per_byte);
   }
+  if (measured_anew(lines_, before)) slowdown_.forget();
 }
 
 PlanInputs Planner::inputs(const PlanPolicy& policy) const {
+  PlanInputs inputs = inputs_as_measured(policy);
+  slow_down(inputs, slowdown_.factor());
+  return inputs;
+}
+
+PlanInputs Planner::inputs_as_measured(const PlanPolicy& policy) const {
   PlanInputs inputs = {.values = config_.values,
                        .hub_beta_s_per_byte = lines_.hub_beta_s_per_byte,
                        .peer_alpha_s = lines_.peer_alpha_s,
@@ -164,6 +219,14 @@ PlanInputs Planner::inputs(const PlanPolicy& policy) const {
   std::vector<DeviceSpeeds> devices;
   for (const RoundFacts::Agent& agent : agents_) devices.push_back(agent.speeds);
   inputs.codecs = on_slowest(config_.codecs, config_.measured_on, devices);
+  for (PlanCodec& codec : inputs.codecs) {
+    const auto size = sizes_.find(codec.spec);
+    if (size == sizes_.end()) continue;
+    for (PlanStage& stage : codec.stages) {
+      stage.up_bytes_per_value *= size->second;
+      stage.down_bytes_per_value *= size->second;
+    }
+  }
   for (const RoundFacts::Agent& agent : agents_) {
     const auto line = lines_.agents.find(agent.id);
     PlanAgent one = {.name = agent.id,

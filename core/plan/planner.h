@@ -12,6 +12,7 @@
 
 #include "core/plan/decide.h"
 #include "core/plan/device_speeds.h"
+#include "core/plan/unseen_slowdown.h"
 
 namespace tributary {
 
@@ -30,6 +31,7 @@ struct RoundFacts {
   std::string codec;          // that it was carried out by, as it was chosen
   ExchangeKind collective = ExchangeKind::star;
   double exchange_s = 0;  // that took; 0: not known
+  double bytes_up = 0;    // of an agent's payloads, in the mean; 0: not known
 };
 
 // What is known of links at a moment. NaN: not measured.
@@ -89,10 +91,12 @@ class Planner {
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   PlanInputs inputs(const PlanPolicy& policy) const;
+  PlanInputs inputs_as_measured(const PlanPolicy& policy) const;
   // What is not known any more is as it was known last: readings disagree while a line changes. So
   // is what is known roughly, as long as that might be the same.
   void take(const PlanLines& lines);
   void learn_from_last_round();
+  void learn_size(const RoundFacts& facts);
   void take_trials(const RoundFacts& facts);
   void asked(const PlanDecision& decision);
   double overhead_s() const;
@@ -105,6 +109,10 @@ class Planner {
   std::map<std::string, double> corrections_before_;
   double exchange_s_ = 0;  // of the last round, if it went as decided; 0: nothing to learn from
   std::optional<PlanBefore> in_force_;
+  PlanChoice carried_out_;  // in the last round that went as decided
+  UnseenSlowdown slowdown_;
+  // By spec, of codecs without a ratio: what payloads weighed, over what they were measured to.
+  std::map<std::string, double> sizes_;
   std::deque<double> beside_s_;  // of the last rounds, the oldest first
   // What trials have come to: by agent and spec, and when each codec was tried last.
   std::map<std::string, std::map<std::string, double>> tried_gains_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "core/plan/inputs_testing.h"
@@ -96,7 +97,7 @@ TEST_F(PlannerTest, CodecsCostWhatTheyDoOnTheSlowestDevice) {
 TEST_F(PlannerTest, LearnsFromWhatRoundsTake) {
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;
-  for (int i = 0; i < 10; ++i) planner.round_over(round(first.choice, 4 * first.cost.exchange_s));
+  for (int i = 0; i < 10; ++i) planner.round_over(round(first.choice, 2 * first.cost.exchange_s));
   const std::optional<Planned> second = think();
   ASSERT_TRUE(second.has_value());
   EXPECT_EQ(second->decision.trigger, PlanTrigger::cost);
@@ -116,6 +117,60 @@ TEST_F(PlannerTest, ALineThatHasChangedTeachesNothingOfACodec) {
   ASSERT_TRUE(second.has_value());
   EXPECT_EQ(second->decision.trigger, PlanTrigger::link);
   EXPECT_TRUE(second->inputs.corrections.empty());
+}
+
+// Nothing measures the line, but rounds that took what was predicted take ten times as long.
+TEST_F(PlannerTest, RoundsThatAllAtOnceTakeMuchLongerAreTheLines) {
+  planner.round_over(round());
+  PlanOption chosen = think()->decision.chosen;
+  const PlanOption first = chosen;
+  const auto play = [&](int rounds, double slower) {
+    std::optional<Planned> last;
+    for (int i = 0; i < rounds; ++i) {
+      planner.round_over(round(chosen.choice, slower * chosen.cost.exchange_s));
+      if (std::optional<Planned> planned = think()) last = std::move(planned);
+    }
+    return last;
+  };
+  EXPECT_FALSE(play(8, 1).has_value());
+  EXPECT_FALSE(play(1, 10).has_value()) << "one may have met with anything";
+  const std::optional<Planned> slow = play(1, 10);
+  ASSERT_TRUE(slow.has_value());
+  EXPECT_EQ(slow->decision.trigger, PlanTrigger::link) << slow->decision.reason;
+  EXPECT_TRUE(slow->inputs.corrections.empty() || slow->inputs.corrections.begin()->second < 1.5)
+      << "no codec is to blame";
+  EXPECT_GT(slow->inputs.agents[0].beta_s_per_byte, 3 * beta_of_mbit(1000));
+  chosen = slow->decision.chosen;
+  play(8, 1);
+  set_lines(100, 1);
+  const std::optional<Planned> known = play(1, 1);
+  ASSERT_TRUE(known.has_value());
+  EXPECT_DOUBLE_EQ(known->inputs.agents[0].beta_s_per_byte, beta_of_mbit(100))
+      << "what is measured counts";
+}
+
+TEST_F(PlannerTest, WhatPayloadsWeighIsLearntFromThoseThatCome) {
+  planner.round_over(round());
+  const std::optional<Planned> first = think();
+  ASSERT_TRUE(first.has_value());
+  const std::vector<PlanCodec>& before = first->inputs.codecs;
+  const PlanChoice chosen = first->decision.chosen.choice;
+  const auto codec = std::ranges::find(before, chosen.codec, &PlanCodec::spec);
+  ASSERT_NE(codec, before.end()) << chosen.codec << " has a ratio";
+  RoundFacts facts = round(chosen, first->decision.chosen.cost.exchange_s);
+  facts.bytes_up = 3 * codec->stages[0].up_bytes_per_value * (1u << 20);
+  std::optional<Planned> again;
+  for (int i = 0; i < 8 && !again; ++i) {
+    planner.round_over(facts);
+    again = think();
+  }
+  ASSERT_TRUE(again.has_value()) << "what is heavier takes longer";
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double factor = before[i].spec == chosen.codec ? 3 : 1;
+    EXPECT_DOUBLE_EQ(again->inputs.codecs[i].stages[0].up_bytes_per_value,
+                     factor * before[i].stages[0].up_bytes_per_value)
+        << before[i].spec;
+  }
 }
 
 TEST_F(PlannerTest, WhatAllRoundsHaveInCommonIsNoCodecsDoing) {

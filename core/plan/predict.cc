@@ -13,8 +13,7 @@
 namespace tributary {
 namespace {
 
-constexpr double kAssumedAlpha_s = 0.01;  // of a line that nobody has measured yet
-constexpr int kRatioDigits = 3;           // that a spec has
+constexpr int kRatioDigits = 3;  // that a spec has
 
 double known_or(double value, double other) { return std::isnan(value) ? other : value; }
 

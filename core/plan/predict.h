@@ -11,6 +11,8 @@
 
 namespace tributary {
 
+inline constexpr double kAssumedAlpha_s = 0.01;  // of a line that nobody has measured yet
+
 // Of one round. Times are of what the slowest agent waits for.
 struct PlanCost {
   double compress_s = 0;  // to encode an agent's whole update, and to decode what comes back

@@ -134,6 +134,7 @@ struct RoundPlayed {
   Planning planning;
   RoundChoice choice;
   double round_s = 0;
+  std::uint64_t bytes_up = 0;  // of the payloads that came here
   std::vector<Participant> participants;
   bool peers_reachable = false;  // they have exchanged among themselves, or could
 };

@@ -112,50 +112,67 @@ void CodecTrials::step(CodecShelf& codecs, const Execution& execution,
   if (stopwatch) spent_ns_ += stopwatch() - began_at;
 }
 
+// What a codec with error feedback does not bring at once it brings later: that is late and not
+// lost, and one round would not tell the one from the other.
 Status CodecTrials::try_one(const Codec& codec, const Sample& sample, const Execution& execution,
                             const std::function<TimeNs()>& stopwatch, Tried& tried) const {
-  const auto now = [&] { return stopwatch ? stopwatch() : 0; };
   const auto count = static_cast<std::uint32_t>(sample.values.size());
+  const std::uint32_t turns = codec.contracts() ? kTurns : 1;
   StageCall call = {.round = round_, .execution = execution};
   call.round.bucket = sample.bucket;
   call.round.layers = sample.layers;
   const std::unique_ptr<Encoder> encoder = codec.make_encoder(count);
+  FloatVector input = sample.values;
+  FloatVector decoded(count);
+  for (std::uint32_t turn = 0; turn < turns; ++turn) {
+    TRIBUTARY_TRY(play(codec, *encoder, call, input, decoded, stopwatch, tried));
+    ++call.round.round;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      input[i] -= decoded[i];  // what is still to come
+      if (turn + 1 < turns) input[i] += sample.values[i];
+    }
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const double due = static_cast<double>(turns) * static_cast<double>(sample.values[i]);
+    const double lost = input[i];
+    tried.energy += due * due;
+    tried.error += lost * lost;
+  }
+  return {};
+}
+
+// One round of one agent.
+Status CodecTrials::play(const Codec& codec, Encoder& encoder, StageCall call,
+                         std::span<const float> input, std::span<float> decoded,
+                         const std::function<TimeNs()>& stopwatch, Tried& tried) const {
+  const auto now = [&] { return stopwatch ? stopwatch() : 0; };
+  const auto count = static_cast<std::uint32_t>(input.size());
   const std::size_t stages = codec.stages().size();
-  std::vector<Bytes> wholes(stages);  // of the stages before the last
+  std::vector<Bytes> wholes(stages);
   std::vector<ByteSpan> combined;
   Bytes payload;
-  std::uint64_t bytes = 0;
-  TimeNs encode_ns = 0;
   for (std::size_t stage = 0; stage < stages; ++stage) {
     call.combined = combined;
     payload.clear();
     const TimeNs began_at = now();
-    TRIBUTARY_TRY(encoder->encode(call, sample.values, payload));
-    encode_ns += now() - began_at;
-    bytes += payload.size();
+    TRIBUTARY_TRY(encoder.encode(call, input, payload));
+    tried.encode_ns += now() - began_at;
+    tried.bytes += payload.size();
     if (payload.empty()) {
       return Status(StatusCode::unsupported, {.what = "trial of " + codec.spec(),
                                               .expected = "a payload of every stage",
                                               .got = "a stage that another agent is the root of",
                                               .remedy = {}});
     }
-    if (stage + 1 == stages) break;
     TRIBUTARY_TRY(combine_alone(codec, call, count, payload, wholes[stage]));
     combined.emplace_back(wholes[stage]);
   }
-  FloatVector decoded(count);
+  encoder.settle(combined, true);
+  call.combined = std::span<const ByteSpan>(combined).first(stages - 1);
   const TimeNs began_at = now();
   TRIBUTARY_TRY(codec.decode(call, payload, decoded));
   tried.decode_ns += now() - began_at;
-  tried.encode_ns += encode_ns;
-  tried.bytes += bytes;
   tried.values += count;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const double x = sample.values[i];
-    const double lost = x - static_cast<double>(decoded[i]);
-    tried.energy += x * x;
-    tried.error += lost * lost;
-  }
   return {};
 }
 

@@ -29,6 +29,7 @@ class CodecTrials {
   static constexpr std::uint32_t kValuesTried = 1u << 16;
   static constexpr std::uint32_t kSampleValues = 1u << 14;
   static constexpr std::uint32_t kSamplesMax = 16;  // of buckets that are smaller than a sample
+  static constexpr std::uint32_t kTurns = 10;       // with error feedback, for codecs that have it
 
   using InputOf = std::function<std::span<const float>(const PlannedBucket& bucket)>;
 
@@ -63,6 +64,9 @@ class CodecTrials {
                   const InputOf& input_of);
   Status try_one(const Codec& codec, const Sample& sample, const Execution& execution,
                  const std::function<TimeNs()>& stopwatch, Tried& tried) const;
+  Status play(const Codec& codec, Encoder& encoder, StageCall call, std::span<const float> input,
+              std::span<float> decoded, const std::function<TimeNs()>& stopwatch,
+              Tried& tried) const;
 
   std::vector<std::string> specs_;
   TimeNs limit_ns_ = 0;

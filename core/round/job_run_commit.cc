@@ -6,6 +6,13 @@
 #include "core/round/job_run.h"
 
 namespace tributary {
+namespace {
+
+// As peers time one another (core/link/arrival_timer.h): what is less may come in one burst.
+constexpr std::uint64_t kRateBytesMin = 64 * 1024;
+
+}  // namespace
+
 // ------------------------------------------------------------------------------------
 
 double JobRun::divisor_of_bucket(const BucketAggregation& bucket) const {
@@ -171,14 +178,18 @@ void JobRun::committed(Committed commit) {
 }
 
 // A line is as fast as the parts behind the first came: at least that, since they may have waited
-// for the agent and not for the line. Among peers each bucket's result waits for its exchange.
+// for the agent and not for the line. Among peers each bucket's result waits for its exchange. Of
+// few bytes a line may let all through at once before its rate begins.
 void JobRun::report_lines() {
   for (const RoundMember& member : round_->members()) {
     const AgentSession* session = desk_.roster.by_session(member.session);
     const TimeNs took = member.last_part_at_ns - member.first_part_at_ns;
     if (!session || member.bytes_after_first == 0 || took <= 0) continue;
+    const bool few = member.bytes_after_first < kRateBytesMin;
+    std::string_view name = few ? "uplink_s_per_byte_of_few" : "uplink_s_per_byte";
+    if (round_->plan().by_peers()) name = "uplink_s_per_byte_at_most";
     desk_.out.emplace_back(Reading{
-        .name = round_->plan().by_peers() ? "uplink_s_per_byte_at_most" : "uplink_s_per_byte",
+        .name = name,
         .value = static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first),
         .job = record_.job,
         .round = version_,

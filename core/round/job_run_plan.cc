@@ -129,6 +129,7 @@ void JobRun::tell_planner(const RoundRecord& record) {
                                 .collective = round_->plan().collective(),
                                 .bucket_values_max = policy().bucket_values_max},
                      .round_s = static_cast<double>(desk_.now - record.began_at_ns) / 1e9,
+                     .bytes_up = record.bytes_up,
                      .participants = {},
                      .peers_reachable = peers_.session != 0 && version_ + 1 >= peers_.from_round};
   for (std::uint32_t i = 0; i < members_.size(); ++i) {

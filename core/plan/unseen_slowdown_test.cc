@@ -1,0 +1,70 @@
+#include "core/plan/unseen_slowdown.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary {
+namespace {
+
+// A tenth of a second that no line has a part in, and one that takes a second as it is known.
+double exchange_s(double factor) { return 0.1 + factor; }
+
+UnseenSlowdown settled() {
+  UnseenSlowdown slowdown;
+  for (int i = 0; i < UnseenSlowdown::kKept; ++i) {
+    EXPECT_FALSE(slowdown.explains(1.1, exchange_s));
+  }
+  return slowdown;
+}
+
+TEST(UnseenSlowdown, TwoSurprisesInARowAreTheLines) {
+  UnseenSlowdown slowdown = settled();
+  EXPECT_FALSE(slowdown.explains(2, exchange_s)) << "that may be chance";
+  EXPECT_TRUE(slowdown.explains(10.1, exchange_s));
+  EXPECT_EQ(slowdown.factor(), 1) << "one may have met with anything";
+  EXPECT_FALSE(slowdown.explains(1.1, exchange_s));
+  EXPECT_TRUE(slowdown.explains(30, exchange_s));
+  EXPECT_TRUE(slowdown.explains(10.1, exchange_s));
+  EXPECT_NEAR(slowdown.factor(), 10, 0.01) << "the milder one";
+  EXPECT_FALSE(slowdown.explains(10.1, exchange_s)) << "as predicted now";
+}
+
+TEST(UnseenSlowdown, FollowsTheWayBack) {
+  UnseenSlowdown slowdown = settled();
+  for (int i = 0; i < 2; ++i) slowdown.explains(20.1, exchange_s);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(slowdown.explains(4.1, exchange_s));
+  EXPECT_NEAR(slowdown.factor(), 4, 0.01);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(slowdown.explains(0.2, exchange_s));
+  EXPECT_EQ(slowdown.factor(), 1) << "never quicker than it is known to be";
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(slowdown.explains(0.2, exchange_s));
+  EXPECT_EQ(slowdown.factor(), 1);
+}
+
+TEST(UnseenSlowdown, WhatNoLineExplainsIsLeftToBeLearnt) {
+  UnseenSlowdown slowdown = settled();
+  EXPECT_TRUE(slowdown.explains(100, exchange_s));
+  EXPECT_FALSE(slowdown.explains(100, exchange_s));
+  EXPECT_EQ(slowdown.factor(), 1);
+  const auto without_a_line = [](double) { return 0.1; };
+  EXPECT_TRUE(slowdown.explains(1, without_a_line));
+  EXPECT_FALSE(slowdown.explains(1, without_a_line));
+  EXPECT_EQ(slowdown.factor(), 1);
+}
+
+TEST(UnseenSlowdown, AChoiceThatNeverKeptToItsPredictionIsToBlame) {
+  UnseenSlowdown slowdown;
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(slowdown.explains(10, exchange_s));
+  slowdown = settled();
+  slowdown.choice_changes();
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(slowdown.explains(10, exchange_s));
+}
+
+TEST(UnseenSlowdown, IsForgottenWhenLinesAreMeasured) {
+  UnseenSlowdown slowdown = settled();
+  for (int i = 0; i < 2; ++i) slowdown.explains(20.1, exchange_s);
+  slowdown.forget();
+  EXPECT_EQ(slowdown.factor(), 1);
+  EXPECT_FALSE(slowdown.explains(1.1, exchange_s));
+}
+
+}  // namespace
+}  // namespace tributary
