@@ -14,6 +14,9 @@ namespace {
 constexpr std::string_view kPlannerComponent = "planner";
 // Of what an agent's own places hold, one agent's places hold so much of another's; not measured.
 constexpr double kAgreementAssumed = 0.5;
+// Of a core at each end, for a bucket's payload, however small; not measured. `./dev bench
+// predictions` finds about as much: without it a plan cuts models into ever smaller buckets.
+constexpr double kMessageAssumed_s = 50e-6;
 constexpr std::int64_t kDay_s = 86'400;
 
 struct Today {
@@ -269,6 +272,7 @@ Result<Planner*> PlanDesk::planner_of(const Thought& thought) {
                           .codecs = codecs_,
                           .measured_on = own_speeds_,
                           .agreement = kAgreementAssumed,
+                          .message_s = kMessageAssumed_s,
                           .settled = true};
   Planner& planner = planners_.emplace(thought.job, Planner(std::move(config))).first->second;
   if (const auto before = resumed_.extract(thought.job)) planner.resume(before.mapped());

@@ -8,7 +8,6 @@
 namespace tributary {
 namespace {
 
-constexpr double kFrameBytes = 168;             // before every payload among peers (docs/wire.md)
 constexpr std::uint64_t kValuesMax = 8u << 20;  // of all agents together, but two buckets at least
 constexpr std::uint64_t kEncodedMax = 24u << 20;  // of all rounds, but a few rounds at least
 constexpr std::uint64_t kRoundsMin = 3;
@@ -46,8 +45,8 @@ Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
   for (std::size_t i = 0; i < report.stages.size(); ++i) {
     const StageMeasure& stage = report.stages[i];
     measured.stages.push_back({.flow = flow_of(codec, i),
-                               .up_bytes = kFrameBytes + stage.bytes_up,
-                               .down_bytes = kFrameBytes + stage.bytes_down,
+                               .up_bytes = kPeerFrameBytes + stage.bytes_up,
+                               .down_bytes = kPeerFrameBytes + stage.bytes_down,
                                .encode_s = stage.encode_s,
                                .aggregate_s = stage.aggregate_s});
   }

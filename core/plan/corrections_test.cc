@@ -47,6 +47,24 @@ TEST_F(Corrections, AreBounded) {
   EXPECT_EQ(inputs.corrections.size(), kCorrectionsMax);
 }
 
+TEST_F(Corrections, OfAYoungChoiceTheFirstRoundsCountForMore) {
+  std::map<std::string, double> young;
+  std::map<std::string, double> old;
+  const double measured_s = 4 * predicted().cost.exchange_s;
+  learn(young, inputs.codecs[1], predicted(), measured_s, true);
+  learn(old, inputs.codecs[1], predicted(), measured_s, false);
+  EXPECT_DOUBLE_EQ(young.at("ring fp16"), 2);
+  EXPECT_LT(old.at("ring fp16"), 1.3);
+}
+
+TEST_F(Corrections, ACollectiveThatNobodyHasTriedIsDoubtedMore) {
+  const std::map<std::string, double> corrections = {{"star fp16", 1}};
+  const PlanCodec& thc = inputs.codecs[2];
+  EXPECT_DOUBLE_EQ(learned_factor({}, ExchangeKind::ring, thc), 1) << "as all others";
+  EXPECT_DOUBLE_EQ(learned_factor(corrections, ExchangeKind::star, thc), 1);
+  EXPECT_GT(learned_factor(corrections, ExchangeKind::ring, thc), 1.1);
+}
+
 TEST_F(Corrections, FadeWhereTheirChoiceIsNotInForce) {
   std::map<std::string, double> corrections = {
       {"ring fp16", 4}, {"star fp16", 4}, {"star thc", 0.25}};

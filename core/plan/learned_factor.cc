@@ -10,6 +10,10 @@
 namespace tributary {
 namespace {
 
+// Of several predictions the best is more often too good than too bad, and of collectives that
+// nobody has tried here nothing else is known than those.
+constexpr double kUntriedDoubt = 1.2;
+
 // The mean of the logarithms of factors. What is known beforehand counts as one more of them.
 class MeanFactor {
  public:
@@ -41,10 +45,13 @@ double learned_factor(const std::map<std::string, double>& corrections, Exchange
   for (const auto& [key, factor] : corrections) all.add(factor);
   MeanFactor alike(all.value());
   const std::string prefix = fmt::format("{} ", name(collective));
+  bool tried = corrections.empty();
   for (const auto& [key, factor] : corrections) {
-    if (key.starts_with(prefix)) alike.add(factor);
+    if (!key.starts_with(prefix)) continue;
+    alike.add(factor);
+    tried = true;
   }
-  return std::exp(alike.value());
+  return std::exp(alike.value()) * (tried ? 1 : kUntriedDoubt);
 }
 
 }  // namespace tributary

@@ -55,8 +55,10 @@ Result<PlanCodec> measure_plan_codec(std::string_view spec, const PlanMeasureOpt
   const double values = options.bucket_values;
   for (const StagePayload& stage : measured.stages) {
     plan.stages.push_back({.flow = stage.flow,
-                           .up_bytes_per_value = stage.up_bytes / values,
-                           .down_bytes_per_value = stage.down_bytes / values,
+                           .up_bytes = kPeerFrameBytes,
+                           .up_bytes_per_value = (stage.up_bytes - kPeerFrameBytes) / values,
+                           .down_bytes = kPeerFrameBytes,
+                           .down_bytes_per_value = (stage.down_bytes - kPeerFrameBytes) / values,
                            .encode_s_per_value = stage.encode_s / values,
                            .aggregate_s_per_value = stage.aggregate_s / values});
   }

@@ -17,8 +17,9 @@ constexpr double kExchangeMin_s = 1e-4;
 constexpr double kRough = 0.16;
 constexpr double kErrorsApart = 4;
 constexpr double kMeasuredAnew = 0.2;
-constexpr double kSizeShare = 0.3;  // of the way to what the last round's payloads weighed
-constexpr double kSizeMax = 64;     // times what was measured, and its inverse
+constexpr std::uint64_t kYoungRounds = 5;  // of a choice: what they tell is most of what is known
+constexpr double kSizeShare = 0.3;         // of the way to what the last round's payloads weighed
+constexpr double kSizeMax = 64;            // times what was measured, and its inverse
 
 // Whether a rate as it is known now is one to plan with, where `last` was.
 bool is_news(double now, double error, double last) {
@@ -28,11 +29,13 @@ bool is_news(double now, double error, double last) {
   return std::abs(now - assumed) > kErrorsApart * error * now;
 }
 
-// What is not known stays so.
+// What nobody has measured is slower than it would be assumed to be. Ways down are as ways up, and
+// lines of peers as agents' own, where they are not known.
 void slow_down(PlanInputs& inputs, double factor) {
+  if (factor <= 1) return;
   inputs.peer_beta_s_per_byte *= factor;
   for (PlanAgent& agent : inputs.agents) {
-    agent.beta_s_per_byte *= factor;
+    agent.beta_s_per_byte = factor * line_of(agent).up;
     agent.down_beta_s_per_byte *= factor;
   }
 }
@@ -156,7 +159,7 @@ void Planner::learn_from_last_round() {
     if (beside_s_.size() > kOverheadRounds) beside_s_.pop_front();
   }
   fade(corrections_, correction_key(choice.collective, *codec));
-  learn(corrections_, *codec, option, exchange_s);
+  learn(corrections_, *codec, option, exchange_s, in_force_->rounds <= kYoungRounds);
 }
 
 double Planner::overhead_s() const {

@@ -29,7 +29,7 @@ class CodecTrials {
   static constexpr std::uint32_t kValuesTried = 1u << 16;
   static constexpr std::uint32_t kSampleValues = 1u << 14;
   static constexpr std::uint32_t kSamplesMax = 16;  // of buckets that are smaller than a sample
-  static constexpr std::uint32_t kTurns = 10;       // with error feedback, for codecs that have it
+  static constexpr std::uint32_t kTurns = 20;       // with error feedback, for codecs that have it
 
   using InputOf = std::function<std::span<const float>(const PlannedBucket& bucket)>;
 
