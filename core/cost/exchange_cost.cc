@@ -151,6 +151,26 @@ StageTime from_root(const Way& way, const ExchangeWork& work, double bytes,
           .one_root = true};
 }
 
+// Round a ring whose members wait for one root's places nobody's sums are through at the same time,
+// as they are where all begin at once: the last bucket's way up and down again stays visible, but
+// for what its ports have to do for it themselves. Taken from the replay, which it is equal to
+// where there are a few buckets for each owner.
+double lost_behind_places_s(const ExchangeWork& work, const LinkEstimate& link) {
+  const auto with = [&](StageFlow flow) {
+    return std::ranges::find(work.stages, flow, &StagePayload::flow);
+  };
+  const auto places = with(StageFlow::from_root);
+  const auto sums = with(StageFlow::reduced);
+  if (work.agents < 3 || places == work.stages.end() || sums == work.stages.end()) return 0;
+  const double n = work.agents;
+  const double places_s = places->up_bytes * link.beta_s_per_byte;
+  const double sum_s = std::max(sums->up_bytes, sums->down_bytes) * link.beta_s_per_byte;
+  const std::uint32_t uneven = work.buckets % work.agents;  // whose owners have less at their end
+  const double sooner_s = std::min(uneven, work.agents - 1 - uneven) * sum_s;
+  return (n - 2) * sum_s + (n - 3) * std::max(sum_s, places_s) + places_s - sooner_s +
+         (2 * n - 3) * link.alpha_s;
+}
+
 StageTime gathered(const Way& way, const ExchangeWork& work, double bytes,
                    const LinkEstimate& link) {
   const double all = bytes * work.buckets * (work.agents - 1);
@@ -347,6 +367,9 @@ ExchangeCost predict_exchange(ExchangeKind kind, const ExchangeWork& work,
   }
   // Of a bucket's own way, the port's work is counted already.
   lost_s -= std::max(port_s(of_one_root, root_s, other_s) / buckets, pace_s);
+  if (kind == ExchangeKind::ring) {
+    lost_s = std::max(lost_s, lost_behind_places_s(work, network.agents));
+  }
   const Compute compute = compute_of(kind, work);
   const double cores = std::clamp(work.cores, kCoresMin, 1.0);
   const double work_s = std::max(

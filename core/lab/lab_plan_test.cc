@@ -62,7 +62,7 @@ TEST(LabPlan, RatesAloneAreTheKernels) {
   EXPECT_EQ(node_tc_lines(plan, 0),
             "qdisc add dev eth0 root tbf rate 1000000000bit burst 125000 limit 1250000\n");
   EXPECT_EQ(hub_tc_lines(plan),
-            "qdisc add dev port0 root tbf rate 10000000bit burst 3092 limit 24224\n");
+            "qdisc add dev port0 root tbf rate 10000000bit burst 3092 limit 250000\n");
   EXPECT_EQ(node_tc_lines(plan, 1), "") << "nothing holds it back";
   EXPECT_THAT(hub_ip_lines(plan), HasSubstr("link add port1 mtu 1500 type veth peer name eth0 "
                                             "address 02:74:72:69:62:02 mtu 1500 netns trib-x-1\n"

@@ -214,10 +214,16 @@ std::uint64_t queue_bytes_for(const LinkSettings& link, std::uint64_t bits_per_s
   if (link.queue_bytes != 0) return link.queue_bytes;
   constexpr double kLeastS = 0.010;
   constexpr double kLinksOnTheWayAndBack = 4;
+  const double bytes_per_s = static_cast<double>(bits_per_s) / 8;
   const double seconds =
       kLeastS + kLinksOnTheWayAndBack * static_cast<double>(link.delay.count()) / 1e9;
-  const double bytes = std::min(static_cast<double>(bits_per_s) / 8 * seconds, double{kQueueMax});
-  return std::max<std::uint64_t>(static_cast<std::uint64_t>(bytes),
+  // A slow line's time says little of what its box has memory for, and a window of TCP has some
+  // segments however slow the line is: three connections' first ones are 45 kB.
+  constexpr double kSlowLineS = 0.2;
+  constexpr double kSlowLineBytes = 256u << 10;
+  const double bytes =
+      std::max(bytes_per_s * seconds, std::min(bytes_per_s * kSlowLineS, kSlowLineBytes));
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::min(bytes, double{kQueueMax})),
                                  16ull * (mtu_bytes + kFrameHeaderBytes));
 }
 

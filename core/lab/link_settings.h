@@ -57,7 +57,8 @@ bool needs_user_space(const LinkSettings& link);
 std::string link_text(const LinkSettings& link);
 
 // Bytes that may wait at a link of this rate: those of 10 ms and of the time that a packet takes
-// over two such links and back, and never less than 16 whole frames.
+// over two such links and back; at a slow one 256 KiB, but no more than it carries in 200 ms; and
+// never less than 16 whole frames.
 std::uint64_t queue_bytes_for(const LinkSettings& link, std::uint64_t bits_per_s,
                               std::uint32_t mtu_bytes);
 

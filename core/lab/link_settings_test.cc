@@ -110,8 +110,12 @@ TEST(LinkSettings, TheKernelDoesRatesAlone) {
 TEST(LinkSettings, AQueueFitsItsLink) {
   // 1 Gbit/s: 10 ms and four times 5 ms are 3.75 MB.
   EXPECT_EQ(queue_bytes_for(link_from("delay=5ms"), 1'000'000'000, 1500), 3'750'000u);
-  EXPECT_EQ(queue_bytes_for({}, 100'000'000, 1500), 125'000u);
-  EXPECT_EQ(queue_bytes_for({}, 1'000'000, 1500), 16u * 1514) << "never less than some frames";
+  EXPECT_EQ(queue_bytes_for({}, 1'000'000'000, 1500), 1'250'000u);
+  EXPECT_EQ(queue_bytes_for({}, 100'000'000, 1500), 256u << 10) << "slow, 10 ms were 125 kB";
+  EXPECT_EQ(queue_bytes_for({}, 10'000'000, 1500), 250'000u) << "slower, the bytes of 200 ms";
+  EXPECT_EQ(queue_bytes_for(link_from("delay=50ms"), 10'000'000, 1500), 262'500u)
+      << "its round trip is longer than that";
+  EXPECT_EQ(queue_bytes_for({}, 500'000, 1500), 16u * 1514) << "never less than some frames";
   EXPECT_EQ(queue_bytes_for(link_from("queue=4096"), 1'000'000'000, 1500), 4096u);
   EXPECT_EQ(queue_bytes_for(link_from("delay=10s"), 10'000'000'000, 1500), 64u << 20);
 }
