@@ -325,9 +325,9 @@ def parse(words: list) -> argparse.Namespace:
                         help="that lines follow (docs/traces/c1.csv)")
     parser.add_argument("--only", action="append", metavar="CHOICE",
                         help=f"'{ADAPTIVE}', or one codec as it is printed; may be repeated")
-    parser.add_argument("--target", type=float, default=0.9, help="accuracy (0.9)")
-    parser.add_argument("--seconds-max", type=float, default=90, help="of a run, with its start (90)")
-    parser.add_argument("--learning-rate", type=float, default=0.02, help="(0.02)")
+    parser.add_argument("--target", type=float, default=0.85, help="accuracy (0.85)")
+    parser.add_argument("--seconds-max", type=float, default=65, help="of a run, with its start (65)")
+    parser.add_argument("--learning-rate", type=float, default=0.05, help="(0.05)")
     parser.add_argument("--local-steps", type=int, default=2, help="batches of a round (2)")
     parser.add_argument("--seed", type=int, default=1, help="of the job (1)")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="for the journals of all runs")

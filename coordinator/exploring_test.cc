@@ -22,8 +22,8 @@ using round_testing::Options;
 using testing::HasSubstr;
 
 // It drops most of what it is given here, where all values are about as large as one another, and
-// has not come to a tenth of them after ten rounds.
-const std::string kOverrated = "topk:cr=0.01";
+// has come to few of them after twenty rounds.
+const std::string kOverrated = "topk:cr=0.003";
 
 // A planner that believes of a codec what is not so, and what it has advised.
 class Misled {
@@ -83,6 +83,7 @@ class Misled {
 TEST(Exploring, ACodecThatWasOverratedGivesWayOnceAgentsHaveTriedIt) {
   Options options;
   options.rounds = 40;
+  options.look_ns = kNsPerMs / 10;
   options.policy.planning = {.goal = PlanningGoal::adaptive, .exploring_share = 0.5};
   options.policy.agents_min = 3;
   Misled misled(470);

@@ -237,7 +237,7 @@ TEST_F(PlanDeskTest, AnAgentWithASlowLineIsToldToKeepLess) {
 
 TEST_F(PlanDeskTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
   round.planning.exploring_share = 0.02;
-  mbit = 5;
+  mbit = 10;
   play();
   const auto first = advised_.next();
   ASSERT_NE(first, nullptr);
@@ -246,7 +246,7 @@ TEST_F(PlanDeskTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
   round.round_s = 0.05 + first->alternatives[0].wire_s;
   for (int i = 0; i < 6; ++i) play();
   const auto asked = advised_.next();
-  ASSERT_NE(asked, nullptr);
+  ASSERT_NE(asked, nullptr) << first->sentence;
   EXPECT_EQ(asked->trigger, wire::Trigger::exploration);
   EXPECT_EQ(asked->choice, first->choice);
   ASSERT_FALSE(asked->trials.empty());

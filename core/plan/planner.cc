@@ -159,7 +159,11 @@ void Planner::learn_from_last_round() {
     if (beside_s_.size() > kOverheadRounds) beside_s_.pop_front();
   }
   fade(corrections_, correction_key(choice.collective, *codec));
-  learn(corrections_, *codec, option, exchange_s, in_force_->rounds <= kYoungRounds);
+  // The first of all choices also bears what all have in common, until that is known.
+  const bool first =
+      corrections_.empty() || (corrections_.size() == 1 &&
+                               corrections_.contains(correction_key(choice.collective, *codec)));
+  learn(corrections_, *codec, option, exchange_s, !first && in_force_->rounds <= kYoungRounds);
 }
 
 double Planner::overhead_s() const {

@@ -93,6 +93,7 @@ wire::PlanT plan_of_round(const Federation& federation, std::uint64_t round) {
 
 TEST(CodecTrials, TellWhatGetsThroughOfTheAgentsOwnUpdate) {
   Options options = exploring();
+  options.look_ns = kNsPerMs / 10;
   options.advise = [](const RoundPlayed& round) {
     return round.round == 1 ? trial_advice("fp32", wire::Collective::star,
                                            {"threelc:bypass=0", "int8", "thc:bits=4"})

@@ -40,6 +40,7 @@ struct Options {
   TimeNs delay_max_ns = 1 * kNsPerMs;
   TimeNs store_ns = kNsPerMs / 10;
   TimeNs train_ns = 5 * kNsPerMs;
+  TimeNs look_ns = kNsPerMs;  // that agents take to look at their stopwatch
   bool peers = false;     // agents name addresses for one another
   bool in_parts = false;  // the last layers of an update come before the others
   std::uint64_t incoming_bytes_max = 16u << 20;
@@ -118,7 +119,7 @@ class Federation {
     config.incarnation = options_.seed * 1000 + i * 100 + ride.life + 1;
     config.hello_timeout_ms = 50;
     config.hello_timeout_max_ms = 400;
-    config.stopwatch = [this] { return stopwatch_ += kNsPerMs; };
+    config.stopwatch = [this] { return stopwatch_ += options_.look_ns; };
     if (options_.peers) config.endpoints = {PeerNetwork::endpoint(i)};
     if (options_.endpoint_of) config.endpoints = {options_.endpoint_of(i)};
     Result<std::unique_ptr<Agent>> made = Agent::make(config, ride.journal.state);
