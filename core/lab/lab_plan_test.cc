@@ -60,7 +60,7 @@ TEST(LabPlan, RatesAloneAreTheKernels) {
   const LabPlan plan = *plan_lab("x", 2, 1500, {}, {{0, "up-rate=1gbit,down-rate=10mbit"}});
   EXPECT_FALSE(plan.needs_relay());
   EXPECT_EQ(node_tc_lines(plan, 0),
-            "qdisc add dev eth0 root tbf rate 1000000000bit burst 125000 limit 1250000\n");
+            "qdisc add dev eth0 root tbf rate 1000000000bit burst 125000 limit 1514000\n");
   EXPECT_EQ(hub_tc_lines(plan),
             "qdisc add dev port0 root tbf rate 10000000bit burst 3092 limit 250000\n");
   EXPECT_EQ(node_tc_lines(plan, 1), "") << "nothing holds it back";

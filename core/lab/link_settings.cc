@@ -217,12 +217,14 @@ std::uint64_t queue_bytes_for(const LinkSettings& link, std::uint64_t bits_per_s
   const double bytes_per_s = static_cast<double>(bits_per_s) / 8;
   const double seconds =
       kLeastS + kLinksOnTheWayAndBack * static_cast<double>(link.delay.count()) / 1e9;
-  // A slow line's time says little of what its box has memory for, and a window of TCP has some
-  // segments however slow the line is: three connections' first ones are 45 kB.
-  constexpr double kSlowLineS = 0.2;
-  constexpr double kSlowLineBytes = 256u << 10;
+  // What Linux keeps before an interface unless told otherwise. A window of TCP has some segments
+  // however slow the line is, and several connections have one each: 10 ms at 10 Mbit/s are less
+  // than what one begins with.
+  constexpr double kUsualPackets = 1000;
+  constexpr double kUsualS = 0.2;
+  const double frame_bytes = mtu_bytes + kFrameHeaderBytes;
   const double bytes =
-      std::max(bytes_per_s * seconds, std::min(bytes_per_s * kSlowLineS, kSlowLineBytes));
+      std::max(bytes_per_s * seconds, std::min(bytes_per_s * kUsualS, kUsualPackets * frame_bytes));
   return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::min(bytes, double{kQueueMax})),
                                  16ull * (mtu_bytes + kFrameHeaderBytes));
 }

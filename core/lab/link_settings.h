@@ -56,9 +56,9 @@ bool needs_user_space(const LinkSettings& link);
 // Every setting that is not the default, as set_link() takes them; "unlimited" when there is none.
 std::string link_text(const LinkSettings& link);
 
-// Bytes that may wait at a link of this rate: those of 10 ms and of the time that a packet takes
-// over two such links and back; at a slow one 256 KiB, but no more than it carries in 200 ms; and
-// never less than 16 whole frames.
+// Bytes that may wait at a link of this rate: those of 1000 whole frames, but no more than it
+// carries in 200 ms; those of 10 ms and of the time that a packet takes over two such links and
+// back, where that is more; and never less than 16 frames.
 std::uint64_t queue_bytes_for(const LinkSettings& link, std::uint64_t bits_per_s,
                               std::uint32_t mtu_bytes);
 
