@@ -71,7 +71,8 @@ class ZmqSpoke final : public Transport {
   std::optional<Outbox> outbox_;
   ZmqSocket dealer_;
   Monitor monitor_;
-  // What the attempt or the connection ended with: unavailable, or mismatch where it was the keys.
+  // What the attempt or the connection ended with: unavailable, permission_denied where the hub
+  // does not let our key in, mismatch where the handshake fails over the hub's own.
   StatusCode code_ = StatusCode::unavailable;
   std::string why_;
   std::string remedy_;  // and what can be done about it
@@ -185,7 +186,7 @@ Status ZmqSpoke::look_at_connection() {
         remedy_ = {};
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-        code_ = StatusCode::mismatch;
+        code_ = StatusCode::permission_denied;
         why_ = "a refusal";
         remedy_ = "have this key put on its allow-list: 'tributary keys allow'";
         over_ = true;

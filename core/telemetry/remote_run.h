@@ -41,15 +41,16 @@ class RemoteRun : public RunSource {
 
   // As RunSource has it. Takes a fifth of a second at most: false may also mean that an answer is
   // still under way. Errors beside those of the coordinator's own reading (RunFollower::step):
-  // unavailable (cannot be reached), mismatch (a key that is not let in, or not the coordinator's),
-  // unsupported (of another version), resource_exhausted (as many as it lets look are there),
+  // unavailable (cannot be reached), permission_denied (a key that is not let in), mismatch (the
+  // coordinator's is not the one that is expected), unsupported (of another version),
+  // resource_exhausted (as many as it lets look are there),
   // deadline_exceeded (no answer within the patience; it is still waited for).
   Result<bool> step(RunChanges& changes) override;
   bool at_end() const override;
 
   // These wait for the answer, and fail at once where there is no connection.
   Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round) override;
-  // Mismatch: the key may look, but is not one of watch.operators.
+  // Permission_denied: the key may look, but is not one of watch.operators.
   Result<std::string> ask_operator(std::string_view question) override;
 
   // Any thread. The call that is waiting, or else the next one that would, ends without its answer:

@@ -211,9 +211,9 @@ TEST_F(RemoteRunTest, AKeyThatIsNotAllowedIsToldWhatToDo) {
   const KeyPair keys = new_keys();
   RemoteRun run(options(keys), clock_);
   Status status;
-  ASSERT_TRUE(fails_with(run, StatusCode::mismatch, &status));
+  ASSERT_TRUE(fails_with(run, StatusCode::permission_denied, &status));
   EXPECT_THAT(status.text(), HasSubstr("allow-list"));
-  EXPECT_EQ(run.ask_operator("{}").status().code(), StatusCode::mismatch);
+  EXPECT_EQ(run.ask_operator("{}").status().code(), StatusCode::permission_denied);
   // And comes in by itself once it is.
   allowed_->allow(keys.public_key, "late");
   RunChanges all;
@@ -263,7 +263,7 @@ TEST_F(RemoteRunTest, OperatorsAskAndOthersMayNot) {
   ASSERT_TRUE(answer.ok()) << answer.status().text();
   EXPECT_EQ(*answer, "[{\"verb\":\"list\"}]");
   const Status refused = watcher()->ask_operator("{\"verb\":\"stop\"}").status();
-  EXPECT_EQ(refused.code(), StatusCode::mismatch);
+  EXPECT_EQ(refused.code(), StatusCode::permission_denied);
   EXPECT_THAT(refused.text(), HasSubstr("'desk-1'"));
 }
 

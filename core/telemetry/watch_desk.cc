@@ -18,7 +18,7 @@ Status too_many_watchers(std::uint32_t sessions_max) {
 
 Status no_operator(const std::string& id) {
   return Status(
-      StatusCode::mismatch,
+      StatusCode::permission_denied,
       {.what = "a question that operators ask",
        .expected = "a watcher that the coordinator's setting watch.operators names",
        .got = id.empty() ? "one without an id" : fmt::format("'{}'", id),

@@ -227,11 +227,11 @@ TEST_F(WatchDeskTest, OperatorsAreAnsweredWhenTheCoordinatorHas) {
 TEST_F(WatchDeskTest, WhoIsNoOperatorIsToldSo) {
   ask(1, {5, OperatorQuestion{"{\"verb\":\"stop\"}"}}, "desk-1");
   const Status status = trouble(next());
-  EXPECT_EQ(status.code(), StatusCode::mismatch);
+  EXPECT_EQ(status.code(), StatusCode::permission_denied);
   EXPECT_THAT(status.text(), HasSubstr("'desk-1'"));
   EXPECT_THAT(status.text(), HasSubstr("watch.operators"));
   ask(1, {6, OperatorQuestion{"{}"}}, "");
-  EXPECT_EQ(trouble(next()).code(), StatusCode::mismatch) << "nor who has no id";
+  EXPECT_EQ(trouble(next()).code(), StatusCode::permission_denied) << "nor who has no id";
   EXPECT_TRUE(asked_.empty());
 }
 
