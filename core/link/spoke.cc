@@ -44,6 +44,7 @@ class ZmqSpoke final : public Transport {
   bool encrypted() const override { return options_.encrypted; }
   const LinkLimits& limits() const override { return options_.limits; }
   void wake() override { waker_.signal(); }
+  void give_up(ConnectionId connection) override;
   LinkCounters counters() const override { return counters_; }
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
@@ -141,6 +142,13 @@ Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   counters_.bytes_out += bytes;
   counters_.wire_bytes_out += on_the_wire;
   return {};
+}
+
+void ZmqSpoke::give_up(ConnectionId connection) {
+  if (state_ != State::connected || connection != connection_) return;
+  why_ = "silence";
+  remedy_ = "it is dialled anew";
+  over_ = true;
 }
 
 Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds deadline) {
