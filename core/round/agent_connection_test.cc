@@ -10,7 +10,7 @@
 namespace tributary {
 namespace {
 
-class AgentLine : public testing::Test {
+class AgentConnectionTest : public testing::Test {
  protected:
   void SetUp() override {
     AgentConfig config;
@@ -42,7 +42,7 @@ class AgentLine : public testing::Test {
   int given_up_ = 0;
 };
 
-TEST_F(AgentLine, AConnectionOnWhichNobodyAnswersIsGivenUp) {
+TEST_F(AgentConnectionTest, AConnectionOnWhichNobodyAnswersIsGivenUp) {
   tell(PeerConnected{});
   pass(give_up_after_ns_ / 2);
   EXPECT_GT(hellos_, 3);
@@ -59,7 +59,7 @@ TEST_F(AgentLine, AConnectionOnWhichNobodyAnswersIsGivenUp) {
   EXPECT_EQ(given_up_, 2);
 }
 
-TEST_F(AgentLine, WhereAnythingIsHeardItIsKept) {
+TEST_F(AgentConnectionTest, WhereAnythingIsHeardItIsKept) {
   tell(PeerConnected{});
   wire::RefusalT busy;
   busy.code = wire::RefusalCode::busy;
@@ -72,7 +72,7 @@ TEST_F(AgentLine, WhereAnythingIsHeardItIsKept) {
   EXPECT_EQ(given_up_, 0);
 }
 
-TEST_F(AgentLine, WithoutAConnectionThereIsNothingToGiveUp) {
+TEST_F(AgentConnectionTest, WithoutAConnectionThereIsNothingToGiveUp) {
   pass(4 * give_up_after_ns_);
   EXPECT_GT(hellos_, 3);
   EXPECT_EQ(given_up_, 0);
