@@ -84,7 +84,7 @@ void LightAgent::hang_up() {
   line_ = Line::offline;
   talk_.reset();
   download_.reset();
-  next_round_.reset();
+  next_plan_.reset();
   hello_at_ns_ = now_;
 }
 
@@ -257,7 +257,7 @@ void LightAgent::finish_download() {
   model_ = std::move(*model);
   answer(download.message_id);
   if (round_ && round_->plan().key().round <= model_.version) round_.reset();
-  if (next_round_) begin_plan(std::exchange(next_round_, nullptr), next_weight_);
+  if (next_plan_) begin_plan(*std::exchange(next_plan_, std::nullopt));
 }
 
 // --- rounds ------------------------------------------------------------------------------------
@@ -267,27 +267,29 @@ void LightAgent::receive_plan(const wire::Plan& plan) {
   if (!job_ || key.round <= model_.version || (round_ && key <= round_->plan().key())) return;
   Result<std::shared_ptr<SharedRound>> shared = options_.replica->round_of(plan);
   if (!shared.ok()) return fail("plan_refused", shared.status());
-  begin_plan(std::move(*shared), plan.weight());
+  OwnPlan own = {.shared = std::move(*shared), .weight = plan.weight()};
+  for (const wire::Exchange* exchange : *plan.exchanges()) own.shares.push_back(exchange->ratio());
+  begin_plan(std::move(own));
 }
 
-void LightAgent::begin_plan(std::shared_ptr<SharedRound> shared, double weight) {
-  const RoundPlan& plan = *shared->plan;
+void LightAgent::begin_plan(OwnPlan own) {
+  const RoundPlan& plan = *own.shared->plan;
   if (plan.key().round <= model_.version) return;
   if (!model_.values || plan.wire().model_version != model_.version) {
-    next_round_ = std::move(shared);
-    next_weight_ = weight;
+    next_plan_ = std::move(own);
     return;
   }
   if (plan.wire().model_hash != model_.hash) {
     return fail("replica_diverged", Status(StatusCode::mismatch, {.what = "model of a plan"}));
   }
   round_ = std::make_unique<Round>();
-  round_->shared = std::move(shared);
-  round_->weight = weight;
+  round_->shared = std::move(own.shared);
+  round_->weight = own.weight;
+  round_->shares = std::move(own.shares);
   round_->outgoing.begin(plan.wire().payloads_in_flight_max);
   for (const PlannedBucket& bucket : plan.buckets()) round_->stages.emplace_back(bucket.stages());
   round_->combined.resize(plan.buckets().size());
-  if (weight > 0 && plan.key().epoch == epoch_ && plan.participants().test(member_)) {
+  if (round_->weight > 0 && plan.key().epoch == epoch_ && plan.participants().test(member_)) {
     round_->member = member_;
     round_->ask_at_ns = now_ + 8 * talk_->times().ack_timeout_ns;
     for (std::uint32_t i = 0; i < plan.buckets().size(); ++i) contribute(i);
@@ -301,8 +303,11 @@ void LightAgent::contribute(std::uint32_t bucket) {
   const RoundPlan& plan = round_->plan();
   const auto& combined = round_->combined[bucket];
   if (!round_->member || combined.size() >= plan.buckets()[bucket].stages()) return;
-  Result<CutPayload> payload = options_.replica->payload(
-      *round_->shared, options_.number, *plan.rank(*round_->member), bucket, combined);
+  const wire::BucketT& planned = *plan.wire().buckets[plan.buckets()[bucket].place];
+  const SharedReplica::Sender sender = {.number = options_.number,
+                                        .rank = *plan.rank(*round_->member),
+                                        .keep = round_->shares[planned.exchange]};
+  Result<CutPayload> payload = options_.replica->payload(*round_->shared, sender, bucket, combined);
   if (!payload.ok()) return fail("bucket_not_encoded", payload.status());
   if (!payload->bytes()) return;
   round_->outgoing.add(bucket, static_cast<std::uint32_t>(combined.size()), std::move(*payload));
@@ -466,7 +471,7 @@ void LightAgent::try_commit() {
   round_.reset();
   commit_.reset();
   send_applied();
-  if (next_round_) begin_plan(std::exchange(next_round_, nullptr), next_weight_);
+  if (next_plan_) begin_plan(*std::exchange(next_plan_, std::nullopt));
 }
 
 void LightAgent::send_applied() {

@@ -38,6 +38,12 @@ class LightAgent {
  private:
   enum class Line { offline, greeting, online };
 
+  // A plan as this agent was sent it: what of it differs from the others'.
+  struct OwnPlan {
+    std::shared_ptr<SharedRound> shared;
+    double weight = 0;
+    std::vector<double> shares = {};  // of what it keeps, by exchange
+  };
   // Of a stage that is on its way back, or has come.
   struct Arriving {
     std::shared_ptr<SharedPayload> payload;
@@ -51,6 +57,7 @@ class LightAgent {
     std::shared_ptr<SharedRound> shared;
     std::optional<std::uint32_t> member;  // none: it only follows
     double weight = 0;
+    std::vector<double> shares = {};
     Outgoing outgoing;
     std::vector<std::vector<Arriving>> stages;       // by bucket
     std::vector<std::vector<SharedBytes>> combined;  // by bucket, those before the first gap
@@ -82,7 +89,7 @@ class LightAgent {
   void finish_download();
   void fetch();
   void receive_plan(const wire::Plan& plan);
-  void begin_plan(std::shared_ptr<SharedRound> shared, double weight);
+  void begin_plan(OwnPlan own);
   void contribute(std::uint32_t bucket);
   void pump();
   void report();
@@ -108,8 +115,7 @@ class LightAgent {
   std::uint32_t member_ = 0;
   std::optional<Download> download_;
   std::unique_ptr<Round> round_;
-  std::shared_ptr<SharedRound> next_round_;  // its model is not here yet
-  double next_weight_ = 0;
+  std::optional<OwnPlan> next_plan_;  // its model is not here yet
   std::unique_ptr<wire::CommitT> commit_;
   RoundKey applied_;
 };

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "core/base/checksum.h"
@@ -16,6 +19,11 @@ Status differs(std::string what, std::string expected) {
                                        .expected = std::move(expected),
                                        .got = "something else",
                                        .remedy = {}});
+}
+
+Status check_keep(const Codec& codec, double keep) {
+  if (keep == 1) return {};
+  return check_shares(codec, wire::Collective::star, std::span(&keep, 1));
 }
 
 }  // namespace
@@ -132,13 +140,15 @@ std::span<const float> SharedReplica::update(std::uint32_t number) {
   return made_up_[number % kUpdates];
 }
 
-Result<CutPayload> SharedReplica::payload(SharedRound& round, std::uint32_t number,
-                                          std::uint32_t rank, std::uint32_t bucket,
+Result<CutPayload> SharedReplica::payload(SharedRound& round, const Sender& sender,
+                                          std::uint32_t bucket,
                                           const std::vector<SharedBytes>& combined) {
   const PlannedBucket& planned = round.plan->buckets()[bucket];
+  TRIBUTARY_TRY(check_keep(*planned.codec, sender.keep));
   const std::uint32_t updates = updates_of(*planned.codec);
   const bool own = updates == agents_;
-  const std::uint32_t which = own ? number : number % updates;
+  const SharedUpdate which = {.number = own ? sender.number : sender.number % updates,
+                              .keep = sender.keep};
   const auto stage = static_cast<std::uint32_t>(combined.size());
   const std::lock_guard lock(mutex_);  // also of the encoders
   if (const auto found = round.encoded.find({which, bucket, stage}); found != round.encoded.end()) {
@@ -146,19 +156,28 @@ Result<CutPayload> SharedReplica::payload(SharedRound& round, std::uint32_t numb
   }
   std::vector<ByteSpan> spans;
   for (const SharedBytes& one : combined) spans.emplace_back(*one);
-  const std::uint32_t as = own ? rank : std::min(which, round.plan->agents() - 1);
-  const StageCall call = {.round = round.plan->context(planned, as), .combined = spans};
+  const std::uint32_t as = own ? sender.rank : std::min(which.number, round.plan->agents() - 1);
+  const StageCall call = {
+      .round = round.plan->context(planned, as), .combined = spans, .keep = which.keep};
   Bytes bytes;
   TRIBUTARY_TRY(
       encoders_[which]
           .get(planned, round.plan->key().epoch)
-          .encode(call, update(which).subspan(planned.first_value, planned.values), bytes));
+          .encode(call, update(which.number).subspan(planned.first_value, planned.values), bytes));
   CutPayload cut;
   if (!bytes.empty()) {
     cut = CutPayload(std::make_shared<const Bytes>(std::move(bytes)), planned.part_bytes);
   }
   round.encoded[{which, bucket, stage}] = cut;
   return cut;
+}
+
+// Shares may be others in every round, and encoders of those before would gather.
+void SharedReplica::forget_shares(const SharedRound& round) {
+  std::set<SharedUpdate> used;
+  for (const auto& [place, payload] : round.encoded) used.insert(std::get<SharedUpdate>(place));
+  std::erase_if(encoders_,
+                [&](const auto& one) { return one.first.keep != 1 && !used.contains(one.first); });
 }
 
 Result<SharedModel> SharedReplica::apply(SharedRound& round, const wire::CommitT& commit,
@@ -196,6 +215,7 @@ Result<SharedModel> SharedReplica::apply(SharedRound& round, const wire::CommitT
               counted);
     }
   }
+  forget_shares(round);
   model_ = {.version = commit.model_version, .hash = hash, .values = std::move(values)};
   round.after = model_;
   return model_;

@@ -9,6 +9,7 @@
 // Threads: any.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -47,14 +48,21 @@ struct SharedModel {
   SharedFloats values;
 };
 
+// What several agents send alike: one of the made-up updates, and how much of it they keep.
+struct SharedUpdate {
+  std::uint32_t number = 0;
+  double keep = 1;
+  auto operator<=>(const SharedUpdate&) const = default;
+};
+
 // One attempt at a round.
 struct SharedRound {
   std::shared_ptr<const RoundPlan> plan;
 
   std::mutex mutex;  // of what follows
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<SharedPayload>> combined;
-  // By update, bucket and stage.
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, CutPayload> encoded;
+  // By what is encoded, bucket and stage.
+  std::map<std::tuple<SharedUpdate, std::uint32_t, std::uint32_t>, CutPayload> encoded;
   std::optional<SharedModel> after;
 };
 
@@ -75,9 +83,14 @@ class SharedReplica {
   static std::shared_ptr<SharedPayload> place_of(SharedRound& round, std::uint32_t bucket,
                                                  std::uint32_t stage, const PartLayout& layout);
 
-  // What agent `number`, of this rank, sends. `combined` are the stages before. May be empty.
-  Result<CutPayload> payload(SharedRound& round, std::uint32_t number, std::uint32_t rank,
-                             std::uint32_t bucket, const std::vector<SharedBytes>& combined);
+  struct Sender {
+    std::uint32_t number = 0;  // among those who share
+    std::uint32_t rank = 0;
+    double keep = 1;  // Exchange.ratio of its own plan, which is not the others'
+  };
+  // What it sends. `combined` are the stages before. May be empty.
+  Result<CutPayload> payload(SharedRound& round, const Sender& sender, std::uint32_t bucket,
+                             const std::vector<SharedBytes>& combined);
 
   // The model after the commit: made once, by the code that every replica has.
   Result<SharedModel> apply(SharedRound& round, const wire::CommitT& commit,
@@ -88,6 +101,7 @@ class SharedReplica {
 
   std::uint32_t updates_of(const Codec& codec) const;
   std::span<const float> update(std::uint32_t number);
+  void forget_shares(const SharedRound& round);
 
   const std::uint64_t values_;
   const std::uint32_t agents_;
@@ -98,8 +112,8 @@ class SharedReplica {
   FloatVector scratch_;
   CodecShelf codecs_;
   std::vector<FloatVector> made_up_;
-  std::map<std::uint32_t, EncoderShelf> encoders_;                    // by update
-  std::shared_ptr<SharedRound> round_;                                // the newest
+  std::map<SharedUpdate, EncoderShelf> encoders_;  // of the newest round, or without shares
+  std::shared_ptr<SharedRound> round_;             // the newest
   std::pair<std::uint64_t, std::shared_ptr<SharedPayload>> offered_;  // by the bytes' hash
 };
 

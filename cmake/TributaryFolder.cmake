@@ -43,17 +43,19 @@ function(tributary_headers library)
   set_target_properties(${library} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone_headers)
 endfunction()
 
-# tributary_folder(LIBRARY [LINK libs...] [LABELS labels...] [THREADS regex]): this folder belongs to
-# LIBRARY. Its test cases whose names match THREADS are what the thread sanitizer is to see.
+# tributary_folder(LIBRARY [LINK libs...] [LABELS labels...] [THREADS regex] [BESIDE sources...]): this
+# folder belongs to LIBRARY, but for BESIDE, which another library of the folder has. Its test cases
+# whose names match THREADS are what the thread sanitizer is to see.
 function(tributary_folder library)
-  cmake_parse_arguments(arg "" "THREADS" "LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "THREADS" "LINK;LABELS;BESIDE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cc")
   file(GLOB headers CONFIGURE_DEPENDS "*.h")
   file(GLOB slow_tests CONFIGURE_DEPENDS "*_slow_test.cc")
   file(GLOB tests CONFIGURE_DEPENDS "*_test.cc")
   file(GLOB fuzzers CONFIGURE_DEPENDS "*_fuzz.cc")
   file(GLOB benches CONFIGURE_DEPENDS "*_bench.cc")
-  list(REMOVE_ITEM sources ${tests} ${fuzzers} ${benches})
+  list(TRANSFORM arg_BESIDE PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  list(REMOVE_ITEM sources ${tests} ${fuzzers} ${benches} ${arg_BESIDE})
   list(FILTER headers EXCLUDE REGEX "(_testing|-inl)\\.h$")
   if(slow_tests)
     list(REMOVE_ITEM tests ${slow_tests})

@@ -27,6 +27,7 @@ MIRROR = "http://deb.debian.org/debian"
 PATIENCE_S = 180
 PACKAGES = "var/cache/tributary"  # in the root; systemd-nspawn has a /tmp of its own
 DAEMONS = ("tributary-coordinator", "tributary-agent")
+AGENTS_ALLOW = "/var/lib/tributary-coordinator/agents.allow"
 JOB = '\n[job]\nname = "first"\nrounds = 5\nparameters = 1000\n'
 
 options = argparse.Namespace(packages=ROOT / "build" / "packages",
@@ -145,7 +146,7 @@ class FreshRoot:
     def join(self, agent: str, endpoint: str) -> Path:
         """As an operator makes it, on the coordinator's machine."""
         told = self.run("tributary", "keys", "join", agent, "--coordinator", endpoint,
-                        "--list", "/etc/tributary/agents.allow",
+                        "--list", AGENTS_ALLOW,
                         "--coordinator-key-file", "/etc/tributary/coordinator.key.pub",
                         "--out", f"/srv/{agent}.join")
         made = self.path / "srv" / f"{agent}.join"
@@ -222,7 +223,7 @@ class WithoutSystemd(unittest.TestCase):
                                   ("etc/tributary/coordinator.toml", 0o644, 0),
                                   ("etc/tributary/coordinator.key", 0o600, coordinator),
                                   ("etc/tributary/coordinator.key.pub", 0o644, 0),
-                                  ("etc/tributary/agents.allow", 0o644, 0),
+                                  (AGENTS_ALLOW[1:], 0o644, coordinator),
                                   ("var/lib/tributary-coordinator", 0o700, coordinator),
                                   ("var/lib/tributary-agent", 0o700, agent),
                                   ("usr/bin/tributary-agent", 0o755, 0)):
@@ -385,6 +386,18 @@ class UnderSystemd(unittest.TestCase):
         self.assertEqual(self.machine.state("tributary-agent"), "inactive")
         self.assertEqual(self.machine.state("tributary-agent.path"), "active")
         self.assertEqual(self.machine.show("tributary-agent", "ConditionResult"), "no")
+        self.change_the_list_as_the_service()
+
+    def change_the_list_as_the_service(self):
+        """What an operator's question does: as its user, and with the folders that it sees."""
+        user = "tributary-coordinator"
+        service = ("nsenter", "-t", self.machine.show(user, "MainPID"), "-m", "setpriv",
+                   f"--reuid={user}", f"--regid={user}", "--clear-groups", "tributary", "keys")
+        self.machine.run(*service, "allow", "--list", AGENTS_ALLOW, "--id", "tried", "--key-file",
+                         "/etc/tributary/coordinator.key.pub")
+        self.assertIn("tried ", (self.root.path / AGENTS_ALLOW[1:]).read_text())
+        self.machine.run(*service, "revoke", "--list", AGENTS_ALLOW, "--id", "tried")
+        self.machine.run("systemctl", "reload", user)
 
     def test_4_putting_the_join_file_there_starts_the_agent_and_it_trains(self):
         # It evaluates too, in a unit that lets it.

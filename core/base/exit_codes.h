@@ -38,6 +38,8 @@ constexpr int exit_code(StatusCode code) {
       return kExitDisagreement;
     case StatusCode::unsupported:
       return kExitDisagreement + 1;
+    case StatusCode::permission_denied:
+      return kExitDisagreement + 2;
     case StatusCode::unavailable:
       return kExitUnavailable;
     case StatusCode::deadline_exceeded:

@@ -22,6 +22,7 @@ TEST(ExitCodes, LieInTheirRanges) {
                {StatusCode::resource_exhausted, 30, 39},
                {StatusCode::mismatch, 40, 49},
                {StatusCode::unsupported, 40, 49},
+               {StatusCode::permission_denied, 40, 49},
                {StatusCode::unavailable, 50, 59},
                {StatusCode::deadline_exceeded, 50, 59},
                {StatusCode::cancelled, 130, 130}};

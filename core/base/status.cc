@@ -30,6 +30,8 @@ std::string_view name(StatusCode code) {
       return "unavailable";
     case StatusCode::cancelled:
       return "cancelled";
+    case StatusCode::permission_denied:
+      return "permission_denied";
   }
   return "unknown";
 }

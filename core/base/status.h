@@ -26,7 +26,10 @@ enum class StatusCode : std::uint8_t {
   deadline_exceeded,   //
   unavailable,         // try again later
   cancelled,           //
+  permission_denied,   // a key that may not do what it asks
 };
+// Codes go by their numbers to watchers: new ones come last.
+inline constexpr StatusCode kLastStatusCode = StatusCode::permission_denied;
 
 std::string_view name(StatusCode code);
 

@@ -14,11 +14,12 @@
 namespace tributary {
 
 struct LinkTimes {
-  // Between the two libzmqs, below everything else; they end a connection and say nothing about the
-  // peer. A heartbeat waits behind the message that is under way and what the kernel holds: on a
-  // line of 1 Mbit/s a payload of 4 MiB takes 34 s.
-  std::chrono::milliseconds heartbeat_every{5'000};
-  std::chrono::milliseconds heartbeat_missing_max{60'000};
+  // The kernel ends a connection whose other side has acknowledged nothing for so long while
+  // something was under way to it, however slow the line is; where nothing is, it asks after a
+  // minute. Not libzmq's heartbeats: 4.3 ends the program when one is due on a connection that has
+  // broken while its receive queue was full. Whether whoever is behind the kernel still answers is
+  // for those to know who talk to it (Transport::give_up).
+  std::chrono::milliseconds unacknowledged_max{60'000};
   // From the first byte to the end of the handshake; a connection that only sits there is cut.
   std::chrono::milliseconds handshake_max{10'000};
   std::chrono::milliseconds connect_max{10'000};

@@ -111,7 +111,7 @@ TEST_F(Security, AnUnknownKeyIsRefusedAndNamed) {
   EXPECT_THAT(hub.last<Refused>()->source, HasSubstr(key_text(keys.public_key)));
   EXPECT_THAT(hub.last<Refused>()->source, HasSubstr("127.0.0.1"));
   EXPECT_THAT(spoke.last<Unreachable>()->why.text(), HasSubstr("allow-list"));
-  EXPECT_EQ(spoke.last<Unreachable>()->why.code(), StatusCode::mismatch);
+  EXPECT_EQ(spoke.last<Unreachable>()->why.code(), StatusCode::permission_denied);
   EXPECT_EQ(hub.count<Connected>(), 0u);
   // Once it is allowed it comes in by itself.
   federation_.allowed->allow(keys.public_key, "late");

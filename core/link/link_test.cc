@@ -1,5 +1,8 @@
 // Hubs and spokes over real sockets.
 #include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <thread>
@@ -88,6 +91,48 @@ TEST_P(Links, TheHubComesBack) {
   EXPECT_EQ(spoke.link->send(first, bytes("x"), {}).code(), StatusCode::unavailable);
   ASSERT_TRUE(spoke.send("here again").ok());
   ASSERT_TRUE(pump({&*hub, &spoke}, [&] { return hub->count<Received>() == 1; }));
+}
+
+TEST_P(Links, AConnectionThatIsGivenUpIsMadeAnew) {
+  Side hub = federation_.hub();
+  Side spoke = federation_.allowed_spoke();
+  ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.connected() && spoke.connected(); }));
+  const ConnectionId first = spoke.connection();
+  spoke.link->give_up(first + 1);
+  hub.link->give_up(hub.connection());
+  ASSERT_TRUE(spoke.send("still there").ok());
+  ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.count<Received>() == 1; }));
+  EXPECT_EQ(spoke.count<Disconnected>(), 0u) << "neither was a spoke's connection";
+  spoke.link->give_up(first);
+  ASSERT_TRUE(pump({&hub, &spoke},
+                   [&] { return spoke.count<Connected>() == 2 && hub.count<Connected>() == 2; }));
+  ASSERT_EQ(spoke.count<Disconnected>(), 1u);
+  EXPECT_EQ(spoke.last<Disconnected>()->connection, first);
+  ASSERT_TRUE(spoke.send("again").ok());
+  ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.count<Received>() == 2; }));
+  EXPECT_EQ(text(hub.last<Received>()->frame), "again");
+}
+
+// What notices that a line was cut without a word: there is no other way to see it from here.
+TEST_P(Links, TheKernelLooksWhetherTheOtherSideIsThere) {
+  federation_.times.unacknowledged_max = std::chrono::milliseconds(12'345);
+  Side hub = federation_.hub();
+  Side spoke = federation_.allowed_spoke();
+  ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.connected() && spoke.connected(); }));
+  int sides = 0;
+  for (int file = 0; file < 1024; ++file) {
+    const auto number = [&](int level, int name) {
+      int value = -1;
+      socklen_t size = sizeof(value);
+      return ::getsockopt(file, level, name, &value, &size) == 0 ? value : -1;
+    };
+    if (number(IPPROTO_TCP, TCP_USER_TIMEOUT) != 12'345) continue;
+    if (number(SOL_SOCKET, SO_ACCEPTCONN) != 0) continue;
+    EXPECT_EQ(number(SOL_SOCKET, SO_KEEPALIVE), 1);
+    EXPECT_GT(number(IPPROTO_TCP, TCP_KEEPIDLE), 0);
+    ++sides;
+  }
+  EXPECT_EQ(sides, 2);
 }
 
 TEST_P(Links, ASpokeMayBeFirst) {

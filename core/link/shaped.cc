@@ -38,6 +38,7 @@ class Shaped final : public Transport {
     waker_.signal();
     inner_->wake();
   }
+  void give_up(ConnectionId connection) override { inner_->give_up(connection); }
   LinkCounters counters() const override { return inner_->counters(); }
 
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;

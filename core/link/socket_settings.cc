@@ -8,8 +8,8 @@ namespace {
 // CURVE puts a nonce, a tag and a few more bytes around every part; the exact caps are checked when
 // it is opened.
 constexpr std::size_t kEnvelopeBytesMax = 256;
-// Of a socket without heartbeats: seconds until the kernel asks whether the other side is there,
-// between questions, and how many it may leave without an answer.
+// Of a connection on which nothing is under way: seconds until the kernel asks whether the other
+// side is there, between questions, and how many it may leave without an answer.
 constexpr int kKeepAliveAfter_s = 60;
 constexpr int kKeepAliveEvery_s = 10;
 constexpr int kKeepAlivesMissedMax = 6;
@@ -31,9 +31,8 @@ Status configure(ZmqSocket& socket, const LinkLimits& limits, const LinkTimes& t
   // libzmq puts the peer's key into the queue as a message of its own, which is counted there for
   // ever.
   TRIBUTARY_TRY(socket.set(ZMQ_RCVHWM, static_cast<int>(limits.receive_queue_messages + 1)));
-  if (times.heartbeat_every.count() == 0) TRIBUTARY_TRY(keep_alive_by_kernel(socket));
-  TRIBUTARY_TRY(socket.set(ZMQ_HEARTBEAT_IVL, ms(times.heartbeat_every)));
-  TRIBUTARY_TRY(socket.set(ZMQ_HEARTBEAT_TIMEOUT, ms(times.heartbeat_missing_max)));
+  TRIBUTARY_TRY(keep_alive_by_kernel(socket));
+  TRIBUTARY_TRY(socket.set(ZMQ_TCP_MAXRT, ms(times.unacknowledged_max)));
   TRIBUTARY_TRY(socket.set(ZMQ_HANDSHAKE_IVL, ms(times.handshake_max)));
   TRIBUTARY_TRY(socket.set(ZMQ_LINGER, ms(times.linger_max)));
   return socket.set(ZMQ_IPV6, 1);

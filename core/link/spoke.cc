@@ -44,6 +44,7 @@ class ZmqSpoke final : public Transport {
   bool encrypted() const override { return options_.encrypted; }
   const LinkLimits& limits() const override { return options_.limits; }
   void wake() override { waker_.signal(); }
+  void give_up(ConnectionId connection) override;
   LinkCounters counters() const override { return counters_; }
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
@@ -71,7 +72,8 @@ class ZmqSpoke final : public Transport {
   std::optional<Outbox> outbox_;
   ZmqSocket dealer_;
   Monitor monitor_;
-  // What the attempt or the connection ended with: unavailable, or mismatch where it was the keys.
+  // What the attempt or the connection ended with: unavailable, permission_denied where the hub
+  // does not let our key in, mismatch where the handshake fails over the hub's own.
   StatusCode code_ = StatusCode::unavailable;
   std::string why_;
   std::string remedy_;  // and what can be done about it
@@ -142,6 +144,13 @@ Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   return {};
 }
 
+void ZmqSpoke::give_up(ConnectionId connection) {
+  if (state_ != State::connected || connection != connection_) return;
+  why_ = "silence";
+  remedy_ = "it is dialled anew";
+  over_ = true;
+}
+
 Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds deadline) {
   while (true) {
     if (message_) return std::exchange(message_, std::nullopt);
@@ -185,7 +194,7 @@ Status ZmqSpoke::look_at_connection() {
         remedy_ = {};
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-        code_ = StatusCode::mismatch;
+        code_ = StatusCode::permission_denied;
         why_ = "a refusal";
         remedy_ = "have this key put on its allow-list: 'tributary keys allow'";
         over_ = true;

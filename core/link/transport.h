@@ -35,8 +35,8 @@ struct Connected {
   PublicKey peer;  // proven by the handshake, not claimed; unless encryption is off
 };
 
-// A hub notices it from the connection or from a failed send; that may take as long as heartbeats
-// are allowed to stay away.
+// A hub notices it from the connection or from a failed send; that may take as long as the kernel
+// waits for the other side's.
 struct Disconnected {
   ConnectionId connection = 0;
   PublicKey peer;
@@ -71,7 +71,8 @@ struct Refused {
   std::string source;  // a key's text or an address, or nothing where neither is known
 };
 
-// A spoke could not reach its hub (mismatch: for its keys), and will try again by itself.
+// A spoke could not reach its hub, and will try again by itself. Permission_denied: its key is not
+// let in; mismatch: the hub's is another.
 struct Unreachable {
   Status why;
   std::chrono::nanoseconds retry_in{0};
@@ -122,6 +123,10 @@ class Transport {
   // The next event; nothing when the deadline, a time of the transport's clock, has passed or
   // somebody called wake().
   virtual Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) = 0;
+
+  // Of a connection from which nothing comes any longer: a spoke tells of its end and dials anew. A
+  // hub has no way to end one, and needs none: whoever is behind it dials.
+  virtual void give_up(ConnectionId /*connection*/) {}
 
   // Makes the receive() that is waiting, or else the next one that would wait, return.
   virtual void wake() = 0;

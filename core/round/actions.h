@@ -30,7 +30,8 @@ struct Send {
 };
 
 // Nothing more will be said to this peer; its number and whatever is queued for it can be forgotten
-// once what is queued has gone out.
+// once what is queued has gone out. An agent's: the coordinator does not answer on the connection
+// that there is, which is to be given up for another one.
 struct ClosePeer {
   PeerId peer = 0;
 };

@@ -32,13 +32,26 @@ void Agent::Impl::on(const PeerConnected&) {
   if (line_ == Line::online || finished_) return;
   line_ = Line::offline;  // a Hello that was said to nobody is said again at once
   hello_at_ns_ = now_;
+  has_connection_ = true;
+  unheard_since_ns_ = kNever;
 }
 
 void Agent::Impl::on(const PeerDisconnected&) {
+  has_connection_ = false;
   if (line_ != Line::offline) hang_up("disconnected", 0);
 }
 
+// With the connection that is made instead comes another Hello.
+void Agent::Impl::give_up_silent_connection() {
+  unheard_since_ns_ = std::min(unheard_since_ns_, now_);
+  if (!has_connection_ || now_ - unheard_since_ns_ < config_.give_up_after_ms * kNsPerMs) return;
+  note(LogLevel::warning, "connection_given_up", "silent", "dials again");
+  out_.emplace_back(ClosePeer{});
+  has_connection_ = false;
+}
+
 void Agent::Impl::send_hello() {
+  give_up_silent_connection();
   wire::HelloT hello;
   hello.version_min = wire::kProtocolVersionMin;
   hello.version_max = wire::kProtocolVersionMax;
@@ -154,6 +167,7 @@ void Agent::Impl::on(const FrameReceived& event) {
     const Status status = opened.status();
     return refuse_frame(name(status.code()), status.text());
   }
+  unheard_since_ns_ = kNever;
   const wire::Frame& frame = **opened;
   if (wire::rules_of(frame.message_type()).has(wire::kHasPayload)) {
     if (Status status = check_payload(frame, event.payload); !status.ok()) {

@@ -30,6 +30,9 @@ struct AgentConfig {
   // Until Welcome says otherwise.
   std::uint32_t hello_timeout_ms = 500;  // to the first retry; doubles up to
   std::uint32_t hello_timeout_max_ms = 10'000;
+  // Without a word from the coordinator, after which its connection is given up. What is in between
+  // (a tunnel, a proxy) may go on taking what leads nowhere.
+  std::uint32_t give_up_after_ms = 60'000;
   // Refusals as a duplicate, one after the other, after which it is one.
   std::uint32_t duplicate_refusals_max = 20;
   // Layer map and model of a job, and the updates on their way: a larger job is refused.

@@ -50,6 +50,8 @@ class Agent::Impl {
   std::uint64_t hello_id_ = 0;
   TimeNs hello_at_ns_ = 0;
   TimeNs hello_wait_ns_ = 0;
+  bool has_connection_ = false;
+  TimeNs unheard_since_ns_ = kNever;  // the first Hello since anything was heard
   std::uint32_t duplicate_refusals_ = 0;
   bool shutting_down_ = false;
   bool finished_ = false;
@@ -138,6 +140,7 @@ class Agent::Impl {
     note(LogLevel::warning, "frame_refused", reason, std::move(text));
   }
   void send_hello();
+  void give_up_silent_connection();
   void hang_up(std::string_view reason, TimeNs again_after_ns);
   void welcomed(const wire::Welcome& welcome, std::uint64_t session);
   void refused(const wire::Frame& frame, const wire::Refusal& refusal);

@@ -33,6 +33,29 @@ Status check_advised_ratios(const PlanAdvice& advice, CodecShelf& shelf) {
   return check_shares(*codec, advice.choice.collective, ratios);
 }
 
+Status not_told(std::string what, std::string expected) {
+  return Status(StatusCode::invalid_argument, {.what = fmt::format("advice: {}", what),
+                                               .expected = std::move(expected),
+                                               .got = "another",
+                                               .remedy = "mend what plans"});
+}
+
+// What a plan says of why: agents refuse one that leaves it open, and its round would never begin.
+Status check_told(const PlanAdvice& advice) {
+  const auto is_known = [](auto value, auto max) {
+    return static_cast<int>(value) > 0 && value <= max;
+  };
+  if (!is_known(advice.trigger, wire::Trigger::MAX)) return not_told("trigger", "a known one");
+  for (const wire::AlternativeT& one : advice.alternatives) {
+    if (one.codec.empty()) return not_told("codec of an alternative", "a name");
+    if (!is_known(one.collective, wire::Collective::MAX)) {
+      return not_told("collective of an alternative", "a known one");
+    }
+    if (!(one.ratio >= 0 && one.ratio <= 1)) return not_told("ratio of an alternative", "0 to 1");
+  }
+  return {};
+}
+
 }  // namespace
 
 void JobRun::advise(std::shared_ptr<const PlanAdvice> advice) {
@@ -47,6 +70,7 @@ void JobRun::advise(std::shared_ptr<const PlanAdvice> advice) {
                                           std::max(job.bucket_values_max, kBucketStep));
   Status status = check(*planned);
   if (status.ok()) status = check_advised_ratios(*advice, desk_.shelf);
+  if (status.ok()) status = check_told(*advice);
   if (!status.ok()) return refuse_advice(status);
   planned_ = std::move(planned);
   advice_ = std::move(advice);

@@ -1,6 +1,7 @@
 // A coordinator and two agents whose messages are lost, repeated, reordered and changed at will,
-// and who also hear noise; by the star, or among the two: no crash, no flood of actions, and never
-// more memory than a stated bound.
+// and who also hear noise; by the star, or among the two, or as a planner advises, that tells each
+// agent what share it keeps: no crash, no flood of actions, and never more memory than a stated
+// bound.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -21,6 +22,10 @@ using namespace tributary;
 constexpr std::uint64_t kBufferedMax = 8u << 20;
 constexpr std::size_t kActionsMax = 2'000;
 constexpr std::size_t kUnderWayMax = 512;
+constexpr std::uint8_t kPlannedBit = 0x80;  // of the first byte
+// Codecs that let agents keep shares of their own, and one that does not.
+constexpr std::array<const char*, 4> kAdvisedCodecs = {"topk:cr=0.1", "threshold:keep=0.2",
+                                                       "mstopk:cr=0.1", "fp32"};
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -52,7 +57,7 @@ class Input {
   std::size_t size_;
 };
 
-SubmitJob small_job(wire::Collective collective) {
+SubmitJob small_job(wire::Collective collective, bool planned) {
   SubmitJob submit;
   const Result<LayerMap> map = LayerMap::make({{.name = "v", .shape = {100}}});
   wire::JobT& job = submit.definition;
@@ -68,6 +73,7 @@ SubmitJob small_job(wire::Collective collective) {
   job.optimizer->kind = wire::OptimizerKind::sgd;
   job.layer_map = wire_layers(*map);
   submit.policy.codecs = {"thc", "topk:cr=0.1", "threelc", "fp32"};
+  if (planned) submit.policy.planning.goal = PlanningGoal::adaptive;
   submit.policy.collective = collective;
   submit.policy.bucket_values_max = collective == wire::Collective::star ? 64 : 32;
   submit.policy.deadline_ms = 300;
@@ -78,7 +84,7 @@ SubmitJob small_job(wire::Collective collective) {
 
 class Room {
  public:
-  explicit Room(wire::Collective collective) {
+  Room(wire::Collective collective, bool planned) {
     CoordinatorConfig config;
     config.heartbeat_interval_ms = 200;
     config.heartbeat_timeout_ms = 1'000;
@@ -93,13 +99,13 @@ class Room {
       agent.endpoints = {i == 0 ? "a" : "b"};
       agents_.push_back(std::move(*Agent::make(agent, {})));
     }
-    tell_coordinator(small_job(collective));
+    tell_coordinator(small_job(collective, planned));
     for (std::size_t i = 0; i < 2; ++i) tell_agent(i, Tick{});
   }
 
   void play(Input& input) {
     const std::uint8_t what = input.next();
-    if (what < 8 || under_way_.empty()) return pass_time(what);
+    if (what < 8 || under_way_.empty()) return pass_time(what, input);
     // Mostly in order, so that rounds get somewhere.
     const std::size_t place = what % 16 == 15 ? input.number() % under_way_.size() : 0;
     Message message = under_way_[place];
@@ -138,11 +144,36 @@ class Room {
     }
   }
 
-  void pass_time(std::uint8_t what) {
+  void pass_time(std::uint8_t what, Input& input) {
     now_ += (what + 1) * 10 * kNsPerMs;
     tell_coordinator(Tick{});
     for (std::size_t i = 0; i < agents_.size(); ++i) tell_agent(i, Tick{});
     if (what == 7) measure_links();
+    if (what == 6 && job_ != 0) advise(input);
+  }
+
+  // Also what cannot be carried out: more than the codec keeps, somebody who is not there, peers.
+  void advise(Input& input) {
+    auto advice = std::make_shared<PlanAdvice>();
+    const std::uint8_t choice = input.next();
+    advice->choice = {.codec = kAdvisedCodecs[choice % kAdvisedCodecs.size()],
+                      .collective = choice < 0xf0 ? wire::Collective::star : wire::Collective::ring,
+                      .bucket_values_max = 64};
+    for (const char* id : {"a", "b", "nobody"}) {
+      if (const std::uint8_t drawn = input.next(); drawn != 0) advice->ratios[id] = drawn / 2'000.0;
+    }
+    advice->trigger = choice % 16 == 15 ? wire::Trigger::unspecified : wire::Trigger::link_changed;
+    tell_coordinator(PlanAdvised{.job = job_, .advice = std::move(advice)});
+  }
+
+  // Each agent is told of its own share, and of nobody else's.
+  static void check_shares_in(ByteSpan bytes) {
+    const Result<const wire::Frame*> frame = open_frame(bytes);
+    const wire::Plan* const plan = frame.ok() ? (*frame)->message_as_Plan() : nullptr;
+    if (!plan) return;
+    for (const wire::Exchange* exchange : *plan->exchanges()) {
+      require(!exchange->ratios() && exchange->ratio() > 0 && exchange->ratio() <= 1);
+    }
   }
 
   void measure_links() {
@@ -194,7 +225,11 @@ class Room {
     Actions actions = coordinator_->handle(now_, event);
     require(actions.size() < kActionsMax);
     for (Action& action : actions) {
-      if (auto* one = std::get_if<Send>(&action)) send(false, one->peer, *one);
+      if (const auto* played = std::get_if<RoundPlayed>(&action)) job_ = played->job;
+      if (auto* one = std::get_if<Send>(&action)) {
+        if (job_ != 0) check_shares_in(one->frame);
+        send(false, one->peer, *one);
+      }
       if (const auto* store = std::get_if<StoreCoordinator>(&action)) {
         tell_coordinator(Stored{.token = store->token, .status = {}});
       }
@@ -223,6 +258,7 @@ class Room {
   }
 
   TimeNs now_ = 0;
+  std::uint64_t job_ = 0;  // that is to be advised, once a round of it was played
   std::unique_ptr<Coordinator> coordinator_;
   std::vector<std::unique_ptr<Agent>> agents_;
   std::array<std::uint64_t, 2> peers_ = {};
@@ -235,7 +271,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t kInputMax = 2'000;
   Input input(data, std::min(size, kInputMax));
   constexpr auto kCollectives = static_cast<std::uint8_t>(wire::Collective::all_gather);
-  Room room(static_cast<wire::Collective>(1 + input.next() % kCollectives));
+  const std::uint8_t first = input.next();
+  Room room(static_cast<wire::Collective>(1 + first % kPlannedBit % kCollectives),
+            first >= kPlannedBit);
   while (!input.empty()) {
     room.play(input);
     room.check();

@@ -26,8 +26,8 @@ struct PlanAdvice {
   // By agent: the share that it keeps, where that is less than the codec's. Only by the star, and
   // of codecs that let agents keep shares of their own.
   std::map<std::string, double> ratios;
-  wire::Trigger trigger = wire::Trigger::unspecified;
-  std::string sentence;  // why
+  wire::Trigger trigger = wire::Trigger::unspecified;  // must be given: it is refused as it is
+  std::string sentence;                                // why
   // What there was to choose from; one of them is chosen.
   std::vector<wire::AlternativeT> alternatives;
   Bytes inputs;        // everything it was made from, for the journal

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
@@ -84,6 +85,27 @@ TEST(Planned, RoundsGoAsAdvisedFromTheNextOneOnAndSayWhy) {
   ASSERT_EQ(later.reason->alternatives.size(), 1u);
   EXPECT_TRUE(later.reason->alternatives[0]->chosen);
   EXPECT_TRUE(later.reason->inputs.empty());
+}
+
+// Agents would refuse the plan, and the round would never begin.
+TEST(Planned, AdviceThatDoesNotSayWhyIsRefused) {
+  std::vector<std::shared_ptr<PlanAdvice>> wrong;
+  for (int i = 0; i < 5; ++i) wrong.push_back(advice("fp16", wire::Collective::star));
+  wrong[0]->trigger = wire::Trigger::unspecified;
+  wrong[1]->trigger = static_cast<wire::Trigger>(static_cast<int>(wire::Trigger::MAX) + 1);
+  wrong[2]->alternatives[0].codec.clear();
+  wrong[3]->alternatives[1].collective = wire::Collective::unspecified;
+  wrong[4]->alternatives[0].ratio = std::nan("");
+  Options options = planned(wrong.size() + 2);
+  options.advise = [&](const RoundPlayed& round) {
+    return wrong[(round.round - 1) % wrong.size()];
+  };
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_GE(federation.noted("advice_refused"), static_cast<int>(wrong.size()));
+  for (const wire::PlanT& plan : plans_of(federation)) {
+    EXPECT_EQ(plan.exchanges[0]->codec, "fp32");
+  }
 }
 
 TEST(Planned, APlannerIsToldOfEveryRoundAndOfEveryReport) {

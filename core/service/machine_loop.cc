@@ -94,8 +94,9 @@ void MachineLoop::carry_out(Action& action) {
   if (auto* message = std::get_if<Send>(&action)) return send(*message);
   if (const auto* note = std::get_if<Note>(&action)) return parts_.notes.note(*note);
   if (const auto* close = std::get_if<ClosePeer>(&action)) {
-    waiting_.erase(close->peer);
-    return;
+    const PeerId peer = parts_.one_peer ? connection_ : close->peer;
+    waiting_.erase(peer);
+    return parts_.link.give_up(peer);
   }
   parts_.carry_out(action);
 }

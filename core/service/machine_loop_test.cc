@@ -30,6 +30,7 @@ class FakeLink final : public Transport {
     return event;
   }
   void wake() override { ++woken; }
+  void give_up(ConnectionId connection) override { given_up.push_back(connection); }
   bool encrypted() const override { return encrypts; }
   const LinkLimits& limits() const override { return limits_; }
   LinkCounters counters() const override { return {}; }
@@ -37,6 +38,7 @@ class FakeLink final : public Transport {
   std::size_t room = 100;
   bool encrypts = false;
   std::vector<std::pair<ConnectionId, std::string>> sent;
+  std::vector<ConnectionId> given_up;
   std::vector<LinkEvent> events;
   std::vector<LinkEvent> later;  // they come while somebody waits
   std::atomic<int> woken = 0;
@@ -219,6 +221,14 @@ TEST_F(MachineLoopTest, WhatIsNotForTheLinkIsHandedOn) {
   loop.feed(Tick{});
   EXPECT_EQ(others, std::vector<std::size_t>{Action(Train{}).index()});
   EXPECT_EQ(log.entries().size(), 1u);
+}
+
+TEST_F(MachineLoopTest, AnAgentsLoopGivesUpTheConnectionThatThereIs) {
+  MachineLoop loop = make(true);
+  link.events.push_back(Connected{.connection = 7, .peer = {}});
+  answer.emplace_back(ClosePeer{});
+  ASSERT_TRUE(*loop.turn(0));
+  EXPECT_EQ(link.given_up, std::vector<ConnectionId>{7});
 }
 
 }  // namespace

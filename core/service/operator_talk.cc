@@ -30,7 +30,7 @@ Status operator_error(const Json& error) {
     const auto found = error.find(key);
     return found != error.end() && found->is_string() ? found->get<std::string>() : std::string();
   };
-  constexpr auto kLast = static_cast<int>(StatusCode::cancelled);
+  constexpr auto kLast = static_cast<int>(kLastStatusCode);
   StatusCode code = StatusCode::unavailable;
   for (int i = 1; i <= kLast; ++i) {
     if (name(static_cast<StatusCode>(i)) == text("code")) code = static_cast<StatusCode>(i);

@@ -16,8 +16,11 @@ namespace tributary {
 namespace {
 
 constexpr std::chrono::milliseconds kStepWait{200};
-// The coordinator's own patience with its journal, and some for the way.
-constexpr std::chrono::seconds kMoreForOperators{30};
+// Of what has gathered while nobody listened: more than the link's queue holds.
+constexpr int kEventsGatheredMax = 64;
+// After which a connection without an answer is given up: what is in between (a tunnel) may go on
+// taking what leads nowhere.
+constexpr int kPatiencesUntilAnew = 6;
 
 LinkLimits remote_run_limits() {
   LinkLimits limits;
@@ -48,8 +51,8 @@ class RemoteRun::Line {
   Result<bool> step(RunChanges& changes);
   bool at_end() const { return at_end_; }
   // Status is the answer's own trouble, or why there is none.
-  template <typename Answer, typename Question>
-  Result<Answer> ask(Question question, std::chrono::nanoseconds patience);
+  Result<RoundDetail> round_detail(RoundQuestion question);
+  Result<std::string> ask_operator(OperatorQuestion question);
   void wake();
 
  private:
@@ -57,7 +60,12 @@ class RemoteRun::Line {
   Status trouble(StatusCode code, std::string expected, std::string got, std::string remedy) const;
   Status of_coordinator(const Status& status) const;
   void fail(Status why);
-  Status listen(std::chrono::nanoseconds deadline);
+  Result<bool> listen(std::chrono::nanoseconds deadline);
+  Status go_on(std::chrono::nanoseconds deadline);
+  Status hear_what_gathered();
+  Status be_connected(std::chrono::nanoseconds deadline);
+  template <typename Answer, typename Question>
+  Result<Answer> ask(Question question, std::chrono::nanoseconds deadline);
   void hang_up();
   void take(const LinkEvent& event);
   void take(ByteSpan answer);
@@ -137,7 +145,8 @@ void RemoteRun::Line::fail(Status why) {
   ask_at_ = clock_.now() + options_.retry_after;
 }
 
-Status RemoteRun::Line::listen(std::chrono::nanoseconds deadline) {
+// Whether there was something.
+Result<bool> RemoteRun::Line::listen(std::chrono::nanoseconds deadline) {
   const Result<std::optional<LinkEvent>> event = link_->receive(deadline);
   if (!event.ok()) {
     fail(of_coordinator(event.status()));
@@ -145,6 +154,15 @@ Status RemoteRun::Line::listen(std::chrono::nanoseconds deadline) {
     return trouble_;
   }
   if (event->has_value()) take(**event);
+  return event->has_value();
+}
+
+// A connection may have ended long ago, if nobody has listened.
+Status RemoteRun::Line::hear_what_gathered() {
+  for (int events = 0; events < kEventsGatheredMax; ++events) {
+    TRIBUTARY_ASSIGN(const bool something, listen(clock_.now()));
+    if (!something) break;
+  }
   return {};
 }
 
@@ -235,12 +253,14 @@ Result<bool> RemoteRun::Line::step(RunChanges& changes) {
   const std::chrono::nanoseconds deadline = clock_.now() + kStepWait;
   while (!portion_ && !woken_.exchange(false)) {
     pull();
-    TRIBUTARY_TRY(listen(deadline));
+    TRIBUTARY_TRY(listen(deadline).status());
     if (!portion_ && clock_.now() >= deadline) break;
   }
   if (portion_) return hand_over(changes);
   if (!trouble_.ok()) return trouble_;
-  if (pulling_ == 0 || clock_.now() - pulled_at_ < options_.patience) return false;
+  const std::chrono::nanoseconds waited = clock_.now() - pulled_at_;
+  if (pulling_ == 0 || waited < options_.patience) return false;
+  if (waited >= kPatiencesUntilAnew * options_.patience) hang_up();
   return trouble(StatusCode::deadline_exceeded, "an answer", "none so far",
                  "it is waited for; look whether the coordinator's machine is busy");
 }
@@ -261,26 +281,30 @@ Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
   return portion.more;
 }
 
-template <typename Answer, typename Question>
-Result<Answer> RemoteRun::Line::ask(Question question, std::chrono::nanoseconds patience) {
-  TRIBUTARY_TRY(open());
-  const std::chrono::nanoseconds deadline = clock_.now() + patience;
-  const Status too_late = trouble(StatusCode::deadline_exceeded, "an answer", "none in time",
-                                  "ask again; look whether the coordinator's machine is busy");
-  const auto go_on = [&]() -> Status {
-    if (woken_.exchange(false)) return trouble(StatusCode::cancelled, "time to wait", "an end", "");
-    return clock_.now() < deadline ? listen(deadline) : too_late;
-  };
+Status RemoteRun::Line::go_on(std::chrono::nanoseconds deadline) {
+  if (woken_.exchange(false)) return trouble(StatusCode::cancelled, "time to wait", "an end", "");
+  if (clock_.now() < deadline) return listen(deadline).status();
+  return trouble(StatusCode::deadline_exceeded, "an answer", "none in time",
+                 "ask again; look whether the coordinator's machine is busy");
+}
+
+Status RemoteRun::Line::be_connected(std::chrono::nanoseconds deadline) {
   while (connection_ == 0) {
     if (!trouble_.ok()) return trouble_;
-    TRIBUTARY_TRY(go_on());
+    TRIBUTARY_TRY(go_on(deadline));
   }
+  return {};
+}
+
+template <typename Answer, typename Question>
+Result<Answer> RemoteRun::Line::ask(Question question, std::chrono::nanoseconds deadline) {
+  TRIBUTARY_TRY(be_connected(deadline));
   const ConnectionId connection = connection_;
   TRIBUTARY_ASSIGN(asked_, send({.asks = std::move(question)}));
   answer_.reset();
   Status waited;
   while (!answer_ && waited.ok()) {
-    waited = go_on();
+    waited = go_on(deadline);
     if (connection_ != connection) {
       waited = trouble(StatusCode::unavailable, "an answer", "the end of the connection",
                        "ask again when it is back");
@@ -294,10 +318,28 @@ Result<Answer> RemoteRun::Line::ask(Question question, std::chrono::nanoseconds 
   return trouble(StatusCode::corrupt_data, "an answer to what was asked", "another", "");
 }
 
+Result<RoundDetail> RemoteRun::Line::round_detail(RoundQuestion question) {
+  TRIBUTARY_TRY(open());
+  return ask<RoundDetail>(question, clock_.now() + options_.patience);
+}
+
+Result<std::string> RemoteRun::Line::ask_operator(OperatorQuestion question) {
+  TRIBUTARY_TRY(open());
+  TRIBUTARY_TRY(hear_what_gathered());
+  // What counts is the attempt that is under way, not how one ended of which nobody has heard.
+  if (connection_ == 0) trouble_ = {};
+  Result<OperatorAnswer> answer = ask<OperatorAnswer>(
+      std::move(question), clock_.now() + options_.patience + options_.more_for_operators);
+  // Where a line is cut without a word, the kernel takes longer to notice.
+  if (answer.status().code() == StatusCode::deadline_exceeded && link_) hang_up();
+  if (!answer.ok()) return answer.status();
+  return std::move(answer->json);
+}
+
 // -----------------------------------------------------------------------------------------------
 
 RemoteRun::RemoteRun(RemoteRunOptions options, const Clock& clock)
-    : patience_(options.patience), line_(std::make_unique<Line>(std::move(options), clock)) {}
+    : line_(std::make_unique<Line>(std::move(options), clock)) {}
 
 RemoteRun::~RemoteRun() = default;
 
@@ -306,14 +348,11 @@ Result<bool> RemoteRun::step(RunChanges& changes) { return line_->step(changes);
 bool RemoteRun::at_end() const { return line_->at_end(); }
 
 Result<RoundDetail> RemoteRun::round_detail(std::uint64_t job, std::uint64_t round) {
-  return line_->ask<RoundDetail>(RoundQuestion{.job = job, .round = round}, patience_);
+  return line_->round_detail({.job = job, .round = round});
 }
 
 Result<std::string> RemoteRun::ask_operator(std::string_view question) {
-  TRIBUTARY_ASSIGN(OperatorAnswer answer,
-                   line_->ask<OperatorAnswer>(OperatorQuestion{.json = std::string(question)},
-                                              patience_ + kMoreForOperators));
-  return std::move(answer.json);
+  return line_->ask_operator({.json = std::string(question)});
 }
 
 void RemoteRun::wake() { line_->wake(); }

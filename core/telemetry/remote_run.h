@@ -27,8 +27,10 @@ struct RemoteRunOptions {
   bool encrypted = true;       // must be as the coordinator's
   // After trouble nothing is asked again before so long.
   std::chrono::nanoseconds retry_after = std::chrono::seconds(1);
-  // For an answer; that to an operator's question may take half a minute more.
+  // For an answer; and how much longer that to an operator's question may take, with the
+  // coordinator's own patience with its journal.
   std::chrono::nanoseconds patience = std::chrono::seconds(10);
+  std::chrono::nanoseconds more_for_operators = std::chrono::seconds(30);
 };
 
 class RemoteRun : public RunSource {
@@ -41,15 +43,20 @@ class RemoteRun : public RunSource {
 
   // As RunSource has it. Takes a fifth of a second at most: false may also mean that an answer is
   // still under way. Errors beside those of the coordinator's own reading (RunFollower::step):
-  // unavailable (cannot be reached), mismatch (a key that is not let in, or not the coordinator's),
-  // unsupported (of another version), resource_exhausted (as many as it lets look are there),
-  // deadline_exceeded (no answer within the patience; it is still waited for).
+  // unavailable (cannot be reached), permission_denied (a key that is not let in), mismatch (the
+  // coordinator's is not the one that is expected), unsupported (of another version),
+  // resource_exhausted (as many as it lets look are there),
+  // deadline_exceeded (no answer within the patience; it is still waited for, six times as long,
+  // and then the coordinator is dialled anew).
   Result<bool> step(RunChanges& changes) override;
   bool at_end() const override;
 
-  // These wait for the answer, and fail at once where there is no connection.
+  // Waits for the answer, and fails at once where there is no connection.
   Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round) override;
-  // Mismatch: the key may look, but is not one of watch.operators.
+  // Waits for a connection, too: one attempt to make it. The end of the one that the question went
+  // out on is unavailable, and whether it was heard is not known; deadline_exceeded gives the
+  // connection up. Either way the next question dials again, whether or not anybody calls step().
+  // Permission_denied: the key may look, but is not one of watch.operators.
   Result<std::string> ask_operator(std::string_view question) override;
 
   // Any thread. The call that is waiting, or else the next one that would, ends without its answer:
@@ -58,7 +65,6 @@ class RemoteRun : public RunSource {
 
  private:
   class Line;
-  std::chrono::nanoseconds patience_;
   std::unique_ptr<Line> line_;
 };
 

@@ -211,9 +211,9 @@ TEST_F(RemoteRunTest, AKeyThatIsNotAllowedIsToldWhatToDo) {
   const KeyPair keys = new_keys();
   RemoteRun run(options(keys), clock_);
   Status status;
-  ASSERT_TRUE(fails_with(run, StatusCode::mismatch, &status));
+  ASSERT_TRUE(fails_with(run, StatusCode::permission_denied, &status));
   EXPECT_THAT(status.text(), HasSubstr("allow-list"));
-  EXPECT_EQ(run.ask_operator("{}").status().code(), StatusCode::mismatch);
+  EXPECT_EQ(run.ask_operator("{}").status().code(), StatusCode::permission_denied);
   // And comes in by itself once it is.
   allowed_->allow(keys.public_key, "late");
   RunChanges all;
@@ -263,7 +263,7 @@ TEST_F(RemoteRunTest, OperatorsAskAndOthersMayNot) {
   ASSERT_TRUE(answer.ok()) << answer.status().text();
   EXPECT_EQ(*answer, "[{\"verb\":\"list\"}]");
   const Status refused = watcher()->ask_operator("{\"verb\":\"stop\"}").status();
-  EXPECT_EQ(refused.code(), StatusCode::mismatch);
+  EXPECT_EQ(refused.code(), StatusCode::permission_denied);
   EXPECT_THAT(refused.text(), HasSubstr("'desk-1'"));
 }
 
@@ -328,13 +328,8 @@ TEST_F(RemoteRunTest, WhoNeverReadsHoldsUpNobody) {
   LinkLimits limits;
   limits.frame_bytes_max = kWatchAnswerBytesMax;
   limits.receive_queue_messages = 1;
-  LinkTimes times;
-  times.heartbeat_every = std::chrono::milliseconds(0);  // as the server, for the same reason
-  link_testing::Side deaf = link_testing::Federation::spoke({.endpoint = endpoint_,
-                                                             .keys = keys,
-                                                             .hub = coordinator_.public_key,
-                                                             .limits = limits,
-                                                             .times = times});
+  link_testing::Side deaf = link_testing::Federation::spoke(
+      {.endpoint = endpoint_, .keys = keys, .hub = coordinator_.public_key, .limits = limits});
   ASSERT_TRUE(link_testing::pump({&deaf}, [&] { return deaf.connected(); }));
   std::atomic<bool> enough = false;
   std::thread asks([&] {
@@ -355,6 +350,84 @@ TEST_F(RemoteRunTest, WhoNeverReadsHoldsUpNobody) {
   EXPECT_GT(server_->counts().refused, 0u) << "it is not read for any longer";
   enough = true;
   asks.join();
+}
+
+TEST_F(RemoteRunTest, WhoAsksBesideWatchingTakesOnePlace) {
+  serve({"desk-1"}, 1);
+  const auto watches = watcher();
+  RunChanges all;
+  ASSERT_TRUE(read_events(*watches, all, 30));
+  const auto asks = watcher();
+  EXPECT_EQ(asks->ask_operator("{}").value(), "[{}]");
+  write_rounds(1);
+  EXPECT_TRUE(read_events(*watches, all, 31));
+  EXPECT_EQ(server_->counts().sessions, 1u);
+}
+
+// Nobody calls step(), so that nobody has heard of the end when the next question is asked. One
+// that the end overtakes is lost: it may have been heard, and is not asked twice.
+TEST_F(RemoteRunTest, WhoOnlyAsksGetsOverALostConnection) {
+  serve({"desk-1"});
+  const auto run = watcher();
+  ASSERT_EQ(run->ask_operator("{}").value(), "[{}]");
+  server_.reset();
+  const Status nobody = run->ask_operator("{}").status();
+  EXPECT_EQ(nobody.code(), StatusCode::unavailable) << nobody.text();
+  serve({"desk-1"});
+  Result<std::string> answer = std::string();
+  for (int tries = 0; tries < 3; ++tries) {
+    answer = run->ask_operator("{}");
+    if (answer.ok()) break;
+    EXPECT_EQ(answer.status().code(), StatusCode::unavailable) << answer.status().text();
+  }
+  ASSERT_TRUE(answer.ok()) << answer.status().text();
+  EXPECT_EQ(*answer, "[{}]");
+}
+
+// One that takes every question and answers none.
+TEST_F(RemoteRunTest, AQuestionWithoutAnAnswerGivesTheConnectionUp) {
+  link_testing::Federation coordinator;
+  coordinator.allowed->allow(keys_.public_key, "desk-1");
+  link_testing::Side deaf = coordinator.hub();
+  RemoteRunOptions mute = options(keys_);
+  mute.endpoint = coordinator.endpoint;
+  mute.coordinator = coordinator.hub_keys.public_key;
+  mute.patience = std::chrono::milliseconds(400);
+  mute.more_for_operators = std::chrono::milliseconds(400);
+  RemoteRun run(mute, clock_);
+  std::atomic<bool> over = false;
+  std::thread asks([&] {
+    while (!over) {
+      const Status status = run.ask_operator("{}").status();
+      EXPECT_EQ(status.code(), StatusCode::deadline_exceeded) << status.text();
+    }
+  });
+  EXPECT_TRUE(link_testing::pump(
+      {&deaf}, [&] { return deaf.count<Connected>() >= 2 && deaf.count<Received>() >= 2; }));
+  over = true;
+  asks.join();
+}
+
+TEST_F(RemoteRunTest, ACoordinatorThatTellsNothingIsDialledAnew) {
+  link_testing::Federation coordinator;
+  coordinator.allowed->allow(keys_.public_key, "desk-1");
+  link_testing::Side deaf = coordinator.hub();
+  RemoteRunOptions mute = options(keys_);
+  mute.endpoint = coordinator.endpoint;
+  mute.coordinator = coordinator.hub_keys.public_key;
+  mute.patience = std::chrono::milliseconds(200);
+  RemoteRun run(mute, clock_);
+  std::atomic<bool> over = false;
+  bool said = false;
+  std::thread reads([&] {
+    RunChanges changes;
+    while (!over) said |= run.step(changes).status().code() == StatusCode::deadline_exceeded;
+  });
+  EXPECT_TRUE(link_testing::pump(
+      {&deaf}, [&] { return deaf.count<Connected>() >= 2 && deaf.count<Received>() >= 2; }));
+  over = true;
+  reads.join();
+  EXPECT_TRUE(said);
 }
 
 TEST_F(RemoteRunTest, WhoWaitsCanBeWoken) {

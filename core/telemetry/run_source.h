@@ -31,7 +31,7 @@ class RunSource {
   virtual Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round) = 0;
 
   // What an operator asks of the coordinator, and its answer, as JSON (docs/jobs.md). Unavailable:
-  // no coordinator is there; mismatch: not with this key.
+  // no coordinator is there; permission_denied: not with this key.
   virtual Result<std::string> ask_operator(std::string_view question) = 0;
 
   // Any thread: whoever waits in a call is to come back soon, since nobody wants its answer.

@@ -3,22 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace tributary {
 namespace {
 
-Status too_many_watchers(std::uint32_t sessions_max) {
+Status too_many(std::string_view doing, std::uint32_t sessions_max) {
   return Status(StatusCode::resource_exhausted,
-                {.what = "watching this coordinator",
-                 .expected = fmt::format("at most {} that watch at once", sessions_max),
+                {.what = fmt::format("{} this coordinator", doing),
+                 .expected = fmt::format("at most {} at once", sessions_max),
                  .got = "one more",
                  .remedy = "close one of the others"});
 }
 
 Status no_operator(const std::string& id) {
   return Status(
-      StatusCode::mismatch,
+      StatusCode::permission_denied,
       {.what = "a question that operators ask",
        .expected = "a watcher that the coordinator's setting watch.operators names",
        .got = id.empty() ? "one without an id" : fmt::format("'{}'", id),
@@ -41,27 +42,55 @@ void WatchDesk::refuse(ConnectionId to, std::uint64_t number, Status why) {
   if (bytes.ok()) refusals_.push_back({.to = to, .bytes = *std::move(bytes)});
 }
 
-bool WatchDesk::make_room(std::chrono::nanoseconds now) {
-  if (sessions_.size() < parts_.sessions_max) return true;
-  const auto silent =
-      std::ranges::min_element(sessions_, {}, [](const auto& one) { return one.second.asked_at; });
+bool WatchDesk::may_operate(const std::string& id) const {
+  return !id.empty() && std::ranges::find(parts_.operators, id) != parts_.operators.end();
+}
+
+std::size_t WatchDesk::sessions_of(Place place) const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      sessions_, [place](const auto& one) { return one.second.place == place; }));
+}
+
+bool WatchDesk::make_room(Place place, std::chrono::nanoseconds now) {
+  if (sessions_of(place) < parts_.sessions_max) return true;
+  auto silent = sessions_.end();
+  for (auto one = sessions_.begin(); one != sessions_.end(); ++one) {
+    if (one->second.place != place) continue;
+    if (silent == sessions_.end() || one->second.asked_at < silent->second.asked_at) silent = one;
+  }
   if (silent == sessions_.end() || now - silent->second.asked_at < kSilentMax) return false;
   sessions_.erase(silent);
   return true;
+}
+
+// The session of the connection, with the place that the question needs. Whoever is no operator
+// gets no operator's place by asking for it: they would be gone when one comes.
+Result<WatchDesk::Session*> WatchDesk::session_of(ConnectionId from, const std::string& id,
+                                                  const WatchQuestion& question,
+                                                  std::chrono::nanoseconds now) {
+  const Place place =
+      std::holds_alternative<OperatorQuestion>(question.asks) ? Place::operators : Place::watcher;
+  auto found = sessions_.find(from);
+  const bool is_there = found != sessions_.end();
+  if (is_there && (place == Place::operators || found->second.place == place)) {
+    return &found->second;
+  }
+  if (place == Place::operators && !may_operate(id)) return no_operator(id);
+  if (!make_room(place, now)) {
+    return too_many(place == Place::watcher ? "watching" : "operating", parts_.sessions_max);
+  }
+  Session& session = sessions_[from];
+  session.place = place;
+  return &session;
 }
 
 void WatchDesk::take(ConnectionId from, const std::string& id, ByteSpan bytes,
                      std::chrono::nanoseconds now) {
   Result<WatchQuestion> question = unpack_question(bytes);
   if (!question.ok()) return refuse(from, 0, question.status());
-  auto found = sessions_.find(from);
-  if (found == sessions_.end()) {
-    if (!make_room(now)) {
-      return refuse(from, question->number, too_many_watchers(parts_.sessions_max));
-    }
-    found = sessions_.emplace(from, Session()).first;
-  }
-  Session& session = found->second;
+  Result<Session*> found = session_of(from, id, *question, now);
+  if (!found.ok()) return refuse(from, question->number, found.status());
+  Session& session = **found;
   session.id = id;
   session.asked_at = now;
   if (session.questions.size() >= kQuestionsMax) {
@@ -163,8 +192,7 @@ WatchAnswer WatchDesk::round(Session& session, std::uint64_t number, const Round
 
 std::optional<WatchAnswer> WatchDesk::ask(ConnectionId from, Session& session, std::uint64_t number,
                                           OperatorQuestion& asked) {
-  if (session.id.empty() ||
-      std::ranges::find(parts_.operators, session.id) == parts_.operators.end()) {
+  if (!may_operate(session.id)) {
     return WatchAnswer{.number = number, .says = no_operator(session.id)};
   }
   if (session.operator_asked || !parts_.ask_operator(from, number, std::move(asked.json))) {

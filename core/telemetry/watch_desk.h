@@ -1,6 +1,7 @@
 // What a coordinator answers to its watchers: questions and answers as bytes, without socket and
 // thread. Every connection has a session, whose run is read from where its last answer ended; what
-// waits is bounded, and sessions take turns with one question each.
+// waits is bounded, and sessions take turns with one question each. A session that only asks what
+// operators ask takes no watcher's place: there are as many places for those.
 //
 // Threads: one at a time.
 #pragma once
@@ -28,7 +29,7 @@ struct WatchDeskParts {
   // Takes an operator's question, and answers by operator_answered(); false: too many wait.
   std::function<bool(ConnectionId from, std::uint64_t number, std::string json)> ask_operator;
   std::vector<std::string> operators = {};  // ids of those who may
-  std::uint32_t sessions_max = 8;
+  std::uint32_t sessions_max = 8;           // that watch, and as many that only ask as operators
 };
 
 class WatchDesk {
@@ -38,8 +39,8 @@ class WatchDesk {
   // Of all sessions, that are not about their run. More are not given: who does not know why its
   // question is not answered has asked too many.
   static constexpr std::size_t kRefusalsMax = 64;
-  // Who has asked nothing for so long gives its place to somebody who comes when all are taken. It
-  // is told from the beginning if it asks again.
+  // Who has asked nothing for so long gives its place to somebody who comes when all of that kind
+  // are taken. It is told from the beginning if it asks again.
   static constexpr std::chrono::seconds kSilentMax{60};
 
   struct Answer {
@@ -64,11 +65,14 @@ class WatchDesk {
   // Works on one question of the session whose turn it is. Nothing: nobody is to be told, yet.
   std::optional<Answer> next(const MaySend& may_send);
 
-  std::size_t sessions() const { return sessions_.size(); }
+  std::size_t sessions() const { return sessions_of(Place::watcher); }
   const Counts& counts() const { return counts_; }
 
  private:
+  // What a session costs: a watcher's has the journal open and reads it.
+  enum class Place : std::uint8_t { watcher, operators };
   struct Session {
+    Place place = Place::watcher;
     std::string id = {};
     std::chrono::nanoseconds asked_at{0};
     std::unique_ptr<RunSource> run = {};  // null: to be opened
@@ -79,7 +83,11 @@ class WatchDesk {
     std::optional<WatchAnswer> answered = {};  // by the coordinator to an operator
   };
 
-  bool make_room(std::chrono::nanoseconds now);
+  bool may_operate(const std::string& id) const;
+  std::size_t sessions_of(Place place) const;
+  bool make_room(Place place, std::chrono::nanoseconds now);
+  Result<Session*> session_of(ConnectionId from, const std::string& id,
+                              const WatchQuestion& question, std::chrono::nanoseconds now);
   static bool is_ready(const Session& session) {
     return session.answered || !session.questions.empty();
   }

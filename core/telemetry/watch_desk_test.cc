@@ -166,6 +166,47 @@ TEST_F(WatchDeskTest, WhoIsSilentGivesItsPlaceToSomebodyWhoComes) {
   EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "nobody else is silent";
 }
 
+TEST_F(WatchDeskTest, WhoOnlyOperatesTakesNoWatchersPlace) {
+  for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_TRUE(portion(from).first);
+  for (const ConnectionId from : {4u, 5u, 6u}) {
+    ask(from, {1, OperatorQuestion{"{}"}}, "chief");
+    EXPECT_FALSE(next()) << "it is on its way";
+  }
+  EXPECT_EQ(asked_.size(), 3u);
+  EXPECT_EQ(desk_.sessions(), 3u) << "that watch";
+  ask(7, {2, OperatorQuestion{"{}"}}, "chief");
+  EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "of these too";
+  pull(4, 3);
+  EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "no way to a fourth place";
+  desk_.gone(2);
+  EXPECT_TRUE(portion(4).first) << "an operator that begins to watch";
+  ask(7, {4, OperatorQuestion{"{}"}}, "chief");
+  EXPECT_FALSE(next());
+  EXPECT_EQ(asked_.size(), 4u) << "whose place is free again";
+  desk_.operator_answered(4, 1, "[4]");
+  const std::optional<Told> told = next();
+  ASSERT_TRUE(told && std::holds_alternative<OperatorAnswer>(told->answer.says));
+  EXPECT_EQ(told->to, 4u) << "it was asked before it watched";
+}
+
+TEST_F(WatchDeskTest, WhoMayNotOperateTakesNoPlaceByAsking) {
+  for (ConnectionId from = 1; from <= 3; ++from) {
+    ask(from, {1, OperatorQuestion{"{}"}}, "desk-1");
+    EXPECT_EQ(trouble(next()).code(), StatusCode::permission_denied);
+  }
+  ask(4, {1, OperatorQuestion{"{}"}}, "chief");
+  EXPECT_FALSE(next());
+  EXPECT_EQ(asked_.size(), 1u);
+}
+
+TEST_F(WatchDeskTest, WhoIsSilentMakesRoomForItsOwnKindAlone) {
+  for (const ConnectionId from : {1u, 2u, 3u}) all_of(from);
+  clock_.advance(WatchDesk::kSilentMax);
+  ask(4, {1, OperatorQuestion{"{}"}}, "chief");
+  EXPECT_FALSE(next());
+  for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_FALSE(portion(from).first);
+}
+
 TEST_F(WatchDeskTest, WhoAsksWithoutWaitingIsNotHeardBeyondABound) {
   for (std::uint64_t number = 1; number <= 100; ++number) pull(1, number);
   std::size_t answers = 0;
@@ -227,11 +268,11 @@ TEST_F(WatchDeskTest, OperatorsAreAnsweredWhenTheCoordinatorHas) {
 TEST_F(WatchDeskTest, WhoIsNoOperatorIsToldSo) {
   ask(1, {5, OperatorQuestion{"{\"verb\":\"stop\"}"}}, "desk-1");
   const Status status = trouble(next());
-  EXPECT_EQ(status.code(), StatusCode::mismatch);
+  EXPECT_EQ(status.code(), StatusCode::permission_denied);
   EXPECT_THAT(status.text(), HasSubstr("'desk-1'"));
   EXPECT_THAT(status.text(), HasSubstr("watch.operators"));
   ask(1, {6, OperatorQuestion{"{}"}}, "");
-  EXPECT_EQ(trouble(next()).code(), StatusCode::mismatch) << "nor who has no id";
+  EXPECT_EQ(trouble(next()).code(), StatusCode::permission_denied) << "nor who has no id";
   EXPECT_TRUE(asked_.empty());
 }
 

@@ -128,7 +128,7 @@ watch::TroubleT told(const Status& status) {
 // A code that this build does not know is still trouble.
 Status read_trouble(watch::TroubleT& trouble) {
   const bool known = trouble.code > static_cast<std::uint8_t>(StatusCode::ok) &&
-                     trouble.code <= static_cast<std::uint8_t>(StatusCode::cancelled);
+                     trouble.code <= static_cast<std::uint8_t>(kLastStatusCode);
   return Status(known ? static_cast<StatusCode>(trouble.code) : StatusCode::unavailable,
                 {.what = std::move(trouble.what),
                  .expected = std::move(trouble.expected),

@@ -27,16 +27,6 @@ LinkLimits watch_limits() {
   return limits;
 }
 
-// No heartbeats of its own: libzmq 4.3 ends the program when one is due on a connection that has
-// broken while its receive queue was full, which is what somebody who asks without end and goes
-// away leaves behind. The kernel looks whether watchers are there, and the desk gives the place of
-// one that says nothing to another.
-LinkTimes watch_times() {
-  LinkTimes times;
-  times.heartbeat_every = std::chrono::milliseconds(0);
-  return times;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<WatchServer>> WatchServer::open(WatchServerOptions options,
@@ -47,7 +37,6 @@ Result<std::unique_ptr<WatchServer>> WatchServer::open(WatchServerOptions option
                                                        .allowed = options.watchers,
                                                        .encrypted = options.encrypted,
                                                        .limits = watch_limits(),
-                                                       .times = watch_times(),
                                                        .context = std::move(context)}));
   return std::unique_ptr<WatchServer>(
       new WatchServer(std::move(options), clock, log, std::move(hub)));

@@ -111,7 +111,7 @@ void CoordinatorPost::note(const Status& presence, QStringList agents) {
   const bool same = known_ && presence.text() == presence_.text() && agents == agents_;
   known_ = true;
   // Each time the coordinator sees somebody knock whom it does not know as an operator.
-  const bool seldom = presence.code() == StatusCode::mismatch;
+  const bool seldom = presence.code() == StatusCode::permission_denied;
   const int every_ms = seldom ? kLookSeldomMs : kLookEveryMs;
   if (timer_.interval() != every_ms) timer_.setInterval(every_ms);
   presence_ = presence;
@@ -128,7 +128,7 @@ QString CoordinatorPost::presence() const {
     return "✓ The coordinator of " + run_->name() + " answers and does what is asked here.";
   }
   const QString why = plain_text(presence_.text());
-  if (presence_.code() == StatusCode::mismatch && run_->trouble().ok()) {
+  if (presence_.code() == StatusCode::permission_denied && run_->trouble().ok()) {
     return "⚠ This key may look, but not change anything. " + why;
   }
   const QString remedy =

@@ -1,8 +1,8 @@
 // The thread that asks a coordinator what an operator wants of it: an answer may take its time, and
 // what is shown of the run must not wait for it.
 //
-// Its source is one of its own, made when somebody asks and given up when nobody has for a while,
-// so that whoever only looks takes no second place at the coordinator.
+// Its source is one of its own, made when somebody asks and given up when nobody has for a while.
+// At a coordinator it only asks, and so takes no watcher's place (core/telemetry/watch_desk.h).
 //
 // Threads: every member but the constructor may be called from any one; `ready` is called in its
 // own, and must only wake somebody.

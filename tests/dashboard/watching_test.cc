@@ -153,7 +153,7 @@ TEST_F(Watching, AKeyThatIsNotOnTheListIsToldSo) {
   stranger.keys = make_key_pair().value();
   open(origin_of_coordinator(stranger));
   ASSERT_TRUE(happens([&] { return !run_->trouble().ok(); }));
-  ASSERT_TRUE(happens([&] { return run_->trouble().code() == StatusCode::mismatch; }))
+  ASSERT_TRUE(happens([&] { return run_->trouble().code() == StatusCode::permission_denied; }))
       << run_->trouble().text();
   EXPECT_FALSE(run_->trouble().fault().remedy.empty());
   EXPECT_EQ(QApplication::activeModalWidget(), nullptr);

@@ -93,7 +93,7 @@ TEST_F(Watching, WhoMayAsksWhatOperatorsAsk) {
   RemoteRun run(options(watcher_), clock_);
   ASSERT_TRUE(reads(run, [&](const Status&) { return told_.rounds.size() >= 2; }));
   const Status refused = run.ask_operator("{\"verb\":\"stop\",\"job\":\"test\"}").status();
-  EXPECT_EQ(refused.code(), StatusCode::mismatch);
+  EXPECT_EQ(refused.code(), StatusCode::permission_denied);
   EXPECT_THAT(refused.text(), HasSubstr("'desk-1'"));
 
   RemoteRun chief(options(chief_), clock_);
