@@ -50,7 +50,7 @@ void JobRun::joined(AgentSession& session, std::uint64_t before) {
   const wire::CatchUp catch_up = standing(session).catch_up;
   if (const wire::HoldingT* holding = holding_of(session, record_.job)) {
     for (const wire::RoundId& id : holding->undecided) session.undecided.push_back(key_of(id));
-    if (catch_up != wire::CatchUp::job) session.job = record_.job;
+    if (catch_up != wire::CatchUp::job) serves(session);
     if (catch_up == wire::CatchUp::nothing || catch_up == wire::CatchUp::commits) {
       session.synced = true;
       session.version = session.commit_sent = holding->model_version;
@@ -78,7 +78,18 @@ void JobRun::joined(AgentSession& session, std::uint64_t before) {
   maybe_begin();
 }
 
-void JobRun::left(const AgentSession& session) {
+void JobRun::serves(AgentSession& session) {
+  session.job = record_.job;
+  desk_.record_agent(session, true);
+}
+
+void JobRun::count(AgentSession& session) {
+  up_.add(std::exchange(session.received, {}));
+  down_.add(session.conversation.take_sent());
+}
+
+void JobRun::left(AgentSession& session) {
+  count(session);
   if (!round_) return;
   const std::optional<std::uint32_t> member = member_of(session);
   if (!member) return;
@@ -429,7 +440,7 @@ void JobRun::receive_fetch(AgentSession& session, const wire::TransferFetch& fet
 
 void JobRun::answered(AgentSession& session, const Conversation::Asked& asked) {
   if (asked.kind == wire::Message::Job && asked.tag == record_.job) {
-    session.job = record_.job;
+    serves(session);
     // What it was sent may be older than the job's last change, of which those without it are not
     // told.
     if (record_.state != wire::JobState::running) send_state(session);
