@@ -195,6 +195,7 @@ class JobRun {
   void send_commit(AgentSession& session, const Published& round);
   std::optional<std::uint64_t> known_hash(std::uint64_t version) const;
   void check_replica(AgentSession& session, std::uint64_t version, std::uint64_t hash);
+  double ratio_of(std::uint32_t member) const;
   void receive_report(AgentSession& session, const wire::Report& report);
   void read_metrics(const AgentSession& session, const wire::Report& report);
   void receive_applied(AgentSession& session, const wire::Applied& applied);
