@@ -78,6 +78,8 @@ class CoordinatorDaemon {
   void load(const LoadRound& wanted);
   void stored(const CoordinatorRecord& record, const Status& status);
   void take_reading(const Reading& reading);
+  // False: it is about something else.
+  bool count_message_bytes(const Reading& reading);
   void prepare_planner(const JobRecord& job);
   Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents,
                                                 const std::function<bool()>& go_on);
@@ -346,6 +348,18 @@ void CoordinatorDaemon::stored(const CoordinatorRecord& record, const Status& st
               {"checkpoint", commit->checkpoint.has_value()}});
 }
 
+bool CoordinatorDaemon::count_message_bytes(const Reading& reading) {
+  for (const MessageUseNames& names : kMessageUseNames) {
+    const bool up = reading.name == names.up;
+    if (!up && reading.name != names.down) continue;
+    metrics_->count("tributary_message_bytes_total",
+                    {{"direction", up ? "up" : "down"}, {"use", std::string(names.name)}},
+                    reading.value);
+    return true;
+  }
+  return false;
+}
+
 void CoordinatorDaemon::take_reading(const Reading& reading) {
   if (!reading.agent_id.empty()) {
     if (std::ranges::find(kAgentMetrics, reading.name) != kAgentMetrics.end()) {
@@ -364,6 +378,7 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
     return;
   }
   chronicle_.metric(reading);
+  if (count_message_bytes(reading)) return;
   metrics_->set(fmt::format("tributary_{}", reading.name), reading.value);
   if (reading.name != "round_s") return;
   metrics_->count("tributary_rounds_committed_total");

@@ -49,6 +49,8 @@ CommitRecord paced_commit(std::uint64_t number) {
     report.compute_s = 0.04 + 0.0001 * static_cast<double>((number + agent) % 50);
     report.encode_s = 0.005;
     report.wait_s = 0.03;
+    report.decode_s = 0.004;
+    report.gain = 0.6;
     report.residual_norm = 0.3;
     report.update_norm = 1.5;
     report.bytes_up = 1000;
@@ -64,6 +66,16 @@ TelemetryRows paced_telemetry(std::uint64_t number, std::int64_t at_ns) {
   for (const std::string_view name : {"evaluation_accuracy", "evaluation_loss", "round_s"}) {
     rows.metrics.push_back(
         {at_ns, {.name = name, .value = accuracy, .job = kJob, .round = number}});
+  }
+  // What moves in every round, as a coordinator tells it.
+  for (const std::string_view name :
+       {"up_updates_bytes", "down_aggregates_bytes", "down_plans_bytes", "up_commits_bytes",
+        "down_commits_bytes", "up_reports_bytes", "up_control_bytes", "down_control_bytes"}) {
+    rows.metrics.push_back({at_ns,
+                            {.name = name,
+                             .value = 1000.0 + static_cast<double>(number % 97),
+                             .job = kJob,
+                             .round = number}});
   }
   for (std::uint32_t agent = 0; agent < kPacedAgents; ++agent) {
     if (agent % kPacedRoundsPerS != number % kPacedRoundsPerS) continue;

@@ -103,6 +103,7 @@ class Agent::Impl {
     std::uint64_t bytes_up = 0;
     std::uint64_t bytes_down = 0;
     double wait_s = 0;
+    double decode_s = 0;
     std::vector<wire::TrialT> trials = {};  // of this and earlier ones, that nobody was told of
   };
   RoundBefore before_;

@@ -239,6 +239,7 @@ Status Agent::Impl::go_ahead() {
     TRIBUTARY_ASSIGN(round_->ahead->rule, make_model_rule(job_->wire()));
     TRIBUTARY_TRY(round_->ahead->rule->restore(*rule_->save()));
   }
+  const TimeNs began_at = config_.stopwatch ? config_.stopwatch() : 0;
   AheadOfCommit& ahead = *round_->ahead;
   const bool last = round_->exchange + 1 == plan.exchanges();
   FloatVector& model = own(ahead.model);
@@ -253,6 +254,7 @@ Status Agent::Impl::go_ahead() {
     ahead.rule->apply(rule_step(plan, counted, scratch_), model);
     if (!last) encoders_.get(bucket, plan.key().epoch).settle(combined, true);
   }
+  if (config_.stopwatch) round_->decode_ns += config_.stopwatch() - began_at;
   return {};
 }
 

@@ -90,6 +90,7 @@ void Agent::Impl::report() {
         report.residual_norm = std::isfinite(norm) ? norm : 0;
         report.encode_s = encode_s;
         report.wait_s = before.wait_s;
+        report.decode_s = before.decode_s;
         report.bytes_up = before.bytes_up;
         report.bytes_down = before.bytes_down;
         for (const wire::TrialT& trial : before.trials) {

@@ -168,7 +168,9 @@ void Agent::Impl::apply_commit(const wire::RoundOutcomeT& outcome) {
     model_ = round_->ahead->model;  // it is there already
     rule_ = std::move(round_->ahead->rule);
   } else if (commit_->previous_hash == model_hash_) {
+    const TimeNs began_at = config_.stopwatch ? config_.stopwatch() : 0;
     status = apply_outcome(outcome, own(model_));
+    if (config_.stopwatch) round_->decode_ns += config_.stopwatch() - began_at;
   } else {
     status =
         Status(StatusCode::mismatch, {.what = "model before the commit",
@@ -201,6 +203,7 @@ void Agent::Impl::committed(std::uint64_t hash) {
   end_trials();
   before_.bytes_up = round_->bytes_up;
   before_.bytes_down = round_->bytes_down;
+  before_.decode_s = static_cast<double>(round_->decode_ns) / 1e9;
   before_.wait_s = static_cast<double>(waited) / 1e9;
   model_hash_ = hash;
   version_ = id.round;

@@ -90,6 +90,7 @@ class AgentRound {
   bool reported = false;
   TimeNs reported_at_ns = 0;
   TimeNs encode_ns = 0;
+  TimeNs decode_ns = 0;        // of results, and of making the next model with them
   std::uint64_t bytes_up = 0;  // of payloads, also those that were sent again
   std::uint64_t bytes_down = 0;
   bool residual_stored = false;

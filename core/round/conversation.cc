@@ -48,6 +48,7 @@ void Conversation::put(TimeNs now, wire::FrameT frame, std::uint64_t message_id,
                           .text = bytes.status().text()});
     return;
   }
+  sent_.add(frame.message.type, bytes->size() + (payload ? payload->bytes.size() : 0));
   Send send{.peer = peer_, .frame = std::move(*bytes)};
   if (payload) {
     send.has_payload = true;

@@ -10,9 +10,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "core/round/actions.h"
 #include "core/round/events.h"
+#include "core/round/message_bytes.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -61,6 +63,8 @@ class Conversation {
   bool failed() const { return failed_; }
   std::size_t unanswered() const { return asked_.size(); }
   std::uint64_t payload_bytes_out() const { return payload_bytes_out_; }
+  // What was sent since this was last asked.
+  MessageBytes take_sent() { return std::exchange(sent_, {}); }
 
   // --- out ---
   void send(TimeNs now, wire::FrameT frame, Actions& out, std::uint64_t in_reply_to = 0);
@@ -111,6 +115,7 @@ class Conversation {
   std::set<std::uint64_t> unanswered_;  // of the other side's, in work here
   bool failed_ = false;
   std::uint64_t payload_bytes_out_ = 0;
+  MessageBytes sent_;
 
   TimeNs heard_at_ns_;
   TimeNs heartbeat_at_ns_;

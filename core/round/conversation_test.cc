@@ -111,5 +111,26 @@ TEST(Conversation, HeartbeatsCarryTheOthersBack) {
   EXPECT_FALSE(a.silent(399 * kNsPerMs));
 }
 
+TEST(Conversation, CountsWhatItSendsAgainToo) {
+  Conversation talk(1, 9, kTimes, 0);
+  Actions out;
+  talk.ask(0, leave, out);
+  talk.retry(10 * kNsPerMs, out);
+  ASSERT_EQ(out.size(), 2u);
+  const std::uint64_t twice =
+      std::get<Send>(out[0]).frame.size() + std::get<Send>(out[1]).frame.size();
+  const Bytes part(1'000, std::uint8_t{7});
+  wire::TransferPartT transfer;
+  transfer.transfer = 1;
+  transfer.parts = 1;
+  transfer.payload_bytes = 1'000;
+  talk.send(0, frame_with(transfer), PayloadSlice{.owner = nullptr, .bytes = part}, out);
+  ASSERT_EQ(out.size(), 3u);
+  const MessageBytes sent = talk.take_sent();
+  EXPECT_EQ(sent.of(MessageUse::control), twice);
+  EXPECT_EQ(sent.of(MessageUse::models), std::get<Send>(out[2]).frame.size() + part.size());
+  EXPECT_EQ(talk.take_sent().of(MessageUse::control), 0u) << "told once";
+}
+
 }  // namespace
 }  // namespace tributary

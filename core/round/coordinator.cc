@@ -183,12 +183,14 @@ void Coordinator::Impl::welcome(const FrameReceived& event, const wire::Frame& f
     if (old && old->conversation.peer() != event.peer) {
       desk_.out.emplace_back(ClosePeer{.peer = old->conversation.peer()});
     }
+    if (JobRun* const worked_for = old ? run_of(*old) : nullptr) worked_for->count(*old);
     desk_.roster.remove(before);
   }
   auto made = std::make_unique<AgentSession>(
       hello.agent_id()->str(), hello.incarnation(),
       Conversation(event.peer, desk_.draw(), times_of(desk_.config), desk_.now));
   made->hello_id = frame.message_id();
+  made->received.add(wire::Message::Hello, event.frame.size());
   made->public_key.assign(event.authenticated_key.begin(), event.authenticated_key.end());
   if (hello.endpoints() && hello.endpoints()->size() > 0) {
     made->endpoint = hello.endpoints()->Get(0)->address()->str();
@@ -205,7 +207,7 @@ void Coordinator::Impl::welcome(const FrameReceived& event, const wire::Frame& f
   JobRun* const run = choose_run(session);
   if (run) session.run = run->record().job;
   send_welcome(session, frame.message_id());
-  record_agent(session, true);
+  desk_.record_agent(session, true);
   if (hello.capabilities()) tell_speeds(session, hello.capabilities()->codecs());
   if (run) run->joined(session, before);
 }
@@ -229,33 +231,12 @@ void Coordinator::Impl::send_welcome(AgentSession& session, std::uint64_t hello_
   session.conversation.send(desk_.now, frame_with(std::move(welcome)), desk_.out, hello_id);
 }
 
-void Coordinator::Impl::record_agent(const AgentSession& session, bool connected) {
-  AgentRecord record{.agent_id = session.agent_id,
-                     .incarnation = session.incarnation,
-                     .build = session.build,
-                     .device_model = session.device_model,
-                     .connected = connected,
-                     .job = session.job,
-                     .model_version = session.version};
-  if (CoordinatorRecord* tail = desk_.store.open_tail()) {
-    if (auto* records = std::get_if<AgentRecords>(tail)) {
-      const auto same = std::ranges::find(records->agents, record.agent_id, &AgentRecord::agent_id);
-      if (same == records->agents.end()) {
-        records->agents.push_back(std::move(record));
-      } else {
-        *same = std::move(record);
-      }
-      return;
-    }
-  }
-  desk_.store.push(AgentRecords{.agents = {std::move(record)}});
-}
-
 // --- in a session ------------------------------------------------------------------------------
 
 void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& frame,
                                    const FrameReceived& event) {
   const wire::Message kind = frame.message_type();
+  session.received.add(kind, event.frame.size() + event.payload.size());
   if (kind != wire::Message::LinkProbe) session.payload_bytes_in += event.payload.size();
   if (!from_agents(kind)) {
     return desk_.refuse(session, "not_allowed",
@@ -314,7 +295,7 @@ void Coordinator::Impl::lose(std::uint64_t number, std::string_view reason) {
   desk_.note(leaves ? LogLevel::info : LogLevel::warning, "agent_gone", reason, session->agent_id,
              leaves ? "said goodbye" : "is taken for lost");
   session->leaving = true;
-  record_agent(*session, false);
+  desk_.record_agent(*session, false);
   if (JobRun* run = run_of(*session)) run->left(*session);
   desk_.out.emplace_back(ClosePeer{.peer = session->conversation.peer()});
   desk_.roster.remove(number);

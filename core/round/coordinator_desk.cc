@@ -1,5 +1,9 @@
 #include "core/round/coordinator_desk.h"
 
+#include <algorithm>
+#include <utility>
+#include <variant>
+
 #include "core/base/random.h"
 
 namespace tributary {
@@ -22,6 +26,28 @@ void CoordinatorDesk::note(LogLevel level, std::string_view name, std::string_vi
                         .text = std::move(text),
                         .job = key.job,
                         .round = key.round});
+}
+
+void CoordinatorDesk::record_agent(const AgentSession& session, bool connected) {
+  AgentRecord record{.agent_id = session.agent_id,
+                     .incarnation = session.incarnation,
+                     .build = session.build,
+                     .device_model = session.device_model,
+                     .connected = connected,
+                     .job = session.job,
+                     .model_version = session.version};
+  if (CoordinatorRecord* tail = store.open_tail()) {
+    if (auto* records = std::get_if<AgentRecords>(tail)) {
+      const auto same = std::ranges::find(records->agents, record.agent_id, &AgentRecord::agent_id);
+      if (same == records->agents.end()) {
+        records->agents.push_back(std::move(record));
+      } else {
+        *same = std::move(record);
+      }
+      return;
+    }
+  }
+  store.push(AgentRecords{.agents = {std::move(record)}});
 }
 
 }  // namespace tributary

@@ -27,6 +27,8 @@ struct CoordinatorDesk {
 
   void note(LogLevel level, std::string_view name, std::string_view reason, std::string source,
             std::string text, const RoundKey& key = {});
+  // For people: who it is and what it does, as it is now.
+  void record_agent(const AgentSession& session, bool connected);
   void refuse(AgentSession& session, std::string_view reason, std::string text,
               const RoundKey& key = {}) {
     note(LogLevel::warning, "frame_refused", reason, session.agent_id, std::move(text), key);

@@ -79,7 +79,6 @@ class Coordinator::Impl {
   void answer(AgentSession& session, const wire::Frame& frame);
   void lose(std::uint64_t session, std::string_view reason);
   void scan();
-  void record_agent(const AgentSession& session, bool connected);
   JobRun* choose_run(const AgentSession& session) const;
   void share_out_agents();
   void drop_runs();

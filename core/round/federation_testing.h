@@ -80,6 +80,7 @@ class Federation {
   AgentJournal& agent_journal(std::uint32_t i) { return rides_[i].journal; }
   std::vector<AgentReported> reported;  // to a planner
   std::vector<RoundPlayed> played;
+  std::vector<Reading> readings;  // of the coordinator
   const std::map<std::string, int>& notes() const { return notes_; }
   int noted(const std::string& name) const {
     const auto found = notes_.find(name);
@@ -396,6 +397,8 @@ class Federation {
       reported.push_back(std::move(*report));
     } else if (auto* round = std::get_if<RoundPlayed>(&action)) {
       advise(*round);
+    } else if (auto* reading = std::get_if<Reading>(&action)) {
+      readings.push_back(std::move(*reading));
     } else if (auto* done = std::get_if<CommandDone>(&action)) {
       done_[done->command] = done->status;
     }

@@ -32,7 +32,9 @@ class JobRun {
   wire::StandingT standing(const AgentSession& session) const;
   // The session has been welcomed. `before` is the number of the one that it continues; 0: none.
   void joined(AgentSession& session, std::uint64_t before);
-  void left(const AgentSession& session);
+  void left(AgentSession& session);
+  // Takes over what messages of this session took so far.
+  void count(AgentSession& session);
   void answered(AgentSession& session, const Conversation::Asked& asked);
   void refused(AgentSession& session, const Conversation::Asked& asked,
                const wire::Refusal& refusal);
@@ -159,6 +161,7 @@ class JobRun {
   };
   void committed(Committed commit);
   void report_lines();
+  void report_bytes();
   void finish_if_done();
 
   // payloads
@@ -187,10 +190,12 @@ class JobRun {
 
   // members
   std::optional<std::uint32_t> member_of(const AgentSession& session) const;
+  void serves(AgentSession& session);
   void advance(AgentSession& session);
   void send_commit(AgentSession& session, const Published& round);
   std::optional<std::uint64_t> known_hash(std::uint64_t version) const;
   void check_replica(AgentSession& session, std::uint64_t version, std::uint64_t hash);
+  double ratio_of(std::uint32_t member) const;
   void receive_report(AgentSession& session, const wire::Report& report);
   void read_metrics(const AgentSession& session, const wire::Report& report);
   void receive_applied(AgentSession& session, const wire::Applied& applied);
@@ -240,6 +245,8 @@ class JobRun {
   std::unique_ptr<const RoundPolicy> planned_;  // the job's, as advised
   std::uint64_t advice_round_ = 0;              // whose plan says why; 0: the next one will
   std::vector<AgentRoundRecord> reports_;
+  MessageBytes up_;  // of messages, since the last commit
+  MessageBytes down_;
   std::map<std::string, std::uint64_t> examples_;  // by agent, where updates are weighted by them
 
   std::optional<Snapshot> snapshot_;

@@ -174,6 +174,7 @@ void JobRun::committed(Committed commit) {
   }
   waiting_since_ns_ = desk_.now;
   for (const auto& [number, session] : desk_.roster.all()) advance(*session);
+  report_bytes();
   maybe_begin();
 }
 
@@ -195,6 +196,24 @@ void JobRun::report_lines() {
         .round = version_,
         .agent_id = session->agent_id});
   }
+}
+
+// Of the round and of its commit, which has just been sent; that others have applied it comes with
+// the next. What did not move is not told.
+void JobRun::report_bytes() {
+  for (const auto& [number, session] : desk_.roster.all()) {
+    if (session->run == record_.job) count(*session);
+  }
+  const auto tell = [&](std::string_view name, std::uint64_t bytes) {
+    if (bytes == 0) return;
+    desk_.out.emplace_back(Reading{
+        .name = name, .value = static_cast<double>(bytes), .job = record_.job, .round = version_});
+  };
+  for (const MessageUseNames& names : kMessageUseNames) {
+    tell(names.up, up_.of(names.use));
+    tell(names.down, down_.of(names.use));
+  }
+  up_ = down_ = {};
 }
 
 }  // namespace tributary

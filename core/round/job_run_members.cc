@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/base/checksum.h"
@@ -19,6 +21,33 @@ constexpr std::size_t kReportsMax = 4096;
 const wire::HoldingT* holding_of(const AgentSession& session, std::uint64_t job) {
   const auto found = std::ranges::find(session.holdings, job, &wire::HoldingT::job);
   return found == session.holdings.end() ? nullptr : &*found;
+}
+
+constexpr double kNoGain = std::numeric_limits<double>::quiet_NaN();
+
+// Between two of the shares that were told the gain is taken to grow with the logarithm of the
+// share, which it nearly does; below the first it is no more than there.
+double gain_at(const wire::Report& report, double ratio) {
+  const wire::GainCurve* const told = report.gain();
+  if (!told || !told->ratios() || !told->gains() || told->ratios()->size() == 0 ||
+      told->ratios()->size() != told->gains()->size()) {
+    return kNoGain;
+  }
+  if (ratio >= 1) return 1;
+  double below = 0;
+  double below_gain = 0;
+  for (flatbuffers::uoffset_t i = 0; i < told->ratios()->size(); ++i) {
+    const double above = static_cast<double>(told->ratios()->Get(i));
+    const double gain = static_cast<double>(told->gains()->Get(i));
+    if (ratio <= above) {
+      if (i == 0 || !(below > 0) || !(above > below)) return gain;
+      return below_gain + (gain - below_gain) * std::log(ratio / below) / std::log(above / below);
+    }
+    below = above;
+    below_gain = gain;
+  }
+  return below > 0 ? below_gain + (1 - below_gain) * std::log(ratio / below) / std::log(1 / below)
+                   : kNoGain;
 }
 
 }  // namespace
@@ -50,7 +79,7 @@ void JobRun::joined(AgentSession& session, std::uint64_t before) {
   const wire::CatchUp catch_up = standing(session).catch_up;
   if (const wire::HoldingT* holding = holding_of(session, record_.job)) {
     for (const wire::RoundId& id : holding->undecided) session.undecided.push_back(key_of(id));
-    if (catch_up != wire::CatchUp::job) session.job = record_.job;
+    if (catch_up != wire::CatchUp::job) serves(session);
     if (catch_up == wire::CatchUp::nothing || catch_up == wire::CatchUp::commits) {
       session.synced = true;
       session.version = session.commit_sent = holding->model_version;
@@ -78,7 +107,18 @@ void JobRun::joined(AgentSession& session, std::uint64_t before) {
   maybe_begin();
 }
 
-void JobRun::left(const AgentSession& session) {
+void JobRun::serves(AgentSession& session) {
+  session.job = record_.job;
+  desk_.record_agent(session, true);
+}
+
+void JobRun::count(AgentSession& session) {
+  up_.add(std::exchange(session.received, {}));
+  down_.add(session.conversation.take_sent());
+}
+
+void JobRun::left(AgentSession& session) {
+  count(session);
   if (!round_) return;
   const std::optional<std::uint32_t> member = member_of(session);
   if (!member) return;
@@ -165,6 +205,16 @@ void JobRun::check_replica(AgentSession& session, std::uint64_t version, std::ui
   advance(session);
 }
 
+// What a member keeps of its update in this round, as far as the plan says so.
+double JobRun::ratio_of(std::uint32_t member) const {
+  const wire::PlanT& plan = round_->plan().wire();
+  if (plan.exchanges.empty()) return 1;
+  const wire::ExchangeT& exchange = *plan.exchanges.front();
+  if (member < exchange.ratios.size()) return exchange.ratios[member];
+  const auto codec = desk_.shelf.get(exchange.codec);
+  return codec.ok() ? (*codec)->own_share().value_or(exchange.ratio) : exchange.ratio;
+}
+
 void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
   const RoundKey key = key_of(*report.id());
   if (key.job != record_.job) return;
@@ -180,8 +230,10 @@ void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
                         .compute_s = report.compute_s(),
                         .encode_s = report.encode_s(),
                         .wait_s = report.wait_s(),
+                        .decode_s = report.decode_s(),
                         .update_norm = report.update_norm(),
                         .residual_norm = report.residual_norm(),
+                        .gain = of_this_round ? gain_at(report, ratio_of(*member)) : kNoGain,
                         .bytes_up = report.bytes_up(),
                         .bytes_down = report.bytes_down()});
   }
@@ -429,7 +481,7 @@ void JobRun::receive_fetch(AgentSession& session, const wire::TransferFetch& fet
 
 void JobRun::answered(AgentSession& session, const Conversation::Asked& asked) {
   if (asked.kind == wire::Message::Job && asked.tag == record_.job) {
-    session.job = record_.job;
+    serves(session);
     // What it was sent may be older than the job's last change, of which those without it are not
     // told.
     if (record_.state != wire::JobState::running) send_state(session);

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -39,6 +40,7 @@ class CoordinatorJournal {
     }
     return std::nullopt;
   }
+  const std::map<std::string, AgentRecord>& agents() const { return agents_; }
 
  private:
   void keep(const NewJobRecord& record) {
@@ -67,12 +69,15 @@ class CoordinatorJournal {
     for (CommitRecord& commit : job.redo) job.history.push_back(std::move(commit.round));
     job.redo.clear();
   }
-  void keep(const AgentRecords&) {}
+  void keep(const AgentRecords& records) {
+    for (const AgentRecord& agent : records.agents) agents_[agent.agent_id] = agent;
+  }
 
   std::vector<std::uint64_t> order_;
   std::map<std::uint64_t, RestoredJob> jobs_;
   std::vector<CommitRecord> commits_;
   std::vector<EpochRecord> epochs_;
+  std::map<std::string, AgentRecord> agents_;
 };
 
 class AgentJournal {

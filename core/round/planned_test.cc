@@ -131,6 +131,27 @@ TEST(Planned, APlannerIsToldOfEveryRoundAndOfEveryReport) {
   }
 }
 
+// For people: what an agent's device takes for results, and what its ratio lets through.
+TEST(Planned, ReportsAreStoredWithDecodingAndGain) {
+  Options options = planned();
+  options.policy.codec = "topk:cr=0.1";
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  std::size_t seen = 0;
+  for (const CommitRecord& commit : federation.journal().commits()) {
+    for (const AgentRoundRecord& report : commit.reports) {
+      if (report.id.round > 1) {
+        EXPECT_GT(report.decode_s, 0) << "of the round before";
+      }
+      if (std::isnan(report.gain)) continue;  // it came when the round was over
+      ++seen;
+      EXPECT_GT(report.gain, 0.1) << "the largest have more than their share";
+      EXPECT_LT(report.gain, 1);
+    }
+  }
+  EXPECT_GE(seen, 10u);
+}
+
 TEST(Planned, AJobThatLeavesNothingOpenTellsNothingAndTakesNoAdvice) {
   Options options = planned();
   options.policy.planning = {};

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -116,8 +117,11 @@ struct AgentRoundRecord {
   double compute_s = 0;
   double encode_s = 0;
   double wait_s = 0;
+  double decode_s = 0;
   double update_norm = 0;
   double residual_norm = 0;
+  // Share of its energy that what it kept has; NaN: it was not asked.
+  double gain = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
 };

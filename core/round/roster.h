@@ -30,6 +30,7 @@ struct AgentSession {
   bool leaving = false;
   std::uint64_t payload_bytes_in = 0;  // without the padding of probes
   std::uint64_t padding_bytes_out = 0;
+  MessageBytes received;  // that no round has told yet
   TimeNs links_told_at_ns = -kNever;
 
   std::uint64_t run = 0;  // the job that it works for; 0: none

@@ -222,5 +222,83 @@ TEST(RoundsWithSchedule, WhatWaitsMovesTheModelAsFarAsItWasMeantTo) {
   }
 }
 
+// Whoever looks on while a job runs sees who works for it.
+TEST(Rounds, AgentsAreRecordedWithTheirJobWhileTheyServeIt) {
+  Options options = options_for("fp32");
+  options.rounds = 6;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_rounds(2)) << federation.describe();
+  const std::uint64_t job = federation.coordinator().current_round().job;
+  ASSERT_NE(job, 0u);
+  ASSERT_EQ(federation.journal().agents().size(), 3u);
+  for (const auto& [id, agent] : federation.journal().agents()) {
+    EXPECT_EQ(agent.job, job) << id;
+    EXPECT_TRUE(agent.connected) << id;
+  }
+  federation.crash_agent(0);
+  federation.start_agent(0);  // with the job in its journal
+  ASSERT_TRUE(federation.run_rounds(4)) << federation.describe();
+  EXPECT_EQ(federation.journal().agents().at("agent-0").job, job);
+}
+
+std::uint64_t told(const Federation& federation, std::string_view name, std::uint64_t round) {
+  std::uint64_t bytes = 0;
+  for (const Reading& reading : federation.readings) {
+    if (reading.name == name && reading.round == round) {
+      bytes += static_cast<std::uint64_t>(reading.value);
+    }
+  }
+  return bytes;
+}
+
+TEST(Rounds, EachTellsWhatItsMessagesTookByTheirUse) {
+  Options options = options_for("fp32");
+  options.rounds = 4;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  const std::uint64_t model = federation.values() * sizeof(float);
+  for (std::uint64_t round = 1; round <= 4; ++round) {
+    EXPECT_GT(told(federation, "up_updates_bytes", round), 3 * model) << "of three agents";
+    EXPECT_LT(told(federation, "up_updates_bytes", round), 6 * model) << "in frames";
+    EXPECT_GT(told(federation, "down_aggregates_bytes", round), 3 * model);
+    EXPECT_GT(told(federation, "down_plans_bytes", round), 0u);
+    EXPECT_GT(told(federation, "down_commits_bytes", round), 0u) << "of this round";
+    EXPECT_GT(told(federation, "up_control_bytes", round), 0u);
+    EXPECT_EQ(told(federation, "down_updates_bytes", round), 0u) << "nobody gets them";
+    EXPECT_EQ(told(federation, "up_aggregates_bytes", round), 0u);
+  }
+  EXPECT_GT(told(federation, "down_models_bytes", 1), 3 * model) << "to begin with";
+  EXPECT_EQ(told(federation, "down_models_bytes", 3), 0u);
+  for (const Reading& reading : federation.readings) {
+    if (reading.name.ends_with("_bytes")) {
+      EXPECT_GT(reading.value, 0) << reading.name;
+    }
+  }
+}
+
+// An agent that goes takes nothing of the account with it.
+TEST(Rounds, BytesOfALostAgentAreToldAllTheSame) {
+  Options options = options_for("fp32");
+  options.rounds = 6;
+  options.policy.agents_min = 2;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_rounds(2)) << federation.describe();
+  const auto models = [&] {
+    std::uint64_t bytes = 0;
+    for (std::uint64_t round = 1; round <= 6; ++round) {
+      bytes += told(federation, "down_models_bytes", round);
+    }
+    return bytes;
+  };
+  EXPECT_GT(models(), 3 * federation.values() * sizeof(float));
+  federation.crash_agent(0);
+  federation.agent_journal(0).state = {};
+  federation.start_agent(0);
+  ASSERT_TRUE(federation.run([&] { return federation.agent(0).model_version() > 0; }));
+  federation.crash_agent(0);
+  ASSERT_TRUE(federation.run_rounds(6)) << federation.describe();
+  EXPECT_GT(models(), 4 * federation.values() * sizeof(float));
+}
+
 }  // namespace
 }  // namespace tributary

@@ -275,11 +275,12 @@ Status CoordinatorJournal::put_reports(const std::vector<AgentRoundRecord>& repo
     TRIBUTARY_ASSIGN(const std::int64_t agent, number_of_agent(report.agent_id));
     TRIBUTARY_TRY(database().run(
         "INSERT INTO agent_rounds (at_wall_ns, job, round, epoch, attempt, agent, loss, examples, "
-        "compute_s, encode_s, wait_s, update_norm, residual_norm, bytes_up, bytes_down) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "compute_s, encode_s, wait_s, update_norm, residual_norm, bytes_up, bytes_down, decode_s, "
+        "gain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         now_wall_ns(), report.id.job, report.id.round, report.id.epoch, report.id.attempt, agent,
         report.loss, report.examples, report.compute_s, report.encode_s, report.wait_s,
-        report.update_norm, report.residual_norm, report.bytes_up, report.bytes_down));
+        report.update_norm, report.residual_norm, report.bytes_up, report.bytes_down,
+        report.decode_s, report.gain));
   }
   return tables_[agent_rounds].trim(database(), now_wall_ns());
 }

@@ -167,7 +167,14 @@ CREATE VIEW round_overview AS
 
 const std::string kCoordinatorVersion1 = std::string(kRunsTable) + std::string(kBlobTables) +
                                          std::string(kStateTables) + std::string(kViewTables);
-const std::array<std::string_view, 1> kCoordinatorSteps = {kCoordinatorVersion1};
+
+// What agents also tell of a round; NULL of those before.
+constexpr std::string_view kCoordinatorVersion2 = R"sql(
+ALTER TABLE agent_rounds ADD COLUMN decode_s REAL;
+ALTER TABLE agent_rounds ADD COLUMN gain REAL;
+)sql";
+const std::array<std::string_view, 2> kCoordinatorSteps = {kCoordinatorVersion1,
+                                                           kCoordinatorVersion2};
 
 }  // namespace
 

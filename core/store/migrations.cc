@@ -62,15 +62,15 @@ Status migrate(Database& database, const Schema& schema) {
   return {};
 }
 
-Status check_version(Database& database, const Schema& schema) {
+Result<std::uint32_t> check_version(Database& database, const Schema& schema) {
   TRIBUTARY_ASSIGN(const Marks marks, marks_of(database));
   TRIBUTARY_TRY(check_marks(marks, database, schema));
-  if (marks.version == schema.steps.size()) return {};
+  if (marks.version > 0) return marks.version;
   return Status(StatusCode::unsupported,
                 {.what = fmt::format("{} '{}'", schema.what, database.path()),
-                 .expected = fmt::format("version {}", schema.steps.size()),
-                 .got = fmt::format("version {}", marks.version),
-                 .remedy = "open it once with the coordinator or the agent of this build"});
+                 .expected = fmt::format("version 1 to {}", schema.steps.size()),
+                 .got = "one that is empty",
+                 .remedy = "wait until its coordinator or agent has made it"});
 }
 
 }  // namespace tributary

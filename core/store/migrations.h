@@ -22,7 +22,7 @@ struct Schema {
 // what ends in the middle goes on from there. Refuses what is newer or something else.
 Status migrate(Database& database, const Schema& schema);
 
-// That it is the newest version, for those who cannot write.
-Status check_version(Database& database, const Schema& schema);
+// For those who cannot write: that it is this version or an older one, and which.
+Result<std::uint32_t> check_version(Database& database, const Schema& schema);
 
 }  // namespace tributary

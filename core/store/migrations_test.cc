@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 
 #include "core/base/file.h"
 #include "core/store/agent_journal.h"
@@ -13,6 +14,7 @@
 #include "core/store/coordinator_schema.h"
 #include "core/store/describe_testing.h"
 #include "core/store/folder_testing.h"
+#include "core/store/run_file.h"
 
 namespace tributary::store_testing {
 namespace {
@@ -146,6 +148,24 @@ TEST_F(Released, CoordinatorsJournalOfVersion1) {
   ASSERT_TRUE(fresh.ok());
   EXPECT_EQ(tables((*journal)->database()), tables((*fresh)->database()))
       << "old and new journals must have the same tables";
+}
+
+// Whoever looks on cannot take it to this version, and need not.
+TEST_F(Released, ARunOfVersion1IsReadAsItIs) {
+  const std::string path = make("coordinator_1");
+  const auto file = RunFile::open(path);
+  ASSERT_TRUE(file.ok()) << file.status().text();
+  const auto jobs = (*file)->jobs();
+  ASSERT_TRUE(jobs.ok()) << jobs.status().text();
+  ASSERT_FALSE(jobs->empty());
+  for (const JobRecord& job : *jobs) {
+    const auto reports = (*file)->agent_rounds(job.job, 0, 1'000'000);
+    ASSERT_TRUE(reports.ok()) << reports.status().text();
+    for (const AgentRoundRecord& report : *reports) {
+      EXPECT_TRUE(std::isnan(report.decode_s));
+      EXPECT_TRUE(std::isnan(report.gain));
+    }
+  }
 }
 
 TEST_F(Released, AgentsJournalOfVersion1) {

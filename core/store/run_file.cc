@@ -38,8 +38,13 @@ Status read_metric(Rows& row, std::vector<StoredMetric>& metrics) {
 
 Result<std::unique_ptr<RunFile>> RunFile::open(const std::string& path) {
   TRIBUTARY_ASSIGN(std::unique_ptr<Database> database, Database::open(path, {.read_only = true}));
-  TRIBUTARY_TRY(check_version(*database, kCoordinatorSchema));
-  return std::unique_ptr<RunFile>(new RunFile(std::move(database)));
+  TRIBUTARY_ASSIGN(const std::uint32_t version, check_version(*database, kCoordinatorSchema));
+  return std::unique_ptr<RunFile>(new RunFile(std::move(database), version));
+}
+
+std::string_view RunFile::later_report_columns() const {
+  constexpr std::uint32_t kSince = 2;
+  return version_ >= kSince ? "decode_s, gain" : "NULL, NULL";
 }
 
 Result<std::vector<JobRecord>> RunFile::jobs() { return CoordinatorReading(*database_).jobs(); }
@@ -125,15 +130,19 @@ Result<std::vector<AgentRoundRecord>> RunFile::agent_rounds(std::uint64_t job,
     Gap wait(report.wait_s);
     Gap update(report.update_norm);
     Gap residual(report.residual_norm);
+    Gap decode(report.decode_s);
+    Gap gain(report.gain);
     return row.read(report.id.job, report.id.round, report.id.epoch, report.id.attempt,
                     report.agent_id, loss.read(), report.examples, compute.read(), encode.read(),
-                    wait.read(), update.read(), residual.read(), report.bytes_up,
-                    report.bytes_down);
+                    wait.read(), update.read(), residual.read(), report.bytes_up, report.bytes_down,
+                    decode.read(), gain.read());
   };
   TRIBUTARY_TRY(database_->each(
-      "SELECT r.job, round, epoch, attempt, agent_id, loss, examples, compute_s, encode_s, wait_s, "
-      "update_norm, residual_norm, bytes_up, bytes_down FROM agent_rounds r JOIN agents "
-      "USING (agent) WHERE r.job = ? AND round BETWEEN ? AND ? ORDER BY round, agent_id",
+      fmt::format("SELECT r.job, round, epoch, attempt, agent_id, loss, examples, compute_s, "
+                  "encode_s, wait_s, update_norm, residual_norm, bytes_up, bytes_down, {} "
+                  "FROM agent_rounds r JOIN agents USING (agent) "
+                  "WHERE r.job = ? AND round BETWEEN ? AND ? ORDER BY round, agent_id",
+                  later_report_columns()),
       add, job, first_round, last_round));
   return reports;
 }

@@ -57,7 +57,8 @@ struct StoredLinkSample {
 
 class RunFile {
  public:
-  // A file that a crash has left together with its log can only be read where the folder can be
+  // Files of earlier versions are read as they are: what they do not have is not known. A file that
+  // a crash has left together with its log can only be read where the folder can be
   // written, or after a coordinator has opened it.
   static Result<std::unique_ptr<RunFile>> open(const std::string& path);
 
@@ -91,13 +92,18 @@ class RunFile {
   Result<std::vector<StoredMetric>> metrics(std::int64_t after, std::uint32_t rows_max);
   Result<std::vector<StoredLinkSample>> link_samples(std::int64_t after, std::uint32_t rows_max);
 
+  // The columns decode_s and gain of agent_rounds, or what stands for them in an earlier version.
+  std::string_view later_report_columns() const;
+
   // For questions that nobody thought of here.
   Database& database() { return *database_; }
 
  private:
-  explicit RunFile(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+  RunFile(std::unique_ptr<Database> database, std::uint32_t version)
+      : database_(std::move(database)), version_(version) {}
 
   std::unique_ptr<Database> database_;
+  std::uint32_t version_;
 };
 
 }  // namespace tributary

@@ -229,6 +229,7 @@ class Run : public Telemetry {
     commit.round.model_hash = 0xabc;
     commit.round.contributor_sets.push_back({{3}, 2, 2});
     AgentRoundRecord& report = commit.reports.emplace_back();
+    report.decode_s = 0.25;
     report.id = commit.round.id;
     report.agent_id = "agent-2";
     report.loss = std::numeric_limits<double>::quiet_NaN();
@@ -280,6 +281,8 @@ TEST_F(Run, ListsJobsRoundsReportsAndAgents) {
   EXPECT_EQ(reports[0].agent_id, "agent-2");
   EXPECT_TRUE(std::isnan(reports[0].loss));
   EXPECT_EQ(reports[0].examples, 32u);
+  EXPECT_EQ(reports[0].decode_s, 0.25);
+  EXPECT_TRUE(std::isnan(reports[0].gain)) << "it was not asked";
   const auto agents = *(*file)->agents();
   ASSERT_EQ(agents.size(), 2u);
   EXPECT_TRUE(agents[0].connected);

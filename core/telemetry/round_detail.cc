@@ -67,9 +67,11 @@ class RoundDetailReading {
             .compute_s = kNotReported,
             .encode_s = kNotReported,
             .wait_s = kNotReported,
+            .decode_s = kNotReported,
             .loss = kNotReported,
             .update_norm = kNotReported,
-            .residual_norm = kNotReported};
+            .residual_norm = kNotReported,
+            .gain = kNotReported};
   }
 
   void count_buckets() {
@@ -180,6 +182,8 @@ class RoundDetailReading {
     agent.compute_s = report.compute_s;
     agent.encode_s = report.encode_s;
     agent.wait_s = report.wait_s;
+    agent.decode_s = report.decode_s;
+    agent.gain = report.gain;
     agent.loss = report.loss;
     agent.update_norm = report.update_norm;
     agent.residual_norm = report.residual_norm;

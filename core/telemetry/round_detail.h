@@ -61,9 +61,11 @@ struct AgentInRound {
   double compute_s = 0;
   double encode_s = 0;
   double wait_s = 0;
+  double decode_s = 0;
   double loss = 0;
   double update_norm = 0;
   double residual_norm = 0;
+  double gain = 0;  // share of its update's energy that what it kept has
   std::uint64_t examples = 0;
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;

@@ -1,4 +1,6 @@
 // Everything of a run but its jobs and rounds.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -102,24 +104,27 @@ Result<bool> RunReader::read_reports(RunChanges& changes) {
   const auto add = [&](Rows& row) -> Status {
     NewReport report;
     std::int64_t number = 0;
-    std::array<std::optional<double>, 6> numbers;
+    std::array<std::optional<double>, 8> numbers;
     TRIBUTARY_TRY(row.read(number, report.agent, report.job, report.round, numbers[0], numbers[1],
                            numbers[2], numbers[3], numbers[4], numbers[5], report.examples,
-                           report.bytes_up, report.bytes_down));
+                           report.bytes_up, report.bytes_down, numbers[6], numbers[7]));
     report.loss = number_of(numbers[0]);
     report.compute_s = number_of(numbers[1]);
     report.encode_s = number_of(numbers[2]);
     report.wait_s = number_of(numbers[3]);
     report.update_norm = number_of(numbers[4]);
     report.residual_norm = number_of(numbers[5]);
+    report.decode_s = number_of(numbers[6]);
+    report.gain = number_of(numbers[7]);
     changes.reports.push_back(report);
     report_ = number;
     return {};
   };
   TRIBUTARY_TRY(file_->database().each(
-      "SELECT agent_round, agent, job, round, loss, compute_s, encode_s, wait_s, update_norm, "
-      "residual_norm, examples, bytes_up, bytes_down FROM agent_rounds WHERE agent_round > ? "
-      "ORDER BY agent_round LIMIT ?",
+      fmt::format("SELECT agent_round, agent, job, round, loss, compute_s, encode_s, wait_s, "
+                  "update_norm, residual_norm, examples, bytes_up, bytes_down, {} "
+                  "FROM agent_rounds WHERE agent_round > ? ORDER BY agent_round LIMIT ?",
+                  file_->later_report_columns()),
       add, report_, portion_.rows_max));
   return changes.reports.size() - before < portion_.rows_max;
 }

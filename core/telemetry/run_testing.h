@@ -60,6 +60,8 @@ class RunWriter {
       report.encode_s = 0.05;
       report.wait_s = 0.5;
       report.residual_norm = 3;
+      report.decode_s = 0.125;
+      if (agent == "a") report.gain = 0.5;
       report.bytes_up = 150;
     }
     store(commit);

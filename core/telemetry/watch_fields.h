@@ -103,6 +103,8 @@ void pair_fields(Way& way, auto& value, watch::NewReportT& wire) {
   way.number(value.examples, wire.examples);
   way.number(value.bytes_up, wire.bytes_up);
   way.number(value.bytes_down, wire.bytes_down);
+  way.number(value.decode_s, wire.decode_s);
+  way.number(value.gain, wire.gain);
 }
 
 template <typename Way>
@@ -179,6 +181,8 @@ void pair_fields(Way& way, auto& value, watch::AgentInRoundT& wire) {
   way.number(value.examples, wire.examples);
   way.number(value.bytes_up, wire.bytes_up);
   way.number(value.bytes_down, wire.bytes_down);
+  way.number(value.decode_s, wire.decode_s);
+  way.number(value.gain, wire.gain);
 }
 
 template <typename Way>

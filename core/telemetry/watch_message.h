@@ -15,7 +15,7 @@
 namespace tributary {
 
 // The last character of the schema's file_identifier.
-inline constexpr char kWatchVersion = '1';
+inline constexpr char kWatchVersion = '2';
 
 // A job's file is the largest question, a portion of the run of 16 Ki agents the largest answer.
 inline constexpr std::size_t kWatchQuestionBytesMax = (1u << 20) + 4096;

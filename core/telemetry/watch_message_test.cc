@@ -140,7 +140,8 @@ TEST(WatchMessage, MoreThanAMessageHoldsIsAnError) {
 
 TEST(WatchMessage, AnotherVersionIsToldSo) {
   Bytes bytes = *pack_question({1, PullQuestion{}});
-  bytes[7] = '2';
+  EXPECT_EQ(bytes[7], kWatchVersion) << "as the identifier of watch.fbs";
+  bytes[7] = kWatchVersion + 1;
   EXPECT_EQ(unpack_question(bytes).status().code(), StatusCode::unsupported);
   EXPECT_THAT(unpack_question(bytes).status().text(), HasSubstr("newer"));
   EXPECT_EQ(unpack_answer(bytes).status().code(), StatusCode::unsupported);

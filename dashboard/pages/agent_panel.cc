@@ -28,6 +28,7 @@ QString heading_of(const AgentRow& agent) {
   if (!agent.info.build.empty()) parts << "build " + shown_text(agent.info.build);
   parts << QString("%1 rounds reported").arg(agent.reports);
   if (std::isfinite(agent.ratio)) parts << "keeps " + text_of(Unit::share, agent.ratio);
+  if (std::isfinite(agent.gain)) parts << "gain " + text_of(Unit::share, agent.gain);
   return shown_text(agent.info.agent_id) + "  —  " + parts.join(", ");
 }
 
@@ -124,8 +125,9 @@ void AgentPanel::draw_curves() {
                      .low = series_.border(number - 1),
                      .high = series_.border(number)};
   };
-  time_curves_.show(*time_, {part("compute", "compute", 1), part("encode", "compute + encode", 2),
-                             part("wait", "compute + encode + wait", 3)});
+  time_curves_.show(
+      *time_, {part("compute", "compute", 1), part("encode", "compute + encode", 2),
+               part("wait", "compute + encode + wait", 3), part("decode", "all and decode", 4)});
   delay_curves_.show(*delay_, {{.key = "up", .name = "up", .series = series_.alpha_up()},
                                {.key = "down", .name = "down", .series = series_.alpha_down()}});
   rate_curves_.show(*rate_, {{.key = "up", .name = "up", .series = series_.rate_up()},
@@ -135,6 +137,9 @@ void AgentPanel::draw_curves() {
 void AgentPanel::draw_metrics(const RunView& view) {
   std::vector<PlotCurve> metrics = {
       {.key = "training_loss", .name = "training loss", .series = series_.loss()}};
+  if (!series_.gain()->empty()) {
+    metrics.push_back({.key = "gain", .name = "gain", .series = series_.gain()});
+  }
   std::vector<PlotCurve> readings;
   for (const MetricCurve* metric : view.metrics()) {
     if (metric->agent_id != subject_.agent_id) continue;

@@ -1,5 +1,6 @@
 #include "dashboard/pages/agent_series.h"
 
+#include <cmath>
 #include <optional>
 
 namespace tributary::dashboard {
@@ -56,6 +57,13 @@ void AgentSeries::follow_reports(const AgentCurves& curves, const RoundTable& ro
   borders_[3].follow(curves.compute_s, [&](Sample s) {
     return placed(s, s.y + value_at(encode, s.x) + value_at(wait, s.x));
   });
+  // A run of an earlier version does not say it: then it is taken to be part of the wait.
+  borders_[4].follow(curves.compute_s, [&](Sample s) {
+    const double decode = value_at(*curves.decode_s, s.x);
+    return placed(s, s.y + value_at(encode, s.x) + value_at(wait, s.x) +
+                         (std::isfinite(decode) ? decode : 0));
+  });
+  gain_.follow(curves.gain, [&](Sample s) { return placed(s, s.y); });
   loss_.follow(curves.loss, [&](Sample s) { return placed(s, s.y); });
 }
 

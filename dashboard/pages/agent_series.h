@@ -23,14 +23,16 @@ struct AgentSubject {
 
 class AgentSeries {
  public:
-  // The parts of a round's time, each up to its upper border: nothing, compute, encode, wait.
-  static constexpr std::size_t kBorders = 4;
+  // The parts of a round's time, each up to its upper border: nothing, compute, encode, wait,
+  // decode.
+  static constexpr std::size_t kBorders = 5;
   using SharedCurve = std::shared_ptr<const Series>;
 
   void follow(const RunView& view, const AgentSubject& subject);
 
   SharedCurve border(std::size_t number) const { return borders_[number].series(); }
   SharedCurve loss() const { return loss_.series(); }
+  SharedCurve gain() const { return gain_.series(); }
   SharedCurve alpha_up() const { return up_.alpha.series(); }
   SharedCurve alpha_down() const { return down_.alpha.series(); }
   SharedCurve rate_up() const { return up_.rate.series(); }  // bit/s
@@ -48,6 +50,7 @@ class AgentSeries {
   AgentSubject subject_;
   std::array<FollowingSeries, kBorders> borders_;
   FollowingSeries loss_;
+  FollowingSeries gain_;
   Way up_;
   Way down_;
 };

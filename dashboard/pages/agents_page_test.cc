@@ -113,10 +113,12 @@ TEST_F(AgentsPageTest, PartsOfARoundsTimeStandOnOneAnother) {
   context_.group().point_at(10);
   context_.group().refresh_now();
   const std::vector<CrosshairValue> values = page_.panel().time_plot().crosshair_values();
-  ASSERT_EQ(values.size(), 3u);
+  ASSERT_EQ(values.size(), 4u);
   EXPECT_DOUBLE_EQ(values[0].sample.y, 0.25);
   EXPECT_DOUBLE_EQ(values[1].sample.y, 0.30);
   EXPECT_DOUBLE_EQ(values[2].sample.y, 0.80);
+  EXPECT_DOUBLE_EQ(values[3].sample.y, 0.90);
+  EXPECT_TRUE(page_.panel().heading().contains("gain 75")) << page_.panel().heading().toStdString();
 }
 
 TEST_F(AgentsPageTest, OverTimeEverythingStandsWhereItHappened) {

@@ -23,7 +23,8 @@ class CurveList {
     for (std::size_t i = 0; i < others.size(); ++i) {
       const PlotCurve& a = curves_[i];
       const PlotCurve& b = others[i];
-      if (a.key != b.key || a.name != b.name || a.series != b.series || a.raw != b.raw) {
+      if (a.key != b.key || a.name != b.name || a.series != b.series || a.raw != b.raw ||
+          a.high != b.high) {
         return false;
       }
     }

@@ -14,11 +14,13 @@ enum RoundAgentColumn : int {
   kRoundAgentCompute,
   kRoundAgentEncode,
   kRoundAgentWait,
+  kRoundAgentDecode,
   kRoundAgentUp,
   kRoundAgentDown,
   kRoundAgentLoss,
   kRoundAgentResidual,
   kRoundAgentRatio,
+  kRoundAgentGain,
   kRoundAgentWeight,
 };
 
@@ -31,12 +33,15 @@ std::vector<TableColumn> round_agent_columns() {
       {"compute", "Compute", kNumber, Unit::seconds, "", true},
       {"encode", "Encode", kNumber, Unit::seconds, "", true},
       {"wait", "Wait", kNumber, Unit::seconds, "From its update's end to the result", true},
+      {"decode", "Decode", kNumber, Unit::seconds, "Of the result of the round before", true},
       {"up", "Up", kNumber, Unit::bytes, "", true},
       {"down", "Down", kNumber, Unit::bytes, "", true},
       {"loss", "Loss", kNumber, Unit::one, "", true},
       {"residual", "Residual norm", kNumber, Unit::one, "What it holds back for later rounds",
        true},
       {"ratio", "Ratio", kNumber, Unit::share, "What it keeps of its update at most", true},
+      {"gain", "Gain", kNumber, Unit::share, "Share of its update's energy that what it kept has",
+       true},
       {"weight", "Weight", kNumber, Unit::one, "", false},
   };
 }
@@ -88,6 +93,10 @@ double RoundAgentsModel::number(int row, int column) const {
       return agent.encode_s;
     case kRoundAgentWait:
       return agent.wait_s;
+    case kRoundAgentDecode:
+      return agent.decode_s;
+    case kRoundAgentGain:
+      return agent.gain;
     case kRoundAgentUp:
       return static_cast<double>(agent.bytes_up);
     case kRoundAgentDown:

@@ -192,6 +192,9 @@ void RoundPage::refresh() {
     show_nothing(why_nothing());
     return;
   }
+  // Events come a moment after the round that they are about.
+  const bool more_events = detail_ && run()->view().revisions().events != events_seen_;
+  if (more_events && look_up_moments()) show_rows();
   if (seen_ == table && table->revision() == rounds_seen_) return;
   seen_ = table;
   rounds_seen_ = table->revision();
@@ -287,6 +290,7 @@ void RoundPage::show_detail() {
       "This build cannot read the round's plan: there is none in the file, or a newer build wrote "
       "it. "
       "What agents reported is shown all the same.");
+  look_up_moments();
   show_rows();
   // A zoom is kept from round to round, to compare them; a click is no reason to keep the range.
   if (!group_.zoom().x) group_.go_live();
@@ -300,8 +304,21 @@ std::size_t RoundPage::rows_that_fit() const {
   return static_cast<std::size_t>(std::clamp<double>(rows, kGanttRowsMin, kGanttRowsMax));
 }
 
+bool RoundPage::look_up_moments() {
+  const RoundTable* const table = table_of_rounds();
+  const auto row = table ? table->row_of(detail_->round) : std::nullopt;
+  std::vector<RoundMoment> moments;
+  if (row) {
+    events_seen_ = run()->view().revisions().events;
+    moments = moments_of(run()->view().events(), job_, detail_->round, table->began_s[*row]);
+  }
+  if (moments == moments_) return false;
+  moments_ = std::move(moments);
+  return true;
+}
+
 void RoundPage::show_rows() {
-  rows_ = round_rows(*detail_, rows_that_fit());
+  rows_ = round_rows(*detail_, rows_that_fit(), moments_);
   picture_->set_empty_text("No agent has reported on this round.");
   picture_->set_gantt(rows_.rows);
   note_->setText(rows_.note);

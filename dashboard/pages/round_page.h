@@ -68,6 +68,8 @@ class RoundPage : public RunPage {
   void take_failure(std::uint64_t round, const QString& why);
   void show_detail();
   std::size_t rows_that_fit() const;
+  // Whether what is known of it is other than before.
+  bool look_up_moments();
   void show_rows();
   void show_facts();
   void show_nothing(const QString& why);
@@ -94,6 +96,8 @@ class RoundPage : public RunPage {
   std::optional<std::uint64_t> asked_;
   std::optional<std::uint64_t> failed_;
   std::shared_ptr<const RoundDetail> detail_ = {};
+  std::vector<RoundMoment> moments_ = {};
+  std::uint64_t events_seen_ = 0;
   RoundRows rows_ = {};
 };
 

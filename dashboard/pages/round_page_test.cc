@@ -210,5 +210,25 @@ TEST(InputsModelTest, ShowsWhatItIsGiven) {
   EXPECT_EQ(model.rowCount(), 0);
 }
 
+TEST_F(RoundPageTest, SaysWhatWentWrongAsSoonAsItsEventsCome) {
+  RunWriter writer(run_db());
+  open_page(writer, 2);
+  EXPECT_TRUE(page_->rows().rows[0].moments.empty());
+  TelemetryRows rows;
+  rows.events.push_back({wall_time_ns(writer.clock()),
+                         {.level = LogLevel::warning,
+                          .name = "round_aborted",
+                          .reason = "no_quorum",
+                          .job = run_testing::kJob,
+                          .round = 2}});
+  writer.add(rows);
+  ASSERT_TRUE(happens([&] {
+    page_->refresh();
+    return !page_->rows().rows[0].moments.empty();
+  }));
+  EXPECT_TRUE(page_->rows().note.contains("given up, the next begins (no quorum)"))
+      << page_->rows().note.toStdString();
+}
+
 }  // namespace
 }  // namespace tributary::dashboard

@@ -1,5 +1,6 @@
 #include "dashboard/pages/round_rows.h"
 
+#include <QStringList>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -32,6 +33,7 @@ std::vector<Stretch> spans_of(const AgentInRound& agent, const RoundDetail& deta
   add("compute", agent.compute_s);
   add("encode", agent.encode_s);
   add("wait", agent.wait_s);
+  add("decode", agent.decode_s);
   return spans;
 }
 
@@ -51,6 +53,30 @@ QString note_of(const RoundDetail& detail, std::size_t shown, bool marked) {
   if (!note.isEmpty()) note += ' ';
   return note + QString("The upright line is the deadline, after %1.")
                     .arg(text_of(Unit::seconds, detail.deadline_ms / 1e3));
+}
+
+// What went wrong long before is told and not drawn: the round would be a stripe at the edge.
+bool drawn(const RoundMoment& moment, double seconds) {
+  return moment.at_s >= -seconds && moment.at_s <= 2 * seconds;
+}
+
+QString note_of(const std::vector<RoundMoment>& moments) {
+  constexpr std::size_t kToldMax = 3;
+  QStringList told;
+  for (const RoundMoment& moment : moments) {
+    if (told.size() == kToldMax) break;
+    const QString when = moment.at_s < 0
+                             ? text_of(Unit::seconds, -moment.at_s) + " before this attempt began"
+                             : "after " + text_of(Unit::seconds, moment.at_s);
+    QString who;
+    if (!moment.agent_id.empty()) who = plain_text(moment.agent_id) + " ";
+    told.push_back(when + ": " + who + moment.text);
+  }
+  if (told.isEmpty()) return {};
+  const std::size_t left = moments.size() - static_cast<std::size_t>(told.size());
+  QString note = "▼ " + told.join("; ");
+  if (left > 0) note += QString("; and %1 more, on the page Events").arg(grouped(left));
+  return note + ".";
 }
 
 }  // namespace
@@ -107,7 +133,8 @@ QString part_text(const AgentInRound& agent, const RoundDetail& detail) {
   return {};
 }
 
-RoundRows round_rows(const RoundDetail& detail, std::size_t rows_max) {
+RoundRows round_rows(const RoundDetail& detail, std::size_t rows_max,
+                     const std::vector<RoundMoment>& moments) {
   RoundRows out;
   out.agents = slowest_first(detail);
   if (out.agents.size() > rows_max) out.agents.resize(rows_max);
@@ -121,9 +148,15 @@ RoundRows round_rows(const RoundDetail& detail, std::size_t rows_max) {
     row.spans = spans_of(agent, detail);
     row.late = late[index];
     if (deadline_s > 0) row.marks.push_back(deadline_s);
+    for (const RoundMoment& moment : moments) {
+      const bool of_it = moment.agent_id.empty() || moment.agent_id == agent.agent_id;
+      if (of_it && drawn(moment, detail.seconds)) row.moments.push_back({moment.at_s, moment.text});
+    }
     if (!row.spans.empty()) end_s = std::max(end_s, row.spans.back().x_high);
   }
   out.note = note_of(detail, out.agents.size(), deadline_s > 0 && deadline_s <= end_s);
+  const QString wrong = note_of(moments);
+  if (!wrong.isEmpty()) out.note = out.note.isEmpty() ? wrong : wrong + " " + out.note;
   return out;
 }
 

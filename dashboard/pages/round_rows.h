@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/telemetry/round_detail.h"
+#include "dashboard/pages/round_moments.h"
 #include "dashboard/plot/plot_data.h"
 
 namespace tributary::dashboard {
@@ -29,6 +30,7 @@ std::vector<bool> stragglers_of(const RoundDetail& detail);
 
 QString part_text(const AgentInRound& agent, const RoundDetail& detail);
 
-RoundRows round_rows(const RoundDetail& detail, std::size_t rows_max);
+RoundRows round_rows(const RoundDetail& detail, std::size_t rows_max,
+                     const std::vector<RoundMoment>& moments = {});
 
 }  // namespace tributary::dashboard

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <deque>
+
 #include "dashboard/pages/round_facts.h"
 
 namespace tributary::dashboard {
@@ -126,6 +128,46 @@ TEST(RoundFactsTest, SayWhatTheRoundWas) {
   EXPECT_EQ(fact_of(detail, "Exchange"),
             "topk:cr=0.1 by ring, ratio 0.1, 2 buckets, falls back to star");
   EXPECT_EQ(fact_of(detail, "Deadline"), "none");
+}
+
+EventRow event_of(double at_s, const std::string& name, const std::string& source = "") {
+  return {
+      .time_s = at_s, .name = name, .reason = "deadline", .source = source, .job = 1, .round = 7};
+}
+
+TEST(RoundMomentsTest, TellWhatWentWrongOfTheRoundInOrder) {
+  std::deque<EventRow> events = {event_of(100.5, "agent_withdrew", "slow"),
+                                 event_of(99.5, "round_aborted"), event_of(101, "round_published"),
+                                 event_of(100, "round_aborted")};
+  events.back().round = 8;
+  events.push_back(event_of(100, "round_aborted"));
+  events.back().job = 2;
+  const std::vector<RoundMoment> moments = moments_of(events, 1, 7, 100);
+  ASSERT_EQ(moments.size(), 2u) << "of this round of this job, and by names that are known";
+  EXPECT_EQ(moments[0].at_s, -0.5);
+  EXPECT_TRUE(moments[0].agent_id.empty());
+  EXPECT_EQ(moments[0].text.toStdString(), "the attempt was given up, the next begins (deadline)");
+  EXPECT_EQ(moments[1].at_s, 0.5);
+  EXPECT_EQ(moments[1].agent_id, "slow");
+}
+
+TEST(RoundMomentsTest, AreBounded) {
+  const std::deque<EventRow> events(1000, event_of(100, "payload_refused", "a"));
+  EXPECT_EQ(moments_of(events, 1, 7, 100).size(), kRoundMomentsMax);
+}
+
+TEST(RoundRowsTest, MomentsStandInTheRowsThatTheyAreAbout) {
+  const std::vector<RoundMoment> moments = {
+      {-0.5, "", "given up"}, {0.3, "b", "withdrew"}, {-500, "", "given up before"}};
+  const RoundRows rows = round_rows(round_of({agent_of("a", 2), agent_of("b", 1)}), 10, moments);
+  ASSERT_EQ(rows.rows.size(), 2u);
+  ASSERT_EQ(rows.rows[0].moments.size(), 1u) << "too long ago to be drawn";
+  EXPECT_EQ(rows.rows[0].moments[0].x, -0.5);
+  ASSERT_EQ(rows.rows[1].moments.size(), 2u);
+  EXPECT_EQ(rows.rows[1].moments[1].text, "withdrew");
+  EXPECT_TRUE(
+      rows.note.contains("▼ 500 ms before this attempt began: given up; after 300 ms: b withdrew"))
+      << rows.note.toStdString();
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr const char* kNoRoundYet = "No round has been committed yet.";
+constexpr const char* kNoUses =
+    "This run does not say what its messages were for:\nan older coordinator wrote it.";
 constexpr const char* kNoReport = "No agent has reported a round yet.";
 constexpr const char* kNoLink =
     "No way to an agent has been measured yet.\nIt is as soon as an agent has exchanged a round.";
@@ -49,26 +51,34 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
   };
   up_ = plot("Up to the coordinator, in each round", {"Up", Unit::bytes});
   down_ = plot("Down from the coordinator, in each round", {"Down", Unit::bytes});
+  up_uses_.plot = plot("Messages up by their use, in each round", {"Up", Unit::bytes});
+  down_uses_.plot = plot("Messages down by their use, in each round", {"Down", Unit::bytes});
   agents_ = plot("By agent in each round, to and from peers included", {"Bytes", Unit::bytes});
   links_ = plot("Rate of the coordinator's ways", {"Rate", Unit::bits_per_second});
   links_->set_log_y(true);  // ways differ by more than a factor
   auto* grid = new QGridLayout;
   grid->addWidget(up_, 0, 0);
   grid->addWidget(down_, 0, 1);
-  grid->addWidget(agents_, 1, 0);
-  grid->addWidget(links_, 1, 1);
-  for (int i : {0, 1}) {
-    grid->setRowStretch(i, 1);
-    grid->setColumnStretch(i, 1);
-  }
+  grid->addWidget(up_uses_.plot, 1, 0);
+  grid->addWidget(down_uses_.plot, 1, 1);
+  grid->addWidget(agents_, 2, 0);
+  grid->addWidget(links_, 2, 1);
+  for (int i : {0, 1, 2}) grid->setRowStretch(i, 1);
+  for (int i : {0, 1}) grid->setColumnStretch(i, 1);
   totals_ = new QLabel;
   totals_->setWordWrap(true);
   auto* all = new QVBoxLayout(this);
   all->addWidget(totals_);
   all->addWidget(make_tools());
   all->addLayout(grid, 1);
+  // What is hidden is not stood upon.
+  for (Uses* uses : {&up_uses_, &down_uses_}) {
+    connect(uses->plot, &PlotView::legend_changed, this, [this, uses] { show_uses(*uses); });
+  }
   connect(&context, &PageContext::axis_changed, this, [this] {
-    for (PlotView* one : {up_, down_, agents_, links_}) one->set_x_axis(this->context().x_axis());
+    for (PlotView* one : {up_, down_, up_uses_.plot, down_uses_.plot, agents_, links_}) {
+      one->set_x_axis(this->context().x_axis());
+    }
     refresh();
   });
 }
@@ -99,6 +109,9 @@ void TrafficPage::set_runs(const std::vector<RunSession*>& runs) {
   runs_ = runs;
   const bool none = runs_.empty();
   for (PlotView* plot : {up_, down_}) plot->set_empty_text(none ? kNoRunOpen : kNoRoundYet);
+  for (Uses* uses : {&up_uses_, &down_uses_}) {
+    if (none) uses->plot->set_empty_text(uses->empty_text = kNoRunOpen);
+  }
   agents_->set_empty_text(none ? kNoRunOpen : kNoReport);
   links_->set_empty_text(none ? kNoRunOpen : kNoLink);
   refresh();
@@ -120,6 +133,8 @@ void TrafficPage::refresh() {
   }
   show_totals();
   show_rounds();
+  show_uses(up_uses_);
+  show_uses(down_uses_);
   show_agents();
   show_links();
   context().group().touch();
@@ -158,6 +173,25 @@ void TrafficPage::show_rounds() {
   }
   up_curves_.show(*up_, std::move(up));
   down_curves_.show(*down_, std::move(down));
+}
+
+void TrafficPage::show_uses(Uses& uses) {
+  if (!first()) return uses.curves.show(*uses.plot, {});
+  MessageStack::Wanted wanted = {.job = first()->job(),
+                                 .up = &uses == &up_uses_,
+                                 .over_time = context().over_time(),
+                                 .all_read = first()->caught_up()};
+  for (const MessageUseNames& names : kMessageUseNames) {
+    wanted.shown[static_cast<std::size_t>(names.use)] =
+        uses.plot->shown(MessageStack::key_of(names.use));
+  }
+  uses.stack.follow(first()->view(), wanted);
+  std::vector<PlotCurve> curves = uses.stack.curves();
+  const RoundTable* const rounds = first()->view().rounds(first()->job());
+  const bool silent = curves.empty() && rounds && rounds->size() > 0;
+  const QString why = silent ? kNoUses : kNoRoundYet;
+  if (why != uses.empty_text) uses.plot->set_empty_text(uses.empty_text = why);
+  uses.curves.show(*uses.plot, std::move(curves));
 }
 
 // The first ones: which they are does not change while somebody looks.

@@ -1,5 +1,5 @@
 // What was sent, up and down: in total and by each agent, against what it would have been without
-// compression, and how fast the coordinator's ways were.
+// compression, what the messages were for, and how fast the coordinator's ways were.
 #pragma once
 
 #include <map>
@@ -10,6 +10,7 @@
 
 #include "dashboard/pages/curve_list.h"
 #include "dashboard/pages/following_series.h"
+#include "dashboard/pages/message_stack.h"
 #include "dashboard/pages/page.h"
 #include "dashboard/plot/plot_view.h"
 
@@ -36,6 +37,7 @@ class TrafficPage : public Page {
   // For those who look at it.
   PlotView& up_plot() { return *up_; }
   PlotView& down_plot() { return *down_; }
+  PlotView& uses_plot(bool up) { return *(up ? up_uses_ : down_uses_).plot; }
   PlotView& agents_plot() { return *agents_; }
   PlotView& links_plot() { return *links_; }
   QString totals() const;
@@ -54,9 +56,18 @@ class TrafficPage : public Page {
     OfWay ways[2] = {};  // up, down
   };
 
+  // Of one direction.
+  struct Uses {
+    PlotView* plot = nullptr;
+    MessageStack stack = {};
+    CurveList curves = {};
+    QString empty_text = {};
+  };
+
   QWidget* make_tools();
   void show_totals();
   void show_rounds();
+  void show_uses(Uses& uses);
   void show_agents();
   void show_links();
   SharedSeries rate_of(const LinkCurves& link, OfWay& way);
@@ -73,6 +84,8 @@ class TrafficPage : public Page {
   QLabel* agents_note_ = nullptr;
   PlotView* up_ = nullptr;
   PlotView* down_ = nullptr;
+  Uses up_uses_;
+  Uses down_uses_;
   PlotView* agents_ = nullptr;
   PlotView* links_ = nullptr;
   CurveList up_curves_;

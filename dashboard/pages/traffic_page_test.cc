@@ -94,5 +94,70 @@ TEST_F(TrafficPageTest, ComparesTwoRuns) {
   })) << "whose agents they are";
 }
 
+TEST_F(TrafficPageTest, StacksMessagesByTheirUse) {
+  RunWriter& run = writer("run.db");
+  run.job();
+  for (std::uint64_t round = 1; round <= 6; ++round) {
+    run.round(round);
+    run.metric("up_updates_bytes", round, 3000);
+    if (round % 2 == 0) run.metric("up_models_bytes", round, 500);
+    run.metric("up_control_bytes", round, 100);
+    run.metric("down_aggregates_bytes", round, 2000);
+  }
+  open("run.db");
+  wait_for_all();
+  PlotView& up = page_.uses_plot(true);
+  const QString updates = MessageStack::key_of(MessageUse::updates);
+  const QString models = MessageStack::key_of(MessageUse::models);
+  const QString control = MessageStack::key_of(MessageUse::control);
+  EXPECT_EQ(up.legend_value(updates), "2.93 KiB");
+  EXPECT_EQ(up.legend_value(models), "500 B") << "its own, not where it is drawn";
+  EXPECT_EQ(up.legend_value(control), "100 B");
+  EXPECT_GE(up.y_range().high, 3600) << "one stands on the other";
+  context_.group().point_at(3);
+  context_.group().refresh_now();
+  EXPECT_EQ(up.legend_value(models), "0 B") << "none in this round";
+  const auto values = up.crosshair_values();
+  ASSERT_EQ(values.size(), 3U);
+  EXPECT_EQ(values.back().sample.y, 3100);
+  EXPECT_EQ(values.back().told, 100);
+
+  up.toggle(updates);
+  context_.group().refresh_now();
+  EXPECT_EQ(up.crosshair_values().back().sample.y, 100) << "what is hidden carries nothing";
+  EXPECT_LT(up.y_range().high, 1000);
+  EXPECT_FALSE(page_.uses_plot(false).empty());
+}
+
+TEST_F(TrafficPageTest, ARunThatDoesNotTellUsesSaysSo) {
+  write_traffic("run.db", 3);
+  open("run.db");
+  wait_for_all();
+  EXPECT_TRUE(page_.uses_plot(true).empty());
+  EXPECT_FALSE(page_.up_plot().empty());
+}
+
+TEST_F(TrafficPageTest, UsesFollowARunThatGoesOn) {
+  RunWriter& run = writer("run.db");
+  run.job();
+  run.round(1);
+  run.metric("up_updates_bytes", 1, 3000);
+  open("run.db");
+  wait_for_all();
+  run.round(2);
+  run.metric("up_updates_bytes", 2, 1000);
+  run.metric("up_probes_bytes", 2, 24);
+  PlotView& up = page_.uses_plot(true);
+  ASSERT_TRUE(happens([&] {
+    page_.refresh();
+    context_.group().refresh_now();
+    return up.legend_value(MessageStack::key_of(MessageUse::probes)) == "24 B" &&
+           up.legend_value(MessageStack::key_of(MessageUse::updates)) == "1000 B";
+  }));
+  context_.set_over_time(true);
+  context_.group().refresh_now();
+  EXPECT_EQ(up.legend_value(MessageStack::key_of(MessageUse::probes)), "24 B");
+}
+
 }  // namespace
 }  // namespace tributary::dashboard

@@ -10,7 +10,8 @@ std::vector<CrosshairValue> values_near(std::span<const PlotCurve> curves, doubl
     if (!curve.series) continue;
     const auto sample = curve.series->nearest(x);
     if (!sample || std::fabs(sample->x - x) > reach) continue;
-    values.push_back({curve.key, *sample});
+    const auto told = told_of(curve)->nearest(sample->x);
+    values.push_back({curve.key, *sample, told ? told->y : sample->y});
   }
   return values;
 }

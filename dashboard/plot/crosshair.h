@@ -13,6 +13,7 @@ namespace tributary::dashboard {
 struct CrosshairValue {
   QString key = {};
   Sample sample = {};  // the nearest one; a gap has y = NaN
+  double told = 0;     // what it is said to be: of a curve that stands on others its own share
 };
 
 // The nearest sample of every curve that has one no further from x than `reach`, in their order.

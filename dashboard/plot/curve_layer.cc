@@ -18,6 +18,8 @@ constexpr double kFineWidth = 1.6;
 constexpr double kOutsidePixels = 64;
 constexpr double kPixelsMax = 30000;
 constexpr double kDotRadius = 2;
+constexpr float kBandAlpha = 0.18F;
+constexpr float kStackAlpha = 0.5F;  // of a band that is the thing itself
 
 std::vector<double> column_borders(const AxisMap& x, const QRectF& rect, double scale) {
   const auto columns = static_cast<std::size_t>(std::max(1.0, std::round(rect.width() * scale)));
@@ -199,7 +201,7 @@ void CurveLayer::draw_area(QCPPainter* painter, const PlotCurve& curve,
   curve.low->draw(borders, low);
   curve.high->draw(borders, high);
   QColor colour = scene_.colour(curve.key);
-  colour.setAlphaF(0.18F);
+  colour.setAlphaF(curve.own ? kStackAlpha : kBandAlpha);
   painter->setPen(Qt::NoPen);
   painter->setBrush(colour);
   painter->setAntialiasing(false);

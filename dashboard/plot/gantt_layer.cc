@@ -12,6 +12,7 @@ constexpr double kNameInset = 6;
 constexpr double kLineShare =
     0.85;  // of a font's height: what its letters take, without its leading
 constexpr double kMarkWidth = 2;
+constexpr double kMomentSide = 9;  // of the triangle that hangs from a row's upper edge
 
 }  // namespace
 
@@ -56,6 +57,18 @@ void GanttLayer::draw_row(QCPPainter* painter, const GanttRow& row, const QRectF
     painter->fillRect(QRectF(at - kMarkWidth / 2, place.top(), kMarkWidth, place.height()),
                       scene_.colours.text);
   }
+  painter->setAntialiasing(true);
+  painter->setPen(QPen(scene_.colours.ground, 1));
+  painter->setBrush(scene_.colours.warning);
+  for (const GanttMoment& moment : row.moments) {
+    const double at = x.pixel(moment.x);
+    if (at < place.left() || at > place.right() || std::isnan(at)) continue;
+    const double down = std::min(kMomentSide, place.height());
+    painter->drawPolygon(QPolygonF({{at - kMomentSide / 2, place.top()},
+                                    {at + kMomentSide / 2, place.top()},
+                                    {at, place.top() + down}}));
+  }
+  painter->setAntialiasing(false);
 }
 
 }  // namespace tributary::dashboard

@@ -88,16 +88,22 @@ TEST(Crosshair, FindsTheNearestOfEveryCurveWithinReach) {
   gap->append({10, std::nan("")});
   auto far = std::make_shared<Series>(100);
   far->append({40, 1});
+  auto flat = std::make_shared<Series>(100);
+  for (int i = 0; i < 50; ++i) flat->append({double(i), 7});
   const std::vector<PlotCurve> curves = {{.key = "dense", .series = dense},
                                          {.key = "gap", .series = gap},
                                          {.key = "far", .series = far},
                                          {.key = "empty", .series = std::make_shared<Series>(1)},
-                                         {.key = "none"}};
+                                         {.key = "none"},
+                                         {.key = "upon", .series = dense, .own = flat}};
   const auto values = values_near(curves, 10.4, 2);
-  ASSERT_EQ(values.size(), 2U);
+  ASSERT_EQ(values.size(), 3U);
   EXPECT_EQ(values[0].sample.y, 100);
+  EXPECT_EQ(values[0].told, 100);
   EXPECT_EQ(values[1].key, "gap");
   EXPECT_TRUE(std::isnan(values[1].sample.y));
+  EXPECT_EQ(values[2].sample.y, 100) << "where it is drawn";
+  EXPECT_EQ(values[2].told, 7) << "what it is";
 }
 
 TEST(DragFrame, GoesAlongOneAxisWhenTheHandDoes) {

@@ -20,6 +20,8 @@ struct PlotCurve {
   SharedSeries raw = {};   // drawn faintly behind, where `series` is its moving average
   SharedSeries low = {};   // with `high`: a band around the curve
   SharedSeries high = {};  //
+  // What is told of it in words and tables, where it is drawn on top of others.
+  SharedSeries own = {};
 };
 
 // A stretch of x in which something held: a codec, a ratio, a collective.
@@ -29,6 +31,10 @@ struct Stretch {
   QString label = {};
   QString colour_key = {};  // as of a curve; the label where it is empty
 };
+
+inline const SharedSeries& told_of(const PlotCurve& curve) {
+  return curve.own ? curve.own : curve.series;
+}
 
 inline const QString& colour_key_of(const PlotCurve& curve) {
   return curve.colour_key.isEmpty() ? curve.key : curve.colour_key;
@@ -58,12 +64,19 @@ struct Bars {
   std::vector<Bar> bars = {};
 };
 
+// A moment at which something went wrong in a row: a retry, a fallback.
+struct GanttMoment {
+  double x = 0;
+  QString text = {};
+};
+
 // One row of a Gantt chart; rows are numbered from the top.
 struct GanttRow {
   QString name = {};
   std::vector<Stretch> spans = {};
-  std::vector<double> marks = {};  // moments: a retry, a fallback
+  std::vector<double> marks = {};  // a deadline
   bool late = false;               // a straggler: its name is marked
+  std::vector<GanttMoment> moments = {};
 };
 
 // An axis's name without its unit, which follows from the numbers in sight.

@@ -52,8 +52,9 @@ void write_rows(QIODevice& file, const Scene& scene) {
   };
   for (const PlotCurve& curve : scene.curves) {
     if (!curve.series || !scene.shown(curve.key)) continue;
-    for (std::size_t i = 0; i < curve.series->size(); ++i) {
-      const Sample sample = curve.series->at(i);
+    const Series& told = *told_of(curve);
+    for (std::size_t i = 0; i < told.size(); ++i) {
+      const Sample sample = told.at(i);
       if (in_sight(sample.x, sample.x)) row(curve.name, sample.x, {}, sample.y);
     }
   }
@@ -72,7 +73,13 @@ void write_rows(QIODevice& file, const Scene& scene) {
     }
   };
   for (const Band& band : scene.bands) stretches(band.name, band.stretches);
-  for (const GanttRow& one : scene.rows) stretches(one.name, one.spans);
+  for (const GanttRow& one : scene.rows) {
+    stretches(one.name, one.spans);
+    for (const GanttMoment& moment : one.moments) {
+      if (!in_sight(moment.x, moment.x)) continue;
+      row(one.name + ": " + moment.text, moment.x, {}, std::nan(""));
+    }
+  }
 }
 
 }  // namespace

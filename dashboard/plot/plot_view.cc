@@ -187,7 +187,10 @@ std::optional<Extent> PlotView::data_extent() const {
   }
   const auto stretch = [&](const Stretch& one) { unite(all, Extent{one.x_low, one.x_high}); };
   for (const Band& band : scene_->bands) std::ranges::for_each(band.stretches, stretch);
-  for (const GanttRow& row : scene_->rows) std::ranges::for_each(row.spans, stretch);
+  for (const GanttRow& row : scene_->rows) {
+    std::ranges::for_each(row.spans, stretch);
+    for (const GanttMoment& moment : row.moments) unite(all, Extent{moment.x, moment.x});
+  }
   return all;
 }
 
@@ -247,16 +250,16 @@ void PlotView::update_values() {
     scene_->values = values_near(scene_->curves, *scene_->crosshair, (x.high - x.low) / 20);
   } else {
     for (const PlotCurve& curve : scene_->curves) {
-      const auto last = curve.series ? curve.series->last() : std::nullopt;
-      if (last) scene_->values.push_back({curve.key, *last});
+      const auto last = curve.series ? told_of(curve)->last() : std::nullopt;
+      if (last) scene_->values.push_back({curve.key, *last, last->y});
     }
   }
   for (const CrosshairValue& value : scene_->values) {
     const auto entry = std::find_if(scene_->legend.begin(), scene_->legend.end(),
                                     [&](const LegendEntry& one) { return one.key == value.key; });
     if (entry == scene_->legend.end()) continue;
-    const bool gap = std::isnan(value.sample.y);
-    entry->value = gap ? "gap" : text_of(scene_->options.y.unit, value.sample.y);
+    const bool gap = std::isnan(value.told);
+    entry->value = gap ? "gap" : text_of(scene_->options.y.unit, value.told);
   }
   if (!scene_->crosshair) scene_->values.clear();
 }

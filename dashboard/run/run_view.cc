@@ -10,11 +10,6 @@ namespace {
 constexpr std::size_t kSharesMin = 16;
 constexpr std::size_t kShareMin = 256;
 
-// What the next of these curves may hold.
-std::size_t share_of(std::size_t samples_max, std::size_t curves) {
-  return std::max(kShareMin, samples_max / std::max(kSharesMin, curves + 1));
-}
-
 bool is_small_best(std::string_view metric) {
   return metric.find("loss") != std::string_view::npos ||
          metric.find("error") != std::string_view::npos || metric.ends_with("_s");
@@ -35,6 +30,8 @@ AgentCurves::AgentCurves(std::size_t samples_max)
       compute_s(std::make_shared<Series>(samples_max)),
       encode_s(std::make_shared<Series>(samples_max)),
       wait_s(std::make_shared<Series>(samples_max)),
+      decode_s(std::make_shared<Series>(samples_max)),
+      gain(std::make_shared<Series>(samples_max)),
       bytes_up(std::make_shared<Series>(samples_max)),
       bytes_down(std::make_shared<Series>(samples_max)),
       residual_norm(std::make_shared<Series>(samples_max)),
@@ -141,6 +138,12 @@ void RunView::show_metric(const MetricCurve& metric) {
   row->metric_best = metric.best();
 }
 
+// What the next of these curves may hold.
+std::size_t RunView::share_of(std::size_t samples_max, std::size_t curves) const {
+  const std::size_t expected = std::max({kSharesMin, curves + 1, agents_.size()});
+  return std::max(kShareMin, samples_max / expected);
+}
+
 // --- agents ------------------------------------------------------------------------------------
 
 AgentRow* RunView::row_of(std::int64_t number) {
@@ -199,6 +202,7 @@ void RunView::take(const NewReport& report) {
   if (!row) return;
   ++row->reports;
   row->last = report;
+  if (std::isfinite(report.gain)) row->gain = report.gain;
   const std::pair key(report.job, report.agent);
   auto found = curves_.find(key);
   if (found == curves_.end()) {
@@ -215,6 +219,9 @@ void RunView::take(const NewReport& report) {
   curves.compute_s->append({x, report.compute_s});
   curves.encode_s->append({x, report.encode_s});
   curves.wait_s->append({x, report.wait_s});
+  // Runs of earlier versions have neither, and agents are not always asked for the second.
+  if (std::isfinite(report.decode_s)) curves.decode_s->append({x, report.decode_s});
+  if (std::isfinite(report.gain)) curves.gain->append({x, report.gain});
   curves.bytes_up->append({x, static_cast<double>(report.bytes_up)});
   curves.bytes_down->append({x, static_cast<double>(report.bytes_down)});
   curves.residual_norm->append({x, report.residual_norm});

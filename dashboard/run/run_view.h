@@ -2,8 +2,10 @@
 // its own and hands them over as RunChanges.
 //
 // Memory is bounded by RunLimits: of a curve the oldest samples go, of a table the oldest rows. Of
-// many curves of one kind each gets a share of that kind's samples when its first one comes, so
-// that n of them hold at most 1 + ln(n / 16) times as many as the limit says.
+// many curves of one kind each gets a share of that kind's samples when its first one comes: as if
+// every agent that is known then had one. Agents are told before what they report, so that shares
+// are even; of n curves that nobody could foresee all hold at most 1 + ln(n / 16) times as many as
+// the limit says.
 //
 // Threads: one at a time.
 #pragma once
@@ -30,11 +32,11 @@ struct RunLimits {
   std::size_t rounds_max = 200'000;  // of a job; a coordinator's own metrics likewise
   std::size_t agents_max = 16'384;   // of the run
   // Of all agents together, see above: a hundred of them that report ten times a second fill it
-  // within half an hour, and take 120 MiB from then on.
+  // within five minutes, and take 55 MiB from then on.
   std::size_t reports_max = 300'000;
   std::size_t metrics_max = 1'000'000;
   std::size_t metric_curves_max = 16'384;
-  std::size_t link_samples_max = 500'000;
+  std::size_t link_samples_max = 200'000;
   std::size_t links_max = 16'384;
   std::size_t events_max = 50'000;
 };
@@ -67,6 +69,8 @@ struct AgentCurves {
   std::shared_ptr<Series> compute_s;
   std::shared_ptr<Series> encode_s;
   std::shared_ptr<Series> wait_s;
+  std::shared_ptr<Series> decode_s;
+  std::shared_ptr<Series> gain;
   std::shared_ptr<Series> bytes_up;
   std::shared_ptr<Series> bytes_down;
   std::shared_ptr<Series> residual_norm;
@@ -93,8 +97,10 @@ struct AgentRow {
                     .compute_s = kUnknown,
                     .encode_s = kUnknown,
                     .wait_s = kUnknown,
+                    .decode_s = kUnknown,
                     .update_norm = kUnknown,
-                    .residual_norm = kUnknown};
+                    .residual_norm = kUnknown,
+                    .gain = kUnknown};
   std::string metric = {};  // which one the next two are of: its accuracy, or else its loss
   double metric_last = kUnknown;
   double metric_best = kUnknown;
@@ -103,6 +109,7 @@ struct AgentRow {
   double alpha_down_s = kUnknown;
   double beta_down_s_per_byte = kUnknown;
   double ratio = kUnknown;
+  double gain = kUnknown;           // the last that it told
   double temperature_c = kUnknown;  // of a device that has such readings
   double power_w = kUnknown;
 };
@@ -166,6 +173,7 @@ class RunView {
   AgentRow* row_of(std::int64_t number);        // made, if there is none; null: no room
   AgentRow* row_of(std::string_view agent_id);  // null: unknown
   void fill(AgentRow& row);
+  std::size_t share_of(std::size_t samples_max, std::size_t curves) const;
   template <typename Part, typename Items>
   void take_all(Part& revision, Items& items);
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <utility>
 
 namespace tributary::dashboard {
 namespace {
@@ -53,6 +55,26 @@ TEST(RunViewTest, OldRoundsGoAndSumsStay) {
   EXPECT_EQ(table.bytes_up_sum, 10'000);
   EXPECT_EQ(table.dense_down_sum, 200'000);
   EXPECT_EQ(table.bytes_up_curve.over_rounds->size(), 160u);
+}
+
+// Agents are told first, so that who reports first gets no more than who reports last, and memory
+// is at its largest as soon as one of them is.
+TEST(RunViewTest, AgentsThatAreKnownShareEvenly) {
+  constexpr std::int64_t kAgents = 64;
+  RunView view({.reports_max = kAgents * 300, .link_samples_max = kAgents * 300});
+  RunChanges changes;
+  changes.agents.emplace();
+  for (std::int64_t agent = 1; agent <= kAgents; ++agent) {
+    const std::string id = "agent-" + std::to_string(agent);
+    changes.agents->push_back({.number = agent, .agent_id = id});
+    changes.reports.push_back({.agent = agent, .job = kRun, .round = 1});
+    changes.links.push_back({.from = id, .to = ""});
+  }
+  view.apply(std::move(changes));
+  for (const char* id : {"agent-1", "agent-64"}) {
+    EXPECT_EQ(view.agent_curves(kRun, id)->loss->samples_max(), 300u) << id;
+    EXPECT_EQ(view.link(id, "")->alpha_s->samples_max(), 300u) << id;
+  }
 }
 
 TEST(RunViewTest, RoundsThatGoBackAreNoNews) {

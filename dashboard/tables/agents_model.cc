@@ -22,7 +22,9 @@ enum AgentColumn : int {
   kAgentCompute,
   kAgentEncode,
   kAgentWait,
+  kAgentDecode,
   kAgentRatio,
+  kAgentGain,
   kAgentResidual,
   kAgentUpdate,
   kAgentAlphaUp,
@@ -59,7 +61,10 @@ std::vector<TableColumn> agent_columns() {
       {"compute", "Compute", kNumber, Unit::seconds, "Training, in its last round", false},
       {"encode", "Encode", kNumber, Unit::seconds, "Of its update, in its last round", false},
       {"wait", "Wait", kNumber, Unit::seconds, "For the wire and for others", false},
+      {"decode", "Decode", kNumber, Unit::seconds, "Of the result, in the round before", false},
       {"ratio", "Ratio", kNumber, Unit::share, "What it keeps of its update at most", true},
+      {"gain", "Gain", kNumber, Unit::share,
+       "Share of its update's energy that what it kept has, when it was last asked", true},
       {"residual", "Residual", kNumber, Unit::one, "Norm of what it has not sent yet", true},
       {"update", "Update", kNumber, Unit::one, "Norm of its last update", false},
       {"alpha_up", "α up", kNumber, Unit::seconds, "Delay of its link to the coordinator", true},
@@ -103,7 +108,7 @@ AgentTableRow table_row(const RunView& view, std::uint64_t job, const AgentRow& 
   return row;
 }
 
-std::array<double, 16> numbers_of(const AgentTableRow& row) {
+std::array<double, 18> numbers_of(const AgentTableRow& row) {
   const AgentRow& agent = row.agent;
   const NewReport& last = agent.last;
   return {row.metric_last,
@@ -119,6 +124,8 @@ std::array<double, 16> numbers_of(const AgentTableRow& row) {
           last.compute_s,
           last.encode_s,
           last.wait_s,
+          last.decode_s,
+          agent.gain,
           last.update_norm,
           last.residual_norm,
           static_cast<double>(agent.info.seen_wall_ns)};
@@ -193,8 +200,12 @@ double AgentsModel::number(int row, int column) const {
       return agent.last.encode_s;
     case kAgentWait:
       return agent.last.wait_s;
+    case kAgentDecode:
+      return agent.last.decode_s;
     case kAgentRatio:
       return agent.ratio;
+    case kAgentGain:
+      return agent.gain;
     case kAgentResidual:
       return agent.last.residual_norm;
     case kAgentUpdate:
