@@ -36,7 +36,7 @@ std::vector<TableColumn> round_agent_columns() {
       {"loss", "Loss", kNumber, Unit::one, "", true},
       {"residual", "Residual norm", kNumber, Unit::one, "What it holds back for later rounds",
        true},
-      {"ratio", "Ratio", kNumber, Unit::share, "What it keeps of its update at most", true},
+      {"ratio", "Ratio", kNumber, Unit::one, "What it keeps of its update at most", true},
       {"weight", "Weight", kNumber, Unit::one, "", false},
   };
 }
