@@ -52,15 +52,15 @@ AgentPanel::AgentPanel(PlotGroup& group, QWidget* parent)
   metrics_ = add_plot({.title = "Metrics",
                        .y = {"Value", Unit::one},
                        .empty_text = "It has not told a loss or another metric yet."});
-  delay_ = add_plot({.title = "Delay of its links (α)",
-                     .y = {"α", Unit::seconds},
+  delay_ = add_plot({.title = "Latency of its links (α)",
+                     .y = {"Latency", Unit::seconds},
                      .empty_text = "Its links have not been measured yet."});
   rate_ = add_plot({.title = "Rate of its links (1/β)",
                     .y = {"Rate", Unit::bits_per_second},
                     .empty_text = "Its links have not been measured yet."});
   device_ = add_plot(
       {.title = "Temperature and power", .y = {"Reading", Unit::one}, .y_from_zero = true});
-  // Delays and rates differ by powers of ten, from link to link and from hour to hour.
+  // Latencies and rates differ by powers of ten, from link to link and from hour to hour.
   delay_->set_log_y(true);
   rate_->set_log_y(true);
   connect(time_, &PlotView::x_clicked, this, &AgentPanel::x_clicked);

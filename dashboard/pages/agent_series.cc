@@ -13,10 +13,6 @@ std::optional<double> place_of_report(double round, bool over_time, const RoundT
   return over_time ? time_of_round(rounds, round) : round;
 }
 
-std::optional<double> place_of_moment(double time_s, bool over_time, const RoundTable& rounds) {
-  return over_time ? time_s : round_at(rounds, time_s);
-}
-
 double value_at(const Series& series, double x) {
   const std::optional<Sample> sample = series.nearest(x);
   return sample && sample->x == x ? sample->y : kUnknown;
@@ -38,8 +34,12 @@ void AgentSeries::follow(const RunView& view, const AgentSubject& subject) {
   if (const AgentCurves* const curves = view.agent_curves(subject.job, subject.agent_id)) {
     follow_reports(*curves, *rounds);
   }
-  follow_way(up_, view.link(subject.agent_id, ""), *rounds);
-  follow_way(down_, view.link("", subject.agent_id), *rounds);
+  const std::optional<double> tail_s = end_of_tail(view, subject.job);
+  const auto place = [&](double time_s) -> std::optional<double> {
+    return subject.over_time ? time_s : round_at(*rounds, time_s, tail_s);
+  };
+  follow_way(up_, view.link(subject.agent_id, ""), place);
+  follow_way(down_, view.link("", subject.agent_id), place);
 }
 
 void AgentSeries::follow_reports(const AgentCurves& curves, const RoundTable& rounds) {
@@ -67,10 +67,10 @@ void AgentSeries::follow_reports(const AgentCurves& curves, const RoundTable& ro
   loss_.follow(curves.loss, [&](Sample s) { return placed(s, s.y); });
 }
 
-void AgentSeries::follow_way(Way& way, const LinkCurves* link, const RoundTable& rounds) {
+void AgentSeries::follow_way(Way& way, const LinkCurves* link, MomentPlace place) {
   if (!link) return;
   const auto placed = [&](Sample sample, double y) -> std::optional<Sample> {
-    const std::optional<double> x = place_of_moment(sample.x, subject_.over_time, rounds);
+    const std::optional<double> x = place(sample.x);
     if (!x) return std::nullopt;
     return Sample{*x, y};
   };

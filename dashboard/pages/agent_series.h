@@ -39,13 +39,14 @@ class AgentSeries {
   SharedCurve rate_down() const { return down_.rate.series(); }
 
  private:
+  using MomentPlace = FunctionRef<std::optional<double>(double)>;
   struct Way {
     FollowingSeries alpha = {};
     FollowingSeries rate = {};
   };
 
   void follow_reports(const AgentCurves& curves, const RoundTable& rounds);
-  void follow_way(Way& way, const LinkCurves* link, const RoundTable& rounds);
+  void follow_way(Way& way, const LinkCurves* link, MomentPlace place);
 
   AgentSubject subject_;
   std::array<FollowingSeries, kBorders> borders_;

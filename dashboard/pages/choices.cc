@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "dashboard/pages/texts.h"
+#include "dashboard/plot/name_colours.h"
 #include "dashboard/plot/quantity.h"
 
 namespace tributary::dashboard {
@@ -43,6 +44,8 @@ Band band_of_names(const QString& title, const RoundTable& table, const NameList
     if (one.name == 0) continue;
     Stretch stretch = stretch_of_rows(table, one.first_row, one.last_row, over_time);
     stretch.label = name_in(names, one.name);
+    stretch.colour_key = stretch.short_label = name_without_settings(stretch.label);
+    stretch.named = true;
     band.stretches.push_back(std::move(stretch));
   }
   return band;
@@ -114,7 +117,9 @@ std::vector<Band> choice_bands(const RoundTable& table, const std::vector<Choice
     Stretch stretch =
         stretch_of_rows(table, choices[first].first_row, choices[i].last_row, over_time);
     stretch.label = ratio_text(choices[first].ratio);
+    stretch.short_label = QString::number(choices[first].ratio, 'g', 2);
     stretch.colour_key = ratio_class(choices[first].ratio);
+    stretch.named = true;
     ratio.stretches.push_back(std::move(stretch));
   }
   return {band_of_names("Codec", table, table.codecs, table.codec, over_time), std::move(ratio),
@@ -203,7 +208,10 @@ std::vector<GanttRow> share_rows(const std::vector<ChoiceShare>& shares) {
   for (const ChoiceShare& one : shares) {
     const QString percent = text_of(Unit::share, one.share);
     rows.push_back({.name = one.name + "  " + percent,
-                    .spans = {{.x_low = 0, .x_high = one.share, .colour_key = one.name}}});
+                    .spans = {{.x_low = 0,
+                               .x_high = one.share,
+                               .colour_key = name_without_settings(one.name),
+                               .named = true}}});
   }
   return rows;
 }

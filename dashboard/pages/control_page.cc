@@ -72,7 +72,7 @@ void ControlPage::lay_out() {
   auto* const column = new QVBoxLayout(this);
   column->addLayout(head);
   column->addWidget(group_of("Jobs", jobs_), 3);
-  column->addWidget(group_of("Hand in a job", submit_));
+  column->addWidget(group_of("Submit a job", submit_));
   column->addWidget(group_of("Agents that may come in", access_));
   column->addWidget(confirm_);
   column->addWidget(group_of("Answers", answers_), 2);

@@ -79,12 +79,13 @@ void DecisionPictures::clear(const QString& why) {
   }
 }
 
-void DecisionPictures::show(const RunView& view, const RoundTable& table,
+void DecisionPictures::show(const RunView& view, std::uint64_t job,
                             const std::vector<Choice>& choices, const AxisText& x_axis) {
+  const RoundTable& table = *view.rounds(job);
   const bool over_time = x_axis.unit != Unit::count;
   const bool other_curves = &table != table_ || over_time != over_time_;
   if (&table != table_) ways_.clear();
-  const bool other_ways = ways_.update(view, &table);
+  const bool other_ways = ways_.update(view, job);
   table_ = &table;
   over_time_ = over_time;
   if (other_curves || other_ways) show_curves(table, x_axis);

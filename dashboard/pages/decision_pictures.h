@@ -29,7 +29,8 @@ class DecisionPictures : public QObject {
   QSplitter* how_often() const { return how_often_; }
 
   void clear(const QString& why);
-  void show(const RunView& view, const RoundTable& table, const std::vector<Choice>& choices,
+  // Of a job that has rounds.
+  void show(const RunView& view, std::uint64_t job, const std::vector<Choice>& choices,
             const AxisText& x_axis);
   // The round that is looked at, on a ground of its own.
   void mark(const RoundTable& table, std::optional<std::size_t> row);

@@ -17,7 +17,7 @@ enum DecisionColumn : int {
 std::vector<TableColumn> decision_columns() {
   return {
       {"round", "Round", CellKind::number, Unit::count, "The first that it holds for", true},
-      {"from", "From", CellKind::text, Unit::one, "", true},
+      {"from", "From", CellKind::text, Unit::one, "", false},
       {"to", "To", CellKind::text, Unit::one, "", true},
       {"because", "Because", CellKind::text, Unit::one, "What made the planner think again", true},
       {"reason", "Reason", CellKind::text, Unit::one, "The plan's sentence", true},

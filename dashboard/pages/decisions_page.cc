@@ -81,15 +81,21 @@ void DecisionsPage::take_run() {
 void DecisionsPage::forget() {
   job_ = run() ? run()->job() : 0;
   seen_ = nullptr;
-  rounds_seen_ = links_seen_ = 0;
+  rounds_seen_ = links_seen_ = jobs_seen_ = 0;
   choices_.clear();
   chosen_.reset();
   asked_.reset();
   unreadable_.clear();
   detail_ = nullptr;
   decisions_.clear();
-  pictures_->clear(why_nothing());
-  decision_->show_nothing(why_nothing());
+  say_why_nothing();
+}
+
+void DecisionsPage::say_why_nothing() {
+  const QString why = why_nothing();
+  pictures_->clear(why);
+  decision_->show_nothing(why);
+  table_view_->set_empty_text(why);
 }
 
 const RoundTable* DecisionsPage::rounds() const {
@@ -113,8 +119,7 @@ void DecisionsPage::refresh() {
   if (!table || run()->job() != job_) {
     if (seen_ || (run() && run()->job() != job_)) forget();
     if (!table) {
-      pictures_->clear(why_nothing());
-      decision_->show_nothing(why_nothing());
+      say_why_nothing();
       return;
     }
   }
@@ -123,13 +128,17 @@ void DecisionsPage::refresh() {
   if (anew && seen_) forget();
   const bool other_axis = context().over_time() != over_time_seen_;
   const bool rounds_changed = anew || table->revision() != rounds_seen_;
-  if (!rounds_changed && !other_axis && view.revisions().links == links_seen_) return;
+  // With its end a job's last measurements find their place.
+  const RunView::Revisions& now = view.revisions();
+  const bool ways_changed = now.links != links_seen_ || now.jobs != jobs_seen_;
+  if (!rounds_changed && !other_axis && !ways_changed) return;
   seen_ = table;
   rounds_seen_ = table->revision();
-  links_seen_ = view.revisions().links;
+  links_seen_ = now.links;
+  jobs_seen_ = now.jobs;
   over_time_seen_ = context().over_time();
   if (rounds_changed) choices_ = choices_of(*table);
-  pictures_->show(view, *table, choices_, context().x_axis());
+  pictures_->show(view, job_, choices_, context().x_axis());
   if (rounds_changed) list_decisions(*table);
   show_chosen();
   ask_next();

@@ -47,6 +47,7 @@ class DecisionsPage : public RunPage {
   void forget();
   const RoundTable* rounds() const;  // null: there is nothing to show
   QString why_nothing() const;
+  void say_why_nothing();
   void list_decisions(const RoundTable& table);
   void show_chosen();
   void ask_next();
@@ -62,6 +63,7 @@ class DecisionsPage : public RunPage {
   const RoundTable* seen_ = nullptr;
   std::uint64_t rounds_seen_ = 0;  // revisions
   std::uint64_t links_seen_ = 0;
+  std::uint64_t jobs_seen_ = 0;
   bool over_time_seen_ = false;
   std::vector<Choice> choices_;
   std::optional<std::uint64_t> chosen_;

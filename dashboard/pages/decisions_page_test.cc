@@ -9,6 +9,7 @@
 #include "dashboard/pages/decision_view.h"
 #include "dashboard/pages/round_page.h"
 #include "dashboard/pages/run_page_testing.h"
+#include "dashboard/plot/name_colours.h"
 
 namespace tributary::dashboard {
 namespace {
@@ -76,7 +77,7 @@ TEST_F(DecisionsPageTest, PicturesShowWhatThereIs) {
                          &pictures.ratios(), &pictures.names()}) {
     EXPECT_FALSE(view->empty());
   }
-  for (const char* key : {"a ↑", "topk, raw", "star", "ratio 0.1 to 0.3"}) {
+  for (const char* key : {"a ↑", "topk", "star", "ratio 0.1 to 0.3"}) {
     EXPECT_FALSE(pictures.rate().legend_rect(key).isEmpty()) << key;
   }
   EXPECT_EQ(pictures.rate().legend_value("a ↑"), "1.00 Mbit/s");
@@ -84,6 +85,39 @@ TEST_F(DecisionsPageTest, PicturesShowWhatThereIs) {
   context_.group().refresh_now();
   EXPECT_NEAR(pictures.seconds().x_range().high, 7, 0.1);
   EXPECT_EQ(pictures.seconds().legend_value("measured"), "1 s");
+}
+
+TEST_F(DecisionsPageTest, AStoppedRunShowsItsLastMeasurements) {
+  RunWriter writer(run_db());
+  open_page(writer);
+  writer.clock().advance(std::chrono::seconds(3));
+  writer.link("a", "", kUnknown, 8e-5);
+  ASSERT_TRUE(happens([&] { return run_->view().link("a", "")->beta_last_s_per_byte == 8e-5; }));
+  context_.group().refresh_now();
+  EXPECT_EQ(page_->pictures().rate().legend_value("a ↑"), "1.00 Mbit/s") << "a round may come";
+  JobRecord stopped;
+  stopped.job = kJob;
+  stopped.definition = run_testing::definition("digits");
+  stopped.state = wire::JobState::stopped;
+  writer.store(stopped);
+  ASSERT_TRUE(happens([&] {
+    context_.group().refresh_now();
+    return page_->pictures().rate().legend_value("a ↑") == "100 kbit/s";
+  }));
+  EXPECT_EQ(page_->pictures().rate().x_range().high, 7);
+}
+
+TEST_F(DecisionsPageTest, AColourIsThatOfTheCodecWhateverCameBefore) {
+  RunWriter writer(run_db());
+  for (int i = 0; i < 5; ++i) context_.group().colours().slot_of(QString("before %1").arg(i));
+  open_page(writer);
+  const QImage strips = page_->pictures().rate().picture({900, 300});
+  const QImage bars = page_->pictures().names().picture({500, 200});
+  for (const QImage* picture : {&strips, &bars}) {
+    for (const char* name : {"topk", "thc", "star"}) {
+      EXPECT_TRUE(has_colour(*picture, slot_colour(slot_of_name(name), false))) << name;
+    }
+  }
 }
 
 TEST_F(DecisionsPageTest, AClickOnARoundOpensItsPlan) {

@@ -97,9 +97,29 @@ void SavedBytes::follow(const RoundTable& rounds) {
   }
 }
 
-std::optional<double> round_at(const RoundTable& rounds, double time_s) {
+std::optional<double> end_of_tail(const RunView& view, std::uint64_t job) {
+  const auto is_over = [&](const JobInfo& one) {
+    return one.job == job &&
+           (one.state == wire::JobState::finished || one.state == wire::JobState::stopped);
+  };
+  const RoundTable* const rounds = view.rounds(job);
+  if (!rounds || rounds->size() == 0 || std::ranges::none_of(view.jobs(), is_over)) return {};
+  double tail_s = std::numeric_limits<double>::infinity();
+  for (const JobInfo& other : view.jobs()) {
+    const RoundTable* const others = view.rounds(other.job);
+    if (!others || others->size() == 0 || others->began_s[0] < rounds->ended_s.back()) continue;
+    if (other.job != job) tail_s = std::min(tail_s, others->began_s[0]);
+  }
+  return tail_s;
+}
+
+std::optional<double> round_at(const RoundTable& rounds, double time_s,
+                               std::optional<double> tail_s) {
   const auto end = std::ranges::lower_bound(rounds.ended_s, time_s);
-  if (end == rounds.ended_s.end()) return std::nullopt;
+  if (end == rounds.ended_s.end()) {
+    if (!tail_s || rounds.size() == 0) return std::nullopt;
+    return time_s < *tail_s ? static_cast<double>(rounds.round.back()) : kNowhereX;
+  }
   const auto row = static_cast<std::size_t>(end - rounds.ended_s.begin());
   const double began_s = row == 0 ? rounds.began_s[0] : rounds.ended_s[row - 1];
   if (time_s < began_s) return kNowhereX;

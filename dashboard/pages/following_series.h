@@ -67,9 +67,15 @@ class SavedBytes {
   std::shared_ptr<Series> over_time_ = std::make_shared<Series>(1);
 };
 
+// Up to when a moment after the last round of a job belongs to its end: until another job's first
+// round begins. Nothing as long as the job may have another round.
+std::optional<double> end_of_tail(const RunView& view, std::uint64_t job);
+
 // Where a moment stands among the rounds, as a round with a fraction, and the other way; nothing
-// for what comes after the last one. What lies before the first has no finite answer.
-std::optional<double> round_at(const RoundTable& rounds, double time_s);
+// for what comes after the last one, which is where the tail stands once there is one. What lies
+// before the first, or behind the tail, has no finite answer.
+std::optional<double> round_at(const RoundTable& rounds, double time_s,
+                               std::optional<double> tail_s = {});
 std::optional<double> time_of_round(const RoundTable& rounds, double round);
 
 }  // namespace tributary::dashboard

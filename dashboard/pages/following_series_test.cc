@@ -117,5 +117,42 @@ TEST(RoundsAndTimes, AreFoundFromOneAnother) {
   EXPECT_TRUE(std::isnan(*time_of_round(rounds, 0)));
 }
 
+TEST(RoundsAndTimes, AfterTheLastRoundComesItsTail) {
+  RoundTable rounds(100);
+  EXPECT_FALSE(round_at(rounds, 1, 100.0));
+  rounds.add(new_round(1, 10, 12));
+  rounds.add(new_round(2, 13, 16));
+  EXPECT_EQ(round_at(rounds, 14, 100.0), 1.5);
+  EXPECT_EQ(round_at(rounds, 17, 100.0), 2);
+  EXPECT_TRUE(std::isnan(*round_at(rounds, 100, 100.0))) << "another job's";
+}
+
+TEST(RoundsAndTimes, ATailBeginsWithTheEndOfAJobAndEndsWithAnothersFirstRound) {
+  RunView view;
+  const auto jobs_are = [&](wire::JobState first, wire::JobState second) {
+    RunChanges changes;
+    changes.jobs = {{.job = 1, .state = first}, {.job = 2, .state = second}};
+    view.apply(std::move(changes));
+  };
+  const auto round = [&](std::uint64_t job, double began_s) {
+    RunChanges changes;
+    changes.rounds = {new_round(1, began_s, began_s + 2)};
+    changes.rounds[0].job = job;
+    view.apply(std::move(changes));
+  };
+  jobs_are(wire::JobState::stopped, wire::JobState::running);
+  EXPECT_FALSE(end_of_tail(view, 1)) << "without rounds there is no place for it";
+  round(1, 10);
+  jobs_are(wire::JobState::running, wire::JobState::running);
+  EXPECT_FALSE(end_of_tail(view, 1));
+  jobs_are(wire::JobState::paused, wire::JobState::running);
+  EXPECT_FALSE(end_of_tail(view, 1));
+  jobs_are(wire::JobState::finished, wire::JobState::running);
+  EXPECT_EQ(end_of_tail(view, 1), std::numeric_limits<double>::infinity());
+  round(2, 30);
+  EXPECT_EQ(end_of_tail(view, 1), 30);
+  EXPECT_FALSE(end_of_tail(view, 2));
+}
+
 }  // namespace
 }  // namespace tributary::dashboard

@@ -39,7 +39,7 @@ std::vector<TableColumn> round_agent_columns() {
       {"loss", "Loss", kNumber, Unit::one, "", true},
       {"residual", "Residual norm", kNumber, Unit::one, "What it holds back for later rounds",
        true},
-      {"ratio", "Ratio", kNumber, Unit::share, "What it keeps of its update at most", true},
+      {"ratio", "Ratio", kNumber, Unit::one, "What it keeps of its update at most", true},
       {"gain", "Gain", kNumber, Unit::share, "Share of its update's energy that what it kept has",
        true},
       {"weight", "Weight", kNumber, Unit::one, "", false},

@@ -14,10 +14,10 @@ constexpr std::size_t kExchangesShownMax = 4;
 QString hash_text(std::uint64_t hash) { return QString("%1").arg(hash, 16, 16, QChar('0')); }
 
 QString exchange_text(const PlanExchange& one) {
-  QString text = plain_text(one.codec) + " by " + words_of(one.collective);
+  QString text = plain_text(one.codec) + " by " + plain_text(one.collective);
   if (one.ratio < 1) text += ", ratio " + QString::number(one.ratio, 'g', 3);
   text += QString(one.buckets == 1 ? ", %1 bucket" : ", %1 buckets").arg(grouped(one.buckets));
-  return one.fallback.empty() ? text : text + ", falls back to " + words_of(one.fallback);
+  return one.fallback.empty() ? text : text + ", falls back to " + plain_text(one.fallback);
 }
 
 QString attempt_text(std::uint32_t attempt) {

@@ -242,7 +242,7 @@ void TrafficPage::show_agents() {
   agent_curves_.show(*agents_, std::move(curves));
 }
 
-// Over rounds a sample waits until the round that it falls into has been committed.
+// Over rounds a sample waits until the round that it falls into has been committed, or none comes.
 SharedSeries TrafficPage::rate_of(const LinkCurves& link, OfWay& way) {
   way.rate.follow(link.beta_s_per_byte, [](Sample sample) -> std::optional<Sample> {
     return Sample{sample.x, sample.y > 0 ? kTrafficBitsPerByte / sample.y : kUnknown};
@@ -250,8 +250,9 @@ SharedSeries TrafficPage::rate_of(const LinkCurves& link, OfWay& way) {
   if (context().over_time()) return way.rate.series();
   const RoundTable* const rounds = first()->view().rounds(first()->job());
   if (!rounds) return nullptr;
+  const std::optional<double> tail_s = end_of_tail(first()->view(), first()->job());
   way.rate_over_rounds.follow(way.rate.series(), [&](Sample sample) -> std::optional<Sample> {
-    const std::optional<double> round = round_at(*rounds, sample.x);
+    const std::optional<double> round = round_at(*rounds, sample.x, tail_s);
     if (!round) return std::nullopt;
     return Sample{*round, sample.y};
   });

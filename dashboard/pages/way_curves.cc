@@ -18,7 +18,7 @@ QString way_name(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-bool WayCurves::update(const RunView& view, const RoundTable* rounds) {
+bool WayCurves::update(const RunView& view, std::uint64_t job) {
   const std::uint64_t revision = view.revisions().links;
   bool others = false;
   if (revision >= choose_again_at_ || revision < revision_seen_) {
@@ -51,8 +51,10 @@ bool WayCurves::update(const RunView& view, const RoundTable* rounds) {
     others = choose(rate_, std::move(rate)) || others;
   }
   revision_seen_ = revision;
+  const RoundTable* const rounds = view.rounds(job);
+  const std::optional<double> tail_s = end_of_tail(view, job);
   for (Quantity* quantity : {&alpha_, &rate_}) {
-    for (Way& way : quantity->ways) feed(way, quantity->inverse, rounds);
+    for (Way& way : quantity->ways) feed(way, quantity->inverse, rounds, tail_s);
   }
   return others;
 }
@@ -78,14 +80,15 @@ bool WayCurves::choose(Quantity& quantity, std::vector<Way> found) {
 }
 
 // What one way of measuring does not tell is no gap: another one tells it at another time.
-void WayCurves::feed(Way& way, bool inverse, const RoundTable* rounds) {
+void WayCurves::feed(Way& way, bool inverse, const RoundTable* rounds,
+                     std::optional<double> tail_s) {
   const auto value_of = [&](double y) { return inverse ? kBitsPerByte / y : y; };
   way.over_time.follow(way.source, [&](Sample sample) -> std::optional<Sample> {
     return Sample{std::isnan(sample.y) ? kUnknown : sample.x, value_of(sample.y)};
   });
   if (!rounds) return;
   way.over_rounds.follow(way.source, [&](Sample sample) -> std::optional<Sample> {
-    const std::optional<double> place = round_at(*rounds, sample.x);
+    const std::optional<double> place = round_at(*rounds, sample.x, tail_s);
     if (!place) return std::nullopt;  // its round is still going on
     return Sample{std::isnan(sample.y) ? kUnknown : *place, value_of(sample.y)};
   });

@@ -5,6 +5,7 @@
 #include <QString>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ class WayCurves {
  public:
   static constexpr std::size_t kWaysMax = 4;  // of each quantity: the slowest
 
-  // Takes what is new. True: other curves than before, so that pictures must be given them.
-  bool update(const RunView& view, const RoundTable* rounds);
+  // Takes what is new, and places it among the rounds of a job. True: other curves than before, so
+  // that pictures must be given them.
+  bool update(const RunView& view, std::uint64_t job);
   void clear();
 
   std::vector<PlotCurve> alpha(bool over_time) const { return curves(alpha_, over_time); }
@@ -42,7 +44,7 @@ class WayCurves {
 
   static std::vector<PlotCurve> curves(const Quantity& quantity, bool over_time);
   static bool choose(Quantity& quantity, std::vector<Way> found);
-  static void feed(Way& way, bool inverse, const RoundTable* rounds);
+  static void feed(Way& way, bool inverse, const RoundTable* rounds, std::optional<double> tail_s);
 
   Quantity alpha_ = {};
   Quantity rate_ = {.inverse = true};

@@ -20,7 +20,13 @@ class WayCurvesTest : public testing::Test {
     changes.links.push_back({from, to, time_s, alpha_s, beta});
     view_.apply(std::move(changes));
   }
-  bool update() { return ways_.update(view_, view_.rounds(1)); }
+  bool update() { return ways_.update(view_, 1); }
+
+  void job_is(wire::JobState state) {
+    RunChanges changes;
+    changes.jobs = {{.job = 1, .state = state}};
+    view_.apply(std::move(changes));
+  }
 
   RunView view_;
   WayCurves ways_;
@@ -67,6 +73,21 @@ TEST_F(WayCurvesTest, WhatBelongsToARoundThatGoesOnWaitsForItsEnd) {
   EXPECT_FALSE(update());
   ASSERT_EQ(ways_.rate(false)[0].series->size(), 1u);
   EXPECT_NEAR(ways_.rate(false)[0].series->last()->x, 1.5, 1e-12);
+}
+
+TEST_F(WayCurvesTest, WhatWasMeasuredAfterTheLastRoundStandsAtItsEnd) {
+  job_is(wire::JobState::running);
+  for (const std::uint64_t number : {1u, 2u}) round(number);
+  sample("a", "", 3, kUnknown, 1e-6);
+  sample("a", "", 7, kUnknown, 4e-6);
+  update();
+  EXPECT_EQ(ways_.rate(false)[0].series->size(), 1u) << "a third round may come";
+  job_is(wire::JobState::stopped);
+  EXPECT_FALSE(update());
+  const auto stopped = ways_.rate(false)[0].series;
+  ASSERT_EQ(stopped->size(), 2u);
+  EXPECT_EQ(stopped->last()->x, 2);
+  EXPECT_NEAR(stopped->last()->y, 2e6, 1e-3);
 }
 
 TEST_F(WayCurvesTest, OfManyWaysTheSlowestAreShown) {

@@ -7,6 +7,8 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr double kStripGap = 2;
+constexpr double kStretchGap = 1;   // two that follow one another may have one colour
+constexpr double kGapWidthMin = 4;  // narrower ones need all of their width
 constexpr double kBehindAlpha = 0.12;
 constexpr int kLabelInset = 4;
 constexpr double kLabelWidthMin = 24;  // less than this says nothing
@@ -18,12 +20,14 @@ QColor text_on(const QColor& ground) {
   return contrast(ground, Qt::white) > contrast(ground, dark) ? QColor(Qt::white) : dark;
 }
 
-void draw_stretch_label(QCPPainter* painter, const QString& label, const QRectF& rect,
+void draw_stretch_label(QCPPainter* painter, const Stretch& stretch, const QRectF& rect,
                         const QColor& ground) {
   const double room = rect.width() - 2.0 * kLabelInset;
   const QFontMetricsF metrics(painter->font());
-  const bool whole = metrics.horizontalAdvance(label) <= room;
-  if (!whole && room < kLabelWidthMin) return;
+  const auto fits = [&](const QString& text) { return metrics.horizontalAdvance(text) <= room; };
+  const bool shortened = !stretch.short_label.isEmpty() && !fits(stretch.label);
+  const QString& label = shortened ? stretch.short_label : stretch.label;
+  if (!fits(label) && room < kLabelWidthMin) return;
   painter->setPen(text_on(ground));
   painter->drawText(rect.adjusted(kLabelInset, 0, -kLabelInset, 0),
                     Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
@@ -59,8 +63,10 @@ void BandLayer::draw_strip(QCPPainter* painter, const Band& band, const QRectF& 
     const Stretch& stretch = band.stretches[one.stretch];
     const bool shown = scene_.shown(key_of(stretch));
     const QColor colour = shown ? scene_.colour(stretch) : scene_.colours.grid;
-    painter->fillRect(one.rect, colour);
-    draw_stretch_label(painter, stretch.label, one.rect, colour);
+    QRectF filled = one.rect;
+    if (filled.width() >= kGapWidthMin) filled.setWidth(filled.width() - kStretchGap);
+    painter->fillRect(filled, colour);
+    draw_stretch_label(painter, stretch, one.rect, colour);
   }
 }
 
@@ -72,7 +78,7 @@ void BandLayer::draw_behind(QCPPainter* painter, const Band& band) {
     colour.setAlphaF(static_cast<float>(kBehindAlpha));
     painter->fillRect(one.rect, colour);
     const QRectF top(one.rect.left(), rect.top(), one.rect.width(), scene_.strip_height);
-    draw_stretch_label(painter, stretch.label, top, scene_.colours.ground);
+    draw_stretch_label(painter, stretch, top, scene_.colours.ground);
   }
 }
 

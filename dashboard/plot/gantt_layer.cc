@@ -49,7 +49,7 @@ void GanttLayer::draw_row(QCPPainter* painter, const GanttRow& row, const QRectF
     const QColor colour = scene_.colour(span);
     if (!scene_.shown(key_of(span))) continue;
     painter->fillRect(one.rect, colour);
-    if (labels) draw_stretch_label(painter, span.label, one.rect, colour);
+    if (labels) draw_stretch_label(painter, span, one.rect, colour);
   }
   for (const double mark : row.marks) {
     const double at = x.pixel(mark);

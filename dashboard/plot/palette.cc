@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "dashboard/plot/name_colours.h"
+
 namespace tributary::dashboard {
 namespace {
 
@@ -49,6 +51,7 @@ PlotColours plot_colours(const QPalette& palette) {
 }
 
 QColor slot_colour(std::size_t slot, bool dark) {
+  if (slot >= kNameSlotsBegin) return name_colour(slot, dark);
   const QColor hue = QColor::fromRgb((dark ? kOnDark : kOnLight)[slot % kHues]);
   switch (slot / kHues % kShades) {
     case 1:
@@ -67,6 +70,7 @@ double contrast(const QColor& a, const QColor& b) {
 }
 
 std::size_t ColourSlots::slot_of(const QString& key) {
+  if (const auto fixed = slot_of_part(key)) return *fixed;
   const auto found = slots_.find(key);
   if (found != slots_.end()) return found->second;
   if (slots_.size() == kKeysMax) return qHash(key) % (kHues * kShades);

@@ -100,10 +100,12 @@ double PlotCanvas::lay_out_header(QSize size) {
   scene_.strip_height = std::ceil(metrics.height() * 1.25) + 2;
   // Room for the widest value there may be, so that nothing moves while somebody points.
   const QString widest = scene_.options.y.unit == Unit::one ? "-0.0000" : "88.8 Mbit/s  ";
-  const double value_width = scene_.curves.empty() ? 0 : metrics.horizontalAdvance(widest);
+  const double value_width = metrics.horizontalAdvance(widest);
   std::vector<double> widths;
-  for (const LegendEntry& entry : scene_.legend) {
-    widths.push_back(kLegendSwatchRoom + metrics.horizontalAdvance(entry.name) + value_width);
+  for (std::size_t i = 0; i < scene_.legend.size(); ++i) {
+    const bool has_value = i < scene_.curves.size();  // curves come first
+    widths.push_back(kLegendSwatchRoom + metrics.horizontalAdvance(scene_.legend[i].name) +
+                     (has_value ? value_width : 0));
   }
   const QRectF room(kLegendInset, scene_.title_height, size.width() - 2 * kLegendInset, 0);
   const LegendLayout layout = lay_out_legend(widths, metrics.horizontalAdvance("+99 more"), room,

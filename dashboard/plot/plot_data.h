@@ -29,7 +29,9 @@ struct Stretch {
   double x_low = 0;
   double x_high = 0;
   QString label = {};
-  QString colour_key = {};  // as of a curve; the label where it is empty
+  QString colour_key = {};   // as of a curve; the label where it is empty
+  QString short_label = {};  // where the label has no room
+  bool named = false;        // its colour goes by its name: the same in every run (name_colours.h)
 };
 
 inline const SharedSeries& told_of(const PlotCurve& curve) {

@@ -72,6 +72,27 @@ TEST_F(PlotExport, SaysWhyItCannot) {
             StatusCode::invalid_argument);
 }
 
+TEST_F(PlotExport, ALabelWithoutRoomGivesWayToItsShortOne) {
+  const auto picture_with = [](const Stretch& narrow) {
+    PlotView view({.title = "Choices"});
+    view.setPalette(palette_for_tests(false));
+    view.set_bands({{.name = "Codec", .stretches = {{0, 90, "thc"}, narrow}}});
+    return view.picture({700, 200});
+  };
+  const Stretch both = {.x_low = 90,
+                        .x_high = 100,
+                        .label = "topk:cr=0.00562",
+                        .colour_key = "topk",
+                        .short_label = "topk",
+                        .named = true};
+  Stretch one = both;
+  one.short_label.clear();
+  const QImage cut = picture_with(one);
+  one.label = "topk";
+  EXPECT_EQ(picture_with(both), picture_with(one));
+  EXPECT_NE(picture_with(both), cut);
+}
+
 TEST_F(PlotExport, EveryKindOfContentIsInThePicture) {
   PlotView view({.title = "All", .y = {"α", Unit::seconds}});
   view.setPalette(palette_for_tests(false));

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "dashboard/plot/name_colours.h"
 #include "dashboard/plot/plot_canvas.h"
 #include "dashboard/plot/plot_drag.h"
 
@@ -146,15 +147,19 @@ void PlotView::look_up_colours() {
   const auto give = [this](const QString& key) {
     scene_->slots_of_keys[key] = group_->colours().slot_of(key);
   };
+  const auto give_stretch = [&](const Stretch& one) {
+    if (!one.named) return give(key_of(one));
+    scene_->slots_of_keys[key_of(one)] = slot_of_name(key_of(one));
+  };
   for (const PlotCurve& curve : scene_->curves) {
     scene_->slots_of_keys[curve.key] = group_->colours().slot_of(colour_key_of(curve));
   }
   for (const Bars& bars : scene_->bars) give(bars.key);
   for (const Band& band : scene_->bands) {
-    for (const Stretch& stretch : band.stretches) give(key_of(stretch));
+    std::ranges::for_each(band.stretches, give_stretch);
   }
   for (const GanttRow& row : scene_->rows) {
-    for (const Stretch& span : row.spans) give(key_of(span));
+    std::ranges::for_each(row.spans, give_stretch);
   }
 }
 
@@ -259,7 +264,8 @@ void PlotView::update_values() {
                                     [&](const LegendEntry& one) { return one.key == value.key; });
     if (entry == scene_->legend.end()) continue;
     const bool gap = std::isnan(value.told);
-    entry->value = gap ? "gap" : text_of(scene_->options.y.unit, value.told);
+    const char* const unknown = scene_->crosshair ? "gap" : "–";
+    entry->value = gap ? unknown : text_of(scene_->options.y.unit, value.told);
   }
   if (!scene_->crosshair) scene_->values.clear();
 }

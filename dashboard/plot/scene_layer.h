@@ -112,7 +112,7 @@ class CrossLayer : public SceneLayer {
 
 // In the colour of whichever of the ground and the text is read better on it.
 QColor text_on(const QColor& ground);
-void draw_stretch_label(QCPPainter* painter, const QString& label, const QRectF& rect,
+void draw_stretch_label(QCPPainter* painter, const Stretch& stretch, const QRectF& rect,
                         const QColor& ground);
 
 }  // namespace tributary::dashboard

@@ -90,7 +90,7 @@ TEST(AgentsModel, ShowsWhatIsKnownInUnits) {
   EXPECT_EQ(shown(model, 0, "rate_up"), "8.00 Mbit/s");
   EXPECT_EQ(shown(model, 0, "alpha_down"), "30.0 ms");
   EXPECT_EQ(shown(model, 0, "rate_down"), "4.00 Mbit/s");
-  EXPECT_EQ(shown(model, 0, "ratio"), "25.0 %");
+  EXPECT_EQ(shown(model, 0, "ratio"), "0.25");
   EXPECT_EQ(shown(model, 0, "temperature"), "51.5 °C");
   EXPECT_EQ(shown(model, 0, "power"), "7 W");
   EXPECT_EQ(shown(model, 0, "last"), "1.5");

@@ -19,7 +19,8 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr int kColumnWidthMax = 280;  // pixels, when widths are chosen
+constexpr int kColumnWidthMax = 280;     // pixels, when widths are chosen
+constexpr int kStretchedWidthMin = 120;  // of a last column that takes what is left
 constexpr int kRowsMeasured = 200;
 constexpr int kRowMargin = 6;
 
@@ -119,7 +120,10 @@ void TableView::size_columns_once() {
 
 void TableView::size_column(int column) {
   resizeColumnToContents(column);
-  setColumnWidth(column, std::min(columnWidth(column), kColumnWidthMax));
+  const bool stretched =
+      horizontalHeader()->stretchLastSection() && column == shown_columns().back();
+  const int width_max = stretched ? kStretchedWidthMin : kColumnWidthMax;
+  setColumnWidth(column, std::min(columnWidth(column), width_max));
 }
 
 // --- rows --------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <QVBoxLayout>
 #include <array>
 #include <memory>
+#include <set>
 
 #include "dashboard/plot/plot_testing.h"
 #include "dashboard/tables/agents_model.h"
@@ -239,6 +240,19 @@ TEST_F(AgentsTableTest, WidthsAreChosenOnceAndThenAPersonsOwn) {
   table().setColumnWidth(column, 77);
   feed(5);
   EXPECT_EQ(table().columnWidth(column), 77);
+}
+
+TEST_F(AgentsTableTest, ALastColumnThatTakesWhatIsLeftMakesTheTableNoWider) {
+  table().horizontalHeader()->setStretchLastSection(true);
+  const std::set<QString> kept = {"agent", "state", "seen"};
+  for (const TableColumn& one : under_test_.model.columns()) {
+    table().show_column(one.key, kept.contains(one.key));
+  }
+  feed(2);
+  QApplication::processEvents();
+  EXPECT_EQ(table().horizontalScrollBar()->maximum(), 0);
+  const QHeaderView& heads = *table().horizontalHeader();
+  EXPECT_EQ(heads.length(), table().viewport()->width());
 }
 
 TEST_F(AgentsTableTest, HostileNamesMakeNeitherWideColumnsNorHighRows) {
