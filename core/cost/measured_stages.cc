@@ -23,13 +23,14 @@ StageFlow flow_of(const Codec& codec, std::size_t stage) {
 
 Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
                                       std::uint32_t bucket_values, const Clock& clock,
-                                      const std::function<bool()>& go_on) {
+                                      const std::function<bool()>& go_on, std::uint64_t buckets) {
   const std::uint64_t room = std::max<std::uint64_t>(kValuesMax / bucket_values, 2);
   agents = static_cast<std::uint32_t>(std::min<std::uint64_t>({agents, kMeasuredAgentsMax, room}));
-  const std::uint64_t in_a_round = std::uint64_t{agents} * bucket_values;
+  buckets = std::clamp<std::uint64_t>(room / agents, 1, buckets);
+  const std::uint64_t in_a_round = agents * buckets * bucket_values;
   const auto rounds = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(kEncodedMax / in_a_round, kRoundsMin, kMeasuredRounds));
-  std::vector<FloatVector> updates(agents, FloatVector(bucket_values));
+  std::vector<FloatVector> updates(agents, FloatVector(buckets * bucket_values));
   for (std::uint32_t agent = 0; agent < agents; ++agent) {
     fill_agent_gradient({.seed = 1}, agent, updates[agent]);
   }

@@ -33,10 +33,14 @@ inline constexpr std::uint32_t kMeasuredRounds = 20;
 // Sums of more agents than this many are as large and as costly for each as those of this many.
 inline constexpr std::uint32_t kMeasuredAgentsMax = 16;
 
-// On one core. `agents` and `bucket_values` are one or more. `go_on` is asked often, and ends it
-// with `cancelled` where it says no.
+// Of many buckets a cache holds only some, as of a large model's; of one it takes less long.
+inline constexpr std::uint64_t kMeasuredBuckets = 8;
+
+// On one core. `agents`, `bucket_values` and `buckets` are one or more. `go_on` is asked often, and
+// ends it with `cancelled` where it says no.
 Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
                                       std::uint32_t bucket_values, const Clock& clock,
-                                      const std::function<bool()>& go_on = {});
+                                      const std::function<bool()>& go_on = {},
+                                      std::uint64_t buckets = kMeasuredBuckets);
 
 }  // namespace tributary

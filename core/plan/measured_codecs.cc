@@ -51,7 +51,7 @@ Result<PlanCodec> measure_plan_codec(std::string_view spec, const PlanMeasureOpt
   TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(choice.codec));
   TRIBUTARY_ASSIGN(
       const MeasuredStages measured,
-      measure_stages(*codec, options.agents, options.bucket_values, clock, options.go_on));
+      measure_stages(*codec, options.agents, options.bucket_values, clock, options.go_on, 1));
   const double values = options.bucket_values;
   for (const StagePayload& stage : measured.stages) {
     plan.stages.push_back({.flow = stage.flow,
