@@ -171,7 +171,7 @@ def watch(screen: Screen, demo: subprocess.Popen, run_file: Path, arguments) -> 
                 ended = demo.poll() is not None
                 return ended if share == 1 else rounds_in(run_file) >= share * arguments.rounds
             until(f"round for the picture '{name}'", reached)
-            screen.press("Control_L", page)
+            screen.press("Alt_L", page)
             time.sleep(2)
             (arguments.out / f"live-{name}.png").write_bytes(screen.picture())
         return {"rounds": rounds_in(run_file), "seconds": time.monotonic() - dashboard.began[0],

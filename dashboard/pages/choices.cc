@@ -164,18 +164,19 @@ std::size_t decided_in(const RoundTable& table, std::size_t row) {
   return row;
 }
 
+// A codec is one, whatever was set of it: ratios have a chart of their own.
 std::vector<ChoiceShare> shares_of_names(const std::vector<Choice>& choices,
                                          std::uint16_t Choice::*column, const NameList& names) {
-  std::map<std::uint16_t, std::size_t> rounds;
+  std::map<QString, std::size_t> rounds;
   std::size_t all = 0;
   for (const Choice& choice : choices) {
     all += choice.rounds();
-    rounds[choice.*column] += choice.rounds();
+    const std::uint16_t name = choice.*column;
+    rounds[name == 0 ? "not said" : name_without_settings(name_in(names, name))] += choice.rounds();
   }
   std::vector<ChoiceShare> shares;
   for (const auto& [name, count] : rounds) {
-    const double share = static_cast<double>(count) / static_cast<double>(all);
-    shares.push_back({name == 0 ? "not said" : name_in(names, name), count, share});
+    shares.push_back({name, count, static_cast<double>(count) / static_cast<double>(all)});
   }
   std::ranges::stable_sort(shares, std::greater<>(), &ChoiceShare::rounds);
   return shares;

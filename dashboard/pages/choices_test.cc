@@ -124,6 +124,10 @@ TEST_F(ChoicesTest, CountsHowOftenEachWasUsed) {
   EXPECT_EQ(codecs[0].name, "topk");
   EXPECT_EQ(codecs[0].rounds, 5u);
   EXPECT_NEAR(codecs[0].share + codecs[1].share, 1, 1e-12);
+  planned(9, "topk:cr=0.03", 0.03, "ring");
+  const auto merged = shares_of_names(choices_of(table_), &Choice::codec, table_.codecs);
+  ASSERT_EQ(merged.size(), 2u) << "what is set of a codec makes it no other";
+  EXPECT_EQ(merged[0].rounds, 6u);
   const std::vector<GanttRow> rows = share_rows(codecs);
   EXPECT_EQ(rows[0].name, "topk  71.4 %");
   EXPECT_NEAR(rows[0].spans[0].x_high, 5.0 / 7, 1e-12);

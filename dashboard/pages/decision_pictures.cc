@@ -8,7 +8,7 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr int kPictureHeightMin = 90;
-constexpr std::size_t kShareRowsMax = 12;
+constexpr std::size_t kShareRowsMax = 10;  // more have no room for their names
 const char* const kWidestLabel = "00.0 Mbit/s Rate";
 const char* const kNoWayMeasured =
     "No way between the coordinator and an agent has been measured yet. They are while rounds go "

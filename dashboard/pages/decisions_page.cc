@@ -62,7 +62,7 @@ void DecisionsPage::lay_out() {
   // Halves, whatever their contents would like.
   upper->setSizes({3000, 2000});
   lower->setSizes({9000, 7000});
-  all->setSizes({6000, 2000});
+  all->setSizes({6000, 2200});
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(all);

@@ -149,7 +149,11 @@ void PlotCanvas::lay_out_axes(QSize size, double header_height) {
                              wall_time ? utc_offset_at(scene_.x.high) : 0);
   scene_.y_ticks = ticks_for(scene_.options.y.unit, scene_.y, scene_.log_y, wanted_y);
   set_axis(xAxis, scene_.x, scene_.log_x, axis_label(scene_.options.x.name, scene_.x_ticks));
-  set_axis(yAxis, scene_.y, scene_.log_y, axis_label(scene_.options.y.name, scene_.y_ticks));
+  // In a low picture the title has to do: a name that is longer than its axis would stand in the
+  // legend.
+  QString y_name = axis_label(scene_.options.y.name, scene_.y_ticks);
+  if (metrics.horizontalAdvance(y_name) > data_height) y_name = axis_label({}, scene_.y_ticks);
+  set_axis(yAxis, scene_.y, scene_.log_y, y_name);
   const bool rows = !scene_.rows.empty();
   yAxis->setTicks(!rows);
   yAxis->setTickLabels(!rows);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace tributary::dashboard {
 namespace {
@@ -50,6 +51,22 @@ Ticks linear_axis_ticks(Unit unit, Extent range, int wanted) {
   return ticks;
 }
 
+// Of 2 and 5 of each power, which stand between the labels: all that fit, or the one furthest from
+// the power that there is, since one label alone tells nothing of a log axis.
+void label_between(Ticks& ticks, Unit unit, std::vector<double> between, bool fit) {
+  if (!fit && !ticks.at.empty() && !between.empty()) {
+    const auto away = [&](double at) { return std::fabs(std::log(at / ticks.at.front())); };
+    const auto furthest = std::ranges::max_element(between, {}, away);
+    std::swap(between.front(), *furthest);
+    ticks.minor.insert(ticks.minor.end(), between.begin() + 1, between.end());
+    between.resize(1);
+  }
+  for (const double at : between) {
+    ticks.at.push_back(at);
+    ticks.labels.push_back(text_of(unit, at));
+  }
+}
+
 Ticks log_axis_ticks(Unit unit, Extent range, int wanted) {
   const bool binary = unit == Unit::bytes || unit == Unit::bytes_per_second;
   const double base = binary ? 2 : 10;
@@ -71,18 +88,19 @@ Ticks log_axis_ticks(Unit unit, Extent range, int wanted) {
   // Three to a power, unless the picture is so low that they would stand in one another.
   const bool fit = 3 * (high - low) <= 2 * wanted;
   const bool few = ticks.at.size() < 2 || (ticks.at.size() < 3 && fit);
+  std::vector<double> between;
   for (double power = std::floor(low); power <= high; ++power) {
     for (int digit = 2; digit <= 9; ++digit) {
       const double at = digit * std::pow(10, power);
       if (at < range.low || at > range.high) continue;
       if (few && (digit == 2 || digit == 5)) {
-        ticks.at.push_back(at);
-        ticks.labels.push_back(text_of(unit, at));
+        between.push_back(at);
       } else {
         ticks.minor.push_back(at);
       }
     }
   }
+  label_between(ticks, unit, std::move(between), fit);
   return ticks;
 }
 

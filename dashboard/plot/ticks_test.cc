@@ -56,6 +56,14 @@ TEST(PlotTicks, ALogAxisOfLessThanADecadeHasRoundNumbers) {
   EXPECT_THAT(ticks.at, ElementsAre(2, 3, 4, 5));
 }
 
+TEST(PlotTicks, InALowPictureALogAxisHasTwoLabelsThatDoNotStandInOneAnother) {
+  const Ticks low = ticks_for(Unit::seconds, {0.0011, 0.039}, true, 2);
+  EXPECT_THAT(labels(low), ElementsAre("10.0 ms", "2.00 ms"));
+  EXPECT_EQ(low.minor.size(), 9u) << "3 to 9 milliseconds, and 20 and 30";
+  const Ticks high = ticks_for(Unit::seconds, {0.0011, 0.039}, true, 6);
+  EXPECT_THAT(labels(high), ElementsAre("10.0 ms", "2.00 ms", "5.00 ms", "20.0 ms"));
+}
+
 TEST(PlotTicks, WallTimeHasRoundMomentsAndSaysTheDayOnce) {
   // 2026-11-22 23:50 to 2026-11-23 00:10, UTC.
   const double begin = 1795391400;
