@@ -165,8 +165,8 @@ TEST_F(AgentsTableTest, FiltersAsOneTypesAndCounts) {
 
 TEST_F(AgentsTableTest, CopiesTheRowsThatAreChosenInTheirOrder) {
   feed(4);
-  for (const char* key : {"last", "best", "round_time", "ratio", "residual", "alpha_up", "rate_up",
-                          "alpha_down", "rate_down", "reports", "seen", "trend"}) {
+  for (const char* key : {"last", "best", "round_time", "ratio", "gain", "residual", "alpha_up",
+                          "rate_up", "alpha_down", "rate_down", "reports", "seen", "trend"}) {
     table().show_column(key, false);
   }
   click_row(2);
