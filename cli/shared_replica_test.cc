@@ -56,9 +56,11 @@ class SharedReplicaTest : public testing::Test {
     EXPECT_TRUE(plan.ok()) << plan.status().text();
     plan->weight = 1;
     plan->exchanges[0]->ratio = share;
-    Result<Bytes> frame = build_frame(frame_with(std::move(*plan)));
-    EXPECT_TRUE(frame.ok()) << frame.status().text();
-    return frame.ok() ? *std::move(frame) : Bytes();
+    wire::FrameT frame = frame_with(std::move(*plan));
+    frame.session = frame.message_id = 1;
+    Result<Bytes> bytes = build_frame(frame);
+    EXPECT_TRUE(bytes.ok()) << bytes.status().text();
+    return bytes.ok() ? *std::move(bytes) : Bytes();
   }
   std::shared_ptr<SharedRound> round_of(const Bytes& frame) {
     const Result<const wire::Frame*> opened = open_frame(frame);

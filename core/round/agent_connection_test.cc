@@ -61,13 +61,12 @@ TEST_F(AgentConnectionTest, AConnectionOnWhichNobodyAnswersIsGivenUp) {
 
 TEST_F(AgentConnectionTest, WhereAnythingIsHeardItIsKept) {
   tell(PeerConnected{});
-  wire::RefusalT busy;
-  busy.code = wire::RefusalCode::busy;
-  busy.retry_after_ms = 40'000;
-  const Bytes frame = *build_frame(frame_with(std::move(busy)));
+  const Result<Bytes> frame =
+      build_frame(frame_with(refusal_of(wire::RefusalCode::busy, Fault{.what = "hello"})));
+  ASSERT_TRUE(frame.ok()) << frame.status().text();
   for (int i = 0; i < 8; ++i) {
     pass(give_up_after_ns_ / 2);
-    tell(FrameReceived{.peer = 1, .frame = frame, .payload = {}, .authenticated_as = {}});
+    tell(FrameReceived{.peer = 1, .frame = frame.value(), .payload = {}, .authenticated_as = {}});
   }
   EXPECT_EQ(given_up_, 0);
 }
