@@ -41,8 +41,8 @@ struct Options {
   TimeNs store_ns = kNsPerMs / 10;
   TimeNs train_ns = 5 * kNsPerMs;
   TimeNs look_ns = kNsPerMs;  // that agents take to look at their stopwatch
-  bool peers = false;     // agents name addresses for one another
-  bool in_parts = false;  // the last layers of an update come before the others
+  bool peers = false;         // agents name addresses for one another
+  bool in_parts = false;      // the last layers of an update come before the others
   std::uint64_t incoming_bytes_max = 16u << 20;
   std::uint32_t payload_bytes_max = 4u << 20;
   std::uint32_t history_rounds_max = 256;
