@@ -40,14 +40,14 @@ void slow_down(PlanInputs& inputs, double factor) {
   }
 }
 
-// Whether any agent's rate is another one than it was, by more than noise.
+// Whether any agent's rate is known, and another one than it was by more than noise.
 bool measured_anew(const PlanLines& now, const PlanLines& before) {
   return std::ranges::any_of(now.agents, [&](const auto& line) {
+    const double beta = line.second.beta_s_per_byte;
+    if (std::isnan(beta)) return false;
     const auto last = before.agents.find(line.first);
-    if (last == before.agents.end()) return true;
-    const double change =
-        std::abs(std::log(line.second.beta_s_per_byte / last->second.beta_s_per_byte));
-    return std::isnan(last->second.beta_s_per_byte) || change > kMeasuredAnew;
+    if (last == before.agents.end() || std::isnan(last->second.beta_s_per_byte)) return true;
+    return std::abs(std::log(beta / last->second.beta_s_per_byte)) > kMeasuredAnew;
   });
 }
 

@@ -149,6 +149,30 @@ TEST_F(PlannerTest, RoundsThatAllAtOnceTakeMuchLongerAreTheLines) {
       << "what is measured counts";
 }
 
+// Payloads that are too small to time: the line is assumed, and slower all the same.
+TEST_F(PlannerTest, SoTheyAreWhereNobodyHasMeasuredThem) {
+  for (auto& [id, line] : lines.agents) {
+    line.beta_s_per_byte = line.down_beta_s_per_byte = std::numeric_limits<double>::quiet_NaN();
+  }
+  planner.round_over(round());
+  const PlanOption chosen = think()->decision.chosen;
+  std::optional<Planned> slow;
+  for (int i = 0; i < 12; ++i) {
+    planner.round_over(round(chosen.choice, (i < 8 ? 1 : 10) * chosen.cost.exchange_s));
+    if (std::optional<Planned> planned = think()) slow = std::move(planned);
+    if (slow) break;
+  }
+  ASSERT_TRUE(slow.has_value());
+  EXPECT_EQ(slow->decision.trigger, PlanTrigger::link) << slow->decision.reason;
+  const double told = slow->inputs.agents[0].beta_s_per_byte;
+  EXPECT_GT(told, 3 * beta_of_mbit(100));
+  const PlanOption next = slow->decision.chosen;
+  for (int i = 0; i < 8; ++i) {
+    planner.round_over(round(next.choice, next.cost.exchange_s));
+    EXPECT_FALSE(think().has_value()) << "it stays so";
+  }
+}
+
 TEST_F(PlannerTest, WhatPayloadsWeighIsLearntFromThoseThatCome) {
   planner.round_over(round());
   const std::optional<Planned> first = think();
