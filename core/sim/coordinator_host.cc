@@ -146,6 +146,7 @@ void CoordinatorHost::advise(const RoundPlayed& round) {
   advice->choice = {.codec = (*codec)->spec(),
                     .collective = wire::Collective::star,
                     .bucket_values_max = job.policy.bucket_values_max};
+  advice->trigger = wire::Trigger::policy;
   advice->sentence = "drawn by chance";
   for (const RoundPlayed::Participant& participant : round.participants) {
     const double part = draws_.uniform() * draws_.uniform();  // little more often than much
