@@ -33,7 +33,7 @@ double gain_at(const wire::Report& report, double ratio) {
       told->ratios()->size() != told->gains()->size()) {
     return kNoGain;
   }
-  if (ratio >= 1) return 1;
+  if (ratio >= 1) return kNoGain;  // of what is kept whole, rounding is not in the curve
   double below = 0;
   double below_gain = 0;
   for (flatbuffers::uoffset_t i = 0; i < told->ratios()->size(); ++i) {
