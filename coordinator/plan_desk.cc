@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view kPlannerComponent = "planner";
 // Of what an agent's own places hold, one agent's places hold so much of another's; not measured.
 constexpr double kAgreementAssumed = 0.5;
-// Of a core at each end, for a bucket's payload, however small; not measured. `./dev bench
-// predictions` finds about as much: without it a plan cuts models into ever smaller buckets.
+// Of a core at each end, for a bucket's payload, however small; not measured. Without it a plan
+// cuts models into ever smaller buckets.
 constexpr double kMessageAssumed_s = 50e-6;
 constexpr std::int64_t kDay_s = 86'400;
 

@@ -26,7 +26,7 @@ struct MeasuredStages {
 
 // A codec is tried for so many rounds, with error feedback where it contracts; fewer where there
 // are many values. What its payloads weigh settles in them; and of what 3LC brings of captured
-// gradients 76 to 95 % are there after twenty, where 6 to 26 % are at once: real training takes it
+// gradients 76 to 95 % are there after twenty, where 6 to 32 % are at once: real training takes it
 // for 86 % (docs/planner.md).
 inline constexpr std::uint32_t kMeasuredRounds = 20;
 
