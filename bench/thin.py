@@ -1,0 +1,573 @@
+#!/usr/bin/env python3
+"""Rounds over thin links: time, bytes and sessions beside what the payloads alone need.
+
+A coordinator and one agent run on two nodes of `tributary lab`, without encryption. The agent's link
+has a rate and may have a delay and losses; the coordinator's has no limit. The trainer is synthetic,
+so that its time does not count. Journals are not synced.
+
+Time zero is the submission of the job (`tributary job submit`); the agent is connected before. The
+agent has no model then and downloads it. Counters begin at that moment as well, and end when the
+agent has applied the last round. Commit times come from the coordinator's journal.
+
+The time of the bytes alone is payload bytes over the link's rate: model and first update for the first
+commit, update and aggregate for each round after it. A round needs one payload up and one down, of the
+sizes that `tributary codec measure` reports; the journal's counts have repeated parts. What is received
+and sent is counted twice: in TCP's streams (ss) and as Ethernet frames of the agent's interface. The
+second has all headers and what was sent again. Frames that only acknowledge the other direction's data
+are counted apart.
+
+--resume, --soak and --fast run another part instead of the table; docs/thin_links.md explains all.
+"""
+
+import argparse
+import array
+import contextlib
+import functools
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from thin_lab import ACK_FRAME_BYTES, Counters, Failure, Federation, Link, RunRecord
+
+# Names of sizes in MB, as they stand in a row; others are taken as they are.
+VALUES = {"0.26": 1 << 16, "0.52": 1 << 17, "1.0": 1 << 18, "4.2": 1 << 20, "16.8": 1 << 22}
+BUCKET_VALUES = 1 << 20  # of a job, unless it says otherwise
+ROUNDS = 4
+# Rate in Mbit/s, model in MB, codec, then delay and loss of the agent's link.
+TABLE = ["50/16.8/thc:bits=4", "10/16.8/thc:bits=4", "4/16.8/fp32", "4/4.2/fp32", "4/1.0/fp32",
+         "2/1.0/thc:bits=4", "1/0.26/fp32", "0.3/0.26/fp32", "0.1/0.26/fp32", "0.5/1.0/thc:bits=4",
+         "10/4.2/fp32/50ms", "10/4.2/fp32/300ms", "2/1.0/thc:bits=4/300ms", "1/0.26/fp32/300ms",
+         "10/4.2/fp32/50ms/1%", "4/1.0/fp32/1%", "1/0.26/fp32/50ms/1%", "0.5/0.26/fp32/300ms/1%"]
+SHORT = ["4/1.0/fp32", "1/0.52/fp32", "10/1.0/thc:bits=4/50ms/1%"]
+
+TIME_FACTOR_MAX = 1.15
+ROUND_TRIPS_MAX = 3
+SLOW_MBIT, SLOW_S_MAX = 1, 1.0  # more time below this rate
+BYTES_FACTOR_MAX, BYTES_FACTOR_MAX_LOSS = 1.08, 1.2
+HEARTBEAT_MBIT_MIN, HEARTBEAT_S_MAX = 0.5, 1.0
+HEARTBEAT_EXPECTED_S = 5  # a run of this length has at least one
+
+RESUME = "1/1.0/fp32"
+SOAK = "0.1/0.26/fp32"
+PART_BYTES_MAX = 64 << 10  # a part of 1 Mbit/s has 22 KiB; the framing of the whole model counts as well
+FAST_VALUES, FAST_AGENTS, FAST_CODECS = 1 << 22, 4, ["fp32", "thc:bits=4"]
+FAST_ROUNDS = {1000: 12, 100: 6}  # by Mbit/s
+LOOPBACK_ROUNDS = 15
+
+
+class Row(NamedTuple):
+    name: str
+    link: Link
+    values: int
+    codec: str
+    bytes_up: int = 0  # payload bytes of an update; sized() fills in both
+    bytes_down: int = 0
+
+    def model_bytes(self) -> int:
+        return 4 * self.values
+
+    def first_bytes_s(self) -> float:
+        return self.link.seconds(self.model_bytes() + self.bytes_up)
+
+    def round_bytes_s(self) -> float:
+        return self.link.seconds(self.bytes_up + self.bytes_down)
+
+    def first_s_max(self) -> float:
+        """How long the first commit is waited for."""
+        return 4 * self.first_bytes_s() + 30
+
+    def rest_s_max(self, rounds: int) -> float:
+        return 4 * rounds * self.round_bytes_s() + 30
+
+
+class Criterion(NamedTuple):
+    kind: str  # "bytes", "time", "heartbeats", "sessions" or "end"
+    what: str
+    got: str
+    wanted: str
+    met: bool
+
+
+class Outcome(NamedTuple):
+    row: str
+    mbit: float
+    model_bytes: int
+    codec: str
+    delay_ms: float
+    loss_percent: float
+    commits: int
+    ended: bool  # all rounds are committed and applied
+    first_s: Optional[float]
+    first_bytes_s: float
+    round_s: Optional[float]  # median
+    round_bytes_s: float
+    needed_in: int
+    needed_out: int
+    counters: Counters
+    heartbeats: int
+    heartbeat_s_median: Optional[float]
+    heartbeat_s_max: Optional[float]
+    sessions_lost: int
+    watched_s: float
+
+    def link(self) -> Link:
+        return Link(self.mbit, self.delay_ms, self.loss_percent)
+
+    def ratio_in(self) -> float:
+        """Ethernet bytes without acknowledgements of the other direction, to what is needed."""
+        data = self.counters.ethernet_in - ACK_FRAME_BYTES * self.counters.ack_frames_in
+        return data / self.needed_in
+
+    def ratio_out(self) -> float:
+        data = self.counters.ethernet_out - ACK_FRAME_BYTES * self.counters.ack_frames_out
+        return data / self.needed_out
+
+    def ratios(self) -> dict:
+        return {"stream_in": self.counters.stream_in / self.needed_in,
+                "ethernet_in": self.ratio_in(),
+                "ethernet_in_with_acks": self.counters.ethernet_in / self.needed_in,
+                "stream_out": self.counters.stream_out / self.needed_out,
+                "ethernet_out": self.ratio_out(),
+                "ethernet_out_with_acks": self.counters.ethernet_out / self.needed_out}
+
+
+def parse_row(text: str) -> Row:
+    """RATE/MB/CODEC[/DELAYms][/LOSS%], as 4/1.0/fp32/50ms/1%."""
+    words = text.split("/")
+    try:
+        mbit, size, codec = float(words[0]), words[1], words[2]
+        values = VALUES.get(size) or round(float(size) * 1e6 / 4)
+        delay_ms = sum(float(word[:-2]) for word in words[3:] if word.endswith("ms"))
+        loss = sum(float(word[:-1]) for word in words[3:] if word.endswith("%"))
+        odd = [word for word in words[3:] if not word.endswith(("ms", "%"))]
+    except (IndexError, ValueError):
+        odd, mbit, values = [text], 0.0, 0
+    if odd or not codec_given(words) or not 0.008 <= mbit <= 1e6 or values < 1:
+        raise Failure(f"row '{text}': expected RATE/MB/CODEC[/DELAYms][/LOSS%], with the rate in "
+                      f"Mbit/s, as {TABLE[0]} or {TABLE[-1]}")
+    return Row(text, Link(mbit, delay_ms, loss), values, codec)
+
+
+def codec_given(words: list) -> bool:
+    return len(words) > 2 and words[2] != ""
+
+
+@functools.lru_cache(maxsize=None)
+def payload_bytes(tributary: Path, codec: str, values: int) -> tuple:
+    """Of one agent's update, up and down, with the payload's own header."""
+    with tempfile.NamedTemporaryFile(prefix="tributary-thin-") as update:
+        array.array("f", array.array("b", os.urandom(values))).tofile(update)
+        update.flush()
+        done = subprocess.run([str(tributary), "codec", "measure", "--codec", codec, "--in",
+                               update.name, "--bucket-values", str(BUCKET_VALUES), "--json"],
+                              capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failure(f"tributary codec measure --codec {codec}: "
+                      f"{(done.stderr or done.stdout).strip()}")
+    data = json.loads(done.stdout)["data"]
+    return tuple(round(data[key] * values / 8) for key in ("bits_per_value_up",
+                                                           "bits_per_value_down"))
+
+
+def sized(arguments, text: str) -> Row:
+    row = parse_row(text)
+    up, down = payload_bytes(arguments.build / "cli/tributary", row.codec, row.values)
+    return row._replace(bytes_up=up, bytes_down=down)
+
+
+# --- one row --------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def folder_for(arguments, name: str):
+    """Of journals and logs: kept where --keep says, or removed."""
+    if not arguments.keep:
+        with tempfile.TemporaryDirectory(prefix="tributary-thin-") as folder:
+            yield Path(folder)
+        return
+    folder = arguments.keep / name.replace("/", "_")
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise Failure(f"--keep: {folder} is not empty; remove it or name another folder")
+    yield folder
+
+
+@contextlib.contextmanager
+def federation(arguments, name: str, build: Optional[Path] = None, agents: int = 1):
+    with folder_for(arguments, name) as folder:
+        with Federation(arguments.build / "cli/tributary", build or arguments.build, arguments.lab,
+                        folder, agents) as made:
+            yield made
+
+
+def submit(one: Federation, row: Row, rounds: int) -> None:
+    deadline_s = max(60.0, row.first_s_max())
+    one.submit(name="thin", rounds=rounds, parameters=row.values, codec=row.codec,
+               agents_min=one.agents, quorum=1.0, deadline_ms=int(1000 * deadline_s),
+               preliminary_deadline_ms=int(1000 * deadline_s))
+
+
+def run_row(arguments, row: Row) -> Outcome:
+    with federation(arguments, row.name) as one:
+        one.start(row.link)
+        before, began = one.counters(), time.monotonic()
+        submit(one, row, ROUNDS)
+        one.wait(lambda: one.committed() > 0, row.first_s_max())
+        ended = one.committed() > 0 and one.wait(lambda: one.applied() >= ROUNDS,
+                                                 row.rest_s_max(ROUNDS))
+        counters = one.counters().since(before)
+        return outcome(row, one, counters, ended, time.monotonic() - began)
+
+
+def outcome(row: Row, one: Federation, counters: Counters, ended: bool, watched_s: float) -> Outcome:
+    record = one.record()
+    commits, trips = len(record.commits_ns), one.trips.seconds
+    return Outcome(
+        row=row.name, mbit=row.link.mbit, model_bytes=row.model_bytes(), codec=row.codec,
+        delay_ms=row.link.delay_ms, loss_percent=row.link.loss_percent,
+        commits=commits, ended=ended, first_s=first_s(record), first_bytes_s=row.first_bytes_s(),
+        round_s=statistics.median(later_s(record)) if commits > 1 else None,
+        round_bytes_s=row.round_bytes_s(), needed_in=row.model_bytes() + commits * row.bytes_down,
+        needed_out=max(1, commits) * row.bytes_up, counters=counters, heartbeats=len(trips),
+        heartbeat_s_median=statistics.median(trips) if trips else None,
+        heartbeat_s_max=max(trips, default=None), sessions_lost=one.sessions_lost(),
+        watched_s=watched_s)
+
+
+def first_s(record: RunRecord) -> Optional[float]:
+    return (record.commits_ns[0] - record.submitted_ns) / 1e9 if record.commits_ns else None
+
+
+def later_s(record: RunRecord) -> list:
+    """From each commit to the next one."""
+    return [(after - before) / 1e9
+            for before, after in zip(record.commits_ns, record.commits_ns[1:])]
+
+
+# --- what is wanted of it -------------------------------------------------------------------------
+
+
+def seconds_max(bytes_s: float, link: Link) -> float:
+    slow_s = SLOW_S_MAX if link.mbit < SLOW_MBIT else 0
+    return TIME_FACTOR_MAX * bytes_s + ROUND_TRIPS_MAX * link.round_trip_s() + slow_s
+
+
+def of_time(what: str, got_s: Optional[float], bytes_s: float, link: Link) -> Criterion:
+    limit_s = seconds_max(bytes_s, link)
+    return Criterion("time", what, "never" if got_s is None else f"{got_s:.2f} s",
+                     f"at most {limit_s:.2f} s", got_s is not None and got_s <= limit_s)
+
+
+def of_bytes(what: str, ratio: float, loss_percent: float) -> Criterion:
+    limit = BYTES_FACTOR_MAX_LOSS if loss_percent else BYTES_FACTOR_MAX
+    return Criterion("bytes", what, f"{ratio:.3f} x needed", f"at most {limit:g} x", ratio <= limit)
+
+
+def of_heartbeats(one: Outcome) -> list:
+    if one.mbit < HEARTBEAT_MBIT_MIN:
+        return []
+    wanted = f"less than {HEARTBEAT_S_MAX:g} s"
+    if one.heartbeat_s_max is None:
+        expected = one.watched_s >= HEARTBEAT_EXPECTED_S
+        return [Criterion("heartbeats", "heartbeats", "none answered", wanted, False)] * expected
+    return [Criterion("heartbeats", "slowest heartbeat", f"{one.heartbeat_s_max:.2f} s", wanted,
+                      one.heartbeat_s_max < HEARTBEAT_S_MAX)]
+
+
+def criteria(one: Outcome) -> list:
+    lost = one.sessions_lost
+    return [Criterion("end", "commits", str(one.commits), f"{ROUNDS}, all applied", one.ended),
+            of_time("first commit", one.first_s, one.first_bytes_s, one.link()),
+            of_time("round", one.round_s, one.round_bytes_s, one.link()),
+            of_bytes("received", one.ratio_in(), one.loss_percent),
+            of_bytes("sent", one.ratio_out(), one.loss_percent),
+            *of_heartbeats(one),
+            Criterion("sessions", "sessions lost", str(lost), "none", lost == 0)]
+
+
+def missed(all_of: list) -> list:
+    return [one for one in all_of if not one.met]
+
+
+def bytes_met(one: Outcome) -> bool:
+    """What the short form fails on. A run that does not end has no bytes to judge."""
+    return not [each for each in missed(criteria(one)) if each.kind in ("bytes", "end")]
+
+
+# --- what is printed ------------------------------------------------------------------------------
+
+
+HEAD = f"""{'':28} {'first commit':>16} {'round':>16} {'received / needed':>19} \
+{'sent / needed':>26} {'heartbeat':>13} {'sessions':>8}
+{'row':28} {'s':>8} {'bytes s':>7} {'s':>8} {'bytes s':>7} {'stream':>9} {'Ethernet':>9} \
+{'stream':>8} {'Ethernet':>9} {'+ acks':>7} {'median':>6} {'max s':>6} {'lost':>8}"""
+
+
+def number(value: Optional[float], width: int, digits: int = 2) -> str:
+    return f"{'never' if value is None else f'{value:.{digits}f}':>{width}}"
+
+
+def row_text(one: Outcome) -> str:
+    ratios = one.ratios()
+    beats = [f"{'-' if value is None else f'{value:.2f}':>6}"
+             for value in (one.heartbeat_s_median, one.heartbeat_s_max)]
+    return " ".join([f"{one.row:28}", number(one.first_s, 8), number(one.first_bytes_s, 7),
+                     number(one.round_s, 8), number(one.round_bytes_s, 7),
+                     number(ratios["stream_in"], 9, 3), number(ratios["ethernet_in"], 9, 3),
+                     number(ratios["stream_out"], 8, 3), number(ratios["ethernet_out"], 9, 3),
+                     number(ratios["ethernet_out_with_acks"], 7, 3), *beats,
+                     f"{one.sessions_lost:>8}"])
+
+
+def verdict_text(one: Outcome) -> str:
+    faults = missed(criteria(one))
+    if not faults:
+        return f"{'':28} met"
+    return "\n".join(f"{'':28} MISSED: {each.what} {each.got}, wanted {each.wanted}"
+                     for each in faults)
+
+
+def say(arguments, text: str) -> None:
+    print(text, flush=True, file=sys.stderr if arguments.json else sys.stdout)
+
+
+# --- the parts ------------------------------------------------------------------------------------
+
+
+def table(arguments) -> tuple:
+    rows = [sized(arguments, text)
+            for text in arguments.rows or (SHORT if arguments.short else TABLE)]
+    say(arguments, HEAD)
+    outcomes, broken = [], []
+    for row in rows:
+        try:
+            outcomes.append(run_row(arguments, row))
+        except Failure as failure:
+            broken.append(row.name)
+            print(f"thin: {row.name}: {failure}", file=sys.stderr, flush=True)
+            continue
+        say(arguments, row_text(outcomes[-1]))
+        say(arguments, verdict_text(outcomes[-1]))
+    met = sum(not missed(criteria(one)) for one in outcomes)
+    say(arguments, f"\nmet in {met} of {len(rows)} rows")
+    if arguments.short:
+        broken += [one.row for one in outcomes if not bytes_met(one)]
+    if broken:
+        say(arguments, f"failed: {', '.join(broken)}")
+    return {"rows": [as_data(one) for one in outcomes], "failed": broken}, not broken
+
+
+def as_data(one: Outcome) -> dict:
+    return {**one._asdict(), "counters": one.counters._asdict(), "ratios": one.ratios(),
+            "criteria": [each._asdict() for each in criteria(one)]}
+
+
+def resume(arguments) -> tuple:
+    """The agent is killed when half of the model has come."""
+    row = sized(arguments, arguments.rows[0] if arguments.rows else RESUME)
+    with federation(arguments, "resume") as one:
+        one.start(row.link)
+        before = one.counters()
+
+        def received() -> int:
+            return one.counters().since(before).stream_in
+
+        submit(one, row, 1)
+        if not one.wait(lambda: received() >= row.model_bytes() / 2, row.first_s_max()):
+            raise Failure("--resume: half of the model did not come in time")
+        at_kill = received()
+        one.kill_agent(1)
+        one.agent_metrics = {}  # of the first life
+        one.start_agent(1)
+        began = time.monotonic()
+        ended = one.wait(lambda: one.applied() >= 1, row.first_s_max())
+        data = resume_data(arguments, row, at_kill, received(), ended)
+    say(arguments, f"killed after {at_kill} of {row.model_bytes()} bytes of the model; "
+        f"{'applied' if ended else 'not applied'} {time.monotonic() - began:.1f} s later\n"
+        f"received twice, with all framing: {data['twice_bytes']} bytes, at most one part "
+        f"({arguments.part_bytes}) is wanted: {verdict(data)}")
+    return data, True
+
+
+def resume_data(arguments, row: Row, at_kill: int, received: int, ended: bool) -> dict:
+    twice = received - row.model_bytes() - row.bytes_down
+    return {"row": row.name, "model_bytes": row.model_bytes(), "received_at_kill": at_kill,
+            "received": received, "twice_bytes": twice, "ended": ended,
+            "met": ended and twice <= arguments.part_bytes}
+
+
+def verdict(data: dict) -> str:
+    return "met" if data["met"] else "MISSED"
+
+
+def soak(arguments) -> tuple:
+    """No round is waited for: what counts is that the session stays."""
+    row = sized(arguments, arguments.rows[0] if arguments.rows else SOAK)
+    with federation(arguments, "soak") as one:
+        one.start(row.link)
+        began = time.monotonic()
+        submit(one, row, 1_000_000)
+        while time.monotonic() - began < arguments.soak:
+            one.wait(lambda: False, min(60.0, began + arguments.soak - time.monotonic()))
+            print(f"thin: {time.monotonic() - began:.0f} s, {one.committed()} commits, "
+                  f"{one.sessions_lost()} sessions lost", file=sys.stderr, flush=True)
+        trips = one.trips.seconds
+        data = {"row": row.name, "seconds": arguments.soak, "commits": one.committed(),
+                "sessions_lost": one.sessions_lost(), "heartbeats": len(trips),
+                "heartbeat_s_max": max(trips, default=None)}
+    data["met"] = data["sessions_lost"] == 0 and data["commits"] > 0
+    say(arguments, f"{row.name} for {arguments.soak:g} s: {data['commits']} commits, "
+        f"{data['sessions_lost']} sessions lost, slowest heartbeat "
+        f"{number(data['heartbeat_s_max'], 0)} s: {verdict(data)}")
+    return data, True
+
+
+# --- beside another build -------------------------------------------------------------------------
+
+
+def loopback_s(_, build: Path, codec: str) -> float:
+    """Median of a round, without a lab."""
+    command = [str(build / "cli/tributary"), "load", "--agents", str(FAST_AGENTS), "--params",
+               str(FAST_VALUES), "--codec", codec, "--rounds", str(LOOPBACK_ROUNDS), "--curve", "off",
+               "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(command)}: {(done.stderr or done.stdout).strip()}")
+    return json.loads(done.stdout)["data"]["round_s_median"]
+
+
+def over_link(mbit: int):
+    def round_s(arguments, build: Path, codec: str) -> float:
+        row = sized(arguments, f"{mbit}/16.8/{codec}")
+        with federation(arguments, f"fast-{mbit}-{time.monotonic_ns()}", build, FAST_AGENTS) as one:
+            one.start(row.link, count_frames=False)
+            submit(one, row, FAST_ROUNDS[mbit])
+            if not one.wait(lambda: one.committed() >= FAST_ROUNDS[mbit],
+                            120 + row.rest_s_max(FAST_ROUNDS[mbit]), one.look_at_coordinator):
+                raise Failure(f"{build} at {mbit} Mbit/s with {codec}: {one.committed()} commits of "
+                              f"{FAST_ROUNDS[mbit]}: {one.last_words()}")
+            return statistics.median(later_s(one.record()))
+
+    return round_s
+
+
+def fast(arguments) -> tuple:
+    links = {"loopback": loopback_s, "1 Gbit/s": over_link(1000), "100 Mbit/s": over_link(100)}
+    rows = []
+    say(arguments, f"{'':24} {'this s':>8} {'other s':>8} {'this / other':>12}   of {arguments.turns} "
+                   f"turns each, in alternation")
+    for name, round_s in links.items():
+        for codec in FAST_CODECS:
+            rows.append(beside(arguments, f"{name}, {codec}", round_s, codec))
+            say(arguments, fast_text(rows[-1]))
+    return {"rows": rows}, True
+
+
+def beside(arguments, name: str, round_s, codec: str) -> dict:
+    this, other = [], []
+    for _ in range(arguments.turns):
+        this.append(round_s(arguments, arguments.build, codec))
+        other.append(round_s(arguments, arguments.other, codec))
+    medians = statistics.median(this), statistics.median(other)
+    return {"name": name, "this_s": this, "other_s": other, "this_s_median": medians[0],
+            "other_s_median": medians[1], "ratio": medians[0] / medians[1]}
+
+
+def fast_text(row: dict) -> str:
+    turns = "  ".join(f"{this:.3f} {other:.3f}" for this, other in zip(row["this_s"], row["other_s"]))
+    return (f"{row['name']:24} {row['this_s_median']:8.3f} {row['other_s_median']:8.3f} "
+            f"{row['ratio']:12.3f}   {turns}")
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+def parse(words: list) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=Path("build/release"),
+                        help="where the programs are (build/release)")
+    parser.add_argument("--rows", nargs="+", metavar="ROW",
+                        help="RATE/MB/CODEC[/DELAYms][/LOSS%%], with the rate in Mbit/s; default: "
+                             + " ".join(TABLE).replace("%", "%%"))
+    parser.add_argument("--short", action="store_true",
+                        help="three rows in less than two minutes; fails on bytes, not on time")
+    parser.add_argument("--resume", action="store_true",
+                        help=f"kill the agent in the middle of the model's download ({RESUME})")
+    parser.add_argument("--soak", type=float, metavar="SECONDS",
+                        help=f"run for so long and count lost sessions ({SOAK})")
+    parser.add_argument("--fast", action="store_true",
+                        help="seconds of a round over fast links, beside the build of --other")
+    parser.add_argument("--other", type=Path, metavar="BUILD", help="for --fast")
+    parser.add_argument("--turns", type=int, default=2, help="of each build, for --fast (2)")
+    parser.add_argument("--part-bytes", type=int, default=PART_BYTES_MAX, metavar="N",
+                        help=f"of the largest part of a model, for --resume ({PART_BYTES_MAX})")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="for journals and logs")
+    parser.add_argument("--lab", default="thin", metavar="NAME", help="of the lab (thin)")
+    parser.add_argument("--json", action="store_true", help="one JSON object, at the end")
+    arguments = parser.parse_args(words)
+    check(parser, arguments)
+    return arguments
+
+
+def check(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    parts = [arguments.short, arguments.resume, arguments.soak is not None, arguments.fast]
+    if sum(parts) > 1:
+        parser.error("--short, --resume, --soak and --fast: one of them at a time")
+    if arguments.short and arguments.rows:
+        parser.error("--short has its own rows; leave --rows out")
+    if arguments.rows and (arguments.fast or len(arguments.rows) > 1 and (
+            arguments.resume or arguments.soak is not None)):
+        parser.error("--resume and --soak take one row, --fast takes none")
+    if arguments.fast != (arguments.other is not None):
+        parser.error("--fast and --other BUILD go together")
+    if arguments.turns < 1 or (arguments.soak is not None and arguments.soak <= 0):
+        parser.error("--turns and --soak take a number above 0")
+    arguments.build = arguments.build.resolve()
+    arguments.other = arguments.other.resolve() if arguments.other else None
+    arguments.keep = arguments.keep.resolve() if arguments.keep else None
+
+
+def check_programs(arguments: argparse.Namespace) -> None:
+    for build in filter(None, [arguments.build, arguments.other]):
+        for program in ("cli/tributary", "coordinator/tributary-coordinator",
+                        "edge_agent/tributary-agent"):
+            if not (build / program).exists():
+                raise Failure(f"no program {build / program}; ./dev bench thin builds it in "
+                              f"build/release, --build names another folder")
+
+
+def part(arguments: argparse.Namespace) -> tuple:
+    if arguments.resume:
+        return resume(arguments)
+    if arguments.soak is not None:
+        return soak(arguments)
+    return fast(arguments) if arguments.fast else table(arguments)
+
+
+def main() -> int:
+    arguments = parse(sys.argv[1:])
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("thin: told to end"))
+    if os.geteuid() != 0:
+        sys.exit("thin: network namespaces need root; run it as root")
+    try:
+        check_programs(arguments)
+        data, met = part(arguments)
+    except Failure as failure:
+        sys.exit(f"thin: {failure}")
+    except KeyboardInterrupt:
+        sys.exit(130)
+    if arguments.json:
+        print(json.dumps({"schema_version": 1, "status": "ok", "data": data}))
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,387 @@
+"""A federation on nodes of `tributary lab`, and the counters of its agents' links, for bench/thin.py.
+
+Node 0 is the coordinator's and has no limit. Agents are on nodes 1, 2, ..., each behind its own link.
+Where bytes are counted, segmentation offload is off in all nodes: interface counters then see every
+Ethernet frame.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+from typing import Callable, NamedTuple, Optional
+
+LOOK_EVERY_S = 0.2
+START_S_MAX = 30
+STOP_S_MAX = 10
+PORT = 4640
+METRICS_PORT = 9464  # on the loopback of each node
+ACK_FRAME_BYTES = 66  # Ethernet, IP and TCP with timestamps; no payload
+CLONE_NEWNET = 0x40000000
+
+COORDINATOR = """
+federation = "thin"
+[journal]
+file = "{folder}/run.db"
+sync = false
+[link]
+endpoint = "tcp://*:{port}"
+encrypted = false
+[metrics]
+listen = "127.0.0.1:{metrics_port}"
+[stop]
+grace_ms = 2000
+[log]
+json = true
+"""
+AGENT = """
+agent_id = "agent-{agent}"
+[journal]
+file = "{folder}/agent-{agent}.db"
+sync = false
+[link]
+coordinator = "tcp://{coordinator}:{port}"
+encrypted = false
+[trainer]
+name = "synthetic"
+[metrics]
+listen = "127.0.0.1:{metrics_port}"
+[stop]
+grace_ms = 2000
+[log]
+json = true
+"""
+
+
+class Failure(Exception):
+    pass
+
+
+class Link(NamedTuple):
+    """Of an agent, in both directions."""
+    mbit: float
+    delay_ms: float = 0
+    loss_percent: float = 0
+
+    def option(self, node: int) -> list:
+        """For `tributary lab up`."""
+        settings = [f"rate={self.mbit:g}mbit"]
+        if self.delay_ms:
+            settings.append(f"delay={self.delay_ms:g}ms")
+        if self.loss_percent:
+            settings.append(f"loss={self.loss_percent:g}%")
+        return ["--node", f"{node}:{','.join(settings)}"]
+
+    def round_trip_s(self) -> float:
+        return 2 * self.delay_ms / 1e3
+
+    def seconds(self, size: float) -> float:
+        return size * 8 / (self.mbit * 1e6)
+
+
+class Counters(NamedTuple):
+    """Of an agent's link. Frames of acknowledgements alone carry no payload of TCP."""
+    stream_in: int = 0  # bytes of TCP's streams, without what was sent again
+    stream_out: int = 0
+    ethernet_in: int = 0  # bytes of frames, without the checksum behind each
+    ethernet_out: int = 0
+    frames_in: int = 0
+    frames_out: int = 0
+    ack_frames_in: int = 0
+    ack_frames_out: int = 0
+
+    def since(self, before: "Counters") -> "Counters":
+        return Counters(*(now - then for now, then in zip(self, before)))
+
+
+class RunRecord(NamedTuple):
+    """Of the newest job in the coordinator's journal. Times are the coordinator's wall clock."""
+    submitted_ns: int
+    commits_ns: list
+
+
+# --- a node's network namespace -------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def namespace(name: str):
+    """This thread is in the network namespace inside the block. Programs started there stay in it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def enter(file) -> None:
+        if libc.setns(file.fileno(), CLONE_NEWNET) != 0:
+            raise Failure(f"setns to {file.name}: {os.strerror(ctypes.get_errno())}; run as root")
+
+    with open("/proc/thread-self/ns/net", "rb") as home, open(f"/run/netns/{name}", "rb") as there:
+        enter(there)
+        try:
+            yield
+        finally:
+            enter(home)
+
+
+def interface_counters(lines: str) -> tuple:
+    """Bytes and frames of eth0, in and out, from the text of /proc/net/dev."""
+    for line in lines.splitlines():
+        name, _, numbers = line.partition(":")
+        if name.strip() == "eth0":
+            values = [int(word) for word in numbers.split()]
+            return values[0], values[8], values[1], values[9]
+    raise Failure("the agent's node has no eth0; is the lab still up?")
+
+
+def parse_sockets(lines: str) -> dict:
+    """From `ss -tinHO`: the counters of each connection, by its local address."""
+    connections = {}
+    for line in lines.splitlines():
+        words = line.split()
+        if len(words) > 4:
+            connections[words[3]] = {key: int(value) for key, value in
+                                     re.findall(r"\b([a-z_]+):(\d+)(?=\s|$)", line)}
+    return connections
+
+
+def stream_counters(connections: dict) -> tuple:
+    """Stream bytes in and out, frames of acknowledgements in and out, of all connections."""
+    def total(key: str) -> int:
+        return sum(one.get(key, 0) for one in connections.values())
+
+    return (total("bytes_received"),
+            sum(one.get("bytes_sent", 0) - retransmitted(one) for one in connections.values()),
+            total("segs_in") - total("data_segs_in"), total("segs_out") - total("data_segs_out"))
+
+
+def retransmitted(connection: dict) -> int:
+    return connection.get("bytes_retrans", 0)
+
+
+def parse_metrics(text: str) -> dict:
+    """Prometheus' text: the value of each series, by its name with labels."""
+    rows = (line.rpartition(" ") for line in text.splitlines() if line and not line.startswith("#"))
+    return {series: float(value) for series, _, value in rows}
+
+
+def noted(metrics: dict, name: str) -> int:
+    return int(sum(value for series, value in metrics.items()
+                   if series.startswith("tributary_notes_total{") and f'name="{name}"' in series))
+
+
+def scrape(node: str) -> dict:
+    """Nothing where the daemon does not listen (yet)."""
+    try:
+        with namespace(node):
+            connection = socket.socket()
+        with connection:
+            connection.settimeout(2)
+            connection.connect(("127.0.0.1", METRICS_PORT))
+            connection.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+            answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    except OSError:
+        return {}
+    head, _, text = answer.decode("utf-8").partition("\r\n\r\n")
+    return parse_metrics(text) if " 200 " in head.splitlines()[0] else {}
+
+
+class Trips:
+    """Round trips of heartbeats, from the coordinator's counters. Those that came between two looks
+    are known by their mean alone."""
+
+    def __init__(self):
+        self.seconds = []
+        self.count, self.sum_s = 0.0, 0.0
+
+    def look(self, metrics: dict) -> None:
+        count = metrics.get("tributary_round_trips_total", self.count)
+        sum_s = metrics.get("tributary_round_trip_s_total", self.sum_s)
+        if count > self.count:
+            fresh = int(count - self.count)
+            self.seconds += [(sum_s - self.sum_s) / fresh] * fresh
+        self.count, self.sum_s = count, sum_s
+
+
+# --- one federation -------------------------------------------------------------------------------
+
+
+class Federation:
+    """Up between start() and the end of its `with` block, whatever happens there."""
+
+    def __init__(self, tributary: Path, build: Path, name: str, folder: Path, agents: int = 1):
+        self.tributary, self.build, self.name, self.folder = tributary, build, name, folder
+        self.agents = agents
+        self.daemons = {}  # by node
+        self.connections = {}  # of node 1, also those that are gone
+        self.trips = Trips()
+        self.coordinator_metrics, self.agent_metrics = {}, {}
+        self.addresses = []
+
+    def __enter__(self) -> "Federation":
+        return self
+
+    def __exit__(self, *_) -> None:
+        """A second Ctrl-C does not stop it half way."""
+        handlers = {number: signal.signal(number, signal.SIG_IGN)
+                    for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            for node in sorted(self.daemons, reverse=True):
+                self.stop(self.daemons[node])
+            self.lab("down")
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+    @staticmethod
+    def stop(daemon: subprocess.Popen) -> None:
+        daemon.terminate()
+        try:
+            daemon.wait(timeout=STOP_S_MAX)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+            daemon.wait()
+
+    def node(self, number: int) -> str:
+        return f"trib-{self.name}-{number}"
+
+    def lab(self, *words: str) -> subprocess.CompletedProcess:
+        return subprocess.run([str(self.tributary), "lab", words[0], "--name", self.name, *words[1:]],
+                              capture_output=True, text=True, check=False)
+
+    def start(self, link: Link, count_frames: bool = True) -> None:
+        self.lab("down")  # what a run that was killed has left
+        nodes = [word for agent in range(1, self.agents + 1) for word in link.option(agent)]
+        up = self.lab("up", "--nodes", str(self.agents + 1), *nodes, "--json")
+        if up.returncode != 0:
+            raise Failure(f"tributary lab up: {(up.stderr or up.stdout).strip()}")
+        self.addresses = [node["address"] for node in json.loads(up.stdout)["data"]["nodes"]]
+        for number in range(self.agents + 1 if count_frames else 0):
+            self.offload_off(self.node(number))
+        self.start_coordinator()
+        for agent in range(1, self.agents + 1):
+            self.start_agent(agent)
+        self.wait_until_connected()
+
+    def offload_off(self, node: str) -> None:
+        done = subprocess.run(["ip", "-n", node, "link", "set", "dev", "eth0", "gso_max_segs", "1"],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Failure(f"segmentation offload of {node} stays on: {done.stderr.strip()}")
+
+    def start_coordinator(self) -> None:
+        self.daemon(0, "coordinator", "coordinator", COORDINATOR)
+
+    def start_agent(self, agent: int) -> None:
+        self.daemon(agent, "edge_agent", f"agent-{agent}", AGENT, agent=agent,
+                    coordinator=self.addresses[0])
+
+    def daemon(self, node: int, part: str, name: str, settings: str, **values) -> None:
+        config = self.folder / f"{name}.toml"
+        config.write_text(settings.format(folder=self.folder, port=PORT, metrics_port=METRICS_PORT,
+                                          **values), encoding="utf-8")
+        program = self.build / part / f"tributary-{name.split('-')[0]}"
+        with open(self.folder / f"{name}.log", "a", encoding="utf-8") as log:
+            self.daemons[node] = subprocess.Popen(
+                [str(self.tributary), "lab", "exec", "--name", self.name, "--node", str(node), "--",
+                 str(program), "--config", str(config)], stdout=log, stderr=log)
+
+    def kill_agent(self, agent: int) -> None:
+        self.daemons[agent].kill()
+        self.daemons[agent].wait()
+
+    def check(self) -> None:
+        for node, daemon in self.daemons.items():
+            if daemon.poll() is not None:
+                raise Failure(f"the daemon on node {node} ended with {daemon.returncode}: "
+                              f"{self.last_words()}")
+
+    def last_words(self) -> str:
+        logs = (path.read_text(encoding="utf-8").strip() for path in self.folder.glob("*.log"))
+        return " | ".join(log.splitlines()[-1] for log in logs if log) or "its log is empty"
+
+    def wait_until_connected(self) -> None:
+        def all_connected() -> bool:
+            return all(scrape(self.node(agent)).get("tributary_connected") == 1
+                       for agent in range(1, self.agents + 1))
+
+        if not self.wait(all_connected, START_S_MAX, self.check):
+            raise Failure(f"no session in {START_S_MAX} s: {self.last_words()}")
+
+    def submit(self, **job) -> None:
+        """Heartbeats count from here on."""
+        self.trips.seconds.clear()
+        text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in job.items())
+        file = self.folder / "job.toml"
+        file.write_text(text, encoding="utf-8")
+        done = subprocess.run([str(self.tributary), "job", "submit", str(file),
+                               "--run", str(self.folder / "run.db")],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise Failure(f"tributary job submit: {(done.stderr or done.stdout).strip()}")
+
+    # What is measured
+
+    def look(self) -> None:
+        self.check()
+        self.coordinator_metrics = scrape(self.node(0)) or self.coordinator_metrics
+        self.agent_metrics = scrape(self.node(1)) or self.agent_metrics
+        self.trips.look(self.coordinator_metrics)
+        self.look_at_sockets()
+
+    def look_at_coordinator(self) -> None:
+        """Costs less processor time, for rounds that need all of it."""
+        self.check()
+        self.coordinator_metrics = scrape(self.node(0)) or self.coordinator_metrics
+
+    def look_at_sockets(self) -> None:
+        with namespace(self.node(1)):
+            done = subprocess.run(["ss", "-tinHO", "dport", "=", f":{PORT}"], capture_output=True,
+                                  text=True, check=False)
+        if done.returncode != 0:
+            raise Failure(f"ss: {done.stderr.strip()}; it comes with iproute2")
+        self.connections.update(parse_sockets(done.stdout))
+
+    def counters(self) -> Counters:
+        """Of agent 1, as of now."""
+        self.look_at_sockets()
+        with namespace(self.node(1)):
+            interface = interface_counters(
+                Path("/proc/thread-self/net/dev").read_text(encoding="ascii"))
+        streams = stream_counters(self.connections)
+        return Counters(*streams[:2], *interface, *streams[2:])
+
+    def wait(self, until: Callable[[], bool], seconds_max: float,
+             look: Optional[Callable[[], None]] = None) -> bool:
+        """Looks at all counters before each question, or does what `look` does instead."""
+        end = time.monotonic() + seconds_max
+        while time.monotonic() < end:
+            (look or self.look)()
+            if until():
+                return True
+            time.sleep(LOOK_EVERY_S)
+        return False
+
+    def committed(self) -> int:
+        return int(self.coordinator_metrics.get("tributary_rounds_committed_total", 0))
+
+    def applied(self) -> int:
+        """The version of agent 1's replica."""
+        return int(self.agent_metrics.get("tributary_model_version", 0))
+
+    def sessions_lost(self) -> int:
+        """As agent 1 and the coordinator count them; the larger number."""
+        return max(noted(self.agent_metrics, "session_lost"),
+                   noted(self.coordinator_metrics, "agent_gone"))
+
+    def record(self) -> RunRecord:
+        file = f"file:{self.folder}/run.db?mode=ro"
+        with contextlib.closing(sqlite3.connect(file, uri=True, timeout=10)) as journal:
+            job = journal.execute("SELECT job, submitted_wall_ns FROM jobs "
+                                  "ORDER BY submission DESC LIMIT 1").fetchone()
+            rounds = journal.execute("SELECT committed_wall_ns FROM rounds WHERE job = ? "
+                                     "ORDER BY round", (job[0],)).fetchall()
+        return RunRecord(job[1], [row[0] for row in rounds])
