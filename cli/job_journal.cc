@@ -20,6 +20,21 @@ namespace {
 constexpr const char* kInstalled = "/var/lib/tributary-coordinator/run.db";
 constexpr std::chrono::seconds kPatience{30};
 
+// Calls `take` with every value of the coordinator's own series behind `after`, which grows.
+template <typename Take>
+Status each_metric(RunFile& run, std::string_view name, std::uint64_t job, std::int64_t& after,
+                   const Take& take) {
+  constexpr std::uint32_t kRowsMax = 10'000;
+  while (true) {
+    TRIBUTARY_ASSIGN(const std::vector<StoredMetric> rows, run.metrics(name, after, kRowsMax));
+    if (rows.empty()) return {};
+    for (const StoredMetric& row : rows) {
+      after = row.number;
+      if (row.job == job && row.agent_id.empty()) take(row.value);
+    }
+  }
+}
+
 }  // namespace
 
 std::string usual_run_file() {
@@ -82,16 +97,16 @@ Result<JobInJournal> job_in(RunFile& run, std::string_view job) {
 
 Result<double> newest_metric(RunFile& run, std::string_view name, std::uint64_t job,
                              std::int64_t& after) {
-  constexpr std::uint32_t kRowsMax = 10'000;
   double newest = std::numeric_limits<double>::quiet_NaN();
-  while (true) {
-    TRIBUTARY_ASSIGN(const std::vector<StoredMetric> rows, run.metrics(name, after, kRowsMax));
-    if (rows.empty()) return newest;
-    for (const StoredMetric& row : rows) {
-      after = row.number;
-      if (row.job == job && row.agent_id.empty()) newest = row.value;
-    }
-  }
+  TRIBUTARY_TRY(each_metric(run, name, job, after, [&](double value) { newest = value; }));
+  return newest;
+}
+
+Result<double> sum_of_metric(RunFile& run, std::string_view name, std::uint64_t job) {
+  double sum = 0;
+  std::int64_t after = 0;
+  TRIBUTARY_TRY(each_metric(run, name, job, after, [&](double value) { sum += value; }));
+  return sum;
 }
 
 Result<nlohmann::ordered_json> ask_coordinator(const std::string& run_file,

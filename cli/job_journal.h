@@ -39,6 +39,9 @@ Result<JobInJournal> job_in(RunFile& run, std::string_view job);
 Result<double> newest_metric(RunFile& run, std::string_view name, std::uint64_t job,
                              std::int64_t& after);
 
+// The sum of such a series, as far as the journal keeps it.
+Result<double> sum_of_metric(RunFile& run, std::string_view name, std::uint64_t job);
+
 // The coordinator's answer, without its envelope (core/service/operator_talk.h).
 Result<nlohmann::ordered_json> ask_coordinator(const std::string& run_file,
                                                std::string_view question);

@@ -10,6 +10,7 @@
 #include "cli/job_journal.h"
 #include "cli/json.h"
 #include "cli/text.h"
+#include "core/round/repeated_bytes.h"
 
 namespace tributary {
 namespace {
@@ -47,6 +48,31 @@ Json json_of(const JobInJournal& job, const JobFigures& figures) {
           {"accuracy", figures.accuracy}, {"loss", figures.loss}};
 }
 
+// Payload bytes that were sent for nothing, by direction and cause.
+Result<Json> repeated_json(RunFile& run, const JobInJournal& job) {
+  Json repeated = {{"up", Json::object()}, {"down", Json::object()}};
+  for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
+    TRIBUTARY_ASSIGN(const double bytes, sum_of_metric(run, field.reading, job.record.job));
+    repeated[std::string(field.direction)][std::string(field.cause)] =
+        static_cast<std::uint64_t>(bytes);
+  }
+  return repeated;
+}
+
+std::string repeated_text(const Json& repeated) {
+  std::uint64_t all = 0;
+  std::string causes;
+  for (const auto& [direction, by_cause] : repeated.items()) {
+    for (const auto& [cause, bytes] : by_cause.items()) {
+      if (bytes == 0) continue;
+      all += bytes.get<std::uint64_t>();
+      causes += fmt::format("{}{} {} {}", causes.empty() ? "" : ", ", direction, cause,
+                            count_text(bytes.get<std::uint64_t>()));
+    }
+  }
+  return fmt::format("{} bytes{}", count_text(all), causes.empty() ? "" : ": " + causes);
+}
+
 Result<Answer> list(const ShowOptions& options) {
   TRIBUTARY_ASSIGN(const auto run, RunFile::open(options.run_file));
   TRIBUTARY_ASSIGN(const std::vector<JobInJournal> jobs, jobs_in(*run));
@@ -61,6 +87,11 @@ Result<Answer> list(const ShowOptions& options) {
   }
   Answer answer;
   answer.text = jobs.empty() ? "no jobs\n" : table.text();
+  for (const JobInJournal& job : jobs) {
+    if (job.record.state != wire::JobState::paused || job.record.state_reason.empty()) continue;
+    answer.text += fmt::format("{} is paused: {}\n", printable(job.name()),
+                               printable(job.record.state_reason));
+  }
   answer.data = json_text({{"jobs", std::move(all)}});
   return answer;
 }
@@ -106,6 +137,7 @@ Result<Answer> show(const ShowOptions& options) {
   data["codec"] = job.record.policy.codec;
   data["definition"] = definition_json(job.model->wire());
   data["last_round"] = last;
+  TRIBUTARY_ASSIGN(data["repeated_bytes"], repeated_json(*run, job));
   Answer answer;
   const auto line = [&](std::string_view what, const std::string& text) {
     answer.text += fmt::format("{:<14} {}\n", what, printable(text));
@@ -125,6 +157,7 @@ Result<Answer> show(const ShowOptions& options) {
                                    seconds_text(last["seconds"]), last["members"].dump(),
                                    count_text(last["bytes_up"]), count_text(last["bytes_down"])));
   }
+  line("sent twice", repeated_text(data["repeated_bytes"]));
   answer.data = json_text(data);
   return answer;
 }

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/round/upload.h"
 #include "schemas/payload.h"
 
 namespace tributary {
 namespace {
 
 constexpr TimeNs kHelloAgainNs = 5'000 * kNsPerMs;
-constexpr std::uint32_t kFetchParts = 16;
+// Without a part of any aggregate for so long, what is missing is asked for.
+constexpr TimeNs kAskAfterNs = 2'000 * kNsPerMs;
 
 }  // namespace
 
@@ -26,22 +28,23 @@ Actions LightAgent::handle(TimeNs now, const Event& event) {
   out_.clear();
   if (const auto* received = std::get_if<FrameReceived>(&event)) {
     receive(*received);
+  } else if (std::holds_alternative<PeerAlive>(event)) {
+    if (talk_) talk_->heard(now_);
   } else if (std::holds_alternative<PeerConnected>(event)) {
     if (line_ != Line::online) hello_at_ns_ = now_;
   } else if (std::holds_alternative<PeerDisconnected>(event)) {
     if (line_ != Line::offline) hang_up();
   }
   look_after_connection();
-  fetch();
-  pump();
+  if (round_ && talk_) round_->outgoing.pump(now_, kAskAfterNs, upload());
   ask_for_missing();
+  if (talk_) talk_->acknowledge_bulk(now_, out_);
   return std::exchange(out_, {});
 }
 
 TimeNs LightAgent::next_wakeup_ns() const {
   if (line_ != Line::online) return hello_at_ns_;
   TimeNs due = talk_->next_due_ns();
-  if (download_) due = std::min(due, download_->ask_at_ns);
   if (round_) due = std::min({due, round_->outgoing.next_due_ns(), round_->ask_at_ns});
   return due;
 }
@@ -93,7 +96,6 @@ void LightAgent::look_after_connection() {
     if (now_ >= hello_at_ns_) say_hello();
     return;
   }
-  talk_->retry(now_, out_);
   if (talk_->heartbeat_due(now_)) {
     const auto activity = round_ ? wire::Activity::waiting : wire::Activity::idle;
     talk_->heartbeat(now_, activity, round_ ? round_->plan().key() : RoundKey{}, out_);
@@ -127,7 +129,11 @@ void LightAgent::receive(const FrameReceived& event) {
                           .retries_max = std::max(welcome->retries_max(), 1u)},
         now_);
     line_ = Line::online;
-    if (round_) round_->outgoing.reconnected(welcome->limits()->payloads_in_flight_max());
+    if (round_) {
+      round_->outgoing.reconnected();
+      limit_upload(round_->plan(), welcome->limits()->payloads_in_flight_max(), *talk_);
+      round_->ask_at_ns = now_;
+    }
     return;
   }
   if (line_ != Line::online || frame.session() != talk_->session()) {
@@ -149,7 +155,8 @@ void LightAgent::dispatch(const wire::Frame& frame, ByteSpan payload) {
       talk_->answered(frame);
       return;
     case wire::Message::Heartbeat:
-      return talk_->heard_heartbeat(now_, frame);
+      talk_->heard_heartbeat(now_, frame, out_);
+      return;
     case wire::Message::Job:
       answer(id);
       return receive_job(*frame.message_as_Job());
@@ -169,16 +176,15 @@ void LightAgent::dispatch(const wire::Frame& frame, ByteSpan payload) {
     case wire::Message::Receipt: {
       const wire::Receipt& receipt = *frame.message_as_Receipt();
       if (!round_ || round_->plan().key() != key_of(*receipt.id())) return;
-      return round_->outgoing.receipt(now_, 4 * talk_->times().ack_timeout_ns, receipt);
+      limit_upload(round_->plan(), receipt.payloads_in_flight_max(), *talk_);
+      return round_->outgoing.receipt(now_, kAskAfterNs, receipt, upload());
     }
     case wire::Message::Commit:
       answer(id);
       return receive_commit(*frame.message_as_Commit());
     case wire::Message::Abort:
       answer(id);
-      if (round_ && round_->plan().key() == key_of(*frame.message_as_Abort()->id())) {
-        round_.reset();
-      }
+      if (round_ && round_->plan().key() == key_of(*frame.message_as_Abort()->id())) end_round();
       return;
     case wire::Message::TransferOffer:
       return receive_offer(*frame.message_as_TransferOffer(), id);
@@ -208,44 +214,18 @@ void LightAgent::receive_offer(const wire::TransferOffer& offer, std::uint64_t m
   download_->message_id = message_id;
   offer.UnPackTo(&download_->offer);
   download_->payload = options_.replica->place_of(download_->offer);
-  download_->layout = {.bytes = offer.bytes(), .part_bytes = offer.part_bytes()};
-  download_->received = Bitmap(download_->layout.parts());
-  download_->ask_at_ns = now_;
   if (download_->payload->whole() && offer.bytes() == 0) finish_download();
-}
-
-void LightAgent::fetch() {
-  if (!download_ || !talk_) return;
-  Download& download = *download_;
-  const std::uint32_t parts = download.layout.parts();
-  if (now_ >= download.ask_at_ns) download.asked = download.count;  // none are on their way
-  if (download.asked >= parts || download.asked - download.count > kFetchParts / 2) return;
-  std::uint32_t first = download.asked;
-  if (download.asked == download.count) {  // from the first that is missing
-    for (first = 0; download.received.test(first);) ++first;
-  }
-  const std::uint32_t count = std::min(kFetchParts, parts - first);
-  download.asked = std::min(parts, download.asked + count);
-  download.ask_at_ns = now_ + 2 * talk_->times().ack_timeout_ns;
-  wire::TransferFetchT fetch;
-  fetch.transfer = download.offer.transfer;
-  fetch.parts = std::make_unique<wire::Range>(first, count);
-  talk_->send(now_, frame_with(std::move(fetch)), out_);
 }
 
 void LightAgent::receive_part(const wire::TransferPart& part, ByteSpan payload) {
   if (!download_ || part.transfer() != download_->offer.transfer) return;
   Download& download = *download_;
-  if (part.part() >= download.layout.parts() || download.received.test(part.part())) return;
-  if (Status status =
-          download.payload->take(download.layout, part.part(), part.payload_checksum(), payload);
+  if (Status status = download.payload->take(download.offer.bytes, part.offset(), payload);
       !status.ok()) {
     return fail("transfer_differs", status);
   }
-  download.received.set(part.part());
-  ++download.count;
-  download.ask_at_ns = now_ + 2 * talk_->times().ack_timeout_ns;
-  if (download.count == download.layout.parts()) finish_download();
+  download.received.add(part.offset(), payload.size());
+  if (download.received.count() == download.offer.bytes) finish_download();
 }
 
 void LightAgent::finish_download() {
@@ -256,7 +236,7 @@ void LightAgent::finish_download() {
   if (!model.ok()) return fail("transfer_differs", model.status());
   model_ = std::move(*model);
   answer(download.message_id);
-  if (round_ && round_->plan().key().round <= model_.version) round_.reset();
+  if (round_ && round_->plan().key().round <= model_.version) end_round();
   if (next_plan_) begin_plan(*std::exchange(next_plan_, std::nullopt));
 }
 
@@ -282,16 +262,20 @@ void LightAgent::begin_plan(OwnPlan own) {
   if (plan.wire().model_hash != model_.hash) {
     return fail("replica_diverged", Status(StatusCode::mismatch, {.what = "model of a plan"}));
   }
+  end_round();
   round_ = std::make_unique<Round>();
   round_->shared = std::move(own.shared);
   round_->weight = own.weight;
   round_->shares = std::move(own.shares);
-  round_->outgoing.begin(plan.wire().payloads_in_flight_max);
+  round_->outgoing.begin(plan.wire().payloads_in_flight_max == 0);
+  if (talk_) {
+    limit_upload(round_->plan(), std::max(plan.wire().payloads_in_flight_max, 1u), *talk_);
+  }
   for (const PlannedBucket& bucket : plan.buckets()) round_->stages.emplace_back(bucket.stages());
   round_->combined.resize(plan.buckets().size());
   if (round_->weight > 0 && plan.key().epoch == epoch_ && plan.participants().test(member_)) {
     round_->member = member_;
-    round_->ask_at_ns = now_ + 8 * talk_->times().ack_timeout_ns;
+    round_->ask_at_ns = now_ + kAskAfterNs;
     for (std::uint32_t i = 0; i < plan.buckets().size(); ++i) contribute(i);
     report();
   }
@@ -307,38 +291,27 @@ void LightAgent::contribute(std::uint32_t bucket) {
   const SharedReplica::Sender sender = {.number = options_.number,
                                         .rank = *plan.rank(*round_->member),
                                         .keep = round_->shares[planned.exchange]};
-  Result<CutPayload> payload = options_.replica->payload(*round_->shared, sender, bucket, combined);
+  Result<SharedBytes> payload =
+      options_.replica->payload(*round_->shared, sender, bucket, combined);
   if (!payload.ok()) return fail("bucket_not_encoded", payload.status());
-  if (!payload->bytes()) return;
+  if (!*payload) return;
   round_->outgoing.add(bucket, static_cast<std::uint32_t>(combined.size()), std::move(*payload));
 }
 
-void LightAgent::pump() {
-  if (!round_ || !talk_) return;
-  const RoundKey& key = round_->plan().key();
-  round_->outgoing.pump(
-      now_, 4 * talk_->times().ack_timeout_ns,
-      [&](std::uint32_t bucket, std::uint32_t stage, const CutPayload& payload,
-          std::uint32_t part) {
-        const auto send = [&](auto message) {
-          message.part = payload.describe(key, bucket, stage, part);
-          message.agent_index = *round_->member;
-          talk_->send(now_, frame_with(std::move(message)), payload.slice(part), out_);
-        };
-        if (stage < round_->plan().buckets()[bucket].last_stage())
-          return send(wire::PreliminaryT());
-        wire::UpdateT update;
-        update.weight = round_->weight;
-        send(std::move(update));
-      },
-      [&](std::uint32_t bucket, std::uint32_t stage, const CutPayload& payload) {
-        wire::ReceiptT waits;
-        waits.id = std::make_unique<wire::RoundId>(wire_id(key));
-        waits.bucket = bucket;
-        waits.stage = static_cast<std::uint8_t>(stage);
-        waits.waiting_bytes = payload.layout().bytes;
-        talk_->send(now_, frame_with(std::move(waits)), out_);
-      });
+// Only while there is a round and a session.
+Outgoing::Session LightAgent::upload() {
+  return upload_session({.now = now_,
+                         .session = *talk_,
+                         .plan = round_->plan(),
+                         .member = round_->member.value_or(0),
+                         .weight = round_->weight,
+                         .out = out_,
+                         .bytes_up = round_->bytes_up});
+}
+
+void LightAgent::end_round() {
+  if (round_ && talk_) round_->outgoing.stop_all(upload());
+  round_.reset();
 }
 
 void LightAgent::report() {
@@ -371,25 +344,20 @@ void LightAgent::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan pa
   const std::uint32_t bucket = part.bucket();
   Arriving& arriving = round_->stages[bucket][part.stage()];
   if (!arriving.payload) {
-    arriving.layout = {.bytes = part.stage_bytes(),
-                       .part_bytes = round_->plan().buckets()[bucket].part_bytes};
-    arriving.received = Bitmap(arriving.layout.parts());
+    arriving.bytes = part.stage_bytes();
     arriving.payload =
-        SharedReplica::place_of(*round_->shared, bucket, part.stage(), arriving.layout);
+        SharedReplica::place_of(*round_->shared, bucket, part.stage(), arriving.bytes);
   }
-  if (arriving.received.test(part.part())) return;
-  Status status = check_layout(part, arriving.layout);
-  if (status.ok()) {
-    status = arriving.payload->take(arriving.layout, part.part(), part.payload_checksum(), payload);
-  }
+  Status status = arriving.payload->take(part.stage_bytes(), part.offset(), payload);
   if (!status.ok()) return fail("aggregate_differs", status);
-  arriving.received.set(part.part());
-  if (++arriving.count < arriving.layout.parts()) return ask_for_more(bucket, arriving);
+  arriving.received.add(part.offset(), payload.size());
+  if (round_->ask_at_ns != kNever) round_->ask_at_ns = now_ + kAskAfterNs;
+  if (arriving.received.count() < arriving.bytes || arriving.whole) return;
   arriving.whole = arriving.payload->whole();
   auto& combined = round_->combined[bucket];
   while (combined.size() < round_->stages[bucket].size() &&
          round_->stages[bucket][combined.size()].whole) {
-    round_->outgoing.cancel(bucket, static_cast<std::uint32_t>(combined.size()));
+    round_->outgoing.cancel(bucket, static_cast<std::uint32_t>(combined.size()), upload());
     combined.push_back(round_->stages[bucket][combined.size()].whole);
     contribute(bucket);
   }
@@ -397,45 +365,18 @@ void LightAgent::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan pa
   try_commit();
 }
 
-// As AgentRound::more().
-void LightAgent::ask_for_more(std::uint32_t bucket, Arriving& arriving) {
-  const std::uint32_t window = round_->plan().wire().aggregate_parts_max;
-  if (round_->ask_at_ns != kNever) round_->ask_at_ns = now_ + 2 * talk_->times().ack_timeout_ns;
-  arriving.asked = std::max(arriving.asked, arriving.count);
-  if (window == 0 || arriving.asked >= arriving.layout.parts() ||
-      arriving.asked - arriving.count > window / 2) {
-    return;
-  }
-  const std::uint32_t end = std::min(arriving.layout.parts(), arriving.count + window);
-  wire::ReceiptT receipt;
-  receipt.id = std::make_unique<wire::RoundId>(wire_id(round_->plan().key()));
-  receipt.bucket = bucket;
-  receipt.stage = static_cast<std::uint8_t>(round_->combined[bucket].size());
-  receipt.parts_received = arriving.count;
-  receipt.missing = {wire::Range(arriving.asked, end - arriving.asked)};
-  receipt.payloads_in_flight_max = window;
-  arriving.asked = end;
-  talk_->send(now_, frame_with(std::move(receipt)), out_);
-}
-
 void LightAgent::ask_for_missing() {
   if (!round_ || !talk_ || now_ < round_->ask_at_ns) return;
-  round_->ask_at_ns = now_ + 4 * talk_->times().ack_timeout_ns;
-  const std::uint32_t window = round_->plan().wire().aggregate_parts_max;
+  round_->ask_at_ns = now_ + kAskAfterNs;
   for (std::uint32_t bucket = 0; bucket < round_->stages.size(); ++bucket) {
     const std::size_t stage = round_->combined[bucket].size();
     if (stage >= round_->stages[bucket].size()) continue;
     const Arriving& arriving = round_->stages[bucket][stage];
-    std::uint32_t first = 0;
-    while (arriving.received.test(first)) ++first;
-    const std::uint32_t parts = arriving.payload ? arriving.layout.parts() : wire::kPartsMax;
     wire::ReceiptT receipt;
     receipt.id = std::make_unique<wire::RoundId>(wire_id(round_->plan().key()));
     receipt.bucket = bucket;
     receipt.stage = static_cast<std::uint8_t>(stage);
-    receipt.parts_received = arriving.count;
-    receipt.missing = {
-        wire::Range(first, window == 0 ? parts - first : std::min(window, parts - first))};
+    receipt.received_bytes = arriving.received.from_start();
     receipt.payloads_in_flight_max = 1;
     talk_->send(now_, frame_with(std::move(receipt)), out_);
   }
@@ -451,7 +392,8 @@ void LightAgent::receive_commit(const wire::Commit& commit) {
   commit_ = std::make_unique<wire::CommitT>();
   commit.UnPackTo(commit_.get());
   if (round_ && round_->ask_at_ns == kNever) {
-    round_->ask_at_ns = now_ + talk_->times().ack_timeout_ns;
+    // To those that took part aggregates are on their way.
+    round_->ask_at_ns = round_->member ? now_ + kAskAfterNs : now_;
   }
   try_commit();
 }
@@ -468,7 +410,7 @@ void LightAgent::try_commit() {
   if (!model.ok()) return fail("replica_diverged", model.status());
   model_ = std::move(*model);
   applied_ = key_of(*commit_->id);
-  round_.reset();
+  end_round();
   commit_.reset();
   send_applied();
   if (next_plan_) begin_plan(*std::exchange(next_plan_, std::nullopt));

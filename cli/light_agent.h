@@ -47,10 +47,8 @@ class LightAgent {
   // Of a stage that is on its way back, or has come.
   struct Arriving {
     std::shared_ptr<SharedPayload> payload;
-    PartLayout layout;
-    Bitmap received;
-    std::uint32_t count = 0;
-    std::uint32_t asked = 1;
+    std::uint64_t bytes = 0;
+    ByteRuns received;
     SharedBytes whole;
   };
   struct Round {
@@ -59,6 +57,7 @@ class LightAgent {
     double weight = 0;
     std::vector<double> shares = {};
     Outgoing outgoing;
+    std::uint64_t bytes_up = 0;
     std::vector<std::vector<Arriving>> stages;       // by bucket
     std::vector<std::vector<SharedBytes>> combined;  // by bucket, those before the first gap
     bool reported = false;
@@ -70,11 +69,7 @@ class LightAgent {
     std::uint64_t message_id = 0;
     wire::TransferOfferT offer;
     std::shared_ptr<SharedPayload> payload;
-    PartLayout layout;
-    Bitmap received;
-    std::uint32_t count = 0;
-    std::uint32_t asked = 0;
-    TimeNs ask_at_ns = 0;
+    ByteRuns received;
   };
 
   void receive(const FrameReceived& event);
@@ -87,14 +82,13 @@ class LightAgent {
   void receive_offer(const wire::TransferOffer& offer, std::uint64_t message_id);
   void receive_part(const wire::TransferPart& part, ByteSpan payload);
   void finish_download();
-  void fetch();
   void receive_plan(const wire::Plan& plan);
   void begin_plan(OwnPlan own);
   void contribute(std::uint32_t bucket);
-  void pump();
+  Outgoing::Session upload();
+  void end_round();
   void report();
   void receive_aggregate(const wire::Aggregate& aggregate, ByteSpan payload);
-  void ask_for_more(std::uint32_t bucket, Arriving& arriving);
   void ask_for_missing();
   void receive_commit(const wire::Commit& commit);
   void try_commit();

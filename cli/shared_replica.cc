@@ -30,18 +30,21 @@ Status check_keep(const Codec& codec, double keep) {
 
 // --- a payload ---------------------------------------------------------------------------------
 
-Status SharedPayload::take(const PartLayout& layout, std::uint32_t part, std::uint64_t checksum,
-                           ByteSpan payload) {
+Status SharedPayload::take(std::uint64_t payload_bytes, std::uint64_t offset, ByteSpan part) {
   const std::lock_guard lock(mutex_);
-  if (layout.bytes != bytes_.layout().bytes || layout.part_bytes != bytes_.layout().part_bytes) {
+  if (payload_bytes != bytes_.size() || offset > payload_bytes ||
+      part.size() > payload_bytes - offset) {
     return differs("size of a payload", "the one that another agent was told");
   }
-  if (whole_ || bytes_.has(part)) {
-    if (checksums_[part] == checksum) return {};
-    return differs("part of a payload", "the one that another agent was sent");
+  if (const std::uint64_t known = whole_ ? payload_bytes : bytes_.from_start(); known > offset) {
+    const std::size_t both = std::min<std::size_t>(part.size(), known - offset);
+    const ByteSpan before = (whole_ ? ByteSpan(*whole_) : bytes_.bytes()).subspan(offset, both);
+    if (!std::ranges::equal(before, part.first(both))) {
+      return differs("part of a payload", "the one that another agent was sent");
+    }
   }
-  bytes_.take(part, payload);
-  checksums_[part] = checksum;
+  if (whole_) return {};
+  bytes_.take(offset, part);
   if (bytes_.complete()) whole_ = std::make_shared<const Bytes>(bytes_.release());
   return {};
 }
@@ -68,8 +71,7 @@ Result<std::shared_ptr<const JobModel>> SharedReplica::take_job(const wire::Job&
 std::shared_ptr<SharedPayload> SharedReplica::place_of(const wire::TransferOfferT& offer) {
   const std::lock_guard lock(mutex_);
   if (!offered_.second || offered_.first != offer.hash) {
-    offered_ = {offer.hash, std::make_shared<SharedPayload>(
-                                PartLayout{.bytes = offer.bytes, .part_bytes = offer.part_bytes})};
+    offered_ = {offer.hash, std::make_shared<SharedPayload>(offer.bytes)};
   }
   return offered_.second;
 }
@@ -113,11 +115,10 @@ Result<std::shared_ptr<SharedRound>> SharedReplica::round_of(const wire::Plan& p
 }
 
 std::shared_ptr<SharedPayload> SharedReplica::place_of(SharedRound& round, std::uint32_t bucket,
-                                                       std::uint32_t stage,
-                                                       const PartLayout& layout) {
+                                                       std::uint32_t stage, std::uint64_t bytes) {
   const std::lock_guard lock(round.mutex);
   std::shared_ptr<SharedPayload>& place = round.combined[{bucket, stage}];
-  if (!place) place = std::make_shared<SharedPayload>(layout);
+  if (!place) place = std::make_shared<SharedPayload>(bytes);
   return place;
 }
 
@@ -140,9 +141,9 @@ std::span<const float> SharedReplica::update(std::uint32_t number) {
   return made_up_[number % kUpdates];
 }
 
-Result<CutPayload> SharedReplica::payload(SharedRound& round, const Sender& sender,
-                                          std::uint32_t bucket,
-                                          const std::vector<SharedBytes>& combined) {
+Result<SharedBytes> SharedReplica::payload(SharedRound& round, const Sender& sender,
+                                           std::uint32_t bucket,
+                                           const std::vector<SharedBytes>& combined) {
   const PlannedBucket& planned = round.plan->buckets()[bucket];
   TRIBUTARY_TRY(check_keep(*planned.codec, sender.keep));
   const std::uint32_t updates = updates_of(*planned.codec);
@@ -164,12 +165,10 @@ Result<CutPayload> SharedReplica::payload(SharedRound& round, const Sender& send
       encoders_[which]
           .get(planned, round.plan->key().epoch)
           .encode(call, update(which.number).subspan(planned.first_value, planned.values), bytes));
-  CutPayload cut;
-  if (!bytes.empty()) {
-    cut = CutPayload(std::make_shared<const Bytes>(std::move(bytes)), planned.part_bytes);
-  }
-  round.encoded[{which, bucket, stage}] = cut;
-  return cut;
+  SharedBytes payload;
+  if (!bytes.empty()) payload = std::make_shared<const Bytes>(std::move(bytes));
+  round.encoded[{which, bucket, stage}] = payload;
+  return payload;
 }
 
 // Shares may be others in every round, and encoders of those before would gather.

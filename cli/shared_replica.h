@@ -3,8 +3,8 @@
 // a thousand times its size, and a thousand encoders a thousand times their work; the coordinator
 // can tell neither from here.
 //
-// Every agent has received, and verified, every byte that it says it has: a part that another agent
-// has brought before is compared with that one by its checksum.
+// Every agent has received, and verified, every byte that it says it has: what another agent has
+// received before is compared with that.
 //
 // Threads: any.
 #pragma once
@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "core/round/agent_round.h"
-#include "core/round/cut_payload.h"
 #include "core/round/round_plan.h"
 
 namespace tributary {
@@ -26,19 +25,16 @@ namespace tributary {
 // A payload that comes to every agent.
 class SharedPayload {
  public:
-  explicit SharedPayload(const PartLayout& layout)
-      : bytes_(layout), checksums_(layout.parts(), 0) {}
+  explicit SharedPayload(std::uint64_t bytes) : bytes_(bytes) {}
 
-  // An error if the part is not the one that another agent was sent.
-  Status take(const PartLayout& layout, std::uint32_t part, std::uint64_t checksum,
-              ByteSpan payload);
+  // An error if another agent was sent other bytes, or a payload of another size.
+  Status take(std::uint64_t payload_bytes, std::uint64_t offset, ByteSpan part);
   // Null until it is whole.
   SharedBytes whole();
 
  private:
   std::mutex mutex_;
   Reassembly bytes_;
-  std::vector<std::uint64_t> checksums_;
   SharedBytes whole_;
 };
 
@@ -62,7 +58,7 @@ struct SharedRound {
   std::mutex mutex;  // of what follows
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<SharedPayload>> combined;
   // By what is encoded, bucket and stage.
-  std::map<std::tuple<SharedUpdate, std::uint32_t, std::uint32_t>, CutPayload> encoded;
+  std::map<std::tuple<SharedUpdate, std::uint32_t, std::uint32_t>, SharedBytes> encoded;
   std::optional<SharedModel> after;
 };
 
@@ -81,16 +77,16 @@ class SharedReplica {
   Result<SharedModel> take_model(const wire::TransferOfferT& offer, const SharedBytes& bytes);
 
   static std::shared_ptr<SharedPayload> place_of(SharedRound& round, std::uint32_t bucket,
-                                                 std::uint32_t stage, const PartLayout& layout);
+                                                 std::uint32_t stage, std::uint64_t bytes);
 
   struct Sender {
     std::uint32_t number = 0;  // among those who share
     std::uint32_t rank = 0;
     double keep = 1;  // Exchange.ratio of its own plan, which is not the others'
   };
-  // What it sends. `combined` are the stages before. May be empty.
-  Result<CutPayload> payload(SharedRound& round, const Sender& sender, std::uint32_t bucket,
-                             const std::vector<SharedBytes>& combined);
+  // What it sends. `combined` are the stages before. Null: nothing.
+  Result<SharedBytes> payload(SharedRound& round, const Sender& sender, std::uint32_t bucket,
+                              const std::vector<SharedBytes>& combined);
 
   // The model after the commit: made once, by the code that every replica has.
   Result<SharedModel> apply(SharedRound& round, const wire::CommitT& commit,

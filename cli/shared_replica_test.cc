@@ -74,10 +74,10 @@ class SharedReplicaTest : public testing::Test {
     auto payload =
         replica_.payload(round, {.number = number, .rank = number, .keep = share}, 0, {});
     EXPECT_TRUE(payload.ok()) << payload.status().text();
-    if (!payload.ok() || !payload->bytes()) return -1;
+    if (!payload.ok() || !*payload) return -1;
     FloatVector values(kReplicaValues);
     const PlannedBucket& bucket = round.plan->buckets()[0];
-    EXPECT_TRUE(bucket.codec->decode({.round = {.agents = 1}}, *payload->bytes(), values).ok());
+    EXPECT_TRUE(bucket.codec->decode({.round = {.agents = 1}}, **payload, values).ok());
     return std::ranges::count_if(values, [](float x) { return x != 0; });
   }
 

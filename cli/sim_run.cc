@@ -58,6 +58,14 @@ Json report_json(const SimRun& command, const Scenario& scenario, const RunsRepo
                {"faults", report.faults},
                {"faults_missed", report.faults_missed},
                {"conservation_error_max", report.conservation_error_max},
+               {"payloads",
+                {{"checked", report.budget.checked},
+                 {"exempt", report.budget.exempt},
+                 {"bytes", report.budget.bytes},
+                 {"bytes_repeated", report.budget.repeated},
+                 {"times_max", report.budget.times_max}}},
+               {"sessions_lost", report.budget.sessions_lost},
+               {"queue_s_max", report.queue_s_max},
                {"messages", report.messages},
                {"bytes", report.bytes},
                {"events", report.events},
@@ -80,6 +88,11 @@ std::string report_text(const SimRun& command, const Scenario& scenario, const R
                   count_text(report.messages), report.virtual_s, wall_s);
   text += fmt::format("  conservation      off by at most {:.2g} of what rounding explains\n",
                       report.conservation_error_max);
+  text += fmt::format("  payload bytes     {} sent, {} of them again\n",
+                      count_text(report.budget.bytes), count_text(report.budget.repeated));
+  text += fmt::format("  sessions          {} lost without a fault\n",
+                      count_text(report.budget.sessions_lost));
+  text += fmt::format("  longest queue     {:.3g} s\n", report.queue_s_max);
   text += fmt::format("  state             {:016x}\n", report.state_hash);
   const auto add_table = [&](std::string_view title, const auto& counts) {
     if (counts.empty()) return;

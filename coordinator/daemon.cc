@@ -31,6 +31,7 @@
 #include "core/service/machine_loop.h"
 #include "core/service/metrics.h"
 #include "core/service/note_log.h"
+#include "core/service/repeated_metrics.h"
 #include "core/service/service_manager.h"
 #include "core/service/stop_signals.h"
 #include "core/service/worker.h"
@@ -378,7 +379,7 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
     return;
   }
   chronicle_.metric(reading);
-  if (count_message_bytes(reading)) return;
+  if (count_message_bytes(reading) || count_repeated_bytes(reading, *metrics_)) return;
   metrics_->set(fmt::format("tributary_{}", reading.name), reading.value);
   if (reading.name != "round_s") return;
   metrics_->count("tributary_rounds_committed_total");

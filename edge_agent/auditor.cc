@@ -99,14 +99,14 @@ void Auditor::take_aggregate(const wire::Aggregate& aggregate, ByteSpan payload)
   const auto& buckets = round->second.plan->buckets();
   if (part.bucket() >= buckets.size()) return;
   const PlannedBucket& bucket = buckets[part.bucket()];
-  const PartLayout layout = {.bytes = part.stage_bytes(), .part_bytes = bucket.part_bytes};
-  if (part.stage() >= bucket.last_stage() || !check_layout(part, layout).ok() ||
-      layout.bytes > bucket.stage_bytes_max(round->second.plan->agents())) {
+  const std::uint64_t bytes = part.stage_bytes();
+  if (part.stage() >= bucket.last_stage() ||
+      bytes > bucket.stage_bytes_max(round->second.plan->agents())) {
     return;
   }
   auto& whole =
-      round->second.combined.try_emplace({part.bucket(), part.stage()}, layout).first->second;
-  if (whole.layout().bytes == layout.bytes) whole.take(part.part(), payload);
+      round->second.combined.try_emplace({part.bucket(), part.stage()}, bytes).first->second;
+  if (check_size(part, whole.size()).ok()) whole.take(part.offset(), payload);
 }
 
 Status Auditor::take_commit(const wire::Commit& commit) {

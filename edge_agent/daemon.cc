@@ -20,6 +20,7 @@
 #include "core/service/metrics.h"
 #include "core/service/note_log.h"
 #include "core/service/peer_link.h"
+#include "core/service/repeated_metrics.h"
 #include "core/service/service_manager.h"
 #include "core/service/stop_signals.h"
 #include "core/service/worker.h"
@@ -272,6 +273,7 @@ void AgentDaemon::carry_out(Action& action) {
   if (const auto* wanted = std::get_if<Train>(&action)) return train(*wanted);
   if (peers_) carry_out_among_peers(action);
   if (const auto* reading = std::get_if<Reading>(&action)) {
+    if (count_repeated_bytes(*reading, *metrics_)) return;
     metrics_->set(fmt::format("tributary_{}", reading->name), reading->value);
   } else if (const auto* finished = std::get_if<Finished>(&action)) {
     finished_ = true;

@@ -356,10 +356,6 @@ const Wrong kExchange[] = {
     wrong<wire::UpdateT>(
         "NoRoundId", [](auto& m) { m.part->id.reset(); }, "part: id"),
     wrong<wire::UpdateT>(
-        "PartBeyondParts", [](auto& m) { m.part->part = 2; }, "part: part"),
-    wrong<wire::UpdateT>(
-        "NoParts", [](auto& m) { m.part->parts = 0; }, "part: parts"),
-    wrong<wire::UpdateT>(
         "SegmentBeyondSegments", [](auto& m) { m.part->segment = 2; }, "part: segment"),
     wrong<wire::UpdateT>(
         "PayloadTooLarge", [](auto& m) { m.part->payload_bytes = wire::kPayloadBytesMax + 1; },
@@ -370,30 +366,9 @@ const Wrong kExchange[] = {
     wrong<wire::UpdateT>(
         "OffsetThatOverflows", [](auto& m) { m.part->offset = ~0ull; }, "part: offset", kOverCap),
     wrong<wire::UpdateT>(
-        "EndBeyondStage", [](auto& m) { m.part->offset = 9; }, "part: end of the last part"),
+        "EndBeyondStage", [](auto& m) { m.part->offset = 9; }, "part: end of the part", kOverCap),
     wrong<wire::UpdateT>(
-        "EndInTheMiddle",
-        [](auto& m) {
-          m.part->part = 0;
-          m.part->offset = 0;
-          m.part->payload_bytes = 24;
-        },
-        "part: end of a part before the last"),
-    wrong<wire::UpdateT>(
-        "EmptyPart",
-        [](auto& m) {
-          m.part->part = 0;
-          m.part->offset = 0;
-          m.part->payload_bytes = 0;
-        },
-        "part: payload_bytes"),
-    wrong<wire::UpdateT>(
-        "LaterPartAtTheStart",
-        [](auto& m) {
-          m.part->offset = 0;
-          m.part->payload_bytes = 24;
-        },
-        "part: offset"),
+        "EmptyPart", [](auto& m) { m.part->payload_bytes = 0; }, "part: payload_bytes"),
     wrong<wire::UpdateT>(
         "NoWeight", [](auto& m) { m.weight = 0; }, "weight"),
     wrong<wire::UpdateT>(
@@ -405,8 +380,8 @@ const Wrong kExchange[] = {
     wrong<wire::AggregateT>(
         "OwnerBelowMinusOne", [](auto& m) { m.agent_index = -2; }, "agent_index"),
     wrong<wire::ReceiptT>(
-        "MissingBeyondParts", [](auto& m) { m.missing[0] = wire::Range(1, wire::kPartsMax); },
-        "missing[0]: count"),
+        "ReceivedBeyondAnyStage", [](auto& m) { m.received_bytes = ~0ull; }, "received_bytes",
+        kOverCap),
     wrong<wire::ReportT>(
         "GainsWithoutRatios", [](auto& m) { m.gain->ratios.pop_back(); }, "gain.gains"),
     wrong<wire::ReportT>(
@@ -455,7 +430,7 @@ const Wrong kTransfer[] = {
     wrong<wire::TransferRequestT>(
         "NoContent", [](auto& m) { m.content = {}; }, "content"),
     wrong<wire::TransferOfferT>(
-        "PartsThatDoNotAddUp", [](auto& m) { m.parts = 3; }, "parts"),
+        "BeginsBehindItsEnd", [](auto& m) { m.from = 25; }, "from", kOverCap),
     wrong<wire::TransferOfferT>(
         "NoPartSize", [](auto& m) { m.part_bytes = 0; }, "part_bytes"),
     wrong<wire::TransferOfferT>(
@@ -464,9 +439,9 @@ const Wrong kTransfer[] = {
         "SettlementOfOtherSize", [](auto& m) { m.settled[0]->contributed_bits.clear(); },
         "settled[0]: contributed_bits"),
     wrong<wire::TransferFetchT>(
-        "NothingAskedFor", [](auto& m) { *m.parts = wire::Range(3, 0); }, "parts.count"),
+        "FromBeyondAnyModel", [](auto& m) { m.from = ~0ull; }, "from", kOverCap),
     wrong<wire::TransferPartT>(
-        "PartBeyondParts", [](auto& m) { m.part = 2; }, "part"),
+        "OffsetBeyondAnyModel", [](auto& m) { m.offset = ~0ull; }, "offset", kOverCap),
     wrong<wire::TransferPartT>(
         "Empty", [](auto& m) { m.payload_bytes = 0; }, "payload_bytes"),
 };
@@ -501,11 +476,19 @@ TEST(ChecksAllow, TextInAnyLanguageWithLineBreaks) {
   EXPECT_TRUE(build_frame(leave).ok()) << build_frame(leave).status().text();
 }
 
+TEST(ChecksAllow, AnAckThatOnlyCountsBulk) {
+  FrameT ack = filled(wire::Message::Ack);
+  ack.in_reply_to = 0;
+  ack.bulk_received = 3;
+  ack.bulk_number = 0;
+  EXPECT_TRUE(build_frame(ack).ok()) << build_frame(ack).status().text();
+  ack.bulk_received = 0;
+  EXPECT_FALSE(build_frame(ack).ok());
+}
+
 TEST(ChecksAllow, AnEmptyPayload) {
   FrameT update = filled(wire::Message::Update);
   wire::PartT& part = *update.message.AsUpdate()->part;
-  part.part = 0;
-  part.parts = 1;
   part.offset = part.stage_bytes = 0;
   part.payload_bytes = 0;
   EXPECT_TRUE(build_frame(update).ok()) << build_frame(update).status().text();

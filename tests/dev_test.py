@@ -79,6 +79,9 @@ class WrongWords(unittest.TestCase):
     def test_seconds_that_are_none(self):
         self.assert_refused("fuzz --seconds soon", "takes a whole number, not 'soon'")
 
+    def test_thin_takes_the_rest_of_the_line(self):
+        self.assert_refused("bench codec thin", "thin stands first and alone")
+
     def test_verbs_without_arguments(self):
         self.assert_refused("format everything", "format takes no argument")
         self.assert_refused("lint everything", "lint has no option 'everything'")

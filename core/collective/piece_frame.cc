@@ -56,11 +56,12 @@ Result<Piece> read(const ExchangeId& id, const Message& message, std::size_t pay
                    .got = fmt::format("{}", payload_bytes)});
   }
   TRIBUTARY_TRY(check_id(id, *part.id()));
-  if (part.parts() != 1 || part.segments() != 1 || origin < 0) {
+  if (part.payload_bytes() != part.stage_bytes() || part.segments() != 1 || origin < 0) {
     return Status(StatusCode::unsupported,
                   {.what = "a piece from a peer",
                    .expected = "whole, and made by a member",
-                   .got = fmt::format("one of {} parts, by member {}", part.parts(), origin),
+                   .got = fmt::format("{} of {} bytes, by member {}", part.payload_bytes(),
+                                      part.stage_bytes(), origin),
                    .remedy = "plan smaller buckets"});
   }
   return Piece{.bucket = part.bucket(),

@@ -69,7 +69,6 @@ TEST(PieceFrame, RefusesWhatPeersDoNotSend) {
     wire::AggregateT whole;
     whole.part = std::make_unique<wire::PartT>();
     whole.part->id = std::make_unique<wire::RoundId>(kId.round);
-    whole.part->parts = parts;
     whole.part->stage_bytes = parts == 1 ? 10 : 20;
     whole.part->payload_bytes = 10;
     whole.agent_index = owner;

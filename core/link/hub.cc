@@ -10,6 +10,7 @@
 #include "core/link/hub_intake.h"
 #include "core/link/outbox.h"
 #include "core/link/socket_settings.h"
+#include "core/link/tcp_statistics.h"
 #include "core/link/waker.h"
 #include "core/link/zmq_socket.h"
 
@@ -56,6 +57,9 @@ class ZmqHub final : public Hub {
   bool encrypted() const override { return options_.encrypted; }
   const LinkLimits& limits() const override { return options_.limits; }
   void wake() override { waker_.signal(); }
+  std::uint64_t bytes_arrived(ConnectionId connection) const override {
+    return tcp_bytes_received(intake_.descriptor_of(connection));
+  }
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
   LinkCounters counters() const override;

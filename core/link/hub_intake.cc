@@ -214,6 +214,13 @@ std::string_view HubIntake::route_of(ConnectionId connection) {
   return found->second.route;
 }
 
+int HubIntake::descriptor_of(ConnectionId connection) const {
+  const auto found = connections_.find(connection);
+  if (found == connections_.end()) return -1;
+  const auto bound = by_descriptor_.find(found->second.descriptor);
+  return bound != by_descriptor_.end() && bound->second == connection ? bound->first : -1;
+}
+
 LinkEvent HubIntake::next_event() {
   LinkEvent event = std::move(events_.front());
   events_.pop_front();

@@ -83,6 +83,10 @@ class HubIntake {
   // Where to send what is for this connection; empty when it is gone or its key was revoked.
   std::string_view route_of(ConnectionId connection);
 
+  // The file descriptor of the connection; -1 where it is not known or has been closed. libzmq may
+  // have closed it, and the system used it again, since the last connection event was handed in.
+  int descriptor_of(ConnectionId connection) const;
+
   // Events in the order in which they are to be told; at most a few wait.
   bool has_event() const { return !events_.empty(); }
   LinkEvent next_event();

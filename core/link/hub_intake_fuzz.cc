@@ -94,6 +94,7 @@ class Driver {
 
   void look_up(ConnectionId connection) {
     const auto live = live_.find(connection);
+    require(live != live_.end() || intake_.descriptor_of(connection) < 0);
     const bool there = live != live_.end() && allowed_->allows(live->second);
     require(intake_.route_of(connection).empty() != there);
   }

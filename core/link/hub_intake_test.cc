@@ -239,6 +239,24 @@ TEST_F(Intake, ASendThatFoundNobodyIsAnEnd) {
   EXPECT_THAT(events(), ElementsAre("+1", "-1"));
 }
 
+TEST_F(Intake, ADescriptorIsThatOfAConnectionUntilItIsClosed) {
+  intake().accepted(7);
+  EXPECT_EQ(intake().descriptor_of(1), -1);
+  take({});
+  EXPECT_EQ(intake().descriptor_of(1), 7);
+  intake().closed(7);
+  EXPECT_EQ(intake().descriptor_of(1), -1) << "its end has not been reported, and is known";
+  intake().accepted(7);
+  EXPECT_EQ(intake().descriptor_of(1), -1);
+  take({.key = 2, .route = 2});
+  EXPECT_EQ(intake().descriptor_of(1), -1);
+  EXPECT_EQ(intake().descriptor_of(2), 7);
+  intake().nothing_left();
+  EXPECT_EQ(intake().descriptor_of(2), 7);
+  intake().lost(2);
+  EXPECT_EQ(intake().descriptor_of(2), -1);
+}
+
 TEST_F(Intake, WithoutEncryptionTheClaimIsTheKey) {
   encrypted_ = false;
   intake().accepted(7);

@@ -19,7 +19,7 @@
 #include "core/link/mesh_outgoing.h"
 #include "core/link/mesh_socket.h"
 #include "core/link/mesh_stream.h"
-#include "core/link/tcp_round_trip.h"
+#include "core/link/tcp_statistics.h"
 #include "core/link/waker.h"
 
 namespace tributary {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <unordered_set>
 #include <utility>
 
@@ -15,6 +16,20 @@ using Time = std::chrono::nanoseconds;
 
 // How soon a message that the inner transport had no room for is tried again.
 constexpr Time kRetryAfter = std::chrono::milliseconds(1);
+
+// A message on the line, on its way in.
+struct OnLine {
+  ConnectionId connection;
+  std::uint64_t bytes;
+  Time begins;  // its first byte arrives
+  Time due;     // its last byte arrives
+
+  std::uint64_t bytes_missing(Time now) const {
+    if (now <= begins || due <= begins) return bytes;
+    const double part = std::chrono::duration<double>(due - now) / (due - begins);
+    return static_cast<std::uint64_t>(static_cast<double>(bytes) * std::clamp(part, 0.0, 1.0));
+  }
+};
 
 struct Outgoing {
   ConnectionId to;
@@ -40,6 +55,7 @@ class Shaped final : public Transport {
   }
   void give_up(ConnectionId connection) override { inner_->give_up(connection); }
   LinkCounters counters() const override { return inner_->counters(); }
+  std::uint64_t bytes_arrived(ConnectionId connection) const override;
 
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(Time deadline) override;
@@ -47,6 +63,7 @@ class Shaped final : public Transport {
  private:
   void let_out(Time now);
   void take_in(LinkEvent event, Time now);
+  LinkEvent let_in();
   Result<bool> wait(Time until);
 
   const std::unique_ptr<Transport> inner_;
@@ -57,6 +74,7 @@ class Shaped final : public Transport {
   std::unordered_set<ConnectionId> live_;
   ShapedQueue<Outgoing> out_;
   ShapedQueue<LinkEvent> in_;
+  std::deque<OnLine> on_line_;  // the messages of in_
 };
 
 Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
@@ -99,15 +117,36 @@ void Shaped::take_in(LinkEvent event, Time now) {
   }
   const std::size_t bytes = received->frame.size() + received->payload.size();
   if (const std::optional<Time> due = shape.arrival(now, bytes)) {
+    on_line_.push_back({.connection = received->connection,
+                        .bytes = bytes,
+                        .begins = *due - shape.time_for(bytes),
+                        .due = *due});
     in_.push(*due, bytes, std::move(event));
   }
+}
+
+LinkEvent Shaped::let_in() {
+  LinkEvent event = in_.pop();
+  if (std::holds_alternative<Received>(event)) on_line_.pop_front();
+  return event;
+}
+
+// What the inner transport has received and the line has not carried yet is still to arrive.
+std::uint64_t Shaped::bytes_arrived(ConnectionId connection) const {
+  const Time now = clock_.now();
+  std::uint64_t missing = 0;
+  for (const OnLine& each : on_line_) {
+    if (each.connection == connection) missing += each.bytes_missing(now);
+  }
+  const std::uint64_t received = inner_->bytes_arrived(connection);
+  return received - std::min(received, missing);
 }
 
 Result<std::optional<LinkEvent>> Shaped::receive(Time deadline) {
   while (true) {
     const Time now = clock_.now();
     let_out(now);
-    if (in_.due(now)) return std::optional<LinkEvent>(in_.pop());
+    if (in_.due(now)) return std::optional<LinkEvent>(let_in());
     const Time until = in_.next_due(out_.next_due(deadline));
     TRIBUTARY_ASSIGN(const bool go_on, wait(until));
     const Time then = clock_.now();

@@ -26,6 +26,7 @@ struct FarTransport {
   std::deque<LinkEvent> to_tell;
   std::vector<std::pair<nanoseconds, std::string>> got;
   bool full = false;
+  std::uint64_t arrived = 0;
 };
 
 class NearTransport final : public Transport {
@@ -51,6 +52,9 @@ class NearTransport final : public Transport {
   bool encrypted() const override { return true; }
   const LinkLimits& limits() const override { return limits_; }
   LinkCounters counters() const override { return {}; }
+  std::uint64_t bytes_arrived(ConnectionId connection) const override {
+    return connection == 1 ? far_.arrived : 0;
+  }
 
  private:
   FarTransport& far_;
@@ -115,6 +119,30 @@ TEST_F(ShapedLine, WhatComesInTakesItsTime) {
   const std::optional<LinkEvent> second = next_by(start + seconds(1));
   ASSERT_TRUE(second && std::holds_alternative<Disconnected>(*second)) << "not before the message";
   EXPECT_EQ(send("x").code(), StatusCode::unavailable);
+}
+
+TEST_F(ShapedLine, BytesArriveAsTheLineCarriesThem) {
+  open({.in = {.delay = milliseconds(500), .bytes_per_s = 10, .burst_bytes = 0}});
+  far_.arrived = 100;
+  const nanoseconds start = far_.clock.now();
+  EXPECT_EQ(line_->bytes_arrived(1), 100u);
+  for (const char* frame : {"0123456789", "abcdefghij"}) {
+    far_.arrived += 10;
+    come_in(frame);
+  }
+  const auto arrived_at = [&](nanoseconds time) {
+    EXPECT_FALSE(next_by(start + time));
+    return line_->bytes_arrived(1);
+  };
+  EXPECT_EQ(arrived_at(milliseconds(500)), 100u) << "the first byte is still on its way";
+  EXPECT_EQ(arrived_at(milliseconds(1000)), 105u);
+  EXPECT_EQ(arrived_at(milliseconds(1400)), 109u);
+  EXPECT_TRUE(next_by(start + milliseconds(1500)));
+  EXPECT_EQ(line_->bytes_arrived(1), 110u);
+  EXPECT_EQ(arrived_at(milliseconds(2000)), 115u);
+  EXPECT_TRUE(next_by(start + milliseconds(2500)));
+  EXPECT_EQ(line_->bytes_arrived(1), 120u);
+  EXPECT_EQ(line_->bytes_arrived(2), 0u);
 }
 
 TEST_F(ShapedLine, LosesWholeMessagesAndNoNews) {

@@ -9,14 +9,16 @@
 #include "core/link/hub_intake.h"
 #include "core/link/outbox.h"
 #include "core/link/socket_settings.h"
+#include "core/link/tcp_statistics.h"
 #include "core/link/waker.h"
 #include "core/link/zmq_socket.h"
 
 namespace tributary {
 namespace {
 
-constexpr int kMonitored = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED |
-                           ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+constexpr int kMonitored = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
+                           ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
+                           ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                            ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 // Frame, payload.
 constexpr std::size_t kPartsMax = 2;
@@ -45,6 +47,10 @@ class ZmqSpoke final : public Transport {
   const LinkLimits& limits() const override { return options_.limits; }
   void wake() override { waker_.signal(); }
   void give_up(ConnectionId connection) override;
+  std::uint64_t bytes_arrived(ConnectionId connection) const override {
+    const bool there = state_ == State::connected && connection == connection_;
+    return there ? tcp_bytes_received(descriptor_) : 0;
+  }
   LinkCounters counters() const override { return counters_; }
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
@@ -72,6 +78,7 @@ class ZmqSpoke final : public Transport {
   std::optional<Outbox> outbox_;
   ZmqSocket dealer_;
   Monitor monitor_;
+  int descriptor_ = -1;  // of the TCP connection, which libzmq owns; -1: there is none
   // What the attempt or the connection ended with: unavailable, permission_denied where the hub
   // does not let our key in, mismatch where the handshake fails over the hub's own.
   StatusCode code_ = StatusCode::unavailable;
@@ -119,6 +126,7 @@ void ZmqSpoke::hang_up() {
   monitor_.stop();
   if (dealer_) ignore_error(dealer_.set(ZMQ_LINGER, 0));
   dealer_.close();
+  descriptor_ = -1;
   outbox_.reset();
   code_ = StatusCode::unavailable;
   why_ = "no answer in time";
@@ -188,6 +196,9 @@ Status ZmqSpoke::look_at_connection() {
     TRIBUTARY_ASSIGN(const std::optional<MonitorEvent> event, monitor_.next());
     if (!event) break;
     switch (event->event) {
+      case ZMQ_EVENT_CONNECTED:
+        descriptor_ = event->value;
+        break;
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         ready_ = true;
         why_ = "its end";
@@ -207,6 +218,7 @@ Status ZmqSpoke::look_at_connection() {
         over_ = true;
         break;
       default:  // disconnected; closed: nobody took the call
+        descriptor_ = -1;
         over_ = true;
         break;
     }

@@ -128,6 +128,11 @@ class Transport {
   // hub has no way to end one, and needs none: whoever is behind it dials.
   virtual void give_up(ConnectionId /*connection*/) {}
 
+  // Bytes that TCP has received on the connection, those of incomplete messages included. 0 where
+  // that is not known, and of a connection that has ended. The count may be wrong for a moment
+  // while a connection ends: use it to see progress, not to account. Cost: one system call.
+  virtual std::uint64_t bytes_arrived(ConnectionId /*connection*/) const { return 0; }
+
   // Makes the receive() that is waiting, or else the next one that would wait, return.
   virtual void wake() = 0;
 

@@ -37,27 +37,18 @@ std::uint64_t ActiveRound::results_hash() const {
   return hash.finish();
 }
 
-const CutPayload* ActiveRound::combined(std::uint32_t bucket, std::uint32_t stage) const {
-  if (bucket >= cut_.size() || stage >= cut_[bucket].size()) return nullptr;
-  return &cut_[bucket][stage];
-}
-
-const CutPayload& ActiveRound::cut_last(const BucketAggregation& bucket) {
-  std::vector<CutPayload>& cut = cut_[bucket.bucket().index];
-  cut.emplace_back(bucket.combined().back(), bucket.bucket().part_bytes);
-  return cut.back();
-}
-
 std::uint64_t ActiveRound::bytes() const {
   std::uint64_t bytes = incoming_.bytes();
   for (const auto& bucket : buckets_) bytes += bucket->bytes();
   return bytes;
 }
 
-void ActiveRound::count_part(RoundMember& member, std::size_t bytes, TimeNs now) {
-  bytes_up += bytes;
+void ActiveRound::count_part(RoundMember& member, const UploadedPart& part, TimeNs now,
+                             TimeNs round_trip_ns) {
+  bytes_up += part.bytes;
+  sizes_.take(member.upload, part, now, round_trip_ns);
   if (std::exchange(member.heard, true)) {
-    member.bytes_after_first += bytes;
+    member.bytes_after_first += part.bytes;
   } else {
     member.first_part_at_ns = now;
   }

@@ -3,13 +3,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/round/bucket_aggregation.h"
 #include "core/round/conversation.h"
-#include "core/round/cut_payload.h"
+#include "core/round/deadline_check.h"
 #include "core/round/incoming.h"
 #include "core/round/round_plan.h"
+#include "core/round/upload_progress.h"
 
 namespace tributary {
 
@@ -24,6 +27,7 @@ struct RoundMember {
   TimeNs first_part_at_ns = 0;
   TimeNs last_part_at_ns = 0;
   std::uint64_t bytes_after_first = 0;
+  UploadProgress upload = {};
 
   bool awaited() const { return participates && session != 0 && !withdrawn; }
 };
@@ -32,9 +36,10 @@ class ActiveRound {
  public:
   ActiveRound(std::shared_ptr<const RoundPlan> plan, std::vector<RoundMember> members,
               std::uint64_t incoming_bytes_max)
-      : plan_(std::move(plan)), members_(std::move(members)), incoming_(incoming_bytes_max) {
-    cut_.resize(plan_->buckets().size());
-  }
+      : plan_(std::move(plan)),
+        members_(std::move(members)),
+        incoming_(incoming_bytes_max),
+        sizes_(*plan_) {}
 
   // `residual` is the aggregator's, of the whole model; empty where none is kept.
   Status begin(const Execution& execution, std::span<float> residual);
@@ -53,17 +58,15 @@ class ActiveRound {
   bool any_open() const;
   // By peers: what the results at hand come to.
   std::uint64_t results_hash() const;
-  // The combined payload of a closed stage; null while it is open.
-  const CutPayload* combined(std::uint32_t bucket, std::uint32_t stage) const;
-  // Cuts what was just closed.
-  const CutPayload& cut_last(const BucketAggregation& bucket);
-  std::vector<CutPayload>& cut_of(std::uint32_t bucket) { return cut_[bucket]; }
   std::uint64_t bytes() const;
-  void count_part(RoundMember& member, std::size_t bytes, TimeNs now);
+  void count_part(RoundMember& member, const UploadedPart& part, TimeNs now, TimeNs round_trip_ns);
+  const UploadSizes& sizes() const { return sizes_; }
 
   TimeNs began_at_ns = 0;
   TimeNs preliminary_deadline_ns = kNever;
   TimeNs deadline_ns = kNever;
+  TimeNs check_at_ns = kNever;               // whether the links are fast enough for the deadline
+  std::optional<DeadlineVerdict> too_short;  // they are not
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
 
@@ -71,8 +74,8 @@ class ActiveRound {
   std::shared_ptr<const RoundPlan> plan_;
   std::vector<RoundMember> members_;
   std::vector<std::unique_ptr<BucketAggregation>> buckets_;
-  std::vector<std::vector<CutPayload>> cut_;  // by bucket and stage
   Incoming incoming_;
+  UploadSizes sizes_;
 };
 
 }  // namespace tributary

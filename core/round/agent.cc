@@ -7,6 +7,7 @@
 
 #include "core/base/checksum.h"
 #include "core/round/agent_impl.h"
+#include "core/round/upload.h"
 #include "schemas/payload.h"
 
 namespace tributary {
@@ -73,6 +74,10 @@ void Agent::Impl::send_hello() {
     holding->epoch = epoch_;
     holding->model_version = model_ ? version_ : 0;
     holding->model_hash = model_ ? model_hash_ : 0;
+    if (download_) {
+      holding->download_hash = download_->hash();
+      holding->download_bytes = download_->received_from_start();
+    }
     holding->residual_version = std::min(residual_.stamp().version, holding->model_version);
     for (const UndecidedRound& round : residual_.undecided()) {
       if (holding->undecided.size() < wire::kRoundsPerCommitMax) {
@@ -101,10 +106,11 @@ void Agent::Impl::send_hello() {
 void Agent::Impl::hang_up(std::string_view reason, TimeNs again_after_ns) {
   note(LogLevel::warning, "session_lost", reason, "begins again with Hello");
   line_ = Line::offline;
+  count_repeats();
   talk_.reset();
-  download_.reset();
+  if (download_) download_->session_lost();
   transfer_requested_ = false;
-  next_plan_.reset();
+  next_rounds_.clear();
   hello_at_ns_ = now_ + again_after_ns;
 }
 
@@ -117,10 +123,15 @@ void Agent::Impl::welcomed(const wire::Welcome& welcome, std::uint64_t session) 
                         .retries_max = std::max(welcome.retries_max(), 1u)},
       now_);
   line_ = Line::online;
+  if (hello_wait_ns_ == config_.hello_timeout_ms * kNsPerMs) {  // it was said once
+    talk_->round_trip(now_, now_ - (hello_at_ns_ - hello_wait_ns_));
+  }
   tell_speeds();
   duplicate_refusals_ = 0;
   if (round_) {
-    round_->outgoing.reconnected(welcome.limits()->payloads_in_flight_max());
+    round_->outgoing.reconnected();
+    round_->ask_at_ns = now_;  // what the lost session may have taken along
+    limit_upload(round_->plan(), welcome.limits()->payloads_in_flight_max(), *talk_);
     // A commit that it had and could not do yet comes again in this session.
     commit_.reset();
     if (round_->plan().by_peers()) say_again_of_exchange();
@@ -211,9 +222,7 @@ void Agent::Impl::answer(std::uint64_t message_id) {
 void Agent::Impl::refuse_message(std::uint64_t message_id, wire::RefusalCode code,
                                  const Status& status) {
   note(LogLevel::warning, "message_refused", wire::EnumNameRefusalCode(code), status.text());
-  if (!talk_) return;
-  talk_->answered_now(message_id);
-  talk_->send(now_, frame_with(refusal_of(code, status)), out_, message_id);
+  if (talk_) talk_->refuse(now_, message_id, refusal_of(code, status), out_);
 }
 
 void Agent::Impl::dispatch(const wire::Frame& frame, const FrameReceived& event) {
@@ -224,7 +233,8 @@ void Agent::Impl::dispatch(const wire::Frame& frame, const FrameReceived& event)
       talk_->answered(frame);
       return;
     case wire::Message::Heartbeat:
-      return talk_->heard_heartbeat(now_, frame);
+      talk_->heard_heartbeat(now_, frame, out_);
+      return;
     case wire::Message::Job:
       return receive_job(*frame.message_as_Job(), id);
     case wire::Message::JobChange:
@@ -265,13 +275,12 @@ void Agent::Impl::look_after_connection() {
     if (!shutting_down_ && now_ >= hello_at_ns_) send_hello();
     return;
   }
-  talk_->retry(now_, out_);
   if (talk_->heartbeat_due(now_)) {
     const RoundKey round = round_ ? round_->key() : RoundKey{.job = job_ ? job_->job() : 0};
     wire::Activity activity = wire::Activity::idle;
     if (training_) {
       activity = wire::Activity::training;
-    } else if (download_) {
+    } else if (download_ && download_->offer()) {
       activity = wire::Activity::transferring;
     } else if (round_) {
       activity = wire::Activity::waiting;
@@ -303,11 +312,13 @@ Actions Agent::Impl::handle(TimeNs now, Event& event) {
   std::visit([this](auto& one) { on(one); }, event);
   look_after_connection();
   take_waiting_update();
-  try_next_plan();
+  try_next_round();
   continue_exchange();
-  fetch();
   pump_payloads();
   ask_for_missing();
+  ask_for_download();
+  replace_overdue_commit();
+  if (talk_) talk_->acknowledge_bulk(now_, out_);
   store_.pump(now_, out_);
   if (shutting_down_ && store_.empty() && (!talk_ || talk_->unanswered() == 0)) finish(Status());
   return std::exchange(out_, {});
@@ -319,7 +330,8 @@ TimeNs Agent::Impl::next_wakeup_ns() const {
   if ((exchanging() && !round_->peers->all_begun()) || trying()) return now_;
   if (line_ != Line::online) return shutting_down_ ? due : std::min(due, hello_at_ns_);
   due = std::min(due, talk_->next_due_ns());
-  if (download_) due = std::min(due, download_->ask_at_ns);
+  if (download_) due = std::min(due, download_->ask_at_ns());
+  due = std::min(due, commit_overdue_ns());
   if (round_) due = std::min({due, round_->outgoing.next_due_ns(), round_->ask_at_ns});
   return due;
 }
@@ -343,7 +355,7 @@ bool Agent::idle() const {
 bool Agent::connected() const { return impl_->line_ == Impl::Line::online; }
 wire::Activity Agent::activity() const {
   if (impl_->training_) return wire::Activity::training;
-  if (impl_->download_) return wire::Activity::transferring;
+  if (impl_->download_ && impl_->download_->offer()) return wire::Activity::transferring;
   return impl_->round_ ? wire::Activity::waiting : wire::Activity::idle;
 }
 std::uint64_t Agent::job() const { return impl_->job_ ? impl_->job_->job() : 0; }
@@ -365,7 +377,8 @@ std::vector<UndecidedRound> Agent::undecided() const { return impl_->residual_.u
 
 std::uint64_t Agent::buffered_bytes() const {
   std::uint64_t bytes = impl_->peers_.bytes() + (impl_->round_ ? impl_->round_->bytes() : 0);
-  if (impl_->download_ && impl_->download_->bytes) bytes += impl_->download_->offer.bytes;
+  for (const auto& [key, round] : impl_->next_rounds_) bytes += round->bytes();
+  if (impl_->download_) bytes += impl_->download_->bytes();
   return bytes;
 }
 

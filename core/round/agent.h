@@ -28,7 +28,8 @@ struct AgentConfig {
   std::vector<std::string> endpoints = {};
 
   // Until Welcome says otherwise.
-  std::uint32_t hello_timeout_ms = 500;  // to the first retry; doubles up to
+  // To the first repeat of a Hello on a connection that stays, which loses none; doubles.
+  std::uint32_t hello_timeout_ms = 3'000;
   std::uint32_t hello_timeout_max_ms = 10'000;
   // Without a word from the coordinator, after which its connection is given up. What is in between
   // (a tunnel, a proxy) may go on taking what leads nowhere.

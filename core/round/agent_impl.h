@@ -15,20 +15,11 @@
 #include "core/round/agent.h"
 #include "core/round/agent_round.h"
 #include "core/round/conversation.h"
+#include "core/round/model_download.h"
 #include "core/round/residual_account.h"
 #include "core/round/store_queue.h"
 
 namespace tributary {
-
-// A model that is fetched. Not inside Impl, for a class is complete only where its outer one ends.
-struct AgentDownload {
-  std::uint64_t message_id = 0;  // of the offer, which is answered when it is done
-  wire::TransferOfferT offer;
-  std::optional<Reassembly> bytes;
-  std::uint32_t asked_up_to = 0;
-  TimeNs ask_at_ns = 0;
-  TimeNs wait_ns = 0;
-};
 
 class Agent::Impl {
  public:
@@ -74,8 +65,11 @@ class Agent::Impl {
   std::uint32_t epoch_ = 0;
   std::uint32_t member_ = 0;
   std::unique_ptr<AgentRound> round_;
-  std::shared_ptr<const RoundPlan> next_plan_;  // cannot begin yet
+  // Rounds that cannot begin yet, at most kNextRoundsMax; what comes for them is kept.
+  std::map<RoundKey, std::unique_ptr<AgentRound>> next_rounds_;
   std::unique_ptr<wire::CommitT> commit_;  // of round_, or of a round whose plan is still to come
+  // Since when nothing has come that commit_ waits for.
+  TimeNs commit_waits_since_ns_ = 0;
   struct Training {
     Token token = 0;
     std::shared_ptr<const RoundPlan> plan;
@@ -107,16 +101,22 @@ class Agent::Impl {
     std::vector<wire::TrialT> trials = {};  // of this and earlier ones, that nobody was told of
   };
   RoundBefore before_;
+  RepeatedBytes repeats_;  // of sessions, since the last commit
 
   // --- transfer ---
-  std::optional<AgentDownload> download_;
+  std::unique_ptr<ModelDownload> download_;  // null: none has begun
   bool transfer_requested_ = false;
 
  private:
+  static constexpr std::size_t kNextRoundsMax = 4;
+
   // events
   void on(const FrameReceived& event);
   void on(const PeerConnected& event);
   void on(const PeerDisconnected& event);
+  void on(const PeerAlive&) {
+    if (talk_) talk_->heard(now_);
+  }
   void on(const Tick&) { try_codecs(); }
   void on(const Stored& event) { store_.stored(now_, event, out_); }
   void on(const UpdatePart& event);
@@ -160,9 +160,10 @@ class Agent::Impl {
   void receive_job_change(const wire::JobChange& change, std::uint64_t message_id);
   void receive_offer(const wire::TransferOffer& offer, std::uint64_t message_id);
   void receive_part(const wire::TransferPart& part, ByteSpan payload);
-  void fetch();
+  void ask_for_download();
+  void store_download();
   void finish_download();
-  Status take_model(const AgentDownload& download);
+  Status take_model(const ModelDownload& download);
   Status settle_by(const wire::TransferOfferT& offer);
   void request_transfer(wire::TransferReason reason);
   ReplicaRecord replica_record() const;
@@ -171,8 +172,8 @@ class Agent::Impl {
   void receive_membership(const wire::Membership& membership);
   void receive_plan(const wire::Plan& plan, std::uint64_t message_id);
   bool can_begin(const RoundPlan& plan) const;
-  void begin_plan(std::shared_ptr<const RoundPlan> plan);
-  void try_next_plan();
+  void begin_round(std::unique_ptr<AgentRound> round);
+  void try_next_round();
   void close_round();
   void start_work();
   void train();
@@ -216,6 +217,8 @@ class Agent::Impl {
   void end_trials();
   void report();
   void pump_payloads();
+  void drop_round();
+  Outgoing::Session upload();
   void receive_aggregate(const wire::Aggregate& aggregate, ByteSpan payload);
   void receive_receipt(const wire::Receipt& receipt);
   void receive_abort(const wire::Abort& abort);
@@ -225,12 +228,16 @@ class Agent::Impl {
   void apply_commit(const wire::RoundOutcomeT& outcome);
   Status apply_outcome(const wire::RoundOutcomeT& outcome, FloatVector& model);
   void committed(std::uint64_t hash);
+  void count_repeats();
+  void report_repeats(const RoundKey& round);
   void lose_model();
   void send_applied(const RoundKey& id, std::uint64_t hash);
   Bitmap contributed(const wire::RoundOutcomeT& outcome) const;
   void settle_encoders(const wire::RoundOutcomeT& outcome, const Bitmap& counted);
   void ask_for_missing();
-  void ask_for_more(std::uint32_t bucket);
+  void aggregate_is_coming();
+  TimeNs commit_overdue_ns() const;
+  void replace_overdue_commit();
 };
 
 }  // namespace tributary

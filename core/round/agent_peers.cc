@@ -185,7 +185,7 @@ void Agent::Impl::take_results(std::uint32_t number) {
   work.contributed = true;
   if (round_->plan().uploader(number) == *round_->member()) {
     for (std::uint32_t stage = 0; stage < bucket.stages(); ++stage) {
-      round_->outgoing.add(number, stage, CutPayload(work.combined[stage], bucket.part_bytes));
+      round_->outgoing.add(number, stage, work.combined[stage]);
     }
   }
   if (round_->peers->over()) finish_exchange();

@@ -10,8 +10,6 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t kFetchParts = 16;
-
 Status corrupt(std::string what, std::string expected, std::string got) {
   return Status(StatusCode::corrupt_data, {.what = std::move(what),
                                            .expected = std::move(expected),
@@ -28,6 +26,12 @@ Status Agent::Impl::restore(AgentState state) {
   job_record_ = *state.job;
   TRIBUTARY_ASSIGN(job_, JobModel::make(job_record_.definition));
   TRIBUTARY_ASSIGN(rule_, make_model_rule(job_->wire()));
+  const std::uint64_t model_bytes = job_->values() * sizeof(float);
+  if (state.download && state.download->job == job_->job() &&
+      state.download->bytes <= model_bytes + rule_->state_bytes_max() &&
+      state.download->received.size() <= state.download->bytes) {
+    download_ = std::make_unique<ModelDownload>(*state.download);
+  }
   if (!state.replica || state.replica->job != job_->job() ||
       state.replica->layer_map_hash != job_->layer_map_hash()) {
     residual_ = ResidualAccount(job_->values());
@@ -101,8 +105,8 @@ Status Agent::Impl::take_job(const wire::Job& job) {
   if (same) return {};
   close_peers();
   rule_ = std::move(rule);
-  round_.reset();
-  next_plan_.reset();
+  drop_round();
+  next_rounds_.clear();
   commit_.reset();
   training_.reset();
   download_.reset();
@@ -138,7 +142,7 @@ void Agent::Impl::receive_job_change(const wire::JobChange& change, std::uint64_
 // --- transfer ----------------------------------------------------------------------------------
 
 void Agent::Impl::request_transfer(wire::TransferReason reason) {
-  if (transfer_requested_ || download_ || !talk_) return;
+  if (transfer_requested_ || (download_ && download_->offer()) || !talk_) return;
   transfer_requested_ = true;
   talk_->ask(
       now_,
@@ -165,51 +169,44 @@ void Agent::Impl::receive_offer(const wire::TransferOffer& offer, std::uint64_t 
     return refuse_message(message_id, wire::RefusalCode::mismatch,
                           corrupt("offered model", "the job's, in plain float32", "another"));
   }
-  if (download_) answer(download_->message_id);  // of no interest any more
-  talk_->answer_later(message_id);
-  download_.emplace();
-  download_->message_id = message_id;
-  offer.UnPackTo(&download_->offer);
-  download_->bytes.emplace(PartLayout{.bytes = offer.bytes(), .part_bytes = offer.part_bytes()});
-  download_->wait_ns = talk_->times().ack_timeout_ns;
-  download_->ask_at_ns = now_;
-  if (offer.bytes() == 0) finish_download();
-}
-
-// Keeps a few parts under way; what does not come is asked for again.
-void Agent::Impl::fetch() {
-  if (!download_ || !talk_) return;
-  AgentDownload& download = *download_;
-  const std::uint32_t parts = download.bytes->layout().parts();
-  wire::Range range(download.asked_up_to, std::min(kFetchParts, parts - download.asked_up_to));
-  const std::uint32_t under_way =
-      download.asked_up_to - std::min(download.asked_up_to, download.bytes->received());
-  if (now_ >= download.ask_at_ns && download.asked_up_to > 0) {
-    const std::vector<wire::Range> missing = download.bytes->missing(true, 1);
-    if (missing.empty()) return;
-    range = wire::Range(missing[0].first(), std::min(kFetchParts, missing[0].count()));
-    download.wait_ns = std::min(download.wait_ns * 2, talk_->times().heartbeat_timeout_ns);
-  } else if (range.count() == 0 || under_way > kFetchParts / 2) {
-    return;
+  if (download_ && download_->offer())
+    answer(download_->message_id());  // it is not wanted any more
+  const bool goes_on = download_ && download_->hash() == offer.hash() &&
+                       download_->bytes() == offer.bytes() &&
+                       offer.from() <= download_->received_from_start();
+  if (!goes_on) download_ = std::make_unique<ModelDownload>(offer.hash(), offer.bytes());
+  if (!goes_on && offer.from() > 0) {
+    refuse_message(message_id, wire::RefusalCode::mismatch,
+                   corrupt("offered model", "its first bytes as well", "the rest of it"));
+    return request_transfer(wire::TransferReason::lost);
   }
-  download.asked_up_to = std::max(download.asked_up_to, range.first() + range.count());
-  download.ask_at_ns = now_ + download.wait_ns;
-  wire::TransferFetchT fetch;
-  fetch.transfer = download.offer.transfer;
-  fetch.parts = std::make_unique<wire::Range>(range);
-  talk_->send(now_, frame_with(std::move(fetch)), out_);
+  talk_->answer_later(message_id);
+  download_->offered(now_, message_id, offer);
+  if (download_->complete()) finish_download();
 }
 
 void Agent::Impl::receive_part(const wire::TransferPart& part, ByteSpan payload) {
-  if (!download_ || part.transfer() != download_->offer.transfer) return;
-  const PartLayout& layout = download_->bytes->layout();
-  if (part.part() >= layout.parts() || payload.size() != layout.size(part.part())) {
-    return refuse_frame("mismatch", "a part that the offer has no place for");
-  }
-  download_->bytes->take(part.part(), payload);
-  download_->wait_ns = talk_->times().ack_timeout_ns;
-  download_->ask_at_ns = now_ + download_->wait_ns;
-  if (download_->bytes->complete()) finish_download();
+  if (!download_ || !download_->offer() || part.transfer() != download_->offer()->transfer) return;
+  const Result<std::uint64_t> taken = download_->take(now_, part, payload);
+  if (!taken.ok()) return refuse_frame("mismatch", taken.status().text());
+  if (download_->complete()) return finish_download();
+  store_download();
+}
+
+void Agent::Impl::ask_for_download() {
+  if (!download_ || !talk_ || now_ < download_->ask_at_ns()) return;
+  talk_->send(now_, frame_with(download_->ask(now_)), out_);
+}
+
+// Keeps what has arrived, so that a restart need not fetch it again.
+void Agent::Impl::store_download() {
+  std::optional<DownloadRecord> record = download_->next_to_store(now_, job_->job());
+  if (!record) return;
+  store_.push(std::move(*record), [this, hash = download_->hash()] {
+    if (!download_ || download_->hash() != hash) return;
+    download_->stored();
+    store_download();
+  });
 }
 
 // Undecided rounds up to the offered model are told in the offer. The ones behind it stay open.
@@ -241,9 +238,9 @@ Status Agent::Impl::settle_by(const wire::TransferOfferT& offer) {
   return {};
 }
 
-Status Agent::Impl::take_model(const AgentDownload& download) {
-  const wire::TransferOfferT& offer = download.offer;
-  const ByteSpan bytes = download.bytes->bytes();
+Status Agent::Impl::take_model(const ModelDownload& download) {
+  const wire::TransferOfferT& offer = *download.offer();
+  const ByteSpan bytes = download.content();
   if (hash64(bytes) != offer.hash)
     return corrupt("transferred bytes", "the offer's hash", "another");
   const std::uint64_t model_bytes = job_->values() * sizeof(float);
@@ -264,10 +261,9 @@ Status Agent::Impl::take_model(const AgentDownload& download) {
 }
 
 void Agent::Impl::finish_download() {
-  const AgentDownload download = std::move(*download_);
-  download_.reset();
-  if (Status status = take_model(download); !status.ok()) {
-    refuse_message(download.message_id, wire::RefusalCode::mismatch, status);
+  const std::unique_ptr<const ModelDownload> download = std::move(download_);
+  if (Status status = take_model(*download); !status.ok()) {
+    refuse_message(download->message_id(), wire::RefusalCode::mismatch, status);
     if (status.code() == StatusCode::not_found) {
       hang_up("undecided", 0);
     } else {
@@ -275,11 +271,10 @@ void Agent::Impl::finish_download() {
     }
     return;
   }
-  if (round_ && round_->key().round <= version_) round_.reset();
+  if (round_ && round_->key().round <= version_) drop_round();
   if (commit_ && commit_->model_version <= version_) commit_.reset();
-  if (next_plan_ && next_plan_->key().round <= version_) next_plan_.reset();
   encoders_.clear();
-  store_.push(replica_record(), [this, id = download.message_id, session = talk_->session()] {
+  store_.push(replica_record(), [this, id = download->message_id(), session = talk_->session()] {
     if (talk_ && talk_->session() == session) answer(id);
   });
   try_commit();

@@ -113,4 +113,26 @@ void Agent::Impl::report() {
   before_.trials.clear();
 }
 
+// --- repeats -----------------------------------------------------------------------------------
+
+// A session counts bytes that it has sent again as `lost_down`: for an agent that is up.
+void Agent::Impl::count_repeats() {
+  if (!talk_) return;
+  const RepeatedBytes own = talk_->take_repeated();
+  repeats_.lost_up += own.lost_down;
+  repeats_.lost_down += own.lost_up;
+}
+
+void Agent::Impl::report_repeats(const RoundKey& round) {
+  count_repeats();
+  for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
+    const std::uint64_t bytes = std::exchange(repeats_.*field.bytes, 0);
+    if (bytes == 0) continue;
+    out_.emplace_back(Reading{.name = field.reading,
+                              .value = static_cast<double>(bytes),
+                              .job = round.job,
+                              .round = round.round});
+  }
+}
+
 }  // namespace tributary

@@ -11,12 +11,24 @@
 namespace tributary {
 namespace {
 
+// Without a part of any aggregate for so long, an agent asks for what it lacks.
+constexpr TimeNs kAskAfterAckTimeouts = 8;
+// 30 s, where an acknowledgement may take 250 ms.
+constexpr TimeNs kCommitOverdueAckTimeouts = 120;
+constexpr TimeNs kAskWaitMaxNs = 30'000 * kNsPerMs;
+
 RoundKey key_of(const wire::CommitT& commit) { return tributary::key_of(*commit.id); }
 
 }  // namespace
 
 void Agent::Impl::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan payload) {
+  commit_waits_since_ns_ = now_;
   const RoundKey key = tributary::key_of(*aggregate.part()->id());
+  if (const auto next = next_rounds_.find(key); next != next_rounds_.end()) {
+    next->second->bytes_down += payload.size();
+    const Status status = next->second->take(*aggregate.part(), payload).status();
+    return status.ok() ? void() : refuse_frame(name(status.code()), status.text());
+  }
   if (!round_ || round_->key() != key) {
     // Of a round that is over here, or that has not begun: what is lacking later is asked for.
     return note(LogLevel::debug, "payload_late", "wrong_epoch", text(key));
@@ -25,9 +37,10 @@ void Agent::Impl::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan p
   const std::uint32_t bucket = aggregate.part()->bucket();
   const Result<bool> whole = round_->take(*aggregate.part(), payload);
   if (!whole.ok()) return refuse_frame(name(whole.status().code()), whole.status().text());
-  if (!*whole) return ask_for_more(bucket);
+  aggregate_is_coming();
+  if (!*whole) return;
   const auto closed = static_cast<std::uint32_t>(round_->work()[bucket].combined.size());
-  round_->outgoing.cancel(bucket, closed - 1);
+  round_->outgoing.cancel(bucket, closed - 1, upload());
   const bool encodes = has_input(round_->plan().buckets()[bucket]) && !round_->plan().by_peers();
   if (encodes && !round_->withdrawn) {
     encode(bucket);
@@ -37,14 +50,11 @@ void Agent::Impl::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan p
   if (commit_) try_commit();
 }
 
-// Where aggregates are not pushed: keeps a few parts of each under way, as long as they come.
-void Agent::Impl::ask_for_more(std::uint32_t bucket) {
-  const std::uint32_t window = round_->plan().wire().aggregate_parts_max;
-  if (window == 0 || !talk_) return;
-  if (std::optional<wire::ReceiptT> more = round_->more(bucket, window)) {
-    talk_->send(now_, frame_with(std::move(*more)), out_);
-  }
-  if (round_->ask_at_ns != kNever) round_->ask_at_ns = now_ + talk_->times().ack_timeout_ns;
+// As long as something comes, what is missing is on its way: it is not asked for.
+void Agent::Impl::aggregate_is_coming() {
+  if (round_->ask_at_ns == kNever || !talk_) return;
+  round_->ask_at_ns =
+      now_ + std::max(round_->ask_wait_ns, kAskAfterAckTimeouts * talk_->times().ack_timeout_ns);
 }
 
 void Agent::Impl::receive_commit(const wire::Commit& commit) {
@@ -59,6 +69,7 @@ void Agent::Impl::receive_commit(const wire::Commit& commit) {
   if (commit.model_version() != version_ + 1) {
     return refuse_frame("mismatch", "a commit of a round that is too far ahead");
   }
+  if (!commit_) commit_waits_since_ns_ = now_;
   commit_ = std::make_unique<wire::CommitT>();
   commit.UnPackTo(commit_.get());
   try_commit();
@@ -70,11 +81,24 @@ void Agent::Impl::try_commit() {
   if (commit_->model_version != version_ + 1) return commit_.reset();
   const wire::RoundOutcomeT& outcome = *commit_->rounds[0];
   if (has_everything(outcome)) return apply_commit(outcome);
-  if (!talk_ || round_->ask_wait_ns == talk_->times().ack_timeout_ns) return;
-  // Parts that were sent before the commit may still be on their way, if any came at all.
-  const bool some = round_->bytes() > 0;
-  round_->ask_wait_ns = talk_->times().ack_timeout_ns;
+  if (!talk_ || std::exchange(round_->asks_by_commit, true)) return;
+  // A commit overtakes aggregates. To those that took part they are on their way.
+  const bool some = round_->member().has_value() || round_->bytes() > 0;
+  round_->ask_wait_ns = kAskAfterAckTimeouts * talk_->times().ack_timeout_ns;
   round_->ask_at_ns = some ? now_ + round_->ask_wait_ns : now_;
+}
+
+// A commit whose plan or payloads do not come any more is replaced by the model after it.
+TimeNs Agent::Impl::commit_overdue_ns() const {
+  if (!commit_ || !talk_ || transfer_requested_ || (download_ && download_->offer())) return kNever;
+  return commit_waits_since_ns_ + kCommitOverdueAckTimeouts * talk_->times().ack_timeout_ns;
+}
+
+void Agent::Impl::replace_overdue_commit() {
+  if (now_ < commit_overdue_ns()) return;
+  commit_waits_since_ns_ = now_;
+  note(LogLevel::warning, "commit_overdue", "behind", "what belongs to it does not come");
+  request_transfer(wire::TransferReason::behind);
 }
 
 bool Agent::Impl::has_everything(const wire::RoundOutcomeT& outcome) {
@@ -105,17 +129,14 @@ void Agent::Impl::ask_for_missing() {
         });
     if (!counts) continue;
     if (std::optional<wire::ReceiptT> missing = round_->missing(bucket)) {
-      if (const std::uint32_t window = round_->plan().wire().aggregate_parts_max; window > 0) {
-        missing->missing.resize(1);
-        const wire::Range& first = missing->missing[0];
-        missing->missing[0] = wire::Range(first.first(), std::min(first.count(), window));
-      }
       talk_->send(now_, frame_with(std::move(*missing)), out_);
       ++asked;
     }
   }
+  round_->ask_wait_ns =
+      std::max(round_->ask_wait_ns, kAskAfterAckTimeouts * talk_->times().ack_timeout_ns);
   round_->ask_at_ns = now_ + round_->ask_wait_ns;
-  round_->ask_wait_ns = std::min(2 * round_->ask_wait_ns, talk_->times().heartbeat_timeout_ns);
+  round_->ask_wait_ns = 2 * std::min(round_->ask_wait_ns, kAskWaitMaxNs / 2);
 }
 
 // --- commit ------------------------------------------------------------------------------------
@@ -201,6 +222,7 @@ void Agent::Impl::committed(std::uint64_t hash) {
   const RoundKey id = round_->key();
   const TimeNs waited = round_->reported ? now_ - round_->reported_at_ns : 0;
   end_trials();
+  report_repeats(id);
   before_.bytes_up = round_->bytes_up;
   before_.bytes_down = round_->bytes_down;
   before_.decode_s = static_cast<double>(round_->decode_ns) / 1e9;
@@ -208,9 +230,10 @@ void Agent::Impl::committed(std::uint64_t hash) {
   model_hash_ = hash;
   version_ = id.round;
   residual_.belongs_to(version_);
-  round_.reset();
+  drop_round();
   commit_.reset();
   update_.reset();
+  if (download_) download_->forget_stored();
   store_.push(replica_record(), [this, id, hash] { send_applied(id, hash); });
 }
 

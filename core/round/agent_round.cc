@@ -43,15 +43,13 @@ Result<bool> AgentRound::take(const wire::Part& part, ByteSpan payload) {
   if (part.stage() >= bucket.stages()) return misfit("a stage of the codec");
   BucketWork& work = work_[part.bucket()];
   if (part.stage() < work.combined.size() || work.ahead.contains(part.stage())) return false;
-  const PartLayout layout{.bytes = part.stage_bytes(), .part_bytes = bucket.part_bytes};
   if (part.stage_bytes() > bucket.stage_bytes_max(plan_->agents())) return misfit("less bytes");
-  TRIBUTARY_TRY(check_layout(part, layout));
   auto place = work.arriving.find(part.stage());
   if (place == work.arriving.end()) {
-    place = work.arriving.emplace(part.stage(), Reassembly(layout)).first;
+    place = work.arriving.emplace(part.stage(), Reassembly(part.stage_bytes())).first;
   }
-  if (place->second.layout().bytes != layout.bytes) return misfit("the size that was said before");
-  place->second.take(part.part(), payload);
+  TRIBUTARY_TRY(check_size(part, place->second.size()));
+  place->second.take(part.offset(), payload);
   if (!place->second.complete()) return false;
   work.ahead[part.stage()] = std::make_shared<const Bytes>(place->second.release());
   work.arriving.erase(place);
@@ -61,7 +59,6 @@ Result<bool> AgentRound::take(const wire::Part& part, ByteSpan payload) {
        next = work.ahead.find(static_cast<std::uint32_t>(work.combined.size()))) {
     work.combined.push_back(std::move(next->second));
     work.ahead.erase(next);
-    work.asked = 1;
     whole = true;
   }
   return whole;
@@ -76,35 +73,8 @@ std::optional<wire::ReceiptT> AgentRound::missing(std::uint32_t bucket) const {
   receipt.bucket = bucket;
   receipt.stage = static_cast<std::uint8_t>(stage);
   const auto arriving = work.arriving.find(stage);
-  if (arriving == work.arriving.end()) {
-    receipt.missing = {wire::Range(0, wire::kPartsMax)};
-  } else {
-    constexpr std::size_t kRunsMax = 64;
-    receipt.parts_received = arriving->second.received();
-    receipt.missing = arriving->second.missing(true, kRunsMax);
-  }
+  if (arriving != work.arriving.end()) receipt.received_bytes = arriving->second.from_start();
   receipt.payloads_in_flight_max = 1;
-  return receipt;
-}
-
-std::optional<wire::ReceiptT> AgentRound::more(std::uint32_t bucket, std::uint32_t window) {
-  BucketWork& work = work_[bucket];
-  const auto stage = static_cast<std::uint32_t>(work.combined.size());
-  const auto arriving = work.arriving.find(stage);
-  if (arriving == work.arriving.end()) return std::nullopt;
-  const std::uint32_t parts = arriving->second.layout().parts();
-  const std::uint32_t received = arriving->second.received();
-  work.asked = std::max(work.asked, received);
-  if (work.asked >= parts || work.asked - received > window / 2) return std::nullopt;
-  const std::uint32_t end = std::min(parts, received + window);
-  wire::ReceiptT receipt;
-  receipt.id = std::make_unique<wire::RoundId>(wire_id(key()));
-  receipt.bucket = bucket;
-  receipt.stage = static_cast<std::uint8_t>(stage);
-  receipt.parts_received = received;
-  receipt.missing = {wire::Range(work.asked, end - work.asked)};
-  receipt.payloads_in_flight_max = window;
-  work.asked = end;
   return receipt;
 }
 
@@ -112,7 +82,7 @@ std::uint64_t AgentRound::bytes() const {
   std::uint64_t bytes = outgoing.bytes();
   for (const BucketWork& work : work_) {
     for (const SharedBytes& combined : work.combined) bytes += combined->size();
-    for (const auto& [stage, arriving] : work.arriving) bytes += arriving.layout().bytes;
+    for (const auto& [stage, arriving] : work.arriving) bytes += arriving.size();
     for (const auto& [stage, whole] : work.ahead) bytes += whole->size();
   }
   return bytes;

@@ -38,11 +38,10 @@ class EncoderShelf {
 };
 
 struct BucketWork {
-  std::uint32_t encoded = 0;          // stages
-  bool failed = false;                // could not be encoded
-  bool contributed = false;           // the last stage's payload was made
-  std::vector<SharedBytes> combined;  // of the stages that are closed, in order
-  std::uint32_t asked = 1;            // parts of the stage that arrives, where they are asked for
+  std::uint32_t encoded = 0;                     // stages
+  bool failed = false;                           // could not be encoded
+  bool contributed = false;                      // the last stage's payload was made
+  std::vector<SharedBytes> combined;             // of the stages that are closed, in order
   std::map<std::uint32_t, Reassembly> arriving;  // by stage; may be ahead
   std::map<std::uint32_t, SharedBytes> ahead;    // whole, but of a stage behind a missing one
 
@@ -62,8 +61,10 @@ struct AheadOfCommit {
 
 class AgentRound {
  public:
-  AgentRound(std::shared_ptr<const RoundPlan> plan, std::optional<std::uint32_t> member)
-      : plan_(std::move(plan)), member_(member), work_(plan_->buckets().size()) {}
+  // It follows the round, unless it takes part.
+  explicit AgentRound(std::shared_ptr<const RoundPlan> plan)
+      : plan_(std::move(plan)), work_(plan_->buckets().size()) {}
+  void take_part_as(std::uint32_t member) { member_ = member; }
 
   const RoundPlan& plan() const { return *plan_; }
   const std::shared_ptr<const RoundPlan>& shared_plan() const { return plan_; }
@@ -79,9 +80,6 @@ class AgentRound {
   Result<bool> take(const wire::Part& part, ByteSpan payload);
   // The part that is wanted next of a bucket, if its stages up to the last are not all there.
   std::optional<wire::ReceiptT> missing(std::uint32_t bucket) const;
-  // The parts that are to be asked for now, where no more than `window` come without being asked
-  // for. What was lost is not among them.
-  std::optional<wire::ReceiptT> more(std::uint32_t bucket, std::uint32_t window);
   std::uint64_t bytes() const;
 
   Outgoing outgoing;
@@ -96,7 +94,7 @@ class AgentRound {
   bool residual_stored = false;
   bool saving = false;  // a ContributionRecord is on its way
   // Of the last stage, by bucket.
-  using LastPayloads = std::vector<std::pair<std::uint32_t, CutPayload>>;
+  using LastPayloads = std::vector<std::pair<std::uint32_t, SharedBytes>>;
   std::vector<ContributionPart> unsaved;  // what belongs to `unsent`, where there is a residual
   LastPayloads unsent;                    // to be stored first
   LastPayloads storing;                   // are sent when that is done
@@ -108,6 +106,7 @@ class AgentRound {
   std::optional<CodecTrials> trials;  // that the plan asks for
   TimeNs ask_at_ns = kNever;
   TimeNs ask_wait_ns = 0;
+  bool asks_by_commit = false;  // for what a commit needs
 
  private:
   std::shared_ptr<const RoundPlan> plan_;

@@ -7,6 +7,7 @@
 #include "core/codec/error_feedback.h"
 #include "core/codec/payload.h"
 #include "core/round/agent_impl.h"
+#include "core/round/upload.h"
 
 namespace tributary {
 
@@ -37,41 +38,59 @@ void Agent::Impl::receive_plan(const wire::Plan& plan, std::uint64_t message_id)
   const RoundKey key = (*made)->key();
   if (model_ && key.round <= version_) return;
   if (round_ && key <= round_->key()) return;
-  if (can_begin(**made)) return begin_plan(std::move(*made));
-  if (!next_plan_ || next_plan_->key() < key) next_plan_ = std::move(*made);
+  const bool begins = can_begin(**made);
+  auto round = std::make_unique<AgentRound>(std::move(*made));
+  if (begins) return begin_round(std::move(round));
+  // A later attempt replaces those before it.
+  std::erase_if(next_rounds_, [&](const auto& next) {
+    return next.first.round == key.round && next.first < key;
+  });
+  next_rounds_.try_emplace(key, std::move(round));
+  if (next_rounds_.size() > kNextRoundsMax) next_rounds_.erase(std::prev(next_rounds_.end()));
 }
 
 // One that is only followed needs no epoch: it is there to be able to read a commit. So is one of
-// an epoch that has ended since the plan came.
+// an epoch that has ended since the plan came, and one that is committed already.
 bool Agent::Impl::can_begin(const RoundPlan& plan) const {
+  const bool committed = commit_ && tributary::key_of(*commit_->id) == plan.key();
   return model_ && !transfer_requested_ && plan.wire().model_version == version_ &&
-         (plan.wire().weight == 0 || plan.key().epoch <= epoch_);
+         (plan.wire().weight == 0 || plan.key().epoch <= epoch_ || committed);
 }
 
-void Agent::Impl::try_next_plan() {
-  if (next_plan_ && model_ && next_plan_->key().round <= version_) next_plan_.reset();
-  if (next_plan_ && can_begin(*next_plan_)) begin_plan(std::exchange(next_plan_, nullptr));
+void Agent::Impl::try_next_round() {
+  if (!model_) return;
+  std::erase_if(next_rounds_, [this](const auto& next) { return next.first.round <= version_; });
+  const auto next = std::ranges::find_if(
+      next_rounds_, [this](const auto& one) { return can_begin(one.second->plan()); });
+  if (next != next_rounds_.end()) begin_round(std::move(next_rounds_.extract(next).mapped()));
 }
 
-void Agent::Impl::begin_plan(std::shared_ptr<const RoundPlan> plan) {
-  if (plan->wire().model_hash != model_hash_) {
+void Agent::Impl::begin_round(std::unique_ptr<AgentRound> round) {
+  const RoundPlan& plan = round->plan();
+  if (plan.wire().model_hash != model_hash_) {
     note(LogLevel::error, "replica_diverged", "mismatch", "the plan's model is another");
     return request_transfer(wire::TransferReason::diverged);
   }
   close_round();
   // A new try at a round says that the ones before came to nothing.
-  const RoundKey key = plan->key();
-  for (const UndecidedRound& round : std::vector(residual_.undecided())) {
-    if (round.id.round == key.round && round.id < key) residual_.settle_excluded(round.id);
+  const RoundKey key = plan.key();
+  for (const UndecidedRound& undecided : std::vector(residual_.undecided())) {
+    if (undecided.id.round == key.round && undecided.id < key) {
+      residual_.settle_excluded(undecided.id);
+    }
   }
-  const bool takes_part = plan->wire().weight > 0 && key.epoch == epoch_ &&
-                          member_ < plan->members() && plan->participants().test(member_);
+  const bool takes_part = plan.wire().weight > 0 && key.epoch == epoch_ &&
+                          member_ < plan.members() && plan.participants().test(member_);
   if (takes_part && residual_.undecided().empty()) {
-    residual_.rescale_to(plan->wire().learning_rate, job_->gradient());
+    residual_.rescale_to(plan.wire().learning_rate, job_->gradient());
   }
-  round_ = std::make_unique<AgentRound>(
-      std::move(plan), takes_part ? std::optional<std::uint32_t>(member_) : std::nullopt);
-  round_->outgoing.begin(round_->plan().wire().payloads_in_flight_max);
+  if (takes_part) round->take_part_as(member_);
+  round_ = std::move(round);
+  round_->outgoing.begin(round_->plan().wire().payloads_in_flight_max == 0);
+  if (talk_) {
+    limit_upload(round_->plan(), std::max(round_->plan().wire().payloads_in_flight_max, 1u),
+                 *talk_);
+  }
   start_work();
   try_commit();
 }
@@ -91,12 +110,18 @@ void Agent::Impl::close_round() {
     // A second crash must not cost another batch.
     if (round_->exchange > 0 && !round_->prepared) save_late_update(round_->key());
   }
+  drop_round();
+}
+
+// What has not been sent of this round is not wanted any more.
+void Agent::Impl::drop_round() {
+  if (round_ && talk_) round_->outgoing.stop_all(upload());
   round_.reset();
 }
 
 void Agent::Impl::receive_abort(const wire::Abort& abort) {
   const RoundKey key = tributary::key_of(*abort.id());
-  if (next_plan_ && next_plan_->key() == key) next_plan_.reset();
+  next_rounds_.erase(key);
   if (round_ && round_->key() == key) {
     close_round();
   } else {
@@ -179,7 +204,7 @@ Status Agent::Impl::encode_stage(const PlannedBucket& bucket, BucketWork& work,
   if (payload.empty() || stage < work.combined.size()) return {};
   auto shared = std::make_shared<const Bytes>(std::move(payload));
   if (stage < bucket.last_stage()) {
-    round_->outgoing.add(bucket.index, stage, CutPayload(std::move(shared), bucket.part_bytes));
+    round_->outgoing.add(bucket.index, stage, std::move(shared));
     return {};
   }
   ContributionPart part{.bucket = bucket.index,
@@ -198,7 +223,7 @@ Status Agent::Impl::encode_stage(const PlannedBucket& bucket, BucketWork& work,
     round_->unsaved.push_back(std::move(part));
   }
   work.contributed = true;
-  round_->unsent.emplace_back(bucket.index, CutPayload(std::move(shared), bucket.part_bytes));
+  round_->unsent.emplace_back(bucket.index, std::move(shared));
   return {};
 }
 
@@ -234,46 +259,26 @@ void Agent::Impl::send(AgentRound::LastPayloads&& payloads) {
   }
 }
 
+// Only while there is a round and a session.
+Outgoing::Session Agent::Impl::upload() {
+  return upload_session({.now = now_,
+                         .session = *talk_,
+                         .plan = round_->plan(),
+                         .member = round_->member().value_or(0),
+                         .weight = round_->plan().wire().weight,
+                         .out = out_,
+                         .bytes_up = round_->bytes_up});
+}
+
 void Agent::Impl::pump_payloads() {
   if (!round_ || !talk_) return;
-  round_->outgoing.pump(
-      now_, 4 * talk_->times().ack_timeout_ns,
-      [this](std::uint32_t bucket, std::uint32_t stage, const CutPayload& payload,
-             std::uint32_t part) {
-        const RoundKey& key = round_->key();
-        round_->bytes_up += payload.layout().size(part);
-        if (round_->plan().by_peers()) {
-          wire::AggregateT wire;
-          wire.part = payload.describe(key, bucket, stage, part);
-          wire.agent_index = static_cast<std::int32_t>(*round_->member());
-          wire.contributors = round_->plan().agents();
-          talk_->send(now_, frame_with(std::move(wire)), payload.slice(part), out_);
-        } else if (stage < round_->plan().buckets()[bucket].last_stage()) {
-          wire::PreliminaryT wire;
-          wire.part = payload.describe(key, bucket, stage, part);
-          wire.agent_index = *round_->member();
-          talk_->send(now_, frame_with(std::move(wire)), payload.slice(part), out_);
-        } else {
-          wire::UpdateT wire;
-          wire.part = payload.describe(key, bucket, stage, part);
-          wire.agent_index = *round_->member();
-          wire.weight = round_->plan().wire().weight;
-          talk_->send(now_, frame_with(std::move(wire)), payload.slice(part), out_);
-        }
-      },
-      [this](std::uint32_t bucket, std::uint32_t stage, const CutPayload& payload) {
-        wire::ReceiptT waits;
-        waits.id = std::make_unique<wire::RoundId>(wire_id(round_->key()));
-        waits.bucket = bucket;
-        waits.stage = static_cast<std::uint8_t>(stage);
-        waits.waiting_bytes = payload.layout().bytes;
-        talk_->send(now_, frame_with(std::move(waits)), out_);
-      });
+  round_->outgoing.pump(now_, 4 * talk_->times().ack_timeout_ns, upload());
 }
 
 void Agent::Impl::receive_receipt(const wire::Receipt& receipt) {
   if (!round_ || round_->key() != tributary::key_of(*receipt.id())) return;
-  round_->outgoing.receipt(now_, 4 * talk_->times().ack_timeout_ns, receipt);
+  limit_upload(round_->plan(), receipt.payloads_in_flight_max(), *talk_);
+  round_->outgoing.receipt(now_, 4 * talk_->times().ack_timeout_ns, receipt, upload());
 }
 
 }  // namespace tributary

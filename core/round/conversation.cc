@@ -3,8 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "schemas/payload.h"
+
 namespace tributary {
 namespace {
+
+// A heartbeat with what TCP and ZeroMQ add to it, and the share of a slow link that it may take.
+constexpr double kHeartbeatBytes = 250;
+constexpr double kHeartbeatShare = 0.004;
+// Half of the shortest part of a long payload.
+constexpr std::uint64_t kAcknowledgedAtOnceBytes = SendWindow::kPartBytesMin / 2;
+constexpr TimeNs kAcknowledgeAfterNs = 25 * kNsPerMs;
 
 // Texts of a status may be longer than a frame's.
 std::string fit(std::string text) {
@@ -33,12 +42,20 @@ Conversation::Conversation(PeerId peer, std::uint64_t session, const Conversatio
       heard_at_ns_(now),
       heartbeat_at_ns_(now + times.heartbeat_interval_ns) {}
 
-void Conversation::put(TimeNs now, wire::FrameT frame, std::uint64_t message_id,
-                       std::uint64_t in_reply_to, const PayloadSlice* payload, Actions& out) {
+void Conversation::put(TimeNs now, wire::FrameT frame, const PayloadSlice* payload, Actions& out) {
   frame.session = session_;
-  frame.message_id = message_id;
-  frame.in_reply_to = in_reply_to;
   frame.sent_at_ns = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));
+  // What has not changed is told by heartbeats alone: it would make every frame longer.
+  const bool tells_all = frame.message.type == wire::Message::Heartbeat || bulk_asked_again_;
+  const std::uint64_t bulk = bulk_received_.all_up_to();
+  const std::uint64_t messages = received_.all_up_to();
+  if (std::exchange(bulk_told_, bulk) != bulk || tells_all) frame.bulk_received = bulk;
+  if (std::exchange(messages_told_, messages) != messages || tells_all) {
+    frame.messages_received = messages;
+  }
+  bulk_asked_again_ = false;
+  bulk_untold_bytes_ = 0;
+  acknowledge_at_ns_ = kNever;
   Result<Bytes> bytes = build_frame(frame);
   if (!bytes.ok()) {
     out.emplace_back(Note{.level = LogLevel::error,
@@ -59,11 +76,24 @@ void Conversation::put(TimeNs now, wire::FrameT frame, std::uint64_t message_id,
 }
 
 void Conversation::send(TimeNs now, wire::FrameT frame, Actions& out, std::uint64_t in_reply_to) {
-  put(now, std::move(frame), 0, in_reply_to, nullptr, out);
+  frame.in_reply_to = in_reply_to;
+  put(now, std::move(frame), nullptr, out);
 }
 
 void Conversation::send(TimeNs now, wire::FrameT frame, const PayloadSlice& payload, Actions& out) {
-  put(now, std::move(frame), 0, 0, &payload, out);
+  put(now, std::move(frame), &payload, out);
+}
+
+BulkSender::Emit Conversation::emit(TimeNs now, Actions& out) {
+  return [this, now, &out](std::uint64_t number, wire::FrameT frame, const PayloadSlice* slice) {
+    frame.bulk_number = number;
+    put(now, std::move(frame), slice, out);
+  };
+}
+
+void Conversation::stream(TimeNs now, BulkStream stream, std::uint64_t from, Actions& out) {
+  bulk_.add(std::move(stream), from);
+  bulk_.pump(now, heartbeats_, emit(now, out));
 }
 
 void Conversation::ask(TimeNs now, Maker maker, Actions& out, std::uint64_t tag) {
@@ -72,12 +102,12 @@ void Conversation::ask(TimeNs now, Maker maker, Actions& out, std::uint64_t tag)
     return;
   }
   wire::FrameT frame = maker();
-  const std::uint64_t id = next_id_++;
-  asked_.emplace(id, Pending{.maker = std::move(maker),
-                             .asked = {.kind = frame.message.type, .tag = tag},
-                             .again_at_ns = now + times_.ack_timeout_ns,
-                             .wait_ns = times_.ack_timeout_ns});
-  put(now, std::move(frame), id, 0, nullptr, out);
+  frame.message_id = next_id_++;
+  asked_.emplace(frame.message_id, Pending{.maker = std::move(maker),
+                                           .asked = {.kind = frame.message.type, .tag = tag},
+                                           .sent_at_ns = now,
+                                           .beat = heartbeats_});
+  put(now, std::move(frame), nullptr, out);
 }
 
 void Conversation::acknowledge(TimeNs now, std::uint64_t id, Actions& out, bool repeat) {
@@ -98,12 +128,57 @@ void Conversation::heartbeat(TimeNs now, wire::Activity activity, const RoundKey
   beat.echo_held_ns =
       echo_count_ == 0 ? 0
                        : static_cast<std::uint64_t>(std::max<TimeNs>(now - echo_heard_at_ns_, 0));
-  heartbeat_at_ns_ = now + times_.heartbeat_interval_ns;
+  heartbeat_at_ns_ = now + heartbeat_wait_ns(now);
   send(now, frame_with(beat), out);
 }
 
+// While bulk is under way its frames show that both sides are there. On a slow link heartbeats are
+// then sent less often, so that they take no more than 0.4 % of it.
+TimeNs Conversation::heartbeat_wait_ns(TimeNs now) const {
+  const bool bulk = !bulk_.idle() || now - bulk_heard_at_ns_ < times_.heartbeat_interval_ns;
+  const double rate = bulk_.window().bytes_per_s();
+  const TimeNs longest = std::max(times_.heartbeat_interval_ns, times_.heartbeat_timeout_ns / 2);
+  if (!bulk || rate <= 0) return times_.heartbeat_interval_ns;
+  const double affordable_s = kHeartbeatBytes / kHeartbeatShare / rate;
+  return std::clamp(static_cast<TimeNs>(std::min(affordable_s, 1e6) * 1e9),
+                    times_.heartbeat_interval_ns, longest);
+}
+
+void Conversation::take_acknowledgements(TimeNs now, const wire::Frame& frame, Actions& out) {
+  for (auto& [id, pending] : asked_) {
+    if (id > frame.messages_received()) break;
+    if (std::exchange(pending.arrived, true)) continue;
+    pending.beat = heartbeats_;
+    if (pending.repeats > 0) continue;
+    bulk_.window().round_trip(now, now - pending.sent_at_ns);
+  }
+  bulk_.acknowledged(now, frame.bulk_received());
+  bulk_.pump(now, heartbeats_, emit(now, out));
+}
+
 Conversation::Arrival Conversation::arrived(TimeNs now, const wire::Frame& frame, Actions& out) {
-  heard_at_ns_ = std::max(heard_at_ns_, now);
+  heard(now);
+  // Nobody can have received what was never sent.
+  if (frame.bulk_received() > bulk_.last_number() || frame.messages_received() >= next_id_) {
+    return Arrival::refused;
+  }
+  take_acknowledgements(now, frame, out);
+  if (frame.bulk_number() != 0) {
+    bulk_heard_at_ns_ = now;
+    const Result<PayloadClaim> claim = claim_of(frame);
+    const std::uint64_t bytes = claim.ok() ? claim->bytes : 0;
+    switch (bulk_received_.take(frame.bulk_number())) {
+      case ReceivedIds::Verdict::fresh:
+        bulk_untold_bytes_ += bytes;
+        break;
+      case ReceivedIds::Verdict::too_far:
+        return Arrival::refused;
+      case ReceivedIds::Verdict::repeat:
+        repeated_.lost_up += bytes;
+        bulk_asked_again_ = true;
+        return Arrival::repeat;
+    }
+  }
   if (frame.message_id() == 0) return Arrival::fresh;
   switch (received_.take(frame.message_id())) {
     case ReceivedIds::Verdict::fresh:
@@ -113,8 +188,36 @@ Conversation::Arrival Conversation::arrived(TimeNs now, const wire::Frame& frame
     case ReceivedIds::Verdict::repeat:
       break;
   }
-  if (!unanswered_.contains(frame.message_id())) acknowledge(now, frame.message_id(), out, true);
+  const std::uint64_t id = frame.message_id();
+  if (const auto refused = refused_.find(id); refused != refused_.end()) {
+    send(now, frame_with(wire::RefusalT(refused->second)), out, id);
+  } else if (!unanswered_.contains(id)) {
+    acknowledge(now, id, out, true);
+  }
   return Arrival::repeat;
+}
+
+void Conversation::refuse(TimeNs now, std::uint64_t id, wire::RefusalT refusal, Actions& out) {
+  answered_now(id);
+  if (refused_.size() >= kRefusedMax) refused_.erase(refused_.begin());
+  refused_.insert_or_assign(id, refusal);
+  send(now, frame_with(std::move(refusal)), out, id);
+}
+
+RepeatedBytes Conversation::take_repeated() {
+  const std::uint64_t out = bulk_.bytes_repeated();
+  repeated_.lost_down += out - std::exchange(repeated_out_told_, out);
+  return std::exchange(repeated_, {});
+}
+
+void Conversation::acknowledge_bulk(TimeNs now, Actions& out) {
+  if (bulk_received_.all_up_to() == bulk_told_ && !bulk_asked_again_) return;
+  if (bulk_received_.all_up_to() == 0) return;
+  if (!bulk_asked_again_ && bulk_untold_bytes_ < kAcknowledgedAtOnceBytes) {
+    acknowledge_at_ns_ = std::min(acknowledge_at_ns_, now + kAcknowledgeAfterNs);
+    if (now < acknowledge_at_ns_) return;
+  }
+  send(now, frame_with(wire::AckT()), out);
 }
 
 std::optional<Conversation::Asked> Conversation::answered(const wire::Frame& frame) {
@@ -125,40 +228,47 @@ std::optional<Conversation::Asked> Conversation::answered(const wire::Frame& fra
   return asked;
 }
 
-void Conversation::heard_heartbeat(TimeNs now, const wire::Frame& frame) {
+std::optional<TimeNs> Conversation::heard_heartbeat(TimeNs now, const wire::Frame& frame,
+                                                    Actions& out) {
   const wire::Heartbeat* beat = frame.message_as_Heartbeat();
-  if (!beat || beat->count() <= echo_count_) return;
+  if (!beat || beat->count() <= echo_count_) return std::nullopt;
   echo_count_ = beat->count();
   echo_sent_at_ns_ = frame.sent_at_ns();
   echo_heard_at_ns_ = now;
+  if (beat->echo_count() == 0) return std::nullopt;
+  repeat_lost(now, std::min(beat->echo_count(), heartbeats_), out);
+  // Both numbers are the other side's word: what makes no sense is no round trip.
+  const auto at = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));
+  if (beat->echo_sent_at_ns() > at) return std::nullopt;
+  const std::uint64_t away = at - beat->echo_sent_at_ns();
+  if (beat->echo_held_ns() > away) return std::nullopt;
+  const auto took = static_cast<TimeNs>(away - beat->echo_held_ns());
+  bulk_.window().round_trip(now, took);
+  return took;
 }
 
-void Conversation::extend(wire::Message kind, std::uint64_t tag, TimeNs now) {
+// The other side has heard our heartbeat `beat_heard`: what was sent before it and is not there is
+// lost.
+void Conversation::repeat_lost(TimeNs now, std::uint64_t beat_heard, Actions& out) {
+  if (!bulk_.repeat_lost(beat_heard, heartbeats_, emit(now, out))) failed_ = true;
   for (auto& [id, pending] : asked_) {
-    if (pending.asked.kind != kind || pending.asked.tag != tag) continue;
-    pending.tries = 0;
-    pending.wait_ns = times_.heartbeat_timeout_ns;
-    pending.again_at_ns = now + pending.wait_ns;
-  }
-}
-
-void Conversation::retry(TimeNs now, Actions& out) {
-  for (auto& [id, pending] : asked_) {
-    if (pending.again_at_ns > now) continue;
-    if (++pending.tries > times_.retries_max) {
+    if (pending.beat + (pending.arrived ? pending.patience : 0) >= beat_heard) continue;
+    if (pending.arrived) {
+      pending.patience *= 2;
+    } else if (++pending.repeats > times_.retries_max) {
       failed_ = true;
       return;
     }
-    pending.wait_ns = std::min(pending.wait_ns * 2, times_.heartbeat_timeout_ns);
-    pending.again_at_ns = now + pending.wait_ns;
-    put(now, pending.maker(), id, 0, nullptr, out);
+    pending.beat = heartbeats_;
+    wire::FrameT frame = pending.maker();
+    frame.message_id = id;
+    put(now, std::move(frame), nullptr, out);
   }
 }
 
 TimeNs Conversation::next_due_ns() const {
-  TimeNs due = std::min(heartbeat_at_ns_, heard_at_ns_ + times_.heartbeat_timeout_ns);
-  for (const auto& [id, pending] : asked_) due = std::min(due, pending.again_at_ns);
-  return due;
+  return std::min(
+      {heartbeat_at_ns_, heard_at_ns_ + times_.heartbeat_timeout_ns, acknowledge_at_ns_});
 }
 
 wire::RefusalT refusal_of(wire::RefusalCode code, Fault fault) {

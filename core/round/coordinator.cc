@@ -43,16 +43,6 @@ bool from_agents(wire::Message kind) {
   }
 }
 
-// Of the heartbeat of ours that this one answers. Both numbers are the other side's word: what
-// makes no sense is no round trip.
-std::optional<std::uint64_t> round_trip_ns(TimeNs now, const wire::Heartbeat& beat) {
-  const auto at = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));
-  if (beat.echo_count() == 0 || beat.echo_sent_at_ns() > at) return std::nullopt;
-  const std::uint64_t away = at - beat.echo_sent_at_ns();
-  if (beat.echo_held_ns() > away) return std::nullopt;
-  return away - beat.echo_held_ns();
-}
-
 }  // namespace
 
 // --- frames ------------------------------------------------------------------------------------
@@ -86,7 +76,17 @@ void Coordinator::Impl::on(const FrameReceived& event) {
                             .remedy = "begin with Hello"},
                            true);
   }
+  const std::uint64_t number = frame.session();
   in_session(*session, frame, event);
+  if (AgentSession* const still = desk_.roster.by_session(number)) {
+    still->conversation.acknowledge_bulk(desk_.now, desk_.out);
+  }
+}
+
+void Coordinator::Impl::on(const PeerAlive& event) {
+  for (const auto& [number, session] : desk_.roster.all()) {
+    if (session->conversation.peer() == event.peer) session->conversation.heard(desk_.now);
+  }
 }
 
 void Coordinator::Impl::refuse_stranger(const FrameReceived& event, const wire::Frame& frame,
@@ -204,6 +204,7 @@ void Coordinator::Impl::welcome(const FrameReceived& event, const wire::Frame& f
     hello.holdings()->Get(i)->UnPackTo(&made->holdings.emplace_back());
   }
   AgentSession& session = desk_.roster.add(std::move(made));
+  session.conversation.set_bulk_limits({.part_bytes_max = part_bytes_max(desk_.config)});
   JobRun* const run = choose_run(session);
   if (run) session.run = run->record().job;
   send_welcome(session, frame.message_id());
@@ -259,12 +260,12 @@ void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& fra
     case wire::Message::Refusal:
       return answer(session, frame);
     case wire::Message::Heartbeat:
-      if (const auto trip = round_trip_ns(desk_.now, *frame.message_as_Heartbeat())) {
+      if (const auto trip = session.conversation.heard_heartbeat(desk_.now, frame, desk_.out)) {
         desk_.out.emplace_back(Reading{.name = "round_trip_s",
                                        .value = static_cast<double>(*trip) / 1e9,
                                        .agent_id = session.agent_id});
       }
-      return session.conversation.heard_heartbeat(desk_.now, frame);
+      return;
     case wire::Message::LinkProbe:
       return receive_echo(session, *frame.message_as_LinkProbe(), event);
     case wire::Message::Telemetry:
@@ -315,7 +316,7 @@ void Coordinator::Impl::scan() {
   std::vector<std::pair<std::uint64_t, std::string_view>> lost;
   for (const auto& [number, session] : desk_.roster.all()) {
     Conversation& talk = session->conversation;
-    talk.retry(desk_.now, desk_.out);
+    talk.acknowledge_bulk(desk_.now, desk_.out);
     if (talk.heartbeat_due(desk_.now)) {
       const JobRun* const run = run_of(*session);
       talk.heartbeat(desk_.now, wire::Activity::waiting, run ? run->current_round() : RoundKey{},

@@ -28,7 +28,7 @@ struct CoordinatorConfig {
 
   std::uint32_t heartbeat_interval_ms = 1'000;
   std::uint32_t heartbeat_timeout_ms = 5'000;
-  std::uint32_t ack_timeout_ms = 250;  // to the first retry; doubles with each
+  std::uint32_t ack_timeout_ms = 250;  // that an acknowledgement may take; waits are multiples
   std::uint32_t retries_max = 8;
 
   std::uint32_t agents_max = 4'096;

@@ -1,6 +1,7 @@
 // What the parts of the coordinator work on together.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,8 +11,14 @@
 #include "core/round/roster.h"
 #include "core/round/round_plan.h"
 #include "core/round/store_queue.h"
+#include "schemas/limits.h"
 
 namespace tributary {
+
+// Of the parts that a coordinator sends.
+inline std::uint32_t part_bytes_max(const CoordinatorConfig& config) {
+  return std::min(config.payload_bytes_max, wire::kPayloadBytesMax);
+}
 
 struct CoordinatorDesk {
   CoordinatorConfig config;

@@ -25,6 +25,7 @@ class Coordinator::Impl {
   void on(const FrameReceived& event);
   void on(const PeerConnected&) {}
   void on(const PeerDisconnected& event);
+  void on(const PeerAlive& event);
   void on(const Tick&) {}
   void on(const Stored& event) { desk_.store.stored(desk_.now, event, desk_.out); }
   void on(const UpdatePart&) { not_for_us("update_part"); }

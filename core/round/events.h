@@ -57,6 +57,12 @@ struct PeerDisconnected {
   PeerId peer = 0;
 };
 
+// Optional: bytes of this peer have arrived since it was last heard, although no whole message may
+// have. On a slow link a large message is on its way for longer than a silent peer is waited for.
+struct PeerAlive {
+  PeerId peer = 0;
+};
+
 // Time has passed. Due at next_wakeup_ns() of the machine; earlier is harmless, later is late.
 struct Tick {};
 
@@ -186,8 +192,8 @@ struct Shutdown {
 };
 
 using Event =
-    std::variant<FrameReceived, PeerConnected, PeerDisconnected, Tick, Stored, UpdatePart,
-                 UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, TellLinks, TellSpeeds,
-                 ProbeLink, RoundLoaded, SubmitJob, ChangeJob, PlanAdvised, Shutdown>;
+    std::variant<FrameReceived, PeerConnected, PeerDisconnected, PeerAlive, Tick, Stored,
+                 UpdatePart, UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, TellLinks,
+                 TellSpeeds, ProbeLink, RoundLoaded, SubmitJob, ChangeJob, PlanAdvised, Shutdown>;
 
 }  // namespace tributary

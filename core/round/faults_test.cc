@@ -170,6 +170,7 @@ TEST(Faults, SmallPartsAndLittleRoom) {
     options.loss = loss;
     options.delay_max_ns = 3 * kNsPerMs;
     options.policy.deadline_ms = 5'000;
+    options.policy.agents_min = 3;
     Federation federation(options);
     expect_well(federation);
     std::uint32_t most = 0;

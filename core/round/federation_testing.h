@@ -22,41 +22,13 @@
 #include "core/round/agent.h"
 #include "core/round/conversation.h"
 #include "core/round/coordinator.h"
+#include "core/round/federation_options_testing.h"
 #include "core/round/journals_testing.h"
 #include "core/round/peers_testing.h"
 #include "core/round/round_plan.h"
 #include "schemas/frame.h"
 
 namespace tributary::round_testing {
-
-struct Options {
-  std::uint32_t agents = 3;
-  std::uint64_t rounds = 5;
-  RoundPolicy policy = {};
-  std::uint64_t seed = 1;
-  double loss = 0;
-  double repeat = 0;
-  TimeNs delay_min_ns = 1 * kNsPerMs;
-  TimeNs delay_max_ns = 1 * kNsPerMs;
-  TimeNs store_ns = kNsPerMs / 10;
-  TimeNs train_ns = 5 * kNsPerMs;
-  TimeNs look_ns = kNsPerMs;  // that agents take to look at their stopwatch
-  bool peers = false;         // agents name addresses for one another
-  bool in_parts = false;      // the last layers of an update come before the others
-  std::uint64_t incoming_bytes_max = 16u << 20;
-  std::uint32_t payload_bytes_max = 4u << 20;
-  std::uint32_t history_rounds_max = 256;
-  double redo_models = 1;
-  std::uint64_t vector_values = 150;  // beside a matrix of 320
-  std::function<void(wire::JobT&)> change_job = {};
-  std::function<std::uint64_t(std::uint32_t agent)> examples_of = {};  // empty: 10
-  // The planner, after every round; null: nothing new.
-  std::function<std::shared_ptr<const PlanAdvice>(const RoundPlayed&)> advise = {};
-  std::function<std::string(std::uint32_t agent)> endpoint_of = {};  // instead of a peer's
-  // For those who look on from outside.
-  std::function<void(std::uint32_t agent, const Event&)> before_event = {};
-  std::function<void(std::uint32_t agent, const Actions&, const Agent&)> after_event = {};
-};
 
 class Federation {
  public:
@@ -81,10 +53,16 @@ class Federation {
   std::vector<AgentReported> reported;  // to a planner
   std::vector<RoundPlayed> played;
   std::vector<Reading> readings;  // of the coordinator
+  std::vector<Reading> agent_readings;
   const std::map<std::string, int>& notes() const { return notes_; }
   int noted(const std::string& name) const {
     const auto found = notes_.find(name);
     return found == notes_.end() ? 0 : found->second;
+  }
+  // The text of the last such note.
+  std::string note_text(const std::string& name) const {
+    const auto found = note_texts_.find(name);
+    return found == note_texts_.end() ? std::string() : found->second;
   }
 
   // --- what can happen ---
@@ -270,6 +248,8 @@ class Federation {
     std::vector<SharedFloats> updates;  // those that count, in order
     SharedFloats offered;               // the agent may still take it
     std::uint64_t given = 0;
+    TimeNs up_free_at = 0;  // when the link has sent what it was given
+    TimeNs down_free_at = 0;
   };
   struct Happening {
     TimeNs at = 0;
@@ -289,13 +269,24 @@ class Federation {
     return static_cast<double>(uniform_01(random_bits(key, 0)));
   }
 
+  // Until the link has sent a frame, behind those before it.
+  TimeNs sending_ns(std::uint32_t i, bool up, std::size_t bytes) {
+    const double rate = options_.bytes_per_s_of ? options_.bytes_per_s_of(i, up) : 0;
+    if (rate <= 0) return 0;
+    TimeNs& free_at = up ? rides_[i].up_free_at : rides_[i].down_free_at;
+    free_at =
+        std::max(free_at, now_) + static_cast<TimeNs>(static_cast<double>(bytes) / rate * 1e9);
+    return free_at - now_;
+  }
+
   // A frame on its way, lost, late or twice.
-  void travel(const std::function<void()>& arrive) {
+  void travel(TimeNs sending_ns, const std::function<void()>& arrive) {
     if (draw() < options_.loss) return;
     const int copies = draw() < options_.repeat ? 2 : 1;
     for (int copy = 0; copy < copies; ++copy) {
       const auto spread = static_cast<double>(options_.delay_max_ns - options_.delay_min_ns);
-      push(now_ + options_.delay_min_ns + static_cast<TimeNs>(spread * draw()), arrive);
+      push(now_ + sending_ns + options_.delay_min_ns + static_cast<TimeNs>(spread * draw()),
+           arrive);
     }
   }
 
@@ -371,7 +362,8 @@ class Federation {
       auto frame = std::make_shared<Bytes>(std::move(send->frame));
       auto payload =
           std::make_shared<Bytes>(send->payload.bytes.begin(), send->payload.bytes.end());
-      travel([this, i, to = send->peer, frame, payload] {
+      const TimeNs takes = sending_ns(i, false, frame->size() + payload->size());
+      travel(takes, [this, i, to = send->peer, frame, payload] {
         if (rides_[i].peer != to) return;
         act_agent(i, FrameReceived{
                          .peer = 0, .frame = *frame, .payload = *payload, .authenticated_as = {}});
@@ -419,7 +411,8 @@ class Federation {
       const auto arrived = std::shared_ptr<void>(
           nullptr, [this, bytes = payload->size()](void*) { under_way_bytes_ -= bytes; });
       note_incoming();
-      travel([this, from = ride.peer, frame, payload, arrived] {
+      const TimeNs takes = sending_ns(i, true, frame->size() + payload->size());
+      travel(takes, [this, from = ride.peer, frame, payload, arrived] {
         act_coordinator(FrameReceived{
             .peer = from, .frame = *frame, .payload = *payload, .authenticated_as = {}});
       });
@@ -449,6 +442,8 @@ class Federation {
       peers.gone(i);
     } else if (auto* note = std::get_if<Note>(&action)) {
       count(*note);
+    } else if (auto* reading = std::get_if<Reading>(&action)) {
+      agent_readings.push_back(std::move(*reading));
     } else if (std::holds_alternative<Finished>(action)) {
       ride.finished = true;
     }
@@ -549,6 +544,7 @@ class Federation {
 
   void count(const Note& note) {
     ++notes_[std::string(note.name)];
+    note_texts_[std::string(note.name)] = note.text;
     ++notes_[std::string(note.name) + ":" + std::string(note.reason)];
     if (std::getenv("ROUND_TRACE") != nullptr) {
       std::printf("%9.3f ms %s %s [%s] %s\n", static_cast<double>(now_) / 1e6,
@@ -590,6 +586,7 @@ class Federation {
   PeerId peers_ = 0;
   std::map<PeerId, std::uint32_t> agent_of_peer_;
   std::map<std::string, int> notes_;
+  std::map<std::string, std::string> note_texts_;
   CodecShelf shelf_;
 };
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/round/bitmap.h"
-#include "core/round/cut_payload.h"
 #include "core/round/records.h"
 #include "core/round/round_plan.h"
 
@@ -23,8 +22,8 @@ struct Published {
   std::shared_ptr<const RoundPlan> plan;
   std::shared_ptr<const RoundRecord> record;
   std::shared_ptr<const wire::CommitT> commit;
-  std::map<std::uint32_t, std::vector<CutPayload>> combined;  // by bucket; of all its stages
-  std::map<std::uint32_t, std::uint32_t> contributors;        // by bucket
+  std::map<std::uint32_t, std::vector<SharedBytes>> combined;  // by bucket; of all its stages
+  std::map<std::uint32_t, std::uint32_t> contributors;         // by bucket
   std::uint64_t bytes = 0;
 };
 

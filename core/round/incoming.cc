@@ -9,22 +9,22 @@ Reassembly* Incoming::find(const IncomingKey& key) {
   return found == places_.end() ? nullptr : &found->second;
 }
 
-Reassembly* Incoming::find_or_admit(const IncomingKey& key, const PartLayout& layout) {
+Reassembly* Incoming::find_or_admit(const IncomingKey& key, std::uint64_t bytes) {
   if (Reassembly* place = find(key)) return place;
-  if (!fits(layout.bytes)) {
-    if (waiting_.insert_or_assign(key, layout).second) queue_.push_back(key);
+  if (!fits(bytes)) {
+    if (waiting_.insert_or_assign(key, bytes).second) queue_.push_back(key);
     return nullptr;
   }
   waiting_.erase(key);
-  bytes_ += layout.bytes;
-  return &places_.emplace(key, Reassembly(layout)).first->second;
+  bytes_ += bytes;
+  return &places_.emplace(key, Reassembly(bytes)).first->second;
 }
 
 void Incoming::erase(const IncomingKey& key) {
   waiting_.erase(key);
   const auto found = places_.find(key);
   if (found == places_.end()) return;
-  bytes_ -= found->second.layout().bytes;
+  bytes_ -= found->second.size();
   places_.erase(found);
 }
 
@@ -42,7 +42,7 @@ void Incoming::erase_member(std::uint32_t member) {
   std::erase_if(waiting_, [&](const auto& item) { return item.first.member == member; });
   for (auto at = places_.begin(); at != places_.end();) {
     if (at->first.member == member) {
-      bytes_ -= at->second.layout().bytes;
+      bytes_ -= at->second.size();
       at = places_.erase(at);
     } else {
       ++at;
@@ -65,10 +65,10 @@ std::optional<IncomingKey> Incoming::call_next() {
       queue_.pop_front();
       continue;
     }
-    const PartLayout layout = wanted->second;
-    if (!fits(layout.bytes)) return std::nullopt;
+    const std::uint64_t bytes = wanted->second;
+    if (!fits(bytes)) return std::nullopt;
     queue_.pop_front();
-    find_or_admit(key, layout);
+    find_or_admit(key, bytes);
     return key;
   }
   return std::nullopt;

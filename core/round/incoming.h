@@ -25,7 +25,7 @@ class Incoming {
   explicit Incoming(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
   // The payload's place; null when there is no room yet.
-  Reassembly* find_or_admit(const IncomingKey& key, const PartLayout& layout);
+  Reassembly* find_or_admit(const IncomingKey& key, std::uint64_t bytes);
   Reassembly* find(const IncomingKey& key);
   void erase(const IncomingKey& key);
   // All of a bucket, or of a member: what was begun is not continued.
@@ -44,8 +44,8 @@ class Incoming {
   const std::uint64_t bytes_max_;
   std::uint64_t bytes_ = 0;
   std::map<IncomingKey, Reassembly> places_;
-  std::map<IncomingKey, PartLayout> waiting_;  // what they want room for
-  std::deque<IncomingKey> queue_;              // may hold some that no longer wait
+  std::map<IncomingKey, std::uint64_t> waiting_;  // the bytes that they want room for
+  std::deque<IncomingKey> queue_;                 // may hold some that no longer wait
 };
 
 }  // namespace tributary

@@ -246,7 +246,6 @@ Status JobRun::start_round(const Bitmap& participants) {
       .weights = {},
       .payload_bytes = part_bytes(),
       .payloads_in_flight_max = called() ? 0 : window(),
-      .aggregate_parts_max = many() ? kAggregatePartsAsked : 0,
       .collective = collective,
       .exchanges_per_round = exchanges_for(collective, reason),
       .deadline_ms = deadline_ms,
@@ -285,6 +284,7 @@ Status JobRun::start_round(const Bitmap& participants) {
     AgentSession* session = desk_.roster.by_session(members_[i].session);
     if (session) send_plan(*session, plan, i);
   }
+  if (waits_for_downlinks()) watch_deadline();
   return {};
 }
 
@@ -327,13 +327,12 @@ void JobRun::close_stage(BucketAggregation& bucket) {
                fmt::format("bucket {}", number), status.text(), round_->key());
   }
   if (bucket.stage() == stage) return;  // dropped: nothing to tell
-  const CutPayload& payload = round_->cut_last(bucket);
-  const std::uint32_t pushed = round_->plan().wire().aggregate_parts_max == 0 ? payload.parts() : 1;
+  const SharedBytes payload = bucket.combined().back();
   for (const RoundMember& member : round_->members()) {
     if (!member.participates) continue;
     AgentSession* session = desk_.roster.by_session(member.session);
     if (!session) continue;
-    send_aggregate(*session, round_->key(), number, stage, contributors, payload, {0, pushed});
+    send_aggregate(*session, round_->key(), number, stage, contributors, payload, 0);
   }
   call_waiting();
 }
@@ -396,9 +395,13 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   resume_at_ns_ =
       desk_.now + (TimeNs{record_.policy.retry_after_ms} << std::min(attempt_, 5u)) * kNsPerMs;
   if (round_->plan().by_peers() && retry) peers_failed();
+  const bool overdue = reason == wire::AbortReason::no_quorum && desk_.now >= round_->deadline_ns;
+  const std::optional<DeadlineVerdict> verdict =
+      overdue ? std::move(round_->too_short) : std::nullopt;
   round_.reset();
   ++attempt_;
   phase_ = Phase::backing_off;
+  pause_if_too_short(key, verdict);
 }
 
 // --- the job's own state -----------------------------------------------------------------------
@@ -412,6 +415,7 @@ void JobRun::change(wire::JobState state, std::string reason, std::function<void
   const bool ends = state == wire::JobState::finished || state == wire::JobState::stopped;
   if (ends && round_ && phase_ == Phase::running) give_up(wire::AbortReason::by_operator, false);
   if (ends) phase_ = Phase::over;
+  too_short_ = 0;
   record_.state = state;
   if (reason.size() > wire::kTextBytesMax) reason.resize(wire::kTextBytesMax);
   record_.state_reason = std::move(reason);
@@ -429,6 +433,7 @@ void JobRun::change(wire::JobState state, std::string reason, std::function<void
 
 void JobRun::tick() {
   offer_to_waiting();
+  check_deadline();
   close_overdue();
   maybe_begin();
 }
@@ -436,7 +441,7 @@ void JobRun::tick() {
 TimeNs JobRun::next_due_ns() const {
   switch (phase_) {
     case Phase::running:
-      return std::min(round_->preliminary_deadline_ns, round_->deadline_ns);
+      return std::min({round_->preliminary_deadline_ns, round_->deadline_ns, round_->check_at_ns});
     case Phase::backing_off:
       return resume_at_ns_;
     case Phase::waiting:

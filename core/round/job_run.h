@@ -65,9 +65,6 @@ class JobRun {
   std::uint64_t incoming_bytes() const { return round_ ? round_->incoming().bytes() : 0; }
 
  private:
-  // With many agents, of each: parts of aggregates under way.
-  static constexpr std::uint32_t kAggregatePartsAsked = 8;
-
   enum class Phase { waiting, opening, running, committing, backing_off, over };
 
   struct EpochMember {
@@ -97,7 +94,7 @@ class JobRun {
     SharedFloats model;
     SharedBytes rule_state;
     std::uint64_t hash = 0;
-    PartLayout layout;
+    std::uint64_t bytes = 0;
   };
 
   JobRun(CoordinatorDesk& desk, std::shared_ptr<const JobModel> job, RestoredJob state);
@@ -141,6 +138,12 @@ class JobRun {
   void peers_failed();
   bool uploaded(std::uint32_t member) const;
   std::string without_result() const;
+  // whether the links are fast enough for the attempt's deadline
+  void watch_deadline();
+  bool waits_for_downlinks() const;
+  DeadlineInput deadline_input() const;
+  void check_deadline();
+  void pause_if_too_short(const RoundKey& key, const std::optional<DeadlineVerdict>& verdict);
   void finish_round();
   void give_up(wire::AbortReason reason, bool retry);
   void commit();
@@ -171,18 +174,17 @@ class JobRun {
   void take_part(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
                  const wire::Part& part, ByteSpan payload);
   void take_payload(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
-                    const PartLayout& layout, ByteSpan payload);
+                    ByteSpan payload);
   Status add_payload(std::uint32_t member, BucketAggregation& bucket, ByteSpan payload);
   bool wanted_from(std::uint32_t member, std::uint32_t bucket) const;
-  void send_receipt(AgentSession& session, const wire::Part& part, std::uint32_t received,
-                    std::vector<wire::Range> missing, std::uint32_t window);
+  void send_receipt(AgentSession& session, std::uint32_t bucket, std::uint32_t stage,
+                    std::uint64_t received_bytes, std::uint32_t window);
   void call_waiting();
   void send_aggregate(AgentSession& session, const RoundKey& key, std::uint32_t bucket,
-                      std::uint32_t stage, std::uint32_t contributors, const CutPayload& payload,
-                      const wire::Range& parts);
+                      std::uint32_t stage, std::uint32_t contributors, const SharedBytes& payload,
+                      std::uint64_t from);
   void receive_receipt(AgentSession& session, const wire::Receipt& receipt);
   void receive_announcement(AgentSession& session, const wire::Receipt& receipt);
-  void call(AgentSession& session, std::uint32_t bucket, std::uint32_t stage);
   std::uint32_t part_bytes() const;
   bool many() const;
   bool called() const;
@@ -201,7 +203,9 @@ class JobRun {
   void receive_applied(AgentSession& session, const wire::Applied& applied);
   void receive_abort(AgentSession& session, const wire::Abort& abort);
   void receive_request(AgentSession& session, const wire::TransferRequest& request);
+  void send_model(AgentSession& session, const Snapshot& source, std::uint64_t from);
   void receive_fetch(AgentSession& session, const wire::TransferFetch& fetch);
+  void stop_transfer(AgentSession& session);
   void offer(AgentSession& session);
   const Snapshot& snapshot();
   std::ptrdiff_t transfers() const;
@@ -241,16 +245,19 @@ class JobRun {
   std::uint32_t attempt_ = 0;
   Bitmap excluded_;  // from the next attempt: those that nothing came from in the last
   std::unique_ptr<ActiveRound> round_;
+  std::uint32_t too_short_ = 0;  // attempts, one after the other, that an uplink was too slow for
   std::shared_ptr<const PlanAdvice> advice_;    // the last that can be carried out; null: none
   std::unique_ptr<const RoundPolicy> planned_;  // the job's, as advised
   std::uint64_t advice_round_ = 0;              // whose plan says why; 0: the next one will
   std::vector<AgentRoundRecord> reports_;
   MessageBytes up_;  // of messages, since the last commit
   MessageBytes down_;
+  RepeatedBytes repeats_;
   std::map<std::string, std::uint64_t> examples_;  // by agent, where updates are weighted by them
 
   std::optional<Snapshot> snapshot_;
-  bool transfers_wait_ = false;  // somebody may be waiting for one
+  TimeNs snapshot_kept_until_ns_ = 0;  // for agents that have lost their session while downloading
+  bool transfers_wait_ = false;        // somebody may be waiting for one
   struct Loading {
     std::uint64_t session = 0;
     std::uint64_t round = 0;

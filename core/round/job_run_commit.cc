@@ -131,7 +131,7 @@ Published JobRun::publish_of(const std::vector<BucketAggregation*>& buckets,
     const std::uint32_t number = bucket->bucket().index;
     published.contributors[number] = bucket->in_result().count();
     published.bytes += bucket->bytes();
-    published.combined[number] = round_->cut_of(number);
+    published.combined[number] = bucket->combined();
   }
   return published;
 }
@@ -163,10 +163,12 @@ void JobRun::committed(Committed commit) {
   report_lines();
   tell_planner(*published.record);
   history_.publish(std::move(commit.published));
-  if (!transfers_wait_ && transfers() == 0) snapshot_.reset();  // it is an old model
+  const bool kept = desk_.now < snapshot_kept_until_ns_;
+  if (!transfers_wait_ && transfers() == 0 && !kept) snapshot_.reset();  // it is an old model
   if (round_->plan().by_peers()) peers_.pause = 0;
   round_.reset();
   attempt_ = 0;
+  too_short_ = 0;
   if (phase_ == Phase::committing) phase_ = Phase::waiting;
   if (phase_ == Phase::waiting && advice_ && advice_->pause_s > 0) {
     phase_ = Phase::backing_off;
@@ -213,7 +215,11 @@ void JobRun::report_bytes() {
     tell(names.up, up_.of(names.use));
     tell(names.down, down_.of(names.use));
   }
+  for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
+    tell(field.reading, repeats_.*field.bytes);
+  }
   up_ = down_ = {};
+  repeats_ = {};
 }
 
 }  // namespace tributary

@@ -8,14 +8,15 @@
 
 #include "core/base/checksum.h"
 #include "core/round/job_run.h"
+#include "schemas/payload.h"
 
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t kTransferPartBytes = 256u << 10;
 // Models on their way at the same time. The next agent is offered one when one has arrived.
 constexpr std::ptrdiff_t kTransfersMax = 32;
-constexpr std::uint32_t kTransferPartsPerFetchMax = 64;
+// An agent that has lost its session in the middle of a download may come back for the rest.
+constexpr TimeNs kDownloadResumesNs = 600'000 * kNsPerMs;
 constexpr std::size_t kReportsMax = 4096;
 
 const wire::HoldingT* holding_of(const AgentSession& session, std::uint64_t job) {
@@ -90,7 +91,10 @@ void JobRun::joined(AgentSession& session, std::uint64_t before) {
     // The same process over a new connection: it goes on where it was.
     members_[found->second].session = session.conversation.session();
     session.generation = members_[found->second].generation;
-    if (round_) round_->members()[found->second].session = session.conversation.session();
+    if (round_) {
+      round_->members()[found->second].session = session.conversation.session();
+      round_->members()[found->second].upload.rate.interrupted();
+    }
     if (session.job == record_.job) {
       send_membership(session, found->second);
       if (round_ && round_->members()[found->second].participates) {
@@ -99,7 +103,9 @@ void JobRun::joined(AgentSession& session, std::uint64_t before) {
     }
   }
   if (session.job != record_.job) {
+    // The model follows at once: an agent that lacks the job lacks its model as well.
     send_job(session);
+    offer(session);
   } else {
     if (record_.state != wire::JobState::running) send_state(session);
     advance(session);
@@ -115,15 +121,20 @@ void JobRun::serves(AgentSession& session) {
 void JobRun::count(AgentSession& session) {
   up_.add(std::exchange(session.received, {}));
   down_.add(session.conversation.take_sent());
+  repeats_.add(session.conversation.take_repeated());
 }
 
 void JobRun::left(AgentSession& session) {
   count(session);
+  repeats_.session_down += session.conversation.bulk().bytes_under_way();
+  if (session.transfer != 0) snapshot_kept_until_ns_ = desk_.now + kDownloadResumesNs;
   if (!round_) return;
   const std::optional<std::uint32_t> member = member_of(session);
   if (!member) return;
   round_->members()[*member].session = 0;
-  round_->incoming().erase_member(*member);
+  round_->members()[*member].upload.rate.interrupted();
+  // Where agents wait for room, it is given to the next. Else the agent goes on where it was.
+  if (called()) round_->incoming().erase_member(*member);
   call_waiting();
   close_where_complete();
 }
@@ -269,7 +280,13 @@ void JobRun::receive_applied(AgentSession& session, const wire::Applied& applied
       session.commit_sent < applied.model_version()) {
     return;  // said before, or of a time before a transfer
   }
-  if (known_hash(applied.model_version()) != applied.model_hash()) {
+  const std::optional<std::uint64_t> known = known_hash(applied.model_version());
+  if (!known) {
+    // Too long ago to be compared: the agent gets the model.
+    session.synced = false;
+    return advance(session);
+  }
+  if (*known != applied.model_hash()) {
     return check_replica(session, applied.model_version(), applied.model_hash());
   }
   session.version = applied.model_version();
@@ -297,15 +314,15 @@ void JobRun::receive_request(AgentSession& session, const wire::TransferRequest&
     return desk_.refuse(session, "unknown_transfer", "a transfer that is not on offer");
   }
   session.synced = false;
-  session.transfer = 0;
+  stop_transfer(session);
+  session.holdings.clear();  // whatever it had of a download is of no use
   advance(session);
 }
 
 // The model that transfers are made from. While one is under way the snapshot stays, as long as its
 // receiver can go on from there by commits: however many agents join, one old model is kept.
 const JobRun::Snapshot& JobRun::snapshot() {
-  const bool in_use = std::ranges::any_of(
-      desk_.roster.all(), [](const auto& item) { return item.second->transfer != 0; });
+  const bool in_use = transfers() > 0 || desk_.now < snapshot_kept_until_ns_;
   const bool reaches = snapshot_ && (snapshot_->version == version_ ||
                                      history_.published(snapshot_->version + 1) != nullptr);
   if (snapshot_ && (snapshot_->version == version_ || (in_use && reaches))) return *snapshot_;
@@ -318,8 +335,7 @@ const JobRun::Snapshot& JobRun::snapshot() {
   checksum.update(bytes_of(std::span<const float>(*made.model)));
   checksum.update(*made.rule_state);
   made.hash = checksum.finish64();
-  made.layout = {.bytes = made.model->size() * sizeof(float) + made.rule_state->size(),
-                 .part_bytes = std::min(kTransferPartBytes, desk_.config.payload_bytes_max)};
+  made.bytes = made.model->size() * sizeof(float) + made.rule_state->size();
   snapshot_ = std::move(made);
   return *snapshot_;
 }
@@ -417,10 +433,15 @@ void JobRun::offer(AgentSession& session) {
   session.synced = false;
   session.transfer = desk_.draw();
   session.transfer_version = source.version;
+  session.transfer_before_job = session.job != record_.job;
   const auto shared = std::make_shared<const std::vector<wire::SettlementT>>(std::move(*settled));
+  const wire::HoldingT* holding = holding_of(session, record_.job);
+  const bool goes_on = holding && holding->download_hash == source.hash;
+  const std::uint64_t from = goes_on ? std::min(holding->download_bytes, source.bytes) : 0;
   session.conversation.ask(
       desk_.now,
-      [job = job_, transfer = session.transfer, source = source, shared] {
+      [job = job_, transfer = session.transfer, source = source, from, shared,
+       part_bytes = part_bytes_max(desk_.config)] {
         wire::TransferOfferT offer;
         offer.transfer = transfer;
         offer.job = job->job();
@@ -428,53 +449,64 @@ void JobRun::offer(AgentSession& session) {
         offer.model_version = source.version;
         offer.model_hash = source.model_hash;
         offer.layer_map_hash = job->layer_map_hash();
-        offer.bytes = source.layout.bytes;
-        offer.parts = source.layout.bytes == 0 ? 0 : source.layout.parts();
-        offer.part_bytes = source.layout.part_bytes;
+        offer.bytes = source.bytes;
+        offer.part_bytes = part_bytes;
         offer.hash = source.hash;
+        offer.from = from;
         for (const wire::SettlementT& one : *shared) {
           offer.settled.push_back(std::make_unique<wire::SettlementT>(one));
         }
         return frame_with(std::move(offer));
       },
       desk_.out, session.transfer);
+  if (from < source.bytes) send_model(session, source, from);
+}
+
+// The model, and the optimizer's state behind it.
+void JobRun::send_model(AgentSession& session, const Snapshot& source, std::uint64_t from) {
+  const auto slice = [model = source.model, state = source.rule_state](std::uint64_t offset,
+                                                                       std::uint32_t size) {
+    const ByteSpan values = bytes_of(std::span<const float>(*model));
+    const bool in_model = offset < values.size();
+    const ByteSpan rest =
+        in_model ? values.subspan(offset) : ByteSpan(*state).subspan(offset - values.size());
+    return PayloadSlice{
+        .owner = in_model ? std::shared_ptr<const void>(model) : std::shared_ptr<const void>(state),
+        .bytes = rest.first(std::min<std::size_t>(size, rest.size()))};
+  };
+  session.conversation.stream(
+      desk_.now,
+      {.id = {.round = {.job = record_.job}, .transfer = session.transfer},
+       .bytes = source.bytes,
+       .slice = slice,
+       .frame =
+           [transfer = session.transfer](std::uint64_t offset, const PayloadSlice& part) {
+             const PayloadClaim claim = claim_for(part.bytes);
+             wire::TransferPartT wire;
+             wire.transfer = transfer;
+             wire.offset = offset;
+             wire.payload_bytes = claim.bytes;
+             wire.payload_checksum = claim.checksum;
+             return frame_with(std::move(wire));
+           }},
+      from, desk_.out);
 }
 
 void JobRun::receive_fetch(AgentSession& session, const wire::TransferFetch& fetch) {
-  if (!snapshot_ || session.transfer == 0 || fetch.transfer() != session.transfer ||
-      snapshot_->version != session.transfer_version) {
-    // Its model is gone: another is offered.
-    if (session.transfer == 0 || fetch.transfer() != session.transfer) return;
-    session.transfer = 0;
+  const bool offered = session.transfer != 0 && fetch.transfer() == session.transfer;
+  if (!offered || !snapshot_ || snapshot_->version != session.transfer_version) {
+    // The agent waits for a model that is not on its way to it: it is offered anew.
+    stop_transfer(session);
+    session.synced = false;
     return advance(session);
   }
-  session.conversation.extend(wire::Message::TransferOffer, session.transfer, desk_.now);
-  const PartLayout& layout = snapshot_->layout;
-  const std::uint64_t end =
-      std::min<std::uint64_t>(std::uint64_t{fetch.parts()->first()} +
-                                  std::min(fetch.parts()->count(), kTransferPartsPerFetchMax),
-                              layout.bytes == 0 ? 0 : layout.parts());
-  const ByteSpan model = bytes_of(std::span<const float>(*snapshot_->model));
-  for (std::uint32_t part = fetch.parts()->first(); part < end; ++part) {
-    const std::uint64_t at = layout.offset(part);
-    PayloadSlice slice;
-    if (at + layout.size(part) <= model.size()) {
-      slice = {.owner = snapshot_->model, .bytes = model.subspan(at, layout.size(part))};
-    } else {  // where the model ends and the optimizer's state follows
-      auto mixed = std::make_shared<Bytes>();
-      for (std::uint64_t i = at; i < at + layout.size(part); ++i) {
-        mixed->push_back(i < model.size() ? model[i] : (*snapshot_->rule_state)[i - model.size()]);
-      }
-      slice = {.owner = mixed, .bytes = *mixed};
-    }
-    wire::TransferPartT wire;
-    wire.transfer = session.transfer;
-    wire.part = part;
-    wire.parts = layout.parts();
-    wire.payload_bytes = layout.size(part);
-    wire.payload_checksum = hash64(slice.bytes);
-    session.conversation.send(desk_.now, frame_with(wire), slice, desk_.out);
-  }
+  send_model(session, *snapshot_, fetch.from());
+}
+
+void JobRun::stop_transfer(AgentSession& session) {
+  if (session.transfer == 0) return;
+  session.conversation.drop_stream(
+      {.round = {.job = record_.job}, .transfer = std::exchange(session.transfer, 0)});
 }
 
 // --- messages ----------------------------------------------------------------------------------
@@ -503,7 +535,9 @@ void JobRun::refused(AgentSession& session, const Conversation::Asked& asked,
   desk_.note(LogLevel::warning, "agent_refused", wire::EnumNameMessage(asked.kind),
              session.agent_id, text, {.job = record_.job, .round = version_});
   if (asked.kind == wire::Message::TransferOffer && asked.tag == session.transfer) {
-    session.transfer = 0;
+    stop_transfer(session);
+    // It may have overtaken the job, without which it means nothing.
+    if (std::exchange(session.transfer_before_job, false)) advance(session);
   } else if (asked.kind == wire::Message::Plan && round_ && asked.tag == round_->key().round) {
     const std::optional<std::uint32_t> member = member_of(session);
     if (member) round_->members()[*member].withdrawn = true;

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/codec/payload.h"
 #include "core/round/job_run.h"
+#include "core/round/part_message.h"
 
 namespace tributary {
 namespace {
@@ -16,9 +18,6 @@ constexpr std::size_t kAgentsFew = 128;
 // Parts that have their room may be under way, but not all of them at once.
 constexpr std::uint32_t kPartsOfShare = 4;
 constexpr std::uint64_t kUnderWayShare = 2;
-constexpr std::size_t kMissingRunsMax = 64;
-// What one message can ask for; whoever lacks more asks again.
-constexpr std::uint32_t kPartsPerRequestMax = 256;
 
 }  // namespace
 
@@ -61,6 +60,7 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::ui
   const RoundKey key = key_of(*part.id());
   // Late is not wrong: the round may have ended while this was on its way.
   if (!round_ || phase_ != Phase::running || round_->key() != key) {
+    repeats_.late_up += payload.size();
     desk_.note(LogLevel::debug, "payload_late", "wrong_epoch", session.agent_id, text(key), key);
     return;
   }
@@ -78,18 +78,26 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::ui
                             : last_stage              ? SentAs::update
                                                       : SentAs::preliminary;
   const bool right_stage = part.stage() < bucket.bucket().stages() && sent_as == right_kind;
-  const PartLayout layout{.bytes = part.stage_bytes(), .part_bytes = bucket.bucket().part_bytes};
-  if (!right_stage ||
+  if (!right_stage || part.segments() != 1 ||
       part.stage_bytes() > bucket.bucket().stage_bytes_max(round_->plan().agents()) ||
-      !check_layout(part, layout).ok()) {
+      part.payload_bytes() > bucket.bucket().part_bytes) {
     return desk_.refuse(session, "mismatch", "a part that the plan has no place for", key);
   }
-  round_->count_part(round_->members()[*member], payload.size(), desk_.now);
+  round_->count_part(round_->members()[*member],
+                     {.bucket = part.bucket(),
+                      .stage = part.stage(),
+                      .offset = part.offset(),
+                      .bytes = payload.size(),
+                      .stage_bytes = part.stage_bytes()},
+                     desk_.now, session.conversation.bulk().window().round_trip_min_ns());
+  watch_deadline();
   if (!wanted_from(*member, part.bucket())) {
     return desk_.refuse(session, "not_allowed", "a result that another member is to send", key);
   }
   if (!bucket.open() || part.stage() < bucket.stage() || bucket.has(*member)) {
-    return send_receipt(session, part, part.parts(), {}, window());  // it need not be sent again
+    repeats_.late_up += payload.size();
+    // It need not be sent again.
+    return send_receipt(session, part.bucket(), part.stage(), part.stage_bytes(), window());
   }
   if (part.stage() > bucket.stage()) {
     if (round_->plan().by_peers()) return;  // one before it was lost: both come again
@@ -100,58 +108,54 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::ui
 
 void JobRun::take_part(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
                        const wire::Part& part, ByteSpan payload) {
-  const PartLayout layout{.bytes = part.stage_bytes(), .part_bytes = bucket.bucket().part_bytes};
   const IncomingKey key{.bucket = part.bucket(), .member = member};
-  if (layout.parts() == 1) {
-    send_receipt(session, part, 1, {}, window());
+  const std::uint64_t bytes = part.stage_bytes();
+  double& received_bytes = round_->members()[member].upload.received_bytes;
+  if (part.payload_bytes() == bytes) {
+    received_bytes += static_cast<double>(bytes);
+    send_receipt(session, part.bucket(), part.stage(), bytes, window());
     round_->incoming().erase(key);
     call_waiting();
-    return take_payload(session, member, bucket, layout, payload);
+    return take_payload(session, member, bucket, payload);
   }
-  Reassembly* place = round_->incoming().find_or_admit(key, layout);
-  if (!place) return send_receipt(session, part, 0, {}, 0);
-  if (place->layout().bytes != layout.bytes) {
-    return desk_.refuse(session, "mismatch", "a payload that has changed its size", round_->key());
+  Reassembly* place = round_->incoming().find_or_admit(key, bytes);
+  if (!place) {
+    repeats_.no_room_up += payload.size();
+    return send_receipt(session, part.bucket(), part.stage(), 0, 0);
   }
-  const bool repeat = place->has(part.part());
-  place->take(part.part(), payload);
-  const std::uint32_t received = place->received();
-  if (!place->complete()) {
-    // A part that comes again is a question: what of it is missing?
-    const bool worth_a_word = repeat || received % std::max(window() / 2, 1u) == 0;
-    if (!worth_a_word) return;
-    return send_receipt(session, part, received,
-                        repeat ? place->missing(true, kMissingRunsMax) : std::vector<wire::Range>(),
-                        window());
+  if (Status status = check_size(part, place->size()); !status.ok()) {
+    return desk_.refuse(session, "mismatch", status.text(), round_->key());
   }
-  send_receipt(session, part, received, {}, window());
+  const std::uint64_t fresh = place->take(part.offset(), payload);
+  repeats_.known_up += payload.size() - fresh;
+  received_bytes += static_cast<double>(fresh);
+  if (!place->complete()) return;
+  send_receipt(session, part.bucket(), part.stage(), bytes, window());
   const Bytes whole = place->release();
   round_->incoming().erase(key);
   call_waiting();
-  take_payload(session, member, bucket, layout, whole);
+  take_payload(session, member, bucket, whole);
 }
 
 void JobRun::take_payload(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
-                          const PartLayout& layout, ByteSpan payload) {
+                          ByteSpan payload) {
+  const std::size_t bytes = payload.size();
   Bytes aligned;
   if (reinterpret_cast<std::uintptr_t>(payload.data()) % kPayloadAlignment != 0) {
     aligned.assign(payload.begin(), payload.end());
     payload = aligned;
   }
   if (Status status = add_payload(member, bucket, payload); !status.ok()) {
-    desk_.note(
-        LogLevel::warning, "payload_refused", name(status.code()), session.agent_id,
-        fmt::format("bucket {} ({} bytes): {}", bucket.bucket().index, layout.bytes, status.text()),
-        round_->key());
+    desk_.note(LogLevel::warning, "payload_refused", name(status.code()), session.agent_id,
+               fmt::format("bucket {} ({} bytes): {}", bucket.bucket().index, bytes, status.text()),
+               round_->key());
   }
   close_where_complete();
 }
 
 Status JobRun::add_payload(std::uint32_t member, BucketAggregation& bucket, ByteSpan payload) {
   if (!round_->plan().by_peers()) return bucket.add(member, payload);
-  TRIBUTARY_TRY(bucket.take_result(payload));
-  round_->cut_last(bucket);
-  return {};
+  return bucket.take_result(payload);
 }
 
 // By peers only one of them sends what all have.
@@ -159,19 +163,19 @@ bool JobRun::wanted_from(std::uint32_t member, std::uint32_t bucket) const {
   return !round_->plan().by_peers() || round_->plan().uploader(bucket) == member;
 }
 
-void JobRun::send_receipt(AgentSession& session, const wire::Part& part, std::uint32_t received,
-                          std::vector<wire::Range> missing, std::uint32_t window) {
+// With a window of 0 the agent waits to be called, else it sends the rest of the payload.
+void JobRun::send_receipt(AgentSession& session, std::uint32_t bucket, std::uint32_t stage,
+                          std::uint64_t received_bytes, std::uint32_t window) {
   wire::ReceiptT receipt;
-  receipt.id = std::make_unique<wire::RoundId>(*part.id());
-  receipt.bucket = part.bucket();
-  receipt.stage = part.stage();
-  receipt.parts_received = received;
-  receipt.missing = std::move(missing);
+  receipt.id = std::make_unique<wire::RoundId>(wire_id(round_->key()));
+  receipt.bucket = bucket;
+  receipt.stage = static_cast<std::uint8_t>(stage);
+  receipt.received_bytes = received_bytes;
   receipt.payloads_in_flight_max = window;
   session.conversation.send(desk_.now, frame_with(std::move(receipt)), desk_.out);
 }
 
-// There is room again: whoever waited longest for it is asked for everything.
+// There is room again: the payloads that have waited longest for it are called.
 void JobRun::call_waiting() {
   while (const std::optional<IncomingKey> next = round_->incoming().call_next()) {
     AgentSession* session = desk_.roster.by_session(round_->members()[next->member].session);
@@ -180,19 +184,8 @@ void JobRun::call_waiting() {
       round_->incoming().erase(*next);
       continue;
     }
-    call(*session, next->bucket, bucket.stage());
+    send_receipt(*session, next->bucket, bucket.stage(), 0, window());
   }
-}
-
-// Whoever is called sends from the start.
-void JobRun::call(AgentSession& session, std::uint32_t bucket, std::uint32_t stage) {
-  wire::ReceiptT receipt;
-  receipt.id = std::make_unique<wire::RoundId>(wire_id(round_->key()));
-  receipt.bucket = bucket;
-  receipt.stage = static_cast<std::uint8_t>(stage);
-  receipt.missing = {wire::Range(0, 1)};
-  receipt.payloads_in_flight_max = window();
-  session.conversation.send(desk_.now, frame_with(std::move(receipt)), desk_.out);
 }
 
 // An agent has a payload and waits to be called.
@@ -204,74 +197,74 @@ void JobRun::receive_announcement(AgentSession& session, const wire::Receipt& re
     return;  // late, or nothing that would ever be taken
   }
   BucketAggregation& bucket = *round_->buckets()[receipt.bucket()];
-  const PartLayout layout{.bytes = receipt.waiting_bytes(),
-                          .part_bytes = bucket.bucket().part_bytes};
-  if (layout.bytes > bucket.bucket().stage_bytes_max(round_->plan().agents())) {
+  const std::uint64_t bytes = receipt.waiting_bytes();
+  if (bytes > bucket.bucket().stage_bytes_max(round_->plan().agents())) {
     return desk_.refuse(session, "mismatch", "a payload that the plan has no place for",
                         round_->key());
   }
   round_->members()[*member].heard = true;
   if (!bucket.open() || receipt.stage() < bucket.stage() || bucket.has(*member)) {
-    wire::ReceiptT answer;
-    answer.id = std::make_unique<wire::RoundId>(*receipt.id());
-    answer.bucket = receipt.bucket();
-    answer.stage = receipt.stage();
-    answer.parts_received = layout.parts();  // it need not be sent
-    answer.payloads_in_flight_max = window();
-    session.conversation.send(desk_.now, frame_with(std::move(answer)), desk_.out);
-    return;
+    return send_receipt(session, receipt.bucket(), receipt.stage(), bytes, window());
   }
   if (receipt.stage() > bucket.stage()) return;
   const IncomingKey key{.bucket = receipt.bucket(), .member = *member};
-  const Reassembly* place = round_->incoming().find_or_admit(key, layout);
-  // One that has begun to come was called before, and asks for what it lacks by a part.
-  if (place && place->received() == 0) call(session, receipt.bucket(), receipt.stage());
+  const Reassembly* place = round_->incoming().find_or_admit(key, bytes);
+  if (!place) return;
+  if (place->size() != bytes) {
+    return desk_.refuse(session, "mismatch", "a payload that has changed its size", round_->key());
+  }
+  send_receipt(session, receipt.bucket(), receipt.stage(), place->from_start(), window());
 }
 
 void JobRun::send_aggregate(AgentSession& session, const RoundKey& key, std::uint32_t bucket,
                             std::uint32_t stage, std::uint32_t contributors,
-                            const CutPayload& payload, const wire::Range& parts) {
-  const std::uint32_t end = std::min(payload.parts(), parts.first() + parts.count());
-  for (std::uint32_t part = parts.first(); part < end; ++part) {
-    wire::AggregateT aggregate;
-    aggregate.part = payload.describe(key, bucket, stage, part);
-    aggregate.contributors = contributors;
-    const PayloadSlice slice = payload.slice(part);
-    if (round_) round_->bytes_down += slice.bytes.size();
-    session.conversation.send(desk_.now, frame_with(std::move(aggregate)), slice, desk_.out);
-  }
+                            const SharedBytes& payload, std::uint64_t from) {
+  if (round_)
+    round_->bytes_down += payload->size() - std::min<std::uint64_t>(from, payload->size());
+  session.conversation.stream(desk_.now,
+                              {.id = {.round = key, .bucket = bucket, .stage = stage},
+                               .bytes = payload->size(),
+                               .slice = slices_of(payload),
+                               .frame =
+                                   [key, bucket, stage, contributors, bytes = payload->size()](
+                                       std::uint64_t offset, const PayloadSlice& slice) {
+                                     wire::AggregateT aggregate;
+                                     aggregate.part =
+                                         describe_part(key, bucket, stage, bytes, offset, slice);
+                                     aggregate.contributors = contributors;
+                                     return frame_with(std::move(aggregate));
+                                   }},
+                              from, desk_.out);
 }
 
-// An agent lacks parts of an aggregate. What is not combined yet it will get when it is; what is
+// An agent lacks the rest of an aggregate. What is not combined yet it will get when it is; what is
 // not at hand any more it does not need: it is too far behind.
 void JobRun::receive_receipt(AgentSession& session, const wire::Receipt& receipt) {
   if (receipt.waiting_bytes() > 0) return receive_announcement(session, receipt);
   const RoundKey key = key_of(*receipt.id());
-  const CutPayload* payload = nullptr;
+  const std::uint32_t bucket = receipt.bucket();
+  std::span<const SharedBytes> stages;
   std::uint32_t contributors = 1;
   if (round_ && round_->key() == key) {
-    payload = round_->combined(receipt.bucket(), receipt.stage());
-    if (payload) contributors = std::max(1u, round_->buckets()[receipt.bucket()]->contributors());
-    if (!payload) return;
+    if (bucket >= round_->buckets().size()) return;
+    stages = round_->buckets()[bucket]->combined();
+    contributors = std::max(1u, round_->buckets()[bucket]->contributors());
   } else if (const Published* published = history_.published(key.round);
              published && published->record->id == key) {
-    const auto found = published->combined.find(receipt.bucket());
-    if (found == published->combined.end() || receipt.stage() >= found->second.size()) return;
-    payload = &found->second[receipt.stage()];
-    contributors = published->contributors.at(receipt.bucket());
+    const auto found = published->combined.find(bucket);
+    if (found == published->combined.end()) return;
+    stages = found->second;
+    contributors = published->contributors.at(bucket);
   } else {
     // It was sent the commit, but what belongs to it is not at hand any more.
     const bool lacks = session.synced && session.transfer == 0 && key.job == record_.job &&
                        key.round == session.version + 1 && key.round <= version_ && !published;
     return lacks ? offer(session) : advance(session);
   }
-  std::uint32_t left = kPartsPerRequestMax;
-  for (std::uint32_t i = 0; receipt.missing() && i < receipt.missing()->size() && left > 0; ++i) {
-    const wire::Range& range = *receipt.missing()->Get(i);
-    const std::uint32_t count = std::min(range.count(), left);
-    send_aggregate(session, key, receipt.bucket(), receipt.stage(), contributors, *payload,
-                   {range.first(), count});
-    left -= count;
+  // An agent that lacks a stage lacks those behind it.
+  for (std::uint32_t stage = receipt.stage(); stage < stages.size(); ++stage) {
+    const std::uint64_t from = stage == receipt.stage() ? receipt.received_bytes() : 0;
+    send_aggregate(session, key, bucket, stage, contributors, stages[stage], from);
   }
 }
 

@@ -55,7 +55,7 @@ Result<Published> published_of(const CommitRecord& commit, std::shared_ptr<const
         return contradiction("redo of " + text(commit.round.id), "all stages of a bucket", "fewer");
       }
       published.bytes += found->second->size();
-      published.combined[outcome.bucket].emplace_back(found->second, bucket.part_bytes);
+      published.combined[outcome.bucket].push_back(found->second);
     }
   }
   return published;
@@ -69,8 +69,8 @@ std::vector<CommittedBucket> committed_buckets(const Published& published) {
                         .divisor = set.divisor,
                         .contributors = set.contributors,
                         .combined = {}};
-    for (const CutPayload& payload : published.combined.at(outcome.bucket)) {
-      one.combined.emplace_back(*payload.bytes());
+    for (const SharedBytes& payload : published.combined.at(outcome.bucket)) {
+      one.combined.emplace_back(*payload);
     }
     buckets.push_back(std::move(one));
   }

@@ -89,11 +89,16 @@ class AgentJournal {
 
  private:
   void keep(const AgentJobRecord& record) {
-    if (!state.job || state.job->job != record.job) state = {};
+    if (!state.job || state.job->job != record.job) {
+      state.replica.reset();
+      state.undecided.clear();
+    }
+    if (state.download && state.download->job != record.job) state.download.reset();
     state.job = record;
   }
   void keep(const ReplicaRecord& record) {
     state.replica = record;
+    state.download.reset();
     std::erase_if(state.undecided, [&](const UndecidedRound& round) {
       return std::ranges::find(record.undecided, round.id) == record.undecided.end();
     });
@@ -113,6 +118,20 @@ class AgentJournal {
       std::erase_if(found->parts, [&](const auto& p) { return p.bucket == part.bucket; });
       found->parts.push_back(part);
     }
+  }
+  void keep(const DownloadRecord& record) {
+    if (record.offset == 0) {
+      state.download = {
+          .job = record.job, .hash = record.hash, .bytes = record.bytes, .received = {}};
+    }
+    ASSERT_TRUE(state.download) << "a download does not begin at offset 0";
+    EXPECT_TRUE(state.download->job == record.job && state.download->hash == record.hash &&
+                state.download->bytes == record.bytes)
+        << "a run is of another download than the one before";
+    Bytes& received = state.download->received;
+    ASSERT_EQ(record.offset, received.size()) << "a run does not begin where the one before ended";
+    if (record.data) received.insert(received.end(), record.data->begin(), record.data->end());
+    EXPECT_LE(received.size(), record.bytes);
   }
 };
 

@@ -54,7 +54,7 @@ struct Lines {
       const Result<const wire::Frame*> frame = open_frame(send->frame);
       const wire::Update* update = frame.ok() ? (*frame)->message_as_Update() : nullptr;
       if (!update) continue;
-      EXPECT_EQ(update->part()->parts(), 1u);
+      EXPECT_EQ(update->part()->payload_bytes(), update->part()->stage_bytes());
       Bytes& payload = rounds[key_of(*update->part()->id())][agent].of[update->part()->bucket()];
       const Bytes now(send->payload.bytes.begin(), send->payload.bytes.end());
       if (payload.empty()) payload = now;

@@ -124,7 +124,6 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   plan.local_steps = policy.local_steps;
   plan.learning_rate = job.learning_rate(policy.learning_rate, request.key.round);
   plan.payloads_in_flight_max = request.payloads_in_flight_max;
-  plan.aggregate_parts_max = request.aggregate_parts_max;
   const std::uint32_t every = job.wire().evaluate_every_rounds();
   plan.evaluate = every > 0 && plan.model_version % every == 0;
   add_participants(policy, request, plan);

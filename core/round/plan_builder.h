@@ -16,7 +16,6 @@ struct PlanRequest {
   std::vector<double> weights;  // of the members
   std::uint32_t payload_bytes = 0;
   std::uint32_t payloads_in_flight_max = 1;
-  std::uint32_t aggregate_parts_max = 0;
   wire::Collective collective = wire::Collective::star;
   std::uint32_t exchanges_per_round = 1;
   std::uint64_t bucket_values = 0;  // at most; 0: as the policy and the number of members have it

@@ -4,51 +4,46 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace tributary {
 
-Status check_layout(const wire::Part& part, const PartLayout& layout) {
-  const bool fits = part.segments() == 1 && part.stage_bytes() == layout.bytes &&
-                    part.parts() == layout.parts() && part.part() < layout.parts() &&
-                    part.offset() == layout.offset(part.part()) &&
-                    part.payload_bytes() == layout.size(part.part());
-  if (fits) return {};
-  return Status(
-      StatusCode::mismatch,
-      {.what = "part of a payload",
-       .expected = fmt::format("one of {} parts of {} bytes", layout.parts(), layout.part_bytes),
-       .got = fmt::format("part {} of {}, {} bytes at {}", part.part(), part.parts(),
-                          part.payload_bytes(), part.offset()),
-       .remedy = "cut payloads as the plan says"});
+std::uint64_t ByteRuns::add(std::uint64_t offset, std::uint64_t bytes) {
+  if (bytes == 0) return 0;
+  std::uint64_t begin = offset;
+  std::uint64_t end = offset + bytes;
+  std::uint64_t known = 0;
+  auto run = runs_.upper_bound(begin);
+  if (run != runs_.begin() && std::prev(run)->second >= begin) --run;
+  while (run != runs_.end() && run->first <= end) {
+    known += run->second - run->first;
+    begin = std::min(begin, run->first);
+    end = std::max(end, run->second);
+    run = runs_.erase(run);
+  }
+  runs_.emplace(begin, end);
+  const std::uint64_t fresh = end - begin - known;
+  count_ += fresh;
+  return fresh;
 }
 
-Reassembly::Reassembly(const PartLayout& layout)
-    : layout_(layout), received_(layout.parts()), bytes_(layout.bytes) {}
-
-void Reassembly::take(std::uint32_t part, ByteSpan payload) {
-  if (received_.test(part)) return;
-  if (!payload.empty()) {
-    std::memcpy(bytes_.data() + layout_.offset(part), payload.data(), payload.size());
-  }
-  received_.set(part);
-  ++count_;
-  end_ = std::max(end_, part + 1);
+std::uint64_t ByteRuns::from_start() const {
+  const bool begun = !runs_.empty() && runs_.begin()->first == 0;
+  return begun ? runs_.begin()->second : 0;
 }
 
-std::vector<wire::Range> Reassembly::missing(bool all, std::size_t runs_max) const {
-  std::vector<wire::Range> runs;
-  const std::uint32_t end = all ? layout_.parts() : end_;
-  for (std::uint32_t part = 0; part < end; ++part) {
-    if (received_.test(part)) continue;
-    if (!runs.empty() && runs.back().first() + runs.back().count() == part) {
-      runs.back() = wire::Range(runs.back().first(), runs.back().count() + 1);
-    } else if (runs.size() < runs_max) {
-      runs.emplace_back(part, 1u);
-    } else {
-      break;
-    }
-  }
-  return runs;
+Status check_size(const wire::Part& part, std::uint64_t payload_bytes) {
+  if (part.segments() == 1 && part.stage_bytes() == payload_bytes) return {};
+  return Status(StatusCode::mismatch,
+                {.what = "part of a payload",
+                 .expected = fmt::format("a payload of {} bytes", payload_bytes),
+                 .got = fmt::format("one of {} bytes", part.stage_bytes()),
+                 .remedy = "do not change a payload while it is being sent"});
+}
+
+std::uint64_t Reassembly::take(std::uint64_t offset, ByteSpan part) {
+  if (!part.empty()) std::memcpy(bytes_.data() + offset, part.data(), part.size());
+  return runs_.add(offset, part.size());
 }
 
 }  // namespace tributary

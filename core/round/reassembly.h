@@ -1,57 +1,52 @@
-// A payload that comes in parts, in any order and perhaps more than once. Its memory is the
-// payload's size, which its owner has compared with a cap, and has room for, before this is made.
+// A payload that arrives in parts: runs of bytes of any length, in any order, perhaps more than
+// once. Its memory is the payload's size, which its owner has compared with a cap, and has room
+// for, before this is made.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <map>
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
-#include "core/round/bitmap.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {
 
-// How a payload is cut: into parts of the same size, and what is left.
-struct PartLayout {
-  std::uint64_t bytes = 0;
-  std::uint32_t part_bytes = 1;
+// Which bytes are there: runs that neither touch nor overlap.
+class ByteRuns {
+ public:
+  // How many of these bytes were not there before.
+  std::uint64_t add(std::uint64_t offset, std::uint64_t bytes);
+  // Without a gap from the first byte.
+  std::uint64_t from_start() const;
+  std::uint64_t count() const { return count_; }
 
-  std::uint32_t parts() const {
-    if (bytes == 0) return 1;
-    return static_cast<std::uint32_t>((bytes + part_bytes - 1) / part_bytes);
-  }
-  std::uint64_t offset(std::uint32_t part) const { return std::uint64_t{part} * part_bytes; }
-  std::uint32_t size(std::uint32_t part) const {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(part_bytes, bytes - offset(part)));
-  }
+ private:
+  std::map<std::uint64_t, std::uint64_t> runs_;  // from the first byte to the one behind the last
+  std::uint64_t count_ = 0;
 };
 
-// Whether a part is cut as the plan says: what it states of itself follows from two numbers.
-Status check_layout(const wire::Part& part, const PartLayout& layout);
+// Whether a part belongs to a payload of this size; what it says of itself has been checked.
+Status check_size(const wire::Part& part, std::uint64_t payload_bytes);
 
 class Reassembly {
  public:
-  explicit Reassembly(const PartLayout& layout);
+  explicit Reassembly(std::uint64_t size) : size_(size), bytes_(size) {}
 
-  const PartLayout& layout() const { return layout_; }
-  bool has(std::uint32_t part) const { return received_.test(part); }
-  // A part that is there already is ignored. The payload is as long as the layout says.
-  void take(std::uint32_t part, ByteSpan payload);
-  bool complete() const { return count_ == layout_.parts(); }
-  std::uint32_t received() const { return count_; }
-  // Runs that are missing below the highest part that came, or all that are missing.
-  std::vector<wire::Range> missing(bool all, std::size_t runs_max) const;
+  std::uint64_t size() const { return size_; }
+  // How many bytes are new. The part lies within the payload.
+  std::uint64_t take(std::uint64_t offset, ByteSpan part);
+  bool complete() const { return runs_.count() == size_; }
+  std::uint64_t from_start() const { return runs_.from_start(); }
 
   ByteSpan bytes() const { return bytes_; }
+  // Leaves none behind.
   Bytes release() { return std::move(bytes_); }
 
  private:
-  PartLayout layout_;
-  Bitmap received_;
+  std::uint64_t size_;
   Bytes bytes_;
-  std::uint32_t count_ = 0;
-  std::uint32_t end_ = 0;  // behind the highest part that came
+  ByteRuns runs_;
 };
 
 }  // namespace tributary

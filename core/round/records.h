@@ -226,7 +226,20 @@ struct ContributionRecord {
   std::vector<ContributionPart> parts;
 };
 
-using AgentRecordToStore = std::variant<AgentJobRecord, ReplicaRecord, ContributionRecord>;
+// A run of a model download, stored while the rest is still on its way, so that the download goes
+// on from there after a restart. Runs come in order: one at offset 0 replaces whatever download was
+// stored before, every other begins where the one before ended. A ReplicaRecord removes them, as
+// does an AgentJobRecord of another job.
+struct DownloadRecord {
+  std::uint64_t job = 0;
+  std::uint64_t hash = 0;   // TransferOffer.hash: of all bytes of the download
+  std::uint64_t bytes = 0;  // of the whole download
+  std::uint64_t offset = 0;
+  SharedBytes data;
+};
+
+using AgentRecordToStore =
+    std::variant<AgentJobRecord, ReplicaRecord, ContributionRecord, DownloadRecord>;
 
 struct UndecidedRound {
   RoundKey id;
@@ -234,11 +247,20 @@ struct UndecidedRound {
   std::vector<ContributionPart> parts;
 };
 
+// A download that was under way when the agent's process ended.
+struct StoredDownload {
+  std::uint64_t job = 0;
+  std::uint64_t hash = 0;
+  std::uint64_t bytes = 0;  // of the whole download
+  Bytes received;           // its first bytes
+};
+
 // What an agent starts with. Nothing at all on a new device.
 struct AgentState {
   std::optional<AgentJobRecord> job;
   std::optional<ReplicaRecord> replica;  // its residual: the newest stored, by whichever record
   std::vector<UndecidedRound> undecided;
+  std::optional<StoredDownload> download;
 };
 
 }  // namespace tributary

@@ -44,10 +44,11 @@ struct AgentSession {
   RoundKey plan_sent;             // the last plan it was sent
   std::uint64_t transfer = 0;     // that is under way
   std::uint64_t transfer_version = 0;
-  bool transfer_waits = false;      // for others to have theirs
-  bool transfer_wanted = false;     // waits for the journal to say what became of its rounds
-  std::uint32_t generation = 0;     // counts the transfers it has finished
-  std::vector<RoundKey> undecided;  // whose outcome it did not know when it came
+  bool transfer_before_job = false;  // it was offered before the agent had acknowledged the job
+  bool transfer_waits = false;       // for others to have theirs
+  bool transfer_wanted = false;      // waits for the journal to say what became of its rounds
+  std::uint32_t generation = 0;      // counts the transfers it has finished
+  std::vector<RoundKey> undecided;   // whose outcome it did not know when it came
 };
 
 class Roster {

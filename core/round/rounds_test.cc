@@ -300,5 +300,41 @@ TEST(Rounds, BytesOfALostAgentAreToldAllTheSame) {
   EXPECT_GT(models(), 4 * federation.values() * sizeof(float));
 }
 
+std::uint64_t repeated(const std::vector<Reading>& readings) {
+  std::uint64_t bytes = 0;
+  for (const Reading& reading : readings) {
+    if (reading.name.starts_with("repeated_")) bytes += static_cast<std::uint64_t>(reading.value);
+  }
+  return bytes;
+}
+
+TEST(Rounds, NothingIsSentTwiceOverAPerfectChannel) {
+  Federation federation(options_for("fp32"));
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(repeated(federation.readings), 0u);
+  EXPECT_EQ(repeated(federation.agent_readings), 0u);
+}
+
+// Either side counts what it sends again, and what it gets again.
+TEST(Rounds, BothSidesTellWhatWasSentTwice) {
+  Options options = options_for("fp32");
+  options.rounds = 8;
+  options.loss = 0.1;
+  options.repeat = 0.1;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  for (const std::vector<Reading>* readings : {&federation.readings, &federation.agent_readings}) {
+    std::set<std::string> names;
+    for (const Reading& reading : *readings) {
+      if (!reading.name.starts_with("repeated_")) continue;
+      names.emplace(reading.name);
+      EXPECT_GT(reading.value, 0) << reading.name;
+      EXPECT_GT(reading.round, 0u);
+    }
+    EXPECT_TRUE(names.contains("repeated_up_lost_bytes"));
+    EXPECT_TRUE(names.contains("repeated_down_lost_bytes"));
+  }
+}
+
 }  // namespace
 }  // namespace tributary

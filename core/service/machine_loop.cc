@@ -10,6 +10,7 @@ namespace tributary {
 
 Result<bool> MachineLoop::turn(TimeNs deadline) {
   bool anything = take_posted();
+  if (look_at_arrivals()) anything = true;  // before a tick that would find the peer silent
   if (now() >= parts_.next_wakeup_ns()) {
     feed(Tick{});
     anything = true;
@@ -17,6 +18,7 @@ Result<bool> MachineLoop::turn(TimeNs deadline) {
   send_waiting();
   TimeNs due = std::min(deadline, parts_.next_wakeup_ns());
   if (!waiting_.empty()) due = std::min(due, now() + kTryAgainNs);
+  if (!arrivals_.empty()) due = std::min(due, next_look_);
   if (anything) due = std::min(due, now());  // look, and tell
   // What is there already may have come at any time; what is waited for comes now. Looking takes
   // the wake-up of what was posted meanwhile.
@@ -59,18 +61,43 @@ bool MachineLoop::take_posted() {
   return true;
 }
 
+// True: some peer has been found alive.
+bool MachineLoop::look_at_arrivals() {
+  if (arrivals_.empty() || now() < next_look_) return false;
+  next_look_ = now() + kLookEveryNs;
+  std::vector<ConnectionId> alive;
+  for (auto& [connection, arrivals] : arrivals_) {
+    if (std::exchange(arrivals.heard, false)) {
+      arrivals.bytes.reset();
+      continue;
+    }
+    const std::uint64_t bytes = parts_.link.bytes_arrived(connection);
+    if (arrivals.bytes && bytes > *arrivals.bytes) alive.push_back(connection);
+    arrivals.bytes = bytes;
+  }
+  for (const ConnectionId connection : alive) {
+    // The machine may have closed it over another peer's event.
+    if (arrivals_.contains(connection)) feed(PeerAlive{.peer = connection});
+  }
+  return !alive.empty();
+}
+
 void MachineLoop::take(LinkEvent& event, bool waited_for) {
   if (const auto* connected = std::get_if<Connected>(&event)) {
     connection_ = connected->connection;
+    if (parts_.one_peer) arrivals_.clear();
+    arrivals_[connection_] = {};
     feed(PeerConnected{.peer = connected->connection});
   } else if (const auto* gone = std::get_if<Disconnected>(&event)) {
     waiting_.erase(gone->connection);
+    arrivals_.erase(gone->connection);
     parts_.notes.note({.level = LogLevel::info,
                        .name = "disconnected",
                        .source = parts_.id_of ? parts_.id_of(gone->peer) : "",
                        .text = gone->why.text()});
     feed(PeerDisconnected{.peer = gone->connection});
   } else if (const auto* received = std::get_if<Received>(&event)) {
+    arrivals_[received->connection].heard = true;
     const std::string id = parts_.id_of ? parts_.id_of(received->peer) : "";
     const ByteSpan proven = parts_.link.encrypted() ? ByteSpan(received->peer.bytes) : ByteSpan();
     feed(FrameReceived{.peer = received->connection,
@@ -96,6 +123,7 @@ void MachineLoop::carry_out(Action& action) {
   if (const auto* close = std::get_if<ClosePeer>(&action)) {
     const PeerId peer = parts_.one_peer ? connection_ : close->peer;
     waiting_.erase(peer);
+    arrivals_.erase(peer);
     return parts_.link.give_up(peer);
   }
   parts_.carry_out(action);

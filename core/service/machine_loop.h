@@ -1,6 +1,10 @@
 // A state machine at work on a transport: what comes in becomes events, what it asks to have sent
 // is sent, and its ticks come in time. Everything else that it asks for is handed to the daemon.
 //
+// A peer that sends a large message over a slow link delivers nothing for a long time. The loop
+// asks the transport twice a second for the bytes that have arrived on each connection that has
+// delivered no message meanwhile, and feeds PeerAlive where there are more than before.
+//
 // Threads: all of it belongs to one; post() alone may be called from any.
 #pragma once
 
@@ -11,7 +15,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -67,7 +73,17 @@ class MachineLoop {
     std::shared_ptr<const void> owner;
   };
 
+  // How often connections are asked for bytes of messages that are not complete yet.
+  static constexpr TimeNs kLookEveryNs = 500'000'000;
+
+  // Of one connection, since it was heard.
+  struct Arrivals {
+    bool heard = true;                   // a message came since the last look
+    std::optional<std::uint64_t> bytes;  // at the last look; none: it was heard after that
+  };
+
   void take(LinkEvent& event, bool waited_for);
+  bool look_at_arrivals();
   bool take_posted();
   void carry_out(Action& action);
   void send(Send& message);
@@ -77,6 +93,8 @@ class MachineLoop {
   LoopParts parts_;
   std::map<PeerId, std::deque<Send>> waiting_;
   ConnectionId connection_ = 0;  // the newest
+  std::unordered_map<ConnectionId, Arrivals> arrivals_;
+  TimeNs next_look_ = 0;
   std::uint64_t sends_dropped_ = 0;
 
   std::mutex mutex_;

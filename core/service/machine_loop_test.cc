@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,11 @@ class FakeLink final : public Transport {
   bool encrypted() const override { return encrypts; }
   const LinkLimits& limits() const override { return limits_; }
   LinkCounters counters() const override { return {}; }
+  std::uint64_t bytes_arrived(ConnectionId connection) const override {
+    ++looks;
+    const auto found = arrived.find(connection);
+    return found == arrived.end() ? 0 : found->second;
+  }
 
   std::size_t room = 100;
   bool encrypts = false;
@@ -43,6 +49,8 @@ class FakeLink final : public Transport {
   std::vector<LinkEvent> later;  // they come while somebody waits
   std::atomic<int> woken = 0;
   TimeNs asked_until = 0;
+  std::map<ConnectionId, std::uint64_t> arrived;
+  mutable int looks = 0;
 
  private:
   LinkLimits limits_;
@@ -75,6 +83,7 @@ struct MachineLoopTest : ::testing::Test {
       proven.assign(received->authenticated_key.begin(), received->authenticated_key.end());
       waited_for.push_back(received->waited_for);
     }
+    if (const auto* peer = std::get_if<PeerAlive>(&event)) alive.push_back(peer->peer);
     if (const auto* received = std::get_if<PeerFrameReceived>(&event)) {
       seen_of_owner = *weak_owner.lock();
       EXPECT_TRUE(std::ranges::equal(received->frame, *seen_of_owner));
@@ -84,6 +93,20 @@ struct MachineLoopTest : ::testing::Test {
   template <typename Kind>
   static std::size_t kind() {
     return Event(Kind{}).index();
+  }
+  static LinkEvent connected(ConnectionId connection) {
+    return Connected{.connection = connection, .peer = {}};
+  }
+  static LinkEvent received(ConnectionId connection) {
+    return Received{.connection = connection, .peer = {}, .frame = {7}, .payload = {}};
+  }
+  // Everything that the link has to tell, then half a second and one look. Peers found alive.
+  std::vector<PeerId> alive_after_a_look(MachineLoop& loop) {
+    while (!link.events.empty()) EXPECT_TRUE(loop.turn(0).ok());
+    clock.advance(std::chrono::milliseconds(500));
+    EXPECT_TRUE(loop.turn(0).ok());
+    std::ranges::sort(alive);
+    return std::exchange(alive, {});
   }
   std::string texts() const {
     std::string all;
@@ -102,6 +125,7 @@ struct MachineLoopTest : ::testing::Test {
   std::vector<std::size_t> others;
   Bytes proven;
   std::vector<bool> waited_for;
+  std::vector<PeerId> alive;
   std::weak_ptr<const Bytes> weak_owner;
   std::optional<Bytes> seen_of_owner;
 };
@@ -221,6 +245,99 @@ TEST_F(MachineLoopTest, WhatIsNotForTheLinkIsHandedOn) {
   loop.feed(Tick{});
   EXPECT_EQ(others, std::vector<std::size_t>{Action(Train{}).index()});
   EXPECT_EQ(log.entries().size(), 1u);
+}
+
+TEST_F(MachineLoopTest, APeerWhoseBytesArriveIsAlive) {
+  MachineLoop loop = make();
+  using Peers = std::vector<PeerId>;
+  link.arrived = {{1, 100}, {2, 100}, {3, 100}};
+  link.events = {connected(1), connected(2), connected(3)};
+  EXPECT_EQ(alive_after_a_look(loop), Peers()) << "they were heard";
+  EXPECT_EQ(alive_after_a_look(loop), Peers()) << "these bytes may be of what was heard";
+  link.arrived = {{1, 101}, {2, 100}, {3, 200}};
+  EXPECT_EQ(alive_after_a_look(loop), (Peers{1, 3}));
+  EXPECT_EQ(alive_after_a_look(loop), Peers()) << "nothing has arrived since";
+  link.arrived = {{1, 50}, {2, 101}, {3, 0}};
+  EXPECT_EQ(alive_after_a_look(loop), Peers{2}) << "fewer bytes are those of another connection";
+}
+
+TEST_F(MachineLoopTest, APeerThatWasHeardIsNotAskedFor) {
+  MachineLoop loop = make();
+  link.events = {connected(1)};
+  EXPECT_TRUE(alive_after_a_look(loop).empty());
+  for (std::uint64_t i = 1; i < 10; ++i) {
+    link.events = {received(1)};
+    link.arrived[1] = i;
+    EXPECT_TRUE(alive_after_a_look(loop).empty());
+  }
+  EXPECT_EQ(link.looks, 0);
+  EXPECT_TRUE(alive_after_a_look(loop).empty());
+  EXPECT_EQ(link.looks, 1);
+  link.arrived[1] = 100;
+  EXPECT_EQ(alive_after_a_look(loop), std::vector<PeerId>{1});
+}
+
+TEST_F(MachineLoopTest, LooksTwiceASecondAndOnlyWhileThereIsAConnection) {
+  MachineLoop loop = make();
+  ASSERT_TRUE(loop.turn(10'000'000'000).ok());
+  EXPECT_EQ(link.asked_until, 10'000'000'000);
+  link.events = {connected(1)};
+  ASSERT_TRUE(loop.turn(0).ok());
+  ASSERT_TRUE(loop.turn(0).ok());  // the first look
+  ASSERT_TRUE(loop.turn(10'000'000'000).ok());
+  EXPECT_EQ(link.asked_until, 500'000'000);
+  clock.advance(std::chrono::milliseconds(499));
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(loop.turn(0).ok());
+  EXPECT_EQ(link.looks, 0);
+  clock.advance(std::chrono::milliseconds(1));
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(loop.turn(0).ok());
+  EXPECT_EQ(link.looks, 1);
+  link.events = {Disconnected{.connection = 1, .peer = {}, .why = no_connection()}};
+  ASSERT_TRUE(loop.turn(0).ok());
+  clock.advance(std::chrono::seconds(5));
+  ASSERT_TRUE(loop.turn(10'000'000'000).ok());
+  EXPECT_EQ(link.looks, 1);
+  EXPECT_EQ(link.asked_until, 10'000'000'000);
+}
+
+TEST_F(MachineLoopTest, APeerIsFoundAliveBeforeATickThatWouldMissIt) {
+  MachineLoop loop = make();
+  link.events = {connected(1)};
+  alive_after_a_look(loop);
+  link.arrived[1] = 1;
+  alive_after_a_look(loop);
+  link.arrived[1] = 2;
+  wakeup = (clock.now() + std::chrono::milliseconds(500)).count();
+  handled.clear();
+  EXPECT_EQ(alive_after_a_look(loop), std::vector<PeerId>{1});
+  EXPECT_EQ(handled, (std::vector<std::size_t>{kind<PeerAlive>(), kind<Tick>()}));
+}
+
+TEST_F(MachineLoopTest, AnEventThatClosesPeersDoesNotDisturbTheLook) {
+  MachineLoop loop = make();
+  for (ConnectionId i = 1; i <= 4; ++i) link.events.push_back(connected(i));
+  alive_after_a_look(loop);
+  for (ConnectionId i = 1; i <= 4; ++i) link.arrived[i] = 1;
+  alive_after_a_look(loop);
+  for (ConnectionId i = 1; i <= 4; ++i) link.arrived[i] = 2;
+  for (ConnectionId i = 1; i <= 4; ++i) answer.emplace_back(ClosePeer{.peer = i});
+  EXPECT_EQ(alive_after_a_look(loop).size(), 1u) << "the first one's event closes all of them";
+  // One that goes on to speak is a peer again.
+  link.events = {received(2)};
+  alive_after_a_look(loop);
+  alive_after_a_look(loop);
+  for (ConnectionId i = 1; i <= 4; ++i) link.arrived[i] = 3;
+  EXPECT_EQ(alive_after_a_look(loop), std::vector<PeerId>{2});
+}
+
+TEST_F(MachineLoopTest, AnAgentLooksAtItsNewestConnectionAlone) {
+  MachineLoop loop = make(true);
+  link.events = {connected(1), connected(2)};
+  alive_after_a_look(loop);
+  link.arrived = {{1, 1}, {2, 1}};
+  alive_after_a_look(loop);
+  link.arrived = {{1, 2}, {2, 2}};
+  EXPECT_EQ(alive_after_a_look(loop), std::vector<PeerId>{2});
 }
 
 TEST_F(MachineLoopTest, AnAgentsLoopGivesUpTheConnectionThatThereIs) {

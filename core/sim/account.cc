@@ -27,28 +27,33 @@ Account::Account(std::uint64_t values) : open_(values), moved_(values) {}
 
 Status Account::sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload) {
   Payload& known = contributions_[key].payloads[part.bucket()];
-  if (known.parts.empty()) {
-    known.parts.resize(part.parts());
-    known.bytes = part.stage_bytes();
-    if (part.parts() == 1) known.whole = payload;
-    if (part.parts() > 1) known.assembled.resize(part.stage_bytes());
+  const std::string what = fmt::format("{}, bucket {}", text(key), part.bucket());
+  const std::uint64_t bytes = part.stage_bytes();
+  const ByteRange range = {part.offset(), payload.bytes.size()};
+  if (range.first > bytes || range.count > bytes - range.first) {
+    return broken(what, fmt::format("a part of {} bytes", bytes),
+                  fmt::format("{} bytes from {} on", range.count, range.first));
   }
-  const auto another = [&] {
-    return broken(fmt::format("{}, bucket {}", text(key), part.bucket()), "the payload sent before",
-                  "another one");
-  };
-  if (known.parts.size() != part.parts() || known.bytes != part.stage_bytes()) return another();
-  const MutableByteSpan place =
-      part.parts() == 1
-          ? MutableByteSpan()
-          : MutableByteSpan(known.assembled).subspan(part.offset(), payload.bytes.size());
-  if (known.parts[part.part()]) {
-    const ByteSpan before = part.parts() == 1 ? known.whole.bytes : ByteSpan(place);
-    const bool shared = before.data() == payload.bytes.data();
-    return shared || std::ranges::equal(before, payload.bytes) ? Status() : another();
+  if (known.bytes.value_or(bytes) != bytes) {
+    return broken(what, fmt::format("a payload of {} bytes, as before", *known.bytes),
+                  fmt::format("one of {}", bytes));
   }
-  if (part.parts() > 1) std::ranges::copy(payload.bytes, place.begin());
-  known.parts[part.part()] = true;
+  known.bytes = bytes;
+  for (const ByteRange& again : known.there.overlap(range)) {
+    const ByteSpan before = known.view().subspan(again.first, again.count);
+    const ByteSpan now = payload.bytes.subspan(again.first - range.first, again.count);
+    if (before.data() != now.data() && !std::ranges::equal(before, now)) {
+      return broken(what, "the payload sent before", "another one");
+    }
+  }
+  if (known.there.add(range) == 0) return {};
+  if (range.count == bytes && known.assembled.empty()) {
+    known.whole = payload;
+    return {};
+  }
+  known.assembled.resize(bytes);
+  std::ranges::copy(payload.bytes,
+                    known.assembled.begin() + static_cast<Bytes::difference_type>(range.first));
   return {};
 }
 
@@ -58,8 +63,7 @@ ByteSpan Account::payload(const RoundKey& key, std::uint32_t bucket) const {
   const auto found = contribution->second.payloads.find(bucket);
   if (found == contribution->second.payloads.end()) return {};
   const Payload& payload = found->second;
-  if (!std::ranges::all_of(payload.parts, [](bool there) { return there; })) return {};
-  return payload.parts.size() == 1 ? payload.whole.bytes : ByteSpan(payload.assembled);
+  return payload.bytes && payload.there.covers(*payload.bytes) ? payload.view() : ByteSpan();
 }
 
 void Account::gave(const RoundKey& key, std::uint32_t bucket, Given given) {

@@ -16,6 +16,7 @@
 #include "core/round/actions.h"
 #include "core/round/agent.h"
 #include "core/round/round_plan.h"
+#include "core/sim/byte_ranges.h"
 
 namespace tributary {
 
@@ -26,8 +27,9 @@ class Account {
   // An update was handed to the agent, which may take it or drop it.
   void offer(SharedFloats update) { offered_ = std::move(update); }
 
-  // A part of a payload of the last stage has been sent. An error where it contradicts what was
-  // sent before under the same address.
+  // A part of a payload of the last stage has been sent. Parts may overlap, and differ in size from
+  // those sent before. An error where bytes contradict what was sent before under the same address,
+  // or a part does not fit into its payload.
   Status sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload);
 
   // The whole payload that was sent for this bucket; empty where none was.
@@ -70,10 +72,12 @@ class Account {
 
  private:
   struct Payload {
-    PayloadSlice whole;  // of a single part
-    Bytes assembled;     // of several
-    std::vector<bool> parts;
-    std::uint64_t bytes = 0;
+    ByteSpan view() const { return assembled.empty() ? whole.bytes : ByteSpan(assembled); }
+
+    PayloadSlice whole;  // if its first part was all of it: not copied
+    Bytes assembled;     // otherwise
+    ByteRanges there;
+    std::optional<std::uint64_t> bytes;  // of all of it; none before the first part
   };
   struct Contribution {
     std::map<std::uint32_t, Payload> payloads;                   // by bucket

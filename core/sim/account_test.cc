@@ -16,15 +16,23 @@ FloatVector plain(std::initializer_list<float> values) { return *floats(values);
 
 constexpr RoundKey kFirst = {.job = 1, .round = 1, .epoch = 1, .attempt = 0};
 
-// A part of bucket 0 as an agent sends it, in one piece.
-Status send(Account& account, const RoundKey& key, const Bytes& bytes) {
+// A part of bucket 0 as an agent sends it.
+Status send_part(Account& account, const RoundKey& key, ByteSpan bytes, std::uint64_t offset,
+                 std::uint64_t stage_bytes) {
   wire::PartT part;
   part.id = std::make_unique<wire::RoundId>(wire_id(key));
-  part.stage_bytes = part.payload_bytes = static_cast<std::uint32_t>(bytes.size());
+  part.offset = offset;
+  part.stage_bytes = stage_bytes;
+  part.payload_bytes = static_cast<std::uint32_t>(bytes.size());
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(wire::Part::Pack(builder, &part));
   return account.sent(key, *flatbuffers::GetRoot<wire::Part>(builder.GetBufferPointer()),
                       {nullptr, bytes});
+}
+
+// In one piece.
+Status send(Account& account, const RoundKey& key, const Bytes& bytes) {
+  return send_part(account, key, bytes, 0, bytes.size());
 }
 
 TEST(Account, AnUpdateIsInTheResidualUntilItIsCommitted) {
@@ -71,6 +79,40 @@ TEST(Account, TheSamePayloadMayBeSentAgainAndNoOther) {
   EXPECT_FALSE(send(account, kFirst, Bytes(4, std::uint8_t{8})).ok());
   EXPECT_EQ(account.payload(kFirst, 0).size(), 4u);
   EXPECT_TRUE(account.payload(kFirst, 1).empty());
+}
+
+TEST(Account, PartsMayBeOfAnySizeAndOverlap) {
+  Account account(1);
+  const Bytes payload = {1, 2, 3, 4, 5, 6, 7, 8};
+  const ByteSpan all(payload);
+  ASSERT_TRUE(send_part(account, kFirst, all.subspan(5), 5, 8).ok());
+  EXPECT_TRUE(account.payload(kFirst, 0).empty());
+  ASSERT_TRUE(send_part(account, kFirst, all.first(3), 0, 8).ok());
+  EXPECT_TRUE(account.payload(kFirst, 0).empty()) << "two bytes are missing";
+  ASSERT_TRUE(send_part(account, kFirst, all.subspan(2, 5), 2, 8).ok());
+  const ByteSpan whole = account.payload(kFirst, 0);
+  EXPECT_EQ(Bytes(whole.begin(), whole.end()), payload);
+  EXPECT_TRUE(send(account, kFirst, payload).ok()) << "and once more, in one piece";
+  EXPECT_EQ(account.payload(kFirst, 0).size(), 8u);
+}
+
+TEST(Account, APartThatContradictsOneBeforeIsAnError) {
+  Account account(1);
+  const Bytes payload = {1, 2, 3, 4};
+  const Bytes other = {1, 9, 3, 4};
+  ASSERT_TRUE(send(account, kFirst, payload).ok());
+  EXPECT_TRUE(send_part(account, kFirst, ByteSpan(payload).subspan(1, 2), 1, 4).ok());
+  EXPECT_FALSE(send_part(account, kFirst, ByteSpan(other).subspan(1, 2), 1, 4).ok());
+  EXPECT_FALSE(send_part(account, kFirst, ByteSpan(payload).first(2), 0, 5).ok())
+      << "of a payload of another size";
+}
+
+TEST(Account, APartBeyondItsPayloadIsAnError) {
+  Account account(1);
+  const Bytes payload(4, std::uint8_t{7});
+  EXPECT_FALSE(send_part(account, kFirst, payload, 1, 4).ok());
+  EXPECT_FALSE(send_part(account, kFirst, payload, UINT64_MAX, 4).ok());
+  EXPECT_TRUE(send_part(account, kFirst, payload, 0, 4).ok());
 }
 
 TEST(Account, ACrashMayUndoWhatWasNotStored) {

@@ -108,6 +108,9 @@ void AgentHost::perform_among_peers(Action& action) {
     peers_.open(index_, *open);
   } else if (std::holds_alternative<ClosePeers>(action)) {
     peers_.close(index_);
+  } else if (std::holds_alternative<ClosePeer>(action)) {  // it gives its connection up
+    network_.hang_up(index_);
+    network_.dial(index_);
   }
 }
 
@@ -220,5 +223,6 @@ void AgentHost::receive(const FrameReceived& event) {
 
 void AgentHost::connected(PeerId peer) { handle(PeerConnected{peer}); }
 void AgentHost::disconnected(PeerId peer) { handle(PeerDisconnected{peer}); }
+void AgentHost::alive(PeerId peer) { handle(PeerAlive{peer}); }
 
 }  // namespace tributary

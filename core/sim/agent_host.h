@@ -31,6 +31,7 @@ class AgentHost final : public Host, public Receiver {
   void receive(const FrameReceived& event) override;
   void connected(PeerId peer) override;
   void disconnected(PeerId peer) override;
+  void alive(PeerId peer) override;
 
  private:
   Status boot() override;

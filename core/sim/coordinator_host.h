@@ -27,6 +27,7 @@ class CoordinatorHost final : public Host, public Receiver {
   void receive(const FrameReceived& event) override { handle(event); }
   void connected(PeerId peer) override { handle(PeerConnected{peer}); }
   void disconnected(PeerId peer) override { handle(PeerDisconnected{peer}); }
+  void alive(PeerId peer) override { handle(PeerAlive{peer}); }
 
  private:
   Status boot() override;

@@ -18,6 +18,8 @@ enum class DrawUse : std::uint32_t {
   hostile,
   peers,
   peer_link,
+  rates,
+  rate_steps,
 };
 
 class Draws {

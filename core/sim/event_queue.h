@@ -14,6 +14,7 @@
 namespace tributary {
 
 constexpr TimeNs kMs = 1'000'000;
+constexpr TimeNs kS = 1000 * kMs;
 
 class EventQueue {
  public:

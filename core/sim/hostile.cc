@@ -17,7 +17,7 @@ std::uint64_t lie(Draws& draws) { return kLies[draws.below(kLies.size())]; }
 std::uint32_t small_lie(Draws& draws) { return static_cast<std::uint32_t>(lie(draws)); }
 
 void lie_in(wire::PartT& part, Draws& draws) {
-  switch (draws.below(6)) {
+  switch (draws.below(5)) {
     case 0:
       part.stage_bytes = lie(draws);
       break;
@@ -25,17 +25,13 @@ void lie_in(wire::PartT& part, Draws& draws) {
       part.offset = lie(draws);
       break;
     case 2:
-      part.parts = small_lie(draws);
-      break;
-    case 3:
-      part.part = small_lie(draws);
-      break;
-    case 4:
       part.payload_bytes = small_lie(draws);
+      break;
+    case 3:  // inside the payload, and where nothing or something else belongs
+      part.offset = draws.below(part.stage_bytes + 1);
       break;
     default:  // fits together, and is far more than will ever come
       part.stage_bytes = (std::uint64_t{1} << 30) - draws.below(1000);
-      part.parts = 2;
       break;
   }
 }
@@ -51,9 +47,8 @@ bool lie_in(wire::MessageUnion& message, Draws& draws) {
     case wire::Message::Aggregate:
       lie_in(*message.AsAggregate()->part, draws);
       return true;
-    case wire::Message::TransferFetch:
-      message.AsTransferFetch()->parts =
-          std::make_unique<wire::Range>(small_lie(draws), small_lie(draws));
+    case wire::Message::Receipt:
+      message.AsReceipt()->waiting_bytes = lie(draws);
       return true;
     default:
       return false;
@@ -70,6 +65,9 @@ std::optional<Message> lie_about_sizes(const Message& message, Draws& draws) {
   wire::FrameT frame;
   wire::GetFrame(message.frame.data())->UnPackTo(&frame);
   if (!lie_in(frame.message, draws)) return std::nullopt;
+  // It may also claim to have received what was never sent.
+  if (draws.chance(0.2)) frame.bulk_received = lie(draws);
+  if (draws.chance(0.2)) frame.messages_received = lie(draws);
   flatbuffers::FlatBufferBuilder builder;  // unlike build_frame, it builds what breaks every rule
   builder.Finish(wire::Frame::Pack(builder, &frame), wire::FrameIdentifier());
   Message lied = message;

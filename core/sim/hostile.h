@@ -16,8 +16,8 @@ struct Message {
   std::size_t bytes() const { return frame.size() + payload.bytes.size(); }
 };
 
-// The same message with other sizes in it: claims of terabytes, of a million parts, of offsets
-// behind the end. Nothing where its kind claims no sizes.
+// The same message with other sizes in it: claims of terabytes, of offsets behind the end, and, in
+// a part of them, of having received what was never sent. Nothing where its kind claims no sizes.
 std::optional<Message> lie_about_sizes(const Message& message, Draws& draws);
 
 // Random bytes, and bytes that begin like a frame.

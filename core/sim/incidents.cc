@@ -193,8 +193,9 @@ void Incidents::cut_off(TimeNs duration) {
     cut.push_back(agent);
     if (way == 3) continue;
     const TimeNs until = room_.now() + duration;
-    if (way != 1) network_.up(agent).cut_until(until);
-    if (way != 2) network_.down(agent).cut_until(until);
+    room_.budget.disturbed(agent, until);
+    if (way != 1) network_.up(agent).cut(room_.now(), until);
+    if (way != 2) network_.down(agent).cut(room_.now(), until);
     if (draws_.chance(0.5)) continue;  // the connection outlives it
     room_.queue.after(duration, [this, agent] {
       network_.hang_up(agent);

@@ -4,9 +4,28 @@
 
 namespace tributary {
 
-TimeNs draw_ns(const SpanMs& span, Draws& draws) {
-  const double ms = span.low + (span.high - span.low) * draws.uniform();
-  return static_cast<TimeNs>(ms * 1e6);
+AgentLinks agent_links(const NetworkSettings& settings, std::uint64_t seed, std::uint32_t agent) {
+  Draws draws(seed, DrawUse::rates, agent);
+  const auto draw_rate = [&](const std::optional<Span>& span) {
+    return span ? draw_log_uniform(*span, draws) : settings.rate_mbit_s;
+  };
+  const double up_mbit_s = draw_rate(settings.rate_up_mbit_s);
+  const double down_mbit_s = draw_rate(settings.rate_down_mbit_s);
+  const TimeNs own_delay_ns = draw_ns(settings.agent_delay, draws);
+  const std::uint64_t place = draws.bits();
+  const auto rate_of = [&](double mbit_s) {
+    if (settings.trace) {
+      const auto lasts = static_cast<std::uint64_t>(settings.trace->lasts().count());
+      return LinkRate(settings.trace, static_cast<TimeNs>(place % lasts));
+    }
+    if (settings.rate_steps.empty()) return LinkRate(mbit_s);
+    // Both directions change together.
+    return LinkRate(mbit_s, settings.rate_steps, Draws(seed, DrawUse::rate_steps, agent));
+  };
+  return {
+      .up = Link(settings, Draws(seed, DrawUse::link_up, agent), rate_of(up_mbit_s), own_delay_ns),
+      .down = Link(settings, Draws(seed, DrawUse::link_down, agent), rate_of(down_mbit_s),
+                   own_delay_ns)};
 }
 
 void Link::slow_until(TimeNs until, TimeNs delay_ns) {
@@ -14,8 +33,20 @@ void Link::slow_until(TimeNs until, TimeNs delay_ns) {
   slow_delay_ns_ = delay_ns;
 }
 
+void Link::cut(TimeNs now, TimeNs until) {
+  if (settings_.stream) {
+    const TimeNs more = std::max<TimeNs>(0, until - std::max(now, cut_until_ns_));
+    held_up_ns_ += more;
+    if (busy_until_ns_ > now) busy_until_ns_ += more;
+    if (last_arrival_ns_ > now) last_arrival_ns_ += more;
+  }
+  cut_until(until);
+}
+
+void Link::restart() { busy_until_ns_ = last_arrival_ns_ = 0; }
+
 TimeNs Link::delay_ns(TimeNs now, LinkTally& tally) {
-  TimeNs delay = draw_ns(settings_.delay, draws_);
+  TimeNs delay = draw_ns(settings_.delay, draws_) + own_delay_ns_ + rate_.delay_ns(busy_until_ns_);
   if (now < slow_until_ns_) {
     ++tally.slowed;
     delay += static_cast<TimeNs>(static_cast<double>(slow_delay_ns_) * draws_.uniform());
@@ -26,12 +57,18 @@ TimeNs Link::delay_ns(TimeNs now, LinkTally& tally) {
 Passage Link::pass(TimeNs now, std::size_t bytes, bool faulty, LinkTally& tally) {
   ++tally.messages;
   tally.bytes += bytes;
+  rate_.forget_before(now);
+  TimeNs begins = std::max(busy_until_ns_, now);
   if (cut(now)) {
-    ++tally.cut_off;
-    return {};
+    if (!settings_.stream) {
+      ++tally.cut_off;
+      return {};
+    }
+    ++tally.held_up;
+    begins = std::max(begins, cut_until_ns_);
   }
-  const double wire_ns = static_cast<double>(bytes) * 8e3 / settings_.rate_mbit_s;
-  busy_until_ns_ = std::max(busy_until_ns_, now) + static_cast<TimeNs>(wire_ns);
+  busy_until_ns_ = rate_.last_byte_at(begins, bytes);
+  tally.queue_ns_max = std::max(tally.queue_ns_max, busy_until_ns_ - now);
   if (faulty && draws_.chance(settings_.loss)) {
     ++tally.lost;
     return {};
@@ -42,11 +79,13 @@ Passage Link::pass(TimeNs now, std::size_t bytes, bool faulty, LinkTally& tally)
   if (faulty && draws_.chance(settings_.reordering)) {
     // Later than several that were sent after it, which do not wait for it.
     ++tally.reordered;
+    passage.reordered = true;
     arrival += 4 * draw_ns(settings_.delay, draws_);
   } else {
     arrival = last_arrival_ns_ = std::max(arrival, last_arrival_ns_);
   }
   passage.arrives_at_ns[0] = arrival;
+  passage.first_byte_at_ns = arrival - (busy_until_ns_ - begins);
   if (faulty && draws_.chance(settings_.duplication)) {
     ++tally.duplicated;
     passage.copies = 2;

@@ -27,14 +27,17 @@ enum class Mutation : std::uint8_t {
   // One in three records of an exchange among peers has nothing of the error that the agent's own
   // encoding left.
   forget_error,
+  // One in three messages with a payload between agents and coordinator is sent twice.
+  repeat_payloads,
 };
 
-inline constexpr std::array<std::string_view, 6> kMutationNames = {"none",
+inline constexpr std::array<std::string_view, 7> kMutationNames = {"none",
                                                                    "apply_before_commit",
                                                                    "drop_straggler",
                                                                    "skip_residual_write",
                                                                    "vote_before_store",
-                                                                   "forget_error"};
+                                                                   "forget_error",
+                                                                   "repeat_payloads"};
 
 // For drop_straggler: the frame with member `index` in every set of contributors, where it is a
 // Commit; otherwise as it is.

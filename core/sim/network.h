@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ class Receiver {
   virtual void receive(const FrameReceived& event) = 0;
   virtual void connected(PeerId peer) = 0;
   virtual void disconnected(PeerId peer) = 0;
+  // Bytes of a message that is not whole yet have arrived from this peer.
+  virtual void alive(PeerId peer) = 0;
 };
 
 class Network {
@@ -44,8 +47,8 @@ class Network {
   void send_down(PeerId peer, Message message);
 
   // --- faults ---
-  Link& up(std::uint32_t agent) { return links_[agent].up; }
-  Link& down(std::uint32_t agent) { return links_[agent].down; }
+  Link& up(std::uint32_t agent) { return links_[agent].links.up; }
+  Link& down(std::uint32_t agent) { return links_[agent].links.down; }
   void mend_all();
   // The next so many of its messages that claim sizes come with a lie in front.
   void let_lie(std::uint32_t agent, std::uint32_t messages) { links_[agent].lies = messages; }
@@ -62,8 +65,7 @@ class Network {
 
  private:
   struct Ends {
-    Link up;
-    Link down;
+    AgentLinks links;
     PeerId peer = 0;  // 0: no connection
     bool dialing = false;
     std::uint32_t lies = 0;
@@ -72,11 +74,27 @@ class Network {
     Message old_down;
     Message hello;
   };
+  // A message under way.
+  struct Transfer {
+    std::uint32_t agent = 0;
+    PeerId peer = 0;
+    bool to_agent = false;
+    TimeNs arrives_at_ns = 0;
+    TimeNs held_up_ns = 0;  // what its link counted when `arrives_at_ns` was set
+    Message message;
+  };
 
   void connect(std::uint32_t agent);
   void carry(std::uint32_t agent, bool to_agent, Message message);
-  void put_under_way(std::uint32_t agent, bool to_agent, Message message, TimeNs arrives_at_ns);
-  void arrive(std::uint32_t agent, PeerId peer, bool to_agent, const Message& message);
+  void hand_over(std::uint32_t agent, bool to_agent, Message message);
+  void put_under_way(std::uint32_t agent, bool to_agent, Message message, TimeNs first_byte_at_ns,
+                     TimeNs arrives_at_ns);
+  void arrive_in_time(const std::shared_ptr<Transfer>& transfer);
+  void arrive(const Transfer& transfer);
+  void show_progress(std::weak_ptr<const Transfer> transfer, TimeNs at_ns);
+  Link& link(std::uint32_t agent, bool to_agent) {
+    return to_agent ? links_[agent].links.down : links_[agent].links.up;
+  }
   void remember(Ends& ends, bool to_agent, const Message& message);
 
   Room& room_;
@@ -87,6 +105,7 @@ class Network {
   PeerId next_peer_ = 1;
   Draws draws_;
   std::uint64_t under_way_max_ = 0;
+  std::uint64_t payloads_ = 0;  // sent
 };
 
 }  // namespace tributary

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/sim/byte_budget.h"
 #include "core/sim/disk_vfs.h"
 #include "core/sim/event_queue.h"
 #include "core/sim/ledger.h"
@@ -42,7 +43,8 @@ struct Room {
       : scenario(what),
         seed(with_seed),
         mutation(with_mutation),
-        ledger(what.agents, what.values(), watch) {}
+        ledger(what.agents, what.values(), watch),
+        budget(what.agents, watch) {}
 
   TimeNs now() const { return queue.now_ns(); }
   void note(const std::string& host, const Note& note) {
@@ -58,6 +60,7 @@ struct Room {
   DiskVfs vfs;
   Watch watch;
   Ledger ledger;
+  ByteBudget budget;
   FaultTally tally;
   LinkTally traffic;
   // What the machines said, by name and reason, which are literals.

@@ -100,6 +100,8 @@ class Runs {
       sum.bytes += report.bytes;
       sum.conservation_error_max =
           std::max(sum.conservation_error_max, report.conservation_error_max);
+      sum.budget += report.budget;
+      sum.queue_s_max = std::max(sum.queue_s_max, report.queue_s_max);
       states.update(bytes_of(std::span(&report.state_hash, 1)));
       sum.state_hash = report.state_hash;
     }

@@ -46,6 +46,8 @@ struct RunsReport {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   double conservation_error_max = 0;
+  ByteBudget::Tally budget;
+  double queue_s_max = 0;
 };
 
 Result<RunsReport> run_seeds(const Scenario& scenario, const RunsRequest& request);

@@ -5,6 +5,7 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <sstream>
 
 #include "core/base/file.h"
@@ -123,6 +124,52 @@ class TableReader {
     return bad(key, "two times in milliseconds, [lowest, highest]", *node);
   }
 
+  // Both above 0, as they are drawn log-uniform.
+  Status span(std::string_view key, Span& out, double min, double max) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return {};
+    const toml::array* const array = node->as_array();
+    if (array != nullptr && array->size() == 2) {
+      const auto low = array->get(0)->value<double>();
+      const auto high = array->get(1)->value<double>();
+      if (low && high && *low >= min && *low <= *high && *high <= max) {
+        out = {*low, *high};
+        return {};
+      }
+    }
+    return bad(key, fmt::format("two numbers from {} to {}, [lowest, highest]", min, max), *node);
+  }
+
+  Status span(std::string_view key, std::optional<Span>& out, double min, double max) {
+    Span given;
+    TRIBUTARY_TRY(span(key, given, min, max));
+    if (table_.contains(key)) out = given;
+    return {};
+  }
+
+  Status flag(std::string_view key, bool& out) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return {};
+    const auto value = node->value_exact<bool>();
+    if (!value) return bad(key, "true or false", *node);
+    out = *value;
+    return {};
+  }
+
+  // One table for each item; none where the key is missing.
+  Result<std::vector<const toml::table*>> tables(std::string_view key) {
+    std::vector<const toml::table*> out;
+    const toml::node* const node = find(key);
+    if (node == nullptr) return out;
+    const toml::array* const array = node->as_array();
+    if (array == nullptr || array->empty()) return bad(key, "a list of tables", *node);
+    for (const toml::node& item : *array) {
+      if (item.as_table() == nullptr) return bad(key, "a list of tables", item);
+      out.push_back(item.as_table());
+    }
+    return out;
+  }
+
   // Null where the key is missing.
   Result<const toml::table*> table(std::string_view key) {
     const toml::node* const node = find(key);
@@ -201,7 +248,38 @@ Status read_job(TableReader in, JobSettings& job) {
   return check(policy);
 }
 
-Status read_network(TableReader in, NetworkSettings& network) {
+Status read_rates(TableReader& in, const std::string& origin, const std::string& place,
+                  NetworkSettings& network) {
+  constexpr double kMbitMin = 0.001;
+  constexpr double kMbitMax = 1e6;
+  TRIBUTARY_TRY(in.span("rate_up_mbit_s", network.rate_up_mbit_s, kMbitMin, kMbitMax));
+  TRIBUTARY_TRY(in.span("rate_down_mbit_s", network.rate_down_mbit_s, kMbitMin, kMbitMax));
+  TRIBUTARY_ASSIGN(const std::vector<const toml::table*> steps, in.tables("rate_steps"));
+  for (const toml::table* const table : steps) {
+    TableReader step(*table, place + ": rate_steps");
+    RateStep& drawn = network.rate_steps.emplace_back(RateStep{{1, 1}, {1, 1}});
+    TRIBUTARY_TRY(step.span("seconds", drawn.seconds, 1e-3, 1e6));
+    TRIBUTARY_TRY(step.span("factor", drawn.factor, 1e-4, 1e4));
+    TRIBUTARY_TRY(step.refuse_others());
+  }
+  std::string trace;
+  TRIBUTARY_TRY(in.text("trace", trace));
+  if (trace.empty()) return {};
+  if (network.rate_up_mbit_s || network.rate_down_mbit_s || !steps.empty()) {
+    return wrong(place + ": trace", "no rate_up_mbit_s, rate_down_mbit_s or rate_steps beside it",
+                 "both", "leave one of them out: a trace says the rate");
+  }
+  const auto path = std::filesystem::path(origin).parent_path() / trace;
+  TRIBUTARY_ASSIGN(LinkTrace read, LinkTrace::read(path.string()));
+  network.trace = std::make_shared<const LinkTrace>(std::move(read));
+  return {};
+}
+
+Status read_network(TableReader in, const std::string& origin, const std::string& place,
+                    NetworkSettings& network) {
+  TRIBUTARY_TRY(read_rates(in, origin, place, network));
+  TRIBUTARY_TRY(in.flag("stream", network.stream));
+  TRIBUTARY_TRY(in.span("agent_delay_ms", network.agent_delay));
   TRIBUTARY_TRY(in.span("delay_ms", network.delay));
   TRIBUTARY_TRY(in.number("rate_mbit_s", network.rate_mbit_s, 0.001, 1e6));
   TRIBUTARY_TRY(in.number("loss", network.loss, 0, 0.5));
@@ -253,8 +331,8 @@ Status read_all(const toml::table& root, const std::string& origin, Scenario& sc
   TRIBUTARY_TRY(part("job", [&](TableReader table, const std::string&) {
     return read_job(std::move(table), scenario.job);
   }));
-  TRIBUTARY_TRY(part("network", [&](TableReader table, const std::string&) {
-    return read_network(std::move(table), scenario.network);
+  TRIBUTARY_TRY(part("network", [&](TableReader table, const std::string& place) {
+    return read_network(std::move(table), origin, place, scenario.network);
   }));
   TRIBUTARY_TRY(part("machines", [&](TableReader table, const std::string&) {
     return read_machines(std::move(table), scenario.machines);
@@ -266,6 +344,16 @@ Status read_all(const toml::table& root, const std::string& origin, Scenario& sc
 }
 
 }  // namespace
+
+TimeNs draw_ns(const SpanMs& span, Draws& draws) {
+  const double ms = span.low + (span.high - span.low) * draws.uniform();
+  return static_cast<TimeNs>(ms * 1e6);
+}
+
+double draw_log_uniform(const Span& span, Draws& draws) {
+  const double drawn = span.low * std::pow(span.high / span.low, draws.uniform());
+  return std::clamp(std::round(drawn * 1e6) * 1e-6, span.low, span.high);
+}
 
 std::string_view name(Incident incident) {
   return kIncidentNames[static_cast<std::size_t>(incident)];
@@ -291,6 +379,11 @@ Result<Scenario> parse_scenario(std::string_view text, std::string_view origin) 
     return wrong(fmt::format("{}: agents_min of the job", place),
                  fmt::format("at most the {} agents there are", scenario.agents),
                  fmt::format("{}", scenario.job.policy.agents_min), "change it in the scenario");
+  }
+  // Connections among agents have one constant rate and lose nothing anyway.
+  if (scenario.by_peers() && scenario.network.of_agents()) {
+    return wrong(fmt::format("{}: network", place), "rates of agents with the collective star only",
+                 "another collective", "leave the rates, the trace and `stream` out");
   }
   return scenario;
 }

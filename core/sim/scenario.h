@@ -4,12 +4,17 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/status.h"
+#include "core/link/trace.h"
+#include "core/round/events.h"
 #include "core/round/policy.h"
+#include "core/sim/draws.h"
 
 namespace tributary {
 
@@ -43,15 +48,45 @@ struct SpanMs {
   double low = 0;
   double high = 0;
 };
+TimeNs draw_ns(const SpanMs& span, Draws& draws);
 
 struct IncidentPlan {
   std::uint32_t count = 0;
   SpanMs duration;
 };
 
+// From the lower to the higher; the unit is the key's.
+struct Span {
+  double low = 0;
+  double high = 0;
+};
+// A factor of 10 is as likely at either end. Rounded to 1e-6, so that the C library does not
+// matter.
+double draw_log_uniform(const Span& span, Draws& draws);
+
+// How long a link keeps a rate, and that rate as a factor of its own.
+struct RateStep {
+  Span seconds;
+  Span factor;
+};
+
 struct NetworkSettings {
   SpanMs delay = {1, 4};
+  SpanMs agent_delay = {};  // drawn once for each agent, and added to every message's delay
   double rate_mbit_s = 1000;
+  // Drawn once for each agent, log-uniform. Without them both directions have `rate_mbit_s`.
+  std::optional<Span> rate_up_mbit_s = {};
+  std::optional<Span> rate_down_mbit_s = {};
+  std::vector<RateStep> rate_steps = {};  // in turn, again and again; none: the rate is constant
+  std::shared_ptr<const LinkTrace> trace = {};  // of every link; each agent starts somewhere in it
+  // A connection carries a stream, as TCP does: a partition holds up what is under way and what is
+  // sent, and a new connection does not wait for what the old one had queued.
+  bool stream = false;
+  // Whether any setting is only for the links between agents and coordinator.
+  bool of_agents() const {
+    return rate_up_mbit_s || rate_down_mbit_s || !rate_steps.empty() || trace || stream ||
+           agent_delay.high > 0;
+  }
   double loss = 0;  // probabilities, of each message
   double duplication = 0;
   double reordering = 0;
@@ -97,7 +132,8 @@ struct Scenario {
   std::uint64_t values() const { return std::uint64_t{job.buckets} * job.bucket_values; }
 };
 
-// `origin` names the text in errors. Unknown keys are refused with the nearest known name.
+// `origin` names the text in errors, and files are sought beside it. Unknown keys are refused with
+// the nearest known name.
 Result<Scenario> parse_scenario(std::string_view text, std::string_view origin);
 Result<Scenario> read_scenario(const std::string& path);
 

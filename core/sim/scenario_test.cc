@@ -52,6 +52,58 @@ duration_ms = [10, 20]
   EXPECT_EQ(incidents[static_cast<std::size_t>(Incident::garbage)].count, 0u);
 }
 
+TEST(Scenario, ReadsRatesOfAgents) {
+  const Result<Scenario> plain = parse_scenario("[network]\nrate_mbit_s = 8", "test.toml");
+  ASSERT_TRUE(plain.ok());
+  EXPECT_FALSE(plain->network.of_agents());
+  const Result<Scenario> scenario = parse_scenario(R"toml(
+[network]
+stream = true
+agent_delay_ms = [10, 20]
+rate_up_mbit_s = [0.1, 2]
+rate_down_mbit_s = [1, 1]
+rate_steps = [{ seconds = [2, 20] }, { seconds = [1, 15], factor = [0.01, 0.1] }]
+)toml",
+                                                   "test.toml");
+  ASSERT_TRUE(scenario.ok()) << scenario.status().text();
+  const NetworkSettings& network = scenario->network;
+  EXPECT_TRUE(network.of_agents());
+  EXPECT_TRUE(network.stream);
+  EXPECT_EQ(network.agent_delay.high, 20);
+  ASSERT_TRUE(network.rate_up_mbit_s && network.rate_down_mbit_s);
+  EXPECT_EQ(network.rate_up_mbit_s->low, 0.1);
+  EXPECT_EQ(network.rate_down_mbit_s->high, 1);
+  ASSERT_EQ(network.rate_steps.size(), 2u);
+  EXPECT_EQ(network.rate_steps[0].seconds.high, 20);
+  EXPECT_EQ(network.rate_steps[0].factor.low, 1) << "if it is left out";
+  EXPECT_EQ(network.rate_steps[1].factor.high, 0.1);
+}
+
+TEST(Scenario, ReadsATraceBesideIt) {
+  const std::string origin = std::string(TRIBUTARY_SCENARIOS) + "/test.toml";
+  const std::string text = "[network]\ntrace = '../../docs/traces/c1.csv'\n";
+  const Result<Scenario> scenario = parse_scenario(text, origin);
+  ASSERT_TRUE(scenario.ok()) << scenario.status().text();
+  ASSERT_TRUE(scenario->network.trace);
+  EXPECT_EQ(scenario->network.trace->steps().size(), 4u);
+  const Result<Scenario> both = parse_scenario(text + "rate_up_mbit_s = [1, 2]", origin);
+  EXPECT_THAT(both.status().text(), HasSubstr("rate_up_mbit_s"));
+  EXPECT_FALSE(parse_scenario("[network]\ntrace = 'nowhere.csv'", origin).ok());
+}
+
+TEST(Scenario, RefusesRatesOfAgentsThatMakeNoSense) {
+  EXPECT_THAT(refusal("[network]\nrate_up_mbit_s = 3"), HasSubstr("[lowest, highest]"));
+  EXPECT_THAT(refusal("[network]\nrate_up_mbit_s = [2, 1]"), HasSubstr("[lowest, highest]"));
+  EXPECT_THAT(refusal("[network]\nrate_up_mbit_s = [0, 1]"), HasSubstr("0.001"));
+  EXPECT_THAT(refusal("[network]\nrate_up_mbit = [1, 2]"), HasSubstr("'rate_up_mbit_s'"));
+  EXPECT_THAT(refusal("[network]\nrate_steps = []"), HasSubstr("list of tables"));
+  EXPECT_THAT(refusal("[network]\nrate_steps = [3]"), HasSubstr("list of tables"));
+  EXPECT_THAT(refusal("[network]\nrate_steps = [{ second = [1, 2] }]"), HasSubstr("'seconds'"));
+  EXPECT_THAT(refusal("[network]\nrate_steps = [{ factor = [0, 1] }]"), HasSubstr("factor"));
+  EXPECT_THAT(refusal("[network]\nstream = 1"), HasSubstr("true or false"));
+  EXPECT_THAT(refusal("[network]\nstream = true\n[job]\ncollective = 'ring'"), HasSubstr("star"));
+}
+
 TEST(Scenario, RefusesUnknownKeysWithTheNearestKnownOne) {
   EXPECT_THAT(refusal("agent = 4"), HasSubstr("'agents'"));
   EXPECT_THAT(refusal("[netwrok]\nloss = 0.1"), HasSubstr("'network'"));

@@ -57,6 +57,7 @@ class Simulation {
   Status round_committed() {
     rounds_ = room_.ledger.rounds_committed();
     progress_at_ns_ = room_.now();
+    room_.budget.committed(rounds_, room_.now());
     incidents_.round_begins(rounds_ + 1);
     if (options_.progress && !options_.progress(rounds_)) {
       return Status(StatusCode::cancelled, {.what = "simulation"});
@@ -106,6 +107,7 @@ class Simulation {
       return;
     }
     last_restart_ = true;
+    room_.budget.finish(room_.now());
     progress_at_ns_ = room_.now();
     const Ending ending = {.fault = {}, .power_cut = true, .down_ns = 100 * kMs};
     coordinator_.kill(ending);
@@ -162,6 +164,8 @@ class Simulation {
     report.messages = room_.traffic.messages;
     report.bytes = room_.traffic.bytes;
     report.conservation_error_max = room_.ledger.conservation_error_max();
+    report.budget = room_.budget.tally();
+    report.queue_s_max = static_cast<double>(room_.traffic.queue_ns_max) * 1e-9;
     report.state_hash = state_hash();
     return report;
   }
@@ -173,6 +177,7 @@ class Simulation {
     room_.tally.add("reordering", traffic.reordered);
     room_.tally.add("bit_flip", traffic.flipped);
     room_.tally.add("cut_off", traffic.cut_off);
+    room_.tally.add("held_up", traffic.held_up);
     room_.tally.add("delay", traffic.slowed);
     count_disk(coordinator_.disk().tally());
     for (const auto& agent : agents_) count_disk(agent->disk().tally());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/round/actions.h"
+#include "core/sim/byte_budget.h"
 #include "core/sim/mutation.h"
 #include "core/sim/scenario.h"
 #include "core/sim/watch.h"
@@ -39,6 +40,8 @@ struct SimReport {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
   double conservation_error_max = 0;  // as a share of the bound
+  ByteBudget::Tally budget;
+  double queue_s_max = 0;  // the longest queue of any link
 };
 
 // An error only where the run was stopped from outside. It ends at the first violation.

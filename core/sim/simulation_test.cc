@@ -18,6 +18,8 @@ struct Case {
   std::vector<std::string> faults;
   // Its codec sends values as they are, and those of updates are made up so that sums are exact.
   bool exact = false;
+  // Sessions end by faults only.
+  bool sessions_last = false;
   friend std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.scenario; }
 };
 
@@ -35,6 +37,10 @@ TEST_P(Scenarios, HoldWhatMustHold) {
   } else {
     EXPECT_GT(report.conservation_error_max, 0)
         << "a comparison that never sees rounding sees nothing";
+  }
+  if (GetParam().sessions_last) {
+    EXPECT_EQ(report.budget.sessions_lost, 0u);
+    EXPECT_GT(report.budget.checked, report.budget.exempt);
   }
   for (const std::string& fault : GetParam().faults) {
     EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
@@ -56,7 +62,10 @@ INSTANTIATE_TEST_SUITE_P(
              {"straggler", "training_failure", "agent_leave", "late_join", "slow_clock",
               "fast_clock"}},
         Case{"hostile", {"lying_agent", "garbage", "twin_agent"}},
-        Case{"own_ratios", {"agent_kill", "coordinator_kill", "loss", "straggler"}, true}),
+        Case{"own_ratios", {"agent_kill", "coordinator_kill", "loss", "straggler"}, true},
+        Case{"thin", {"agent_kill", "coordinator_kill", "partition", "held_up"}, false, true},
+        Case{"uneven_rates", {"agent_kill", "straggler", "late_join"}, false, true},
+        Case{"collapsing", {"agent_kill", "partition", "held_up"}, false, true}),
     [](const testing::TestParamInfo<Case>& one) { return one.param.scenario; });
 
 TEST(Simulation, AgentsThatAreToldToKeepLessSendLess) {
@@ -113,6 +122,34 @@ TEST(Simulation, AJobThatCannotGoOnIsAViolation) {
   EXPECT_EQ(report.failed[0].violation.invariant, "progress");
 }
 
+// Payloads of several parts, over links that are fast enough for any protocol.
+Scenario calm_with_a_large_model() {
+  Scenario scenario = scenario_named("calm");
+  scenario.rounds = 6;
+  scenario.job.bucket_values = 65'536;
+  scenario.job.policy.bucket_values_max = scenario.job.bucket_values;
+  return scenario;
+}
+
+TEST(Simulation, WithoutFaultsEveryByteIsSentOnce) {
+  const Result<SimReport> report = simulate(calm_with_a_large_model(), {});
+  ASSERT_TRUE(report.ok() && report->violations == 0);
+  EXPECT_GE(report->budget.checked, 8u * 2u * 6u) << "each agent and round, both directions";
+  EXPECT_EQ(report->budget.exempt, 0u);
+  EXPECT_EQ(report->budget.repeated, 0u);
+  EXPECT_EQ(report->budget.sessions_lost, 0u);
+  EXPECT_EQ(report->budget.times_max, 1);
+  EXPECT_GT(report->budget.bytes, 6u * 8u * 100'000u);
+}
+
+TEST(Simulation, BytesThatAreSentTwiceAreAViolation) {
+  const Result<SimReport> report =
+      simulate(calm_with_a_large_model(), {.mutation = Mutation::repeat_payloads});
+  ASSERT_TRUE(report.ok());
+  ASSERT_FALSE(report->found.empty());
+  EXPECT_EQ(report->found[0].invariant, "bytes");
+}
+
 TEST(DyadicUpdate, IsAFunctionOfItsAddressWithExactSums) {
   const SharedFloats update = dyadic_update(1, 2, 3, 100);
   EXPECT_EQ(*update, *dyadic_update(1, 2, 3, 100));
@@ -152,7 +189,8 @@ INSTANTIATE_TEST_SUITE_P(
                     PlantedBug{Mutation::skip_residual_write, "kills", "conservation"},
                     PlantedBug{Mutation::skip_residual_write, "own_ratios", "conservation"},
                     PlantedBug{Mutation::vote_before_store, "peers", "commits"},
-                    PlantedBug{Mutation::forget_error, "peers", "commits"}),
+                    PlantedBug{Mutation::forget_error, "peers", "commits"},
+                    PlantedBug{Mutation::repeat_payloads, "thin", "bytes"}),
     [](const testing::TestParamInfo<PlantedBug>& one) {
       const auto name = kMutationNames[static_cast<std::size_t>(one.param.mutation)];
       return fmt::format("{}_in_{}", name, one.param.scenario);

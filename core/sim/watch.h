@@ -10,7 +10,7 @@
 namespace tributary {
 
 struct Violation {
-  std::string invariant;  // "conservation", "replicas", "commits", "bounds", "progress", "journal"
+  std::string invariant;  // "conservation", "replicas", "commits", "bounds", "bytes", ...
   TimeNs at_ns = 0;       // virtual
   std::string text;
 };

@@ -66,12 +66,15 @@ Status AgentJournal::put(const AgentJobRecord& record) {
   std::uint64_t job = 0;
   TRIBUTARY_ASSIGN(const bool replica, database().first("SELECT job FROM replica", std::tie(job)));
   if (replica && job != record.job) TRIBUTARY_TRY(forget_everything());
+  TRIBUTARY_TRY(downloads_.remove_other_than(record.job));
   return database().run(
       "REPLACE INTO job (one, job, revision, change, state, definition) VALUES (1, ?, ?, ?, ?, ?)",
       record.job, record.revision, record.change, record.state, record.definition);
 }
 
 Status AgentJournal::put(const ReplicaRecord& record) {
+  // First, so that the model is written to the pages that become free.
+  TRIBUTARY_TRY(downloads_.remove());
   std::vector<BlobId> old_blobs;
   TRIBUTARY_TRY(blobs_of_replica(old_blobs));
   TRIBUTARY_TRY(blob_of_residual(old_blobs));
@@ -140,6 +143,7 @@ Status AgentJournal::put_residual(const ResidualStamp& stamp, std::optional<Blob
       stamp.part_first, residual);
 }
 
+// Everything of the replica's job.
 Status AgentJournal::forget_everything() {
   std::vector<BlobId> blobs;
   TRIBUTARY_TRY(blobs_of_replica(blobs));
@@ -212,6 +216,7 @@ Result<AgentState> AgentJournal::restore() {
   TRIBUTARY_ASSIGN(state.job, restore_job());
   TRIBUTARY_ASSIGN(state.replica, restore_replica());
   TRIBUTARY_ASSIGN(state.undecided, restore_undecided());
+  TRIBUTARY_ASSIGN(state.download, downloads_.restore());
   return state;
 }
 

@@ -1,4 +1,5 @@
-// The agent's journal: the newest replica, the residual, and the contributions whose fate is open.
+// The agent's journal: the newest replica, the residual, the contributions whose fate is open, and
+// the first bytes of a model download that is under way.
 //
 // Nobody else can open it meanwhile, not even to read.
 //
@@ -11,6 +12,7 @@
 #include "core/base/status.h"
 #include "core/round/records.h"
 #include "core/store/blobs.h"
+#include "core/store/download_rows.h"
 #include "core/store/journal.h"
 
 namespace tributary {
@@ -28,11 +30,13 @@ class AgentJournal {
   Database& database() { return *owned_.database; }
 
  private:
-  explicit AgentJournal(OwnedDatabase owned) : owned_(std::move(owned)), blobs_(database()) {}
+  explicit AgentJournal(OwnedDatabase owned)
+      : owned_(std::move(owned)), blobs_(database()), downloads_(database()) {}
 
   Status put(const AgentJobRecord& record);
   Status put(const ReplicaRecord& record);
   Status put(const ContributionRecord& record);
+  Status put(const DownloadRecord& record) { return downloads_.put(record); }
   Status put_residual(const ResidualStamp& stamp, std::optional<BlobId> residual);
   Status forget_everything();
   // Forgets the undecided rounds that are not in `kept`; their blobs go to `dropped`.
@@ -49,6 +53,7 @@ class AgentJournal {
 
   OwnedDatabase owned_;
   Blobs blobs_;
+  DownloadRows downloads_;
 };
 
 }  // namespace tributary

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/store/blobs.h"
+#include "core/store/download_rows.h"
 #include "core/store/journal.h"
 
 namespace tributary {
@@ -63,7 +64,9 @@ constexpr std::string_view kAgentVersion2 =
     "ALTER TABLE parts ADD COLUMN value_count INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE residual ADD COLUMN part_round INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE residual ADD COLUMN part_first INTEGER NOT NULL DEFAULT 0;";
-const std::array<std::string_view, 2> kAgentSteps = {kAgentVersion1, kAgentVersion2};
+constexpr std::string_view kAgentVersion3 = kDownloadTables;
+const std::array<std::string_view, 3> kAgentSteps = {kAgentVersion1, kAgentVersion2,
+                                                     kAgentVersion3};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -145,6 +146,50 @@ TYPED_TEST(Crash, LosesNothingThatWasAcknowledged) {
     }
   }
   EXPECT_GT(stored, 50u) << "so little says nothing";
+}
+
+// A download goes on from a run that is whole, and from none that was acknowledged before the last.
+TEST(CrashOfADownload, LosesNoRunThatWasAcknowledged) {
+  constexpr std::size_t kRunBytes = 300'000;
+  constexpr std::size_t kRuns = 64;
+  const Folder folder;
+  Draws draws(7);
+  Bytes content(kRuns * kRunBytes);
+  for (std::uint8_t& byte : content) byte = static_cast<std::uint8_t>(draws.next());
+  const auto store_from = [&](std::size_t first, const std::function<void()>& report) {
+    auto journal = AgentKind::open(folder);
+    for (std::size_t i = first; journal.ok() && i < kRuns; ++i) {
+      const ByteSpan run = ByteSpan(content).subspan(i * kRunBytes, kRunBytes);
+      const DownloadRecord record{.job = 1,
+                                  .hash = 2,
+                                  .bytes = content.size(),
+                                  .offset = i * kRunBytes,
+                                  .data = std::make_shared<const Bytes>(run.begin(), run.end())};
+      if (!(*journal)->store(record).ok()) return;
+      report();
+    }
+  };
+  std::size_t stored = 0;
+  for (int kills = 0; kills < 8; ++kills) {
+    Child child([&](const auto& report) { store_from(stored, report); });
+    for (std::uint32_t wait = draws.below(6); wait > 0; --wait) {
+      ASSERT_TRUE(child.wait_for_report());
+    }
+    dawdle(draws);
+    const std::size_t acknowledged = stored + child.kill();
+
+    auto journal = AgentKind::open(folder);
+    ASSERT_TRUE(journal.ok()) << journal.status().text();
+    const auto state = (*journal)->restore();
+    ASSERT_TRUE(state.ok()) << state.status().text();
+    const Bytes received = state->download ? state->download->received : Bytes();
+    stored = received.size() / kRunBytes;
+    ASSERT_EQ(received.size() % kRunBytes, 0u) << "kill " << kills;
+    ASSERT_GE(stored, acknowledged) << "kill " << kills;
+    ASSERT_LE(stored, acknowledged + 1) << "kill " << kills;
+    ASSERT_TRUE(std::equal(received.begin(), received.end(), content.begin())) << "kill " << kills;
+  }
+  EXPECT_GT(stored, 5u) << "too few runs were stored for the test to mean anything";
 }
 
 TYPED_TEST(Crash, ASecondProcessIsToldWhoHasTheJournal) {

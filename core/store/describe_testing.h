@@ -105,6 +105,12 @@ inline std::string described(const AgentState& state) {
           part.if_committed ? described(part.if_committed) : fmt::format("{} zeros", part.values));
     }
   }
+  if (state.download) {
+    const StoredDownload& download = *state.download;
+    out +=
+        fmt::format("download of {} hash {:x}: {} B {:016x} of {}\n", download.job, download.hash,
+                    download.received.size(), hash64(download.received), download.bytes);
+  }
   return out;
 }
 

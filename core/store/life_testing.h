@@ -2,6 +2,7 @@
 // function of the seed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -191,14 +192,16 @@ class CoordinatorLife {
   std::vector<Course> courses_;
 };
 
-// Jobs that replace one another, replicas, contributions in one record or in several.
+// Jobs that replace one another, replicas, contributions in one record or in several, downloads
+// that end with a replica, with a job or with another download.
 class AgentLife {
  public:
   AgentLife(std::uint64_t seed, std::uint32_t values) : draws_(seed), values_(values) {}
 
   AgentRecordToStore next() {
-    const std::uint32_t die = draws_.below(12);
+    const std::uint32_t die = draws_.below(16);
     if (job_ == 0 || die == 0) return job_record();
+    if (die >= 12) return download();
     if (!has_replica_ || die < 5) return replica();
     return contribution();
   }
@@ -209,6 +212,7 @@ class AgentLife {
       job_ = draws_.wide() | 1;
       has_replica_ = false;
       undecided_.clear();
+      download_ = {};
     }
     AgentJobRecord record;
     record.job = job_;
@@ -242,6 +246,7 @@ class AgentLife {
     std::erase_if(undecided_, [&](const RoundKey&) { return !draws_.one_in(3); });
     record.undecided = undecided_;
     has_replica_ = true;
+    download_ = {};
     return record;
   }
 
@@ -268,12 +273,25 @@ class AgentLife {
     return record;
   }
 
+  DownloadRecord download() {
+    if (download_.offset == download_.bytes || draws_.one_in(8)) {
+      download_ = {
+          .job = job_, .hash = draws_.wide(), .bytes = 1 + draws_.below(8 * values_), .data = {}};
+    }
+    DownloadRecord record = download_;
+    const std::uint64_t left = record.bytes - record.offset;
+    record.data = draws_.bytes(static_cast<std::uint32_t>(std::min<std::uint64_t>(left, values_)));
+    download_.offset += record.data->size();
+    return record;
+  }
+
   Draws draws_;
   std::uint32_t values_;
   std::uint64_t job_ = 0;
   std::uint64_t round_ = 0;
   bool has_replica_ = false;
   std::vector<RoundKey> undecided_;
+  DownloadRecord download_;  // without its data; offset: of the next run
 };
 
 }  // namespace tributary::store_testing

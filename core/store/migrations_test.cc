@@ -168,13 +168,17 @@ TEST_F(Released, ARunOfVersion1IsReadAsItIs) {
   }
 }
 
-TEST_F(Released, AgentsJournalOfVersion1) {
-  const std::string path = make("agent_1");
+class ReleasedAgent : public Released, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Versions, ReleasedAgent, testing::Values("agent_1", "agent_2"),
+                         [](const auto& each) { return std::string(each.param); });
+
+TEST_P(ReleasedAgent, IsTakenToThisVersion) {
+  const std::string path = make(GetParam());
   auto journal = AgentJournal::open({.path = path, .sync = false});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   const auto state = (*journal)->restore();
   ASSERT_TRUE(state.ok()) << state.status().text();
-  EXPECT_EQ(described(*state), released("agent_1.txt"));
+  EXPECT_EQ(described(*state), released(std::string(GetParam()) + ".txt"));
 
   auto fresh = AgentJournal::open({.path = folder_ / "fresh.db", .sync = false});
   ASSERT_TRUE(fresh.ok());

@@ -93,11 +93,16 @@ class AgentMirror {
 
  private:
   void put(const AgentJobRecord& record) {
-    if (state_.replica && state_.replica->job != record.job) state_ = {};
+    if (state_.replica && state_.replica->job != record.job) {
+      state_.replica.reset();
+      state_.undecided.clear();
+    }
+    if (state_.download && state_.download->job != record.job) state_.download.reset();
     state_.job = record;
   }
   void put(const ReplicaRecord& record) {
     state_.replica = record;
+    state_.download.reset();
     std::erase_if(state_.undecided, [&](const UndecidedRound& round) {
       return std::ranges::find(record.undecided, round.id) == record.undecided.end();
     });
@@ -119,6 +124,14 @@ class AgentMirror {
       round->parts.push_back(part);
     }
     std::ranges::sort(round->parts, {}, &ContributionPart::bucket);
+  }
+  void put(const DownloadRecord& record) {
+    if (record.offset == 0) {
+      state_.download = {
+          .job = record.job, .hash = record.hash, .bytes = record.bytes, .received = {}};
+    }
+    Bytes& received = state_.download->received;
+    if (record.data) received.insert(received.end(), record.data->begin(), record.data->end());
   }
 
   AgentState state_;

@@ -16,8 +16,9 @@ struct MomentName {
 };
 
 // What the coordinator notes with a round's number (core/round).
-constexpr std::array<MomentName, 7> kMomentNames = {{
+constexpr std::array<MomentName, 8> kMomentNames = {{
     {"round_aborted", "the attempt was given up, the next begins", false},
+    {"deadline_too_short", "the links are too slow for the deadline", false},
     {"exchange_overdue", "peers had no result in time, the star stands in", false},
     {"results_differ", "had another result than its peers", true},
     {"stage_failed", "a stage failed", false},

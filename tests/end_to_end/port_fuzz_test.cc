@@ -134,8 +134,7 @@ class MadAgent {
       case 4: {
         wire::TransferFetchT fetch;
         fetch.transfer = random();
-        fetch.parts =
-            std::make_unique<wire::Range>(0, 1 + static_cast<std::uint32_t>(random() % 9));
+        fetch.from = random() % 4'096;
         return bytes_of_frame(frame_with(std::move(fetch)), session_);
       }
       case 5:

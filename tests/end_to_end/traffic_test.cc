@@ -27,23 +27,26 @@ struct Traffic {
 // The tables of docs/wire.md, "What it costs", under encryption.
 constexpr std::uint64_t part(std::uint64_t bytes) { return bytes + (bytes <= 222 ? 35 : 42); }
 constexpr std::uint64_t kAck = part(72);
-constexpr std::uint64_t kUpdate = part(168);
-constexpr std::uint64_t kAggregate = part(160);
-constexpr std::uint64_t kReceipt = part(120);
+constexpr std::uint64_t kUpdate = part(176);
+constexpr std::uint64_t kAggregate = part(176);
+constexpr std::uint64_t kReceipt = part(136);
 constexpr std::uint64_t kReport = part(192);
 constexpr std::uint64_t kApplied = part(120);
 constexpr std::uint64_t kPlan = part(444 + 20 * kBuckets);
 constexpr std::uint64_t kCommit = part(284 + 28 * kBuckets);
+// Aggregates that come together share an acknowledgement; those above 8 KiB have one each, which is
+// little beside them.
+constexpr std::uint64_t kBulkAcks = 2;
 constexpr std::uint64_t kOfPayload = 42;
 constexpr std::uint64_t kJoinUp = 2'300;
 constexpr std::uint64_t kJoinDown = 2'000;
 constexpr std::uint64_t kModelPartBytes = 256 << 10;
-constexpr std::uint64_t kTransferPart = part(104) + kOfPayload;
+constexpr std::uint64_t kTransferPart = part(112) + kOfPayload;
 
 Traffic framing() {
   constexpr std::uint64_t kModelParts = (4 * kValues + kModelPartBytes - 1) / kModelPartBytes;
   constexpr std::uint64_t kRoundUp =
-      kBuckets * (kUpdate + kOfPayload) + kReport + kApplied + 2 * kAck;
+      kBuckets * (kUpdate + kOfPayload) + kReport + kApplied + 2 * kAck + kBulkAcks * kAck;
   constexpr std::uint64_t kRoundDown =
       kBuckets * (kAggregate + kOfPayload + kReceipt) + kPlan + kCommit + 2 * kAck;
   return {.up = static_cast<double>(kAgents * (kJoinUp + kRounds * kRoundUp)),
