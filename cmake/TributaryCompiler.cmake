@@ -23,6 +23,11 @@ if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(tributary_flags INTERFACE -Wno-subobject-linkage)
 endif()
 
+# GCC guesses at std::optional and std::variant, otherwise at every level of optimisation.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(tributary_flags INTERFACE -Wno-maybe-uninitialized)
+endif()
+
 # Sanitizers' checks and -O3 lead GCC to see paths that are none (-Wstringop-overread in a library's
 # header), so there warnings are told and the dev preset is where they are errors.
 if(TRIBUTARY_ASSERTIONS AND NOT TRIBUTARY_SANITIZE)
@@ -35,6 +40,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(--param=ggc-min-heapsize=524288)
 endif()
 
+set(TRIBUTARY_SIMD_OPTIONS "")
 if(TRIBUTARY_SANITIZE)
   add_compile_options(-fsanitize=${TRIBUTARY_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all -g1)
@@ -47,13 +53,25 @@ if(TRIBUTARY_SANITIZE)
     # Loads and stores of one width show what those of the others would: the dev preset has them all.
     add_compile_definitions(
       "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
+    # The address sanitizer sees where a null pointer is used, and nobody here casts down. In files of
+    # intrinsics the checks of pointers make of half a minute of compiling five.
+    add_compile_options(-fno-sanitize=null,object-size,vptr)
+    set(TRIBUTARY_SIMD_OPTIONS -fno-sanitize=alignment,pointer-overflow)
   endif()
   if(TRIBUTARY_FUZZERS)
-    add_compile_options(-fsanitize=fuzzer-no-link)
+    # Calls at every comparison teach a fuzzer constants, and make tests of the same objects several
+    # times as slow.
+    if(TRIBUTARY_FUZZERS STREQUAL "COUNTERS")
+      add_compile_options(-fsanitize-coverage=inline-8bit-counters,indirect-calls,pc-table)
+    else()
+      add_compile_options(-fsanitize=fuzzer-no-link)
+    endif()
   endif()
 endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+  # It is to look into precompiled headers, and not at when they were written.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${CCACHE}")
 endif()

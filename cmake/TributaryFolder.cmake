@@ -19,7 +19,8 @@ set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
 
 set(TRIBUTARY_BENCH_SOURCES "" CACHE INTERNAL "")
 
-# What the thread sanitizer's preset and ./dev fuzz build: a whole build takes twice as long.
+# What the sanitizers' presets and ./dev fuzz build: a whole build takes twice as long.
+add_custom_target(test_programs)
 add_custom_target(thread_tests)
 add_custom_target(fuzzers)
 
@@ -65,7 +66,9 @@ function(tributary_folder library)
   set(simd_sources ${sources})
   list(FILTER simd_sources INCLUDE REGEX "simd[^/]*\\.cc$")
   set_source_files_properties(${simd_sources} TARGET_DIRECTORY ${library}
-                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
+                                         SKIP_PRECOMPILE_HEADERS ON
+                                         COMPILE_OPTIONS "${TRIBUTARY_SIMD_OPTIONS}")
   tributary_headers(${library} ${headers})
 
   file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
@@ -85,7 +88,8 @@ function(tributary_folder library)
 endfunction()
 
 # tributary_test(NAME SOURCES files... LINK libs... [LABELS labels...] [THREADS regex]): one
-# GoogleTest program; every case in it is a test of its own.
+# GoogleTest program; each suite in it is a test of CTest's (list_suites.py), and each case is counted.
+# A program of a few thousand cases takes seconds as one process and minutes as one process a case.
 function(tributary_test name)
   cmake_parse_arguments(arg "" "THREADS" "SOURCES;LINK;LABELS" ${ARGN})
   if(NOT arg_SOURCES)
@@ -93,32 +97,32 @@ function(tributary_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} tributary_flags GTest::gmock_main)
-  gtest_discover_tests(${name} TEST_PREFIX "${name}." TEST_LIST ${name}_cases
-                       NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
-  tributary_label_cases(${name}_cases "${arg_THREADS}" ${arg_LABELS})
+  tributary_precompiled(${name} test)
+  add_dependencies(test_programs ${name})
+  set(suites "${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake")
+  set(wanted "")
+  if(TRIBUTARY_TEST_CASES)
+    list(APPEND wanted --only "${TRIBUTARY_TEST_CASES}")
+  endif()
   if(arg_THREADS)
+    list(APPEND wanted --threads "${arg_THREADS}")
     add_dependencies(thread_tests ${name})
   endif()
-endfunction()
-
-# gtest_discover_tests() takes no list as a property's value, so several labels are given to the
-# cases by a script that CTest reads after the one that discovered them. A parameterised suite that
-# is instantiated under a name beginning with Slow is slow, whatever file it is in.
-function(tributary_label_cases cases threads)
-  set(script "${CMAKE_CURRENT_BINARY_DIR}/${cases}_labels.cmake")
+  if(arg_LABELS)
+    list(APPEND wanted --labels ${arg_LABELS})
+  endif()
+  add_custom_command(TARGET ${name} POST_BUILD VERBATIM BYPRODUCTS "${suites}"
+    COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/list_suites.py" --name ${name}
+            --out "${suites}" --results "${PROJECT_BINARY_DIR}/results" ${wanted} --
+            ${CMAKE_CROSSCOMPILING_EMULATOR} "$<TARGET_FILE:${name}>")
+  # What is not built is a test that fails, never one that is not there.
+  set(script "${CMAKE_CURRENT_BINARY_DIR}/${name}_tests.cmake")
   file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT [=[
-foreach(case IN LISTS @cases@)
-  set(labels "@ARGN@")
-  if(case MATCHES "[.]Slow[A-Za-z0-9]*/")
-    list(APPEND labels slow)
-  endif()
-  if(NOT "@threads@" STREQUAL "" AND case MATCHES "@threads@")
-    list(APPEND labels threads)
-  endif()
-  if(labels)
-    set_tests_properties(${case} PROPERTIES LABELS "${labels}")
-  endif()
-endforeach()
+if(EXISTS "@suites@")
+  include("@suites@")
+else()
+  add_test(@name@_NOT_BUILT @name@_NOT_BUILT)
+endif()
 ]=])
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endfunction()

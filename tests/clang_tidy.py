@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the project's C++ files; remembers the ones that passed.
 
-usage: clang_tidy.py --build build/lint [--jobs N] [--shipped]
+usage: clang_tidy.py --build build/dev [--jobs N] [--shipped]
 
-A file is checked again only when it, a project header that it reaches, its compile command,
+It reads the batches of files that the build compiles at once (CMake's unity build): most of what it
+does for one file is to read the headers, and a batch of ten takes twice the time of one file. A batch
+is checked again only when one of its files, a project header that they reach, its compile command,
 .clang-tidy or clang-tidy itself has changed: all of that goes into the name of a stamp file in
-BUILD/clang-tidy.
+BUILD/clang-tidy, beside the batches.
 """
 
 import argparse
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -23,28 +27,53 @@ import source_tree
 ROOT = Path(__file__).resolve().parent.parent
 
 
+# GCC's precompiled headers are not clang's, and each file is to include what it uses.
+PRECOMPILED = re.compile(r" -Winvalid-pch -include \S+/cmake_pch\.hxx| -fpch-preprocess")
+
 # Debian's clang 14 has errors in what these of libtorch 1.13 make of the standard library.
 UNREADABLE = ("#include <torch/", "#include <ATen/")
 
 
-class Unit(NamedTuple):
-    """One compile command, of a file that a person wrote."""
-    path: Path  # relative to the root
+class Batch(NamedTuple):
+    """Files that people wrote and that one command compiles."""
+    paths: tuple  # relative to the root
     command: str
+    source: Path  # what the command compiles
+
+    def text(self) -> str:
+        """As the build includes them; a file of its own is checked as it stands."""
+        return "".join(f'// NOLINTNEXTLINE(bugprone-suspicious-include)\n#include "{ROOT / path}"\n'
+                       for path in self.paths)
 
 
-def units_in(build: Path) -> list:
+def batches_in(build: Path, shipped: bool) -> list:
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     ours = set(source_tree.code_files(ROOT))
-    found = {}
-    for entry in commands:
-        path = Path(os.path.relpath(Path(entry["directory"], entry["file"]), ROOT))
-        if path.suffix == ".cu":  # nvcc's options are not clang's
+    found, batches = set(), []
+    for entry in sorted(commands, key=lambda entry: entry["file"]):
+        source = Path(entry["directory"], entry["file"])
+        if source.suffix == ".cu":  # nvcc's options are not clang's
             continue
-        text = (ROOT / path).read_text(encoding="utf-8") if path in ours else ""
-        if path in ours and not any(include in text for include in UNREADABLE):
-            found[path] = Unit(path, entry["command"])
-    return [found[path] for path in sorted(found)]
+        paths = tuple(path for path in files_of(source)
+                      if path in ours and path not in found and is_readable(path) and
+                      not (shipped and is_trial(path)))
+        found.update(paths)
+        if paths:
+            batches.append(Batch(paths, PRECOMPILED.sub("", entry["command"]), source))
+    return batches
+
+
+def files_of(source: Path) -> list:
+    """What people wrote of a compiled file: itself, or what a batch of the build includes."""
+    if "Unity" not in source.parts:
+        return [Path(os.path.relpath(source, ROOT))]
+    included = re.findall(r'^#include "(.+)"$', source.read_text(encoding="utf-8"), re.MULTILINE)
+    return [Path(os.path.relpath(path, ROOT)) for path in included]
+
+
+def is_readable(path: Path) -> bool:
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return not any(include in text for include in UNREADABLE)
 
 
 class Stamps:
@@ -54,9 +83,10 @@ class Stamps:
         self.hashes = {}
         folder.mkdir(exist_ok=True)
 
-    def of(self, unit: Unit) -> Path:
-        key = hashlib.sha256(f"{self.common}\n{unit.command}\n".encode())
-        for path in sorted(self._reached_from(unit.path)):
+    def of(self, batch: Batch) -> Path:
+        key = hashlib.sha256(f"{self.common}\n{batch.command}\n".encode())
+        reached = set().union(*(self._reached_from(path) for path in batch.paths))
+        for path in sorted(reached):
             key.update(f"{path} {self._hash(path)}\n".encode())
         return self.folder / key.hexdigest()
 
@@ -80,14 +110,23 @@ def is_trial(path: Path) -> bool:
     return path.parts[0] in ("tests", "bench") or path.stem.endswith(("_test", "_fuzz", "_bench"))
 
 
-def check(unit: Unit, build: Path) -> str:
-    """What clang-tidy has against the file; empty when nothing."""
+def check(batch: Batch, folder: Path) -> str:
+    """What clang-tidy has against the files; empty when nothing."""
     folders = "|".join(sorted({path.parts[0] for path in source_tree.code_files(ROOT)}))
-    result = subprocess.run(
-        ["clang-tidy", "-p", str(build), "--quiet", f"--header-filter=^{ROOT}/({folders})/",
-         "--extra-arg=-Wno-unused-command-line-argument",  # GCC's options are not all clang's
-         str(ROOT / unit.path)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        source = ROOT / batch.paths[0]
+        if "Unity" in batch.source.parts:
+            source = Path(own, "batch.cc")
+            source.write_text(batch.text(), encoding="utf-8")
+        command = {"directory": own, "file": str(source),
+                   "command": batch.command.replace(str(batch.source), str(source))}
+        Path(own, "compile_commands.json").write_text(json.dumps([command]), encoding="utf-8")
+        result = subprocess.run(
+            ["clang-tidy", "-p", own, "--quiet", f"--config-file={ROOT / '.clang-tidy'}",
+             f"--header-filter=^{ROOT}/({folders})/",
+             "--extra-arg=-Wno-unused-command-line-argument",  # GCC's options are not all clang's
+             "--extra-arg=-Wno-unknown-warning-option", str(source)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if result.returncode == 0:
         return ""
     return (result.stdout or result.stderr).replace(f"{ROOT}/", "")
@@ -102,21 +141,25 @@ def main() -> int:
     arguments = parser.parse_args()
     version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
     settings = (ROOT / ".clang-tidy").read_bytes()
-    stamps = Stamps(arguments.build / "clang-tidy", hashlib.sha256(version + settings).hexdigest())
-    stamp_of = {unit: stamps.of(unit) for unit in units_in(arguments.build)}
-    due = [unit for unit, stamp in stamp_of.items()
-           if not stamp.exists() and not (arguments.shipped and is_trial(unit.path))]
+    folder = (arguments.build / "clang-tidy").resolve()
+    stamps = Stamps(folder, hashlib.sha256(version + settings).hexdigest())
+    stamp_of = {batch: stamps.of(batch)
+                for batch in batches_in(arguments.build, arguments.shipped)}
+    due = [batch for batch, stamp in stamp_of.items() if not stamp.exists()]
     failed = 0
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for unit, text in zip(due, pool.map(lambda unit: check(unit, arguments.build), due)):
+        for batch, text in zip(due, pool.map(lambda batch: check(batch, folder), due)):
             if text:
                 print(text, file=sys.stderr)
                 failed += 1
             else:
-                stamp_of[unit].touch()
-    for stamp in set(stamps.folder.iterdir()) - set(stamp_of.values()):
-        stamp.unlink()
-    print(f"clang-tidy: {len(stamp_of)} files, {len(due)} of them checked now, {failed} failed")
+                stamp_of[batch].touch()
+    for stamp in set(folder.iterdir()) - set(stamp_of.values()):
+        if stamp.is_file():
+            stamp.unlink()
+    files, checked = (sum(len(batch.paths) for batch in some) for some in (stamp_of, due))
+    print(f"clang-tidy: {files} files, {checked} of them checked now, in {len(due)} batches, "
+          f"{failed} of which failed")
     return 1 if failed or not stamp_of else 0
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What cmake/TributaryFolder.cmake promises, in small projects of its own: a header that does not
-compile alone is named, and every case of a test program carries the folder's labels."""
+compile alone is named, and every suite of a test program carries the folder's labels."""
 
 import json
 import subprocess
@@ -16,8 +16,10 @@ project(planted LANGUAGES CXX)
 list(APPEND CMAKE_MODULE_PATH "{ROOT}/cmake")
 set(CMAKE_CXX_STANDARD 20)
 include(CTest)
-include(GoogleTest)
 find_package(GTest REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+include(TributaryPrecompiled)
+set(TRIBUTARY_PRECOMPILE OFF)
 include(TributaryFolder)
 add_library(tributary_flags INTERFACE)
 add_library(planted STATIC)
@@ -67,7 +69,7 @@ class Folder(unittest.TestCase):
         self.assertNotEqual(built.returncode, 0)
         self.assertIn("folder/leaning.h:2", built.stdout)
 
-    def test_every_case_carries_the_labels(self):
+    def test_every_suite_carries_the_labels(self):
         self.write("folder/a_test.cc", "#include <gtest/gtest.h>\nTEST(A, fast) {}\n")
         self.write("folder/b_slow_test.cc", "#include <gtest/gtest.h>\nTEST(B, slow) {}\n")
         self.configure()
@@ -76,8 +78,27 @@ class Folder(unittest.TestCase):
         tests = json.loads(listed[listed.index("{"):])["tests"]
         labels = {test["name"]: next((p["value"] for p in test["properties"]
                                       if p["name"] == "LABELS"), []) for test in tests}
-        self.assertEqual(labels, {"folder_test.A.fast": ["other", "threads"],
-                                  "folder_slow_test.B.slow": ["other", "slow", "threads"]})
+        self.assertEqual(labels, {"folder_test.A": ["other", "threads"],
+                                  "folder_slow_test.B": ["other", "slow", "threads"]})
+
+    def test_what_ran_is_counted_by_case(self):
+        self.write("folder/a_test.cc", "#include <gtest/gtest.h>\nTEST(A, one) {}\n"
+                   "TEST(A, two) { GTEST_SKIP() << \"not today\"; }\nTEST(A, three) { FAIL(); }\n")
+        self.configure()
+        self.assertEqual(self.build_target("all").returncode, 0)
+        results = self.build / "tests.xml"
+        run("ctest", "--test-dir", self.build, "--output-junit", results)
+        told = run("python3", ROOT / "tests" / "summary.py", results).stdout.splitlines()
+        self.assertEqual(told, ["build: 2 tests run, 1 passed, 1 failed, 1 skipped",
+                                "  failed: folder_test.A.three",
+                                "  skipped, not today:", "    folder_test.A.two"])
+
+    def test_a_program_that_is_not_built_fails(self):
+        self.write("folder/a_test.cc", "#include <gtest/gtest.h>\nTEST(A, one) {}\n")
+        self.configure()
+        ran = run("ctest", "--test-dir", self.build)
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertIn("folder_test_NOT_BUILT", ran.stdout)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs libFuzzer targets, two at a time, each for a bounded time.
 
-usage: fuzz.py --build build/fuzz [--seconds N] [--parallel N] [TARGET...]
+usage: fuzz.py --build build/asan [--seconds N] [--parallel N] [TARGET...]
 
 Inputs that are worth keeping go to BUILD/corpora/TARGET, the ones that failed to
 BUILD/findings/TARGET. Exits with 1 when there is a finding, or no target.
@@ -111,7 +111,7 @@ def main() -> int:
     fuzzing = Fuzzing(arguments.build, arguments.seconds)
     targets = chosen(fuzzing.targets(), arguments.targets)
     if not targets:
-        sys.exit(f"fuzz: no target in {arguments.build / 'fuzzers'}; build the fuzz preset first")
+        sys.exit(f"fuzz: no target in {arguments.build / 'fuzzers'}; build its target fuzzers first")
     with ThreadPoolExecutor(arguments.parallel) as pool:
         outcomes = list(pool.map(fuzzing.run, targets))
     for outcome in outcomes:

@@ -67,7 +67,7 @@ class Runner(unittest.TestCase):
     def test_no_target_at_all(self):
         result = self.run_fuzz()
         self.assertEqual(result.returncode, 1)
-        self.assertIn("build the fuzz preset first", result.stderr)
+        self.assertIn("build its target fuzzers first", result.stderr)
 
 
 if __name__ == "__main__":

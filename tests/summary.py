@@ -4,6 +4,10 @@
 usage: summary.py RESULTS.xml...          one paragraph per file
        summary.py --total RESULTS.xml...  one line: N passed, N failed, N skipped
 
+What CTest ran of a GoogleTest program left a file of its own in the folder results beside RESULTS.xml
+(cmake/list_suites.py): the cases in it are counted, and not the run. Where a run ended without one,
+it is counted itself, as failed, by the case that it ended in.
+
 Exits with 1 when a test failed, or when none ran.
 """
 
@@ -15,7 +19,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-GTEST_REASON = re.compile(r": Skipped\n(.*?)\n?\[  SKIPPED \]", re.DOTALL)
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cmake"))
+import list_suites  # noqa: E402  (it knows where results are)
+
+GTEST_STARTED = re.compile(r"^\[ RUN      \] (\S+)", re.MULTILINE)
 
 
 class Summary(NamedTuple):
@@ -24,32 +31,71 @@ class Summary(NamedTuple):
     skipped: dict  # reason: names of the tests
 
 
-def summarize(text: str) -> Summary:
+def summarize(text: str, cases_of=lambda entry: None) -> Summary:
+    """cases_of: the text of what GoogleTest wrote of an entry, None where there is nothing."""
     summary = Summary([], [], defaultdict(list))
-    for case in xml.fromstring(text).iter("testcase"):
-        name, status = case.get("name"), case.get("status")
-        if status == "run":
+    for entry in xml.fromstring(text).iter("testcase"):
+        name, status = entry.get("name"), entry.get("status")
+        cases = cases_of(name)
+        if cases is not None:
+            _add_cases(summary, name, cases, status)
+        elif status == "run":
             summary.passed.append(name)
         elif status == "disabled":
             summary.skipped["switched off in the source"].append(name)
-        elif status == "notrun" and _skipped_itself(case):
-            summary.skipped[_reason(case)].append(name)
+        elif status == "notrun" and _skipped_itself(entry):
+            summary.skipped[_reason(entry)].append(name)
         else:  # failed, or could not even start
-            summary.failed.append(name)
+            summary.failed.append(_with_last_case(name, entry))
     return summary
 
 
-def _skipped_itself(case: xml.Element) -> bool:
-    skipped = case.find("skipped")
+def _add_cases(summary: Summary, entry: str, text: str, status: str) -> None:
+    program = entry.split(".", 1)[0]
+    failed_before = len(summary.failed)
+    for case in xml.fromstring(text).iter("testcase"):
+        name = f"{program}.{case.get('classname')}.{case.get('name')}"
+        if case.find("failure") is not None:
+            summary.failed.append(name)
+        elif case.get("status") == "notrun":
+            summary.skipped["switched off in the source"].append(name)
+        elif case.find("skipped") is not None:
+            summary.skipped[_gtest_reason(case)].append(name)
+        else:
+            summary.passed.append(name)
+    if status != "run" and len(summary.failed) == failed_before:
+        summary.failed.append(f"{entry} (after its cases)")
+
+
+def _with_last_case(entry_name: str, entry: xml.Element) -> str:
+    started = GTEST_STARTED.findall(entry.findtext("system-out") or "")
+    return f"{entry_name} (ended in {started[-1]})" if started else entry_name
+
+
+def _skipped_itself(entry: xml.Element) -> bool:
+    skipped = entry.find("skipped")
     return skipped is not None and skipped.get("message", "").startswith("SKIP_")
 
 
-def _reason(case: xml.Element) -> str:
-    """What GTEST_SKIP() was given, or the last line that another kind of test printed."""
-    output = case.findtext("system-out") or ""
-    match = GTEST_REASON.search(output)
-    reason = match.group(1) if match else (output.strip().splitlines() or [""])[-1]
-    return " ".join(reason.split()) or "no reason given"
+def _gtest_reason(case: xml.Element) -> str:
+    """What GTEST_SKIP() was given; its first line is where it stands."""
+    lines = (case.find("skipped").text or "").strip().splitlines()[1:]
+    return " ".join(" ".join(lines).split()) or "no reason given"
+
+
+def _reason(entry: xml.Element) -> str:
+    """The last line that a test of another kind printed."""
+    lines = (entry.findtext("system-out") or "").strip().splitlines()
+    return " ".join(lines[-1].split()) if lines else "no reason given"
+
+
+def results_beside(path: Path):
+    def cases_of(entry: str):
+        file = list_suites.result_file(path.parent / "results", entry)
+        if not file.is_file() or not file.read_bytes().rstrip().endswith(b"</testsuites>"):
+            return None
+        return file.read_text(encoding="utf-8")
+    return cases_of
 
 
 def paragraph(title: str, summary: Summary) -> str:
@@ -71,7 +117,7 @@ def main() -> int:
     arguments = parser.parse_args()
     passed = failed = skipped = 0
     for path in arguments.results:
-        summary = summarize(path.read_text(encoding="utf-8"))
+        summary = summarize(path.read_text(encoding="utf-8"), results_beside(path))
         passed += len(summary.passed)
         failed += len(summary.failed)
         skipped += sum(len(names) for names in summary.skipped.values())

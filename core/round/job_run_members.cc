@@ -487,7 +487,7 @@ void JobRun::send_model(AgentSession& session, const Snapshot& source, std::uint
              wire.offset = offset;
              wire.payload_bytes = claim.bytes;
              wire.payload_checksum = claim.checksum;
-             return frame_with(std::move(wire));
+             return frame_with(wire);
            }},
       from, desk_.out);
 }

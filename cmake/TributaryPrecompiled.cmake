@@ -1,0 +1,59 @@
+# Headers that nearly every file includes are read once and not once a file. `standard` is the
+# standard library, `messages` has what flatc wrote besides, which takes as long as all the rest, and
+# `window` has Qt. Each is there for libraries, for hot ones where those are compiled otherwise, and
+# for test programs, with GoogleTest.
+# A file includes what it uses all the same: ./dev lint reads it without them.
+
+set(TRIBUTARY_PRECOMPILED_DIR "${CMAKE_CURRENT_LIST_DIR}/precompiled")
+option(TRIBUTARY_PRECOMPILE "Read common headers once" ON)
+set(TRIBUTARY_HOT_OPTIONS "" CACHE STRING
+    "Compiler options of the libraries in which tests spend their time")
+
+# tributary_precompiled_kind(KIND [HOT] [LINK libs...]): what the folders below use from here on.
+macro(tributary_precompiled_kind kind)
+  cmake_parse_arguments(arg "HOT" "" "LINK" ${ARGN})
+  set(TRIBUTARY_PRECOMPILED ${kind})
+  if(TRIBUTARY_PRECOMPILE)
+    set(header "${TRIBUTARY_PRECOMPILED_DIR}/${kind}.h")
+    add_library(tributary_precompiled_${kind} OBJECT "${TRIBUTARY_PRECOMPILED_DIR}/none.cc")
+    target_link_libraries(tributary_precompiled_${kind} PRIVATE tributary_flags ${arg_LINK})
+    target_precompile_headers(tributary_precompiled_${kind} PRIVATE "${header}")
+    if(arg_HOT AND TRIBUTARY_HOT_OPTIONS)
+      add_library(tributary_precompiled_${kind}_hot OBJECT "${TRIBUTARY_PRECOMPILED_DIR}/none.cc")
+      target_link_libraries(tributary_precompiled_${kind}_hot PRIVATE tributary_flags ${arg_LINK})
+      target_compile_options(tributary_precompiled_${kind}_hot PRIVATE ${TRIBUTARY_HOT_OPTIONS})
+      target_precompile_headers(tributary_precompiled_${kind}_hot PRIVATE "${header}")
+    endif()
+    if(BUILD_TESTING)
+      add_executable(tributary_precompiled_${kind}_test "${TRIBUTARY_PRECOMPILED_DIR}/none.cc")
+      target_link_libraries(tributary_precompiled_${kind}_test
+                            PRIVATE tributary_flags GTest::gmock_main ${arg_LINK})
+      target_precompile_headers(tributary_precompiled_${kind}_test PRIVATE
+                                "${header}" "${TRIBUTARY_PRECOMPILED_DIR}/test.h")
+    endif()
+  endif()
+endmacro()
+
+# tributary_precompiled(TARGET [test | hot]): TARGET uses the kind of this place.
+function(tributary_precompiled target)
+  if(TRIBUTARY_PRECOMPILE)
+    set(owner tributary_precompiled_${TRIBUTARY_PRECOMPILED})
+    if(ARGN)
+      string(APPEND owner "_${ARGN}")
+    endif()
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -fpch-preprocess)  # what ccache has to see
+    endif()
+  endif()
+endfunction()
+
+# tributary_hot(TARGET): tests spend their time in TARGET, so it is worth optimising.
+function(tributary_hot target)
+  if(TRIBUTARY_HOT_OPTIONS)
+    target_compile_options(${target} PRIVATE ${TRIBUTARY_HOT_OPTIONS})
+    tributary_precompiled(${target} hot)
+  else()
+    tributary_precompiled(${target})
+  endif()
+endfunction()

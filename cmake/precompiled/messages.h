@@ -1,0 +1,4 @@
+#pragma once
+
+#include "cmake/precompiled/standard.h"
+#include "schemas/frame_generated.h"

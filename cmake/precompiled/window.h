@@ -1,0 +1,21 @@
+#pragma once
+
+#include "cmake/precompiled/messages.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QDateTime>
+#include <QGridLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMainWindow>
+#include <QMenu>
+#include <QPushButton>
+#include <QString>
+#include <QTimer>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <QWidget>
+#include <qcustomplot.h>

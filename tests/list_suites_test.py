@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Which entries CTest gets of a test program (cmake/list_suites.py)."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "cmake"))
+import list_suites  # noqa: E402
+
+LISTING = """A.
+  one
+  ThreadsAgree
+Each/B.
+  case/0  # GetParam() = 8-byte object <00-00>
+  case/1  # GetParam() = a.b
+SlowOnes/B.
+  case/0
+Typed/0.  # TypeParam = int
+  works
+"""
+
+
+class Suites(unittest.TestCase):
+    def suites(self) -> dict:
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "program")
+            program.write_text(f"#!/bin/sh\ncat <<'END'\n{LISTING}END\n", encoding="utf-8")
+            program.chmod(0o755)
+            return list_suites.suites_of([str(program)])
+
+    def test_names_are_read_without_what_follows_them(self):
+        self.assertEqual(self.suites(), {
+            "A": ["one", "ThreadsAgree"], "Each/B": ["case/0", "case/1"], "SlowOnes/B": ["case/0"],
+            "Typed/0": ["works"]})
+
+    def entries(self, only="", threads="", labels=()) -> list:
+        return list_suites.entries_of("p", self.suites(), only, threads, list(labels))
+
+    def test_each_suite_is_an_entry(self):
+        self.assertEqual(self.entries(labels=["x"]), [
+            ("p.A", "A.*", ["x"]), ("p.Each/B", "Each/B.*", ["x"]),
+            ("p.SlowOnes/B", "SlowOnes/B.*", ["slow", "x"]), ("p.Typed/0", "Typed/0.*", ["x"])])
+
+    def test_cases_of_threads_are_an_entry_of_their_own(self):
+        self.assertEqual(self.entries(threads="Thread|Typed")[:2], [
+            ("p.A", "A.one", []), ("p.A (threads)", "A.ThreadsAgree", ["threads"])])
+        self.assertEqual(self.entries(threads="Thread|Typed")[-1],
+                         ("p.Typed/0", "Typed/0.*", ["threads"]))
+
+    def test_only_leaves_out_the_others(self):
+        self.assertEqual(self.entries(only="^p[.](Each|A[.]one)"), [
+            ("p.A", "A.one", []), ("p.Each/B", "Each/B.*", [])])
+
+    def test_files_of_results_have_plain_names(self):
+        self.assertEqual(list_suites.result_file(Path("r"), "p.Each/B (threads)"),
+                         Path("r/p.Each-B--threads-.xml"))
+
+
+if __name__ == "__main__":
+    unittest.main()
