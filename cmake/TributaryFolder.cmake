@@ -44,11 +44,12 @@ function(tributary_headers library)
   set_target_properties(${library} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone_headers)
 endfunction()
 
-# tributary_folder(LIBRARY [LINK libs...] [LABELS labels...] [THREADS regex] [BESIDE sources...]): this
-# folder belongs to LIBRARY, but for BESIDE, which another library of the folder has. Its test cases
-# whose names match THREADS are what the thread sanitizer is to see.
+# tributary_folder(LIBRARY [LINK libs...] [LABELS labels...] [THREADS regex] [LONG regex]
+# [BESIDE sources...]): this folder belongs to LIBRARY, but for BESIDE, which another library of the
+# folder has. Its test cases whose names match THREADS are what the thread sanitizer is to see; its
+# suites that match LONG run with ./dev test --all.
 function(tributary_folder library)
-  cmake_parse_arguments(arg "" "THREADS" "LINK;LABELS;BESIDE" ${ARGN})
+  cmake_parse_arguments(arg "" "THREADS;LONG" "LINK;LABELS;BESIDE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cc")
   file(GLOB headers CONFIGURE_DEPENDS "*.h")
   file(GLOB slow_tests CONFIGURE_DEPENDS "*_slow_test.cc")
@@ -75,9 +76,9 @@ function(tributary_folder library)
   string(REPLACE "/" "_" prefix "${folder}")
   if(BUILD_TESTING)
     tributary_test(${prefix}_test SOURCES ${tests} LINK ${library} ${arg_LINK}
-                   LABELS ${arg_LABELS} THREADS "${arg_THREADS}")
+                   LABELS ${arg_LABELS} THREADS "${arg_THREADS}" LONG "${arg_LONG}")
     tributary_test(${prefix}_slow_test SOURCES ${slow_tests} LINK ${library} ${arg_LINK}
-                   LABELS slow ${arg_LABELS} THREADS "${arg_THREADS}")
+                   LABELS slow ${arg_LABELS} THREADS "${arg_THREADS}" LONG "${arg_LONG}")
   endif()
   if(TRIBUTARY_FUZZERS)
     foreach(fuzzer ${fuzzers})
@@ -87,11 +88,11 @@ function(tributary_folder library)
   set(TRIBUTARY_BENCH_SOURCES ${TRIBUTARY_BENCH_SOURCES} ${benches} CACHE INTERNAL "")
 endfunction()
 
-# tributary_test(NAME SOURCES files... LINK libs... [LABELS labels...] [THREADS regex]): one
+# tributary_test(NAME SOURCES files... LINK libs... [LABELS labels...] [THREADS regex] [LONG regex]): one
 # GoogleTest program; each suite in it is a test of CTest's (list_suites.py), and each case is counted.
 # A program of a few thousand cases takes seconds as one process and minutes as one process a case.
 function(tributary_test name)
-  cmake_parse_arguments(arg "" "THREADS" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "THREADS;LONG" "SOURCES;LINK;LABELS" ${ARGN})
   if(NOT arg_SOURCES)
     return()
   endif()
@@ -107,6 +108,9 @@ function(tributary_test name)
   if(arg_THREADS)
     list(APPEND wanted --threads "${arg_THREADS}")
     add_dependencies(thread_tests ${name})
+  endif()
+  if(arg_LONG)
+    list(APPEND wanted --long "${arg_LONG}")
   endif()
   if(arg_LABELS)
     list(APPEND wanted --labels ${arg_LABELS})

@@ -3,11 +3,11 @@
 of a suite's cases carry a label.
 
 usage: list_suites.py --name NAME --out FILE.cmake --results FOLDER [--only REGEX]
-                      [--threads REGEX] [--labels LABEL...] -- [EMULATOR...] PROGRAM
+                      [--threads REGEX] [--long REGEX] [--labels LABEL...] -- [EMULATOR...] PROGRAM
 
 The entry NAME.Suite leaves RESULTS/NAME.Suite.xml behind, with each case that ran; tests/summary.py
 counts those. --only leaves out the cases whose NAME.Suite.Case does not match; those that match
---threads carry the label threads. A suite whose instantiation begins with Slow carries the label
+--threads carry the label threads, suites whose NAME.Suite matches --long the label long. A suite whose instantiation begins with Slow carries the label
 slow, whatever program it is in.
 """
 
@@ -34,13 +34,16 @@ def suites_of(command: list) -> dict:
     return suites
 
 
-def entries_of(program: str, suites: dict, only: str, threads: str, labels: list) -> list:
+def entries_of(program: str, suites: dict, only: str, threads: str, labels: list,
+               long: str = "") -> list:
     """Of each entry its name, its filter and its labels."""
     entries = []
     for suite, cases in suites.items():
         common = list(labels)
         if re.search(r"(^|/)Slow\w*/", f"{suite}/") and "/" in suite:
             common.append("slow")
+        if long and re.search(long, f"{program}.{suite}"):
+            common.append("long")
         wanted = [case for case in cases if re.search(only, f"{program}.{suite}.{case}")]
         marked = [case for case in wanted
                   if threads and re.search(threads, f"{program}.{suite}.{case}")]
@@ -84,6 +87,7 @@ def main() -> int:
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--threads", default="")
+    parser.add_argument("--long", default="")
     parser.add_argument("--labels", nargs="*", default=[])
     parser.add_argument("command", nargs="+")
     arguments = parser.parse_args()
@@ -92,7 +96,7 @@ def main() -> int:
         print(f"{arguments.name} has no test case", file=sys.stderr)
         return 1
     entries = entries_of(arguments.name, suites, arguments.only, arguments.threads,
-                         arguments.labels)
+                         arguments.labels, arguments.long)
     arguments.out.write_text(script_of(entries, arguments.command, arguments.results),
                              encoding="utf-8")
     return 0

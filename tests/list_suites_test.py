@@ -35,8 +35,12 @@ class Suites(unittest.TestCase):
             "A": ["one", "ThreadsAgree"], "Each/B": ["case/0", "case/1"], "SlowOnes/B": ["case/0"],
             "Typed/0": ["works"]})
 
-    def entries(self, only="", threads="", labels=()) -> list:
-        return list_suites.entries_of("p", self.suites(), only, threads, list(labels))
+    def entries(self, only="", threads="", labels=(), long="") -> list:
+        return list_suites.entries_of("p", self.suites(), only, threads, list(labels), long)
+
+    def test_long_suites_carry_the_label(self):
+        self.assertEqual(self.entries(long="^p[.]Typed|SlowOnes")[2:], [
+            ("p.SlowOnes/B", "SlowOnes/B.*", ["long", "slow"]), ("p.Typed/0", "Typed/0.*", ["long"])])
 
     def test_each_suite_is_an_entry(self):
         self.assertEqual(self.entries(labels=["x"]), [
