@@ -2,6 +2,7 @@
 
 #include "cmake/precompiled/messages.h"
 
+#include <qcustomplot.h>
 #include <QApplication>
 #include <QComboBox>
 #include <QDateTime>
@@ -18,4 +19,3 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <QWidget>
-#include <qcustomplot.h>
