@@ -45,11 +45,11 @@ function(tributary_headers library)
 endfunction()
 
 # tributary_folder(LIBRARY [LINK libs...] [LABELS labels...] [THREADS regex] [LONG regex]
-# [BESIDE sources...]): this folder belongs to LIBRARY, but for BESIDE, which another library of the
+# [HOT] [BESIDE sources...]): this folder belongs to LIBRARY, but for BESIDE, which another library of the
 # folder has. Its test cases whose names match THREADS are what the thread sanitizer is to see; its
-# suites that match LONG run with ./dev test --all.
+# suites that match LONG run with ./dev test --all. HOT tests compute more than their library does.
 function(tributary_folder library)
-  cmake_parse_arguments(arg "" "THREADS;LONG" "LINK;LABELS;BESIDE" ${ARGN})
+  cmake_parse_arguments(arg "HOT" "THREADS;LONG" "LINK;LABELS;BESIDE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cc")
   file(GLOB headers CONFIGURE_DEPENDS "*.h")
   file(GLOB slow_tests CONFIGURE_DEPENDS "*_slow_test.cc")
@@ -77,6 +77,10 @@ function(tributary_folder library)
   if(BUILD_TESTING)
     tributary_test(${prefix}_test SOURCES ${tests} LINK ${library} ${arg_LINK}
                    LABELS ${arg_LABELS} THREADS "${arg_THREADS}" LONG "${arg_LONG}")
+    if(arg_HOT)
+      target_compile_options(${prefix}_test PRIVATE ${TRIBUTARY_HOT_OPTIONS})
+      set_target_properties(${prefix}_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+    endif()
     tributary_test(${prefix}_slow_test SOURCES ${slow_tests} LINK ${library} ${arg_LINK}
                    LABELS slow ${arg_LABELS} THREADS "${arg_THREADS}" LONG "${arg_LONG}")
   endif()

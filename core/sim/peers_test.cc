@@ -1,4 +1,5 @@
 // Whole simulations of rounds that agents exchange among themselves.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -78,7 +79,9 @@ TEST(Peers, AResidualThatWasNotWrittenIsNoticed) {
                                                         .mutation = Mutation::skip_residual_write,
                                                         .stop_at_violation = true});
   ASSERT_FALSE(report.failed.empty());
-  EXPECT_EQ(report.failed[0].violation.invariant, "commits") << failures_of(report);
+  // Which of the two sees it first depends on the run, and that on the compiler.
+  EXPECT_THAT(report.failed[0].violation.invariant, testing::AnyOf("commits", "conservation"))
+      << failures_of(report);
 }
 
 }  // namespace
