@@ -323,7 +323,7 @@ class Federation:
         if done.returncode != 0:
             raise Failure(f"tributary job submit: {(done.stderr or done.stdout).strip()}")
 
-    # What is measured
+    # --- readings during the run
 
     def look(self) -> None:
         self.check()

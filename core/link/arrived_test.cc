@@ -81,7 +81,7 @@ class Relay {
   static bool pass_on(int from, int to, std::atomic<std::size_t>& allowed) {
     std::array<char, 4096> buffer;
     if (!wait_for(from)) return true;
-    // What is allowed by now: the test takes the leave back before it sends.
+    // Read after the wait: the test sets the allowance to 0 before it sends.
     const std::size_t size = std::min<std::size_t>(buffer.size(), allowed);
     if (size == 0) {
       ::poll(nullptr, 0, 1);

@@ -45,7 +45,7 @@ Conversation::Conversation(PeerId peer, std::uint64_t session, const Conversatio
 void Conversation::put(TimeNs now, wire::FrameT frame, const PayloadSlice* payload, Actions& out) {
   frame.session = session_;
   frame.sent_at_ns = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));
-  // What has not changed is told by heartbeats alone: it would make every frame longer.
+  // Counts that have not changed are sent in heartbeats alone, which saves bytes in other frames.
   const bool tells_all = frame.message.type == wire::Message::Heartbeat || bulk_asked_again_;
   const std::uint64_t bulk = bulk_received_.all_up_to();
   const std::uint64_t messages = received_.all_up_to();
@@ -158,7 +158,7 @@ void Conversation::take_acknowledgements(TimeNs now, const wire::Frame& frame, A
 
 Conversation::Arrival Conversation::arrived(TimeNs now, const wire::Frame& frame, Actions& out) {
   heard(now);
-  // Nobody can have received what was never sent.
+  // The peer claims to have received messages that were never sent.
   if (frame.bulk_received() > bulk_.last_number() || frame.messages_received() >= next_id_) {
     return Arrival::refused;
   }
