@@ -224,8 +224,8 @@ void LightAgent::receive_part(const wire::TransferPart& part, ByteSpan payload) 
       !status.ok()) {
     return fail("transfer_differs", status);
   }
-  download.received.add(part.offset(), payload.size());
-  if (download.received.count() == download.offer.bytes) finish_download();
+  download.received.add({part.offset(), payload.size()});
+  if (download.received.bytes() == download.offer.bytes) finish_download();
 }
 
 void LightAgent::finish_download() {
@@ -350,9 +350,9 @@ void LightAgent::receive_aggregate(const wire::Aggregate& aggregate, ByteSpan pa
   }
   Status status = arriving.payload->take(part.stage_bytes(), part.offset(), payload);
   if (!status.ok()) return fail("aggregate_differs", status);
-  arriving.received.add(part.offset(), payload.size());
+  arriving.received.add({part.offset(), payload.size()});
   if (round_->ask_at_ns != kNever) round_->ask_at_ns = now_ + kAskAfterNs;
-  if (arriving.received.count() < arriving.bytes || arriving.whole) return;
+  if (arriving.received.bytes() < arriving.bytes || arriving.whole) return;
   arriving.whole = arriving.payload->whole();
   auto& combined = round_->combined[bucket];
   while (combined.size() < round_->stages[bucket].size() &&

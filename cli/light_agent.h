@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/shared_replica.h"
+#include "core/base/byte_ranges.h"
 #include "core/round/actions.h"
 #include "core/round/conversation.h"
 #include "core/round/events.h"
@@ -48,7 +49,7 @@ class LightAgent {
   struct Arriving {
     std::shared_ptr<SharedPayload> payload;
     std::uint64_t bytes = 0;
-    ByteRuns received;
+    ByteRanges received;
     SharedBytes whole;
   };
   struct Round {
@@ -69,7 +70,7 @@ class LightAgent {
     std::uint64_t message_id = 0;
     wire::TransferOfferT offer;
     std::shared_ptr<SharedPayload> payload;
-    ByteRuns received;
+    ByteRanges received;
   };
 
   void receive(const FrameReceived& event);

@@ -9,22 +9,6 @@ constexpr std::uint64_t kBytes = 100;
 
 IncomingKey of(std::uint32_t member) { return {.bucket = 0, .member = member}; }
 
-TEST(ByteRuns, CountsEveryByteOnce) {
-  ByteRuns runs;
-  EXPECT_EQ(runs.add(10, 10), 10u);
-  EXPECT_EQ(runs.from_start(), 0u);
-  EXPECT_EQ(runs.add(30, 10), 10u);
-  EXPECT_EQ(runs.add(15, 20), 10u) << "the gap between both, and no more";
-  EXPECT_EQ(runs.add(10, 30), 0u);
-  EXPECT_EQ(runs.add(0, 5), 5u);
-  EXPECT_EQ(runs.from_start(), 5u);
-  EXPECT_EQ(runs.add(5, 5), 5u) << "touches what is before and behind it";
-  EXPECT_EQ(runs.from_start(), 40u);
-  EXPECT_EQ(runs.add(0, 100), 60u);
-  EXPECT_EQ(runs.count(), 100u);
-  EXPECT_EQ(runs.add(7, 0), 0u);
-}
-
 TEST(Reassembly, TakesPartsOfAnySizeInAnyOrderAndMoreThanOnce) {
   Bytes whole(100);
   for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = static_cast<std::uint8_t>(i);

@@ -4,27 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 
+#include "core/base/byte_ranges.h"
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {
-
-// Which bytes are there: runs that neither touch nor overlap.
-class ByteRuns {
- public:
-  // How many of these bytes were not there before.
-  std::uint64_t add(std::uint64_t offset, std::uint64_t bytes);
-  // Without a gap from the first byte.
-  std::uint64_t from_start() const;
-  std::uint64_t count() const { return count_; }
-
- private:
-  std::map<std::uint64_t, std::uint64_t> runs_;  // from the first byte to the one behind the last
-  std::uint64_t count_ = 0;
-};
 
 // Whether a part belongs to a payload of this size; what it says of itself has been checked.
 Status check_size(const wire::Part& part, std::uint64_t payload_bytes);
@@ -36,8 +22,8 @@ class Reassembly {
   std::uint64_t size() const { return size_; }
   // How many bytes are new. The part lies within the payload.
   std::uint64_t take(std::uint64_t offset, ByteSpan part);
-  bool complete() const { return runs_.count() == size_; }
-  std::uint64_t from_start() const { return runs_.from_start(); }
+  bool complete() const { return arrived_.bytes() == size_; }
+  std::uint64_t from_start() const { return arrived_.from_start(); }
 
   ByteSpan bytes() const { return bytes_; }
   // Leaves none behind.
@@ -46,7 +32,7 @@ class Reassembly {
  private:
   std::uint64_t size_;
   Bytes bytes_;
-  ByteRuns runs_;
+  ByteRanges arrived_;
 };
 
 }  // namespace tributary

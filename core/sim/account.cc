@@ -63,7 +63,8 @@ ByteSpan Account::payload(const RoundKey& key, std::uint32_t bucket) const {
   const auto found = contribution->second.payloads.find(bucket);
   if (found == contribution->second.payloads.end()) return {};
   const Payload& payload = found->second;
-  return payload.bytes && payload.there.covers(*payload.bytes) ? payload.view() : ByteSpan();
+  return payload.bytes && payload.there.from_start() >= *payload.bytes ? payload.view()
+                                                                       : ByteSpan();
 }
 
 void Account::gave(const RoundKey& key, std::uint32_t bucket, Given given) {

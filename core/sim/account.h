@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "core/base/byte_ranges.h"
 #include "core/round/actions.h"
 #include "core/round/agent.h"
 #include "core/round/round_plan.h"
-#include "core/sim/byte_ranges.h"
 
 namespace tributary {
 

@@ -21,8 +21,8 @@
 #include <tuple>
 #include <vector>
 
+#include "core/base/byte_ranges.h"
 #include "core/round/round_key.h"
-#include "core/sim/byte_ranges.h"
 #include "core/sim/watch.h"
 #include "schemas/frame_generated.h"
 

@@ -1,4 +1,4 @@
-#include "core/sim/byte_ranges.h"
+#include "core/base/byte_ranges.h"
 
 #include <algorithm>
 #include <iterator>
@@ -37,9 +37,9 @@ std::vector<ByteRange> ByteRanges::overlap(ByteRange range) const {
   return found;
 }
 
-bool ByteRanges::covers(std::uint64_t count) const {
-  if (count == 0) return true;
-  return !ends_.empty() && ends_.begin()->first == 0 && ends_.begin()->second >= count;
+std::uint64_t ByteRanges::from_start() const {
+  const bool begun = !ends_.empty() && ends_.begin()->first == 0;
+  return begun ? ends_.begin()->second : 0;
 }
 
 }  // namespace tributary

@@ -1,9 +1,10 @@
-// Which bytes of a payload have been seen: a set of ranges of offsets.
+// A set of byte offsets, kept as ranges: which bytes of a payload have arrived.
 //
 // Ranges that touch are merged. Not thread-safe. add() and overlap() cost O(log n + k) for n
 // ranges, k of which overlap.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -25,8 +26,8 @@ class ByteRanges {
   // The parts of the range that are in the set, in order.
   std::vector<ByteRange> overlap(ByteRange range) const;
 
-  // All bytes in [0, count) are in the set.
-  bool covers(std::uint64_t count) const;
+  // How many bytes follow each other without a gap, from offset 0 on.
+  std::uint64_t from_start() const;
 
   std::uint64_t bytes() const { return bytes_; }
   std::size_t ranges() const { return ends_.size(); }

@@ -1,11 +1,12 @@
-#include "core/sim/byte_ranges.h"
+#include "core/base/byte_ranges.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
 #include <vector>
-
-#include "core/sim/draws.h"
 
 namespace tributary {
 namespace {
@@ -25,19 +26,26 @@ TEST(ByteRanges, MergesRangesThatTouch) {
   seen.add({0, 4});
   seen.add({8, 4});
   EXPECT_EQ(seen.ranges(), 2u);
-  EXPECT_FALSE(seen.covers(12));
+  EXPECT_EQ(seen.from_start(), 4u);
   EXPECT_EQ(seen.add({4, 4}), 4u);
   EXPECT_EQ(seen.ranges(), 1u);
-  EXPECT_TRUE(seen.covers(12));
-  EXPECT_FALSE(seen.covers(13));
+  EXPECT_EQ(seen.from_start(), 12u);
+}
+
+TEST(ByteRanges, FillsAGapBetweenTwoRanges) {
+  ByteRanges seen;
+  seen.add({10, 10});
+  seen.add({30, 10});
+  EXPECT_EQ(seen.add({15, 20}), 10u);
+  EXPECT_EQ(seen.add({10, 30}), 0u);
+  EXPECT_EQ(seen.from_start(), 0u);
 }
 
 TEST(ByteRanges, AnEmptyRangeAddsNothing) {
   ByteRanges seen;
   EXPECT_EQ(seen.add({7, 0}), 0u);
   EXPECT_EQ(seen.ranges(), 0u);
-  EXPECT_TRUE(seen.covers(0));
-  EXPECT_FALSE(seen.covers(1));
+  EXPECT_EQ(seen.from_start(), 0u);
   EXPECT_TRUE(seen.overlap({0, 100}).empty());
 }
 
@@ -53,12 +61,12 @@ TEST(ByteRanges, GivesTheOverlap) {
 TEST(ByteRanges, AgreesWithABitmap) {
   constexpr std::uint64_t kBytes = 200;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    Draws draws(seed, DrawUse::node, 0);
+    std::mt19937_64 random(seed);
     ByteRanges seen;
     std::vector<bool> bits(kBytes);
     for (int step = 0; step < 40; ++step) {
-      const std::uint64_t first = draws.below(kBytes);
-      const std::uint64_t count = draws.below(std::min<std::uint64_t>(30, kBytes - first) + 1);
+      const std::uint64_t first = random() % kBytes;
+      const std::uint64_t count = random() % (std::min<std::uint64_t>(30, kBytes - first) + 1);
       std::uint64_t overlap = 0;
       for (const ByteRange& part : seen.overlap({first, count})) overlap += part.count;
       const auto begin = bits.begin() + static_cast<std::ptrdiff_t>(first);
@@ -69,9 +77,7 @@ TEST(ByteRanges, AgreesWithABitmap) {
       std::fill(begin, end, true);
       EXPECT_EQ(seen.bytes(), static_cast<std::uint64_t>(std::ranges::count(bits, true)));
       const auto gap = std::ranges::find(bits, false);
-      const auto whole = static_cast<std::uint64_t>(gap - bits.begin());
-      EXPECT_TRUE(seen.covers(whole));
-      EXPECT_TRUE(whole == kBytes || !seen.covers(whole + 1));
+      EXPECT_EQ(seen.from_start(), static_cast<std::uint64_t>(gap - bits.begin()));
     }
   }
 }
