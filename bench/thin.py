@@ -116,6 +116,7 @@ class Outcome(NamedTuple):
     heartbeat_s_max: Optional[float]
     sessions_lost: int
     watched_s: float
+    first_tcp_s: Optional[float] = None  # the first commit's bytes over one plain TCP connection
 
     def link(self) -> Link:
         return Link(self.mbit, self.delay_ms, self.loss_percent)
@@ -223,7 +224,11 @@ def run_row(arguments, row: Row) -> Outcome:
         ended = one.committed() > 0 and one.wait(lambda: one.applied() >= ROUNDS,
                                                  row.rest_s_max(ROUNDS))
         counters = one.counters().since(before)
-        return outcome(row, one, counters, ended, time.monotonic() - began)
+        made = outcome(row, one, counters, ended, time.monotonic() - began)
+        if arguments.short:
+            return made
+        return made._replace(first_tcp_s=one.plain_tcp_s(row.model_bytes(), row.bytes_up,
+                                                         row.first_s_max()))
 
 
 def outcome(row: Row, one: Federation, counters: Counters, ended: bool, watched_s: float) -> Outcome:
@@ -304,9 +309,9 @@ def bytes_met(one: Outcome) -> bool:
 # --- what is printed ------------------------------------------------------------------------------
 
 
-HEAD = f"""{'':28} {'first commit':>16} {'round':>16} {'received / needed':>19} \
+HEAD = f"""{'':28} {'first commit':>22} {'round':>16} {'received / needed':>19} \
 {'sent / needed':>26} {'heartbeat':>13} {'sessions':>8}
-{'row':28} {'s':>8} {'bytes s':>7} {'s':>8} {'bytes s':>7} {'stream':>9} {'Ethernet':>9} \
+{'row':28} {'s':>8} {'bytes':>6} {'TCP s':>6} {'s':>8} {'bytes s':>7} {'stream':>9} {'Ethernet':>9} \
 {'stream':>8} {'Ethernet':>9} {'+ acks':>7} {'median':>6} {'max s':>6} {'lost':>8}"""
 
 
@@ -318,7 +323,8 @@ def row_text(one: Outcome) -> str:
     ratios = one.ratios()
     beats = [f"{'-' if value is None else f'{value:.2f}':>6}"
              for value in (one.heartbeat_s_median, one.heartbeat_s_max)]
-    return " ".join([f"{one.row:28}", number(one.first_s, 8), number(one.first_bytes_s, 7),
+    return " ".join([f"{one.row:28}", number(one.first_s, 8), number(one.first_bytes_s, 6),
+                     "     -" if one.first_tcp_s is None else number(one.first_tcp_s, 6),
                      number(one.round_s, 8), number(one.round_bytes_s, 7),
                      number(ratios["stream_in"], 9, 3), number(ratios["ethernet_in"], 9, 3),
                      number(ratios["stream_out"], 8, 3), number(ratios["ethernet_out"], 9, 3),

@@ -14,6 +14,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
@@ -22,6 +23,7 @@ LOOK_EVERY_S = 0.2
 START_S_MAX = 30
 STOP_S_MAX = 10
 PORT = 4640
+PLAIN_PORT = 4641  # of the transfer without Tributary
 METRICS_PORT = 9464  # on the loopback of each node
 ACK_FRAME_BYTES = 66  # Ethernet, IP and TCP with timestamps; no payload
 CLONE_NEWNET = 0x40000000
@@ -206,6 +208,57 @@ class Trips:
         self.count, self.sum_s = count, sum_s
 
 
+# --- the same bytes by TCP alone ------------------------------------------------------------------
+
+
+def receive(connection: socket.socket, size: int) -> None:
+    while size > 0:
+        got = len(connection.recv(min(size, 1 << 16)))
+        if got == 0:
+            raise Failure("the other side of a plain transfer has hung up")
+        size -= got
+
+
+def plain_tcp_s(server: str, client: str, address: str, bytes_down: int, bytes_up: int,
+                seconds_max: float) -> Optional[float]:
+    """Seconds for a connection from the client's node, `bytes_down` to it and then `bytes_up` back.
+
+    None: it took longer than `seconds_max` for some step, or the connection broke."""
+    def send_and_wait() -> None:
+        try:
+            connection, _ = listener.accept()
+            with connection:
+                connection.settimeout(seconds_max)
+                connection.sendall(bytes(bytes_down))
+                receive(connection, bytes_up)
+                ended.append(time.monotonic())
+        except (OSError, Failure):
+            pass
+
+    ended = []
+    with namespace(server):
+        listener = socket.create_server((address, PLAIN_PORT))
+    with listener:
+        listener.settimeout(seconds_max)
+        other_side = threading.Thread(target=send_and_wait)
+        other_side.start()
+        began = time.monotonic()
+        try:
+            with namespace(client):
+                connection = socket.socket()
+            with connection:
+                connection.settimeout(seconds_max)
+                connection.connect((address, PLAIN_PORT))
+                receive(connection, bytes_down)
+                connection.sendall(bytes(bytes_up))
+                other_side.join()
+        except (OSError, Failure):
+            return None
+        finally:
+            other_side.join()
+    return ended[0] - began if ended else None
+
+
 # --- one federation -------------------------------------------------------------------------------
 
 
@@ -371,6 +424,11 @@ class Federation:
     def applied(self) -> int:
         """The version of agent 1's replica."""
         return int(self.agent_metrics.get("tributary_model_version", 0))
+
+    def plain_tcp_s(self, bytes_down: int, bytes_up: int, seconds_max: float) -> Optional[float]:
+        """Over the link of agent 1, while nothing else goes over it but heartbeats."""
+        return plain_tcp_s(self.node(0), self.node(1), self.addresses[0], bytes_down, bytes_up,
+                           seconds_max)
 
     def sessions_lost(self) -> int:
         """As agent 1 and the coordinator count them; the larger number."""
