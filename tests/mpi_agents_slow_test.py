@@ -13,7 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-from mpi_test import BUILD, ENVIRONMENT, LATE_S
+from mpi_slow_test import BUILD, ENVIRONMENT, LATE_S
 
 COORDINATOR = BUILD / "coordinator/tributary-coordinator"
 AGENT = BUILD / "edge_agent/tributary-agent"
