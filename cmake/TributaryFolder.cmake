@@ -44,12 +44,15 @@ function(tributary_headers library)
   set_target_properties(${library} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone_headers)
 endfunction()
 
-# tributary_folder(LIBRARY [LINK libs...] [LABELS labels...] [THREADS regex] [LONG regex]
-# [HOT] [BESIDE sources...]): this folder belongs to LIBRARY, but for BESIDE, which another library of the
-# folder has. Its test cases whose names match THREADS are what the thread sanitizer is to see; its
-# suites that match LONG run with ./dev test --all. HOT tests compute more than their library does.
+# tributary_folder(LIBRARY [LINK libs...] [LABELS labels...] [MARK label=regex...] [HOT]
+# [BESIDE sources...]): this folder belongs to LIBRARY, but for BESIDE, which another library of the
+# folder has. LABELS are of all its tests, MARK of the cases whose PROGRAM.Suite.Case matches:
+#   threads  what the thread sanitizer runs
+#   replay   many seeds or sizes of what other cases run as well; not for a sanitizer
+#   long     run with ./dev test --all only
+# HOT tests compute more than their library does.
 function(tributary_folder library)
-  cmake_parse_arguments(arg "HOT" "THREADS;LONG" "LINK;LABELS;BESIDE" ${ARGN})
+  cmake_parse_arguments(arg "HOT" "" "LINK;LABELS;MARK;BESIDE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cc")
   file(GLOB headers CONFIGURE_DEPENDS "*.h")
   file(GLOB slow_tests CONFIGURE_DEPENDS "*_slow_test.cc")
@@ -76,13 +79,13 @@ function(tributary_folder library)
   string(REPLACE "/" "_" prefix "${folder}")
   if(BUILD_TESTING)
     tributary_test(${prefix}_test SOURCES ${tests} LINK ${library} ${arg_LINK}
-                   LABELS ${arg_LABELS} THREADS "${arg_THREADS}" LONG "${arg_LONG}")
+                   LABELS ${arg_LABELS} MARK ${arg_MARK})
     if(arg_HOT)
       target_compile_options(${prefix}_test PRIVATE ${TRIBUTARY_HOT_OPTIONS})
       set_target_properties(${prefix}_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
     endif()
     tributary_test(${prefix}_slow_test SOURCES ${slow_tests} LINK ${library} ${arg_LINK}
-                   LABELS slow ${arg_LABELS} THREADS "${arg_THREADS}" LONG "${arg_LONG}")
+                   LABELS slow ${arg_LABELS} MARK ${arg_MARK})
   endif()
   if(TRIBUTARY_FUZZERS)
     foreach(fuzzer ${fuzzers})
@@ -92,11 +95,11 @@ function(tributary_folder library)
   set(TRIBUTARY_BENCH_SOURCES ${TRIBUTARY_BENCH_SOURCES} ${benches} CACHE INTERNAL "")
 endfunction()
 
-# tributary_test(NAME SOURCES files... LINK libs... [LABELS labels...] [THREADS regex] [LONG regex]): one
+# tributary_test(NAME SOURCES files... LINK libs... [LABELS labels...] [MARK label=regex...]): one
 # GoogleTest program; each suite in it is a test of CTest's (list_suites.py), and each case is counted.
 # A program of a few thousand cases takes seconds as one process and minutes as one process a case.
 function(tributary_test name)
-  cmake_parse_arguments(arg "" "THREADS;LONG" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;LABELS;MARK" ${ARGN})
   if(NOT arg_SOURCES)
     return()
   endif()
@@ -109,12 +112,11 @@ function(tributary_test name)
   if(TRIBUTARY_TEST_CASES)
     list(APPEND wanted --only "${TRIBUTARY_TEST_CASES}")
   endif()
-  if(arg_THREADS)
-    list(APPEND wanted --threads "${arg_THREADS}")
-    add_dependencies(thread_tests ${name})
+  if(arg_MARK)
+    list(APPEND wanted --mark ${arg_MARK})
   endif()
-  if(arg_LONG)
-    list(APPEND wanted --long "${arg_LONG}")
+  if(arg_MARK MATCHES "threads=")
+    add_dependencies(thread_tests ${name})
   endif()
   if(arg_LABELS)
     list(APPEND wanted --labels ${arg_LABELS})

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Writes what CTest runs of a GoogleTest program: one entry per suite, and one more where only some
-of a suite's cases carry a label.
+"""Writes what CTest runs of a GoogleTest program: one entry per suite, and one more for each set of
+labels that only some of a suite's cases carry.
 
 usage: list_suites.py --name NAME --out FILE.cmake --results FOLDER [--only REGEX]
-                      [--threads REGEX] [--long REGEX] [--labels LABEL...] -- [EMULATOR...] PROGRAM
+                      [--labels LABEL...] [--mark LABEL=REGEX...] -- [EMULATOR...] PROGRAM
 
 The entry NAME.Suite leaves RESULTS/NAME.Suite.xml behind, with each case that ran; tests/summary.py
-counts those. --only leaves out the cases whose NAME.Suite.Case does not match; those that match
---threads carry the label threads, suites whose NAME.Suite matches --long the label long. A suite whose instantiation begins with Slow carries the label
-slow, whatever program it is in.
+counts those. --only leaves out the cases whose NAME.Suite.Case does not match. --labels are of every
+case, and --mark gives LABEL to the cases whose NAME.Suite.Case matches. A suite whose instantiation
+begins with Slow carries the label slow, whatever program it is in.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 TIMEOUT_S = 600
+SLOW = ("slow", r"^[^.]*[.]Slow\w*/")
 
 
 def suites_of(command: list) -> dict:
@@ -34,29 +35,30 @@ def suites_of(command: list) -> dict:
     return suites
 
 
-def entries_of(program: str, suites: dict, only: str, threads: str, labels: list,
-               long: str = "") -> list:
-    """Of each entry its name, its filter and its labels."""
+def entries_of(program: str, suites: dict, only: str, labels: list, marks: list) -> list:
+    """Of each entry its name, its filter and its labels; marks are pairs of label and regex."""
     entries = []
     for suite, cases in suites.items():
-        common = list(labels)
-        if re.search(r"(^|/)Slow\w*/", f"{suite}/") and "/" in suite:
-            common.append("slow")
-        if long and re.search(long, f"{program}.{suite}"):
-            common.append("long")
-        wanted = [case for case in cases if re.search(only, f"{program}.{suite}.{case}")]
-        marked = [case for case in wanted
-                  if threads and re.search(threads, f"{program}.{suite}.{case}")]
-        plain = [case for case in wanted if case not in marked]
-        for some, suffix, more in ((plain, "", []), (marked, " (threads)" if plain else "",
-                                                     ["threads"])):
-            if not some:
-                continue
+        by_labels = {}
+        for case in cases:
+            name = f"{program}.{suite}.{case}"
+            if re.search(only, name):
+                marked = {label for label, regex in [SLOW, *marks] if re.search(regex, name)}
+                by_labels.setdefault(tuple(sorted(marked)), []).append(case)
+        for marked, some in sorted(by_labels.items()):
+            suffix = f" ({' '.join(marked)})" if marked and len(by_labels) > 1 else ""
             whole = len(some) == len(cases)
             filters = [f"{suite}.*"] if whole else [f"{suite}.{case}" for case in some]
             entries.append((f"{program}.{suite}{suffix}", ":".join(filters),
-                            sorted(set(common + more))))
+                            sorted({*labels, *marked})))
     return entries
+
+
+def mark(text: str) -> tuple:
+    label, equals, regex = text.partition("=")
+    if not label or not equals or not regex:
+        raise argparse.ArgumentTypeError(f"expected LABEL=REGEX, found '{text}'")
+    return label, regex
 
 
 def result_file(folder: Path, entry: str) -> Path:
@@ -86,17 +88,16 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--only", default="")
-    parser.add_argument("--threads", default="")
-    parser.add_argument("--long", default="")
     parser.add_argument("--labels", nargs="*", default=[])
+    parser.add_argument("--mark", nargs="*", type=mark, default=[], dest="marks")
     parser.add_argument("command", nargs="+")
     arguments = parser.parse_args()
     suites = suites_of(arguments.command)
     if not any(suites.values()):
         print(f"{arguments.name} has no test case", file=sys.stderr)
         return 1
-    entries = entries_of(arguments.name, suites, arguments.only, arguments.threads,
-                         arguments.labels, arguments.long)
+    entries = entries_of(arguments.name, suites, arguments.only,
+                         arguments.labels, arguments.marks)
     arguments.out.write_text(script_of(entries, arguments.command, arguments.results),
                              encoding="utf-8")
     return 0

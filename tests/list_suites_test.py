@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Which entries CTest gets of a test program (cmake/list_suites.py)."""
 
+import argparse
 import sys
 import tempfile
 import unittest
@@ -35,23 +36,30 @@ class Suites(unittest.TestCase):
             "A": ["one", "ThreadsAgree"], "Each/B": ["case/0", "case/1"], "SlowOnes/B": ["case/0"],
             "Typed/0": ["works"]})
 
-    def entries(self, only="", threads="", labels=(), long="") -> list:
-        return list_suites.entries_of("p", self.suites(), only, threads, list(labels), long)
-
-    def test_long_suites_carry_the_label(self):
-        self.assertEqual(self.entries(long="^p[.]Typed|SlowOnes")[2:], [
-            ("p.SlowOnes/B", "SlowOnes/B.*", ["long", "slow"]), ("p.Typed/0", "Typed/0.*", ["long"])])
+    def entries(self, only="", labels=(), marks=()) -> list:
+        return list_suites.entries_of("p", self.suites(), only, list(labels), list(marks))
 
     def test_each_suite_is_an_entry(self):
         self.assertEqual(self.entries(labels=["x"]), [
             ("p.A", "A.*", ["x"]), ("p.Each/B", "Each/B.*", ["x"]),
             ("p.SlowOnes/B", "SlowOnes/B.*", ["slow", "x"]), ("p.Typed/0", "Typed/0.*", ["x"])])
 
-    def test_cases_of_threads_are_an_entry_of_their_own(self):
-        self.assertEqual(self.entries(threads="Thread|Typed")[:2], [
+    def test_marked_suites_carry_the_label(self):
+        self.assertEqual(self.entries(marks=[("long", "^p[.]Typed|SlowOnes")])[2:], [
+            ("p.SlowOnes/B", "SlowOnes/B.*", ["long", "slow"]), ("p.Typed/0", "Typed/0.*", ["long"])])
+
+    def test_marked_cases_are_an_entry_of_their_own(self):
+        marks = [("threads", "Thread|Typed"), ("replay", "Typed")]
+        self.assertEqual(self.entries(marks=marks)[:2], [
             ("p.A", "A.one", []), ("p.A (threads)", "A.ThreadsAgree", ["threads"])])
-        self.assertEqual(self.entries(threads="Thread|Typed")[-1],
-                         ("p.Typed/0", "Typed/0.*", ["threads"]))
+        self.assertEqual(self.entries(marks=marks)[-1],
+                         ("p.Typed/0", "Typed/0.*", ["replay", "threads"]))
+
+    def test_a_mark_has_a_label_and_a_regex(self):
+        self.assertEqual(list_suites.mark("long=a=b"), ("long", "a=b"))
+        for text in ("long", "=x", "long="):
+            with self.assertRaisesRegex(argparse.ArgumentTypeError, "expected LABEL=REGEX"):
+                list_suites.mark(text)
 
     def test_only_leaves_out_the_others(self):
         self.assertEqual(self.entries(only="^p[.](Each|A[.]one)"), [
