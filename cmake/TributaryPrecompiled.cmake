@@ -1,7 +1,8 @@
 # Headers that nearly every file includes are read once and not once a file. `standard` is the
-# standard library, `messages` has what flatc wrote besides, which takes as long as all the rest, and
-# `window` has Qt. Each is there for libraries, for hot ones where those are compiled otherwise, and
-# for test programs, with GoogleTest.
+# standard library, and `messages` has what flatc wrote besides, which takes as long as all the rest.
+# Each is there for libraries, for hot ones where those are compiled otherwise, and for test
+# programs, with GoogleTest. Qt's headers would take longer to write than all files of the
+# dashboard win.
 # A file includes what it uses all the same: ./dev lint reads it without them.
 
 set(TRIBUTARY_PRECOMPILED_DIR "${CMAKE_CURRENT_LIST_DIR}/precompiled")
