@@ -208,8 +208,11 @@ void Incidents::cut_off(TimeNs duration) {
 void Incidents::make_noise(std::uint32_t agent) {
   room_.tally.add(name(Incident::garbage));
   for (std::uint64_t i = draws_.below(20) + 1; i > 0; --i) {
-    network_.intrude(noise(draws_), draws_.chance(0.5) ? "stranger" : "");
-    network_.disturb(agent, draws_.chance(0.5), noise(draws_));
+    // One draw a statement: compilers evaluate a call's arguments in different orders.
+    Message message = noise(draws_);
+    network_.intrude(std::move(message), draws_.chance(0.5) ? "stranger" : "");
+    message = noise(draws_);
+    network_.disturb(agent, draws_.chance(0.5), std::move(message));
   }
 }
 
