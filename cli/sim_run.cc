@@ -27,6 +27,7 @@ struct SimRun {
   std::uint32_t threads = 0;
   bool twice = false;
   bool notes = false;
+  bool each = false;
 };
 
 std::string replay_command(const SimRun& command, const FailedRun& failed) {
@@ -40,6 +41,17 @@ Json failure_json(const SimRun& command, const FailedRun& failed) {
           {"virtual_s", static_cast<double>(failed.violation.at_ns) * 1e-9},
           {"text", failed.violation.text},
           {"replay", replay_command(command, failed)}};
+}
+
+Json runs_json(const std::vector<RunResult>& runs) {
+  Json json = Json::array();
+  for (const RunResult& run : runs) {
+    json.push_back({{"seed", run.seed},
+                    {"state_hash", fmt::format("{:016x}", run.state_hash)},
+                    {"rounds_committed", run.rounds_committed},
+                    {"bytes_by_message", run.bytes_by_message}});
+  }
+  return json;
 }
 
 Json report_json(const SimRun& command, const Scenario& scenario, const RunsReport& report,
@@ -73,6 +85,7 @@ Json report_json(const SimRun& command, const Scenario& scenario, const RunsRepo
                {"wall_s", wall_s},
                {"failures", std::move(failures)}};
   if (command.notes) json["notes"] = report.notes;
+  if (command.each) json["runs"] = runs_json(report.runs);
   return json;
 }
 
@@ -170,6 +183,10 @@ Command sim_run_command() {
                    .value_name = "N",
                    .help = "seeds that run at a time (one per processor)",
                    .accept = accept_count(command->threads, 1u, kThreadsMax)},
+                  {.name = "--each",
+                   .value_name = {},
+                   .help = "with --json: also the end of each seed, with bytes by kind of message",
+                   .accept = accept_flag(command->each)},
                   {.name = "--notes",
                    .value_name = {},
                    .help = "also how often the machines said what",

@@ -149,6 +149,8 @@ void Network::hand_over(std::uint32_t agent, bool to_agent, Message message) {
     room_.budget.sent(agent, to_agent ? ByteBudget::down : ByteBudget::up,
                       *wire::GetFrame(message.frame.data()), room_.now());
   };
+  const auto kind = wire::GetFrame(message.frame.data())->message_type();
+  room_.message_bytes[static_cast<std::size_t>(kind)] += message.bytes();
   count();
   if (room_.mutation == Mutation::repeat_payloads && message.has_payload &&
       ++payloads_ % kRepeatedShare == 0) {

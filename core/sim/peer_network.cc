@@ -155,8 +155,9 @@ void PeerNetwork::send(std::uint32_t from, SendToPeer sent) {
   Way& over = way(from, to);
   // What a partition holds up is sent again when it is over.
   const TimeNs at = std::max(room_.now(), over.link.cut_until_ns());
-  const Passage passage =
-      over.link.pass(at, mail.frame.size() + mail.payload.size(), false, room_.traffic);
+  const std::size_t bytes = mail.frame.size() + mail.payload.size();
+  room_.peer_bytes += bytes;
+  const Passage passage = over.link.pass(at, bytes, false, room_.traffic);
   over.arrived_by_ns = passage.arrives_at_ns[0];
   under_way_max_ = std::max(under_way_max_, ++over.under_way);
   room_.queue.at(over.arrived_by_ns,

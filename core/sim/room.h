@@ -1,6 +1,7 @@
 // What all machines of one simulation share: time, network, disks, and who watches.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,6 +18,7 @@
 #include "core/sim/mutation.h"
 #include "core/sim/scenario.h"
 #include "core/sim/watch.h"
+#include "schemas/frame_generated.h"
 
 namespace tributary {
 
@@ -63,6 +65,9 @@ struct Room {
   ByteBudget budget;
   FaultTally tally;
   LinkTally traffic;
+  // Bytes that agents and coordinator have handed to their links, by kind of message.
+  std::array<std::uint64_t, static_cast<std::size_t>(wire::Message::MAX) + 1> message_bytes = {};
+  std::uint64_t peer_bytes = 0;  // that agents have handed to the links between them
   // What the machines said, by name and reason, which are literals.
   std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> notes;
   std::function<void(TimeNs, const std::string&, const Note&)> on_note;

@@ -104,6 +104,10 @@ class Runs {
       sum.queue_s_max = std::max(sum.queue_s_max, report.queue_s_max);
       states.update(bytes_of(std::span(&report.state_hash, 1)));
       sum.state_hash = report.state_hash;
+      sum.runs.push_back({.seed = report.seed,
+                          .state_hash = report.state_hash,
+                          .rounds_committed = report.rounds_committed,
+                          .bytes_by_message = report.bytes_by_message});
     }
     std::erase_if(sum.faults_missed, [&](const auto& kind) { return kind.second == sum.seeds; });
     if (sum.seeds != 1) sum.state_hash = states.finish64();

@@ -29,6 +29,14 @@ struct FailedRun {
   Violation violation;  // the first one
 };
 
+// In what one seed has ended.
+struct RunResult {
+  std::uint64_t seed = 0;
+  std::uint64_t state_hash = 0;
+  std::uint64_t rounds_committed = 0;
+  std::map<std::string, std::uint64_t> bytes_by_message;
+};
+
 struct RunsReport {
   std::uint64_t seeds = 0;     // that ran
   std::uint64_t repeated = 0;  // of which so many twice
@@ -48,6 +56,7 @@ struct RunsReport {
   double conservation_error_max = 0;
   ByteBudget::Tally budget;
   double queue_s_max = 0;
+  std::vector<RunResult> runs;  // in the order of their seeds
 };
 
 Result<RunsReport> run_seeds(const Scenario& scenario, const RunsRequest& request);

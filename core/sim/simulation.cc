@@ -163,6 +163,12 @@ class Simulation {
     report.events = room_.queue.done();
     report.messages = room_.traffic.messages;
     report.bytes = room_.traffic.bytes;
+    for (std::size_t kind = 0; kind < room_.message_bytes.size(); ++kind) {
+      if (room_.message_bytes[kind] == 0) continue;
+      report.bytes_by_message[wire::EnumNameMessage(static_cast<wire::Message>(kind))] =
+          room_.message_bytes[kind];
+    }
+    if (room_.peer_bytes != 0) report.bytes_by_message["peers"] = room_.peer_bytes;
     report.conservation_error_max = room_.ledger.conservation_error_max();
     report.budget = room_.budget.tally();
     report.queue_s_max = static_cast<double>(room_.traffic.queue_ns_max) * 1e-9;

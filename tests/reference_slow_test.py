@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""The simulator ends as it did when tests/reference was recorded, and a difference is told."""
+
+import os
+import sys
+import unittest
+from pathlib import Path
+
+import reference
+
+BUILD = Path(os.environ.get("TRIBUTARY_BUILD_DIR", "build/dev"))
+SEEDS, SEEDS_OF_LARGE = 4, 1
+
+
+class Simulator(unittest.TestCase):
+    def setUp(self):
+        self.known = reference.json.loads(reference.RESULTS.read_text(encoding="utf-8"))
+
+    def test_every_scenario_has_results(self):
+        self.assertEqual(sorted(self.known),
+                         sorted(path.stem for path in reference.SCENARIOS.glob("*.toml")))
+        for name, runs in self.known.items():
+            self.assertEqual(len(runs), reference.seeds_of(name, reference.SEEDS), name)
+
+    def test_the_first_seeds_end_as_they_did(self):
+        for name, runs in self.known.items():
+            with self.subTest(name):
+                seeds = SEEDS_OF_LARGE if name in reference.LARGE else SEEDS
+                self.assertEqual(
+                    reference.differences(name, runs, reference.simulate(BUILD, name, seeds)), [])
+
+    def test_another_seed_is_told(self):
+        runs = self.known["calm"]
+        self.assertRegex(
+            reference.differences("calm", {"1": runs["2"]}, {"1": runs["1"]})[0],
+            "^calm, seed 1: state_hash: expected [0-9a-f]{16}, found [0-9a-f]{16}")
+        self.assertRegex(reference.differences("calm", {}, {"1": runs["1"]})[0], "--record")
+
+    def test_a_scenario_that_is_not_there(self):
+        with self.assertRaisesRegex(reference.Failure, "absent"):
+            reference.simulate(BUILD, "absent", 1)
+
+
+if __name__ == "__main__":
+    if not (BUILD / "cli/tributary").exists():
+        print("this build has no programs")
+        sys.exit(77)
+    unittest.main()
