@@ -93,6 +93,14 @@ BulkSender::Emit Conversation::emit(TimeNs now, Actions& out) {
 
 void Conversation::stream(TimeNs now, BulkStream stream, std::uint64_t from, Actions& out) {
   bulk_.add(std::move(stream), from);
+  pump(now, out);
+}
+
+void Conversation::pump(TimeNs now, Actions& out) {
+  if (bulk_.bytes_waiting() > 0 && bulk_.window().wants_round_trip(now)) {
+    bulk_.window().round_trip_sought(now);
+    heartbeat(now, activity_, round_, out);
+  }
   bulk_.pump(now, heartbeats_, emit(now, out));
 }
 
@@ -118,6 +126,8 @@ void Conversation::acknowledge(TimeNs now, std::uint64_t id, Actions& out, bool 
 
 void Conversation::heartbeat(TimeNs now, wire::Activity activity, const RoundKey& round,
                              Actions& out) {
+  activity_ = activity;
+  round_ = round;
   wire::HeartbeatT beat;
   beat.count = ++heartbeats_;
   beat.activity = activity;
@@ -153,7 +163,7 @@ void Conversation::take_acknowledgements(TimeNs now, const wire::Frame& frame, A
     bulk_.window().round_trip(now, now - pending.sent_at_ns);
   }
   bulk_.acknowledged(now, frame.bulk_received());
-  bulk_.pump(now, heartbeats_, emit(now, out));
+  pump(now, out);
 }
 
 Conversation::Arrival Conversation::arrived(TimeNs now, const wire::Frame& frame, Actions& out) {

@@ -136,6 +136,7 @@ class Conversation {
 
   void put(TimeNs now, wire::FrameT frame, const PayloadSlice* payload, Actions& out);
   BulkSender::Emit emit(TimeNs now, Actions& out);
+  void pump(TimeNs now, Actions& out);
   void take_acknowledgements(TimeNs now, const wire::Frame& frame, Actions& out);
   void repeat_lost(TimeNs now, std::uint64_t beat_heard, Actions& out);
   TimeNs heartbeat_wait_ns(TimeNs now) const;
@@ -165,6 +166,8 @@ class Conversation {
   TimeNs heard_at_ns_;
   TimeNs heartbeat_at_ns_;
   std::uint64_t heartbeats_ = 0;
+  wire::Activity activity_ = wire::Activity::idle;  // of the last heartbeat, as the next line
+  RoundKey round_;
   std::uint64_t echo_count_ = 0;
   std::uint64_t echo_sent_at_ns_ = 0;
   TimeNs echo_heard_at_ns_ = 0;

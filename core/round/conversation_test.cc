@@ -143,6 +143,29 @@ TEST(Conversation, BulkGoesAsItIsAcknowledged) {
   EXPECT_EQ(repeated.lost_down, 0u);
 }
 
+TEST(Conversation, AHeartbeatGoesBeforeBulkWhenTheRoundTripIsOld) {
+  Pair pair;
+  const auto send = [&](TimeNs now, std::uint64_t transfer) {
+    pair.from_a.clear();
+    BulkStream stream = stream_of(100);
+    stream.id.transfer = transfer;
+    pair.a.stream(now, std::move(stream), 0, pair.from_a);
+    std::vector<wire::Message> kinds;
+    for (const Action& action : pair.from_a) {
+      kinds.push_back(frame_in(action).message_type());
+      pair.b.arrived(now, frame_in(action), pair.from_b);
+    }
+    pair.b.heartbeat(now, wire::Activity::idle, {}, pair.from_b);  // acknowledges
+    pair.a.arrived(now, frame_in(pair.from_b.back()), pair.from_a);
+    return kinds;
+  };
+  using enum wire::Message;
+  EXPECT_EQ(send(1, 1), (std::vector{TransferPart}));
+  EXPECT_EQ(send(5'000 * kNsPerMs, 2), (std::vector{TransferPart}));
+  EXPECT_EQ(send(21'000 * kNsPerMs, 3), (std::vector{Heartbeat, TransferPart}));
+  EXPECT_EQ(send(22'000 * kNsPerMs, 4), (std::vector{TransferPart}));
+}
+
 TEST(Conversation, SmallPayloadsShareAnAcknowledgement) {
   Pair pair;
   for (std::uint64_t transfer = 1; transfer <= 3; ++transfer) {

@@ -62,17 +62,20 @@ bool SendWindow::open(TimeNs now) const {
   return under_way_ <= window_bytes() && under_way_ + part_bytes() <= limits_.window_bytes_max;
 }
 
+bool SendWindow::wants_round_trip(TimeNs now) const {
+  return under_way_ == 0 && clean_at_ns_ != 0 && now - clean_at_ns_ > kRoundTripSpanNs;
+}
+
 SendWindow::Sent SendWindow::sent(TimeNs now, std::uint32_t bytes) {
   if (under_way_ == 0) {  // the link was idle: rates count from here
     delivered_at_ns_ = delivered_sent_at_ns_ = now;
-    if (clean_at_ns_ == 0 || now - clean_at_ns_ > kRoundTripSpanNs) clean_at_ns_ = now;
+    if (clean_at_ns_ == 0 || wants_round_trip(now)) clean_at_ns_ = now;
   }
   Sent sent{.at_ns = now,
             .bytes = bytes,
             .delivered = delivered_,
             .delivered_at_ns = delivered_at_ns_,
             .delivered_sent_at_ns = delivered_sent_at_ns_,
-            .alone = under_way_ == 0,
             .starved = delivered_ < starved_until_};
   under_way_ += bytes;
   return sent;
@@ -93,12 +96,6 @@ void SendWindow::acknowledged(TimeNs now, const Sent& sent, bool repeated) {
   const double rate =
       interval > 0 ? static_cast<double>(delivered_ - sent.delivered) / seconds(interval) : 0;
   if (rate > 0 && (!sent.starved || rate >= bytes_per_s())) add_rate(now, rate);
-  if (sent.alone && bytes_per_s() > 0) {
-    const TimeNs on_the_link = static_cast<TimeNs>(sent.bytes / bytes_per_s() * 1e9);
-    const TimeNs took = now - sent.at_ns - on_the_link;
-    if (took > 0) add_round_trip(now, took);
-    clean_at_ns_ = now;
-  }
   if (filling_) look_whether_full(now, sent);
 }
 

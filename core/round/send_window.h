@@ -2,7 +2,8 @@
 //
 // Both follow what the link has shown: the window is near the product of its rate and its round
 // trip, plus one part, so that the link never idles and a control message never waits long behind
-// bulk. Rates and round trips come from acknowledgements of whole bulk frames.
+// bulk. Rates come from acknowledgements of bulk frames, round trips from small messages alone:
+// what a bulk frame takes on the link is not known before the link's rate is.
 //
 // Threads: one at a time. Pure: time is a number that comes with each call.
 #pragma once
@@ -32,7 +33,6 @@ class SendWindow {
     std::uint64_t delivered = 0;      // bytes that had arrived when this was sent
     TimeNs delivered_at_ns = 0;       // and when that was known
     TimeNs delivered_sent_at_ns = 0;  // and when the last of them was sent
-    bool alone = false;               // nothing else was under way
     bool starved = false;             // the sender had too little to send to fill the link
   };
 
@@ -49,6 +49,11 @@ class SendWindow {
   void acknowledged(TimeNs now, const Sent& sent, bool repeated = false);
   // Nothing is left to send although the window is open: from here on the link is not full.
   void nothing_to_send();
+  // Nothing is under way, and that was last so long ago: a small message that is sent now, before
+  // the next part, shows the round trip.
+  bool wants_round_trip(TimeNs now) const;
+  // Such a message is sent now.
+  void round_trip_sought(TimeNs now) { clean_at_ns_ = now; }
   // The round trip of a small message.
   void round_trip(TimeNs now, TimeNs took_ns);
 
@@ -80,7 +85,7 @@ class SendWindow {
   TimeNs span_began_ns_ = 0;
   TimeNs least_ns_ = 0;  // 0: none
   TimeNs least_before_ns_ = 0;
-  TimeNs clean_at_ns_ = 0;  // when a round trip without a queue of ours was last seen
+  TimeNs clean_at_ns_ = 0;  // when nothing was under way, at the last look at the round trip
 
   // While the link has not been filled yet, the window grows faster.
   bool filling_ = true;
