@@ -74,7 +74,7 @@ if(TRIBUTARY_SANITIZE)
   endif()
 endif()
 
-# What is installed is linked by GNU's linker.
+# Release builds are linked by GNU's linker.
 find_program(MOLD mold)
 if(MOLD AND TRIBUTARY_ASSERTIONS AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=mold)

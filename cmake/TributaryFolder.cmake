@@ -125,7 +125,7 @@ function(tributary_test name)
     COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/list_suites.py" --name ${name}
             --out "${suites}" --results "${PROJECT_BINARY_DIR}/results" ${wanted} --
             ${CMAKE_CROSSCOMPILING_EMULATOR} "$<TARGET_FILE:${name}>")
-  # A program that is not built is a test that fails; without the entry it would be missed by nobody.
+  # This entry makes CTest fail for a program that is not built. Without it nobody would notice.
   set(script "${CMAKE_CURRENT_BINARY_DIR}/${name}_tests.cmake")
   file(CONFIGURE OUTPUT "${script}" @ONLY CONTENT [=[
 if(EXISTS "@suites@")

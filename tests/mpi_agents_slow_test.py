@@ -7,13 +7,12 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-from mpi_slow_test import BUILD, ENVIRONMENT, LATE_S
+from mpi_slow_test import BUILD, ENVIRONMENT, LATE_S, main_with
 
 COORDINATOR = BUILD / "coordinator/tributary-coordinator"
 AGENT = BUILD / "edge_agent/tributary-agent"
@@ -209,10 +208,4 @@ class Agents(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not AGENT_MPI.exists():
-        print("this build has no MPI: it is not for sanitizers, and needs libopenmpi-dev")
-        sys.exit(77)
-    if shutil.which("mpirun") is None:
-        print("no mpirun; Debian has it as openmpi-bin")
-        sys.exit(77)
-    unittest.main()
+    main_with(AGENT_MPI)

@@ -21,6 +21,17 @@ ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_R
 LATE_S = 240
 
 
+def main_with(program: Path) -> None:
+    """Runs the calling script's tests, or skips them where the program or mpirun is missing."""
+    if not program.exists():
+        print("this build has no MPI: it is not for sanitizers, and needs libopenmpi-dev")
+        sys.exit(77)
+    if shutil.which("mpirun") is None:
+        print("no mpirun; Debian has it as openmpi-bin")
+        sys.exit(77)
+    unittest.main()
+
+
 def mpirun(*command: str, **options) -> subprocess.CompletedProcess:
     return subprocess.run(["mpirun", "-n", "4", *command], env=ENVIRONMENT, check=False, text=True,
                           stdin=subprocess.DEVNULL, timeout=LATE_S, stdout=subprocess.PIPE,
@@ -101,10 +112,4 @@ class Bench(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not RANKS.exists():
-        print("this build has no MPI: it is not for sanitizers, and needs libopenmpi-dev")
-        sys.exit(77)
-    if shutil.which("mpirun") is None:
-        print("no mpirun; Debian has it as openmpi-bin")
-        sys.exit(77)
-    unittest.main()
+    main_with(RANKS)

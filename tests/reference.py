@@ -3,10 +3,10 @@
 
 usage: reference.py [--build BUILD] [--seeds N] [--scenarios NAME...] [--record]
 
-Of each scenario in tests/scenarios and each seed the file has the last state of all machines (a
-hash), the rounds that were committed, and bytes by kind of message. A change of the code's structure
-leaves all of it as it is. A change of behaviour or of the wire format records the file anew
-(--record), in a commit of its own that says why.
+The file has, for each scenario in tests/scenarios and each seed, a hash of the last state of all
+machines, the number of committed rounds, and bytes by kind of message. A change of the code's
+structure must keep all of it. After a change of behaviour or of the wire format, record the file
+again (--record) in a commit of its own that says why.
 """
 
 import argparse
@@ -27,7 +27,7 @@ class Failure(Exception):
 
 
 def simulate(build: Path, scenario: str, seeds: int) -> dict:
-    """What each seed has ended in, from the first one on."""
+    """The result of each seed, from seed 1 on."""
     command = [str(build / "cli/tributary"), "sim", "run", str(SCENARIOS / f"{scenario}.toml"),
                "--seeds", str(seeds), "--each", "--json"]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The simulator ends as it did when tests/reference was recorded, and a difference is told."""
+"""The simulator gives the results recorded in tests/reference, and differences are reported."""
 
 import os
 import sys

@@ -97,7 +97,7 @@ void Conversation::stream(TimeNs now, BulkStream stream, std::uint64_t from, Act
 }
 
 void Conversation::pump(TimeNs now, Actions& out) {
-  if (bulk_.bytes_waiting() > 0 && bulk_.window().wants_round_trip(now)) {
+  if (bulk_.window().wants_round_trip(now) && bulk_.bytes_waiting() > 0) {
     bulk_.window().round_trip_sought(now);
     heartbeat(now, activity_, round_, out);
   }

@@ -29,7 +29,7 @@ struct FailedRun {
   Violation violation;  // the first one
 };
 
-// In what one seed has ended.
+// The final state of one seed.
 struct RunResult {
   std::uint64_t seed = 0;
   std::uint64_t state_hash = 0;

@@ -39,7 +39,8 @@ struct SimReport {
   std::uint64_t events = 0;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  // Of all messages that were sent, by their kind in schemas/frame.fbs; "peers": between agents.
+  // Sums over all sent messages, by their kind in schemas/frame.fbs. "peers" is what agents sent
+  // to each other.
   std::map<std::string, std::uint64_t> bytes_by_message;
   double conservation_error_max = 0;  // as a share of the bound
   ByteBudget::Tally budget;
