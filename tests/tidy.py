@@ -2,16 +2,27 @@
 """The rules of the house that no compiler knows. Each message says what to do instead.
 
 usage: tidy.py [--root FOLDER]
+       tidy.py --table [--against COMMIT]   the sizes of classes and folders, and lines of code
+       tidy.py --unused                     what only tests, benchmarks and fuzzers use
+
+class_sizes.py and folders.py hold the bounds of sizes. house_exceptions.json lists what exceeds them.
+Each figure there is a ceiling: it may not grow, and its entry goes when the bound is kept.
 """
 
 import argparse
+import json
 import re
 import sys
 from pathlib import Path
 from typing import Callable, Iterator, NamedTuple
 from urllib.parse import unquote
 
+import class_sizes
+import cpp_reader
+import folders
+import size_table
 import source_tree
+import unused
 
 LINES_MAX = 600
 TEXT_SUFFIXES = source_tree.CODE_SUFFIXES | {".py", ".sh", ".cmake", ".txt", ".md", ".fbs", ".json"}
@@ -79,7 +90,8 @@ LINE_RULES = [
     LineRule(is_text, UNFINISHED,
              "finish it, or open an issue and state the limit in the comment"),
     LineRule(is_text, re.compile(r"\t"), "indent with spaces"),
-    LineRule(is_text, re.compile(r"[ \r]$"), "remove the blanks at the end of the line"),
+    LineRule(is_text, re.compile(r"[ \r]$", re.MULTILINE),
+             "remove the blanks at the end of the line"),
     LineRule(is_text, MACHINE_PATH,
              "a path of one machine; write it relative to the repository, or take it as an option"),
 ]
@@ -89,6 +101,25 @@ def complaints(root: Path) -> Iterator[str]:
     for path in source_tree.files(root):
         if is_text(path):
             yield from _complaints_of_file(root, path)
+    yield from folders.map_complaints(root)
+    exceptions = house_exceptions(root)
+    yield from folders.size_complaints(root, exceptions["folders"])
+    try:
+        sources = class_sizes.sources_of(root)
+    except cpp_reader.Unreadable as error:
+        yield f"{error}; the sizes of classes cannot be counted"
+        return
+    sizes = class_sizes.Classes(sources).sizes(root)
+    yield from class_sizes.complaints(sizes, exceptions["classes"])
+    yield from class_sizes.duplicates(sizes)
+    yield from unused.complaints(unused.find(sources), exceptions["unused"])
+
+
+def house_exceptions(root: Path) -> dict:
+    """What is beyond a bound and known: {"classes": ..., "folders": ..., "unused": ...}."""
+    file = root / source_tree.EXCEPTIONS
+    nothing = {"classes": {}, "folders": {}, "unused": []}
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else nothing
 
 
 def _complaints_of_file(root: Path, path: Path) -> Iterator[str]:
@@ -98,9 +129,11 @@ def _complaints_of_file(root: Path, path: Path) -> Iterator[str]:
         yield f"{path}:1: not UTF-8 at byte {error.start}; save it as UTF-8"
         return
     lines = text.split("\n")
-    for number, line in enumerate(lines, 1):
-        for rule in LINE_RULES:
-            if rule.applies(path) and rule.pattern.search(line):
+    # The whole text is searched first, because most files break no rule.
+    rules = [rule for rule in LINE_RULES if rule.applies(path) and rule.pattern.search(text)]
+    for number, line in enumerate(lines if rules else [], 1):
+        for rule in rules:
+            if rule.pattern.search(line):
                 yield f"{path}:{number}: {rule.message}"
     if path.suffix == ".md":
         yield from _broken_links(root, path, lines)
@@ -141,7 +174,26 @@ def _broken_links(root: Path, path: Path, lines: list) -> Iterator[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
-    found = list(complaints(parser.parse_args().root))
+    parser.add_argument("--table", action="store_true", help="print sizes, and check nothing")
+    parser.add_argument("--against", metavar="COMMIT", help="with --table: the sizes before")
+    parser.add_argument("--unused", action="store_true", help="print what has no caller")
+    options = parser.parse_args()
+    if options.against and not options.table:
+        parser.error("--against belongs to --table")
+    if options.table:
+        before = None
+        if options.against:
+            try:
+                before = size_table.measure_commit(options.root, options.against)
+            except ValueError as error:
+                parser.error(str(error))
+        print("\n".join(size_table.rows(size_table.measure(options.root), before)))
+        return 0
+    if options.unused:
+        found = unused.find(class_sizes.sources_of(options.root))
+        print("\n".join(unused.listing(found)))
+        return 0
+    found = list(complaints(options.root))
     for complaint in found:
         print(complaint, file=sys.stderr)
     if not found:

@@ -132,6 +132,40 @@ class Rules(unittest.TestCase):
     def test_build_folder_is_not_read(self):
         self.assertEqual(self.complaints("build/dev/a.cc", "\tint x;"), [])
 
+    def test_large_class(self):
+        methods = "\n".join(f"void f{number}();" for number in range(41))
+        self.assert_refused("cli/a.h", f"class A {{ {methods} }};", "A has 41 methods (40 at most)")
+
+    def test_large_folder(self):
+        for number in range(26):
+            found = self.complaints(f"cli/file{number}.cc", "int x;\n")
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("26 source files at one level", found[0])
+
+    def test_definition_without_a_caller(self):
+        found = self.complaints("core/base/a.h", "#pragma once\nint f();\n")
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("only tests, benchmarks or fuzzers use the function f", found[0])
+
+    def test_folder_without_a_word_in_the_map(self):
+        self.complaints("cli/a.cc", "int x;\n")
+        found = self.complaints("README.md", "## The map of the code\n")
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("the folder cli is not named", found[0])
+
+    def test_exceptions(self):
+        for number in range(26):
+            self.complaints(f"cli/file{number}.cc", "int x;\n")
+        methods = "\n".join(f"void f{number}();" for number in range(41))
+        self.complaints("core/base/a.h", f"#pragma once\nclass A {{ {methods} }};\n")
+        known = '{"classes": {"A": {"methods": 41}}, "folders": {"cli": 26}, "unused": ["A"]}\n'
+        self.assertEqual(self.complaints("tests/house_exceptions.json", known), [])
+
+    def test_file_that_cannot_be_read(self):
+        found = self.complaints("cli/a.cc", "int f() {\n")
+        self.assertEqual(found, ["cli/a.cc:1: a { is not closed; "
+                                 "the sizes of classes cannot be counted"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Says where the time of a build and of its tests went, by preset.
+"""Says where the time of a build and of its tests went, by preset; of two checkouts side by side.
 
-usage: times.py BUILD...
+usage: times.py BUILD... [--before CHECKOUT]
 
-Compiling, linking and listing tests are what ninja logged, tests what CTest wrote to
-BUILD/tests.xml. All are seconds of one core; the wall's time is near their sum divided by the
-number of cores.
+Compiling, linking and other steps of the build are what ninja logged, tests what CTest wrote to
+BUILD/tests.xml: seconds of one core. The wall's time is near their sum divided by the number of
+cores. The parts of .ci/run are seconds of the wall, from the file that it writes beside the builds.
 """
 
 import argparse
@@ -15,6 +15,8 @@ from collections import Counter
 from pathlib import Path
 
 SLOWEST = 5
+KINDS = ("compile", "compile tests", "link", "other", "test")
+PARTS = "ci-times.tsv"  # .ci/run writes it
 
 
 def build_seconds(log: str) -> dict:
@@ -44,29 +46,73 @@ def test_seconds(text: str) -> dict:
             for case in xml.fromstring(text).iter("testcase")}
 
 
-def show(build: Path) -> None:
-    totals, slowest = Counter(), {}
+def seconds_by_output(build: Path) -> dict:
+    """{"built": {output: seconds}, "tested": {suite: seconds}}, as far as they are logged."""
     log, results = build / ".ninja_log", build / "tests.xml"
+    found = {}
     if log.is_file():
-        took = build_seconds(log.read_text(encoding="utf-8"))
-        for output, seconds in took.items():
-            totals[kind(output)] += seconds
-        slowest["built"] = took
+        found["built"] = build_seconds(log.read_text(encoding="utf-8"))
     if results.is_file():
-        took = test_seconds(results.read_text(encoding="utf-8"))
-        totals["test"] = sum(took.values())
-        slowest["tested"] = took
-    print(f"{build.name:<8}" + "".join(f"  {name} {totals[name]:.0f} s" for name in
-                                       ("compile", "compile tests", "link", "other", "test")))
-    for what, took in slowest.items():
+        found["tested"] = test_seconds(results.read_text(encoding="utf-8"))
+    return found
+
+
+def totals(build: Path) -> Counter:
+    found = seconds_by_output(build)
+    sums = Counter()
+    for output, seconds in found.get("built", {}).items():
+        sums[kind(output)] += seconds
+    if "tested" in found:
+        sums["test"] = sum(found["tested"].values())
+    return sums
+
+
+def show(build: Path) -> None:
+    sums = totals(build)
+    print(f"{build.name:<8}" + "".join(f"  {name} {sums[name]:.0f} s" for name in KINDS))
+    for what, took in seconds_by_output(build).items():
         for name in sorted(took, key=took.get, reverse=True)[:SLOWEST]:
             print(f"    {what} in {took[name]:6.1f} s  {name}")
+
+
+def parts(builds: Path) -> dict:
+    """Seconds of each part of the last .ci/run."""
+    file = builds / PARTS
+    if not file.is_file():
+        return {}
+    rows = (line.split("\t") for line in file.read_text(encoding="utf-8").splitlines())
+    return {name: int(seconds) for name, seconds in rows}
+
+
+def row(name: str, before, after) -> str:
+    """A figure that was not measured is a dash; the last column is the ratio."""
+    texts = ["-" if figure is None else f"{figure:.0f}" for figure in (before, after)]
+    ratio = f"{after / before:.2f}" if before and after is not None else "-"
+    return f"{name:<24}{texts[0]:>10}{texts[1]:>10}{ratio:>8}"
+
+
+def comparison(before: Path, builds: list) -> list:
+    """The lines of a table; `before` is the other checkout."""
+    lines = [f"{'seconds':<24}{'before':>10}{'now':>10}{'ratio':>8}"]
+    for build in builds:
+        old, new = totals(before / "build" / build.name), totals(build)
+        lines += [row(f"{build.name} {name}", old.get(name), new.get(name)) for name in KINDS
+                  if name in old or name in new]
+    old, new = parts(before / "build"), parts(builds[0].parent)
+    lines += [row(f".ci/run {name}", old.get(name), new.get(name)) for name in {**old, **new}]
+    return lines
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("builds", nargs="+", type=Path, metavar="BUILD")
-    for build in parser.parse_args().builds:
+    parser.add_argument("--before", type=Path, metavar="CHECKOUT",
+                        help="another checkout that was built: its figures beside these")
+    arguments = parser.parse_args()
+    if arguments.before:
+        print("\n".join(comparison(arguments.before, arguments.builds)))
+        return 0
+    for build in arguments.builds:
         show(build)
     return 0
 
