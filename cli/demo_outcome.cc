@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cli/job_journal.h"
-#include "core/round/job_model.h"
+#include "core/round/common/plan/job_model.h"
 #include "core/store/agent_journal.h"
 #include "core/store/readable.h"
 

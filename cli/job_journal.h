@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "cli/command.h"
-#include "core/round/job_model.h"
+#include "core/round/common/plan/job_model.h"
 #include "core/store/run_file.h"
 
 namespace tributary {

@@ -10,7 +10,7 @@
 #include "cli/job_journal.h"
 #include "cli/json.h"
 #include "cli/text.h"
-#include "core/round/repeated_bytes.h"
+#include "core/round/common/machine/repeated_bytes.h"
 
 namespace tributary {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/round/upload.h"
+#include "core/round/agent/round/upload.h"
 #include "schemas/payload.h"
 
 namespace tributary {

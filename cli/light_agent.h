@@ -13,10 +13,10 @@
 
 #include "cli/shared_replica.h"
 #include "core/base/byte_ranges.h"
-#include "core/round/actions.h"
-#include "core/round/conversation.h"
-#include "core/round/events.h"
-#include "core/round/outgoing.h"
+#include "core/round/agent/round/outgoing.h"
+#include "core/round/common/machine/actions.h"
+#include "core/round/common/machine/events.h"
+#include "core/round/common/session/conversation.h"
 
 namespace tributary {
 

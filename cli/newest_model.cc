@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/round/coordinator.h"
+#include "core/round/coordinator/coordinator.h"
 
 namespace tributary {
 

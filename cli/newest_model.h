@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/base/status.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 #include "core/store/run_file.h"
 
 namespace tributary {

@@ -207,8 +207,8 @@ Result<SharedModel> SharedReplica::apply(SharedRound& round, const wire::CommitT
   for (const PlannedBucket& bucket : round.plan->buckets()) {
     const auto found = std::ranges::find(buckets, bucket.index, &CommittedBucket::bucket);
     const bool counted = found != buckets.end();
-    for (auto& [which, shelf] : encoders_) {
-      shelf.get(bucket, round.plan->key().epoch)
+    for (auto& [which, cache] : encoders_) {
+      cache.get(bucket, round.plan->key().epoch)
           .settle(
               counted ? std::span<const ByteSpan>(found->combined) : std::span<const ByteSpan>(),
               counted);

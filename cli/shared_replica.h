@@ -17,8 +17,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/round/agent_round.h"
-#include "core/round/round_plan.h"
+#include "core/round/agent/round/encoder_cache.h"
+#include "core/round/common/machine/reassembly.h"
+#include "core/round/common/plan/round_plan.h"
 
 namespace tributary {
 
@@ -106,9 +107,9 @@ class SharedReplica {
   std::unique_ptr<ModelRule> rule_;
   SharedModel model_;
   FloatVector scratch_;
-  CodecShelf codecs_;
+  CodecCache codecs_;
   std::vector<FloatVector> made_up_;
-  std::map<SharedUpdate, EncoderShelf> encoders_;  // of the newest round, or without shares
+  std::map<SharedUpdate, EncoderCache> encoders_;  // of the newest round, or without shares
   std::shared_ptr<SharedRound> round_;             // the newest
   std::pair<std::uint64_t, std::shared_ptr<SharedPayload>> offered_;  // by the bytes' hash
 };

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/round/conversation.h"
-#include "core/round/plan_builder.h"
+#include "core/round/common/plan/plan_builder.h"
+#include "core/round/common/session/conversation.h"
 
 namespace tributary {
 namespace {
@@ -45,8 +45,8 @@ class SharedReplicaTest : public testing::Test {
 
   // The plan of a round as one agent is sent it.
   Bytes plan_for(double share, std::uint64_t round = 1, const std::string& codec = "topk:cr=0.1") {
-    CodecShelf shelf;
-    auto plan = build_plan(*job_, {.codec = codec}, shelf,
+    CodecCache cache;
+    auto plan = build_plan(*job_, {.codec = codec}, cache,
                            {.key = {.job = 1, .round = round, .epoch = 1, .attempt = 0},
                             .model_hash = 1,
                             .participants = Bitmap(kReplicaAgents, true),

@@ -8,7 +8,7 @@
 
 #include "coordinator/evaluator.h"
 #include "core/job/job_settings.h"
-#include "core/round/coordinator.h"
+#include "core/round/coordinator/coordinator.h"
 #include "core/service/common_settings.h"
 #include "core/store/telemetry_rows.h"
 #include "schemas/limits.h"

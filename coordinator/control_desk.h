@@ -17,7 +17,7 @@
 
 #include "coordinator/control_question.h"
 #include "core/base/status.h"
-#include "core/round/coordinator.h"
+#include "core/round/coordinator/coordinator.h"
 
 namespace tributary {
 

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "core/base/status.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 #include "core/service/worker.h"
 #include "core/train/trainer.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/job/job_settings.h"
-#include "core/round/job_model.h"
+#include "core/round/common/plan/job_model.h"
 
 namespace tributary::evaluator_testing {
 

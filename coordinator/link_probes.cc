@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "core/round/probe_padding.h"
+#include "core/round/common/machine/probe_padding.h"
 
 namespace tributary {
 namespace {

@@ -21,8 +21,8 @@
 #include "core/cost/link_estimator.h"
 #include "core/cost/link_prober.h"
 #include "core/cost/probe_train.h"
-#include "core/round/coordinator.h"
-#include "core/round/events.h"
+#include "core/round/common/machine/events.h"
+#include "core/round/coordinator/coordinator.h"
 
 namespace tributary {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/cost/link_estimator.h"
-#include "core/round/actions.h"
+#include "core/round/common/machine/actions.h"
 
 namespace tributary {
 

@@ -18,8 +18,8 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/plan/planner.h"
-#include "core/round/actions.h"
-#include "core/round/events.h"
+#include "core/round/common/machine/actions.h"
+#include "core/round/common/machine/events.h"
 #include "core/service/worker.h"
 
 namespace tributary {

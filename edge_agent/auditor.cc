@@ -78,7 +78,7 @@ Status Auditor::take_plan(const wire::Plan& plan) {
   if (rounds_.contains(key)) return {};
   wire::PlanT unpacked;
   plan.UnPackTo(&unpacked);
-  TRIBUTARY_ASSIGN(auto made, RoundPlan::make(unpacked, *job_, shelf_));
+  TRIBUTARY_ASSIGN(auto made, RoundPlan::make(unpacked, *job_, cache_));
   if (!made->conserves()) {  // such a codec keeps no account
     account_.reset();
     return {};

@@ -24,12 +24,12 @@
 #include <string>
 #include <utility>
 
-#include "core/round/actions.h"
-#include "core/round/agent.h"
-#include "core/round/events.h"
-#include "core/round/reassembly.h"
-#include "core/round/round_plan.h"
-#include "core/sim/account.h"
+#include "core/round/agent/agent.h"
+#include "core/round/audit/account.h"
+#include "core/round/common/machine/actions.h"
+#include "core/round/common/machine/events.h"
+#include "core/round/common/machine/reassembly.h"
+#include "core/round/common/plan/round_plan.h"
 
 namespace tributary {
 
@@ -72,7 +72,7 @@ class Auditor {
 
   std::shared_ptr<const JobModel> job_;
   std::optional<Account> account_;
-  CodecShelf shelf_;
+  CodecCache cache_;
   std::map<RoundKey, AuditedRound> rounds_;         // the last ones
   std::map<std::uint32_t, std::uint32_t> members_;  // this agent's place, by epoch
   std::optional<std::pair<Token, RoundKey>> training_;

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/round/federation_testing.h"
+#include "core/round/federation/federation_testing.h"
 
 namespace tributary {
 namespace {

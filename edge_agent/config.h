@@ -7,7 +7,7 @@
 
 #include "core/link/keys.h"
 #include "core/link/shaped.h"
-#include "core/round/agent.h"
+#include "core/round/agent/agent.h"
 #include "core/service/common_settings.h"
 #include "core/train/trainer.h"
 

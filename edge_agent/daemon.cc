@@ -15,7 +15,7 @@
 #include "core/link/shaped_mesh.h"
 #include "core/link/spoke.h"
 #include "core/link/trace.h"
-#include "core/round/conversation.h"
+#include "core/round/common/session/conversation.h"
 #include "core/service/machine_loop.h"
 #include "core/service/metrics.h"
 #include "core/service/note_log.h"

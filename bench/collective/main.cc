@@ -133,7 +133,7 @@ class Exchanges {
                      Routes::make(wire::Collective::sharded_star, routes_.members()));
     const std::unique_ptr<Encoder> encoder = codec->make_encoder(1);
     FloatVector one(1, 1.0F);
-    ExchangeShelf aggregators;
+    ExchangeCache aggregators;
     return exchange(routes,
                     {{.codec = codec.get(), .encoder = encoder.get(), .input = one, .round = {}}},
                     aggregators, one);
@@ -141,7 +141,7 @@ class Exchanges {
 
  private:
   Status exchange(const Routes& routes, std::vector<ExchangeBucket> buckets,
-                  ExchangeShelf& aggregators, std::span<float> update) {
+                  ExchangeCache& aggregators, std::span<float> update) {
     PeerExchange exchange(routes, arguments_.settings.rank, buckets, aggregators, {});
     return runner_.run(
         exchange, {.id = {.round = wire::RoundId(1, ++round_, 1, 0), .session = 1},
@@ -161,7 +161,7 @@ class Exchanges {
   const Clock& clock_;
   ExchangeRunner runner_;
   std::vector<std::unique_ptr<Encoder>> encoders_;
-  ExchangeShelf aggregators_;
+  ExchangeCache aggregators_;
   FloatVector scratch_;
   std::uint64_t round_ = 0;
 };

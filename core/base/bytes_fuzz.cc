@@ -1,10 +1,9 @@
-// The readers, driven by a program from the input and held against models that index the bytes one
-// by one. What the bit reader gives is written again and must give the same bits.
+// The reader of bytes, driven by a program from the input and compared with a model that indexes
+// the bytes one by one.
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
 
-#include "core/base/bits.h"
 #include "core/base/bytes.h"
 
 namespace tributary {
@@ -80,58 +79,13 @@ class ByteModel {
   std::size_t position_ = 0;
 };
 
-class BitModel {
- public:
-  explicit BitModel(ByteSpan data) : data_(data), reader_(data) {}
-
-  void step(std::uint8_t code) {
-    const unsigned width = code % 33u;
-    const auto value = reader_.read(width, "field");
-    require(value.ok() == (position_ + width <= data_.size() * 8));
-    if (!value.ok()) return;
-    std::uint32_t expected = 0;
-    for (unsigned i = 0; i < width; ++i) expected |= bit(position_ + i) << i;
-    require(*value == expected);
-    position_ += width;
-    require(reader_.bits_remaining() == data_.size() * 8 - position_);
-    writer_.write(*value, width);
-  }
-
-  void finish() {
-    bool padding = data_.size() * 8 - position_ < 8;
-    for (std::size_t i = position_; padding && i < data_.size() * 8; ++i) padding = bit(i) == 0;
-    require(reader_.expect_padding("fields").ok() == padding);
-
-    writer_.finish();
-    require(written_.size() == (position_ + 7) / 8);
-    for (std::size_t i = 0; i < written_.size() * 8; ++i) {
-      const unsigned expected = i < position_ ? bit(i) : 0;
-      require((written_[i / 8] >> (i % 8) & 1u) == expected);
-    }
-  }
-
- private:
-  unsigned bit(std::size_t i) const { return data_[i / 8] >> (i % 8) & 1u; }
-
-  const ByteSpan data_;
-  BitReader reader_;
-  Bytes written_;
-  BitWriter writer_{written_};
-  std::size_t position_ = 0;
-};
-
 // The first byte is the length of the program; what follows the program is what it reads.
 void run(ByteSpan input) {
   if (input.empty()) return;
   const std::size_t steps = std::min<std::size_t>(input[0], input.size() - 1);
   const ByteSpan data = input.subspan(1 + steps);
   ByteModel bytes(data);
-  BitModel bits(data);
-  for (const std::uint8_t code : input.subspan(1, steps)) {
-    bytes.step(code);
-    bits.step(code);
-  }
-  bits.finish();
+  for (const std::uint8_t code : input.subspan(1, steps)) bytes.step(code);
 }
 
 }  // namespace

@@ -2,80 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "core/codec/codec_testing.h"
 #include "core/codec/measure.h"
 
 namespace tributary {
 namespace {
 
-TEST(ErrorFeedback, ExcludedUpdatesComeBackWhole) {
-  ErrorFeedback feedback(4);
-  FloatVector update = {1, 2, 3, 4};
-  feedback.add_to(0, update);
-  feedback.settle_excluded(0, update);
-  FloatVector next = {10, 10, 10, 10};
-  feedback.add_to(0, next);
-  EXPECT_EQ(next, (FloatVector{11, 12, 13, 14}));
+TEST(KeepResidual, IsWhatDecodingLost) {
+  FloatVector residual(4, 7.0f);
+  keep_residual(FloatVector{1, 2.5, 3, -4.25}, FloatVector{1, 2, 3, -4}, residual);
+  EXPECT_EQ(residual, (FloatVector{0, 0.5, 0, -0.25}));
 }
 
-TEST(ErrorFeedback, CommittedUpdatesLeaveTheirErrorBehind) {
-  ErrorFeedback feedback(4);
-  FloatVector update = {1, 2.5, 3, -4.25};
-  feedback.add_to(0, update);
-  feedback.settle_committed(0, update, FloatVector{1, 2, 3, -4});
-  EXPECT_EQ(FloatVector(feedback.values().begin(), feedback.values().end()),
-            (FloatVector{0, 0.5, 0, -0.25}));
-}
-
-TEST(ErrorFeedback, ResidualsBelongToCoordinatesNotToBuckets) {
-  ErrorFeedback feedback(6);
-  FloatVector left = {1, 2, 3, 4};
-  FloatVector right = {5, 6};
-  feedback.settle_excluded(0, left);
-  feedback.settle_excluded(4, right);
-  // The next round cuts elsewhere.
-  FloatVector head = {0, 0};
-  FloatVector tail = {0, 0, 0, 0};
-  feedback.add_to(0, head);
-  feedback.add_to(2, tail);
-  EXPECT_EQ(head, (FloatVector{1, 2}));
-  EXPECT_EQ(tail, (FloatVector{3, 4, 5, 6}));
-}
-
-TEST(ErrorFeedback, ALearningRateRescalesWhatWasHeldBack) {
-  ErrorFeedback feedback(2);
-  feedback.settle_excluded(0, FloatVector{3, -8});
-  feedback.rescale(0.1f / 0.4f);
-  EXPECT_FLOAT_EQ(feedback.values()[0], 0.75f);
-  EXPECT_FLOAT_EQ(feedback.values()[1], -2.0f);
-}
-
-// An agent that is left out of every second commit still gets its whole update across.
-TEST(ErrorFeedback, AStragglerLosesNothing) {
-  const auto codec = codec_testing::codec_of("int8:block=64");
-  const FloatVector update = codec_testing::update(codec_testing::Pattern::normal, 200, 0);
-  ErrorFeedback feedback(200);
-  std::vector<double> committed(200, 0.0);
-  constexpr std::uint64_t kRounds = 10;
-  for (std::uint64_t round = 0; round < kRounds; ++round) {
-    FloatVector sent = update;
-    feedback.add_to(0, sent);
-    Bytes payload;
-    ASSERT_TRUE(codec->make_encoder(200)->encode({.round = {.round = round}}, sent, payload).ok());
-    if (round % 2 == 1) {
-      feedback.settle_excluded(0, sent);
-      continue;
-    }
-    FloatVector decoded(200);
-    ASSERT_TRUE(codec->decode({.round = {.round = round}}, payload, decoded).ok());
-    feedback.settle_committed(0, sent, decoded);
-    for (std::size_t i = 0; i < 200; ++i) committed[i] += static_cast<double>(decoded[i]);
-  }
-  for (std::size_t i = 0; i < 200; ++i) {
-    const double truth = kRounds * static_cast<double>(update[i]);
-    const double held_back = static_cast<double>(feedback.values()[i]);
-    EXPECT_NEAR(committed[i] + held_back, truth, 1e-5);
-  }
+TEST(KeepResidual, EqualBitsLeaveNothingAlsoWhereTheyAreNoNumber) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  FloatVector residual(2, 7.0f);
+  keep_residual(FloatVector{nan, inf}, FloatVector{nan, inf}, residual);
+  EXPECT_EQ(residual, (FloatVector{0, 0}));
 }
 
 MeasureReport measured(std::string_view spec, const MeasureOptions& options) {

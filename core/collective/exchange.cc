@@ -31,7 +31,7 @@ Status check_contributors(const Piece& piece, ByteSpan payload, std::uint32_t ex
 
 }  // namespace
 
-Aggregator& ExchangeShelf::aggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
+Aggregator& ExchangeCache::aggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
                                       std::uint32_t bucket) {
   const bool encodes =
       stage + 1 == codec.stages().size() && codec.aggregation() != Aggregation::sum;
@@ -40,24 +40,24 @@ Aggregator& ExchangeShelf::aggregator(const Codec& codec, std::size_t stage, std
   return *place;
 }
 
-Bytes ExchangeShelf::buffer() {
+Bytes ExchangeCache::buffer() {
   Bytes buffer = buffers_.take(largest_);
   buffer.clear();
   return buffer;
 }
 
-SharedSlice ExchangeShelf::share(Bytes payload) {
+SharedSlice ExchangeCache::share(Bytes payload) {
   largest_ = std::max(largest_, payload.size());
   return buffers_.share(std::move(payload));
 }
 
 PeerExchange::PeerExchange(const Routes& routes, std::uint32_t rank,
-                           std::vector<ExchangeBucket> buckets, ExchangeShelf& shelf,
+                           std::vector<ExchangeBucket> buckets, ExchangeCache& cache,
                            const Execution& execution)
     : routes_(routes),
       rank_(rank),
       buckets_(std::move(buckets)),
-      shelf_(shelf),
+      cache_(cache),
       execution_(execution),
       work_(buckets_.size()),
       open_(static_cast<std::uint32_t>(buckets_.size())) {
@@ -152,12 +152,12 @@ Status PeerExchange::reduce(std::uint32_t bucket, PeerSends& out) {
   BucketWork& work = work_[bucket];
   StageWork& stage = work.stages[work.stage];
   const std::uint32_t owner = routes_.owner(bucket);
-  Bytes payload = shelf_.buffer();
+  Bytes payload = cache_.buffer();
   TRIBUTARY_TRY(combine_own_with_parts(bucket, payload));
   stage.done = true;
   stage.parts.clear();
   stage.arrived = 0;
-  const SharedSlice shared = shelf_.share(std::move(payload));
+  const SharedSlice shared = cache_.share(std::move(payload));
   const Piece piece = {.bucket = bucket,
                        .stage = static_cast<std::uint8_t>(work.stage),
                        .partial = owner != rank_,
@@ -188,15 +188,15 @@ Status PeerExchange::combine_own_with_parts(std::uint32_t bucket, Bytes& sum) {
   if (leaf && !again) return what.encoder->encode(call, what.input, sum);
 
   const auto values = static_cast<std::uint32_t>(what.input.size());
-  Aggregator& aggregator = shelf_.aggregator(*what.codec, work.stage, values, bucket);
+  Aggregator& aggregator = cache_.aggregator(*what.codec, work.stage, values, bucket);
   if (again && what.codec->lossy()) work.left.assign(values, 0.0f);
   TRIBUTARY_TRY(aggregator.begin(call, work.left));
   TRIBUTARY_ASSIGN(const bool taken, aggregator.add_values(call, what.input));
   if (!taken) {
-    Bytes own = shelf_.buffer();
+    Bytes own = cache_.buffer();
     TRIBUTARY_TRY(what.encoder->encode(call, what.input, own));
     if (!own.empty()) TRIBUTARY_TRY(aggregator.add(call, own));
-    if (last(what, work.stage)) work.own = shelf_.share(std::move(own));
+    if (last(what, work.stage)) work.own = cache_.share(std::move(own));
   }
   for (const SharedSlice& part : stage.parts) TRIBUTARY_TRY(aggregator.add(call, part.view()));
   TRIBUTARY_TRY(aggregator.finish(call, sum));
@@ -217,13 +217,13 @@ Status PeerExchange::send_own(std::uint32_t bucket, Flow flow, PeerSends& out) {
   BucketWork& work = work_[bucket];
   StageWork& stage = work.stages[work.stage];
   const std::vector<ByteSpan> before = combined_before(work, work.stage);
-  Bytes payload = shelf_.buffer();
+  Bytes payload = cache_.buffer();
   TRIBUTARY_TRY(what.encoder->encode(call_of(bucket, before), what.input, payload));
   stage.done = true;
   const Piece piece = {
       .bucket = bucket, .stage = static_cast<std::uint8_t>(work.stage), .origin = rank_};
   if (flow == Flow::from_root && payload.empty()) return {};
-  const SharedSlice shared = shelf_.share(std::move(payload));
+  const SharedSlice shared = cache_.share(std::move(payload));
   if (last(what, work.stage)) work.own = shared;
   if (flow == Flow::from_root) {
     if (!stage.result.empty()) {
@@ -247,16 +247,16 @@ Status PeerExchange::combine_all(std::uint32_t bucket) {
   StageWork& stage = work.stages[work.stage];
   const std::vector<ByteSpan> before = combined_before(work, work.stage);
   const StageCall call = call_of(bucket, before);
-  Aggregator& aggregator = shelf_.aggregator(*what.codec, work.stage,
+  Aggregator& aggregator = cache_.aggregator(*what.codec, work.stage,
                                              static_cast<std::uint32_t>(what.input.size()), bucket);
   TRIBUTARY_TRY(aggregator.begin(call, {}));
   for (const SharedSlice& part : stage.parts) {
     if (!part.empty()) TRIBUTARY_TRY(aggregator.add(call, part.view()));
   }
-  Bytes sum = shelf_.buffer();
+  Bytes sum = cache_.buffer();
   TRIBUTARY_TRY(aggregator.finish(call, sum));
   aggregator.settle(true);
-  stage.result = shelf_.share(std::move(sum));
+  stage.result = cache_.share(std::move(sum));
   return {};
 }
 

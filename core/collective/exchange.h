@@ -51,7 +51,7 @@ using PeerSends = std::vector<PeerSend>;
 // in. Aggregators that add what is encoded are used for one bucket at a time, and buckets of one
 // kind share one; those that encode again may remember what they encoded, and are the bucket's own.
 // Codecs outlive it.
-class ExchangeShelf {
+class ExchangeCache {
  public:
   Aggregator& aggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
                          std::uint32_t bucket);
@@ -81,7 +81,7 @@ class PeerExchange {
  public:
   // All of them outlive the exchange.
   PeerExchange(const Routes& routes, std::uint32_t rank, std::vector<ExchangeBucket> buckets,
-               ExchangeShelf& shelf, const Execution& execution);
+               ExchangeCache& cache, const Execution& execution);
 
   // The bucket's input is final. On an error, here and in receive(), the exchange is to be given
   // up: nothing of it may be applied.
@@ -149,7 +149,7 @@ class PeerExchange {
   const Routes& routes_;
   const std::uint32_t rank_;
   const std::vector<ExchangeBucket> buckets_;
-  ExchangeShelf& shelf_;
+  ExchangeCache& cache_;
   const Execution execution_;
   std::vector<BucketWork> work_;
   std::uint32_t open_;

@@ -30,8 +30,8 @@ void play(const Codec& codec, wire::Collective collective, ByteSpan script) {
                        .input = input,
                        .round = {.bucket = b}});
   }
-  ExchangeShelf shelf;
-  PeerExchange exchange(routes, 0, buckets, shelf, {});
+  ExchangeCache cache;
+  PeerExchange exchange(routes, 0, buckets, cache, {});
   PeerSends sends;
   for (std::size_t at = 0; at + 4 <= script.size(); at += 4) {
     const std::uint8_t what = script[at];

@@ -126,7 +126,7 @@ class Members {
  private:
   Routes routes_;
   std::vector<std::vector<std::unique_ptr<Encoder>>> encoders_;
-  std::vector<ExchangeShelf> shelves_;
+  std::vector<ExchangeCache> shelves_;
   std::vector<std::unique_ptr<PeerExchange>> members_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<PeerSend>> links_;
   Faults faults_;

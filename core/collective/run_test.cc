@@ -68,7 +68,7 @@ class Runs : public testing::Test {
                            .round = exchange_testing::context(b, rank_, kMembers)});
       }
       exchange_ =
-          std::make_unique<PeerExchange>(routes_, rank_, std::move(buckets), shelf_, Execution());
+          std::make_unique<PeerExchange>(routes_, rank_, std::move(buckets), cache_, Execution());
       return runner_->run(*exchange_, {.id = {.round = wire::RoundId(1, round, 1, 0), .session = 5},
                                        .deadline = clock_.now() + time});
     }
@@ -88,7 +88,7 @@ class Runs : public testing::Test {
     std::unique_ptr<Mesh> mesh_;
     std::optional<ExchangeRunner> runner_;
     std::vector<std::unique_ptr<Encoder>> encoders_;
-    ExchangeShelf shelf_;
+    ExchangeCache cache_;
     std::unique_ptr<PeerExchange> exchange_;
   };
 

@@ -15,9 +15,6 @@ constexpr std::uint32_t kColours = 3;
 constexpr std::uint32_t kPixels = kCifarSide * kCifarSide;
 constexpr float kSide = kCifarSide;
 
-constexpr std::array<std::string_view, kOutlines> kNames = {
-    "disc", "ring", "square", "triangle", "star", "plus", "crescent", "bars", "corner", "arrow"};
-
 using Colour = std::array<float, kColours>;
 using Picture = std::array<float, kCifarPixelBytes>;
 
@@ -108,8 +105,6 @@ std::uint8_t level(float value) {
 }
 
 }  // namespace
-
-std::span<const std::string_view> shape_names() { return kNames; }
 
 DrawnShape draw_shape(std::uint64_t seed, DataPart part, std::uint32_t number) {
   Draws draws(drawn_address(seed, DrawnKind::shapes, part, number));

@@ -18,8 +18,6 @@ struct DrawnShape {
   std::uint8_t label;
 };
 
-std::span<const std::string_view> shape_names();
-
 DrawnShape draw_shape(std::uint64_t seed, DataPart part, std::uint32_t number);
 
 }  // namespace tributary

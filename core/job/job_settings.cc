@@ -13,7 +13,7 @@
 #include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
 #include "core/optimizer/schedule.h"
-#include "core/round/job_model.h"
+#include "core/round/common/plan/job_model.h"
 #include "core/train/model_tools.h"
 #include "core/train/network_plan.h"
 #include "schemas/limits.h"

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/round/events.h"
-#include "core/round/policy.h"
+#include "core/round/common/machine/events.h"
+#include "core/round/common/machine/policy.h"
 #include "core/service/settings.h"
 #include "core/train/shape_text.h"
 #include "core/update/layer_map.h"

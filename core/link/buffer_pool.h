@@ -15,20 +15,20 @@ namespace tributary {
 // Any thread. Slices may outlive it.
 class BufferPool {
  public:
-  explicit BufferPool(std::size_t bytes_max) : shelf_(std::make_shared<Shelf>(bytes_max)) {}
+  explicit BufferPool(std::size_t bytes_max) : cache_(std::make_shared<Cache>(bytes_max)) {}
 
   // As long as asked for; what is in it is left from before.
-  Bytes take(std::size_t bytes) { return shelf_->take(bytes); }
+  Bytes take(std::size_t bytes) { return cache_->take(bytes); }
   // Comes back when the last slice of it is gone.
   SharedSlice share(Bytes bytes) {
-    const auto borrowed = std::make_shared<const Borrowed>(shelf_, std::move(bytes));
+    const auto borrowed = std::make_shared<const Borrowed>(cache_, std::move(bytes));
     return {borrowed, borrowed->bytes()};
   }
 
  private:
-  class Shelf {
+  class Cache {
    public:
-    explicit Shelf(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+    explicit Cache(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
     Bytes take(std::size_t bytes) {
       Bytes found;
@@ -68,19 +68,19 @@ class BufferPool {
 
   class Borrowed {
    public:
-    Borrowed(std::shared_ptr<Shelf> shelf, Bytes bytes)
-        : shelf_(std::move(shelf)), bytes_(std::move(bytes)) {}
+    Borrowed(std::shared_ptr<Cache> cache, Bytes bytes)
+        : cache_(std::move(cache)), bytes_(std::move(bytes)) {}
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
-    ~Borrowed() { shelf_->give_back(std::move(bytes_)); }
+    ~Borrowed() { cache_->give_back(std::move(bytes_)); }
     ByteSpan bytes() const { return bytes_; }
 
    private:
-    const std::shared_ptr<Shelf> shelf_;
+    const std::shared_ptr<Cache> cache_;
     Bytes bytes_;
   };
 
-  std::shared_ptr<Shelf> shelf_;
+  std::shared_ptr<Cache> cache_;
 };
 
 }  // namespace tributary

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "core/base/copy_on_write.h"
-#include "core/update/update_vector.h"
+#include "core/update/finite.h"
 
 namespace tributary {
 namespace {

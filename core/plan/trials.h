@@ -1,6 +1,7 @@
 // Exploring: which codecs agents are to try on their own updates, when, and for how long. Of codecs
 // with a ratio a histogram tells what gets through, for all ratios and in every round; of the
-// others only made-up values do, until agents have tried them (core/round/codec_trials.h).
+// others only made-up values do, until agents have tried them
+// (core/round/common/plan/codec_trials.h).
 //
 // What is tried is what might be chosen: a codec that would not be even if it let everything
 // through is left alone. That errs on the hopeful side, as whoever explores should: a codec that is

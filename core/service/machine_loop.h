@@ -23,8 +23,8 @@
 #include "core/base/clock.h"
 #include "core/base/status.h"
 #include "core/link/transport.h"
-#include "core/round/actions.h"
-#include "core/round/events.h"
+#include "core/round/common/machine/actions.h"
+#include "core/round/common/machine/events.h"
 #include "core/service/note_log.h"
 
 namespace tributary {

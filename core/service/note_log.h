@@ -15,7 +15,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/link/transport.h"
-#include "core/round/actions.h"
+#include "core/round/common/machine/actions.h"
 #include "core/service/metrics.h"
 
 namespace tributary {

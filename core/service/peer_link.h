@@ -21,8 +21,8 @@
 #include "core/cost/link_table.h"
 #include "core/link/mesh.h"
 #include "core/link/peer_port.h"
-#include "core/round/actions.h"
-#include "core/round/events.h"
+#include "core/round/common/machine/actions.h"
+#include "core/round/common/machine/events.h"
 
 namespace tributary {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/base/bytes.h"
-#include "core/round/events.h"
+#include "core/round/common/machine/events.h"
 
 namespace tributary::service_testing {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/round/actions.h"
-#include "core/round/repeated_bytes.h"
+#include "core/round/common/machine/actions.h"
+#include "core/round/common/machine/repeated_bytes.h"
 #include "core/service/metrics.h"
 
 namespace tributary {

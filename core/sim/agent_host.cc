@@ -21,7 +21,7 @@ constexpr std::uint64_t kEarlyFixedBytes = 4u << 20;
 std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent,
                                            std::uint64_t round, std::size_t values) {
   auto update = std::make_shared<FloatVector>(values);
-  Draws draws(seed ^ round << 20, DrawUse::training, agent);
+  SeededDraws draws(seed ^ round << 20, DrawUse::training, agent);
   for (std::size_t i = 0; i < values; i += 8) {
     std::uint64_t bits = draws.bits();
     for (std::size_t k = i; k < std::min(i + 8, values); ++k, bits >>= 8) {
@@ -31,7 +31,7 @@ std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t age
   return update;
 }
 
-AgentHost::AgentHost(Room& room, Network& network, PeerNetwork& peers, std::uint32_t index)
+AgentHost::AgentHost(Room& room, SimulatedNetwork& network, PeerNetwork& peers, std::uint32_t index)
     : Host(room, Ledger::agent_name(index), index + 1),
       network_(network),
       peers_(peers),

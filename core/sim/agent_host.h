@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/round/agent.h"
+#include "core/round/agent/agent.h"
 #include "core/sim/host.h"
 #include "core/sim/mutation.h"
 #include "core/sim/network.h"
@@ -15,7 +15,7 @@ namespace tributary {
 
 class AgentHost final : public Host, public Receiver {
  public:
-  AgentHost(Room& room, Network& network, PeerNetwork& peers, std::uint32_t index);
+  AgentHost(Room& room, SimulatedNetwork& network, PeerNetwork& peers, std::uint32_t index);
 
   bool running() const override { return machine_ != nullptr; }
   const Agent& machine() const { return *machine_; }
@@ -52,10 +52,10 @@ class AgentHost final : public Host, public Receiver {
   void train(const Train& train);
   void offer(const FloatVector& update, std::uint64_t first, std::uint64_t round);
 
-  Network& network_;
+  SimulatedNetwork& network_;
   PeerNetwork& peers_;
   const std::uint32_t index_;
-  Draws training_draws_;
+  SeededDraws training_draws_;
   std::unique_ptr<AgentJournal> journal_;
   std::unique_ptr<Agent> machine_;
   ResidualSkipper skipper_;

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "core/base/byte_ranges.h"
-#include "core/round/round_key.h"
+#include "core/round/common/machine/round_key.h"
 #include "core/sim/watch.h"
 #include "schemas/frame_generated.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/codec/registry.h"
-#include "core/round/job_model.h"
+#include "core/round/common/plan/job_model.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -54,7 +54,7 @@ Result<wire::JobT> job_definition(const Scenario& scenario) {
 
 }  // namespace
 
-CoordinatorHost::CoordinatorHost(Room& room, Network& network)
+CoordinatorHost::CoordinatorHost(Room& room, SimulatedNetwork& network)
     : Host(room, "coordinator", 0), network_(network) {}
 
 Status CoordinatorHost::boot() {
@@ -138,7 +138,7 @@ void CoordinatorHost::perform(Action& action) {
 
 // What the job has anyway, but that every participant keeps another share from now on.
 void CoordinatorHost::advise(const RoundPlayed& round) {
-  const JobSettings& job = room_.scenario.job;
+  const ScenarioJob& job = room_.scenario.job;
   const Result<std::unique_ptr<Codec>> codec = make_codec(job.policy.codecs[0]);
   if (!codec.ok()) return room_.watch.report(room_.now(), "scenario", codec.status().text());
   const double most = *(*codec)->own_share();

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/round/coordinator.h"
+#include "core/round/coordinator/coordinator.h"
 #include "core/sim/host.h"
 #include "core/sim/network.h"
 #include "core/store/coordinator_journal.h"
@@ -13,7 +13,7 @@ namespace tributary {
 
 class CoordinatorHost final : public Host, public Receiver {
  public:
-  CoordinatorHost(Room& room, Network& network);
+  CoordinatorHost(Room& room, SimulatedNetwork& network);
 
   bool running() const override { return machine_ != nullptr; }
   const Coordinator& machine() const { return *machine_; }
@@ -46,7 +46,7 @@ class CoordinatorHost final : public Host, public Receiver {
   void record_outcome(const CoordinatorRecord& record, const Status& status);
   void submit();
 
-  Network& network_;
+  SimulatedNetwork& network_;
   std::unique_ptr<CoordinatorJournal> journal_;
   std::unique_ptr<Coordinator> machine_;
   std::optional<TimeNs> kill_at_commit_ns_;

@@ -280,7 +280,7 @@ class DiskVfs::Impl {
   }
 
   static int randomness(sqlite3_vfs* vfs, int count, char* out) {
-    Draws& draws = of(vfs).random_;
+    SeededDraws& draws = of(vfs).random_;
     std::generate_n(out, count, [&] { return static_cast<char>(draws.below(256)); });
     return count;
   }
@@ -289,8 +289,9 @@ class DiskVfs::Impl {
   sqlite3_vfs vfs_ = {};
   std::map<std::string, VirtualDisk*, std::less<>> disks_;
   std::map<const VirtualFile*, std::weak_ptr<OpenState>> open_;
-  VirtualDisk scratch_{Draws(0, DrawUse::disk, UINT64_MAX)};  // temporary files without a name
-  Draws random_{0, DrawUse::disk, UINT64_MAX - 1};
+  VirtualDisk scratch_{
+      SeededDraws(0, DrawUse::disk, UINT64_MAX)};  // temporary files without a name
+  SeededDraws random_{0, DrawUse::disk, UINT64_MAX - 1};
 };
 
 DiskVfs::DiskVfs() : impl_(std::make_unique<Impl>()) {}

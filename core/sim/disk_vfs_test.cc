@@ -53,7 +53,7 @@ class DiskVfsTest : public testing::Test {
     disk_.power_on();
   }
 
-  VirtualDisk disk_{Draws(7, DrawUse::disk, 0)};
+  VirtualDisk disk_{SeededDraws(7, DrawUse::disk, 0)};
   DiskVfs vfs_;
 };
 
@@ -89,7 +89,7 @@ TEST_F(DiskVfsTest, TwoSimulationsHaveTwoDisks) {
   const SqliteHandle database = open_journal();
   ASSERT_EQ(run(database, "CREATE TABLE t(x)"), SQLITE_OK);
   DiskVfs other;
-  VirtualDisk disk(Draws(7, DrawUse::disk, 1));
+  VirtualDisk disk(SeededDraws(7, DrawUse::disk, 1));
   other.mount("machine", disk);
   EXPECT_NE(other.name(), vfs_.name());
   EXPECT_FALSE(disk.exists("journal.db"));

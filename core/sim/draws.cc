@@ -4,7 +4,7 @@
 
 namespace tributary {
 
-Draws::Draws(std::uint64_t seed, DrawUse use, std::uint64_t index) {
+SeededDraws::SeededDraws(std::uint64_t seed, DrawUse use, std::uint64_t index) {
   const auto words =
       philox4x32({static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
                   static_cast<std::uint32_t>(use), 0},
@@ -13,18 +13,18 @@ Draws::Draws(std::uint64_t seed, DrawUse use, std::uint64_t index) {
 }
 
 // SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators").
-std::uint64_t Draws::bits() {
+std::uint64_t SeededDraws::bits() {
   std::uint64_t x = state_ += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);
 }
 
-double Draws::uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+double SeededDraws::uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
 
-std::uint64_t Draws::below(std::uint64_t count) { return count == 0 ? 0 : bits() % count; }
+std::uint64_t SeededDraws::below(std::uint64_t count) { return count == 0 ? 0 : bits() % count; }
 
-std::int64_t Draws::between(std::int64_t low, std::int64_t high) {
+std::int64_t SeededDraws::between(std::int64_t low, std::int64_t high) {
   if (high <= low) return low;
   return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low) + 1));
 }

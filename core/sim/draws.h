@@ -22,9 +22,9 @@ enum class DrawUse : std::uint32_t {
   rate_steps,
 };
 
-class Draws {
+class SeededDraws {
  public:
-  Draws(std::uint64_t seed, DrawUse use, std::uint64_t index);
+  SeededDraws(std::uint64_t seed, DrawUse use, std::uint64_t index);
 
   std::uint64_t bits();
   double uniform();  // in [0, 1)

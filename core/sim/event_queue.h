@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/round/events.h"
+#include "core/round/common/machine/events.h"
 
 namespace tributary {
 

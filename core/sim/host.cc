@@ -30,7 +30,7 @@ Host::Host(Room& room, std::string name, std::uint64_t index)
     : room_(room),
       draws_(room.seed, DrawUse::node, index),
       name_(std::move(name)),
-      disk_(Draws(room.seed, DrawUse::disk, index)) {
+      disk_(SeededDraws(room.seed, DrawUse::disk, index)) {
   room_.vfs.mount(name_, disk_);
   clock_.offset_ns = static_cast<TimeNs>(draws_.below(1000)) * kSecondNs;
 }

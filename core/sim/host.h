@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "core/round/actions.h"
-#include "core/round/events.h"
+#include "core/round/common/machine/actions.h"
+#include "core/round/common/machine/events.h"
 #include "core/sim/draws.h"
 #include "core/sim/room.h"
 #include "core/sim/virtual_disk.h"
@@ -85,7 +85,7 @@ class Host {
   void plan_wakeup();
 
   Room& room_;
-  Draws draws_;
+  SeededDraws draws_;
   std::uint64_t life_ = 0;  // counts the processes
 
  private:

@@ -13,10 +13,10 @@ constexpr std::array<std::uint64_t, 8> kLies = {
     0,         1, 0xffff, 0x7fffffff, 0xffffffff, std::uint64_t{1} << 40, std::uint64_t{1} << 62,
     UINT64_MAX};
 
-std::uint64_t lie(Draws& draws) { return kLies[draws.below(kLies.size())]; }
-std::uint32_t small_lie(Draws& draws) { return static_cast<std::uint32_t>(lie(draws)); }
+std::uint64_t lie(SeededDraws& draws) { return kLies[draws.below(kLies.size())]; }
+std::uint32_t small_lie(SeededDraws& draws) { return static_cast<std::uint32_t>(lie(draws)); }
 
-void lie_in(wire::PartT& part, Draws& draws) {
+void lie_in(wire::PartT& part, SeededDraws& draws) {
   switch (draws.below(5)) {
     case 0:
       part.stage_bytes = lie(draws);
@@ -36,7 +36,7 @@ void lie_in(wire::PartT& part, Draws& draws) {
   }
 }
 
-bool lie_in(wire::MessageUnion& message, Draws& draws) {
+bool lie_in(wire::MessageUnion& message, SeededDraws& draws) {
   switch (message.type) {
     case wire::Message::Preliminary:
       lie_in(*message.AsPreliminary()->part, draws);
@@ -61,7 +61,7 @@ std::shared_ptr<Bytes> copy_of(ByteSpan bytes) {
 
 }  // namespace
 
-std::optional<Message> lie_about_sizes(const Message& message, Draws& draws) {
+std::optional<Message> lie_about_sizes(const Message& message, SeededDraws& draws) {
   wire::FrameT frame;
   wire::GetFrame(message.frame.data())->UnPackTo(&frame);
   if (!lie_in(frame.message, draws)) return std::nullopt;
@@ -75,7 +75,7 @@ std::optional<Message> lie_about_sizes(const Message& message, Draws& draws) {
   return lied;
 }
 
-Message noise(Draws& draws) {
+Message noise(SeededDraws& draws) {
   Message message;
   message.frame.resize(draws.below(400));
   std::ranges::generate(message.frame, [&] { return static_cast<std::uint8_t>(draws.bits()); });
@@ -91,7 +91,7 @@ Message noise(Draws& draws) {
   return message;
 }
 
-std::optional<Message> flip_a_bit(const Message& message, Draws& draws) {
+std::optional<Message> flip_a_bit(const Message& message, SeededDraws& draws) {
   Message flipped = message;
   const std::uint64_t bit = draws.below(message.bytes() * 8);
   const std::uint64_t byte = bit / 8;

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/round/actions.h"
+#include "core/round/common/machine/actions.h"
 #include "core/sim/draws.h"
 
 namespace tributary {
@@ -18,14 +18,14 @@ struct Message {
 
 // The same message with other sizes in it: claims of terabytes, of offsets behind the end, and, in
 // a part of them, of having received what was never sent. Nothing where its kind claims no sizes.
-std::optional<Message> lie_about_sizes(const Message& message, Draws& draws);
+std::optional<Message> lie_about_sizes(const Message& message, SeededDraws& draws);
 
 // Random bytes, and bytes that begin like a frame.
-Message noise(Draws& draws);
+Message noise(SeededDraws& draws);
 
 // Flips one bit, in a copy. Nothing where the result is a frame that opens, as no receiver can tell
 // it from an honest one: links without encryption cannot have this repaired above them, and the MAC
 // of those with encryption drops the message.
-std::optional<Message> flip_a_bit(const Message& message, Draws& draws);
+std::optional<Message> flip_a_bit(const Message& message, SeededDraws& draws);
 
 }  // namespace tributary

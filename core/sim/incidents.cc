@@ -14,8 +14,8 @@ constexpr TimeNs kWithinNs = 150 * kMs;
 
 }  // namespace
 
-Incidents::Incidents(Room& room, Network& network, PeerNetwork& peers, CoordinatorHost& coordinator,
-                     AgentHosts& agents)
+Incidents::Incidents(Room& room, SimulatedNetwork& network, PeerNetwork& peers,
+                     CoordinatorHost& coordinator, AgentHosts& agents)
     : room_(room),
       network_(network),
       peers_(peers),

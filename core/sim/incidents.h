@@ -19,7 +19,7 @@ using AgentHosts = std::vector<std::unique_ptr<AgentHost>>;
 
 class Incidents {
  public:
-  Incidents(Room& room, Network& network, PeerNetwork& peers, CoordinatorHost& coordinator,
+  Incidents(Room& room, SimulatedNetwork& network, PeerNetwork& peers, CoordinatorHost& coordinator,
             AgentHosts& agents);
 
   // Starts everybody but those who join late.
@@ -42,11 +42,11 @@ class Incidents {
   std::uint32_t some_running_agent();
 
   Room& room_;
-  Network& network_;
+  SimulatedNetwork& network_;
   PeerNetwork& peers_;
   CoordinatorHost& coordinator_;
   AgentHosts& agents_;
-  Draws draws_;
+  SeededDraws draws_;
   std::multimap<std::uint64_t, Incident> planned_;  // by round
   std::vector<std::uint32_t> late_;                 // that have not joined yet
   bool stopped_ = false;

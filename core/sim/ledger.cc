@@ -106,7 +106,7 @@ bool Ledger::keep_accounts(const RoundPolicy& policy) {
   std::vector<std::string> specs = policy.codecs;
   if (specs.empty()) specs = {policy.codec};
   return std::ranges::all_of(specs, [&](const std::string& spec) {
-    const auto codec = shelf_.get(spec);
+    const auto codec = cache_.get(spec);
     return codec.ok() && (!(*codec)->lossy() || ((*codec)->conserves() && (*codec)->contracts()));
   });
 }
@@ -156,7 +156,7 @@ Status Ledger::play(const CommitRecord& record) {
   if (wire_plan == nullptr) return broken_ledger("stored plan", "a Plan", "another message");
   wire::PlanT plan_message;
   wire_plan->UnPackTo(&plan_message);
-  TRIBUTARY_ASSIGN(const auto plan, RoundPlan::make(plan_message, *job_, shelf_));
+  TRIBUTARY_ASSIGN(const auto plan, RoundPlan::make(plan_message, *job_, cache_));
   ++collectives_[wire::EnumNameCollective(plan->collective())];
   std::vector<CommittedBucket> buckets;
   for (const OutcomeRecord& outcome : record.round.outcomes) {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "core/round/agent.h"
-#include "core/round/coordinator.h"
-#include "core/round/job_model.h"
-#include "core/round/round_plan.h"
-#include "core/sim/account.h"
+#include "core/round/agent/agent.h"
+#include "core/round/audit/account.h"
+#include "core/round/common/plan/job_model.h"
+#include "core/round/common/plan/round_plan.h"
+#include "core/round/coordinator/coordinator.h"
 #include "core/sim/watch.h"
 
 namespace tributary {
@@ -79,7 +79,7 @@ class Ledger {
   std::vector<Seen> seen_;
   std::map<std::string, std::uint32_t> agents_;
 
-  CodecShelf shelf_;
+  CodecCache cache_;
   std::shared_ptr<const JobModel> job_;
   bool by_peers_ = false;
   bool accounted_ = true;  // its codecs keep what they have not sent

@@ -5,7 +5,7 @@
 namespace tributary {
 
 AgentLinks agent_links(const NetworkSettings& settings, std::uint64_t seed, std::uint32_t agent) {
-  Draws draws(seed, DrawUse::rates, agent);
+  SeededDraws draws(seed, DrawUse::rates, agent);
   const auto draw_rate = [&](const std::optional<Span>& span) {
     return span ? draw_log_uniform(*span, draws) : settings.rate_mbit_s;
   };
@@ -20,12 +20,12 @@ AgentLinks agent_links(const NetworkSettings& settings, std::uint64_t seed, std:
     }
     if (settings.rate_steps.empty()) return LinkRate(mbit_s);
     // Both directions change together.
-    return LinkRate(mbit_s, settings.rate_steps, Draws(seed, DrawUse::rate_steps, agent));
+    return LinkRate(mbit_s, settings.rate_steps, SeededDraws(seed, DrawUse::rate_steps, agent));
   };
-  return {
-      .up = Link(settings, Draws(seed, DrawUse::link_up, agent), rate_of(up_mbit_s), own_delay_ns),
-      .down = Link(settings, Draws(seed, DrawUse::link_down, agent), rate_of(down_mbit_s),
-                   own_delay_ns)};
+  return {.up = Link(settings, SeededDraws(seed, DrawUse::link_up, agent), rate_of(up_mbit_s),
+                     own_delay_ns),
+          .down = Link(settings, SeededDraws(seed, DrawUse::link_down, agent), rate_of(down_mbit_s),
+                       own_delay_ns)};
 }
 
 void Link::slow_until(TimeNs until, TimeNs delay_ns) {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/round/events.h"
+#include "core/round/common/machine/events.h"
 #include "core/sim/draws.h"
 #include "core/sim/link_rate.h"
 #include "core/sim/scenario.h"
@@ -40,10 +40,10 @@ struct Passage {
 
 class Link {
  public:
-  Link(const NetworkSettings& settings, Draws draws)
+  Link(const NetworkSettings& settings, SeededDraws draws)
       : Link(settings, draws, LinkRate(settings.rate_mbit_s), 0) {}
   // `own_delay_ns` is added to the delay of every message.
-  Link(const NetworkSettings& settings, Draws draws, LinkRate rate, TimeNs own_delay_ns)
+  Link(const NetworkSettings& settings, SeededDraws draws, LinkRate rate, TimeNs own_delay_ns)
       : settings_(settings), draws_(draws), rate_(std::move(rate)), own_delay_ns_(own_delay_ns) {}
 
   // With `faulty` false nothing but delay and rate.
@@ -62,13 +62,13 @@ class Link {
   TimeNs cut_until_ns() const { return cut_until_ns_; }
   // Ends what is wrong with it.
   void mend() { cut_until_ns_ = slow_until_ns_ = 0; }
-  Draws& draws() { return draws_; }
+  SeededDraws& draws() { return draws_; }
 
  private:
   TimeNs delay_ns(TimeNs now, LinkTally& tally);
 
   const NetworkSettings& settings_;
-  Draws draws_;
+  SeededDraws draws_;
   LinkRate rate_;
   TimeNs own_delay_ns_ = 0;
   TimeNs held_up_ns_ = 0;

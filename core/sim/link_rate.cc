@@ -11,7 +11,7 @@ constexpr double kBitsPerNs = 1e-3;  // of 1 Mbit/s
 
 }  // namespace
 
-LinkRate::LinkRate(double mbit_s, std::vector<RateStep> steps, Draws draws)
+LinkRate::LinkRate(double mbit_s, std::vector<RateStep> steps, SeededDraws draws)
     : mbit_s_(mbit_s), steps_(std::move(steps)), draws_(draws) {
   if (steps_.empty()) return;
   known_.push_back(next_step());

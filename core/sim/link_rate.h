@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/link/trace.h"
-#include "core/round/events.h"
+#include "core/round/common/machine/events.h"
 #include "core/sim/draws.h"
 #include "core/sim/scenario.h"
 
@@ -22,7 +22,7 @@ class LinkRate {
   // `mbit_s` times the factor of the current step. Durations and factors are drawn. Time 0 is
   // inside the first step, so that links do not change at the same time. Objects with the same
   // draws have the same steps.
-  LinkRate(double mbit_s, std::vector<RateStep> steps, Draws draws);
+  LinkRate(double mbit_s, std::vector<RateStep> steps, SeededDraws draws);
   // Rate and delay of the trace from this offset on. The trace repeats.
   LinkRate(std::shared_ptr<const LinkTrace> trace, TimeNs offset_ns);
 
@@ -47,7 +47,7 @@ class LinkRate {
 
   double mbit_s_ = 0;
   std::vector<RateStep> steps_;
-  Draws draws_{0, DrawUse::rate_steps, 0};
+  SeededDraws draws_{0, DrawUse::rate_steps, 0};
   std::shared_ptr<const LinkTrace> trace_;
   std::size_t next_ = 0;
   std::deque<Step> known_;  // in order, without gaps

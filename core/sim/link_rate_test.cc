@@ -52,7 +52,7 @@ TEST(LinkRate, AStepWithoutALimitTakesNoTime) {
 
 TEST(LinkRate, StepsTakeTurnsWithinTheirSpans) {
   const std::vector<RateStep> steps = {{{2, 4}, {1, 1}}, {{1, 2}, {0.01, 0.1}}};
-  LinkRate rate(8, steps, Draws(1, DrawUse::rate_steps, 3));
+  LinkRate rate(8, steps, SeededDraws(1, DrawUse::rate_steps, 3));
   int fast = 0;
   int slow = 0;
   for (TimeNs at = 0; at < 2000 * kS; at += kS / 10) {
@@ -69,9 +69,9 @@ TEST(LinkRate, StepsTakeTurnsWithinTheirSpans) {
 
 TEST(LinkRate, TheSameDrawsGiveTheSameSteps) {
   const std::vector<RateStep> steps = {{{2, 4}, {0.1, 1}}};
-  LinkRate a(8, steps, Draws(1, DrawUse::rate_steps, 3));
-  LinkRate b(8, steps, Draws(1, DrawUse::rate_steps, 3));
-  LinkRate c(8, steps, Draws(1, DrawUse::rate_steps, 4));
+  LinkRate a(8, steps, SeededDraws(1, DrawUse::rate_steps, 3));
+  LinkRate b(8, steps, SeededDraws(1, DrawUse::rate_steps, 3));
+  LinkRate c(8, steps, SeededDraws(1, DrawUse::rate_steps, 4));
   EXPECT_EQ(a.last_byte_at(0, 100'000'000), b.last_byte_at(0, 100'000'000));
   EXPECT_NE(a.last_byte_at(0, 100'000'000), c.last_byte_at(0, 100'000'000));
 }
@@ -84,7 +84,7 @@ TEST(LinkRate, AQueueThatWasLookedAheadDoesNotMoveTheRate) {
 }
 
 TEST(DrawLogUniform, StaysInItsSpanAndSpreadsOverMagnitudes) {
-  Draws draws(1, DrawUse::rates, 0);
+  SeededDraws draws(1, DrawUse::rates, 0);
   int low = 0;
   for (int i = 0; i < 2000; ++i) {
     const double drawn = draw_log_uniform({0.1, 10}, draws);

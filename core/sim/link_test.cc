@@ -7,7 +7,7 @@ namespace tributary {
 namespace {
 
 Link link_with(const NetworkSettings& settings, std::uint64_t seed = 1) {
-  return Link(settings, Draws(seed, DrawUse::link_up, 0));
+  return Link(settings, SeededDraws(seed, DrawUse::link_up, 0));
 }
 
 TEST(Link, DelayAndRateMakeTheArrival) {

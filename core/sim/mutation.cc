@@ -1,6 +1,6 @@
 #include "core/sim/mutation.h"
 
-#include "core/round/bitmap.h"
+#include "core/round/common/machine/bitmap.h"
 #include "schemas/frame.h"
 
 namespace tributary {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/round/agent.h"
-#include "core/round/records.h"
+#include "core/round/agent/agent.h"
+#include "core/round/common/machine/records.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {

@@ -29,7 +29,8 @@ FrameReceived event_of(PeerId peer, const Message& message, std::string_view aut
 
 }  // namespace
 
-Network::Network(Room& room) : room_(room), draws_(room.seed, DrawUse::hostile, 0) {
+SimulatedNetwork::SimulatedNetwork(Room& room)
+    : room_(room), draws_(room.seed, DrawUse::hostile, 0) {
   for (std::uint32_t i = 0; i < room.scenario.agents; ++i) {
     links_.push_back({.links = agent_links(room.scenario.network, room.seed, i),
                       .old_up = {},
@@ -38,12 +39,12 @@ Network::Network(Room& room) : room_(room), draws_(room.seed, DrawUse::hostile, 
   }
 }
 
-void Network::attach(Receiver& coordinator, std::vector<Receiver*> agents) {
+void SimulatedNetwork::attach(Receiver& coordinator, std::vector<Receiver*> agents) {
   coordinator_ = &coordinator;
   agents_ = std::move(agents);
 }
 
-void Network::dial(std::uint32_t agent) {
+void SimulatedNetwork::dial(std::uint32_t agent) {
   Ends& ends = links_[agent];
   if (ends.dialing) return;
   ends.dialing = true;
@@ -54,7 +55,7 @@ void Network::dial(std::uint32_t agent) {
   });
 }
 
-void Network::connect(std::uint32_t agent) {
+void SimulatedNetwork::connect(std::uint32_t agent) {
   Ends& ends = links_[agent];
   const bool reachable =
       coordinator_->listening() && !up(agent).cut(room_.now()) && !down(agent).cut(room_.now());
@@ -78,13 +79,13 @@ void Network::connect(std::uint32_t agent) {
   agents_[agent]->connected(ends.peer);
 }
 
-void Network::dial_all() {
+void SimulatedNetwork::dial_all() {
   for (std::uint32_t i = 0; i < links_.size(); ++i) {
     if (agents_[i]->listening()) dial(i);
   }
 }
 
-void Network::hang_up(std::uint32_t agent) {
+void SimulatedNetwork::hang_up(std::uint32_t agent) {
   Ends& ends = links_[agent];
   if (ends.peer == 0) return;
   const PeerId peer = std::exchange(ends.peer, 0);
@@ -104,7 +105,7 @@ void Network::hang_up(std::uint32_t agent) {
   }
 }
 
-void Network::forget(PeerId peer) {
+void SimulatedNetwork::forget(PeerId peer) {
   const auto found = agent_of_.find(peer);
   if (found == agent_of_.end()) return;
   const std::uint32_t agent = found->second;
@@ -114,7 +115,7 @@ void Network::forget(PeerId peer) {
   agent_of_.emplace(links_[agent].peer, agent);
 }
 
-void Network::remember(Ends& ends, bool to_agent, const Message& message) {
+void SimulatedNetwork::remember(Ends& ends, bool to_agent, const Message& message) {
   if (!to_agent && ends.hello.frame.empty() &&
       wire::GetFrame(message.frame.data())->message_type() == wire::Message::Hello) {
     ends.hello = message;
@@ -122,7 +123,7 @@ void Network::remember(Ends& ends, bool to_agent, const Message& message) {
   if (room_.traffic.messages % kKeptShare == 0) (to_agent ? ends.old_down : ends.old_up) = message;
 }
 
-void Network::send_up(std::uint32_t agent, Message message) {
+void SimulatedNetwork::send_up(std::uint32_t agent, Message message) {
   Ends& ends = links_[agent];
   if (ends.peer == 0) return;
   remember(ends, false, message);
@@ -137,14 +138,14 @@ void Network::send_up(std::uint32_t agent, Message message) {
   hand_over(agent, false, std::move(message));
 }
 
-void Network::send_down(PeerId peer, Message message) {
+void SimulatedNetwork::send_down(PeerId peer, Message message) {
   const auto found = agent_of_.find(peer);
   if (found == agent_of_.end()) return;
   remember(links_[found->second], true, message);
   hand_over(found->second, true, std::move(message));
 }
 
-void Network::hand_over(std::uint32_t agent, bool to_agent, Message message) {
+void SimulatedNetwork::hand_over(std::uint32_t agent, bool to_agent, Message message) {
   const auto count = [&] {
     room_.budget.sent(agent, to_agent ? ByteBudget::down : ByteBudget::up,
                       *wire::GetFrame(message.frame.data()), room_.now());
@@ -160,7 +161,7 @@ void Network::hand_over(std::uint32_t agent, bool to_agent, Message message) {
   carry(agent, to_agent, std::move(message));
 }
 
-void Network::carry(std::uint32_t agent, bool to_agent, Message message) {
+void SimulatedNetwork::carry(std::uint32_t agent, bool to_agent, Message message) {
   const Passage passage =
       link(agent, to_agent).pass(room_.now(), message.bytes(), room_.faulty, room_.traffic);
   if (!passage.unharmed()) room_.budget.disturbed(agent, room_.now());
@@ -179,8 +180,8 @@ void Network::carry(std::uint32_t agent, bool to_agent, Message message) {
   }
 }
 
-void Network::put_under_way(std::uint32_t agent, bool to_agent, Message message,
-                            TimeNs first_byte_at_ns, TimeNs arrives_at_ns) {
+void SimulatedNetwork::put_under_way(std::uint32_t agent, bool to_agent, Message message,
+                                     TimeNs first_byte_at_ns, TimeNs arrives_at_ns) {
   Ends& ends = links_[agent];
   under_way_max_ = std::max(under_way_max_, ++ends.under_way);
   const auto transfer =
@@ -196,7 +197,7 @@ void Network::put_under_way(std::uint32_t agent, bool to_agent, Message message,
   arrive_in_time(transfer);
 }
 
-void Network::arrive_in_time(const std::shared_ptr<Transfer>& transfer) {
+void SimulatedNetwork::arrive_in_time(const std::shared_ptr<Transfer>& transfer) {
   room_.queue.at(transfer->arrives_at_ns, [this, transfer] {
     const TimeNs held_up_ns = link(transfer->agent, transfer->to_agent).held_up_ns();
     const TimeNs later = held_up_ns - transfer->held_up_ns;
@@ -207,7 +208,7 @@ void Network::arrive_in_time(const std::shared_ptr<Transfer>& transfer) {
   });
 }
 
-void Network::arrive(const Transfer& transfer) {
+void SimulatedNetwork::arrive(const Transfer& transfer) {
   const auto [agent, peer, to_agent] = std::tuple(transfer.agent, transfer.peer, transfer.to_agent);
   --links_[agent].under_way;
   // A connection that has ended takes what was under way with it.
@@ -219,7 +220,7 @@ void Network::arrive(const Transfer& transfer) {
 }
 
 // Until it has arrived, and not while its link is cut.
-void Network::show_progress(std::weak_ptr<const Transfer> transfer, TimeNs at_ns) {
+void SimulatedNetwork::show_progress(std::weak_ptr<const Transfer> transfer, TimeNs at_ns) {
   room_.queue.at(at_ns, [this, transfer = std::move(transfer), at_ns] {
     const std::shared_ptr<const Transfer> held = transfer.lock();
     if (!held || links_[held->agent].peer != held->peer) return;
@@ -233,7 +234,7 @@ void Network::show_progress(std::weak_ptr<const Transfer> transfer, TimeNs at_ns
 
 // --- faults --------------------------------------------------------------------------------------
 
-void Network::mend_all() {
+void SimulatedNetwork::mend_all() {
   for (Ends& ends : links_) {
     ends.links.up.mend();
     ends.links.down.mend();
@@ -241,7 +242,7 @@ void Network::mend_all() {
   }
 }
 
-void Network::replay(std::uint32_t agent) {
+void SimulatedNetwork::replay(std::uint32_t agent) {
   const Ends& ends = links_[agent];
   if (ends.peer == 0) return;
   room_.budget.disturbed(agent, room_.now());
@@ -249,7 +250,7 @@ void Network::replay(std::uint32_t agent) {
   if (!ends.old_down.frame.empty()) carry(agent, true, ends.old_down);
 }
 
-void Network::intrude(Message message, std::string authenticated_as) {
+void SimulatedNetwork::intrude(Message message, std::string authenticated_as) {
   const PeerId peer = next_peer_++;
   room_.queue.after(kMs,
                     [this, peer, message = std::move(message), who = std::move(authenticated_as)] {
@@ -258,7 +259,7 @@ void Network::intrude(Message message, std::string authenticated_as) {
                     });
 }
 
-void Network::disturb(std::uint32_t agent, bool to_agent, Message message) {
+void SimulatedNetwork::disturb(std::uint32_t agent, bool to_agent, Message message) {
   if (links_[agent].peer == 0) return;
   room_.budget.disturbed(agent, room_.now());
   carry(agent, to_agent, std::move(message));

@@ -27,9 +27,9 @@ class Receiver {
   virtual void alive(PeerId peer) = 0;
 };
 
-class Network {
+class SimulatedNetwork {
  public:
-  explicit Network(Room& room);
+  explicit SimulatedNetwork(Room& room);
 
   // Once, before anything else. Both must outlive this.
   void attach(Receiver& coordinator, std::vector<Receiver*> agents);
@@ -103,7 +103,7 @@ class Network {
   std::vector<Ends> links_;
   std::map<PeerId, std::uint32_t> agent_of_;
   PeerId next_peer_ = 1;
-  Draws draws_;
+  SeededDraws draws_;
   std::uint64_t under_way_max_ = 0;
   std::uint64_t payloads_ = 0;  // sent
 };

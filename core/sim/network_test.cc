@@ -55,7 +55,7 @@ class ThinNetwork : public testing::Test {
     room = std::make_unique<Room>(scenario, 1, Mutation::none);
     coordinator = std::make_unique<Listener>(*room);
     agent = std::make_unique<Listener>(*room);
-    network = std::make_unique<Network>(*room);
+    network = std::make_unique<SimulatedNetwork>(*room);
     network->attach(*coordinator, {agent.get()});
     network->dial(0);
     run_until(kS);
@@ -71,7 +71,7 @@ class ThinNetwork : public testing::Test {
   std::unique_ptr<Room> room;
   std::unique_ptr<Listener> coordinator;
   std::unique_ptr<Listener> agent;
-  std::unique_ptr<Network> network;
+  std::unique_ptr<SimulatedNetwork> network;
 };
 
 TEST_F(ThinNetwork, ALargeMessageShowsAsProgress) {

@@ -39,7 +39,7 @@ PeerNetwork::Way& PeerNetwork::way(std::uint32_t from, std::uint32_t to) {
   const auto found = ways_.find({from, to});
   if (found != ways_.end()) return found->second;
   const std::uint64_t index = std::uint64_t{from} << 32 | to;
-  Link link(room_.scenario.network, Draws(room_.seed, DrawUse::peer_link, index));
+  Link link(room_.scenario.network, SeededDraws(room_.seed, DrawUse::peer_link, index));
   return ways_.emplace(Pair{from, to}, Way{.link = link}).first->second;
 }
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/round/actions.h"
+#include "core/round/common/machine/actions.h"
 #include "core/sim/link.h"
 #include "core/sim/room.h"
 
@@ -99,7 +99,7 @@ class PeerNetwork {
   std::map<Pair, Way> ways_;
   std::map<std::uint64_t, Session> sessions_;  // the last ones
   std::deque<std::uint64_t> session_order_;
-  Draws draws_;
+  SeededDraws draws_;
   std::uint64_t under_way_max_ = 0;
 };
 

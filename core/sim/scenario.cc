@@ -204,7 +204,7 @@ class TableReader {
 };
 
 // The simulator advises what the job has anyway, but for the shares.
-Status plan_own_ratios(JobSettings& job) {
+Status plan_own_ratios(ScenarioJob& job) {
   RoundPolicy& policy = job.policy;
   policy.planning.goal = PlanningGoal::adaptive;
   if (policy.codecs.size() == 1 && policy.collective == wire::Collective::star) {
@@ -217,7 +217,7 @@ Status plan_own_ratios(JobSettings& job) {
                fmt::format("{}", job.ratio_min), "name a codec like topk:cr=0.1, or leave it out");
 }
 
-Status read_job(TableReader in, JobSettings& job) {
+Status read_job(TableReader in, ScenarioJob& job) {
   constexpr std::uint32_t kMsMax = 86'400'000;
   RoundPolicy& policy = job.policy;
   TRIBUTARY_TRY(in.count("buckets", job.buckets, 1u, 4096u));
@@ -345,12 +345,12 @@ Status read_all(const toml::table& root, const std::string& origin, Scenario& sc
 
 }  // namespace
 
-TimeNs draw_ns(const SpanMs& span, Draws& draws) {
+TimeNs draw_ns(const SpanMs& span, SeededDraws& draws) {
   const double ms = span.low + (span.high - span.low) * draws.uniform();
   return static_cast<TimeNs>(ms * 1e6);
 }
 
-double draw_log_uniform(const Span& span, Draws& draws) {
+double draw_log_uniform(const Span& span, SeededDraws& draws) {
   const double drawn = span.low * std::pow(span.high / span.low, draws.uniform());
   return std::clamp(std::round(drawn * 1e6) * 1e-6, span.low, span.high);
 }

@@ -12,8 +12,8 @@
 
 #include "core/base/status.h"
 #include "core/link/trace.h"
-#include "core/round/events.h"
-#include "core/round/policy.h"
+#include "core/round/common/machine/events.h"
+#include "core/round/common/machine/policy.h"
 #include "core/sim/draws.h"
 
 namespace tributary {
@@ -48,7 +48,7 @@ struct SpanMs {
   double low = 0;
   double high = 0;
 };
-TimeNs draw_ns(const SpanMs& span, Draws& draws);
+TimeNs draw_ns(const SpanMs& span, SeededDraws& draws);
 
 struct IncidentPlan {
   std::uint32_t count = 0;
@@ -62,7 +62,7 @@ struct Span {
 };
 // A factor of 10 is as likely at either end. Rounded to 1e-6, so that the C library does not
 // matter.
-double draw_log_uniform(const Span& span, Draws& draws);
+double draw_log_uniform(const Span& span, SeededDraws& draws);
 
 // How long a link keeps a rate, and that rate as a factor of its own.
 struct RateStep {
@@ -101,7 +101,7 @@ struct MachineSettings {
   double clock_rate_max = 1.25;
 };
 
-struct JobSettings {
+struct ScenarioJob {
   std::uint32_t buckets = 4;
   std::uint32_t bucket_values = 1024;
   std::string mode = "gradient";  // or "delta"
@@ -116,7 +116,7 @@ struct Scenario {
   std::string about;
   std::uint32_t agents = 4;
   std::uint32_t rounds = 10;
-  JobSettings job;
+  ScenarioJob job;
   NetworkSettings network;
   MachineSettings machines;
 

@@ -213,7 +213,7 @@ class Simulation {
 
   const SimOptions& options_;
   Room room_;
-  Network network_;
+  SimulatedNetwork network_;
   PeerNetwork peers_;
   CoordinatorHost coordinator_;
   AgentHosts agents_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/round/actions.h"
+#include "core/round/common/machine/actions.h"
 #include "core/sim/byte_budget.h"
 #include "core/sim/mutation.h"
 #include "core/sim/scenario.h"

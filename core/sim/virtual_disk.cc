@@ -73,7 +73,7 @@ std::vector<VirtualFile::Redo> VirtualFile::take_back() {
   return redos;
 }
 
-void VirtualFile::cut_power(Draws& draws, DiskTally& tally) {
+void VirtualFile::cut_power(SeededDraws& draws, DiskTally& tally) {
   const std::vector<Redo> redos = take_back();
   // What a disk with a queue does: nothing got through, or all up to some sector of some write, or
   // any sectors in any order.

@@ -48,7 +48,7 @@ class VirtualFile {
   bool synced() const { return synced_; }  // at least once
 
   // Some of what was not synced is lost, some torn.
-  void cut_power(Draws& draws, DiskTally& tally);
+  void cut_power(SeededDraws& draws, DiskTally& tally);
 
  private:
   // How to take back a write or a truncation.
@@ -79,7 +79,7 @@ class VirtualFile {
 
 class VirtualDisk {
  public:
-  explicit VirtualDisk(Draws draws) : draws_(draws) {}
+  explicit VirtualDisk(SeededDraws draws) : draws_(draws) {}
 
   // Null where there is none and `create` is false, or where there is no power.
   std::shared_ptr<VirtualFile> open(std::string_view name, bool create);
@@ -113,7 +113,7 @@ class VirtualDisk {
   // Whether the power goes with this operation.
   bool power_fails();
 
-  Draws draws_;
+  SeededDraws draws_;
   std::map<std::string, std::shared_ptr<VirtualFile>, std::less<>> files_;
   std::map<std::string, std::shared_ptr<VirtualFile>, std::less<>> removed_;
   DiskFaults faults_;

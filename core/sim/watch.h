@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/round/events.h"
+#include "core/round/common/machine/events.h"
 
 namespace tributary {
 

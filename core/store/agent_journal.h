@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 #include "core/store/blobs.h"
 #include "core/store/download_rows.h"
 #include "core/store/journal.h"

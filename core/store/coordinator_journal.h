@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/round/actions.h"
-#include "core/round/events.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/actions.h"
+#include "core/round/common/machine/events.h"
+#include "core/round/common/machine/records.h"
 #include "core/store/blobs.h"
 #include "core/store/bounded_table.h"
 #include "core/store/journal.h"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/round/actions.h"
-#include "core/round/events.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/actions.h"
+#include "core/round/common/machine/events.h"
+#include "core/round/common/machine/records.h"
 #include "core/store/blobs.h"
 #include "core/store/database.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/base/checksum.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 
 namespace tributary::store_testing {
 

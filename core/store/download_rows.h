@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "core/base/status.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 #include "core/store/database.h"
 
 namespace tributary {

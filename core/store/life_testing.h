@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 
 namespace tributary::store_testing {
 

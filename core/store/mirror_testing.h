@@ -1,4 +1,5 @@
-// What a journal must give back, by the words of core/round/records.h and without a database.
+// What a journal must give back, by the words of core/round/common/machine/records.h and without a
+// database.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 
 namespace tributary::store_testing {
 

@@ -7,7 +7,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 
 namespace tributary {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 
 namespace tributary {
 

@@ -13,8 +13,8 @@
 
 #include "core/base/log.h"
 #include "core/base/status.h"
-#include "core/round/events.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/events.h"
+#include "core/round/common/machine/records.h"
 #include "core/store/database.h"
 #include "core/store/telemetry_rows.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/round/actions.h"
+#include "core/round/common/machine/actions.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {

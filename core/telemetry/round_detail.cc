@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "core/round/bitmap.h"
+#include "core/round/common/machine/bitmap.h"
 #include "core/store/stored_frames.h"
 #include "schemas/limits.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 #include "core/update/layer_map.h"
 #include "schemas/frame.h"
 

@@ -268,8 +268,6 @@ Status no_such_model(std::string_view name) {
 
 }  // namespace
 
-std::span<const std::string_view> network_names() { return kNames; }
-
 Result<NetworkPlan> plan_network(std::string_view spec, const ExampleShape& input) {
   TRIBUTARY_ASSIGN(const SpecText text, split_spec(spec));
   const auto found = std::ranges::find(kNames, text.name);

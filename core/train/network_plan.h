@@ -70,7 +70,6 @@ struct NetworkPlan {
 // The model that a spec names ("mlp:hidden=64,depth=2", "lenet", "resnet8"), for examples of this
 // shape; an error if the two do not fit.
 Result<NetworkPlan> plan_network(std::string_view spec, const ExampleShape& input);
-std::span<const std::string_view> network_names();
 
 Result<LayerMap> layer_map_of(const NetworkPlan& plan);
 // A function of plan and seed, to the bit.

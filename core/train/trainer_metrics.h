@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/round/events.h"
+#include "core/round/common/machine/events.h"
 #include "core/train/trainer.h"
 
 namespace tributary {

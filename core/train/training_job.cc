@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "core/base/nearest.h"
-#include "core/round/model_rule.h"
+#include "core/round/common/plan/model_rule.h"
 #include "core/train/shape_text.h"
 #include "schemas/frame_generated.h"
 

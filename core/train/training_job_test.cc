@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "core/round/job_model.h"
+#include "core/round/common/plan/job_model.h"
 
 namespace tributary {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/round/message_bytes.h"
+#include "core/round/common/machine/message_bytes.h"
 #include "dashboard/plot/plot_data.h"
 #include "dashboard/run/run_view.h"
 

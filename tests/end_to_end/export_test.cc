@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/base/file.h"
-#include "core/round/job_model.h"
+#include "core/round/common/plan/job_model.h"
 #include "core/store/run_file.h"
 #include "core/train/safetensors.h"
 #include "tests/end_to_end/federation.h"

@@ -8,7 +8,7 @@
 
 #include "core/link/keys.h"
 #include "core/link/transport.h"
-#include "core/round/round_key.h"
+#include "core/round/common/machine/round_key.h"
 #include "schemas/frame.h"
 #include "tests/end_to_end/federation.h"
 

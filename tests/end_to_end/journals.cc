@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/round/job_model.h"
+#include "core/round/common/plan/job_model.h"
 #include "core/store/agent_journal.h"
 #include "core/store/coordinator_journal.h"
 #include "core/train/synthetic_trainer.h"

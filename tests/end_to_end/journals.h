@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/status.h"
-#include "core/round/records.h"
+#include "core/round/common/machine/records.h"
 
 namespace tributary::end_to_end {
 

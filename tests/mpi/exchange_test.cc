@@ -53,8 +53,8 @@ void MpiExchange::exchange(const Codec& codec, wire::Collective collective, std:
                        .input = input,
                        .round = exchange_testing::context(b, rank(), size())});
   }
-  ExchangeShelf shelf;
-  PeerExchange exchange(routes, rank(), std::move(buckets), shelf, {});
+  ExchangeCache cache;
+  PeerExchange exchange(routes, rank(), std::move(buckets), cache, {});
   const Status ran =
       runner_->run(exchange, {.id = {.round = wire::RoundId(1, round, 1, 0), .session = 1},
                               .deadline = clock_.now() + kLate});

@@ -36,10 +36,6 @@ inline bool pack_signs(std::span<const float> values, std::uint8_t* bits) {
   return largest < 0x7f800000u;
 }
 
-inline bool bit_at(const std::uint8_t* bits, std::size_t i) {
-  return (bits[i / 8] >> (i % 8) & 1) != 0;
-}
-
 // values[i] = bit ? negative : positive.
 inline void unpack_signs(const std::uint8_t* bits, float positive, float negative,
                          std::span<float> values) {

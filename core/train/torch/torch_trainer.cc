@@ -97,7 +97,7 @@ void TorchTrainer::clip(std::span<float> gradient) const {
 }
 
 // The mean gradient over all steps, at the model as it came. What is to happen to buffers is said
-// in the gradient's units; see core/round/model_rule.h.
+// in the gradient's units; see core/round/common/plan/model_rule.h.
 Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trained) {
   const std::uint64_t parameters = model_->parameter_values();
   const std::span<float> update(*trained.update);

@@ -1,0 +1,221 @@
+#include "core/round/agent/agent_connection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "schemas/frame.h"
+#include "schemas/payload.h"
+
+namespace tributary {
+namespace {
+
+std::string text_of(const wire::Refusal& refusal) {
+  const auto part = [](const flatbuffers::String* text) {
+    return text ? text->string_view() : std::string_view();
+  };
+  return fmt::format("{}: expected {}, got {}; {}", refusal.what()->string_view(),
+                     part(refusal.expected()), part(refusal.got()), part(refusal.remedy()));
+}
+
+}  // namespace
+
+// --- transport ---------------------------------------------------------------------------------
+
+void AgentConnection::connected() {
+  if (line_ == Line::online || finished_) return;
+  line_ = Line::offline;  // a Hello that went to no coordinator is repeated at once
+  hello_at_ns_ = context_.now;
+  has_connection_ = true;
+  unheard_since_ns_ = kNever;
+}
+
+AgentConnection::Change AgentConnection::disconnected() {
+  has_connection_ = false;
+  return line_ == Line::offline ? Change::none : hang_up("disconnected", 0);
+}
+
+AgentConnection::Received AgentConnection::receive(const FrameReceived& event, Bytes& aligned) {
+  ActionList& out = context_.out;
+  const Result<const wire::Frame*> opened = open_frame(event.frame, aligned);
+  if (!opened.ok()) {
+    const Status status = opened.status();
+    out.refuse_frame(name(status.code()), status.text());
+    return {};
+  }
+  unheard_since_ns_ = kNever;
+  const wire::Frame& frame = **opened;
+  if (wire::rules_of(frame.message_type()).has(wire::kHasPayload)) {
+    if (Status status = check_payload(frame, event.payload); !status.ok()) {
+      out.refuse_frame("bad_checksum", status.text());
+      return {};
+    }
+  }
+  if (const wire::Welcome* welcome = frame.message_as_Welcome()) {
+    if (line_ != Line::greeting || frame.in_reply_to() != hello_id_) return {};
+    welcomed(*welcome, frame.session());
+    return {.change = Change::session_opened, .frame = &frame};
+  }
+  if (const wire::Refusal* refusal = frame.message_as_Refusal();
+      refusal && (line_ == Line::greeting || session_.is_open(frame.session()))) {
+    return {.change = refused(frame, *refusal)};
+  }
+  if (!session_.is_open(frame.session())) {
+    out.refuse_frame("wrong_session", wire::EnumNameMessage(frame.message_type()));
+    return {};
+  }
+  switch (session_.conversation()->arrived(context_.now, frame, out.all())) {
+    case Conversation::Arrival::repeat:
+      return {};
+    case Conversation::Arrival::refused:
+      out.refuse_frame("replayed", "a message id that is out of order");
+      return {};
+    case Conversation::Arrival::fresh:
+      break;
+  }
+  return {.frame = &frame};
+}
+
+// --- hello -------------------------------------------------------------------------------------
+
+// The connection that replaces it begins with another Hello.
+void AgentConnection::give_up_silent_connection() {
+  const AgentConfig& config = context_.config;
+  unheard_since_ns_ = std::min(unheard_since_ns_, context_.now);
+  if (!has_connection_ || context_.now - unheard_since_ns_ < config.give_up_after_ms * kNsPerMs) {
+    return;
+  }
+  context_.out.note(LogLevel::warning, "connection_given_up", "silent", "dials again");
+  context_.out.add(ClosePeer{});
+  has_connection_ = false;
+}
+
+bool AgentConnection::hello_due() const {
+  return line_ != Line::online && !shutting_down_ && context_.now >= hello_at_ns_;
+}
+
+void AgentConnection::send_hello(std::unique_ptr<wire::CapabilitiesT> capabilities,
+                                 std::unique_ptr<wire::HoldingT> holding) {
+  const AgentConfig& config = context_.config;
+  give_up_silent_connection();
+  wire::HelloT hello;
+  hello.version_min = wire::kProtocolVersionMin;
+  hello.version_max = wire::kProtocolVersionMax;
+  hello.build = config.build;
+  hello.role = wire::Role::agent;
+  hello.agent_id = config.agent_id;
+  hello.incarnation = config.incarnation;
+  for (const std::string& endpoint : config.endpoints) {
+    hello.endpoints.push_back(std::make_unique<wire::EndpointT>());
+    hello.endpoints.back()->address = endpoint;
+  }
+  hello.capabilities = std::move(capabilities);
+  if (holding) hello.holdings.push_back(std::move(holding));
+  wire::FrameT frame = frame_with(std::move(hello));
+  if (line_ == Line::offline) {
+    ++hello_id_;
+    hello_wait_ns_ = config.hello_timeout_ms * kNsPerMs;
+  } else {
+    hello_wait_ns_ = std::min(hello_wait_ns_ * 2, config.hello_timeout_max_ms * kNsPerMs);
+  }
+  line_ = Line::greeting;
+  hello_at_ns_ = context_.now + hello_wait_ns_;
+  frame.message_id = hello_id_;
+  frame.sent_at_ns = static_cast<std::uint64_t>(std::max<TimeNs>(context_.now, 0));
+  Result<Bytes> bytes = build_frame(frame);
+  if (!bytes.ok()) return finish(bytes.status());
+  context_.out.add(Send{.peer = 0, .frame = std::move(*bytes)});
+}
+
+void AgentConnection::welcomed(const wire::Welcome& welcome, std::uint64_t session) {
+  session_.open(session, ConversationTimes{
+                             .heartbeat_interval_ns = welcome.heartbeat_interval_ms() * kNsPerMs,
+                             .heartbeat_timeout_ns = welcome.heartbeat_timeout_ms() * kNsPerMs,
+                             .ack_timeout_ns = welcome.ack_timeout_ms() * kNsPerMs,
+                             .retries_max = std::max(welcome.retries_max(), 1u)});
+  line_ = Line::online;
+  // Sent once: the Welcome answers that Hello and no repeat.
+  if (hello_wait_ns_ == context_.config.hello_timeout_ms * kNsPerMs) {
+    const TimeNs sent_at_ns = hello_at_ns_ - hello_wait_ns_;
+    session_.conversation()->round_trip(context_.now, context_.now - sent_at_ns);
+  }
+  duplicate_refusals_ = 0;
+}
+
+// --- refusals and the end of a session ---------------------------------------------------------
+
+AgentConnection::Change AgentConnection::refused(const wire::Frame& frame,
+                                                 const wire::Refusal& refusal) {
+  const std::string text = text_of(refusal);
+  if (line_ == Line::online) {
+    if (refusal.code() == wire::RefusalCode::wrong_session) return hang_up("wrong_session", 0);
+    context_.out.note(LogLevel::warning, "refused", wire::EnumNameRefusalCode(refusal.code()),
+                      text);
+    const bool ours = session_.conversation()->answered(frame).has_value();
+    return ours && refusal.closes() ? hang_up("refused", 0) : Change::none;
+  }
+  // The refusal of a message of an earlier session, which may have the same number, has a session.
+  if (line_ == Line::greeting && frame.in_reply_to() == hello_id_ && frame.session() == 0) {
+    refused_hello(refusal, text);
+  }
+  return Change::none;
+}
+
+void AgentConnection::refused_hello(const wire::Refusal& refusal, const std::string& text) {
+  context_.out.note(LogLevel::warning, "hello_refused", wire::EnumNameRefusalCode(refusal.code()),
+                    text);
+  const bool duplicate = refusal.code() == wire::RefusalCode::duplicate_agent;
+  duplicate_refusals_ = duplicate ? duplicate_refusals_ + 1 : 0;
+  if (refusal.retry_after_ms() == 0 ||
+      duplicate_refusals_ > context_.config.duplicate_refusals_max) {
+    return finish(
+        Status(duplicate ? StatusCode::already_exists : StatusCode::unsupported,
+               {.what = "coordinator's answer", .expected = "welcome", .got = text, .remedy = {}}));
+  }
+  line_ = Line::offline;
+  hello_at_ns_ = context_.now + refusal.retry_after_ms() * kNsPerMs;
+}
+
+AgentConnection::Change AgentConnection::hang_up(std::string_view reason, TimeNs again_after_ns) {
+  context_.out.note(LogLevel::warning, "session_lost", reason, "begins again with Hello");
+  line_ = Line::offline;
+  session_.close();
+  hello_at_ns_ = context_.now + again_after_ns;
+  return Change::session_lost;
+}
+
+AgentConnection::Change AgentConnection::look_after_session(wire::Activity activity,
+                                                            const RoundKey& round) {
+  if (line_ != Line::online) return Change::none;
+  Conversation& talk = *session_.conversation();
+  if (talk.heartbeat_due(context_.now)) {
+    talk.heartbeat(context_.now, activity, round, context_.out.all());
+  }
+  if (talk.silent(context_.now)) return hang_up("silent", 0);
+  if (talk.failed()) return hang_up("no_answer", 0);
+  return Change::none;
+}
+
+TimeNs AgentConnection::next_due_ns() const {
+  if (line_ == Line::online) return session_.conversation()->next_due_ns();
+  return shutting_down_ ? kNever : hello_at_ns_;
+}
+
+void AgentConnection::shut_down(const std::string& reason) {
+  shutting_down_ = true;
+  session_.ask([reason] {
+    wire::LeaveT leave;
+    leave.reason = wire::LeaveReason::shutdown;
+    leave.text = reason.substr(0, wire::kTextBytesMax);
+    return frame_with(std::move(leave));
+  });
+}
+
+void AgentConnection::finish(Status status) {
+  if (finished_) return;
+  finished_ = true;
+  context_.out.add(Finished{.status = std::move(status)});
+}
+
+}  // namespace tributary

@@ -1,0 +1,232 @@
+#include "core/round/agent/agent_impl.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "core/base/overloaded.h"
+
+namespace tributary {
+
+// --- start -------------------------------------------------------------------------------------
+
+Status Agent::Impl::restore(AgentState state) {
+  if (!state.job) return {};
+  TRIBUTARY_TRY(replica_.restore(*state.job));
+  transfer_.restore(state.download);
+  const std::uint64_t values = replica_.job()->values();
+  if (!state.replica || !replica_.owns(*state.replica)) {
+    updates_.begin_job(values);
+    return {};
+  }
+  TRIBUTARY_TRY(updates_.restore(values, *state.replica, std::move(state.undecided)));
+  return replica_.restore(*state.replica);
+}
+
+// --- events ------------------------------------------------------------------------------------
+
+Actions Agent::Impl::handle(TimeNs now, Event& event) {
+  context_.now = std::max(context_.now, now);
+  if (connection_.finished()) return {};
+  pass(event);
+  look_after_connection();
+  participation_.take_kept_update();
+  rounds_.begin_next();
+  participation_.go_on();
+  rounds_.ask_for_missing();
+  transfer_.ask_for_rest();
+  rounds_.replace_overdue_commit();
+  if (Conversation* talk = session_.conversation()) {
+    talk->acknowledge_bulk(context_.now, context_.out.all());
+  }
+  context_.store.pump(context_.now, context_.out.all());
+  if (connection_.shutting_down() && context_.store.empty() && session_.idle()) {
+    connection_.finish(Status());
+  }
+  return context_.out.take();
+}
+
+void Agent::Impl::pass(Event& event) {
+  std::visit(Overloaded{
+                 [this](const FrameReceived& one) { receive(one); },
+                 [this](const PeerConnected&) { connection_.connected(); },
+                 [this](const PeerDisconnected&) { follow(connection_.disconnected()); },
+                 [this](const PeerAlive&) { session_.heard(); },
+                 [this](const Tick&) {
+                   if (trying_codecs()) participation_.try_codecs(codecs_);
+                 },
+                 [this](const Stored& one) {
+                   context_.store.stored(context_.now, one, context_.out.all());
+                 },
+                 [this](const UpdatePart& one) { participation_.take_part(one); },
+                 [this](UpdateReady& one) { participation_.take(one); },
+                 [this](const UpdateFailed& one) { participation_.failed(one); },
+                 [this](const PeerFrameReceived& one) { participation_.receive(one); },
+                 [this](const PeerLost& one) { participation_.lost(one); },
+                 [this](const TellLinks& one) { telemetry_.send_links(one); },
+                 [this](const TellSpeeds& one) { telemetry_.take_speeds(one); },
+                 [this](const Shutdown& one) { connection_.shut_down(one.reason); },
+                 [this, &event](const auto&) {
+                   context_.out.note(LogLevel::warning, "event_ignored", name_of(event),
+                                     "not an event of an agent");
+                 },
+             },
+             event);
+}
+
+void Agent::Impl::receive(const FrameReceived& event) {
+  Bytes aligned;
+  const AgentConnection::Received received = connection_.receive(event, aligned);
+  if (received.change == AgentConnection::Change::session_opened) {
+    telemetry_.send_speeds();
+    const wire::Welcome& welcome = *received.frame->message_as_Welcome();
+    rounds_.session_opened(welcome.limits()->payloads_in_flight_max());
+  } else if (received.frame) {
+    dispatch(*received.frame, event);
+  } else {
+    follow(received.change);
+  }
+}
+
+void Agent::Impl::dispatch(const wire::Frame& frame, const FrameReceived& event) {
+  const std::uint64_t id = frame.message_id();
+  const ByteSpan payload = event.payload;
+  switch (frame.message_type()) {
+    case wire::Message::Ack:
+      session_.conversation()->answered(frame);
+      return;
+    case wire::Message::Heartbeat:
+      session_.conversation()->heard_heartbeat(context_.now, frame, context_.out.all());
+      return;
+    case wire::Message::Job:
+      return receive_job(*frame.message_as_Job(), id);
+    case wire::Message::JobChange:
+      session_.answer(id);
+      return replica_.change(*frame.message_as_JobChange());
+    case wire::Message::Membership:
+      session_.answer(id);
+      return peers_.join(*frame.message_as_Membership());
+    case wire::Message::Plan:
+      return rounds_.receive(*frame.message_as_Plan(), id);
+    case wire::Message::Aggregate:
+      return rounds_.receive(*frame.message_as_Aggregate(), payload);
+    case wire::Message::Receipt:
+      return participation_.receive(*frame.message_as_Receipt());
+    case wire::Message::Commit:
+      session_.answer(id);
+      return rounds_.receive(*frame.message_as_Commit());
+    case wire::Message::Abort:
+      session_.answer(id);
+      return rounds_.receive(*frame.message_as_Abort());
+    case wire::Message::TransferOffer:
+      if (transfer_.receive(*frame.message_as_TransferOffer(), id)) finish_download();
+      return;
+    case wire::Message::TransferPart:
+      if (transfer_.receive(*frame.message_as_TransferPart(), payload)) finish_download();
+      return;
+    case wire::Message::Leave:
+      session_.answer(id);
+      return follow(
+          connection_.hang_up("coordinator_left", context_.config.hello_timeout_ms * kNsPerMs));
+    case wire::Message::LinkProbe:
+      return telemetry_.echo(*frame.message_as_LinkProbe(), event.waited_for);
+    default:
+      context_.out.refuse_frame("not_allowed", wire::EnumNameMessage(frame.message_type()));
+  }
+}
+
+// --- connection --------------------------------------------------------------------------------
+
+void Agent::Impl::follow(AgentConnection::Change change) {
+  if (change != AgentConnection::Change::session_lost) return;
+  transfer_.session_lost();
+  rounds_.session_lost();
+}
+
+void Agent::Impl::look_after_connection() {
+  if (connection_.hello_due()) {
+    return connection_.send_hello(telemetry_.capabilities_to_send(), holding());
+  }
+  const AgentRound* round = rounds_.current();
+  const RoundKey key = round ? round->key() : RoundKey{.job = replica_.job_id()};
+  follow(connection_.look_after_session(activity(), key));
+}
+
+std::unique_ptr<wire::HoldingT> Agent::Impl::holding() const {
+  std::unique_ptr<wire::HoldingT> holding = replica_.holding();
+  if (!holding) return holding;
+  holding->epoch = peers_.epoch();
+  transfer_.describe(*holding);
+  const ResidualAccount& residual = updates_.residual();
+  holding->residual_version = std::min(residual.stamp().version, holding->model_version);
+  for (const UndecidedRound& round : residual.undecided()) {
+    if (holding->undecided.size() < wire::kRoundsPerCommitMax) {
+      holding->undecided.push_back(wire_id(round.id));
+    }
+  }
+  return holding;
+}
+
+wire::Activity Agent::Impl::activity() const {
+  if (participation_.training().running()) return wire::Activity::training;
+  if (transfer_.transferring()) return wire::Activity::transferring;
+  return rounds_.current() ? wire::Activity::waiting : wire::Activity::idle;
+}
+
+// --- job and model -----------------------------------------------------------------------------
+
+void Agent::Impl::receive_job(const wire::Job& job, std::uint64_t message_id) {
+  const Result<bool> another = replica_.take(job);
+  if (!another.ok()) {
+    return session_.refuse(message_id, wire::RefusalCode::unsupported, another.status());
+  }
+  if (*another) {
+    peers_.leave();
+    rounds_.begin_job();
+    transfer_.drop_download();
+    updates_.begin_job(replica_.job()->values());
+  }
+  session_.answer_later(message_id);
+  replica_.store_job(
+      [this, message_id, session = session_.id()] { session_.answer_in(session, message_id); });
+}
+
+Status Agent::Impl::adopt(const ModelDownload& download) {
+  TRIBUTARY_ASSIGN(Replica::Downloaded downloaded, replica_.read(download));
+  TRIBUTARY_TRY(updates_.settle_by(*download.offer()));
+  TRIBUTARY_TRY(replica_.adopt(std::move(downloaded)));
+  updates_.residual().belongs_to(replica_.version());
+  return {};
+}
+
+void Agent::Impl::finish_download() {
+  const std::unique_ptr<const ModelDownload> download = transfer_.release();
+  const std::uint64_t offer_id = download->message_id();
+  if (const Status status = adopt(*download); !status.ok()) {
+    session_.refuse(offer_id, wire::RefusalCode::mismatch, status);
+    // The next Hello names all rounds whose outcome is not known here.
+    if (status.code() == StatusCode::not_found) return follow(connection_.hang_up("undecided", 0));
+    return transfer_.request(wire::TransferReason::lost);
+  }
+  rounds_.model_replaced();
+  context_.store.push(
+      replica_.record(peers_.epoch(), updates_.residual()),
+      [this, offer_id, session = session_.id()] { session_.answer_in(session, offer_id); });
+  rounds_.try_commit();
+}
+
+// --- time --------------------------------------------------------------------------------------
+
+bool Agent::Impl::trying_codecs() const {
+  return participation_.trying_codecs() && !connection_.shutting_down();
+}
+
+TimeNs Agent::Impl::next_wakeup_ns() const {
+  if (connection_.finished()) return kNever;
+  if (participation_.busy() || trying_codecs()) return context_.now;
+  const TimeNs due = std::min(context_.store.next_due_ns(), connection_.next_due_ns());
+  if (!session_.is_open()) return due;
+  return std::min({due, transfer_.next_due_ns(), rounds_.next_due_ns()});
+}
+
+}  // namespace tributary

@@ -1,0 +1,234 @@
+#include "core/round/agent/exchange/round_exchange.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/round/common/plan/results_hash.h"
+
+namespace tributary {
+
+void RoundExchange::begin(AgentRound& round) {
+  end();
+  round_ = &round;
+}
+
+void RoundExchange::end() {
+  round_ = nullptr;
+  exchange_.reset();
+  parts_.ahead.clear();
+  index_ = 0;
+  prepared_ = false;
+  results_hash_ = 0;
+}
+
+std::uint32_t RoundExchange::first_bucket() const {
+  return round_ ? index_ * round_->plan().buckets_each() : 0;
+}
+
+void RoundExchange::withdraw(const Status& status) {
+  parts_.withdrawal.withdraw(*round_, wire::AbortReason::collective_failed, status);
+}
+
+void RoundExchange::withdraw_again() {
+  if (!round_->withdrawn()) return;
+  withdraw(unreachable_peer("exchange", "one that failed while the coordinator could not be told"));
+}
+
+// --- an exchange -------------------------------------------------------------------------------
+
+std::span<const float> RoundExchange::input_of(const PlannedBucket& bucket) const {
+  if (bucket.exchange == 0) return parts_.updates.input_of(bucket);
+  return std::span<const float>(*parts_.ahead.input()).subspan(bucket.first_value, bucket.values);
+}
+
+Result<std::unique_ptr<PeerRound>> RoundExchange::make() const {
+  const RoundPlan& plan = round_->plan();
+  TRIBUTARY_TRY(parts_.peers.check(plan));
+  TRIBUTARY_ASSIGN(const Routes routes, Routes::make(plan.collective(), plan.agents()));
+  PeerInputs inputs;
+  for (const PlannedBucket& bucket : plan.buckets_of(index_)) {
+    inputs.buckets.push_back({.codec = bucket.codec.get(),
+                              .encoder = &parts_.encoders.get(bucket, plan.key().epoch),
+                              .input = input_of(bucket),
+                              .round = plan.context(bucket, *round_->rank())});
+  }
+  inputs.held = parts_.updates.hold();
+  if (parts_.ahead.begun()) inputs.held = {parts_.ahead.input()};
+  return std::make_unique<PeerRound>(plan, routes, *round_->rank(), parts_.peers.session(),
+                                     std::move(inputs), parts_.peers.cache_of(plan),
+                                     context_.config.execution);
+}
+
+void RoundExchange::start() {
+  Result<std::unique_ptr<PeerRound>> made = make();
+  if (!made.ok()) return withdraw(made.status());
+  exchange_ = std::move(*made);
+  for (PeerGroup::Early& early : parts_.peers.take_kept()) {
+    // At the start no exchange can end: its own buckets are not begun.
+    static_cast<void>(take(early.from, early.frame, std::move(early.payload)));
+  }
+}
+
+RoundExchange::Next RoundExchange::advance() {
+  if (!has_more_to_begin()) return Next::nothing;
+  const std::uint32_t bucket = first_bucket() + exchange_->begun();
+  round_->work()[bucket].encoded = 1;
+  PeerSends sends;
+  const TimeNs began_at = context_.stopwatch_ns();
+  const Status status = exchange_->begin_next(sends);
+  round_->cost().encode_ns += context_.stopwatch_ns() - began_at;
+  if (!status.ok()) {
+    withdraw(status);
+    return Next::nothing;
+  }
+  pass_on(sends);
+  return take_results(bucket);
+}
+
+void RoundExchange::pass_on(PeerSends& sends) {
+  for (PeerSend& send : sends) {
+    const bool last_stage = exchange_->exchange().is_last_stage(send.piece);
+    send.piece.bucket += first_bucket();
+    Result<Bytes> frame = piece_frame(exchange_->id(), send.piece, last_stage, send.payload.view());
+    if (!frame.ok()) return withdraw(frame.status());
+    round_->cost().bytes_up += send.payload.size();
+    context_.out.add(SendToPeer{.member = round_->plan().member(send.to),
+                                .frame = std::move(*frame),
+                                .payload = std::move(send.payload)});
+  }
+}
+
+// --- events of peers ---------------------------------------------------------------------------
+
+RoundExchange::Next RoundExchange::receive(const PeerFrameReceived& event) {
+  if (!parts_.peers.is_current(event.session)) return Next::nothing;
+  return take(event.from, event.frame, event.payload);
+}
+
+RoundExchange::Next RoundExchange::take(std::uint32_t from, ByteSpan frame, SharedSlice payload) {
+  // A piece of a round that is over is kept as well: the next exchange drops it.
+  if (!running()) {
+    parts_.peers.keep(from, frame, std::move(payload));
+    return Next::nothing;
+  }
+  const std::optional<std::uint32_t> rank = round_->plan().rank(from);
+  Result<Piece> piece = read_piece(exchange_->id(), rank.value_or(0), frame, payload.view());
+  const std::uint32_t end = first_bucket() + round_->plan().buckets_each();
+  const bool early = piece.ok() ? piece->bucket >= end && piece->bucket < round_->work().size()
+                                : piece.status().code() == StatusCode::unavailable;
+  const bool late =
+      piece.ok() ? piece->bucket < first_bucket() : piece.status().code() == StatusCode::cancelled;
+  if (late) return Next::nothing;
+  if (early) {
+    parts_.peers.keep(from, frame, std::move(payload));
+    return Next::nothing;
+  }
+  const std::uint32_t bucket = piece.ok() ? piece->bucket : 0;
+  Status status = piece.ok() ? Status() : piece.status();
+  if (status.ok() && !rank) {
+    status = unreachable_peer("a piece", "one of a member without a part in it");
+  }
+  PeerSends sends;
+  const std::size_t bytes = payload.size();
+  if (status.ok()) {
+    piece->bucket -= first_bucket();
+    status = exchange_->exchange().receive(*rank, *piece, std::move(payload), sends);
+  }
+  if (!status.ok()) {
+    withdraw(std::move(status).at(fmt::format("member {}", from)));
+    return Next::nothing;
+  }
+  round_->cost().bytes_down += bytes;
+  pass_on(sends);
+  return take_results(bucket);
+}
+
+void RoundExchange::lost(const PeerLost& event) {
+  if (!parts_.peers.is_current(event.session)) return;
+  parts_.peers.lost(event.member, event.why.text());
+  // A member that has everything may go before the others have.
+  const bool matters =
+      running() && !exchange_->over() && round_->plan().rank(event.member).has_value();
+  context_.out.note(matters ? LogLevel::warning : LogLevel::info, "peer_lost",
+                    name(event.why.code()), event.why.text());
+  if (!matters) return;
+  withdraw(unreachable_peer(fmt::format("member {}", event.member), event.why.text()));
+}
+
+// --- results -----------------------------------------------------------------------------------
+
+RoundExchange::Next RoundExchange::take_results(std::uint32_t number) {
+  if (!running()) return Next::nothing;
+  const PlannedBucket& bucket = round_->plan().buckets()[number];
+  if (!exchange_->news(bucket.place)) return Next::nothing;
+  BucketWork& work = round_->work()[number];
+  work.combined = exchange_->combined(bucket);
+  work.encoded = bucket.stages();
+  if (round_->plan().uploader(number) == *round_->member()) {
+    for (std::uint32_t stage = 0; stage < bucket.stages(); ++stage) {
+      parts_.upload.add(number, stage, work.combined[stage]);
+    }
+  }
+  return exchange_->over() ? finish() : Next::nothing;
+}
+
+// The residual of each bucket, if the exchange counts.
+Result<std::vector<ContributionPart>> RoundExchange::left_over() const {
+  std::vector<ContributionPart> parts;
+  for (const PlannedBucket& bucket : round_->plan().buckets_of(index_)) {
+    if (!bucket.keeps_residual()) continue;
+    ContributionPart part{.bucket = bucket.index,
+                          .first_value = bucket.first_value,
+                          .values = bucket.values,
+                          .if_committed = nullptr};
+    if (bucket.keeps_error()) {
+      auto left = std::make_shared<FloatVector>(bucket.values);
+      TRIBUTARY_TRY(exchange_->exchange().left_over(bucket.place, *left));
+      part.if_committed = std::move(left);
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+RoundExchange::Next RoundExchange::finish() {
+  Result<std::vector<ContributionPart>> parts = left_over();
+  Status status = parts.ok() ? Status() : parts.status();
+  exchange_.reset();  // lets go of its inputs
+  if (status.ok() && round_->plan().exchanges() > 1) status = parts_.ahead.apply(*round_, index_);
+  if (!status.ok()) {
+    withdraw(status);
+    return Next::nothing;
+  }
+  if (index_ + 1 == round_->plan().exchanges()) {
+    prepare(std::move(*parts));
+    return Next::nothing;
+  }
+  parts_.ahead.leave(*parts);
+  ++index_;
+  return Next::trains;
+}
+
+// The first phase of the commit: the agent says what the exchanges came to once what they would
+// leave behind is stored.
+void RoundExchange::prepare(std::vector<ContributionPart> parts) {
+  const RoundKey id = round_->key();
+  ResultsHash hash;
+  for (const BucketWork& work : round_->work()) hash.add(work.combined);
+  results_hash_ = hash.finish();
+  ResidualAccount& residual = parts_.updates.residual();
+  for (const ContributionPart& part : parts) residual.open(id, *round_->member(), part);
+  context_.store.push(ContributionRecord{.id = id,
+                                         .agent_index = *round_->member(),
+                                         .residual = residual.shared(),
+                                         .residual_stamp = residual.stamp(),
+                                         .parts = std::move(parts)},
+                      [this, id] {
+                        if (!round_ || round_->key() != id) return;
+                        prepared_ = true;
+                        on_prepared_();
+                      });
+}
+
+}  // namespace tributary

@@ -1,0 +1,122 @@
+#include "core/round/agent/exchange/round_exchange.h"
+
+#include "core/round/agent/context/agent_parts_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::AgentParts;
+using round_testing::all;
+using round_testing::count;
+using round_testing::kSmallValues;
+using round_testing::Packed;
+
+// An exchange of one agent. With one member it ends at once; other members never answer.
+class SomeExchange : public testing::Test {
+ protected:
+  using Next = RoundExchange::Next;
+
+  void begin(std::uint32_t members, std::uint32_t exchanges = 1) {
+    agent_.have_model();
+    agent_.open_session();
+    updates_.begin_job(kSmallValues);
+    wire::MembershipT membership;
+    membership.epoch = 1;
+    membership.peer_session = 7;
+    membership.members.push_back(std::make_unique<wire::MemberT>());
+    peers_.join(*Packed<wire::Membership>(membership));
+    round_ = std::make_unique<AgentRound>(agent_.round_plan(
+        1, {.members = members, .collective = wire::Collective::ring, .exchanges = exchanges}));
+    round_->take_part_as(0);
+    upload_.begin(*round_);
+    exchange_.begin(*round_);
+    updates_.take(round_->plan(), 0, all(1));
+    round_->begin_work();
+    agent_.take();
+  }
+  Next run() {
+    exchange_.start();
+    Next next = Next::nothing;
+    while (exchange_.has_more_to_begin() && next == Next::nothing) next = exchange_.advance();
+    return next;
+  }
+
+  AgentParts agent_;
+  LocalUpdates updates_;
+  EncoderCache encoders_;
+  FloatVector scratch_;
+  RoundUpload upload_{agent_.context, agent_.session};
+  RoundWithdrawal withdrawal_{agent_.session, agent_.replica};
+  AgentPeers peers_{agent_.context, agent_.replica};
+  AheadOfCommit ahead_{agent_.context, agent_.replica, encoders_, scratch_};
+  int prepared_ = 0;
+  RoundExchange exchange_{agent_.context,
+                          {.peers = peers_,
+                           .updates = updates_,
+                           .encoders = encoders_,
+                           .ahead = ahead_,
+                           .upload = upload_,
+                           .withdrawal = withdrawal_},
+                          [this] { ++prepared_; }};
+  std::unique_ptr<AgentRound> round_;
+};
+
+TEST_F(SomeExchange, IsPreparedOnceItsRecordIsStored) {
+  begin(1);
+  EXPECT_EQ(run(), Next::nothing);
+  EXPECT_FALSE(exchange_.running());
+  EXPECT_GT(upload_.bytes(), 0u) << "alone, it uploads every result";
+  EXPECT_NE(exchange_.results_hash(), 0u);
+  EXPECT_FALSE(exchange_.prepared());
+  const auto stored = agent_.store_all();
+  ASSERT_EQ(stored.size(), 1u);
+  EXPECT_EQ(std::get<ContributionRecord>(stored[0]).parts.size(), 2u);
+  EXPECT_TRUE(exchange_.prepared());
+  EXPECT_EQ(prepared_, 1);
+}
+
+TEST_F(SomeExchange, TrainsOnTheModelOfTheExchangeBefore) {
+  begin(1, 2);
+  EXPECT_EQ(run(), Next::trains);
+  EXPECT_EQ(exchange_.index(), 1u);
+  EXPECT_EQ(exchange_.first_bucket(), 2u);
+  ASSERT_TRUE(ahead_.begun());
+  EXPECT_NE(*ahead_.model(), *agent_.replica.model());
+  ahead_.add_to_input(*all(1), 1);
+  updates_.take(round_->plan(), 1, all(1));
+  EXPECT_EQ(run(), Next::nothing);
+  agent_.store_all();
+  EXPECT_TRUE(exchange_.prepared());
+}
+
+TEST_F(SomeExchange, SendsToItsPeersAndWaitsForThem) {
+  begin(2);
+  run();
+  EXPECT_TRUE(exchange_.running());
+  EXPECT_GT(count<SendToPeer>(agent_.take()), 0);
+  EXPECT_GT(round_->cost().bytes_up, 0u);
+}
+
+TEST_F(SomeExchange, WithdrawsWhenAMemberIsLost) {
+  begin(2);
+  run();
+  exchange_.lost({.session = 6, .member = 1, .why = {}});
+  EXPECT_FALSE(round_->withdrawn()) << "an earlier session";
+  exchange_.lost({.session = 7, .member = 1, .why = Status(StatusCode::unavailable, {})});
+  EXPECT_TRUE(round_->withdrawn());
+  EXPECT_FALSE(exchange_.running());
+  EXPECT_EQ(agent_.sent<wire::AbortT>().size(), 1u);
+  exchange_.withdraw_again();
+  EXPECT_EQ(agent_.sent<wire::AbortT>().size(), 1u);
+}
+
+TEST_F(SomeExchange, KeepsWhatComesBeforeItRuns) {
+  begin(2);
+  const Bytes frame(10);
+  EXPECT_EQ(exchange_.receive({.session = 7, .from = 1, .frame = frame, .payload = {}}),
+            Next::nothing);
+  EXPECT_EQ(peers_.bytes(), frame.size());
+}
+
+}  // namespace
+}  // namespace tributary

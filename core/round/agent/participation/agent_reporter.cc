@@ -1,0 +1,136 @@
+#include "core/round/agent/participation/agent_reporter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "core/codec/sparse/gain.h"
+
+namespace tributary {
+
+void AgentReporter::drop_round() {
+  reported_ = false;
+  reported_at_ns_ = 0;
+  trials_.reset();
+}
+
+void AgentReporter::measured(const UpdateReady& update, double update_norm) {
+  measured_ = {.loss = update.loss,
+               .examples = update.examples,
+               .local_steps = update.local_steps,
+               .compute_s = update.compute_s,
+               .update_norm = update_norm,
+               .metrics = update.metrics};
+}
+
+// The input is the update with what was left over before. A codec that keeps a memory of its own
+// gets the update alone.
+void AgentReporter::measure_gain(const RoundPlan& plan, const SharedFloats& input) {
+  if (!plan.wire().gain_wanted || !input) return;
+  const sparse::GainCurve curve(context_.config.execution, *input);
+  wire::GainCurveT gain;
+  for (const double ratio : sparse::kGainRatios) {
+    const double before = gain.gains.empty() ? 0 : gain.gains.back();
+    gain.ratios.push_back(static_cast<float>(ratio));
+    gain.gains.push_back(static_cast<float>(std::clamp(curve.at_ratio(ratio).low, before, 1.0)));
+  }
+  measured_.gain = std::move(gain);
+}
+
+// --- trials ------------------------------------------------------------------------------------
+
+void AgentReporter::begin_trials(const RoundPlan& plan, std::uint32_t rank,
+                                 const CodecTrials::InputOf& input_of) {
+  if (!plan.wire().trials.empty()) trials_.emplace(plan, rank, input_of);
+}
+
+// The last agent of a round has no time for trials, and is not held up.
+bool AgentReporter::trying() const { return reported_ && trials_ && !trials_->over(); }
+
+void AgentReporter::try_next(CodecCache& codecs) {
+  if (trying()) trials_->step(codecs, context_.config.execution, context_.config.stopwatch);
+}
+
+void AgentReporter::end_trials() {
+  if (!trials_) return;
+  std::vector<wire::TrialT>& kept = before_.trials;
+  for (wire::TrialT& trial : trials_->results()) {
+    std::erase_if(kept, [&](const wire::TrialT& old) { return old.codec == trial.codec; });
+    if (kept.size() >= wire::kTrialsMax) kept.erase(kept.begin());
+    kept.push_back(std::move(trial));
+  }
+  trials_.reset();
+}
+
+// --- report ------------------------------------------------------------------------------------
+
+void AgentReporter::report(const AgentRound& round, const Facts& facts) {
+  reported_ = true;
+  reported_at_ns_ = context_.now;
+  session_.ask([key = round.key(), member = *round.member(), facts, measured = measured_,
+                before = before_, encode_s = static_cast<double>(round.cost().encode_ns) / 1e9] {
+    return frame_with(make_report(key, member, facts, measured, before, encode_s));
+  });
+  before_.trials.clear();
+}
+
+wire::ReportT AgentReporter::make_report(const RoundKey& key, std::uint32_t member,
+                                         const Facts& facts, const Measured& measured,
+                                         const RoundBefore& before, double encode_s) {
+  const auto finite_or_0 = [](double value) { return std::isfinite(value) ? value : 0; };
+  wire::ReportT report;
+  report.id = std::make_unique<wire::RoundId>(wire_id(key));
+  report.agent_index = member;
+  report.results_hash = facts.results_hash;
+  report.model_version = facts.model.version;
+  report.model_hash = facts.model.hash;
+  report.examples = measured.examples;
+  report.local_steps = measured.local_steps;
+  report.loss = finite_or_0(measured.loss);
+  report.compute_s = std::max(measured.compute_s, 0.0);
+  report.update_norm = finite_or_0(measured.update_norm);
+  report.residual_norm = finite_or_0(facts.residual_norm);
+  report.encode_s = encode_s;
+  report.wait_s = before.wait_s;
+  report.decode_s = before.decode_s;
+  report.bytes_up = before.bytes_up;
+  report.bytes_down = before.bytes_down;
+  for (const wire::TrialT& trial : before.trials) {
+    report.trials.push_back(std::make_unique<wire::TrialT>(trial));
+  }
+  if (!measured.gain.ratios.empty()) {
+    report.gain = std::make_unique<wire::GainCurveT>(measured.gain);
+  }
+  for (const AgentMetric& metric : measured.metrics) {
+    if (!std::isfinite(metric.value)) continue;
+    auto measure = std::make_unique<wire::MeasureT>();
+    measure->name = metric.name;
+    measure->unit = wire::Unit::one;
+    measure->value = metric.value;
+    report.metrics.push_back(std::move(measure));
+  }
+  return report;
+}
+
+bool AgentReporter::forget_report() { return std::exchange(reported_, false); }
+
+void AgentReporter::committed(const AgentRound& round) {
+  const TimeNs waited = reported_ ? context_.now - reported_at_ns_ : 0;
+  end_trials();
+  const RepeatedBytes repeated = session_.take_repeated();
+  for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
+    const std::uint64_t bytes = repeated.*field.bytes;
+    if (bytes == 0) continue;
+    context_.out.add(Reading{.name = field.reading,
+                             .value = static_cast<double>(bytes),
+                             .job = round.key().job,
+                             .round = round.key().round});
+  }
+  before_.bytes_up = round.cost().bytes_up;
+  before_.bytes_down = round.cost().bytes_down;
+  before_.decode_s = static_cast<double>(round.cost().decode_ns) / 1e9;
+  before_.wait_s = static_cast<double>(waited) / 1e9;
+}
+
+}  // namespace tributary

@@ -1,0 +1,87 @@
+// The rounds of an agent from plan to commit: keeps plans that cannot begin yet, begins each round
+// when the replica has its model, collects aggregates, and applies the commit once all is here.
+//
+// The caller passes in the messages of the session that concern rounds, and calls what is due after
+// every event. A plan or a commit that does not fit the replica is refused or replaced by a
+// transfer of the model. This object owns the rounds; all else is borrowed and outlives it.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/round/agent/context/agent_context.h"
+#include "core/round/agent/context/client_session.h"
+#include "core/round/agent/exchange/agent_peers.h"
+#include "core/round/agent/participation/missing_aggregates.h"
+#include "core/round/agent/participation/participation.h"
+#include "core/round/agent/replica/local_updates.h"
+#include "core/round/agent/replica/model_transfer.h"
+#include "core/round/agent/replica/pending_commit.h"
+#include "core/round/agent/replica/replica.h"
+#include "core/round/agent/round/agent_round.h"
+#include "core/round/agent/round/waiting_rounds.h"
+
+namespace tributary {
+
+class AgentRounds {
+ public:
+  // The other parts of the agent that rounds use and change.
+  struct Parts {
+    ClientSession& session;
+    const Replica& replica;
+    ModelTransfer& transfer;
+    const AgentPeers& peers;
+    LocalUpdates& updates;
+    MissingAggregates& missing;
+    Participation& participation;
+    CodecCache& codecs;
+  };
+  AgentRounds(AgentContext& context, const Parts& parts) : context_(context), parts_(parts) {}
+
+  // Null: no round has begun.
+  const AgentRound* current() const { return round_.get(); }
+
+  // --- messages of the session ---
+  void receive(const wire::Plan& plan, std::uint64_t message_id);
+  void receive(const wire::Aggregate& aggregate, ByteSpan payload);
+  void receive(const wire::Commit& commit);
+  void receive(const wire::Abort& abort);
+
+  // --- what changes rounds from outside ---
+  void session_opened(std::uint32_t parts_in_flight);
+  void session_lost() { waiting_.clear(); }
+  // The job is another: nothing of the one before is left.
+  void begin_job();
+  // A download has replaced the model; its record is to be stored before a commit is tried.
+  void model_replaced();
+  void try_commit();
+
+  // --- after every event ---
+  void begin_next();
+  void ask_for_missing();
+  void replace_overdue_commit();
+  TimeNs next_due_ns() const;
+
+  std::uint64_t bytes() const { return (round_ ? round_->bytes() : 0) + waiting_.bytes(); }
+
+ private:
+  bool can_begin(const RoundPlan& plan) const;
+  void begin(std::unique_ptr<AgentRound> round);
+  void take_part_in(AgentRound& round);
+  void close();
+  void drop();
+  void forget_round();
+  void committed();
+  void send_applied(const RoundKey& id, std::uint64_t hash);
+  TimeNs commit_overdue_ns() const;
+
+  AgentContext& context_;
+  const Parts parts_;
+  std::unique_ptr<AgentRound> round_;
+  WaitingRounds waiting_;
+  PendingCommit commit_;  // of round_, or of a round whose plan is still to come
+};
+
+}  // namespace tributary

@@ -1,0 +1,156 @@
+#include "core/round/agent/participation/contribution.h"
+
+#include <fmt/format.h>
+
+#include "core/codec/error_feedback.h"
+#include "core/codec/payload.h"
+
+namespace tributary {
+
+void Contribution::begin(AgentRound& round) {
+  end();
+  round_ = &round;
+}
+
+void Contribution::end() {
+  round_ = nullptr;
+  residual_stored_ = false;
+  saving_ = false;
+  unsaved_.clear();
+  unsent_.clear();
+  storing_.clear();
+}
+
+// --- encoding ----------------------------------------------------------------------------------
+
+bool Contribution::has_input(const PlannedBucket& bucket) const {
+  if (!round_->rank()) return false;
+  const ResidualAccount& residual = parts_.updates.residual();
+  return round_->working() || (round_->plan().conserves() &&
+                               residual.missing(round_->key().round) <= bucket.first_value);
+}
+
+void Contribution::encode_all() {
+  residual_stored_ = false;
+  for (const PlannedBucket& bucket : round_->plan().buckets()) encode(bucket.index);
+  save();
+}
+
+void Contribution::encode_ready() {
+  residual_stored_ = false;
+  for (const PlannedBucket& bucket : round_->plan().buckets()) {
+    if (has_input(bucket)) encode(bucket.index);
+  }
+  save();
+}
+
+void Contribution::encode_next(std::uint32_t bucket) {
+  encode(bucket);
+  save();
+}
+
+void Contribution::encode(std::uint32_t bucket) {
+  const TimeNs began_at = context_.stopwatch_ns();
+  encode_stages(bucket);
+  round_->cost().encode_ns += context_.stopwatch_ns() - began_at;
+}
+
+// As many stages as the closed ones allow.
+void Contribution::encode_stages(std::uint32_t number) {
+  const PlannedBucket& bucket = round_->plan().buckets()[number];
+  BucketWork& work = round_->work()[number];
+  while (!work.failed && work.encoded < bucket.stages() && work.encoded <= work.combined.size() &&
+         work.combined.size() < bucket.stages()) {
+    if (Status status = encode_stage(bucket, work, work.encoded); !status.ok()) {
+      work.failed = true;
+      context_.out.note(LogLevel::error, "bucket_not_encoded", name(status.code()),
+                        fmt::format("bucket {}: {}", number, status.text()));
+      if (!round_->withdrawn()) {
+        parts_.withdrawal.withdraw(*round_, wire::AbortReason::failure, status);
+      }
+      return;
+    }
+    ++work.encoded;
+  }
+}
+
+Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
+                                  std::uint32_t stage) {
+  const std::vector<ByteSpan> combined = work.spans(stage);
+  const StageCall call = {.round = round_->plan().context(bucket, *round_->rank()),
+                          .execution = context_.config.execution,
+                          .combined = combined,
+                          .keep = bucket.keep};
+  Bytes payload;
+  const std::span<const float> input = parts_.updates.input_of(bucket);
+  Encoder& encoder = parts_.encoders.get(bucket, round_->key().epoch);
+  TRIBUTARY_TRY(encoder.encode(call, input, payload));
+  if (payload.empty() || stage < work.combined.size()) return {};
+  auto shared = std::make_shared<const Bytes>(std::move(payload));
+  if (stage < bucket.last_stage()) {
+    parts_.upload.add(bucket.index, stage, std::move(shared));
+    return {};
+  }
+  if (bucket.keeps_residual()) {
+    TRIBUTARY_ASSIGN(ContributionPart part, part_of(bucket, call, *shared));
+    parts_.updates.residual().open(round_->key(), *round_->member(), part);
+    unsaved_.push_back(std::move(part));
+  }
+  unsent_.emplace_back(bucket.index, std::move(shared));
+  return {};
+}
+
+Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, const StageCall& call,
+                                               const Bytes& payload) {
+  ContributionPart part{.bucket = bucket.index,
+                        .first_value = bucket.first_value,
+                        .values = bucket.values,
+                        .if_committed = nullptr};
+  if (!bucket.keeps_error()) return part;
+  auto left = std::make_shared<FloatVector>(bucket.values);
+  parts_.scratch.resize(bucket.values);
+  TRIBUTARY_TRY(bucket.codec->decode(call, payload, parts_.scratch));
+  keep_residual(parts_.updates.input_of(bucket), parts_.scratch, *left);
+  part.if_committed = std::move(left);
+  return part;
+}
+
+// --- storing and sending -----------------------------------------------------------------------
+
+// A payload that was sent may count without this agent learning of it: so the residual that it
+// would leave is stored first. Buckets that are ready together are stored together.
+void Contribution::save() {
+  if (saving_ || unsent_.empty()) return;
+  const RoundKey id = round_->key();
+  const ResidualAccount& residual = parts_.updates.residual();
+  ContributionRecord record{.id = id,
+                            .agent_index = *round_->member(),
+                            .residual = nullptr,
+                            .residual_stamp = residual.stamp(),
+                            .parts = std::exchange(unsaved_, {})};
+  if (record.parts.empty()) return send(std::exchange(unsent_, {}));
+  if (!residual_stored_) record.residual = residual.shared();
+  residual_stored_ = true;
+  saving_ = true;
+  storing_ = std::exchange(unsent_, {});
+  context_.store.push(std::move(record), [this, id] {
+    if (round_ && round_->key() == id) saved();
+  });
+}
+
+void Contribution::saved() {
+  saving_ = false;
+  send(std::exchange(storing_, {}));
+  save();
+  stored_();
+}
+
+void Contribution::send(const LastPayloads& payloads) {
+  for (const auto& [bucket, payload] : payloads) {
+    const std::uint32_t stage = round_->plan().buckets()[bucket].last_stage();
+    if (round_->work()[bucket].combined.size() > stage) continue;  // closed meanwhile
+    parts_.upload.add(bucket, stage, payload);
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,95 @@
+#include "core/round/agent/participation/contribution.h"
+
+#include "core/round/agent/context/agent_parts_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::AgentParts;
+using round_testing::all;
+using round_testing::kBucketValues;
+using round_testing::kSmallValues;
+
+class SomeContribution : public testing::Test {
+ protected:
+  void begin(const round_testing::Planned& planned) {
+    agent_.have_model();
+    agent_.open_session();
+    updates_.begin_job(kSmallValues);
+    round_ = std::make_unique<AgentRound>(agent_.round_plan(1, planned));
+    round_->take_part_as(0);
+    upload_.begin(*round_);
+    contribution_.begin(*round_);
+    updates_.take(round_->plan(), 0, all(1));
+    round_->begin_work();
+  }
+
+  AgentParts agent_;
+  LocalUpdates updates_;
+  EncoderCache encoders_;
+  RoundUpload upload_{agent_.context, agent_.session};
+  RoundWithdrawal withdrawal_{agent_.session, agent_.replica};
+  FloatVector scratch_;
+  int stored_ = 0;
+  Contribution contribution_{agent_.context,
+                             {.updates = updates_,
+                              .encoders = encoders_,
+                              .upload = upload_,
+                              .withdrawal = withdrawal_,
+                              .scratch = scratch_},
+                             [this] { ++stored_; }};
+  std::unique_ptr<AgentRound> round_;
+};
+
+TEST_F(SomeContribution, UploadsWhatIsStored) {
+  begin({});
+  contribution_.encode_all();
+  EXPECT_EQ(upload_.bytes(), 0u);
+  EXPECT_FALSE(contribution_.all_stored());
+  const auto stored = agent_.store_all();
+  ASSERT_EQ(stored.size(), 1u);
+  const auto& record = std::get<ContributionRecord>(stored[0]);
+  EXPECT_EQ(record.parts.size(), 2u);
+  EXPECT_EQ(*record.residual, *all(1));
+  EXPECT_GT(upload_.bytes(), 0u);
+  EXPECT_TRUE(contribution_.all_stored());
+  EXPECT_EQ(stored_, 1);
+  EXPECT_EQ(updates_.residual().undecided().size(), 1u);
+}
+
+TEST_F(SomeContribution, LeavesTheErrorOfItsCodec) {
+  begin({.codec = "topk:cr=0.25"});
+  contribution_.encode_all();
+  const auto stored = agent_.store_all();
+  const ContributionPart& part = std::get<ContributionRecord>(stored.at(0)).parts.at(0);
+  ASSERT_NE(part.if_committed, nullptr);
+  EXPECT_EQ(std::ranges::count(*part.if_committed, 0.0f), kBucketValues / 4) << "these are sent";
+  EXPECT_EQ(std::ranges::count(*part.if_committed, 1.0f), 3 * kBucketValues / 4);
+}
+
+TEST_F(SomeContribution, SendsNothingOfARoundThatHasEnded) {
+  begin({});
+  contribution_.encode_all();
+  contribution_.end();
+  agent_.store_all();
+  EXPECT_EQ(upload_.bytes(), 0u);
+  EXPECT_EQ(stored_, 0);
+}
+
+TEST_F(SomeContribution, SendsNoStageThatHasClosedMeanwhile) {
+  begin({});
+  contribution_.encode_all();
+  round_->work()[0].combined.push_back(std::make_shared<const Bytes>(1));
+  agent_.store_all();
+  const std::uint64_t one = upload_.bytes();
+  contribution_.encode_next(1);
+  agent_.store_all();
+  EXPECT_EQ(upload_.bytes(), one) << "a bucket is encoded once";
+  round_->work()[1].encoded = 0;
+  contribution_.encode_next(1);
+  agent_.store_all();
+  EXPECT_EQ(upload_.bytes(), 2 * one);
+}
+
+}  // namespace
+}  // namespace tributary

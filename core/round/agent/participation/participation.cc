@@ -1,0 +1,183 @@
+#include "core/round/agent/participation/participation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tributary {
+
+Participation::Participation(AgentContext& context, const Parts& parts)
+    : context_(context),
+      replica_(parts.replica),
+      peers_(parts.peers),
+      updates_(parts.updates),
+      missing_(parts.missing),
+      withdrawal_(parts.session, parts.replica),
+      training_(context),
+      reporter_(context, parts.session),
+      upload_(context, parts.session),
+      contribution_(context,
+                    {.updates = parts.updates,
+                     .encoders = encoders_,
+                     .upload = upload_,
+                     .withdrawal = withdrawal_,
+                     .scratch = scratch_},
+                    [this] { report(); }),
+      ahead_(context, parts.replica, encoders_, scratch_),
+      exchange_(context,
+                {.peers = parts.peers,
+                 .updates = parts.updates,
+                 .encoders = encoders_,
+                 .ahead = ahead_,
+                 .upload = upload_,
+                 .withdrawal = withdrawal_},
+                [this] { report(); }) {}
+
+void Participation::begin_job() {
+  drop();
+  training_.forget();
+  encoders_.clear();
+}
+
+// --- the round ---------------------------------------------------------------------------------
+
+void Participation::begin(AgentRound& round) {
+  round_ = &round;
+  contribution_.begin(round);
+  exchange_.begin(round);
+  upload_.begin(round);
+  start_work();
+}
+
+void Participation::close() {
+  if (!round_) return;
+  reporter_.end_trials();
+  updates_.residual().settle_excluded(round_->key());
+  for (const PlannedBucket& bucket : round_->plan().buckets()) {
+    if (round_->work()[bucket.index].encoded == 0) continue;
+    if (Encoder* encoder = encoders_.find(bucket)) encoder->settle({}, false);
+  }
+  if (round_->plan().by_peers()) peers_.clear_cache();
+  if (round_->plan().exchanges() > 1) {
+    encoders_.clear();
+    // A second crash must not cost another batch.
+    if (exchange_.index() > 0 && !exchange_.prepared()) store_late_update(round_->key());
+  }
+  drop();
+}
+
+void Participation::drop() {
+  contribution_.end();
+  exchange_.end();
+  upload_.end();
+  reporter_.drop_round();
+  round_ = nullptr;
+}
+
+void Participation::session_opened(std::uint32_t parts_in_flight) {
+  if (!round_) return;
+  upload_.session_opened(parts_in_flight);
+  if (!round_->plan().by_peers()) return;
+  // The others wait for the report, or for the withdrawal.
+  if (reporter_.forget_report()) report();
+  exchange_.withdraw_again();
+}
+
+void Participation::go_on() {
+  follow(exchange_.advance());
+  upload_.pump();
+}
+
+// --- contribution ------------------------------------------------------------------------------
+
+void Participation::contribute() {
+  const RoundPlan& plan = round_->plan();
+  reporter_.measure_gain(plan, updates_.input_of(plan));
+  reporter_.begin_trials(plan, *round_->rank(),
+                         [this](const PlannedBucket& bucket) { return updates_.input_of(bucket); });
+  if (plan.by_peers()) return exchange_.start();
+  contribution_.encode_all();
+  report();
+  missing_.contributed();
+}
+
+void Participation::follow(RoundExchange::Next next) {
+  if (next == RoundExchange::Next::trains) train();
+}
+
+void Participation::stage_closed(std::uint32_t bucket) {
+  const auto closed = static_cast<std::uint32_t>(round_->work()[bucket].combined.size());
+  upload_.close_stage(bucket, closed - 1);
+  const RoundPlan& plan = round_->plan();
+  if (plan.by_peers() || round_->withdrawn()) return;
+  if (!contribution_.has_input(plan.buckets()[bucket])) return;
+  contribution_.encode_next(bucket);
+  report();
+}
+
+void Participation::report() {
+  if (!round_ || !reporter_.can_report() || !round_->working() || round_->withdrawn()) return;
+  if (!contribution_.all_stored() || !round_->all_encoded()) return;
+  if (round_->plan().by_peers() && !exchange_.prepared()) return;
+  reporter_.report(*round_, {.model = replica_.id(),
+                             .residual_norm = updates_.residual().norm(),
+                             .results_hash = exchange_.results_hash()});
+}
+
+// --- commit ------------------------------------------------------------------------------------
+
+bool Participation::apply(const wire::CommitT& commit) {
+  if (!make_model(commit)) return false;
+  ResidualAccount& residual = updates_.residual();
+  const Bitmap counted = counted_in(commit);
+  settle_encoders(commit, counted);
+  residual.settle(round_->key(), counted);
+  reporter_.committed(*round_);
+  residual.belongs_to(replica_.version());
+  drop();
+  updates_.forget_update();
+  return true;
+}
+
+bool Participation::make_model(const wire::CommitT& commit) {
+  if (exchange_.prepared() && ahead_.begun()) {
+    return replica_.adopt(commit, ahead_.release());
+  }
+  const wire::RoundOutcomeT& outcome = *commit.rounds[0];
+  std::vector<CommittedBucket> buckets;
+  for (const auto& bucket : outcome.outcomes) {
+    buckets.push_back(round_->committed(*bucket, outcome));
+  }
+  return replica_.apply(commit, round_->plan(), buckets, scratch_, round_->cost().decode_ns);
+}
+
+// The buckets in which this agent counts.
+Bitmap Participation::counted_in(const wire::CommitT& commit) const {
+  const wire::RoundOutcomeT& outcome = *commit.rounds[0];
+  Bitmap counted(round_->work().size());
+  const UndecidedRound* given = updates_.residual().find(round_->key());
+  const std::optional<std::uint32_t> member = given ? given->agent_index : round_->member();
+  if (!member) return counted;
+  for (const auto& one : outcome.outcomes) {
+    const wire::ContributorSetT& set = *outcome.contributor_sets[one->contributor_set];
+    if (Bitmap(set.bits, commit.agents).test(*member)) counted.set(one->bucket);
+  }
+  return counted;
+}
+
+// Agents that only follow remember the same as those that took part.
+void Participation::settle_encoders(const wire::CommitT& commit, const Bitmap& counted) {
+  const std::vector<ByteSpan> none;
+  const auto& outcomes = commit.rounds[0]->outcomes;
+  // The results of the exchanges before the last were settled when the agent went on.
+  const std::uint32_t first = exchange_.first_bucket();
+  for (const PlannedBucket& bucket : std::span(round_->plan().buckets()).subspan(first)) {
+    const bool committed =
+        std::ranges::any_of(outcomes, [&](const auto& one) { return one->bucket == bucket.index; });
+    const BucketWork& work = round_->work()[bucket.index];
+    encoders_.get(bucket, round_->key().epoch)
+        .settle(committed ? work.spans(bucket.stages()) : none,
+                committed && counted.test(bucket.index));
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,119 @@
+#include "core/round/agent/participation/participation.h"
+
+#include "core/round/agent/context/agent_parts_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::AgentParts;
+using round_testing::all;
+using round_testing::count;
+using round_testing::kSmallValues;
+
+class SomeParticipation : public testing::Test {
+ protected:
+  void SetUp() override {
+    agent_.have_model();
+    agent_.open_session();
+    updates_.begin_job(kSmallValues);
+  }
+  void begin(std::uint64_t round, std::uint32_t attempt = 0) {
+    round_ = std::make_unique<AgentRound>(agent_.round_plan(round, {.attempt = attempt}));
+    round_->take_part_as(0);
+    participation_.begin(*round_);
+  }
+  // The token of the training that is asked for; 0: none is.
+  Token training() {
+    for (const Action& action : agent_.take()) {
+      if (const auto* train = std::get_if<Train>(&action)) return train->token;
+    }
+    return 0;
+  }
+  void take(Token token, float value) {
+    UpdateReady update = {.token = token, .update = all(value)};
+    participation_.take(update);
+  }
+
+  AgentParts agent_;
+  AgentPeers peers_{agent_.context, agent_.replica};
+  LocalUpdates updates_;
+  MissingAggregates missing_{agent_.context, agent_.session};
+  Participation participation_{agent_.context,
+                               {.session = agent_.session,
+                                .replica = agent_.replica,
+                                .peers = peers_,
+                                .updates = updates_,
+                                .missing = missing_}};
+  std::unique_ptr<AgentRound> round_;
+};
+
+TEST_F(SomeParticipation, TrainsStoresAndThenReports) {
+  begin(1);
+  const Token token = training();
+  ASSERT_NE(token, 0u);
+  take(token + 1, 1);
+  EXPECT_EQ(updates_.residual().shared(), nullptr) << "of another training";
+  take(token, 1);
+  EXPECT_TRUE(agent_.sent<wire::ReportT>().empty());
+  EXPECT_EQ(agent_.store_all().size(), 1u);
+  EXPECT_GT(participation_.bytes(), 0u);
+  EXPECT_EQ(agent_.sent<wire::ReportT>().size(), 1u);
+  EXPECT_NE(missing_.next_due_ns(), kNever);
+}
+
+TEST_F(SomeParticipation, GivesTheSameUpdateInTheNextAttempt) {
+  begin(1);
+  take(training(), 1);
+  agent_.store_all();
+  participation_.close();
+  begin(1, 1);
+  EXPECT_EQ(training(), 0u);
+  EXPECT_EQ(agent_.store_all().size(), 1u);
+  EXPECT_GT(participation_.bytes(), 0u);
+}
+
+TEST_F(SomeParticipation, KeepsALateUpdateInTheResidual) {
+  begin(1);
+  const Token late = training();
+  participation_.close();
+  begin(2);
+  EXPECT_EQ(training(), 0u) << "one training at a time";
+  take(late, 1);
+  EXPECT_EQ(*updates_.residual().shared(), *all(1));
+  EXPECT_NE(training(), 0u);
+  EXPECT_EQ(agent_.store_all().size(), 1u);
+}
+
+TEST_F(SomeParticipation, WaitsForTheResidualThatIsBeingStored) {
+  begin(1);
+  take(training(), 1);
+  participation_.close();
+  begin(2);
+  take(training(), 1);
+  participation_.take_kept_update();
+  EXPECT_EQ(updates_.residual().stamp().updates_taken, 1u);
+  agent_.store_all();
+  participation_.take_kept_update();
+  EXPECT_EQ(updates_.residual().stamp().updates_taken, 2u);
+}
+
+TEST_F(SomeParticipation, WithdrawsWhereTrainingFails) {
+  for (const bool finite : {false, true}) {
+    begin(1);
+    const Token token = training();
+    if (finite) {
+      participation_.failed({.token = token, .status = Status(StatusCode::unavailable, {})});
+    } else {
+      take(token, std::numeric_limits<float>::infinity());
+    }
+    EXPECT_TRUE(round_->withdrawn());
+    const auto aborts = agent_.sent<wire::AbortT>();
+    ASSERT_EQ(aborts.size(), 1u);
+    EXPECT_EQ(aborts[0].reason,
+              finite ? wire::AbortReason::failure : wire::AbortReason::not_finite);
+    participation_.drop();
+  }
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,129 @@
+// How an agent gets the update of its current round, whole or in parts.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/codec/finite.h"
+#include "core/round/agent/participation/participation.h"
+#include "core/update/finite.h"
+#include "core/update/norm.h"
+
+namespace tributary {
+
+void Participation::start_work() {
+  if (!round_ || !replica_.model() || !round_->rank() || round_->working() || round_->withdrawn() ||
+      training_.running()) {
+    return;
+  }
+  if (!updates_.has_update_of(round_->plan())) return train();
+  round_->begin_work();
+  contribute();
+}
+
+void Participation::train() {
+  const std::uint32_t exchange = exchange_.index();
+  training_.start(round_->shared_plan(), exchange, replica_.version(),
+                  exchange > 0 ? ahead_.model() : replica_.model());
+}
+
+// --- parts -------------------------------------------------------------------------------------
+
+// A part is worth only what sending it earlier brings: where it does not fit, the whole update
+// comes all the same.
+void Participation::take_part(const UpdatePart& event) {
+  const LocalTraining::Running* training = training_.expected(event.token);
+  if (!training || training->exchange > 0) return;
+  const RoundPlan& plan = *training->plan;
+  if (!round_ || !round_->rank() || round_->withdrawn() ||
+      round_->key().round != plan.key().round) {
+    return;
+  }
+  // Peers add in one order, whatever is ready first.
+  if (round_->plan().by_peers() || !plan.conserves() || !round_->plan().conserves() ||
+      residual_is_being_stored()) {
+    return;
+  }
+  if (updates_.take_part(plan, round_->plan(), event)) contribution_.encode_ready();
+}
+
+// --- the whole update --------------------------------------------------------------------------
+
+// To change the residual meanwhile would take a copy of it.
+bool Participation::residual_is_being_stored() const {
+  return !context_.store.empty() && updates_.residual().held();
+}
+
+void Participation::take(UpdateReady& event) {
+  if (!training_.expected(event.token)) return;
+  if (residual_is_being_stored()) return training_.keep(std::move(event));
+  trained(event);
+}
+
+// Nothing can be sent before the residual is stored: the wait for it costs no time.
+void Participation::take_kept_update() {
+  if (!training_.keeps() || residual_is_being_stored()) return;
+  if (std::optional<UpdateReady> update = training_.release()) trained(*update);
+}
+
+void Participation::failed(const UpdateFailed& event) {
+  if (!training_.expected(event.token)) return;
+  const RoundKey id = training_.end().plan->key();
+  if (round_ && round_->key().round == id.round) {
+    withdrawal_.withdraw(*round_, wire::AbortReason::failure, event.status);
+  } else {
+    start_work();
+  }
+}
+
+Status Participation::check(const UpdateReady& event) const {
+  const std::uint64_t values = replica_.job()->values();
+  if (!event.update || event.update->size() != values) {
+    return Status(StatusCode::mismatch, {.what = "update of the trainer",
+                                         .expected = fmt::format("{} values", values),
+                                         .got = "another number",
+                                         .remedy = "train the job's model"});
+  }
+  return first_not_finite(*event.update) ? not_finite_error(*event.update) : Status();
+}
+
+void Participation::trained(UpdateReady& event) {
+  const LocalTraining::Running training = training_.end();
+  const RoundKey id = training.plan->key();
+  const bool in_time = round_ && round_->rank() && round_->key().round == id.round &&
+                       (training.exchange == 0 || round_->key() == id);
+  if (const Status status = check(event); !status.ok()) {
+    context_.out.note(LogLevel::error, "update_refused", name(status.code()), status.text());
+    if (!in_time) return start_work();
+    return withdrawal_.withdraw(*round_, wire::AbortReason::not_finite, status);
+  }
+  take_update(training, event);
+  if (in_time && !round_->withdrawn()) {
+    if (training.exchange > 0) return exchange_.start();
+    round_->begin_work();
+    return contribute();
+  }
+  store_late_update(id);
+  start_work();
+}
+
+// The residual takes an update before anything of it is sent.
+void Participation::take_update(const LocalTraining::Running& training, UpdateReady& event) {
+  const RoundPlan& plan = *training.plan;
+  const double update_norm = norm_of(*event.update);
+  if (training.exchange > 0 && round_ && round_->key() == plan.key() && ahead_.begun()) {
+    ahead_.add_to_input(*event.update, static_cast<float>(plan.wire().weight));
+  }
+  updates_.take(plan, training.exchange, std::move(event.update));
+  reporter_.measured(event, update_norm);
+}
+
+void Participation::store_late_update(const RoundKey& id) {
+  const ResidualAccount& residual = updates_.residual();
+  context_.store.push(ContributionRecord{.id = id,
+                                         .agent_index = peers_.member(),
+                                         .residual = residual.shared(),
+                                         .residual_stamp = residual.stamp(),
+                                         .parts = {}});
+}
+
+}  // namespace tributary

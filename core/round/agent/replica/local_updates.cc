@@ -1,0 +1,147 @@
+#include "core/round/agent/replica/local_updates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/base/copy_on_write.h"
+#include "core/update/finite.h"
+
+namespace tributary {
+namespace {
+
+Status not_of_this_job(std::string what, std::string expected, std::string got) {
+  return Status(StatusCode::corrupt_data, {.what = std::move(what),
+                                           .expected = std::move(expected),
+                                           .got = std::move(got),
+                                           .remedy = "have it sent again"});
+}
+
+bool lies_within(const ContributionPart& part, std::uint64_t values) {
+  return part.first_value <= values && part.values <= values - part.first_value &&
+         (!part.if_committed || part.if_committed->size() == part.values);
+}
+
+}  // namespace
+
+void LocalUpdates::begin_job(std::uint64_t values) {
+  values_ = values;
+  residual_ = ResidualAccount(values);
+  update_.reset();
+}
+
+Status LocalUpdates::restore(std::uint64_t values, ReplicaRecord& stored,
+                             std::vector<UndecidedRound> undecided) {
+  if (stored.residual && stored.residual->size() != values) {
+    return not_of_this_job("residual of the agent's journal", fmt::format("{} values", values),
+                           "another number");
+  }
+  for (const UndecidedRound& round : undecided) {
+    for (const ContributionPart& part : round.parts) {
+      if (lies_within(part, values)) continue;
+      return not_of_this_job("contribution in the agent's journal", "values of the model",
+                             "others");
+    }
+  }
+  values_ = values;
+  residual_ = ResidualAccount(values, stored, std::move(undecided));
+  stored.residual.reset();
+  return {};
+}
+
+// --- updates -----------------------------------------------------------------------------------
+
+bool LocalUpdates::take_part(const RoundPlan& trained, const RoundPlan& active,
+                             const UpdatePart& part) {
+  if (!residual_.shared()) return false;  // beside the gradient it would take a model's memory
+  const std::uint64_t round = trained.key().round;
+  const std::uint64_t missing = residual_.missing(round);
+  const std::uint64_t first = part.first_value;
+  if (!part.update || part.update->size() != values_ || first == 0 || first >= missing) {
+    return false;
+  }
+  const bool frees_bucket = std::ranges::any_of(active.buckets(), [&](const PlannedBucket& bucket) {
+    return bucket.first_value >= first && bucket.first_value < missing;
+  });
+  if (!frees_bucket) return false;
+  const auto run = std::span<const float>(*part.update).subspan(first, missing - first);
+  if (first_not_finite(run)) return false;
+  residual_.add(first, run, static_cast<float>(trained.wire().weight));
+  residual_.took_update(round, first);
+  return true;
+}
+
+void LocalUpdates::take(const RoundPlan& trained, std::uint32_t exchange,
+                        std::shared_ptr<FloatVector> update) {
+  const auto weight = static_cast<float>(trained.wire().weight);
+  const std::uint64_t round = trained.key().round;
+  const std::uint64_t missing = residual_.missing(round);
+  if (exchange > 0) {
+    residual_.add(0, *update, weight);
+  } else if (!trained.conserves()) {
+    FloatVector& values = own(update);
+    std::fill(values.begin() + static_cast<std::ptrdiff_t>(missing), values.end(), 0.0f);
+    take_beside(trained, values, weight);
+    for (float& value : values) value *= weight;
+    update_ = std::move(update);
+  } else if (missing < values_) {
+    residual_.add(0, std::span<const float>(*update).first(missing), weight);
+  } else {
+    residual_.add(std::move(update), weight);
+  }
+  residual_.took_update(round);
+}
+
+// The residual takes the values of the buckets that keep one.
+void LocalUpdates::take_beside(const RoundPlan& plan, std::span<const float> update, float weight) {
+  std::uint64_t at = 0;
+  for (const PlannedBucket& bucket : plan.buckets_of(0)) {
+    if (bucket.keeps_residual()) continue;
+    residual_.add(at, update.subspan(at, bucket.first_value - at), weight);
+    at = bucket.first_value + bucket.values;
+  }
+  residual_.add(at, update.subspan(at), weight);
+}
+
+bool LocalUpdates::has_update_of(const RoundPlan& plan) const {
+  return residual_.stamp().update_round == plan.key().round && (plan.conserves() || update_);
+}
+
+std::span<const float> LocalUpdates::input_of(const PlannedBucket& bucket) {
+  if (bucket.keeps_residual()) return residual_.run(bucket.first_value, bucket.values);
+  return std::span<const float>(*update_).subspan(bucket.first_value, bucket.values);
+}
+
+// --- settling ----------------------------------------------------------------------------------
+
+Status LocalUpdates::settle_by(const wire::TransferOfferT& offer) {
+  std::vector<RoundKey> open;
+  for (const UndecidedRound& round : residual_.undecided()) {
+    if (round.id.round <= offer.model_version) open.push_back(round.id);
+  }
+  std::ranges::sort(open);
+  std::map<std::uint64_t, const wire::SettlementT*> offered;
+  for (const RoundKey& key : open) {
+    for (const auto& settlement : offer.settled) {
+      if (settlement->id->round() != key.round) continue;
+      const wire::SettlementT*& best = offered[key.round];
+      if (!best || key_of(*settlement->id) == key) best = settlement.get();
+    }
+    if (offered[key.round]) continue;
+    return Status(StatusCode::not_found, {.what = "what became of " + text(key),
+                                          .expected = "the offer to say it",
+                                          .got = "nothing",
+                                          .remedy = "say Hello again, with what is undecided"});
+  }
+  for (const auto& [round, settlement] : offered) {
+    residual_.settle(key_of(*settlement->id),
+                     settlement->committed
+                         ? Bitmap(settlement->contributed_bits, settlement->buckets)
+                         : Bitmap(settlement->buckets));
+  }
+  return {};
+}
+
+}  // namespace tributary

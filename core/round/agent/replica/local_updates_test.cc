@@ -1,0 +1,94 @@
+#include "core/round/agent/replica/local_updates.h"
+
+#include "core/round/agent/context/agent_parts_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::AgentParts;
+using round_testing::all;
+using round_testing::by_bucket;
+using round_testing::kBucketValues;
+using round_testing::kSmallValues;
+
+class SomeUpdates : public testing::Test {
+ protected:
+  void SetUp() override {
+    agent_.have_model();
+    updates_.begin_job(kSmallValues);
+  }
+  FloatVector residual() const {
+    const SharedFloats values = updates_.residual().shared();
+    return values ? *values : FloatVector();
+  }
+
+  AgentParts agent_;
+  LocalUpdates updates_;
+};
+
+TEST_F(SomeUpdates, TakesTheRestOfAnUpdateWhoseEndCameFirst) {
+  const auto plan = agent_.round_plan(1);
+  updates_.residual().add(0, *all(1), 1);
+  EXPECT_FALSE(
+      updates_.take_part(*plan, *plan, {.first_value = kBucketValues + 1, .update = all(2)}))
+      << "no whole bucket";
+  EXPECT_TRUE(updates_.take_part(*plan, *plan, {.first_value = kBucketValues, .update = all(2)}));
+  EXPECT_EQ(residual(), by_bucket(1, 3));
+  EXPECT_FALSE(updates_.has_update_of(*plan));
+  updates_.take(*plan, 0, all(2));
+  EXPECT_EQ(residual(), *all(3));
+  EXPECT_TRUE(updates_.has_update_of(*plan));
+}
+
+TEST_F(SomeUpdates, AppliesTheWeightOfThePlan) {
+  updates_.take(*agent_.round_plan(1, {.weight = 2}), 0, all(1));
+  EXPECT_EQ(residual(), *all(2));
+}
+
+TEST_F(SomeUpdates, KeepsTheUpdateOfACodecThatDoesNotConserveBesideTheResidual) {
+  const auto plan = agent_.round_plan(1, {.codec = "signsgd"});
+  ASSERT_FALSE(plan->conserves());
+  updates_.take(*plan, 0, all(1));
+  EXPECT_EQ(residual(), FloatVector());
+  EXPECT_TRUE(updates_.has_update_of(*plan));
+  EXPECT_EQ(updates_.input_of(plan->buckets()[0])[0], 1);
+  updates_.forget_update();
+  EXPECT_FALSE(updates_.has_update_of(*plan));
+}
+
+TEST_F(SomeUpdates, SettlesTheRoundsUpToTheOfferedModel) {
+  updates_.take(*agent_.round_plan(1), 0, all(1));
+  for (const std::uint64_t round : {1u, 2u}) {
+    updates_.residual().open(
+        {.job = 1, .round = round, .epoch = 1, .attempt = 0}, 0,
+        {.bucket = 0, .first_value = 0, .values = kSmallValues, .if_committed = nullptr});
+  }
+  wire::TransferOfferT offer;
+  offer.model_version = 1;
+  EXPECT_EQ(updates_.settle_by(offer).code(), StatusCode::not_found);
+  offer.settled.push_back(std::make_unique<wire::SettlementT>());
+  offer.settled[0]->committed = true;
+  offer.settled[0]->buckets = 1;
+  offer.settled[0]->contributed_bits = {1};
+  offer.settled[0]->id =
+      std::make_unique<wire::RoundId>(wire_id({.job = 1, .round = 1, .epoch = 1, .attempt = 0}));
+  EXPECT_TRUE(updates_.settle_by(offer).ok());
+  EXPECT_EQ(residual(), FloatVector()) << "everything was given away";
+  ASSERT_EQ(updates_.residual().undecided().size(), 1u);
+  EXPECT_EQ(updates_.residual().undecided()[0].id.round, 2u);
+}
+
+TEST_F(SomeUpdates, RefusesAJournalOfAnotherModel) {
+  ReplicaRecord stored;
+  stored.residual = std::make_shared<const FloatVector>(kSmallValues + 1);
+  EXPECT_FALSE(updates_.restore(kSmallValues, stored, {}).ok());
+  stored.residual = all(1);
+  UndecidedRound beyond;
+  beyond.parts.push_back({.first_value = kSmallValues, .values = 1, .if_committed = nullptr});
+  EXPECT_FALSE(updates_.restore(kSmallValues, stored, {beyond}).ok());
+  EXPECT_TRUE(updates_.restore(kSmallValues, stored, {}).ok());
+  EXPECT_EQ(residual(), *all(1));
+}
+
+}  // namespace
+}  // namespace tributary

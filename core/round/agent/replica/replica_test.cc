@@ -1,0 +1,109 @@
+#include "core/round/agent/replica/replica.h"
+
+#include "core/base/checksum.h"
+#include "core/round/agent/context/agent_parts_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::AgentParts;
+using round_testing::all;
+using round_testing::kSmallValues;
+using round_testing::notes;
+using round_testing::Packed;
+using round_testing::small_job;
+
+wire::CommitT commit_of(const Replica& replica, const FloatVector& after) {
+  wire::CommitT commit;
+  commit.id = std::make_unique<wire::RoundId>(1, replica.version() + 1, 1, 0);
+  commit.model_version = replica.version() + 1;
+  commit.previous_hash = replica.id().hash;
+  commit.model_hash = model_hash_of(after);
+  return commit;
+}
+
+TEST(Replica, KeepsItsModelWithANewRevisionOfTheJobAlone) {
+  AgentParts agent;
+  agent.have_model(3, 1);
+  wire::JobT job = small_job();
+  job.revision = 2;
+  const Result<bool> same = agent.replica.take(*Packed<wire::Job>(job));
+  ASSERT_TRUE(same.ok());
+  EXPECT_FALSE(*same);
+  EXPECT_EQ(agent.replica.version(), 3u);
+  const Result<bool> other = agent.replica.take(*Packed<wire::Job>(small_job(2)));
+  ASSERT_TRUE(other.ok());
+  EXPECT_TRUE(*other);
+  EXPECT_EQ(agent.replica.model(), nullptr);
+  EXPECT_EQ(agent.replica.version(), 0u);
+}
+
+TEST(Replica, RefusesAModelThatIsTooLarge) {
+  AgentConfig config = AgentParts::config();
+  config.model_bytes_max = kSmallValues * sizeof(float) - 1;
+  AgentContext context(config);
+  Replica replica(context);
+  EXPECT_EQ(replica.take(*Packed<wire::Job>(small_job())).status().code(),
+            StatusCode::resource_exhausted);
+  EXPECT_EQ(replica.job(), nullptr);
+}
+
+TEST(Replica, StoresOnlyNewChangesOfItsJob) {
+  AgentParts agent;
+  agent.have_model();
+  wire::JobChangeT change;
+  change.job = 1;
+  change.change = 1;
+  change.state = wire::JobState::paused;
+  agent.replica.change(*Packed<wire::JobChange>(change));
+  agent.replica.change(*Packed<wire::JobChange>(change));
+  const auto stored = agent.store_all();
+  ASSERT_EQ(stored.size(), 1u);
+  EXPECT_EQ(std::get<AgentJobRecord>(stored[0]).state, wire::JobState::paused);
+}
+
+TEST(Replica, LosesAModelThatIsNotTheCommits) {
+  AgentParts agent;
+  agent.have_model(0, 1);
+  Result<ModelAhead> ahead = agent.replica.go_ahead();
+  ASSERT_TRUE(ahead.ok());
+  const wire::CommitT commit = commit_of(agent.replica, *all(2));
+  EXPECT_FALSE(agent.replica.adopt(commit, std::move(*ahead)));
+  EXPECT_EQ(agent.replica.model(), nullptr);
+  EXPECT_EQ(agent.replica.version(), 0u);
+  EXPECT_EQ(notes(agent.take(), "replica_diverged"), 1);
+}
+
+TEST(Replica, AdoptsTheModelThatExchangesHaveMade) {
+  AgentParts agent;
+  agent.have_model(0, 1);
+  Result<ModelAhead> ahead = agent.replica.go_ahead();
+  ASSERT_TRUE(ahead.ok());
+  ahead->model = all(2);
+  EXPECT_TRUE(agent.replica.adopt(commit_of(agent.replica, *all(2)), std::move(*ahead)));
+  EXPECT_EQ(agent.replica.version(), 1u);
+  EXPECT_EQ(*agent.replica.model(), *all(2));
+  EXPECT_EQ(agent.replica.holding()->model_hash, model_hash_of(*all(2)));
+}
+
+TEST(Replica, RestoresAnIntactModelAlone) {
+  for (const bool intact : {true, false}) {
+    AgentParts before;
+    before.have_model(4, 1);
+    ReplicaRecord record = before.replica.record(2, ResidualAccount(kSmallValues));
+    if (!intact) record.model_hash += 1;
+    before.replica.store_job({});
+    const auto job = std::get<AgentJobRecord>(before.store_all().at(0));
+
+    AgentParts agent;
+    ASSERT_TRUE(agent.replica.restore(job).ok());
+    EXPECT_TRUE(agent.replica.owns(record));
+    ASSERT_TRUE(agent.replica.restore(record).ok());
+    EXPECT_EQ(agent.replica.version(), 4u);
+    EXPECT_EQ(agent.replica.model() != nullptr, intact);
+    EXPECT_EQ(agent.replica.holding()->model_version, intact ? 4u : 0u);
+  }
+}
+
+}  // namespace
+}  // namespace tributary

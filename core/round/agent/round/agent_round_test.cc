@@ -1,0 +1,88 @@
+#include "core/round/agent/round/agent_round.h"
+
+#include "core/base/checksum.h"
+#include "core/round/agent/context/agent_parts_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::AgentParts;
+using round_testing::notes;
+using round_testing::Packed;
+
+constexpr std::uint64_t kStageBytes = 16;
+
+class SomeRound : public testing::Test {
+ protected:
+  void SetUp() override {
+    agent_.have_model();
+    round_ = std::make_unique<AgentRound>(agent_.round_plan(1));
+  }
+  Result<bool> take(std::uint32_t bucket, std::uint64_t offset, std::size_t size,
+                    std::uint32_t stage = 0) {
+    wire::PartT part;
+    part.id = std::make_unique<wire::RoundId>(wire_id(round_->key()));
+    part.bucket = bucket;
+    part.stage = static_cast<std::uint8_t>(stage);
+    part.stage_bytes = kStageBytes;
+    part.offset = offset;
+    part.payload_bytes = static_cast<std::uint32_t>(size);
+    return round_->take(*Packed<wire::Part>(part), Bytes(size, 0));
+  }
+  wire::RoundOutcomeT outcome(std::uint64_t result_hash) {
+    wire::RoundOutcomeT made;
+    made.outcomes.push_back(std::make_unique<wire::OutcomeT>());
+    made.outcomes[0]->bucket = 0;
+    made.outcomes[0]->result_hash = result_hash;
+    return made;
+  }
+
+  AgentParts agent_;
+  std::unique_ptr<AgentRound> round_;
+};
+
+TEST_F(SomeRound, CollectsAnAggregateInParts) {
+  EXPECT_EQ(round_->missing(0)->received_bytes, 0u);
+  ASSERT_TRUE(take(0, 0, 10).ok());
+  EXPECT_EQ(round_->missing(0)->received_bytes, 10u);
+  const Result<bool> whole = take(0, 10, kStageBytes - 10);
+  ASSERT_TRUE(whole.ok());
+  EXPECT_TRUE(*whole);
+  EXPECT_FALSE(round_->missing(0));
+  EXPECT_TRUE(round_->missing(1));
+  EXPECT_EQ(round_->bytes(), kStageBytes);
+  EXPECT_FALSE(*take(0, 0, 10)) << "a repeat";
+}
+
+TEST_F(SomeRound, RefusesPartsThatThePlanHasNoPlaceFor) {
+  EXPECT_FALSE(take(2, 0, 10).ok()) << "no such bucket";
+  EXPECT_FALSE(take(0, 0, 10, 3).ok()) << "no such stage";
+}
+
+TEST_F(SomeRound, DropsAnAggregateThatIsNotTheCommits) {
+  ActionList out;
+  EXPECT_FALSE(round_->has_all(outcome(1), out)) << "it has not come";
+  EXPECT_TRUE(out.take().empty());
+  ASSERT_TRUE(take(0, 0, kStageBytes).ok());
+  EXPECT_TRUE(round_->has_all(outcome(hash64(Bytes(kStageBytes, 0))), out));
+  EXPECT_FALSE(round_->has_all(outcome(1), out));
+  EXPECT_EQ(notes(out.take(), "frame_refused"), 1);
+  EXPECT_TRUE(round_->missing(0));
+}
+
+TEST_F(SomeRound, HasARankOnlyIfItTakesPart) {
+  EXPECT_FALSE(round_->rank());
+  round_->take_part_as(1);
+  EXPECT_EQ(round_->rank(), 1u);
+}
+
+TEST_F(SomeRound, IsEncodedWhereEveryBucketIsEncodedOrClosed) {
+  EXPECT_FALSE(round_->all_encoded());
+  round_->work()[0].encoded = 1;
+  EXPECT_FALSE(round_->all_encoded());
+  ASSERT_TRUE(take(1, 0, kStageBytes).ok());
+  EXPECT_TRUE(round_->all_encoded());
+}
+
+}  // namespace
+}  // namespace tributary

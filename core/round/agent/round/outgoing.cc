@@ -1,0 +1,96 @@
+#include "core/round/agent/round/outgoing.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tributary {
+namespace {
+
+// Between two announcements of the same payload, at most: so many times the first pause.
+constexpr TimeNs kPausesMax = 32;
+
+}  // namespace
+
+void Outgoing::add(std::uint32_t bucket, std::uint32_t stage, SharedBytes bytes) {
+  const bool waits = called_ && bytes->size() > kUncalledBytesMax;
+  Item& item = items_.emplace_back();
+  item.payload = {.bucket = bucket, .stage = stage, .bytes = std::move(bytes)};
+  item.state = waits ? State::waiting : State::fresh;
+  if (waits) item.again.start(0, 0, 0);
+}
+
+void Outgoing::cancel(std::uint32_t bucket, std::uint32_t stage, const Session& session) {
+  std::erase_if(items_, [&](const Item& item) {
+    const bool over = item.payload.bucket == bucket && item.payload.stage <= stage;
+    if (over && item.state == State::sent) session.stop(item.payload);
+    return over;
+  });
+}
+
+void Outgoing::stop_all(const Session& session) {
+  for (const Item& item : items_) {
+    if (item.state == State::sent) session.stop(item.payload);
+  }
+  items_.clear();
+}
+
+void Outgoing::receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt,
+                       const Session& session) {
+  const auto found = std::ranges::find_if(items_, [&](const Item& item) {
+    return item.payload.bucket == receipt.bucket() && item.payload.stage == receipt.stage();
+  });
+  if (found == items_.end()) return;
+  if (receipt.received_bytes() >= found->payload.bytes->size()) {
+    session.stop(found->payload);
+    items_.erase(found);
+  } else if (receipt.payloads_in_flight_max() == 0) {  // there is no room
+    session.stop(found->payload);
+    found->state = State::waiting;
+    found->again.start(now, 8 * again_ns, 16 * again_ns);
+  } else if (!session.sending(found->payload)) {
+    session.send(found->payload, receipt.received_bytes());
+    found->state = State::sent;
+    found->again.stop();
+  }
+}
+
+void Outgoing::reconnected() {
+  for (Item& item : items_) {
+    if (item.state == State::fresh) continue;
+    item.state = State::waiting;
+    item.again.start(0, 0, 0);
+  }
+}
+
+void Outgoing::pump(TimeNs now, TimeNs again_ns, const Session& session) {
+  for (Item& item : items_) {
+    if (item.state == State::fresh) {
+      session.send(item.payload, 0);
+      item.state = State::sent;
+    } else if (item.state == State::sent) {
+      // All of it has arrived, and there should have been a receipt.
+      if (session.sending(item.payload)) {
+        item.again.stop();
+      } else if (!item.again.running()) {
+        item.again.start(now, again_ns, 2 * again_ns);
+      }
+    }
+    if (!item.again.due(now)) continue;
+    session.announce(item.payload);
+    item.again.repeat(now, again_ns, kPausesMax * again_ns);
+  }
+}
+
+TimeNs Outgoing::next_due_ns() const {
+  TimeNs due = kNever;
+  for (const Item& item : items_) due = std::min(due, item.again.due_at_ns());
+  return due;
+}
+
+std::uint64_t Outgoing::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Item& item : items_) bytes += item.payload.bytes->size();
+  return bytes;
+}
+
+}  // namespace tributary

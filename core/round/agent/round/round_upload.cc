@@ -1,0 +1,58 @@
+#include "core/round/agent/round/round_upload.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/round/agent/round/upload.h"
+
+namespace tributary {
+
+void RoundUpload::begin(AgentRound& round) {
+  round_ = &round;
+  const std::uint32_t parts = round.plan().wire().payloads_in_flight_max;
+  outgoing_.begin(parts == 0);
+  if (session_.is_open()) {
+    limit_upload(round.plan(), std::max(parts, 1u), *session_.conversation());
+  }
+}
+
+void RoundUpload::end() {
+  if (round_ && session_.is_open()) outgoing_.stop_all(streams());
+  outgoing_ = {};
+  round_ = nullptr;
+}
+
+void RoundUpload::add(std::uint32_t bucket, std::uint32_t stage, SharedBytes payload) {
+  outgoing_.add(bucket, stage, std::move(payload));
+}
+
+void RoundUpload::close_stage(std::uint32_t bucket, std::uint32_t stage) {
+  outgoing_.cancel(bucket, stage, streams());
+}
+
+void RoundUpload::session_opened(std::uint32_t parts) {
+  outgoing_.reconnected();
+  limit_upload(round_->plan(), parts, *session_.conversation());
+}
+
+void RoundUpload::receive(const wire::Receipt& receipt) {
+  if (!round_ || round_->key() != key_of(*receipt.id())) return;
+  limit_upload(round_->plan(), receipt.payloads_in_flight_max(), *session_.conversation());
+  outgoing_.receipt(context_.now, again_ns(), receipt, streams());
+}
+
+void RoundUpload::pump() {
+  if (round_ && session_.is_open()) outgoing_.pump(context_.now, again_ns(), streams());
+}
+
+Outgoing::Session RoundUpload::streams() {
+  return upload_session({.now = context_.now,
+                         .session = *session_.conversation(),
+                         .plan = round_->plan(),
+                         .member = round_->member().value_or(0),
+                         .weight = round_->plan().wire().weight,
+                         .out = context_.out.all(),
+                         .bytes_up = round_->cost().bytes_up});
+}
+
+}  // namespace tributary

@@ -1,0 +1,84 @@
+#include "core/round/agent/round/round_upload.h"
+
+#include "core/round/agent/context/agent_parts_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::AgentParts;
+using round_testing::Packed;
+
+class SomeUpload : public testing::Test {
+ protected:
+  void SetUp() override {
+    agent_.have_model();
+    round_ = std::make_unique<AgentRound>(agent_.round_plan(1));
+    round_->take_part_as(0);
+    upload_.begin(*round_);
+  }
+  void add() { upload_.add(0, 0, std::make_shared<const Bytes>(16)); }
+  wire::ReceiptT receipt(std::uint64_t received) {
+    wire::ReceiptT made;
+    made.id = std::make_unique<wire::RoundId>(wire_id(round_->key()));
+    made.received_bytes = received;
+    made.payloads_in_flight_max = 1;
+    return made;
+  }
+
+  AgentParts agent_;
+  RoundUpload upload_{agent_.context, agent_.session};
+  std::unique_ptr<AgentRound> round_;
+};
+
+TEST_F(SomeUpload, WaitsForASession) {
+  add();
+  upload_.pump();
+  EXPECT_TRUE(agent_.take().empty());
+  agent_.open_session();
+  upload_.pump();
+  EXPECT_EQ(agent_.sent<wire::UpdateT>().size(), 1u);
+  EXPECT_EQ(round_->cost().bytes_up, 16u);
+  EXPECT_EQ(upload_.bytes(), 16u) << "until a receipt says that it has arrived";
+  upload_.receive(*Packed<wire::Receipt>(receipt(16)));
+  EXPECT_EQ(upload_.bytes(), 0u);
+}
+
+TEST_F(SomeUpload, IgnoresReceiptsOfOtherAttempts) {
+  agent_.open_session();
+  add();
+  wire::ReceiptT other = receipt(16);
+  RoundKey key = round_->key();
+  key.attempt = 1;
+  other.id = std::make_unique<wire::RoundId>(wire_id(key));
+  upload_.receive(*Packed<wire::Receipt>(other));
+  EXPECT_EQ(upload_.bytes(), 16u);
+}
+
+TEST_F(SomeUpload, AnnouncesInTheNextSessionWhatItHasSent) {
+  agent_.open_session();
+  add();
+  upload_.pump();
+  agent_.session.close();
+  agent_.open_session(round_testing::kSession + 1);
+  upload_.session_opened(1);
+  agent_.take();
+  upload_.pump();
+  const auto announced = agent_.sent<wire::ReceiptT>();
+  ASSERT_EQ(announced.size(), 1u);
+  EXPECT_EQ(announced[0].waiting_bytes, 16u);
+}
+
+TEST_F(SomeUpload, DropsWhatIsOfNoMoreUse) {
+  agent_.open_session();
+  add();
+  upload_.close_stage(0, 0);
+  EXPECT_EQ(upload_.bytes(), 0u);
+  add();
+  upload_.end();
+  upload_.pump();
+  EXPECT_EQ(upload_.bytes(), 0u);
+  EXPECT_TRUE(agent_.take().empty());
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,25 @@
+#include "core/round/agent/round/round_withdrawal.h"
+
+#include "core/round/agent/context/agent_parts_testing.h"
+
+namespace tributary {
+namespace {
+
+TEST(RoundWithdrawal, MarksTheRoundAlsoWithoutASession) {
+  round_testing::AgentParts agent;
+  agent.have_model();
+  AgentRound round(agent.round_plan(1));
+  const RoundWithdrawal withdrawal(agent.session, agent.replica);
+  const Status status(StatusCode::unavailable, {.what = "a peer"});
+  withdrawal.withdraw(round, wire::AbortReason::failure, status);
+  EXPECT_TRUE(round.withdrawn());
+  EXPECT_TRUE(agent.take().empty());
+  agent.open_session();
+  withdrawal.withdraw(round, wire::AbortReason::failure, status);
+  const auto aborts = agent.sent<wire::AbortT>();
+  ASSERT_EQ(aborts.size(), 1u);
+  EXPECT_EQ(aborts[0].roll_back_hash, agent.replica.id().hash);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,89 @@
+#include "core/round/agent/round/upload.h"
+
+#include <memory>
+#include <utility>
+
+#include "core/round/common/machine/part_message.h"
+
+namespace tributary {
+namespace {
+
+BulkId id_of(const RoundPlan& plan, const Outgoing::Payload& payload) {
+  return {.round = plan.key(), .bucket = payload.bucket, .stage = payload.stage};
+}
+
+// `message` has all but its part.
+template <typename MessageT>
+BulkStream stream_of(const RoundPlan& plan, const Outgoing::Payload& payload,
+                     const MessageT& message) {
+  const auto shared = std::make_shared<const MessageT>(message);
+  return {.id = id_of(plan, payload),
+          .bytes = payload.bytes->size(),
+          .slice = slices_of(payload.bytes),
+          .frame = [key = plan.key(), payload, shared](std::uint64_t offset,
+                                                       const PayloadSlice& slice) {
+            MessageT part = *shared;
+            part.part = describe_part(key, payload.bucket, payload.stage, payload.bytes->size(),
+                                      offset, slice);
+            return frame_with(std::move(part));
+          }};
+}
+
+BulkStream upload_of(const UploadContext& context, const Outgoing::Payload& payload) {
+  if (context.plan.by_peers()) {
+    wire::AggregateT result;
+    result.agent_index = static_cast<std::int32_t>(context.member);
+    result.contributors = context.plan.agents();
+    return stream_of(context.plan, payload, result);
+  }
+  if (payload.stage < context.plan.buckets()[payload.bucket].last_stage()) {
+    wire::PreliminaryT preliminary;
+    preliminary.agent_index = context.member;
+    return stream_of(context.plan, payload, preliminary);
+  }
+  wire::UpdateT update;
+  update.agent_index = context.member;
+  update.weight = context.weight;
+  return stream_of(context.plan, payload, update);
+}
+
+wire::ReceiptT announcement_of(const RoundPlan& plan, const Outgoing::Payload& payload) {
+  wire::ReceiptT waits;
+  waits.id = std::make_unique<wire::RoundId>(wire_id(plan.key()));
+  waits.bucket = payload.bucket;
+  waits.stage = static_cast<std::uint8_t>(payload.stage);
+  waits.waiting_bytes = payload.bytes->size();
+  return waits;
+}
+
+}  // namespace
+
+Outgoing::Session upload_session(const UploadContext& context) {
+  return {.send =
+              [context](const Outgoing::Payload& payload, std::uint64_t from) {
+                context.bytes_up += payload.bytes->size() - from;
+                context.session.stream(context.now, upload_of(context, payload), from, context.out);
+              },
+          .sending =
+              [context](const Outgoing::Payload& payload) {
+                return context.session.bulk().has(id_of(context.plan, payload));
+              },
+          .stop =
+              [context](const Outgoing::Payload& payload) {
+                context.session.drop_stream(id_of(context.plan, payload));
+              },
+          .announce =
+              [context](const Outgoing::Payload& payload) {
+                context.session.send(
+                    context.now, frame_with(announcement_of(context.plan, payload)), context.out);
+              }};
+}
+
+void limit_upload(const RoundPlan& plan, std::uint32_t parts, Conversation& session) {
+  if (parts == 0 || plan.buckets().empty()) return;
+  const std::uint32_t part_bytes = plan.buckets().front().part_bytes;
+  session.set_bulk_limits(
+      {.part_bytes_max = part_bytes, .window_bytes_max = std::uint64_t{parts} * part_bytes});
+}
+
+}  // namespace tributary

@@ -1,0 +1,216 @@
+#include "core/round/audit/account.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/checksum.h"
+
+namespace tributary {
+namespace {
+
+// Updates and settlements that a crash may undo: more than a machine does without storing them.
+// A batch is several, and another may follow before the disk works again.
+constexpr std::size_t kRecentMax = 16;
+
+Status broken(std::string what, std::string expected, std::string got) {
+  return Status(StatusCode::mismatch, {.what = std::move(what),
+                                       .expected = std::move(expected),
+                                       .got = std::move(got),
+                                       .remedy = {}});
+}
+
+}  // namespace
+
+Account::Account(std::uint64_t values) : open_(values), moved_(values) {}
+
+Status Account::sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload) {
+  Payload& known = contributions_[key].payloads[part.bucket()];
+  const std::string what = fmt::format("{}, bucket {}", text(key), part.bucket());
+  const std::uint64_t bytes = part.stage_bytes();
+  const ByteRange range = {part.offset(), payload.bytes.size()};
+  if (range.first > bytes || range.count > bytes - range.first) {
+    return broken(what, fmt::format("a part of {} bytes", bytes),
+                  fmt::format("{} bytes from {} on", range.count, range.first));
+  }
+  if (known.bytes.value_or(bytes) != bytes) {
+    return broken(what, fmt::format("a payload of {} bytes, as before", *known.bytes),
+                  fmt::format("one of {}", bytes));
+  }
+  known.bytes = bytes;
+  for (const ByteRange& again : known.there.overlap(range)) {
+    const ByteSpan before = known.view().subspan(again.first, again.count);
+    const ByteSpan now = payload.bytes.subspan(again.first - range.first, again.count);
+    if (before.data() != now.data() && !std::ranges::equal(before, now)) {
+      return broken(what, "the payload sent before", "another one");
+    }
+  }
+  if (known.there.add(range) == 0) return {};
+  if (range.count == bytes && known.assembled.empty()) {
+    known.whole = payload;
+    return {};
+  }
+  known.assembled.resize(bytes);
+  std::ranges::copy(payload.bytes,
+                    known.assembled.begin() + static_cast<Bytes::difference_type>(range.first));
+  return {};
+}
+
+ByteSpan Account::payload(const RoundKey& key, std::uint32_t bucket) const {
+  const auto contribution = contributions_.find(key);
+  if (contribution == contributions_.end()) return {};
+  const auto found = contribution->second.payloads.find(bucket);
+  if (found == contribution->second.payloads.end()) return {};
+  const Payload& payload = found->second;
+  return payload.bytes && payload.there.from_start() >= *payload.bytes ? payload.view()
+                                                                       : ByteSpan();
+}
+
+void Account::gave(const RoundKey& key, std::uint32_t bucket, Given given) {
+  contributions_[key].given[bucket] = std::move(given);
+}
+
+const Account::Given* Account::given(const RoundKey& key, std::uint32_t bucket) const {
+  const auto contribution = contributions_.find(key);
+  if (contribution == contributions_.end()) return nullptr;
+  const auto found = contribution->second.given.find(bucket);
+  return found == contribution->second.given.end() ? nullptr : &found->second;
+}
+
+Account::Given given_away(const ContributionRecord& record, const ContributionPart& part) {
+  Account::Given given{.values = FloatVector(part.values, 0.0f)};
+  const auto at = [&](const SharedFloats& values, std::uint64_t place) {
+    return values && place < values->size() ? (*values)[place] : 0.0f;
+  };
+  for (std::uint64_t i = 0; i < part.values; ++i) {
+    const float held = at(record.residual, part.first_value + i);
+    const float left = at(part.if_committed, i);
+    given.values[i] = held - left;
+    given.magnitude_max = std::max<double>(given.magnitude_max, std::abs(held) + std::abs(left));
+  }
+  return given;
+}
+
+Status Account::committed(const RoundKey& key, std::uint64_t first_value, FloatVector decoded) {
+  if (settled_against_.contains(key)) {
+    return broken(fmt::format("{}: committed with this agent in it", text(key)),
+                  "an agent that counts it, or does not know",
+                  "it was told that it does not count, and holds the update back");
+  }
+  contributions_[key].decoded.emplace_back(first_value, std::move(decoded));
+  return {};
+}
+
+void Account::round_is_decided(const RoundKey& key) {
+  std::erase_if(settled_against_, [&](const RoundKey& other) {
+    return other.job == key.job && other.round <= key.round;
+  });
+}
+
+void Account::forget(const RoundKey& key) {
+  std::erase_if(contributions_, [&](const auto& one) { return one.first.round <= key.round; });
+}
+
+void Account::add(std::span<const float> update, double sign) {
+  for (std::size_t i = 0; i < update.size(); ++i) {
+    open_[i] += sign * static_cast<double>(update[i]);
+    moved_[i] += std::abs(static_cast<double>(update[i]));
+  }
+}
+
+void Account::rescale(double factor, const std::vector<UndecidedRound>& undecided) {
+  unsettle(undecided);
+  settle(undecided);
+  for (double& value : open_) value *= factor;
+  for (double& value : moved_) value *= std::abs(factor);
+}
+
+Status Account::take(std::uint64_t updates_taken, bool restarted) {
+  if (updates_taken == taken_) return {};
+  if (updates_taken == taken_ + 1 && offered_) {
+    add(*offered_, 1);
+    recent_.push_back(std::move(offered_));
+    if (recent_.size() > kRecentMax) recent_.pop_front();
+    offered_.reset();
+    ++taken_;
+    return {};
+  }
+  const std::uint64_t back = taken_ - updates_taken;
+  if (restarted && updates_taken < taken_ && updates_taken >= durable_ && back <= recent_.size()) {
+    for (; taken_ > updates_taken; --taken_) {
+      add(*recent_.back(), -1);
+      recent_.pop_back();
+    }
+    return {};
+  }
+  const std::string before = restarted ? fmt::format("{} to {}", durable_, taken_)
+                                       : fmt::format("{}, or one more", taken_);
+  return broken("updates taken", before, fmt::format("{}", updates_taken));
+}
+
+void Account::give(const Contribution& contribution, double sign) {
+  for (const auto& [first, decoded] : contribution.decoded) {
+    for (std::size_t i = 0; i < decoded.size(); ++i) {
+      const double value = static_cast<double>(decoded[i]);
+      open_[first + i] -= sign * value;
+      moved_[first + i] += std::abs(value);
+    }
+  }
+}
+
+void Account::unsettle(const std::vector<UndecidedRound>& undecided) {
+  for (const UndecidedRound& round : undecided) {
+    const auto found = settled_lately_.find(round.id);
+    if (found == settled_lately_.end()) continue;
+    give(found->second, -1);
+    settled_against_.erase(round.id);
+    contributions_.insert(settled_lately_.extract(found));
+  }
+}
+
+void Account::settle(const std::vector<UndecidedRound>& undecided) {
+  for (auto it = contributions_.begin(); it != contributions_.end();) {
+    const auto next = std::next(it);
+    const RoundKey& key = it->first;
+    if (std::ranges::find(undecided, key, &UndecidedRound::id) == undecided.end()) {
+      if (it->second.decoded.empty()) {
+        settled_against_.insert(key);
+      } else {
+        it->second.given.clear();
+      }
+      give(it->second, 1);
+      ++settled_;
+      settled_lately_.insert(contributions_.extract(it));
+      if (settled_lately_.size() > kRecentMax) settled_lately_.erase(settled_lately_.begin());
+    }
+    it = next;
+  }
+}
+
+Status Account::check(const float* residual, const std::vector<UndecidedRound>& undecided) {
+  unsettle(undecided);
+  settle(undecided);
+  // A round's arithmetic is a few roundings to float; each is at most half of 2^-23 of a value.
+  const double share = static_cast<double>(taken_ + settled_ + 1) * 0x1p-23;
+  double worst = 0;
+  std::size_t worst_at = 0;
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    const double held = residual == nullptr ? 0.0 : static_cast<double>(residual[i]);
+    const double error = std::abs(open_[i] - held);
+    const double bound = share * moved_[i] + 0x1p-60;
+    if (!(error <= worst * bound)) {
+      worst = std::isnan(error) ? HUGE_VAL : error / bound;
+      worst_at = i;
+    }
+  }
+  error_max_ = std::max(error_max_, worst);
+  if (worst <= 1) return {};
+  const double held = residual == nullptr ? 0.0 : static_cast<double>(residual[worst_at]);
+  return broken(
+      fmt::format("value {} after {} updates and {} contributions", worst_at, taken_, settled_),
+      fmt::format("a residual of {} within {:.3g}", open_[worst_at], share * moved_[worst_at]),
+      fmt::format("{}", held));
+}
+
+}  // namespace tributary

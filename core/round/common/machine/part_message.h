@@ -1,0 +1,18 @@
+// What a message says of the run of payload bytes behind it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/round/common/machine/actions.h"
+#include "core/round/common/machine/round_key.h"
+#include "schemas/frame.h"
+
+namespace tributary {
+
+// `payload_bytes` is the size of the whole payload; `slice` begins at `offset` of it.
+std::unique_ptr<wire::PartT> describe_part(const RoundKey& key, std::uint32_t bucket,
+                                           std::uint32_t stage, std::uint64_t payload_bytes,
+                                           std::uint64_t offset, const PayloadSlice& slice);
+
+}  // namespace tributary

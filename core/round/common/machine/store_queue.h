@@ -1,0 +1,78 @@
+// What a machine wants stored, one record after the other: the next goes out when the one before is
+// there. A record that fails is asked for again, as often as it takes: going on without it would
+// break what it was to guarantee.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "core/round/common/machine/actions.h"
+
+namespace tributary {
+
+template <typename Record>
+class StoreQueue {
+ public:
+  using Done = std::function<void()>;
+
+  void push(Record record, Done&& done = {}) {
+    queue_.push_back({.record = std::move(record), .done = std::move(done)});
+  }
+  // The last record, if it has not been asked for yet: more can be put into it.
+  Record* open_tail() {
+    const bool asked = queue_.size() == 1 && token_ != 0;
+    return queue_.empty() || asked ? nullptr : &queue_.back().record;
+  }
+  // When the open tail is stored, this too.
+  void also(Done done) {
+    queue_.back().done = [first = std::move(queue_.back().done), done = std::move(done)] {
+      if (first) first();
+      done();
+    };
+  }
+
+  void pump(TimeNs now, Actions& out) {
+    if (queue_.empty() || token_ != 0 || now < again_at_ns_) return;
+    token_ = ++last_token_;
+    out.emplace_back(StoreRecord<Record>{.token = token_, .record = queue_.front().record});
+  }
+
+  void stored(TimeNs now, const Stored& event, Actions& out) {
+    if (event.token != token_ || token_ == 0) return;
+    token_ = 0;
+    if (!event.status.ok()) {
+      wait_ns_ = std::clamp<TimeNs>(wait_ns_ * 2, 50 * kNsPerMs, 5'000 * kNsPerMs);
+      again_at_ns_ = now + wait_ns_;
+      out.emplace_back(Note{.level = LogLevel::error,
+                            .name = "store_failed",
+                            .reason = name(event.status.code()),
+                            .text = event.status.text()});
+      return;
+    }
+    wait_ns_ = 0;
+    again_at_ns_ = 0;
+    const Done done = std::move(queue_.front().done);
+    queue_.pop_front();
+    if (done) done();
+  }
+
+  bool empty() const { return queue_.empty(); }
+  std::size_t size() const { return queue_.size(); }
+  TimeNs next_due_ns() const { return queue_.empty() || token_ != 0 ? kNever : again_at_ns_; }
+
+ private:
+  struct Item {
+    Record record;
+    Done done;
+  };
+  std::deque<Item> queue_;
+  Token token_ = 0;  // of the record that is on its way
+  Token last_token_ = 0;
+  TimeNs wait_ns_ = 0;
+  TimeNs again_at_ns_ = 0;
+};
+
+}  // namespace tributary

@@ -1,0 +1,66 @@
+#include "core/round/common/plan/job_model.h"
+
+#include <fmt/format.h>
+
+#include "core/base/checksum.h"
+
+namespace tributary {
+namespace {
+
+Result<LayerMap> layer_map_of(const wire::LayerMap& map) {
+  std::vector<LayerShape> shapes;
+  shapes.reserve(map.layers() ? map.layers()->size() : 0);
+  for (std::uint32_t i = 0; map.layers() && i < map.layers()->size(); ++i) {
+    const wire::Layer& layer = *map.layers()->Get(i);
+    LayerShape shape{.name = layer.name()->str(), .shape = {}};
+    if (layer.shape()) shape.shape.assign(layer.shape()->begin(), layer.shape()->end());
+    shapes.push_back(std::move(shape));
+  }
+  TRIBUTARY_ASSIGN(LayerMap layers, LayerMap::make(std::move(shapes)));
+  if (layers.hash() != map.hash()) {
+    return Status(StatusCode::mismatch, {.what = "layer map of a job",
+                                         .expected = fmt::format("hash {:016x}", map.hash()),
+                                         .got = fmt::format("{:016x}", layers.hash()),
+                                         .remedy = "submit the job by the same release"});
+  }
+  return layers;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const JobModel>> JobModel::make(SharedBytes definition) {
+  TRIBUTARY_ASSIGN(const wire::Frame* frame, open_frame(*definition));
+  const wire::Job* job = frame->message_as_Job();
+  if (!job) {
+    return Status(StatusCode::corrupt_data, {.what = "definition of a job",
+                                             .expected = "a Job",
+                                             .got = wire::EnumNameMessage(frame->message_type()),
+                                             .remedy = "submit the job again"});
+  }
+  TRIBUTARY_ASSIGN(LayerMap layers, layer_map_of(*job->layer_map()));
+  TRIBUTARY_TRY(make_model_rule(*job).status());
+  Schedule schedule;
+  if (job->schedule() && job->schedule()->size() > 0) {
+    TRIBUTARY_ASSIGN(schedule, parse_schedule(job->schedule()->string_view()));
+  }
+  return std::shared_ptr<const JobModel>(
+      new JobModel(std::move(definition), job, std::move(layers), schedule));
+}
+
+std::unique_ptr<wire::LayerMapT> wire_layers(const LayerMap& map) {
+  auto wire = std::make_unique<wire::LayerMapT>();
+  wire->hash = map.hash();
+  for (const Layer& layer : map.layers()) {
+    auto one = std::make_unique<wire::LayerT>();
+    one->name = layer.name;
+    one->values = layer.count;
+    one->shape = layer.shape;
+    one->kind = wire::LayerKind::parameter;
+    wire->layers.push_back(std::move(one));
+  }
+  return wire;
+}
+
+std::uint64_t model_hash_of(std::span<const float> model) { return hash64(bytes_of(model)); }
+
+}  // namespace tributary

@@ -1,0 +1,143 @@
+#include "core/round/common/plan/model_rule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+#include <vector>
+
+#include "core/optimizer/optimizer.h"
+
+namespace tributary {
+namespace {
+
+static_assert(static_cast<int>(wire::OptimizerKind::sgd) ==
+              static_cast<int>(OptimizerKind::sgd) + 1);
+static_assert(static_cast<int>(wire::OptimizerKind::MAX) ==
+              static_cast<int>(OptimizerKind::adamw) + 1);
+
+struct ValueRange {
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;
+};
+
+// The optimizer steps over parameters; buffers go where the mean says. Everything in float and in
+// the order of the values.
+class OptimizerRule final : public ModelRule {
+ public:
+  OptimizerRule(const OptimizerSettings& settings, double server_rate, bool gradient,
+                const wire::LayerMap& layers)
+      : gradient_(gradient),
+        server_rate_(server_rate),
+        optimizer_(settings, values_of(layers)),
+        averaging_({}, values_of(layers)),
+        buffers_(buffers_of(layers)) {}
+
+  void begin(std::uint64_t /*round*/) override { optimizer_.begin(); }
+
+  void apply(const RuleStep& step, std::span<float> model) override {
+    assert(step.first_value + step.sum.size() <= model.size());
+    std::uint64_t at = step.first_value;
+    const std::uint64_t end = at + step.sum.size();
+    for (const ValueRange& buffer : buffers_) {
+      if (buffer.end <= at || buffer.first >= end) continue;
+      const std::uint64_t from = std::max(buffer.first, at);
+      const std::uint64_t to = std::min(buffer.end, end);
+      apply_run(optimizer_, step, at, from, model);
+      apply_run(averaging_, step, from, to, model);
+      at = to;
+    }
+    apply_run(optimizer_, step, at, end, model);
+  }
+
+  std::shared_ptr<const Bytes> save() const override {
+    std::shared_ptr<const Bytes> state = optimizer_.save();
+    return state ? state : ModelRule::save();
+  }
+  Status restore(ByteSpan state) override { return optimizer_.restore(state); }
+  std::uint64_t state_bytes_max() const override { return optimizer_.state_bytes(); }
+
+ private:
+  static std::uint64_t values_of(const wire::LayerMap& layers) {
+    std::uint64_t values = 0;
+    for (const wire::Layer* layer : *layers.layers()) values += layer->values();
+    return values;
+  }
+
+  static std::vector<ValueRange> buffers_of(const wire::LayerMap& layers) {
+    std::vector<ValueRange> buffers;
+    std::uint64_t at = 0;
+    for (const wire::Layer* layer : *layers.layers()) {
+      const std::uint64_t end = at + layer->values();
+      if (layer->kind() == wire::LayerKind::buffer) {
+        if (!buffers.empty() && buffers.back().end == at) {
+          buffers.back().end = end;
+        } else {
+          buffers.push_back({.first = at, .end = end});
+        }
+      }
+      at = end;
+    }
+    return buffers;
+  }
+
+  void apply_run(Optimizer& optimizer, const RuleStep& step, std::uint64_t first, std::uint64_t end,
+                 std::span<float> model) {
+    if (first == end) return;
+    const bool averaged = &optimizer == &averaging_;
+    const double server_rate = averaged ? 1 : server_rate_;
+    optimizer.apply(first, step.sum.subspan(first - step.first_value, end - first),
+                    gradient_ ? step.divisor : -step.divisor,
+                    gradient_ ? step.learning_rate : server_rate, model);
+  }
+
+  const bool gradient_;
+  const double server_rate_;
+  Optimizer optimizer_;
+  Optimizer averaging_;  // plain SGD
+  std::vector<ValueRange> buffers_;
+};
+
+}  // namespace
+
+Result<OptimizerSettings> optimizer_settings(const wire::Optimizer& optimizer) {
+  if (optimizer.kind() < wire::OptimizerKind::sgd || optimizer.kind() > wire::OptimizerKind::MAX) {
+    return Status(StatusCode::unsupported,
+                  {.what = "optimizer",
+                   .expected = "one that this version has",
+                   .got = fmt::format("number {}", static_cast<int>(optimizer.kind())),
+                   .remedy = "update this program"});
+  }
+  const OptimizerSettings settings = {
+      .kind = static_cast<OptimizerKind>(static_cast<int>(optimizer.kind()) - 1),
+      .momentum = optimizer.momentum(),
+      .beta1 = optimizer.beta1(),
+      .beta2 = optimizer.beta2(),
+      .epsilon = optimizer.epsilon(),
+      .weight_decay = optimizer.weight_decay(),
+      .second_moment_start = optimizer.second_moment_start()};
+  TRIBUTARY_TRY(check(settings));
+  return settings;
+}
+
+Status ModelRule::restore(ByteSpan state) {
+  if (state.empty()) return {};
+  return Status(StatusCode::mismatch, {.what = "optimizer state",
+                                       .expected = "none, as this optimizer has none",
+                                       .got = fmt::format("{} bytes", state.size()),
+                                       .remedy = "have the job's definition sent again"});
+}
+
+Result<std::unique_ptr<ModelRule>> make_model_rule(const wire::Job& job) {
+  TRIBUTARY_ASSIGN(const OptimizerSettings optimizer, optimizer_settings(*job.optimizer()));
+  const bool gradient = job.mode() == wire::ExchangeMode::gradient;
+  Strategy strategy;
+  if (!gradient && job.strategy() && job.strategy()->size() > 0) {
+    TRIBUTARY_ASSIGN(strategy, parse_strategy(job.strategy()->string_view()));
+  }
+  return std::unique_ptr<ModelRule>(std::make_unique<OptimizerRule>(
+      gradient ? optimizer : strategy.server, strategy.server_rate, gradient, *job.layer_map()));
+}
+
+}  // namespace tributary

@@ -1,0 +1,149 @@
+#include "core/round/common/plan/model_rule.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/round/common/plan/job_model.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::uint64_t kValues = 10;  // 6 parameters, 3 of a buffer, 1 parameter
+
+std::unique_ptr<wire::LayerMapT> layers() {
+  auto map = wire_layers(*LayerMap::make({{.name = "weight", .shape = {2, 3}},
+                                          {.name = "mean", .shape = {3}},
+                                          {.name = "bias", .shape = {1}}}));
+  map->layers[1]->kind = wire::LayerKind::buffer;
+  return map;
+}
+
+using Change = std::function<void(wire::JobT&)>;
+
+Result<std::shared_ptr<const JobModel>> job_of(const Change& change) {
+  wire::JobT job;
+  job.job = 1;
+  job.revision = 1;
+  job.name = "job";
+  job.state = wire::JobState::running;
+  job.mode = wire::ExchangeMode::gradient;
+  job.rounds = 100;
+  job.weighting = wire::Weighting::equal;
+  job.model = std::make_unique<wire::ModelT>();
+  job.model->kind = wire::ModelKind::built_in;
+  job.model->name = "none";
+  job.layer_map = layers();
+  job.optimizer = std::make_unique<wire::OptimizerT>();
+  job.optimizer->kind = wire::OptimizerKind::sgd;
+  change(job);
+  TRIBUTARY_ASSIGN(SharedBytes definition, keep_message(std::move(job)));
+  return JobModel::make(std::move(definition));
+}
+
+std::unique_ptr<ModelRule> rule_of(const Change& change) {
+  const auto job = job_of(change);
+  EXPECT_TRUE(job.ok()) << job.status().text();
+  auto rule = make_model_rule((*job)->wire());
+  EXPECT_TRUE(rule.ok()) << rule.status().text();
+  return std::move(*rule);
+}
+
+void momentum(wire::JobT& job) {
+  job.optimizer->kind = wire::OptimizerKind::momentum;
+  job.optimizer->momentum = 0.5;
+}
+
+// One round whose sum over two agents is 2 everywhere.
+FloatVector after_round(ModelRule& rule, FloatVector model) {
+  const FloatVector sum(kValues, 2.0f);
+  rule.begin(1);
+  rule.apply({.first_value = 0, .sum = sum, .divisor = 2, .learning_rate = 0.25}, model);
+  return model;
+}
+
+TEST(ModelRule, AGradientGoesThroughTheJobsOptimizer) {
+  const auto rule = rule_of(momentum);
+  FloatVector model = after_round(*rule, FloatVector(kValues, 1.0f));
+  EXPECT_EQ(model[0], 0.75f);
+  model = after_round(*rule, model);
+  EXPECT_EQ(model[0], 0.375f) << "1.5 times as far, by the momentum";
+  EXPECT_EQ(model[9], 0.375f) << "behind the buffer too";
+}
+
+TEST(ModelRule, BuffersAreAveragedAndNeverOptimized) {
+  const auto rule = rule_of(momentum);
+  FloatVector model = after_round(*rule, FloatVector(kValues, 1.0f));
+  model = after_round(*rule, model);
+  for (std::size_t i = 6; i < 9; ++i) EXPECT_EQ(model[i], 0.5f) << "twice a quarter";
+
+  const auto delta = rule_of([](wire::JobT& job) {
+    job.mode = wire::ExchangeMode::delta;
+    job.strategy = "fedavgm:rate=0.5";
+  });
+  model = after_round(*delta, FloatVector(kValues, 1.0f));
+  EXPECT_EQ(model[0], 1.5f);
+  EXPECT_EQ(model[7], 2.0f) << "the mean delta, whole";
+}
+
+TEST(ModelRule, ADeltaGoesThroughTheStrategysOptimizer) {
+  const auto delta = [](const char* strategy) {
+    return rule_of([&](wire::JobT& job) {
+      job.mode = wire::ExchangeMode::delta;
+      job.optimizer->kind = wire::OptimizerKind::adam;  // the agents' own
+      job.strategy = strategy;
+    });
+  };
+  for (const char* plain : {"", "fedavg", "fedprox"}) {
+    EXPECT_EQ(after_round(*delta(plain), FloatVector(kValues, 1.0f))[0], 2.0f) << plain;
+    EXPECT_EQ(delta(plain)->state_bytes_max(), 0u);
+  }
+  const auto averaged = delta("fedavgm:momentum=0.5");
+  FloatVector model = after_round(*averaged, FloatVector(kValues, 1.0f));
+  model = after_round(*averaged, model);
+  EXPECT_EQ(model[0], 3.5f);
+  for (const char* adaptive : {"fedadam:rate=0.1", "fedyogi:rate=0.1"}) {
+    const auto rule = delta(adaptive);
+    const float moved = after_round(*rule, FloatVector(kValues, 1.0f))[0] - 1;
+    // 0.1 * 0.1 / (sqrt(0.01) + 0.001), for a first step along a delta of 1
+    EXPECT_NEAR(moved, 0.1 * 0.1 / (0.1 + 0.001), 1e-4) << adaptive;
+  }
+}
+
+TEST(ModelRule, ItsStateIsWhatARestoredOneNeeds) {
+  const auto rule = rule_of(momentum);
+  const FloatVector model = after_round(*rule, FloatVector(kValues, 1.0f));
+  const auto saved = rule->save();
+  ASSERT_NE(saved, nullptr);
+  EXPECT_EQ(saved->size(), rule->state_bytes_max());
+  const auto other = rule_of(momentum);
+  ASSERT_TRUE(other->restore(*saved).ok());
+  EXPECT_EQ(after_round(*other, model), after_round(*rule, model));
+  EXPECT_EQ(rule_of([](wire::JobT&) {})->restore(*saved).code(), StatusCode::mismatch);
+  EXPECT_TRUE(rule_of([](wire::JobT&) {})->save()->empty());
+}
+
+TEST(ModelRule, WhatMakesNoSenseIsRefusedWithTheJob) {
+  const auto refusal = [](const Change& change) { return job_of(change).status(); };
+  EXPECT_TRUE(refusal([](wire::JobT&) {}).ok());
+  EXPECT_FALSE(refusal([](wire::JobT& job) { job.optimizer->momentum = 1.5; }).ok());
+  EXPECT_FALSE(refusal([](wire::JobT& job) { job.optimizer->beta1 = -1; }).ok());
+  const Status strategy = refusal([](wire::JobT& job) {
+    job.mode = wire::ExchangeMode::delta;
+    job.strategy = "fedadm";
+  });
+  EXPECT_NE(strategy.text().find("did you mean 'fedadam'"), std::string::npos) << strategy.text();
+  EXPECT_FALSE(refusal([](wire::JobT& job) { job.schedule = "cosyne"; }).ok());
+}
+
+TEST(JobModel, KnowsTheLearningRateOfARound) {
+  const auto job = job_of([](wire::JobT& made) { made.schedule = "step:every=10,factor=0.5"; });
+  ASSERT_TRUE(job.ok()) << job.status().text();
+  EXPECT_EQ((*job)->learning_rate(2, 10), 2);
+  EXPECT_EQ((*job)->learning_rate(2, 11), 1);
+}
+
+}  // namespace
+}  // namespace tributary

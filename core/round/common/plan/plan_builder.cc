@@ -1,0 +1,163 @@
+#include "core/round/common/plan/plan_builder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/update/buckets.h"
+
+namespace tributary {
+namespace {
+
+// What a payload that goes from peer to peer may hold of any codec, in values.
+constexpr std::uint64_t kPeerBucketValuesMax = std::uint64_t{1} << 19;
+constexpr std::uint64_t kPeerBucketValuesMin = std::uint64_t{1} << 12;
+// Of each member's turn as the owner: while one is sent, the next is added up.
+constexpr std::uint64_t kPeerBucketsEach = 4;
+
+Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
+                                                     const PlanRequest& request,
+                                                     CodecCache& cache) {
+  TRIBUTARY_ASSIGN(const std::shared_ptr<const Codec> codec, cache.get(spec));
+  auto exchange = std::make_unique<wire::ExchangeT>();
+  exchange->codec = codec->spec();
+  exchange->aggregation =
+      static_cast<wire::Aggregation>(static_cast<int>(codec->aggregation()) + 1);
+  for (const Stage& stage : codec->stages()) {
+    auto one = std::make_unique<wire::StageT>();
+    one->name = std::string(stage.name);
+    one->combine = static_cast<wire::Combine>(static_cast<int>(stage.combine) + 1);
+    exchange->stages.push_back(std::move(one));
+  }
+  exchange->collective = request.collective;
+  exchange->fallback = wire::Collective::star;
+  exchange->ratio = 1;
+  if (codec->own_share()) exchange->ratios = request.ratios;
+  exchange->payload_bytes = request.payload_bytes;
+  return exchange;
+}
+
+// Layers one after the other that all travel exactly, or none of them.
+struct LayerSequence {
+  std::vector<LayerShape> layers;
+  std::uint64_t first_value = 0;
+  bool exact = false;
+};
+
+std::vector<LayerSequence> sequences_of(const JobModel& job) {
+  std::vector<LayerSequence> sequences;
+  for (std::uint32_t i = 0; i < job.layers().layers().size(); ++i) {
+    const Layer& layer = job.layers().layers()[i];
+    const bool exact = job.wire().layer_map()->layers()->Get(i)->exact();
+    if (sequences.empty() || sequences.back().exact != exact) {
+      sequences.push_back({.layers = {}, .first_value = layer.offset, .exact = exact});
+    }
+    sequences.back().layers.push_back({.name = layer.name, .shape = layer.shape});
+  }
+  return sequences;
+}
+
+// The same whether peers are at it or the star stands in for them: codecs remember by bucket.
+std::uint64_t bucket_values_max(const JobModel& job, const RoundPolicy& policy,
+                                const PlanRequest& request) {
+  if (request.bucket_values > 0) {
+    const bool star = request.collective == wire::Collective::star;
+    return star ? request.bucket_values : std::min(request.bucket_values, kPeerBucketValuesMax);
+  }
+  if (policy.collective == wire::Collective::star) return policy.bucket_values_max;
+  const std::uint64_t wanted =
+      kPeerBucketsEach * std::max<std::uint64_t>(request.weights.size(), 1);
+  const std::uint64_t fair =
+      std::clamp(job.values() / wanted + 1, kPeerBucketValuesMin, kPeerBucketValuesMax);
+  return std::min(policy.bucket_values_max, fair);
+}
+
+// Buckets take turns with the policy's codecs; those of exact layers have fp32, the last exchange.
+Status add_buckets(const JobModel& job, const RoundPolicy& policy, const PlanRequest& request,
+                   CodecCache& cache, wire::PlanT& plan) {
+  const std::size_t codecs = plan.exchanges.size();
+  std::size_t turn = 0;
+  for (LayerSequence& sequence : sequences_of(job)) {
+    if (sequence.exact && plan.exchanges.size() == codecs) {
+      TRIBUTARY_ASSIGN(auto exchange, exchange_by("fp32", request, cache));
+      plan.exchanges.push_back(std::move(exchange));
+    }
+    TRIBUTARY_ASSIGN(const LayerMap map, LayerMap::make(std::move(sequence.layers)));
+    TRIBUTARY_ASSIGN(const std::vector<Bucket> buckets,
+                     plan_buckets(map, {.values_max = bucket_values_max(job, policy, request)}));
+    for (const Bucket& bucket : buckets) {
+      auto one = std::make_unique<wire::BucketT>();
+      one->first_value = sequence.first_value + bucket.offset;
+      one->values = static_cast<std::uint32_t>(bucket.count);
+      one->exchange = static_cast<std::uint32_t>(sequence.exact ? codecs : turn++ % codecs);
+      plan.buckets.push_back(std::move(one));
+    }
+  }
+  return {};
+}
+
+void add_participants(const RoundPolicy& policy, const PlanRequest& request, wire::PlanT& plan) {
+  plan.agents = static_cast<std::uint32_t>(request.participants.size());
+  const std::uint32_t participants = request.participants.count();
+  if (participants < plan.agents) plan.participants = request.participants.bytes();
+  for (std::uint32_t i = 0; i < plan.agents; ++i) {
+    if (request.participants.test(i)) plan.weight_sum += request.weights[i];
+  }
+  const auto wanted = static_cast<std::uint32_t>(std::ceil(policy.quorum_fraction * participants));
+  plan.quorum = std::clamp(std::max(wanted, policy.agents_min), 1u, participants);
+}
+
+}  // namespace
+
+Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, CodecCache& cache,
+                               const PlanRequest& request) {
+  wire::PlanT plan;
+  plan.id = std::make_unique<wire::RoundId>(wire_id(request.key));
+  plan.purpose = wire::Purpose::train;
+  plan.model_version = request.key.round - 1;
+  plan.model_hash = request.model_hash;
+  plan.divisor = job.wire().weighting() == wire::Weighting::examples
+                     ? wire::DivisorRule::contributor_weights
+                     : wire::DivisorRule::contributors;
+  plan.seed = job.wire().seed();
+  plan.deadline_ms = request.deadline_ms > 0 ? request.deadline_ms : policy.deadline_ms;
+  plan.preliminary_deadline_ms = std::min(policy.preliminary_deadline_ms, plan.deadline_ms);
+  plan.local_steps = policy.local_steps;
+  plan.learning_rate = job.learning_rate(policy.learning_rate, request.key.round);
+  plan.payloads_in_flight_max = request.payloads_in_flight_max;
+  const std::uint32_t every = job.wire().evaluate_every_rounds();
+  plan.evaluate = every > 0 && plan.model_version % every == 0;
+  add_participants(policy, request, plan);
+
+  const std::vector<std::string> specs =
+      policy.codecs.empty() ? std::vector<std::string>{policy.codec} : policy.codecs;
+  for (const std::string& spec : specs) {
+    TRIBUTARY_ASSIGN(auto exchange, exchange_by(spec, request, cache));
+    plan.exchanges.push_back(std::move(exchange));
+  }
+  plan.exchanges_per_round = request.exchanges_per_round;
+  TRIBUTARY_TRY(add_buckets(job, policy, request, cache, plan));
+  plan.reason = std::make_unique<wire::ReasonT>();
+  plan.reason->trigger = request.trigger;
+  plan.reason->sentence = request.reason.substr(0, wire::kTextBytesMax);
+  for (const wire::AlternativeT& one : request.alternatives) {
+    plan.reason->alternatives.push_back(std::make_unique<wire::AlternativeT>(one));
+  }
+  plan.reason->inputs.assign(request.inputs.begin(), request.inputs.end());
+  plan.gain_wanted = policy.planning.planned();
+  plan.trials = request.trials;
+  plan.trial_s = request.trial_s;
+  return plan;
+}
+
+double divisor_of(const wire::PlanT& plan, const Bitmap& contributors,
+                  const std::vector<double>& weights) {
+  if (plan.divisor == wire::DivisorRule::one) return 1;
+  if (plan.divisor == wire::DivisorRule::contributors) return contributors.count();
+  double sum = 0;
+  for (std::uint32_t i = 0; i < contributors.size(); ++i) {
+    if (contributors.test(i)) sum += weights[i];
+  }
+  return sum;
+}
+
+}  // namespace tributary

@@ -1,0 +1,127 @@
+#include "core/round/common/plan/residual_account.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/copy_on_write.h"
+
+namespace tributary {
+namespace {
+
+void add_weighted(std::span<float> residual, std::span<const float> update, float weight) {
+  for (std::size_t i = 0; i < update.size(); ++i) residual[i] += weight * update[i];
+}
+
+}  // namespace
+
+ResidualAccount::ResidualAccount(std::uint64_t values, const ReplicaRecord& record,
+                                 std::vector<UndecidedRound> undecided)
+    : count_(values),
+      values_(record.residual ? std::make_shared<FloatVector>(*record.residual) : nullptr),
+      stamp_(record.residual_stamp),
+      undecided_(std::move(undecided)) {}
+
+FloatVector& ResidualAccount::ours() {
+  if (!values_) values_ = std::make_shared<FloatVector>(count_, 0.0f);
+  return own(values_);
+}
+
+void ResidualAccount::add(std::uint64_t first, std::span<const float> update, float weight) {
+  if (update.empty()) return;
+  add_weighted(std::span(ours()).subspan(first, update.size()), update, weight);
+  add_to_undecided(first, update, weight);
+}
+
+void ResidualAccount::add(std::shared_ptr<FloatVector> update, float weight) {
+  if (values_) return add(0, *update, weight);
+  add_to_undecided(0, *update, weight);
+  values_ = std::move(update);
+  if (weight == 1) return;
+  for (float& value : own(values_)) value *= weight;
+}
+
+void ResidualAccount::add_to_undecided(std::uint64_t first, std::span<const float> update,
+                                       float weight) {
+  for (UndecidedRound& round : undecided_) {
+    for (ContributionPart& part : round.parts) {
+      const std::uint64_t from = std::max(part.first_value, first);
+      const std::uint64_t to = std::min(part.first_value + part.values, first + update.size());
+      if (from >= to) continue;
+      auto changed = part.if_committed ? std::make_shared<FloatVector>(*part.if_committed)
+                                       : std::make_shared<FloatVector>(part.values, 0.0f);
+      add_weighted(std::span(*changed).subspan(from - part.first_value),
+                   update.subspan(from - first, to - from), weight);
+      part.if_committed = std::move(changed);
+    }
+  }
+}
+
+std::uint64_t ResidualAccount::missing(std::uint64_t round) const {
+  if (stamp_.update_round == round) return 0;
+  return stamp_.part_round == round ? stamp_.part_first : count_;
+}
+
+void ResidualAccount::took_update(std::uint64_t round, std::uint64_t first) {
+  ++stamp_.updates_taken;
+  if (first == 0) {
+    stamp_.update_round = round;
+  } else {
+    stamp_.part_round = round;
+    stamp_.part_first = first;
+  }
+}
+
+void rescale_residual(double from_rate, double to_rate, std::span<float> residual) {
+  if (from_rate == 0 || to_rate == 0 || from_rate == to_rate) return;
+  const auto factor = static_cast<float>(from_rate / to_rate);
+  for (float& value : residual) value *= factor;
+}
+
+void ResidualAccount::rescale_to(double learning_rate, bool gradient) {
+  const double old = std::exchange(stamp_.learning_rate, learning_rate);
+  if (values_ && gradient && old != learning_rate) {
+    rescale_residual(old, learning_rate, own(values_));
+  }
+}
+
+void ResidualAccount::open(const RoundKey& id, std::uint32_t agent_index, ContributionPart part) {
+  auto found = std::ranges::find(undecided_, id, &UndecidedRound::id);
+  if (found == undecided_.end()) {
+    undecided_.push_back({.id = id, .agent_index = agent_index, .parts = {}});
+    found = std::prev(undecided_.end());
+  }
+  found->parts.push_back(std::move(part));
+}
+
+const UndecidedRound* ResidualAccount::find(const RoundKey& id) const {
+  const auto found = std::ranges::find(undecided_, id, &UndecidedRound::id);
+  return found == undecided_.end() ? nullptr : &*found;
+}
+
+void ResidualAccount::settle_parts(const UndecidedRound& round, const Bitmap& contributed) {
+  std::uint64_t given_away = 0;
+  for (const ContributionPart& part : round.parts) {
+    if (contributed.test(part.bucket) && !part.if_committed) given_away += part.values;
+  }
+  if (given_away == count_) return values_.reset();
+  for (const ContributionPart& part : round.parts) {
+    if (!contributed.test(part.bucket)) continue;
+    const std::span<float> bucket = std::span(ours()).subspan(part.first_value, part.values);
+    if (part.if_committed) {
+      std::ranges::copy(*part.if_committed, bucket.begin());
+    } else {
+      std::ranges::fill(bucket, 0.0f);
+    }
+  }
+}
+
+void ResidualAccount::settle(const RoundKey& id, const Bitmap& contributed) {
+  if (const UndecidedRound* round = find(id)) settle_parts(*round, contributed);
+  std::erase_if(undecided_, [&](const UndecidedRound& r) { return r.id.round <= id.round; });
+}
+
+void ResidualAccount::settle_excluded(const RoundKey& id) {
+  std::erase_if(undecided_, [&](const UndecidedRound& round) { return round.id == id; });
+}
+
+}  // namespace tributary

@@ -1,0 +1,249 @@
+#include "core/round/common/plan/round_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/codec/finite.h"
+#include "core/codec/payload.h"
+#include "core/codec/registry.h"
+#include "core/collective/side_by_side.h"
+#include "core/update/finite.h"
+
+namespace tributary {
+namespace {
+
+Status disagree(std::string what, std::string expected, std::string got) {
+  return Status(StatusCode::mismatch, {.what = std::move(what),
+                                       .expected = std::move(expected),
+                                       .got = std::move(got),
+                                       .remedy = "have the plan made by a build that agrees"});
+}
+
+// The layers, and parts of layers, that lie in the run.
+std::vector<LayerRun> layers_in(const LayerMap& map, std::uint64_t first, std::uint32_t values) {
+  std::vector<LayerRun> runs;
+  const std::uint64_t end = first + values;
+  const auto layers = map.layers();
+  auto at = std::ranges::partition_point(
+      layers, [&](const Layer& layer) { return layer.offset + layer.count <= first; });
+  for (; at != layers.end() && at->offset < end; ++at) {
+    if (at->count == 0) continue;
+    const std::uint64_t from = std::max(at->offset, first);
+    const std::uint64_t to = std::min(at->offset + at->count, end);
+    LayerRun run{.offset = static_cast<std::uint32_t>(from - first),
+                 .count = static_cast<std::uint32_t>(to - from)};
+    // A part of a layer is a vector: where its rows begin is of no use to anybody.
+    const bool whole = run.count == at->count;
+    if (whole && at->shape.size() > 1) run.rows = static_cast<std::uint32_t>(at->shape[0]);
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+// The plan says of a codec what this build's codec says of itself.
+Status check_exchange(const wire::ExchangeT& exchange, const Codec& codec) {
+  if (exchange.collective == wire::Collective::unspecified ||
+      exchange.collective > wire::Collective::all_gather) {
+    return Status(StatusCode::unsupported, {.what = "collective of a plan",
+                                            .expected = "one up to all_gather",
+                                            .got = wire::EnumNameCollective(exchange.collective),
+                                            .remedy = "plan the round without it"});
+  }
+  const auto aggregation = static_cast<int>(codec.aggregation()) + 1;
+  if (static_cast<int>(exchange.aggregation) != aggregation) {
+    return disagree("aggregation of " + exchange.codec, std::string(name(codec.aggregation())),
+                    wire::EnumNameAggregation(exchange.aggregation));
+  }
+  if (exchange.stages.size() != codec.stages().size()) {
+    return disagree("stages of " + exchange.codec, fmt::format("{}", codec.stages().size()),
+                    fmt::format("{}", exchange.stages.size()));
+  }
+  TRIBUTARY_TRY(check_shares(codec, exchange.collective, exchange.ratios));
+  if (exchange.ratio == 1) return {};
+  return check_shares(codec, exchange.collective, std::span(&exchange.ratio, 1));
+}
+
+bool stays_side_by_side(wire::Collective collective, const Codec& codec) {
+  if (codec.stages().back().combine == Combine::broadcast) return false;
+  if (codec.aggregation() == Aggregation::sum || collective == wire::Collective::star) return false;
+  return collective == wire::Collective::all_gather || codec.aggregation() == Aggregation::gather;
+}
+
+}  // namespace
+
+Status check_shares(const Codec& codec, wire::Collective collective,
+                    std::span<const double> shares) {
+  if (shares.empty()) return {};
+  if (collective != wire::Collective::star) {
+    return disagree("shares that agents keep", "none, or the star",
+                    wire::EnumNameCollective(collective));
+  }
+  const std::optional<double> most = codec.own_share();
+  if (!most) {
+    return disagree("shares that agents keep",
+                    "a codec that lets each agent keep places of its own", codec.spec());
+  }
+  for (const double share : shares) {
+    if (share > 0 && share <= *most) continue;
+    return disagree("the share that an agent keeps of " + codec.spec(),
+                    fmt::format("above 0 and at most {}", *most), fmt::format("{}", share));
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const Codec>> CodecCache::get(const std::string& spec) {
+  const auto found = codecs_.find(spec);
+  if (found != codecs_.end()) return found->second;
+  TRIBUTARY_ASSIGN(std::unique_ptr<Codec> made, make_codec(spec));
+  if (codecs_.size() >= kCodecsMax) codecs_.clear();
+  const std::shared_ptr<const Codec> codec = std::move(made);
+  codecs_.emplace(spec, codec);
+  return codec;
+}
+
+std::uint64_t PlannedBucket::stage_bytes_max(std::uint32_t agents) const {
+  // Generous for every codec: 16 bytes a value, and what small stages may say per agent.
+  constexpr std::uint64_t kFixedBytes = 4096;
+  constexpr std::uint64_t kAgentBytes = 64;
+  const std::uint64_t bytes = std::uint64_t{values} * 16 + kFixedBytes + kAgentBytes * agents;
+  const std::uint64_t one = std::min<std::uint64_t>(bytes, tributary::kPayloadBytesMax);
+  return side_by_side ? (one + kAgentBytes) * agents : one;
+}
+
+Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan,
+                                                         const JobModel& job, CodecCache& cache) {
+  std::shared_ptr<RoundPlan> made(new RoundPlan);
+  made->wire_ = plan;
+  made->key_ = key_of(*plan.id);
+  made->participants_ = plan.participants.empty() ? Bitmap(plan.agents, true)
+                                                  : Bitmap(plan.participants, plan.agents);
+  made->agents_ = made->participants_.count();
+  if (made->agents_ == 0) return disagree("participants of a plan", "at least one", "none");
+  if (plan.rounds != 1) return disagree("rounds of a plan", "1", fmt::format("{}", plan.rounds));
+  if (!plan.exchanges.empty()) made->collective_ = plan.exchanges[0]->collective;
+  if (plan.exchanges_per_round > 1 && !made->by_peers()) {
+    return disagree("exchanges of a round by the star", "1",
+                    fmt::format("{}", plan.exchanges_per_round));
+  }
+  const auto each = static_cast<std::uint32_t>(plan.buckets.size());
+  for (std::uint32_t i = 0; i < each * plan.exchanges_per_round; ++i) {
+    const wire::BucketT& bucket = *plan.buckets[i % each];
+    const wire::ExchangeT& exchange = *plan.exchanges[bucket.exchange];
+    if (bucket.first_value + bucket.values > job.values()) {
+      return disagree(fmt::format("end of bucket {}", i), fmt::format("at most {}", job.values()),
+                      fmt::format("{}", bucket.first_value + bucket.values));
+    }
+    TRIBUTARY_ASSIGN(std::shared_ptr<const Codec> codec, cache.get(exchange.codec));
+    TRIBUTARY_TRY(check_exchange(exchange, *codec));
+    if (exchange.collective != made->collective_) {
+      return disagree("collectives of a plan", wire::EnumNameCollective(made->collective_),
+                      wire::EnumNameCollective(exchange.collective));
+    }
+    const bool side_by_side = stays_side_by_side(exchange.collective, *codec);
+    made->buckets_.push_back({.index = i,
+                              .exchange = i / each,
+                              .place = i % each,
+                              .first_value = bucket.first_value,
+                              .values = bucket.values,
+                              .codec = std::move(codec),
+                              .part_bytes = exchange.payload_bytes,
+                              .keep = exchange.ratio,
+                              .layers = layers_in(job.layers(), bucket.first_value, bucket.values),
+                              .side_by_side = side_by_side});
+  }
+  return std::shared_ptr<const RoundPlan>(std::move(made));
+}
+
+std::optional<std::uint32_t> RoundPlan::rank(std::uint32_t member) const {
+  if (!participants_.test(member)) return std::nullopt;
+  return participants_.count_before(member);
+}
+
+std::uint32_t RoundPlan::member(std::uint32_t rank) const {
+  std::uint32_t member = 0;
+  for (std::uint32_t before = 0; member < participants_.size(); ++member) {
+    if (participants_.test(member) && before++ == rank) break;
+  }
+  return member;
+}
+
+double RoundPlan::divisor_of_all() const {
+  switch (wire_.divisor) {
+    case wire::DivisorRule::contributors:
+      return agents_;
+    case wire::DivisorRule::contributor_weights:
+      return wire_.weight_sum;
+    default:
+      return 1;
+  }
+}
+
+bool RoundPlan::conserves() const {
+  return std::ranges::all_of(buckets_, [](const PlannedBucket& b) { return b.keeps_residual(); });
+}
+
+RoundContext RoundPlan::context(const PlannedBucket& bucket, std::uint32_t rank) const {
+  return {.job_seed = wire_.seed,
+          .round = key_.round,
+          .bucket = bucket.index,
+          .agent = rank,
+          .agents = agents_,
+          .layers = bucket.layers};
+}
+
+namespace {
+
+// The sum in the order of ranks, as every replica adds.
+Status decode_side_by_side(const RoundPlan& plan, const PlannedBucket& bucket, StageCall call,
+                           ByteSpan joined, FloatVector& sum) {
+  TRIBUTARY_ASSIGN(const std::vector<ByteSpan> payloads, split_payloads(joined, plan.agents()));
+  call.contributors = 1;
+  FloatVector scratch(bucket.values);
+  TRIBUTARY_TRY(bucket.codec->decode(call, payloads[0], sum));
+  for (const ByteSpan payload : std::span(payloads).subspan(1)) {
+    TRIBUTARY_TRY(bucket.codec->decode_add(call, payload, scratch, sum));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
+                     const Execution& execution, FloatVector& sum) {
+  const PlannedBucket& bucket = plan.buckets()[committed.bucket];
+  const StageCall call = {.round = plan.context(bucket),
+                          .execution = execution,
+                          .combined = std::span(committed.combined).first(bucket.last_stage()),
+                          .contributors = committed.contributors};
+  sum.resize(bucket.values);
+  const ByteSpan result = committed.combined.back();
+  Status status = bucket.side_by_side ? decode_side_by_side(plan, bucket, call, result, sum)
+                                      : bucket.codec->decode(call, result, sum);
+  if (status.ok() && first_not_finite(sum)) status = not_finite_error(sum);
+  if (status.ok()) return {};
+  return std::move(status).at(fmt::format("bucket {}", committed.bucket));
+}
+
+RuleStep rule_step(const RoundPlan& plan, const CommittedBucket& committed,
+                   std::span<const float> sum) {
+  return {.first_value = plan.buckets()[committed.bucket].first_value,
+          .sum = sum,
+          .divisor = committed.divisor,
+          .learning_rate = plan.wire().learning_rate};
+}
+
+Status apply_round(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,
+                   const Execution& execution, ModelRule& rule, FloatVector& sum,
+                   std::span<float> model) {
+  RuleSteps steps(plan, rule);
+  for (const CommittedBucket& committed : buckets) {
+    steps.at(plan.buckets()[committed.bucket]);
+    TRIBUTARY_TRY(decode_bucket(plan, committed, execution, sum));
+    rule.apply(rule_step(plan, committed, sum), model);
+  }
+  steps.finish();
+  return {};
+}
+
+}  // namespace tributary

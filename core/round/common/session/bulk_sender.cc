@@ -1,0 +1,100 @@
+#include "core/round/common/session/bulk_sender.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tributary {
+
+std::function<PayloadSlice(std::uint64_t, std::uint32_t)> slices_of(SharedBytes bytes) {
+  return [bytes = std::move(bytes)](std::uint64_t offset, std::uint32_t size) {
+    return PayloadSlice{.owner = bytes, .bytes = ByteSpan(*bytes).subspan(offset, size)};
+  };
+}
+
+void BulkSender::add(BulkStream stream, std::uint64_t from) {
+  if (streams_.contains(stream.id)) return;
+  auto added = std::make_shared<Stream>();
+  added->next = std::min(from, stream.bytes);
+  const bool nothing_left = from > 0 && from >= stream.bytes;
+  added->spec = std::move(stream);
+  if (nothing_left) return;
+  streams_.emplace(added->spec.id, added);
+  waiting_.push_back(std::move(added));
+}
+
+void BulkSender::drop(const BulkId& id) {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  found->second->dropped = true;
+  std::erase(waiting_, found->second);
+  streams_.erase(found);
+}
+
+void BulkSender::pump(TimeNs now, std::uint64_t beat, const Emit& emit) {
+  while (!waiting_.empty() && window_.open(now)) {
+    const std::shared_ptr<Stream> stream = waiting_.front();
+    send_part(now, beat, stream, emit);
+    if (stream->all_sent()) waiting_.pop_front();
+  }
+  if (waiting_.empty() && window_.open(now)) window_.nothing_to_send();
+}
+
+void BulkSender::send_part(TimeNs now, std::uint64_t beat, const std::shared_ptr<Stream>& stream,
+                           const Emit& emit) {
+  const std::uint64_t offset = stream->next;
+  const std::uint64_t left = stream->spec.bytes - offset;
+  // A rest that is shorter than a quarter of a part goes with it.
+  const std::uint64_t part = window_.part_bytes();
+  const bool all = left <= part + part / 4 && left <= window_.part_bytes_max();
+  const auto size = static_cast<std::uint32_t>(all ? left : std::min(left, part));
+  const PayloadSlice slice = stream->spec.slice(offset, size);
+  const auto bytes = static_cast<std::uint32_t>(slice.bytes.size());
+  stream->next += bytes;
+  ++stream->under_way;
+  under_way_.push_back({.number = ++last_number_,
+                        .stream = stream,
+                        .offset = offset,
+                        .size = bytes,
+                        .sent = window_.sent(now, bytes),
+                        .beat = beat});
+  emit(last_number_, stream->spec.frame(offset, slice), &slice);
+}
+
+void BulkSender::forget_if_done(const std::shared_ptr<Stream>& stream) {
+  if (stream->dropped || stream->under_way > 0 || !stream->all_sent()) return;
+  streams_.erase(stream->spec.id);
+}
+
+void BulkSender::acknowledged(TimeNs now, std::uint64_t up_to) {
+  while (!under_way_.empty() && under_way_.front().number <= up_to) {
+    const Part part = std::move(under_way_.front());
+    under_way_.pop_front();
+    window_.acknowledged(now, part.sent, part.repeats > 0);
+    --part.stream->under_way;
+    forget_if_done(part.stream);
+  }
+}
+
+bool BulkSender::repeat_lost(std::uint64_t beat_heard, std::uint64_t beat, const Emit& emit) {
+  for (Part& part : under_way_) {
+    if (part.beat >= beat_heard) continue;
+    if (++part.repeats > kRepeatsMax) return false;
+    part.beat = beat;
+    if (part.stream->dropped) {
+      emit(part.number, frame_with(wire::AckT()), nullptr);
+      continue;
+    }
+    const PayloadSlice slice = part.stream->spec.slice(part.offset, part.size);
+    bytes_repeated_ += slice.bytes.size();
+    emit(part.number, part.stream->spec.frame(part.offset, slice), &slice);
+  }
+  return true;
+}
+
+std::uint64_t BulkSender::bytes_waiting() const {
+  std::uint64_t bytes = 0;
+  for (const auto& stream : waiting_) bytes += stream->spec.bytes - stream->next;
+  return bytes;
+}
+
+}  // namespace tributary

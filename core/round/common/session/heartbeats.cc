@@ -1,0 +1,42 @@
+#include "core/round/common/session/heartbeats.h"
+
+#include <algorithm>
+
+namespace tributary {
+
+wire::HeartbeatT Heartbeats::beat(TimeNs now, wire::Activity activity, const RoundKey& round,
+                                  TimeNs wait_ns) {
+  activity_ = activity;
+  round_ = round;
+  due_at_ns_ = now + wait_ns;
+  wire::HeartbeatT beat;
+  beat.count = ++sent_;
+  beat.activity = activity;
+  beat.job = round.job;
+  beat.round = round.round;
+  beat.echo_count = echo_count_;
+  beat.echo_sent_at_ns = echo_sent_at_ns_;
+  beat.echo_held_ns =
+      echo_count_ == 0 ? 0
+                       : static_cast<std::uint64_t>(std::max<TimeNs>(now - echo_heard_at_ns_, 0));
+  return beat;
+}
+
+std::optional<Heartbeats::Heard> Heartbeats::heard(TimeNs now, const wire::Frame& frame) {
+  const wire::Heartbeat* beat = frame.message_as_Heartbeat();
+  if (!beat || beat->count() <= echo_count_) return std::nullopt;
+  echo_count_ = beat->count();
+  echo_sent_at_ns_ = frame.sent_at_ns();
+  echo_heard_at_ns_ = now;
+  if (beat->echo_count() == 0) return std::nullopt;
+  Heard heard{.beat = std::min(beat->echo_count(), sent_), .took_ns = {}};
+  // Both numbers are the other side's word, which may make no sense.
+  const auto at = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));
+  if (beat->echo_sent_at_ns() > at) return heard;
+  const std::uint64_t away = at - beat->echo_sent_at_ns();
+  if (beat->echo_held_ns() > away) return heard;
+  heard.took_ns = static_cast<TimeNs>(away - beat->echo_held_ns());
+  return heard;
+}
+
+}  // namespace tributary

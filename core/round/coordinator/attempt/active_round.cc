@@ -1,0 +1,58 @@
+#include "core/round/coordinator/attempt/active_round.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/round/common/plan/results_hash.h"
+
+namespace tributary {
+
+Status ActiveRound::begin(const Execution& execution, std::span<float> residual) {
+  for (const PlannedBucket& bucket : plan_->buckets()) {
+    const bool encodes_again = bucket.codec->aggregation() != Aggregation::sum;
+    const bool keeps = !residual.empty() && encodes_again && bucket.keeps_error();
+    buckets_.push_back(std::make_unique<BucketAggregation>(
+        *plan_, bucket, execution,
+        keeps ? residual.subspan(bucket.first_value, bucket.values) : std::span<float>()));
+    TRIBUTARY_TRY(buckets_.back()->begin());
+  }
+  return {};
+}
+
+bool ActiveRound::complete(const BucketAggregation& bucket) const {
+  if (bucket.takes_one() && bucket.contributors() > 0) return true;
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].awaited() && !bucket.has(i)) return false;
+  }
+  return true;
+}
+
+bool ActiveRound::any_open() const {
+  return std::ranges::any_of(buckets_, [](const auto& bucket) { return bucket->open(); });
+}
+
+std::uint64_t ActiveRound::results_hash() const {
+  ResultsHash hash;
+  for (const auto& bucket : buckets_) hash.add(bucket->combined());
+  return hash.finish();
+}
+
+std::uint64_t ActiveRound::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& bucket : buckets_) bytes += bucket->bytes();
+  return bytes;
+}
+
+void ActiveRound::count_part(RoundMember& member, const UploadedPart& part, TimeNs now,
+                             TimeNs round_trip_ns) {
+  bytes_up += part.bytes;
+  sizes_.take(member.upload, part, now, round_trip_ns);
+  if (std::exchange(member.heard, true)) {
+    member.bytes_after_first += part.bytes;
+  } else {
+    member.first_part_at_ns = now;
+  }
+  member.last_part_at_ns = now;
+}
+
+}  // namespace tributary

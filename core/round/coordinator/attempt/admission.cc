@@ -1,0 +1,146 @@
+#include "core/round/coordinator/attempt/admission.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "core/codec/payload.h"
+#include "core/round/common/machine/part_message.h"
+
+namespace tributary {
+
+// By peers only one of them sends what all have.
+bool Admission::uploads(std::uint32_t member, std::uint32_t bucket) const {
+  return !round_.plan().by_peers() || round_.plan().uploader(bucket) == member;
+}
+
+bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Part& part,
+                     ByteSpan payload) {
+  BucketAggregation& bucket = *round_.buckets()[part.bucket()];
+  if (!uploads(member, part.bucket())) {
+    context_.refuse(session, "not_allowed", "a result that another member is to send",
+                    round_.key());
+    return false;
+  }
+  const std::uint64_t bytes = part.stage_bytes();
+  if (!bucket.open() || part.stage() < bucket.stage() || bucket.has(member)) {
+    repeats_.late_up += payload.size();
+    // It need not be sent again.
+    send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
+    return false;
+  }
+  if (part.stage() > bucket.stage()) {
+    if (round_.plan().by_peers()) return false;  // one before it was lost: both come again
+    context_.refuse(session, "mismatch", "a stage that is not open yet", round_.key());
+    return false;
+  }
+  const IncomingKey key{.bucket = part.bucket(), .member = member};
+  double& received_bytes = round_.members()[member].upload.received_bytes;
+  if (part.payload_bytes() == bytes) {
+    received_bytes += static_cast<double>(bytes);
+    send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
+    incoming_.erase(key);
+    call_waiting();
+    take_payload(session, member, bucket, payload);
+    return true;
+  }
+  Reassembly* const place = incoming_.find_or_admit(key, bytes);
+  if (!place) {
+    repeats_.no_room_up += payload.size();
+    send_receipt(session, part.bucket(), part.stage(), 0, 0);
+    return false;
+  }
+  if (Status status = check_size(part, place->size()); !status.ok()) {
+    context_.refuse(session, "mismatch", status.text(), round_.key());
+    return false;
+  }
+  const std::uint64_t fresh = place->take(part.offset(), payload);
+  repeats_.known_up += payload.size() - fresh;
+  received_bytes += static_cast<double>(fresh);
+  if (!place->complete()) return false;
+  send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
+  const Bytes whole = place->release();
+  incoming_.erase(key);
+  call_waiting();
+  take_payload(session, member, bucket, whole);
+  return true;
+}
+
+void Admission::take_payload(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
+                             ByteSpan payload) {
+  const std::size_t bytes = payload.size();
+  Bytes aligned;
+  if (reinterpret_cast<std::uintptr_t>(payload.data()) % kPayloadAlignment != 0) {
+    aligned.assign(payload.begin(), payload.end());
+    payload = aligned;
+  }
+  const Status status =
+      round_.plan().by_peers() ? bucket.take_result(payload) : bucket.add(member, payload);
+  if (status.ok()) return;
+  context_.note(
+      LogLevel::warning, "payload_refused", name(status.code()), session.agent_id,
+      fmt::format("bucket {} ({} bytes): {}", bucket.bucket().index, bytes, status.text()),
+      round_.key());
+}
+
+// With a window of 0 the agent waits to be called, else it sends the rest of the payload.
+void Admission::send_receipt(AgentSession& session, std::uint32_t bucket, std::uint32_t stage,
+                             std::uint64_t received_bytes, std::uint32_t window) {
+  wire::ReceiptT receipt;
+  receipt.id = std::make_unique<wire::RoundId>(wire_id(round_.key()));
+  receipt.bucket = bucket;
+  receipt.stage = static_cast<std::uint8_t>(stage);
+  receipt.received_bytes = received_bytes;
+  receipt.payloads_in_flight_max = window;
+  session.conversation.send(context_.now, frame_with(std::move(receipt)), context_.out);
+}
+
+void Admission::call_waiting() {
+  while (const std::optional<IncomingKey> next = incoming_.call_next()) {
+    AgentSession* const session =
+        context_.roster.by_session(round_.members()[next->member].session);
+    const BucketAggregation& bucket = *round_.buckets()[next->bucket];
+    if (!session || !bucket.open() || bucket.has(next->member)) {
+      incoming_.erase(*next);
+      continue;
+    }
+    send_receipt(*session, next->bucket, bucket.stage(), 0, budget_.window());
+  }
+}
+
+void Admission::take_announcement(AgentSession& session, std::uint32_t member,
+                                  const wire::Receipt& receipt) {
+  if (receipt.bucket() >= round_.buckets().size() || !uploads(member, receipt.bucket())) return;
+  const BucketAggregation& bucket = *round_.buckets()[receipt.bucket()];
+  const std::uint64_t bytes = receipt.waiting_bytes();
+  if (bytes > bucket.bucket().stage_bytes_max(round_.plan().agents())) {
+    return context_.refuse(session, "mismatch", "a payload that the plan has no place for",
+                           round_.key());
+  }
+  round_.members()[member].heard = true;
+  if (!bucket.open() || receipt.stage() < bucket.stage() || bucket.has(member)) {
+    return send_receipt(session, receipt.bucket(), receipt.stage(), bytes, budget_.window());
+  }
+  if (receipt.stage() > bucket.stage()) return;
+  const IncomingKey key{.bucket = receipt.bucket(), .member = member};
+  const Reassembly* const place = incoming_.find_or_admit(key, bytes);
+  if (!place) return;
+  if (place->size() != bytes) {
+    return context_.refuse(session, "mismatch", "a payload that has changed its size",
+                           round_.key());
+  }
+  send_receipt(session, receipt.bucket(), receipt.stage(), place->from_start(), budget_.window());
+}
+
+void Admission::withdrew(std::uint32_t member) {
+  incoming_.erase_member(member);
+  call_waiting();
+}
+
+void Admission::lost(std::uint32_t member) {
+  if (budget_.called()) incoming_.erase_member(member);
+  call_waiting();
+}
+
+}  // namespace tributary

@@ -1,0 +1,278 @@
+#include "core/round/coordinator/attempt/admission.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+
+#include "core/round/coordinator/commit/job_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::JobTest;
+using round_testing::kSmallJob;
+using round_testing::Packed;
+using round_testing::part_of;
+using round_testing::payload_of;
+using round_testing::wire_id_of;
+
+// One incomplete payload fits, and no second one.
+constexpr std::uint64_t kRoomForOne = 1'000;
+constexpr std::uint64_t kRoomForAll = 1u << 20;
+
+class AdmissionTest : public JobTest {
+ protected:
+  void begin(std::uint32_t agents, std::uint64_t room) {
+    coordinator_.config.incoming_bytes_max = room;
+    open_epoch(agents);
+    round_ = begin_round(make_plan(1));
+    // Agents are called where room is too small for all of them.
+    budget_.emplace(coordinator_.config, agents, job_.model->values());
+    admission_ = std::make_unique<Admission>(coordinator_, *round_, *budget_, repeats_);
+  }
+
+  Bytes payload(std::uint32_t index) const { return payload_of(round_->plan(), 0, index, 1); }
+  // The member sends a part of its payload, from this byte on.
+  bool take(std::uint32_t index, std::uint64_t from = 0, std::uint64_t size = UINT32_MAX) {
+    const Bytes whole = payload(index);
+    const wire::PartT part = part_of(round_->key(), 0, 0, whole, from, size);
+    return admission_->take(member(index), index, *Packed(part),
+                            ByteSpan(whole).subspan(from, part.payload_bytes));
+  }
+  bool take_first_half(std::uint32_t index) { return take(index, 0, 300); }
+  bool take_second_half(std::uint32_t index) { return take(index, 300); }
+  // The member says that a payload of this size waits to be called.
+  void announce(std::uint32_t index, std::uint64_t bytes) {
+    wire::ReceiptT receipt;
+    receipt.id = wire_id_of(round_->key());
+    receipt.waiting_bytes = bytes;
+    admission_->take_announcement(member(index), index, *Packed(receipt));
+  }
+  // What the member was told since this was last asked.
+  std::vector<wire::ReceiptT> receipts(std::uint32_t index) {
+    auto all = sent<wire::ReceiptT>(member(index));
+    std::erase_if(coordinator_.out, [&](const Action& action) {
+      const auto* send = std::get_if<Send>(&action);
+      return send && send->peer == member(index).conversation.peer();
+    });
+    return all;
+  }
+  bool has(std::uint32_t index) const { return round_->buckets()[0]->has(index); }
+
+  std::unique_ptr<ActiveRound> round_;
+  std::optional<UploadBudget> budget_;
+  RepeatedBytes repeats_;
+  std::unique_ptr<Admission> admission_;
+};
+
+// --- receipts ---
+
+TEST_F(AdmissionTest, APayloadOfOnePartIsTakenAtOnceWithAReceipt) {
+  begin(2, kRoomForOne);
+  EXPECT_TRUE(take(0));
+  EXPECT_TRUE(has(0));
+  EXPECT_EQ(admission_->bytes(), 0u) << "it needs no room";
+  const auto told = receipts(0);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].received_bytes, payload(0).size());
+  EXPECT_EQ(told[0].payloads_in_flight_max, budget_->window());
+}
+
+TEST_F(AdmissionTest, APayloadOfSeveralPartsIsTakenWhenItIsWhole) {
+  begin(2, kRoomForAll);
+  EXPECT_FALSE(take_second_half(0));
+  EXPECT_TRUE(receipts(0).empty());
+  EXPECT_EQ(admission_->bytes(), payload(0).size());
+  EXPECT_TRUE(take_first_half(0));
+  EXPECT_TRUE(has(0));
+  EXPECT_EQ(admission_->bytes(), 0u);
+  ASSERT_EQ(receipts(0).size(), 1u);
+}
+
+TEST_F(AdmissionTest, APayloadThatTheCodecRefusesCountsAsHeard) {
+  begin(2, kRoomForAll);
+  const Bytes garbage(200, 0x55);
+  EXPECT_TRUE(
+      admission_->take(member(0), 0, *Packed(part_of(round_->key(), 0, 0, garbage)), garbage));
+  EXPECT_TRUE(has(0));
+  EXPECT_EQ(round_->buckets()[0]->contributors(), 0u);
+  EXPECT_EQ(noted("payload_refused").size(), 1u);
+}
+
+TEST_F(AdmissionTest, APartOfAPayloadOfAnotherSizeIsRefused) {
+  begin(2, kRoomForAll);
+  take_first_half(0);
+  const Bytes larger(payload(0).size() + 8, 0);
+  const wire::PartT part = part_of(round_->key(), 0, 0, larger, 300, 100);
+  EXPECT_FALSE(admission_->take(member(0), 0, *Packed(part), ByteSpan(larger).subspan(300, 100)));
+  EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"mismatch"});
+}
+
+// --- room ---
+
+TEST_F(AdmissionTest, ASenderWithoutRoomWaitsAndIsCalledWhenThereIsRoom) {
+  begin(2, kRoomForOne);
+  take_first_half(0);
+  EXPECT_FALSE(take_first_half(1));
+  const auto waits = receipts(1);
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(waits[0].payloads_in_flight_max, 0u);
+  EXPECT_EQ(waits[0].received_bytes, 0u);
+  EXPECT_TRUE(take_second_half(0));
+  const auto called = receipts(1);
+  ASSERT_EQ(called.size(), 1u);
+  EXPECT_EQ(called[0].payloads_in_flight_max, budget_->window());
+  EXPECT_EQ(called[0].received_bytes, 0u) << "the part that found no room was dropped";
+  take_first_half(1);
+  EXPECT_TRUE(take_second_half(1));
+}
+
+TEST_F(AdmissionTest, SendersAreCalledInTheOrderInWhichTheyBeganToWait) {
+  begin(3, kRoomForOne);
+  take_first_half(0);
+  take_first_half(2);
+  take_first_half(1);
+  receipts(1);
+  receipts(2);
+  take_second_half(0);
+  EXPECT_EQ(receipts(2).size(), 1u);
+  EXPECT_TRUE(receipts(1).empty());
+}
+
+TEST_F(AdmissionTest, WhereAgentsAreCalledALostOneGivesUpItsRoom) {
+  begin(2, kRoomForOne);
+  ASSERT_TRUE(budget_->called());
+  take_first_half(0);
+  take_first_half(1);
+  receipts(1);
+  admission_->lost(0);
+  ASSERT_EQ(receipts(1).size(), 1u);
+  EXPECT_FALSE(take_second_half(0)) << "what it had begun is gone";
+}
+
+TEST_F(AdmissionTest, WhereAgentsAreNotCalledALostOneContinues) {
+  begin(2, kRoomForAll);
+  ASSERT_FALSE(budget_->called());
+  take_first_half(0);
+  admission_->lost(0);
+  EXPECT_EQ(admission_->bytes(), payload(0).size());
+  EXPECT_TRUE(take_second_half(0));
+}
+
+TEST_F(AdmissionTest, AMemberThatWithdrawsGivesUpItsRoom) {
+  begin(2, kRoomForAll);
+  take_first_half(0);
+  admission_->withdrew(0);
+  EXPECT_EQ(admission_->bytes(), 0u);
+}
+
+TEST_F(AdmissionTest, AStageThatClosesGivesUpItsRoom) {
+  begin(2, kRoomForOne);
+  take_first_half(0);
+  admission_->stage_closed(0);
+  EXPECT_EQ(admission_->bytes(), 0u);
+}
+
+TEST_F(AdmissionTest, AMemberThatIsGoneIsNotCalled) {
+  begin(3, kRoomForOne);
+  take_first_half(0);
+  take_first_half(1);
+  take_first_half(2);
+  receipts(2);
+  round_->members()[1].session = 0;
+  take_second_half(0);
+  EXPECT_EQ(receipts(2).size(), 1u);
+}
+
+// --- announcements ---
+
+TEST_F(AdmissionTest, AnAnnouncedPayloadIsCalledAtOnceWhereThereIsRoom) {
+  begin(2, kRoomForOne);
+  announce(0, payload(0).size());
+  const auto called = receipts(0);
+  ASSERT_EQ(called.size(), 1u);
+  EXPECT_EQ(called[0].received_bytes, 0u);
+  EXPECT_EQ(called[0].payloads_in_flight_max, budget_->window());
+  EXPECT_TRUE(round_->members()[0].heard);
+  announce(1, payload(1).size());
+  EXPECT_TRUE(receipts(1).empty()) << "the room is promised";
+}
+
+TEST_F(AdmissionTest, AnAgentThatAnnouncesAgainContinuesWithWhatIsLacking) {
+  begin(2, kRoomForOne);
+  take_first_half(0);
+  announce(0, payload(0).size());
+  const auto called = receipts(0);
+  ASSERT_EQ(called.size(), 1u);
+  EXPECT_EQ(called[0].received_bytes, 300u);
+}
+
+TEST_F(AdmissionTest, AnAnnouncedPayloadThatHasArrivedIsNotCalled) {
+  begin(2, kRoomForOne);
+  take(0);
+  receipts(0);
+  announce(0, payload(0).size());
+  const auto told = receipts(0);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].received_bytes, payload(0).size());
+}
+
+TEST_F(AdmissionTest, AnAnnouncedPayloadThatIsTooLargeOrHasChangedIsRefused) {
+  begin(2, kRoomForOne);
+  announce(0, 1u << 20);
+  take_first_half(0);
+  announce(0, payload(0).size() + 1);
+  EXPECT_EQ(noted("frame_refused"), (std::vector<std::string>{"mismatch", "mismatch"}));
+  EXPECT_TRUE(receipts(0).empty());
+}
+
+// --- repeats ---
+
+TEST_F(AdmissionTest, APartOfAPayloadThatIsThereCountsAsLateAndHasAReceipt) {
+  begin(2, kRoomForAll);
+  take(0);
+  receipts(0);
+  EXPECT_FALSE(take(0, 100, 50));
+  EXPECT_EQ(repeats_.late_up, 50u);
+  ASSERT_EQ(receipts(0).size(), 1u) << "it need not be sent again";
+}
+
+TEST_F(AdmissionTest, BytesThatCameBeforeCountAsKnown) {
+  begin(2, kRoomForAll);
+  take(0, 0, 300);
+  take(0, 200, 200);
+  EXPECT_EQ(repeats_.known_up, 100u);
+  EXPECT_EQ(round_->members()[0].upload.received_bytes, 400);
+}
+
+TEST_F(AdmissionTest, BytesThatFoundNoRoomAreCounted) {
+  begin(2, kRoomForOne);
+  take_first_half(0);
+  take_first_half(1);
+  EXPECT_EQ(repeats_.no_room_up, 300u);
+  EXPECT_EQ(repeats_.late_up + repeats_.known_up, 0u);
+}
+
+// --- stages and peers ---
+
+TEST_F(AdmissionTest, AStageThatIsNotOpenYetIsRefused) {
+  policy().codec = "thc:bits=4";
+  begin(2, kRoomForAll);
+  const Bytes early(100, 0);
+  EXPECT_FALSE(admission_->take(member(0), 0, *Packed(part_of(round_->key(), 0, 1, early)), early));
+  EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"mismatch"});
+}
+
+TEST_F(AdmissionTest, ByPeersOnlyTheUploaderSendsAResult) {
+  policy().collective = wire::Collective::ring;
+  begin(2, kRoomForAll);
+  const std::uint32_t uploader = round_->plan().uploader(0);
+  EXPECT_FALSE(take(1 - uploader));
+  EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"not_allowed"});
+  EXPECT_TRUE(take(uploader));
+  EXPECT_TRUE(round_->buckets()[0]->finished());
+}
+
+}  // namespace
+}  // namespace tributary

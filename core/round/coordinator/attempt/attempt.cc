@@ -1,0 +1,270 @@
+#include "core/round/coordinator/attempt/attempt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/round/coordinator/context/aggregate_stream.h"
+#include "core/round/coordinator/context/plan_message.h"
+
+namespace tributary {
+
+Result<std::unique_ptr<Attempt>> Attempt::make(const JobContext& job, const Membership& membership,
+                                               RepeatedBytes& repeats, const Setup& setup) {
+  std::vector<RoundMember> members;
+  for (std::uint32_t i = 0; i < membership.size(); ++i) {
+    members.push_back(
+        {.session = membership.members()[i].session, .participates = setup.participants.test(i)});
+  }
+  std::unique_ptr<Attempt> made(new Attempt(job, membership, repeats, setup, std::move(members)));
+  ActiveRound& round = made->round_;
+  TRIBUTARY_TRY(round.begin(job.coordinator.config.execution, setup.residual));
+  const TimeNs now = job.coordinator.now;
+  round.began_at_ns = now;
+  round.deadline_ns = now + setup.deadline_ms * kNsPerMs;
+  if (!round.plan().by_peers()) {
+    round.preliminary_deadline_ns =
+        now + std::min(job.policy().preliminary_deadline_ms, setup.deadline_ms) * kNsPerMs;
+  }
+  return made;
+}
+
+TimeNs Attempt::next_due_ns() const {
+  return std::min({round_.preliminary_deadline_ns, round_.deadline_ns, deadline_.next_due_ns()});
+}
+
+AgentSession* Attempt::session_of(std::uint32_t member) const {
+  return job_.coordinator.roster.by_session(round_.members()[member].session);
+}
+
+// --- members -----------------------------------------------------------------------------------
+
+void Attempt::send_plan_to_all() {
+  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
+    if (AgentSession* const session = membership_.session_of(i)) send_plan_to(*session, i);
+  }
+  deadline_.start();
+}
+
+void Attempt::send_plan_to(AgentSession& session, std::uint32_t member) {
+  if (!round_.members()[member].participates) return;
+  send_plan(job_.coordinator, session, round_.shared_plan(),
+            PlanReceiver{.member = member, .weight = membership_.members()[member].weight});
+}
+
+void Attempt::resume(const AgentSession& session, std::uint32_t member) {
+  round_.members()[member].session = session.conversation.session();
+  round_.members()[member].upload.rate.interrupted();
+}
+
+void Attempt::lose(std::uint32_t member) {
+  round_.members()[member].session = 0;
+  round_.members()[member].upload.rate.interrupted();
+  admission_.lost(member);
+}
+
+void Attempt::withdraw(std::uint32_t member) {
+  round_.members()[member].withdrawn = true;
+  admission_.withdrew(member);
+}
+
+void Attempt::agree(std::uint32_t member, std::uint64_t results_hash) {
+  round_.members()[member].results_hash = results_hash;
+}
+
+// --- payloads ----------------------------------------------------------------------------------
+
+bool Attempt::receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
+                           SentAs sent_as, ByteSpan payload) {
+  CoordinatorContext& context = job_.coordinator;
+  const std::optional<std::uint32_t> member = membership_.member_of(session);
+  if (!member || *member != agent_index || !round_.members()[*member].participates) {
+    context.refuse(session, "not_allowed", "a payload of an agent that does not take part", key());
+    return false;
+  }
+  if (part.bucket() >= round_.buckets().size()) {
+    context.refuse(session, "mismatch", "a bucket that is not in the plan", key());
+    return false;
+  }
+  const PlannedBucket& bucket = round_.buckets()[part.bucket()]->bucket();
+  const SentAs right_kind = round_.plan().by_peers()              ? SentAs::result
+                            : part.stage() == bucket.last_stage() ? SentAs::update
+                                                                  : SentAs::preliminary;
+  const bool right_stage = part.stage() < bucket.stages() && sent_as == right_kind;
+  if (!right_stage || part.segments() != 1 ||
+      part.stage_bytes() > bucket.stage_bytes_max(round_.plan().agents()) ||
+      part.payload_bytes() > bucket.part_bytes) {
+    context.refuse(session, "mismatch", "a part that the plan has no place for", key());
+    return false;
+  }
+  round_.count_part(round_.members()[*member],
+                    {.bucket = part.bucket(),
+                     .stage = part.stage(),
+                     .offset = part.offset(),
+                     .bytes = payload.size(),
+                     .stage_bytes = part.stage_bytes()},
+                    context.now, session.conversation.bulk().window().round_trip_min_ns());
+  deadline_.part_arrived();
+  return admission_.take(session, *member, part, payload);
+}
+
+void Attempt::receive_announcement(AgentSession& session, const wire::Receipt& receipt) {
+  const std::optional<std::uint32_t> member = membership_.member_of(session);
+  // It is late, or nothing that would ever be taken.
+  if (key() != key_of(*receipt.id()) || !member || !round_.members()[*member].participates) return;
+  admission_.take_announcement(session, *member, receipt);
+}
+
+void Attempt::send_missing(AgentSession& session, const wire::Receipt& receipt) {
+  if (receipt.bucket() >= round_.buckets().size()) return;
+  const BucketAggregation& bucket = *round_.buckets()[receipt.bucket()];
+  // An agent that lacks a stage lacks those behind it.
+  for (std::uint32_t stage = receipt.stage(); stage < bucket.combined().size(); ++stage) {
+    count_sent(stream_aggregate(job_.coordinator, session,
+                                {.key = key(),
+                                 .bucket = receipt.bucket(),
+                                 .stage = stage,
+                                 .contributors = std::max(1u, bucket.contributors()),
+                                 .payload = bucket.combined()[stage]},
+                                stage == receipt.stage() ? receipt.received_bytes() : 0));
+  }
+}
+
+// --- its end -----------------------------------------------------------------------------------
+
+std::optional<Attempt::End> Attempt::close_complete() {
+  if (round_.plan().by_peers()) return close_if_agreed();
+  for (const auto& bucket : round_.buckets()) {
+    while (bucket->open() && round_.complete(*bucket)) close_stage(*bucket);
+  }
+  if (round_.any_open()) return std::nullopt;
+  return ending();
+}
+
+std::optional<Attempt::End> Attempt::close_overdue() {
+  if (!overdue() && job_.coordinator.now < round_.preliminary_deadline_ns) return std::nullopt;
+  if (round_.plan().by_peers()) {
+    job_.coordinator.note(LogLevel::warning, "exchange_overdue", "deadline", {},
+                          "no result from " + without_result(), key());
+    return End{.reason = wire::AbortReason::deadline};
+  }
+  round_.preliminary_deadline_ns = kNever;
+  for (const auto& bucket : round_.buckets()) {
+    while (bucket->open() && (overdue() || !bucket->at_last_stage())) close_stage(*bucket);
+  }
+  return close_complete();
+}
+
+Attempt::End Attempt::ending() const {
+  const bool finished =
+      std::ranges::any_of(round_.buckets(), [](const auto& bucket) { return bucket->finished(); });
+  if (finished) return {.finished = true};
+  return {.reason = wire::AbortReason::no_quorum};
+}
+
+void Attempt::close_stage(BucketAggregation& bucket) {
+  CoordinatorContext& context = job_.coordinator;
+  const std::uint32_t number = bucket.bucket().index;
+  const std::uint32_t stage = bucket.stage();
+  const std::uint32_t contributors = bucket.contributors();
+  admission_.stage_closed(number);
+  if (Status status = bucket.close(round_.plan().wire().quorum); !status.ok()) {
+    context.note(LogLevel::error, "stage_failed", name(status.code()),
+                 fmt::format("bucket {}", number), status.text(), key());
+  }
+  if (bucket.stage() == stage) return;  // dropped: there is no result to send
+  const SharedBytes payload = bucket.combined().back();
+  for (std::uint32_t i = 0; i < round_.members().size(); ++i) {
+    AgentSession* const session = round_.members()[i].participates ? session_of(i) : nullptr;
+    if (!session) continue;
+    count_sent(stream_aggregate(context, *session,
+                                {.key = key(),
+                                 .bucket = number,
+                                 .stage = stage,
+                                 .contributors = contributors,
+                                 .payload = payload},
+                                0));
+  }
+  admission_.call_waiting();
+}
+
+// --- by peers ----------------------------------------------------------------------------------
+
+bool Attempt::uploaded(std::uint32_t member) const {
+  return std::ranges::all_of(round_.buckets(), [&](const auto& bucket) {
+    return bucket->finished() || round_.plan().uploader(bucket->bucket().index) != member;
+  });
+}
+
+std::string Attempt::without_result() const {
+  std::string names;
+  for (std::uint32_t i = 0; i < membership_.size() && names.size() < 200; ++i) {
+    const RoundMember& member = round_.members()[i];
+    if (!member.participates || (member.results_hash != 0 && uploaded(i))) continue;
+    names += (names.empty() ? "" : ", ") + membership_.members()[i].agent_id;
+  }
+  return names;
+}
+
+std::optional<Attempt::End> Attempt::close_if_agreed() {
+  bool all = true;
+  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
+    const RoundMember& member = round_.members()[i];
+    if (!member.participates) continue;
+    const bool done = member.results_hash != 0 && uploaded(i);
+    // A member that has reported and sent everything may go.
+    if (member.withdrawn || (member.session == 0 && !done)) {
+      return End{.reason = wire::AbortReason::collective_failed};
+    }
+    all &= done;
+  }
+  if (!all) return std::nullopt;
+  const std::uint64_t hash = round_.results_hash();
+  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
+    const RoundMember& member = round_.members()[i];
+    if (!member.participates || member.results_hash == hash) continue;
+    job_.coordinator.note(
+        LogLevel::error, "results_differ", "mismatch", membership_.members()[i].agent_id,
+        fmt::format("expected {:016x}, as the results are, got {:016x}", hash, member.results_hash),
+        key());
+    return End{.reason = wire::AbortReason::mismatch};
+  }
+  return ending();
+}
+
+// --- giving up ---------------------------------------------------------------------------------
+
+Bitmap Attempt::give_up(wire::AbortReason reason, bool retry, std::uint64_t version,
+                        std::uint64_t hash) {
+  CoordinatorContext& context = job_.coordinator;
+  context.note(LogLevel::warning, "round_aborted", wire::EnumNameAbortReason(reason), {},
+               "an attempt at " + text(key()) + " was given up", key());
+  Bitmap silent(membership_.size());
+  bool some_heard = false;
+  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
+    const RoundMember& member = round_.members()[i];
+    some_heard |= member.heard;
+    if (!member.heard && member.participates) silent.set(i);
+    AgentSession* const session = member.participates ? session_of(i) : nullptr;
+    if (!session) continue;
+    session->conversation.ask(
+        context.now,
+        [key = key(), reason, retry, version, hash] {
+          wire::AbortT abort;
+          abort.id = std::make_unique<wire::RoundId>(wire_id(key));
+          abort.first_round = key.round;
+          abort.reason = reason;
+          abort.retry = retry;
+          abort.fallback = wire::Collective::star;
+          abort.roll_back_version = version;
+          abort.roll_back_hash = hash;
+          return frame_with(std::move(abort));
+        },
+        context.out, key().round);
+  }
+  for (const auto& bucket : round_.buckets()) bucket->settle(false);
+  return some_heard ? silent : Bitmap();
+}
+
+}  // namespace tributary

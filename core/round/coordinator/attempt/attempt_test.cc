@@ -1,0 +1,321 @@
+#include "core/round/coordinator/attempt/attempt.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/round/coordinator/commit/job_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::JobTest;
+using round_testing::Packed;
+using round_testing::part_of;
+using round_testing::payload_of;
+using round_testing::wire_id_of;
+
+class AttemptTest : public JobTest {
+ protected:
+  void begin(std::uint32_t agents, const Bitmap& participants) {
+    open_epoch(agents);
+    auto attempt = Attempt::make(
+        job_, membership_, repeats_,
+        {.plan = make_plan(1, [&](PlanRequest& request) { request.participants = participants; }),
+         .participants = participants,
+         .deadline_ms = policy().deadline_ms,
+         .budget = UploadBudget(coordinator_.config, agents, job_.model->values()),
+         .residual = {}});
+    ASSERT_TRUE(attempt.ok()) << attempt.status().text();
+    attempt_ = *std::move(attempt);
+  }
+  void begin(std::uint32_t agents) { begin(agents, Bitmap(agents, true)); }
+  BucketAggregation& bucket() { return *attempt_->round().buckets()[0]; }
+
+  struct Sending {
+    SentAs sent_as = SentAs::update;
+    std::function<void(wire::PartT&)> change = {};
+    std::uint32_t as_member = 0;
+  };
+  // The member of this session sends its payload of the open stage.
+  bool send(std::uint32_t index, Sending sending) {
+    const ActiveRound& round = attempt_->round();
+    std::vector<ByteSpan> combined;
+    for (const SharedBytes& stage : bucket().combined()) combined.emplace_back(*stage);
+    const Bytes payload = payload_of(round.plan(), 0, sending.as_member, 1, combined);
+    wire::PartT part = part_of(round.key(), 0, bucket().stage(), payload);
+    if (sending.change) sending.change(part);
+    return attempt_->receive_part(member(index), *Packed(part), sending.as_member, sending.sent_as,
+                                  payload);
+  }
+  bool send(std::uint32_t index) { return send(index, {.as_member = index}); }
+  void send_result() {
+    const std::uint32_t uploader = attempt_->round().plan().uploader(0);
+    EXPECT_TRUE(send(uploader, {.sent_as = SentAs::result, .as_member = uploader}));
+  }
+  void pass_ms(std::uint32_t ms) { coordinator_.now += ms * kNsPerMs; }
+
+  RepeatedBytes repeats_;
+  std::unique_ptr<Attempt> attempt_;
+};
+
+// --- plans ---
+
+TEST_F(AttemptTest, OnlyParticipantsAreSentThePlan) {
+  Bitmap participants(3, true);
+  participants.clear(1);
+  begin(3, participants);
+  attempt_->send_plan_to_all();
+  EXPECT_EQ(sent<wire::PlanT>(member(0)).size(), 1u);
+  EXPECT_TRUE(sent<wire::PlanT>(member(1)).empty());
+  EXPECT_EQ(member(2).plan_sent, attempt_->key());
+}
+
+TEST_F(AttemptTest, ThePreliminaryDeadlineIsDueFirst) {
+  begin(2);
+  EXPECT_EQ(attempt_->next_due_ns(),
+            coordinator_.now + policy().preliminary_deadline_ms * kNsPerMs);
+}
+
+// --- parts that are refused ---
+
+TEST_F(AttemptTest, APartThatThePlanHasNoPlaceForIsRefused) {
+  begin(2);
+  const std::vector<std::pair<std::string, std::function<void(wire::PartT&)>>> wrong = {
+      {"bucket", [](wire::PartT& part) { part.bucket = 1; }},
+      {"stage", [](wire::PartT& part) { part.stage = 1; }},
+      {"segments", [](wire::PartT& part) { part.segments = 2; }},
+      {"size of the payload", [](wire::PartT& part) { part.stage_bytes = 1u << 24; }},
+      {"size of the part", [](wire::PartT& part) { part.payload_bytes = (1u << 20) + 1; }}};
+  for (const auto& [what, change] : wrong) {
+    forget_actions();
+    EXPECT_FALSE(send(0, {.change = change})) << what;
+    EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"mismatch"}) << what;
+  }
+  EXPECT_FALSE(attempt_->round().members()[0].heard);
+  EXPECT_TRUE(send(0));
+}
+
+TEST_F(AttemptTest, AMessageOfTheWrongKindIsRefused) {
+  begin(2);
+  EXPECT_FALSE(send(0, {.sent_as = SentAs::preliminary}));
+  EXPECT_FALSE(send(0, {.sent_as = SentAs::result}));
+  EXPECT_EQ(noted("frame_refused").size(), 2u);
+}
+
+TEST_F(AttemptTest, AnAgentSendsOnlyInItsOwnName) {
+  begin(2);
+  EXPECT_FALSE(send(0, {.as_member = 1}));
+  EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"not_allowed"});
+  EXPECT_FALSE(bucket().has(0) || bucket().has(1));
+}
+
+TEST_F(AttemptTest, AnAgentThatDoesNotTakePartIsRefused) {
+  Bitmap participants(2);
+  participants.set(1);
+  begin(2, participants);
+  const Bytes payload(100, 0);
+  EXPECT_FALSE(attempt_->receive_part(member(0), *Packed(part_of(attempt_->key(), 0, 0, payload)),
+                                      0, SentAs::update, payload));
+  EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"not_allowed"});
+}
+
+// --- stages ---
+
+TEST_F(AttemptTest, AStageClosesWhenAllHaveSent) {
+  begin(2);
+  send(0);
+  EXPECT_FALSE(attempt_->close_complete());
+  EXPECT_TRUE(sent<wire::AggregateT>(member(0)).empty());
+  send(1);
+  const auto end = attempt_->close_complete();
+  ASSERT_TRUE(end);
+  EXPECT_TRUE(end->finished);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const auto aggregates = sent<wire::AggregateT>(member(i));
+    ASSERT_EQ(aggregates.size(), 1u);
+    EXPECT_EQ(aggregates[0].contributors, 2u);
+  }
+}
+
+TEST_F(AttemptTest, AMemberThatIsLostOrWithdrawsIsNotWaitedFor) {
+  begin(3);
+  send(0);
+  attempt_->lose(1);
+  EXPECT_FALSE(attempt_->close_complete());
+  attempt_->withdraw(2);
+  const auto end = attempt_->close_complete();
+  ASSERT_TRUE(end);
+  EXPECT_FALSE(end->finished) << "one of three is less than the quorum";
+  EXPECT_EQ(end->reason, wire::AbortReason::no_quorum);
+}
+
+TEST_F(AttemptTest, AMemberThatResumesIsWaitedForAgain) {
+  begin(2);
+  send(0);
+  const std::uint64_t before = member(1).conversation.session();
+  attempt_->lose(1);
+  coordinator_.roster.remove(before);
+  AgentSession& again = add_agent("agent-001");
+  attempt_->resume(again, *membership_.resume(again, before));
+  EXPECT_FALSE(attempt_->close_complete());
+  send(1);
+  EXPECT_TRUE(attempt_->close_complete());
+}
+
+TEST_F(AttemptTest, AtTheDeadlineItClosesWithThoseThatHaveSent) {
+  begin(3);
+  send(0);
+  send(2);
+  pass_ms(policy().deadline_ms - 1);
+  EXPECT_FALSE(attempt_->close_overdue());
+  pass_ms(1);
+  const auto end = attempt_->close_overdue();
+  ASSERT_TRUE(end);
+  EXPECT_TRUE(end->finished);
+  EXPECT_EQ(bucket().in_result().bytes(), std::vector<std::uint8_t>{0b101});
+}
+
+TEST_F(AttemptTest, AtTheDeadlineItEndsWithoutAResultBelowTheQuorum) {
+  begin(3);
+  send(0);
+  pass_ms(policy().deadline_ms);
+  const auto end = attempt_->close_overdue();
+  ASSERT_TRUE(end);
+  EXPECT_FALSE(end->finished);
+  EXPECT_EQ(end->reason, wire::AbortReason::no_quorum);
+}
+
+TEST_F(AttemptTest, ThePreliminaryDeadlineClosesOnlyStagesBeforeTheLast) {
+  policy().codec = "thc:bits=4";
+  begin(2);
+  EXPECT_TRUE(send(0, {.sent_as = SentAs::preliminary}));
+  pass_ms(policy().preliminary_deadline_ms);
+  EXPECT_FALSE(attempt_->close_overdue());
+  EXPECT_EQ(bucket().stage(), 1u);
+  EXPECT_TRUE(bucket().open());
+  EXPECT_TRUE(send(1, {.as_member = 1})) << "a member that missed a stage takes part in the next";
+  EXPECT_TRUE(bucket().has(1));
+}
+
+TEST_F(AttemptTest, AMemberThatLacksAnAggregateIsSentTheRest) {
+  begin(1);
+  send(0);
+  attempt_->close_complete();
+  const std::uint64_t whole = bucket().combined()[0]->size();
+  member(0).conversation.drop_stream({.round = attempt_->key()});
+  const std::uint64_t down = attempt_->round().bytes_down;
+  forget_actions();
+  wire::ReceiptT lacks;
+  lacks.id = wire_id_of(attempt_->key());
+  lacks.received_bytes = 100;
+  attempt_->send_missing(member(0), *Packed(lacks));
+  const auto again = sent<wire::AggregateT>(member(0));
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].part->offset, 100u);
+  EXPECT_EQ(attempt_->round().bytes_down - down, whole - 100);
+}
+
+// --- giving up ---
+
+TEST_F(AttemptTest, AnAbortSaysWhyAndWhichModelToGoOnFrom) {
+  begin(2);
+  attempt_->give_up(wire::AbortReason::no_quorum, true, 0, 0xabc);
+  const auto aborts = sent<wire::AbortT>(member(1));
+  ASSERT_EQ(aborts.size(), 1u);
+  EXPECT_EQ(key_of(*aborts[0].id), attempt_->key());
+  EXPECT_EQ(aborts[0].reason, wire::AbortReason::no_quorum);
+  EXPECT_TRUE(aborts[0].retry);
+  EXPECT_EQ(aborts[0].roll_back_version, 0u);
+  EXPECT_EQ(aborts[0].roll_back_hash, 0xabcu);
+}
+
+TEST_F(AttemptTest, GivingUpReturnsTheMembersThatHaveSentNothing) {
+  begin(3);
+  send(1);
+  const Bitmap silent = attempt_->give_up(wire::AbortReason::no_quorum, true, 0, 1);
+  EXPECT_EQ(silent.bytes(), std::vector<std::uint8_t>{0b101});
+}
+
+TEST_F(AttemptTest, GivingUpReturnsNobodyWhereNobodyHasSent) {
+  begin(3);
+  EXPECT_EQ(attempt_->give_up(wire::AbortReason::no_quorum, true, 0, 1).count(), 0u);
+}
+
+// --- by peers ---
+
+class PeerAttemptTest : public AttemptTest {
+ protected:
+  PeerAttemptTest() { policy().collective = wire::Collective::ring; }
+  void agree(std::uint32_t index) { attempt_->agree(index, attempt_->round().results_hash()); }
+};
+
+TEST_F(PeerAttemptTest, ItEndsWhenAllHaveReportedTheResultThatWasSent) {
+  begin(2);
+  send_result();
+  agree(0);
+  EXPECT_FALSE(attempt_->close_complete());
+  agree(1);
+  const auto end = attempt_->close_complete();
+  ASSERT_TRUE(end);
+  EXPECT_TRUE(end->finished);
+}
+
+TEST_F(PeerAttemptTest, ItDoesNotEndBeforeTheResultIsThere) {
+  begin(2);
+  attempt_->agree(0, 5);
+  attempt_->agree(1, 5);
+  EXPECT_FALSE(attempt_->close_complete());
+}
+
+TEST_F(PeerAttemptTest, ADifferentResultEndsItWithAMismatch) {
+  begin(2);
+  send_result();
+  agree(0);
+  attempt_->agree(1, attempt_->round().results_hash() ^ 1);
+  const auto end = attempt_->close_complete();
+  ASSERT_TRUE(end);
+  EXPECT_FALSE(end->finished);
+  EXPECT_EQ(end->reason, wire::AbortReason::mismatch);
+  EXPECT_EQ(noted("results_differ").size(), 1u);
+}
+
+TEST_F(PeerAttemptTest, AMemberThatWithdrawsEndsIt) {
+  begin(2);
+  attempt_->withdraw(1);
+  const auto end = attempt_->close_complete();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->reason, wire::AbortReason::collective_failed);
+}
+
+TEST_F(PeerAttemptTest, OnlyAMemberThatHasSentEverythingMayGo) {
+  begin(3);
+  send_result();
+  agree(0);
+  attempt_->lose(0);
+  EXPECT_FALSE(attempt_->close_complete());
+  attempt_->lose(1);
+  const auto end = attempt_->close_complete();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->reason, wire::AbortReason::collective_failed);
+}
+
+TEST_F(PeerAttemptTest, AtTheDeadlineItEndsAndNamesThoseWithoutAResult) {
+  begin(2);
+  send_result();
+  agree(0);
+  EXPECT_EQ(attempt_->next_due_ns(), coordinator_.now + policy().deadline_ms * kNsPerMs);
+  pass_ms(policy().deadline_ms);
+  const auto end = attempt_->close_overdue();
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->reason, wire::AbortReason::deadline);
+  ASSERT_EQ(actions<Note>().size(), 1u);
+  EXPECT_EQ(actions<Note>()[0].text, "no result from agent-001");
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,113 @@
+#include "core/round/coordinator/attempt/bucket_aggregation.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <utility>
+
+#include "core/codec/gather.h"
+#include "core/codec/payload.h"
+#include "core/collective/side_by_side.h"
+
+namespace tributary {
+
+BucketAggregation::BucketAggregation(const RoundPlan& plan, const PlannedBucket& bucket,
+                                     const Execution& execution, std::span<float> residual)
+    : plan_(plan), bucket_(bucket), execution_(execution), residual_(residual) {}
+
+StageCall BucketAggregation::call() const {
+  return {.round = plan_.context(bucket_), .execution = execution_, .combined = spans_};
+}
+
+Status BucketAggregation::begin() {
+  heard_ = Bitmap(plan_.members());
+  contributors_ = Bitmap(plan_.members());
+  if (plan_.by_peers()) return {};
+  aggregator_ = bucket_.codec->make_aggregator(stage(), bucket_.values);
+  return aggregator_->begin(call(), at_last_stage() ? residual_ : std::span<float>());
+}
+
+bool BucketAggregation::takes_one() const {
+  return bucket_.codec->stages()[stage()].combine == Combine::broadcast;
+}
+
+// A payload says how many, and in a gather which, agents are in it. An agent speaks for itself.
+Status BucketAggregation::check_sender(std::uint32_t member, ByteSpan payload) const {
+  // Whoever adds it reads all of it, and compares the checksum then.
+  TRIBUTARY_ASSIGN(
+      const UncheckedPayload open,
+      UncheckedPayload::open(*bucket_.codec, stage(), bucket_.values, execution_, payload));
+  bool alone = open.header().contributors == 1;
+  if (alone && !at_last_stage() && bucket_.codec->stages()[stage()].combine == Combine::gather) {
+    const OpenPayload entries_of{.header = open.header(), .body = open.body()};
+    TRIBUTARY_ASSIGN(const std::vector<GatherEntry> entries,
+                     read_gather_entries(entries_of, plan_.agents(), open.body().size()));
+    alone = entries.size() == 1 && entries[0].agent == plan_.rank(member);
+  }
+  if (alone) return {};
+  return Status(StatusCode::mismatch, {.what = "contributors of an agent's payload",
+                                       .expected = "the agent alone",
+                                       .got = "somebody else, or several",
+                                       .remedy = "send only what this agent has encoded"});
+}
+
+Status BucketAggregation::add(std::uint32_t member, ByteSpan payload) {
+  assert(open() && !has(member));
+  heard_.set(member);
+  TRIBUTARY_TRY(check_sender(member, payload));
+  TRIBUTARY_TRY(aggregator_->add(call(), payload));
+  contributors_.set(member);
+  return {};
+}
+
+Status BucketAggregation::take_result(ByteSpan payload) {
+  assert(plan_.by_peers() && open());
+  const bool last = at_last_stage();
+  if (last && bucket_.side_by_side) {
+    TRIBUTARY_TRY(split_payloads(payload, plan_.agents()).status());
+  } else {
+    TRIBUTARY_TRY(
+        UncheckedPayload::open(*bucket_.codec, stage(), bucket_.values, execution_, payload)
+            .status());
+  }
+  combined_.push_back(std::make_shared<const Bytes>(payload.begin(), payload.end()));
+  spans_.emplace_back(*combined_.back());
+  if (last) contributors_ = plan_.participants();
+  return {};
+}
+
+Status BucketAggregation::close(std::uint32_t least) {
+  assert(open());
+  if (contributors() < (at_last_stage() ? std::max(least, 1u) : 1u)) {
+    drop();
+    return {};
+  }
+  Bytes combined;
+  if (Status status = aggregator_->finish(call(), combined); !status.ok()) {
+    drop();
+    return status;
+  }
+  const bool last = at_last_stage();
+  combined_.push_back(std::make_shared<const Bytes>(std::move(combined)));
+  spans_.emplace_back(*combined_.back());
+  return last ? Status() : begin();
+}
+
+CommittedBucket BucketAggregation::committed(double divisor) const {
+  return {.bucket = bucket_.index,
+          .divisor = divisor,
+          .contributors = contributors_.count(),
+          .combined = spans_};
+}
+
+void BucketAggregation::settle(bool committed) {
+  if (finished() && aggregator_) aggregator_->settle(committed);
+}
+
+std::uint64_t BucketAggregation::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const SharedBytes& combined : combined_) bytes += combined->size();
+  return bytes;
+}
+
+}  // namespace tributary

@@ -1,0 +1,77 @@
+#include "core/round/coordinator/attempt/incoming.h"
+
+#include <utility>
+
+namespace tributary {
+
+Reassembly* Incoming::find(const IncomingKey& key) {
+  const auto found = places_.find(key);
+  return found == places_.end() ? nullptr : &found->second;
+}
+
+Reassembly* Incoming::find_or_admit(const IncomingKey& key, std::uint64_t bytes) {
+  if (Reassembly* place = find(key)) return place;
+  if (!fits(bytes)) {
+    if (waiting_.insert_or_assign(key, bytes).second) queue_.push_back(key);
+    return nullptr;
+  }
+  waiting_.erase(key);
+  bytes_ += bytes;
+  return &places_.emplace(key, Reassembly(bytes)).first->second;
+}
+
+void Incoming::erase(const IncomingKey& key) {
+  waiting_.erase(key);
+  const auto found = places_.find(key);
+  if (found == places_.end()) return;
+  bytes_ -= found->second.size();
+  places_.erase(found);
+}
+
+void Incoming::erase_bucket(std::uint32_t bucket) {
+  const IncomingKey first{.bucket = bucket, .member = 0};
+  while (true) {
+    const auto found = places_.lower_bound(first);
+    if (found == places_.end() || found->first.bucket != bucket) break;
+    erase(found->first);
+  }
+  std::erase_if(waiting_, [&](const auto& item) { return item.first.bucket == bucket; });
+}
+
+void Incoming::erase_member(std::uint32_t member) {
+  std::erase_if(waiting_, [&](const auto& item) { return item.first.member == member; });
+  for (auto at = places_.begin(); at != places_.end();) {
+    if (at->first.member == member) {
+      bytes_ -= at->second.size();
+      at = places_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+}
+
+void Incoming::clear() {
+  places_.clear();
+  waiting_.clear();
+  queue_.clear();
+  bytes_ = 0;
+}
+
+std::optional<IncomingKey> Incoming::call_next() {
+  while (!queue_.empty()) {
+    const IncomingKey key = queue_.front();
+    const auto wanted = waiting_.find(key);
+    if (wanted == waiting_.end()) {
+      queue_.pop_front();
+      continue;
+    }
+    const std::uint64_t bytes = wanted->second;
+    if (!fits(bytes)) return std::nullopt;
+    queue_.pop_front();
+    find_or_admit(key, bytes);
+    return key;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tributary

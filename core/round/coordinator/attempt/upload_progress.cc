@@ -1,0 +1,109 @@
+#include "core/round/coordinator/attempt/upload_progress.h"
+
+#include <algorithm>
+
+namespace tributary {
+namespace {
+
+constexpr TimeNs kSpanMinNs = 1'000'000'000;
+constexpr std::uint32_t kSpanPartsMin = 2;  // behind the part that the span begins with
+// Between payloads, a gap of so many times the usual one, and of a second, is the sender's pause.
+constexpr TimeNs kPauseFactor = 4;
+constexpr TimeNs kPauseMinNs = 1'000'000'000;
+// Parts that are so many round trips apart are so because of the link.
+constexpr TimeNs kLinkRoundTrips = 2;
+// After so many round trips the sender knows the link.
+constexpr TimeNs kStartRoundTrips = 10;
+
+}  // namespace
+
+void UploadRate::begin_span(TimeNs now) {
+  span_began_ns_ = last_ns_ = now;
+  bytes_ = 0;
+  parts_ = 0;
+}
+
+void UploadRate::part(TimeNs now, std::uint64_t bytes, bool continues, TimeNs round_trip_ns) {
+  if (first_ns_ < 0) {
+    first_ns_ = now;
+    return begin_span(now);
+  }
+  const TimeNs gap = now - last_ns_;
+  const TimeNs usual = parts_ > 0 ? (last_ns_ - span_began_ns_) / parts_ : 0;
+  if (!continues && parts_ > 0 && gap > std::max(kPauseFactor * usual, kPauseMinNs)) {
+    return begin_span(now);
+  }
+  if (parts_ == 0) may_be_pause_ = !continues && gap > kPauseMinNs;
+  if (parts_ == 1 && may_be_pause_ && usual > kPauseFactor * gap) begin_span(last_ns_);
+  bytes_ += bytes;
+  ++parts_;
+  last_ns_ = now;
+  const TimeNs span = now - span_began_ns_;
+  if (span < kSpanMinNs || parts_ < kSpanPartsMin) return;
+  const bool by_the_link = span >= kLinkRoundTrips * round_trip_ns * parts_;
+  const bool started = span_began_ns_ - first_ns_ >= kStartRoundTrips * round_trip_ns;
+  if (by_the_link || started) {
+    const double rate = static_cast<double>(bytes_) / (static_cast<double>(span) / 1e9);
+    if (last_span_ > 0) bytes_per_s_ = std::max(rate, last_span_);
+    last_span_ = rate;
+  }
+  begin_span(now);
+}
+
+UploadSizes::UploadSizes(const RoundPlan& plan) : plan_(plan) {
+  for (const PlannedBucket& bucket : plan.buckets()) {
+    const auto known = std::ranges::find(groups_, bucket.codec.get(), &Group::codec);
+    const auto first = static_cast<std::uint32_t>(known - groups_.begin());
+    if (known == groups_.end()) {
+      for (std::uint32_t stage = 0; stage < bucket.stages(); ++stage) {
+        groups_.push_back(
+            {.codec = bucket.codec.get(),
+             .stage = stage,
+             .of_one_agent = bucket.codec->stages()[stage].combine == Combine::broadcast});
+      }
+    }
+    for (std::uint32_t stage = 0; stage < bucket.stages(); ++stage) {
+      groups_[first + stage].values += bucket.values;
+    }
+    first_group_.push_back(first);
+  }
+}
+
+void UploadSizes::take(UploadProgress& progress, const UploadedPart& part, TimeNs now,
+                       TimeNs round_trip_ns) const {
+  const bool continues =
+      progress.incomplete && progress.bucket == part.bucket && progress.stage == part.stage;
+  // The agent waits for an aggregate between two stages.
+  if (progress.stage != part.stage) progress.rate.interrupted();
+  progress.rate.part(now, part.bytes, continues, round_trip_ns);
+  progress.bucket = part.bucket;
+  progress.stage = part.stage;
+  progress.incomplete = part.offset + part.bytes < part.stage_bytes;
+  if (part.offset > 0) return;
+  if (progress.known.empty()) progress.known.resize(groups_.size());
+  UploadProgress::Sizes& sizes = progress.known[first_group_[part.bucket] + part.stage];
+  sizes.bytes += static_cast<double>(part.stage_bytes);
+  sizes.values += plan_.buckets()[part.bucket].values;
+}
+
+void UploadSizes::add_to(std::span<UploadProgress::Sizes> all,
+                         const UploadProgress& progress) const {
+  for (std::size_t i = 0; i < progress.known.size(); ++i) {
+    all[i].bytes += progress.known[i].bytes;
+    all[i].values += progress.known[i].values;
+  }
+}
+
+double UploadSizes::update_bytes(const UploadProgress& progress,
+                                 std::span<const UploadProgress::Sizes> all) const {
+  double bytes = 0;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const bool own = i < progress.known.size() && progress.known[i].values > 0;
+    if (!own && groups_[i].of_one_agent) continue;
+    const UploadProgress::Sizes& sizes = own ? progress.known[i] : all[i];
+    if (sizes.values > 0) bytes += groups_[i].values * sizes.bytes / sizes.values;
+  }
+  return bytes;
+}
+
+}  // namespace tributary

@@ -1,0 +1,393 @@
+#include "core/round/coordinator/commit/catch_up.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/checksum.h"
+#include "core/round/coordinator/context/aggregate_stream.h"
+#include "core/round/coordinator/context/plan_message.h"
+#include "schemas/payload.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::ptrdiff_t kTransfersMax = 32;
+// An agent that has lost its session in the middle of a download may come back for the rest.
+constexpr TimeNs kDownloadResumesNs = 600'000 * kNsPerMs;
+
+const wire::HoldingT* holding_of(const AgentSession& session, std::uint64_t job) {
+  const auto found = std::ranges::find(session.holdings, job, &wire::HoldingT::job);
+  return found == session.holdings.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+// --- sessions ----------------------------------------------------------------------------------
+
+wire::StandingT CatchUp::standing(const AgentSession& session, std::uint32_t epoch) const {
+  wire::StandingT standing;
+  standing.job = job_.id();
+  standing.epoch = epoch;
+  standing.model_version = committed_.version();
+  standing.model_hash = committed_.hash();
+  const wire::HoldingT* holding = holding_of(session, job_.id());
+  if (!holding || holding->job_revision != job_.record.revision ||
+      holding->layer_map_hash != job_.model->layer_map_hash()) {
+    standing.catch_up = wire::CatchUp::job;
+  } else if (committed_.known_hash(holding->model_version) != holding->model_hash) {
+    standing.catch_up = wire::CatchUp::model;
+  } else if (holding->model_version == committed_.version()) {
+    standing.catch_up = wire::CatchUp::nothing;
+  } else {
+    const bool near = committed_.history().published(holding->model_version + 1) != nullptr;
+    standing.catch_up = near ? wire::CatchUp::commits : wire::CatchUp::model;
+  }
+  return standing;
+}
+
+void CatchUp::greet(AgentSession& session) {
+  const wire::HoldingT* const holding = holding_of(session, job_.id());
+  if (!holding) return;
+  const wire::CatchUp catch_up = standing(session, 0).catch_up;
+  for (const wire::RoundId& id : holding->undecided) session.undecided.push_back(key_of(id));
+  if (catch_up != wire::CatchUp::job) assign_job(session);
+  if (catch_up == wire::CatchUp::nothing || catch_up == wire::CatchUp::commits) {
+    session.synced = true;
+    session.version = session.commit_sent = holding->model_version;
+  }
+}
+
+void CatchUp::begin(AgentSession& session) {
+  if (session.job != job_.id()) {
+    // The model follows at once: an agent that lacks the job lacks its model as well.
+    send_job(session);
+    offer(session);
+    return;
+  }
+  if (!job_.running()) send_state(session);
+  advance(session);
+}
+
+void CatchUp::left(const AgentSession& session) {
+  if (session.transfer == 0) return;
+  snapshot_kept_until_ns_ = job_.coordinator.now + kDownloadResumesNs;
+}
+
+void CatchUp::assign_job(AgentSession& session) {
+  session.job = job_.id();
+  job_.coordinator.record_agent(session, true);
+}
+
+void CatchUp::send_job(AgentSession& session) {
+  session.job_asked = job_.id();
+  session.conversation.ask(
+      job_.coordinator.now,
+      [job = job_.model, state = job_.record.state, reason = job_.record.state_reason] {
+        wire::JobT wire;
+        job->wire().UnPackTo(&wire);
+        wire.state = state;
+        wire.state_reason = reason;
+        return frame_with(std::move(wire));
+      },
+      job_.coordinator.out, job_.id());
+}
+
+void CatchUp::send_state(AgentSession& session) {
+  session.conversation.ask(
+      job_.coordinator.now,
+      [job = job_.id(), revision = job_.record.revision, change = job_.record.change,
+       state = job_.record.state, reason = job_.record.state_reason] {
+        wire::JobChangeT wire;
+        wire.job = job;
+        wire.revision = revision;
+        wire.change = change;
+        wire.state = state;
+        wire.reason = reason;
+        return frame_with(std::move(wire));
+      },
+      job_.coordinator.out, job_.id());
+}
+
+// --- commits -----------------------------------------------------------------------------------
+
+void CatchUp::advance(AgentSession& session) {
+  if (session.job != job_.id() || session.transfer != 0 || session.leaving) return;
+  if (!session.synced) return offer(session);
+  if (session.version == committed_.version() || session.commit_sent > session.version) return;
+  const Published* const next = committed_.history().published(session.version + 1);
+  if (next) {
+    send_commit(session, *next);
+  } else {
+    offer(session);
+  }
+}
+
+void CatchUp::advance_all() {
+  for (const auto& [number, session] : job_.coordinator.roster.all()) advance(*session);
+}
+
+void CatchUp::send_commit(AgentSession& session, const Published& round) {
+  if (session.plan_sent != round.plan->key()) {
+    send_plan(job_.coordinator, session, round.plan, std::nullopt);
+  }
+  session.commit_sent = round.record->id.round;
+  session.conversation.ask(
+      job_.coordinator.now, [commit = round.commit] { return frame_with(wire::CommitT(*commit)); },
+      job_.coordinator.out, round.record->id.round);
+}
+
+void CatchUp::check_replica(AgentSession& session, std::uint64_t version, std::uint64_t hash) {
+  const std::optional<std::uint64_t> known = committed_.known_hash(version);
+  if (!known || *known == hash) return;
+  job_.coordinator.note(
+      LogLevel::error, "replica_diverged", "mismatch", session.agent_id,
+      fmt::format("version {}: expected hash {:016x}, got {:016x}", version, *known, hash),
+      {.job = job_.id(), .round = version});
+  session.synced = false;
+  advance(session);
+}
+
+bool CatchUp::receive_applied(AgentSession& session, const wire::Applied& applied) {
+  if (applied.id()->job() != job_.id() || !session.synced) return false;
+  const std::uint64_t version = applied.model_version();
+  // A repeat, or older than a transfer.
+  if (version != session.version + 1 || session.commit_sent < version) return false;
+  const std::optional<std::uint64_t> known = committed_.known_hash(version);
+  if (!known) {
+    // The round is too old to be compared: the agent gets the model.
+    session.synced = false;
+    advance(session);
+    return false;
+  }
+  if (*known != applied.model_hash()) {
+    check_replica(session, version, applied.model_hash());
+    return false;
+  }
+  session.version = version;
+  std::erase_if(session.undecided,
+                [&](const RoundKey& key) { return key.round <= session.version; });
+  advance(session);
+  return true;
+}
+
+std::uint64_t CatchUp::send_missing(AgentSession& session, const wire::Receipt& receipt) {
+  const RoundKey key = key_of(*receipt.id());
+  const Published* const published = committed_.history().published(key.round);
+  if (!published || published->record->id != key) {
+    // It was sent the commit, but the aggregates are not at hand any more.
+    const bool lacks = session.synced && session.transfer == 0 && key.job == job_.id() &&
+                       key.round == session.version + 1 && key.round <= committed_.version() &&
+                       !published;
+    if (lacks) {
+      offer(session);
+    } else {
+      advance(session);
+    }
+    return 0;
+  }
+  const auto found = published->combined.find(receipt.bucket());
+  if (found == published->combined.end()) return 0;
+  std::uint64_t bytes = 0;
+  // An agent that lacks a stage lacks those behind it.
+  for (std::uint32_t stage = receipt.stage(); stage < found->second.size(); ++stage) {
+    bytes += stream_aggregate(job_.coordinator, session,
+                              {.key = key,
+                               .bucket = receipt.bucket(),
+                               .stage = stage,
+                               .contributors = published->contributors.at(receipt.bucket()),
+                               .payload = found->second[stage]},
+                              stage == receipt.stage() ? receipt.received_bytes() : 0);
+  }
+  return bytes;
+}
+
+// --- transfers ---------------------------------------------------------------------------------
+
+void CatchUp::receive_request(AgentSession& session, const wire::TransferRequest& request) {
+  if (request.job() != job_.id() || request.content() != wire::Content::model) {
+    return job_.coordinator.refuse(session, "unknown_transfer", "a transfer that is not on offer");
+  }
+  session.synced = false;
+  stop_transfer(session);
+  session.holdings.clear();  // the agent cannot use what it had of a download
+  advance(session);
+}
+
+const CatchUp::Snapshot& CatchUp::snapshot() {
+  const bool in_use = transfers() > 0 || download_may_resume();
+  const bool current = snapshot_ && snapshot_->version == committed_.version();
+  const bool reaches =
+      current || (snapshot_ && committed_.history().published(snapshot_->version + 1) != nullptr);
+  if (current || (snapshot_ && in_use && reaches)) return *snapshot_;
+  Snapshot made;
+  made.version = committed_.version();
+  made.model_hash = committed_.hash();
+  made.model = committed_.state().values;
+  made.rule_state = committed_.state().rule_state;
+  Checksum checksum;
+  checksum.update(bytes_of(std::span<const float>(*made.model)));
+  checksum.update(*made.rule_state);
+  made.hash = checksum.finish64();
+  made.bytes = made.model->size() * sizeof(float) + made.rule_state->size();
+  snapshot_ = std::move(made);
+  return *snapshot_;
+}
+
+void CatchUp::model_replaced() {
+  if (!transfers_wait_ && transfers() == 0 && !download_may_resume()) snapshot_.reset();
+}
+
+void CatchUp::loaded(const RoundLoaded& event) {
+  AgentSession* const session = settlements_.take(event);
+  if (!session) return;
+  advance(*session);
+  settlements_.release(*session);
+}
+
+std::ptrdiff_t CatchUp::transfers() const {
+  return std::ranges::count_if(job_.coordinator.roster.all(),
+                               [](const auto& item) { return item.second->transfer != 0; });
+}
+
+void CatchUp::offer_to_waiting() {
+  if (!transfers_wait_ || transfers() >= kTransfersMax) return;
+  transfers_wait_ = false;
+  for (const auto& [number, session] : job_.coordinator.roster.all()) {
+    if (session->run != job_.id() || !session->transfer_waits || session->transfer != 0) continue;
+    session->transfer_waits = false;
+    advance(*session);
+    if (session->transfer_waits) break;
+  }
+}
+
+void CatchUp::offer(AgentSession& session) {
+  if (session.transfer_wanted) return;
+  session.transfer_waits = transfers() >= kTransfersMax;
+  transfers_wait_ |= session.transfer_waits;
+  if (session.transfer_waits) {
+    session.synced = false;
+    return;
+  }
+  const Snapshot& source = snapshot();
+  std::optional<std::vector<wire::SettlementT>> settled =
+      settlements_.up_to(session, source.version);
+  if (!settled) {
+    session.transfer_wanted = true;
+    return;
+  }
+  session.synced = false;
+  session.transfer = job_.coordinator.draw();
+  session.transfer_version = source.version;
+  session.transfer_before_job = session.job != job_.id();
+  const wire::HoldingT* const holding = holding_of(session, job_.id());
+  const bool continues = holding && holding->download_hash == source.hash;
+  const std::uint64_t from = continues ? std::min(holding->download_bytes, source.bytes) : 0;
+  send_offer(session, source, from, std::move(*settled));
+  if (from < source.bytes) send_model(session, source, from);
+}
+
+void CatchUp::send_offer(AgentSession& session, const Snapshot& source, std::uint64_t from,
+                         std::vector<wire::SettlementT> settled) {
+  session.conversation.ask(
+      job_.coordinator.now,
+      [job = job_.model, transfer = session.transfer, source = source, from,
+       settled = std::make_shared<const std::vector<wire::SettlementT>>(std::move(settled)),
+       part_bytes = part_bytes_max(job_.coordinator.config)] {
+        wire::TransferOfferT offer;
+        offer.transfer = transfer;
+        offer.job = job->job();
+        offer.content = wire::Content::model;
+        offer.model_version = source.version;
+        offer.model_hash = source.model_hash;
+        offer.layer_map_hash = job->layer_map_hash();
+        offer.bytes = source.bytes;
+        offer.part_bytes = part_bytes;
+        offer.hash = source.hash;
+        offer.from = from;
+        for (const wire::SettlementT& one : *settled) {
+          offer.settled.push_back(std::make_unique<wire::SettlementT>(one));
+        }
+        return frame_with(std::move(offer));
+      },
+      job_.coordinator.out, session.transfer);
+}
+
+// The model, and the optimizer's state behind it.
+void CatchUp::send_model(AgentSession& session, const Snapshot& source, std::uint64_t from) {
+  const auto slice = [model = source.model, state = source.rule_state](std::uint64_t offset,
+                                                                       std::uint32_t size) {
+    const ByteSpan values = bytes_of(std::span<const float>(*model));
+    const bool in_model = offset < values.size();
+    const ByteSpan rest =
+        in_model ? values.subspan(offset) : ByteSpan(*state).subspan(offset - values.size());
+    return PayloadSlice{
+        .owner = in_model ? std::shared_ptr<const void>(model) : std::shared_ptr<const void>(state),
+        .bytes = rest.first(std::min<std::size_t>(size, rest.size()))};
+  };
+  session.conversation.stream(
+      job_.coordinator.now,
+      {.id = {.round = {.job = job_.id()}, .transfer = session.transfer},
+       .bytes = source.bytes,
+       .slice = slice,
+       .frame =
+           [transfer = session.transfer](std::uint64_t offset, const PayloadSlice& part) {
+             const PayloadClaim claim = claim_for(part.bytes);
+             wire::TransferPartT wire;
+             wire.transfer = transfer;
+             wire.offset = offset;
+             wire.payload_bytes = claim.bytes;
+             wire.payload_checksum = claim.checksum;
+             return frame_with(wire);
+           }},
+      from, job_.coordinator.out);
+}
+
+void CatchUp::receive_fetch(AgentSession& session, const wire::TransferFetch& fetch) {
+  const bool offered = session.transfer != 0 && fetch.transfer() == session.transfer;
+  if (!offered || !snapshot_ || snapshot_->version != session.transfer_version) {
+    // The agent waits for a model that is not on its way to it: it is offered anew.
+    stop_transfer(session);
+    session.synced = false;
+    return advance(session);
+  }
+  send_model(session, *snapshot_, fetch.from());
+}
+
+void CatchUp::stop_transfer(AgentSession& session) {
+  if (session.transfer == 0) return;
+  session.conversation.drop_stream(
+      {.round = {.job = job_.id()}, .transfer = std::exchange(session.transfer, 0)});
+}
+
+// --- answers -----------------------------------------------------------------------------------
+
+void CatchUp::answered(AgentSession& session, const Conversation::Asked& asked) {
+  if (asked.kind == wire::Message::Job && asked.tag == job_.id()) {
+    assign_job(session);
+    // The job that it was sent may be older than the last change of state, which goes only to
+    // agents that have the job.
+    if (!job_.running()) send_state(session);
+    advance(session);
+  } else if (asked.kind == wire::Message::TransferOffer && asked.tag == session.transfer) {
+    session.transfer = 0;
+    session.synced = true;
+    session.version = session.commit_sent = session.transfer_version;
+    ++session.generation;
+    session.undecided.clear();
+    advance(session);
+  }
+}
+
+void CatchUp::refused(AgentSession& session, const Conversation::Asked& asked) {
+  if (asked.kind != wire::Message::TransferOffer || asked.tag != session.transfer) return;
+  stop_transfer(session);
+  // The offer may have overtaken the job, without which it means nothing.
+  if (std::exchange(session.transfer_before_job, false)) advance(session);
+}
+
+}  // namespace tributary

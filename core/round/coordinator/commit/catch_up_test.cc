@@ -1,0 +1,461 @@
+#include "core/round/coordinator/commit/catch_up.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/round/coordinator/commit/job_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::JobTest;
+using round_testing::kSmallJob;
+using round_testing::kSmallValues;
+using round_testing::model_state;
+using round_testing::Packed;
+using round_testing::payload_of;
+using round_testing::wire_id_of;
+
+constexpr std::uint64_t kVersion = 5;
+constexpr std::size_t kTransfersAtOnce = 32;
+
+// The job is at version 5. Rounds 4 and 5 can still be given out; of round 3 only the outcome is
+// known. The hash of version v is 10 * v.
+class CatchUpTest : public JobTest {
+ protected:
+  CatchUpTest() {
+    open_epoch(1, kVersion);
+    committed_.history().add_epoch(membership_.epoch());
+    committed_.history().add_outcome(std::make_shared<const RoundRecord>(record_of(3)));
+    publish(4);
+    publish(5);
+  }
+  static RoundRecord record_of(std::uint64_t round) {
+    RoundRecord record;
+    record.id = {.job = kSmallJob, .round = round, .epoch = 1, .attempt = 0};
+    record.journal_entry = round;
+    record.members = 1;
+    record.buckets = 1;
+    record.contributor_sets = {{.bits = {1}, .contributors = 1, .divisor = 1}};
+    record.outcomes = {{.bucket = 0, .contributor_set = 0, .result_hash = 1}};
+    record.previous_hash = 10 * (round - 1);
+    record.model_hash = 10 * round;
+    return record;
+  }
+  void publish(std::uint64_t round) {
+    Published published;
+    published.plan = make_plan(round);
+    published.record = std::make_shared<const RoundRecord>(record_of(round));
+    published.commit = commit_message(*published.record, wire::Collective::star);
+    published.combined[0] = {std::make_shared<const Bytes>(payload_of(*published.plan, 0, 0, 1))};
+    published.contributors[0] = 1;
+    published.bytes = 1;
+    committed_.history().publish(std::move(published));
+    committed_.replace(model_state(round, 10 * round));
+  }
+  // What an agent says in its Hello that it has.
+  wire::HoldingT holding(std::uint64_t version, std::uint64_t hash) const {
+    wire::HoldingT holding;
+    holding.job = kSmallJob;
+    holding.job_revision = 1;
+    holding.layer_map_hash = job_.model->layer_map_hash();
+    holding.model_version = version;
+    holding.model_hash = hash;
+    return holding;
+  }
+  wire::CatchUp standing_with(wire::HoldingT holding) {
+    AgentSession& session = add_new_agent("asks");
+    session.holdings = {std::move(holding)};
+    return catch_up_.standing(session, 0).catch_up;
+  }
+  // An agent that has the job, and no model that is known.
+  AgentSession& add_agent_without_model(const std::string& agent_id) {
+    AgentSession& session = add_agent(agent_id, 0);
+    session.synced = false;
+    return session;
+  }
+  void take_transfer(AgentSession& session) {
+    catch_up_.answered(session, {.kind = wire::Message::TransferOffer, .tag = session.transfer});
+  }
+  bool apply(AgentSession& session, std::uint64_t version, std::uint64_t hash) {
+    wire::AppliedT applied;
+    applied.id = wire_id_of({.job = kSmallJob, .round = version, .epoch = 1, .attempt = 0});
+    applied.model_version = version;
+    applied.model_hash = hash;
+    return catch_up_.receive_applied(session, *Packed(applied));
+  }
+  // The model that the agent is offered.
+  wire::TransferOfferT offered(const AgentSession& session) const {
+    auto offers = sent<wire::TransferOfferT>(session);
+    EXPECT_EQ(offers.size(), 1u);
+    return offers.empty() ? wire::TransferOfferT() : std::move(offers.back());
+  }
+
+  CommittedModel committed_{1'000, 8};
+  CatchUp catch_up_{job_, committed_};
+};
+
+// --- standings ---
+
+TEST_F(CatchUpTest, AnAgentWithoutTheJobLacksTheJob) {
+  EXPECT_EQ(catch_up_.standing(add_new_agent("asks"), 0).catch_up, wire::CatchUp::job);
+  wire::HoldingT older = holding(5, 50);
+  older.job_revision = 2;
+  EXPECT_EQ(standing_with(std::move(older)), wire::CatchUp::job);
+  wire::HoldingT other = holding(5, 50);
+  ++other.layer_map_hash;
+  EXPECT_EQ(standing_with(std::move(other)), wire::CatchUp::job);
+}
+
+TEST_F(CatchUpTest, AnAgentWithTheCurrentModelLacksNothing) {
+  EXPECT_EQ(standing_with(holding(5, 50)), wire::CatchUp::nothing);
+}
+
+TEST_F(CatchUpTest, AnAgentThatIsAFewRoundsBehindLacksCommits) {
+  EXPECT_EQ(standing_with(holding(4, 40)), wire::CatchUp::commits);
+  EXPECT_EQ(standing_with(holding(3, 30)), wire::CatchUp::commits);
+}
+
+TEST_F(CatchUpTest, AnAgentWhoseRoundsCannotBeGivenOutLacksTheModel) {
+  EXPECT_EQ(standing_with(holding(2, 20)), wire::CatchUp::model) << "known, but too old";
+  EXPECT_EQ(standing_with(holding(1, 10)), wire::CatchUp::model) << "not known";
+  EXPECT_EQ(standing_with(holding(5, 51)), wire::CatchUp::model) << "another model";
+}
+
+TEST_F(CatchUpTest, AStandingNamesTheCurrentModelAndEpoch) {
+  const wire::StandingT standing = catch_up_.standing(member(0), 9);
+  EXPECT_EQ(standing.epoch, 9u);
+  EXPECT_EQ(standing.model_version, 5u);
+  EXPECT_EQ(standing.model_hash, 50u);
+}
+
+// --- greetings ---
+
+TEST_F(CatchUpTest, AnAgentContinuesFromTheModelThatItHas) {
+  AgentSession& session = add_new_agent("b");
+  session.holdings = {holding(4, 40)};
+  session.holdings[0].undecided.push_back(wire_id(record_of(5).id));
+  catch_up_.greet(session);
+  EXPECT_EQ(session.job, kSmallJob);
+  EXPECT_TRUE(session.synced);
+  EXPECT_EQ(session.version, 4u);
+  EXPECT_EQ(session.undecided, std::vector<RoundKey>{record_of(5).id});
+  catch_up_.begin(session);
+  EXPECT_EQ(sent<wire::CommitT>(session).size(), 1u);
+  EXPECT_TRUE(sent<wire::JobT>(session).empty());
+}
+
+TEST_F(CatchUpTest, AnAgentWithAnotherModelIsNotSynced) {
+  AgentSession& session = add_new_agent("b");
+  session.holdings = {holding(4, 41)};
+  catch_up_.greet(session);
+  EXPECT_EQ(session.job, kSmallJob);
+  EXPECT_FALSE(session.synced);
+}
+
+TEST_F(CatchUpTest, ANewAgentIsSentTheJobAndTheModelAtOnce) {
+  AgentSession& session = add_new_agent("b");
+  catch_up_.greet(session);
+  catch_up_.begin(session);
+  ASSERT_EQ(sent<wire::JobT>(session).size(), 1u);
+  EXPECT_EQ(sent<wire::JobT>(session)[0].name, "job");
+  EXPECT_EQ(offered(session).model_version, 5u);
+  catch_up_.answered(session, {.kind = wire::Message::Job, .tag = kSmallJob});
+  EXPECT_EQ(session.job, kSmallJob);
+  take_transfer(session);
+  EXPECT_TRUE(session.ready(kSmallJob, 5));
+}
+
+TEST_F(CatchUpTest, AnAgentOfAJobThatDoesNotRunIsToldItsState) {
+  job_.record.state = wire::JobState::paused;
+  job_.record.state_reason = "by the operator";
+  job_.record.change = 1;
+  catch_up_.begin(member(0));
+  const auto told = sent<wire::JobChangeT>(member(0));
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].state, wire::JobState::paused);
+  EXPECT_EQ(told[0].reason, "by the operator");
+}
+
+// --- commits ---
+
+TEST_F(CatchUpTest, AnAgentThatIsNearIsSentOneCommitAfterTheOther) {
+  AgentSession& session = add_agent("b", 3);
+  catch_up_.advance(session);
+  catch_up_.advance(session);
+  ASSERT_EQ(sent<wire::CommitT>(session).size(), 1u) << "one at a time";
+  EXPECT_EQ(sent<wire::CommitT>(session)[0].model_version, 4u);
+  ASSERT_EQ(sent<wire::PlanT>(session).size(), 1u) << "a commit needs its plan";
+  EXPECT_EQ(sent<wire::PlanT>(session)[0].weight, 0);
+  EXPECT_TRUE(apply(session, 4, 40));
+  ASSERT_EQ(sent<wire::CommitT>(session).size(), 2u);
+  EXPECT_TRUE(apply(session, 5, 50));
+  EXPECT_EQ(session.version, 5u);
+  EXPECT_EQ(sent<wire::CommitT>(session).size(), 2u);
+}
+
+TEST_F(CatchUpTest, AnAgentThatHasThePlanIsSentTheCommitAlone) {
+  AgentSession& session = add_agent("b", 4);
+  session.plan_sent = record_of(5).id;
+  catch_up_.advance(session);
+  EXPECT_EQ(sent<wire::CommitT>(session).size(), 1u);
+  EXPECT_TRUE(sent<wire::PlanT>(session).empty());
+}
+
+TEST_F(CatchUpTest, AnAgentThatIsFarBehindIsOfferedTheModel) {
+  AgentSession& session = add_agent("b", 2);
+  catch_up_.advance(session);
+  EXPECT_TRUE(sent<wire::CommitT>(session).empty());
+  const wire::TransferOfferT offer = offered(session);
+  EXPECT_EQ(offer.model_version, 5u);
+  EXPECT_EQ(offer.model_hash, 50u);
+  EXPECT_EQ(offer.bytes, kSmallValues * sizeof(float));
+  EXPECT_EQ(sent<wire::TransferPartT>(session).size(), 1u);
+  EXPECT_FALSE(session.synced);
+}
+
+TEST_F(CatchUpTest, AnAgentThatIsCurrentOrLeavesIsSentNothing) {
+  catch_up_.advance(member(0));
+  AgentSession& leaving = add_agent("b", 3);
+  leaving.leaving = true;
+  catch_up_.advance(leaving);
+  EXPECT_TRUE(coordinator_.out.empty());
+}
+
+TEST_F(CatchUpTest, ACommitThatWasNotSentOrComesAgainIsNotApplied) {
+  AgentSession& session = add_agent("b", 3);
+  EXPECT_FALSE(apply(session, 4, 40)) << "it was not sent";
+  catch_up_.advance(session);
+  EXPECT_TRUE(apply(session, 4, 40));
+  EXPECT_FALSE(apply(session, 4, 40)) << "a repeat";
+  EXPECT_EQ(session.version, 4u);
+}
+
+TEST_F(CatchUpTest, AnAppliedCommitDecidesItsRound) {
+  AgentSession& session = add_agent("b", 3);
+  session.undecided = {record_of(4).id, record_of(5).id};
+  catch_up_.advance(session);
+  apply(session, 4, 40);
+  EXPECT_EQ(session.undecided, std::vector<RoundKey>{record_of(5).id});
+}
+
+TEST_F(CatchUpTest, AnAgentThatLacksAnAggregateIsSentTheRest) {
+  wire::ReceiptT lacks;
+  lacks.id = wire_id_of(record_of(5).id);
+  lacks.received_bytes = 100;
+  const std::uint64_t whole = committed_.history().published(5)->combined.at(0)[0]->size();
+  EXPECT_EQ(catch_up_.send_missing(member(0), *Packed(lacks)), whole - 100);
+  ASSERT_EQ(sent<wire::AggregateT>(member(0)).size(), 1u);
+  EXPECT_EQ(sent<wire::AggregateT>(member(0))[0].part->offset, 100u);
+}
+
+TEST_F(CatchUpTest, AnAgentIsOfferedTheModelWhereTheAggregateIsGone) {
+  AgentSession& session = add_agent("b", 2);
+  wire::ReceiptT lacks;
+  lacks.id = wire_id_of(record_of(3).id);
+  EXPECT_EQ(catch_up_.send_missing(session, *Packed(lacks)), 0u);
+  EXPECT_EQ(offered(session).model_version, 5u);
+}
+
+// --- replicas that differ ---
+
+TEST_F(CatchUpTest, AReplicaThatDivergedIsOfferedTheModel) {
+  catch_up_.check_replica(member(0), 5, 50);
+  EXPECT_TRUE(member(0).synced);
+  catch_up_.check_replica(member(0), 5, 51);
+  EXPECT_FALSE(member(0).synced);
+  EXPECT_EQ(noted("replica_diverged"), std::vector<std::string>{"mismatch"});
+  EXPECT_EQ(offered(member(0)).model_version, 5u);
+}
+
+TEST_F(CatchUpTest, AReplicaOfAVersionThatIsNotKnownIsNotCompared) {
+  catch_up_.check_replica(member(0), 1, 99);
+  EXPECT_TRUE(member(0).synced);
+}
+
+TEST_F(CatchUpTest, ACommitThatMadeAnotherModelIsADivergedReplica) {
+  AgentSession& session = add_agent("b", 4);
+  catch_up_.advance(session);
+  EXPECT_FALSE(apply(session, 5, 51));
+  EXPECT_EQ(session.version, 4u);
+  EXPECT_EQ(noted("replica_diverged").size(), 1u);
+  EXPECT_EQ(offered(session).model_version, 5u);
+}
+
+// --- transfers ---
+
+TEST_F(CatchUpTest, AFinishedTransferMakesAnAgentReadyAndCounts) {
+  AgentSession& session = add_agent_without_model("b");
+  session.undecided = {record_of(3).id};
+  catch_up_.advance(session);
+  EXPECT_FALSE(session.ready(kSmallJob, 5));
+  take_transfer(session);
+  EXPECT_TRUE(session.ready(kSmallJob, 5));
+  EXPECT_EQ(session.generation, 1u);
+  EXPECT_TRUE(session.undecided.empty());
+}
+
+TEST_F(CatchUpTest, TheAnswerToAnotherOfferDoesNotFinishTheTransfer) {
+  AgentSession& session = add_agent_without_model("b");
+  catch_up_.advance(session);
+  catch_up_.answered(session, {.kind = wire::Message::TransferOffer, .tag = session.transfer + 1});
+  EXPECT_NE(session.transfer, 0u);
+  EXPECT_FALSE(session.synced);
+}
+
+TEST_F(CatchUpTest, OnlySoManyTransfersAreUnderWayAndTheNextBeginsWhenOneEnds) {
+  for (std::size_t i = 0; i < kTransfersAtOnce + 2; ++i) {
+    add_agent_without_model(fmt::format("new-{:02}", i));
+  }
+  catch_up_.advance_all();
+  AgentSession& first = *coordinator_.roster.by_agent("new-00");
+  AgentSession& last_at_once = *coordinator_.roster.by_agent("new-31");
+  AgentSession& waits = *coordinator_.roster.by_agent("new-32");
+  EXPECT_NE(last_at_once.transfer, 0u);
+  EXPECT_EQ(waits.transfer, 0u);
+  catch_up_.offer_to_waiting();
+  EXPECT_EQ(waits.transfer, 0u) << "there is no room yet";
+  take_transfer(first);
+  catch_up_.offer_to_waiting();
+  EXPECT_NE(waits.transfer, 0u);
+  EXPECT_EQ(coordinator_.roster.by_agent("new-33")->transfer, 0u);
+}
+
+TEST_F(CatchUpTest, TransfersThatAreUnderWayShareTheModelTheyBeganWith) {
+  AgentSession& first = add_agent_without_model("b");
+  catch_up_.advance(first);
+  publish(6);
+  catch_up_.model_replaced();
+  AgentSession& second = add_agent_without_model("c");
+  catch_up_.advance(second);
+  EXPECT_EQ(offered(second).model_version, 5u) << "the commit of round 6 follows";
+  take_transfer(second);
+  EXPECT_EQ(sent<wire::CommitT>(second).size(), 1u);
+}
+
+TEST_F(CatchUpTest, WithoutTransfersTheNextOneIsOfTheCurrentModel) {
+  AgentSession& first = add_agent_without_model("b");
+  catch_up_.advance(first);
+  take_transfer(first);
+  publish(6);
+  catch_up_.model_replaced();
+  AgentSession& second = add_agent_without_model("c");
+  catch_up_.advance(second);
+  EXPECT_EQ(offered(second).model_version, 6u);
+}
+
+TEST_F(CatchUpTest, ADownloadContinuesFromWhatTheAgentHolds) {
+  AgentSession& before = add_agent_without_model("b");
+  catch_up_.advance(before);
+  const std::uint64_t hash = offered(before).hash;
+  coordinator_.roster.remove(before.conversation.session());
+
+  AgentSession& again = add_agent_without_model("b");
+  again.holdings = {holding(1, 10)};
+  again.holdings[0].download_hash = hash;
+  again.holdings[0].download_bytes = 100;
+  catch_up_.advance(again);
+  EXPECT_EQ(offered(again).from, 100u);
+  ASSERT_EQ(sent<wire::TransferPartT>(again).size(), 1u);
+  EXPECT_EQ(sent<wire::TransferPartT>(again)[0].offset, 100u);
+}
+
+TEST_F(CatchUpTest, ADownloadOfAnotherModelBeginsAnew) {
+  AgentSession& session = add_agent_without_model("b");
+  session.holdings = {holding(1, 10)};
+  session.holdings[0].download_hash = 12'345;
+  session.holdings[0].download_bytes = 100;
+  catch_up_.advance(session);
+  EXPECT_EQ(offered(session).from, 0u);
+}
+
+TEST_F(CatchUpTest, AfterALostSessionTheModelOfItsDownloadIsKeptForTenMinutes) {
+  AgentSession& lost = add_agent_without_model("b");
+  catch_up_.advance(lost);
+  catch_up_.left(lost);
+  coordinator_.roster.remove(lost.conversation.session());
+  publish(6);
+  catch_up_.model_replaced();
+  coordinator_.now += 599'000 * kNsPerMs;
+  AgentSession& again = add_agent_without_model("b");
+  catch_up_.advance(again);
+  EXPECT_EQ(offered(again).model_version, 5u);
+  coordinator_.roster.remove(again.conversation.session());
+  coordinator_.now += 2'000 * kNsPerMs;
+  AgentSession& late = add_agent_without_model("b");
+  catch_up_.advance(late);
+  EXPECT_EQ(offered(late).model_version, 6u);
+}
+
+TEST_F(CatchUpTest, AFetchContinuesTheTransferThatWasOffered) {
+  AgentSession& session = add_agent_without_model("b");
+  catch_up_.advance(session);
+  session.conversation.drop_stream({.round = {.job = kSmallJob}, .transfer = session.transfer});
+  forget_actions();
+  wire::TransferFetchT fetch;
+  fetch.transfer = session.transfer;
+  fetch.from = 200;
+  catch_up_.receive_fetch(session, *Packed(fetch));
+  ASSERT_EQ(sent<wire::TransferPartT>(session).size(), 1u);
+  EXPECT_EQ(sent<wire::TransferPartT>(session)[0].offset, 200u);
+}
+
+TEST_F(CatchUpTest, AFetchOfAnotherTransferIsOfferedAnew) {
+  AgentSession& session = add_agent_without_model("b");
+  catch_up_.advance(session);
+  const std::uint64_t before = session.transfer;
+  forget_actions();
+  wire::TransferFetchT fetch;
+  fetch.transfer = before + 1;
+  catch_up_.receive_fetch(session, *Packed(fetch));
+  EXPECT_NE(offered(session).transfer, before);
+}
+
+TEST_F(CatchUpTest, AnAgentThatAsksForTheModelIsOfferedAllOfIt) {
+  member(0).holdings = {holding(5, 50)};
+  wire::TransferRequestT request;
+  request.job = kSmallJob;
+  request.content = wire::Content::model;
+  catch_up_.receive_request(member(0), *Packed(request));
+  EXPECT_FALSE(member(0).synced);
+  EXPECT_TRUE(member(0).holdings.empty());
+  EXPECT_EQ(offered(member(0)).from, 0u);
+}
+
+TEST_F(CatchUpTest, ARequestForSomethingElseIsRefused) {
+  wire::TransferRequestT request;
+  request.job = kSmallJob + 1;
+  request.content = wire::Content::model;
+  catch_up_.receive_request(member(0), *Packed(request));
+  EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"unknown_transfer"});
+  EXPECT_TRUE(member(0).synced);
+}
+
+TEST_F(CatchUpTest, AnOfferThatOvertookItsJobIsMadeAgain) {
+  AgentSession& session = add_new_agent("b");
+  catch_up_.begin(session);
+  const Conversation::Asked offer = {.kind = wire::Message::TransferOffer, .tag = session.transfer};
+  catch_up_.answered(session, {.kind = wire::Message::Job, .tag = kSmallJob});
+  forget_actions();
+  catch_up_.refused(session, offer);
+  EXPECT_EQ(offered(session).model_version, 5u);
+  forget_actions();
+  catch_up_.refused(session, {.kind = wire::Message::TransferOffer, .tag = session.transfer});
+  EXPECT_TRUE(sent<wire::TransferOfferT>(session).empty()) << "only once";
+}
+
+TEST_F(CatchUpTest, AnOfferWaitsForTheJournal) {
+  AgentSession& session = add_agent_without_model("b");
+  session.undecided = {record_of(1).id};
+  catch_up_.advance(session);
+  EXPECT_TRUE(sent<wire::TransferOfferT>(session).empty());
+  ASSERT_EQ(actions<LoadRound>().size(), 1u);
+  catch_up_.loaded({.token = actions<LoadRound>()[0].token, .round = {}, .epoch = {}});
+  EXPECT_EQ(offered(session).model_version, 5u);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,182 @@
+#include "core/round/coordinator/commit/commit_writer.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/base/checksum.h"
+#include "core/round/common/plan/plan_builder.h"
+#include "core/round/common/plan/residual_account.h"
+
+namespace tributary {
+namespace {
+
+double divisor_of_bucket(const ActiveRound& round, const BucketAggregation& bucket,
+                         const std::vector<double>& weights) {
+  return divisor_of(round.plan().wire(), bucket.in_result(), weights);
+}
+
+// Buckets with the same contributors share one set.
+void record_outcomes(const ActiveRound& round, const std::vector<BucketAggregation*>& buckets,
+                     const std::vector<double>& weights, RoundRecord& record) {
+  std::map<std::vector<std::uint8_t>, std::uint32_t> places;
+  for (const BucketAggregation* bucket : buckets) {
+    const Bitmap& in = bucket->in_result();
+    const auto [place, fresh] =
+        places.emplace(in.bytes(), static_cast<std::uint32_t>(places.size()));
+    if (fresh) {
+      record.contributor_sets.push_back({.bits = in.bytes(),
+                                         .contributors = in.count(),
+                                         .divisor = divisor_of_bucket(round, *bucket, weights)});
+    }
+    record.outcomes.push_back({.bucket = bucket->bucket().index,
+                               .contributor_set = place->second,
+                               .result_hash = hash64(*bucket->combined().back())});
+  }
+}
+
+Published publish_of(const ActiveRound& round, const std::vector<BucketAggregation*>& buckets,
+                     const RoundRecord& record) {
+  Published published;
+  published.plan = round.shared_plan();
+  published.commit = commit_message(record, round.plan().collective());
+  published.record = std::make_shared<const RoundRecord>(record);
+  for (const BucketAggregation* bucket : buckets) {
+    const std::uint32_t number = bucket->bucket().index;
+    published.contributors[number] = bucket->in_result().count();
+    published.bytes += bucket->bytes();
+    published.combined[number] = bucket->combined();
+  }
+  return published;
+}
+
+}  // namespace
+
+std::span<float> CommitWriter::aggregator_residual(const RoundPlan& plan) {
+  const bool encodes_again = std::ranges::any_of(plan.buckets(), [&](const PlannedBucket& bucket) {
+    return !plan.by_peers() && bucket.codec->aggregation() != Aggregation::sum &&
+           bucket.keeps_error();
+  });
+  if (encodes_again && aggregator_residual_.empty()) {
+    aggregator_residual_.assign(job_.model->values(), 0.0f);
+  }
+  const double old_rate = std::exchange(residual_rate_, plan.wire().learning_rate);
+  if (job_.model->gradient()) rescale_residual(old_rate, residual_rate_, aggregator_residual_);
+  return aggregator_residual_;
+}
+
+bool CommitWriter::write(ActiveRound& round, const Membership& membership,
+                         std::vector<AgentRoundRecord>& reports, Done done) {
+  const std::vector<double> weights = membership.weights();
+  auto model = std::make_shared<FloatVector>(*committed_.state().values);
+  const std::vector<BucketAggregation*> applied = apply_buckets(round, weights, *model);
+  if (applied.empty()) return false;
+  for (BucketAggregation* bucket : applied) bucket->settle(true);
+
+  CommitRecord record = record_of(round, applied, weights, *model);
+  record.reports = std::exchange(reports, {});
+  Pending pending{.published = publish_of(round, applied, record.round),
+                  .state = {.version = record.round.id.round,
+                            .hash = record.round.model_hash,
+                            .values = std::move(model),
+                            .rule_state = rule_->save(),
+                            .aggregator_residual = record.aggregator_residual
+                                                       ? record.aggregator_residual
+                                                       : committed_.state().aggregator_residual},
+                  .checkpointed = checkpoint_due()};
+  redo_bytes_ += pending.published.bytes;
+  if (pending.checkpointed) {
+    record.checkpoint = CheckpointRecord{.job = job_.id(),
+                                         .model_version = pending.state.version,
+                                         .model_hash = pending.state.hash,
+                                         .model = pending.state.values,
+                                         .rule_state = pending.state.rule_state};
+  }
+  job_.coordinator.store.push(
+      std::move(record),
+      [this, pending = std::move(pending), done = std::move(done)] { stored(pending, done); });
+  return true;
+}
+
+// The buckets that count: those that can be decoded and are finite.
+std::vector<BucketAggregation*> CommitWriter::apply_buckets(ActiveRound& round,
+                                                            const std::vector<double>& weights,
+                                                            FloatVector& model) {
+  CoordinatorContext& context = job_.coordinator;
+  std::vector<BucketAggregation*> applied;
+  const SharedBytes before = rule_->save();
+  RuleSteps steps(round.plan(), *rule_);
+  bool all = true;
+  for (const auto& bucket : round.buckets()) {
+    steps.at(bucket->bucket());
+    if (!bucket->finished()) continue;
+    const CommittedBucket committed = bucket->committed(divisor_of_bucket(round, *bucket, weights));
+    if (Status status = decode_bucket(round.plan(), committed, context.config.execution, scratch_);
+        !status.ok()) {
+      context.note(LogLevel::error, "bucket_dropped", name(status.code()), {}, status.text(),
+                   round.key());
+      bucket->settle(false);
+      bucket->drop();
+      all = false;
+      continue;
+    }
+    rule_->apply(rule_step(round.plan(), committed, scratch_), model);
+    applied.push_back(bucket.get());
+  }
+  // Later exchanges of the round began from a model that is lacking a bucket now.
+  if (!all && round.plan().exchanges() > 1) applied.clear();
+  if (applied.empty()) ignore_error(rule_->restore(*before));  // it was saved a moment ago
+  return applied;
+}
+
+CommitRecord CommitWriter::record_of(const ActiveRound& round,
+                                     const std::vector<BucketAggregation*>& buckets,
+                                     const std::vector<double>& weights, const FloatVector& model) {
+  CommitRecord commit;
+  RoundRecord& record = commit.round;
+  record.id = round.key();
+  record.journal_entry = ++journal_entry_;
+  record.members = round.plan().members();
+  record.buckets = static_cast<std::uint32_t>(round.plan().buckets().size());
+  record.previous_hash = committed_.hash();
+  record.model_hash = model_hash_of(model);
+  record.began_at_ns = round.began_at_ns;
+  record.committed_at_ns = job_.coordinator.now;
+  record.bytes_up = round.bytes_up;
+  record.bytes_down = round.bytes_down;
+  Result<SharedBytes> plan = keep_message(round.plan().wire());
+  if (plan.ok()) record.plan = std::move(*plan);  // it was sent in the same form
+  record_outcomes(round, buckets, weights, record);
+  for (const BucketAggregation* bucket : buckets) {
+    for (std::uint32_t stage = 0; stage < bucket->combined().size(); ++stage) {
+      commit.redo.push_back(
+          {.bucket = bucket->bucket().index, .stage = stage, .payload = bucket->combined()[stage]});
+    }
+  }
+  if (!aggregator_residual_.empty()) {
+    commit.aggregator_residual = std::make_shared<const FloatVector>(aggregator_residual_);
+  }
+  return commit;
+}
+
+bool CommitWriter::checkpoint_due() const {
+  const RoundPolicy& policy = job_.policy();
+  const std::uint64_t next = committed_.version() + 1;
+  const double model_bytes = static_cast<double>(job_.model->values()) * sizeof(float);
+  return next - checkpoint_version_ >= policy.checkpoint_rounds ||
+         next >= job_.model->wire().rounds() ||
+         static_cast<double>(redo_bytes_) >= policy.checkpoint_redo_models * model_bytes;
+}
+
+void CommitWriter::stored(Pending pending, const Done& done) {
+  if (pending.checkpointed) {
+    checkpoint_version_ = pending.state.version;
+    redo_bytes_ = 0;
+  }
+  const std::shared_ptr<const RoundRecord> record = pending.published.record;
+  committed_.replace(std::move(pending.state));
+  committed_.history().publish(std::move(pending.published));
+  done(*record);
+}
+
+}  // namespace tributary

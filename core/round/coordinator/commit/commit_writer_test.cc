@@ -1,0 +1,369 @@
+#include "core/round/coordinator/commit/commit_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/round/coordinator/commit/job_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::JobTest;
+using round_testing::kSmallJob;
+using round_testing::payload_of;
+using round_testing::small_job;
+
+constexpr float kNotFinite = INFINITY;
+constexpr std::uint64_t kHalf = 128;  // values of the first bucket; the second one has the rest
+constexpr std::uint64_t kCommitValues = 256;
+
+// A job of two buckets whose server has an optimizer with a state.
+wire::JobT job_with_adam() {
+  wire::JobT job = small_job(
+      {{.name = "first", .shape = {kHalf}}, {.name = "last", .shape = {kCommitValues - kHalf}}});
+  job.strategy = "fedadam:rate=0.1";
+  return job;
+}
+
+class CommitWriterTest : public JobTest {
+ protected:
+  explicit CommitWriterTest(wire::JobT job = job_with_adam()) : JobTest(std::move(job)) {
+    policy().bucket_values_max = kHalf;
+    open_epoch(2);
+    RestoredJob state = restored();
+    EXPECT_TRUE(writer_.restore(state).ok());
+  }
+
+  // What the journal has of a job that has just been submitted.
+  static RestoredJob restored() {
+    RestoredJob state;
+    const auto model = std::make_shared<const FloatVector>(kCommitValues, 0.5f);
+    state.checkpoint = {.job = kSmallJob,
+                        .model_version = 0,
+                        .model_hash = model_hash_of(*model),
+                        .model = model,
+                        .rule_state = nullptr};
+    return state;
+  }
+  // An attempt at the next round, to which each member has sent these values of either bucket.
+  std::unique_ptr<ActiveRound> played(float first, float second) {
+    auto round = begin_round(make_plan(committed_.version() + 1));
+    EXPECT_EQ(round->buckets().size(), 2u);
+    for (std::uint32_t bucket = 0; bucket < 2; ++bucket) {
+      BucketAggregation& sums = *round->buckets()[bucket];
+      for (std::uint32_t i = 0; i < 2; ++i) {
+        const Bytes payload = payload_of(round->plan(), bucket, i, bucket == 0 ? first : second);
+        EXPECT_TRUE(sums.add(i, payload).ok());
+      }
+      EXPECT_TRUE(sums.close(1).ok());
+    }
+    return round;
+  }
+  bool write(ActiveRound& round) {
+    return writer_.write(round, membership_, reports_,
+                         [this](const RoundRecord& record) { done_.push_back(record.id.round); });
+  }
+  // The commit that the journal is asked to store.
+  CommitRecord asked_to_store() {
+    coordinator_.store.pump(coordinator_.now, coordinator_.out);
+    return std::get<CommitRecord>(actions<StoreCoordinator>().back().record);
+  }
+  void store() {
+    const Token token = actions<StoreCoordinator>().back().token;
+    coordinator_.store.stored(coordinator_.now, {.token = token, .status = {}}, coordinator_.out);
+  }
+  CommitRecord commit(float first, float second) {
+    EXPECT_TRUE(write(*played(first, second)));
+    CommitRecord record = asked_to_store();
+    store();
+    return record;
+  }
+
+  CommittedModel committed_{1u << 20, 8};
+  CommitWriter writer_{job_, committed_};
+  std::vector<AgentRoundRecord> reports_;
+  std::vector<std::uint64_t> done_;  // rounds
+};
+
+class AveragingWriterTest : public CommitWriterTest {
+ protected:
+  static wire::JobT averaging() {
+    wire::JobT job = job_with_adam();
+    job.strategy.clear();
+    return job;
+  }
+  AveragingWriterTest() : CommitWriterTest(averaging()) {}
+  float value(std::size_t i) const { return (*committed_.state().values)[i]; }
+};
+
+// --- writing ---
+
+TEST_F(AveragingWriterTest, TheMeanOfTheUpdatesIsAddedToTheModel) {
+  const CommitRecord record = commit(0.25f, -1);
+  EXPECT_EQ(value(0), 0.75f);
+  EXPECT_EQ(value(kHalf), -0.5f);
+  EXPECT_EQ(committed_.hash(), model_hash_of(*committed_.state().values));
+  EXPECT_EQ(record.round.model_hash, committed_.hash());
+}
+
+TEST_F(CommitWriterTest, NothingIsVisibleBeforeTheCommitIsStored) {
+  const std::uint64_t before = committed_.hash();
+  EXPECT_TRUE(write(*played(1, 1)));
+  asked_to_store();
+  EXPECT_EQ(committed_.version(), 0u);
+  EXPECT_EQ(committed_.hash(), before);
+  EXPECT_EQ(committed_.history().published(1), nullptr);
+  EXPECT_TRUE(done_.empty());
+  store();
+  EXPECT_EQ(committed_.version(), 1u);
+  EXPECT_NE(committed_.hash(), before);
+  EXPECT_NE(committed_.history().published(1), nullptr);
+  EXPECT_EQ(done_, std::vector<std::uint64_t>{1});
+}
+
+TEST_F(CommitWriterTest, ARecordSaysWhoIsInEachResult) {
+  const RoundRecord record = commit(1, 1).round;
+  EXPECT_EQ(record.id.round, 1u);
+  EXPECT_EQ(record.members, 2u);
+  EXPECT_EQ(record.outcomes.size(), 2u);
+  ASSERT_EQ(record.contributor_sets.size(), 1u) << "buckets with the same contributors share it";
+  EXPECT_EQ(record.contributor_sets[0].bits, std::vector<std::uint8_t>{0b11});
+  EXPECT_EQ(record.contributor_sets[0].divisor, 2);
+}
+
+TEST_F(CommitWriterTest, EachRecordContinuesTheOneBefore) {
+  const CommitRecord first = commit(1, 1);
+  const CommitRecord second = commit(1, 2);
+  EXPECT_EQ(second.round.previous_hash, first.round.model_hash);
+  EXPECT_EQ(second.round.journal_entry, first.round.journal_entry + 1);
+}
+
+TEST_F(CommitWriterTest, ARecordTakesTheReports) {
+  reports_.resize(3);
+  EXPECT_EQ(commit(1, 1).reports.size(), 3u);
+  EXPECT_TRUE(reports_.empty());
+}
+
+// --- results that are not finite ---
+
+TEST_F(AveragingWriterTest, ABucketThatIsNotFiniteIsDropped) {
+  const auto round = played(kNotFinite, 0.25f);
+  EXPECT_TRUE(write(*round));
+  const CommitRecord record = asked_to_store();
+  store();
+  EXPECT_EQ(noted("bucket_dropped").size(), 1u);
+  EXPECT_FALSE(round->buckets()[0]->finished());
+  ASSERT_EQ(record.round.outcomes.size(), 1u);
+  EXPECT_EQ(record.round.outcomes[0].bucket, 1u);
+  EXPECT_EQ(record.round.buckets, 2u);
+  EXPECT_EQ(value(0), 0.5f) << "as it was";
+  EXPECT_EQ(value(kHalf), 0.75f);
+}
+
+TEST_F(CommitWriterTest, WithoutAFiniteBucketNothingIsWritten) {
+  commit(1, 1);
+  const std::uint64_t before = committed_.hash();
+  reports_.resize(1);
+  EXPECT_FALSE(write(*played(kNotFinite, kNotFinite)));
+  EXPECT_TRUE(coordinator_.store.empty());
+  EXPECT_EQ(committed_.hash(), before);
+  EXPECT_EQ(reports_.size(), 1u) << "they wait for the next commit";
+}
+
+// Adam counts its steps: a round without a result must not be one of them.
+class StepsWriterTest : public CommitWriterTest {
+ protected:
+  static wire::JobT gradients() {
+    wire::JobT job = job_with_adam();
+    job.strategy.clear();
+    job.mode = wire::ExchangeMode::gradient;
+    job.optimizer->kind = wire::OptimizerKind::adam;
+    job.optimizer->beta1 = 0.9;
+    job.optimizer->beta2 = 0.999;
+    job.optimizer->epsilon = 1e-8;
+    return job;
+  }
+  StepsWriterTest() : CommitWriterTest(gradients()) {}
+
+  // The hash after two rounds of a job without any other.
+  std::uint64_t hash_without_failures() {
+    CommittedModel other(1u << 20, 8);
+    CommitWriter writer(job_, other);
+    RestoredJob state = restored();
+    EXPECT_TRUE(writer.restore(state).ok());
+    for (const float second : {1.0f, 2.0f}) {
+      committed_.replace(other.state());  // played() plans the round after it
+      EXPECT_TRUE(writer.write(*played(1, second), membership_, reports_, [](const auto&) {}));
+      asked_to_store();
+      store();
+    }
+    return other.hash();
+  }
+};
+
+TEST_F(StepsWriterTest, WithoutAFiniteBucketTheOptimizersStateIsAsItWas) {
+  commit(1, 1);
+  EXPECT_FALSE(write(*played(kNotFinite, kNotFinite)));
+  commit(1, 2);
+  const std::uint64_t after_failure = committed_.hash();
+  EXPECT_EQ(hash_without_failures(), after_failure);
+}
+
+// The second exchange began from a model with the result of the first one.
+TEST_F(CommitWriterTest, SeveralExchangesAreWrittenTogetherOrNotAtAll) {
+  policy().collective = wire::Collective::ring;
+  for (const float last : {1.0f, kNotFinite}) {
+    const auto plan = make_plan(1, [](PlanRequest& request) { request.exchanges_per_round = 2; });
+    const auto round = begin_round(plan);
+    for (std::uint32_t bucket = 0; bucket < round->buckets().size(); ++bucket) {
+      const bool is_last = bucket + 1 == round->buckets().size();
+      EXPECT_TRUE(round->buckets()[bucket]
+                      ->take_result(payload_of(*plan, bucket, 0, is_last ? last : 1))
+                      .ok());
+    }
+    EXPECT_EQ(write(*round), last == 1);
+  }
+}
+
+// --- checkpoints ---
+
+TEST_F(CommitWriterTest, ACheckpointIsWrittenAfterSoManyRounds) {
+  policy().checkpoint_rounds = 2;
+  std::vector<bool> written;
+  for (int round = 1; round <= 4; ++round) written.push_back(commit(1, 1).checkpoint.has_value());
+  EXPECT_EQ(written, (std::vector<bool>{false, true, false, true}));
+}
+
+TEST_F(CommitWriterTest, ACheckpointIsTheModelWithTheOptimizersState) {
+  policy().checkpoint_rounds = 1;
+  const CheckpointRecord checkpoint = *commit(1, 1).checkpoint;
+  EXPECT_EQ(checkpoint.model_version, 1u);
+  EXPECT_EQ(checkpoint.model_hash, model_hash_of(*checkpoint.model));
+  EXPECT_EQ(*checkpoint.rule_state, *committed_.state().rule_state);
+  EXPECT_FALSE(checkpoint.rule_state->empty());
+}
+
+TEST_F(CommitWriterTest, ACheckpointIsWrittenAfterTheLastRound) {
+  policy().checkpoint_redo_models = 100;
+  for (int round = 1; round < 10; ++round) EXPECT_FALSE(commit(1, 1).checkpoint) << round;
+  EXPECT_TRUE(commit(1, 1).checkpoint);
+}
+
+// The redo of a round is a little longer than the model.
+TEST_F(CommitWriterTest, ACheckpointIsWrittenWithTheCommitAfterSoMuchRedo) {
+  policy().checkpoint_redo_models = 1.5;
+  std::vector<bool> written;
+  for (int round = 1; round <= 6; ++round) written.push_back(commit(1, 1).checkpoint.has_value());
+  EXPECT_EQ(written, (std::vector<bool>{false, false, true, false, false, true}));
+}
+
+// --- the residual of the aggregator ---
+
+TEST_F(CommitWriterTest, AResidualIsKeptOnlyWhereTheAggregateIsEncodedAgain) {
+  EXPECT_TRUE(writer_.aggregator_residual(*make_plan(1)).empty());
+  policy().codec = "topk:cr=0.1";
+  EXPECT_EQ(writer_.aggregator_residual(*make_plan(1)).size(), kCommitValues);
+}
+
+// --- after a restart ---
+
+class RestoreTest : public CommitWriterTest {
+ protected:
+  // A journal with two commits after the first checkpoint.
+  RestoreTest() { journal_.redo = {commit(1, 2), commit(-1, 0.5f)}; }
+
+  Status restore() {
+    RestoredJob copy = journal_;
+    return CommitWriter(job_, restored_).restore(copy);
+  }
+  void expect_contradiction() {
+    const Status status = restore();
+    EXPECT_EQ(status.code(), StatusCode::corrupt_data) << status.text();
+  }
+
+  RestoredJob journal_ = restored();
+  CommittedModel restored_{1u << 20, 8};
+};
+
+TEST_F(RestoreTest, RedoMakesTheSameModelAndTheSameState) {
+  const Status status = restore();
+  ASSERT_TRUE(status.ok()) << status.text();
+  EXPECT_EQ(restored_.version(), 2u);
+  EXPECT_EQ(restored_.hash(), committed_.hash());
+  EXPECT_EQ(*restored_.state().values, *committed_.state().values);
+  EXPECT_EQ(*restored_.state().rule_state, *committed_.state().rule_state);
+  EXPECT_NE(restored_.history().published(2), nullptr);
+}
+
+TEST_F(RestoreTest, ANewCommitContinuesTheOnesThatWereRedone) {
+  CommitWriter writer(job_, restored_);
+  RestoredJob copy = journal_;
+  ASSERT_TRUE(writer.restore(copy).ok());
+  const auto round = played(0.5f, 0.25f);
+  ASSERT_TRUE(writer.write(*round, membership_, reports_, [](const RoundRecord&) {}));
+  const CommitRecord after_restart = asked_to_store();
+  store();
+  const CommitRecord without_restart = commit(0.5f, 0.25f);
+  EXPECT_EQ(after_restart.round.model_hash, without_restart.round.model_hash);
+  EXPECT_EQ(after_restart.round.journal_entry, 3u);
+}
+
+TEST_F(RestoreTest, ACheckpointContinuesWithTheOptimizersState) {
+  policy().checkpoint_rounds = 1;
+  journal_.checkpoint = *commit(1, 1).checkpoint;
+  journal_.redo = {commit(2, 3)};
+  const Status status = restore();
+  ASSERT_TRUE(status.ok()) << status.text();
+  EXPECT_EQ(restored_.hash(), committed_.hash());
+}
+
+TEST_F(RestoreTest, ACheckpointOfAnotherSizeIsAContradiction) {
+  journal_.checkpoint.model = std::make_shared<const FloatVector>(3, 0.5f);
+  expect_contradiction();
+  journal_.checkpoint.model = nullptr;
+  expect_contradiction();
+}
+
+TEST_F(RestoreTest, ACheckpointWithAnotherHashIsAContradiction) {
+  journal_.checkpoint.model_hash ^= 1;
+  expect_contradiction();
+}
+
+TEST_F(RestoreTest, AResidualOfAnotherSizeIsAContradiction) {
+  journal_.aggregator_residual = std::make_shared<const FloatVector>(3, 0.0f);
+  expect_contradiction();
+}
+
+TEST_F(RestoreTest, ACommitThatDoesNotFollowIsAContradiction) {
+  std::swap(journal_.redo[0], journal_.redo[1]);
+  expect_contradiction();
+  std::swap(journal_.redo[0], journal_.redo[1]);
+  journal_.redo[1].round.previous_hash ^= 1;
+  expect_contradiction();
+}
+
+TEST_F(RestoreTest, ACommitWithoutItsPayloadsIsAContradiction) {
+  journal_.redo[1].redo.pop_back();
+  expect_contradiction();
+}
+
+TEST_F(RestoreTest, ACommitThatMakesAnotherModelIsAContradiction) {
+  journal_.redo[1].redo = journal_.redo[0].redo;
+  expect_contradiction();
+}
+
+TEST_F(RestoreTest, AnOutcomeThatThePlanDoesNotHaveIsAContradiction) {
+  journal_.redo[1].round.outcomes[0].bucket = 2;
+  expect_contradiction();
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,110 @@
+#include "core/round/coordinator/commit/history.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tributary {
+
+std::shared_ptr<const wire::CommitT> commit_message(const RoundRecord& record,
+                                                    wire::Collective collective) {
+  auto commit = std::make_shared<wire::CommitT>();
+  commit->id = std::make_unique<wire::RoundId>(wire_id(record.id));
+  commit->agents = record.members;
+  commit->model_version = record.id.round;
+  commit->model_hash = record.model_hash;
+  commit->previous_hash = record.previous_hash;
+  commit->journal_entry = record.journal_entry;
+  auto round = std::make_unique<wire::RoundOutcomeT>();
+  round->round = record.id.round;
+  round->attempt = record.id.attempt;
+  for (const ContributorSetRecord& set : record.contributor_sets) {
+    auto one = std::make_unique<wire::ContributorSetT>();
+    one->bits = set.bits;
+    one->contributors = set.contributors;
+    one->divisor = set.divisor;
+    round->contributor_sets.push_back(std::move(one));
+  }
+  for (const OutcomeRecord& outcome : record.outcomes) {
+    auto one = std::make_unique<wire::OutcomeT>();
+    one->bucket = outcome.bucket;
+    one->contributor_set = outcome.contributor_set;
+    one->result_hash = outcome.result_hash;
+    one->collective = collective;
+    round->outcomes.push_back(std::move(one));
+  }
+  commit->rounds.push_back(std::move(round));
+  return commit;
+}
+
+Fate fate_in(const RoundRecord& record, const EpochRecord& epoch, const std::string& agent_id,
+             const RoundKey& id) {
+  Fate fate{.committed = record.id == id, .buckets = record.buckets, .contributed = {}};
+  fate.contributed = Bitmap(record.buckets);
+  if (!fate.committed) return fate;
+  const auto member = std::ranges::find(epoch.members, agent_id, &MemberRecord::agent_id);
+  if (member == epoch.members.end()) return fate;
+  const auto index = static_cast<std::size_t>(member - epoch.members.begin());
+  for (const OutcomeRecord& outcome : record.outcomes) {
+    const ContributorSetRecord& set = record.contributor_sets[outcome.contributor_set];
+    if (Bitmap(set.bits, record.members).test(index)) fate.contributed.set(outcome.bucket);
+  }
+  return fate;
+}
+
+void History::add_epoch(std::shared_ptr<const EpochRecord> epoch) {
+  const std::uint32_t number = epoch->epoch;
+  epochs_[number] = std::move(epoch);
+}
+
+void History::add_outcome(std::shared_ptr<const RoundRecord> record) {
+  const std::uint64_t round = record->id.round;
+  outcomes_[round] = std::move(record);
+  trim();
+}
+
+void History::publish(Published round) {
+  add_outcome(round.record);
+  bytes_ += round.bytes;
+  published_.push_back(std::move(round));
+  trim();
+}
+
+void History::trim() {
+  while (published_.size() > 1 && bytes_ > payload_bytes_max_) {
+    bytes_ -= published_.front().bytes;
+    published_.pop_front();
+  }
+  while (outcomes_.size() > rounds_max_) outcomes_.erase(outcomes_.begin());
+  if (outcomes_.empty()) return;
+  // The epochs before that of the oldest round here.
+  epochs_.erase(epochs_.begin(), epochs_.lower_bound(outcomes_.begin()->second->id.epoch));
+}
+
+const Published* History::published(std::uint64_t round) const {
+  const auto found =
+      std::ranges::find(published_, round, [](const Published& p) { return p.record->id.round; });
+  return found == published_.end() ? nullptr : &*found;
+}
+
+const RoundRecord* History::outcome(std::uint64_t round) const {
+  const auto found = outcomes_.find(round);
+  return found == outcomes_.end() ? nullptr : found->second.get();
+}
+
+const EpochRecord* History::epoch(std::uint32_t number) const {
+  const auto found = epochs_.find(number);
+  return found == epochs_.end() ? nullptr : found->second.get();
+}
+
+std::optional<Fate> History::fate(const std::string& agent_id, const RoundKey& id,
+                                  std::uint64_t model_version) const {
+  // Not committed yet: whoever asks is not among those at work on it, or would be told by them.
+  if (id.round > model_version) return Fate{};
+  const RoundRecord* record = outcome(id.round);
+  if (!record) return std::nullopt;
+  const EpochRecord* members = epoch(record->id.epoch);
+  if (!members) return std::nullopt;
+  return fate_in(*record, *members, agent_id, id);
+}
+
+}  // namespace tributary

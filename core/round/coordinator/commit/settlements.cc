@@ -1,0 +1,79 @@
+#include "core/round/coordinator/commit/settlements.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "schemas/limits.h"
+
+namespace tributary {
+namespace {
+
+// Recent rounds that are settled although the agent did not ask: it may have contributed to them in
+// this session.
+constexpr std::size_t kRecentRounds = 8;
+
+}  // namespace
+
+std::optional<std::vector<wire::SettlementT>> Settlements::up_to(const AgentSession& session,
+                                                                 std::uint64_t version) {
+  std::vector<RoundKey> ids;
+  for (const RoundKey& key : session.undecided) {
+    if (key.job == job_.id() && key.round <= version) ids.push_back(key);
+  }
+  for (std::uint64_t round = version; round > 0 && ids.size() < kRecentRounds; --round) {
+    const RoundRecord* record = committed_.history().outcome(round);
+    if (!record) break;
+    if (std::ranges::find(ids, record->id) == ids.end()) ids.push_back(record->id);
+  }
+  if (ids.size() > wire::kRoundsPerCommitMax) ids.resize(wire::kRoundsPerCommitMax);
+  std::vector<wire::SettlementT> settled;
+  for (const RoundKey& id : ids) {
+    const std::optional<Fate> fate = fate_of(session, id);
+    if (!fate) {
+      const Token token = job_.coordinator.next_token();
+      loading_[token] = {.session = session.conversation.session(), .round = id.round};
+      job_.coordinator.out.emplace_back(
+          LoadRound{.token = token, .job = job_.id(), .round = id.round});
+      return std::nullopt;
+    }
+    wire::SettlementT one;
+    one.id = std::make_unique<wire::RoundId>(wire_id(id));
+    one.committed = fate->committed;
+    one.buckets = fate->buckets;
+    one.contributed_bits = fate->contributed.bytes();
+    settled.push_back(std::move(one));
+  }
+  return settled;
+}
+
+std::optional<Fate> Settlements::fate_of(const AgentSession& session, const RoundKey& id) const {
+  const auto found = loaded_.find(id.round);
+  if (found == loaded_.end()) {
+    return committed_.history().fate(session.agent_id, id, committed_.version());
+  }
+  return fate_in(found->second.first, found->second.second, session.agent_id, id);
+}
+
+AgentSession* Settlements::take(const RoundLoaded& event) {
+  const auto found = loading_.find(event.token);
+  if (found == loading_.end()) return nullptr;
+  const Loading loading = found->second;
+  loading_.erase(found);
+  AgentSession* const session = job_.coordinator.roster.by_session(loading.session);
+  if (!session) return nullptr;
+  if (event.round && event.epoch) {
+    loaded_[loading.round] = {*event.round, *event.epoch};
+  } else {
+    // A round that the journal does not have was never committed.
+    std::erase_if(session->undecided,
+                  [&](const RoundKey& key) { return key.round == loading.round; });
+  }
+  session->transfer_wanted = false;
+  return session;
+}
+
+void Settlements::release(const AgentSession& session) {
+  if (!session.transfer_wanted || loaded_.size() > wire::kRoundsPerCommitMax) loaded_.clear();
+}
+
+}  // namespace tributary

@@ -1,0 +1,19 @@
+// A job as those outside the coordinator's state machine see it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "schemas/frame.h"
+
+namespace tributary {
+
+struct JobView {
+  std::uint64_t job = 0;
+  std::string name;
+  wire::JobState state = wire::JobState::unspecified;
+  std::uint64_t rounds = 0;
+  std::uint64_t rounds_committed = 0;  // and stored
+};
+
+}  // namespace tributary

@@ -1,0 +1,169 @@
+#include "core/round/coordinator/job/advice_policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/update/buckets.h"
+#include "schemas/limits.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kAlternativesMax = 32;
+
+// The chosen alternative, and as many of the others as fit, in the planner's order.
+std::vector<wire::AlternativeT> first_alternatives(const PlanAdvice& advice, std::size_t most) {
+  std::vector<wire::AlternativeT> first;
+  for (const wire::AlternativeT& one : advice.alternatives) {
+    if (one.chosen) first.insert(first.begin(), one);
+  }
+  for (const wire::AlternativeT& one : advice.alternatives) {
+    if (!one.chosen && first.size() < most) first.push_back(one);
+  }
+  return first;
+}
+
+Status check_advised_ratios(const PlanAdvice& advice, CodecCache& cache) {
+  TRIBUTARY_ASSIGN(const std::shared_ptr<const Codec> codec, cache.get(advice.choice.codec));
+  std::vector<double> ratios;
+  for (const auto& [agent, ratio] : advice.ratios) ratios.push_back(ratio);
+  return check_shares(*codec, advice.choice.collective, ratios);
+}
+
+Status bad_advice(std::string what, std::string expected) {
+  return Status(StatusCode::invalid_argument, {.what = fmt::format("advice: {}", what),
+                                               .expected = std::move(expected),
+                                               .got = "another",
+                                               .remedy = "mend what plans"});
+}
+
+// Agents refuse a plan with an incomplete reason, so that its round would never begin.
+Status check_reason(const PlanAdvice& advice) {
+  const auto is_known = [](auto value, auto max) {
+    return static_cast<int>(value) > 0 && value <= max;
+  };
+  if (!is_known(advice.trigger, wire::Trigger::MAX)) return bad_advice("trigger", "a known one");
+  for (const wire::AlternativeT& one : advice.alternatives) {
+    if (one.codec.empty()) return bad_advice("codec of an alternative", "a name");
+    if (!is_known(one.collective, wire::Collective::MAX)) {
+      return bad_advice("collective of an alternative", "a known one");
+    }
+    if (!(one.ratio >= 0 && one.ratio <= 1)) return bad_advice("ratio of an alternative", "0 to 1");
+  }
+  return {};
+}
+
+}  // namespace
+
+void AdvicePolicy::advise(std::shared_ptr<const PlanAdvice> advice, std::uint64_t next_round) {
+  const RoundPolicy& job = job_.policy();
+  if (!advice || !job.planning.planned()) return;
+  const RoundChoice& choice = advice->choice;
+  auto planned = std::make_unique<RoundPolicy>(job);
+  planned->codec = choice.codec;
+  planned->codecs.clear();
+  planned->collective = choice.collective;
+  planned->bucket_values_max = std::clamp(choice.bucket_values_max, kBucketStep,
+                                          std::max(job.bucket_values_max, kBucketStep));
+  Status status = check(*planned);
+  if (status.ok()) status = check_advised_ratios(*advice, job_.coordinator.cache);
+  if (status.ok()) status = check_reason(*advice);
+  if (!status.ok()) return refuse(status, next_round);
+  planned_ = std::move(planned);
+  advice_ = std::move(advice);
+  reason_round_ = 0;
+}
+
+void AdvicePolicy::refuse(const Status& why, std::uint64_t next_round) {
+  advice_.reset();
+  planned_.reset();
+  job_.coordinator.note(LogLevel::warning, "advice_refused", name(why.code()), {}, why.text(),
+                        {.job = job_.id(), .round = next_round});
+}
+
+void AdvicePolicy::complete(PlanRequest& request, const Membership& membership) {
+  if (!advice_) return;
+  add_reason(request);
+  add_ratios(request, membership);
+}
+
+// The first plan by a decision has the whole reason; those after it name that plan's round.
+void AdvicePolicy::add_reason(PlanRequest& request) {
+  const std::uint64_t round = request.key.round;
+  if (reason_round_ == 0) reason_round_ = round;
+  const bool whole = reason_round_ == round;
+  const bool as_advised = request.collective == advice_->choice.collective;
+  request.bucket_values = policy().bucket_values_max;
+  request.alternatives = first_alternatives(*advice_, whole ? kAlternativesMax : 1);
+  if (!as_advised) return;  // the request says why not
+  request.reason = whole ? advice_->sentence : fmt::format("as decided in round {}", reason_round_);
+  if (!whole) return;
+  const std::size_t trials = std::min<std::size_t>(advice_->trials.size(), wire::kTrialsMax);
+  request.trials.assign(advice_->trials.begin(),
+                        advice_->trials.begin() + static_cast<std::ptrdiff_t>(trials));
+  request.trial_s = std::clamp(advice_->trial_s, 0.0, wire::kTrialSecondsMax);
+  if (request.key.attempt == 0) request.trigger = advice_->trigger;
+  request.inputs = advice_->inputs;
+}
+
+// A member that the decision does not name keeps the codec's ratio.
+void AdvicePolicy::add_ratios(PlanRequest& request, const Membership& membership) {
+  if (advice_->ratios.empty()) return;
+  const auto codec = job_.coordinator.cache.get(policy().codec);
+  if (!codec.ok() || !(*codec)->own_share()) return;  // both held when the decision came
+  for (const Membership::Member& member : membership.members()) {
+    const auto own = advice_->ratios.find(member.agent_id);
+    request.ratios.push_back(own == advice_->ratios.end() ? *(*codec)->own_share() : own->second);
+  }
+}
+
+void AdvicePolicy::tell_report(const AgentSession& session, const wire::Report& report) {
+  if (!job_.policy().planning.planned()) return;
+  AgentReported reported{.job = job_.id(),
+                         .round = report.id()->round(),
+                         .agent_id = session.agent_id,
+                         .compute_s = report.compute_s(),
+                         .ratios = {},
+                         .gains = {},
+                         .bytes = report.bytes_up() + report.bytes_down(),
+                         .trials = {}};
+  if (report.trials()) {
+    for (const wire::Trial* trial : *report.trials()) {
+      trial->UnPackTo(&reported.trials.emplace_back());
+    }
+  }
+  if (report.gain()) {
+    reported.ratios.assign(report.gain()->ratios()->begin(), report.gain()->ratios()->end());
+    reported.gains.assign(report.gain()->gains()->begin(), report.gain()->gains()->end());
+  }
+  job_.coordinator.out.emplace_back(std::move(reported));
+}
+
+void AdvicePolicy::tell_commit(const RoundRecord& record, const ActiveRound& round,
+                               const Membership& membership, bool peers_reachable) {
+  if (!job_.policy().planning.planned()) return;
+  const double ns = static_cast<double>(job_.coordinator.now - record.began_at_ns);
+  RoundPlayed played{.job = job_.id(),
+                     .round = record.id.round,
+                     .rounds_left = job_.model->wire().rounds() - record.id.round,
+                     .values = job_.model->values(),
+                     .planning = job_.policy().planning,
+                     .choice = {.codec = policy().codec,
+                                .collective = round.plan().collective(),
+                                .bucket_values_max = policy().bucket_values_max},
+                     .round_s = ns / 1e9,
+                     .bytes_up = record.bytes_up,
+                     .participants = {},
+                     .peers_reachable = peers_reachable};
+  for (std::uint32_t i = 0; i < membership.size(); ++i) {
+    if (!round.members()[i].participates) continue;
+    const Membership::Member& member = membership.members()[i];
+    played.participants.push_back({.agent_id = member.agent_id, .weight = member.weight});
+  }
+  job_.coordinator.out.emplace_back(std::move(played));
+}
+
+}  // namespace tributary

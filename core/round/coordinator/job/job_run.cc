@@ -1,0 +1,283 @@
+#include "core/round/coordinator/job/job_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "schemas/limits.h"
+
+namespace tributary {
+namespace {
+
+// A first attempt may have waited for a download or a training that the next one does not repeat.
+constexpr std::uint32_t kTooShortMax = 2;
+
+bool has_ended(wire::JobState state) {
+  return state == wire::JobState::finished || state == wire::JobState::stopped;
+}
+
+std::uint64_t redo_budget(const CoordinatorConfig& config, const JobModel& job) {
+  return static_cast<std::uint64_t>(config.redo_models * static_cast<double>(job.values()) *
+                                    sizeof(float));
+}
+
+}  // namespace
+
+JobRun::JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job, RestoredJob& state)
+    : job_{.coordinator = context, .record = std::move(state.job), .model = std::move(job)},
+      committed_(redo_budget(context.config, *job_.model), context.config.history_rounds_max),
+      commits_(job_, committed_),
+      membership_(job_, state.last_epoch),
+      peers_(job_),
+      advice_(job_),
+      catch_up_(job_, committed_),
+      reporter_(job_) {}
+
+Result<std::unique_ptr<JobRun>> JobRun::make(CoordinatorContext& context, RestoredJob state) {
+  TRIBUTARY_TRY(check(state.job.policy));
+  TRIBUTARY_ASSIGN(std::shared_ptr<const JobModel> job, JobModel::make(state.job.definition));
+  std::unique_ptr<JobRun> run(new JobRun(context, std::move(job), state));
+  for (const EpochRecord& epoch : state.epochs) run->membership_.saw_epoch(epoch.epoch);
+  TRIBUTARY_TRY(run->commits_.restore(state));
+  if (has_ended(run->record().state)) run->phase_ = Phase::over;
+  return run;
+}
+
+std::uint64_t JobRun::buffered_bytes() const {
+  return committed_.history().bytes() + (attempt_ ? attempt_->bytes() : 0);
+}
+
+bool JobRun::over() const { return phase_ == Phase::over && state_stored_; }
+
+JobView JobRun::view() const {
+  const wire::Job& job = job_.model->wire();
+  return {.job = job_.id(),
+          .name = job.name()->str(),
+          .state = job_.record.state,
+          .rounds = job.rounds(),
+          .rounds_committed = committed_.version()};
+}
+
+bool JobRun::accepts(const std::string& agent_id) const {
+  const std::vector<std::string>& agents = job_.policy().agents;
+  return agents.empty() || std::ranges::find(agents, agent_id) != agents.end();
+}
+
+UploadBudget JobRun::budget() const {
+  return {job_.coordinator.config, membership_.size(),
+          std::min(job_.model->values(), job_.policy().bucket_values_max)};
+}
+
+// --- waiting, opening --------------------------------------------------------------------------
+
+bool JobRun::waits_for_catching_up() const {
+  const TimeNs wait = job_.policy().catch_up_wait_ms * kNsPerMs;
+  return wait > 0 && job_.coordinator.now < waiting_since_ns_ + wait &&
+         membership_.some_catch_up(committed_.version());
+}
+
+void JobRun::maybe_begin() {
+  const TimeNs now = job_.coordinator.now;
+  if (phase_ == Phase::backing_off && now >= retry_.resume_at_ns) phase_ = Phase::waiting;
+  if (phase_ != Phase::waiting || !job_.running()) return;
+  if (committed_.version() >= job_.model->wire().rounds()) {
+    return change(wire::JobState::finished, "all rounds are done", {});
+  }
+  if (membership_.ready_agents(committed_.version()) < job_.policy().agents_min) return;
+  if (waiting_since_ns_ < 0) waiting_since_ns_ = now;
+  if (waits_for_catching_up()) return;
+  if (membership_.changed(committed_.version()) || peers_.needs_epoch(next_round())) {
+    open_epoch();
+  } else {
+    begin_attempt();
+  }
+}
+
+void JobRun::open_epoch() {
+  membership_.open(next_round());
+  retry_.attempt = 0;
+  peers_.open(membership_);
+  phase_ = Phase::opening;
+  job_.coordinator.store.push(*membership_.epoch(), [this] {
+    committed_.history().add_epoch(membership_.epoch());
+    membership_.announce(peers_.session());
+    if (phase_ != Phase::opening) return;  // stopped meanwhile
+    phase_ = Phase::waiting;
+    if (job_.running()) begin_attempt();
+  });
+}
+
+// --- running -----------------------------------------------------------------------------------
+
+void JobRun::begin_attempt() {
+  const Bitmap participants = membership_.participants(next_round());
+  membership_.exclude(Bitmap());
+  if (participants.count() < job_.policy().agents_min) return;
+  Status status = start_attempt(participants);
+  if (!status.ok() && advice_.advised()) {
+    advice_.refuse(status, next_round());
+    status = start_attempt(participants);
+  }
+  if (!status.ok()) {
+    job_.coordinator.note(LogLevel::error, "plan_failed", name(status.code()), {}, status.text(),
+                          {.job = job_.id(), .round = next_round()});
+    change(wire::JobState::paused, "no plan can be made: " + status.text(), {});
+  }
+}
+
+PlanRequest JobRun::request_plan(const Bitmap& participants) {
+  const UploadBudget uploads = budget();
+  std::string reason = "as the job's policy says";
+  const wire::Collective collective =
+      peers_.choose(advice_.policy(), participants.count(), next_round(), reason);
+  const std::uint32_t exchanges = peers_.exchanges(advice_.policy(), collective, reason);
+  PlanRequest request{
+      .key = {.job = job_.id(),
+              .round = next_round(),
+              .epoch = membership_.epoch_number(),
+              .attempt = retry_.attempt},
+      .model_hash = committed_.hash(),
+      .participants = participants,
+      .weights = membership_.weights(),
+      .payload_bytes = uploads.part_bytes(),
+      .payloads_in_flight_max = uploads.called() ? 0 : uploads.window(),
+      .collective = collective,
+      .exchanges_per_round = exchanges,
+      .deadline_ms = peers_.deadline_ms(collective, next_round()),
+      .trigger = retry_.attempt > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged,
+      .reason = std::move(reason)};
+  advice_.complete(request, membership_);
+  return request;
+}
+
+Status JobRun::start_attempt(const Bitmap& participants) {
+  CodecCache& codecs = job_.coordinator.cache;
+  const PlanRequest request = request_plan(participants);
+  TRIBUTARY_ASSIGN(const wire::PlanT wire_plan,
+                   build_plan(*job_.model, advice_.policy(), codecs, request));
+  TRIBUTARY_ASSIGN(auto plan, RoundPlan::make(wire_plan, *job_.model, codecs));
+  const std::span<float> residual = commits_.aggregator_residual(*plan);
+  TRIBUTARY_ASSIGN(attempt_, Attempt::make(job_, membership_, reporter_.repeats(),
+                                           {.plan = std::move(plan),
+                                            .participants = participants,
+                                            .deadline_ms = request.deadline_ms,
+                                            .budget = budget(),
+                                            .residual = residual}));
+  phase_ = Phase::running;
+  attempt_->send_plan_to_all();
+  return {};
+}
+
+void JobRun::progress() {
+  if (phase_ != Phase::running) return;
+  if (const std::optional<Attempt::End> ended = attempt_->close_complete()) end(*ended);
+}
+
+void JobRun::end(const Attempt::End& end) {
+  if (end.finished) {
+    commit();
+  } else {
+    give_up(end.reason, true);
+  }
+}
+
+void JobRun::commit() {
+  const bool written = commits_.write(attempt_->round(), membership_, reporter_.reports(),
+                                      [this](const RoundRecord& record) { committed(record); });
+  if (!written) return give_up(wire::AbortReason::not_finite, true);
+  phase_ = Phase::committing;
+}
+
+void JobRun::committed(const RoundRecord& record) {
+  const ActiveRound& round = attempt_->round();
+  reporter_.tell_commit(record, round);
+  advice_.tell_commit(record, round, membership_, peers_.reachable(next_round()));
+  catch_up_.model_replaced();
+  if (round.plan().by_peers()) peers_.succeeded();
+  attempt_.reset();
+  retry_.attempt = retry_.too_short = 0;
+  if (phase_ == Phase::committing) phase_ = Phase::waiting;
+  if (phase_ == Phase::waiting && advice_.pause_s() > 0) {
+    phase_ = Phase::backing_off;
+    retry_.resume_at_ns = job_.coordinator.now + static_cast<TimeNs>(advice_.pause_s() * 1e9);
+  }
+  waiting_since_ns_ = job_.coordinator.now;
+  catch_up_.advance_all();
+  reporter_.tell_bytes(record.id.round);
+  maybe_begin();
+}
+
+void JobRun::give_up(wire::AbortReason reason, bool retry) {
+  const std::unique_ptr<Attempt> ended = std::move(attempt_);
+  const TimeNs now = job_.coordinator.now;
+  membership_.exclude(ended->give_up(reason, retry, committed_.version(), committed_.hash()));
+  const TimeNs pause = (TimeNs{job_.policy().retry_after_ms} << std::min(retry_.attempt, 5u));
+  retry_.resume_at_ns = now + pause * kNsPerMs;
+  if (ended->round().plan().by_peers() && retry) {
+    // The next attempt goes by the star, at once and with everyone.
+    peers_.failed(ended->round().plan());
+    membership_.exclude(Bitmap());
+    retry_.resume_at_ns = now;
+  }
+  ++retry_.attempt;
+  phase_ = Phase::backing_off;
+  const bool overdue = reason == wire::AbortReason::no_quorum && ended->overdue();
+  pause_if_too_short(ended->key(), overdue ? ended->too_short() : std::nullopt);
+}
+
+// Each attempt sends its updates anew: over the same uplinks it ends the same. A download goes on
+// in the next attempt, and so a slow downlink pauses nothing.
+void JobRun::pause_if_too_short(const RoundKey& key,
+                                const std::optional<DeadlineVerdict>& verdict) {
+  const bool counts = verdict && verdict->link == SlowLink::uplink;
+  retry_.too_short = counts ? retry_.too_short + 1 : 0;
+  if (retry_.too_short < kTooShortMax || job_.policy().planning.planned()) return;
+  if (job_.running()) change(wire::JobState::paused, verdict->text(key.round), {});
+}
+
+// --- the job's own state -----------------------------------------------------------------------
+
+void JobRun::advise(std::shared_ptr<const PlanAdvice> advice) {
+  advice_.advise(std::move(advice), next_round());
+}
+
+void JobRun::change(wire::JobState state, std::string reason, std::function<void()> done) {
+  if (has_ended(state)) {
+    if (phase_ == Phase::running) give_up(wire::AbortReason::by_operator, false);
+    phase_ = Phase::over;
+  }
+  retry_.too_short = 0;
+  JobRecord& record = job_.record;
+  record.state = state;
+  if (reason.size() > wire::kTextBytesMax) reason.resize(wire::kTextBytesMax);
+  record.state_reason = std::move(reason);
+  ++record.change;
+  state_stored_ = false;
+  job_.coordinator.store.push(record, [this, change = record.change, done = std::move(done)] {
+    state_stored_ = change == job_.record.change;
+    for (const auto& [number, session] : job_.coordinator.roster.all()) {
+      if (session->job == job_.id()) catch_up_.send_state(*session);
+    }
+    if (done) done();
+    maybe_begin();
+  });
+}
+
+void JobRun::tick() {
+  catch_up_.offer_to_waiting();
+  if (phase_ == Phase::running) {
+    attempt_->check_deadline();
+    if (const std::optional<Attempt::End> ended = attempt_->close_overdue()) end(*ended);
+  }
+  maybe_begin();
+}
+
+TimeNs JobRun::next_due_ns() const {
+  if (phase_ == Phase::running) return attempt_->next_due_ns();
+  if (phase_ == Phase::backing_off) return retry_.resume_at_ns;
+  const TimeNs wait = job_.policy().catch_up_wait_ms * kNsPerMs;
+  if (phase_ != Phase::waiting || wait == 0 || waiting_since_ns_ < 0) return kNever;
+  const TimeNs due = waiting_since_ns_ + wait;
+  return due > job_.coordinator.now ? due : kNever;
+}
+
+}  // namespace tributary

@@ -1,0 +1,160 @@
+// What agents say to a job, and how their sessions come and go.
+#include <utility>
+
+#include "core/round/coordinator/job/job_run.h"
+
+namespace tributary {
+
+// --- sessions ----------------------------------------------------------------------------------
+
+wire::StandingT JobRun::standing(const AgentSession& session) const {
+  return catch_up_.standing(session, membership_.epoch_number());
+}
+
+void JobRun::joined(AgentSession& session, std::uint64_t before) {
+  catch_up_.greet(session);
+  // The same process over a new connection continues as the member that it was.
+  if (const std::optional<std::uint32_t> member = membership_.resume(session, before)) {
+    if (attempt_) attempt_->resume(session, *member);
+    if (session.job == job_.id()) {
+      membership_.announce_to(session, *member, peers_.session());
+      if (attempt_) attempt_->send_plan_to(session, *member);
+    }
+  }
+  catch_up_.begin(session);
+  maybe_begin();
+}
+
+void JobRun::left(AgentSession& session) {
+  reporter_.count(session);
+  reporter_.repeats().session_down += session.conversation.bulk().bytes_under_way();
+  catch_up_.left(session);
+  const std::optional<std::uint32_t> member = membership_.member_of(session);
+  if (!attempt_ || !member) return;
+  attempt_->lose(*member);
+  progress();
+}
+
+void JobRun::answered(AgentSession& session, const Conversation::Asked& asked) {
+  catch_up_.answered(session, asked);
+  maybe_begin();
+}
+
+void JobRun::refused(AgentSession& session, const Conversation::Asked& asked,
+                     const wire::Refusal& refusal) {
+  const std::string text = refusal.what() ? refusal.what()->str() : std::string();
+  job_.coordinator.note(LogLevel::warning, "agent_refused", wire::EnumNameMessage(asked.kind),
+                        session.agent_id, text, {.job = job_.id(), .round = committed_.version()});
+  catch_up_.refused(session, asked);
+  const bool plan = asked.kind == wire::Message::Plan;
+  if (!plan || !attempt_ || asked.tag != attempt_->key().round) return;
+  const std::optional<std::uint32_t> member = membership_.member_of(session);
+  if (member) attempt_->refuse_plan(*member);
+  progress();
+}
+
+// --- messages ----------------------------------------------------------------------------------
+
+void JobRun::receive(AgentSession& session, const wire::Frame& frame, ByteSpan payload) {
+  switch (frame.message_type()) {
+    case wire::Message::Preliminary: {
+      const auto& message = *frame.message_as_Preliminary();
+      return receive_part(session, *message.part(), message.agent_index(), SentAs::preliminary,
+                          payload);
+    }
+    case wire::Message::Update: {
+      const auto& message = *frame.message_as_Update();
+      if (message.contributors() != 1) {
+        return job_.coordinator.refuse(session, "mismatch",
+                                       "a partial sum, which a star does not have");
+      }
+      return receive_part(session, *message.part(), message.agent_index(), SentAs::update, payload);
+    }
+    case wire::Message::Aggregate: {
+      const auto& message = *frame.message_as_Aggregate();
+      if (message.agent_index() < 0) {
+        return job_.coordinator.refuse(session, "mismatch", "a result that nobody has made");
+      }
+      return receive_part(session, *message.part(),
+                          static_cast<std::uint32_t>(message.agent_index()), SentAs::result,
+                          payload);
+    }
+    case wire::Message::Receipt:
+      return receive_receipt(session, *frame.message_as_Receipt());
+    case wire::Message::Report:
+      return receive_report(session, *frame.message_as_Report());
+    case wire::Message::Applied:
+      if (catch_up_.receive_applied(session, *frame.message_as_Applied())) maybe_begin();
+      return;
+    case wire::Message::Abort:
+      return receive_abort(session, *frame.message_as_Abort());
+    case wire::Message::TransferRequest:
+      return catch_up_.receive_request(session, *frame.message_as_TransferRequest());
+    case wire::Message::TransferFetch:
+      return catch_up_.receive_fetch(session, *frame.message_as_TransferFetch());
+    default:
+      return job_.coordinator.refuse(session, "not_allowed",
+                                     wire::EnumNameMessage(frame.message_type()));
+  }
+}
+
+void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
+                          SentAs sent_as, ByteSpan payload) {
+  const RoundKey key = key_of(*part.id());
+  if (phase_ != Phase::running || attempt_->key() != key) {
+    // The attempt may have ended while the part was on its way.
+    reporter_.repeats().late_up += payload.size();
+    job_.coordinator.note(LogLevel::debug, "payload_late", "wrong_epoch", session.agent_id,
+                          text(key), key);
+    return;
+  }
+  if (attempt_->receive_part(session, part, agent_index, sent_as, payload)) progress();
+}
+
+void JobRun::receive_receipt(AgentSession& session, const wire::Receipt& receipt) {
+  if (receipt.waiting_bytes() > 0) {
+    if (phase_ == Phase::running) attempt_->receive_announcement(session, receipt);
+    return;
+  }
+  if (attempt_ && attempt_->key() == key_of(*receipt.id())) {
+    return attempt_->send_missing(session, receipt);
+  }
+  const std::uint64_t bytes = catch_up_.send_missing(session, receipt);
+  if (attempt_) attempt_->count_sent(bytes);
+}
+
+void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
+  const RoundKey key = key_of(*report.id());
+  if (key.job != job_.id()) return;
+  const std::optional<std::uint32_t> member = membership_.member_of(session);
+  const bool current = member && attempt_ && attempt_->key() == key;
+  // After an agent has lost its session it repeats what an exchange among peers came to.
+  const bool repeated = current && attempt_->results_hash_of(*member) != 0;
+  if (!repeated) {
+    std::optional<double> ratio;
+    if (current) ratio = ratio_of(attempt_->round().plan(), *member, job_.coordinator.cache);
+    reporter_.keep(session, report, ratio);
+  }
+  membership_.count_examples(session.agent_id, report.examples());
+  reporter_.read_metrics(session, report);
+  if (!repeated) advice_.tell_report(session, report);
+  if (current && report.results_hash() != 0) {
+    attempt_->agree(*member, report.results_hash());
+    progress();
+  }
+  if (session.synced) {
+    catch_up_.check_replica(session, report.model_version(), report.model_hash());
+  }
+}
+
+void JobRun::receive_abort(AgentSession& session, const wire::Abort& abort) {
+  const std::optional<std::uint32_t> member = membership_.member_of(session);
+  if (!attempt_ || !member || key_of(*abort.id()) != attempt_->key()) return;
+  job_.coordinator.note(LogLevel::warning, "agent_withdrew",
+                        wire::EnumNameAbortReason(abort.reason()), session.agent_id,
+                        abort.text() ? abort.text()->str() : std::string(), attempt_->key());
+  attempt_->withdraw(*member);
+  progress();
+}
+
+}  // namespace tributary

@@ -1,0 +1,108 @@
+#include "core/round/coordinator/job/peer_policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/link/mpi_address.h"
+
+namespace tributary {
+namespace {
+
+// Every peer connects to every other.
+constexpr std::size_t kPeersMax = 256;
+constexpr std::uint32_t kPauseRoundsMax = 64;
+
+// Members with the same number can reach one another, as far as an address shows: the run of MPI,
+// or 0 for every address that is dialled.
+Result<std::uint64_t> network_of(const std::string& endpoint) {
+  if (!is_mpi_address(endpoint)) return std::uint64_t{0};
+  TRIBUTARY_ASSIGN(const MpiAddress address, parse_mpi_address(endpoint));
+  return address.run;
+}
+
+// Empty: the addresses give no reason against it.
+std::string why_peers_unreachable(std::span<const Membership::Member> members) {
+  std::optional<std::uint64_t> network;
+  for (const Membership::Member& member : members) {
+    if (member.endpoint.empty()) return member.agent_id + " names no address for peers";
+    const Result<std::uint64_t> own = network_of(member.endpoint);
+    if (!own.ok()) return member.agent_id + " names an address for peers that is none";
+    if (network && *network != *own) {
+      return fmt::format("{} and {} are not in one run of MPI", members[0].agent_id,
+                         member.agent_id);
+    }
+    network = *own;
+  }
+  return {};
+}
+
+}  // namespace
+
+void PeerPolicy::open(const Membership& membership) {
+  session_ = 0;
+  broken_ = renew_ = false;
+  why_not_.clear();
+  const RoundPolicy& policy = job_.policy();
+  if (policy.collective == wire::Collective::star && !policy.planning.planned()) return;
+  if (membership.size() < 2) {
+    why_not_ = "there is one agent";
+  } else if (membership.size() > kPeersMax) {
+    why_not_ = fmt::format("there are more than {} agents", kPeersMax);
+  } else {
+    why_not_ = why_peers_unreachable(membership.members());
+    if (why_not_.empty()) session_ = job_.coordinator.draw();
+  }
+}
+
+wire::Collective PeerPolicy::choose(const RoundPolicy& policy, std::uint32_t participants,
+                                    std::uint64_t round, std::string& reason) const {
+  if (policy.collective == wire::Collective::star) return policy.collective;
+  if (session_ == 0) {
+    reason = "by the star: " + why_not_;
+  } else if (!due(round)) {
+    reason = fmt::format("by the star: the {} failed, and is tried again in round {}",
+                         wire::EnumNameCollective(policy.collective), from_round_);
+  } else if (participants < 2) {
+    reason = "by the star: one agent takes part";
+  } else {
+    return policy.collective;
+  }
+  return wire::Collective::star;
+}
+
+// A round with several exchanges that is given up keeps its updates in the residuals, so that every
+// codec of it must have one.
+std::uint32_t PeerPolicy::exchanges(const RoundPolicy& policy, wire::Collective collective,
+                                    std::string& reason) const {
+  if (collective == wire::Collective::star || policy.exchanges_per_round == 1) return 1;
+  std::vector<std::string> specs = policy.codecs;
+  if (specs.empty()) specs.push_back(policy.codec);
+  for (const std::string& spec : specs) {
+    const Result<std::shared_ptr<const Codec>> codec = job_.coordinator.cache.get(spec);
+    if (!codec.ok() || (*codec)->conserves()) continue;
+    reason = fmt::format("one exchange a round: {} keeps no residual", spec);
+    return 1;
+  }
+  return policy.exchanges_per_round;
+}
+
+std::uint32_t PeerPolicy::deadline_ms(wire::Collective collective, std::uint64_t round) const {
+  const std::uint32_t whole = job_.policy().deadline_ms;
+  const bool stands_in = round == failed_round_;
+  const bool half = collective != wire::Collective::star || stands_in;
+  return half ? std::max(whole / 2, 1u) : whole;
+}
+
+void PeerPolicy::failed(const RoundPlan& plan) {
+  pause_ = std::clamp(2 * pause_, 1u, kPauseRoundsMax);
+  failed_round_ = plan.key().round;
+  from_round_ = failed_round_ + pause_;
+  broken_ = true;
+  renew_ = plan.exchanges() > 1;
+}
+
+}  // namespace tributary

@@ -1,0 +1,187 @@
+#include "core/round/coordinator/job/peer_policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/round/coordinator/commit/job_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::JobTest;
+using testing::HasSubstr;
+using wire::Collective;
+
+class PeerPolicyTest : public JobTest {
+ protected:
+  PeerPolicyTest() { policy().collective = Collective::ring; }
+
+  // An epoch of agents with these addresses.
+  void open_with(const std::vector<std::string>& endpoints) {
+    for (std::size_t i = 0; i < endpoints.size(); ++i) {
+      add_agent(fmt::format("agent-{}", i)).endpoint = endpoints[i];
+    }
+    membership_.open(1);
+    peers_.open(membership_);
+  }
+  void open_two() { open_with({"tcp://a:1", "tcp://b:1"}); }
+  Collective chosen(std::uint64_t round, std::uint32_t participants = 2) {
+    reason_ = "unchanged";
+    return peers_.choose(policy(), participants, round, reason_);
+  }
+  // The exchange of this round fails, and the new epoch that it calls for begins.
+  void fail(std::uint64_t round, std::uint32_t exchanges = 1) {
+    peers_.failed(
+        *make_plan(round, [&](PlanRequest& request) { request.exchanges_per_round = exchanges; }));
+  }
+
+  PeerPolicy peers_{job_};
+  std::string reason_;
+};
+
+// --- who can reach whom ---
+
+TEST_F(PeerPolicyTest, PeersExchangeWhereAllHaveAddresses) {
+  open_two();
+  EXPECT_NE(peers_.session(), 0u);
+  EXPECT_TRUE(peers_.reachable(1));
+  EXPECT_EQ(chosen(1), Collective::ring);
+  EXPECT_EQ(reason_, "unchanged");
+}
+
+TEST_F(PeerPolicyTest, TheStarStandsInWhereAnAddressIsLacking) {
+  open_with({"tcp://a:1", "", "tcp://c:1"});
+  EXPECT_EQ(peers_.session(), 0u);
+  EXPECT_FALSE(peers_.reachable(1));
+  EXPECT_EQ(chosen(1), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("agent-1 names no address"));
+}
+
+TEST_F(PeerPolicyTest, TheStarStandsInWhereThereIsOneAgent) {
+  open_with({"tcp://a:1"});
+  EXPECT_EQ(chosen(1, 1), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("there is one agent"));
+}
+
+TEST_F(PeerPolicyTest, TheStarStandsInWhereOneAgentTakesPart) {
+  open_two();
+  EXPECT_EQ(chosen(1, 1), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("one agent takes part"));
+}
+
+TEST_F(PeerPolicyTest, MembersOfOneRunOfMpiReachOneAnother) {
+  open_with({"mpi://00c0ffee00c0ffee/0", "mpi://00c0ffee00c0ffee/1"});
+  EXPECT_EQ(chosen(1), Collective::ring);
+}
+
+TEST_F(PeerPolicyTest, MembersOfDifferentNetworksDoNotReachOneAnother) {
+  open_with({"mpi://00c0ffee00c0ffee/0", "mpi://0000000000000001/1"});
+  EXPECT_EQ(chosen(1), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("not in one run of MPI"));
+  open_with({"mpi://00c0ffee00c0ffee/0", "tcp://b:1"});
+  EXPECT_EQ(chosen(1), Collective::star);
+}
+
+TEST_F(PeerPolicyTest, AJobByTheStarConnectsItsMembersOnlyForAPlanner) {
+  policy().collective = Collective::star;
+  open_two();
+  EXPECT_EQ(peers_.session(), 0u);
+  policy().planning.goal = PlanningGoal::adaptive;
+  peers_.open(membership_);
+  EXPECT_NE(peers_.session(), 0u);
+  EXPECT_EQ(chosen(1), Collective::star);
+  EXPECT_EQ(reason_, "unchanged");
+}
+
+TEST_F(PeerPolicyTest, EachEpochHasConnectionsOfItsOwn) {
+  open_two();
+  const std::uint64_t before = peers_.session();
+  peers_.open(membership_);
+  EXPECT_NE(peers_.session(), before);
+}
+
+// --- failures ---
+
+TEST_F(PeerPolicyTest, ThePauseDoublesWithEachFailureUpTo64Rounds) {
+  open_two();
+  std::uint64_t round = 1;
+  for (const std::uint32_t pause : {1u, 2u, 4u, 8u, 16u, 32u, 64u, 64u}) {
+    fail(round);
+    EXPECT_FALSE(peers_.reachable(round + pause - 1)) << pause;
+    EXPECT_TRUE(peers_.reachable(round + pause)) << pause;
+    round += pause;
+  }
+}
+
+TEST_F(PeerPolicyTest, AfterASuccessThePauseIsOneRoundAgain) {
+  open_two();
+  fail(1);
+  fail(2);
+  peers_.succeeded();
+  fail(10);
+  EXPECT_FALSE(peers_.reachable(10));
+  EXPECT_TRUE(peers_.reachable(11));
+}
+
+TEST_F(PeerPolicyTest, ThePauseSaysWhatFailedAndWhenItIsTriedAgain) {
+  open_two();
+  fail(1);
+  fail(2);
+  EXPECT_EQ(chosen(3), Collective::star);
+  EXPECT_EQ(reason_, "by the star: the ring failed, and is tried again in round 4");
+  EXPECT_EQ(chosen(4), Collective::ring);
+}
+
+TEST_F(PeerPolicyTest, AFailedExchangeNeedsANewEpochWhenItIsTriedAgain) {
+  open_two();
+  EXPECT_FALSE(peers_.needs_epoch(1));
+  fail(1);
+  EXPECT_FALSE(peers_.needs_epoch(1));
+  EXPECT_TRUE(peers_.needs_epoch(2));
+  peers_.open(membership_);
+  EXPECT_FALSE(peers_.needs_epoch(2));
+}
+
+TEST_F(PeerPolicyTest, SeveralExchangesThatFailedNeedANewEpochAtOnce) {
+  open_two();
+  fail(1, 2);
+  EXPECT_TRUE(peers_.needs_epoch(1));
+}
+
+// --- deadlines ---
+
+TEST_F(PeerPolicyTest, HalfOfTheDeadlineIsForPeersAndHalfForTheStarThatStandsIn) {
+  policy().deadline_ms = 1'001;
+  open_two();
+  EXPECT_EQ(peers_.deadline_ms(Collective::ring, 1), 500u);
+  EXPECT_EQ(peers_.deadline_ms(Collective::star, 1), 1'001u);
+  fail(1);
+  EXPECT_EQ(peers_.deadline_ms(Collective::star, 1), 500u);
+  EXPECT_EQ(peers_.deadline_ms(Collective::star, 2), 1'001u);
+}
+
+// --- several exchanges ---
+
+TEST_F(PeerPolicyTest, ARoundHasSeveralExchangesOnlyWhereEveryCodecConserves) {
+  policy().exchanges_per_round = 4;
+  policy().codec = "dgc:cr=0.1";  // is not used where there is a list
+  policy().codecs = {"fp32", "topk:cr=0.1"};
+  EXPECT_EQ(peers_.exchanges(policy(), Collective::ring, reason_), 4u);
+  EXPECT_EQ(reason_, "");
+  policy().codecs = {"fp32", "dgc:cr=0.1"};
+  EXPECT_EQ(peers_.exchanges(policy(), Collective::ring, reason_), 1u);
+  EXPECT_EQ(reason_, "one exchange a round: dgc:cr=0.1 keeps no residual");
+  policy().codecs.clear();
+  EXPECT_EQ(peers_.exchanges(policy(), Collective::ring, reason_), 1u);
+}
+
+TEST_F(PeerPolicyTest, ARoundByTheStarHasOneExchange) {
+  policy().exchanges_per_round = 4;
+  EXPECT_EQ(peers_.exchanges(policy(), Collective::star, reason_), 1u);
+  EXPECT_EQ(reason_, "");
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,134 @@
+#include "core/round/coordinator/job/round_reporter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace tributary {
+namespace {
+
+// Peers time one another by as much (core/link/arrival_timer.h): less may come in one burst.
+constexpr std::uint64_t kRateBytesMin = 64 * 1024;
+constexpr double kNoGain = std::numeric_limits<double>::quiet_NaN();
+
+// The reported curve has the gain at a few ratios. Between two of them the gain is taken to grow
+// with the logarithm of the ratio; below the first it is that of the first.
+double gain_at(const wire::Report& report, double ratio) {
+  const wire::GainCurve* const curve = report.gain();
+  if (!curve || !curve->ratios() || !curve->gains() || curve->ratios()->size() == 0 ||
+      curve->ratios()->size() != curve->gains()->size()) {
+    return kNoGain;
+  }
+  if (ratio >= 1) return kNoGain;  // the curve does not have the rounding of what is kept whole
+  double below = 0;
+  double below_gain = 0;
+  for (flatbuffers::uoffset_t i = 0; i < curve->ratios()->size(); ++i) {
+    const double above = static_cast<double>(curve->ratios()->Get(i));
+    const double gain = static_cast<double>(curve->gains()->Get(i));
+    if (ratio <= above) {
+      if (i == 0 || !(below > 0) || !(above > below)) return gain;
+      return below_gain + (gain - below_gain) * std::log(ratio / below) / std::log(above / below);
+    }
+    below = above;
+    below_gain = gain;
+  }
+  return below > 0 ? below_gain + (1 - below_gain) * std::log(ratio / below) / std::log(1 / below)
+                   : kNoGain;
+}
+
+}  // namespace
+
+double ratio_of(const RoundPlan& plan, std::uint32_t member, CodecCache& codecs) {
+  const wire::PlanT& wire = plan.wire();
+  if (wire.exchanges.empty()) return 1;
+  const wire::ExchangeT& exchange = *wire.exchanges.front();
+  if (member < exchange.ratios.size()) return exchange.ratios[member];
+  const auto codec = codecs.get(exchange.codec);
+  return codec.ok() ? (*codec)->own_share().value_or(exchange.ratio) : exchange.ratio;
+}
+
+void RoundReporter::count(AgentSession& session) {
+  up_.add(std::exchange(session.received, {}));
+  down_.add(session.conversation.take_sent());
+  repeats_.add(session.conversation.take_repeated());
+}
+
+void RoundReporter::keep(const AgentSession& session, const wire::Report& report,
+                         std::optional<double> ratio) {
+  if (reports_.size() >= kReportsMax) return;
+  reports_.push_back({.id = key_of(*report.id()),
+                      .agent_id = session.agent_id,
+                      .loss = report.loss(),
+                      .examples = report.examples(),
+                      .compute_s = report.compute_s(),
+                      .encode_s = report.encode_s(),
+                      .wait_s = report.wait_s(),
+                      .decode_s = report.decode_s(),
+                      .update_norm = report.update_norm(),
+                      .residual_norm = report.residual_norm(),
+                      .gain = ratio ? gain_at(report, *ratio) : kNoGain,
+                      .bytes_up = report.bytes_up(),
+                      .bytes_down = report.bytes_down()});
+}
+
+// Unknown names are skipped: a name becomes that of a series.
+void RoundReporter::read_metrics(const AgentSession& session, const wire::Report& report) {
+  if (!report.metrics() || report.metrics()->size() > kAgentMetrics.size()) return;
+  for (const wire::Measure* measure : *report.metrics()) {
+    const auto known = std::ranges::find(kAgentMetrics, measure->name()->string_view());
+    if (known == kAgentMetrics.end()) continue;
+    tell(*known, measure->value(), report.id()->round() - 1, session.agent_id);
+  }
+}
+
+void RoundReporter::tell(std::string_view name, double value, std::uint64_t round,
+                         std::string agent_id) {
+  job_.coordinator.out.emplace_back(Reading{.name = name,
+                                            .value = value,
+                                            .job = job_.id(),
+                                            .round = round,
+                                            .agent_id = std::move(agent_id)});
+}
+
+void RoundReporter::tell_commit(const RoundRecord& record, const ActiveRound& round) {
+  tell("round_s", static_cast<double>(job_.coordinator.now - record.began_at_ns) / 1e9,
+       record.id.round);
+  tell_uplinks(record, round);
+}
+
+// An uplink is at least as fast as the parts behind the first came: they may have waited for the
+// agent and not for the link. Among peers each bucket's result waits for its exchange. A few bytes
+// may all pass a link before its rate limits them.
+void RoundReporter::tell_uplinks(const RoundRecord& record, const ActiveRound& round) {
+  for (const RoundMember& member : round.members()) {
+    const AgentSession* const session = job_.coordinator.roster.by_session(member.session);
+    const TimeNs took = member.last_part_at_ns - member.first_part_at_ns;
+    if (!session || member.bytes_after_first == 0 || took <= 0) continue;
+    const bool few = member.bytes_after_first < kRateBytesMin;
+    std::string_view name = few ? "uplink_s_per_byte_of_few" : "uplink_s_per_byte";
+    if (round.plan().by_peers()) name = "uplink_s_per_byte_at_most";
+    tell(name, static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first),
+         record.id.round, session->agent_id);
+  }
+}
+
+void RoundReporter::tell_bytes(std::uint64_t round) {
+  for (const auto& [number, session] : job_.coordinator.roster.all()) {
+    if (session->run == job_.id()) count(*session);
+  }
+  const auto tell_some = [&](std::string_view name, std::uint64_t bytes) {
+    if (bytes > 0) tell(name, static_cast<double>(bytes), round);
+  };
+  for (const MessageUseNames& names : kMessageUseNames) {
+    tell_some(names.up, up_.of(names.use));
+    tell_some(names.down, down_.of(names.use));
+  }
+  for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
+    tell_some(field.reading, repeats_.*field.bytes);
+  }
+  up_ = down_ = {};
+  repeats_ = {};
+}
+
+}  // namespace tributary

@@ -1,0 +1,225 @@
+#include "core/round/coordinator/job/round_reporter.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/round/coordinator/commit/job_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::JobTest;
+using round_testing::kSmallJob;
+using round_testing::Packed;
+using round_testing::wire_id_of;
+
+class RoundReporterTest : public JobTest {
+ protected:
+  RoundReporterTest() { open_epoch(2); }
+
+  static wire::ReportT report_on(std::uint64_t round) {
+    wire::ReportT report;
+    report.id = wire_id_of({.job = kSmallJob, .round = round, .epoch = 1, .attempt = 0});
+    return report;
+  }
+  static wire::ReportT with_curve(std::vector<float> ratios, std::vector<float> gains) {
+    wire::ReportT report = report_on(1);
+    report.gain = std::make_unique<wire::GainCurveT>();
+    report.gain->ratios = std::move(ratios);
+    report.gain->gains = std::move(gains);
+    return report;
+  }
+  double gain_of(const wire::ReportT& report, std::optional<double> ratio) {
+    reporter_.keep(member(0), *Packed(report), ratio);
+    return reporter_.reports().back().gain;
+  }
+  void measure(wire::ReportT& report, const std::string& name, double value) {
+    report.metrics.push_back(std::make_unique<wire::MeasureT>());
+    report.metrics.back()->name = name;
+    report.metrics.back()->value = value;
+  }
+  // The readings of this name.
+  std::vector<Reading> readings(std::string_view name) const {
+    std::vector<Reading> found;
+    for (const Reading& one : actions<Reading>()) {
+      if (one.name == name) found.push_back(one);
+    }
+    return found;
+  }
+
+  RoundReporter reporter_{job_};
+};
+
+// --- reports ---
+
+TEST_F(RoundReporterTest, AReportIsKeptForTheCommit) {
+  wire::ReportT report = report_on(3);
+  report.loss = 0.5;
+  report.examples = 12;
+  report.bytes_up = 77;
+  reporter_.keep(member(1), *Packed(report), 1);
+  ASSERT_EQ(reporter_.reports().size(), 1u);
+  const AgentRoundRecord& kept = reporter_.reports()[0];
+  EXPECT_EQ(kept.id.round, 3u);
+  EXPECT_EQ(kept.agent_id, "agent-001");
+  EXPECT_EQ(kept.loss, 0.5);
+  EXPECT_EQ(kept.examples, 12u);
+  EXPECT_EQ(kept.bytes_up, 77u);
+}
+
+TEST_F(RoundReporterTest, NoMoreThan4096ReportsAreKept) {
+  const Packed report(report_on(1));
+  for (int i = 0; i < 4'100; ++i) reporter_.keep(member(0), *report, 1);
+  EXPECT_EQ(reporter_.reports().size(), 4'096u);
+}
+
+TEST_F(RoundReporterTest, TheGainGrowsWithTheLogarithmOfTheRatio) {
+  const wire::ReportT report = with_curve({0.01f, 0.1f}, {0.4f, 0.8f});
+  EXPECT_NEAR(gain_of(report, 0.01), 0.4, 1e-6);
+  EXPECT_NEAR(gain_of(report, std::sqrt(0.001)), 0.6, 1e-6);
+  EXPECT_NEAR(gain_of(report, 0.1), 0.8, 1e-6);
+}
+
+TEST_F(RoundReporterTest, OutsideTheCurveTheGainIsThatOfTheFirstRatioOrGrowsToOne) {
+  const wire::ReportT report = with_curve({0.01f, 0.1f}, {0.4f, 0.8f});
+  EXPECT_NEAR(gain_of(report, 0.001), 0.4, 1e-6);
+  EXPECT_NEAR(gain_of(report, std::sqrt(0.1)), 0.9, 1e-6);
+}
+
+TEST_F(RoundReporterTest, TheGainIsUnknownWithoutACurveOrARatioBelowOne) {
+  const wire::ReportT report = with_curve({0.01f, 0.1f}, {0.4f, 0.8f});
+  EXPECT_TRUE(std::isnan(gain_of(report, std::nullopt)));
+  EXPECT_TRUE(std::isnan(gain_of(report, 1)));
+  EXPECT_TRUE(std::isnan(gain_of(report_on(1), 0.1)));
+  EXPECT_TRUE(std::isnan(gain_of(with_curve({0.1f}, {0.4f, 0.8f}), 0.1)));
+}
+
+TEST_F(RoundReporterTest, ARatioIsTheMembersOwnOrTheCodecs) {
+  policy().codec = "topk:cr=0.1";
+  const auto ratios = [](PlanRequest& request) { request.ratios = {0.1, 0.02}; };
+  EXPECT_EQ(ratio_of(*make_plan(1, ratios), 1, coordinator_.cache), 0.02);
+  EXPECT_EQ(ratio_of(*make_plan(1), 1, coordinator_.cache), 0.1);
+  policy().codec = "fp32";
+  EXPECT_EQ(ratio_of(*make_plan(1), 1, coordinator_.cache), 1);
+}
+
+// --- metrics ---
+
+TEST_F(RoundReporterTest, MetricsAreOfTheModelThatTheRoundBeganWith) {
+  wire::ReportT report = report_on(4);
+  measure(report, "evaluation_loss", 0.25);
+  reporter_.read_metrics(member(0), *Packed(report));
+  const auto told = readings("evaluation_loss");
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].value, 0.25);
+  EXPECT_EQ(told[0].round, 3u);
+  EXPECT_EQ(told[0].agent_id, "agent-000");
+}
+
+TEST_F(RoundReporterTest, MetricsWithUnknownNamesAreSkipped) {
+  wire::ReportT report = report_on(4);
+  measure(report, "made_up", 1);
+  measure(report, "evaluation_accuracy", 0.75);
+  reporter_.read_metrics(member(0), *Packed(report));
+  ASSERT_EQ(actions<Reading>().size(), 1u);
+  EXPECT_EQ(actions<Reading>()[0].name, "evaluation_accuracy");
+}
+
+TEST_F(RoundReporterTest, AReportWithoutMetricsHasNoReadings) {
+  reporter_.read_metrics(member(0), *Packed(report_on(4)));
+  EXPECT_TRUE(actions<Reading>().empty());
+}
+
+// --- rounds ---
+
+TEST_F(RoundReporterTest, ACommitTellsHowLongItsRoundTook) {
+  RoundRecord record;
+  record.id.round = 6;
+  record.began_at_ns = coordinator_.now;
+  coordinator_.now += 2'500 * kNsPerMs;
+  reporter_.tell_commit(record, *begin_round(make_plan(6)));
+  ASSERT_EQ(readings("round_s").size(), 1u);
+  EXPECT_EQ(readings("round_s")[0].value, 2.5);
+  EXPECT_EQ(readings("round_s")[0].round, 6u);
+}
+
+class UplinkReadingTest : public RoundReporterTest {
+ protected:
+  // Member 1 has sent so many bytes within two seconds, after its first part.
+  void tell(std::uint64_t bytes) {
+    const auto round = begin_round(make_plan(1));
+    round->members()[1].first_part_at_ns = coordinator_.now;
+    round->members()[1].last_part_at_ns = coordinator_.now + 2'000 * kNsPerMs;
+    round->members()[1].bytes_after_first = bytes;
+    reporter_.tell_commit({}, *round);
+  }
+};
+
+TEST_F(UplinkReadingTest, TheRateOfAnUplinkIsThatOfTheBytesBehindTheFirstPart) {
+  tell(100'000);
+  const auto told = readings("uplink_s_per_byte");
+  ASSERT_EQ(told.size(), 1u) << "nothing is known of the other member";
+  EXPECT_EQ(told[0].agent_id, "agent-001");
+  EXPECT_NEAR(told[0].value, 2e-5, 1e-12);
+}
+
+TEST_F(UplinkReadingTest, TheRateOfAFewBytesHasANameOfItsOwn) {
+  tell(1'000);
+  EXPECT_EQ(readings("uplink_s_per_byte_of_few").size(), 1u);
+  EXPECT_TRUE(readings("uplink_s_per_byte").empty());
+}
+
+TEST_F(UplinkReadingTest, ByPeersTheRateIsABound) {
+  policy().collective = wire::Collective::ring;
+  tell(100'000);
+  EXPECT_EQ(readings("uplink_s_per_byte_at_most").size(), 1u);
+}
+
+// --- bytes ---
+
+TEST_F(RoundReporterTest, BytesOfAllSessionsAreToldOnce) {
+  member(0).received.add(wire::Message::Update, 100);
+  member(1).received.add(wire::Message::Update, 30);
+  reporter_.repeats().late_up = 5;
+  reporter_.tell_bytes(1);
+  ASSERT_EQ(readings("up_updates_bytes").size(), 1u);
+  EXPECT_EQ(readings("up_updates_bytes")[0].value, 130);
+  EXPECT_EQ(readings("repeated_up_late_bytes")[0].value, 5);
+  forget_actions();
+  reporter_.tell_bytes(2);
+  EXPECT_TRUE(actions<Reading>().empty());
+}
+
+TEST_F(RoundReporterTest, BytesOfASessionThatHasEndedAreTold) {
+  member(0).received.add(wire::Message::Report, 40);
+  reporter_.count(member(0));
+  coordinator_.roster.remove(member(0).conversation.session());
+  reporter_.tell_bytes(1);
+  ASSERT_EQ(readings("up_reports_bytes").size(), 1u);
+  EXPECT_EQ(readings("up_reports_bytes")[0].value, 40);
+}
+
+TEST_F(RoundReporterTest, BytesOfAnAgentOfAnotherJobAreNotTold) {
+  member(0).run = kSmallJob + 1;
+  member(0).received.add(wire::Message::Report, 40);
+  reporter_.tell_bytes(1);
+  EXPECT_TRUE(actions<Reading>().empty());
+}
+
+TEST_F(RoundReporterTest, BytesThatWereSentAreTold) {
+  membership_.announce(0);
+  const std::size_t bytes = actions<Send>()[0].frame.size() + actions<Send>()[1].frame.size();
+  reporter_.tell_bytes(1);
+  ASSERT_EQ(readings("down_plans_bytes").size(), 1u);
+  EXPECT_EQ(readings("down_plans_bytes")[0].value, static_cast<double>(bytes));
+}
+
+}  // namespace
+}  // namespace tributary

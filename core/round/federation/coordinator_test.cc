@@ -1,0 +1,294 @@
+// What a coordinator says to those who break the rules. Every refusal is counted by its reason.
+#include "core/round/coordinator/coordinator.h"
+
+#include <gtest/gtest.h>
+
+#include "core/round/common/session/conversation.h"
+#include "core/round/federation/federation_testing.h"
+#include "schemas/payload.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::Federation;
+using round_testing::Options;
+
+Bytes built(const wire::FrameT& frame) {
+  Result<Bytes> bytes = build_frame(frame);
+  EXPECT_TRUE(bytes.ok()) << bytes.status().text();
+  return std::move(*bytes);
+}
+
+wire::HelloT hello_of(const std::string& agent_id, std::uint64_t incarnation) {
+  wire::HelloT hello;
+  hello.version_min = hello.version_max = wire::kProtocolVersionMax;
+  hello.role = wire::Role::agent;
+  hello.agent_id = agent_id;
+  hello.incarnation = incarnation;
+  return hello;
+}
+
+wire::FrameT first(wire::HelloT hello) {
+  wire::FrameT frame = frame_with(std::move(hello));
+  frame.message_id = 1;
+  return frame;
+}
+
+// A coordinator, a job, and whoever the test plays.
+class CoordinatorAlone : public testing::Test {
+ protected:
+  CoordinatorAlone() {
+    Result<std::unique_ptr<Coordinator>> made = Coordinator::make({}, {});
+    EXPECT_TRUE(made.ok());
+    coordinator_ = std::move(*made);
+  }
+
+  void hear(PeerId peer, const wire::FrameT& frame, std::string_view as = {}) {
+    hear(peer, built(frame), as);
+  }
+  void hear(PeerId peer, const Bytes& bytes, std::string_view as = {}) {
+    answers_.clear();
+    reasons_.clear();
+    for (const Action& action : coordinator_->handle(
+             now_,
+             FrameReceived{.peer = peer, .frame = bytes, .payload = {}, .authenticated_as = as})) {
+      if (const auto* note = std::get_if<Note>(&action)) reasons_.emplace_back(note->reason);
+      if (const auto* send = std::get_if<Send>(&action)) {
+        const Result<const wire::Frame*> frame = open_frame(send->frame);
+        ASSERT_TRUE(frame.ok());
+        (*frame)->UnPackTo(&answers_.emplace_back());
+      }
+    }
+  }
+  const wire::RefusalT* refusal() const {
+    for (const wire::FrameT& answer : answers_) {
+      if (const auto* refusal = answer.message.AsRefusal()) return refusal;
+    }
+    return nullptr;
+  }
+  const wire::FrameT* welcome() const {
+    for (const wire::FrameT& answer : answers_) {
+      if (answer.message.AsWelcome()) return &answer;
+    }
+    return nullptr;
+  }
+  bool has_reason(std::string_view reason) const {
+    return std::ranges::find(reasons_, reason) != reasons_.end();
+  }
+
+  TimeNs now_ = 0;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::vector<wire::FrameT> answers_;
+  std::vector<std::string> reasons_;
+};
+
+TEST_F(CoordinatorAlone, WelcomesAndRepeatsItself) {
+  hear(1, first(hello_of("a", 7)));
+  ASSERT_NE(welcome(), nullptr);
+  const std::uint64_t session = welcome()->session;
+  hear(1, first(hello_of("a", 7)));
+  ASSERT_NE(welcome(), nullptr);
+  EXPECT_EQ(welcome()->session, session);
+  EXPECT_EQ(coordinator_->agents().size(), 1u);
+}
+
+TEST_F(CoordinatorAlone, ReadsTheRoundTripFromAnEchoThatMakesSense) {
+  hear(1, first(hello_of("a", 7)));
+  ASSERT_NE(welcome(), nullptr);
+  const std::uint64_t session = welcome()->session;
+  now_ = 1'000;
+  const auto trip_s = [&](std::uint64_t sent_at, std::uint64_t held) {
+    wire::HeartbeatT beat;
+    beat.count = 1;
+    beat.activity = wire::Activity::idle;
+    beat.echo_count = 1;
+    beat.echo_sent_at_ns = sent_at;
+    beat.echo_held_ns = held;
+    wire::FrameT frame = frame_with(beat);
+    frame.session = session;
+    const Bytes bytes = built(frame);
+    for (const Action& action : coordinator_->handle(
+             now_,
+             FrameReceived{.peer = 1, .frame = bytes, .payload = {}, .authenticated_as = {}})) {
+      const auto* reading = std::get_if<Reading>(&action);
+      if (reading && reading->name == "round_trip_s" && reading->agent_id == "a") {
+        return reading->value;
+      }
+    }
+    return -1.0;
+  };
+  EXPECT_DOUBLE_EQ(trip_s(400, 100), 500e-9);
+  EXPECT_EQ(trip_s(1'001, 0), -1) << "from the future";
+  EXPECT_EQ(trip_s(400, 601), -1) << "held for longer than it was away";
+  EXPECT_EQ(trip_s(UINT64_MAX, UINT64_MAX), -1);
+}
+
+// Whoever has acknowledged the goodbye has hung up: what else it was asked it will never answer.
+TEST_F(CoordinatorAlone, IsIdleWhenEverybodyHasHeardItsGoodbye) {
+  hear(1, first(hello_of("a", 7)));
+  ASSERT_NE(welcome(), nullptr);
+  const std::uint64_t session = welcome()->session;
+  std::vector<std::uint64_t> asked;
+  const auto carry_out = [&](const Actions& actions) {
+    for (const Action& action : actions) {
+      if (const auto* send = std::get_if<Send>(&action)) {
+        asked.push_back((*open_frame(send->frame))->message_id());
+      }
+    }
+  };
+  carry_out(coordinator_->handle(now_, Shutdown{.reason = "maintenance"}));
+  carry_out(coordinator_->handle(now_, Shutdown{.reason = "maintenance"}));
+  for (Token token = 1; token < 4; ++token) {  // whatever is being stored
+    coordinator_->handle(now_, Stored{.token = token, .status = {}});
+  }
+  ASSERT_EQ(asked.size(), 2u);
+  EXPECT_FALSE(coordinator_->idle());
+  wire::FrameT ack = frame_with(wire::AckT());
+  ack.session = session;
+  ack.in_reply_to = asked[0];
+  hear(1, ack);
+  EXPECT_TRUE(coordinator_->idle());
+}
+
+TEST_F(CoordinatorAlone, RefusesOtherVersions) {
+  wire::HelloT hello = hello_of("a", 7);
+  hello.version_min = hello.version_max = wire::kProtocolVersionMax + 5;
+  hear(1, first(hello));
+  ASSERT_NE(refusal(), nullptr);
+  EXPECT_EQ(refusal()->code, wire::RefusalCode::version);
+  EXPECT_TRUE(refusal()->closes);
+}
+
+TEST_F(CoordinatorAlone, RefusesAnotherName) {
+  hear(1, first(hello_of("a", 7)), "b");
+  ASSERT_NE(refusal(), nullptr);
+  EXPECT_EQ(refusal()->code, wire::RefusalCode::not_allowed);
+}
+
+TEST_F(CoordinatorAlone, RefusesATwinWhileTheFirstLives) {
+  hear(1, first(hello_of("a", 7)));
+  const std::uint64_t session = welcome()->session;
+  hear(2, first(hello_of("a", 8)));
+  ASSERT_NE(refusal(), nullptr);
+  EXPECT_EQ(refusal()->code, wire::RefusalCode::duplicate_agent);
+  EXPECT_GT(refusal()->retry_after_ms, 0u);
+  // The first answers the challenge: the twin stays outside.
+  now_ += 1'000 * kNsPerMs;
+  wire::HeartbeatT beat;
+  beat.count = 1;
+  beat.activity = wire::Activity::idle;
+  wire::FrameT alive = frame_with(beat);
+  alive.session = session;
+  hear(1, alive);
+  hear(2, first(hello_of("a", 8)));
+  ASSERT_NE(refusal(), nullptr);
+  // It falls silent: the next one is let in.
+  now_ += 1'000 * kNsPerMs;
+  hear(2, first(hello_of("a", 8)));
+  EXPECT_EQ(refusal(), nullptr);
+  ASSERT_NE(welcome(), nullptr);
+  EXPECT_EQ(coordinator_->agents()[0].incarnation, 8u);
+}
+
+TEST_F(CoordinatorAlone, RefusesForeignSessionsAndReplays) {
+  hear(1, first(hello_of("a", 7)));
+  const std::uint64_t session = welcome()->session;
+  wire::LeaveT leave;
+  leave.reason = wire::LeaveReason::shutdown;
+  wire::FrameT frame = frame_with(leave);
+  frame.session = session + 1;
+  frame.message_id = 1;
+  hear(1, frame);
+  EXPECT_TRUE(has_reason("wrong_session"));
+  frame.session = session;
+  hear(2, frame);  // over another connection
+  EXPECT_TRUE(has_reason("wrong_session"));
+  EXPECT_EQ(coordinator_->agents().size(), 1u);
+  frame.message_id = 1'000'000;
+  hear(1, frame);
+  EXPECT_TRUE(has_reason("replayed"));
+  EXPECT_EQ(coordinator_->agents().size(), 1u);
+}
+
+TEST_F(CoordinatorAlone, RefusesNoiseAndWhatOnlyACoordinatorSays) {
+  hear(1, Bytes(100, std::uint8_t{0x5a}));
+  EXPECT_TRUE(has_reason("corrupt_data"));
+  EXPECT_TRUE(answers_.empty());
+  hear(1, first(hello_of("a", 7)));
+  wire::JobChangeT change;
+  change.job = 1;
+  change.revision = 1;
+  change.change = 1;
+  change.state = wire::JobState::stopped;
+  wire::FrameT frame = frame_with(change);
+  frame.session = welcome()->session;
+  frame.message_id = 1;
+  hear(1, frame);
+  EXPECT_TRUE(has_reason("not_allowed"));
+}
+
+TEST_F(CoordinatorAlone, LosesWhoIsSilent) {
+  hear(1, first(hello_of("a", 7)));
+  now_ += 5'000 * kNsPerMs;
+  for (const Action& action : coordinator_->handle(now_, Tick{})) {
+    const auto* close = std::get_if<ClosePeer>(&action);
+    if (close) {
+      EXPECT_EQ(close->peer, 1u);
+    }
+  }
+  EXPECT_TRUE(coordinator_->agents().empty());
+}
+
+TEST_F(CoordinatorAlone, RefusesJobsThatMakeNoSense) {
+  SubmitJob submit;
+  submit.command = 3;
+  submit.definition.name = "no layers";
+  Status status;
+  for (const Action& action : coordinator_->handle(now_, submit)) {
+    if (const auto* done = std::get_if<CommandDone>(&action)) status = done->status;
+  }
+  EXPECT_FALSE(status.ok());
+}
+
+// Lies about sizes, places and epochs, from an agent that is in the middle of a round.
+TEST(CoordinatorInARound, RefusesPartsThatLie) {
+  Options options;
+  options.policy.bucket_values_max = 128;
+  options.policy.agents_min = 3;
+  options.policy.quorum_fraction = 1;
+  options.rounds = 3;
+  Federation federation(options);
+  federation.set_train_ns(0, 200 * kNsPerMs);
+  ASSERT_TRUE(federation.run([&] { return federation.coordinator().current_round().round == 1; }));
+  const RoundKey round = federation.coordinator().current_round();
+  const auto lie = [&](const std::function<void(wire::UpdateT&)>& change) {
+    const Bytes payload(64, std::uint8_t{1});
+    wire::UpdateT update;
+    update.part = std::make_unique<wire::PartT>();
+    update.part->id = std::make_unique<wire::RoundId>(wire_id(round));
+    update.part->stage_bytes = update.part->payload_bytes = 64;
+    update.part->payload_checksum = claim_for(payload).checksum;
+    update.weight = 1;
+    change(update);
+    wire::FrameT frame = frame_with(std::move(update));
+    frame.session = federation.session(0);
+    const int before = federation.noted("frame_refused") + federation.noted("payload_late") +
+                       federation.noted("payload_refused");
+    federation.to_coordinator(0, built(frame), payload);
+    return federation.noted("frame_refused") + federation.noted("payload_late") +
+           federation.noted("payload_refused") - before;
+  };
+  EXPECT_EQ(lie([](wire::UpdateT& update) { update.agent_index = 2; }), 1) << "another's index";
+  EXPECT_EQ(lie([](wire::UpdateT& update) { update.part->bucket = 400; }), 1);
+  EXPECT_EQ(lie([&](wire::UpdateT& update) {
+              update.part->id =
+                  std::make_unique<wire::RoundId>(round.job, round.round, round.epoch + 1, 0);
+            }),
+            1);
+  EXPECT_EQ(lie([](wire::UpdateT& update) { update.part->stage_bytes = 1u << 30; }), 1);
+  EXPECT_EQ(lie([](wire::UpdateT&) {}), 1) << "a payload of noise";
+  EXPECT_LT(federation.coordinator().buffered_bytes(), 1u << 20);
+}
+
+}  // namespace
+}  // namespace tributary

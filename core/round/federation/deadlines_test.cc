@@ -1,0 +1,148 @@
+// Deadlines that are too short for the links: the job says so at once, and is paused instead of
+// aborting for ever.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/round/federation/federation_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::Federation;
+using round_testing::Options;
+using testing::HasSubstr;
+
+constexpr double kSlow = 10'000;  // bytes per second: an update of 200 kB takes 20 s
+
+// Parts of 4 kB, so that heartbeats come in between.
+Options slow_uplink(std::uint32_t agents, std::uint32_t slow_agents) {
+  Options options;
+  options.agents = agents;
+  options.rounds = 3;
+  options.policy.agents_min = 2;
+  options.policy.quorum_fraction = 1;
+  options.policy.deadline_ms = 10'000;
+  options.payload_bytes_max = 4'096;
+  options.vector_values = 50'000;
+  options.bytes_per_s_of = [agents, slow_agents](std::uint32_t agent, bool up) {
+    return up && agent >= agents - slow_agents ? kSlow : 0.0;
+  };
+  return options;
+}
+
+wire::JobState state_of(const Federation& federation) {
+  const auto jobs = federation.journal().state().jobs;
+  return jobs.empty() ? wire::JobState::running : jobs[0].job.state;
+}
+
+std::string reason_of(const Federation& federation) {
+  return federation.journal().state().jobs.at(0).job.state_reason;
+}
+
+TEST(Deadlines, ASlowUplinkIsSaidAtOnceAndPausesTheJob) {
+  Federation federation(slow_uplink(2, 1));
+  ASSERT_TRUE(federation.run([&] { return federation.noted("deadline_too_short:uplink") > 0; }));
+  EXPECT_LT(federation.now(), 5'000 * kNsPerMs) << "long before the deadline";
+  EXPECT_EQ(federation.noted("round_aborted"), 0);
+  const std::string text = federation.note_text("deadline_too_short");
+  EXPECT_THAT(text, HasSubstr("Round 1 cannot collect its updates within its deadline of "
+                              "10 s: the uplink of "
+                              "agent-1 carries 0.0"));
+  EXPECT_THAT(text, HasSubstr("its update of 201 kB takes 2"));
+  EXPECT_THAT(text, HasSubstr("deadline_ms = 3"));
+  EXPECT_THAT(text, HasSubstr("bits per value"));
+
+  ASSERT_TRUE(federation.run([&] { return state_of(federation) == wire::JobState::paused; }));
+  EXPECT_EQ(federation.noted("deadline_too_short"), 2) << "once in each attempt";
+  EXPECT_EQ(federation.noted("round_aborted"), 2);
+  EXPECT_THAT(reason_of(federation), HasSubstr("Round 1 cannot collect its updates within"));
+  EXPECT_FALSE(
+      federation.run([&] { return federation.noted("round_aborted") > 2; }, 60'000 * kNsPerMs));
+}
+
+TEST(Deadlines, APausedJobIsResumedAndGoesOnOverAFasterLink) {
+  Options options = slow_uplink(2, 1);
+  double rate = kSlow;
+  options.bytes_per_s_of = [&](std::uint32_t agent, bool up) {
+    return up && agent == 1 ? rate : 0.0;
+  };
+  Federation federation(options);
+  ASSERT_TRUE(federation.run([&] { return state_of(federation) == wire::JobState::paused; }));
+  const auto resume = [&](Token command) {
+    const std::uint64_t job = federation.journal().state().jobs.at(0).job.job;
+    federation.command(
+        ChangeJob{.command = command, .job = job, .state = wire::JobState::running, .reason = {}});
+    return federation.run([&] { return federation.command_done(command).has_value(); });
+  };
+  // The link is as it was: two attempts more.
+  ASSERT_TRUE(resume(7));
+  ASSERT_TRUE(federation.run([&] { return federation.noted("round_aborted") == 4; }));
+  ASSERT_TRUE(federation.run([&] { return state_of(federation) == wire::JobState::paused; }));
+  rate = 200'000;
+  ASSERT_TRUE(resume(8));
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved();
+  EXPECT_EQ(federation.noted("round_aborted"), 4);
+}
+
+TEST(Deadlines, ADeadlineAsRecommendedFits) {
+  Options options = slow_uplink(2, 1);
+  options.policy.deadline_ms = 31'000;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(federation.noted("deadline_too_short"), 0);
+  EXPECT_EQ(federation.noted("round_aborted"), 0);
+}
+
+TEST(Deadlines, AQuorumWithoutTheSlowAgentIsEnough) {
+  Options options = slow_uplink(3, 1);
+  options.policy.quorum_fraction = 0.6;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_rounds(3)) << federation.describe();
+  EXPECT_EQ(federation.noted("deadline_too_short"), 0);
+  EXPECT_EQ(state_of(federation), wire::JobState::running);
+}
+
+TEST(Deadlines, AJobThatIsPlannedIsNotPaused) {
+  Options options = slow_uplink(2, 1);
+  options.policy.planning.goal = PlanningGoal::adaptive;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run([&] { return federation.noted("round_aborted") >= 4; }));
+  EXPECT_GE(federation.noted("deadline_too_short"), 4);
+  EXPECT_EQ(state_of(federation), wire::JobState::running);
+}
+
+TEST(Deadlines, AFailureForAnotherReasonPausesNothing) {
+  Options options = slow_uplink(2, 0);
+  options.train_ns = 30'000 * kNsPerMs;
+  options.rounds = 1;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run([&] { return federation.noted("round_aborted") >= 2; }));
+  EXPECT_EQ(federation.noted("deadline_too_short"), 0);
+  EXPECT_EQ(state_of(federation), wire::JobState::running);
+}
+
+// A download goes on in the next attempt: the job is slow, and says why.
+TEST(Deadlines, ASlowDownlinkIsSaidAndPausesNothing) {
+  Options options = slow_uplink(2, 0);
+  bool slow = false;
+  options.bytes_per_s_of = [&](std::uint32_t agent, bool up) {
+    return slow && !up && agent == 1 ? kSlow : 0.0;
+  };
+  Federation federation(options);
+  ASSERT_TRUE(federation.run([&] {
+    slow = federation.coordinator().current_round().round == 1;
+    return slow;
+  }));
+  ASSERT_TRUE(federation.run([&] { return federation.noted("deadline_too_short:downlink") > 0; }))
+      << federation.describe();
+  EXPECT_THAT(federation.note_text("deadline_too_short"), HasSubstr("the downlink of agent-1"));
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(state_of(federation), wire::JobState::finished);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,138 @@
+// Journals in memory, for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/round/common/machine/records.h"
+
+namespace tributary::round_testing {
+
+// Keeps records as core/store does, without a disk.
+class CoordinatorJournal {
+ public:
+  void apply(const CoordinatorRecord& record) {
+    std::visit([this](const auto& one) { keep(one); }, record);
+  }
+  CoordinatorState state() const {
+    CoordinatorState state;
+    for (const std::uint64_t job : order_) state.jobs.push_back(jobs_.at(job));
+    return state;
+  }
+  const std::vector<CommitRecord>& commits() const { return commits_; }
+  std::optional<RoundRecord> round(std::uint64_t number) const {
+    for (const CommitRecord& commit : commits_) {
+      if (commit.round.id.round == number) return commit.round;
+    }
+    return std::nullopt;
+  }
+  std::optional<EpochRecord> epoch(std::uint32_t number) const {
+    for (const EpochRecord& epoch : epochs_) {
+      if (epoch.epoch == number) return epoch;
+    }
+    return std::nullopt;
+  }
+  const std::map<std::string, AgentRecord>& agents() const { return agents_; }
+
+ private:
+  void keep(const NewJobRecord& record) {
+    order_.push_back(record.job.job);
+    RestoredJob& job = jobs_[record.job.job];
+    job.job = record.job;
+    job.checkpoint = record.checkpoint;
+  }
+  void keep(const JobRecord& record) { jobs_[record.job].job = record; }
+  void keep(const EpochRecord& record) {
+    RestoredJob& job = jobs_[record.job];
+    EXPECT_GT(record.epoch, job.last_epoch) << "an epoch's number is given twice";
+    job.epochs.push_back(record);
+    job.last_epoch = record.epoch;
+    epochs_.push_back(record);
+  }
+  void keep(const CommitRecord& record) {
+    RestoredJob& job = jobs_[record.round.id.job];
+    EXPECT_EQ(record.round.id.round, commits_.size() + 1)
+        << "a round is committed twice or left out";
+    commits_.push_back(record);
+    if (record.aggregator_residual) job.aggregator_residual = record.aggregator_residual;
+    job.redo.push_back(record);
+    if (!record.checkpoint) return;
+    job.checkpoint = *record.checkpoint;
+    for (CommitRecord& commit : job.redo) job.history.push_back(std::move(commit.round));
+    job.redo.clear();
+  }
+  void keep(const AgentRecords& records) {
+    for (const AgentRecord& agent : records.agents) agents_[agent.agent_id] = agent;
+  }
+
+  std::vector<std::uint64_t> order_;
+  std::map<std::uint64_t, RestoredJob> jobs_;
+  std::vector<CommitRecord> commits_;
+  std::vector<EpochRecord> epochs_;
+  std::map<std::string, AgentRecord> agents_;
+};
+
+class AgentJournal {
+ public:
+  void apply(const AgentRecordToStore& record) {
+    std::visit([this](const auto& one) { keep(one); }, record);
+  }
+  AgentState state;
+
+ private:
+  void keep(const AgentJobRecord& record) {
+    if (!state.job || state.job->job != record.job) {
+      state.replica.reset();
+      state.undecided.clear();
+    }
+    if (state.download && state.download->job != record.job) state.download.reset();
+    state.job = record;
+  }
+  void keep(const ReplicaRecord& record) {
+    state.replica = record;
+    state.download.reset();
+    std::erase_if(state.undecided, [&](const UndecidedRound& round) {
+      return std::ranges::find(record.undecided, round.id) == record.undecided.end();
+    });
+  }
+  void keep(const ContributionRecord& record) {
+    if (record.residual) {
+      state.replica->residual = record.residual;
+      state.replica->residual_stamp = record.residual_stamp;
+    }
+    if (record.parts.empty()) return;
+    auto found = std::ranges::find(state.undecided, record.id, &UndecidedRound::id);
+    if (found == state.undecided.end()) {
+      state.undecided.push_back({.id = record.id, .agent_index = record.agent_index, .parts = {}});
+      found = std::prev(state.undecided.end());
+    }
+    for (const ContributionPart& part : record.parts) {
+      std::erase_if(found->parts, [&](const auto& p) { return p.bucket == part.bucket; });
+      found->parts.push_back(part);
+    }
+  }
+  void keep(const DownloadRecord& record) {
+    if (record.offset == 0) {
+      state.download = {
+          .job = record.job, .hash = record.hash, .bytes = record.bytes, .received = {}};
+    }
+    ASSERT_TRUE(state.download) << "a download does not begin at offset 0";
+    EXPECT_TRUE(state.download->job == record.job && state.download->hash == record.hash &&
+                state.download->bytes == record.bytes)
+        << "a run is of another download than the one before";
+    Bytes& received = state.download->received;
+    ASSERT_EQ(record.offset, received.size()) << "a run does not begin where the one before ended";
+    if (record.data) received.insert(received.end(), record.data->begin(), record.data->end());
+    EXPECT_LE(received.size(), record.bytes);
+  }
+};
+
+}  // namespace tributary::round_testing

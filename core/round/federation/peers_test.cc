@@ -1,0 +1,325 @@
+// Rounds that agents exchange among themselves.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/round/federation/mixed_faults_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::Federation;
+using round_testing::Options;
+
+struct PeerCase {
+  std::string codec;
+  wire::Collective collective = wire::Collective::ring;
+  double tolerance = 0;
+};
+
+Options options_for(const PeerCase& what, std::uint32_t agents = 3) {
+  Options options;
+  options.agents = agents;
+  options.peers = true;
+  options.policy.codec = what.codec;
+  options.policy.collective = what.collective;
+  options.policy.bucket_values_max = 64;
+  options.policy.agents_min = 2;
+  options.policy.deadline_ms = 2'000;
+  options.policy.preliminary_deadline_ms = 1'000;
+  return options;
+}
+
+// By the plans of the rounds that were committed.
+std::multiset<wire::Collective> collectives_of(Federation& federation) {
+  std::multiset<wire::Collective> used;
+  for (const CommitRecord& commit : federation.journal().commits()) {
+    const Result<const wire::Frame*> frame = open_frame(*commit.round.plan);
+    used.insert((*frame)->message_as_Plan()->exchanges()->Get(0)->collective());
+  }
+  return used;
+}
+
+class PeersWithCodec : public testing::TestWithParam<PeerCase> {};
+
+TEST_P(PeersWithCodec, WithoutFaultsEveryRoundGoesByThem) {
+  Federation federation(options_for(GetParam(), 5));
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(GetParam().tolerance);
+  EXPECT_EQ(federation.noted("frame_refused"), 0);
+  EXPECT_EQ(federation.noted("round_aborted"), 0);
+  EXPECT_EQ(collectives_of(federation).count(GetParam().collective), 5u);
+  EXPECT_GT(federation.peers.messages, 0u);
+}
+
+TEST_P(PeersWithCodec, ConnectionsThatBreakCostTheRoundNothing) {
+  Options options = options_for(GetParam(), 4);
+  options.rounds = 12;
+  options.loss = 0.05;
+  options.repeat = 0.05;
+  options.delay_max_ns = 20 * kNsPerMs;
+  Federation federation(options);
+  federation.peers.breaks = 0.01;
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(GetParam().tolerance);
+}
+
+std::vector<PeerCase> peer_cases() {
+  std::vector<PeerCase> cases;
+  for (const wire::Collective collective :
+       {wire::Collective::sharded_star, wire::Collective::ring, wire::Collective::tree,
+        wire::Collective::halving_doubling, wire::Collective::all_gather}) {
+    cases.push_back({.codec = "fp32", .collective = collective});
+    cases.push_back({.codec = "thc", .collective = collective, .tolerance = 1e-4});
+    cases.push_back({.codec = "threelc:bypass=0", .collective = collective, .tolerance = 1e-4});
+    cases.push_back({.codec = "gcomp", .collective = collective, .tolerance = 1e-4});
+    cases.push_back({.codec = "topk:cr=0.1", .collective = collective, .tolerance = 1e-4});
+    cases.push_back({.codec = "star_topk:cr=0.1", .collective = collective, .tolerance = 1e-4});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, PeersWithCodec, testing::ValuesIn(peer_cases()),
+                         [](const auto& one) {
+                           std::string name = one.param.codec.substr(0, one.param.codec.find(':'));
+                           return name + "_" + wire::EnumNameCollective(one.param.collective);
+                         });
+
+const PeerCase kRing = {.codec = "fp32", .collective = wire::Collective::ring};
+
+// When each round was committed after it began, of all its attempts.
+TimeNs longest_round(Federation& federation) {
+  TimeNs longest = 0;
+  TimeNs before = 0;
+  for (const CommitRecord& commit : federation.journal().commits()) {
+    if (before > 0) longest = std::max(longest, commit.round.committed_at_ns - before);
+    before = commit.round.committed_at_ns;
+  }
+  return longest;
+}
+
+class KilledMember : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(KilledMember, AtAnyMomentLosesNothing) {
+  Options options = options_for(kRing, 4);
+  options.rounds = 10;
+  Federation federation(options);
+  const TimeNs when = (20 + 3 * GetParam()) * kNsPerMs;
+  federation.at(when, [&] { federation.crash_agent(1); });
+  federation.at(when + 300 * kNsPerMs, [&] { federation.start_agent(1); });
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved();
+  EXPECT_LE(longest_round(federation), options.policy.deadline_ms * kNsPerMs);
+}
+
+INSTANTIATE_TEST_SUITE_P(Moments, KilledMember, testing::Range(0u, 20u));
+
+TEST(Peers, OneThatFallsSilentCostsHalfTheDeadline) {
+  Options options = options_for(kRing, 4);
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_rounds(2)) << federation.describe();
+  federation.set_train_ns(2, 1'900 * kNsPerMs);
+  const TimeNs before = federation.now();
+  ASSERT_TRUE(federation.run_rounds(3)) << federation.describe();
+  EXPECT_LE(federation.now() - before, 2'000 * kNsPerMs);
+  federation.set_train_ns(2, 5 * kNsPerMs);
+  EXPECT_EQ(federation.noted("exchange_overdue"), 1);
+  EXPECT_EQ(collectives_of(federation).count(wire::Collective::star), 1u);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved();
+}
+
+TEST(Peers, ACoordinatorThatIsKilledFindsThemWhereTheyWere) {
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    Federation federation(options_for(kRing, 4));
+    federation.at((20 + 2 * i) * kNsPerMs, [&] { federation.crash_coordinator(); });
+    federation.at((90 + 2 * i) * kNsPerMs, [&] { federation.start_coordinator(); });
+    ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+    federation.expect_identical();
+    federation.expect_conserved();
+  }
+}
+
+TEST(Peers, WhatIsFalsifiedIsAppliedByNobody) {
+  for (const char* codec : {"fp32", "thc", "threelc:bypass=0", "topk:cr=0.1"}) {
+    Options options = options_for({.codec = codec}, 4);
+    Federation federation(options);
+    federation.peers.twist = [&](std::uint32_t from, std::uint32_t, Bytes&, Bytes& payload) {
+      if (from == 1 && federation.peers.messages % 5 == 0) payload[payload.size() / 2] ^= 0x10;
+    };
+    ASSERT_TRUE(federation.run_to_the_end()) << codec << ": " << federation.describe();
+    // What is added up on the way is found out there; what stays side by side, by its hash.
+    EXPECT_GT(federation.noted("agent_withdrew") + federation.noted("results_differ"), 0) << codec;
+    federation.expect_identical();
+    federation.expect_conserved(1e-4);
+  }
+}
+
+TEST(Peers, FramesOfAnotherKindOrRoundAreNotTaken) {
+  Federation federation(options_for(kRing, 3));
+  federation.peers.twist = [&](std::uint32_t from, std::uint32_t, Bytes& frame, Bytes&) {
+    if (from == 2 && federation.peers.messages % 7 == 0) frame[frame.size() / 3] ^= 0x01;
+  };
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved();
+}
+
+// Every round goes by the star; why the first one did.
+std::string reason_for_the_star(const Options& options) {
+  Federation federation(options);
+  EXPECT_TRUE(federation.run_to_the_end());
+  EXPECT_EQ(collectives_of(federation).count(wire::Collective::star), 5u);
+  EXPECT_EQ(federation.noted("round_aborted"), 0) << "nobody has to try it first";
+  const CommitRecord& commit = federation.journal().commits()[0];
+  const Result<const wire::Frame*> frame = open_frame(*commit.round.plan);
+  return (*frame)->message_as_Plan()->reason()->sentence()->str();
+}
+
+TEST(Peers, WhereOneCannotBeReachedRoundsGoByTheStarAndSayWhy) {
+  Options options = options_for(kRing, 3);
+  options.peers = false;
+  EXPECT_EQ(reason_for_the_star(options), "by the star: agent-0 names no address for peers");
+}
+
+TEST(Peers, WhereNotAllAreInOneRunOfMpiRoundsGoByTheStarAndSayWhy) {
+  constexpr const char* kEndpoints[][3] = {
+      {"mpi://0000000000c0ffee/0", "tcp://192.0.2.7:4650", "mpi://0000000000c0ffee/1"},
+      {"mpi://0000000000c0ffee/0", "mpi://0000000000c0ffef/1", "mpi://0000000000c0ffee/2"},
+      {"mpi://0000000000c0ffee/0", "mpi://c0ffee/1", "mpi://0000000000c0ffee/2"}};
+  constexpr const char* kReasons[] = {"agent-0 and agent-1 are not in one run of MPI",
+                                      "agent-0 and agent-1 are not in one run of MPI",
+                                      "agent-1 names an address for peers that is none"};
+  for (std::size_t i = 0; i < std::size(kEndpoints); ++i) {
+    Options options = options_for(kRing, 3);
+    options.endpoint_of = [&](std::uint32_t agent) { return kEndpoints[i][agent]; };
+    EXPECT_EQ(reason_for_the_star(options), std::string("by the star: ") + kReasons[i]);
+  }
+}
+
+// A connection that breaks in round 1 costs that round its ring, and no other.
+TEST(Peers, AreTriedAgainInTheNextRound) {
+  Options options = options_for(kRing, 3);
+  options.rounds = 6;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run([&] { return federation.peers.messages > 3; }));
+  federation.peers.cut(0, 1);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(collectives_of(federation).count(wire::Collective::star), 1u);
+  EXPECT_EQ(collectives_of(federation).count(wire::Collective::ring), 5u);
+  federation.expect_identical();
+  federation.expect_conserved();
+}
+
+TEST(Peers, ThatNeverReachOneAnotherAreTriedLessAndLess) {
+  Options options = options_for(kRing, 3);
+  options.rounds = 40;
+  Federation federation(options);
+  federation.peers.breaks = 1;
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(collectives_of(federation).count(wire::Collective::star), 40u);
+  EXPECT_LE(federation.noted("round_aborted"), 6);
+  federation.expect_identical();
+  federation.expect_conserved();
+}
+
+TEST(Peers, WhoComesLaterIsGivenWhatTheyCameTo) {
+  for (const char* codec : {"fp32", "topk:cr=0.1", "star_topk:cr=0.1"}) {
+    Options options = options_for({.codec = codec}, 4);
+    options.rounds = 8;
+    Federation federation(options);
+    federation.set_cut(3, true);
+    ASSERT_TRUE(federation.run_rounds(2)) << codec;
+    federation.set_cut(3, false);
+    ASSERT_TRUE(federation.run_to_the_end()) << codec << ": " << federation.describe();
+    federation.expect_identical();
+    federation.expect_conserved(1e-4);
+  }
+}
+
+class SeveralExchanges : public testing::TestWithParam<PeerCase> {};
+
+TEST_P(SeveralExchanges, AreCommittedTogether) {
+  Options options = options_for(GetParam(), 4);
+  options.policy.exchanges_per_round = 4;
+  options.policy.agents_min = 4;
+  options.in_parts = true;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(GetParam().tolerance);
+  EXPECT_EQ(federation.noted("frame_refused"), 0);
+  EXPECT_EQ(federation.noted("round_aborted"), 0);
+  EXPECT_EQ(collectives_of(federation).count(GetParam().collective), 5u);
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(federation.updates_taken(i), 20u);
+}
+
+TEST_P(SeveralExchanges, ThatBreakInTheMiddleLoseNothing) {
+  for (std::uint32_t moment = 0; moment < 20; ++moment) {
+    Options options = options_for(GetParam(), 4);
+    options.policy.exchanges_per_round = 4;
+    options.policy.agents_min = 3;
+    Federation federation(options);
+    const TimeNs when = (20 + 7 * moment) * kNsPerMs;
+    if (moment % 3 == 0) {
+      federation.at(when, [&] { federation.crash_agent(1); });
+      federation.at(when + 300 * kNsPerMs, [&] { federation.start_agent(1); });
+    } else {
+      federation.at(when, [&] { federation.peers.cut(1, 2); });
+    }
+    // The others may be done before the agent is back.
+    ASSERT_TRUE(federation.run([&] { return federation.now() > when + 301 * kNsPerMs; }));
+    ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+    federation.expect_identical();
+    federation.expect_conserved(GetParam().tolerance);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, SeveralExchanges,
+                         testing::Values(PeerCase{.codec = "fp32"},
+                                         PeerCase{.codec = "thc", .tolerance = 1e-4},
+                                         PeerCase{.codec = "threelc", .tolerance = 1e-4},
+                                         PeerCase{.codec = "gcomp", .tolerance = 1e-4},
+                                         PeerCase{.codec = "topk:cr=0.1",
+                                                  .collective = wire::Collective::all_gather,
+                                                  .tolerance = 1e-4},
+                                         PeerCase{.codec = "star_topk:cr=0.1",
+                                                  .collective = wire::Collective::tree,
+                                                  .tolerance = 1e-4},
+                                         PeerCase{.codec = "powersgd",
+                                                  .collective = wire::Collective::halving_doubling,
+                                                  .tolerance = 1e-4}),
+                         [](const auto& one) {
+                           return one.param.codec.substr(0, one.param.codec.find(':'));
+                         });
+
+// A codec without a residual would lose what a batch that comes to nothing had in it.
+TEST(Peers, CodecsWithoutAResidualHaveOneExchangeARound) {
+  Options options = options_for({.codec = "dgc:cr=0.1"}, 3);
+  options.policy.exchanges_per_round = 4;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  const Result<const wire::Frame*> frame =
+      open_frame(*federation.journal().commits().back().round.plan);
+  EXPECT_EQ((*frame)->message_as_Plan()->exchanges_per_round(), 1u);
+  EXPECT_EQ((*frame)->message_as_Plan()->reason()->sentence()->str(),
+            "one exchange a round: dgc:cr=0.1 keeps no residual");
+}
+
+TEST(Peers, EverythingAtOnceAndAllIsWellInTheEnd) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    round_testing::play_mixed(round_testing::mixed_peer_options(seed));
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace tributary

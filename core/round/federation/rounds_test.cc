@@ -1,0 +1,340 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/optimizer/schedule.h"
+#include "core/round/federation/federation_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::Federation;
+using round_testing::Options;
+
+struct CodecCase {
+  std::string spec;
+  double tolerance;  // per unit of the updates' magnitude; 0: exact
+};
+
+Options options_for(const std::string& codec) {
+  Options options;
+  options.policy.codec = codec;
+  options.policy.bucket_values_max = 128;
+  options.policy.agents_min = 2;
+  options.policy.deadline_ms = 2'000;
+  options.policy.preliminary_deadline_ms = 1'000;
+  return options;
+}
+
+class RoundsWithCodec : public testing::TestWithParam<CodecCase> {};
+
+TEST_P(RoundsWithCodec, PerfectChannel) {
+  Federation federation(options_for(GetParam().spec));
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(GetParam().tolerance);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_GE(federation.updates_taken(i), 4u);
+  EXPECT_EQ(federation.noted("frame_refused"), 0);
+  EXPECT_EQ(federation.noted("round_aborted"), 0);
+  for (const CommitRecord& commit : federation.journal().commits()) {
+    for (const ContributorSetRecord& set : commit.round.contributor_sets) {
+      EXPECT_EQ(set.contributors,
+                federation.journal().epoch(commit.round.id.epoch)->members.size());
+    }
+  }
+}
+
+TEST_P(RoundsWithCodec, LossyChannel) {
+  Options options = options_for(GetParam().spec);
+  options.loss = 0.1;
+  options.repeat = 0.1;
+  options.delay_max_ns = 30 * kNsPerMs;
+  options.rounds = 8;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(GetParam().tolerance);
+}
+
+// On a perfect channel nothing is sent up twice: both sides count the same bytes.
+TEST(RoundsWithReports, TellWhereTimeAndBytesWent) {
+  Federation federation(options_for("fp32"));
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  const std::vector<CommitRecord>& commits = federation.journal().commits();
+  std::size_t compared = 0;
+  std::map<std::uint64_t, std::set<std::string>> reported;
+  for (const CommitRecord& commit : commits) {
+    for (const AgentRoundRecord& report : commit.reports) {
+      const std::uint64_t number = report.id.round;
+      reported[number].insert(report.agent_id);
+      EXPECT_GT(report.encode_s, 0);
+      if (!reported[number - 1].contains(report.agent_id)) continue;  // it has just come in
+      ++compared;
+      const RoundRecord& before = commits[number - 2].round;
+      ASSERT_EQ(before.id.round, number - 1);
+      EXPECT_GT(report.bytes_up, federation.values() * sizeof(float));
+      EXPECT_EQ(report.bytes_up * before.members, before.bytes_up);
+      EXPECT_GT(report.bytes_down, federation.values() * sizeof(float));
+      EXPECT_LE(report.bytes_down * before.members, before.bytes_down) << "asked for again, late";
+      EXPECT_GT(report.wait_s, 0);
+      EXPECT_LT(report.wait_s, 2);
+    }
+  }
+  EXPECT_GT(compared, 0u);
+}
+
+TEST_P(RoundsWithCodec, UpdatesInParts) {
+  Options options = options_for(GetParam().spec);
+  options.in_parts = true;
+  options.loss = 0.05;
+  options.rounds = 8;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(GetParam().tolerance);
+}
+
+TEST(RoundsInParts, LastLayersAreSentWhileTheFirstAreComputed) {
+  Options options = options_for("topk:cr=0.1");
+  options.in_parts = true;
+  std::map<std::uint32_t, bool> whole;
+  std::size_t early = 0;
+  std::size_t late = 0;
+  options.before_event = [&](std::uint32_t agent, const Event& event) {
+    if (std::holds_alternative<UpdatePart>(event)) whole[agent] = false;
+    if (std::holds_alternative<UpdateReady>(event)) whole[agent] = true;
+  };
+  options.after_event = [&](std::uint32_t agent, const Actions& actions, const Agent&) {
+    for (const Action& action : actions) {
+      const auto* sent = std::get_if<Send>(&action);
+      if (!sent || !wire::GetFrame(sent->frame.data())->message_as_Update()) continue;
+      ++(whole[agent] ? late : early);
+    }
+  };
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_conserved(0);
+  EXPECT_GT(early, 10u);
+  EXPECT_GT(late, 10u) << "the first layers come last";
+}
+
+// What is in the residual of an update that never became whole is given away all the same.
+TEST(RoundsInParts, TrainingThatFailsHalfwayLosesNothing) {
+  Options options = options_for("topk:cr=0.1");
+  options.in_parts = true;
+  options.rounds = 10;
+  int given = 0;
+  Federation federation(options);
+  federation.twist = [&](std::uint32_t i, FloatVector& update) {
+    if (i == 1 && ++given % 3 == 0) update[5] = std::nanf("");  // in the part that comes last
+  };
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(0);
+  EXPECT_GE(federation.noted("update_refused"), 2);
+}
+
+// What an optimizer remembers is part of the replica: it survives crashes and transfers.
+TEST(RoundsWithOptimizer, ReplicasStayIdenticalThroughCrashes) {
+  for (const auto kind : {wire::OptimizerKind::momentum, wire::OptimizerKind::adam}) {
+    Options options;
+    options.rounds = 12;
+    options.loss = 0.05;
+    options.change_job = [kind](wire::JobT& job) {
+      job.mode = wire::ExchangeMode::gradient;
+      job.optimizer->kind = kind;
+      job.optimizer->momentum = 0.5;
+      job.optimizer->beta1 = 0.5;
+      job.optimizer->beta2 = 0.75;
+      job.optimizer->epsilon = 1e-3;
+      job.schedule = "step:every=4,factor=0.5";
+    };
+    Federation federation(options);
+    ASSERT_TRUE(federation.run_rounds(3)) << federation.describe();
+    federation.crash_agent(1);
+    ASSERT_TRUE(federation.run_rounds(6)) << federation.describe();
+    federation.crash_coordinator();
+    federation.start_coordinator();
+    federation.start_agent(1);
+    ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+    federation.expect_identical();
+    EXPECT_EQ(federation.noted("replica_diverged"), 0);
+  }
+}
+
+std::string case_name(const testing::TestParamInfo<CodecCase>& info) {
+  std::string name = info.param.spec;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, RoundsWithCodec,
+                         testing::Values(CodecCase{"fp32", 0}, CodecCase{"topk:cr=0.1", 0},
+                                         CodecCase{"thc", 1e-5}, CodecCase{"threelc", 1e-5},
+                                         CodecCase{"star_topk", 1e-6}, CodecCase{"powersgd", 1e-4},
+                                         CodecCase{"int8", 1e-5}),
+                         case_name);
+
+// Gradients of one round, and none after it: a smaller rate later must not make less of what waits,
+// neither on agents nor in the aggregator, whose residual goes through a crash, too.
+TEST(RoundsWithSchedule, WhatWaitsMovesTheModelAsFarAsItWasMeantTo) {
+  Options options = options_for("threelc:s=1.75,bypass=0");
+  options.agents = 4;
+  options.policy.agents_min = 4;
+  options.rounds = 9;
+  const std::string schedule = "step:every=2,factor=0.5";
+  options.change_job = [&](wire::JobT& job) {
+    job.mode = wire::ExchangeMode::gradient;
+    job.schedule = schedule;
+  };
+  Federation federation(options);
+  std::vector<double> meant(federation.values(), 0.0);
+  federation.twist = [&](std::uint32_t agent, FloatVector& gradient) {
+    const bool first = federation.agent(agent).model_version() == 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      gradient[i] = first ? static_cast<float>((i * (agent + 3)) % 17) - 8 : 0.0f;
+      meant[i] += static_cast<double>(gradient[i]) / 4;
+    }
+  };
+  ASSERT_TRUE(federation.run_rounds(4)) << federation.describe();  // the next one has a new rate
+  federation.crash_coordinator();
+  federation.start_coordinator();
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+
+  const SharedFloats held = federation.coordinator().aggregator_residual();
+  ASSERT_NE(held, nullptr);
+  EXPECT_TRUE(std::ranges::any_of(*held, [](float value) { return value != 0; }));
+  const double rate = scheduled_rate(*parse_schedule(schedule), 1, options.rounds, options.rounds);
+  for (std::size_t i = 0; i < federation.values(); ++i) {
+    double waiting = static_cast<double>((*held)[i]);
+    for (std::uint32_t agent = 0; agent < 4; ++agent) {
+      waiting += static_cast<double>((*federation.agent(agent).residual())[i]);
+    }
+    const double moved = 0.5 - static_cast<double>((*federation.coordinator().model())[i]);
+    ASSERT_NEAR(moved + rate * waiting / 4, meant[i], 1e-5) << "value " << i;
+  }
+}
+
+// Whoever looks on while a job runs sees who works for it.
+TEST(Rounds, AgentsAreRecordedWithTheirJobWhileTheyServeIt) {
+  Options options = options_for("fp32");
+  options.rounds = 6;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_rounds(2)) << federation.describe();
+  const std::uint64_t job = federation.coordinator().current_round().job;
+  ASSERT_NE(job, 0u);
+  ASSERT_EQ(federation.journal().agents().size(), 3u);
+  for (const auto& [id, agent] : federation.journal().agents()) {
+    EXPECT_EQ(agent.job, job) << id;
+    EXPECT_TRUE(agent.connected) << id;
+  }
+  federation.crash_agent(0);
+  federation.start_agent(0);  // with the job in its journal
+  ASSERT_TRUE(federation.run_rounds(4)) << federation.describe();
+  EXPECT_EQ(federation.journal().agents().at("agent-0").job, job);
+}
+
+std::uint64_t told(const Federation& federation, std::string_view name, std::uint64_t round) {
+  std::uint64_t bytes = 0;
+  for (const Reading& reading : federation.readings) {
+    if (reading.name == name && reading.round == round) {
+      bytes += static_cast<std::uint64_t>(reading.value);
+    }
+  }
+  return bytes;
+}
+
+TEST(Rounds, EachTellsWhatItsMessagesTookByTheirUse) {
+  Options options = options_for("fp32");
+  options.rounds = 4;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  const std::uint64_t model = federation.values() * sizeof(float);
+  for (std::uint64_t round = 1; round <= 4; ++round) {
+    EXPECT_GT(told(federation, "up_updates_bytes", round), 3 * model) << "of three agents";
+    EXPECT_LT(told(federation, "up_updates_bytes", round), 6 * model) << "in frames";
+    EXPECT_GT(told(federation, "down_aggregates_bytes", round), 3 * model);
+    EXPECT_GT(told(federation, "down_plans_bytes", round), 0u);
+    EXPECT_GT(told(federation, "down_commits_bytes", round), 0u) << "of this round";
+    EXPECT_GT(told(federation, "up_control_bytes", round), 0u);
+    EXPECT_EQ(told(federation, "down_updates_bytes", round), 0u) << "nobody gets them";
+    EXPECT_EQ(told(federation, "up_aggregates_bytes", round), 0u);
+  }
+  EXPECT_GT(told(federation, "down_models_bytes", 1), 3 * model) << "to begin with";
+  EXPECT_EQ(told(federation, "down_models_bytes", 3), 0u);
+  for (const Reading& reading : federation.readings) {
+    if (reading.name.ends_with("_bytes")) {
+      EXPECT_GT(reading.value, 0) << reading.name;
+    }
+  }
+}
+
+// An agent that goes takes nothing of the account with it.
+TEST(Rounds, BytesOfALostAgentAreToldAllTheSame) {
+  Options options = options_for("fp32");
+  options.rounds = 6;
+  options.policy.agents_min = 2;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_rounds(2)) << federation.describe();
+  const auto models = [&] {
+    std::uint64_t bytes = 0;
+    for (std::uint64_t round = 1; round <= 6; ++round) {
+      bytes += told(federation, "down_models_bytes", round);
+    }
+    return bytes;
+  };
+  EXPECT_GT(models(), 3 * federation.values() * sizeof(float));
+  federation.crash_agent(0);
+  federation.agent_journal(0).state = {};
+  federation.start_agent(0);
+  ASSERT_TRUE(federation.run([&] { return federation.agent(0).model_version() > 0; }));
+  federation.crash_agent(0);
+  ASSERT_TRUE(federation.run_rounds(6)) << federation.describe();
+  EXPECT_GT(models(), 4 * federation.values() * sizeof(float));
+}
+
+std::uint64_t repeated(const std::vector<Reading>& readings) {
+  std::uint64_t bytes = 0;
+  for (const Reading& reading : readings) {
+    if (reading.name.starts_with("repeated_")) bytes += static_cast<std::uint64_t>(reading.value);
+  }
+  return bytes;
+}
+
+TEST(Rounds, NothingIsSentTwiceOverAPerfectChannel) {
+  Federation federation(options_for("fp32"));
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(repeated(federation.readings), 0u);
+  EXPECT_EQ(repeated(federation.agent_readings), 0u);
+}
+
+// Either side counts what it sends again, and what it gets again.
+TEST(Rounds, BothSidesTellWhatWasSentTwice) {
+  Options options = options_for("fp32");
+  options.rounds = 8;
+  options.loss = 0.1;
+  options.repeat = 0.1;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  for (const std::vector<Reading>* readings : {&federation.readings, &federation.agent_readings}) {
+    std::set<std::string> names;
+    for (const Reading& reading : *readings) {
+      if (!reading.name.starts_with("repeated_")) continue;
+      names.emplace(reading.name);
+      EXPECT_GT(reading.value, 0) << reading.name;
+      EXPECT_GT(reading.round, 0u);
+    }
+    EXPECT_TRUE(names.contains("repeated_up_lost_bytes"));
+    EXPECT_TRUE(names.contains("repeated_down_lost_bytes"));
+  }
+}
+
+}  // namespace
+}  // namespace tributary

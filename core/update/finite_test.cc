@@ -1,0 +1,27 @@
+#include "core/update/finite.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/base/bytes.h"
+
+namespace tributary {
+namespace {
+
+TEST(FirstNotFinite, LooksAtEveryValue) {
+  FloatVector values(2100, std::numeric_limits<float>::max());
+  values[7] = std::numeric_limits<float>::denorm_min();
+  EXPECT_EQ(first_not_finite(values), std::nullopt);
+  EXPECT_EQ(first_not_finite({}), std::nullopt);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const float before = values[i];
+    values[i] = i % 2 ? std::numeric_limits<float>::infinity()
+                      : std::numeric_limits<float>::signaling_NaN();
+    ASSERT_EQ(first_not_finite(values), i);
+    values[i] = before;
+  }
+}
+
+}  // namespace
+}  // namespace tributary
