@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/harness.h"
+#include "bench/harness/harness.h"
 #include "core/base/nearest.h"
 
 namespace tributary::bench {

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/update/synthetic.h"
 
 namespace tributary::bench {

@@ -1,5 +1,5 @@
 #include "cli/commands.h"
-#include "cli/process.h"
+#include "cli/process/process.h"
 #include "cli/program.h"
 
 int main(int argc, char** argv) {

@@ -12,7 +12,7 @@
 
 #include "cli/command_line.h"
 #include "cli/envelope.h"
-#include "cli/process.h"
+#include "cli/process/process.h"
 #include "cli/text.h"
 #include "core/base/exit_codes.h"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cli/process.h"
+#include "cli/process/process.h"
 
 namespace tributary {
 namespace {

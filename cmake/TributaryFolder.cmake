@@ -44,21 +44,31 @@ function(tributary_headers library)
   set_target_properties(${library} PROPERTIES INTERFACE_HEADER_SETS_TO_VERIFY lone_headers)
 endfunction()
 
-# tributary_folder(LIBRARY [LINK libs...] [LABELS labels...] [MARK label=regex...] [HOT]
-# [BESIDE sources...]): this folder belongs to LIBRARY, but for BESIDE, which another library of the
-# folder has. LABELS are of all its tests, MARK of the cases whose PROGRAM.Suite.Case matches:
+# tributary_named(RESULT ENDING sources...): those whose names end so.
+function(tributary_named result ending)
+  set(found ${ARGN})
+  list(FILTER found INCLUDE REGEX "${ending}\\.cc$")
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+# tributary_folder(LIBRARY [FOLDERS folders...] [LINK libs...] [LABELS labels...]
+# [MARK label=regex...] [HOT] [BESIDE sources...]): this folder and FOLDERS below it belong to LIBRARY,
+# but for BESIDE, which another target of the folder has. All its tests are one program, named after
+# this folder. LABELS are of all its tests, MARK of the cases whose PROGRAM.Suite.Case matches:
 #   threads  what the thread sanitizer runs
 #   replay   many seeds or sizes of what other cases run as well; not for a sanitizer
 #   long     run with ./dev test --all only
 # HOT tests compute more than their library does.
 function(tributary_folder library)
-  cmake_parse_arguments(arg "HOT" "" "LINK;LABELS;MARK;BESIDE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS "*.cc")
-  file(GLOB headers CONFIGURE_DEPENDS "*.h")
-  file(GLOB slow_tests CONFIGURE_DEPENDS "*_slow_test.cc")
-  file(GLOB tests CONFIGURE_DEPENDS "*_test.cc")
-  file(GLOB fuzzers CONFIGURE_DEPENDS "*_fuzz.cc")
-  file(GLOB benches CONFIGURE_DEPENDS "*_bench.cc")
+  cmake_parse_arguments(arg "HOT" "" "FOLDERS;LINK;LABELS;MARK;BESIDE" ${ARGN})
+  list(TRANSFORM arg_FOLDERS APPEND "/*.cc" OUTPUT_VARIABLE sources_below)
+  list(TRANSFORM arg_FOLDERS APPEND "/*.h" OUTPUT_VARIABLE headers_below)
+  file(GLOB sources CONFIGURE_DEPENDS "*.cc" ${sources_below})
+  file(GLOB headers CONFIGURE_DEPENDS "*.h" ${headers_below})
+  tributary_named(slow_tests "_slow_test" ${sources})
+  tributary_named(tests "_test" ${sources})
+  tributary_named(fuzzers "_fuzz" ${sources})
+  tributary_named(benches "_bench" ${sources})
   list(TRANSFORM arg_BESIDE PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
   list(REMOVE_ITEM sources ${tests} ${fuzzers} ${benches} ${arg_BESIDE})
   list(FILTER headers EXCLUDE REGEX "(_testing|-inl)\\.h$")
@@ -146,6 +156,6 @@ function(tributary_fuzzer prefix source)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzzers")
   add_dependencies(fuzzers ${name})
   # Where ./dev fuzz finds the seeds of this target.
-  file(WRITE "${PROJECT_BINARY_DIR}/fuzzers/${name}.corpus"
-       "${CMAKE_CURRENT_SOURCE_DIR}/${stem}_corpus\n")
+  get_filename_component(folder "${source}" DIRECTORY)
+  file(WRITE "${PROJECT_BINARY_DIR}/fuzzers/${name}.corpus" "${folder}/${stem}_corpus\n")
 endfunction()

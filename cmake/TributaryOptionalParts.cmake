@@ -101,7 +101,7 @@ else()
     # Its C++ bindings are not MPI's any more, and need a library of their own.
     target_compile_definitions(PkgConfig::mpi INTERFACE OMPI_SKIP_MPICXX)
   endif()
-  tributary_optional_part("mesh over MPI" core/link/mpi "${mpi_FOUND}"
+  tributary_optional_part("mesh over MPI" core/net/mpi "${mpi_FOUND}"
     "Open MPI ${mpi_VERSION}" "no Open MPI; Debian has it as libopenmpi-dev and openmpi-bin")
   tributary_optional_part("agent over MPI" edge_agent/mpi "${mpi_FOUND}"
     "tributary-agent-mpi" "no Open MPI; Debian has it as libopenmpi-dev and openmpi-bin")

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "core/link/allow_list.h"
+#include "core/net/access/allow_list.h"
 
 namespace tributary {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/evaluator.h"
+#include "coordinator/evaluation/evaluator.h"
 #include "core/job/job_settings.h"
 #include "core/round/coordinator/coordinator.h"
-#include "core/service/common_settings.h"
-#include "core/store/telemetry_rows.h"
+#include "core/service/settings/common_settings.h"
+#include "core/store/coordinator/telemetry_rows.h"
 #include "schemas/limits.h"
 
 namespace tributary {

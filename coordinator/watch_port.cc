@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/service/common_settings.h"
+#include "core/service/settings/common_settings.h"
 
 namespace tributary {
 

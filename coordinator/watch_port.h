@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "coordinator/allow_file.h"
 #include "coordinator/config.h"
+#include "coordinator/operators/allow_file.h"
 #include "core/base/clock.h"
-#include "core/base/log.h"
-#include "core/service/metrics.h"
-#include "core/telemetry/watch_server.h"
+#include "core/base/log/log.h"
+#include "core/service/metrics/metrics.h"
+#include "core/watch/watch_server.h"
 
 namespace tributary {
 

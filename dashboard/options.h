@@ -11,7 +11,7 @@
 
 namespace tributary::dashboard {
 
-// A coordinator across the network, by a join file (core/link/join_file.h).
+// A coordinator across the network, by a join file (core/net/access/join_file.h).
 struct ConnectOption {
   std::string key_file = {};
   std::string endpoint = {};  // empty: the one in the file

@@ -11,10 +11,10 @@
 #include <set>
 
 #include "core/base/exit_codes.h"
-#include "core/link/join_file.h"
-#include "core/store/folder_testing.h"
-#include "core/telemetry/run_testing.h"
-#include "dashboard/run/run_view.h"
+#include "core/net/access/join_file.h"
+#include "core/run/run_testing.h"
+#include "core/run/view/run_view.h"
+#include "core/store/testing/folder_testing.h"
 
 namespace tributary::dashboard {
 namespace {

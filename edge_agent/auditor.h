@@ -9,7 +9,7 @@
 // is what that record has promised, and that nothing is lost or counted twice between rounds,
 // commits and aborts; it does not check that the record is right about what the result has of this
 // agent. That takes everybody's records and the result, as the simulator has them
-// (core/sim/ledger.h), and the hash of the results, on which all must agree, is what rounds
+// (core/sim/checks/ledger.h), and the hash of the results, on which all must agree, is what rounds
 // themselves have instead.
 //
 // An account begins with the job; an agent that begins in the middle of one cannot be audited.

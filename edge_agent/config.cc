@@ -4,7 +4,7 @@
 
 #include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
-#include "core/link/join_file.h"
+#include "core/net/access/join_file.h"
 #include "core/service/peer_link.h"
 
 namespace tributary {

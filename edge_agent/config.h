@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "core/link/keys.h"
-#include "core/link/shaped.h"
+#include "core/net/keys/keys.h"
+#include "core/net/shaped/shaped.h"
 #include "core/round/agent/agent.h"
-#include "core/service/common_settings.h"
+#include "core/service/settings/common_settings.h"
 #include "core/train/trainer.h"
 
 namespace tributary {
@@ -28,7 +28,7 @@ struct AgentSettings {
   bool encrypted = true;
   std::uint64_t shape_bytes_per_s = 0;          // of what is sent; 0: as the line allows
   std::uint64_t shape_burst_bytes = 64u << 10;  // that go at once where nothing went for a while
-  std::string shape_trace;                      // a file (core/link/trace.h), instead
+  std::string shape_trace;                      // a file (core/net/shaped/trace.h), instead
   PeerTransport peers_transport = PeerTransport::tcp;
   std::string peers_endpoint;     // over TCP; empty: it exchanges by the coordinator alone
   std::string peers_advertise;    // what others are told instead

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "core/base/clock.h"
-#include "core/link/peer_port.h"
+#include "core/net/mesh/peer_port.h"
 #include "edge_agent/config.h"
 
 namespace tributary {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "schemas/frame_generated.h"
 #include "schemas/kinds.h"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "schemas/frame_generated.h"
 

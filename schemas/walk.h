@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "schemas/frame_generated.h"
 #include "schemas/message_kinds_generated.h"

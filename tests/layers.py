@@ -45,7 +45,7 @@ class Order:
             return f"{there.name} stands after {here.name}"
         if there.position == here.position:
             return f"{there.name} stands beside {here.name}"
-        if here.only and there.name not in here.only:
+        if here.only and not any(f"{there.name}/".startswith(f"{name}/") for name in here.only):
             return f"{here.name} may include only {', '.join(here.only)}"
         return None
 

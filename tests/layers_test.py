@@ -120,7 +120,7 @@ class PlantedIncludes(unittest.TestCase):
         self.assert_complaint(place, "hides the path")
 
     def test_generated_header_needs_no_file_but_keeps_its_layer(self):
-        self.write("core/link/planted.h", '#pragma once\n#include "schemas/a_generated.h"\n')
+        self.write("core/net/planted.h", '#pragma once\n#include "schemas/a_generated.h"\n')
         self.assertEqual(self.check(), [])
         place = self.plant("core/base/status.cc", '#include "schemas/a_generated.h"')
         self.assert_complaint(place, "schemas stands after core/base")

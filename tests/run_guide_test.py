@@ -71,7 +71,7 @@ class Guide(unittest.TestCase):
             self.assertNotIn("round committed", again.stdout)
 
     def test_every_setting_is_in_its_table(self):
-        both = bound_in("core/service/common_settings.cc")
+        both = bound_in("core/service/settings/common_settings.cc")
         self.assertEqual(settings_of("Of both"), both)
         coordinator = settings_of("The coordinator's settings")
         kept = {f"retention.{table}_{unit}" for unit in ("days", "mib")

@@ -71,7 +71,7 @@ def library_outside(*folder: str) -> Callable[[Path], bool]:
 LINE_RULES = [
     LineRule(is_library, re.compile(r"\bstd::(?:cout|cerr|clog)\b|(?<![\w.>:])f?printf\s*\(|"
                                     r"\b(?:fmt|std)::(?:print|fprintf|printf|puts)\b"),
-             "a library does not print; return a Status, or log through core/base/log.h"),
+             "a library does not print; return a Status, or log through core/base/log/log.h"),
     LineRule(is_library, re.compile(r"\bstd::(?:abort|exit|quick_exit|terminate)\b|"
                                     r"(?<![\w.>:])(?:abort|exit)\s*\("),
              "a library does not end the program; return a Status"),

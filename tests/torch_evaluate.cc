@@ -16,7 +16,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/data/open.h"
+#include "core/data/formats/open.h"
 
 namespace {
 

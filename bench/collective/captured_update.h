@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "core/codec/optimizer_view.h"
 

@@ -12,10 +12,10 @@
 #include "bench/collective/mpi_ranks.h"
 #include "bench/rank.h"
 #include "core/base/clock.h"
-#include "core/base/file.h"
+#include "core/base/files/file.h"
 #include "core/codec/registry.h"
 #include "core/collective/run.h"
-#include "core/link/keys.h"
+#include "core/net/keys/keys.h"
 
 namespace tributary::bench {
 namespace {

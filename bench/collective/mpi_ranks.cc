@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "core/link/mpi/mpi_error.h"
-#include "core/link/mpi/mpi_mesh.h"
+#include "core/net/mpi/mpi_error.h"
+#include "core/net/mpi/mpi_mesh.h"
 
 namespace tributary::bench {
 namespace {

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/link/mesh.h"
+#include "core/net/mesh/mesh.h"
 
 namespace tributary::bench {
 

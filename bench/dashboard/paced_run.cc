@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/telemetry/run_frames_testing.h"
+#include "core/run/run_frames_testing.h"
 
 namespace tributary::bench {
 namespace {

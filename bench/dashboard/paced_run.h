@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/base/clock.h"
-#include "core/store/coordinator_journal.h"
+#include "core/store/coordinator/coordinator_journal.h"
 
 namespace tributary::bench {
 

@@ -28,10 +28,10 @@
 #include <vector>
 
 #include "bench/dashboard/paced_run.h"
-#include "core/store/folder_testing.h"
-#include "core/telemetry/big_run_testing.h"
+#include "core/run/big_run_testing.h"
+#include "core/store/testing/folder_testing.h"
 #include "dashboard/pages/all_pages.h"
-#include "dashboard/pages/overview_page.h"
+#include "dashboard/pages/overview/overview_page.h"
 #include "dashboard/window/main_window.h"
 #include "dashboard/window/theme.h"
 

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "core/base/clock.h"
-#include "core/cost/link_estimator.h"
-#include "core/link/mesh.h"
+#include "core/link_quality/link_estimator.h"
+#include "core/net/mesh/mesh.h"
 
 namespace tributary::bench {
 namespace {

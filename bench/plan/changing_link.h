@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/link/trace.h"
+#include "core/net/shaped/trace.h"
 #include "core/plan/decide.h"
 
 namespace tributary::bench {

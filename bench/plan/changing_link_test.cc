@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/plan/inputs_testing.h"
+#include "core/plan/inputs/inputs_testing.h"
 
 namespace tributary::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include "bench/plan/table_six.h"
 #include "core/base/clock.h"
 #include "core/codec/gcomp/captured_testing.h"
-#include "core/plan/measured_codecs.h"
+#include "core/plan/search/measured_codecs.h"
 
 namespace tributary::bench {
 namespace {

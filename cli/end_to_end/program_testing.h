@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 
 namespace tributary::program_testing {
 

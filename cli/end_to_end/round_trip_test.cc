@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "cli/end_to_end/program_testing.h"
-#include "core/codec/encoded_file_testing.h"
+#include "core/codec/file/encoded_file_testing.h"
 #include "core/codec/registry.h"
 #include "core/update/synthetic.h"
 

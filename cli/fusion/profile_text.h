@@ -11,9 +11,9 @@
 
 #include <cstdint>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
-#include "core/plan/fusion_profile.h"
+#include "core/plan/fusion/fusion_profile.h"
 
 namespace tributary {
 

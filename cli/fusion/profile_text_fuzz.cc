@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "cli/fusion/profile_text.h"
-#include "core/plan/fusion.h"
+#include "core/plan/fusion/fusion.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tributary;

@@ -9,8 +9,8 @@
 #include <set>
 #include <tuple>
 
-#include "core/store/readable.h"
-#include "core/store/stored_frames.h"
+#include "core/store/coordinator/readable.h"
+#include "core/store/coordinator/stored_frames.h"
 
 namespace tributary::report {
 namespace {

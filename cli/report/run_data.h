@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/store/run_file.h"
+#include "core/store/coordinator/run_file.h"
 
 namespace tributary::report {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <ctime>
 
-#include "cli/report/xml_text.h"
+#include "cli/report/svg/xml_text.h"
 
 namespace tributary::report {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/report/figure.h"
 #include "cli/report/run_data.h"
 #include "cli/report/run_figures.h"
+#include "cli/report/svg/figure.h"
 
 namespace tributary::report {
 

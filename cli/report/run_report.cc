@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/report/data_uri.h"
 #include "cli/report/run_page.h"
 #include "cli/report/run_pictures.h"
 #include "cli/report/run_tables.h"
-#include "core/base/file.h"
+#include "cli/report/svg/data_uri.h"
+#include "core/base/files/file.h"
 
 namespace tributary::report {
 namespace {

@@ -12,11 +12,11 @@
 #include <sstream>
 
 #include "cli/report/run_json.h"
-#include "cli/report/well_formed_testing.h"
+#include "cli/report/svg/well_formed_testing.h"
 #include "core/base/clock.h"
 #include "core/round/common/plan/round_plan.h"
-#include "core/store/coordinator_journal.h"
-#include "core/store/folder_testing.h"
+#include "core/store/coordinator/coordinator_journal.h"
+#include "core/store/testing/folder_testing.h"
 #include "schemas/frame.h"
 
 namespace tributary::report {

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <memory>
 
-#include "bench/harness.h"
-#include "bench/peers.h"
+#include "bench/harness/harness.h"
+#include "bench/harness/peers.h"
 #include "core/codec/payload.h"
 #include "core/codec/registry.h"
 

@@ -4,7 +4,7 @@
 
 #include <cassert>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/codec/chunks.h"
 
 namespace tributary {

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "core/codec/codec.h"
 

@@ -25,8 +25,8 @@
 
 #include "core/codec/codec.h"
 #include "core/collective/routes.h"
-#include "core/link/buffer_pool.h"
-#include "core/link/shared_slice.h"
+#include "core/net/buffer_pool.h"
+#include "core/net/shared_slice.h"
 
 namespace tributary {
 

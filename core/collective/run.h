@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/collective/exchange.h"
 #include "core/collective/piece_frame.h"
-#include "core/link/mesh.h"
+#include "core/net/mesh/mesh.h"
 
 namespace tributary {
 

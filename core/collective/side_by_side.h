@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 
 namespace tributary {

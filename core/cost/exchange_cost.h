@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/cost/link_estimate.h"
+#include "core/link_quality/link_estimate.h"
 
 namespace tributary {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "core/cost/link_estimate.h"
+#include "core/link_quality/link_estimate.h"
 
 namespace tributary::table_one {
 

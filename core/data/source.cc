@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "core/base/file.h"
-#include "core/base/input_file.h"
+#include "core/base/files/file.h"
+#include "core/base/files/input_file.h"
 
 namespace tributary {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "core/base/byte_source.h"
-#include "core/base/bytes.h"
+#include "core/base/bytes/byte_source.h"
+#include "core/base/bytes/bytes.h"
 
 namespace tributary {
 

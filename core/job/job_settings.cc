@@ -7,15 +7,15 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/base/checksum.h"
-#include "core/base/file.h"
+#include "core/base/bytes/checksum.h"
+#include "core/base/files/file.h"
 #include "core/base/nearest.h"
 #include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
 #include "core/optimizer/schedule.h"
 #include "core/round/common/plan/job_model.h"
+#include "core/train/model/network_plan.h"
 #include "core/train/model_tools.h"
-#include "core/train/network_plan.h"
 #include "schemas/limits.h"
 
 namespace tributary {

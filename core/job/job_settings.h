@@ -8,7 +8,7 @@
 
 #include "core/round/common/machine/events.h"
 #include "core/round/common/machine/policy.h"
-#include "core/service/settings.h"
+#include "core/service/settings/settings.h"
 #include "core/train/shape_text.h"
 #include "core/update/layer_map.h"
 

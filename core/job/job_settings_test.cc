@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/service/settings.h"
+#include "core/service/settings/settings.h"
 
 namespace tributary {
 namespace {

@@ -21,7 +21,7 @@ struct LinkSettings {
   double loss = 0;                     // share of packets, in each direction
   double reorder = 0;                  // share of packets that skip the delay
   std::uint64_t queue_bytes = 0;       // that may wait for the rate; 0: queue_bytes_for() says
-  std::string trace;                   // a file of steps (core/link/trace.h)
+  std::string trace;                   // a file of steps (core/net/shaped/trace.h)
 
   friend bool operator==(const LinkSettings&, const LinkSettings&) = default;
 };

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
-#include "core/link/shaper.h"
+#include "core/net/shaped/shaper.h"
 
 namespace tributary {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/link/trace.h"
+#include "core/net/shaped/trace.h"
 
 namespace tributary {
 namespace {

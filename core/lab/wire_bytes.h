@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 
 namespace tributary {
 

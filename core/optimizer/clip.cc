@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/codec/ordered_sum.h"
+#include "core/codec/simd/ordered_sum.h"
 
 namespace tributary {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "core/codec/optimizer_view.h"
 #include "core/optimizer/kernels.h"

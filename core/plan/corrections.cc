@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/plan/learned_factor.h"
+#include "core/plan/inputs/learned_factor.h"
 
 namespace tributary {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/plan/search.h"
+#include "core/plan/search/search.h"
 
 namespace tributary {
 

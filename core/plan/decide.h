@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/plan/inputs.h"
-#include "core/plan/search.h"
+#include "core/plan/inputs/inputs.h"
+#include "core/plan/search/search.h"
 
 namespace tributary {
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <string>
 
-#include "core/plan/inputs_testing.h"
-#include "core/plan/learned_factor.h"
+#include "core/plan/inputs/inputs_testing.h"
+#include "core/plan/inputs/learned_factor.h"
 
 namespace tributary {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/plan/inputs.h"
+#include "core/plan/inputs/inputs.h"
 
 namespace tributary {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/plan/decide.h"
-#include "core/plan/inputs_testing.h"
+#include "core/plan/inputs/inputs_testing.h"
 
 namespace tributary {
 namespace {

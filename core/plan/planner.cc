@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/plan/corrections.h"
-#include "core/plan/learned_factor.h"
+#include "core/plan/inputs/learned_factor.h"
 
 namespace tributary {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/plan/decide.h"
-#include "core/plan/device_speeds.h"
+#include "core/plan/inputs/device_speeds.h"
 #include "core/plan/unseen_slowdown.h"
 
 namespace tributary {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/plan/inputs_testing.h"
+#include "core/plan/inputs/inputs_testing.h"
 #include "core/plan/inputs_text.h"
 
 namespace tributary {

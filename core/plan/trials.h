@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/plan/search.h"
+#include "core/plan/search/search.h"
 
 namespace tributary {
 

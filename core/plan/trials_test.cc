@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/plan/decide.h"
-#include "core/plan/inputs_testing.h"
+#include "core/plan/inputs/inputs_testing.h"
 #include "core/plan/inputs_text.h"
 #include "core/plan/planner.h"
 

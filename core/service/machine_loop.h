@@ -22,10 +22,10 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/link/transport.h"
+#include "core/net/transport.h"
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/events.h"
-#include "core/service/note_log.h"
+#include "core/service/metrics/note_log.h"
 
 namespace tributary {
 

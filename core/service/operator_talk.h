@@ -1,5 +1,6 @@
 // What operators ask a coordinator, and what it answers, as JSON (docs/jobs.md): for those who ask,
-// whatever way the question goes. What the coordinator makes of it: coordinator/control_question.h.
+// whatever way the question goes. What the coordinator makes of it:
+// coordinator/operators/control_question.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,7 +8,7 @@
 #include <string_view>
 
 #include "core/base/status.h"
-#include "core/link/allow_list.h"
+#include "core/net/access/allow_list.h"
 
 namespace tributary {
 

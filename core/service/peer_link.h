@@ -18,9 +18,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/cost/link_table.h"
-#include "core/link/mesh.h"
-#include "core/link/peer_port.h"
+#include "core/link_quality/link_table.h"
+#include "core/net/mesh/mesh.h"
+#include "core/net/mesh/peer_port.h"
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/events.h"
 

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/round/common/machine/events.h"
 
 namespace tributary::service_testing {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/status.h"
-#include "core/link/waker.h"
+#include "core/net/waker.h"
 
 namespace tributary {
 

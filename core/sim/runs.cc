@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/base/thread_pool.h"
 
 namespace tributary {

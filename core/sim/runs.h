@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/sim/scenario.h"
+#include "core/sim/scenario/scenario.h"
 #include "core/sim/simulation.h"
 
 namespace tributary {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "core/base/checksum.h"
-#include "core/sim/agent_host.h"
-#include "core/sim/coordinator_host.h"
-#include "core/sim/incidents.h"
-#include "core/sim/network.h"
-#include "core/sim/room.h"
+#include "core/base/bytes/checksum.h"
+#include "core/sim/machines/agent_host.h"
+#include "core/sim/machines/coordinator_host.h"
+#include "core/sim/machines/incidents.h"
+#include "core/sim/machines/network.h"
+#include "core/sim/machines/room.h"
 
 namespace tributary {
 namespace {

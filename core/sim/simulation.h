@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/round/common/machine/actions.h"
-#include "core/sim/byte_budget.h"
-#include "core/sim/mutation.h"
-#include "core/sim/scenario.h"
-#include "core/sim/watch.h"
+#include "core/sim/checks/byte_budget.h"
+#include "core/sim/checks/watch.h"
+#include "core/sim/scenario/mutation.h"
+#include "core/sim/scenario/scenario.h"
 
 namespace tributary {
 

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <vector>
 
-#include "core/sim/agent_host.h"
+#include "core/sim/machines/agent_host.h"
 #include "core/sim/simulation_testing.h"
 
 namespace tributary {

@@ -10,12 +10,12 @@
 #include <array>
 #include <functional>
 
-#include "core/store/agent_journal.h"
-#include "core/store/coordinator_journal.h"
-#include "core/store/describe_testing.h"
-#include "core/store/folder_testing.h"
-#include "core/store/life_testing.h"
-#include "core/store/mirror_testing.h"
+#include "core/store/agent/agent_journal.h"
+#include "core/store/coordinator/coordinator_journal.h"
+#include "core/store/testing/describe_testing.h"
+#include "core/store/testing/folder_testing.h"
+#include "core/store/testing/life_testing.h"
+#include "core/store/testing/mirror_testing.h"
 
 namespace tributary::store_testing {
 namespace {

@@ -1,5 +1,5 @@
 // Older journals are taken to the newest version, newer ones are refused.
-#include "core/store/migrations.h"
+#include "core/store/database/migrations.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,14 +7,14 @@
 #include <array>
 #include <cmath>
 
-#include "core/base/file.h"
-#include "core/store/agent_journal.h"
-#include "core/store/agent_schema.h"
-#include "core/store/coordinator_journal.h"
-#include "core/store/coordinator_schema.h"
-#include "core/store/describe_testing.h"
-#include "core/store/folder_testing.h"
-#include "core/store/run_file.h"
+#include "core/base/files/file.h"
+#include "core/store/agent/agent_journal.h"
+#include "core/store/agent/agent_schema.h"
+#include "core/store/coordinator/coordinator_journal.h"
+#include "core/store/coordinator/coordinator_schema.h"
+#include "core/store/coordinator/run_file.h"
+#include "core/store/testing/describe_testing.h"
+#include "core/store/testing/folder_testing.h"
 
 namespace tributary::store_testing {
 namespace {

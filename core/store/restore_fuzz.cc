@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <memory>
 
-#include "core/base/file.h"
-#include "core/store/agent_journal.h"
-#include "core/store/coordinator_journal.h"
-#include "core/store/folder_testing.h"
-#include "core/store/life_testing.h"
+#include "core/base/files/file.h"
+#include "core/store/agent/agent_journal.h"
+#include "core/store/coordinator/coordinator_journal.h"
+#include "core/store/testing/folder_testing.h"
+#include "core/store/testing/life_testing.h"
 
 namespace tributary::store_testing {
 namespace {

@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <memory>
 
-#include "bench/harness.h"
-#include "core/store/agent_journal.h"
-#include "core/store/coordinator_journal.h"
-#include "core/store/folder_testing.h"
-#include "core/store/life_testing.h"
+#include "bench/harness/harness.h"
+#include "core/store/agent/agent_journal.h"
+#include "core/store/coordinator/coordinator_journal.h"
+#include "core/store/testing/folder_testing.h"
+#include "core/store/testing/life_testing.h"
 
 namespace tributary {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/nearest.h"
-#include "core/data/open.h"
+#include "core/data/formats/open.h"
 #include "core/data/shards.h"
 
 namespace tributary {

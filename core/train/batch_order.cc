@@ -3,8 +3,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/base/bytes.h"
-#include "core/base/checksum.h"
+#include "core/base/bytes/bytes.h"
+#include "core/base/bytes/checksum.h"
 #include "core/base/random.h"
 
 namespace tributary {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "core/data/data_set.h"
 #include "core/train/trainer.h"

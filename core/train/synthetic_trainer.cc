@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/base/random.h"
 
 namespace tributary {

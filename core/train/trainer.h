@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 
 namespace tributary {
@@ -48,7 +48,7 @@ struct TrainedUpdate {
 // Where an agent's examples are, and which of them are its own.
 struct DataSource {
   std::string path;             // a folder or a file
-  std::string format = "auto";  // as core/data/open.h has them
+  std::string format = "auto";  // as core/data/formats/open.h has them
   std::uint32_t shard = 0;      // of `shards` parts of one data set: for federations on one machine
   std::uint32_t shards = 1;
   double skew = 0;  // Dirichlet's alpha of the labels in a shard; 0: i.i.d.

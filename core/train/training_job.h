@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "core/data/data_set.h"
 #include "core/optimizer/settings.h"

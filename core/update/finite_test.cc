@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 
 namespace tributary {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 
 namespace tributary {
 namespace {

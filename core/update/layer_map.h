@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 
 namespace tributary {

@@ -1,12 +1,12 @@
 #include "dashboard/pages/all_pages.h"
 
-#include "dashboard/pages/agents_page.h"
-#include "dashboard/pages/control_page.h"
-#include "dashboard/pages/decisions_page.h"
-#include "dashboard/pages/events_page.h"
-#include "dashboard/pages/overview_page.h"
-#include "dashboard/pages/round_page.h"
-#include "dashboard/pages/traffic_page.h"
+#include "dashboard/pages/agents/agents_page.h"
+#include "dashboard/pages/control/control_page.h"
+#include "dashboard/pages/decisions/decisions_page.h"
+#include "dashboard/pages/events/events_page.h"
+#include "dashboard/pages/overview/overview_page.h"
+#include "dashboard/pages/round/round_page.h"
+#include "dashboard/pages/traffic/traffic_page.h"
 
 namespace tributary::dashboard {
 namespace {

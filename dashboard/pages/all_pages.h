@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "dashboard/pages/page.h"
+#include "dashboard/pages/common/page.h"
 
 namespace tributary::dashboard {
 

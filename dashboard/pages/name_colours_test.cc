@@ -1,5 +1,5 @@
 // Against all codecs and collectives that there are, which plot/ does not know.
-#include "dashboard/plot/name_colours.h"
+#include "dashboard/plot/data/name_colours.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
-#include "dashboard/plot/palette.h"
+#include "dashboard/plot/data/palette.h"
 
 namespace tributary::dashboard {
 namespace {

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
-#include "dashboard/plot/axis_map.h"
-#include "dashboard/plot/band_layout.h"
-#include "dashboard/plot/crosshair.h"
+#include "dashboard/plot/data/axis_map.h"
+#include "dashboard/plot/data/crosshair.h"
 #include "dashboard/plot/drag_frame.h"
-#include "dashboard/plot/legend_layout.h"
+#include "dashboard/plot/layers/band_layout.h"
+#include "dashboard/plot/layers/legend_layout.h"
 
 namespace tributary::dashboard {
 namespace {

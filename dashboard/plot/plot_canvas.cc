@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dashboard/plot/legend_layout.h"
-#include "dashboard/plot/scene_layer.h"
+#include "dashboard/plot/layers/legend_layout.h"
+#include "dashboard/plot/layers/scene_layer.h"
 
 namespace tributary::dashboard {
 namespace {

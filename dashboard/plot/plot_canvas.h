@@ -3,7 +3,7 @@
 
 #include <qcustomplot.h>
 
-#include "dashboard/plot/scene.h"
+#include "dashboard/plot/layers/scene.h"
 
 namespace tributary::dashboard {
 

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "dashboard/plot/palette.h"
+#include "core/run/series/series.h"
+#include "dashboard/plot/data/palette.h"
 #include "dashboard/plot/zoom_history.h"
-#include "dashboard/series/series.h"
 
 namespace tributary::dashboard {
 

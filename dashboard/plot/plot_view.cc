@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "dashboard/plot/name_colours.h"
+#include "dashboard/plot/data/name_colours.h"
 #include "dashboard/plot/plot_canvas.h"
 #include "dashboard/plot/plot_drag.h"
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "dashboard/plot/crosshair.h"
-#include "dashboard/plot/plot_data.h"
+#include "dashboard/plot/data/crosshair.h"
+#include "dashboard/plot/data/plot_data.h"
 #include "dashboard/plot/plot_group.h"
 
 class QToolButton;

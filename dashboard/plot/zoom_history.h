@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "dashboard/series/series.h"
+#include "core/run/series/series.h"
 
 namespace tributary::dashboard {
 

@@ -2,7 +2,7 @@
 // what is shown of the run must not wait for it.
 //
 // Its source is one of its own, made when somebody asks and given up when nobody has for a while.
-// At a coordinator it only asks, and so takes no watcher's place (core/telemetry/watch_desk.h).
+// At a coordinator it only asks, and so takes no watcher's place (core/watch/watch_desk.h).
 //
 // Threads: every member but the constructor may be called from any one; `ready` is called in its
 // own, and must only wake somebody.
@@ -21,7 +21,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/telemetry/run_source.h"
+#include "core/run/run_source.h"
 
 namespace tributary::dashboard {
 

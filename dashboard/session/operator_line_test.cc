@@ -7,9 +7,9 @@
 #include <atomic>
 #include <memory>
 
-#include "core/link/control.h"
-#include "core/store/folder_testing.h"
-#include "core/telemetry/run_testing.h"
+#include "core/net/zmq/control.h"
+#include "core/run/run_testing.h"
+#include "core/store/testing/folder_testing.h"
 #include "dashboard/session/run_session.h"
 #include "dashboard/session/session_testing.h"
 

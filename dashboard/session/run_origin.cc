@@ -3,8 +3,8 @@
 #include <QFileInfo>
 #include <utility>
 
-#include "core/telemetry/remote_run.h"
-#include "core/telemetry/run_follower.h"
+#include "core/run/run_follower.h"
+#include "core/watch/remote_run.h"
 
 namespace tributary::dashboard {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/link/join_file.h"
-#include "core/telemetry/run_source.h"
+#include "core/net/access/join_file.h"
+#include "core/run/run_source.h"
 
 namespace tributary::dashboard {
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/store/folder_testing.h"
+#include "core/store/testing/folder_testing.h"
 
 namespace tributary::dashboard {
 namespace {

@@ -14,8 +14,8 @@
 #include <string>
 
 #include "core/base/status.h"
-#include "core/telemetry/round_detail.h"
-#include "dashboard/run/run_view.h"
+#include "core/run/round_detail.h"
+#include "core/run/view/run_view.h"
 #include "dashboard/session/operator_line.h"
 #include "dashboard/session/run_origin.h"
 

@@ -16,9 +16,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/telemetry/round_detail.h"
-#include "core/telemetry/run_changes.h"
-#include "core/telemetry/run_source.h"
+#include "core/run/round_detail.h"
+#include "core/run/run_changes.h"
+#include "core/run/run_source.h"
 #include "dashboard/session/run_session.h"
 
 namespace tributary::dashboard {

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <functional>
 
-#include "core/store/folder_testing.h"
-#include "core/telemetry/run_testing.h"
+#include "core/run/run_testing.h"
+#include "core/store/testing/folder_testing.h"
 #include "dashboard/session/session_testing.h"
 
 namespace tributary::dashboard {

@@ -8,7 +8,7 @@
 #include <QShortcut>
 #include <QToolButton>
 
-#include "core/base/log.h"
+#include "core/base/log/log.h"
 #include "dashboard/tables/table_view.h"
 
 namespace tributary::dashboard {

@@ -3,12 +3,12 @@
 #include <QSignalSpy>
 
 #include "dashboard/plot/plot_testing.h"
-#include "dashboard/tables/agents_model.h"
-#include "dashboard/tables/alternatives_model.h"
-#include "dashboard/tables/events_model.h"
-#include "dashboard/tables/shown_text.h"
+#include "dashboard/tables/cells/shown_text.h"
+#include "dashboard/tables/cells/tables_testing.h"
+#include "dashboard/tables/models/agents_model.h"
+#include "dashboard/tables/models/alternatives_model.h"
+#include "dashboard/tables/models/events_model.h"
 #include "dashboard/tables/table_proxy.h"
-#include "dashboard/tables/tables_testing.h"
 
 namespace tributary::dashboard {
 namespace {

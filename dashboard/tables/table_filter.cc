@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dashboard/tables/shown_text.h"
+#include "dashboard/tables/cells/shown_text.h"
 
 namespace tributary::dashboard {
 namespace {

@@ -5,7 +5,7 @@
 #include <QString>
 #include <vector>
 
-#include "dashboard/tables/table_model.h"
+#include "dashboard/tables/cells/table_model.h"
 
 namespace tributary::dashboard {
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "dashboard/tables/agents_model.h"
-#include "dashboard/tables/tables_testing.h"
+#include "dashboard/tables/cells/tables_testing.h"
+#include "dashboard/tables/models/agents_model.h"
 
 namespace tributary::dashboard {
 namespace {

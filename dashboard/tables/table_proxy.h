@@ -3,8 +3,8 @@
 
 #include <QSortFilterProxyModel>
 
+#include "dashboard/tables/cells/table_model.h"
 #include "dashboard/tables/table_filter.h"
-#include "dashboard/tables/table_model.h"
 
 namespace tributary::dashboard {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "dashboard/tables/shown_text.h"
+#include "dashboard/tables/cells/shown_text.h"
 
 namespace tributary::dashboard {
 namespace {

@@ -11,9 +11,9 @@
 #include <QScrollBar>
 #include <algorithm>
 
-#include "dashboard/plot/palette.h"
-#include "dashboard/tables/table_delegate.h"
-#include "dashboard/tables/table_style.h"
+#include "dashboard/plot/data/palette.h"
+#include "dashboard/tables/cells/table_delegate.h"
+#include "dashboard/tables/cells/table_style.h"
 #include "dashboard/tables/table_text.h"
 
 namespace tributary::dashboard {

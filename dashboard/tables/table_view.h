@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "dashboard/tables/table_model.h"
+#include "dashboard/tables/cells/table_model.h"
 #include "dashboard/tables/table_proxy.h"
 
 class QMenu;

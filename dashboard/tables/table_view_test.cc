@@ -16,11 +16,11 @@
 #include <set>
 
 #include "dashboard/plot/plot_testing.h"
-#include "dashboard/tables/agents_model.h"
-#include "dashboard/tables/events_model.h"
+#include "dashboard/tables/cells/table_delegate.h"
+#include "dashboard/tables/cells/tables_testing.h"
 #include "dashboard/tables/filter_bar.h"
-#include "dashboard/tables/table_delegate.h"
-#include "dashboard/tables/tables_testing.h"
+#include "dashboard/tables/models/agents_model.h"
+#include "dashboard/tables/models/events_model.h"
 
 namespace tributary::dashboard {
 namespace {

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "dashboard/pages/texts.h"
+#include "dashboard/pages/common/texts.h"
 #include "dashboard/session/run_origin.h"
 
 namespace tributary::dashboard {

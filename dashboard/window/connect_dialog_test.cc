@@ -10,8 +10,8 @@
 #include <QPushButton>
 #include <memory>
 
-#include "core/link/join_file.h"
-#include "core/store/folder_testing.h"
+#include "core/net/access/join_file.h"
+#include "core/store/testing/folder_testing.h"
 #include "dashboard/pages/all_pages.h"
 #include "dashboard/session/session_testing.h"
 #include "dashboard/window/main_window.h"

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <utility>
 
-#include "dashboard/pages/run_facts.h"
+#include "dashboard/pages/common/run_facts.h"
 #include "dashboard/window/picture_export.h"
 
 namespace tributary::dashboard {

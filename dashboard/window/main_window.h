@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "dashboard/pages/page.h"
+#include "dashboard/pages/common/page.h"
 #include "dashboard/window/cheat_sheet.h"
 #include "dashboard/window/connect_dialog.h"
 #include "dashboard/window/open_runs.h"

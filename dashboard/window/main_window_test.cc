@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/store/folder_testing.h"
-#include "core/telemetry/run_testing.h"
+#include "core/run/run_testing.h"
+#include "core/store/testing/folder_testing.h"
 #include "dashboard/pages/all_pages.h"
 #include "dashboard/plot/plot_view.h"
 #include "dashboard/session/session_testing.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "dashboard/pages/page.h"
+#include "dashboard/pages/common/page.h"
 
 class QAction;
 class QDockWidget;

@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "core/base/status.h"
-#include "dashboard/pages/page.h"
+#include "dashboard/pages/common/page.h"
 #include "dashboard/window/open_runs.h"
 
 namespace tributary::dashboard {

@@ -5,8 +5,8 @@
 #include <QMenu>
 #include <QToolButton>
 
-#include "dashboard/pages/run_facts.h"
-#include "dashboard/pages/swatch.h"
+#include "dashboard/pages/common/run_facts.h"
+#include "dashboard/pages/common/swatch.h"
 
 namespace tributary::dashboard {
 

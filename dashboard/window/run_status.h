@@ -6,7 +6,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "dashboard/plot/palette.h"
+#include "dashboard/plot/data/palette.h"
 #include "dashboard/session/run_session.h"
 
 class QHBoxLayout;

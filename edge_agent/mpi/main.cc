@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "core/base/exit_codes.h"
-#include "core/link/mpi/mpi_port.h"
+#include "core/net/mpi/mpi_port.h"
 #include "core/service/stop_signals.h"
 #include "edge_agent/program.h"
 #include "edge_agent/rank_words.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/file.h"
+#include "core/base/files/file.h"
 #include "schemas/compat/process_testing.h"
 
 namespace tributary {

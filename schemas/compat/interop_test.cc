@@ -5,7 +5,7 @@
 #include <map>
 #include <sstream>
 
-#include "core/base/file.h"
+#include "core/base/files/file.h"
 #include "schemas/compat/process_testing.h"
 #include "schemas/frame.h"
 

@@ -1,10 +1,10 @@
 // Sends four values through a codec of the installed library, asks it for what it must refuse (a
 // codec that there is not, and a frame that is none), and opens a hub.
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "core/codec/codec.h"
 #include "core/codec/registry.h"
-#include "core/link/hub.h"
+#include "core/net/zmq/hub.h"
 #include "schemas/frame.h"
 
 #include <array>

@@ -13,11 +13,11 @@
 #include <string>
 #include <utility>
 
-#include "core/link/allow_list.h"
-#include "dashboard/pages/control_page.h"
-#include "dashboard/pages/overview_page.h"
+#include "core/net/access/allow_list.h"
+#include "dashboard/pages/control/control_page.h"
+#include "dashboard/pages/overview/overview_page.h"
 #include "dashboard/session/session_testing.h"
-#include "tests/end_to_end/federation.h"
+#include "tests/end_to_end/federation/federation.h"
 
 namespace tributary::dashboard {
 

@@ -4,11 +4,11 @@
 #include <QProcess>
 #include <cstdlib>
 
-#include "core/link/join_file.h"
-#include "core/store/folder_testing.h"
+#include "core/net/access/join_file.h"
+#include "core/store/testing/folder_testing.h"
 #include "dashboard/window/open_runs.h"
 #include "tests/dashboard/control_federation.h"
-#include "tests/end_to_end/tcp.h"
+#include "tests/end_to_end/federation/tcp.h"
 
 namespace tributary::dashboard {
 namespace {

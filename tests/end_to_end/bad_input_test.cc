@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "core/link/allow_list.h"
-#include "tests/end_to_end/federation.h"
-#include "tests/end_to_end/guest.h"
+#include "core/net/access/allow_list.h"
+#include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/guest.h"
 
 namespace tributary::end_to_end {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "tests/end_to_end/federation.h"
-#include "tests/end_to_end/relay.h"
+#include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/relay.h"
 
 namespace tributary::end_to_end {
 namespace {

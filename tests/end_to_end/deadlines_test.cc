@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "core/store/coordinator_journal.h"
-#include "tests/end_to_end/federation.h"
+#include "core/store/coordinator/coordinator_journal.h"
+#include "tests/end_to_end/federation/federation.h"
 
 namespace tributary::end_to_end {
 namespace {

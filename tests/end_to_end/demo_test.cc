@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/link/trace.h"
-#include "core/store/readable.h"
-#include "core/store/run_file.h"
-#include "tests/end_to_end/process.h"
+#include "core/net/shaped/trace.h"
+#include "core/store/coordinator/readable.h"
+#include "core/store/coordinator/run_file.h"
+#include "tests/end_to_end/federation/process.h"
 
 namespace tributary::end_to_end {
 namespace {

@@ -6,11 +6,11 @@
 #include <iterator>
 #include <string>
 
-#include "core/base/file.h"
+#include "core/base/files/file.h"
 #include "core/round/common/plan/job_model.h"
-#include "core/store/run_file.h"
-#include "core/train/safetensors.h"
-#include "tests/end_to_end/federation.h"
+#include "core/store/coordinator/run_file.h"
+#include "core/train/model/safetensors.h"
+#include "tests/end_to_end/federation/federation.h"
 
 namespace tributary::end_to_end {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tests/end_to_end/federation.h"
-#include "tests/end_to_end/small_disk.h"
+#include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/small_disk.h"
 
 namespace tributary::end_to_end {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/end_to_end/federation.h"
+#include "tests/end_to_end/federation/federation.h"
 
 namespace tributary::end_to_end {
 namespace {

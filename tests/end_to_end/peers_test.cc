@@ -7,8 +7,8 @@
 #include <random>
 #include <string>
 
-#include "tests/end_to_end/federation.h"
-#include "tests/end_to_end/journals.h"
+#include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/journals.h"
 
 namespace tributary::end_to_end {
 namespace {

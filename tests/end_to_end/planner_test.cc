@@ -8,9 +8,9 @@
 
 #include "core/plan/decide.h"
 #include "core/plan/inputs_text.h"
-#include "core/store/run_file.h"
+#include "core/store/coordinator/run_file.h"
 #include "schemas/frame.h"
-#include "tests/end_to_end/federation.h"
+#include "tests/end_to_end/federation/federation.h"
 
 namespace tributary::end_to_end {
 namespace {

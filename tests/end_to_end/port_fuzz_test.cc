@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/link/allow_list.h"
-#include "tests/end_to_end/federation.h"
-#include "tests/end_to_end/guest.h"
-#include "tests/end_to_end/tcp.h"
+#include "core/net/access/allow_list.h"
+#include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/guest.h"
+#include "tests/end_to_end/federation/tcp.h"
 
 namespace tributary::end_to_end {
 namespace {

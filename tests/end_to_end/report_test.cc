@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/store/run_file.h"
-#include "tests/end_to_end/federation.h"
+#include "core/store/coordinator/run_file.h"
+#include "tests/end_to_end/federation/federation.h"
 
 namespace tributary::end_to_end {
 namespace {

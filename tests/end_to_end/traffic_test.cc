@@ -6,9 +6,9 @@
 #include <map>
 #include <string>
 
-#include "core/store/run_file.h"
-#include "tests/end_to_end/federation.h"
-#include "tests/end_to_end/relay.h"
+#include "core/store/coordinator/run_file.h"
+#include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/relay.h"
 
 namespace tributary::end_to_end {
 namespace {

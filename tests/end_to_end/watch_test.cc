@@ -7,9 +7,9 @@
 #include <string>
 
 #include "core/base/clock.h"
-#include "core/link/allow_list.h"
-#include "core/telemetry/remote_run.h"
-#include "tests/end_to_end/federation.h"
+#include "core/net/access/allow_list.h"
+#include "core/watch/remote_run.h"
+#include "tests/end_to_end/federation/federation.h"
 
 namespace tributary::end_to_end {
 namespace {

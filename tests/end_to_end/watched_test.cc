@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/telemetry/run_follower.h"
-#include "tests/end_to_end/federation.h"
-#include "tests/end_to_end/small_disk.h"
+#include "core/run/run_follower.h"
+#include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/small_disk.h"
 
 namespace tributary::end_to_end {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/collective/exchange_testing.h"
 #include "core/collective/run.h"
-#include "core/link/mpi/ranks_testing.h"
+#include "core/net/mpi/ranks_testing.h"
 
 namespace tributary {
 namespace {

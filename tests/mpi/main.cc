@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "core/link/mpi/ranks_testing.h"
+#include "core/net/mpi/ranks_testing.h"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);

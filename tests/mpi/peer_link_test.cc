@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "core/link/mpi/mpi_port.h"
-#include "core/link/mpi/ranks_testing.h"
-#include "core/link/mpi_address.h"
+#include "core/net/mesh/mpi_address.h"
+#include "core/net/mpi/mpi_port.h"
+#include "core/net/mpi/ranks_testing.h"
 #include "core/service/peer_link_testing.h"
 
 namespace tributary {

@@ -2,8 +2,8 @@
 // loop reads and writes, over the copy's, is the ratio to expect.
 #include <memory>
 
-#include "bench/harness.h"
-#include "bench/peers.h"
+#include "bench/harness/harness.h"
+#include "bench/harness/peers.h"
 #include "core/codec/cuda/device_quantize.h"
 #include "core/codec/quantize/elements.h"
 #include "core/codec/quantize/kernels.h"

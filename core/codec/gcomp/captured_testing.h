@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/codec/optimizer_view.h"
 
 namespace tributary::gcomp_testing {

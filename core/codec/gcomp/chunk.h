@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/codec/gcomp/bit_plane.h"
 #include "core/codec/gcomp/kernels.h"
 

@@ -10,7 +10,7 @@
 #include <array>
 #include <cstdint>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 
 namespace tributary::gcomp {

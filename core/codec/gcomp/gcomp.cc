@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
 #include "core/codec/gcomp/chunk.h"
 #include "core/codec/gcomp/families.h"

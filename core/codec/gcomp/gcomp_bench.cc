@@ -3,8 +3,8 @@
 #include <cmath>
 #include <memory>
 
-#include "bench/harness.h"
-#include "bench/peers.h"
+#include "bench/harness/harness.h"
+#include "bench/harness/peers.h"
 #include "core/codec/optimizer_view.h"
 #include "core/codec/registry.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/base/random.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/gcomp/codebook.h"

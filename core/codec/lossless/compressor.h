@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 
 namespace tributary::lossless {

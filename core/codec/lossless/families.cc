@@ -6,7 +6,7 @@
 #include <array>
 #include <mutex>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
 #include "core/codec/lossless/compressor.h"
 #include "core/codec/lossless/planes.h"

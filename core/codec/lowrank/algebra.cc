@@ -6,7 +6,7 @@
 
 #include "core/codec/chunks.h"
 #include "core/codec/lowrank/kernels.h"
-#include "core/codec/ordered_sum.h"
+#include "core/codec/simd/ordered_sum.h"
 
 namespace tributary::lowrank {
 namespace {

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <span>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/codec/codec.h"
 
 namespace tributary::lowrank {

@@ -4,7 +4,7 @@
 #include <cfloat>
 #include <cmath>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
 
 namespace tributary::lowrank {

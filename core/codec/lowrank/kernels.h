@@ -18,8 +18,8 @@ constexpr std::size_t kRankMax = 32;
 constexpr std::size_t kRowsTogether = 4;
 
 struct Kernels {
-  // products[k] = row · column k, in sixteen lanes (core/codec/ordered_sum.h). Column k begins at
-  // columns + k * stride.
+  // products[k] = row · column k, in sixteen lanes (core/codec/simd/ordered_sum.h). Column k begins
+  // at columns + k * stride.
   void (*dot_columns)(const float* row, std::size_t n, const float* columns, std::size_t stride,
                       std::size_t rank, double* products);
 

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "core/codec/lowrank/kernels.h"
-#include "core/codec/ordered_sum.h"
+#include "core/codec/simd/ordered_sum.h"
 
 namespace tributary::lowrank {
 namespace {

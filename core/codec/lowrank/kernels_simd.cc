@@ -4,7 +4,7 @@
 #include <cfloat>
 
 #include "core/codec/lowrank/kernels.h"
-#include "core/codec/ordered_sum.h"
+#include "core/codec/simd/ordered_sum.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/codec/lowrank/kernels_simd.cc"

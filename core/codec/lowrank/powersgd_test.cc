@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/error_feedback.h"
 #include "core/codec/lowrank/algebra.h"

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
 #include "core/codec/quantize/families.h"

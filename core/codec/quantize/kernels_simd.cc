@@ -11,7 +11,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
-#include "core/codec/random-inl.h"
+#include "core/codec/simd/random-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tributary::quantize::HWY_NAMESPACE {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 
 namespace tributary::quantize {
 namespace {

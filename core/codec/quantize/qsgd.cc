@@ -6,13 +6,13 @@
 #include <atomic>
 #include <cmath>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/finite.h"
-#include "core/codec/ordered_sum.h"
 #include "core/codec/payload.h"
 #include "core/codec/quantize/families.h"
 #include "core/codec/quantize/int8_blocks.h"
 #include "core/codec/quantize/packed_levels.h"
+#include "core/codec/simd/ordered_sum.h"
 
 namespace tributary::quantize {
 namespace {

@@ -5,13 +5,13 @@
 #include <atomic>
 #include <cmath>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
 #include "core/codec/finite.h"
-#include "core/codec/ordered_sum.h"
 #include "core/codec/payload.h"
 #include "core/codec/signs/families.h"
 #include "core/codec/signs/sign_bits.h"
+#include "core/codec/simd/ordered_sum.h"
 
 namespace tributary::signs {
 namespace {

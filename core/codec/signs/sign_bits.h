@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 
 namespace tributary::signs {
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <type_traits>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"

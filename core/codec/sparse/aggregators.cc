@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cmath>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/sparse/kernels.h"
 #include "core/codec/sparse/sparse_body.h"
 

@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/codec/aggregate.h"
-#include "core/codec/gather.h"
+#include "core/codec/aggregate/aggregate.h"
+#include "core/codec/aggregate/gather.h"
 #include "core/codec/sparse/aggregators.h"
 #include "core/codec/sparse/families.h"
-#include "core/codec/sparse/random_places.h"
+#include "core/codec/sparse/indices/random_places.h"
 #include "core/codec/sparse/select.h"
 #include "core/codec/sparse/sparse_body.h"
 

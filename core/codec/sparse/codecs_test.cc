@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/sparse/elements.h"
 #include "core/codec/sparse/select.h"

@@ -14,7 +14,7 @@
 
 #include "core/base/random.h"
 #include "core/codec/codec.h"
-#include "core/codec/sparse/indices.h"
+#include "core/codec/sparse/indices/indices.h"
 
 namespace tributary::sparse {
 

@@ -12,8 +12,8 @@
 
 #include "core/codec/codec_testing.h"
 #include "core/codec/sparse/elements.h"
+#include "core/codec/sparse/indices/random_places.h"
 #include "core/codec/sparse/radix.h"
-#include "core/codec/sparse/random_places.h"
 
 namespace tributary::sparse {
 namespace {

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include "bench/harness.h"
-#include "bench/peers.h"
+#include "bench/harness/harness.h"
+#include "bench/harness/peers.h"
 #include "core/codec/registry.h"
 #include "core/codec/sparse/elements.h"
 #include "core/codec/sparse/gain.h"

@@ -13,10 +13,10 @@
 #include <cstdint>
 #include <span>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/codec/codec.h"
 #include "core/codec/payload.h"
-#include "core/codec/sparse/indices.h"
+#include "core/codec/sparse/indices/indices.h"
 
 namespace tributary::sparse {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/codec/thc/packing.h"
 
 namespace tributary::thc {

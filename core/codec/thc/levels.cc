@@ -6,8 +6,8 @@
 #include <mutex>
 #include <span>
 
-#include "core/base/bytes.h"
-#include "core/base/checksum.h"
+#include "core/base/bytes/bytes.h"
+#include "core/base/bytes/checksum.h"
 
 namespace tributary::thc {
 namespace {

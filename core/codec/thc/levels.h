@@ -8,8 +8,8 @@
 
 #include "core/base/status.h"
 #include "core/codec/thc/elements.h"
-#include "core/codec/thc/table.h"
-#include "core/codec/thc/table_plan.h"
+#include "core/codec/thc/table/table.h"
+#include "core/codec/thc/table/table_plan.h"
 
 namespace tributary::thc {
 

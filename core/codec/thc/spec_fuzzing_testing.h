@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/codec/registry.h"
 
 namespace tributary::thc {

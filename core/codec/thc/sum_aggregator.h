@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/thc/options.h"
 
 namespace tributary::thc {

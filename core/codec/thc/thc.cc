@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cmath>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
 #include "core/codec/thc/body.h"

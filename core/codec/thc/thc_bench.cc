@@ -3,13 +3,13 @@
 #include <cstring>
 #include <memory>
 
-#include "bench/harness.h"
-#include "bench/peers.h"
+#include "bench/harness/harness.h"
+#include "bench/harness/peers.h"
 #include "core/base/random.h"
 #include "core/codec/payload.h"
 #include "core/codec/registry.h"
 #include "core/codec/thc/kernels.h"
-#include "core/codec/thc/normal.h"
+#include "core/codec/thc/table/normal.h"
 
 namespace tributary::thc {
 namespace {

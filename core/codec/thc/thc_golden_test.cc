@@ -1,7 +1,7 @@
 // The format, pinned: these bytes may change with a version of the envelope and with nothing else.
 #include <gtest/gtest.h>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/thc/body.h"
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/bits.h"
+#include "core/base/bytes/bits.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/thc/body.h"
 #include "core/codec/thc/packing.h"
-#include "core/codec/thc/table_plan.h"
+#include "core/codec/thc/table/table_plan.h"
 
 namespace tributary::thc {
 namespace {

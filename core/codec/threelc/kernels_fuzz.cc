@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/codec/threelc/elements.h"
 #include "core/codec/threelc/kernels.h"
 

@@ -13,7 +13,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
-#include "core/codec/random-inl.h"
+#include "core/codec/simd/random-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tributary::threelc::HWY_NAMESPACE {

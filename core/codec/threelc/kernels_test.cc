@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/threelc/elements.h"
 #include "core/codec/threelc/zero_run.h"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/codec/aggregate.h"
+#include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
 #include "core/codec/error_feedback.h"
 #include "core/codec/payload.h"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/error_feedback.h"
 #include "core/codec/threelc/elements.h"

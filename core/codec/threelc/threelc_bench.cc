@@ -5,8 +5,8 @@
 #include <cstring>
 #include <memory>
 
-#include "bench/harness.h"
-#include "bench/peers.h"
+#include "bench/harness/harness.h"
+#include "bench/harness/peers.h"
 #include "core/codec/chunks.h"
 #include "core/codec/registry.h"
 #include "core/update/synthetic.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/round/agent/agent_impl.h"
 
 namespace tributary {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/cost/link_prober.h"
+#include "core/link_quality/link_prober.h"
 #include "core/round/common/machine/probe_padding.h"
 #include "schemas/payload.h"
 

@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "core/cost/echo_allowance.h"
+#include "core/link_quality/echo_allowance.h"
 #include "core/round/agent/context/agent_context.h"
 #include "core/round/agent/context/client_session.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 
 namespace tributary {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/byte_ranges.h"
+#include "core/base/bytes/byte_ranges.h"
 #include "core/round/agent/agent.h"
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/plan/round_plan.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/base/overloaded.h"
 #include "core/round/coordinator/context/coordinator_context.h"
 #include "core/round/coordinator/context/link_reports.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/cost/echo_allowance.h"
+#include "core/link_quality/echo_allowance.h"
 #include "core/round/agent/agent.h"
 #include "core/round/common/machine/probe_padding.h"
 #include "core/round/common/session/conversation.h"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/round/agent/agent.h"
 #include "core/round/common/plan/job_model.h"
 #include "core/round/common/session/conversation.h"

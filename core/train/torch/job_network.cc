@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/checksum.h"
-#include "core/base/file.h"
-#include "core/train/network_plan.h"
+#include "core/base/bytes/checksum.h"
+#include "core/base/files/file.h"
+#include "core/train/model/network_plan.h"
 #include "core/train/shape_text.h"
 
 namespace tributary {

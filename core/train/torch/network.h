@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/train/network_plan.h"
+#include "core/train/model/network_plan.h"
 
 namespace tributary {
 

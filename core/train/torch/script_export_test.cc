@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/data/make.h"
-#include "core/data/open.h"
+#include "core/data/drawn/make.h"
+#include "core/data/formats/open.h"
 #include "core/optimizer/optimizer.h"
 #include "core/train/torch/job_network.h"
 #include "core/train/torch/script_source.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/train/network_plan.h"
+#include "core/train/model/network_plan.h"
 
 namespace tributary {
 

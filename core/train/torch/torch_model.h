@@ -10,11 +10,11 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/function_ref.h"
 #include "core/base/status.h"
 #include "core/data/data_set.h"
-#include "core/train/network_plan.h"
+#include "core/train/model/network_plan.h"
 #include "core/train/trainer.h"
 #include "core/update/layer_map.h"
 

@@ -9,7 +9,7 @@
 
 #include "core/base/random.h"
 #include "core/optimizer/optimizer.h"
-#include "core/train/network_plan.h"
+#include "core/train/model/network_plan.h"
 
 namespace tributary {
 namespace {

@@ -1,6 +1,6 @@
 #include "core/round/agent/replica/model_transfer.h"
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/round/agent/context/agent_parts_testing.h"
 
 namespace tributary {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/base/copy_on_write.h"
 
 namespace tributary {

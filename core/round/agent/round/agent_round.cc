@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 
 namespace tributary {
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/log.h"
+#include "core/base/log/log.h"
 #include "core/round/common/machine/events.h"
 
 namespace tributary {

@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
-#include "core/link/shared_slice.h"
+#include "core/net/shared_slice.h"
 #include "core/round/common/machine/plan_advice.h"
 #include "core/round/common/machine/records.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {

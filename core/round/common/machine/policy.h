@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "schemas/frame_generated.h"
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "core/base/byte_ranges.h"
-#include "core/base/bytes.h"
+#include "core/base/bytes/byte_ranges.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "schemas/frame_generated.h"
 

@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/round/common/machine/policy.h"
 #include "core/round/common/machine/round_key.h"
 #include "schemas/frame_generated.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 
 namespace tributary {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "core/optimizer/settings.h"
 #include "schemas/frame_generated.h"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/base/bytes.h"
+#include "core/base/bytes/bytes.h"
 #include "core/round/common/machine/bitmap.h"
 #include "core/round/common/machine/records.h"
 #include "core/update/norm.h"

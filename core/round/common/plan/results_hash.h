@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/round/common/machine/records.h"
 
 namespace tributary {

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <utility>
 
-#include "core/codec/gather.h"
+#include "core/codec/aggregate/gather.h"
 #include "core/codec/payload.h"
 #include "core/collective/side_by_side.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/round/coordinator/context/aggregate_stream.h"
 #include "core/round/coordinator/context/plan_message.h"
 #include "schemas/payload.h"

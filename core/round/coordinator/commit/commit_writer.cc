@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "core/base/checksum.h"
+#include "core/base/bytes/checksum.h"
 #include "core/round/common/plan/plan_builder.h"
 #include "core/round/common/plan/residual_account.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/link/mpi_address.h"
+#include "core/net/mesh/mpi_address.h"
 
 namespace tributary {
 namespace {

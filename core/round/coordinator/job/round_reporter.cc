@@ -8,7 +8,7 @@
 namespace tributary {
 namespace {
 
-// Peers time one another by as much (core/link/arrival_timer.h): less may come in one burst.
+// Peers time one another by as much (core/net/arrival_timer.h): less may come in one burst.
 constexpr std::uint64_t kRateBytesMin = 64 * 1024;
 constexpr double kNoGain = std::numeric_limits<double>::quiet_NaN();
 

@@ -1,0 +1,160 @@
+// tributary codec measure
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/accept.h"
+#include "cli/codec/measure_row.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/text.h"
+#include "core/base/files/file.h"
+#include "core/codec/measure.h"
+#include "core/codec/payload.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// All updates are in memory at once.
+constexpr std::uint64_t kFileBytesMax = 16ull << 30;
+constexpr std::array<std::string_view, 2> kBackends = {"scalar", "simd"};
+
+struct MeasureCommand {
+  std::vector<std::unique_ptr<Codec>> codecs;
+  std::vector<std::string> files;
+  MeasureOptions measure;
+  std::size_t backend = 1;  // of kBackends
+};
+
+Status check_update(const std::string& path, std::span<const float> update,
+                    const std::string& first_path, std::size_t first_size) {
+  if (update.empty()) {
+    return Status(StatusCode::invalid_argument, {.what = path,
+                                                 .expected = "one value or more",
+                                                 .got = "an empty file",
+                                                 .remedy = "leave it out"});
+  }
+  if (update.size() != first_size) {
+    return Status(StatusCode::mismatch,
+                  {.what = path,
+                   .expected = fmt::format("{} values, as in {}", first_size, first_path),
+                   .got = fmt::format("{}", update.size()),
+                   .remedy = "take updates of the same model"});
+  }
+  const auto bad = std::ranges::find_if_not(update, [](float x) { return std::isfinite(x); });
+  if (bad == update.end()) return {};
+  return Status(StatusCode::not_finite,
+                {.what = fmt::format("{}: element {}", path, bad - update.begin()),
+                 .expected = "a finite number",
+                 .got = fmt::format("{}", *bad),
+                 .remedy = "an error against it has no value: mend what wrote the file"});
+}
+
+Result<std::vector<FloatVector>> read_updates(const std::vector<std::string>& files) {
+  std::vector<FloatVector> updates;
+  for (const std::string& path : files) {
+    TRIBUTARY_ASSIGN(FloatVector update, read_f32_file(path, kFileBytesMax));
+    updates.push_back(std::move(update));
+    TRIBUTARY_TRY(check_update(path, updates.back(), files[0], updates[0].size()));
+  }
+  return updates;
+}
+
+Result<Answer> measure_all(const MeasureCommand& command, World& world) {
+  TRIBUTARY_ASSIGN(const std::vector<FloatVector> updates, read_updates(command.files));
+  const std::vector<std::span<const float>> spans(updates.begin(), updates.end());
+  Json rows = Json::array();
+  std::vector<std::string> header = cost_header();
+  header.insert(header.end(), {"NMSE", "NMSE of last round"});
+  std::ranges::copy(speed_header(), std::back_inserter(header));
+  Table table(std::move(header));
+  for (const auto& codec : command.codecs) {
+    MeasureOptions options = command.measure;
+    options.backend = command.backend == 0 ? Backend::scalar : Backend::simd;
+    options.progress = [&](std::uint64_t done, std::uint64_t total) {
+      return world.progress.report(codec->spec(), done, total);
+    };
+    Result<MeasureReport> report = measure(*codec, spans, options, world.clock);
+    if (!report.ok()) return std::move(report).status().at(codec->spec());
+
+    std::vector<std::string> cells = cost_cells(*codec, *report);
+    cells.insert(cells.end(), {error_text(report->nmse), error_text(report->nmse_last)});
+    std::ranges::copy(speed_cells(*report), std::back_inserter(cells));
+    table.add(std::move(cells));
+    Json row = {{"codec", codec->spec()},
+                {"agents", updates.size()},
+                {"values", updates[0].size()},
+                {"rounds", options.rounds}};
+    row.update(measure_json(*report));
+    rows.push_back(std::move(row));
+  }
+  Answer answer;
+  answer.text = fmt::format(
+      "{} {} with {} values, {} {}, error feedback {}\n\n{}\n"
+      "up: sent by one agent; down: to one agent. NMSE: of the decoded mean, summed over the "
+      "rounds.\nSpeeds: float32 bytes of one agent, on one core.\n",
+      updates.size(), updates.size() == 1 ? "agent" : "agents", count_text(updates[0].size()),
+      command.measure.rounds, command.measure.rounds == 1 ? "round" : "rounds",
+      command.measure.error_feedback ? "on" : "off", table.text());
+  answer.data = json_text(rows.size() == 1 ? rows[0] : Json{{"codecs", std::move(rows)}});
+  return answer;
+}
+
+}  // namespace
+
+Command codec_measure_command() {
+  const auto command = std::make_shared<MeasureCommand>();
+  return {
+      .noun = "codec",
+      .verb = "measure",
+      .summary = "what a codec costs and loses on given updates",
+      .details =
+          "Every --in is the update of one agent: little-endian float32, all of one length. "
+          "They go through\nthe real encoders, aggregators and decoders, in the same way in "
+          "every round.\n\n"
+          "examples:\n"
+          "  tributary codec measure --codec int8 --in a.f32 --in b.f32\n"
+          "  tributary codec measure --codec int8 --codec int8_shared --in a.f32 --in b.f32 "
+          "\\\n      --rounds 20 --json",
+      .options = {{.name = "--codec",
+                   .value_name = "SPEC",
+                   .help = "a codec, as 'codec list' names it; a row for each",
+                   .accept = accept_codecs(command->codecs),
+                   .required = true,
+                   .repeatable = true},
+                  {.name = "--in",
+                   .value_name = "FILE",
+                   .help = "one agent's update",
+                   .accept = accept_files(command->files),
+                   .required = true,
+                   .repeatable = true},
+                  {.name = "--rounds",
+                   .value_name = "N",
+                   .help = "rounds to play (1)",
+                   .accept = accept_count(command->measure.rounds, 1u, 1'000'000u)},
+                  {.name = "--no-error-feedback",
+                   .value_name = {},
+                   .help = "drop what an encoding loses instead of sending it later",
+                   .accept = accept_flag(command->measure.error_feedback, false)},
+                  {.name = "--bucket-values",
+                   .value_name = "N",
+                   .help = "values in a bucket (16Mi)",
+                   .accept = accept_count(command->measure.bucket_values, 1u, kBucketValuesMax)},
+                  {.name = "--seed",
+                   .value_name = "N",
+                   .help = "the job's seed, for random draws (1)",
+                   .accept = accept_count<std::uint64_t>(command->measure.job_seed, 0)},
+                  {.name = "--backend",
+                   .value_name = "scalar|simd",
+                   .help = "which code does it; the bytes are the same (simd)",
+                   .accept = accept_choice(command->backend, kBackends)}},
+      .run = [command](World& world) { return measure_all(*command, world); }};
+}
+
+}  // namespace tributary

@@ -1,0 +1,332 @@
+// tributary demo: a federation of processes on this machine, real but for the links.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cli/accept.h"
+#include "cli/commands.h"
+#include "cli/data/data_options.h"
+#include "cli/demo/demo_dashboard.h"
+#include "cli/demo/demo_federation.h"
+#include "cli/demo/demo_outcome.h"
+#include "cli/json.h"
+#include "cli/process/process.h"
+#include "cli/report/run_json.h"
+#include "cli/run/dashboard_pictures.h"
+#include "cli/text.h"
+#include "core/codec/registry.h"
+#include "core/collective/collective_name.h"
+#include "core/store/coordinator/run_file.h"
+#include "core/train/model/network_plan.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct DemoCommand {
+  DemoPlan plan;
+  DemoWindow window = DemoWindow::if_possible;
+};
+
+Status stopped() {
+  return Status(StatusCode::cancelled, {.what = "the demonstration",
+                                        .expected = "it to come to its end",
+                                        .got = "a signal to stop",
+                                        .remedy = {}});
+}
+
+// What the bar says beside the rounds.
+std::string doing_text(const DemoProgress& seen) {
+  std::string text = "training";
+  if (seen.accuracy >= 0) text += fmt::format(", accuracy {:.1f} %", 100 * seen.accuracy);
+  if (seen.bytes_per_round > 0) {
+    text += fmt::format(", {} a round", count_text(seen.bytes_per_round) + " bytes");
+  }
+  return text;
+}
+
+std::string switch_text(const DemoSwitch& each) {
+  return fmt::format("round {}: {} -> {}\n  {}", each.round, each.from, each.to, each.reason);
+}
+
+void say(World& world, const std::optional<std::string>& line) {
+  if (line) world.progress.say(*line);
+}
+
+// Looks into the journal now and then, as a dashboard does, until all processes have ended.
+Status watch(DemoFederation& federation, DemoDashboard& dashboard, World& world) {
+  constexpr std::chrono::milliseconds kLookEvery{300};
+  DemoWatch look(federation.run_file());
+  while (true) {
+    TRIBUTARY_ASSIGN(const bool ended, federation.ended());
+    const DemoProgress seen = look.look();
+    for (const DemoSwitch& each : seen.switches) world.progress.say(switch_text(each));
+    say(world, dashboard.check());
+    if (ended) return {};
+    if (!world.progress.report(doing_text(seen), seen.rounds, federation.plan().rounds())) {
+      return stopped();
+    }
+    std::this_thread::sleep_for(kLookEvery);
+  }
+}
+
+// The report is whole without them; nobody without the dashboard is told of what it would draw.
+Result<std::vector<report::PagePicture>> pictures_of(const DemoFederation& federation,
+                                                     const DemoCommand& command, World& world) {
+  auto pictures = draw_dashboard_pictures(federation.run_file(), federation.report_folder(),
+                                          [&](std::uint64_t done, std::uint64_t total) {
+                                            return world.progress.report(
+                                                "drawing pages of the dashboard", done, total);
+                                          });
+  if (pictures.ok() || pictures.status().code() == StatusCode::cancelled) return pictures;
+  const bool is_missing = pictures.status().code() == StatusCode::not_found;
+  if (!is_missing || command.window == DemoWindow::wanted) {
+    world.progress.say("the report is without the dashboard's pages: " + pictures.status().text());
+  }
+  return std::vector<report::PagePicture>();
+}
+
+Result<DemoOutcome> train(DemoFederation& federation, DemoDashboard& dashboard,
+                          const DemoCommand& command, World& world) {
+  TRIBUTARY_TRY(federation.start());
+  say(world, dashboard.open(federation.run_file(), federation.path("dashboard.log")));
+  TRIBUTARY_TRY(watch(federation, dashboard, world));
+  TRIBUTARY_ASSIGN(const auto pictures, pictures_of(federation, command, world));
+  return read_outcome(federation, pictures);
+}
+
+Result<DemoOutcome> run(const DemoCommand& command, World& world) {
+  const auto progress = [&](std::string_view doing, std::uint64_t done, std::uint64_t total) {
+    return world.progress.report(doing, done, total);
+  };
+  TRIBUTARY_ASSIGN(const std::unique_ptr<DemoFederation> federation,
+                   DemoFederation::prepare(command.plan, progress));
+  DemoDashboard dashboard(command.window);
+  Result<DemoOutcome> outcome = train(*federation, dashboard, command, world);
+  if (outcome.status().code() == StatusCode::cancelled) {
+    dashboard.close();
+    federation->remove_folder();
+  } else {
+    dashboard.leave_open();
+  }
+  return outcome;
+}
+
+std::string rounds_text(const std::map<std::string, std::uint64_t>& rounds) {
+  std::string text;
+  for (const auto& [name, count] : rounds) {
+    text += fmt::format("{}{} in {} rounds", text.empty() ? "" : ", ", name, count);
+  }
+  return text;
+}
+
+// Which codec, ratio and collective were used, the one with most rounds first.
+std::string choices_text(const std::map<std::string, std::uint64_t>& choices) {
+  std::vector<std::pair<std::string, std::uint64_t>> rows(choices.begin(), choices.end());
+  std::ranges::stable_sort(rows, std::greater<>(), [](const auto& row) { return row.second; });
+  std::string text;
+  for (const auto& [choice, rounds] : rows) {
+    text += fmt::format("  {:<36} {} rounds\n", choice, rounds);
+  }
+  return text;
+}
+
+std::uint64_t dense_bytes(const report::RunFigures& figures) {
+  return figures.bytes_dense_up.value_or(0) + figures.bytes_dense_down.value_or(0);
+}
+
+std::string text_of(const DemoPlan& plan, const DemoOutcome& outcome) {
+  const report::RunFigures& figures = outcome.report.figures;
+  const std::uint64_t bytes = figures.bytes_up + figures.bytes_down;
+  return fmt::format(
+      "{} on digits: {} agents, {} rounds in {}\n\n"
+      "  test accuracy        {:.2f} %\n"
+      "  bytes up, down       {} and {}\n"
+      "  against float32      {} bytes, {}\n"
+      "  collectives          {}\n"
+      "  replicas identical   {}\n"
+      "  conservation error   {}\n\n"
+      "{}\n"
+      "The report, with pictures:  {}\n"
+      "The journal of the run:     {}\n",
+      plan.model, plan.agents, figures.rounds, seconds_text(figures.wall_s),
+      100 * figures.accuracy_final.value_or(0), count_text(figures.bytes_up),
+      count_text(figures.bytes_down), count_text(dense_bytes(figures)),
+      ratio_text(report::ratio_of(dense_bytes(figures), bytes).value_or(0)),
+      rounds_text(figures.collectives), outcome.replicas_identical ? "yes" : "NO",
+      outcome.conservation_error
+          ? fmt::format("{:.3g} of what rounding explains", *outcome.conservation_error)
+          : "not audited",
+      choices_text(figures.choices), printable(outcome.report.page),
+      printable(plan.folder + "/run.db"));
+}
+
+Json json_of(const DemoPlan& plan, const DemoOutcome& outcome) {
+  Json json = report::json_of(outcome.report.figures);
+  json["replicas_identical"] = outcome.replicas_identical;
+  json["conservation_error_max"] = nullptr;
+  if (outcome.conservation_error) json["conservation_error_max"] = *outcome.conservation_error;
+  json["run_db"] = plan.folder + "/run.db";
+  json["report"] = outcome.report.page;
+  return json;
+}
+
+Result<Answer> demo(const DemoCommand& command, World& world) {
+  TRIBUTARY_ASSIGN(const DemoOutcome outcome, run(command, world));
+  Answer answer;
+  answer.text = text_of(command.plan, outcome);
+  answer.data = json_text(json_of(command.plan, outcome));
+  const bool conserved = outcome.conservation_error.value_or(0) <= 1;
+  if (!outcome.replicas_identical || !conserved) answer.exit_code = 1;
+  return answer;
+}
+
+Accept accept_trace(std::optional<LinkTrace>& target) {
+  return [&target](const std::string& value) -> Status {
+    TRIBUTARY_ASSIGN(target, LinkTrace::read(value));
+    return {};
+  };
+}
+
+Accept accept_spec(std::optional<std::string>& target) {
+  return [&target](const std::string& value) -> Status {
+    TRIBUTARY_TRY(make_codec(value).status());
+    target = value;
+    return {};
+  };
+}
+
+Accept accept_rounds(std::optional<std::uint64_t>& target) {
+  return [&target](const std::string& value) -> Status {
+    TRIBUTARY_ASSIGN(target, parse_count(value, 1, 1'000'000));
+    return {};
+  };
+}
+
+Accept accept_planning(std::optional<DemoPlanning>& target) {
+  return [&target](const std::string& value) -> Status {
+    static constexpr std::string_view kPlannings[] = {"fixed", "adaptive"};
+    std::size_t place = 0;
+    TRIBUTARY_TRY(accept_choice(place, kPlannings)(value));
+    target = static_cast<DemoPlanning>(place);
+    return {};
+  };
+}
+
+Accept accept_collective(std::optional<wire::Collective>& target) {
+  return [&target](const std::string& value) -> Status {
+    TRIBUTARY_ASSIGN(target, parse_collective(value));
+    return {};
+  };
+}
+
+Accept accept_window(DemoWindow& target, DemoWindow window) {
+  return [&target, window](const std::string&) -> Status {
+    target = window;
+    return {};
+  };
+}
+
+Accept accept_model(std::string& target) {
+  return [&target](const std::string& value) -> Status {
+    TRIBUTARY_TRY(plan_network(value, {.dims = {1, 28, 28}, .classes = 10}).status());
+    target = value;
+    return {};
+  };
+}
+
+}  // namespace
+
+Command demo_command() {
+  const auto command = std::make_shared<DemoCommand>();
+  DemoPlan& plan = command->plan;
+  return {
+      .noun = "demo",
+      .verb = {},
+      .summary = "train together: a coordinator and agents on this machine, over bad links",
+      .details =
+          "Draws pictures of digits, shares them out, and starts a coordinator and the agents as\n"
+          "processes whose links are slow, uneven and changing. At the end it says what was\n"
+          "learned and what it cost. Ctrl-C ends all of it and takes its folder away. Where there\n"
+          "is a display the dashboard shows the run, and stays open when it has ended.\n\n"
+          "examples:\n"
+          "  tributary demo                          # a planner follows the links\n"
+          "  tributary demo --agents 8 --rounds 200 --codec threelc:s=1.75\n"
+          "  tributary demo --collective ring\n"
+          "  tributary demo --skew 0.3 --json",
+      .options = {{.name = "--agents",
+                   .value_name = "N",
+                   .help = "agents (4)",
+                   .accept = accept_count(plan.agents, 1u, 64u)},
+                  {.name = "--rounds",
+                   .value_name = "N",
+                   .help = "rounds (200; 60 with fixed planning)",
+                   .accept = accept_rounds(plan.rounds_wanted)},
+                  {.name = "--trace",
+                   .value_name = "FILE",
+                   .help = "how the links change: docs/demo.md has the format",
+                   .accept = accept_trace(plan.trace)},
+                  {.name = "--codec",
+                   .value_name = "SPEC",
+                   .help = "what updates are encoded with (the planner's choice)",
+                   .accept = accept_spec(plan.codec_wanted)},
+                  {.name = "--collective",
+                   .value_name = "NAME",
+                   .help = "how they are exchanged: star, sharded_star, ring, ... (the planner's)",
+                   .accept = accept_collective(plan.collective_wanted)},
+                  {.name = "--planning",
+                   .value_name = "NAME",
+                   .help = "who chooses both: adaptive, the planner; fixed (adaptive, unless one "
+                           "of them is named)",
+                   .accept = accept_planning(plan.planning_wanted)},
+                  {.name = "--model",
+                   .value_name = "SPEC",
+                   .help = "lenet, mlp:hidden=64, resnet8, ... (lenet)",
+                   .accept = accept_model(plan.model)},
+                  {.name = "--skew",
+                   .value_name = "ALPHA",
+                   .help = "Dirichlet's alpha of the labels in a shard; 0: i.i.d. (0)",
+                   .accept = accept_real(plan.skew, 0, 1e6)},
+                  {.name = "--pictures",
+                   .value_name = "N",
+                   .help = "pictures to train with, drawn for this (20k)",
+                   .accept = accept_count<std::uint64_t>(plan.pictures, 10, 500'000)},
+                  {.name = "--seed",
+                   .value_name = "N",
+                   .help = "of model, shards and draws (1)",
+                   .accept = accept_count<std::uint64_t>(plan.seed, 0)},
+                  {.name = "--out",
+                   .value_name = "DIR",
+                   .help = "folder for everything (tributary-demo)",
+                   .accept = accept_file(plan.folder)},
+                  {.name = "--set",
+                   .value_name = "KEY=VALUE",
+                   .help = "another setting of the coordinator, as job.local_steps=4",
+                   .accept =
+                       [&plan](const std::string& value) {
+                         plan.settings.push_back(value);
+                         return Status();
+                       },
+                   .repeatable = true},
+                  {.name = "--headless",
+                   .value_name = {},
+                   .help = "without the dashboard's window, which is opened where there is a "
+                           "display",
+                   .accept = accept_window(command->window, DemoWindow::none)},
+                  {.name = "--dashboard",
+                   .value_name = {},
+                   .help = "with it: says why where it cannot be opened",
+                   .accept = accept_window(command->window, DemoWindow::wanted)}},
+      .run = [command](World& world) { return demo(*command, world); }};
+}
+
+}  // namespace tributary

@@ -1,0 +1,58 @@
+#include "cli/demo/demo_dashboard.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "cli/text.h"
+
+namespace tributary {
+namespace {
+
+bool is_set(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+std::string no_window(const std::string& why) { return "no dashboard: " + first_line(why); }
+
+}  // namespace
+
+bool has_display() { return is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"); }
+
+std::optional<std::string> DemoDashboard::open(const std::string& run_file,
+                                               const std::string& log) {
+  if (window_ == DemoWindow::none) return {};
+  std::string why = "there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set";
+  if (has_display()) {
+    auto program = ChildProcess::start(
+        {find_own_program("dashboard", "tributary-dashboard"), "--open", run_file}, log,
+        Orphan::goes_on);
+    if (program.ok()) {
+      program_ = std::move(*program);
+      return {};
+    }
+    why = program.status().text();
+  }
+  // Who has not asked for a window does not miss one.
+  if (window_ == DemoWindow::wanted) return no_window(why);
+  return {};
+}
+
+std::optional<std::string> DemoDashboard::check() {
+  const std::optional<int> code = program_ ? program_->exit_code() : std::nullopt;
+  if (!code) return {};
+  const std::string words = program_->last_words();
+  program_.reset();
+  if (*code == 0) return {};
+  return no_window(fmt::format("it ended with code {}: {}", *code, first_line(words)));
+}
+
+void DemoDashboard::leave_open() {
+  if (program_) program_->leave();
+  program_.reset();
+}
+
+}  // namespace tributary

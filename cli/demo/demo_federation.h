@@ -1,0 +1,101 @@
+// A coordinator and its agents as processes of this machine, with keys, settings, data and journals
+// in one folder: everything real but the links, which are shaped.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/process/child_process.h"
+#include "core/base/status.h"
+#include "core/net/keys/keys.h"
+#include "core/net/shaped/trace.h"
+#include "schemas/frame_generated.h"
+
+namespace tributary {
+
+// Who chooses codec, ratio and collective: this plan, or the coordinator's planner.
+enum class DemoPlanning : std::uint8_t { fixed, adaptive };
+
+struct DemoPlan {
+  std::string folder = "tributary-demo";
+  std::uint32_t agents = 4;
+  std::optional<std::uint64_t> rounds_wanted;
+  std::optional<std::string> codec_wanted;
+  std::optional<wire::Collective> collective_wanted;
+  std::optional<DemoPlanning> planning_wanted;
+  std::string model = "lenet";
+  double skew = 0;                 // Dirichlet's alpha; 0: i.i.d.
+  std::optional<LinkTrace> trace;  // of the agents' lines; nothing: one that comes along
+  std::uint64_t pictures = 20'000;
+  std::uint64_t seed = 1;
+  std::vector<std::string> settings;  // KEY=VALUE of the coordinator, after all others
+
+  // Who names a codec or a collective wants to see that one.
+  DemoPlanning planning() const {
+    const bool named = codec_wanted || collective_wanted;
+    return planning_wanted.value_or(named ? DemoPlanning::fixed : DemoPlanning::adaptive);
+  }
+  bool adaptive() const { return planning() == DemoPlanning::adaptive; }
+  std::uint64_t rounds() const { return rounds_wanted.value_or(adaptive() ? 200 : 60); }
+  // With a planner: of the first rounds. Among peers they show what both kinds of lines are like.
+  std::string codec() const { return codec_wanted.value_or(adaptive() ? "fp32" : "thc:bits=4"); }
+  wire::Collective collective() const {
+    return collective_wanted.value_or(adaptive() ? wire::Collective::sharded_star
+                                                 : wire::Collective::star);
+  }
+  bool peers() const { return adaptive() || collective() != wire::Collective::star; }
+};
+
+inline constexpr std::string_view kDemoJob = "digits";
+
+class DemoFederation {
+ public:
+  // Makes the folder, or takes one that an earlier demonstration has left, and writes everything
+  // that is needed into it. `progress` returns false to stop.
+  using Progress = std::function<bool(std::string_view doing, std::uint64_t, std::uint64_t)>;
+  static Result<std::unique_ptr<DemoFederation>> prepare(const DemoPlan& plan,
+                                                         const Progress& progress);
+  // Ends the processes that are left; the folder stays.
+  ~DemoFederation() = default;
+  DemoFederation(const DemoFederation&) = delete;
+  DemoFederation& operator=(const DemoFederation&) = delete;
+
+  // Returns once the coordinator listens and the agents are started.
+  Status start();
+  // Whether all of them have ended well; an error if one has not.
+  Result<bool> ended();
+  void remove_folder();
+
+  std::string run_file() const { return path("run.db"); }
+  std::string report_folder() const { return path("report"); }
+  std::string agent_file(std::uint32_t agent) const;
+  std::string agent_log(std::uint32_t agent) const { return agents_[agent]->log_text(); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  const DemoPlan& plan() const { return plan_; }
+
+ private:
+  explicit DemoFederation(const DemoPlan& plan) : plan_(plan), folder_(plan.folder) {}
+  Status make_folder();
+  Status draw_digits(const Progress& progress);
+  Status write_keys();
+  Status write_coordinator_settings() const;
+  Status write_agent_settings(std::uint32_t agent) const;
+  Status write_traces(std::uint32_t agent) const;
+  Status start_coordinator();
+
+  const DemoPlan plan_;
+  const std::filesystem::path folder_;
+  std::string coordinator_key_;
+  std::string endpoint_;  // of the coordinator
+  std::unique_ptr<ChildProcess> coordinator_;
+  std::vector<std::unique_ptr<ChildProcess>> agents_;
+  std::optional<std::chrono::steady_clock::time_point> first_ended_at_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,119 @@
+// tributary job submit, pause, resume and stop: what a running coordinator is asked to do.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "cli/accept.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/run/job_journal.h"
+#include "cli/text.h"
+#include "core/base/files/file.h"
+#include "core/net/zmq/control.h"
+#include "core/service/operator_talk.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ChangeOptions {
+  std::string run_file = usual_run_file();
+  std::string job;  // a file to submit, or a name
+  std::string reason;
+};
+
+Result<Answer> submit(const ChangeOptions& options) {
+  TRIBUTARY_ASSIGN(const Bytes text, read_file(options.job, kControlBytesMax / 2));
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::absolute(options.job, error);
+  TRIBUTARY_ASSIGN(
+      const Json data,
+      ask_coordinator(
+          options.run_file,
+          submit_question(std::string_view(reinterpret_cast<const char*>(text.data()), text.size()),
+                          file.parent_path().string())));
+  Answer answer;
+  answer.text = fmt::format("submitted as job {}\n", data.at("job").dump());
+  answer.data = json_text(data);
+  return answer;
+}
+
+Result<Answer> change(const ChangeOptions& options, JobChange change) {
+  TRIBUTARY_ASSIGN(
+      const Json data,
+      ask_coordinator(options.run_file, change_question(change, options.job, options.reason)));
+  Answer answer;
+  answer.text = fmt::format("{}: {}\n", printable(options.job),
+                            change == JobChange::pause    ? "paused"
+                            : change == JobChange::resume ? "goes on"
+                                                          : "stopped");
+  answer.data = json_text(data);
+  return answer;
+}
+
+Command change_command(std::string_view verb, JobChange kind, std::string_view summary,
+                       std::string_view details) {
+  const auto options = std::make_shared<ChangeOptions>();
+  return {.noun = "job",
+          .verb = verb,
+          .summary = summary,
+          .details = details,
+          .options = {job_option(options->job),
+                      {.name = "--reason",
+                       .value_name = "TEXT",
+                       .help = "for those who look at the job later",
+                       .accept = accept_text(options->reason)},
+                      run_option(options->run_file)},
+          .run = [options, kind](World&) { return change(*options, kind); }};
+}
+
+}  // namespace
+
+Command job_submit_command() {
+  const auto options = std::make_shared<ChangeOptions>();
+  return {.noun = "job",
+          .verb = "submit",
+          .summary = "hand a job to a running coordinator",
+          .details =
+              "The file is TOML; docs/jobs.md has every key and an example for each use.\n"
+              "A job begins as soon as agents are free that it wants.\n\n"
+              "examples:\n"
+              "  tributary job submit digits.toml\n"
+              "  tributary job submit digits.toml --run coordinator.db --json",
+          .options = {{.name = "FILE",
+                       .value_name = "FILE",
+                       .help = "the job",
+                       .accept = accept_file(options->job),
+                       .required = true},
+                      run_option(options->run_file)},
+          .run = [options](World&) { return submit(*options); }};
+}
+
+Command job_pause_command() {
+  return change_command("pause", JobChange::pause, "let a job rest",
+                        "The round that is under way is finished. Model, optimizer and residuals\n"
+                        "stay where they are, over restarts too, until 'job resume'.\n\n"
+                        "examples:\n"
+                        "  tributary job pause digits\n"
+                        "  tributary job pause digits --reason 'the office is open'");
+}
+
+Command job_resume_command() {
+  return change_command("resume", JobChange::resume, "let a paused job go on",
+                        "It goes on with the round after the last one.\n\n"
+                        "examples:\n"
+                        "  tributary job resume digits");
+}
+
+Command job_stop_command() {
+  return change_command("stop", JobChange::stop, "end a job for good",
+                        "What it has learned stays in the journal: see 'job export'.\n\n"
+                        "examples:\n"
+                        "  tributary job stop digits --reason 'good enough'");
+}
+
+}  // namespace tributary

@@ -1,0 +1,85 @@
+// tributary job watch: how a job goes, until it is over.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/run/job_journal.h"
+#include "cli/text.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct WatchOptions {
+  std::string run_file = usual_run_file();
+  std::string job;
+};
+
+struct Seen {
+  JobInJournal job;
+  double accuracy = NAN;
+  std::int64_t last_metric = 0;
+};
+
+Status look(const WatchOptions& options, Seen& seen) {
+  TRIBUTARY_ASSIGN(const auto run, RunFile::open(options.run_file));
+  TRIBUTARY_ASSIGN(seen.job, job_in(*run, options.job));
+  TRIBUTARY_ASSIGN(const double accuracy, newest_metric(*run, "evaluation_accuracy",
+                                                        seen.job.record.job, seen.last_metric));
+  if (!std::isnan(accuracy)) seen.accuracy = accuracy;
+  return {};
+}
+
+std::string doing_text(const Seen& seen) {
+  std::string text = fmt::format("{} {}", printable(seen.job.name()), seen.job.state());
+  if (!std::isnan(seen.accuracy)) text += fmt::format(", accuracy {:.2f} %", 100 * seen.accuracy);
+  return text;
+}
+
+// Ends when the job is over; Ctrl-C ends the watching and nothing else.
+Result<Answer> watch(const WatchOptions& options, World& world) {
+  constexpr std::chrono::milliseconds kLookEvery{500};
+  Seen seen;
+  while (true) {
+    TRIBUTARY_TRY(look(options, seen));
+    const bool go_on =
+        world.progress.report(doing_text(seen), seen.job.rounds_committed, seen.job.rounds());
+    if (seen.job.over() || !go_on) break;
+    std::this_thread::sleep_for(kLookEvery);
+  }
+  Answer answer;
+  answer.text = fmt::format("{}, {} of {} rounds\n", doing_text(seen),
+                            count_text(seen.job.rounds_committed), count_text(seen.job.rounds()));
+  answer.data = json_text({{"name", seen.job.name()},
+                           {"job", seen.job.record.job},
+                           {"state", seen.job.state()},
+                           {"rounds", seen.job.rounds()},
+                           {"rounds_committed", seen.job.rounds_committed},
+                           {"accuracy", seen.accuracy}});
+  return answer;
+}
+
+}  // namespace
+
+Command job_watch_command() {
+  const auto options = std::make_shared<WatchOptions>();
+  return {.noun = "job",
+          .verb = "watch",
+          .summary = "follow a job until it is over",
+          .details =
+              "Shows a bar on a terminal. Ctrl-C ends the watching; the job goes on.\n\n"
+              "examples:\n"
+              "  tributary job watch digits\n"
+              "  tributary job watch digits --json    # waits, and says how it ended",
+          .options = {job_option(options->job), run_option(options->run_file)},
+          .run = [options](World& world) { return watch(*options, world); }};
+}
+
+}  // namespace tributary

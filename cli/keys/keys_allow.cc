@@ -1,0 +1,92 @@
+// tributary keys allow
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/accept.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "core/net/access/allow_list.h"
+
+namespace tributary {
+namespace {
+
+struct AllowOptions {
+  std::string list;
+  AllowedAgent agent;
+  bool has_key = false;
+  std::string key_file;
+};
+
+Accept accept_key(AllowOptions& options) {
+  return [&options](const std::string& value) -> Status {
+    TRIBUTARY_ASSIGN(options.agent.key, parse_public_key(value));
+    options.has_key = true;
+    return {};
+  };
+}
+
+Result<Answer> allow(const AllowOptions& options) {
+  AllowedAgent agent = options.agent;
+  if (options.has_key != options.key_file.empty()) {
+    return Status(StatusCode::invalid_argument, {.what = "the agent's public key",
+                                                 .expected = "either --key or --key-file",
+                                                 .got = options.has_key ? "both" : "neither",
+                                                 .remedy = "see 'tributary keys allow --help'"});
+  }
+  if (!options.has_key) {
+    TRIBUTARY_ASSIGN(agent.key, read_public_key(options.key_file));
+  }
+  TRIBUTARY_TRY(allow_in_file(options.list, agent));
+  Answer answer;
+  answer.text = fmt::format("{} may connect as {}\n", key_text(agent.key), agent.id);
+  answer.data = json_text({{"id", agent.id},
+                           {"public_key", key_text(agent.key)},
+                           {"comment", agent.comment},
+                           {"list", options.list}});
+  return answer;
+}
+
+}  // namespace
+
+Command keys_allow_command() {
+  const auto options = std::make_shared<AllowOptions>();
+  return {.noun = "keys",
+          .verb = "allow",
+          .summary = "put an agent on an allow-list",
+          .details =
+              "The list is made if there is none. An agent that was refused comes in by itself "
+              "once the\n"
+              "coordinator has read the list again.\n\n"
+              "examples:\n"
+              "  tributary keys allow --list agents.allow --id garage-01 --key-file agent.key.pub\n"
+              "  tributary keys allow --list agents.allow --id roof --comment 'west side' \\\n"
+              "      --key 'HelloWorldHelloWorldHelloWorldHelloWorld'",
+          .options = {{.name = "--list",
+                       .value_name = "FILE",
+                       .help = "the allow-list",
+                       .accept = accept_file(options->list),
+                       .required = true},
+                      {.name = "--id",
+                       .value_name = "ID",
+                       .help = "what the agent is called: letters, digits, '.', '-' and '_'",
+                       .accept = accept_text(options->agent.id),
+                       .required = true},
+                      {.name = "--key",
+                       .value_name = "KEY",
+                       .help = "its public key, 40 characters, in single quotes",
+                       .accept = accept_key(*options)},
+                      {.name = "--key-file",
+                       .value_name = "FILE",
+                       .help = "or the file that holds its public key",
+                       .accept = accept_file(options->key_file)},
+                      {.name = "--comment",
+                       .value_name = "TEXT",
+                       .help = "for whoever reads the list",
+                       .accept = accept_text(options->agent.comment)}},
+          .run = [options](World&) { return allow(*options); }};
+}
+
+}  // namespace tributary

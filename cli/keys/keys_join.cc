@@ -1,0 +1,110 @@
+// tributary keys join
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "cli/accept.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "core/net/access/allow_list.h"
+#include "core/net/access/join_file.h"
+
+namespace tributary {
+namespace {
+
+struct JoinOptions {
+  AllowedAgent agent;
+  std::string coordinator;
+  std::string list;
+  std::string coordinator_key_file;
+  std::string out;  // empty: the id and ".join"
+};
+
+// Nobody is to be on the list who has no file; a file whose agent is not on the list is taken back.
+Result<Answer> join(const JoinOptions& options) {
+  TRIBUTARY_TRY(check_agent_id(options.agent.id));
+  const std::string out = options.out.empty() ? options.agent.id + ".join" : options.out;
+  TRIBUTARY_ASSIGN(const PublicKey coordinator_key, read_public_key(options.coordinator_key_file));
+  TRIBUTARY_ASSIGN(const KeyPair keys, make_key_pair());
+  TRIBUTARY_TRY(write_join_file(out, {.agent_id = options.agent.id,
+                                      .coordinator = options.coordinator,
+                                      .coordinator_key = coordinator_key,
+                                      .keys = keys}));
+  AllowedAgent agent = options.agent;
+  agent.key = keys.public_key;
+  if (Status status = allow_in_file(options.list, agent); !status.ok()) {
+    std::error_code ignored;
+    std::filesystem::remove(out, ignored);
+    return status;
+  }
+  Answer answer;
+  answer.text = fmt::format(
+      "{0} may connect as {1}, once the coordinator has read {2} again:\n"
+      "  systemctl reload tributary-coordinator (or SIGHUP)\n\n"
+      "{3} holds all that the agent needs, its secret key too. Take it there by a way that\n"
+      "nobody else reads (scp), put it at /etc/tributary/agent.join, and remove it here.\n",
+      key_text(agent.key), agent.id, options.list, out);
+  answer.data = json_text({{"id", agent.id},
+                           {"public_key", key_text(agent.key)},
+                           {"coordinator", options.coordinator},
+                           {"coordinator_key", key_text(coordinator_key)},
+                           {"comment", agent.comment},
+                           {"join_file", out},
+                           {"list", options.list}});
+  return answer;
+}
+
+}  // namespace
+
+Command keys_join_command() {
+  const auto options = std::make_shared<JoinOptions>();
+  return {
+      .noun = "keys",
+      .verb = "join",
+      .summary = "make the one file by which an agent comes in",
+      .details =
+          "Makes a key pair for the agent, puts the agent on the allow-list, and writes one "
+          "file for\n"
+          "the device: who it is, where the coordinator is, and both their keys. A file that is "
+          "there\n"
+          "already is never replaced, and the secret half is never printed.\n\n"
+          "examples:\n"
+          "  tributary keys join garage-01 --coordinator tcp://coordinator.lan:4640 \\\n"
+          "      --list agents.allow --coordinator-key-file coordinator.key.pub\n"
+          "  tributary keys join roof --coordinator tcp://10.0.0.5:4640 --list agents.allow \\\n"
+          "      --coordinator-key-file coordinator.key.pub --out roof.join --json",
+      .options = {{.name = "AGENT_ID",
+                   .value_name = "ID",
+                   .help = "what the agent is called: letters, digits, '.', '-' and '_'",
+                   .accept = accept_text(options->agent.id),
+                   .required = true},
+                  {.name = "--coordinator",
+                   .value_name = "ENDPOINT",
+                   .help = "where the agent is to dial: tcp://HOST:PORT",
+                   .accept = accept_text(options->coordinator),
+                   .required = true},
+                  {.name = "--list",
+                   .value_name = "FILE",
+                   .help = "the coordinator's allow-list; made if there is none",
+                   .accept = accept_file(options->list),
+                   .required = true},
+                  {.name = "--coordinator-key-file",
+                   .value_name = "FILE",
+                   .help = "the coordinator's public key",
+                   .accept = accept_file(options->coordinator_key_file),
+                   .required = true},
+                  {.name = "--out",
+                   .value_name = "FILE",
+                   .help = "the file for the device (AGENT_ID.join)",
+                   .accept = accept_file(options->out)},
+                  {.name = "--comment",
+                   .value_name = "TEXT",
+                   .help = "for whoever reads the list",
+                   .accept = accept_text(options->agent.comment)}},
+      .run = [options](World&) { return join(*options); }};
+}
+
+}  // namespace tributary

@@ -1,0 +1,277 @@
+// tributary plan pareto
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/accept.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/text.h"
+#include "core/base/files/file.h"
+#include "core/plan/decide.h"
+#include "core/plan/inputs_text.h"
+#include "core/plan/search/measured_codecs.h"
+#include "core/update/synthetic.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint32_t kAgentsMax = 1024;
+constexpr std::uint64_t kGradientValuesMax = 1u << 20;  // made up, of which the gain is taken
+constexpr std::uint64_t kGradientBytesMax = std::uint64_t{4} << 30;
+constexpr double kAgreementRatio = 0.01;
+
+struct ParetoRequest {
+  std::string file;  // instead of all that follows
+  double alpha_ms = 0;
+  double gbps = 0;
+  double hub_gbps = 0;  // 0: as the agents'
+  double compute_ms = 0;
+  std::uint64_t params = 0;
+  std::uint32_t agents = 0;
+  bool star_only = false;
+  std::vector<std::string> gradients;
+  std::vector<std::unique_ptr<Codec>> codecs;
+  double time_budget_s = 0;
+  double bytes_per_day = 0;
+  std::uint64_t rounds = 0;
+  double gain_weight = 1;
+  double gain_min = 0.05;
+};
+
+Status missing(std::string_view option) {
+  return Status(StatusCode::invalid_argument,
+                {.what = std::string(option),
+                 .expected = "a value",
+                 .got = "none",
+                 .remedy = "give --alpha-ms, --gbps, --params and --agents, or --in FILE"});
+}
+
+Status check_request(const ParetoRequest& request) {
+  if (request.gbps == 0) return missing("--gbps");
+  if (request.params == 0) return missing("--params");
+  if (request.agents == 0) return missing("--agents");
+  if ((request.time_budget_s > 0 || request.bytes_per_day > 0) && request.rounds == 0) {
+    return Status(StatusCode::invalid_argument, {.what = "a budget",
+                                                 .expected = "the rounds that it is for",
+                                                 .got = "none",
+                                                 .remedy = "give --rounds N as well"});
+  }
+  return {};
+}
+
+Result<std::vector<FloatVector>> gradients_of(const ParetoRequest& request) {
+  std::vector<FloatVector> gradients;
+  for (const std::string& path : request.gradients) {
+    TRIBUTARY_ASSIGN(FloatVector gradient, read_f32_file(path, kGradientBytesMax));
+    if (gradient.empty() || (!gradients.empty() && gradient.size() != gradients[0].size())) {
+      return Status(StatusCode::mismatch,
+                    {.what = path,
+                     .expected = "as many values as in the first file, and one at least",
+                     .got = fmt::format("{}", gradient.size())});
+    }
+    gradients.push_back(std::move(gradient));
+  }
+  const bool made_up = gradients.empty();
+  for (std::uint32_t agent = 0; made_up && agent < std::min(request.agents, 4u); ++agent) {
+    FloatVector& gradient = gradients.emplace_back(std::min(request.params, kGradientValuesMax));
+    fill_agent_gradient({.seed = 1}, agent, gradient);
+  }
+  return gradients;
+}
+
+PlanPolicy policy_of(const ParetoRequest& request) {
+  PlanPolicy policy = {.gain_weight = request.gain_weight, .gain_min = request.gain_min};
+  policy.rounds_left = request.rounds;
+  if (request.time_budget_s > 0) {
+    policy.goal = PlanGoal::time_budget;
+    policy.budget_s = request.time_budget_s;
+  } else if (request.bytes_per_day > 0) {
+    policy.goal = PlanGoal::byte_budget;
+    policy.bytes_left_today = request.bytes_per_day;
+  }
+  return policy;
+}
+
+Result<std::vector<PlanCodec>> codecs_of(const ParetoRequest& request, World& world) {
+  std::vector<std::string> specs(std::begin(kPlannedCodecs), std::end(kPlannedCodecs));
+  if (!request.codecs.empty()) specs.clear();
+  for (const auto& codec : request.codecs) specs.push_back(codec->spec());
+  std::vector<PlanCodec> codecs;
+  for (const std::string& spec : specs) {
+    TRIBUTARY_ASSIGN(PlanCodec codec,
+                     measure_plan_codec(spec, {.agents = request.agents}, world.clock));
+    codecs.push_back(std::move(codec));
+  }
+  return codecs;
+}
+
+Result<PlanInputs> inputs_of(const ParetoRequest& request, World& world) {
+  if (!request.file.empty()) {
+    TRIBUTARY_ASSIGN(const Bytes content, read_file(request.file, kPlanInputsBytesMax));
+    return parse_plan_inputs({reinterpret_cast<const char*>(content.data()), content.size()});
+  }
+  TRIBUTARY_TRY(check_request(request));
+  PlanInputs inputs = {.values = request.params, .policy = policy_of(request)};
+  const double beta = 8e-9 / request.gbps;
+  TRIBUTARY_ASSIGN(const std::vector<FloatVector> gradients, gradients_of(request));
+  inputs.agents.assign(request.agents,
+                       {.alpha_s = request.alpha_ms * 1e-3,
+                        .beta_s_per_byte = beta,
+                        .compute_s = request.compute_ms * 1e-3,
+                        .gain = gain_points_of(sparse::GainCurve({}, gradients.front()))});
+  if (gradients.size() > 1) {
+    const std::vector<std::span<const float>> spans(gradients.begin(), gradients.end());
+    inputs.agreement = agreement_of(spans, kAgreementRatio);
+  }
+  inputs.peer_alpha_s = request.alpha_ms * 1e-3;
+  inputs.peer_beta_s_per_byte = beta;
+  inputs.hub_beta_s_per_byte = request.hub_gbps > 0 ? 8e-9 / request.hub_gbps : beta;
+  inputs.peers_reachable = !request.star_only;
+  TRIBUTARY_ASSIGN(inputs.codecs, codecs_of(request, world));
+  return inputs;
+}
+
+Json cost_json(const PlanCost& cost) {
+  return {{"compress_s", cost.compress_s}, {"exchange_s", cost.exchange_s},
+          {"round_s", cost.round_s},       {"bytes_up", cost.bytes_up},
+          {"bytes_down", cost.bytes_down}, {"gain", cost.gain}};
+}
+
+Json option_json(const PlanOption& option) {
+  Json json = {{"codec", option.choice.codec},
+               {"collective", name(option.choice.collective)},
+               {"ratio", option.choice.ratio},
+               {"bucket_values", option.choice.bucket_values}};
+  json.update(cost_json(option.cost));
+  return json;
+}
+
+Json decision_json(const PlanInputs& inputs, const PlanDecision& decision, double planned_s) {
+  Json pareto = Json::array();
+  for (const PlanOption& option : decision.options) pareto.push_back(option_json(option));
+  Json data = {{"choice", option_json(decision.chosen)},
+               {"reason", decision.reason},
+               {"trigger", name(decision.trigger)},
+               {"switched", decision.switched},
+               {"over_budget", decision.over_budget},
+               {"pause_s", decision.pause_s},
+               {"ratios", decision.ratios},
+               {"pareto", std::move(pareto)},
+               {"planned_s", planned_s}};
+  data["inputs"] = Json::parse(text_of(inputs));
+  return data;
+}
+
+std::string decision_text(const PlanDecision& decision, double planned_s) {
+  Table table({"codec", "collective", "bucket", "compress", "exchange", "round", "gain"});
+  for (const PlanOption& option : decision.options) {
+    const PlanChoice& choice = option.choice;
+    const bool chosen = choice == decision.chosen.choice;
+    table.add({(chosen ? "* " : "  ") + choice.codec, std::string(name(choice.collective)),
+               count_text(choice.bucket_values), seconds_text(option.cost.compress_s),
+               seconds_text(option.cost.exchange_s), seconds_text(option.cost.round_s),
+               fmt::format("{:.3f}", option.cost.gain)});
+  }
+  return fmt::format("{}\n* {}\nplanned in {}\n", table.text(), decision.reason,
+                     seconds_text(planned_s));
+}
+
+Result<Answer> pareto(const ParetoRequest& request, World& world) {
+  TRIBUTARY_ASSIGN(const PlanInputs inputs, inputs_of(request, world));
+  const auto start = world.clock.now();
+  TRIBUTARY_ASSIGN(const PlanDecision decision, decide(inputs));
+  const double planned_s = std::chrono::duration<double>(world.clock.now() - start).count();
+  return Answer{.text = decision_text(decision, planned_s),
+                .data = json_text(decision_json(inputs, decision, planned_s))};
+}
+
+}  // namespace
+
+Command plan_pareto_command() {
+  const auto request = std::make_shared<ParetoRequest>();
+  return {
+      .noun = "plan",
+      .verb = "pareto",
+      .summary = "which codecs, ratios and collectives are worth choosing, and which is chosen",
+      .details =
+          "Codecs are measured on this machine, or on none with --in: that is what the JSON's\n"
+          "`inputs` and the journal hold, and gives the same plan again. Gain is the share of the\n"
+          "update's energy that gets through, taken from --gradient files or from a made-up "
+          "one.\n\n"
+          "examples:\n"
+          "  tributary plan pareto --alpha-ms 10 --gbps 0.1 --params 25M --agents 4\n"
+          "  tributary plan pareto --alpha-ms 10 --gbps 0.1 --params 25M --agents 4 \\\n"
+          "      --rounds 1000 --time-budget 600\n"
+          "  tributary plan pareto --in inputs.json --json",
+      .options = {{.name = "--in",
+                   .value_name = "FILE",
+                   .help = "the inputs of a plan as JSON, instead of all other options",
+                   .accept = accept_file(request->file)},
+                  {.name = "--alpha-ms",
+                   .value_name = "MS",
+                   .help = "latency one way, to another agent or to the coordinator (0)",
+                   .accept = accept_real(request->alpha_ms, 0, 1e5)},
+                  {.name = "--gbps",
+                   .value_name = "G",
+                   .help = "rate of an agent's line, 10^9 bits a second, each way",
+                   .accept = accept_real(request->gbps, 1e-6, 1e4)},
+                  {.name = "--hub-gbps",
+                   .value_name = "G",
+                   .help = "rate of the coordinator's line (as the agents')",
+                   .accept = accept_real(request->hub_gbps, 1e-6, 1e4)},
+                  {.name = "--params",
+                   .value_name = "M",
+                   .help = "parameters of the model",
+                   .accept = accept_count<std::uint64_t>(request->params, 1, 1ull << 36)},
+                  {.name = "--agents",
+                   .value_name = "N",
+                   .help = "agents",
+                   .accept = accept_count(request->agents, 1u, kAgentsMax)},
+                  {.name = "--compute-ms",
+                   .value_name = "MS",
+                   .help = "training of a round, before its exchange (0)",
+                   .accept = accept_real(request->compute_ms, 0, 1e9)},
+                  {.name = "--star-only",
+                   .value_name = {},
+                   .help = "agents do not reach one another",
+                   .accept = accept_flag(request->star_only)},
+                  {.name = "--gradient",
+                   .value_name = "FILE",
+                   .help = "an agent's gradient, raw float32; more of them say how alike they are",
+                   .accept = accept_files(request->gradients),
+                   .repeatable = true},
+                  {.name = "--codec",
+                   .value_name = "SPEC",
+                   .help = "choose among these codecs alone",
+                   .accept = accept_codecs(request->codecs),
+                   .repeatable = true},
+                  {.name = "--rounds",
+                   .value_name = "N",
+                   .help = "rounds that a budget is for",
+                   .accept = accept_count<std::uint64_t>(request->rounds, 1, 1ull << 40)},
+                  {.name = "--time-budget",
+                   .value_name = "S",
+                   .help = "seconds for all rounds: the most gain that fits",
+                   .accept = accept_real(request->time_budget_s, 1e-6, 1e9)},
+                  {.name = "--bytes-per-day",
+                   .value_name = "B",
+                   .help = "over an agent's line, both ways together",
+                   .accept = accept_real(request->bytes_per_day, 1, 1e18)},
+                  {.name = "--gain-weight",
+                   .value_name = "W",
+                   .help = "how much gain counts against time (1)",
+                   .accept = accept_real(request->gain_weight, 0, 100)},
+                  {.name = "--gain-min",
+                   .value_name = "G",
+                   .help = "nothing that lets less through, if there is anything else (0.05)",
+                   .accept = accept_real(request->gain_min, 0, 1)}},
+      .run = [request](World& world) { return pareto(*request, world); }};
+}
+
+}  // namespace tributary

@@ -1,0 +1,195 @@
+// tributary plan replay
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "cli/accept.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/run/job_journal.h"
+#include "cli/text.h"
+#include "core/collective/collective_name.h"
+#include "core/plan/decide.h"
+#include "core/plan/inputs_text.h"
+#include "core/store/coordinator/stored_frames.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kPage = 256;  // rounds that are read at a time
+constexpr int kDiffers = 60;
+
+struct ReplayRequest {
+  std::string run_file = usual_run_file();
+  std::string job;  // empty: every one
+};
+
+// A decision as it stands in the journal, and as it is made now.
+struct Replayed {
+  std::string job = {};
+  std::uint64_t round = 0;
+  std::string codec;
+  std::string collective;
+  std::string reason;
+  std::string now;  // where it is another one: what it would be
+  double predicted_s = 0;
+  std::vector<double> measured_s = {};  // of every round up to the next decision
+
+  bool same() const { return now.empty(); }
+};
+
+// Shares stand in the plan by member and in the decision by participant, and a member of whom the
+// planner did not know keeps what the codec does.
+bool same_ratios(const wire::Plan& plan, const PlanDecision& decision) {
+  const auto* exchanges = plan.exchanges();
+  const auto* told = exchanges && exchanges->size() > 0 ? exchanges->Get(0)->ratios() : nullptr;
+  if (!told || told->size() == 0) return decision.ratios.empty();
+  return std::ranges::all_of(*told, [&](double ratio) {
+    return ratio == decision.chosen.choice.ratio ||
+           std::ranges::find(decision.ratios, ratio) != decision.ratios.end();
+  });
+}
+
+// What the inputs give now; empty: the same.
+std::string differs(const wire::Plan& plan, const Replayed& stored) {
+  const Result<PlanInputs> inputs = parse_plan_inputs(stored_inputs(plan));
+  if (!inputs.ok()) return inputs.status().text();
+  const Result<PlanDecision> decision = decide(*inputs);
+  if (!decision.ok()) return decision.status().text();
+  const PlanChoice& choice = decision->chosen.choice;
+  const bool same = choice.codec == stored.codec && name(choice.collective) == stored.collective &&
+                    decision->reason.substr(0, wire::kTextBytesMax) == stored.reason &&
+                    same_ratios(plan, *decision);
+  return same ? "" : decision->reason;
+}
+
+std::optional<Replayed> replay(const RoundRecord& record) {
+  const wire::Plan* const plan = stored_plan(record.plan);
+  if (!plan || stored_inputs(*plan).empty()) return {};
+  const wire::Alternative* const chosen = stored_choice(*plan);
+  if (!chosen) return {};
+  Replayed replayed = {.round = record.id.round,
+                       .codec = stored_text(chosen->codec()),
+                       .collective = wire::EnumNameCollective(chosen->collective()),
+                       .reason = stored_text(plan->reason()->sentence()),
+                       .now = {},
+                       .predicted_s = chosen->round_s()};
+  replayed.now = differs(*plan, replayed);
+  return replayed;
+}
+
+Result<std::vector<JobInJournal>> jobs_of(RunFile& run, const ReplayRequest& request) {
+  if (request.job.empty()) return jobs_in(run);
+  TRIBUTARY_ASSIGN(JobInJournal job, job_in(run, request.job));
+  return std::vector<JobInJournal>{std::move(job)};
+}
+
+Result<std::vector<Replayed>> replay_job(RunFile& run, const JobInJournal& in_journal) {
+  std::vector<Replayed> all;
+  const std::uint64_t job = in_journal.record.job;
+  TRIBUTARY_ASSIGN(const std::uint64_t last, run.last_round(job));
+  for (std::uint64_t first = 1; first <= last; first += kPage) {
+    TRIBUTARY_ASSIGN(const std::vector<RoundRecord> rounds,
+                     run.rounds(job, first, std::min(last, first + kPage - 1)));
+    for (const RoundRecord& record : rounds) {
+      if (std::optional<Replayed> one = replay(record)) {
+        one->job = in_journal.name();
+        all.push_back(std::move(*one));
+      }
+      if (all.empty()) continue;
+      const auto took_ns = static_cast<double>(record.committed_at_ns - record.began_at_ns);
+      all.back().measured_s.push_back(took_ns / 1e9);
+    }
+  }
+  return all;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+Json replay_json(const std::vector<Replayed>& all, std::size_t same) {
+  Json decisions = Json::array();
+  for (const Replayed& one : all) {
+    decisions.push_back({{"job", one.job},
+                         {"round", one.round},
+                         {"codec", one.codec},
+                         {"collective", one.collective},
+                         {"reason", one.reason},
+                         {"predicted_s", one.predicted_s},
+                         {"rounds", one.measured_s.size()},
+                         {"measured_s", median(one.measured_s)},
+                         {"same", one.same()},
+                         {"now", one.now}});
+  }
+  return {{"decisions", std::move(decisions)}, {"same", same}, {"different", all.size() - same}};
+}
+
+std::string replay_text(const std::vector<Replayed>& all, std::size_t same) {
+  std::string text;
+  std::string job;
+  for (const Replayed& one : all) {
+    if (one.job != job) text += fmt::format("job {}\n", printable(one.job));
+    job = one.job;
+    text += fmt::format("round {}: {}\n", one.round, one.reason);
+    text += fmt::format("  {:.3f} s a round predicted, {:.3f} s in the median of {} rounds\n",
+                        one.predicted_s, median(one.measured_s), one.measured_s.size());
+    if (!one.same()) text += fmt::format("  now: {}\n", one.now);
+  }
+  return text + fmt::format("{} of {} decisions are made again as they were\n", same, all.size());
+}
+
+Result<Answer> replay_run(const ReplayRequest& request) {
+  TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(request.run_file));
+  TRIBUTARY_ASSIGN(const std::vector<JobInJournal> jobs, jobs_of(*run, request));
+  std::vector<Replayed> all;
+  for (const JobInJournal& job : jobs) {
+    TRIBUTARY_ASSIGN(std::vector<Replayed> of_job, replay_job(*run, job));
+    std::ranges::move(of_job, std::back_inserter(all));
+  }
+  const auto same = static_cast<std::size_t>(std::ranges::count_if(all, &Replayed::same));
+  return Answer{.text = replay_text(all, same),
+                .data = json_text(replay_json(all, same)),
+                .exit_code = same == all.size() ? 0 : kDiffers};
+}
+
+}  // namespace
+
+Command plan_replay_command() {
+  const auto request = std::make_shared<ReplayRequest>();
+  return {.noun = "plan",
+          .verb = "replay",
+          .summary = "make every decision of a run again, from what was stored with it",
+          .details =
+              "Reads the coordinator's journal, also while it runs. Ends with code 60 where a "
+              "decision\n"
+              "comes out another way: with another release, or on another machine.\n\n"
+              "examples:\n"
+              "  tributary plan replay run.db\n"
+              "  tributary plan replay run.db --job digits --json",
+          .options = {{.name = "FILE",
+                       .value_name = "FILE",
+                       .help = fmt::format("the coordinator's journal ({})", usual_run_file()),
+                       .accept = accept_file(request->run_file)},
+                      {.name = "--job",
+                       .value_name = "JOB",
+                       .help = "only this one: its name, or its number",
+                       .accept =
+                           [request](const std::string& value) {
+                             request->job = value;
+                             return Status();
+                           }}},
+          .run = [request](World&) { return replay_run(*request); }};
+}
+
+}  // namespace tributary

@@ -1,0 +1,52 @@
+// A coordinator of our own, in a process and a folder of its own, for as long as this object lives.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/process/child_process.h"
+#include "core/base/status.h"
+#include "core/net/keys/keys.h"
+
+namespace tributary {
+
+struct ChildCoordinatorOptions {
+  std::string program;  // empty: the one that came with this one
+  std::uint32_t agents = 1;
+  bool encrypted = true;
+  std::vector<std::string> settings = {};  // KEY=VALUE
+};
+
+class ChildCoordinator {
+ public:
+  // Returns once it listens.
+  static Result<std::unique_ptr<ChildCoordinator>> start(const ChildCoordinatorOptions& options);
+  ~ChildCoordinator();
+  ChildCoordinator(const ChildCoordinator&) = delete;
+  ChildCoordinator& operator=(const ChildCoordinator&) = delete;
+
+  const std::string& endpoint() const { return endpoint_; }
+  const PublicKey& key() const { return keys_.public_key; }
+  // Of agent "load-I".
+  const std::vector<KeyPair>& agent_keys() const { return agent_keys_; }
+
+  // Has it ended? Then its last words are in the error.
+  Status check() { return process_->check_running(); }
+  std::uint64_t peak_memory_bytes() const { return process_->peak_memory_bytes(); }
+
+ private:
+  explicit ChildCoordinator(KeyPair keys) : keys_(std::move(keys)) {}
+  Status write_files(const ChildCoordinatorOptions& options);
+  Status spawn(const ChildCoordinatorOptions& options);
+
+  std::filesystem::path folder_;
+  KeyPair keys_;
+  std::vector<KeyPair> agent_keys_;
+  std::string endpoint_;
+  std::unique_ptr<ChildProcess> process_;
+};
+
+}  // namespace tributary

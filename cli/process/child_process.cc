@@ -1,0 +1,177 @@
+#include "cli/process/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "cli/process/process.h"
+#include "core/base/clock.h"
+#include "core/base/files/file.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::uint64_t kLogBytesMax = 256u << 20;
+constexpr std::size_t kLastWordsBytes = 600;
+constexpr int kCannotRun = 127;
+
+// In the child, where only what is safe in a signal handler may be called. Only why it could not is
+// written to `news`.
+[[noreturn]] void become(char* const* arguments, const char* log, pid_t parent, Orphan orphan,
+                         int news) {
+  if (orphan == Orphan::ends) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kCannotRun);  // it ended before it was asked for
+  // Ctrl-C is for the parent, who says what becomes of its children.
+  ::setpgid(0, 0);
+  const int file = ::open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  const int nowhere = ::open("/dev/null", O_RDWR);
+  if (file >= 0 && nowhere >= 0) {
+    ::dup2(nowhere, STDIN_FILENO);
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(file, STDERR_FILENO);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) {
+      std::signal(signal, SIG_DFL);
+    }
+    ::execvp(arguments[0], arguments);
+  }
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(news, &error, sizeof(error));
+  ::_exit(kCannotRun);
+}
+
+// Ends when the child runs the program, which closes its end of the pipe, or has said why not.
+int wait_for_news(int news) {
+  int error = 0;
+  ssize_t size = 0;
+  do {
+    size = ::read(news, &error, sizeof(error));
+  } while (size < 0 && errno == EINTR);
+  return size == sizeof(error) ? error : 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::string> command,
+                                                          std::string log, Orphan orphan) {
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::unique_ptr<ChildProcess> child(new ChildProcess(command[0], std::move(log)));
+  const pid_t parent = ::getpid();
+  std::array<int, 2> news = {-1, -1};
+  int error = ::pipe2(news.data(), O_CLOEXEC) == 0 ? 0 : errno;
+  if (error == 0) {
+    child->process_ = ::fork();
+    if (child->process_ == 0) {
+      become(arguments.data(), child->log_.c_str(), parent, orphan, news[1]);
+    }
+    error = child->process_ < 0 ? errno : 0;
+    ::close(news[1]);
+    if (error == 0) error = wait_for_news(news[0]);
+    ::close(news[0]);
+  }
+  if (error == 0) return child;
+  return Status(error == ENOENT ? StatusCode::not_found : StatusCode::io_error,
+                {.what = command[0],
+                 .expected = "a program that can be run",
+                 .got = std::generic_category().message(error),
+                 .remedy = {}});
+}
+
+ChildProcess::~ChildProcess() {
+  if (process_ <= 0 || exit_code()) return;
+  ::kill(process_, SIGKILL);
+  ::waitpid(process_, nullptr, 0);
+}
+
+std::optional<int> ChildProcess::exit_code() {
+  int status = 0;
+  if (exit_code_ || process_ <= 0) return exit_code_;
+  if (::waitpid(process_, &status, WNOHANG) != process_) return exit_code_;
+  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exit_code_;
+}
+
+void ChildProcess::ask_to_stop() {
+  if (!exit_code()) ::kill(process_, SIGTERM);
+}
+
+Status ChildProcess::check_running() {
+  const std::optional<int> code = exit_code();
+  if (!code) return {};
+  return Status(StatusCode::unavailable,
+                {.what = name_,
+                 .expected = "it to go on",
+                 .got = fmt::format("it ended with code {}: {}", *code, last_words()),
+                 .remedy = fmt::format("read {}", log_)});
+}
+
+std::string ChildProcess::log_text() const {
+  const Result<Bytes> bytes = read_file(log_, kLogBytesMax);
+  if (!bytes.ok()) return {};
+  return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
+}
+
+std::string ChildProcess::last_words() const {
+  const std::string log = log_text();
+  return log.size() <= kLastWordsBytes ? log : log.substr(log.size() - kLastWordsBytes);
+}
+
+std::uint64_t ChildProcess::peak_memory_bytes() const {
+  std::ifstream file(fmt::format("/proc/{}/status", process_));
+  std::string line;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string key;
+    std::uint64_t kib = 0;
+    if (words >> key >> kib && key == "VmHWM:") return kib * 1024;
+  }
+  return 0;
+}
+
+Result<std::string> wait_for_endpoint(ChildProcess& daemon) {
+  constexpr std::string_view kLogged = "endpoint=";
+  constexpr std::chrono::seconds kStartMax{30};
+  const SystemClock clock;
+  const auto give_up_at = clock.now() + kStartMax;
+  while (clock.now() < give_up_at && stop_signal() == 0) {
+    TRIBUTARY_TRY(daemon.check_running());
+    const std::string log = daemon.log_text();
+    const std::size_t at = log.find(kLogged);
+    if (at != log.npos && log.find('\n', at) != log.npos) {
+      const std::size_t begin = log.find("tcp://", at);
+      return log.substr(begin, log.find_first_of("\" \n", begin) - begin);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  if (stop_signal() != 0) return Status(StatusCode::cancelled, {.what = "the coordinator's start"});
+  return Status(StatusCode::deadline_exceeded, {.what = "the coordinator's start",
+                                                .expected = "a port within 30 s",
+                                                .got = daemon.last_words(),
+                                                .remedy = {}});
+}
+
+std::string find_own_program(const std::string& folder, const std::string& name) {
+  std::error_code none;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none);
+  for (const auto& place : {own.parent_path(), own.parent_path().parent_path() / folder}) {
+    const std::filesystem::path program = place / name;
+    if (std::filesystem::exists(program, none)) return program.string();
+  }
+  return name;
+}
+
+}  // namespace tributary

@@ -1,0 +1,56 @@
+#include "cli/process/process.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+
+namespace tributary {
+namespace {
+
+std::atomic<int> received_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "it is set in a signal handler");
+
+void note_signal(int signal) { received_signal = signal; }
+
+// Otherwise a file that is opened later would take a missing standard stream's number, and
+// messages would go into that file.
+void open_missing_streams() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(file, F_GETFD) == -1 && ::open("/dev/null", O_RDWR) < 0) return;
+  }
+}
+
+}  // namespace
+
+void set_up_process() {
+  open_missing_streams();
+  struct sigaction stop = {};
+  stop.sa_handler = note_signal;
+  stop.sa_flags = static_cast<int>(SA_RESETHAND);  // and no SA_RESTART: a blocked write returns
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction old = {};
+    // A shell's `nohup` or `&` has them ignored, and then they stay so.
+    if (::sigaction(signal, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) {
+      ::sigaction(signal, &stop, nullptr);
+    }
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+int stop_signal() { return received_signal; }
+
+int write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR && stop_signal() == 0) continue;
+    if (written < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace tributary

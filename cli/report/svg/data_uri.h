@@ -1,0 +1,14 @@
+// A file inside of a page: what a link would otherwise point to, as text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/bytes/bytes.h"
+
+namespace tributary::report {
+
+// "data:image/png;base64,…" (RFC 2397, RFC 4648).
+std::string data_uri(std::string_view media_type, ByteSpan bytes);
+
+}  // namespace tributary::report

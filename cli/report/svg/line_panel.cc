@@ -1,0 +1,255 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "cli/report/svg/panels.h"
+
+namespace tributary::report {
+namespace {
+
+constexpr std::size_t kDotsMax = 60;  // points of a line that are shown one by one
+
+// Each line lies on the ones before it. A gap in one is a gap in all.
+std::vector<Series> stacked(const std::vector<Series>& series) {
+  std::vector<Series> out;
+  Points below;
+  for (const Series& each : series) {
+    out.push_back(each);
+    if (each.reference) continue;
+    Points& points = out.back().points;
+    for (std::size_t i = 0; i < points.size() && i < below.size(); ++i) points[i].y += below[i].y;
+    below = points;
+  }
+  return out;
+}
+
+Points stairs(const Points& points) {
+  Points out;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (i > 0) out.push_back({points[i].x, points[i - 1].y});
+    out.push_back(points[i]);
+  }
+  return out;
+}
+
+// What is outside of the axis is left out, not drawn over its ends.
+std::vector<Series> inside(std::vector<Series> series, const Axis& x) {
+  const double slack = 1e-9 * std::max(std::abs(x.low), std::abs(x.high));
+  for (Series& each : series) {
+    std::erase_if(each.points, [&](const Point& point) {
+      return point.x < x.low - slack || point.x > x.high + slack;
+    });
+  }
+  return series;
+}
+
+class LinePainter {
+ public:
+  LinePainter(Drawing& drawing, const LinePanel& panel, const Axis& x)
+      : drawing_(drawing),
+        panel_(panel),
+        shown_(inside(panel.stacked ? stacked(panel.series) : panel.series, x)),
+        x_(x) {}
+
+  double paint(double y) {
+    drawing_.words(0, y + 12, panel_.title, Anchor::start, "label");
+    const double top = draw_legend(drawing_, legend(), 1.15 * width_of(panel_.title) + 20, y) + 6;
+    const double bottom = top + panel_.height;
+    if (!make_axis(top, bottom)) {
+      drawing_.box(x_.begin, top, x_.end - x_.begin, panel_.height, "empty");
+      drawing_.words((x_.begin + x_.end) / 2, (top + bottom) / 2, "no values", Anchor::middle,
+                     "tick");
+      return bottom;
+    }
+    draw_grid();
+    if (panel_.stacked) draw_areas(bottom);
+    for (const bool faint : {true, false}) {
+      for (const Series& series : shown_) {
+        if (series.faint == faint) draw_line(series);
+      }
+    }
+    return bottom;
+  }
+
+ private:
+  bool usable(double value) const { return std::isfinite(value) && (!panel_.log || value > 0); }
+
+  bool make_axis(double top, double bottom) {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (const Series& series : shown_) {
+      for (const Point& point : series.points) {
+        if (!usable(point.y)) continue;
+        low = std::min(low, point.y);
+        high = std::max(high, point.y);
+      }
+    }
+    if (low > high) return false;
+    if (panel_.from_zero || panel_.stacked) low = std::min(low, 0.0);
+    y_.quantity = panel_.quantity;
+    y_.log = panel_.log;
+    y_.begin = bottom;
+    y_.end = top;
+    if (panel_.log) {
+      y_.ticks = log_ticks(low, high);
+    } else {
+      y_.unit = unit_for(panel_.quantity, std::max(std::abs(low), std::abs(high)));
+      y_.ticks = linear_ticks(low / y_.unit.size, high / y_.unit.size, 5);
+      if (panel_.quantity == Quantity::count) {
+        std::erase_if(y_.ticks.at, [](double at) { return at != std::floor(at); });
+        y_.ticks.decimals = 0;
+      }
+    }
+    y_.low = y_.ticks.first * y_.unit.size;
+    y_.high = y_.ticks.last * y_.unit.size;
+    return true;
+  }
+
+  std::string tick_text(double at) const {
+    if (!panel_.log) {
+      const std::string unit = y_.unit.name.empty() ? "" : fmt::format(" {}", y_.unit.name);
+      return fmt::format("{:.{}f}{}", at, y_.ticks.decimals, unit);
+    }
+    const DisplayUnit unit = unit_for(panel_.quantity, at);
+    return fmt::format("{:g}{}{}", at / unit.size, unit.name.empty() ? "" : " ", unit.name);
+  }
+
+  void draw_grid() {
+    for (const double at : y_.ticks.at) {
+      const double y = y_.place(at * y_.unit.size);
+      drawing_.line(x_.begin, y, x_.end, y, "grid");
+      drawing_.words(x_.begin - 8, y + 4, tick_text(at), Anchor::end, "tick");
+    }
+    for (const double at : x_.ticks.at) {
+      const double x = x_.place(at * x_.unit.size);
+      drawing_.line(x, y_.end, x, y_.begin, "grid");
+    }
+    drawing_.line(x_.begin, y_.begin, x_.end, y_.begin, "axis");
+  }
+
+  Points placed(const Points& points) const {
+    Points out;
+    for (const Point& point : points) {
+      out.push_back({x_.place(point.x), usable(point.y) ? y_.place(point.y) : kGap});
+    }
+    return out;
+  }
+
+  void draw_areas(double bottom) {
+    Points below;
+    for (const Series& series : shown_) {
+      if (series.reference) continue;
+      Points above = placed(series.points);
+      if (below.empty()) {
+        below = above;
+        for (Point& point : below) point.y = bottom;
+      }
+      drawing_.area(above, below, colour_class(series.colour) + " area");
+      below = std::move(above);
+    }
+  }
+
+  std::string class_of(const Series& series) const {
+    std::string css_class = series.reference ? "ref line" : colour_class(series.colour) + " line";
+    if (series.faint) css_class += " faint";
+    return css_class;
+  }
+
+  void draw_line(const Series& series) {
+    const Points thinned = decimated(series.points, kLinePointsMax);
+    drawing_.path(placed(series.step ? stairs(thinned) : thinned), class_of(series));
+    if (series.faint || panel_.stacked || series.points.size() > kDotsMax) return;
+    for (const Point& point : series.points) {
+      if (!usable(point.y)) continue;
+      drawing_.dot(x_.place(point.x), y_.place(point.y), series.reference ? 1.5 : 2.5,
+                   class_of(series) + " dot",
+                   fmt::format("{}: {} at {}", series.label, text_of(panel_.quantity, point.y),
+                               text_of(x_.quantity, point.x)));
+    }
+  }
+
+  // The last value, or the sum, of what a line shows.
+  std::string figure_of(const Series& series) const {
+    double sum = 0;
+    double last = kGap;
+    for (const Point& point : series.points) {
+      if (!std::isfinite(point.y)) continue;
+      sum += point.y;
+      last = point.y;
+    }
+    if (!panel_.sums) return text_of(panel_.quantity, last);
+    return text_of(panel_.quantity, sum) + " in all";
+  }
+
+  std::vector<LegendEntry> legend() const {
+    std::vector<LegendEntry> entries;
+    std::set<std::string> seen;
+    for (const Series& series : panel_.series) {
+      if (!seen.insert(series.label).second) continue;
+      const auto alike = std::ranges::count(panel_.series, series.label, &Series::label);
+      const std::string text = alike > 1 ? fmt::format("{} ({})", series.label, alike)
+                                         : fmt::format("{}  {}", series.label, figure_of(series));
+      entries.push_back({.css_class = class_of(series),
+                         .text = text,
+                         .area = panel_.stacked && !series.reference});
+    }
+    return entries;
+  }
+
+  Drawing& drawing_;
+  const LinePanel& panel_;
+  const std::vector<Series> shown_;
+  const Axis& x_;
+  Axis y_;
+};
+
+}  // namespace
+
+double Axis::place(double value) const {
+  const double share = log ? (std::log10(value) - std::log10(low)) /
+                                 std::max(std::log10(high) - std::log10(low), 1e-12)
+                           : (value - low) / std::max(high - low, 1e-300);
+  return begin + share * (end - begin);
+}
+
+std::string colour_class(std::size_t colour) {
+  constexpr std::size_t kColours = 6;
+  return fmt::format("s{}{}", colour % kColours, colour >= kColours ? " again" : "");
+}
+
+double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, double left,
+                   double y) {
+  constexpr double kLine = 17;
+  constexpr std::size_t kEntriesMax = 24;
+  double x = left;
+  std::size_t shown = 0;
+  for (const LegendEntry& entry : entries) {
+    const bool rest = shown == kEntriesMax;
+    const std::string text = rest ? fmt::format("and {} more", entries.size() - shown) : entry.text;
+    const double width = 28 + width_of(text);
+    if (x > left && x + width > kFigureWidth) {
+      x = left;
+      y += kLine;
+    }
+    if (!rest && entry.area) {
+      drawing.box(x, y + 3, 16, 10,
+                  entry.css_class.substr(0, entry.css_class.find(" line")) + " area");
+    } else if (!rest) {
+      drawing.line(x, y + 8, x + 16, y + 8, entry.css_class);
+    }
+    drawing.words(x + 21, y + 12, text, Anchor::start, "legend");
+    if (rest) break;
+    ++shown;
+    x += width + 10;
+  }
+  return y + kLine;
+}
+
+double draw_panel(Drawing& drawing, const LinePanel& panel, const Axis& x, double y) {
+  return LinePainter(drawing, panel, x).paint(y);
+}
+
+}  // namespace tributary::report

@@ -1,0 +1,118 @@
+#include "cli/run/job_journal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/accept.h"
+#include "core/net/zmq/control.h"
+#include "core/service/operator_talk.h"
+
+namespace tributary {
+namespace {
+
+constexpr const char* kInstalled = "/var/lib/tributary-coordinator/run.db";
+constexpr std::chrono::seconds kPatience{30};
+
+// Calls `take` with every value of the coordinator's own series behind `after`, which grows.
+template <typename Take>
+Status each_metric(RunFile& run, std::string_view name, std::uint64_t job, std::int64_t& after,
+                   const Take& take) {
+  constexpr std::uint32_t kRowsMax = 10'000;
+  while (true) {
+    TRIBUTARY_ASSIGN(const std::vector<StoredMetric> rows, run.metrics(name, after, kRowsMax));
+    if (rows.empty()) return {};
+    for (const StoredMetric& row : rows) {
+      after = row.number;
+      if (row.job == job && row.agent_id.empty()) take(row.value);
+    }
+  }
+}
+
+}  // namespace
+
+std::string usual_run_file() {
+  const char* named = std::getenv("TRIBUTARY_RUN");
+  return named != nullptr && *named != 0 ? named : kInstalled;
+}
+
+Option run_option(std::string& run_file) {
+  return {.name = "--run",
+          .value_name = "FILE",
+          .help = fmt::format("the coordinator's journal ($TRIBUTARY_RUN, or {})", kInstalled),
+          .accept = accept_file(run_file)};
+}
+
+Option job_option(std::string& job) {
+  return {.name = "JOB",
+          .value_name = "JOB",
+          .help = "its name, or its number",
+          .accept =
+              [&job](const std::string& value) {
+                job = value;
+                return Status();
+              },
+          .required = true};
+}
+
+bool JobInJournal::over() const {
+  return record.state == wire::JobState::finished || record.state == wire::JobState::stopped;
+}
+
+Result<std::vector<JobInJournal>> jobs_in(RunFile& run) {
+  TRIBUTARY_ASSIGN(std::vector<JobRecord> records, run.jobs());
+  std::vector<JobInJournal> jobs;
+  for (JobRecord& record : records) {
+    TRIBUTARY_ASSIGN(auto model, JobModel::make(record.definition));
+    TRIBUTARY_ASSIGN(const std::uint64_t last, run.last_round(record.job));
+    jobs.push_back(
+        {.record = std::move(record), .model = std::move(model), .rounds_committed = last});
+  }
+  return jobs;
+}
+
+Result<JobInJournal> job_in(RunFile& run, std::string_view job) {
+  TRIBUTARY_ASSIGN(std::vector<JobInJournal> jobs, jobs_in(run));
+  const JobInJournal* found = nullptr;
+  for (const JobInJournal& one : jobs) {
+    if (one.name() != job && fmt::format("{}", one.record.job) != job) continue;
+    found = &one;
+    if (!one.over()) break;
+  }
+  if (found) return *found;
+  std::string names;
+  for (const JobInJournal& one : jobs) names += (names.empty() ? "" : ", ") + one.name();
+  return Status(StatusCode::not_found,
+                {.what = fmt::format("job '{}'", job),
+                 .expected = names.empty() ? "one that was submitted" : "one of " + names,
+                 .got = "none of that name",
+                 .remedy = "list the jobs with 'tributary job list'"});
+}
+
+Result<double> newest_metric(RunFile& run, std::string_view name, std::uint64_t job,
+                             std::int64_t& after) {
+  double newest = std::numeric_limits<double>::quiet_NaN();
+  TRIBUTARY_TRY(each_metric(run, name, job, after, [&](double value) { newest = value; }));
+  return newest;
+}
+
+Result<double> sum_of_metric(RunFile& run, std::string_view name, std::uint64_t job) {
+  double sum = 0;
+  std::int64_t after = 0;
+  TRIBUTARY_TRY(each_metric(run, name, job, after, [&](double value) { sum += value; }));
+  return sum;
+}
+
+Result<nlohmann::ordered_json> ask_coordinator(const std::string& run_file,
+                                               std::string_view question) {
+  TRIBUTARY_ASSIGN(const std::string text, ask_daemon(control_path(run_file), question, kPatience));
+  return read_operator_answer(text);
+}
+
+}  // namespace tributary

@@ -1,0 +1,242 @@
+#include "coordinator/links/link_figures.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tributary {
+namespace {
+
+constexpr double kFigureUnknown = std::numeric_limits<double>::quiet_NaN();
+// Readings come without their sizes: heartbeats are small, and what a round's payloads took is
+// told for one byte, which a train of any length stands for.
+constexpr double kHeartbeatBytes = 1;
+constexpr double kTrainBytes = 1e6;
+
+}  // namespace
+
+LinkFigures::LinkFigures(const Clock& clock, Metrics& metrics, Chronicle& chronicle)
+    : clock_(clock), metrics_(metrics), chronicle_(chronicle), interval_began_(clock.now()) {}
+
+void LinkFigures::round_published(const Reading& round, const LinkCounters& now) {
+  const LinkCounters before = std::exchange(at_last_round_, now);
+  const auto keep = [&](std::string_view name, std::uint64_t bytes) {
+    chronicle_.metric({.name = name,
+                       .value = static_cast<double>(bytes),
+                       .job = round.job,
+                       .round = round.round});
+  };
+  keep("wire_bytes_up", now.wire_bytes_in - before.wire_bytes_in);
+  keep("wire_bytes_down", now.wire_bytes_out - before.wire_bytes_out);
+}
+
+void LinkFigures::count_refusals(const LinkCounters& now) {
+  for (std::size_t i = 0; i < kRefusalReasons; ++i) {
+    const std::uint64_t fresh = now.refused[i] - std::exchange(refused_[i], now.refused[i]);
+    if (fresh == 0) continue;
+    metrics_.count("tributary_link_refused_total",
+                   {{"reason", std::string(name(static_cast<RefusalReason>(i)))}},
+                   static_cast<double>(fresh));
+  }
+}
+
+double LinkFigures::now_s() const { return std::chrono::duration<double>(clock_.now()).count(); }
+
+// Whoever is forgotten to make room has its rate kept once more in that second.
+LinkFigures::Agent& LinkFigures::agent(const std::string& agent_id) {
+  if (agents_.size() >= kAgentsMax && !agents_.contains(agent_id)) agents_.clear();
+  return agents_[agent_id];
+}
+
+void LinkFigures::round_trip(const std::string& agent_id, double seconds) {
+  metrics_.count("tributary_round_trips_total");
+  metrics_.count("tributary_round_trip_s_total", {}, seconds);
+  links_.add(agent_id, {.kind = TransferKind::round_trip,
+                        .bytes = kHeartbeatBytes,
+                        .seconds = seconds,
+                        .at_s = now_s()});
+  Agent& to = agent(agent_id);
+  to.heard = to.by_heartbeat = true;
+}
+
+void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
+  Agent& from = agent(agent_id);
+  from.last_s_per_byte = {from.last_s_per_byte[1], seconds_per_byte};
+  from.large_at = clock_.now();
+  take_uplink(agent_id, seconds_per_byte);
+}
+
+void LinkFigures::uplink_of_few(const std::string& agent_id, double seconds_per_byte) {
+  const std::optional<std::chrono::nanoseconds> large_at = agent(agent_id).large_at;
+  if (large_at && clock_.now() - *large_at < kLargeTold) return;
+  take_uplink(agent_id, seconds_per_byte);
+}
+
+void LinkFigures::uplink_at_most(const std::string& agent_id, double seconds_per_byte) {
+  const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
+  if (known.known() && seconds_per_byte < known.value) take_uplink(agent_id, seconds_per_byte);
+}
+
+void LinkFigures::take_uplink(const std::string& agent_id, double seconds_per_byte) {
+  links_.add(agent_id, {.kind = TransferKind::train,
+                        .bytes = kTrainBytes,
+                        .seconds = seconds_per_byte * kTrainBytes,
+                        .at_s = now_s()});
+  Agent& from = agent(agent_id);
+  if (from.beta_kept && clock_.now() - from.beta_at < kBetaEvery) return;
+  const LinkQuantity beta = links_.measured(agent_id, now_s()).beta_s_per_byte;
+  if (!beta.known()) return;
+  from.beta_at = clock_.now();
+  from.beta_kept = true;
+  chronicle_.link({.from = agent_id,
+                   .to = {},
+                   .method = wire::LinkMethod::passive,
+                   .alpha_s = kFigureUnknown,
+                   .beta_s_per_byte = beta.value,
+                   .confidence = beta.confidence});
+}
+
+std::optional<double> LinkFigures::slower_now(const std::string& agent_id) const {
+  const auto found = agents_.find(agent_id);
+  if (found == agents_.end() || !found->second.large_at) return std::nullopt;
+  if (clock_.now() - *found->second.large_at >= kLargeTold) return std::nullopt;
+  const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
+  const double now = std::ranges::min(found->second.last_s_per_byte);
+  if (!known.known() || now < kMuchSlower * known.value) return std::nullopt;
+  return now;
+}
+
+void LinkFigures::probed(const std::string& agent_id, const LinkProbes::Reading& reading) {
+  const bool down = reading.way == ProbeWay::down;
+  LinkTable& links = down ? downlinks_ : links_;
+  links.add(agent_id, reading.transfer);
+  if (reading.way == ProbeWay::round_trip) {
+    agent(agent_id).heard = true;
+    return;
+  }
+  const LinkQuantity beta = links.measured(agent_id, now_s()).beta_s_per_byte;
+  if (!beta.known()) return;
+  chronicle_.link({.from = down ? "" : agent_id,
+                   .to = down ? agent_id : "",
+                   .method = wire::LinkMethod::active,
+                   .alpha_s = kFigureUnknown,
+                   .beta_s_per_byte = beta.value,
+                   .confidence = beta.confidence});
+}
+
+void LinkFigures::echo_ignored(EchoFault fault) {
+  metrics_.count("tributary_link_echoes_ignored_total", {{"reason", std::string(name(fault))}});
+}
+
+void LinkFigures::probes_sent(std::span<const ProbeLink> probes, std::uint64_t given_up) {
+  for (const ProbeLink& probe : probes) {
+    const double padding = probe.padding_bytes + probe.echo_padding_bytes;
+    ProbeWay way = probe.padding_bytes > 0 ? ProbeWay::down : ProbeWay::round_trip;
+    if (probe.echo_padding_bytes > 0) way = ProbeWay::up;
+    metrics_.count("tributary_link_probes_total", {{"way", std::string(name(way))}});
+    metrics_.count("tributary_link_probe_bytes_total", {},
+                   probe.parts * (padding + 2 * LinkProber::kMessageBytes));
+  }
+  const std::uint64_t more = given_up - std::exchange(given_up_, given_up);
+  if (more > 0) {
+    metrics_.count("tributary_link_probes_lost_total", {}, static_cast<double>(more));
+  }
+}
+
+void LinkFigures::told(const LinksTold& told) {
+  for (const PairFigure& pair : pairs_.take(now_s(), told)) {
+    const MeasuredLink& link = pair.measured;
+    const LinkQuantity& known = link.alpha_s.known() ? link.alpha_s : link.beta_s_per_byte;
+    chronicle_.link({.from = pair.from,
+                     .to = pair.to,
+                     .method = wire::LinkMethod::passive,
+                     .alpha_s = link.alpha_s.value,
+                     .beta_s_per_byte = link.beta_s_per_byte.value,
+                     .confidence = known.confidence});
+  }
+  const std::uint64_t ignored = pairs_.ignored() - std::exchange(pairs_ignored_, pairs_.ignored());
+  if (ignored > 0) {
+    metrics_.count("tributary_pair_links_ignored_total", {}, static_cast<double>(ignored));
+  }
+}
+
+// Who has not been sent a train is known by its latency alone, which is that of both ways.
+MeasuredWays LinkFigures::ways(const std::string& agent_id) const {
+  MeasuredWays ways{.up = links_.measured(agent_id, now_s()),
+                    .down = downlinks_.measured(agent_id, now_s())};
+  ways.down.alpha_s = ways.up.alpha_s;
+  return ways;
+}
+
+void LinkFigures::keep_alphas() {
+  interval_began_ = clock_.now();
+  for (auto& [agent_id, agent] : agents_) {
+    if (!std::exchange(agent.heard, false)) continue;
+    const bool by_heartbeat = std::exchange(agent.by_heartbeat, false);
+    const LinkQuantity alpha = links_.measured(agent_id, now_s()).alpha_s;
+    if (!alpha.known()) continue;
+    chronicle_.link({.from = {},
+                     .to = agent_id,
+                     .method = by_heartbeat ? wire::LinkMethod::passive : wire::LinkMethod::active,
+                     .alpha_s = alpha.value,
+                     .beta_s_per_byte = kFigureUnknown,
+                     .confidence = alpha.confidence});
+  }
+}
+
+void LinkFigures::set_gauges() {
+  const std::optional<LinkEstimate> slowest = links_.slowest(now_s(), kTrusted);
+  metrics_.set("tributary_slowest_link_alpha_s", slowest ? slowest->alpha_s : kFigureUnknown);
+  metrics_.set("tributary_slowest_link_beta_s_per_byte",
+               slowest ? slowest->beta_s_per_byte : kFigureUnknown);
+  const std::vector<PairFigure> pairs = pairs_.slowest(now_s(), 1);
+  const LinkQuantity beta = pairs.empty() ? LinkQuantity{} : pairs[0].measured.beta_s_per_byte;
+  metrics_.set("tributary_slowest_pair_beta_s_per_byte", beta.value);
+  count_known();
+}
+
+// How much is known, and how old the oldest of it is: one series for each figure, whoever is there.
+void LinkFigures::count_known() {
+  struct Known {
+    double links = 0;
+    double age_max_s = 0;
+    void take(const LinkQuantity& quantity) {
+      if (!quantity.known() || quantity.confidence < kTrusted) return;
+      ++links;
+      age_max_s = std::max(age_max_s, quantity.age_s);
+    }
+  };
+  std::map<std::string, Known> known{
+      {"alpha", {}}, {"beta_up", {}}, {"beta_down", {}}, {"pair_alpha", {}}, {"pair_beta", {}}};
+  for (const auto& [agent_id, agent] : agents_) {
+    const MeasuredWays of = ways(agent_id);
+    known["alpha"].take(of.up.alpha_s);
+    known["beta_up"].take(of.up.beta_s_per_byte);
+    known["beta_down"].take(of.down.beta_s_per_byte);
+  }
+  for (const PairFigure& pair : pairs_.slowest(now_s(), pairs_.size())) {
+    known["pair_alpha"].take(pair.measured.alpha_s);
+    known["pair_beta"].take(pair.measured.beta_s_per_byte);
+  }
+  for (const auto& [figure, of] : known) {
+    metrics_.set("tributary_links_known", of.links, {{"figure", figure}});
+    metrics_.set("tributary_links_known_age_max_s", of.age_max_s, {{"figure", figure}});
+  }
+}
+
+void LinkFigures::look_around() {
+  if (clock_.now() - interval_began_ < kAlphaEvery) return;
+  close();
+}
+
+void LinkFigures::close() {
+  keep_alphas();
+  set_gauges();
+}
+
+}  // namespace tributary

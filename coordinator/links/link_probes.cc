@@ -1,0 +1,232 @@
+#include "coordinator/links/link_probes.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/round/common/machine/probe_padding.h"
+
+namespace tributary {
+namespace {
+
+constexpr double kNsPerS = 1e9;
+// A train that could not be timed is followed by one that is so many times as long.
+constexpr double kLonger = 4;
+// A train says something of the line while sending it takes less than so much of its time.
+constexpr double kSendingShareMax = 0.5;
+
+std::size_t place_of(ProbeWay way) { return way == ProbeWay::down ? 1 : 0; }
+
+// What was too short to be timed is as if something were known of the line: that it is quicker.
+LinkQuantity wanted_rate(const LinkQuantity& measured, double train_bytes_min) {
+  if (measured.known() || train_bytes_min == 0) return measured;
+  LinkQuantity quick = measured;
+  quick.value = LinkProber::kTrain_s / train_bytes_min;
+  return quick;
+}
+
+}  // namespace
+
+std::string_view name(ProbeWay way) {
+  static constexpr std::array<std::string_view, 3> kNames = {"round_trip", "up", "down"};
+  return kNames[static_cast<std::size_t>(way)];
+}
+
+std::string_view name(EchoFault fault) {
+  static constexpr std::array<std::string_view, 7> kNames = {
+      "unasked", "late", "repeated", "other_train", "no_time", "bunched", "paused"};
+  return kNames[static_cast<std::size_t>(fault)];
+}
+
+// Null: all places are taken by agents that are here.
+LinkProbes::Agent* LinkProbes::agent(double now_s, const Coordinator::AgentView& view) {
+  auto found = agents_.find(view.agent_id);
+  if (found == agents_.end()) {
+    if (agents_.size() >= options_.agents_max) {
+      const auto oldest = std::ranges::min_element(
+          agents_, {}, [](const auto& each) { return each.second.last_seen_s; });
+      if (oldest == agents_.end() || oldest->second.last_seen_s >= now_s) return nullptr;
+      under_way_.erase(oldest->first);
+      agents_.erase(oldest);
+    }
+    found = agents_.emplace(view.agent_id, Agent(now_s, options_.prober)).first;
+  }
+  Agent& agent = found->second;
+  agent.last_seen_s = now_s;
+  // A new session begins to count again.
+  const std::uint64_t before =
+      agent.incarnation == view.incarnation && agent.payload_bytes <= view.payload_bytes
+          ? agent.payload_bytes
+          : 0;
+  agent.prober.carried(now_s, static_cast<double>(view.payload_bytes - before));
+  agent.incarnation = view.incarnation;
+  agent.payload_bytes = view.payload_bytes;
+  return &agent;
+}
+
+void LinkProbes::give_up(double now_s) {
+  for (auto probe = under_way_.begin(); probe != under_way_.end();) {
+    if (now_s - probe->second.sent_s < options_.patience_s) {
+      ++probe;
+      continue;
+    }
+    const auto agent = agents_.find(probe->first);
+    if (agent != agents_.end()) agent->second.given_up_probe = probe->second.probe;
+    ++given_up_;
+    probe = under_way_.erase(probe);
+  }
+}
+
+std::size_t LinkProbes::trains_under_way() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      under_way_, [](const auto& each) { return each.second.way != ProbeWay::round_trip; }));
+}
+
+// When too little is known of both they take turns, the way up first: it is what plans reckon with.
+ProbeWay LinkProbes::way_of_train(const Agent& agent, const MeasuredWays& known) const {
+  const auto wanted = [&](const LinkQuantity& beta) {
+    return beta.confidence < options_.prober.confidence_min ||
+           beta.age_s > options_.prober.age_max_s;
+  };
+  const bool up = wanted(known.up.beta_s_per_byte);
+  const bool down = wanted(known.down.beta_s_per_byte);
+  return down && (agent.down_is_next || !up) ? ProbeWay::down : ProbeWay::up;
+}
+
+std::optional<ProbeLink> LinkProbes::next(double now_s, const std::string& agent_id, Agent& agent,
+                                          const MeasuredWays& known) {
+  const ProbeWay way = way_of_train(agent, known);
+  MeasuredLink asked = way == ProbeWay::down ? known.down : known.up;
+  asked.alpha_s = known.up.alpha_s;
+  asked.beta_s_per_byte = wanted_rate(asked.beta_s_per_byte, agent.train_bytes_min[place_of(way)]);
+  const std::optional<LinkProbe> wanted = agent.prober.next(now_s, asked);
+  if (!wanted) return std::nullopt;
+  const bool train = wanted->kind == TransferKind::train;
+  if (train) agent.down_is_next = way == ProbeWay::up;
+  UnderWay& probe = under_way_[agent_id];
+  probe = {.probe = ++last_probe_ == 0 ? ++last_probe_ : last_probe_,
+           .way = train ? way : ProbeWay::round_trip,
+           .sent_s = now_s,
+           .padding_bytes = wanted->padding_bytes,
+           .answered = 0,
+           .parts = std::vector<ProbePart>(wanted->parts),
+           .answered_at_ns = std::vector<std::uint64_t>(wanted->parts)};
+  return ProbeLink{.agent_id = agent_id,
+                   .probe = probe.probe,
+                   .parts = wanted->parts,
+                   .padding_bytes = probe.way == ProbeWay::down ? wanted->padding_bytes : 0,
+                   .echo_padding_bytes = probe.way == ProbeWay::up ? wanted->padding_bytes : 0};
+}
+
+// In turn, from behind the agent that came last, so that nobody waits for those whose names are
+// earlier.
+std::vector<ProbeLink> LinkProbes::due(
+    double now_s, std::span<const Coordinator::AgentView> agents,
+    const std::function<MeasuredWays(const std::string&)>& known) {
+  give_up(now_s);
+  std::vector<ProbeLink> out;
+  std::vector<std::pair<const Coordinator::AgentView*, Agent*>> here;
+  for (const Coordinator::AgentView& view : agents) {
+    if (Agent* const found = agent(now_s, view)) here.emplace_back(&view, found);
+  }
+  const auto first = std::ranges::find_if(
+      here, [&](const auto& each) { return each.first->agent_id > last_agent_; });
+  std::rotate(here.begin(), first, here.end());
+  for (const auto& [view, found] : here) {
+    // Which of the two it will be shows only when it is asked for.
+    if (under_way_.size() >= options_.under_way_max || trains_under_way() >= options_.trains_max) {
+      break;
+    }
+    if (under_way_.contains(view->agent_id)) continue;
+    std::optional<ProbeLink> probe = next(now_s, view->agent_id, *found, known(view->agent_id));
+    if (!probe) continue;
+    last_agent_ = view->agent_id;
+    out.push_back(*std::move(probe));
+  }
+  return out;
+}
+
+LinkProbes::Outcome LinkProbes::take(double now_s, const ProbeEchoed& echo) {
+  const auto agent = agents_.find(echo.agent_id);
+  const auto found = under_way_.find(echo.agent_id);
+  if (found == under_way_.end() || found->second.probe != echo.probe) {
+    const bool late = agent != agents_.end() && agent->second.given_up_probe == echo.probe;
+    return late ? EchoFault::late : EchoFault::unasked;
+  }
+  UnderWay& probe = found->second;
+  const bool padded = probe.way == ProbeWay::up;
+  if (echo.count != probe.parts.size() || echo.index >= probe.parts.size() ||
+      (padded && echo.bytes < probe.padding_bytes)) {
+    return EchoFault::other_train;
+  }
+  if (probe.answered_at_ns[echo.index] != 0) return EchoFault::repeated;
+  if (echo.answered_at_ns == 0) return EchoFault::no_time;
+  probe.answered_at_ns[echo.index] = echo.answered_at_ns;
+  ProbePart& part = probe.parts[echo.index];
+  if (padded) {
+    part = {.bytes = static_cast<double>(echo.bytes),
+            .at_ns = echo.waited_for ? static_cast<std::uint64_t>(echo.at_ns) : 0};
+  } else {
+    part = {.bytes = static_cast<double>(probe.padding_bytes), .at_ns = echo.received_at_ns};
+  }
+  if (++probe.answered < probe.parts.size()) return {};
+  const UnderWay whole = std::move(probe);
+  under_way_.erase(found);
+  if (agent != agents_.end()) agent->second.prober.answered();
+  return finished(now_s, echo.agent_id, whole, echo);
+}
+
+LinkProbes::Outcome LinkProbes::finished(double now_s, const std::string& agent_id,
+                                         const UnderWay& probe, const ProbeEchoed& last) {
+  if (probe.way == ProbeWay::round_trip) return round_trip(probe, last);
+  std::optional<LinkTransfer> transfer = transfer_of(probe.parts);
+  const auto agent = agents_.find(agent_id);
+  const auto too_short = [&](EchoFault fault) {
+    if (agent != agents_.end()) {
+      agent->second.train_bytes_min[place_of(probe.way)] =
+          kLonger * static_cast<double>(probe.parts.size()) * probe.padding_bytes;
+    }
+    return fault;
+  };
+  if (!transfer) return too_short(EchoFault::bunched);
+  if (probe.way == ProbeWay::up) {
+    const std::uint64_t began = probe.answered_at_ns.front();
+    const std::uint64_t ended = probe.answered_at_ns.back();
+    if (ended < began) return EchoFault::no_time;
+    if (static_cast<double>(ended - began) / kNsPerS > kSendingShareMax * transfer->seconds) {
+      return too_short(EchoFault::paused);
+    }
+  }
+  transfer->at_s = now_s;
+  return Reading{.way = probe.way, .transfer = *transfer};
+}
+
+// Without what it was held there, where that is known: an echo that lay in a queue before it was
+// read only takes longer.
+LinkProbes::Outcome LinkProbes::round_trip(const UnderWay& probe, const ProbeEchoed& echo) const {
+  const double at_s = static_cast<double>(echo.at_ns) / kNsPerS;
+  const double away_s = at_s - probe.sent_s;
+  double held_s = 0;
+  if (echo.received_at_ns != 0) {
+    if (echo.answered_at_ns < echo.received_at_ns) return EchoFault::no_time;
+    held_s = static_cast<double>(echo.answered_at_ns - echo.received_at_ns) / kNsPerS;
+  }
+  if (held_s >= away_s) return EchoFault::no_time;
+  // Bytes as heartbeats have them: what is small is small.
+  return Reading{
+      .way = ProbeWay::round_trip,
+      .transfer = {
+          .kind = TransferKind::round_trip, .bytes = 1, .seconds = away_s - held_s, .at_s = at_s}};
+}
+
+double LinkProbes::probe_bytes(const std::string& agent_id) const {
+  const auto found = agents_.find(agent_id);
+  return found == agents_.end() ? 0 : found->second.prober.probe_bytes();
+}
+
+double LinkProbes::budget_bytes(const std::string& agent_id, double now_s) const {
+  const auto found = agents_.find(agent_id);
+  return found == agents_.end() ? 0 : found->second.prober.budget_bytes(now_s);
+}
+
+}  // namespace tributary

@@ -1,0 +1,54 @@
+#include "coordinator/operators/allow_file.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace tributary {
+
+Status AllowFile::read() {
+  const std::lock_guard lock(mutex_);
+  return read_locked();
+}
+
+Status AllowFile::read_locked() {
+  if (path_.empty()) return {};
+  TRIBUTARY_ASSIGN(const std::vector<AllowedAgent> allowed, read_allow_file(path_));
+  list_->replace(allowed);
+  return {};
+}
+
+void AllowFile::read_again(Log& log) {
+  if (path_.empty()) return;
+  if (const Status status = read(); !status.ok()) {
+    return log.error("coordinator", "allow-list stays as it is",
+                     {{"of", whose_}, {"error", status.text()}});
+  }
+  log.info("coordinator", "allow-list read again", {{whose_, list_->size()}});
+}
+
+Status AllowFile::check_path() const {
+  if (!path_.empty()) return {};
+  return Status(StatusCode::unsupported, {.what = fmt::format("the allow-list of {}", whose_),
+                                          .expected = "a file of the coordinator's settings",
+                                          .got = "none, since it does not encrypt",
+                                          .remedy = "set link.encrypted and link.allow_file"});
+}
+
+Status AllowFile::allow(const AllowedAgent& agent) {
+  TRIBUTARY_TRY(check_path());
+  const std::lock_guard lock(mutex_);
+  TRIBUTARY_TRY(allow_in_file(path_, agent));
+  return read_locked();
+}
+
+Status AllowFile::revoke(std::string_view id) {
+  TRIBUTARY_TRY(check_path());
+  const std::lock_guard lock(mutex_);
+  // Also of somebody whose line was taken out since the file was read.
+  Status revoked = revoke_in_file(path_, id).status();
+  TRIBUTARY_TRY(read_locked());
+  return revoked;
+}
+
+}  // namespace tributary

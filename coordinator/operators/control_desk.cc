@@ -1,0 +1,173 @@
+#include "coordinator/operators/control_desk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Longer than a full disk takes to say so, shorter than an operator waits.
+constexpr std::chrono::seconds kPatience{20};
+
+std::string ok_text(Json data) { return Json{{"status", "ok"}, {"data", std::move(data)}}.dump(); }
+
+std::string error_text(const Status& status) {
+  const Fault& fault = status.fault();
+  return Json{{"status", "error"},
+              {"error",
+               {{"code", name(status.code())},
+                {"what", fault.what},
+                {"expected", fault.expected},
+                {"got", fault.got},
+                {"remedy", fault.remedy}}}}
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json json_of(const Coordinator::JobView& job) {
+  return {{"name", job.name},
+          {"job", job.job},
+          {"state", wire::EnumNameJobState(job.state)},
+          {"rounds", job.rounds},
+          {"rounds_committed", job.rounds_committed}};
+}
+
+Json json_of(const Coordinator::AgentView& agent) {
+  return {{"agent_id", agent.agent_id},
+          {"job", agent.job},
+          {"ready", agent.ready},
+          {"model_version", agent.model_version}};
+}
+
+bool over(const Coordinator::JobView& job) {
+  return job.state == wire::JobState::finished || job.state == wire::JobState::stopped;
+}
+
+}  // namespace
+
+std::string ControlDesk::answer(std::string_view text) {
+  Result<ControlQuestion> question = read_control_question(text);
+  if (!question.ok()) return error_text(question.status());
+  if (question->verb == ControlVerb::allow || question->verb == ControlVerb::revoke) {
+    return change_agents(*question);
+  }
+  const auto pending = std::make_shared<Pending>();
+  pending->question = std::move(*question);
+  if (pending->question.settings) {
+    Result<SubmitJob> submit = submission(*pending->question.settings);
+    if (!submit.ok()) return error_text(submit.status());
+    pending->submit = std::move(*submit);
+  }
+  std::unique_lock lock(mutex_);
+  if (!closed_) asked_.push_back(pending);
+  changed_.wait_for(lock, kPatience, [&] { return pending->answer || closed_; });
+  if (pending->answer) return *pending->answer;
+  std::erase(asked_, pending);
+  return error_text(Status(StatusCode::unavailable,
+                           {.what = "the coordinator",
+                            .expected = fmt::format("an answer within {} s", kPatience.count()),
+                            .got = closed_ ? "it is stopping" : "it is busy, or its disk is full",
+                            .remedy = "list the jobs to see what became of it"}));
+}
+
+// The state machine need not know: a link takes nothing from a key that is not allowed.
+std::string ControlDesk::change_agents(const ControlQuestion& question) const {
+  const Status changed = question.verb == ControlVerb::allow ? agents_.allow(question.agent)
+                                                             : agents_.revoke(question.agent.id);
+  return changed.ok() ? ok_text({{"agent", question.agent.id}}) : error_text(changed);
+}
+
+void ControlDesk::resolve(Pending& pending, std::string answer) {
+  const std::lock_guard lock(mutex_);
+  pending.answer = std::move(answer);
+  changed_.notify_all();
+}
+
+void ControlDesk::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_all();
+}
+
+std::string ControlDesk::list() const {
+  Json jobs = Json::array();
+  for (const Coordinator::JobView& job : machine_.jobs()) jobs.push_back(json_of(job));
+  Json agents = Json::array();
+  for (const Coordinator::AgentView& agent : machine_.agents()) agents.push_back(json_of(agent));
+  return ok_text({{"jobs", std::move(jobs)}, {"agents", std::move(agents)}});
+}
+
+// Several jobs may have had a name: the one that is not over is meant, or else the last.
+Result<std::uint64_t> ControlDesk::number_of(const std::string& job) const {
+  std::optional<std::uint64_t> found;
+  for (const Coordinator::JobView& view : machine_.jobs()) {
+    if (view.name != job && fmt::format("{}", view.job) != job) continue;
+    found = view.job;
+    if (!over(view)) break;
+  }
+  if (found) return *found;
+  return Status(StatusCode::not_found, {.what = fmt::format("job '{}'", job),
+                                        .expected = "the name or number of one that is here",
+                                        .got = "none of that name",
+                                        .remedy = "list the jobs"});
+}
+
+Result<Event> ControlDesk::command(Pending& pending) {
+  const ControlQuestion& question = pending.question;
+  if (question.verb == ControlVerb::change) {
+    TRIBUTARY_ASSIGN(const std::uint64_t job, number_of(question.job));
+    return Event(ChangeJob{.command = next_command_,
+                           .job = job,
+                           .state = question.state,
+                           .reason = question.reason.empty() ? "by an operator" : question.reason});
+  }
+  for (const Coordinator::JobView& view : machine_.jobs()) {
+    if (view.name != question.job || over(view)) continue;
+    return Status(StatusCode::already_exists,
+                  {.what = fmt::format("job '{}'", question.job),
+                   .expected = "a name that no other job has",
+                   .got = fmt::format("that of job {}, which is not over", view.job),
+                   .remedy = "stop that one first, or give this one another name"});
+  }
+  pending.submit.command = next_command_;
+  return Event(std::move(pending.submit));
+}
+
+std::vector<Event> ControlDesk::take() {
+  std::deque<std::shared_ptr<Pending>> asked;
+  {
+    const std::lock_guard lock(mutex_);
+    asked.swap(asked_);
+  }
+  std::vector<Event> events;
+  for (const auto& pending : asked) {
+    if (pending->question.verb == ControlVerb::list) {
+      resolve(*pending, list());
+      continue;
+    }
+    Result<Event> event = command(*pending);
+    if (!event.ok()) {
+      resolve(*pending, error_text(event.status()));
+      continue;
+    }
+    commands_[next_command_++] = pending;
+    events.push_back(std::move(*event));
+  }
+  return events;
+}
+
+bool ControlDesk::done(const CommandDone& done) {
+  const auto found = commands_.find(done.command);
+  if (found == commands_.end()) return false;
+  const std::shared_ptr<Pending> pending = std::move(found->second);
+  commands_.erase(found);
+  resolve(*pending, done.status.ok() ? ok_text({{"job", done.job}}) : error_text(done.status));
+  return true;
+}
+
+}  // namespace tributary

@@ -1,0 +1,132 @@
+#include "coordinator/operators/control_desk.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::json;
+
+// A desk with one job, and somebody who asks while the loop looks.
+class ControlDeskTest : public testing::Test {
+ protected:
+  ControlDesk desk{
+      {.jobs = [this] { return jobs_; },
+       .agents = [] { return std::vector<Coordinator::AgentView>{{.agent_id = "a"}}; }},
+      {.allow =
+           [this](const AllowedAgent& agent) {
+             allowed_.push_back(agent.id + " " + key_text(agent.key));
+             return Status();
+           },
+       .revoke =
+           [](const std::string& id) {
+             return Status(StatusCode::not_found, {.what = "agent '" + id + "'"});
+           }},
+      10};
+  std::vector<std::string> allowed_;
+  std::vector<Coordinator::JobView> jobs_ = {{.job = 7,
+                                              .name = "digits",
+                                              .state = wire::JobState::running,
+                                              .rounds = 100,
+                                              .rounds_committed = 3}};
+
+  std::future<Json> ask(const Json& question) {
+    return std::async(std::launch::async,
+                      [this, text = question.dump()] { return Json::parse(desk.answer(text)); });
+  }
+  // Looks until the desk has something to feed, or the answer is there.
+  std::optional<Event> feed_for(std::future<Json>& answer) {
+    while (answer.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+      std::vector<Event> events = desk.take();
+      if (!events.empty()) return events.front();
+    }
+    return std::nullopt;
+  }
+};
+
+TEST_F(ControlDeskTest, AListIsAnsweredAtOnce) {
+  std::future<Json> answer = ask({{"verb", "list"}});
+  EXPECT_FALSE(feed_for(answer));
+  const Json data = answer.get()["data"];
+  EXPECT_EQ(data["jobs"][0]["name"], "digits");
+  EXPECT_EQ(data["jobs"][0]["rounds_committed"], 3);
+  EXPECT_EQ(data["agents"][0]["agent_id"], "a");
+}
+
+TEST_F(ControlDeskTest, AChangeIsAnsweredWhenItIsDone) {
+  std::future<Json> answer = ask({{"verb", "pause"}, {"job", "digits"}, {"reason", "lunch"}});
+  const std::optional<Event> event = feed_for(answer);
+  ASSERT_TRUE(event);
+  const auto& change = std::get<ChangeJob>(*event);
+  EXPECT_EQ(change.job, 7u);
+  EXPECT_EQ(change.command, 10u);
+  EXPECT_EQ(change.state, wire::JobState::paused);
+  EXPECT_EQ(change.reason, "lunch");
+  EXPECT_FALSE(desk.done({.command = 9, .status = {}, .job = 7})) << "somebody else's";
+  EXPECT_TRUE(desk.done({.command = 10, .status = {}, .job = 7}));
+  EXPECT_EQ(answer.get()["data"]["job"], 7);
+}
+
+TEST_F(ControlDeskTest, WhatTheMachineRefusesIsAnError) {
+  std::future<Json> answer = ask({{"verb", "stop"}, {"job", "7"}});
+  ASSERT_TRUE(feed_for(answer));
+  desk.done({.command = 10,
+             .status = Status(StatusCode::not_found, {.what = "job 7", .got = "none"}),
+             .job = 7});
+  const Json error = answer.get()["error"];
+  EXPECT_EQ(error["code"], "not_found");
+  EXPECT_EQ(error["what"], "job 7");
+}
+
+TEST_F(ControlDeskTest, ANameIsOneJobsUntilThatIsOver) {
+  const Json submit = {{"verb", "submit"},
+                       {"job", "name = \"digits\"\nrounds = 2\nparameters = 10\n"}};
+  std::future<Json> refused = ask(submit);
+  EXPECT_FALSE(feed_for(refused));
+  EXPECT_EQ(refused.get()["error"]["code"], "already_exists");
+  jobs_[0].state = wire::JobState::finished;
+  std::future<Json> taken = ask(submit);
+  const std::optional<Event> event = feed_for(taken);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(std::get<SubmitJob>(*event).definition.rounds, 2u);
+  desk.done({.command = std::get<SubmitJob>(*event).command, .status = {}, .job = 8});
+  EXPECT_EQ(taken.get()["data"]["job"], 8);
+}
+
+TEST_F(ControlDeskTest, OfTwoJobsOfANameTheOneThatIsNotOverIsMeant) {
+  jobs_.push_back({.job = 8, .name = "digits", .state = wire::JobState::finished});
+  std::future<Json> answer = ask({{"verb", "stop"}, {"job", "digits"}});
+  const std::optional<Event> event = feed_for(answer);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(std::get<ChangeJob>(*event).job, 7u);
+  desk.done({.command = 10, .status = {}, .job = 7});
+  answer.get();
+}
+
+TEST_F(ControlDeskTest, AgentsAreAllowedAndRevokedWithoutTheLoop) {
+  const std::string key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7";
+  std::future<Json> allow = ask({{"verb", "allow"}, {"agent", "roof"}, {"key", key}});
+  EXPECT_EQ(allow.get()["data"]["agent"], "roof");
+  EXPECT_EQ(allowed_, std::vector<std::string>{"roof " + key});
+  std::future<Json> revoke = ask({{"verb", "revoke"}, {"agent", "nobody"}});
+  EXPECT_EQ(revoke.get()["error"]["code"], "not_found");
+  EXPECT_TRUE(desk.take().empty());
+}
+
+TEST_F(ControlDeskTest, NobodyWaitsForADaemonThatEnds) {
+  std::future<Json> answer = ask({{"verb", "pause"}, {"job", "digits"}});
+  ASSERT_TRUE(feed_for(answer));
+  desk.close();
+  EXPECT_EQ(answer.get()["error"]["code"], "unavailable");
+  EXPECT_EQ(ask({{"verb", "list"}}).get()["error"]["code"], "unavailable");
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,301 @@
+#include "coordinator/planning/plan_desk.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/collective/collective_name.h"
+#include "core/plan/inputs_text.h"
+#include "schemas/limits.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kPlannerComponent = "planner";
+// Of what an agent's own places hold, one agent's places hold so much of another's; not measured.
+constexpr double kAgreementAssumed = 0.5;
+// Of a core at each end, for a bucket's payload, however small; not measured. Without it a plan
+// cuts models into ever smaller buckets.
+constexpr double kMessageAssumed_s = 50e-6;
+constexpr std::int64_t kDay_s = 86'400;
+
+struct Today {
+  std::uint64_t day = 0;  // since 1970, in UTC
+  double seconds_left = 0;
+};
+
+Today today() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const std::int64_t seconds = std::chrono::duration_cast<std::chrono::seconds>(now).count();
+  return {.day = static_cast<std::uint64_t>(seconds / kDay_s),
+          .seconds_left = static_cast<double>(kDay_s - seconds % kDay_s)};
+}
+
+// What an agent says may be anything: a curve that cannot be is as good as none.
+GainPoints gain_of(const AgentReported& report) {
+  GainPoints gain = {.ratios = {report.ratios.begin(), report.ratios.end()},
+                     .gains = {report.gains.begin(), report.gains.end()}};
+  return check(gain).ok() ? gain : GainPoints();
+}
+
+wire::Trigger trigger_of(PlanTrigger trigger) {
+  switch (trigger) {
+    case PlanTrigger::first:
+      return wire::Trigger::first_round;
+    case PlanTrigger::link:
+    case PlanTrigger::cost:
+      return wire::Trigger::link_changed;
+    case PlanTrigger::gain:
+      return wire::Trigger::gain_changed;
+    case PlanTrigger::impossible:
+    case PlanTrigger::membership:
+      return wire::Trigger::membership_changed;
+    case PlanTrigger::exploring:
+      return wire::Trigger::exploration;
+    case PlanTrigger::none:
+      break;
+  }
+  return wire::Trigger::unchanged;
+}
+
+wire::AlternativeT alternative_of(const PlanOption& option, bool pareto, bool chosen) {
+  wire::AlternativeT one;
+  one.codec = option.choice.codec;
+  one.collective = collective_of(option.choice.collective);
+  one.ratio = option.choice.ratio;
+  one.encode_s = option.cost.compress_s;
+  one.wire_s = option.cost.exchange_s;
+  one.round_s = option.cost.round_s;
+  one.gain = option.cost.gain;
+  one.pareto = pareto;
+  one.chosen = chosen;
+  return one;
+}
+
+std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
+  const PlanDecision& decision = planned.decision;
+  auto advice = std::make_shared<PlanAdvice>();
+  const PlanChoice& choice = decision.chosen.choice;
+  advice->choice = {.codec = choice.codec,
+                    .collective = collective_of(choice.collective),
+                    .bucket_values_max = choice.bucket_values};
+  for (std::size_t i = 0; i < decision.ratios.size(); ++i) {
+    advice->ratios[planned.inputs.agents[i].name] = decision.ratios[i];
+  }
+  advice->trigger = trigger_of(decision.trigger);
+  advice->sentence = decision.reason;
+  advice->pause_s = decision.pause_s;
+  advice->trials = decision.trials;
+  advice->trial_s = decision.trial_s;
+  advice->alternatives.push_back(alternative_of(decision.chosen, true, true));
+  for (const PlanOption& option : decision.options) {
+    if (option.choice == choice) continue;
+    advice->alternatives.push_back(alternative_of(option, true, false));
+  }
+  const std::string inputs = text_of(planned.inputs);
+  const ByteSpan bytes = bytes_of(std::string_view(inputs));
+  advice->inputs.assign(bytes.begin(), bytes.end());
+  return advice;
+}
+
+}  // namespace
+
+// A round to think about.
+struct PlanDesk::Thought {
+  std::uint64_t job = 0;
+  std::uint64_t values = 0;
+  RoundFacts facts;
+  PlanLines lines;
+  PlanPolicy policy;
+  std::uint64_t round = 0;
+  std::shared_ptr<const std::atomic<std::uint64_t>> newest;
+};
+
+PlanDesk::PlanDesk(PlanDeskParts parts) : parts_(std::move(parts)) {}
+PlanDesk::~PlanDesk() { ending_ = true; }
+
+void PlanDesk::prepare(std::uint32_t agents) {
+  thread_.post([this, agents] {
+    const Status status = measure_codecs(agents);
+    if (status.ok() || ending_) return;
+    parts_.log.warning(kPlannerComponent, "codecs are to be measured again",
+                       {{"error", status.text()}});
+  });
+}
+
+Status PlanDesk::measure_codecs(std::uint32_t agents) {
+  if (!codecs_.empty()) return {};
+  const auto go_on = [this] { return !ending_; };
+  TRIBUTARY_ASSIGN(codecs_, parts_.codecs(agents, go_on));
+  own_speeds_ = parts_.own_speeds(go_on);
+  return {};
+}
+
+void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
+  thread_.post([this, job, inputs = std::move(inputs)]() mutable {
+    Planned planned = {.decision = {}, .inputs = std::move(inputs)};
+    Result<PlanDecision> decision = decide(planned.inputs);
+    if (!decision.ok() || decision->trigger == PlanTrigger::none) return;
+    planned.decision = *std::move(decision);
+    parts_.log.info(kPlannerComponent, "goes on as decided: " + planned.decision.reason,
+                    {{"job", job}});
+    parts_.advise({.job = job, .advice = advice_of(planned)});
+    if (resumed_.size() < kJobsMax) resumed_.insert_or_assign(job, std::move(planned));
+  });
+}
+
+void PlanDesk::reported(const AgentReported& report) {
+  if (jobs_.size() >= kJobsMax && !jobs_.contains(report.job)) jobs_.clear();
+  Job& job = jobs_[report.job];
+  if (job.began.count() == 0) job.began = parts_.clock.now();
+  if (job.agents.size() >= kAgentsMax && !job.agents.contains(report.agent_id)) return;
+  Reported& agent = job.agents[report.agent_id];
+  agent.compute_s = report.compute_s;
+  if (GainPoints gain = gain_of(report); gain.known()) agent.gain = std::move(gain);
+  const std::uint64_t day = today().day;
+  if (std::exchange(agent.day, day) != day) agent.bytes_today = 0;
+  agent.bytes_today += report.bytes;
+  for (const wire::TrialT& trial : report.trials) take_trial(report, trial, agent);
+}
+
+// Of rounds that nobody thinks about the newest stays.
+void PlanDesk::take_trial(const AgentReported& report, const wire::TrialT& trial, Reported& agent) {
+  if (agent.tried.size() >= wire::kTrialsMax && !agent.tried.contains(trial.codec)) return;
+  agent.tried[trial.codec] = trial.gain;
+  const auto values = static_cast<double>(std::max<std::uint64_t>(trial.values, 1));
+  parts_.log.info(kPlannerComponent, "codec tried",
+                  {{"job", report.job},
+                   {"agent_id", report.agent_id},
+                   {"round", trial.round},
+                   {"codec", trial.codec},
+                   {"gain", trial.gain},
+                   {"bytes_per_value", static_cast<double>(trial.bytes) / values},
+                   {"encode_ns_per_value", trial.encode_s * 1e9 / values},
+                   {"values", trial.values},
+                   {"seconds", trial.encode_s + trial.decode_s}});
+}
+
+void PlanDesk::told(const SpeedsTold& told) {
+  if (devices_.size() >= kAgentsMax && !devices_.contains(told.agent_id)) return;
+  DeviceSpeeds& device = devices_[told.agent_id];
+  device.clear();
+  for (const wire::CodecOfferT& offer : told.codecs) {
+    device[offer.spec] = {offer.encode_bytes_per_s, offer.decode_bytes_per_s};
+  }
+  parts_.log.debug(kPlannerComponent, "device measured",
+                   {{"agent_id", told.agent_id}, {"codecs", device.size()}});
+}
+
+RoundFacts PlanDesk::facts_of(Job& job, const RoundPlayed& round) const {
+  RoundFacts facts;
+  double compute_s = 0;
+  for (const RoundPlayed::Participant& participant : round.participants) {
+    RoundFacts::Agent agent = {.id = participant.agent_id, .weight = participant.weight};
+    if (const auto said = job.agents.find(agent.id); said != job.agents.end()) {
+      agent.compute_s = said->second.compute_s;
+      agent.gain = said->second.gain;
+      agent.tried = std::exchange(said->second.tried, {});
+    }
+    if (const auto device = devices_.find(agent.id); device != devices_.end()) {
+      agent.speeds = device->second;
+    }
+    compute_s = std::max(compute_s, agent.compute_s);
+    facts.agents.push_back(std::move(agent));
+  }
+  facts.exchange_s = std::max(round.round_s - compute_s, 0.0);
+  facts.codec = round.choice.codec;
+  facts.collective = kind_of(round.choice.collective).value_or(ExchangeKind::star);
+  // Among peers less comes here than they send.
+  if (facts.collective == ExchangeKind::star && !round.participants.empty()) {
+    facts.bytes_up =
+        static_cast<double>(round.bytes_up) / static_cast<double>(round.participants.size());
+  }
+  return facts;
+}
+
+PlanPolicy PlanDesk::policy_of(const Job& job, const RoundPlayed& round) const {
+  const Planning& planning = round.planning;
+  PlanPolicy policy = {.gain_weight = planning.gain_weight,
+                       .gain_min = planning.gain_min,
+                       .rounds_left = round.rounds_left,
+                       .exploring_share = planning.exploring_share};
+  if (planning.goal == PlanningGoal::time_budget) {
+    const double gone_s = std::chrono::duration<double>(parts_.clock.now() - job.began).count();
+    policy.goal = PlanGoal::time_budget;
+    policy.budget_s = planning.time_budget_s - gone_s;
+  }
+  if (planning.goal == PlanningGoal::byte_budget) {
+    const Today now = today();
+    std::uint64_t most = 0;
+    for (const auto& [id, agent] : job.agents) {
+      if (agent.day == now.day) most = std::max(most, agent.bytes_today);
+    }
+    policy.goal = PlanGoal::byte_budget;
+    policy.bytes_left_today = planning.bytes_per_day - static_cast<double>(most);
+    policy.seconds_left_today = now.seconds_left;
+  }
+  return policy;
+}
+
+void PlanDesk::played(const RoundPlayed& round) {
+  if (round.rounds_left == 0) {
+    jobs_.erase(round.job);
+    return;
+  }
+  if (waiting_ >= kWaitingMax) return;
+  Job& job = jobs_[round.job];
+  auto thought = std::make_shared<Thought>();
+  thought->job = round.job;
+  thought->values = round.values;
+  thought->facts = facts_of(job, round);
+  std::vector<std::string> agents;
+  for (const RoundFacts::Agent& agent : thought->facts.agents) agents.push_back(agent.id);
+  thought->lines = parts_.lines(agents);
+  thought->lines.peers_reachable = round.peers_reachable;
+  thought->policy = policy_of(job, round);
+  thought->round = round.round;
+  job.newest->store(round.round);
+  thought->newest = job.newest;
+  ++waiting_;
+  thread_.post([this, thought] {
+    think(*thought);
+    --waiting_;
+  });
+}
+
+Result<Planner*> PlanDesk::planner_of(const Thought& thought) {
+  const auto known = planners_.find(thought.job);
+  if (known != planners_.end()) return &known->second;
+  TRIBUTARY_TRY(measure_codecs(static_cast<std::uint32_t>(thought.facts.agents.size())));
+  if (planners_.size() >= kJobsMax) planners_.clear();
+  PlannerConfig config = {.values = thought.values,
+                          .codecs = codecs_,
+                          .measured_on = own_speeds_,
+                          .agreement = kAgreementAssumed,
+                          .message_s = kMessageAssumed_s,
+                          .settled = true};
+  Planner& planner = planners_.emplace(thought.job, Planner(std::move(config))).first->second;
+  if (const auto before = resumed_.extract(thought.job)) planner.resume(before.mapped());
+  return &planner;
+}
+
+void PlanDesk::think(const Thought& thought) {
+  const Result<Planner*> planner = planner_of(thought);
+  if (!planner.ok()) {
+    if (ending_) return;
+    return parts_.log.error(kPlannerComponent, "no codec could be measured",
+                            {{"error", planner.status().text()}});
+  }
+  (*planner)->round_over(thought.facts);
+  if (thought.round != *thought.newest) return;
+  const Result<std::optional<Planned>> planned = (*planner)->think(thought.lines, thought.policy);
+  if (!planned.ok()) {
+    return parts_.log.warning(kPlannerComponent, "no plan: " + planned.status().text(),
+                              {{"job", thought.job}});
+  }
+  if (!planned->has_value()) return;
+  parts_.log.info(kPlannerComponent, (*planned)->decision.reason, {{"job", thought.job}});
+  parts_.advise({.job = thought.job, .advice = advice_of(**planned)});
+}
+
+}  // namespace tributary

@@ -1,0 +1,285 @@
+#include "coordinator/planning/plan_desk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <mutex>
+
+#include "core/plan/inputs/inputs_testing.h"
+#include "core/plan/inputs_text.h"
+
+namespace tributary {
+namespace {
+
+using plan_testing::beta_of_mbit;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+// What the desk advises, as a machine would get it.
+class Advised {
+ public:
+  void add(PlanAdvised advised) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(std::move(advised));
+    changed_.notify_all();
+  }
+  // Null: none within a long time.
+  std::shared_ptr<const PlanAdvice> next(seconds patience = seconds(30)) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, patience, [this] { return !all_.empty(); })) return nullptr;
+    const PlanAdvised first = std::move(all_.front());
+    all_.pop_front();
+    EXPECT_EQ(first.job, 7u);
+    return first.advice;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<PlanAdvised> all_;
+};
+
+class PlanDeskTest : public testing::Test {
+ protected:
+  PlanDeskTest() { make_desk(); }
+
+  void make_desk() {
+    desk = std::make_unique<PlanDesk>(PlanDeskParts{
+        .lines = [this](const std::vector<std::string>& agents) { return lines_of(agents); },
+        .advise = [this](PlanAdvised advised) { advised_.add(std::move(advised)); },
+        .codecs = [this](std::uint32_t, const auto&) -> Result<std::vector<PlanCodec>> {
+          std::vector<PlanCodec> all = plan_testing::federation(100, 1).codecs;
+          std::erase_if(all, [this](const PlanCodec& codec) {
+            return !codecs.empty() && std::ranges::find(codecs, codec.spec) == codecs.end();
+          });
+          return all;
+        },
+        .own_speeds =
+            [](const auto&) {
+              return DeviceSpeeds{{"thc", {1e9, 1e9}}, {"fp32", {1e9, 1e9}}};
+            },
+        .clock = clock,
+        .log = log});
+  }
+
+  PlanLines lines_of(const std::vector<std::string>& agents) const {
+    PlanLines lines;
+    const double beta = beta_of_mbit(mbit);
+    for (const std::string& id : agents) {
+      lines.agents[id] = {.alpha_s = 1e-3, .beta_s_per_byte = beta, .down_beta_s_per_byte = beta};
+    }
+    if (slow_up > 1) {
+      for (auto& [id, line] : lines.agents) line.down_beta_s_per_byte = beta / 1000;
+      lines.agents["b"].beta_s_per_byte = beta * slow_up;
+    }
+    lines.peer_alpha_s = 1e-3;
+    lines.peer_beta_s_per_byte = beta;
+    return lines;
+  }
+
+  void report(const std::string& id) {
+    desk->reported({.job = 7,
+                    .round = round.round,
+                    .agent_id = id,
+                    .compute_s = 0.05,
+                    .ratios = {0.001F, 0.01F, 0.1F},
+                    .gains = {0.1F, 0.3F, 0.7F},
+                    .bytes = 1000,
+                    .trials = trials});
+  }
+
+  void play() {
+    ++round.round;
+    for (const char* id : {"a", "b"}) report(id);
+    desk->played(round);
+  }
+
+  double mbit = 1000;
+  double slow_up = 1;  // above 1: all ways down are quick, and b's way up is so much slower
+  std::vector<std::string> codecs;   // none: all
+  std::vector<wire::TrialT> trials;  // that every agent reports
+  RoundPlayed round = {.job = 7,
+                       .round = 0,
+                       .rounds_left = 100,
+                       .values = 1u << 20,
+                       .planning = {.goal = PlanningGoal::adaptive},
+                       .choice = {.codec = "fp32", .bucket_values_max = 1u << 20},
+                       .round_s = 0.5,
+                       .participants = {{.agent_id = "a"}, {.agent_id = "b"}},
+                       .peers_reachable = true};
+  SystemClock clock;
+  MemoryLog log;
+  Advised advised_;
+  std::unique_ptr<PlanDesk> desk;
+};
+
+TEST_F(PlanDeskTest, GoesOnAsItWasDecidedBefore) {
+  play();
+  const auto first = advised_.next();
+  ASSERT_NE(first, nullptr);
+  Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(first->inputs.data()), first->inputs.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  make_desk();
+  desk->resume(7, *std::move(inputs));
+  const auto again = advised_.next();
+  ASSERT_NE(again, nullptr);
+  EXPECT_EQ(again->choice, first->choice);
+  EXPECT_EQ(again->sentence, first->sentence);
+  EXPECT_EQ(again->inputs, first->inputs);
+  round.choice = first->choice;
+  round.round_s = 0.05 + first->alternatives[0].wire_s;
+  for (int i = 0; i < 8; ++i) play();
+  mbit = 1;
+  play();
+  const auto next = advised_.next();
+  ASSERT_NE(next, nullptr);
+  EXPECT_EQ(next->trigger, wire::Trigger::link_changed) << "and not another first one";
+}
+
+TEST_F(PlanDeskTest, AdvisesOnceAndAgainWhenTheLineChanges) {
+  play();
+  const auto first = advised_.next();
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->trigger, wire::Trigger::first_round);
+  EXPECT_THAT(first->sentence, HasSubstr("first plan"));
+  ASSERT_FALSE(first->alternatives.empty());
+  EXPECT_TRUE(first->alternatives[0].chosen);
+  EXPECT_EQ(first->alternatives[0].codec, first->choice.codec);
+  round.choice = first->choice;
+  round.round_s = 0.05 + first->alternatives[0].wire_s;
+  for (int i = 0; i < 8; ++i) play();
+  mbit = 1;
+  play();
+  const auto second = advised_.next();
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(second->trigger, wire::Trigger::link_changed);
+  EXPECT_FALSE(second->choice == first->choice);
+  // What it was made from comes back.
+  const Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(second->inputs.data()), second->inputs.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  EXPECT_EQ(inputs->agents.size(), 2u);
+  EXPECT_TRUE(inputs->agents[0].gain.known());
+}
+
+// Nobody has played a round yet; and who stops it does not wait until everything is measured.
+TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
+  SystemClock clock;
+  MemoryLog log;
+  std::promise<void> begun;
+  int asked = 0;
+  bool stopped = false;
+  const auto codecs = [&](std::uint32_t agents,
+                          const auto& go_on) -> Result<std::vector<PlanCodec>> {
+    EXPECT_EQ(agents, 3u);
+    if (++asked == 1) begun.set_value();
+    while (go_on()) {
+    }
+    stopped = true;
+    return Status(StatusCode::cancelled, {.what = "measurement"});
+  };
+  {
+    PlanDesk desk({.lines = [](const std::vector<std::string>&) { return PlanLines(); },
+                   .advise = [](const PlanAdvised&) {},
+                   .codecs = codecs,
+                   .own_speeds = [](const auto&) { return DeviceSpeeds(); },
+                   .clock = clock,
+                   .log = log});
+    desk.prepare(3);
+    desk.prepare(3);
+    begun.get_future().wait();
+  }
+  EXPECT_TRUE(stopped);
+  EXPECT_EQ(asked, 1);
+}
+
+TEST_F(PlanDeskTest, AByteBudgetIsWhatIsLeftOfToday) {
+  round.planning = {.goal = PlanningGoal::byte_budget, .bytes_per_day = 1e9};
+  play();
+  const auto advice = advised_.next();
+  ASSERT_NE(advice, nullptr);
+  const Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(advice->inputs.data()), advice->inputs.size()});
+  ASSERT_TRUE(inputs.ok());
+  EXPECT_EQ(inputs->policy.goal, PlanGoal::byte_budget);
+  EXPECT_EQ(inputs->policy.bytes_left_today, 1e9 - 1000);
+  EXPECT_LE(inputs->policy.seconds_left_today, 86'400);
+}
+
+TEST_F(PlanDeskTest, AnAgentWithASlowLineIsToldToKeepLess) {
+  codecs = {"topk"};
+  round.peers_reachable = false;
+  mbit = 20;
+  slow_up = 8;
+  play();
+  const auto advice = advised_.next();
+  ASSERT_NE(advice, nullptr);
+  EXPECT_EQ(advice->choice.collective, wire::Collective::star);
+  ASSERT_EQ(advice->ratios.size(), 2u);
+  const double ratio = advice->alternatives[0].ratio;
+  EXPECT_EQ(advice->ratios.at("a"), ratio);
+  EXPECT_LT(advice->ratios.at("b"), ratio / 2);
+  EXPECT_THAT(advice->sentence, HasSubstr("; b keeps "));
+  // It is the plan that comes of the stored inputs.
+  const Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(advice->inputs.data()), advice->inputs.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  const Result<PlanDecision> again = decide(*inputs);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->ratios, (std::vector<double>{ratio, advice->ratios.at("b")}));
+  EXPECT_EQ(again->reason, advice->sentence);
+}
+
+TEST_F(PlanDeskTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
+  round.planning.exploring_share = 0.02;
+  mbit = 10;
+  play();
+  const auto first = advised_.next();
+  ASSERT_NE(first, nullptr);
+  EXPECT_TRUE(first->trials.empty()) << "there was no time yet to take a share of";
+  round.choice = first->choice;
+  round.round_s = 0.05 + first->alternatives[0].wire_s;
+  for (int i = 0; i < 6; ++i) play();
+  const auto asked = advised_.next();
+  ASSERT_NE(asked, nullptr) << first->sentence;
+  EXPECT_EQ(asked->trigger, wire::Trigger::exploration);
+  EXPECT_EQ(asked->choice, first->choice);
+  ASSERT_FALSE(asked->trials.empty());
+  EXPECT_GT(asked->trial_s, 0);
+  EXPECT_THAT(asked->sentence, HasSubstr("agents try " + asked->trials[0]));
+  for (const std::string& spec : asked->trials) {
+    wire::TrialT& trial = trials.emplace_back();
+    trial.codec = spec;
+    trial.gain = 0.25;
+    trial.values = 1000;
+  }
+  for (int i = 0; i < 8; ++i) play();
+  const auto next = advised_.next();
+  ASSERT_NE(next, nullptr);
+  const Result<PlanInputs> inputs =
+      parse_plan_inputs({reinterpret_cast<const char*>(next->inputs.data()), next->inputs.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  EXPECT_EQ(next->trigger, wire::Trigger::gain_changed);
+  EXPECT_EQ(inputs->agents[0].tried.at(asked->trials[0]), 0.25);
+  EXPECT_EQ(inputs->agents[1].tried.size(), asked->trials.size());
+}
+
+TEST_F(PlanDeskTest, ACurveThatCannotBeIsAsGoodAsNone) {
+  desk->reported(
+      {.job = 7, .agent_id = "a", .compute_s = 0.05, .ratios = {0.5F, 0.1F}, .gains = {2, 3}});
+  desk->played(round);
+  const auto advice = advised_.next();
+  ASSERT_NE(advice, nullptr);
+  const Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(advice->inputs.data()), advice->inputs.size()});
+  ASSERT_TRUE(inputs.ok());
+  EXPECT_FALSE(inputs->agents[0].gain.known());
+}
+
+}  // namespace
+}  // namespace tributary

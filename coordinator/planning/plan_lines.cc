@@ -1,0 +1,64 @@
+#include "coordinator/planning/plan_lines.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "core/plan/search/predict.h"
+
+namespace tributary {
+namespace {
+
+// From which on a short latency is one.
+constexpr double kShortConfidence = 0.05;
+// Of what two payloads agree in that is much more than was known.
+constexpr double kPresentError = 0.1;
+constexpr double kLineUnknown = std::numeric_limits<double>::quiet_NaN();
+
+double trusted(const LinkQuantity& quantity) {
+  return quantity.confidence >= kPlannedConfidence ? quantity.value : kLineUnknown;
+}
+
+// Waiting only adds to it, so that what is less than would be assumed of a line is nearer, however
+// few readings tell of it.
+double trusted_latency(const LinkQuantity& quantity) {
+  const bool less = quantity.confidence >= kShortConfidence && quantity.value < kAssumedAlpha_s;
+  return less ? quantity.value : trusted(quantity);
+}
+
+// NaN where neither is known.
+double greater(double one, double other) { return std::fmax(one, other); }
+
+}  // namespace
+
+PlanLines plan_lines(const LinkFigures& figures, const std::vector<std::string>& agents,
+                     double now_s) {
+  PlanLines lines = {
+      .agents = {}, .peer_alpha_s = kLineUnknown, .peer_beta_s_per_byte = kLineUnknown};
+  for (const std::string& id : agents) {
+    const MeasuredWays ways = figures.ways(id);
+    lines.agents[id] = {
+        .alpha_s = greater(trusted_latency(ways.up.alpha_s), trusted_latency(ways.down.alpha_s)),
+        .beta_s_per_byte = ways.up.beta_s_per_byte.value,
+        .down_beta_s_per_byte = ways.down.beta_s_per_byte.value,
+        .beta_error = relative_error(ways.up.beta_s_per_byte.confidence),
+        .down_beta_error = relative_error(ways.down.beta_s_per_byte.confidence)};
+    if (const std::optional<double> now = figures.slower_now(id)) {
+      lines.agents[id].beta_s_per_byte = *now;
+      lines.agents[id].beta_error = kPresentError;
+    }
+  }
+  if (agents.size() > kPairedAgentsMax) return lines;
+  for (const std::string& from : agents) {
+    for (const std::string& to : agents) {
+      if (from == to) continue;
+      const MeasuredLink pair = figures.pairs().measured(from, to, now_s);
+      lines.peer_alpha_s = greater(lines.peer_alpha_s, trusted(pair.alpha_s));
+      lines.peer_beta_s_per_byte =
+          greater(lines.peer_beta_s_per_byte, trusted(pair.beta_s_per_byte));
+    }
+  }
+  return lines;
+}
+
+}  // namespace tributary

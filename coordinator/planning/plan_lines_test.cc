@@ -1,0 +1,80 @@
+#include "coordinator/planning/plan_lines.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+
+namespace tributary {
+namespace {
+
+class NoMetrics final : public Metrics {
+ public:
+  void count(std::string_view, const Labels&, double) override {}
+  void set(std::string_view, double, const Labels&) override {}
+};
+
+class PlanLinesTest : public testing::Test {
+ protected:
+  PlanLines lines() {
+    return plan_lines(figures, {"a", "b"}, std::chrono::duration<double>(clock.now()).count());
+  }
+
+  ManualClock clock;
+  Chronicle chronicle{clock};
+  NoMetrics metrics;
+  LinkFigures figures{clock, metrics, chronicle};
+};
+
+TEST_F(PlanLinesTest, WhatIsNotMeasuredIsNotKnown) {
+  const PlanLines none = lines();
+  ASSERT_EQ(none.agents.size(), 2u);
+  EXPECT_TRUE(std::isnan(none.agents.at("a").alpha_s));
+  EXPECT_TRUE(std::isnan(none.agents.at("a").beta_s_per_byte));
+  EXPECT_TRUE(std::isnan(none.peer_alpha_s));
+  EXPECT_TRUE(std::isnan(none.peer_beta_s_per_byte));
+}
+
+TEST_F(PlanLinesTest, WhatIsMeasuredOftenEnoughIs) {
+  figures.uplink("a", 1e-6);
+  EXPECT_GT(lines().agents.at("a").beta_error, 0.2) << "once is not often enough";
+  for (int i = 0; i < 20; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink("a", 1e-6);
+    figures.round_trip("a", 0.02);
+  }
+  const PlanLines known = lines();
+  EXPECT_NEAR(known.agents.at("a").beta_s_per_byte, 1e-6, 1e-7);
+  EXPECT_LT(known.agents.at("a").beta_error, 0.1);
+  EXPECT_NEAR(known.agents.at("a").alpha_s, 0.01, 1e-3);
+  EXPECT_TRUE(std::isnan(known.agents.at("b").alpha_s));
+}
+
+TEST_F(PlanLinesTest, AShortLatencyCountsBeforeItIsKnownWell) {
+  for (int i = 0; i < 6; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.round_trip("a", i % 2 == 0 ? 0.002 : 0.02);
+    figures.round_trip("b", i % 2 == 0 ? 0.08 : 0.8);
+  }
+  ASSERT_LT(figures.ways("a").up.alpha_s.confidence, kPlannedConfidence);
+  const PlanLines known = lines();
+  EXPECT_LT(known.agents.at("a").alpha_s, 0.003) << "nearer than what would be assumed";
+  EXPECT_TRUE(std::isnan(known.agents.at("b").alpha_s)) << "it may be much less";
+}
+
+TEST_F(PlanLinesTest, ALineThatIsMuchSlowerNowIsPlannedWithAsItIs) {
+  for (int i = 0; i < 20; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink("a", 1e-7);
+  }
+  for (int i = 0; i < 2; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink("a", 2e-6);
+  }
+  const PlanLines known = lines();
+  EXPECT_DOUBLE_EQ(known.agents.at("a").beta_s_per_byte, 2e-6);
+  EXPECT_LT(known.agents.at("a").beta_error, 0.16) << "or nobody would believe it";
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,37 @@
+#include "core/codec/simd/simd_target.h"
+
+#include <gtest/gtest.h>
+
+#include <hwy/targets.h>
+
+#include <cstdlib>
+
+namespace tributary {
+namespace {
+
+TEST(SimdTarget, FollowsWhatIsSupported) {
+  for (std::int64_t rest = hwy::SupportedTargets(); rest != 0; rest &= rest - 1) {
+    const std::int64_t target = rest & -rest;
+    hwy::SetSupportedTargetsForTest(target);
+    const std::string_view chosen = simd_target();
+    hwy::SetSupportedTargetsForTest(0);
+    if ((target & HWY_TARGETS) != 0) {  // the others are supported, but not compiled
+      EXPECT_EQ(chosen, hwy::TargetName(target));
+    }
+  }
+}
+
+// Where vectors always are, code that runs without them compares the specification with itself.
+TEST(SimdTarget, IsNotTheSpecification) {
+#if HWY_ARCH_X86_64 || HWY_ARCH_ARM_A64
+  EXPECT_NE(simd_target(), "EMU128");
+  EXPECT_NE(simd_target(), "SCALAR");
+#endif
+  // A test preset says which instruction set its run is about.
+  if (const char* expected = std::getenv("TRIBUTARY_SIMD_TARGET")) {
+    EXPECT_EQ(simd_target(), expected);
+  }
+}
+
+}  // namespace
+}  // namespace tributary

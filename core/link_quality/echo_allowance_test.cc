@@ -1,0 +1,32 @@
+#include "core/link_quality/echo_allowance.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary {
+namespace {
+
+TEST(EchoAllowance, ATrainAtOnceAndThenASmallRate) {
+  EchoAllowance allowance;
+  EXPECT_TRUE(allowance.take(100, EchoAllowance::kBurstBytes));
+  EXPECT_FALSE(allowance.take(100, 1));
+  EXPECT_FALSE(allowance.take(101, EchoAllowance::kBytesPerS + 1));
+  EXPECT_TRUE(allowance.take(101, EchoAllowance::kBytesPerS)) << "what was refused costs nothing";
+  EXPECT_FALSE(allowance.take(101, 1));
+}
+
+TEST(EchoAllowance, RestIsNotSavedUp) {
+  EchoAllowance allowance;
+  EXPECT_TRUE(allowance.take(0, 1));
+  EXPECT_FALSE(allowance.take(1e6, EchoAllowance::kBurstBytes + 1));
+  EXPECT_TRUE(allowance.take(1e6, EchoAllowance::kBurstBytes));
+}
+
+TEST(EchoAllowance, AClockThatGoesBackGivesNothing) {
+  EchoAllowance allowance;
+  EXPECT_TRUE(allowance.take(1000, EchoAllowance::kBurstBytes));
+  EXPECT_FALSE(allowance.take(0, 1));
+  EXPECT_FALSE(allowance.take(1000, 1));
+}
+
+}  // namespace
+}  // namespace tributary

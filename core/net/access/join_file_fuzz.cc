@@ -1,0 +1,26 @@
+// Any text is a join file or an error, and no error tells a secret: what the file says stands
+// between quotes, and no error repeats it.
+#include <cstdlib>
+#include <string>
+
+#include "core/net/access/join_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tributary;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const Result<JoinFile> join = parse_join_file(text);
+  if (join.ok()) {
+    if (join->agent_id.empty() || !join->coordinator.starts_with("tcp://")) std::abort();
+    if (text.find(key_text(join->keys.public_key)) == std::string_view::npos) std::abort();
+    return 0;
+  }
+  const std::string_view name = "secret_key = \"";
+  const std::size_t secret = text.find(name);
+  if (secret == std::string_view::npos || text.size() < secret + name.size() + kKeyTextBytes) {
+    return 0;
+  }
+  const std::string_view value = text.substr(secret + name.size(), kKeyTextBytes);
+  if (!parse_public_key(value).ok()) return 0;  // no key, and perhaps words of an error
+  if (join.status().text().find(value) != std::string::npos) std::abort();
+  return 0;
+}

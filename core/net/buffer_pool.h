@@ -1,0 +1,86 @@
+// Buffers that are used again instead of being given back: on a fast network, having the kernel
+// clear fresh pages costs as much as receiving into them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/base/bytes/bytes.h"
+#include "core/net/shared_slice.h"
+
+namespace tributary {
+
+// Any thread. Slices may outlive it.
+class BufferPool {
+ public:
+  explicit BufferPool(std::size_t bytes_max) : cache_(std::make_shared<Cache>(bytes_max)) {}
+
+  // As long as asked for; what is in it is left from before.
+  Bytes take(std::size_t bytes) { return cache_->take(bytes); }
+  // Comes back when the last slice of it is gone.
+  SharedSlice share(Bytes bytes) {
+    const auto borrowed = std::make_shared<const Borrowed>(cache_, std::move(bytes));
+    return {borrowed, borrowed->bytes()};
+  }
+
+ private:
+  class Cache {
+   public:
+    explicit Cache(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+    Bytes take(std::size_t bytes) {
+      Bytes found;
+      {
+        const std::lock_guard lock(mutex_);
+        for (std::size_t i = free_.size(); i-- > 0;) {
+          if (free_[i].capacity() < bytes || free_[i].capacity() > 2 * bytes + kSmallBytes) {
+            continue;
+          }
+          found.swap(free_[i]);
+          free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(i));
+          bytes_ -= found.capacity();
+          break;
+        }
+      }
+      found.resize(bytes);
+      return found;
+    }
+
+    void give_back(Bytes bytes) {
+      if (bytes.capacity() < kSmallBytes) return;
+      const std::lock_guard lock(mutex_);
+      if (bytes_ + bytes.capacity() > bytes_max_ || free_.size() >= kBuffersMax) return;
+      bytes_ += bytes.capacity();
+      free_.push_back(std::move(bytes));
+    }
+
+   private:
+    static constexpr std::size_t kSmallBytes = 16u << 10;  // the allocator keeps those by itself
+    static constexpr std::size_t kBuffersMax = 256;
+
+    const std::size_t bytes_max_;
+    std::mutex mutex_;
+    std::vector<Bytes> free_;
+    std::size_t bytes_ = 0;
+  };
+
+  class Borrowed {
+   public:
+    Borrowed(std::shared_ptr<Cache> cache, Bytes bytes)
+        : cache_(std::move(cache)), bytes_(std::move(bytes)) {}
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+    ~Borrowed() { cache_->give_back(std::move(bytes_)); }
+    ByteSpan bytes() const { return bytes_; }
+
+   private:
+    const std::shared_ptr<Cache> cache_;
+    Bytes bytes_;
+  };
+
+  std::shared_ptr<Cache> cache_;
+};
+
+}  // namespace tributary

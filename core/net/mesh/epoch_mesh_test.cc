@@ -1,0 +1,306 @@
+#include "core/net/mesh/epoch_mesh.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <string>
+
+namespace tributary {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint32_t kRanks = 4;
+constexpr std::uint64_t kFirst = 7;
+constexpr std::uint64_t kSecond = 8;
+
+// What is under way between ranks of this process: it stays where it is until somebody receives it,
+// or, while `held`, until it is let go.
+struct Wires {
+  struct Sent {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    Bytes frame;
+    SharedSlice payload;
+  };
+  std::vector<std::deque<MeshEvent>> inboxes = std::vector<std::deque<MeshEvent>>(kRanks);
+  bool held = false;
+  std::deque<Sent> waiting;
+
+  void deliver(Sent sent) {
+    inboxes[sent.to].emplace_back(MeshMessage{
+        .from = sent.from, .frame = std::move(sent.frame), .payload = std::move(sent.payload)});
+  }
+  void let_go() {
+    held = false;
+    for (; !waiting.empty(); waiting.pop_front()) deliver(std::move(waiting.front()));
+  }
+};
+
+class WireMesh final : public LastingMesh {
+ public:
+  WireMesh(Wires& wires, std::uint32_t rank) : wires_(wires), rank_(rank) {}
+
+  Status send(std::uint32_t to, Bytes frame, SharedSlice payload) override {
+    wires_.waiting.push_back(
+        {.from = rank_, .to = to, .frame = std::move(frame), .payload = std::move(payload)});
+    if (!wires_.held) wires_.let_go();
+    return {};
+  }
+  Result<std::optional<MeshEvent>> receive(std::chrono::nanoseconds) override {
+    std::deque<MeshEvent>& inbox = wires_.inboxes[rank_];
+    if (inbox.empty()) return std::optional<MeshEvent>();
+    MeshEvent first = std::move(inbox.front());
+    inbox.pop_front();
+    return std::optional<MeshEvent>(std::move(first));
+  }
+  void wake() override {}
+  std::size_t waiting_bytes() const override {
+    std::size_t bytes = 0;
+    for (std::uint32_t to = 0; to < kRanks; ++to) bytes += waiting_bytes_for(to);
+    return bytes;
+  }
+  std::size_t waiting_bytes_for(std::uint32_t to) const override {
+    std::size_t bytes = 0;
+    for (const Wires::Sent& sent : wires_.waiting) {
+      if (sent.from == rank_ && sent.to == to) bytes += sent.frame.size() + sent.payload.size();
+    }
+    return bytes;
+  }
+  std::size_t forget(std::uint32_t to) override {
+    const std::size_t bytes = waiting_bytes_for(to);
+    std::erase_if(wires_.waiting,
+                  [&](const Wires::Sent& sent) { return sent.from == rank_ && sent.to == to; });
+    return bytes;
+  }
+  MeshCounters counters() const override { return {}; }
+
+ private:
+  Wires& wires_;
+  const std::uint32_t rank_;
+};
+
+class EpochMesh : public testing::Test {
+ protected:
+  EpochMesh() {
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      all_.push_back(std::make_unique<EpochMeshes>(std::make_unique<WireMesh>(wires_, rank), rank,
+                                                   kRanks, clock_));
+    }
+  }
+
+  static EpochMeshOptions options(std::uint64_t session, std::vector<std::uint32_t> members,
+                                  std::uint32_t rank) {
+    const auto own = std::ranges::find(members, rank) - members.begin();
+    return {.session = session,
+            .rank = static_cast<std::uint32_t>(own),
+            .members = std::move(members),
+            .frame_bytes_max = 100,
+            .payload_bytes_max = 1000,
+            .send_queue_bytes = 2000,
+            .connect_max = milliseconds(500)};
+  }
+  void open(std::uint32_t rank, std::uint64_t session, std::vector<std::uint32_t> members) {
+    meshes_[rank].reset();
+    Result<std::unique_ptr<Mesh>> mesh =
+        all_[rank]->open(options(session, std::move(members), rank));
+    ASSERT_TRUE(mesh.ok()) << mesh.status().text();
+    meshes_[rank] = std::move(*mesh);
+  }
+  void close(std::uint32_t rank) { meshes_[rank].reset(); }
+  Status send(std::uint32_t rank, std::uint32_t member, std::string_view text,
+              std::size_t payload_bytes = 3) {
+    const ByteSpan bytes = bytes_of(text);
+    return meshes_[rank]->send(member, {bytes.begin(), bytes.end()}, Bytes(payload_bytes, 1));
+  }
+  std::optional<MeshEvent> next(std::uint32_t rank) {
+    Result<std::optional<MeshEvent>> event = meshes_[rank]->receive(clock_.now());
+    EXPECT_TRUE(event.ok()) << event.status().text();
+    return event.ok() ? *std::move(event) : std::nullopt;
+  }
+  // All listen to what has been said so far; nobody gets anything of it that he must tell of.
+  void settle() {
+    for (int turn = 0; turn < 3; ++turn) {
+      for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+        if (!meshes_[rank]) continue;
+        EXPECT_FALSE(next(rank)) << "rank " << rank;
+      }
+    }
+  }
+  // "2:text" from member 2, "2 lost unavailable", or nothing.
+  std::string heard(std::uint32_t rank) {
+    const std::optional<MeshEvent> event = next(rank);
+    if (!event) return "nothing";
+    if (const auto* const lost = std::get_if<MeshLost>(&*event)) {
+      return std::to_string(lost->member) + " lost " + std::string(name(lost->why.code()));
+    }
+    const auto& message = std::get<MeshMessage>(*event);
+    return std::to_string(message.from) + ":" +
+           std::string(message.frame.begin(), message.frame.end());
+  }
+
+  ManualClock clock_;
+  Wires wires_;
+  std::vector<std::unique_ptr<EpochMeshes>> all_;
+  std::vector<std::unique_ptr<Mesh>> meshes_ = std::vector<std::unique_ptr<Mesh>>(kRanks);
+};
+
+TEST_F(EpochMesh, MembersAreSomeOfTheRanksInTheirOwnOrder) {
+  const std::vector<std::uint32_t> members = {3, 0, 2};
+  for (const std::uint32_t rank : members) open(rank, kFirst, members);
+  ASSERT_TRUE(send(3, 1, "to rank 0").ok());
+  ASSERT_TRUE(send(0, 2, "to rank 2").ok());
+  ASSERT_TRUE(send(2, 0, "to rank 3").ok());
+  std::vector<std::string> came(kRanks);
+  for (int turn = 0; turn < 3; ++turn) {
+    for (const std::uint32_t rank : members) {
+      if (std::string text = heard(rank); text != "nothing") came[rank] += text;
+    }
+  }
+  EXPECT_EQ(came[0], "0:to rank 0");
+  EXPECT_EQ(came[2], "1:to rank 2");
+  EXPECT_EQ(came[3], "2:to rank 3");
+  EXPECT_EQ(meshes_[0]->counters().messages_in, 1u);
+  EXPECT_EQ(meshes_[0]->counters().messages_out, 1u);
+}
+
+TEST_F(EpochMesh, WhoComesLaterGetsEverythingInOrder) {
+  open(0, kFirst, {0, 1});
+  ASSERT_TRUE(send(0, 1, "a").ok());
+  ASSERT_TRUE(send(0, 1, "b").ok());
+  EXPECT_GT(meshes_[0]->waiting_bytes(), 0u);
+  open(1, kSecond, {0, 1});  // still in another one, where it hears of the first
+  settle();
+  EXPECT_GT(meshes_[0]->waiting_bytes(), 0u);
+  open(1, kFirst, {0, 1});
+  EXPECT_EQ(heard(0), "nothing");
+  EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
+  EXPECT_EQ(heard(1), "0:a");
+  EXPECT_EQ(heard(1), "0:b");
+}
+
+TEST_F(EpochMesh, WhoDoesNotComeIsLostAtTheDeadline) {
+  open(0, kFirst, {0, 1});
+  ASSERT_TRUE(send(0, 1, "are you there?").ok());
+  clock_.advance(milliseconds(499));
+  EXPECT_EQ(heard(0), "nothing");
+  clock_.advance(milliseconds(1));
+  EXPECT_EQ(heard(0), "1 lost deadline_exceeded");
+  EXPECT_EQ(heard(0), "nothing");
+  EXPECT_EQ(send(0, 1, "still not?").code(), StatusCode::unavailable);
+  EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
+}
+
+TEST_F(EpochMesh, WhatIsOfAnotherEpochGoesToNobody) {
+  for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
+  ASSERT_TRUE(send(0, 1, "hello").ok());
+  EXPECT_EQ(heard(1), "nothing");
+  EXPECT_EQ(heard(0), "nothing");
+  ASSERT_TRUE(send(0, 1, "more").ok());
+  open(1, kSecond, {0, 1});  // with two messages of the first one under way to it
+  EXPECT_EQ(heard(1), "nothing");
+}
+
+TEST_F(EpochMesh, WhoLeavesIsLostToThoseWhoKnowIt) {
+  for (const std::uint32_t rank : {0u, 1u, 2u}) open(rank, kFirst, {0, 1, 2});
+  ASSERT_TRUE(send(0, 1, "to you").ok());
+  EXPECT_EQ(heard(1), "nothing");
+  EXPECT_EQ(heard(0), "nothing");
+  EXPECT_EQ(heard(1), "0:to you");
+  close(1);
+  EXPECT_EQ(heard(0), "1 lost unavailable");
+  EXPECT_EQ(heard(0), "nothing") << "once is enough";
+  EXPECT_EQ(heard(2), "nothing");
+  EXPECT_EQ(send(0, 1, "come back").code(), StatusCode::unavailable);
+}
+
+TEST_F(EpochMesh, WhoIsInAnotherEpochHasLeftThisOne) {
+  for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
+  ASSERT_TRUE(send(0, 1, "to you").ok());
+  EXPECT_EQ(heard(1), "nothing");
+  EXPECT_EQ(heard(0), "nothing");
+  EXPECT_EQ(heard(1), "0:to you");
+  wires_.held = true;
+  close(1);
+  wires_.waiting.clear();  // the goodbye, that another message has overrun
+  open(1, kSecond, {0, 1});
+  ASSERT_TRUE(send(1, 0, "second").ok());
+  wires_.let_go();
+  EXPECT_EQ(heard(0), "1 lost unavailable");
+  open(0, kSecond, {0, 1});
+  EXPECT_EQ(heard(1), "nothing");
+  EXPECT_EQ(heard(0), "1:second");
+}
+
+TEST_F(EpochMesh, WhatIsNotUnderWayYetIsForgottenWithItsEpoch) {
+  for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
+  ASSERT_TRUE(send(0, 1, "to you").ok());
+  EXPECT_EQ(heard(1), "nothing");
+  EXPECT_EQ(heard(0), "nothing");
+  EXPECT_EQ(heard(1), "0:to you");
+  wires_.held = true;
+  ASSERT_TRUE(send(0, 1, "too late", 1000).ok());
+  close(0);
+  wires_.let_go();
+  EXPECT_EQ(heard(1), "0 lost unavailable");
+}
+
+TEST_F(EpochMesh, AQueueHasItsBoundWhetherItsMemberIsThereOrNot) {
+  open(0, kFirst, {0, 1});
+  ASSERT_TRUE(send(0, 1, "a", 950).ok());
+  ASSERT_TRUE(send(0, 1, "b", 950).ok());
+  EXPECT_EQ(send(0, 1, "c", 950).code(), StatusCode::resource_exhausted);
+  open(1, kFirst, {0, 1});
+  EXPECT_EQ(heard(1), "nothing");
+  EXPECT_EQ(heard(0), "nothing");
+  wires_.held = true;
+  EXPECT_TRUE(send(0, 1, "c", 950).ok());
+  EXPECT_TRUE(send(0, 1, "d", 950).ok());
+  EXPECT_EQ(send(0, 1, "e", 950).code(), StatusCode::resource_exhausted);
+}
+
+TEST_F(EpochMesh, CapsAndNumbersAreChecked) {
+  open(0, kFirst, {0, 1});
+  EXPECT_EQ(send(0, 0, "to myself").code(), StatusCode::invalid_argument);
+  EXPECT_EQ(send(0, 2, "to nobody").code(), StatusCode::invalid_argument);
+  EXPECT_EQ(send(0, 1, std::string(101, 'x')).code(), StatusCode::invalid_argument);
+  EXPECT_EQ(send(0, 1, "x", 1001).code(), StatusCode::invalid_argument);
+}
+
+TEST_F(EpochMesh, AFrameThatSaysNotWhatItIsLosesItsSender) {
+  for (const Bytes& bad : {Bytes{}, Bytes(kEpochTrailerBytes - 1, 3), Bytes(20, 0), Bytes(20, 5),
+                           Bytes(kEpochTrailerBytes, 3), Bytes(20, 1)}) {
+    open(0, kFirst, {0, 1});
+    wires_.inboxes[0].emplace_back(MeshMessage{.from = 1, .frame = bad, .payload = {}});
+    EXPECT_EQ(heard(0), "1 lost corrupt_data") << bad.size();
+  }
+}
+
+TEST_F(EpochMesh, WhomTheMeshBeneathHasLostIsLostForGood) {
+  open(0, kFirst, {0, 1});
+  wires_.inboxes[0].emplace_back(
+      MeshLost{.member = 1, .why = Status(StatusCode::io_error, {.what = "a wire"})});
+  EXPECT_EQ(heard(0), "1 lost io_error");
+  open(0, kSecond, {1, 0});
+  EXPECT_EQ(heard(0), "0 lost io_error");
+}
+
+TEST_F(EpochMesh, MembersThatCannotBeAreRefused) {
+  const auto code = [&](std::uint64_t session, std::vector<std::uint32_t> members,
+                        std::uint32_t own) {
+    EpochMeshOptions wanted = options(session, std::move(members), 0);
+    wanted.rank = own;
+    return all_[0]->open(wanted).status().code();
+  };
+  EXPECT_EQ(code(kFirst, {0, 1}, 0), StatusCode::ok);
+  EXPECT_EQ(code(0, {0, 1}, 0), StatusCode::mismatch) << "no session";
+  EXPECT_EQ(code(kFirst, {0, 1}, 1), StatusCode::mismatch) << "another's place";
+  EXPECT_EQ(code(kFirst, {0, 1}, 2), StatusCode::mismatch) << "nobody's place";
+  EXPECT_EQ(code(kFirst, {0, kRanks}, 0), StatusCode::mismatch) << "no such rank";
+  EXPECT_EQ(code(kFirst, {0, 1, 1}, 0), StatusCode::mismatch) << "one twice";
+  EXPECT_EQ(code(kFirst, {}, 0), StatusCode::mismatch) << "nobody";
+}
+
+}  // namespace
+}  // namespace tributary

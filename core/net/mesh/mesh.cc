@@ -1,0 +1,600 @@
+#include "core/net/mesh/mesh.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "core/net/buffer_pool.h"
+#include "core/net/mesh/mesh_channel.h"
+#include "core/net/mesh/mesh_outgoing.h"
+#include "core/net/mesh/mesh_socket.h"
+#include "core/net/mesh/mesh_stream.h"
+#include "core/net/tcp_statistics.h"
+#include "core/net/waker.h"
+
+namespace tributary {
+namespace {
+
+using Time = std::chrono::nanoseconds;
+
+constexpr Time kRedialEvery = std::chrono::milliseconds(50);
+// A receiver that is told of every packet spends more on being told than on the bytes: it sleeps
+// until a good part of what it waits for is there.
+constexpr int kWakeBytesMax = 128 << 10;
+constexpr std::size_t kEagerBytes = 64u << 10;  // below: every packet counts
+constexpr std::size_t kRecordBytesMax = 17u << 10;
+constexpr std::size_t kSpareBytesMax = 32u << 20;
+constexpr std::size_t kEventsAtOnce = 64;
+
+// One way, from who dialled to who answered.
+struct Connection {
+  File file;
+  std::unique_ptr<MeshChannel> channel;
+  bool dialled = false;
+  bool connecting = false;
+  std::uint32_t events = 0;    // that epoll watches
+  Time deadline{Time::max()};  // of the handshake
+  // dialled
+  std::uint32_t member = 0;
+  bool welcomed =
+      false;  // until then nothing but the greeting is sent, and it can be dialled again
+  std::deque<MeshOutgoing> queue;
+  // answered
+  std::optional<MeshReader> reader;
+  ArrivalTimer timer;
+  std::shared_ptr<const std::uint32_t> proven;  // whose key it was; null without encryption
+  std::optional<std::uint32_t> from;            // once it has said so
+  std::string source;
+  int wake_bytes = 1;
+  bool gone = false;
+};
+
+// A member as seen from here.
+struct Peer {
+  Address address;
+  std::unique_ptr<Connection> out;
+  std::deque<MeshOutgoing> waiting;  // while there is no connection
+  std::size_t queued_bytes = 0;      // without greetings
+  Status why_not;                    // it could not be connected to, the last time
+  Time redial_at{Time::max()};
+  Time give_up_at{Time::max()};
+  Connection* in = nullptr;
+  bool lost = false;
+};
+
+class TcpMesh final : public Mesh {
+ public:
+  TcpMesh(const MeshPort& port, const MeshOptions& options, const Clock& clock, File epoll,
+          Waker waker)
+      : port_(port),
+        options_(options),
+        clock_(clock),
+        epoll_(std::move(epoll)),
+        waker_(std::move(waker)),
+        peers_(options.members.size()) {}
+
+  Status start();
+  Status send(std::uint32_t to, Bytes frame, SharedSlice payload) override;
+  Result<std::optional<MeshEvent>> receive(Time deadline) override;
+  void wake() override { waker_.signal(); }
+  std::size_t waiting_bytes() const override;
+  MeshCounters counters() const override;
+  std::optional<double> round_trip_min_s(std::uint32_t member) const override;
+
+ private:
+  Status watch(Connection& connection, std::uint32_t events);
+  Status add_to_epoll(int file, void* tag) const;
+  void dial(std::uint32_t member);
+  void dial_later(std::uint32_t member, Status why);
+  Status listen_to(Connection& connection);
+  Status connect(Peer& peer, std::uint32_t member);
+  void flush(std::uint32_t member);
+  Status flush(Peer& peer);
+  void answer();
+  Status admit(File file, std::string source);
+  void read(Connection& connection);
+  Result<bool> read_message(Connection& connection);
+  Status greet(Connection& connection);
+  void set_wake_bytes(Connection& connection) const;
+  void serve(Connection& connection, std::uint32_t events);
+  void lose(std::uint32_t member, Status why);
+  void drop(Connection& connection, Status why);
+  void look_at_time(Time now);
+  Time next_due() const;
+  void bury(std::unique_ptr<Connection> connection);
+
+  const MeshPort& port_;
+  const MeshOptions options_;
+  const Clock& clock_;
+  const File epoll_;
+  Waker waker_;
+  BufferPool pool_{kSpareBytesMax};
+  std::unique_ptr<PairKeys> keys_;
+  std::unique_ptr<TlsSettings> tls_;
+  std::vector<Peer> peers_;
+  std::map<Connection*, std::unique_ptr<Connection>> answered_;
+  std::vector<std::unique_ptr<Connection>> gone_;
+  std::deque<MeshEvent> events_;
+  MeshCounters counters_;  // of connections that are gone, and of messages
+};
+
+Status TcpMesh::start() {
+  if (options_.keys) {
+    std::vector<PublicKey> keys;
+    for (const MeshMember& member : options_.members) keys.push_back(member.key);
+    keys_ = make_pair_keys(*options_.keys, options_.rank, keys, options_.session);
+    TRIBUTARY_ASSIGN(
+        tls_, TlsSettings::make(*keys_, options_.rank, static_cast<std::uint32_t>(peers_.size())));
+  }
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    if (i == options_.rank) continue;
+    TRIBUTARY_ASSIGN(peers_[i].address, parse_address(options_.members[i].endpoint));
+  }
+  TRIBUTARY_TRY(add_to_epoll(port_.file(), nullptr));
+  return add_to_epoll(waker_.file(), &waker_);
+}
+
+Status TcpMesh::add_to_epoll(int file, void* tag) const {
+  epoll_event event = {.events = EPOLLIN, .data = {.ptr = tag}};
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, file, &event) == 0) return {};
+  return os_failed("watching a socket");
+}
+
+Status TcpMesh::watch(Connection& connection, std::uint32_t events) {
+  if (connection.events == events) return {};
+  epoll_event event = {.events = events, .data = {.ptr = &connection}};
+  const int operation = connection.events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+  if (epoll_ctl(epoll_.get(), operation, connection.file.get(), &event) != 0) {
+    return os_failed("watching a peer's connection");
+  }
+  connection.events = events;
+  return {};
+}
+
+// --- sending -----------------------------------------------------------------------------------
+
+Status TcpMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
+  TRIBUTARY_TRY(check_mesh_send({.to = to,
+                                 .own_rank = options_.rank,
+                                 .members = peers_.size(),
+                                 .frame_bytes = frame.size(),
+                                 .payload_bytes = payload.size()},
+                                {.frame_bytes_max = options_.frame_bytes_max,
+                                 .payload_bytes_max = options_.payload_bytes_max}));
+  Peer& peer = peers_[to];
+  if (peer.lost) {
+    return Status(
+        StatusCode::unavailable,
+        {.what = fmt::format("member {}", to), .expected = "a connection", .got = "it is lost"});
+  }
+  MeshOutgoing message;
+  message.head = mesh_head(frame, payload.size());
+  message.payload = std::move(payload);
+  if (peer.queued_bytes + message.bytes() > options_.send_queue_bytes) {
+    return Status(StatusCode::resource_exhausted,
+                  {.what = fmt::format("what waits for member {}", to),
+                   .expected = fmt::format("at most {} bytes", options_.send_queue_bytes),
+                   .got = fmt::format("{} more than {}", message.bytes(), peer.queued_bytes),
+                   .remedy = "try again after the next event"});
+  }
+  peer.queued_bytes += message.bytes();
+  ++counters_.messages_out;
+  if (!peer.out || !peer.out->welcomed) {
+    peer.waiting.push_back(std::move(message));
+    if (!peer.out && peer.redial_at == Time::max()) {
+      peer.give_up_at = clock_.now() + options_.connect_max;
+      dial(to);
+    }
+    return {};
+  }
+  peer.out->queue.push_back(std::move(message));
+  // Behind others, or while a handshake goes on, it leaves when the socket has room.
+  if (peer.out->queue.size() == 1) flush(to);
+  return {};
+}
+
+void TcpMesh::dial(std::uint32_t member) {
+  Peer& peer = peers_[member];
+  peer.redial_at = Time::max();
+  if (Status status = connect(peer, member); !status.ok()) dial_later(member, std::move(status));
+}
+
+// It may not be there yet, or still in the epoch before.
+void TcpMesh::dial_later(std::uint32_t member, Status why) {
+  Peer& peer = peers_[member];
+  bury(std::move(peer.out));
+  peer.why_not = std::move(why);
+  peer.redial_at = clock_.now() + kRedialEvery;
+}
+
+Status TcpMesh::connect(Peer& peer, std::uint32_t member) {
+  auto connection = std::make_unique<Connection>();
+  connection->file =
+      File(::socket(peer.address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!connection->file) return os_failed("opening a socket");
+  const int file = connection->file.get();
+  const int on = 1;
+  setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  connection->dialled = true;
+  connection->member = member;
+  connection->deadline = peer.give_up_at;
+  connection->connecting = true;
+  if (::connect(file, peer.address.get(), peer.address.bytes) != 0) {
+    if (errno != EINPROGRESS) return os_failed(fmt::format("dialling member {}", member));
+  }
+  if (tls_) {
+    TRIBUTARY_ASSIGN(connection->channel, tls_->call(file, member));
+  } else {
+    connection->channel = plain_channel(file);
+  }
+  peer.out = std::move(connection);
+  return watch(*peer.out, EPOLLIN | EPOLLOUT);
+}
+
+void TcpMesh::flush(std::uint32_t member) {
+  Status status = flush(peers_[member]);
+  if (status.ok()) return;
+  if (!peers_[member].out->welcomed) return dial_later(member, std::move(status));
+  lose(member, std::move(status));
+}
+
+Status TcpMesh::flush(Peer& peer) {
+  Connection& connection = *peer.out;
+  if (connection.connecting) return {};
+  while (!connection.queue.empty()) {
+    MeshOutgoing& message = connection.queue.front();
+    std::array<iovec, 2> parts{};
+    const std::size_t count = message.rest(parts);
+    TRIBUTARY_ASSIGN(const std::size_t sent,
+                     connection.channel->write(std::span(parts).first(count)));
+    message.sent += sent;
+    if (connection.welcomed) peer.queued_bytes -= sent;
+    if (sent == 0) break;
+    if (message.sent == message.bytes()) connection.queue.pop_front();
+  }
+  const bool more = !connection.queue.empty() || connection.channel->wants_to_write();
+  return watch(connection, more ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+// --- receiving ---------------------------------------------------------------------------------
+
+void TcpMesh::answer() {
+  for (;;) {
+    Address address;
+    address.bytes = sizeof(address.storage);
+    File file(::accept4(port_.file(), address.get(), &address.bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!file) return;
+    const std::string source = text_of(address);
+    if (Status status = admit(std::move(file), source); !status.ok()) {
+      ++counters_.refused;
+      events_.push_back(MeshRefused{source, std::move(status)});
+    }
+  }
+}
+
+Status TcpMesh::admit(File file, std::string source) {
+  const std::size_t most = 2 * peers_.size() + 8;
+  if (answered_.size() >= most) {
+    return Status(StatusCode::resource_exhausted,
+                  {.what = "connections of peers",
+                   .expected = fmt::format("at most {} at a time", most),
+                   .got = "one more"});
+  }
+  auto connection = std::make_unique<Connection>();
+  connection->file = std::move(file);
+  connection->source = std::move(source);
+  connection->deadline = clock_.now() + options_.handshake_max;
+  connection->reader.emplace(options_.frame_bytes_max, options_.payload_bytes_max, pool_);
+  if (tls_) {
+    TRIBUTARY_ASSIGN(TlsSettings::Answered tls, tls_->answer(connection->file.get()));
+    connection->channel = std::move(tls.channel);
+    connection->proven = std::move(tls.from);
+  } else {
+    connection->channel = plain_channel(connection->file.get());
+  }
+  TRIBUTARY_TRY(watch(*connection, EPOLLIN));
+  Connection* const key = connection.get();
+  answered_.emplace(key, std::move(connection));
+  return {};
+}
+
+// Until there is a message or nothing more to read.
+void TcpMesh::read(Connection& connection) {
+  Result<bool> more = read_message(connection);
+  if (!more.ok()) drop(connection, std::move(more).status());
+}
+
+Result<bool> TcpMesh::read_message(Connection& connection) {
+  for (;;) {
+    MeshReader& reader = *connection.reader;
+    const Time looked_at = clock_.now();
+    TRIBUTARY_ASSIGN(const std::size_t bytes, connection.channel->read(reader.wanted()));
+    if (bytes == 0) {
+      if (reader.in_payload()) connection.timer.caught_up(looked_at, connection.channel->bytes_in);
+      break;
+    }
+    TRIBUTARY_ASSIGN(const MeshReader::Came came, reader.came(bytes));
+    if (came == MeshReader::Came::greeting) TRIBUTARY_TRY(greet(connection));
+    if (came != MeshReader::Came::message) continue;
+    ++counters_.messages_in;
+    events_.push_back(
+        MeshMessage{.from = *connection.from,
+                    .frame = reader.take_frame(),
+                    .payload = reader.take_payload(),
+                    .arrival = connection.timer.whole(clock_.now(), connection.channel->bytes_in)});
+    // What TLS holds inside, no socket will tell of.
+    if (!connection.channel->holds_bytes()) break;
+  }
+  set_wake_bytes(connection);
+  TRIBUTARY_TRY(
+      watch(connection, connection.channel->wants_to_write() ? EPOLLIN | EPOLLOUT : EPOLLIN));
+  return true;
+}
+
+Status TcpMesh::greet(Connection& connection) {
+  const MeshGreeting& greeting = *connection.reader->greeting();
+  const auto mismatch = [](std::string what, std::string expected, std::string got) {
+    return Status(StatusCode::mismatch, {.what = std::move(what),
+                                         .expected = std::move(expected),
+                                         .got = std::move(got),
+                                         .remedy = "it has to wait for the next membership"});
+  };
+  if (greeting.session != options_.session) {
+    return mismatch("a peer's session", "that of this epoch", "that of another");
+  }
+  if (greeting.rank >= peers_.size() || greeting.rank == options_.rank) {
+    return mismatch("a peer's rank", fmt::format("another, below {}", peers_.size()),
+                    fmt::format("{}", greeting.rank));
+  }
+  if (connection.proven && *connection.proven != greeting.rank) {
+    return mismatch("a peer's rank", fmt::format("{}, whose key it has", *connection.proven),
+                    fmt::format("{}", greeting.rank));
+  }
+  Peer& peer = peers_[greeting.rank];
+  if (peer.in != nullptr) {
+    return mismatch("a peer's connection", "one from each member",
+                    fmt::format("a second one from member {}", greeting.rank));
+  }
+  std::uint8_t welcome = kMeshWelcome;
+  const iovec part = {.iov_base = &welcome, .iov_len = 1};
+  TRIBUTARY_ASSIGN(const std::size_t sent, connection.channel->write(std::span(&part, 1)));
+  if (sent != 1) return os_failed("welcoming a peer");
+  connection.from = greeting.rank;
+  connection.deadline = Time::max();
+  peer.in = &connection;
+  return {};
+}
+
+void TcpMesh::set_wake_bytes(Connection& connection) const {
+  const std::size_t left = connection.reader->wanted().size();
+  const int wake_bytes =
+      left < kEagerBytes
+          ? 1
+          : static_cast<int>(std::min<std::size_t>(left - kRecordBytesMax, kWakeBytesMax));
+  if (wake_bytes == connection.wake_bytes) return;
+  connection.wake_bytes = wake_bytes;
+  setsockopt(connection.file.get(), SOL_SOCKET, SO_RCVLOWAT, &wake_bytes, sizeof(wake_bytes));
+}
+
+void TcpMesh::serve(Connection& connection, std::uint32_t events) {
+  if (connection.gone) return;
+  if (!connection.dialled) return read(connection);
+  const std::uint32_t member = connection.member;
+  if (connection.connecting) {
+    int error = 0;
+    socklen_t bytes = sizeof(error);
+    getsockopt(connection.file.get(), SOL_SOCKET, SO_ERROR, &error, &bytes);
+    if (error != 0) {
+      errno = error;
+      Peer& peer = peers_[member];
+      if (error == ECONNREFUSED) {
+        peer.give_up_at = std::min(peer.give_up_at, clock_.now() + options_.refused_max);
+      }
+      return dial_later(member, os_failed("dialling it"));
+    }
+    connection.connecting = false;
+    connection.queue.push_back(
+        {.head = mesh_greeting({.rank = options_.rank, .session = options_.session}),
+         .payload = {}});
+  } else if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+    if (Status status = listen_to(connection); !status.ok()) {
+      if (!connection.welcomed) return dial_later(member, std::move(status));
+      return lose(member, std::move(status));
+    }
+  }
+  flush(member);
+}
+
+// Nothing is said on a connection of ours but by TLS, by one byte of welcome, and by its end.
+Status TcpMesh::listen_to(Connection& connection) {
+  std::array<std::uint8_t, 16> said;
+  TRIBUTARY_ASSIGN(const std::size_t bytes, connection.channel->read(said));
+  if (bytes == 0) return {};
+  if (bytes != 1 || said[0] != kMeshWelcome || connection.welcomed) {
+    return Status(StatusCode::corrupt_data, {.what = fmt::format("member {}", connection.member),
+                                             .expected = "one welcome, and then silence",
+                                             .got = "other bytes"});
+  }
+  connection.welcomed = true;
+  connection.deadline = Time::max();
+  Peer& peer = peers_[connection.member];
+  for (MeshOutgoing& message : peer.waiting) connection.queue.push_back(std::move(message));
+  peer.waiting.clear();
+  return {};
+}
+
+// --- ends --------------------------------------------------------------------------------------
+
+// What epoll has told of at the same time may still name it.
+void TcpMesh::bury(std::unique_ptr<Connection> connection) {
+  if (!connection) return;
+  if (connection->channel) {
+    counters_.bytes_in += connection->channel->bytes_in;
+    counters_.bytes_out += connection->channel->bytes_out;
+  }
+  connection->gone = true;
+  connection->channel.reset();
+  connection->file = File();
+  gone_.push_back(std::move(connection));
+}
+
+void TcpMesh::lose(std::uint32_t member, Status why) {
+  Peer& peer = peers_[member];
+  if (std::exchange(peer.lost, true)) return;
+  bury(std::move(peer.out));
+  peer.waiting.clear();
+  peer.redial_at = Time::max();
+  events_.push_back(MeshLost{.member = member,
+                             .why = std::move(why).at(fmt::format("member {}", member)),
+                             .unsent_bytes = std::exchange(peer.queued_bytes, 0)});
+}
+
+void TcpMesh::drop(Connection& connection, Status why) {
+  const std::optional<std::uint32_t> from = connection.from;
+  const std::string source = connection.source;
+  bury(std::move(answered_.extract(&connection).mapped()));
+  if (from) {
+    peers_[*from].in = nullptr;
+    return lose(*from, std::move(why));
+  }
+  ++counters_.refused;
+  events_.push_back(MeshRefused{source, std::move(why)});
+}
+
+Time TcpMesh::next_due() const {
+  Time due = Time::max();
+  for (const Peer& peer : peers_) {
+    due = std::min(due, peer.redial_at);
+    if (peer.out) due = std::min(due, peer.out->deadline);
+  }
+  for (const auto& [key, connection] : answered_) due = std::min(due, connection->deadline);
+  return due;
+}
+
+void TcpMesh::look_at_time(Time now) {
+  const auto late = [](std::string what, const Status& why = {}) {
+    return Status(StatusCode::deadline_exceeded, {.what = std::move(what),
+                                                  .expected = "an answer in time",
+                                                  .got = why.ok() ? "none" : why.text(),
+                                                  .remedy = "can the two reach one another?"});
+  };
+  for (std::uint32_t member = 0; member < peers_.size(); ++member) {
+    Peer& peer = peers_[member];
+    if (peer.redial_at <= now && now >= peer.give_up_at) {
+      lose(member, late("dialling it", peer.why_not));
+    } else if (peer.redial_at <= now) {
+      dial(member);
+    }
+    if (peer.out && peer.out->deadline <= now) {
+      lose(member, late("dialling it", peer.why_not));
+    }
+  }
+  std::vector<Connection*> overdue;
+  for (const auto& [key, connection] : answered_) {
+    if (connection->deadline <= now) overdue.push_back(key);
+  }
+  for (Connection* const connection : overdue) drop(*connection, late("a handshake"));
+}
+
+Result<std::optional<MeshEvent>> TcpMesh::receive(Time deadline) {
+  std::array<epoll_event, kEventsAtOnce> ready{};
+  const bool sending = waiting_bytes() > 0;
+  for (;;) {
+    if (!events_.empty()) {
+      MeshEvent event = std::move(events_.front());
+      events_.pop_front();
+      return std::optional<MeshEvent>(std::move(event));
+    }
+    const Time now = clock_.now();
+    look_at_time(now);
+    if (!events_.empty()) continue;
+    const Time until = std::min(deadline, next_due());
+    const auto wait = std::clamp<std::int64_t>(
+        std::chrono::ceil<std::chrono::milliseconds>(until - std::min(now, until)).count(), 0,
+        60'000);
+    const int count = epoll_wait(epoll_.get(), ready.data(), kEventsAtOnce, static_cast<int>(wait));
+    if (count < 0 && errno != EINTR) return os_failed("waiting for peers");
+    bool woken = false;
+    gone_.clear();
+    for (int i = 0; i < count; ++i) {
+      void* const tag = ready[static_cast<std::size_t>(i)].data.ptr;
+      if (tag == nullptr) {
+        answer();
+      } else if (tag == &waker_) {
+        woken = waker_.take();
+      } else {
+        serve(*static_cast<Connection*>(tag), ready[static_cast<std::size_t>(i)].events);
+      }
+    }
+    const bool sent = sending && waiting_bytes() == 0;
+    if (events_.empty() && (woken || sent || clock_.now() >= deadline)) {
+      return std::optional<MeshEvent>();
+    }
+  }
+}
+
+std::size_t TcpMesh::waiting_bytes() const {
+  std::size_t bytes = 0;
+  for (const Peer& peer : peers_) bytes += peer.queued_bytes;
+  return bytes;
+}
+
+std::optional<double> TcpMesh::round_trip_min_s(std::uint32_t member) const {
+  if (member >= peers_.size()) return std::nullopt;
+  const Peer& peer = peers_[member];
+  const Connection* const with = peer.out && !peer.out->connecting ? peer.out.get() : peer.in;
+  return with ? tcp_round_trip_min_s(with->file.get()) : std::nullopt;
+}
+
+MeshCounters TcpMesh::counters() const {
+  MeshCounters all = counters_;
+  const auto add = [&all](const Connection& connection) {
+    all.bytes_in += connection.channel->bytes_in;
+    all.bytes_out += connection.channel->bytes_out;
+  };
+  for (const Peer& peer : peers_) {
+    if (peer.out) add(*peer.out);
+  }
+  for (const auto& [key, connection] : answered_) add(*connection);
+  return all;
+}
+
+}  // namespace
+
+Status check_mesh_send(const MeshSend& send, const LinkLimits& limits) {
+  if (send.to < send.members && send.to != send.own_rank) {
+    return check_caps(limits, send.frame_bytes, send.payload_bytes);
+  }
+  return Status(StatusCode::invalid_argument,
+                {.what = "member to send to",
+                 .expected = fmt::format("another, below {}", send.members),
+                 .got = fmt::format("{}", send.to)});
+}
+
+Result<std::unique_ptr<Mesh>> open_mesh(const MeshPort& port, const MeshOptions& options,
+                                        const Clock& clock) {
+  if (options.rank >= options.members.size()) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "rank in a mesh",
+                   .expected = fmt::format("below {}", options.members.size()),
+                   .got = fmt::format("{}", options.rank)});
+  }
+  File epoll(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll) return os_failed("opening a mesh");
+  TRIBUTARY_ASSIGN(Waker waker, Waker::open());
+  auto mesh = std::make_unique<TcpMesh>(port, options, clock, std::move(epoll), std::move(waker));
+  TRIBUTARY_TRY(mesh->start());
+  return std::unique_ptr<Mesh>(std::move(mesh));
+}
+
+}  // namespace tributary

@@ -1,0 +1,27 @@
+// A peer's stream of bytes, as whoever can connect may send it, cut at any place.
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/net/mesh/mesh_stream.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tributary;
+  static BufferPool pool(1u << 20);
+  if (size == 0) return 0;
+  const std::size_t step = std::size_t{1} + data[0];
+  ByteSpan bytes(data + 1, size - 1);
+  MeshReader reader(200, 5000, pool);
+  while (!bytes.empty()) {
+    const MutableByteSpan wanted = reader.wanted();
+    if (wanted.empty() || wanted.size() > 5000) std::abort();
+    const std::size_t count = std::min({wanted.size(), bytes.size(), step});
+    std::copy_n(bytes.begin(), count, wanted.begin());
+    bytes = bytes.subspan(count);
+    const Result<MeshReader::Came> came = reader.came(count);
+    if (!came.ok()) return 0;
+    if (*came != MeshReader::Came::message) continue;
+    if (!reader.greeting()) std::abort();
+    if (reader.take_frame().size() > 200 || reader.take_payload().size() > 5000) std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,344 @@
+#include "core/net/mesh/mesh.h"
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <thread>
+
+#include "core/net/mesh/mesh_socket.h"
+#include "core/net/mesh/mesh_stream.h"
+
+namespace tributary {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Bytes text(std::string_view words) {
+  const ByteSpan bytes = bytes_of(words);
+  return {bytes.begin(), bytes.end()};
+}
+
+Bytes filled(std::size_t bytes, std::uint8_t with) {
+  Bytes out(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(with + i % 251);
+  return out;
+}
+
+// Meshes of one process, looked after in turns.
+class Meshes : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override { make(3); }
+
+  void make(std::uint32_t members) {
+    options_.clear();
+    MeshOptions common;
+    common.session = 77;
+    common.connect_max = milliseconds(300);
+    common.handshake_max = milliseconds(300);
+    for (std::uint32_t i = 0; i < members; ++i) {
+      ports_.push_back(*MeshPort::open("tcp://127.0.0.1:0"));
+      keys_.push_back(std::make_shared<const KeyPair>(*make_key_pair()));
+      common.members.push_back({.endpoint = ports_[i]->endpoint(), .key = keys_[i]->public_key});
+    }
+    for (std::uint32_t i = 0; i < members; ++i) {
+      options_.push_back(common);
+      options_[i].rank = i;
+      if (GetParam()) options_[i].keys = keys_[i];
+    }
+    meshes_.resize(members);
+    seen_.resize(members);
+  }
+  void open(std::uint32_t member) {
+    Result<std::unique_ptr<Mesh>> mesh = open_mesh(*ports_[member], options_[member], clock_);
+    ASSERT_TRUE(mesh.ok()) << mesh.status().text();
+    meshes_[member] = std::move(*mesh);
+  }
+  void open_all() {
+    for (std::uint32_t i = 0; i < options_.size(); ++i) open(i);
+  }
+  Status send(std::uint32_t from, std::uint32_t to, std::string_view frame, Bytes payload = {}) {
+    return meshes_[from]->send(to, text(frame), SharedSlice(std::move(payload)));
+  }
+  // Until the condition holds or a minute has passed: sanitizers are slow.
+  bool turn_until(const std::function<bool()>& done) {
+    const auto deadline = clock_.now() + seconds(60);
+    while (!done()) {
+      if (clock_.now() > deadline) return false;
+      for (std::uint32_t i = 0; i < meshes_.size(); ++i) {
+        if (!meshes_[i]) continue;
+        Result<std::optional<MeshEvent>> event =
+            meshes_[i]->receive(clock_.now() + milliseconds(1));
+        EXPECT_TRUE(event.ok()) << event.status().text();
+        if (event.ok() && *event) seen_[i].push_back(std::move(**event));
+      }
+    }
+    return true;
+  }
+  template <typename Kind>
+  const Kind* first(std::uint32_t member) const {
+    for (const MeshEvent& event : seen_[member]) {
+      if (const auto* const found = std::get_if<Kind>(&event)) return found;
+    }
+    return nullptr;
+  }
+
+  SystemClock clock_;
+  std::vector<std::unique_ptr<MeshPort>> ports_;
+  std::vector<std::shared_ptr<const KeyPair>> keys_;
+  std::vector<MeshOptions> options_;
+  std::vector<std::unique_ptr<Mesh>> meshes_;
+  std::vector<std::deque<MeshEvent>> seen_;
+};
+
+TEST_P(Meshes, EverybodyReachesEverybody) {
+  open_all();
+  for (std::uint32_t from = 0; from < 3; ++from) {
+    for (std::uint32_t to = 0; to < 3; ++to) {
+      if (from == to) continue;
+      ASSERT_TRUE(send(from, to, "hello", filled(100'000 + from, 3)).ok());
+      ASSERT_TRUE(send(from, to, "bye").ok());
+    }
+  }
+  ASSERT_TRUE(turn_until(
+      [&] { return seen_[0].size() == 4 && seen_[1].size() == 4 && seen_[2].size() == 4; }));
+  for (std::uint32_t to = 0; to < 3; ++to) {
+    std::vector<int> heard(3, 0);
+    for (const MeshEvent& event : seen_[to]) {
+      const auto& message = std::get<MeshMessage>(event);
+      ASSERT_NE(message.from, to);
+      const bool hello = heard[message.from]++ == 0;
+      EXPECT_EQ(message.frame, text(hello ? "hello" : "bye"));
+      EXPECT_EQ(message.payload.size(), hello ? 100'000 + message.from : 0u);
+      if (hello) {
+        EXPECT_TRUE(std::ranges::equal(message.payload.view(), filled(100'000 + message.from, 3)));
+      }
+    }
+  }
+  EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
+  EXPECT_GT(meshes_[0]->counters().bytes_out, 200'000u);
+  EXPECT_EQ(meshes_[0]->counters().messages_in, 4u);
+}
+
+TEST_P(Meshes, ManyLargeMessagesKeepTheirOrder) {
+  open_all();
+  constexpr int kMessages = 16;
+  // Made beforehand: who waits for an answer to its first bytes does not wait for these.
+  std::vector<Bytes> payloads;
+  for (int i = 0; i < kMessages; ++i) {
+    payloads.push_back(filled(1u << 20, static_cast<std::uint8_t>(i)));
+  }
+  for (int i = 0; i < kMessages; ++i) {
+    ASSERT_TRUE(
+        send(0, 1, std::to_string(i), std::move(payloads[static_cast<std::size_t>(i)])).ok());
+  }
+  EXPECT_GT(meshes_[0]->waiting_bytes(), 0u) << "more than any socket holds";
+  ASSERT_TRUE(turn_until([&] { return seen_[1].size() == kMessages; }));
+  for (int i = 0; i < kMessages; ++i) {
+    const auto& message = std::get<MeshMessage>(seen_[1][static_cast<std::size_t>(i)]);
+    EXPECT_EQ(message.frame, text(std::to_string(i)));
+    EXPECT_TRUE(
+        std::ranges::equal(message.payload.view(), filled(1u << 20, static_cast<std::uint8_t>(i))));
+  }
+}
+
+TEST_P(Meshes, AMemberThatComesLaterIsFound) {
+  open(0);
+  ASSERT_TRUE(send(0, 1, "are you there?").ok());
+  turn_until([&, until = clock_.now() + milliseconds(20)] { return clock_.now() > until; });
+  open(1);
+  ASSERT_TRUE(turn_until([&] { return first<MeshMessage>(1) != nullptr; }));
+}
+
+TEST_P(Meshes, NobodyThereIsLostInTheEnd) {
+  open(0);
+  ports_[1].reset();
+  ASSERT_TRUE(send(0, 1, "are you there?", filled(10, 0)).ok());
+  ASSERT_TRUE(turn_until([&] { return first<MeshLost>(0) != nullptr; }));
+  EXPECT_EQ(first<MeshLost>(0)->member, 1u);
+  EXPECT_GT(first<MeshLost>(0)->unsent_bytes, 10u);
+  EXPECT_EQ(send(0, 1, "still not?").code(), StatusCode::unavailable);
+  EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
+}
+
+TEST_P(Meshes, WhereNobodyListensIsGivenUpEarlier) {
+  options_[0].connect_max = std::chrono::hours(1);
+  options_[0].refused_max = milliseconds(100);
+  open(0);
+  ports_[1].reset();
+  ASSERT_TRUE(send(0, 1, "are you there?").ok());
+  ASSERT_TRUE(turn_until([&] { return first<MeshLost>(0) != nullptr; }));
+  EXPECT_NE(first<MeshLost>(0)->why.text().find("refused"), std::string::npos)
+      << first<MeshLost>(0)->why.text();
+}
+
+TEST_P(Meshes, WhoGoesIsNoticedOnBothSides) {
+  open_all();
+  ASSERT_TRUE(send(0, 1, "to you").ok());
+  ASSERT_TRUE(send(1, 2, "and on").ok());
+  ASSERT_TRUE(turn_until([&] { return first<MeshMessage>(1) && first<MeshMessage>(2); }));
+  meshes_[1].reset();
+  ASSERT_TRUE(turn_until([&] { return first<MeshLost>(0) && first<MeshLost>(2); }));
+  EXPECT_EQ(first<MeshLost>(0)->member, 1u);
+  EXPECT_EQ(first<MeshLost>(2)->member, 1u);
+}
+
+TEST_P(Meshes, AnotherEpochIsAStranger) {
+  options_[0].session = 78;
+  open_all();
+  ASSERT_TRUE(send(0, 1, "from before").ok());
+  ASSERT_TRUE(turn_until([&] { return first<MeshRefused>(1) && first<MeshLost>(0); }));
+  EXPECT_EQ(first<MeshMessage>(1), nullptr);
+  EXPECT_GE(meshes_[1]->counters().refused, 1u);
+}
+
+// Epochs do not begin at the same moment everywhere.
+TEST_P(Meshes, WhoIsStillInTheEpochBeforeIsFoundInTheNext) {
+  options_[1].session = 76;
+  open_all();
+  ASSERT_TRUE(send(0, 1, "you will see", filled(100'000, 1)).ok());
+  ASSERT_TRUE(turn_until([&] { return first<MeshRefused>(1) != nullptr; }));
+  EXPECT_GT(meshes_[0]->waiting_bytes(), 100'000u);
+  meshes_[1].reset();
+  options_[1].session = 77;
+  open(1);
+  ASSERT_TRUE(turn_until([&] { return first<MeshMessage>(1) != nullptr; }));
+  EXPECT_EQ(first<MeshMessage>(1)->payload.size(), 100'000u);
+  EXPECT_EQ(first<MeshLost>(0), nullptr);
+  EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
+}
+
+TEST_P(Meshes, ThePortOutlivesAMesh) {
+  open_all();
+  ASSERT_TRUE(send(0, 1, "first").ok());
+  ASSERT_TRUE(turn_until([&] { return first<MeshMessage>(1) != nullptr; }));
+  for (auto& mesh : meshes_) mesh.reset();
+  for (auto& seen : seen_) seen.clear();
+  for (auto& options : options_) options.session = 79;
+  open_all();
+  ASSERT_TRUE(send(0, 1, "second").ok());
+  ASSERT_TRUE(turn_until([&] { return first<MeshMessage>(1) != nullptr; }));
+  EXPECT_EQ(first<MeshMessage>(1)->frame, text("second"));
+}
+
+TEST_P(Meshes, WakeEndsAWait) {
+  open(0);
+  std::thread other([&] { meshes_[0]->wake(); });
+  const auto event = meshes_[0]->receive(std::chrono::nanoseconds::max());
+  other.join();
+  ASSERT_TRUE(event.ok());
+  EXPECT_FALSE(event->has_value());
+}
+
+TEST_P(Meshes, RefusesWhatCannotBeSent) {
+  options_[0].send_queue_bytes = 1000;
+  open(0);
+  EXPECT_EQ(send(0, 0, "to myself").code(), StatusCode::invalid_argument);
+  EXPECT_EQ(send(0, 3, "to nobody").code(), StatusCode::invalid_argument);
+  EXPECT_EQ(send(0, 1, "").code(), StatusCode::invalid_argument);
+  EXPECT_EQ(send(0, 1, "large", filled(wire::kPayloadBytesMax + 1, 0)).code(),
+            StatusCode::invalid_argument);
+  EXPECT_TRUE(send(0, 1, "fits", filled(900, 0)).ok());
+  EXPECT_EQ(send(0, 1, "does not", filled(900, 0)).code(), StatusCode::resource_exhausted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Meshes, testing::Bool(),
+                         [](const auto& way) { return way.param ? "Encrypted" : "Open"; });
+
+// --- who must not get in -----------------------------------------------------------------------
+
+class MeshStrangers : public Meshes {
+ protected:
+  // Says these bytes to member 0 and waits until it is sent away.
+  void say(ByteSpan bytes) {
+    const File socket(::socket(AF_INET, SOCK_STREAM, 0));
+    const Address address = *parse_address(ports_[0]->endpoint());
+    ASSERT_EQ(::connect(socket.get(), address.get(), address.bytes), 0);
+    ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+    const std::uint64_t before = meshes_[0]->counters().refused;
+    ASSERT_TRUE(turn_until([&] { return meshes_[0]->counters().refused > before; }));
+    EXPECT_EQ(first<MeshMessage>(0), nullptr);
+    EXPECT_EQ(first<MeshLost>(0), nullptr) << "a stranger must not take a member out";
+  }
+};
+
+TEST_P(MeshStrangers, NoiseIsRefused) {
+  open(0);
+  say(filled(100, 9));
+  say(text("GET / HTTP/1.1\r\nHost: example\r\n\r\n"));
+}
+
+TEST_P(MeshStrangers, SilenceIsRefusedInTime) {
+  open(0);
+  say({});
+}
+
+class MeshKeys : public MeshStrangers {};
+
+TEST_P(MeshKeys, AClaimWithoutAKeyIsRefused) {
+  open(0);
+  say(mesh_greeting({.rank = 1, .session = 77}));
+}
+
+TEST_P(MeshKeys, AnotherKeyIsRefused) {
+  options_[1].keys = std::make_shared<const KeyPair>(*make_key_pair());
+  open(0);
+  open(1);
+  ASSERT_TRUE(send(1, 0, "I am member 1").ok());
+  ASSERT_TRUE(turn_until([&] { return first<MeshRefused>(0) && first<MeshLost>(1); }));
+  EXPECT_EQ(first<MeshMessage>(0), nullptr);
+}
+
+// One with a key of its own that says it were another.
+TEST_P(MeshKeys, AMemberCannotSpeakForAnother) {
+  open(0);
+  options_[1].rank = 2;
+  open(1);
+  ASSERT_TRUE(send(1, 0, "I am member 2").ok());
+  ASSERT_TRUE(turn_until([&] { return first<MeshRefused>(0) != nullptr; }));
+  EXPECT_EQ(first<MeshMessage>(0), nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, MeshStrangers, testing::Bool(),
+                         [](const auto& way) { return way.param ? "Encrypted" : "Open"; });
+
+INSTANTIATE_TEST_SUITE_P(Ways, MeshKeys, testing::Values(true),
+                         [](const auto&) { return "Encrypted"; });
+
+TEST(MeshPort, OthersAreToldWhatTheyCanUse) {
+  for (const char* const good :
+       {"tcp://192.0.2.7:4650", "tcp://[2001:db8::7]:4650", "tcp://127.0.0.1:1"}) {
+    EXPECT_TRUE(check_mesh_address(good, MeshAddressUse::tell).ok()) << good;
+  }
+  for (const char* const bad : {"tcp://0.0.0.0:4650", "tcp://[::]:4650", "tcp://0:4650",
+                                "tcp://[::ffff:0.0.0.0]:4650", "tcp://lan:4650", ""}) {
+    EXPECT_EQ(check_mesh_address(bad, MeshAddressUse::listen_and_tell).code(),
+              StatusCode::invalid_argument)
+        << bad;
+  }
+  const std::string later = "tcp://192.0.2.7:0";
+  EXPECT_TRUE(check_mesh_address(later, MeshAddressUse::listen_and_tell).ok());
+  EXPECT_FALSE(check_mesh_address(later, MeshAddressUse::tell).ok());
+  EXPECT_TRUE(check_mesh_address("tcp://0.0.0.0:0", MeshAddressUse::listen).ok());
+  EXPECT_FALSE(check_mesh_address("tcp://lan:4650", MeshAddressUse::listen).ok());
+}
+
+TEST(MeshPort, RefusesWhatIsNoAddress) {
+  for (const char* const bad : {"", "127.0.0.1:1", "tcp://localhost:1", "tcp://127.0.0.1",
+                                "tcp://:4650", "tcp://127.0.0.1:", "tcp://127.0.0.1:x"}) {
+    EXPECT_EQ(MeshPort::open(bad).status().code(), StatusCode::invalid_argument) << bad;
+  }
+  const auto port = MeshPort::open("tcp://[::1]:0");
+  if (port.ok()) {
+    EXPECT_TRUE((*port)->endpoint().starts_with("tcp://[::1]:"));
+  }
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,510 @@
+#include "core/net/mpi/mpi_mesh.h"
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <poll.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "core/net/buffer_pool.h"
+#include "core/net/mpi/mpi_error.h"
+#include "core/net/waker.h"
+
+namespace tributary {
+namespace {
+
+using Time = std::chrono::nanoseconds;
+
+constexpr int kFrameTag = 1;
+constexpr int kPayloadTag = 2;
+constexpr std::size_t kTrailerBytes = 4;  // behind a frame: how long its payload is
+// A message that MPI has been given costs a question in every round of them.
+constexpr std::size_t kPostedMax = 16;  // to a member
+constexpr int kFramesAtOnce = 64;
+constexpr std::size_t kSpareBytesMax = 32u << 20;
+
+// Asking costs about a microsecond, and ranks that share a core need it for what is waited for. Two
+// cores with four ranks exchange in about the same time with 0, 50 or 1000 of these turns.
+constexpr std::uint32_t kYields = 50;
+constexpr Time kSleepMin = std::chrono::microseconds(20);
+constexpr Time kSleepMax = std::chrono::milliseconds(1);
+
+// What is done between two questions that MPI has answered with no.
+class Rest {
+ public:
+  void again() { fruitless_ = 0; }
+  void take(const Waker& waker, Time most) {
+    if (fruitless_++ < kYields) {
+      ::sched_yield();
+      return;
+    }
+    const std::uint32_t doubled = std::min(fruitless_ - kYields - 1, 16u);
+    const Time time = std::clamp(std::min(kSleepMin * (1 << doubled), kSleepMax), Time(0), most);
+    const timespec limit = {.tv_sec = 0, .tv_nsec = time.count()};
+    ::pollfd watched = {.fd = waker.file(), .events = POLLIN, .revents = 0};
+    ::ppoll(&watched, 1, &limit, nullptr);
+  }
+
+ private:
+  std::uint32_t fruitless_ = 0;
+};
+
+struct Outgoing {
+  Bytes frame;  // with its trailer; empty: this member leaves
+  SharedSlice payload;
+  std::size_t bytes = 0;
+  MPI_Request frame_sent = MPI_REQUEST_NULL;
+  MPI_Request payload_sent = MPI_REQUEST_NULL;
+};
+
+struct Incoming {
+  Bytes frame;  // empty: its sender leaves
+  std::uint32_t payload_bytes = 0;
+  Bytes payload;
+  bool matched = false;  // with its payload, or it has none
+  MPI_Request payload_came = MPI_REQUEST_NULL;
+};
+
+// MPI keeps the order of messages of one kind between two ranks, so that frames and payloads are
+// matched by counting. What MPI reads and writes is in these queues until it is done with it.
+struct Peer {
+  std::deque<Outgoing> waiting;
+  std::deque<Outgoing> posted;
+  std::size_t queued_bytes = 0;
+  std::deque<Incoming> coming;
+  bool left = false;
+  bool lost = false;
+  bool broken = false;  // has sent what breaks the rules: payloads are not received any more
+};
+
+class MpiMesh final : public LastingMesh {
+ public:
+  MpiMesh(MpiSession& session, const MpiMeshOptions& options, const Clock& clock, MPI_Comm comm,
+          Waker waker)
+      : session_(session),
+        options_(options),
+        clock_(clock),
+        comm_(comm),
+        waker_(std::move(waker)),
+        peers_(session.size()) {}
+  ~MpiMesh() override;
+  MpiMesh(const MpiMesh&) = delete;
+  MpiMesh& operator=(const MpiMesh&) = delete;
+
+  Status send(std::uint32_t to, Bytes frame, SharedSlice payload) override;
+  Result<std::optional<MeshEvent>> receive(Time deadline) override;
+  void wake() override {
+    woken_.store(true);
+    waker_.signal();
+  }
+  std::size_t waiting_bytes() const override;
+  std::size_t waiting_bytes_for(std::uint32_t member) const override {
+    return peers_[member].queued_bytes;
+  }
+  std::size_t forget(std::uint32_t member) override;
+  MeshCounters counters() const override { return counters_; }
+
+ private:
+  Status check(std::uint32_t to, const Bytes& frame, const SharedSlice& payload) const;
+  Result<bool> progress();
+  bool send_on(std::uint32_t member);
+  Status post(std::uint32_t member, Outgoing& message);
+  Result<bool> post_waiting(std::uint32_t member);
+  Result<bool> take_frames();
+  Status take_frame(MPI_Message message, std::uint32_t from, std::size_t bytes);
+  Status distrust(std::uint32_t member, Fault fault);
+  Result<bool> match_payloads(std::uint32_t member);
+  bool take_in(std::uint32_t member);
+  void deliver(std::uint32_t member, Incoming& message);
+  void lose(std::uint32_t member, Status why);
+  bool all_left() const;
+
+  MpiSession& session_;
+  const MpiMeshOptions options_;
+  const Clock& clock_;
+  MPI_Comm comm_;
+  Waker waker_;
+  std::atomic<bool> woken_{false};
+  BufferPool pool_{kSpareBytesMax};
+  std::vector<Peer> peers_;
+  std::size_t coming_bytes_ = 0;
+  std::deque<MeshEvent> events_;
+  MeshCounters counters_;
+};
+
+// --- sending -----------------------------------------------------------------------------------
+
+Status MpiMesh::check(std::uint32_t to, const Bytes& frame, const SharedSlice& payload) const {
+  TRIBUTARY_TRY(check_mesh_send({.to = to,
+                                 .own_rank = session_.rank(),
+                                 .members = peers_.size(),
+                                 .frame_bytes = frame.size(),
+                                 .payload_bytes = payload.size()},
+                                {.frame_bytes_max = options_.frame_bytes_max,
+                                 .payload_bytes_max = options_.payload_bytes_max}));
+  const Peer& peer = peers_[to];
+  if (peer.lost) {
+    return Status(StatusCode::unavailable, {.what = fmt::format("member {}", to),
+                                            .expected = "one that is there",
+                                            .got = "it is lost"});
+  }
+  const std::size_t bytes = frame.size() + payload.size();
+  if (peer.queued_bytes + bytes > options_.send_queue_bytes) {
+    return Status(StatusCode::resource_exhausted,
+                  {.what = fmt::format("what waits for member {}", to),
+                   .expected = fmt::format("at most {} bytes", options_.send_queue_bytes),
+                   .got = fmt::format("{} more than {}", bytes, peer.queued_bytes),
+                   .remedy = "try again after the next event"});
+  }
+  return {};
+}
+
+Status MpiMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
+  TRIBUTARY_TRY(check(to, frame, payload));
+  Peer& peer = peers_[to];
+  const std::size_t bytes = frame.size() + payload.size();
+  const auto payload_bytes = static_cast<std::uint32_t>(payload.size());
+  // Behind the frame, so that the frame begins where the buffer does, as its numbers need it.
+  frame.resize(frame.size() + kTrailerBytes);
+  std::memcpy(frame.data() + frame.size() - kTrailerBytes, &payload_bytes, kTrailerBytes);
+  peer.queued_bytes += bytes;
+  ++counters_.messages_out;
+  peer.waiting.push_back(
+      {.frame = std::move(frame), .payload = std::move(payload), .bytes = bytes});
+  if (Result<bool> posted = post_waiting(to); !posted.ok()) lose(to, std::move(posted).status());
+  return {};
+}
+
+Status MpiMesh::post(std::uint32_t member, Outgoing& message) {
+  const int to = static_cast<int>(member);
+  TRIBUTARY_TRY(mpi_status(MPI_Isend(message.frame.data(), static_cast<int>(message.frame.size()),
+                                     MPI_BYTE, to, kFrameTag, comm_, &message.frame_sent),
+                           "sending a frame"));
+  const ByteSpan payload = message.payload.view();
+  if (payload.empty()) return {};
+  return mpi_status(MPI_Isend(payload.data(), static_cast<int>(payload.size()), MPI_BYTE, to,
+                              kPayloadTag, comm_, &message.payload_sent),
+                    "sending a payload");
+}
+
+Result<bool> MpiMesh::post_waiting(std::uint32_t member) {
+  Peer& peer = peers_[member];
+  bool moved = false;
+  while (!peer.waiting.empty() && peer.posted.size() < kPostedMax) {
+    peer.posted.push_back(std::move(peer.waiting.front()));
+    peer.waiting.pop_front();
+    TRIBUTARY_TRY(post(member, peer.posted.back()));
+    moved = true;
+  }
+  return moved;
+}
+
+// A request that MPI is done with is null, and so is one that was never made.
+Result<bool> done(MPI_Request& request) {
+  int yes = 1;
+  if (request == MPI_REQUEST_NULL) return true;
+  TRIBUTARY_TRY(mpi_status(MPI_Test(&request, &yes, MPI_STATUS_IGNORE), "sending or receiving"));
+  return yes != 0;
+}
+
+bool MpiMesh::send_on(std::uint32_t member) {
+  Peer& peer = peers_[member];
+  bool moved = false;
+  while (!peer.posted.empty()) {
+    Outgoing& message = peer.posted.front();
+    Result<bool> sent = done(message.frame_sent);
+    if (sent.ok() && *sent) sent = done(message.payload_sent);
+    if (sent.ok() && !*sent) break;
+    if (!sent.ok()) lose(member, std::move(sent).status());
+    if (!peer.lost) peer.queued_bytes -= message.bytes;
+    counters_.bytes_out += message.bytes;
+    peer.posted.pop_front();
+    moved = true;
+  }
+  Result<bool> posted = post_waiting(member);
+  if (!posted.ok()) {
+    lose(member, std::move(posted).status());
+    return true;
+  }
+  return moved || *posted;
+}
+
+// --- receiving ---------------------------------------------------------------------------------
+
+Result<bool> MpiMesh::take_frames() {
+  bool moved = false;
+  for (int n = 0; n < kFramesAtOnce && coming_bytes_ < options_.receive_bytes_max; ++n) {
+    int found = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status = {};
+    TRIBUTARY_TRY(mpi_status(
+        MPI_Improbe(MPI_ANY_SOURCE, kFrameTag, comm_, &found, &message, &status), "asking MPI"));
+    if (found == 0) break;
+    moved = true;
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    const auto from = static_cast<std::uint32_t>(status.MPI_SOURCE);
+    if (Status taken = take_frame(message, from, static_cast<std::size_t>(bytes)); !taken.ok()) {
+      lose(from, std::move(taken));
+    }
+  }
+  return moved;
+}
+
+// What is too long stays where it is. To receive less of a message than there is would be an error
+// that MPI promises to tell; Open MPI 4.1.4 tells it after it has written the rest behind the
+// buffer.
+Status MpiMesh::take_frame(MPI_Message message, std::uint32_t from, std::size_t bytes) {
+  const bool leaves = bytes == 0;
+  if (!leaves && (bytes <= kTrailerBytes || bytes > options_.frame_bytes_max + kTrailerBytes)) {
+    return distrust(
+        from, {.what = "a peer's frame",
+               .expected = fmt::format("1 to {} bytes", options_.frame_bytes_max),
+               .got = fmt::format("{} with {} for the payload's length", bytes, kTrailerBytes)});
+  }
+  Incoming incoming;
+  incoming.frame.resize(bytes);
+  TRIBUTARY_TRY(mpi_status(MPI_Mrecv(incoming.frame.data(), static_cast<int>(bytes), MPI_BYTE,
+                                     &message, MPI_STATUS_IGNORE),
+                           "receiving a frame"));
+  if (!leaves) {
+    incoming.frame.resize(bytes - kTrailerBytes);
+    std::memcpy(&incoming.payload_bytes, incoming.frame.data() + incoming.frame.size(),
+                kTrailerBytes);
+  }
+  if (incoming.payload_bytes > options_.payload_bytes_max) {
+    return distrust(from, {.what = "a peer's payload",
+                           .expected = fmt::format("at most {} bytes", options_.payload_bytes_max),
+                           .got = fmt::format("{}", incoming.payload_bytes)});
+  }
+  incoming.matched = incoming.payload_bytes == 0;
+  coming_bytes_ += incoming.payload_bytes;
+  peers_[from].coming.push_back(std::move(incoming));
+  return {};
+}
+
+// Payloads that are there, for the frames that have announced them.
+Result<bool> MpiMesh::match_payloads(std::uint32_t member) {
+  Peer& peer = peers_[member];
+  bool moved = false;
+  for (Incoming& incoming : peer.coming) {
+    if (incoming.matched) continue;
+    int found = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status = {};
+    TRIBUTARY_TRY(mpi_status(
+        MPI_Improbe(static_cast<int>(member), kPayloadTag, comm_, &found, &message, &status),
+        "asking MPI"));
+    if (found == 0) break;
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    if (static_cast<std::uint32_t>(bytes) != incoming.payload_bytes) {
+      return distrust(
+          member, {.what = "a peer's payload",
+                   .expected = fmt::format("{} bytes, as its frame says", incoming.payload_bytes),
+                   .got = fmt::format("{}", bytes)});
+    }
+    incoming.payload = pool_.take(incoming.payload_bytes);
+    TRIBUTARY_TRY(mpi_status(
+        MPI_Imrecv(incoming.payload.data(), bytes, MPI_BYTE, &message, &incoming.payload_came),
+        "receiving a payload"));
+    incoming.matched = true;
+    moved = true;
+  }
+  return moved;
+}
+
+bool MpiMesh::take_in(std::uint32_t member) {
+  Peer& peer = peers_[member];
+  bool moved = false;
+  if (!peer.broken) {
+    Result<bool> matched = match_payloads(member);
+    moved = !matched.ok() || *matched;
+    if (!matched.ok()) lose(member, std::move(matched).status());
+  }
+  while (!peer.coming.empty()) {
+    Incoming& message = peer.coming.front();
+    if (!message.matched && !peer.broken) break;
+    Result<bool> whole = done(message.payload_came);
+    if (whole.ok() && !*whole) break;
+    moved = true;
+    coming_bytes_ -= message.payload_bytes;
+    if (!whole.ok()) {
+      lose(member, std::move(whole).status());
+    } else if (message.matched) {
+      deliver(member, message);
+    }
+    peer.coming.pop_front();
+  }
+  return moved;
+}
+
+void MpiMesh::deliver(std::uint32_t member, Incoming& message) {
+  Peer& peer = peers_[member];
+  if (message.frame.empty()) {
+    // What it has received before it left is not unsent.
+    send_on(member);
+    peer.left = true;
+    return lose(member, Status(StatusCode::unavailable, {.what = "a mesh over MPI",
+                                                         .expected = "a member that stays",
+                                                         .got = "it has left"}));
+  }
+  counters_.bytes_in += message.frame.size() + message.payload.size();
+  if (peer.lost) return;  // what it sends on is received, or it could not leave
+  ++counters_.messages_in;
+  MeshMessage whole = {.from = member, .frame = std::move(message.frame), .payload = {}};
+  if (!message.payload.empty()) whole.payload = pool_.share(std::move(message.payload));
+  events_.emplace_back(std::move(whole));
+}
+
+Status MpiMesh::distrust(std::uint32_t member, Fault fault) {
+  peers_[member].broken = true;
+  return {StatusCode::corrupt_data, std::move(fault)};
+}
+
+// --- both, and ends ------------------------------------------------------------------------------
+
+Result<bool> MpiMesh::progress() {
+  bool moved = false;
+  for (std::uint32_t member = 0; member < peers_.size(); ++member) moved |= send_on(member);
+  TRIBUTARY_ASSIGN(const bool came, take_frames());
+  moved |= came;
+  for (std::uint32_t member = 0; member < peers_.size(); ++member) moved |= take_in(member);
+  return moved;
+}
+
+void MpiMesh::lose(std::uint32_t member, Status why) {
+  Peer& peer = peers_[member];
+  if (std::exchange(peer.lost, true)) return;
+  peer.waiting.clear();
+  events_.emplace_back(MeshLost{.member = member,
+                                .why = std::move(why).at(fmt::format("member {}", member)),
+                                .unsent_bytes = std::exchange(peer.queued_bytes, 0)});
+}
+
+Result<std::optional<MeshEvent>> MpiMesh::receive(Time deadline) {
+  const bool sending = waiting_bytes() > 0;
+  Rest rest;
+  for (;;) {
+    if (!events_.empty()) {
+      MeshEvent event = std::move(events_.front());
+      events_.pop_front();
+      return std::optional<MeshEvent>(std::move(event));
+    }
+    TRIBUTARY_ASSIGN(const bool moved, progress());
+    if (!events_.empty()) continue;
+    if (woken_.exchange(false)) {
+      waker_.take();
+      return std::optional<MeshEvent>();
+    }
+    const Time now = clock_.now();
+    if (now >= deadline || (sending && waiting_bytes() == 0)) return std::optional<MeshEvent>();
+    if (moved) {
+      rest.again();
+    } else {
+      rest.take(waker_, deadline - now);
+    }
+  }
+}
+
+std::size_t MpiMesh::waiting_bytes() const {
+  std::size_t bytes = 0;
+  for (const Peer& peer : peers_) bytes += peer.queued_bytes;
+  return bytes;
+}
+
+std::size_t MpiMesh::forget(std::uint32_t member) {
+  Peer& peer = peers_[member];
+  std::size_t bytes = 0;
+  for (const Outgoing& message : peer.waiting) bytes += message.bytes;
+  peer.waiting.clear();
+  peer.queued_bytes -= bytes;
+  return bytes;
+}
+
+bool MpiMesh::all_left() const {
+  for (std::uint32_t member = 0; member < peers_.size(); ++member) {
+    const Peer& peer = peers_[member];
+    if (member == session_.rank()) continue;
+    if (!peer.left || !peer.posted.empty() || !peer.coming.empty()) return false;
+  }
+  return true;
+}
+
+MpiMesh::~MpiMesh() {
+  for (std::uint32_t member = 0; member < peers_.size(); ++member) {
+    if (member == session_.rank()) continue;
+    Peer& peer = peers_[member];
+    peer.waiting.clear();
+    peer.posted.emplace_back();
+    if (Status status = post(member, peer.posted.back()); !status.ok()) peer.posted.pop_back();
+  }
+  const Time deadline = clock_.now() + options_.leave_max;
+  Rest rest;
+  while (!all_left() && clock_.now() < deadline) {
+    const Result<bool> moved = progress();
+    events_.clear();
+    if (!moved.ok()) break;
+    if (*moved) rest.again();
+    rest.take(waker_, kSleepMax);
+  }
+  if (all_left()) {
+    // Where there is still something in it, it stays.
+    if (std::ranges::none_of(peers_, &Peer::broken)) MPI_Comm_free(&comm_);
+  } else {
+    session_.abandon(std::make_shared<std::vector<Peer>>(std::move(peers_)));
+  }
+}
+
+Result<MPI_Comm> own_communicator(MpiSession& session, const MpiMeshOptions& options,
+                                  const Clock& clock, const Waker& waker) {
+  const auto comm = std::make_shared<MPI_Comm>(MPI_COMM_NULL);
+  MPI_Request request = MPI_REQUEST_NULL;
+  TRIBUTARY_TRY(
+      mpi_status(MPI_Comm_idup(MPI_COMM_WORLD, comm.get(), &request), "opening a mesh over MPI"));
+  const Time deadline = clock.now() + options.open_max;
+  Rest rest;
+  for (;;) {
+    TRIBUTARY_ASSIGN(const bool made, done(request));
+    if (made) return *comm;
+    if (clock.now() >= deadline) break;
+    rest.take(waker, kSleepMax);
+  }
+  session.abandon(comm);
+  return Status(StatusCode::deadline_exceeded,
+                {.what = "opening a mesh over MPI",
+                 .expected = fmt::format("all {} ranks to open it", session.size()),
+                 .got = "some have not",
+                 .remedy = "every rank must run the same program with the same options"});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LastingMesh>> open_mpi_mesh(MpiSession& session,
+                                                   const MpiMeshOptions& options,
+                                                   const Clock& clock) {
+  constexpr std::size_t kBytesMax = std::numeric_limits<int>::max() - kTrailerBytes;
+  if (options.frame_bytes_max > kBytesMax || options.payload_bytes_max > kBytesMax ||
+      options.receive_bytes_max == 0) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "caps of a mesh over MPI",
+                   .expected = fmt::format("at most {} bytes of a frame and of a payload, and room "
+                                           "to receive one",
+                                           kBytesMax),
+                   .got = fmt::format("{}, {} and {}", options.frame_bytes_max,
+                                      options.payload_bytes_max, options.receive_bytes_max)});
+  }
+  TRIBUTARY_ASSIGN(Waker waker, Waker::open());
+  TRIBUTARY_ASSIGN(const MPI_Comm comm, own_communicator(session, options, clock, waker));
+  return std::unique_ptr<LastingMesh>(
+      std::make_unique<MpiMesh>(session, options, clock, comm, std::move(waker)));
+}
+
+}  // namespace tributary

@@ -1,0 +1,94 @@
+#include "core/net/mpi/mpi_port.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/net/mesh/epoch_mesh.h"
+#include "core/net/mesh/mpi_address.h"
+#include "core/net/mpi/mpi_mesh.h"
+
+namespace tributary {
+namespace {
+
+class MpiPort final : public PeerPort {
+ public:
+  MpiPort(std::unique_ptr<LastingMesh> mesh, const MpiAddress& address, std::uint32_t ranks,
+          const Clock& clock)
+      : address_(address),
+        endpoint_(text_of(address)),
+        meshes_(std::move(mesh), address.rank, ranks, clock) {}
+
+  const std::string& endpoint() const override { return endpoint_; }
+  Result<std::unique_ptr<Mesh>> open(const MeshOptions& options) override;
+
+ private:
+  Result<std::uint32_t> rank_of(const MeshMember& member) const;
+
+  const MpiAddress address_;
+  const std::string endpoint_;
+  EpochMeshes meshes_;
+};
+
+Result<std::uint32_t> MpiPort::rank_of(const MeshMember& member) const {
+  TRIBUTARY_ASSIGN(const MpiAddress address, parse_mpi_address(member.endpoint));
+  if (address.run == address_.run) return address.rank;
+  return Status(StatusCode::mismatch,
+                {.what = "a peer's run of MPI",
+                 .expected = fmt::format("{:016x}, as this one's", address_.run),
+                 .got = fmt::format("{:016x}", address.run),
+                 .remedy = "start all of the peers by one mpirun"});
+}
+
+Result<std::unique_ptr<Mesh>> MpiPort::open(const MeshOptions& options) {
+  if (options.keys) {
+    return Status(StatusCode::unsupported, {.what = "peers over MPI",
+                                            .expected = "no keys, because MPI encrypts nothing",
+                                            .got = "a key pair"});
+  }
+  EpochMeshOptions made{.session = options.session,
+                        .rank = options.rank,
+                        .members = {},
+                        .frame_bytes_max = options.frame_bytes_max,
+                        .payload_bytes_max = options.payload_bytes_max,
+                        .send_queue_bytes = options.send_queue_bytes,
+                        .connect_max = options.connect_max};
+  for (const MeshMember& member : options.members) {
+    TRIBUTARY_ASSIGN(const std::uint32_t rank, rank_of(member));
+    made.members.push_back(rank);
+  }
+  return meshes_.open(made);
+}
+
+// --- opening -------------------------------------------------------------------------------------
+
+Status check(const MpiPortOptions& options, const MpiSession& session) {
+  if (options.run == 0) {
+    return Status(
+        StatusCode::invalid_argument,
+        {.what = "the number of a run of MPI", .expected = "one drawn at random", .got = "0"});
+  }
+  if (session.size() <= kMpiRanksMax) return {};
+  return Status(StatusCode::unsupported, {.what = "peers over MPI",
+                                          .expected = fmt::format("{} ranks at most", kMpiRanksMax),
+                                          .got = fmt::format("{}", session.size())});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PeerPort>> open_mpi_port(MpiSession& session, const MpiPortOptions& options,
+                                                const Clock& clock) {
+  TRIBUTARY_TRY(check(options, session));
+  TRIBUTARY_ASSIGN(const std::uint64_t run, session.agree(options.run, clock, options.open_max));
+  const MpiMeshOptions mesh_options{
+      .frame_bytes_max = wire::kSmallFrameBytesMax + kEpochTrailerBytes,
+      .send_queue_bytes = options.send_queue_bytes,
+      .open_max = options.open_max,
+      .leave_max = options.leave_max};
+  TRIBUTARY_ASSIGN(std::unique_ptr<LastingMesh> mesh, open_mpi_mesh(session, mesh_options, clock));
+  const MpiAddress address{.run = run, .rank = session.rank()};
+  return std::unique_ptr<PeerPort>(
+      std::make_unique<MpiPort>(std::move(mesh), address, session.size(), clock));
+}
+
+}  // namespace tributary

@@ -1,0 +1,90 @@
+// The session of a test program that mpirun has started: every rank runs the same cases in the same
+// order, and in each case all of them open and leave a mesh together.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/net/mpi/mpi_mesh.h"
+
+namespace tributary::ranks_testing {
+
+inline MpiSession* session = nullptr;  // set by main()
+
+// The mesh of one case. Deadlines are for a test that has gone wrong.
+class Ranks : public testing::Test {
+ protected:
+  static constexpr std::chrono::seconds kLate{60};
+
+  void open(const MpiMeshOptions& options = {}) {
+    Result<std::unique_ptr<LastingMesh>> opened = open_mpi_mesh(*session, options, clock_);
+    ASSERT_TRUE(opened.ok()) << opened.status().text();
+    mesh_ = *std::move(opened);
+  }
+
+  std::uint32_t rank() const { return session->rank(); }
+  std::uint32_t size() const { return session->size(); }
+  std::uint32_t next() const { return (rank() + 1) % size(); }
+  std::uint32_t previous() const { return (rank() + size() - 1) % size(); }
+
+  std::optional<MeshEvent> event() {
+    if (!held_.empty()) {
+      MeshEvent first = std::move(held_.front());
+      held_.pop_front();
+      return first;
+    }
+    const auto deadline = clock_.now() + kLate;
+    while (clock_.now() < deadline) {
+      Result<std::optional<MeshEvent>> came = mesh_->receive(deadline);
+      EXPECT_TRUE(came.ok()) << came.status().text();
+      if (!came.ok() || *came) return came.ok() ? *std::move(came) : std::nullopt;
+    }
+    ADD_FAILURE() << "rank " << rank() << ": nothing came";
+    return std::nullopt;
+  }
+  // Those who are done may leave before others are.
+  std::optional<MeshMessage> message() {
+    for (;;) {
+      std::optional<MeshEvent> came = event();
+      if (!came) return std::nullopt;
+      auto* const lost = std::get_if<MeshLost>(&*came);
+      if (lost == nullptr) return std::move(std::get<MeshMessage>(*came));
+      EXPECT_EQ(lost->why.code(), StatusCode::unavailable) << lost->why.text();
+      EXPECT_EQ(lost->unsent_bytes, 0u);
+    }
+  }
+  // Of this member; others may leave before.
+  std::optional<MeshLost> loss_of(std::uint32_t member) {
+    for (;;) {
+      std::optional<MeshEvent> came = event();
+      auto* const lost = came ? std::get_if<MeshLost>(&*came) : nullptr;
+      if (lost == nullptr) break;
+      if (lost->member == member) return std::move(*lost);
+      EXPECT_EQ(lost->why.code(), StatusCode::unavailable) << lost->why.text();
+    }
+    ADD_FAILURE() << "rank " << rank() << ": member " << member << " was not lost";
+    return std::nullopt;
+  }
+  // Others may be ahead meanwhile: what comes is held.
+  void send_all() {
+    const auto deadline = clock_.now() + kLate;
+    while (mesh_->waiting_bytes() > 0 && clock_.now() < deadline) {
+      Result<std::optional<MeshEvent>> came = mesh_->receive(deadline);
+      ASSERT_TRUE(came.ok()) << came.status().text();
+      if (*came) held_.push_back(**std::move(came));
+    }
+    ASSERT_EQ(mesh_->waiting_bytes(), 0u);
+  }
+
+  const SystemClock clock_{};
+  std::unique_ptr<LastingMesh> mesh_;
+  std::deque<MeshEvent> held_;
+};
+
+}  // namespace tributary::ranks_testing

@@ -1,0 +1,229 @@
+#include "core/net/shaped/shaped.h"
+
+#include <gmock/gmock.h>
+
+#include <deque>
+#include <thread>
+
+#include "core/net/zmq/link_testing.h"
+
+namespace tributary {
+namespace {
+
+using link_testing::bytes;
+using link_testing::Federation;
+using link_testing::pump;
+using link_testing::Side;
+using link_testing::text;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+
+// The other end of the line: what came out of it, and what is to go in. Waiting moves the clock.
+struct FarTransport {
+  ManualClock clock;
+  std::deque<LinkEvent> to_tell;
+  std::vector<std::pair<nanoseconds, std::string>> got;
+  bool full = false;
+  std::uint64_t arrived = 0;
+};
+
+class NearTransport final : public Transport {
+ public:
+  explicit NearTransport(FarTransport& far) : far_(far) {}
+
+  Status send(ConnectionId to, SharedSlice frame, SharedSlice) override {
+    if (to != 1) return no_connection();
+    if (far_.full) return Status(StatusCode::resource_exhausted, {.what = "full"});
+    far_.got.emplace_back(far_.clock.now(), text(frame));
+    return {};
+  }
+  Result<std::optional<LinkEvent>> receive(nanoseconds deadline) override {
+    if (far_.to_tell.empty()) {
+      if (deadline > far_.clock.now()) far_.clock.advance(deadline - far_.clock.now());
+      return std::optional<LinkEvent>();
+    }
+    LinkEvent event = std::move(far_.to_tell.front());
+    far_.to_tell.pop_front();
+    return std::optional<LinkEvent>(std::move(event));
+  }
+  void wake() override {}
+  bool encrypted() const override { return true; }
+  const LinkLimits& limits() const override { return limits_; }
+  LinkCounters counters() const override { return {}; }
+  std::uint64_t bytes_arrived(ConnectionId connection) const override {
+    return connection == 1 ? far_.arrived : 0;
+  }
+
+ private:
+  FarTransport& far_;
+  LinkLimits limits_;
+};
+
+class ShapedLine : public testing::Test {
+ protected:
+  void open(const ShapedOptions& options) {
+    Result<std::unique_ptr<Transport>> line =
+        make_shaped(std::make_unique<NearTransport>(far_), far_.clock, options);
+    ASSERT_TRUE(line.ok()) << line.status().text();
+    line_ = *std::move(line);
+    far_.to_tell.emplace_back(Connected{.connection = 1, .peer = {}});
+    ASSERT_TRUE(next_by(seconds(10)));
+  }
+  std::optional<LinkEvent> next_by(nanoseconds deadline) { return *line_->receive(deadline); }
+  void come_in(std::string_view frame) {
+    far_.to_tell.emplace_back(
+        Received{.connection = 1, .peer = {}, .frame = bytes(frame), .payload = {}});
+  }
+  Status send(std::string_view frame) { return line_->send(1, bytes(frame), {}); }
+
+  FarTransport far_;
+  std::unique_ptr<Transport> line_;
+};
+
+TEST_F(ShapedLine, WhatIsSentTakesItsTime) {
+  open({.out = {.delay = milliseconds(100), .bytes_per_s = 10, .burst_bytes = 0}});
+  const nanoseconds start = far_.clock.now();
+  ASSERT_TRUE(send("0123456789").ok());
+  ASSERT_TRUE(send("abcde").ok());
+  EXPECT_FALSE(next_by(start + seconds(10)));
+  EXPECT_THAT(far_.got, ElementsAre(testing::Pair(start + milliseconds(1100), "0123456789"),
+                                    testing::Pair(start + milliseconds(1600), "abcde")));
+}
+
+TEST_F(ShapedLine, ALineWithATraceChangesOnItsWay) {
+  const auto trace = std::make_shared<const LinkTrace>(
+      LinkTrace::make({{.lasts = seconds(10), .delay = milliseconds(100)},
+                       {.lasts = seconds(10), .bytes_per_s = 10, .delay = milliseconds(500)}})
+          .value());
+  open({.out = {.burst_bytes = 0}, .trace = trace});
+  const nanoseconds start = far_.clock.now();
+  ASSERT_TRUE(send("0123456789").ok());
+  EXPECT_FALSE(next_by(start + seconds(10)));
+  ASSERT_TRUE(send("abcde").ok());
+  EXPECT_FALSE(next_by(start + seconds(20)));
+  EXPECT_THAT(far_.got, ElementsAre(testing::Pair(start + milliseconds(100), "0123456789"),
+                                    testing::Pair(start + milliseconds(11'000), "abcde")));
+}
+
+TEST_F(ShapedLine, WhatComesInTakesItsTime) {
+  open({.in = {.delay = milliseconds(100)}});
+  const nanoseconds start = far_.clock.now();
+  come_in("one");
+  far_.to_tell.emplace_back(Disconnected{.connection = 1, .peer = {}, .why = {}});
+  EXPECT_FALSE(next_by(start + milliseconds(99)));
+  const std::optional<LinkEvent> first = next_by(start + seconds(1));
+  EXPECT_EQ(far_.clock.now(), start + milliseconds(100));
+  ASSERT_TRUE(first && std::holds_alternative<Received>(*first));
+  const std::optional<LinkEvent> second = next_by(start + seconds(1));
+  ASSERT_TRUE(second && std::holds_alternative<Disconnected>(*second)) << "not before the message";
+  EXPECT_EQ(send("x").code(), StatusCode::unavailable);
+}
+
+TEST_F(ShapedLine, BytesArriveAsTheLineCarriesThem) {
+  open({.in = {.delay = milliseconds(500), .bytes_per_s = 10, .burst_bytes = 0}});
+  far_.arrived = 100;
+  const nanoseconds start = far_.clock.now();
+  EXPECT_EQ(line_->bytes_arrived(1), 100u);
+  for (const char* frame : {"0123456789", "abcdefghij"}) {
+    far_.arrived += 10;
+    come_in(frame);
+  }
+  const auto arrived_at = [&](nanoseconds time) {
+    EXPECT_FALSE(next_by(start + time));
+    return line_->bytes_arrived(1);
+  };
+  EXPECT_EQ(arrived_at(milliseconds(500)), 100u) << "the first byte is still on its way";
+  EXPECT_EQ(arrived_at(milliseconds(1000)), 105u);
+  EXPECT_EQ(arrived_at(milliseconds(1400)), 109u);
+  EXPECT_TRUE(next_by(start + milliseconds(1500)));
+  EXPECT_EQ(line_->bytes_arrived(1), 110u);
+  EXPECT_EQ(arrived_at(milliseconds(2000)), 115u);
+  EXPECT_TRUE(next_by(start + milliseconds(2500)));
+  EXPECT_EQ(line_->bytes_arrived(1), 120u);
+  EXPECT_EQ(line_->bytes_arrived(2), 0u);
+}
+
+TEST_F(ShapedLine, LosesWholeMessagesAndNoNews) {
+  open({.out = {.loss = 1}, .in = {.loss = 1}});
+  ASSERT_TRUE(send("gone").ok());
+  come_in("gone too");
+  far_.to_tell.emplace_back(Disconnected{.connection = 1, .peer = {}, .why = {}});
+  const std::optional<LinkEvent> event = next_by(far_.clock.now() + seconds(1));
+  ASSERT_TRUE(event && std::holds_alternative<Disconnected>(*event));
+  EXPECT_TRUE(far_.got.empty());
+}
+
+TEST_F(ShapedLine, HasRoomForSoMuch) {
+  open({.out = {.delay = seconds(1)}, .bytes_max = 10});
+  EXPECT_TRUE(send("0123456789").ok());
+  EXPECT_EQ(send("x").code(), StatusCode::resource_exhausted);
+  next_by(far_.clock.now() + seconds(2));
+  EXPECT_TRUE(send("x").ok());
+}
+
+TEST_F(ShapedLine, LeavesWithItsSenderWhatDoesNotFitIn) {
+  open({.in = {.delay = milliseconds(20)}, .bytes_max = 5});
+  for (int i = 0; i < 3; ++i) come_in("01234");
+  const nanoseconds start = far_.clock.now();
+  // One is on the line, the others are not taken; the wait is a real one, and time stands still.
+  std::thread other([&] { line_->wake(); });
+  EXPECT_FALSE(next_by(start + milliseconds(19)));
+  other.join();
+  EXPECT_EQ(far_.to_tell.size(), 2u);
+  std::size_t told = 0;
+  for (int i = 0; i < 10; ++i) {
+    far_.clock.advance(milliseconds(20));
+    const std::optional<LinkEvent> event = next_by(far_.clock.now());
+    if (event && std::holds_alternative<Received>(*event)) ++told;
+    EXPECT_LE(3 - told, far_.to_tell.size() + 1);
+  }
+  EXPECT_EQ(told, 3u);
+}
+
+TEST_F(ShapedLine, TriesAgainWhereThereWasNoRoom) {
+  open({});
+  far_.full = true;
+  ASSERT_TRUE(send("patience").ok());
+  EXPECT_FALSE(next_by(far_.clock.now() + milliseconds(10)));
+  EXPECT_TRUE(far_.got.empty());
+  far_.full = false;
+  EXPECT_FALSE(next_by(far_.clock.now() + milliseconds(10)));
+  EXPECT_EQ(far_.got.size(), 1u);
+}
+
+TEST_F(ShapedLine, RefusesWhatTheInnerOneWould) {
+  open({});
+  EXPECT_EQ(send("").code(), StatusCode::invalid_argument);
+  EXPECT_EQ(line_->send(2, bytes("x"), {}).code(), StatusCode::unavailable);
+  EXPECT_FALSE(
+      make_shaped(std::make_unique<NearTransport>(far_), far_.clock, {.out = {.loss = 2}}).ok());
+}
+
+TEST(ShapedLink, OverRealSockets) {
+  Federation federation;
+  Side hub = federation.hub();
+  const SystemClock clock;
+  Result<std::unique_ptr<Transport>> spoke =
+      open_spoke(federation.spoke_options(federation.allowed_keys()));
+  ASSERT_TRUE(spoke.ok());
+  const ShapeOptions shape = {.delay = milliseconds(5), .loss = 0.5, .seed = 4};
+  Side slow{.link = *make_shaped(*std::move(spoke), clock, {.out = shape, .in = shape})};
+  ASSERT_TRUE(pump({&hub, &slow}, [&] { return hub.connected() && slow.connected(); }));
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(slow.send("up").ok());
+    ASSERT_TRUE(hub.send("down").ok());
+  }
+  Shaper same = *Shaper::make(shape);
+  std::size_t arrive = 0;
+  for (int i = 0; i < 40; ++i) arrive += same.arrival(nanoseconds(0), 2).has_value() ? 1u : 0u;
+  ASSERT_GT(arrive, 0u);
+  ASSERT_LT(arrive, 40u);
+  ASSERT_TRUE(pump({&hub, &slow}, [&] {
+    return hub.count<Received>() == arrive && slow.count<Received>() == arrive;
+  }));
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,41 @@
+// Bytes that several hold and nobody changes: a payload that is sent to a thousand peers is in
+// memory once, and a part of it is no copy either.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "core/base/bytes/bytes.h"
+
+namespace tributary {
+
+class SharedSlice {
+ public:
+  SharedSlice() = default;
+  SharedSlice(Bytes bytes) {
+    const auto owner = std::make_shared<const Bytes>(std::move(bytes));
+    view_ = *owner;
+    owner_ = owner;
+  }
+  // `owner` keeps `view` alive. It is let go of on whatever thread is done with it last.
+  SharedSlice(std::shared_ptr<const void> owner, ByteSpan view)
+      : owner_(std::move(owner)), view_(view) {}
+
+  ByteSpan view() const { return view_; }
+  std::size_t size() const { return view_.size(); }
+  bool empty() const { return view_.empty(); }
+
+  // As much of it as there is.
+  SharedSlice part(std::size_t offset, std::size_t count) const {
+    offset = std::min(offset, view_.size());
+    return {owner_, view_.subspan(offset, std::min(count, view_.size() - offset))};
+  }
+
+ private:
+  std::shared_ptr<const void> owner_;
+  ByteSpan view_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,182 @@
+#include "core/net/zmq/control.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/net/waker.h"
+#include "core/net/zmq/zmq_socket.h"
+
+namespace tributary {
+namespace {
+
+using Context = std::unique_ptr<void, int (*)(void*)>;
+constexpr std::chrono::hours kForAWhile{1};
+constexpr std::chrono::milliseconds kControlLookEvery{250};  // whether somebody is still there
+
+Status check_path(const std::string& path) {
+  constexpr std::size_t kMost = sizeof(sockaddr_un::sun_path) - 1;
+  if (!path.empty() && path.size() <= kMost) return {};
+  return Status(StatusCode::invalid_argument,
+                {.what = fmt::format("control socket '{}'", path),
+                 .expected = fmt::format("a path of 1 to {} characters", kMost),
+                 .got = fmt::format("{}", path.size()),
+                 .remedy = "keep the journal in a folder with a shorter name"});
+}
+
+ByteSpan bytes_of_text(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+Result<ZmqSocket> open_socket(void* context, int type) {
+  TRIBUTARY_ASSIGN(ZmqSocket socket, ZmqSocket::open(context, type));
+  TRIBUTARY_TRY(socket.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(kControlBytesMax)));
+  TRIBUTARY_TRY(socket.set(ZMQ_LINGER, 0));
+  return socket;
+}
+
+class Server final : public ControlServer {
+ public:
+  Server(std::string path, Answer answer, Context context, ZmqSocket socket, Waker waker)
+      : path_(std::move(path)),
+        answer_(std::move(answer)),
+        context_(std::move(context)),
+        socket_(std::move(socket)),
+        waker_(std::move(waker)),
+        thread_([this] { serve(); }) {}
+
+  ~Server() override {
+    ending_ = true;
+    waker_.signal();
+    thread_.join();
+    socket_.close();
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+
+ private:
+  void serve() {
+    while (!ending_) {
+      std::array<zmq_pollitem_t, 2> items = {
+          {{.socket = socket_.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0},
+           {.socket = nullptr, .fd = waker_.file(), .events = ZMQ_POLLIN, .revents = 0}}};
+      if (!wait_for(items, kForAWhile).ok()) return;
+      if (ending_) return;
+      std::vector<ZmqMessage> parts;
+      const Result<bool> came = socket_.receive(parts, 1);
+      if (!came.ok()) return;
+      if (!*came) continue;
+      ZmqMessage answer(
+          bytes_of_text(parts.size() == 1 ? answer_(as_text(parts[0].bytes())) : std::string()));
+      socket_.send_part(answer, false);
+    }
+  }
+
+  const std::string path_;
+  const Answer answer_;
+  const Context context_;
+  ZmqSocket socket_;
+  Waker waker_;
+  std::atomic<bool> ending_ = false;
+  std::thread thread_;
+};
+
+// Without it a question to nobody would wait for somebody to come.
+Status check_listener(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const int file = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int failed = ::connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  const int error = errno;
+  ::close(file);
+  if (failed == 0) return {};
+  const bool forbidden = error == EACCES || error == EPERM;
+  return Status(
+      forbidden ? StatusCode::io_error : StatusCode::unavailable,
+      {.what = fmt::format("control socket '{}'", path),
+       .expected = "a daemon that listens on it",
+       .got = std::generic_category().message(error),
+       .remedy = forbidden ? "become the daemon's user" : "start the daemon, or name its journal"});
+}
+
+Status nobody_waits(const std::string& path) {
+  return Status(StatusCode::cancelled, {.what = fmt::format("answer of the daemon at '{}'", path),
+                                        .expected = "somebody who waits for it",
+                                        .got = "nobody",
+                                        .remedy = {}});
+}
+
+}  // namespace
+
+std::string control_path(const std::string& journal) { return journal + ".control"; }
+
+Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& path, Answer answer) {
+  TRIBUTARY_TRY(check_path(path));
+  Context context(zmq_ctx_new(), zmq_ctx_term);
+  TRIBUTARY_ASSIGN(ZmqSocket socket, open_socket(context.get(), ZMQ_REP));
+  const mode_t before = ::umask(0177);  // the file is its owner's from the beginning
+  const int failed = zmq_bind(socket.get(), ("ipc://" + path).c_str());
+  ::umask(before);
+  if (failed != 0) return zmq_failed(fmt::format("control socket '{}'", path));
+  TRIBUTARY_ASSIGN(Waker waker, Waker::open());
+  return std::unique_ptr<ControlServer>(std::make_unique<Server>(
+      path, std::move(answer), std::move(context), std::move(socket), std::move(waker)));
+}
+
+Result<std::string> ask_daemon(const std::string& path, std::string_view question,
+                               std::chrono::nanoseconds patience,
+                               const std::atomic<bool>* cancelled) {
+  TRIBUTARY_TRY(check_path(path));
+  if (question.size() > kControlBytesMax) {
+    return Status(StatusCode::resource_exhausted,
+                  {.what = "question to a daemon",
+                   .expected = fmt::format("at most {} bytes", kControlBytesMax),
+                   .got = fmt::format("{}", question.size()),
+                   .remedy = {}});
+  }
+  TRIBUTARY_TRY(check_listener(path));
+  const Context context(zmq_ctx_new(), zmq_ctx_term);
+  TRIBUTARY_ASSIGN(ZmqSocket socket, open_socket(context.get(), ZMQ_REQ));
+  if (zmq_connect(socket.get(), ("ipc://" + path).c_str()) != 0) {
+    return zmq_failed(fmt::format("control socket '{}'", path));
+  }
+  ZmqMessage message(bytes_of_text(question));
+  if (socket.send_part(message, false) != 0) return zmq_failed("question to a daemon");
+  std::array<zmq_pollitem_t, 1> items = {
+      {{.socket = socket.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0}}};
+  bool came = false;
+  for (std::chrono::nanoseconds left = patience; !came && left.count() > 0;
+       left -= kControlLookEvery) {
+    if (cancelled && *cancelled) return nobody_waits(path);
+    TRIBUTARY_ASSIGN(came,
+                     wait_for(items, std::min<std::chrono::nanoseconds>(kControlLookEvery, left)));
+    if (!came) TRIBUTARY_TRY(check_listener(path));
+  }
+  std::vector<ZmqMessage> parts;
+  if (came) {
+    TRIBUTARY_ASSIGN(const bool whole, socket.receive(parts, 1));
+    if (whole && parts.size() == 1) return std::string(as_text(parts[0].bytes()));
+  }
+  return Status(
+      StatusCode::deadline_exceeded,
+      {.what = fmt::format("answer of the daemon at '{}'", path),
+       .expected = fmt::format("one within {} s",
+                               std::chrono::duration_cast<std::chrono::seconds>(patience).count()),
+       .got = "none",
+       .remedy = "look at the daemon's log"});
+}
+
+}  // namespace tributary

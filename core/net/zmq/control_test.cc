@@ -1,0 +1,120 @@
+#include "core/net/zmq/control.h"
+
+#include <gmock/gmock.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+namespace tributary {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+class Control : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "tributary-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path() const { return control_path((folder_ / "run.db").string()); }
+
+  std::filesystem::path folder_;
+};
+
+std::string shout(std::string_view question) { return std::string(question) + "!"; }
+
+TEST_F(Control, QuestionsAreAnsweredOneAfterTheOther) {
+  std::atomic<int> at_once = 0;
+  std::atomic<int> most = 0;
+  const auto server = ControlServer::open(path(), [&](std::string_view question) {
+    most = std::max<int>(most, ++at_once);
+    std::string answer = shout(question);
+    --at_once;
+    return answer;
+  });
+  ASSERT_TRUE(server.ok()) << server.status().text();
+  std::vector<std::thread> askers;
+  std::atomic<int> right = 0;
+  for (int i = 0; i < 8; ++i) {
+    askers.emplace_back([&, i] {
+      const std::string question = "question " + std::to_string(i);
+      const Result<std::string> answer = ask_daemon(path(), question, seconds(30));
+      if (answer.ok() && *answer == question + "!") ++right;
+    });
+  }
+  for (std::thread& asker : askers) asker.join();
+  EXPECT_EQ(right, 8);
+  EXPECT_EQ(most, 1);
+}
+
+TEST_F(Control, TheSocketIsItsOwnersAlone) {
+  const auto server = ControlServer::open(path(), shout);
+  ASSERT_TRUE(server.ok()) << server.status().text();
+  struct stat about = {};
+  ASSERT_EQ(::stat(path().c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0077, 0u);
+}
+
+TEST_F(Control, WhereNobodyListensIsSaidAtOnce) {
+  const Result<std::string> answer = ask_daemon(path(), "who", seconds(600));
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.status().code(), StatusCode::unavailable);
+  EXPECT_THAT(answer.status().text(), HasSubstr("start the daemon"));
+}
+
+TEST_F(Control, AFileThatAKilledDaemonLeftIsReplacedAndAnEndedOneLeavesNone) {
+  {
+    const auto left = ControlServer::open(path(), shout);
+    ASSERT_TRUE(left.ok());
+    std::filesystem::rename(path(), folder_ / "aside");
+  }
+  std::filesystem::rename(folder_ / "aside", path());
+  EXPECT_FALSE(ask_daemon(path(), "who", seconds(600)).ok());
+  {
+    const auto server = ControlServer::open(path(), shout);
+    ASSERT_TRUE(server.ok()) << server.status().text();
+    EXPECT_EQ(ask_daemon(path(), "who", seconds(30)).value(), "who!");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+TEST_F(Control, WhatIsTooLargeOrTooLongIsRefused) {
+  const auto server = ControlServer::open(path(), shout);
+  ASSERT_TRUE(server.ok());
+  EXPECT_EQ(ask_daemon(path(), std::string(kControlBytesMax + 1, 'x'), seconds(30)).status().code(),
+            StatusCode::resource_exhausted);
+  EXPECT_EQ(ask_daemon(path(), std::string(1000, 'x'), seconds(30)).value().size(), 1001u);
+  const std::string deep = (folder_ / std::string(200, 'x')).string();
+  EXPECT_EQ(ask_daemon(deep, "x", seconds(30)).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(ControlServer::open(deep, shout).status().code(), StatusCode::invalid_argument);
+}
+
+TEST_F(Control, WhoeverGivesUpIsNotKeptWaiting) {
+  std::atomic<bool> asked = false;
+  std::atomic<bool> over = false;
+  const auto server = ControlServer::open(path(), [&](std::string_view) {
+    asked = true;
+    while (!over) std::this_thread::yield();
+    return std::string();
+  });
+  ASSERT_TRUE(server.ok());
+  std::atomic<bool> cancelled = false;
+  std::thread gives_up([&] {
+    while (!asked) std::this_thread::yield();
+    cancelled = true;
+  });
+  EXPECT_EQ(ask_daemon(path(), "who", seconds(600), &cancelled).status().code(),
+            StatusCode::cancelled);
+  gives_up.join();
+  over = true;
+}
+
+}  // namespace
+}  // namespace tributary

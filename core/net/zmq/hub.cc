@@ -1,0 +1,241 @@
+#include "core/net/zmq/hub.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <unordered_map>
+#include <vector>
+
+#include "core/net/access/hub_intake.h"
+#include "core/net/tcp_statistics.h"
+#include "core/net/waker.h"
+#include "core/net/zmq/outbox.h"
+#include "core/net/zmq/socket_settings.h"
+#include "core/net/zmq/zmq_socket.h"
+
+namespace tributary {
+namespace {
+
+constexpr const char* kAgentsDomain = "agents";
+constexpr int kBacklog = 1024;
+// Not those of handshakes that fail: they name no connection, and for what does not even look like
+// ZMTP there are none.
+constexpr int kMonitored =
+    ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+// Route, frame, payload.
+constexpr std::size_t kPartsMax = 3;
+// While messages keep coming, connections are looked at once in so many.
+constexpr std::uint32_t kMessagesBetweenLooks = 64;
+
+class ZmqHub final : public Hub {
+ public:
+  ZmqHub(const HubOptions& options, std::shared_ptr<LinkContext> context, Waker waker)
+      : options_(options),
+        context_(std::move(context)),
+        intake_({.encrypted = options.encrypted, .limits = options.limits}, options.allowed),
+        waker_(std::move(waker)) {}
+  ~ZmqHub() override {
+    if (guarding_) context_->gate().leave(kAgentsDomain);
+  }
+
+  Status start() {
+    TRIBUTARY_ASSIGN(router_, ZmqSocket::open(context_->handle(), ZMQ_ROUTER));
+    TRIBUTARY_TRY(configure(router_, options_.limits, options_.times));
+    TRIBUTARY_TRY(router_.set(ZMQ_ROUTER_MANDATORY, 1));
+    TRIBUTARY_TRY(router_.set(ZMQ_BACKLOG, kBacklog));
+    TRIBUTARY_TRY(options_.encrypted ? guard() : router_.set(ZMQ_ROUTER_HANDOVER, 1));
+    TRIBUTARY_ASSIGN(monitor_, Monitor::of(context_->handle(), router_, kMonitored));
+    if (zmq_bind(router_.get(), options_.endpoint.c_str()) != 0) {
+      return zmq_failed(fmt::format("listening at {}", options_.endpoint));
+    }
+    TRIBUTARY_ASSIGN(endpoint_, router_.last_endpoint());
+    return {};
+  }
+
+  std::string endpoint() const override { return endpoint_; }
+  bool encrypted() const override { return options_.encrypted; }
+  const LinkLimits& limits() const override { return options_.limits; }
+  void wake() override { waker_.signal(); }
+  std::uint64_t bytes_arrived(ConnectionId connection) const override {
+    return tcp_bytes_received(intake_.descriptor_of(connection));
+  }
+  Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
+  Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
+  LinkCounters counters() const override;
+
+ private:
+  Status guard();
+  Status look_at_connections();
+  Result<bool> take_message();
+  Result<bool> wait(std::chrono::nanoseconds deadline);
+  LinkEvent next_event();
+
+  const HubOptions options_;
+  const std::shared_ptr<LinkContext> context_;
+  HubIntake intake_;
+  Waker waker_;
+  bool guarding_ = false;
+  ZmqSocket router_;
+  Monitor monitor_;
+  std::string endpoint_;
+  std::unordered_map<ConnectionId, Outbox> outboxes_;
+  std::optional<LinkEvent> message_;  // to be told after the intake's events
+  std::vector<ZmqMessage> parts_;
+  std::uint32_t until_look_ = 0;
+  LinkCounters counters_;
+};
+
+// A routing id that a peer picks itself could be another peer's. Ours are those that ROUTER gives;
+// the intake drops the others, and handover stays off, so that nobody can take a route over.
+Status ZmqHub::guard() {
+  if (!options_.allowed) {
+    return Status(StatusCode::invalid_argument, {.what = "hub",
+                                                 .expected = "an allow-list",
+                                                 .got = "none",
+                                                 .remedy = "hand one in, even an empty one"});
+  }
+  TRIBUTARY_TRY(context_->gate().guard(kAgentsDomain, options_.allowed));
+  guarding_ = true;
+  return serve_with_curve(router_, options_.keys, kAgentsDomain);
+}
+
+Status ZmqHub::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
+  const std::string_view route = intake_.route_of(to);
+  const std::size_t bytes = frame.size() + payload.size();
+  const std::size_t on_the_wire = wire_bytes(frame.size(), payload.size(), options_.encrypted);
+  Status status = no_connection();
+  if (!route.empty()) {
+    Outbox& outbox = outboxes_.try_emplace(to, options_.limits).first->second;
+    status = outbox.send(router_, bytes_of(route), std::move(frame), std::move(payload));
+    if (status.code() == StatusCode::unavailable) intake_.lost(to);
+  }
+  if (!status.ok()) {
+    ++counters_.sends_refused;
+    return status;
+  }
+  ++counters_.messages_out;
+  counters_.bytes_out += bytes;
+  counters_.wire_bytes_out += on_the_wire;
+  return {};
+}
+
+Result<std::optional<LinkEvent>> ZmqHub::receive(std::chrono::nanoseconds deadline) {
+  while (true) {
+    if (intake_.has_event()) return std::optional<LinkEvent>(next_event());
+    if (message_) return std::exchange(message_, std::nullopt);
+    if (until_look_ == 0) TRIBUTARY_TRY(look_at_connections());
+    --until_look_;
+    TRIBUTARY_ASSIGN(const bool took, take_message());
+    if (took && until_look_ > 0) continue;
+    // Nothing but messages that are not told of must not keep the caller.
+    if (took && !message_ && context_->clock().now() >= deadline) return std::optional<LinkEvent>();
+    if (took) continue;
+    TRIBUTARY_TRY(look_at_connections());
+    if (intake_.has_event()) continue;
+    TRIBUTARY_ASSIGN(const bool go_on, wait(deadline));
+    if (!go_on) return std::optional<LinkEvent>();
+  }
+}
+
+// False when there is nothing to read. What ended before this has then been read to its end.
+Result<bool> ZmqHub::take_message() {
+  TRIBUTARY_ASSIGN(const bool came, router_.receive(parts_, kPartsMax));
+  if (!came) {
+    intake_.nothing_left();
+    return false;
+  }
+  std::array<ByteSpan, kPartsMax + 1> spans;
+  for (std::size_t i = 0; i < parts_.size(); ++i) spans[i] = parts_[i].bytes();
+  // libzmq 4.3.4 loses the properties of the first part now and then, but not of the others.
+  ZmqMessage& last = parts_.back();
+  const char* const user_id = last.property("User-Id");
+  Status status;
+  const HubIntake::Taken taken =
+      intake_.take({.user_id = user_id ? user_id : "",
+                    .descriptor = zmq_msg_get(last.get(), ZMQ_SRCFD),
+                    .route = spans[0],
+                    .parts = std::span(spans).subspan(1, parts_.size() - 1)},
+                   [&] { status = look_at_connections(); });
+  TRIBUTARY_TRY(std::move(status));
+  if (taken.connection == 0) return true;
+  Received received{.connection = taken.connection,
+                    .peer = taken.peer,
+                    .frame = Bytes(taken.parts.frame.begin(), taken.parts.frame.end()),
+                    .payload = {}};
+  ++counters_.messages_in;
+  counters_.bytes_in += taken.parts.frame.size() + taken.parts.payload.size();
+  counters_.wire_bytes_in +=
+      wire_bytes(taken.parts.frame.size(), taken.parts.payload.size(), options_.encrypted);
+  if (!taken.parts.payload.empty()) received.payload = shared_from(std::move(parts_[2]));
+  message_ = std::move(received);
+  return true;
+}
+
+Status ZmqHub::look_at_connections() {
+  until_look_ = kMessagesBetweenLooks;
+  while (true) {
+    TRIBUTARY_ASSIGN(const std::optional<MonitorEvent> event, monitor_.next());
+    if (!event) break;
+    if (event->event == ZMQ_EVENT_ACCEPTED) {
+      intake_.accepted(event->value);
+    } else if (event->event == ZMQ_EVENT_DISCONNECTED) {
+      intake_.closed(event->value);
+    } else if (event->event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
+      intake_.turned_away();
+    }
+  }
+  if (guarding_) {
+    for (Refused& each : context_->gate().take_refusals(kAgentsDomain))
+      intake_.tell(std::move(each));
+  }
+  return {};
+}
+
+// False when the time is up or somebody wants us to stop waiting.
+Result<bool> ZmqHub::wait(std::chrono::nanoseconds deadline) {
+  if (waker_.take()) return false;
+  const std::chrono::nanoseconds left = deadline - context_->clock().now();
+  if (left.count() <= 0) return false;
+  std::array<zmq_pollitem_t, 3> items = {
+      {{.socket = router_.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0},
+       {.socket = monitor_.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0},
+       {.socket = nullptr, .fd = waker_.file(), .events = ZMQ_POLLIN, .revents = 0}}};
+  TRIBUTARY_TRY(wait_for(items, left).status());
+  return true;
+}
+
+LinkEvent ZmqHub::next_event() {
+  LinkEvent event = intake_.next_event();
+  if (const auto* ended = std::get_if<Disconnected>(&event)) outboxes_.erase(ended->connection);
+  return event;
+}
+
+LinkCounters ZmqHub::counters() const {
+  LinkCounters counters = counters_;
+  counters.connections = intake_.connections_ever();
+  counters.refused = intake_.refusals();
+  if (guarding_) {
+    for (const RefusalReason reason :
+         {RefusalReason::unknown_key, RefusalReason::too_many_knocks}) {
+      counters.refused[static_cast<std::size_t>(reason)] +=
+          context_->gate().refused_for(kAgentsDomain, reason);
+    }
+  }
+  return counters;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Hub>> open_hub(const HubOptions& options) {
+  std::shared_ptr<LinkContext> context = options.context;
+  if (!context) {
+    TRIBUTARY_ASSIGN(context, LinkContext::open({}));
+  }
+  TRIBUTARY_ASSIGN(Waker waker, Waker::open());
+  auto hub = std::make_unique<ZmqHub>(options, std::move(context), std::move(waker));
+  TRIBUTARY_TRY(hub->start());
+  return std::unique_ptr<Hub>(std::move(hub));
+}
+
+}  // namespace tributary

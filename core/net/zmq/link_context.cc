@@ -1,0 +1,82 @@
+#include "core/net/zmq/link_context.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "core/net/zmq/zmq_socket.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kZapPartsMax = 16;
+constexpr std::string_view kZapVersion = "1.0";
+
+const Clock& system_clock() {
+  static const SystemClock clock;
+  return clock;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<LinkContext>> LinkContext::open(const Options& options) {
+  std::shared_ptr<LinkContext> context(
+      new LinkContext(options.clock ? *options.clock : system_clock()));
+  TRIBUTARY_TRY(context->start(options));
+  return context;
+}
+
+Status LinkContext::start(const Options& options) {
+  context_ = zmq_ctx_new();
+  if (context_ == nullptr) return zmq_failed("libzmq");
+  if (zmq_has("curve") != 1) {
+    return Status(StatusCode::unsupported, {.what = "libzmq",
+                                            .expected = "one with CURVE",
+                                            .got = "one without",
+                                            .remedy = "install Debian's libzmq5"});
+  }
+  zmq_ctx_set(context_, ZMQ_IO_THREADS, static_cast<int>(std::clamp(options.io_threads, 1u, 64u)));
+  zmq_ctx_set(context_, ZMQ_MAX_SOCKETS, static_cast<int>(options.sockets_max));
+  TRIBUTARY_ASSIGN(ZmqSocket door, ZmqSocket::open(context_, ZMQ_REP));
+  TRIBUTARY_TRY(door.set(ZMQ_LINGER, 0));
+  // Bound before there is any other socket: without a handler libzmq lets everybody in.
+  if (zmq_bind(door.get(), "inproc://zeromq.zap.01") != 0) return zmq_failed("the ZAP handler");
+  doorkeeper_ = std::thread([this, socket = door.release()] { answer_knocks(socket); });
+  return {};
+}
+
+void LinkContext::answer_knocks(void* socket) {
+  ZmqSocket door(socket);
+  std::vector<ZmqMessage> parts;
+  std::vector<ByteSpan> request;
+  while (true) {
+    const Result<bool> came = door.receive(parts, kZapPartsMax, true);
+    if (!came.ok()) return;  // the context ends
+    request.clear();
+    for (ZmqMessage& part : parts) request.push_back(part.bytes());
+    const GateAnswer answer = gate_.answer(request);
+    const std::string status = std::to_string(answer.status);
+    const ByteSpan id = request.size() > 1 ? request[1] : ByteSpan();
+    const std::array<ByteSpan, 6> reply = {bytes_of(kZapVersion),
+                                           id,
+                                           bytes_of(std::string_view(status)),
+                                           bytes_of(std::string_view(answer.text)),
+                                           bytes_of(std::string_view(answer.user_id)),
+                                           ByteSpan()};
+    for (std::size_t i = 0; i < reply.size(); ++i) {
+      ZmqMessage part(reply[i]);
+      if (door.send_part(part, i + 1 < reply.size()) != 0) break;
+    }
+  }
+}
+
+LinkContext::~LinkContext() {
+  if (context_ == nullptr) return;
+  zmq_ctx_shutdown(context_);
+  if (doorkeeper_.joinable()) doorkeeper_.join();
+  while (zmq_ctx_term(context_) != 0 && zmq_errno() == EINTR) {
+  }
+}
+
+}  // namespace tributary

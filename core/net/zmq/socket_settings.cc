@@ -1,0 +1,53 @@
+#include "core/net/zmq/socket_settings.h"
+
+#include <algorithm>
+
+namespace tributary {
+namespace {
+
+// CURVE puts a nonce, a tag and a few more bytes around every part; the exact caps are checked when
+// it is opened.
+constexpr std::size_t kEnvelopeBytesMax = 256;
+// Of a connection on which nothing is under way: seconds until the kernel asks whether the other
+// side is there, between questions, and how many it may leave without an answer.
+constexpr int kKeepAliveAfter_s = 60;
+constexpr int kKeepAliveEvery_s = 10;
+constexpr int kKeepAlivesMissedMax = 6;
+
+Status keep_alive_by_kernel(ZmqSocket& socket) {
+  TRIBUTARY_TRY(socket.set(ZMQ_TCP_KEEPALIVE, 1));
+  TRIBUTARY_TRY(socket.set(ZMQ_TCP_KEEPALIVE_IDLE, kKeepAliveAfter_s));
+  TRIBUTARY_TRY(socket.set(ZMQ_TCP_KEEPALIVE_INTVL, kKeepAliveEvery_s));
+  return socket.set(ZMQ_TCP_KEEPALIVE_CNT, kKeepAlivesMissedMax);
+}
+
+}  // namespace
+
+Status configure(ZmqSocket& socket, const LinkLimits& limits, const LinkTimes& times) {
+  const auto ms = [](std::chrono::milliseconds time) { return static_cast<int>(time.count()); };
+  const std::size_t largest = std::max(limits.frame_bytes_max, limits.payload_bytes_max);
+  TRIBUTARY_TRY(socket.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(largest + kEnvelopeBytesMax)));
+  TRIBUTARY_TRY(socket.set(ZMQ_SNDHWM, static_cast<int>(limits.send_queue_messages)));
+  // libzmq puts the peer's key into the queue as a message of its own, which is counted there for
+  // ever.
+  TRIBUTARY_TRY(socket.set(ZMQ_RCVHWM, static_cast<int>(limits.receive_queue_messages + 1)));
+  TRIBUTARY_TRY(keep_alive_by_kernel(socket));
+  TRIBUTARY_TRY(socket.set(ZMQ_TCP_MAXRT, ms(times.unacknowledged_max)));
+  TRIBUTARY_TRY(socket.set(ZMQ_HANDSHAKE_IVL, ms(times.handshake_max)));
+  TRIBUTARY_TRY(socket.set(ZMQ_LINGER, ms(times.linger_max)));
+  return socket.set(ZMQ_IPV6, 1);
+}
+
+Status serve_with_curve(ZmqSocket& socket, const KeyPair& keys, std::string_view domain) {
+  TRIBUTARY_TRY(socket.set(ZMQ_CURVE_SERVER, 1));
+  TRIBUTARY_TRY(socket.set(ZMQ_CURVE_SECRETKEY, keys.secret_key.bytes()));
+  return socket.set(ZMQ_ZAP_DOMAIN, bytes_of(domain));
+}
+
+Status call_with_curve(ZmqSocket& socket, const KeyPair& keys, const PublicKey& server) {
+  TRIBUTARY_TRY(socket.set(ZMQ_CURVE_SERVERKEY, ByteSpan(server.bytes)));
+  TRIBUTARY_TRY(socket.set(ZMQ_CURVE_PUBLICKEY, ByteSpan(keys.public_key.bytes)));
+  return socket.set(ZMQ_CURVE_SECRETKEY, keys.secret_key.bytes());
+}
+
+}  // namespace tributary

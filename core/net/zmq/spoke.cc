@@ -1,0 +1,307 @@
+#include "core/net/zmq/spoke.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "core/net/access/hub_intake.h"
+#include "core/net/backoff.h"
+#include "core/net/tcp_statistics.h"
+#include "core/net/waker.h"
+#include "core/net/zmq/outbox.h"
+#include "core/net/zmq/socket_settings.h"
+#include "core/net/zmq/zmq_socket.h"
+
+namespace tributary {
+namespace {
+
+constexpr int kMonitored = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
+                           ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
+                           ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+// Frame, payload.
+constexpr std::size_t kPartsMax = 2;
+constexpr std::uint32_t kMessagesBetweenLooks = 64;
+
+Status unreachable(StatusCode code, const std::string& endpoint, std::string got,
+                   std::string remedy) {
+  return Status(code, {.what = fmt::format("the hub at {}", endpoint),
+                       .expected = "a connection",
+                       .got = std::move(got),
+                       .remedy = std::move(remedy)});
+}
+
+class ZmqSpoke final : public Transport {
+ public:
+  ZmqSpoke(const SpokeOptions& options, std::shared_ptr<LinkContext> context, Waker waker)
+      : options_(options),
+        context_(std::move(context)),
+        waker_(std::move(waker)),
+        backoff_(options.times.redial_min, options.times.redial_max, options.seed) {}
+
+  // The first attempt shows whether the options make sense.
+  Status start() { return dial(); }
+
+  bool encrypted() const override { return options_.encrypted; }
+  const LinkLimits& limits() const override { return options_.limits; }
+  void wake() override { waker_.signal(); }
+  void give_up(ConnectionId connection) override;
+  std::uint64_t bytes_arrived(ConnectionId connection) const override {
+    const bool there = state_ == State::connected && connection == connection_;
+    return there ? tcp_bytes_received(descriptor_) : 0;
+  }
+  LinkCounters counters() const override { return counters_; }
+  Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
+  Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
+
+ private:
+  enum class State : std::uint8_t { resting, dialling, connected };
+
+  Status dial();
+  Status identify();
+  void hang_up();
+  std::optional<LinkEvent> look_at_time();
+  Status look_at_connection();
+  LinkEvent connection_made();
+  LinkEvent attempt_over();
+  Result<std::optional<LinkEvent>> take_message(bool& took);
+  Result<bool> wait(std::chrono::nanoseconds deadline);
+
+  const SpokeOptions options_;
+  const std::shared_ptr<LinkContext> context_;
+  Waker waker_;
+  Backoff backoff_;
+  State state_ = State::resting;
+  std::chrono::nanoseconds next_step_{0};  // resting: dial; dialling: give up
+  ConnectionId connection_ = 0;
+  std::optional<Outbox> outbox_;
+  ZmqSocket dealer_;
+  Monitor monitor_;
+  int descriptor_ = -1;  // of the TCP connection, which libzmq owns; -1: there is none
+  // What the attempt or the connection ended with: unavailable, permission_denied where the hub
+  // does not let our key in, mismatch where the handshake fails over the hub's own.
+  StatusCode code_ = StatusCode::unavailable;
+  std::string why_;
+  std::string remedy_;  // and what can be done about it
+  bool ready_ = false;  // the handshake is done
+  bool over_ = false;   // the attempt or the connection has ended; what it brought is read first
+  std::vector<ZmqMessage> parts_;
+  std::optional<LinkEvent> message_;
+  std::uint32_t until_look_ = 0;
+  LinkCounters counters_;
+};
+
+Status ZmqSpoke::dial() {
+  hang_up();
+  state_ = State::resting;
+  TRIBUTARY_ASSIGN(dealer_, ZmqSocket::open(context_->handle(), ZMQ_DEALER));
+  TRIBUTARY_TRY(configure(dealer_, options_.limits, options_.times));
+  TRIBUTARY_TRY(identify());
+  // libzmq's own reconnecting ends for good when it is refused once.
+  TRIBUTARY_TRY(dealer_.set(ZMQ_RECONNECT_IVL, -1));
+  TRIBUTARY_TRY(
+      dealer_.set(ZMQ_CONNECT_TIMEOUT, static_cast<int>(options_.times.connect_max.count())));
+  TRIBUTARY_TRY(dealer_.set(ZMQ_IMMEDIATE, 1));     // no queue without a connection
+  TRIBUTARY_TRY(dealer_.set(ZMQ_PROBE_ROUTER, 1));  // the hub hears of us before we speak
+  TRIBUTARY_ASSIGN(monitor_, Monitor::of(context_->handle(), dealer_, kMonitored));
+  if (zmq_connect(dealer_.get(), options_.endpoint.c_str()) != 0) {
+    return zmq_failed(fmt::format("dialling {}", options_.endpoint));
+  }
+  state_ = State::dialling;
+  // libzmq says nothing when a name cannot be resolved.
+  next_step_ = context_->clock().now() + options_.times.connect_max + options_.times.handshake_max;
+  return {};
+}
+
+Status ZmqSpoke::identify() {
+  if (!options_.encrypted) {
+    const std::string route = claimed_route(options_.keys.public_key);
+    return dealer_.set(ZMQ_ROUTING_ID, bytes_of(std::string_view(route)));
+  }
+  return call_with_curve(dealer_, options_.keys, options_.hub);
+}
+
+void ZmqSpoke::hang_up() {
+  monitor_.stop();
+  if (dealer_) ignore_error(dealer_.set(ZMQ_LINGER, 0));
+  dealer_.close();
+  descriptor_ = -1;
+  outbox_.reset();
+  code_ = StatusCode::unavailable;
+  why_ = "no answer in time";
+  remedy_ = "is it running, and is this its address?";
+  ready_ = false;
+  over_ = false;
+}
+
+Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
+  const std::size_t bytes = frame.size() + payload.size();
+  const std::size_t on_the_wire = wire_bytes(frame.size(), payload.size(), options_.encrypted);
+  Status status = no_connection();
+  if (state_ == State::connected && to == connection_) {
+    status = outbox_->send(dealer_, {}, std::move(frame), std::move(payload));
+  }
+  if (!status.ok()) {
+    ++counters_.sends_refused;
+    return status;
+  }
+  ++counters_.messages_out;
+  counters_.bytes_out += bytes;
+  counters_.wire_bytes_out += on_the_wire;
+  return {};
+}
+
+void ZmqSpoke::give_up(ConnectionId connection) {
+  if (state_ != State::connected || connection != connection_) return;
+  why_ = "silence";
+  remedy_ = "it is dialled anew";
+  over_ = true;
+}
+
+Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds deadline) {
+  while (true) {
+    if (message_) return std::exchange(message_, std::nullopt);
+    if (std::optional<LinkEvent> event = look_at_time()) return event;
+    if (until_look_ == 0 || state_ == State::dialling) TRIBUTARY_TRY(look_at_connection());
+    --until_look_;
+    if (ready_ && state_ == State::dialling) return std::optional(connection_made());
+    bool took = false;
+    if (state_ != State::resting) {
+      TRIBUTARY_ASSIGN(std::optional<LinkEvent> event, take_message(took));
+      if (event) return event;
+    }
+    if (took) continue;
+    if (over_) return std::optional(attempt_over());
+    TRIBUTARY_TRY(look_at_connection());
+    if (over_ || (ready_ && state_ == State::dialling)) continue;
+    TRIBUTARY_ASSIGN(const bool go_on, wait(deadline));
+    if (!go_on) return std::optional<LinkEvent>();
+  }
+}
+
+std::optional<LinkEvent> ZmqSpoke::look_at_time() {
+  if (state_ == State::connected || context_->clock().now() < next_step_) return std::nullopt;
+  if (state_ == State::dialling) return attempt_over();
+  if (const Status status = dial(); !status.ok()) {
+    why_ = status.text();
+    return attempt_over();
+  }
+  return std::nullopt;
+}
+
+Status ZmqSpoke::look_at_connection() {
+  until_look_ = kMessagesBetweenLooks;
+  while (monitor_.get() != nullptr) {
+    TRIBUTARY_ASSIGN(const std::optional<MonitorEvent> event, monitor_.next());
+    if (!event) break;
+    switch (event->event) {
+      case ZMQ_EVENT_CONNECTED:
+        descriptor_ = event->value;
+        break;
+      case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+        ready_ = true;
+        why_ = "its end";
+        remedy_ = {};
+        break;
+      case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+        code_ = StatusCode::permission_denied;
+        why_ = "a refusal";
+        remedy_ = "have this key put on its allow-list: 'tributary keys allow'";
+        over_ = true;
+        break;
+      case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+      case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+        code_ = StatusCode::mismatch;
+        why_ = "a handshake that failed";
+        remedy_ = "compare the public key given for it with its own, and whether both encrypt";
+        over_ = true;
+        break;
+      default:  // disconnected; closed: nobody took the call
+        descriptor_ = -1;
+        over_ = true;
+        break;
+    }
+  }
+  return {};
+}
+
+LinkEvent ZmqSpoke::connection_made() {
+  state_ = State::connected;
+  dealer_.catch_up();  // the greeting leaves with this
+  ++connection_;
+  ++counters_.connections;
+  outbox_.emplace(options_.limits);
+  return Connected{.connection = connection_, .peer = options_.hub};
+}
+
+LinkEvent ZmqSpoke::attempt_over() {
+  const bool was_connected = state_ == State::connected;
+  Status why = unreachable(code_, options_.endpoint, why_, remedy_);
+  const std::chrono::nanoseconds pause = backoff_.next();
+  hang_up();
+  state_ = State::resting;
+  next_step_ = context_->clock().now() + pause;
+  if (!was_connected) return Unreachable{.why = std::move(why), .retry_in = pause};
+  return Disconnected{.connection = connection_, .peer = options_.hub, .why = std::move(why)};
+}
+
+// An event for a message that is refused, or for the connection when its first message is read
+// before the news of its handshake.
+Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
+  TRIBUTARY_ASSIGN(took, dealer_.receive(parts_, kPartsMax));
+  if (!took) return std::optional<LinkEvent>();
+  std::array<ByteSpan, kPartsMax + 1> spans;
+  for (std::size_t i = 0; i < parts_.size(); ++i) spans[i] = parts_[i].bytes();
+  const auto read = read_parts(std::span(spans).first(parts_.size()), options_.limits);
+  if (const RefusalReason* const reason = std::get_if<RefusalReason>(&read)) {
+    ++counters_.refused[static_cast<std::size_t>(*reason)];
+    return std::optional<LinkEvent>(Refused{.reason = *reason, .source = key_text(options_.hub)});
+  }
+  backoff_.reset();  // only now: a hub that hangs up at once is not to be hurried
+  std::optional<LinkEvent> first;
+  if (state_ != State::connected) first = connection_made();
+  const MessageParts& parts = std::get<MessageParts>(read);
+  if (parts.greeting) return first;
+  Received received{.connection = connection_,
+                    .peer = options_.hub,
+                    .frame = Bytes(parts.frame.begin(), parts.frame.end()),
+                    .payload = {}};
+  ++counters_.messages_in;
+  counters_.bytes_in += parts.frame.size() + parts.payload.size();
+  counters_.wire_bytes_in +=
+      wire_bytes(parts.frame.size(), parts.payload.size(), options_.encrypted);
+  if (!parts.payload.empty()) received.payload = shared_from(std::move(parts_[1]));
+  if (!first) return std::optional<LinkEvent>(std::move(received));
+  message_ = std::move(received);
+  return first;
+}
+
+Result<bool> ZmqSpoke::wait(std::chrono::nanoseconds deadline) {
+  if (waker_.take()) return false;
+  const std::chrono::nanoseconds now = context_->clock().now();
+  if (deadline <= now) return false;
+  if (state_ != State::connected) deadline = std::min(deadline, next_step_);
+  std::array<zmq_pollitem_t, 3> items = {
+      {{.socket = nullptr, .fd = waker_.file(), .events = ZMQ_POLLIN, .revents = 0},
+       {.socket = dealer_.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0},
+       {.socket = monitor_.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0}}};
+  const std::size_t watched = state_ == State::resting ? 1 : items.size();
+  TRIBUTARY_TRY(wait_for(std::span(items).first(watched), deadline - now).status());
+  return true;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> open_spoke(const SpokeOptions& options) {
+  std::shared_ptr<LinkContext> context = options.context;
+  if (!context) {
+    TRIBUTARY_ASSIGN(context, LinkContext::open({}));
+  }
+  TRIBUTARY_ASSIGN(Waker waker, Waker::open());
+  auto spoke = std::make_unique<ZmqSpoke>(options, std::move(context), std::move(waker));
+  TRIBUTARY_TRY(spoke->start());
+  return std::unique_ptr<Transport>(std::move(spoke));
+}
+
+}  // namespace tributary

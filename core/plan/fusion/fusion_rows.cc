@@ -1,0 +1,86 @@
+#include "core/plan/fusion/fusion_rows.h"
+
+#include <algorithm>
+
+namespace tributary {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+FusionRows::FusionRows(const FusionTimes& times)
+    : times_(times),
+      tensors_(times.tensors()),
+      before_(tensors_ + 1),
+      row_(tensors_ + 1),
+      queue_(tensors_ + 1) {}
+
+void FusionRows::begin(const FusionDeadline& deadline) {
+  deadline_ = deadline;
+  rows_ = 0;
+  repeats_ = false;
+  std::ranges::fill(row_, kNever);
+  row_[0] = 0;
+}
+
+// Candidates behind this one have waited less, have less to send, and leave the window earlier.
+void FusionRows::offer(std::uint32_t begin) {
+  if (before_[begin] == kNever) return;
+  const double cost_s = before_[begin] - times_.sent_s(begin);
+  while (tail_ > head_ && queue_[tail_ - 1].cost_s >= cost_s) --tail_;
+  queue_[tail_++] = {.cost_s = cost_s, .begin = begin};
+}
+
+void FusionRows::add_row() {
+  const std::uint32_t undecoded = deadline_.groups > rows_ ? deadline_.groups - rows_ : 1;
+  row_deadline_s_ = deadline_.iteration_s - undecoded * times_.decode_alpha_s();
+  ++rows_;
+  std::swap(before_, row_);
+  row_[0] = 0;
+  const std::size_t row_size = tensors_ + 1;
+  if (choices_.size() < rows_ * row_size) choices_.resize(rows_ * row_size);
+  Choice* const choices = choices_.data() + (rows_ - 1) * row_size;
+  head_ = tail_ = 0;
+  repeats_ = true;
+  std::uint32_t device = 0;  // the last begin at which the device is waited for
+  for (std::uint32_t end = 1; end <= tensors_; ++end) {
+    offer(end - 1);
+    const double ready_s = times_.compressed_s(rows_, end);
+    while (device + 1 < end && before_[device + 1] <= ready_s) ++device;
+    while (head_ < tail_ && queue_[head_].begin <= device) ++head_;
+    while (head_ < tail_ &&
+           !in_time(end_of(queue_[head_].begin, end, ready_s), queue_[head_].begin)) {
+      ++head_;
+    }
+    row_[end] = before_[end];
+    choices[end] = kAsBefore;
+    const auto improve = [&](std::uint32_t begin) {
+      const double end_s = end_of(begin, end, ready_s);
+      if (end_s >= row_[end] || !in_time(end_s, begin)) return;
+      row_[end] = end_s;
+      choices[end] = static_cast<Choice>(begin);
+      repeats_ = false;
+    };
+    improve(device);
+    if (head_ < tail_) improve(queue_[head_].begin);
+    if (row_[end] == kNever) {  // and so are all behind
+      std::fill(row_.begin() + end, row_.end(), kNever);
+      break;
+    }
+  }
+}
+
+std::vector<std::uint32_t> FusionRows::groups(std::uint32_t row) const {
+  std::vector<std::uint32_t> groups;
+  for (std::uint32_t end = tensors_; end > 0; --row) {
+    const Choice begin = choices_[(row - 1) * (std::size_t{tensors_} + 1) + end];
+    if (begin == kAsBefore) continue;
+    groups.push_back(end - begin);
+    end = begin;
+  }
+  std::ranges::reverse(groups);
+  return groups;
+}
+
+}  // namespace tributary

@@ -1,0 +1,166 @@
+#include "core/plan/fusion/fusion_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tributary {
+namespace {
+
+constexpr int kHalvings = 12;
+constexpr int kQuestions = 8;
+// Of an iteration: what is shorter by less is shorter by rounding.
+constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
+
+}  // namespace
+
+FusionSearch::FusionSearch(const FusionTimes& times, const FusionLimits& limits,
+                           std::vector<std::uint32_t> start)
+    : times_(times),
+      limits_(limits),
+      mirrored_(times.mirrored()),
+      rows_(times_),
+      rows_behind_(mirrored_),
+      groups_max_(times.tensors()) {
+  best_.iteration_s = fused_iteration_s(times, start);
+  best_.groups = std::move(start);
+  lower_groups_max();
+}
+
+bool FusionSearch::consider(const std::vector<std::uint32_t>& groups) {
+  const double iteration_s = fused_iteration_s(times_, groups);
+  if (iteration_s > best_.iteration_s) return false;
+  if (iteration_s == best_.iteration_s && groups.size() >= best_.groups.size()) return false;
+  best_ = {.groups = groups, .iteration_s = iteration_s};
+  lower_groups_max();
+  return true;
+}
+
+FusionPlan FusionSearch::run() {
+  halve();
+  prove();
+  best_.optimal = !exhausted_;
+  return best_;
+}
+
+// A bound that no plan of so many groups falls below: each stage has to do all of its work between
+// the first group, or the last, which hold a tensor at least. Does not fall with the number.
+double FusionSearch::least_s(std::uint32_t groups) const {
+  const std::uint32_t all = times_.tensors();
+  const double more_groups = groups - 1;
+  const double first_s = times_.compressed_s(1, 1);
+  const double last_decode_s = times_.decode_s(all - 1, all);
+  const double by_device =
+      times_.compressed_s(groups, all) + times_.send_s(all - 1, all) + last_decode_s;
+  const double by_network =
+      first_s + times_.send_s(0, all) + more_groups * times_.send_s(0, 0) + last_decode_s;
+  const double by_decoder = first_s + times_.send_s(0, 1) + times_.decode_s(0, all) +
+                            more_groups * times_.decode_alpha_s();
+  return std::max({by_device, by_network, by_decoder});
+}
+
+void FusionSearch::lower_groups_max() {
+  const auto hopeless = [this](std::uint32_t groups) {
+    const double least = least_s(groups);
+    return groups < best_.groups.size() ? least > best_.iteration_s : least >= best_.iteration_s;
+  };
+  while (groups_max_ > 0 && hopeless(groups_max_)) --groups_max_;
+}
+
+FusionDeadline FusionSearch::better_than_best(std::uint32_t groups) const {
+  const bool strict = groups >= best_.groups.size();
+  const double margin_s = strict ? kRounding * best_.iteration_s : 0;
+  return {.iteration_s = best_.iteration_s - margin_s, .groups = groups, .strict = strict};
+}
+
+void FusionSearch::add_row(FusionRows& rows) {
+  rows.add_row();
+  steps_ += times_.tensors();
+  exhausted_ = steps_ > limits_.steps_max;
+}
+
+// 0 where no number of groups up to the maximum will do.
+std::uint32_t FusionSearch::least_groups(const FusionDeadline& deadline) {
+  rows_.begin(deadline);
+  while (rows_.rows() < groups_max_ && !rows_.settled() && !exhausted_) {
+    add_row(rows_);
+    if (rows_.end_s() < std::numeric_limits<double>::infinity()) return rows_.rows();
+  }
+  return 0;
+}
+
+// Whether a plan that takes no longer turns up in a few questions.
+bool FusionSearch::seek(double iteration_s) {
+  std::uint32_t groups = 1;
+  for (int i = 0; i < kQuestions && groups > 0; ++i) {
+    groups = least_groups({.iteration_s = iteration_s, .groups = groups});
+    if (groups > 0) consider(rows_.groups(groups));
+    if (best_.iteration_s <= iteration_s) return true;
+  }
+  return false;
+}
+
+void FusionSearch::halve() {
+  double low = least_s(1);
+  for (int i = 0; i < kHalvings && low < best_.iteration_s; ++i) {
+    const double middle = low + (best_.iteration_s - low) / 2;
+    if (!seek(middle)) low = middle;
+  }
+}
+
+bool FusionSearch::halves_meet(const FusionDeadline& deadline) const {
+  const std::span<const double> front = rows_.ends_s();
+  const std::span<const double> behind = rows_behind_.ends_s();
+  for (std::size_t sent = 0; sent < front.size(); ++sent) {
+    const double iteration_s = front[sent] + behind[front.size() - 1 - sent];
+    if (iteration_s < deadline.iteration_s) return true;
+    if (iteration_s == deadline.iteration_s && !deadline.strict) return true;
+  }
+  return false;
+}
+
+// The first number of groups, from here on, that meeting in the middle does not rule out. Those far
+// behind `groups` seldom are: the rows count too little for them.
+std::uint32_t FusionSearch::first_open(std::uint32_t groups) {
+  const FusionDeadline deadline = better_than_best(groups);
+  const std::uint32_t half = groups / 2;
+  rows_.begin(deadline);
+  while (rows_.rows() < half) add_row(rows_);
+  rows_behind_.begin(deadline);
+  while (half + rows_behind_.rows() + 1 < groups) add_row(rows_behind_);
+  for (; groups <= groups_max_ && !exhausted_; ++groups) {
+    if (groups >= best_.groups.size() && !deadline.strict) return groups;
+    add_row(rows_behind_);
+    if (halves_meet(deadline)) return groups;
+    if (rows_behind_.settled() && deadline.strict) return groups_max_ + 1;
+  }
+  return groups;
+}
+
+// Finds what is better with so many groups, and says with how many that is not known then.
+//
+// Where sums are rounded, the best plan can seem better than itself, and hide one that is. Then the
+// question is asked again for a little less, until the answer is another plan or none.
+std::uint32_t FusionSearch::ask(std::uint32_t groups) {
+  double margin_s = 0;
+  while (!exhausted_) {
+    FusionDeadline deadline = better_than_best(groups);
+    deadline.iteration_s -= margin_s;
+    const std::uint32_t found = least_groups(deadline);
+    if (found == 0) return groups_max_ + 1;
+    const bool better = consider(rows_.groups(found));
+    if (better) halve();
+    if (found > groups) return found;
+    margin_s = better ? 0 : std::max(2 * margin_s, kRounding * best_.iteration_s);
+  }
+  return groups;
+}
+
+void FusionSearch::prove() {
+  for (std::uint32_t groups = 1; groups <= groups_max_ && !exhausted_;) {
+    const std::uint32_t open = first_open(groups);
+    groups = open > groups ? open : ask(groups);
+  }
+}
+
+}  // namespace tributary

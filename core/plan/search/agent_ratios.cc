@@ -1,0 +1,46 @@
+#include "core/plan/search/agent_ratios.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tributary {
+namespace {
+
+// Of a line that nobody has measured yet: neither fast nor slow, so that neither extreme is chosen
+// on no grounds. 100 Mbit/s.
+constexpr double kAssumedBeta = 8e-8;
+// Of one that says it carries nothing: 1 kbit/s, so that costs stay numbers.
+constexpr double kBetaMax = 8e-3;
+
+}  // namespace
+
+AgentLine line_of(const PlanAgent& agent) {
+  const double up = std::isnan(agent.beta_s_per_byte) ? kAssumedBeta : agent.beta_s_per_byte;
+  const double down = std::isnan(agent.down_beta_s_per_byte) ? up : agent.down_beta_s_per_byte;
+  return {.up = std::min(up, kBetaMax), .down = std::min(down, kBetaMax)};
+}
+
+std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& bytes) {
+  std::vector<double> ups;
+  for (const PlanAgent& agent : inputs.agents) ups.push_back(line_of(agent).up);
+  const auto middle = ups.begin() + static_cast<std::ptrdiff_t>((ups.size() - 1) / 2);
+  std::ranges::nth_element(ups, middle);
+  const double in_time_s = *middle * bytes.up;
+  std::vector<double> ratios;
+  bool alike = true;
+  for (const PlanAgent& agent : inputs.agents) {
+    const AgentLine line = line_of(agent);
+    const double own_s = line.up * bytes.up;
+    const double allowed_s = std::max(in_time_s, line.down * bytes.down);
+    // Nobody keeps less for what measuring alone might explain, or where nothing was measured.
+    const bool slow =
+        !std::isnan(agent.beta_s_per_byte) && own_s > allowed_s * (1 + inputs.policy.link_change);
+    const double share = slow ? allowed_s / own_s : 1;
+    const double least = std::min(inputs.policy.ratio_min, bytes.ratio);
+    ratios.push_back(std::max(bytes.ratio * share, least));
+    alike &= ratios.back() == bytes.ratio;
+  }
+  return alike ? std::vector<double>() : ratios;
+}
+
+}  // namespace tributary

@@ -1,0 +1,114 @@
+#include "core/plan/search/refine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <pagmo/algorithms/nsga2.hpp>
+#include <pagmo/population.hpp>
+#include <pagmo/problem.hpp>
+
+namespace tributary {
+namespace {
+
+constexpr double kRefinedBucketMin = 1u << 12;
+constexpr double kRefinedBucketMax = 1u << 20;
+constexpr double kRoom = 1e-6;       // between two bounds that would be one
+constexpr double kGainFloor = 1e-9;  // so that 1 / gain is a number
+
+// A choice as four numbers: the logarithms of ratio and bucket size, which codec, which collective.
+// The last two are whole numbers, which pagmo wants behind the others.
+class Problem {
+ public:
+  Problem() = default;
+  Problem(const PlanInputs& inputs, const PlanPredictor& predictor)
+      : inputs_(&inputs), predictor_(&predictor) {
+    for (const ExchangeKind kind : kExchangeKinds) {
+      if (predictor.possible(kind)) collectives_.push_back(kind);
+    }
+    ratio_low_ = inputs.policy.ratio_min;
+    ratio_high_ = inputs.policy.ratio_max;
+    const auto values = static_cast<double>(inputs.values);
+    bucket_low_ = std::min(kRefinedBucketMin, values);
+    bucket_high_ = std::min(kRefinedBucketMax, values);
+  }
+
+  pagmo::vector_double fitness(const pagmo::vector_double& x) const {
+    const Place at = place(x);
+    const PlanCost cost = predictor_->cost(*at.codec, at.collective, at.ratio, at.bucket_values);
+    return {cost.compress_s, cost.exchange_s, 1 / std::max(cost.gain, kGainFloor)};
+  }
+
+  // pagmo wants a choice in every number; where there is none, place() makes one of what it draws.
+  std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const {
+    const auto last = [](std::size_t count) {
+      return std::max(static_cast<double>(count) - 1, 1.0);
+    };
+    return {{std::log(ratio_low_), std::log(bucket_low_), 0, 0},
+            {std::log(ratio_high_) + kRoom, std::log(bucket_high_) + kRoom,
+             last(inputs_->codecs.size()), last(collectives_.size())}};
+  }
+  pagmo::vector_double::size_type get_nobj() const { return 3; }
+  pagmo::vector_double::size_type get_nix() const { return 2; }
+
+  PlanOption option(const pagmo::vector_double& x) const {
+    const Place at = place(x);
+    return make_option(*predictor_, *at.codec, at.collective, at.ratio, at.bucket_values);
+  }
+
+  pagmo::vector_double numbers(const PlanChoice& choice) const {
+    const PlanCodec* codec = find_codec(*inputs_, choice);
+    const auto place = std::ranges::find(collectives_, choice.collective) - collectives_.begin();
+    const auto [low, high] = get_bounds();
+    return {std::clamp(std::log(choice.ratio), low[0], high[0]),
+            std::clamp(std::log(static_cast<double>(choice.bucket_values)), low[1], high[1]),
+            static_cast<double>(codec - inputs_->codecs.data()), static_cast<double>(place)};
+  }
+
+ private:
+  struct Place {
+    const PlanCodec* codec;
+    ExchangeKind collective;
+    double ratio;
+    std::uint64_t bucket_values;
+  };
+
+  Place place(const pagmo::vector_double& x) const {
+    const auto which = [](double number, std::size_t count) {
+      return std::min(static_cast<std::size_t>(number), count - 1);
+    };
+    const PlanCodec& codec = inputs_->codecs[which(x[2], inputs_->codecs.size())];
+    const double ratio = std::clamp(std::exp(x[0]), ratio_low_, ratio_high_);
+    const double values = std::clamp(std::exp(x[1]), bucket_low_, bucket_high_);
+    return {.codec = &codec,
+            .collective = collectives_[which(x[3], collectives_.size())],
+            .ratio = codec.family == PlanFamily::fixed ? 1 : ratio,
+            .bucket_values = static_cast<std::uint64_t>(std::llround(values))};
+  }
+
+  const PlanInputs* inputs_ = nullptr;
+  const PlanPredictor* predictor_ = nullptr;
+  std::vector<ExchangeKind> collectives_;
+  double ratio_low_ = 1;
+  double ratio_high_ = 1;
+  double bucket_low_ = 0;
+  double bucket_high_ = 0;
+};
+
+}  // namespace
+
+std::vector<PlanOption> refine(const PlanInputs& inputs, const PlanPredictor& predictor,
+                               const std::vector<PlanOption>& start,
+                               const PlanSearchOptions& options) {
+  const Problem problem(inputs, predictor);
+  const auto seed = static_cast<unsigned>(options.seed);
+  pagmo::population population(pagmo::problem(problem), 0, seed);
+  for (std::size_t i = 0; i < options.population; ++i) {
+    population.push_back(problem.numbers(start[i % start.size()].choice));
+  }
+  const pagmo::nsga2 algorithm(options.generations, 0.95, 10, 0.25, 20, seed);
+  population = algorithm.evolve(population);
+  std::vector<PlanOption> found;
+  for (const pagmo::vector_double& x : population.get_x()) found.push_back(problem.option(x));
+  return found;
+}
+
+}  // namespace tributary

@@ -1,0 +1,130 @@
+#include "core/plan/search/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "core/plan/search/refine.h"
+
+namespace tributary {
+namespace {
+
+// A message per bucket and agent is to be worth sending, and one bucket's encoding short beside the
+// rest.
+constexpr std::uint64_t kSearchedBucketMin = 1u << 12;
+constexpr std::uint64_t kSearchedBucketMax = 1u << 20;
+
+std::vector<double> ratio_grid(const PlanPolicy& policy, std::uint32_t count) {
+  std::vector<double> ratios;
+  const double step = count > 1 ? std::log(policy.ratio_max / policy.ratio_min) / (count - 1) : 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    ratios.push_back(policy.ratio_min * std::exp(step * i));
+  }
+  return ratios;
+}
+
+std::vector<std::uint64_t> bucket_grid(std::uint64_t values) {
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t size = kSearchedBucketMin; size <= kSearchedBucketMax; size *= 4) {
+    sizes.push_back(std::min(size, values));
+    if (size >= values) break;
+  }
+  return sizes;
+}
+
+// Every codec by every collective at every ratio, in buckets of the size that is quickest.
+class Grid {
+ public:
+  Grid(const PlanInputs& inputs, const PlanPredictor& predictor, std::uint32_t ratios)
+      : inputs_(inputs),
+        predictor_(predictor),
+        ratios_(ratio_grid(inputs.policy, ratios)),
+        sizes_(bucket_grid(inputs.values)) {}
+
+  std::vector<PlanOption> options() const {
+    std::vector<PlanOption> all;
+    for (const PlanCodec& codec : inputs_.codecs) {
+      for (const ExchangeKind collective : kExchangeKinds) {
+        if (!predictor_.possible(collective)) continue;
+        if (codec.family == PlanFamily::fixed) {
+          all.push_back(quickest(codec, collective, 1));
+        } else {
+          for (const double ratio : ratios_) all.push_back(quickest(codec, collective, ratio));
+        }
+      }
+    }
+    return all;
+  }
+
+ private:
+  PlanOption quickest(const PlanCodec& codec, ExchangeKind collective, double ratio) const {
+    const auto seconds = [&](std::uint64_t size) {
+      return predictor_.cost(codec, collective, ratio, size).exchange_s;
+    };
+    const std::uint64_t size = *std::ranges::min_element(sizes_, {}, seconds);
+    return make_option(predictor_, codec, collective, ratio, size);
+  }
+
+  const PlanInputs& inputs_;
+  const PlanPredictor& predictor_;
+  const std::vector<double> ratios_;
+  const std::vector<std::uint64_t> sizes_;
+};
+
+double bytes_of(const PlanOption& option) { return option.cost.bytes_up + option.cost.bytes_down; }
+
+// Of equals the first stays. Ascending by time, and what is left of too many is spread evenly.
+// Whoever has a budget of bytes needs the small ones too, which are no quicker where computing is
+// what takes the time.
+std::vector<PlanOption> not_dominated(std::vector<PlanOption> options, PlanGoal goal) {
+  const bool bytes_count = goal == PlanGoal::byte_budget;
+  const auto key = [](const PlanOption& option) {
+    const PlanCost& cost = option.cost;
+    return std::tuple(cost.exchange_s, cost.compress_s, -cost.gain);
+  };
+  std::ranges::stable_sort(options, {}, key);
+  std::vector<PlanOption> kept;
+  for (PlanOption& option : options) {
+    // Whoever dominates it stands before it.
+    const bool beaten = std::ranges::any_of(kept, [&](const PlanOption& other) {
+      if (bytes_count && bytes_of(option) < bytes_of(other)) return false;
+      return dominates(other.cost, option.cost) || key(other) == key(option);
+    });
+    if (!beaten) kept.push_back(std::move(option));
+  }
+  if (kept.size() <= kParetoMax) return kept;
+  std::vector<PlanOption> spread;
+  for (std::size_t i = 0; i < kParetoMax; ++i) {
+    spread.push_back(std::move(kept[i * (kept.size() - 1) / (kParetoMax - 1)]));
+  }
+  return spread;
+}
+
+}  // namespace
+
+bool dominates(const PlanCost& one, const PlanCost& other) {
+  const bool as_good = one.compress_s <= other.compress_s && one.exchange_s <= other.exchange_s &&
+                       one.gain >= other.gain;
+  return as_good && (one.compress_s < other.compress_s || one.exchange_s < other.exchange_s ||
+                     one.gain > other.gain);
+}
+
+PlanOption make_option(const PlanPredictor& predictor, const PlanCodec& codec,
+                       ExchangeKind collective, double ratio, std::uint64_t bucket_values) {
+  PlanChoice choice = make_choice(codec, collective, ratio, bucket_values);
+  const PlanCost cost = predictor.cost(codec, collective, choice.ratio, bucket_values);
+  return {.choice = std::move(choice), .cost = cost};
+}
+
+std::vector<PlanOption> pareto_set(const PlanInputs& inputs, const PlanPredictor& predictor,
+                                   const PlanSearchOptions& options) {
+  std::vector<PlanOption> found = not_dominated(
+      Grid(inputs, predictor, std::max(options.ratios, 1u)).options(), inputs.policy.goal);
+  if (options.generations == 0) return found;
+  std::vector<PlanOption> refined = refine(inputs, predictor, found, options);
+  found.insert(found.end(), std::make_move_iterator(refined.begin()),
+               std::make_move_iterator(refined.end()));
+  return not_dominated(std::move(found), inputs.policy.goal);
+}
+
+}  // namespace tributary

@@ -1,0 +1,98 @@
+#include "core/plan/search/search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/plan/inputs/inputs_testing.h"
+
+namespace tributary {
+namespace {
+
+using plan_testing::federation;
+
+std::vector<PlanOption> found(const PlanInputs& inputs, std::uint32_t generations) {
+  return pareto_set(inputs, PlanPredictor(inputs), {.generations = generations});
+}
+
+TEST(ParetoSet, HoldsNoneThatAnotherBeats) {
+  const std::vector<PlanOption> set = found(federation(100, 10), 20);
+  ASSERT_FALSE(set.empty());
+  for (const PlanOption& one : set) {
+    for (const PlanOption& other : set) {
+      EXPECT_FALSE(dominates(one.cost, other.cost))
+          << one.choice.codec << " beats " << other.choice.codec;
+    }
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(
+      set, {}, [](const PlanOption& option) { return option.cost.exchange_s; }));
+}
+
+// Whatever could be chosen by hand is in the set, or something in the set beats it.
+TEST(ParetoSet, NothingThatCouldBeChosenByHandBeatsAllOfIt) {
+  for (const double mbit : {1.0, 50.0, 2000.0}) {
+    const PlanInputs inputs = federation(mbit, 5);
+    const PlanPredictor predictor(inputs);
+    const std::vector<PlanOption> set = found(inputs, 20);
+    for (const PlanCodec& codec : inputs.codecs) {
+      for (const ExchangeKind kind : kExchangeKinds) {
+        for (const double ratio : {0.001, 0.01, 0.1}) {
+          const PlanCost cost = predictor.cost(codec, kind, ratio, 1u << 16);
+          EXPECT_TRUE(std::ranges::any_of(set,
+                                          [&](const PlanOption& option) {
+                                            const PlanCost& own = option.cost;
+                                            return own.exchange_s <= cost.exchange_s * 1.001 &&
+                                                   own.gain >= cost.gain * 0.95;
+                                          }))
+              << codec.spec << " by " << name(kind) << " at " << ratio << ", " << mbit << " Mbit/s";
+        }
+      }
+    }
+  }
+}
+
+TEST(ParetoSet, FindsMoreBetweenTheGridsRatios) {
+  const PlanInputs inputs = federation(20, 25);
+  const std::vector<PlanOption> grid = found(inputs, 0);
+  const std::vector<PlanOption> refined = found(inputs, 20);
+  EXPECT_GT(refined.size(), grid.size());
+  for (const PlanOption& option : grid) {
+    EXPECT_TRUE(std::ranges::none_of(
+        grid, [&](const PlanOption& other) { return dominates(other.cost, option.cost); }));
+  }
+}
+
+TEST(ParetoSet, IsTheSameForTheSameInputs) {
+  const PlanInputs inputs = federation(20, 25);
+  EXPECT_EQ(found(inputs, 20), found(inputs, 20));
+}
+
+TEST(ParetoSet, AloneOrWithoutAWayToPeersThereIsTheStar) {
+  PlanInputs alone = federation(100, 1, 1);
+  PlanInputs apart = federation(100, 1);
+  apart.peers_reachable = false;
+  for (const PlanInputs& inputs : {alone, apart}) {
+    const std::vector<PlanOption> set = found(inputs, 20);
+    ASSERT_FALSE(set.empty());
+    for (const PlanOption& option : set) {
+      EXPECT_EQ(option.choice.collective, ExchangeKind::star);
+    }
+  }
+}
+
+TEST(ParetoSet, IsBounded) {
+  PlanInputs inputs = federation(20, 25);
+  const std::vector<PlanOption> set =
+      pareto_set(inputs, PlanPredictor(inputs), {.ratios = 500, .generations = 0});
+  EXPECT_LE(set.size(), kParetoMax);
+  EXPECT_GT(set.size(), kParetoMax / 2);
+}
+
+TEST(ParetoSet, OfAModelOfOneValueHasBucketsOfOne) {
+  for (const PlanOption& option : found(federation(100, 1, 4, 1), 4)) {
+    EXPECT_EQ(option.choice.bucket_values, 1u);
+  }
+}
+
+}  // namespace
+}  // namespace tributary

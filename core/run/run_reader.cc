@@ -1,0 +1,271 @@
+#include "core/run/run_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include "core/store/coordinator/stored_frames.h"
+
+namespace tributary {
+namespace {
+
+// Newer jobs hide older ones, as in RunLimits.
+constexpr std::uint32_t kJobsReadMax = 64;
+
+// A round's share of the dense bytes: of a round of several exchanges, or with buckets that did not
+// count, there are more or fewer outcomes than buckets.
+double exchanges_of(std::uint64_t outcome_bytes, std::uint32_t buckets) {
+  constexpr double kOutcomeBytes = 16;
+  return static_cast<double>(outcome_bytes) / kOutcomeBytes / std::max(1u, buckets);
+}
+
+}  // namespace
+
+RunReader::RunReader(std::unique_ptr<RunFile> file, Portion portion)
+    : file_(std::move(file)), portion_(portion) {}
+
+double RunReader::seconds_of(std::int64_t wall_ns) const {
+  return (static_cast<double>(wall_ns) - static_cast<double>(base_wall_ns_)) / 1e9;
+}
+
+double RunReader::parameters_of(std::uint64_t job) const {
+  const auto known = jobs_.find(job);
+  const std::uint64_t parameters = known == jobs_.end() ? 0 : known->second.parameters;
+  return parameters > 0 ? static_cast<double>(parameters) : kUnknown;
+}
+
+// --- what is where -----------------------------------------------------------------------------
+
+Result<bool> RunReader::is_the_same(Database& database) {
+  Mark mark;
+  std::optional<std::int64_t> last_round_row;
+  TRIBUTARY_TRY(database
+                    .first("SELECT job, submitted_wall_ns FROM jobs ORDER BY submission LIMIT 1",
+                           std::tie(mark.first_job, mark.submitted_wall_ns))
+                    .status());
+  TRIBUTARY_TRY(
+      database.first("SELECT max(round_row) FROM rounds", std::tie(last_round_row)).status());
+  if (mark_.first_job != 0 && mark != mark_) return false;
+  if (last_round_row.value_or(0) < round_row_) return false;
+  mark_ = mark;
+  round_row_end_ = last_round_row.value_or(0);
+  return true;
+}
+
+Result<bool> RunReader::reconnect(std::unique_ptr<RunFile>& file) {
+  TRIBUTARY_ASSIGN(const bool same, is_the_same(file->database()));
+  if (!same) return false;
+  file_ = std::move(file);
+  data_version_ = -1;  // counts for a connection
+  return true;
+}
+
+Result<bool> RunReader::anything_new() {
+  std::int64_t version = 0;
+  TRIBUTARY_TRY(file_->database().first("PRAGMA data_version", std::tie(version)).status());
+  if (version == data_version_) return false;
+  TRIBUTARY_ASSIGN(const bool same, is_the_same(file_->database()));
+  if (!same) {
+    return Status(StatusCode::unavailable,
+                  {.what = fmt::format("run file '{}'", file_->database().path()),
+                   .expected = "the run that was there",
+                   .got = "another one",
+                   .remedy = "it is read from its beginning"});
+  }
+  data_version_ = version;  // before anything is read: what comes meanwhile makes another one
+  return true;
+}
+
+Result<std::int64_t> RunReader::first_date() {
+  std::int64_t date = 0;
+  Database& database = file_->database();
+  for (const std::string_view question :
+       {"SELECT committed_wall_ns - (committed_at_ns - began_at_ns) FROM rounds "
+        "ORDER BY round_row LIMIT 1",
+        "SELECT submitted_wall_ns FROM jobs ORDER BY submission LIMIT 1",
+        "SELECT began_wall_ns FROM runs ORDER BY run LIMIT 1"}) {
+    TRIBUTARY_ASSIGN(const bool there, database.first(question, std::tie(date)));
+    if (there) break;
+  }
+  return date;
+}
+
+Status RunReader::begin(RunChanges& changes) {
+  TRIBUTARY_ASSIGN(base_wall_ns_, first_date());
+  std::optional<std::int64_t> last_event;
+  std::optional<std::int64_t> last_metric;
+  Database& database = file_->database();
+  TRIBUTARY_TRY(database.first("SELECT max(event) FROM events", std::tie(last_event)).status());
+  TRIBUTARY_TRY(database.first("SELECT max(metric) FROM metrics", std::tie(last_metric)).status());
+  // A file that somebody has tampered with may have a number that nothing can be taken from.
+  event_ = std::max<std::int64_t>(
+      0, std::max<std::int64_t>(0, last_event.value_or(0)) - portion_.events_max);
+  headline_end_ = last_metric.value_or(0);
+  changes.base_wall_ns = base_wall_ns_;
+  begun_ = true;
+  return {};
+}
+
+Result<bool> RunReader::step(RunChanges& changes) {
+  if (stage_ == Stage::idle) {
+    TRIBUTARY_ASSIGN(const bool is_new, anything_new());
+    if (!is_new) return false;
+    if (!begun_) TRIBUTARY_TRY(begin(changes));
+    stage_ = Stage::jobs;
+  }
+  TRIBUTARY_ASSIGN(const bool done, read(changes));
+  if (!done) return true;
+  if (stage_ == Stage::headline && !overview_read_) changes.overview_read = overview_read_ = true;
+  stage_ = static_cast<Stage>(static_cast<int>(stage_) + 1);
+  if (stage_ != Stage::end) return true;
+  stage_ = Stage::idle;
+  return false;
+}
+
+Result<bool> RunReader::read(RunChanges& changes) {
+  switch (stage_) {
+    case Stage::jobs:
+      return read_jobs(changes);
+    case Stage::rounds:
+      return read_rounds(changes);
+    case Stage::headline:
+      return read_headline(changes);
+    case Stage::agents:
+      return read_agents(changes);
+    case Stage::metrics:
+      return read_metrics(changes);
+    case Stage::reports:
+      return read_reports(changes);
+    case Stage::links:
+      return read_links(changes);
+    case Stage::events:
+      return read_events(changes);
+    case Stage::plans:
+      return read_plans(changes);
+    case Stage::idle:
+    case Stage::end:
+      break;
+  }
+  return true;
+}
+
+// --- jobs --------------------------------------------------------------------------------------
+
+Result<bool> RunReader::read_jobs(RunChanges& changes) {
+  std::vector<JobInfo> jobs;
+  std::vector<std::uint32_t> revisions;
+  const auto add = [&](Rows& row) {
+    JobInfo& job = jobs.emplace_back();
+    return row.read(job.job, revisions.emplace_back(), job.state, job.reason,
+                    job.submitted_wall_ns);
+  };
+  TRIBUTARY_TRY(file_->database().each(
+      "SELECT job, revision, state, substr(state_reason, 1, 1024), submitted_wall_ns FROM jobs "
+      "ORDER BY submission DESC LIMIT ?",
+      add, kJobsReadMax));
+  std::erase_if(jobs_, [&](const auto& known) {
+    return std::ranges::find(jobs, known.first, &JobInfo::job) == jobs.end();
+  });
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    KnownJob& known = jobs_[jobs[i].job];
+    if (known.revision != revisions[i]) TRIBUTARY_TRY(read_definition(jobs[i].job, known));
+    known.revision = revisions[i];
+    jobs[i].name = known.name;
+    jobs[i].model = known.model;
+    jobs[i].rounds_wanted = known.rounds_wanted;
+    jobs[i].parameters = known.parameters;
+  }
+  std::ranges::reverse(jobs);
+  changes.jobs = std::move(jobs);
+  return true;
+}
+
+Status RunReader::read_definition(std::uint64_t job, KnownJob& known) {
+  SharedBytes definition;
+  TRIBUTARY_TRY(file_->database()
+                    .first("SELECT definition FROM jobs WHERE job = ?", std::tie(definition), job)
+                    .status());
+  known = {};
+  const wire::Job* const wire = stored_job(definition);
+  if (!wire) return {};
+  known.name = stored_text(wire->name());
+  known.rounds_wanted = wire->rounds();
+  if (wire->model()) known.model = stored_text(wire->model()->name());
+  if (!wire->layer_map() || !wire->layer_map()->layers()) return {};
+  for (const wire::Layer* layer : *wire->layer_map()->layers()) known.parameters += layer->values();
+  return {};
+}
+
+// --- rounds ------------------------------------------------------------------------------------
+
+Result<bool> RunReader::read_rounds(RunChanges& changes) {
+  const std::uint32_t rows_max = portion_.rows_max;
+  std::vector<std::int64_t> round_rows;
+  const std::size_t begin = changes.rounds.size();
+  const auto add = [&](Rows& row) -> Status {
+    std::uint64_t outcome_bytes = 0;
+    std::uint32_t buckets = 0;
+    std::int64_t began_ns = 0;
+    std::int64_t committed_ns = 0;
+    std::int64_t committed_wall_ns = 0;
+    NewRound round;
+    TRIBUTARY_TRY(row.read(round_rows.emplace_back(), round.job, round.round, round.attempt,
+                           round.members, buckets, began_ns, committed_ns, committed_wall_ns,
+                           round.bytes_up, round.bytes_down, outcome_bytes));
+    round.ended_s = seconds_of(committed_wall_ns);
+    round.began_s =
+        round.ended_s - (static_cast<double>(committed_ns) - static_cast<double>(began_ns)) / 1e9;
+    // What a contributor sends, and what comes down to each member.
+    round.dense_bytes_up = round.dense_bytes_down =
+        4 * parameters_of(round.job) * exchanges_of(outcome_bytes, buckets);
+    changes.rounds.push_back(round);
+    return {};
+  };
+  const Status read = file_->database().each(
+      "SELECT round_row, job, round, attempt, members, buckets, began_at_ns, committed_at_ns, "
+      "committed_wall_ns, bytes_up, bytes_down, length(outcomes) FROM rounds WHERE round_row > ? "
+      "AND round_row <= ? ORDER BY round_row LIMIT ?",
+      add, round_row_, round_row_end_, rows_max);
+  round_rows.resize(changes.rounds.size() - begin);  // of an error, those before it
+  if (round_rows.empty()) {
+    TRIBUTARY_TRY(read);
+    return true;
+  }
+  const Status counted = count_contributors(round_rows, std::span(changes.rounds).subspan(begin));
+  if (!counted.ok()) {
+    changes.rounds.resize(begin);
+    return counted;
+  }
+  round_row_ = round_rows.back();
+  TRIBUTARY_TRY(read);
+  return round_rows.size() < rows_max;
+}
+
+// Both lie in the order of round_row: one pass over each.
+Status RunReader::count_contributors(std::span<const std::int64_t> round_rows,
+                                     std::span<NewRound> rounds) {
+  std::size_t place = 0;
+  const auto add = [&](Rows& row) -> Status {
+    std::int64_t round_row = 0;
+    std::uint32_t contributors = 0;
+    TRIBUTARY_TRY(row.read(round_row, contributors));
+    while (place < rounds.size() && round_rows[place] < round_row) ++place;
+    if (place == rounds.size() || round_rows[place] != round_row) return {};
+    rounds[place].contributors = std::max(rounds[place].contributors, contributors);
+    return {};
+  };
+  TRIBUTARY_TRY(file_->database().each(
+      "SELECT round_row, contributors FROM contributor_sets WHERE round_row BETWEEN ? AND ? "
+      "ORDER BY round_row",
+      add, round_rows.front(), round_rows.back()));
+  for (NewRound& round : rounds) {
+    round.dense_bytes_up *= round.contributors;
+    round.dense_bytes_down *= round.members;
+  }
+  return {};
+}
+
+}  // namespace tributary

@@ -1,0 +1,111 @@
+// The committed rounds of a job, column by column, and the curves that are drawn of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/run/run_changes.h"
+#include "core/run/series/series.h"
+
+namespace tributary::dashboard {
+
+// One quantity over both axes. The pages draw them; their owner alone changes them.
+struct TwoCurves {
+  explicit TwoCurves(std::size_t samples_max)
+      : over_rounds(std::make_shared<Series>(samples_max)),
+        over_time(std::make_shared<Series>(samples_max)) {}
+
+  // A date that goes back, because somebody set the clock, is taken for the last one.
+  void append(double round, double time_s, double value);
+
+  std::shared_ptr<Series> over_rounds;
+  std::shared_ptr<Series> over_time;
+};
+
+// Texts that come again and again, as numbers. 0 is the empty text.
+class NameList {
+ public:
+  static constexpr std::size_t kNamesMax = 1024;
+
+  // Beyond so many all further ones are "other".
+  std::uint16_t number_of(std::string_view name);
+  const std::string& name(std::uint16_t number) const { return names_[number]; }
+  std::size_t size() const { return names_.size(); }
+
+ private:
+  std::vector<std::string> names_ = {""};
+};
+
+// A stretch of rows with one value in a column.
+struct NameStretch {
+  std::size_t first_row = 0;
+  std::size_t last_row = 0;
+  std::uint16_t name = 0;
+};
+
+class RoundTable {
+ public:
+  // The oldest rounds go, a sixteenth at a time, when there are more.
+  explicit RoundTable(std::size_t rounds_max);
+
+  void add(const NewRound& round);
+  void add(const NewPlan& plan);
+
+  std::size_t size() const { return round.size(); }
+  std::optional<std::size_t> row_of(std::uint64_t wanted) const;  // by round
+  // Where the value of a column that counts names changes, between two rows.
+  static std::vector<NameStretch> stretches(const std::vector<std::uint16_t>& column,
+                                            std::size_t first_row, std::size_t last_row);
+  std::uint64_t revision() const { return revision_; }
+
+  // Ascending by round; to be read alone.
+  std::vector<std::uint64_t> round = {};
+  std::vector<std::uint32_t> attempt = {};
+  std::vector<double> began_s = {};
+  std::vector<double> ended_s = {};
+  std::vector<std::uint32_t> members = {};
+  std::vector<std::uint32_t> contributors = {};
+  std::vector<std::uint64_t> bytes_up = {};
+  std::vector<std::uint64_t> bytes_down = {};
+  std::vector<double> dense_bytes_up = {};  // NaN: not known
+  std::vector<double> dense_bytes_down = {};
+  // Of the plan, which comes later than the rest: empty names and NaN until then.
+  std::vector<std::uint16_t> codec = {};
+  std::vector<std::uint16_t> collective = {};
+  std::vector<std::uint16_t> trigger = {};
+  std::vector<double> ratio = {};
+  std::vector<double> predicted_s = {};
+
+  NameList codecs;
+  NameList collectives;
+  NameList triggers;
+
+  // Of all rounds that were ever added.
+  double bytes_up_sum = 0;
+  double bytes_down_sum = 0;
+  double dense_up_sum = 0;  // NaN as soon as one is not known
+  double dense_down_sum = 0;
+
+  TwoCurves seconds_curve;
+  TwoCurves bytes_up_curve;
+  TwoCurves bytes_down_curve;
+  TwoCurves dense_up_curve;
+  TwoCurves dense_down_curve;
+  TwoCurves contributors_curve;
+  TwoCurves ratio_curve;
+  TwoCurves predicted_curve;
+
+ private:
+  template <typename Function>
+  void each_column(Function&& function);
+  void draw_row(std::size_t row);
+
+  std::size_t rounds_max_;
+  std::uint64_t revision_ = 0;
+};
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,61 @@
+#include "core/service/metrics/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include "core/service/metrics/scrape_testing.h"
+
+namespace tributary {
+namespace {
+
+using service_testing::scrape;
+using service_testing::value_of;
+
+std::uint16_t port_of(const Metrics& metrics) {
+  const std::string endpoint = metrics.endpoint();
+  return static_cast<std::uint16_t>(std::stoul(endpoint.substr(endpoint.rfind(':') + 1)));
+}
+
+TEST(Metrics, AreWhatPrometheusReads) {
+  const auto metrics = open_metrics("127.0.0.1:0");
+  ASSERT_TRUE(metrics.ok()) << metrics.status().text();
+  (*metrics)->count("tributary_rounds_total");
+  (*metrics)->count("tributary_rounds_total", {}, 2);
+  (*metrics)->count("tributary_refused_total", {{"reason", "version"}});
+  (*metrics)->count("tributary_refused_total", {{"reason", "a \"quoted\"\nword"}});
+  (*metrics)->set("tributary_agents", 7);
+  (*metrics)->set("tributary_agents", 5.5);
+  const std::string answer = scrape(port_of(**metrics));
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200")) << answer;
+  EXPECT_NE(answer.find("# TYPE tributary_rounds_total counter"), answer.npos) << answer;
+  EXPECT_NE(answer.find("# TYPE tributary_agents gauge"), answer.npos) << answer;
+  EXPECT_EQ(value_of(answer, "tributary_rounds_total"), 3);
+  EXPECT_EQ(value_of(answer, "tributary_refused_total{reason=\"version\"}"), 1);
+  EXPECT_EQ(value_of(answer, "tributary_refused_total{reason=\"a \\\"quoted\\\"\\nword\"}"), 1);
+  EXPECT_EQ(value_of(answer, "tributary_agents"), 5.5);
+}
+
+TEST(Metrics, OnlyTheirOwnPathIsServed) {
+  const auto metrics = open_metrics("127.0.0.1:0");
+  ASSERT_TRUE(metrics.ok());
+  EXPECT_TRUE(scrape(port_of(**metrics), "/").starts_with("HTTP/1.1 404"));
+  EXPECT_TRUE(scrape(port_of(**metrics), "/../../etc/passwd").starts_with("HTTP/1.1 4"));
+}
+
+TEST(Metrics, AnAddressThatIsTakenIsAnError) {
+  const auto first = open_metrics("127.0.0.1:0");
+  ASSERT_TRUE(first.ok());
+  const auto second = open_metrics((*first)->endpoint());
+  EXPECT_EQ(second.status().code(), StatusCode::io_error);
+  EXPECT_EQ(open_metrics("nowhere at all").status().code(), StatusCode::io_error);
+}
+
+TEST(Metrics, NothingListensUnlessAsked) {
+  const auto metrics = open_metrics("");
+  ASSERT_TRUE(metrics.ok());
+  (*metrics)->count("tributary_rounds_total");
+  (*metrics)->set("tributary_agents", 1);
+  EXPECT_EQ((*metrics)->endpoint(), "");
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,123 @@
+#include "core/service/settings/common_settings.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <sys/random.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <new>
+#include <ostream>
+
+#include "core/base/exit_codes.h"
+
+namespace tributary {
+
+void CommonSettings::bind(Settings& settings) {
+  settings.text("log.level", log_level);
+  settings.flag("log.json", log_json);
+  settings.text("metrics.listen", metrics_listen);
+  settings.number("stop.grace_ms", stop_grace_ms, 0u, 600'000u);
+}
+
+Result<LogOptions> CommonSettings::log_options() const {
+  TRIBUTARY_ASSIGN(const LogLevel level, parse_log_level(log_level));
+  return LogOptions{.level = level, .json = log_json};
+}
+
+Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char** argv) {
+  DaemonFlags flags;
+  CLI::App app(about.summary, about.program);
+  app.set_version_flag("--version", about.program + " " + TRIBUTARY_VERSION, "the version");
+  app.add_option("-c,--config", flags.config, "settings, a TOML file")->type_name("FILE");
+  app.add_option("-s,--set", flags.assignments,
+                 "one more setting, as link.endpoint=...; repeatable")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  if (about.takes_job) {
+    app.add_option("--job", flags.job,
+                   "a job to begin with, a TOML file, unless it was begun before")
+        ->type_name("FILE");
+  }
+  if (about.takes_join) {
+    app.add_option("--join", flags.join, "what 'tributary keys join' made for this agent")
+        ->type_name("FILE");
+  }
+  app.add_flag("--exit-when-done", flags.exit_when_done, "end when the job is done");
+  app.add_flag("--check", flags.check, "only check the settings");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    flags.answer = app.help();
+  } catch (const CLI::CallForVersion&) {
+    flags.answer = app.version() + "\n";
+  } catch (const CLI::Error& error) {
+    return Status(
+        StatusCode::invalid_argument,
+        {.what = error.what(), .remedy = fmt::format("'{} --help' tells more", about.program)});
+  }
+  return flags;
+}
+
+Status fill(Settings& settings, const DaemonFlags& flags) {
+  if (!flags.config.empty()) TRIBUTARY_TRY(settings.read_file(flags.config));
+  for (const std::string& assignment : flags.assignments) {
+    TRIBUTARY_TRY(settings.assign(assignment));
+  }
+  return {};
+}
+
+int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& out,
+                std::ostream& err, const std::function<Status(const DaemonFlags& flags)>& run) {
+  // One heap for all threads: what one of them frees (a message that libzmq read) is used again by
+  // the others. With a heap each, a coordinator of large models takes a third more.
+  ::mallopt(M_ARENA_MAX, 1);
+  // What is as large as a payload comes and goes whole, at the price of its pages being cleared.
+  // Left to itself malloc would soon keep it among the small, in whose gaps no other of its kind
+  // fits: a coordinator of dense updates takes a third more.
+  constexpr int kLargeBytes = 2 << 20;
+  ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+  ::mallopt(M_TRIM_THRESHOLD, 8 * kLargeBytes);
+  const auto complain = [&](const std::string& text) {
+    err << about.program << ": " << text << std::endl;
+  };
+  try {
+    const Result<DaemonFlags> flags = parse_daemon_flags(about, argc, argv);
+    if (!flags.ok()) {
+      complain(flags.status().text());
+      return kExitUsage;
+    }
+    if (!flags->answer.empty()) {
+      out << flags->answer;
+      return kExitOk;
+    }
+    const Status status = run(*flags);
+    if (!status.ok()) complain(status.text());
+    return exit_code(status.code());
+  } catch (const std::bad_alloc&) {
+    complain("resource_exhausted: memory: no more of it");
+    return exit_code(StatusCode::resource_exhausted);
+  } catch (const std::exception& error) {
+    complain(std::string("internal: ") + error.what());
+    return kExitInternal;
+  }
+}
+
+Result<std::uint64_t> draw_incarnation() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof(number), 0) != static_cast<ssize_t>(sizeof(number))) {
+    return Status(StatusCode::io_error, {.what = "the system's random numbers",
+                                         .expected = "8 bytes",
+                                         .got = "fewer",
+                                         .remedy = {}});
+  }
+  return number | 1;
+}
+
+Result<KeyPair> keys_for(const std::string& file, bool encrypted) {
+  if (encrypted || !file.empty()) return read_key_pair(file);
+  return make_key_pair();
+}
+
+}  // namespace tributary

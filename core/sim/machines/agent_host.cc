@@ -1,0 +1,228 @@
+#include "core/sim/machines/agent_host.h"
+
+#include <fmt/format.h>
+
+#include "core/sim/checks/ledger.h"
+#include "schemas/frame.h"
+
+namespace tributary {
+namespace {
+
+// What an agent may hold for its job: model, residual, update, aggregates and payloads of a round
+// and of one more that is being caught up with.
+constexpr std::uint64_t kBufferedModelsMax = 12;
+constexpr std::uint64_t kBufferedFixedBytes = 1u << 20;
+// And of what peers that are ahead have sent.
+constexpr std::uint64_t kEarlyModelsMax = 4;
+constexpr std::uint64_t kEarlyFixedBytes = 4u << 20;
+
+}  // namespace
+
+std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent,
+                                           std::uint64_t round, std::size_t values) {
+  auto update = std::make_shared<FloatVector>(values);
+  SeededDraws draws(seed ^ round << 20, DrawUse::training, agent);
+  for (std::size_t i = 0; i < values; i += 8) {
+    std::uint64_t bits = draws.bits();
+    for (std::size_t k = i; k < std::min(i + 8, values); ++k, bits >>= 8) {
+      (*update)[k] = static_cast<float>(static_cast<std::int8_t>(bits & 0xff)) * 0x1p-10f;
+    }
+  }
+  return update;
+}
+
+AgentHost::AgentHost(Room& room, SimulatedNetwork& network, PeerNetwork& peers, std::uint32_t index)
+    : Host(room, Ledger::agent_name(index), index + 1),
+      network_(network),
+      peers_(peers),
+      index_(index),
+      training_draws_(room.seed, DrawUse::training, index + (std::uint64_t{1} << 32)) {}
+
+Status AgentHost::boot() {
+  TRIBUTARY_ASSIGN(journal_, AgentJournal::open(journal_options()));
+  TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
+  AgentConfig config;
+  config.agent_id = host_name();
+  config.incarnation = draws_.bits() | 1;
+  if (room_.scenario.by_peers()) config.endpoints = {PeerNetwork::endpoint(index_)};
+  TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
+  restarted_ = true;
+  return {};
+}
+
+void AgentHost::drop() {
+  machine_.reset();
+  journal_.reset();
+  skipper_ = {};
+  network_.hang_up(index_);
+  peers_.close(index_);
+}
+
+void AgentHost::started() {
+  look();
+  network_.dial(index_);
+}
+
+void AgentHost::look() {
+  room_.ledger.agent_seen(index_, *machine_, restarted_, room_.now());
+  restarted_ = false;
+  if (++looks_ % 64 != 0) return;
+  const std::uint64_t bound = buffered_bytes_max();
+  if (const std::uint64_t held = machine_->buffered_bytes(); held > bound) {
+    room_.watch.report(room_.now(), "bounds",
+                       fmt::format("{} holds {} bytes, more than {}", host_name(), held, bound));
+  }
+}
+
+std::uint64_t AgentHost::buffered_bytes_max() const {
+  const Scenario& scenario = room_.scenario;
+  const std::uint64_t model_bytes = 4 * scenario.values();
+  const std::uint64_t alone = kBufferedFixedBytes + kBufferedModelsMax * model_bytes;
+  if (!scenario.by_peers()) return alone;
+  // Payloads that stay side by side are everybody's.
+  return alone + kEarlyFixedBytes + (kEarlyModelsMax + 2 * scenario.agents) * model_bytes;
+}
+
+// --- what the machine asks for -------------------------------------------------------------------
+
+void AgentHost::perform(Action& action) {
+  if (auto* const sent = std::get_if<Send>(&action)) {
+    send(*sent);
+  } else if (auto* const record = std::get_if<StoreAgent>(&action)) {
+    store(*record);
+  } else if (const auto* const wanted = std::get_if<Train>(&action)) {
+    train(*wanted);
+  } else if (const auto* const note = std::get_if<Note>(&action)) {
+    room_.note(host_name(), *note);
+  } else if (std::holds_alternative<Finished>(action)) {
+    kill({.fault = {}, .down_ns = draws_.between(100, 2000) * 1'000'000});
+  } else {
+    perform_among_peers(action);
+  }
+}
+
+void AgentHost::perform_among_peers(Action& action) {
+  if (auto* const to_peer = std::get_if<SendToPeer>(&action)) {
+    peers_.send(index_, std::move(*to_peer));
+  } else if (const auto* const open = std::get_if<OpenPeers>(&action)) {
+    peers_.open(index_, *open);
+  } else if (std::holds_alternative<ClosePeers>(action)) {
+    peers_.close(index_);
+  } else if (std::holds_alternative<ClosePeer>(action)) {  // it gives its connection up
+    network_.hang_up(index_);
+    network_.dial(index_);
+  }
+}
+
+void AgentHost::send(Send& sent) {
+  const wire::Frame& frame = *wire::GetFrame(sent.frame.data());
+  if (const wire::Update* const update = frame.message_as_Update()) {
+    room_.ledger.update_sent(index_, *update, sent.payload, room_.now());
+  }
+  network_.send_up(index_, {std::move(sent.frame), sent.has_payload, std::move(sent.payload)});
+}
+
+void AgentHost::store(StoreAgent& record) {
+  if (room_.mutation == Mutation::skip_residual_write) skipper_.apply(record.record);
+  if (room_.mutation == Mutation::forget_error) forgetter_.apply(record.record);
+  if (room_.mutation == Mutation::vote_before_store && store_late(record)) return;
+  Status status = journal_->store(record.record);
+  if (died_of_power()) return;
+  if (status.ok()) room_.ledger.agent_stored(index_, record.record);
+  later(draw_ns(room_.scenario.machines.disk, draws_),
+        [this, token = record.token, status = std::move(status)] {
+          handle(Stored{.token = token, .status = status});
+        });
+}
+
+// For vote_before_store: whether the record is one that the agent will be asked about.
+bool AgentHost::store_late(StoreAgent& record) {
+  if (!std::holds_alternative<ContributionRecord>(record.record)) return false;
+  later(0, [this, token = record.token] { handle(Stored{.token = token, .status = {}}); });
+  later(20 * draw_ns(room_.scenario.machines.disk, draws_),
+        [this, late = std::move(record.record)] {
+          if (journal_->store(late).ok()) room_.ledger.agent_stored(index_, late);
+          static_cast<void>(died_of_power());
+        });
+  return true;
+}
+
+void AgentHost::train(const Train& wanted) {
+  TimeNs duration = draw_ns(room_.scenario.machines.training, training_draws_);
+  if (slow_ > 0) {
+    --slow_;
+    duration += slow_ns_;
+    room_.tally.add(name(Incident::straggler));
+  }
+  const bool fails = failures_ > 0;
+  if (fails) {
+    --failures_;
+    room_.tally.add(name(Incident::training_failure));
+  }
+  if (training_draws_.chance(0.5)) {
+    later(duration / 2, [this, token = wanted.token, round = wanted.id.round,
+                         values = wanted.model->size()] {
+      const std::shared_ptr<FloatVector> update = dyadic_update(room_.seed, index_, round, values);
+      const std::uint64_t first = values / 2;
+      offer(*update, first, round);
+      handle(UpdatePart{.token = token, .first_value = first, .update = update});
+    });
+  }
+  later(duration, [this, fails, token = wanted.token, round = wanted.id.round,
+                   values = wanted.model->size()] {
+    if (fails) {
+      return handle(UpdateFailed{
+          .token = token,
+          .status = Status(StatusCode::unavailable, {.what = "training", .got = "no result"})});
+    }
+    std::shared_ptr<FloatVector> update = dyadic_update(room_.seed, index_, round, values);
+    offer(*update, 0, round);
+    handle(UpdateReady{.token = token,
+                       .update = std::move(update),
+                       .loss = 1.0 / static_cast<double>(round + 1),
+                       .examples = 32,
+                       .local_steps = 1,
+                       .compute_s = 0.01});
+  });
+}
+
+// The machine takes what it has not taken yet of the round's update.
+void AgentHost::offer(const FloatVector& update, std::uint64_t first, std::uint64_t round) {
+  auto taken = std::make_shared<FloatVector>(update.size(), 0.0f);
+  const std::uint64_t end = machine_->missing_of_update(round);
+  for (std::uint64_t i = first; i < end; ++i) (*taken)[i] = update[i];
+  room_.ledger.account(index_).offer(std::move(taken));
+}
+
+// --- faults --------------------------------------------------------------------------------------
+
+void AgentHost::train_slowly(std::uint32_t times, TimeNs extra_ns) {
+  slow_ += times;
+  slow_ns_ = extra_ns;
+}
+
+void AgentHost::leave(TimeNs away_ns) {
+  if (!running()) return;
+  room_.tally.add(name(Incident::agent_leave));
+  // What has not gone out by then is cut off, as a service manager would.
+  later(away_ns, [this, away_ns] { kill({.fault = {}, .down_ns = away_ns}); });
+  handle(Shutdown{.reason = "maintenance"});
+}
+
+// --- Receiver ------------------------------------------------------------------------------------
+
+void AgentHost::receive(const FrameReceived& event) {
+  if (room_.mutation != Mutation::drop_straggler || !machine_->connected()) return handle(event);
+  const std::optional<std::uint32_t> place = room_.ledger.place(index_, event.frame);
+  if (!place) return handle(event);
+  const Bytes altered = with_contributor(Bytes(event.frame.begin(), event.frame.end()), *place);
+  FrameReceived forged = event;
+  forged.frame = altered;
+  handle(forged);
+}
+
+void AgentHost::connected(PeerId peer) { handle(PeerConnected{peer}); }
+void AgentHost::disconnected(PeerId peer) { handle(PeerDisconnected{peer}); }
+void AgentHost::alive(PeerId peer) { handle(PeerAlive{peer}); }
+
+}  // namespace tributary

@@ -1,0 +1,75 @@
+// An agent's process: the production state machine and journal, a trainer that makes its updates
+// up, a link to the coordinator, and connections to its peers.
+#pragma once
+
+#include <memory>
+
+#include "core/round/agent/agent.h"
+#include "core/sim/machines/host.h"
+#include "core/sim/machines/network.h"
+#include "core/sim/machines/peer_network.h"
+#include "core/sim/scenario/mutation.h"
+#include "core/store/agent/agent_journal.h"
+
+namespace tributary {
+
+class AgentHost final : public Host, public Receiver {
+ public:
+  AgentHost(Room& room, SimulatedNetwork& network, PeerNetwork& peers, std::uint32_t index);
+
+  bool running() const override { return machine_ != nullptr; }
+  const Agent& machine() const { return *machine_; }
+
+  // --- faults ---
+  void train_slowly(std::uint32_t times, TimeNs extra_ns);
+  void fail_training(std::uint32_t times) { failures_ += times; }
+  // Says goodbye, ends, and comes back.
+  void leave(TimeNs away_ns);
+
+  // --- Receiver ---
+  bool listening() const override { return running(); }
+  void receive(const FrameReceived& event) override;
+  void connected(PeerId peer) override;
+  void disconnected(PeerId peer) override;
+  void alive(PeerId peer) override;
+
+ private:
+  Status boot() override;
+  void drop() override;
+  Actions feed(TimeNs local_ns, const Event& event) override {
+    return machine_->handle(local_ns, event);
+  }
+  void perform(Action& action) override;
+  TimeNs next_wakeup_ns() const override { return machine_->next_wakeup_ns(); }
+  void started() override;
+  void look() override;
+
+  void perform_among_peers(Action& action);
+  std::uint64_t buffered_bytes_max() const;
+  void send(Send& send);
+  void store(StoreAgent& store);
+  bool store_late(StoreAgent& store);
+  void train(const Train& train);
+  void offer(const FloatVector& update, std::uint64_t first, std::uint64_t round);
+
+  SimulatedNetwork& network_;
+  PeerNetwork& peers_;
+  const std::uint32_t index_;
+  SeededDraws training_draws_;
+  std::unique_ptr<AgentJournal> journal_;
+  std::unique_ptr<Agent> machine_;
+  ResidualSkipper skipper_;
+  ErrorForgetter forgetter_;
+  bool restarted_ = false;
+  std::uint32_t slow_ = 0;
+  TimeNs slow_ns_ = 0;
+  std::uint32_t failures_ = 0;
+  std::uint64_t looks_ = 0;
+};
+
+// Multiples of 2^-10 between -1/8 and 1/8, so that sums of them are exact; a function of its
+// arguments.
+std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent,
+                                           std::uint64_t round, std::size_t values);
+
+}  // namespace tributary

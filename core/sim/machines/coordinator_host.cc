@@ -1,0 +1,210 @@
+#include "core/sim/machines/coordinator_host.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/codec/registry.h"
+#include "core/round/common/plan/job_model.h"
+#include "schemas/frame.h"
+
+namespace tributary {
+namespace {
+
+CoordinatorConfig config_of(std::uint64_t incarnation) {
+  CoordinatorConfig config;
+  config.incarnation = incarnation;
+  config.heartbeat_interval_ms = 500;
+  config.heartbeat_timeout_ms = 2'500;
+  return config;
+}
+
+// Aggregates of the round and of those that are kept to be given again, and what the machine's own
+// caps allow to be on its way.
+std::uint64_t buffered_bytes_max(const Scenario& scenario) {
+  const CoordinatorConfig config = config_of(1);
+  return 2 * config.incoming_bytes_max + 16 * 4 * scenario.values() +
+         std::uint64_t{scenario.agents} * 16'384;
+}
+
+Result<wire::JobT> job_definition(const Scenario& scenario) {
+  std::vector<LayerShape> shapes;
+  for (std::uint32_t i = 0; i < scenario.job.buckets; ++i) {
+    shapes.push_back({fmt::format("layer{}.weight", i), {scenario.job.bucket_values}});
+  }
+  TRIBUTARY_ASSIGN(const LayerMap map, LayerMap::make(std::move(shapes)));
+  wire::JobT job;
+  job.name = "simulated";
+  job.seed = 1;
+  job.mode =
+      scenario.job.mode == "delta" ? wire::ExchangeMode::delta : wire::ExchangeMode::gradient;
+  job.rounds = scenario.rounds;
+  job.model = std::make_unique<wire::ModelT>();
+  job.model->kind = wire::ModelKind::built_in;
+  job.model->name = "made_up";
+  job.layer_map = wire_layers(map);
+  job.loss = "none";
+  job.optimizer = std::make_unique<wire::OptimizerT>();
+  job.optimizer->kind = wire::OptimizerKind::sgd;
+  job.strategy = "fedavg";
+  job.weighting = wire::Weighting::equal;
+  job.batch_size = 1;
+  return job;
+}
+
+}  // namespace
+
+CoordinatorHost::CoordinatorHost(Room& room, SimulatedNetwork& network)
+    : Host(room, "coordinator", 0), network_(network) {}
+
+Status CoordinatorHost::boot() {
+  TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open({.journal = journal_options()}));
+  TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
+  room_.ledger.restored(state, room_.now());
+  has_job_ = !state.jobs.empty();
+  TRIBUTARY_ASSIGN(machine_, Coordinator::make(config_of(draws_.bits() | 1), std::move(state)));
+  return {};
+}
+
+void CoordinatorHost::drop() {
+  machine_.reset();
+  journal_.reset();
+  for (std::uint32_t i = 0; i < room_.scenario.agents; ++i) network_.hang_up(i);
+}
+
+void CoordinatorHost::started() {
+  version_seen_ = UINT64_MAX;
+  look();
+  submit();
+  if (running()) network_.dial_all();
+}
+
+void CoordinatorHost::submit() {
+  if (has_job_) return;
+  Result<wire::JobT> job = job_definition(room_.scenario);
+  if (!job.ok()) return room_.watch.report(room_.now(), "scenario", job.status().text());
+  SubmitJob event;
+  event.command = 1;
+  event.definition = std::move(*job);
+  event.policy = room_.scenario.job.policy;
+  event.model = std::make_shared<FloatVector>(room_.scenario.values(), 0.0f);
+  handle(event);
+}
+
+void CoordinatorHost::look() {
+  if (const std::uint64_t version = machine_->model_version(); version != version_seen_) {
+    version_seen_ = version;
+    room_.ledger.coordinator_seen(*machine_, room_.now());
+  }
+  if (++looks_ % 256 != 0) return;
+  const std::uint64_t bound = buffered_bytes_max(room_.scenario);
+  if (const std::uint64_t held = machine_->buffered_bytes(); held > bound) {
+    room_.watch.report(room_.now(), "bounds",
+                       fmt::format("the coordinator holds {} bytes, more than {}", held, bound));
+  }
+}
+
+// --- what the machine asks for -------------------------------------------------------------------
+
+void CoordinatorHost::perform(Action& action) {
+  if (auto* const sent = std::get_if<Send>(&action)) {
+    send(*sent);
+  } else if (const auto* const closed = std::get_if<ClosePeer>(&action)) {
+    network_.forget(closed->peer);
+  } else if (auto* const record = std::get_if<StoreCoordinator>(&action)) {
+    store(*record);
+  } else if (const auto* const wanted = std::get_if<LoadRound>(&action)) {
+    later(draw_ns(room_.scenario.machines.disk, draws_), [this, wanted = *wanted] {
+      Result<RoundLoaded> loaded = journal_->load_round(wanted);
+      if (loaded.ok()) return handle(*loaded);
+      if (!died_of_power()) kill({.fault = {}, .down_ns = 100'000'000});
+    });
+  } else if (const auto* const note = std::get_if<Note>(&action)) {
+    room_.note(host_name(), *note);
+  } else if (const auto* const done = std::get_if<CommandDone>(&action)) {
+    if (done->status.ok()) {
+      has_job_ = true;
+    } else if (room_.faulty) {  // its journal refused it: once more, as an operator would
+      later(1'000'000'000, [this] { submit(); });
+    } else {
+      room_.watch.report(room_.now(), "scenario", done->status.text());
+    }
+  } else if (const auto* const round = std::get_if<RoundPlayed>(&action)) {
+    advise(*round);
+  } else if (std::holds_alternative<Finished>(action)) {
+    kill({.fault = {}, .down_ns = 1'000'000'000});
+  }
+}
+
+// What the job has anyway, but that every participant keeps another share from now on.
+void CoordinatorHost::advise(const RoundPlayed& round) {
+  const ScenarioJob& job = room_.scenario.job;
+  const Result<std::unique_ptr<Codec>> codec = make_codec(job.policy.codecs[0]);
+  if (!codec.ok()) return room_.watch.report(room_.now(), "scenario", codec.status().text());
+  const double most = *(*codec)->own_share();
+  auto advice = std::make_shared<PlanAdvice>();
+  advice->choice = {.codec = (*codec)->spec(),
+                    .collective = wire::Collective::star,
+                    .bucket_values_max = job.policy.bucket_values_max};
+  advice->trigger = wire::Trigger::policy;
+  advice->sentence = "drawn by chance";
+  for (const RoundPlayed::Participant& participant : round.participants) {
+    const double part = draws_.uniform() * draws_.uniform();  // little more often than much
+    advice->ratios[participant.agent_id] = job.ratio_min + part * (most - job.ratio_min);
+  }
+  later(0, [this, advised = PlanAdvised{.job = round.job, .advice = std::move(advice)}] {
+    handle(advised);
+  });
+}
+
+void CoordinatorHost::send(Send& sent) {
+  const wire::Frame& frame = *wire::GetFrame(sent.frame.data());
+  if (const wire::Commit* const commit = frame.message_as_Commit()) {
+    room_.ledger.published(*commit, room_.now());
+  }
+  network_.send_down(sent.peer, {std::move(sent.frame), sent.has_payload, std::move(sent.payload)});
+}
+
+void CoordinatorHost::store(StoreCoordinator& record) {
+  const bool is_commit = std::holds_alternative<CommitRecord>(record.record);
+  const TimeNs latency = draw_ns(room_.scenario.machines.disk, draws_);
+  if (is_commit && room_.mutation == Mutation::apply_before_commit) {
+    later(0, [this, token = record.token] { handle(Stored{.token = token, .status = {}}); });
+    later(20 * latency, [this, late = std::move(record.record)] {
+      record_outcome(late, journal_->store(late));
+      static_cast<void>(died_of_power());
+    });
+    return;
+  }
+  Status status = journal_->store(record.record);
+  record_outcome(record.record, status);
+  if (died_of_power()) return;
+  if (is_commit && status.ok() && kill_at_commit_ns_) {
+    const Ending ending = {.fault = name(Incident::kill_before_publish),
+                           .power_cut = draws_.chance(0.5),
+                           .down_ns = *kill_at_commit_ns_};
+    kill_at_commit_ns_.reset();
+    if (draws_.chance(0.5)) return kill(ending);
+    kill_after_actions(draws_.below(room_.scenario.agents), ending);  // some hear of it
+  }
+  later(latency, [this, token = record.token, status = std::move(status)] {
+    handle(Stored{.token = token, .status = status});
+  });
+}
+
+void CoordinatorHost::record_outcome(const CoordinatorRecord& record, const Status& status) {
+  Ledger& ledger = room_.ledger;
+  if (const auto* const epoch = std::get_if<EpochRecord>(&record)) ledger.epoch_stored(*epoch);
+  if (const auto* const job = std::get_if<NewJobRecord>(&record); job != nullptr && status.ok()) {
+    ledger.job_stored(*job, room_.now());
+  }
+  if (const auto* const commit = std::get_if<CommitRecord>(&record)) {
+    if (status.ok()) {
+      ledger.commit_stored(*commit, room_.now());
+    } else {
+      ledger.commit_in_doubt(*commit);
+    }
+  }
+}
+
+}  // namespace tributary

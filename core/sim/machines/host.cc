@@ -1,0 +1,139 @@
+#include "core/sim/machines/host.h"
+
+#include <cmath>
+
+namespace tributary {
+namespace {
+
+constexpr TimeNs kRestartDelayNs = 300'000'000;
+// A thousand journals have to fit into memory, and their logs are to be copied back now and then.
+constexpr std::uint64_t kLogBytes = 256u << 10;
+constexpr std::uint64_t kWakeupsAtOnceMax = 10'000;
+constexpr TimeNs kSecondNs = 1'000'000'000;
+
+}  // namespace
+
+TimeNs HostClock::local(TimeNs now) const {
+  return offset_ns + (rate == 1 ? now : static_cast<TimeNs>(static_cast<double>(now) * rate));
+}
+
+TimeNs HostClock::when(TimeNs local_ns) const {
+  if (local_ns == INT64_MAX) return INT64_MAX;
+  const TimeNs since = local_ns - offset_ns;
+  if (rate == 1) return since;
+  TimeNs at = static_cast<TimeNs>(std::ceil(static_cast<double>(since) / rate));
+  while (local(at) < local_ns) ++at;
+  return at;
+}
+
+Host::Host(Room& room, std::string name, std::uint64_t index)
+    : room_(room),
+      draws_(room.seed, DrawUse::node, index),
+      name_(std::move(name)),
+      disk_(SeededDraws(room.seed, DrawUse::disk, index)) {
+  room_.vfs.mount(name_, disk_);
+  clock_.offset_ns = static_cast<TimeNs>(draws_.below(1000)) * kSecondNs;
+}
+
+JournalOptions Host::journal_options() const {
+  return {.path = "/" + name_ + "/journal.db",
+          .vfs = room_.vfs.name(),
+          .clock = &room_.dates,
+          .log_bytes = kLogBytes};
+}
+
+void Host::start() {
+  wanted_ = true;
+  if (running()) return;
+  disk_.power_on();
+  ++life_;
+  wakeup_ns_ = INT64_MAX;
+  // Power that comes back goes again now and then: what puts a journal in order must survive that.
+  if (room_.faulty && after_operations_.power_cut && draws_.chance(0.25)) {
+    cut_power_after_operations(draws_.below(20), after_operations_);
+  } else {
+    after_operations_ = {};
+  }
+  if (Status status = boot(); !status.ok()) {
+    if (died_of_power()) return;
+    if (!room_.faulty) {
+      room_.watch.report(room_.now(), "journal", name_ + " cannot start: " + status.text());
+    }
+    disk_.power_off();
+    kill({.fault = {}, .power_cut = false, .down_ns = kRestartDelayNs});
+    return;
+  }
+  if (died_of_power()) return;
+  started();
+  if (running()) plan_wakeup();
+}
+
+void Host::kill(Ending ending) {
+  if (!running() && !disk_.powerless()) return;
+  room_.tally.add(ending.fault);
+  disk_.power_off();  // nobody tidies up any more
+  drop();
+  if (ending.power_cut) disk_.lose_unsynced();
+  ++life_;
+  cancel_planned();
+  if (!wanted_) return;
+  room_.queue.after(ending.down_ns, [this, life = life_] {
+    if (life == life_ && wanted_) start();
+  });
+}
+
+void Host::kill_after_actions(std::uint64_t actions, Ending ending) {
+  actions_left_ = actions;
+  after_actions_ = ending;
+}
+
+void Host::cut_power_after_operations(std::uint64_t operations, Ending ending) {
+  disk_.power_off_after(operations);
+  after_operations_ = ending;
+}
+
+void Host::cancel_planned() {
+  actions_left_.reset();
+  disk_.power_off_after(UINT64_MAX);
+}
+
+bool Host::died_of_power() {
+  if (!disk_.powerless()) return false;
+  kill(after_operations_);
+  return true;
+}
+
+void Host::handle(const Event& event) {
+  if (!running()) return;
+  Actions actions = feed(clock_.local(room_.now()), event);
+  const std::uint64_t life = life_;
+  for (Action& action : actions) {
+    if (actions_left_ && (*actions_left_)-- == 0) {
+      kill(after_actions_);
+      return;
+    }
+    perform(action);
+    if (life != life_) return;
+  }
+  look();
+  plan_wakeup();
+}
+
+void Host::plan_wakeup() {
+  const TimeNs due = clock_.when(next_wakeup_ns());
+  if (due == INT64_MAX || due >= wakeup_ns_) return;
+  wakeups_at_once_ = due <= room_.now() ? wakeups_at_once_ + 1 : 0;
+  if (wakeups_at_once_ > kWakeupsAtOnceMax) {
+    room_.watch.report(room_.now(), "progress", name_ + " asks for one tick after the other");
+    wakeups_at_once_ = 0;
+    return;
+  }
+  wakeup_ns_ = std::max(due, room_.now());
+  room_.queue.at(wakeup_ns_, [this, life = life_, planned = wakeup_ns_] {
+    if (life != life_ || wakeup_ns_ != planned) return;
+    wakeup_ns_ = INT64_MAX;
+    handle(Tick{});
+  });
+}
+
+}  // namespace tributary

@@ -1,0 +1,55 @@
+// What goes wrong, and when: every incident of the scenario is given a round by the seed, and
+// happens a little after that round has begun. So each kind happens in every run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/sim/machines/agent_host.h"
+#include "core/sim/machines/coordinator_host.h"
+#include "core/sim/machines/network.h"
+#include "core/sim/machines/peer_network.h"
+#include "core/sim/machines/room.h"
+
+namespace tributary {
+
+using AgentHosts = std::vector<std::unique_ptr<AgentHost>>;
+
+class Incidents {
+ public:
+  Incidents(Room& room, SimulatedNetwork& network, PeerNetwork& peers, CoordinatorHost& coordinator,
+            AgentHosts& agents);
+
+  // Starts everybody but those who join late.
+  void begin();
+  // Lets happen what was planned for the round that begins now.
+  void round_begins(std::uint64_t round);
+  // Ends all that is wrong; nothing more will happen.
+  void stop();
+
+ private:
+  void happen(Incident incident);
+  void happen_to_agent(Incident incident, std::uint32_t agent, TimeNs duration);
+  void happen_to_disk(Incident incident, TimeNs duration);
+  void cut_off(TimeNs duration);
+  void make_noise(std::uint32_t agent);
+  void send_twin(std::uint32_t agent);
+  void join_late();
+  void skew_clocks();
+  std::uint32_t some_agent();
+  std::uint32_t some_running_agent();
+
+  Room& room_;
+  SimulatedNetwork& network_;
+  PeerNetwork& peers_;
+  CoordinatorHost& coordinator_;
+  AgentHosts& agents_;
+  SeededDraws draws_;
+  std::multimap<std::uint64_t, Incident> planned_;  // by round
+  std::vector<std::uint32_t> late_;                 // that have not joined yet
+  bool stopped_ = false;
+};
+
+}  // namespace tributary

@@ -1,0 +1,268 @@
+#include "core/sim/machines/network.h"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "core/sim/checks/ledger.h"
+#include "schemas/frame.h"
+
+namespace tributary {
+namespace {
+
+constexpr TimeNs kDialAgainNs = 150 * kMs;
+// One message in so many is kept to be replayed.
+constexpr std::uint64_t kKeptShare = 61;
+// A message that takes longer than the first shows as progress, this often.
+constexpr TimeNs kProgressAfterNs = 250 * kMs;
+constexpr TimeNs kProgressEveryNs = 500 * kMs;
+// For repeat_payloads: one in so many is sent twice.
+constexpr std::uint64_t kRepeatedShare = 3;
+
+FrameReceived event_of(PeerId peer, const Message& message, std::string_view authenticated_as) {
+  return {.peer = peer,
+          .frame = message.frame,
+          .payload = message.payload.bytes,
+          .authenticated_as = authenticated_as};
+}
+
+}  // namespace
+
+SimulatedNetwork::SimulatedNetwork(Room& room)
+    : room_(room), draws_(room.seed, DrawUse::hostile, 0) {
+  for (std::uint32_t i = 0; i < room.scenario.agents; ++i) {
+    links_.push_back({.links = agent_links(room.scenario.network, room.seed, i),
+                      .old_up = {},
+                      .old_down = {},
+                      .hello = {}});
+  }
+}
+
+void SimulatedNetwork::attach(Receiver& coordinator, std::vector<Receiver*> agents) {
+  coordinator_ = &coordinator;
+  agents_ = std::move(agents);
+}
+
+void SimulatedNetwork::dial(std::uint32_t agent) {
+  Ends& ends = links_[agent];
+  if (ends.dialing) return;
+  ends.dialing = true;
+  room_.queue.after(draws_.between(kMs, 20 * kMs), [this, agent] {
+    links_[agent].dialing = false;
+    if (!agents_[agent]->listening()) return;
+    connect(agent);
+  });
+}
+
+void SimulatedNetwork::connect(std::uint32_t agent) {
+  Ends& ends = links_[agent];
+  const bool reachable =
+      coordinator_->listening() && !up(agent).cut(room_.now()) && !down(agent).cut(room_.now());
+  if (!reachable) {
+    ends.dialing = true;
+    room_.queue.after(kDialAgainNs, [this, agent] {
+      links_[agent].dialing = false;
+      if (agents_[agent]->listening()) connect(agent);
+    });
+    return;
+  }
+  if (ends.peer != 0) agent_of_.erase(ends.peer);
+  ends.peer = next_peer_++;
+  agent_of_.emplace(ends.peer, agent);
+  room_.budget.connection_changed(agent, room_.now());
+  if (room_.scenario.network.stream) {
+    ends.links.up.restart();
+    ends.links.down.restart();
+  }
+  if (draws_.chance(0.5)) coordinator_->connected(ends.peer);
+  agents_[agent]->connected(ends.peer);
+}
+
+void SimulatedNetwork::dial_all() {
+  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    if (agents_[i]->listening()) dial(i);
+  }
+}
+
+void SimulatedNetwork::hang_up(std::uint32_t agent) {
+  Ends& ends = links_[agent];
+  if (ends.peer == 0) return;
+  const PeerId peer = std::exchange(ends.peer, 0);
+  agent_of_.erase(peer);
+  room_.budget.connection_changed(agent, room_.now());
+  const bool tell_coordinator = draws_.chance(0.5);
+  const bool tell_agent = draws_.chance(0.5);
+  if (tell_coordinator && coordinator_->listening()) {
+    room_.queue.after(kMs, [this, peer] {
+      if (coordinator_->listening()) coordinator_->disconnected(peer);
+    });
+  }
+  if (tell_agent && agents_[agent]->listening()) {
+    room_.queue.after(kMs, [this, agent, peer] {
+      if (agents_[agent]->listening()) agents_[agent]->disconnected(peer);
+    });
+  }
+}
+
+void SimulatedNetwork::forget(PeerId peer) {
+  const auto found = agent_of_.find(peer);
+  if (found == agent_of_.end()) return;
+  const std::uint32_t agent = found->second;
+  agent_of_.erase(found);
+  room_.budget.session_lost(agent, room_.now());
+  links_[agent].peer = next_peer_++;
+  agent_of_.emplace(links_[agent].peer, agent);
+}
+
+void SimulatedNetwork::remember(Ends& ends, bool to_agent, const Message& message) {
+  if (!to_agent && ends.hello.frame.empty() &&
+      wire::GetFrame(message.frame.data())->message_type() == wire::Message::Hello) {
+    ends.hello = message;
+  }
+  if (room_.traffic.messages % kKeptShare == 0) (to_agent ? ends.old_down : ends.old_up) = message;
+}
+
+void SimulatedNetwork::send_up(std::uint32_t agent, Message message) {
+  Ends& ends = links_[agent];
+  if (ends.peer == 0) return;
+  remember(ends, false, message);
+  if (ends.lies > 0) {
+    if (auto lie = lie_about_sizes(message, draws_)) {
+      --ends.lies;
+      room_.budget.disturbed(agent, room_.now());
+      room_.tally.add(name(Incident::lying_agent));
+      carry(agent, false, std::move(*lie));
+    }
+  }
+  hand_over(agent, false, std::move(message));
+}
+
+void SimulatedNetwork::send_down(PeerId peer, Message message) {
+  const auto found = agent_of_.find(peer);
+  if (found == agent_of_.end()) return;
+  remember(links_[found->second], true, message);
+  hand_over(found->second, true, std::move(message));
+}
+
+void SimulatedNetwork::hand_over(std::uint32_t agent, bool to_agent, Message message) {
+  const auto count = [&] {
+    room_.budget.sent(agent, to_agent ? ByteBudget::down : ByteBudget::up,
+                      *wire::GetFrame(message.frame.data()), room_.now());
+  };
+  const auto kind = wire::GetFrame(message.frame.data())->message_type();
+  room_.message_bytes[static_cast<std::size_t>(kind)] += message.bytes();
+  count();
+  if (room_.mutation == Mutation::repeat_payloads && message.has_payload &&
+      ++payloads_ % kRepeatedShare == 0) {
+    count();
+    carry(agent, to_agent, message);
+  }
+  carry(agent, to_agent, std::move(message));
+}
+
+void SimulatedNetwork::carry(std::uint32_t agent, bool to_agent, Message message) {
+  const Passage passage =
+      link(agent, to_agent).pass(room_.now(), message.bytes(), room_.faulty, room_.traffic);
+  if (!passage.unharmed()) room_.budget.disturbed(agent, room_.now());
+  std::optional<Message> again;
+  if (passage.copies == 2) again = message;
+  if (passage.copies > 0) {
+    std::optional<Message> whole = passage.flip ? flip_a_bit(message, draws_) : std::move(message);
+    if (whole) {
+      put_under_way(agent, to_agent, std::move(*whole), passage.first_byte_at_ns,
+                    passage.arrives_at_ns[0]);
+    }
+  }
+  if (again) {
+    const TimeNs at = passage.arrives_at_ns[1];
+    put_under_way(agent, to_agent, std::move(*again), at, at);
+  }
+}
+
+void SimulatedNetwork::put_under_way(std::uint32_t agent, bool to_agent, Message message,
+                                     TimeNs first_byte_at_ns, TimeNs arrives_at_ns) {
+  Ends& ends = links_[agent];
+  under_way_max_ = std::max(under_way_max_, ++ends.under_way);
+  const auto transfer =
+      std::make_shared<Transfer>(Transfer{.agent = agent,
+                                          .peer = ends.peer,
+                                          .to_agent = to_agent,
+                                          .arrives_at_ns = arrives_at_ns,
+                                          .held_up_ns = link(agent, to_agent).held_up_ns(),
+                                          .message = std::move(message)});
+  if (arrives_at_ns - first_byte_at_ns > kProgressAfterNs) {
+    show_progress(transfer, first_byte_at_ns + kProgressAfterNs);
+  }
+  arrive_in_time(transfer);
+}
+
+void SimulatedNetwork::arrive_in_time(const std::shared_ptr<Transfer>& transfer) {
+  room_.queue.at(transfer->arrives_at_ns, [this, transfer] {
+    const TimeNs held_up_ns = link(transfer->agent, transfer->to_agent).held_up_ns();
+    const TimeNs later = held_up_ns - transfer->held_up_ns;
+    if (later == 0) return arrive(*transfer);
+    transfer->held_up_ns = held_up_ns;
+    transfer->arrives_at_ns += later;
+    arrive_in_time(transfer);
+  });
+}
+
+void SimulatedNetwork::arrive(const Transfer& transfer) {
+  const auto [agent, peer, to_agent] = std::tuple(transfer.agent, transfer.peer, transfer.to_agent);
+  --links_[agent].under_way;
+  // A connection that has ended takes what was under way with it.
+  if (peer == 0 || links_[agent].peer != peer) return;
+  Receiver& receiver = to_agent ? *agents_[agent] : *coordinator_;
+  if (!receiver.listening()) return;
+  const std::string who = Ledger::agent_name(agent);
+  receiver.receive(event_of(peer, transfer.message, to_agent ? std::string_view() : who));
+}
+
+// Until it has arrived, and not while its link is cut.
+void SimulatedNetwork::show_progress(std::weak_ptr<const Transfer> transfer, TimeNs at_ns) {
+  room_.queue.at(at_ns, [this, transfer = std::move(transfer), at_ns] {
+    const std::shared_ptr<const Transfer> held = transfer.lock();
+    if (!held || links_[held->agent].peer != held->peer) return;
+    if (!link(held->agent, held->to_agent).cut(room_.now())) {
+      Receiver& receiver = held->to_agent ? *agents_[held->agent] : *coordinator_;
+      if (receiver.listening()) receiver.alive(held->peer);
+    }
+    show_progress(held, at_ns + kProgressEveryNs);
+  });
+}
+
+// --- faults --------------------------------------------------------------------------------------
+
+void SimulatedNetwork::mend_all() {
+  for (Ends& ends : links_) {
+    ends.links.up.mend();
+    ends.links.down.mend();
+    ends.lies = 0;
+  }
+}
+
+void SimulatedNetwork::replay(std::uint32_t agent) {
+  const Ends& ends = links_[agent];
+  if (ends.peer == 0) return;
+  room_.budget.disturbed(agent, room_.now());
+  if (!ends.old_up.frame.empty()) carry(agent, false, ends.old_up);
+  if (!ends.old_down.frame.empty()) carry(agent, true, ends.old_down);
+}
+
+void SimulatedNetwork::intrude(Message message, std::string authenticated_as) {
+  const PeerId peer = next_peer_++;
+  room_.queue.after(kMs,
+                    [this, peer, message = std::move(message), who = std::move(authenticated_as)] {
+                      if (coordinator_->listening())
+                        coordinator_->receive(event_of(peer, message, who));
+                    });
+}
+
+void SimulatedNetwork::disturb(std::uint32_t agent, bool to_agent, Message message) {
+  if (links_[agent].peer == 0) return;
+  room_.budget.disturbed(agent, room_.now());
+  carry(agent, to_agent, std::move(message));
+}
+
+}  // namespace tributary

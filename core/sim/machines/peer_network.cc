@@ -1,0 +1,261 @@
+#include "core/sim/machines/peer_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+namespace tributary {
+namespace {
+
+constexpr std::size_t kSessionsMax = 16;
+// Who has not opened the session by then is not waited for any longer.
+constexpr TimeNs kConnectNs = 3'000 * kMs;
+// Until an end learns that its connection is gone: mostly soon, now and then late or never.
+constexpr TimeNs kToldNs = 30 * kMs;
+constexpr TimeNs kToldLateNs = 2'000 * kMs;
+constexpr double kToldLateShare = 0.15;
+constexpr double kNotToldShare = 0.15;
+
+std::uint32_t agent_at(const std::string& endpoint) {
+  const auto digits = endpoint.find_last_not_of("0123456789") + 1;
+  std::uint32_t agent = UINT32_MAX;
+  std::from_chars(endpoint.data() + digits, endpoint.data() + endpoint.size(), agent);
+  return agent;
+}
+
+}  // namespace
+
+PeerNetwork::PeerNetwork(Room& room)
+    : room_(room),
+      ends_(room.scenario.agents),
+      lies_(room.scenario.agents),
+      draws_(room.seed, DrawUse::peers, 0) {}
+
+std::string PeerNetwork::endpoint(std::uint32_t agent) { return fmt::format("peer-{}", agent); }
+
+PeerNetwork::Way& PeerNetwork::way(std::uint32_t from, std::uint32_t to) {
+  const auto found = ways_.find({from, to});
+  if (found != ways_.end()) return found->second;
+  const std::uint64_t index = std::uint64_t{from} << 32 | to;
+  Link link(room_.scenario.network, SeededDraws(room_.seed, DrawUse::peer_link, index));
+  return ways_.emplace(Pair{from, to}, Way{.link = link}).first->second;
+}
+
+PeerNetwork::Connection* PeerNetwork::connection(std::uint64_t session, std::uint32_t one,
+                                                 std::uint32_t other) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) return nullptr;
+  return &found->second.connections[std::minmax(one, other)];
+}
+
+// --- sessions ------------------------------------------------------------------------------------
+
+PeerNetwork::Session& PeerNetwork::session_of(const OpenPeers& open) {
+  const auto found = sessions_.find(open.session);
+  if (found != sessions_.end()) return found->second;
+  if (session_order_.size() == kSessionsMax) {
+    sessions_.erase(session_order_.front());
+    session_order_.pop_front();
+  }
+  session_order_.push_back(open.session);
+  Session& session = sessions_[open.session];
+  for (const OpenPeers::Member& member : open.members) {
+    session.agents.push_back(agent_at(member.endpoint));
+  }
+  return session;
+}
+
+void PeerNetwork::open(std::uint32_t agent, const OpenPeers& open) {
+  close(agent);
+  Session& session = session_of(open);
+  ends_[agent] = {.session = open.session, .member = open.member};
+  for (const std::uint32_t other : session.agents) {
+    if (other == agent || other >= agents_.size()) continue;
+    if (session.connections[std::minmax(agent, other)].broken) tell(agent, other, open.session);
+  }
+  const TimeNs connected_ns = draw_ns(room_.scenario.network.delay, draws_);
+  room_.queue.after(connected_ns,
+                    [this, agent, number = open.session] { hand_over_waiting(agent, number); });
+  room_.queue.after(kConnectNs, [this, agent, number = open.session] {
+    if (ends_[agent].session == number) give_up_connecting(agent);
+  });
+}
+
+void PeerNetwork::give_up_connecting(std::uint32_t agent) {
+  const std::uint64_t number = ends_[agent].session;
+  const auto session = sessions_.find(number);
+  if (session == sessions_.end()) return;
+  for (const std::uint32_t other : session->second.agents) {
+    if (other == agent || other >= agents_.size() || ends_[other].session == number) continue;
+    break_connection(number, agent, other, false);
+  }
+}
+
+void PeerNetwork::close(std::uint32_t agent) {
+  const End end = std::exchange(ends_[agent], {});
+  const auto session = sessions_.find(end.session);
+  if (session == sessions_.end()) return;
+  // A system may still send what its process has given it.
+  const bool drains = draws_.chance(0.5);
+  for (const std::uint32_t other : session->second.agents) {
+    if (other == agent || other >= agents_.size()) continue;
+    break_connection(end.session, agent, other, drains);
+  }
+}
+
+void PeerNetwork::break_connection(std::uint64_t session, std::uint32_t one, std::uint32_t other,
+                                   bool drains) {
+  Connection* const broken = connection(session, one, other);
+  if (broken == nullptr || broken->broken) return;
+  broken->broken = true;
+  broken->drains = drains;
+  broken->waiting = {};
+  tell(one, other, session);
+  tell(other, one, session);
+}
+
+// Nothing may come from the lost one after this.
+void PeerNetwork::tell(std::uint32_t agent, std::uint32_t lost, std::uint64_t session) {
+  if (ends_[agent].session != session) return;
+  if (room_.faulty && draws_.chance(kNotToldShare)) return room_.tally.add("half_open");
+  const bool late = room_.faulty && draws_.chance(kToldLateShare);
+  const TimeNs delay = draws_.between(kMs, late ? kToldLateNs : kToldNs);
+  const TimeNs at = std::max(room_.now(), way(lost, agent).arrived_by_ns) + delay;
+  room_.queue.at(at, [this, agent, lost, session] {
+    const auto found = sessions_.find(session);
+    if (ends_[agent].session != session || found == sessions_.end()) return;
+    const auto member = std::ranges::find(found->second.agents, lost);
+    agents_[agent](PeerLost{
+        .session = session,
+        .member = static_cast<std::uint32_t>(member - found->second.agents.begin()),
+        .why = Status(StatusCode::unavailable, {.what = "connection to " + endpoint(lost)})});
+  });
+}
+
+// --- messages ------------------------------------------------------------------------------------
+
+void PeerNetwork::send(std::uint32_t from, SendToPeer sent) {
+  const End end = ends_[from];
+  const auto session = sessions_.find(end.session);
+  if (session == sessions_.end() || sent.member >= session->second.agents.size()) return;
+  const std::uint32_t to = session->second.agents[sent.member];
+  if (to >= agents_.size() || connection(end.session, from, to)->broken) return;
+  Mail mail{.from = from,
+            .to = to,
+            .session = end.session,
+            .member = end.member,
+            .frame = std::move(sent.frame),
+            .payload = std::move(sent.payload)};
+  if (lies_[from] > 0) {
+    --lies_[from];
+    falsify(mail);
+  }
+  Way& over = way(from, to);
+  // What a partition holds up is sent again when it is over.
+  const TimeNs at = std::max(room_.now(), over.link.cut_until_ns());
+  const std::size_t bytes = mail.frame.size() + mail.payload.size();
+  room_.peer_bytes += bytes;
+  const Passage passage = over.link.pass(at, bytes, false, room_.traffic);
+  over.arrived_by_ns = passage.arrives_at_ns[0];
+  under_way_max_ = std::max(under_way_max_, ++over.under_way);
+  room_.queue.at(over.arrived_by_ns,
+                 [this, mail = std::move(mail)]() mutable { arrive(std::move(mail)); });
+}
+
+void PeerNetwork::arrive(Mail mail) {
+  --way(mail.from, mail.to).under_way;
+  Connection* const over = connection(mail.session, mail.from, mail.to);
+  if (over == nullptr || (over->broken && !over->drains)) return;
+  std::deque<Mail>& before = waiting(*over, mail);
+  if (before.empty() && ends_[mail.to].session == mail.session) return hand_over(mail);
+  if (over->broken) return;
+  before.push_back(std::move(mail));
+  under_way_max_ = std::max<std::uint64_t>(under_way_max_, before.size());
+}
+
+void PeerNetwork::hand_over(const Mail& mail) {
+  if (ends_[mail.to].session != mail.session) return;
+  agents_[mail.to](PeerFrameReceived{
+      .session = mail.session, .from = mail.member, .frame = mail.frame, .payload = mail.payload});
+}
+
+// The agent's process may end at each of them, and its connections with it.
+void PeerNetwork::hand_over_waiting(std::uint32_t to, std::uint64_t session) {
+  for (std::uint32_t from = 0; from < agents_.size(); ++from) {
+    if (from == to) continue;
+    while (ends_[to].session == session) {
+      Connection* const over = connection(session, from, to);
+      std::deque<Mail>* const mails = over ? &over->waiting[to > from ? 1 : 0] : nullptr;
+      if (mails == nullptr || mails->empty()) break;
+      const Mail mail = std::move(mails->front());
+      mails->pop_front();
+      hand_over(mail);
+    }
+  }
+}
+
+// --- faults --------------------------------------------------------------------------------------
+
+void PeerNetwork::falsify(Mail& mail) {
+  room_.tally.add(name(Incident::lying_peer));
+  const auto flip = [&](Bytes& bytes) {
+    bytes[draws_.below(bytes.size())] ^= static_cast<std::uint8_t>(1u << draws_.below(8));
+  };
+  if (mail.payload.empty() || draws_.chance(0.5)) return flip(mail.frame);
+  const ByteSpan payload = mail.payload.view();
+  Bytes changed(payload.begin(), payload.end());
+  flip(changed);
+  mail.payload = SharedSlice(std::move(changed));
+}
+
+void PeerNetwork::cut_off(const std::vector<std::uint32_t>& agents, TimeNs until_ns) {
+  if (!room_.scenario.by_peers()) return;
+  for (const std::uint32_t inside : agents) {
+    for (std::uint32_t outside = 0; outside < agents_.size(); ++outside) {
+      if (std::ranges::find(agents, outside) != agents.end()) continue;
+      way(inside, outside).link.cut_until(until_ns);
+      way(outside, inside).link.cut_until(until_ns);
+      const std::uint64_t session = ends_[inside].session;
+      if (session == 0 || ends_[outside].session != session || draws_.chance(0.5)) continue;
+      room_.tally.add("peer_cut");
+      break_connection(session, inside, outside, false);
+    }
+  }
+}
+
+void PeerNetwork::slow_until(std::uint32_t agent, TimeNs until_ns, TimeNs delay_ns) {
+  if (!room_.scenario.by_peers()) return;
+  for (std::uint32_t other = 0; other < agents_.size(); ++other) {
+    if (other == agent) continue;
+    way(agent, other).link.slow_until(until_ns, delay_ns);
+    way(other, agent).link.slow_until(until_ns, delay_ns);
+  }
+}
+
+void PeerNetwork::break_some(std::uint64_t connections) {
+  std::vector<Pair> standing;
+  for (std::uint32_t low = 0; low < ends_.size(); ++low) {
+    const std::uint64_t session = ends_[low].session;
+    for (std::uint32_t high = low + 1; session != 0 && high < ends_.size(); ++high) {
+      if (ends_[high].session != session) continue;
+      const Connection* const between = connection(session, low, high);
+      if (between != nullptr && !between->broken) standing.emplace_back(low, high);
+    }
+  }
+  for (; connections > 0 && !standing.empty(); --connections) {
+    const std::size_t place = draws_.below(standing.size());
+    const auto [low, high] = standing[place];
+    standing.erase(standing.begin() + static_cast<std::ptrdiff_t>(place));
+    room_.tally.add(name(Incident::peer_break));
+    break_connection(ends_[low].session, low, high, draws_.chance(0.5));
+  }
+}
+
+void PeerNetwork::mend_all() {
+  for (auto& [pair, way] : ways_) way.link.mend();
+  std::ranges::fill(lies_, 0);
+}
+
+}  // namespace tributary

@@ -1,0 +1,237 @@
+#include "core/sim/machines/peer_network.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tributary {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr TimeNs kSecond = 1'000'000'000;
+
+Scenario three_agents() {
+  Scenario scenario;
+  scenario.agents = 3;
+  scenario.job.policy.collective = wire::Collective::ring;
+  return scenario;
+}
+
+// Three agents that write down what they are told.
+class PeerConnections : public testing::Test {
+ protected:
+  struct Got {
+    std::uint64_t session = 0;
+    std::uint32_t from = 0;
+    int number = 0;
+    bool lost = false;
+    friend bool operator==(const Got&, const Got&) = default;
+  };
+
+  PeerConnections()
+      : scenario_(three_agents()), room_(scenario_, 1, Mutation::none), network_(room_) {
+    room_.faulty = false;  // both ends are told, and soon
+    std::vector<PeerNetwork::Tell> agents;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      agents.emplace_back([this, i](const Event& event) { take(i, event); });
+    }
+    network_.attach(std::move(agents));
+  }
+
+  void take(std::uint32_t agent, const Event& event) {
+    if (const auto* const lost = std::get_if<PeerLost>(&event)) {
+      got_[agent].push_back({.session = lost->session, .from = lost->member, .lost = true});
+    } else if (const auto* const mail = std::get_if<PeerFrameReceived>(&event)) {
+      got_[agent].push_back(
+          {.session = mail->session, .from = mail->from, .number = mail->frame[0]});
+      payloads_.push_back(mail->payload.view().size());
+    }
+  }
+  // Members are in another order than agents.
+  void open(std::uint32_t agent, std::uint64_t session = 7) {
+    OpenPeers open{.session = session, .member = 2 - agent, .members = {}};
+    for (const std::uint32_t other : {2u, 1u, 0u}) {
+      open.members.push_back({.public_key = {}, .endpoint = PeerNetwork::endpoint(other)});
+    }
+    network_.open(agent, open);
+  }
+  void send(std::uint32_t from, std::uint32_t to, int number, std::size_t bytes = 10) {
+    network_.send(from, {.member = 2 - to,
+                         .frame = Bytes(4, static_cast<std::uint8_t>(number)),
+                         .payload = SharedSlice(Bytes(bytes, std::uint8_t{1}))});
+  }
+  void play(TimeNs for_ns) {
+    const TimeNs end = room_.now() + for_ns;
+    while (!room_.queue.empty() && room_.queue.next_at_ns() <= end) room_.queue.run_next();
+    room_.queue.after(end - room_.now(), [] {});
+    room_.queue.run_next();
+  }
+  std::vector<int> numbers(std::uint32_t agent) const {
+    std::vector<int> all;
+    for (const Got& got : got_[agent]) {
+      if (!got.lost) all.push_back(got.number);
+    }
+    return all;
+  }
+  std::vector<std::uint32_t> lost(std::uint32_t agent) const {
+    std::vector<std::uint32_t> all;
+    for (const Got& got : got_[agent]) {
+      if (got.lost) all.push_back(got.from);
+    }
+    return all;
+  }
+
+  Scenario scenario_;
+  Room room_;
+  PeerNetwork network_;
+  std::vector<std::vector<Got>> got_{3};
+  std::vector<std::size_t> payloads_;
+};
+
+TEST_F(PeerConnections, MessagesArriveInOrderFromWhoSentThem) {
+  for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
+  for (int i = 0; i < 50; ++i) send(0, 1, i, static_cast<std::size_t>(1000 * (50 - i)));
+  play(kSecond);
+  ASSERT_THAT(got_[1], SizeIs(50));
+  EXPECT_TRUE(std::ranges::is_sorted(numbers(1)));
+  EXPECT_EQ(got_[1][0], (Got{.session = 7, .from = 2, .number = 0}));
+  EXPECT_EQ(payloads_[0], 50'000u);
+  EXPECT_THAT(got_[2], IsEmpty());
+  EXPECT_EQ(network_.under_way_max(), 50u);
+}
+
+TEST_F(PeerConnections, WhatGoesToOneThatHasNotOpenedTheSessionWaitsInOrder) {
+  open(0);
+  for (int i = 0; i < 5; ++i) send(0, 1, i);
+  play(kSecond);
+  EXPECT_THAT(numbers(1), IsEmpty());
+  open(1);
+  for (int i = 5; i < 8; ++i) send(0, 1, i);
+  play(kSecond);
+  EXPECT_THAT(numbers(1), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+TEST_F(PeerConnections, WhoDoesNotComeIsGivenUp) {
+  open(0);
+  open(1);
+  play(10 * kSecond);
+  EXPECT_THAT(lost(0), ElementsAre(0u));
+  EXPECT_THAT(lost(1), ElementsAre(0u));
+  open(2);
+  send(0, 2, 1);
+  play(kSecond);
+  EXPECT_THAT(numbers(2), IsEmpty());
+  EXPECT_THAT(lost(2), testing::UnorderedElementsAre(1u, 2u));
+}
+
+TEST_F(PeerConnections, OfABrokenConnectionNothingMoreComesInItsSession) {
+  for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
+  play(kSecond);
+  network_.break_some(100);
+  EXPECT_EQ(room_.tally.counts().at("peer_break"), 3u);
+  play(kSecond);
+  for (std::uint32_t agent = 0; agent < 3; ++agent) EXPECT_THAT(lost(agent), SizeIs(2));
+  send(0, 1, 1);
+  play(kSecond);
+  EXPECT_THAT(numbers(1), IsEmpty());
+  open(0, 8);
+  open(1, 8);
+  send(0, 1, 2);
+  play(kSecond);
+  EXPECT_THAT(numbers(1), ElementsAre(2));
+}
+
+TEST_F(PeerConnections, AMemberThatEndsIsLostToTheOthersAndItsMailDoesNotReachTheNextProcess) {
+  for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
+  play(kSecond);
+  send(1, 0, 1);
+  network_.close(0);
+  play(kSecond);
+  EXPECT_THAT(lost(1), ElementsAre(2u));
+  EXPECT_THAT(lost(2), ElementsAre(2u));
+  EXPECT_THAT(got_[0], IsEmpty());
+  open(0);  // the same session again
+  send(1, 0, 2);
+  play(kSecond);
+  EXPECT_THAT(numbers(0), IsEmpty());
+  EXPECT_THAT(lost(0), SizeIs(2));
+}
+
+TEST_F(PeerConnections, WhatAPartitionHoldsUpComesWhenItIsOver) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const auto session = static_cast<std::uint64_t>(100 + attempt);
+    for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent, session);
+    got_.assign(3, {});
+    network_.cut_off({1}, room_.now() + kSecond);
+    send(0, 1, 1);
+    send(0, 2, 2);
+    play(kSecond / 2);
+    EXPECT_THAT(numbers(2), ElementsAre(2)) << "the others have nothing to do with it";
+    EXPECT_THAT(numbers(1), IsEmpty());
+    play(kSecond);
+    // The connection outlived it, or both ends know that it is gone.
+    const std::vector<std::uint32_t> gone = lost(0);
+    EXPECT_EQ(numbers(1).empty(), std::ranges::count(gone, 1u) == 1);
+  }
+  const std::uint64_t cut = room_.tally.counts().at("peer_cut");
+  EXPECT_GT(cut, 0u);
+  EXPECT_LT(cut, 40u);
+}
+
+TEST_F(PeerConnections, NothingComesFromOneThatIsKnownToBeLost) {
+  for (std::uint64_t session = 1; session < 60; ++session) {
+    for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent, session);
+    for (int i = 0; i < 20; ++i) send(0, 1, i, 20'000);
+    if (session % 2 == 0) {
+      network_.close(0);
+    } else {
+      network_.break_some(3);
+    }
+    play(kSecond);
+  }
+  for (std::size_t i = 0; i < got_[1].size(); ++i) {
+    if (!got_[1][i].lost) continue;
+    for (std::size_t k = i + 1; k < got_[1].size(); ++k) {
+      EXPECT_FALSE(!got_[1][k].lost && got_[1][k].session == got_[1][i].session &&
+                   got_[1][k].from == got_[1][i].from);
+    }
+  }
+  EXPECT_THAT(numbers(1), testing::Not(IsEmpty())) << "some of what was sent before still comes";
+  EXPECT_LT(numbers(1).size(), 59u * 20);
+}
+
+TEST_F(PeerConnections, ALieIsOneBitAndTheReceiverGetsIt) {
+  for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
+  network_.let_lie(0, 1);
+  network_.send(0, {.member = 1, .frame = Bytes(4, std::uint8_t{0}), .payload = {}});
+  network_.send(0, {.member = 1, .frame = Bytes(4, std::uint8_t{0}), .payload = {}});
+  play(kSecond);
+  EXPECT_THAT(numbers(1), SizeIs(2));
+  EXPECT_EQ(room_.tally.counts().at("lying_peer"), 1u);
+}
+
+TEST_F(PeerConnections, SomeEndsAreNeverTold) {
+  std::size_t told = 0;
+  for (std::uint64_t session = 1; session < 40; ++session) {
+    room_.faulty = false;
+    for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent, session);
+    play(kSecond);
+    got_.assign(3, {});
+    room_.faulty = true;
+    network_.break_some(1);
+    play(5 * kSecond);
+    told += lost(0).size() + lost(1).size() + lost(2).size();
+  }
+  EXPECT_GT(room_.tally.counts().at("half_open"), 0u);
+  EXPECT_GT(told, 39u);
+  EXPECT_EQ(told + room_.tally.counts().at("half_open"), 2u * 39);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,78 @@
+// What all machines of one simulation share: time, network, disks, and who watches.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/sim/checks/byte_budget.h"
+#include "core/sim/checks/ledger.h"
+#include "core/sim/checks/watch.h"
+#include "core/sim/disk/disk_vfs.h"
+#include "core/sim/link/link.h"
+#include "core/sim/scenario/event_queue.h"
+#include "core/sim/scenario/mutation.h"
+#include "core/sim/scenario/scenario.h"
+#include "schemas/frame_generated.h"
+
+namespace tributary {
+
+// How often each kind of fault has fired, by name.
+class FaultTally {
+ public:
+  void add(std::string_view kind, std::uint64_t times = 1) {
+    if (times == 0 || kind.empty()) return;
+    const auto found = counts_.find(kind);
+    if (found != counts_.end()) {
+      found->second += times;
+    } else {
+      counts_.emplace(std::string(kind), times);
+    }
+  }
+  const std::map<std::string, std::uint64_t, std::less<>>& counts() const { return counts_; }
+
+ private:
+  std::map<std::string, std::uint64_t, std::less<>> counts_;
+};
+
+struct Room {
+  Room(const Scenario& what, std::uint64_t with_seed, Mutation with_mutation)
+      : scenario(what),
+        seed(with_seed),
+        mutation(with_mutation),
+        ledger(what.agents, what.values(), watch),
+        budget(what.agents, watch) {}
+
+  TimeNs now() const { return queue.now_ns(); }
+  void note(const std::string& host, const Note& note) {
+    ++notes[{note.name, note.reason}];
+    if (on_note) on_note(now(), host, note);
+  }
+
+  const Scenario& scenario;
+  const std::uint64_t seed;
+  const Mutation mutation;
+  EventQueue queue;
+  ManualClock dates;  // of the journals: nothing depends on them
+  DiskVfs vfs;
+  Watch watch;
+  Ledger ledger;
+  ByteBudget budget;
+  FaultTally tally;
+  LinkTally traffic;
+  // Bytes that agents and coordinator have handed to their links, by kind of message.
+  std::array<std::uint64_t, static_cast<std::size_t>(wire::Message::MAX) + 1> message_bytes = {};
+  std::uint64_t peer_bytes = 0;  // that agents have handed to the links between them
+  // What the machines said, by name and reason, which are literals.
+  std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> notes;
+  std::function<void(TimeNs, const std::string&, const Note&)> on_note;
+  bool faulty = true;      // until faults stop
+  std::uint64_t path = 0;  // a hash of all that has happened, in order
+};
+
+}  // namespace tributary

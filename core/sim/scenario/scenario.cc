@@ -1,0 +1,396 @@
+#include "core/sim/scenario/scenario.h"
+
+#include <fmt/format.h>
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "core/base/files/file.h"
+#include "core/base/nearest.h"
+#include "core/codec/registry.h"
+#include "core/collective/collective_name.h"
+#include "schemas/limits.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::uint64_t kScenarioBytesMax = 1u << 20;
+
+constexpr std::array<std::string_view, kIncidents> kIncidentNames = {
+    "agent_kill",
+    "agent_power_cut",
+    "coordinator_kill",
+    "coordinator_power_cut",
+    "kill_before_publish",
+    "partition",
+    "slow_link",
+    "agent_leave",
+    "late_join",
+    "straggler",
+    "training_failure",
+    "disk_full",
+    "disk_failure",
+    "lying_agent",
+    "garbage",
+    "twin_agent",
+    "replay",
+    "peer_break",
+    "lying_peer",
+};
+
+Status wrong(std::string what, std::string expected, std::string got, std::string remedy) {
+  return Status(StatusCode::invalid_argument, {.what = std::move(what),
+                                               .expected = std::move(expected),
+                                               .got = std::move(got),
+                                               .remedy = std::move(remedy)});
+}
+
+std::string text_of(const toml::node& node) {
+  std::ostringstream out;
+  node.visit([&](const auto& value) { out << value; });
+  return out.str();
+}
+
+// Reads one table: every key is asked for by name, and what was not asked for is refused.
+class TableReader {
+ public:
+  TableReader(const toml::table& table, std::string place)
+      : table_(table), place_(std::move(place)) {}
+
+  Status number(std::string_view key, double& out, double min, double max) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return {};
+    const auto value = node->value<double>();
+    if (value && std::isfinite(*value) && *value >= min && *value <= max) {
+      out = *value;
+      return {};
+    }
+    return bad(key, fmt::format("a number from {} to {}", min, max), *node);
+  }
+
+  template <std::unsigned_integral T>
+  Status count(std::string_view key, T& out, T min, T max) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return {};
+    const auto value = node->value_exact<std::int64_t>();
+    if (value && *value >= 0 && static_cast<std::uint64_t>(*value) >= min &&
+        static_cast<std::uint64_t>(*value) <= max) {
+      out = static_cast<T>(*value);
+      return {};
+    }
+    return bad(key, fmt::format("a whole number from {} to {}", min, max), *node);
+  }
+
+  Status text(std::string_view key, std::string& out) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return {};
+    if (const auto value = node->value_exact<std::string>()) {
+      out = *value;
+      return {};
+    }
+    return bad(key, "a text", *node);
+  }
+
+  Status texts(std::string_view key, std::vector<std::string>& out) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return {};
+    const toml::array* const array = node->as_array();
+    if (array == nullptr) return bad(key, "a list of texts", *node);
+    out.clear();
+    for (const toml::node& item : *array) {
+      const auto value = item.value_exact<std::string>();
+      if (!value) return bad(key, "a list of texts", *node);
+      out.push_back(*value);
+    }
+    return {};
+  }
+
+  Status span(std::string_view key, SpanMs& out) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return {};
+    constexpr double kDayMs = 86'400'000;
+    const toml::array* const array = node->as_array();
+    if (array != nullptr && array->size() == 2) {
+      const auto low = array->get(0)->value<double>();
+      const auto high = array->get(1)->value<double>();
+      if (low && high && *low >= 0 && *low <= *high && *high <= kDayMs) {
+        out = {*low, *high};
+        return {};
+      }
+    }
+    return bad(key, "two times in milliseconds, [lowest, highest]", *node);
+  }
+
+  // Both above 0, as they are drawn log-uniform.
+  Status span(std::string_view key, Span& out, double min, double max) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return {};
+    const toml::array* const array = node->as_array();
+    if (array != nullptr && array->size() == 2) {
+      const auto low = array->get(0)->value<double>();
+      const auto high = array->get(1)->value<double>();
+      if (low && high && *low >= min && *low <= *high && *high <= max) {
+        out = {*low, *high};
+        return {};
+      }
+    }
+    return bad(key, fmt::format("two numbers from {} to {}, [lowest, highest]", min, max), *node);
+  }
+
+  Status span(std::string_view key, std::optional<Span>& out, double min, double max) {
+    Span given;
+    TRIBUTARY_TRY(span(key, given, min, max));
+    if (table_.contains(key)) out = given;
+    return {};
+  }
+
+  Status flag(std::string_view key, bool& out) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return {};
+    const auto value = node->value_exact<bool>();
+    if (!value) return bad(key, "true or false", *node);
+    out = *value;
+    return {};
+  }
+
+  // One table for each item; none where the key is missing.
+  Result<std::vector<const toml::table*>> tables(std::string_view key) {
+    std::vector<const toml::table*> out;
+    const toml::node* const node = find(key);
+    if (node == nullptr) return out;
+    const toml::array* const array = node->as_array();
+    if (array == nullptr || array->empty()) return bad(key, "a list of tables", *node);
+    for (const toml::node& item : *array) {
+      if (item.as_table() == nullptr) return bad(key, "a list of tables", item);
+      out.push_back(item.as_table());
+    }
+    return out;
+  }
+
+  // Null where the key is missing.
+  Result<const toml::table*> table(std::string_view key) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return nullptr;
+    const toml::table* const table = node->as_table();
+    if (table == nullptr) return bad(key, "a table", *node);
+    return table;
+  }
+
+  Status refuse_others() const {
+    for (const auto& [key, node] : table_) {
+      if (std::ranges::find(asked_, key.str()) != asked_.end()) continue;
+      return wrong(fmt::format("{}, line {}", place_, node.source().begin.line), "a known key",
+                   fmt::format("'{}'", key.str()), did_you_mean(key.str(), asked_));
+    }
+    return {};
+  }
+
+ private:
+  const toml::node* find(std::string_view key) {
+    asked_.push_back(key);
+    return table_.get(key);
+  }
+  Status bad(std::string_view key, std::string expected, const toml::node& node) const {
+    return wrong(fmt::format("{}, line {}: {}", place_, node.source().begin.line, key),
+                 std::move(expected), text_of(node), "change it in the scenario");
+  }
+
+  const toml::table& table_;
+  std::string place_;
+  std::vector<std::string_view> asked_;
+};
+
+// The simulator advises what the job has anyway, but for the shares.
+Status plan_own_ratios(ScenarioJob& job) {
+  RoundPolicy& policy = job.policy;
+  policy.planning.goal = PlanningGoal::adaptive;
+  if (policy.codecs.size() == 1 && policy.collective == wire::Collective::star) {
+    TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(policy.codecs[0]));
+    if (codec->own_share() && *codec->own_share() >= job.ratio_min) return {};
+  }
+  return wrong("ratio_min of the job",
+               "one codec by the star of which agents keep places of their own, and so much at "
+               "least",
+               fmt::format("{}", job.ratio_min), "name a codec like topk:cr=0.1, or leave it out");
+}
+
+Status read_job(TableReader in, ScenarioJob& job) {
+  constexpr std::uint32_t kMsMax = 86'400'000;
+  RoundPolicy& policy = job.policy;
+  TRIBUTARY_TRY(in.count("buckets", job.buckets, 1u, 4096u));
+  TRIBUTARY_TRY(in.count("bucket_values", job.bucket_values, 64u, 1u << 20));
+  TRIBUTARY_TRY(in.text("mode", job.mode));
+  TRIBUTARY_TRY(in.texts("codecs", policy.codecs));
+  TRIBUTARY_TRY(in.number("ratio_min", job.ratio_min, 1e-6, 1));
+  std::string collective = "star";
+  TRIBUTARY_TRY(in.text("collective", collective));
+  TRIBUTARY_ASSIGN(policy.collective, parse_collective(collective));
+  TRIBUTARY_TRY(
+      in.count("exchanges_per_round", policy.exchanges_per_round, 1u, wire::kExchangesPerRoundMax));
+  TRIBUTARY_TRY(in.number("learning_rate", policy.learning_rate, 0, 1e6));
+  TRIBUTARY_TRY(in.count("agents_min", policy.agents_min, 1u, 1u << 20));
+  TRIBUTARY_TRY(in.number("quorum_fraction", policy.quorum_fraction, 0, 1));
+  TRIBUTARY_TRY(in.count("deadline_ms", policy.deadline_ms, 1u, kMsMax));
+  TRIBUTARY_TRY(in.count("preliminary_deadline_ms", policy.preliminary_deadline_ms, 1u, kMsMax));
+  TRIBUTARY_TRY(in.count("retry_after_ms", policy.retry_after_ms, 1u, kMsMax));
+  TRIBUTARY_TRY(in.count("catch_up_wait_ms", policy.catch_up_wait_ms, 0u, kMsMax));
+  TRIBUTARY_TRY(in.count("checkpoint_rounds", policy.checkpoint_rounds, 1u, 1u << 30));
+  TRIBUTARY_TRY(in.number("checkpoint_redo_models", policy.checkpoint_redo_models, 0, 1e6));
+  TRIBUTARY_TRY(in.refuse_others());
+  policy.bucket_values_max = job.bucket_values;
+  if (job.mode != "gradient" && job.mode != "delta") {
+    return wrong("mode of the job", "gradient or delta", job.mode, "change it in the scenario");
+  }
+  if (job.ratio_min < 1) TRIBUTARY_TRY(plan_own_ratios(job));
+  return check(policy);
+}
+
+Status read_rates(TableReader& in, const std::string& origin, const std::string& place,
+                  NetworkSettings& network) {
+  constexpr double kMbitMin = 0.001;
+  constexpr double kMbitMax = 1e6;
+  TRIBUTARY_TRY(in.span("rate_up_mbit_s", network.rate_up_mbit_s, kMbitMin, kMbitMax));
+  TRIBUTARY_TRY(in.span("rate_down_mbit_s", network.rate_down_mbit_s, kMbitMin, kMbitMax));
+  TRIBUTARY_ASSIGN(const std::vector<const toml::table*> steps, in.tables("rate_steps"));
+  for (const toml::table* const table : steps) {
+    TableReader step(*table, place + ": rate_steps");
+    RateStep& drawn = network.rate_steps.emplace_back(RateStep{{1, 1}, {1, 1}});
+    TRIBUTARY_TRY(step.span("seconds", drawn.seconds, 1e-3, 1e6));
+    TRIBUTARY_TRY(step.span("factor", drawn.factor, 1e-4, 1e4));
+    TRIBUTARY_TRY(step.refuse_others());
+  }
+  std::string trace;
+  TRIBUTARY_TRY(in.text("trace", trace));
+  if (trace.empty()) return {};
+  if (network.rate_up_mbit_s || network.rate_down_mbit_s || !steps.empty()) {
+    return wrong(place + ": trace", "no rate_up_mbit_s, rate_down_mbit_s or rate_steps beside it",
+                 "both", "leave one of them out: a trace says the rate");
+  }
+  const auto path = std::filesystem::path(origin).parent_path() / trace;
+  TRIBUTARY_ASSIGN(LinkTrace read, LinkTrace::read(path.string()));
+  network.trace = std::make_shared<const LinkTrace>(std::move(read));
+  return {};
+}
+
+Status read_network(TableReader in, const std::string& origin, const std::string& place,
+                    NetworkSettings& network) {
+  TRIBUTARY_TRY(read_rates(in, origin, place, network));
+  TRIBUTARY_TRY(in.flag("stream", network.stream));
+  TRIBUTARY_TRY(in.span("agent_delay_ms", network.agent_delay));
+  TRIBUTARY_TRY(in.span("delay_ms", network.delay));
+  TRIBUTARY_TRY(in.number("rate_mbit_s", network.rate_mbit_s, 0.001, 1e6));
+  TRIBUTARY_TRY(in.number("loss", network.loss, 0, 0.5));
+  TRIBUTARY_TRY(in.number("duplication", network.duplication, 0, 0.5));
+  TRIBUTARY_TRY(in.number("reordering", network.reordering, 0, 1));
+  TRIBUTARY_TRY(in.number("bit_flips", network.bit_flips, 0, 0.5));
+  return in.refuse_others();
+}
+
+Status read_machines(TableReader in, MachineSettings& machines) {
+  TRIBUTARY_TRY(in.span("training_ms", machines.training));
+  TRIBUTARY_TRY(in.span("disk_ms", machines.disk));
+  TRIBUTARY_TRY(in.count("skewed_clocks", machines.skewed_clocks, 0u, 1u << 20));
+  TRIBUTARY_TRY(in.number("clock_rate_min", machines.clock_rate_min, 0.1, 10));
+  TRIBUTARY_TRY(in.number("clock_rate_max", machines.clock_rate_max, 0.1, 10));
+  return in.refuse_others();
+}
+
+Status read_faults(TableReader in, const std::string& place, Scenario& scenario) {
+  TRIBUTARY_TRY(in.count("until_round", scenario.faults_until_round, 0u, UINT32_MAX));
+  TRIBUTARY_TRY(in.number("until_s", scenario.faults_until_s, 0, 1e9));
+  for (std::size_t i = 0; i < kIncidents; ++i) {
+    TRIBUTARY_ASSIGN(const toml::table* table, in.table(kIncidentNames[i]));
+    if (table == nullptr) continue;
+    IncidentPlan& plan = scenario.incidents[i];
+    plan.count = 1;
+    plan.duration = {100, 1000};
+    TableReader incident(*table, fmt::format("{}.{}", place, kIncidentNames[i]));
+    TRIBUTARY_TRY(incident.count("count", plan.count, 0u, 1u << 20));
+    TRIBUTARY_TRY(incident.span("duration_ms", plan.duration));
+    TRIBUTARY_TRY(incident.refuse_others());
+  }
+  return in.refuse_others();
+}
+
+Status read_all(const toml::table& root, const std::string& origin, Scenario& scenario) {
+  TableReader in(root, origin);
+  TRIBUTARY_TRY(in.text("name", scenario.name));
+  TRIBUTARY_TRY(in.text("about", scenario.about));
+  TRIBUTARY_TRY(in.count("agents", scenario.agents, 1u, 4096u));
+  TRIBUTARY_TRY(in.count("rounds", scenario.rounds, 1u, 1u << 20));
+  TRIBUTARY_TRY(in.number("progress_s", scenario.progress_s, 1, 1e6));
+  const auto part = [&](std::string_view key, auto&& read) -> Status {
+    TRIBUTARY_ASSIGN(const toml::table* table, in.table(key));
+    if (table == nullptr) return {};
+    const std::string place = fmt::format("{}: {}", origin, key);
+    return read(TableReader(*table, place), place);
+  };
+  TRIBUTARY_TRY(part("job", [&](TableReader table, const std::string&) {
+    return read_job(std::move(table), scenario.job);
+  }));
+  TRIBUTARY_TRY(part("network", [&](TableReader table, const std::string& place) {
+    return read_network(std::move(table), origin, place, scenario.network);
+  }));
+  TRIBUTARY_TRY(part("machines", [&](TableReader table, const std::string&) {
+    return read_machines(std::move(table), scenario.machines);
+  }));
+  TRIBUTARY_TRY(part("faults", [&](TableReader table, const std::string& place) {
+    return read_faults(std::move(table), place, scenario);
+  }));
+  return in.refuse_others();
+}
+
+}  // namespace
+
+TimeNs draw_ns(const SpanMs& span, SeededDraws& draws) {
+  const double ms = span.low + (span.high - span.low) * draws.uniform();
+  return static_cast<TimeNs>(ms * 1e6);
+}
+
+double draw_log_uniform(const Span& span, SeededDraws& draws) {
+  const double drawn = span.low * std::pow(span.high / span.low, draws.uniform());
+  return std::clamp(std::round(drawn * 1e6) * 1e-6, span.low, span.high);
+}
+
+std::string_view name(Incident incident) {
+  return kIncidentNames[static_cast<std::size_t>(incident)];
+}
+
+Result<Scenario> parse_scenario(std::string_view text, std::string_view origin) {
+  const std::string place(origin);
+  toml::table root;
+  try {
+    root = toml::parse(text, place);
+  } catch (const toml::parse_error& error) {
+    return Status(StatusCode::corrupt_data,
+                  {.what = fmt::format("{}, line {}", place, error.source().begin.line),
+                   .expected = "TOML",
+                   .got = std::string(error.description()),
+                   .remedy = "mend the file"});
+  }
+  Scenario scenario;
+  scenario.name = place;
+  scenario.job.policy.bucket_values_max = scenario.job.bucket_values;
+  TRIBUTARY_TRY(read_all(root, place, scenario));
+  if (scenario.job.policy.agents_min > scenario.agents) {
+    return wrong(fmt::format("{}: agents_min of the job", place),
+                 fmt::format("at most the {} agents there are", scenario.agents),
+                 fmt::format("{}", scenario.job.policy.agents_min), "change it in the scenario");
+  }
+  // Connections among agents have one constant rate and lose nothing anyway.
+  if (scenario.by_peers() && scenario.network.of_agents()) {
+    return wrong(fmt::format("{}: network", place), "rates of agents with the collective star only",
+                 "another collective", "leave the rates, the trace and `stream` out");
+  }
+  return scenario;
+}
+
+Result<Scenario> read_scenario(const std::string& path) {
+  TRIBUTARY_ASSIGN(const Bytes bytes, read_file(path, kScenarioBytesMax));
+  return parse_scenario({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+}
+
+}  // namespace tributary

@@ -1,0 +1,304 @@
+#include "core/store/agent/agent_journal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/store/agent/agent_schema.h"
+#include "core/store/database/restored.h"
+
+namespace tributary {
+namespace {
+
+// Nearly all of it is long values, which want large pages, and which are overwritten each round:
+// the longer the log, the more often a page is overwritten in it before it is copied.
+const DatabaseOptions kAgentDatabase = {
+    .exclusive = true, .page_bytes = 16u << 10, .log_bytes = 64u << 20, .cache_bytes = 1u << 20};
+
+// The blobs of one record, of which any may be missing.
+class BlobList {
+ public:
+  void add(const SharedFloats& floats, std::uint64_t begins_at = 0) {
+    add(floats ? std::optional(bytes_of(std::span<const float>(*floats))) : std::nullopt,
+        begins_at);
+  }
+  void add(const SharedBytes& bytes) {
+    add(bytes ? std::optional(ByteSpan(*bytes)) : std::nullopt, 0);
+  }
+
+  Status exchange(Blobs& blobs, std::span<const BlobId> old_blobs) {
+    TRIBUTARY_ASSIGN(numbers_, blobs.exchange(old_blobs, values_));
+    return {};
+  }
+  // In the order in which they were added.
+  std::optional<BlobId> next() {
+    if (!there_[next_place_++]) return std::nullopt;
+    return numbers_[next_number_++];
+  }
+
+ private:
+  void add(const std::optional<ByteSpan>& bytes, std::uint64_t begins_at) {
+    there_.push_back(bytes.has_value());
+    if (bytes) values_.push_back({.bytes = *bytes, .begins_at = begins_at});
+  }
+
+  std::vector<bool> there_;
+  std::vector<NewBlob> values_;
+  std::vector<BlobId> numbers_;
+  std::size_t next_place_ = 0;
+  std::size_t next_number_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<AgentJournal>> AgentJournal::open(const JournalOptions& options) {
+  TRIBUTARY_ASSIGN(OwnedDatabase owned, open_journal(options, kAgentSchema, kAgentDatabase));
+  return std::unique_ptr<AgentJournal>(new AgentJournal(std::move(owned)));
+}
+
+Status AgentJournal::store(const AgentRecordToStore& record) {
+  TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
+  TRIBUTARY_TRY(std::visit([&](const auto& kind) { return put(kind); }, record));
+  return transaction.commit();
+}
+
+Status AgentJournal::put(const AgentJobRecord& record) {
+  std::uint64_t job = 0;
+  TRIBUTARY_ASSIGN(const bool replica, database().first("SELECT job FROM replica", std::tie(job)));
+  if (replica && job != record.job) TRIBUTARY_TRY(forget_everything());
+  TRIBUTARY_TRY(downloads_.remove_other_than(record.job));
+  return database().run(
+      "REPLACE INTO job (one, job, revision, change, state, definition) VALUES (1, ?, ?, ?, ?, ?)",
+      record.job, record.revision, record.change, record.state, record.definition);
+}
+
+Status AgentJournal::put(const ReplicaRecord& record) {
+  // First, so that the model is written to the pages that become free.
+  TRIBUTARY_TRY(downloads_.remove());
+  std::vector<BlobId> old_blobs;
+  TRIBUTARY_TRY(blobs_of_replica(old_blobs));
+  TRIBUTARY_TRY(blob_of_residual(old_blobs));
+  TRIBUTARY_TRY(forget_undecided(record.undecided, old_blobs));
+
+  BlobList blobs;
+  blobs.add(record.model);
+  blobs.add(record.rule_state);
+  blobs.add(record.residual);
+  TRIBUTARY_TRY(blobs.exchange(blobs_, old_blobs));
+  const std::optional<BlobId> model = blobs.next();
+  const std::optional<BlobId> rule_state = blobs.next();
+  TRIBUTARY_TRY(database().run(
+      "REPLACE INTO replica (one, job, layer_map_hash, epoch, model_version, model_hash, model, "
+      "rule_state) VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
+      record.job, record.layer_map_hash, record.epoch, record.model_version, record.model_hash,
+      model, rule_state));
+  return put_residual(record.residual_stamp, blobs.next());
+}
+
+Status AgentJournal::put(const ContributionRecord& record) {
+  std::uint64_t job = 0;
+  TRIBUTARY_ASSIGN(const bool replica, database().first("SELECT job FROM replica", std::tie(job)));
+  if (!replica || job != record.id.job) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = fmt::format("contribution to {}", text(record.id)),
+                   .expected = "the replica of its job to be stored before",
+                   .got = replica ? fmt::format("that of job {}", job) : "none"});
+  }
+  std::vector<BlobId> old_blobs;
+  BlobList blobs;
+  if (record.residual) {
+    TRIBUTARY_TRY(blob_of_residual(old_blobs));
+    blobs.add(record.residual);
+  }
+  std::uint64_t row = 0;
+  if (!record.parts.empty()) {
+    TRIBUTARY_ASSIGN(row, undecided_row(record));
+  }
+  for (const ContributionPart& part : record.parts) {
+    std::optional<BlobId> old_part;
+    TRIBUTARY_TRY(database()
+                      .first("SELECT if_committed FROM parts WHERE undecided = ? AND bucket = ?",
+                             std::tie(old_part), row, part.bucket)
+                      .status());
+    if (old_part) old_blobs.push_back(*old_part);
+    blobs.add(part.if_committed, part.first_value * sizeof(float));
+  }
+  TRIBUTARY_TRY(blobs.exchange(blobs_, old_blobs));
+  if (record.residual) TRIBUTARY_TRY(put_residual(record.residual_stamp, blobs.next()));
+  for (const ContributionPart& part : record.parts) {
+    TRIBUTARY_TRY(database().run(
+        "REPLACE INTO parts (undecided, bucket, first_value, value_count, if_committed) "
+        "VALUES (?, ?, ?, ?, ?)",
+        row, part.bucket, part.first_value, part.values, blobs.next()));
+  }
+  return {};
+}
+
+Status AgentJournal::put_residual(const ResidualStamp& stamp, std::optional<BlobId> residual) {
+  return database().run(
+      "REPLACE INTO residual (one, version, learning_rate, updates_taken, update_round, "
+      "part_round, "
+      "part_first, residual) VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
+      stamp.version, stamp.learning_rate, stamp.updates_taken, stamp.update_round, stamp.part_round,
+      stamp.part_first, residual);
+}
+
+// Everything of the replica's job.
+Status AgentJournal::forget_everything() {
+  std::vector<BlobId> blobs;
+  TRIBUTARY_TRY(blobs_of_replica(blobs));
+  TRIBUTARY_TRY(blob_of_residual(blobs));
+  TRIBUTARY_TRY(forget_undecided({}, blobs));
+  TRIBUTARY_TRY(blobs_.exchange(blobs, {}).status());
+  TRIBUTARY_TRY(database().run("DELETE FROM replica"));
+  return database().run("DELETE FROM residual");
+}
+
+Status AgentJournal::forget_undecided(const std::vector<RoundKey>& kept,
+                                      std::vector<BlobId>& dropped) {
+  std::vector<std::uint64_t> rows;
+  const auto look = [&](Rows& row) -> Status {
+    std::uint64_t number = 0;
+    RoundKey id;
+    TRIBUTARY_TRY(row.read(number, id.job, id.round, id.epoch, id.attempt));
+    if (std::ranges::find(kept, id) == kept.end()) rows.push_back(number);
+    return {};
+  };
+  TRIBUTARY_TRY(
+      database().each("SELECT undecided, job, round, epoch, attempt FROM undecided", look));
+  for (const std::uint64_t row : rows) {
+    TRIBUTARY_TRY(database().each(
+        "SELECT if_committed FROM parts WHERE undecided = ? AND if_committed IS NOT NULL",
+        [&](Rows& part) { return part.read(dropped.emplace_back()); }, row));
+    TRIBUTARY_TRY(database().run("DELETE FROM parts WHERE undecided = ?", row));
+    TRIBUTARY_TRY(database().run("DELETE FROM undecided WHERE undecided = ?", row));
+  }
+  return {};
+}
+
+Result<std::uint64_t> AgentJournal::undecided_row(const ContributionRecord& record) {
+  const RoundKey& id = record.id;
+  TRIBUTARY_TRY(database().run(
+      "INSERT INTO undecided (job, round, epoch, attempt, agent_index) VALUES (?, ?, ?, ?, ?) "
+      "ON CONFLICT (job, round, epoch, attempt) DO UPDATE SET agent_index = excluded.agent_index",
+      id.job, id.round, id.epoch, id.attempt, record.agent_index));
+  std::uint64_t row = 0;
+  TRIBUTARY_TRY(database()
+                    .first("SELECT undecided FROM undecided "
+                           "WHERE job = ? AND round = ? AND epoch = ? AND attempt = ?",
+                           std::tie(row), id.job, id.round, id.epoch, id.attempt)
+                    .status());
+  return row;
+}
+
+Status AgentJournal::blobs_of_replica(std::vector<BlobId>& found) {
+  std::optional<BlobId> model;
+  std::optional<BlobId> rule_state;
+  TRIBUTARY_TRY(database()
+                    .first("SELECT model, rule_state FROM replica", std::tie(model, rule_state))
+                    .status());
+  if (model) found.push_back(*model);
+  if (rule_state) found.push_back(*rule_state);
+  return {};
+}
+
+Status AgentJournal::blob_of_residual(std::vector<BlobId>& found) {
+  std::optional<BlobId> residual;
+  TRIBUTARY_TRY(database().first("SELECT residual FROM residual", std::tie(residual)).status());
+  if (residual) found.push_back(*residual);
+  return {};
+}
+
+// --- restoring ---------------------------------------------------------------------------------
+
+Result<AgentState> AgentJournal::restore() {
+  AgentState state;
+  TRIBUTARY_ASSIGN(state.job, restore_job());
+  TRIBUTARY_ASSIGN(state.replica, restore_replica());
+  TRIBUTARY_ASSIGN(state.undecided, restore_undecided());
+  TRIBUTARY_ASSIGN(state.download, downloads_.restore());
+  return state;
+}
+
+Result<std::optional<AgentJobRecord>> AgentJournal::restore_job() {
+  AgentJobRecord job;
+  TRIBUTARY_ASSIGN(
+      const bool there,
+      database().first("SELECT job, revision, change, state, definition FROM job",
+                       std::tie(job.job, job.revision, job.change, job.state, job.definition)));
+  if (!there) return std::optional<AgentJobRecord>();
+  TRIBUTARY_TRY(check_restored(job.state, database().path()));
+  return std::optional(std::move(job));
+}
+
+Result<std::optional<ReplicaRecord>> AgentJournal::restore_replica() {
+  ReplicaRecord replica;
+  std::optional<BlobId> model;
+  std::optional<BlobId> rule_state;
+  TRIBUTARY_ASSIGN(
+      const bool there,
+      database().first("SELECT job, layer_map_hash, epoch, model_version, model_hash, model, "
+                       "rule_state FROM replica",
+                       std::tie(replica.job, replica.layer_map_hash, replica.epoch,
+                                replica.model_version, replica.model_hash, model, rule_state)));
+  if (!there) return std::optional<ReplicaRecord>();
+  if (model) {
+    TRIBUTARY_ASSIGN(replica.model, blobs_.read_floats(*model));
+  }
+  if (rule_state) {
+    TRIBUTARY_ASSIGN(replica.rule_state, blobs_.read_bytes(*rule_state));
+  }
+  TRIBUTARY_TRY(restore_residual(replica));
+  return std::optional(std::move(replica));
+}
+
+Status AgentJournal::restore_residual(ReplicaRecord& replica) {
+  ResidualStamp& stamp = replica.residual_stamp;
+  std::optional<BlobId> residual;
+  TRIBUTARY_TRY(
+      database()
+          .first("SELECT version, learning_rate, updates_taken, update_round, part_round, "
+                 "part_first, residual FROM residual",
+                 std::tie(stamp.version, stamp.learning_rate, stamp.updates_taken,
+                          stamp.update_round, stamp.part_round, stamp.part_first, residual))
+          .status());
+  if (residual) {
+    TRIBUTARY_ASSIGN(replica.residual, blobs_.read_floats(*residual));
+  }
+  return {};
+}
+
+Result<std::vector<UndecidedRound>> AgentJournal::restore_undecided() {
+  std::vector<UndecidedRound> rounds;
+  const auto add = [&](Rows& row) -> Status {
+    std::uint64_t number = 0;
+    UndecidedRound& round = rounds.emplace_back();
+    TRIBUTARY_TRY(row.read(number, round.id.job, round.id.round, round.id.epoch, round.id.attempt,
+                           round.agent_index));
+    return restore_parts(number, round);
+  };
+  TRIBUTARY_TRY(
+      database().each("SELECT undecided, job, round, epoch, attempt, agent_index FROM undecided "
+                      "ORDER BY undecided",
+                      add));
+  return rounds;
+}
+
+Status AgentJournal::restore_parts(std::uint64_t row, UndecidedRound& round) {
+  return database().each(
+      "SELECT bucket, first_value, value_count, if_committed FROM parts WHERE undecided = ? "
+      "ORDER BY bucket",
+      [&](Rows& columns) -> Status {
+        ContributionPart& part = round.parts.emplace_back();
+        std::optional<BlobId> blob;
+        TRIBUTARY_TRY(columns.read(part.bucket, part.first_value, part.values, blob));
+        if (blob) {
+          TRIBUTARY_ASSIGN(part.if_committed, blobs_.read_floats(*blob));
+          part.values = part.if_committed->size();  // older journals do not say it
+        }
+        return {};
+      },
+      row);
+}
+
+}  // namespace tributary

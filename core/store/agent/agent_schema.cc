@@ -1,0 +1,76 @@
+#include "core/store/agent/agent_schema.h"
+
+#include <array>
+#include <string>
+
+#include "core/store/agent/download_rows.h"
+#include "core/store/database/blobs.h"
+#include "core/store/database/journal.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kTables = R"sql(
+CREATE TABLE job (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  job INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  change INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  definition BLOB
+);
+CREATE TABLE replica (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  job INTEGER NOT NULL,
+  layer_map_hash INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  model_version INTEGER NOT NULL,
+  model_hash INTEGER NOT NULL,
+  model INTEGER,                     -- a blob
+  rule_state INTEGER                 -- a blob
+);
+-- Newer than the replica where an update has been added to it since.
+CREATE TABLE residual (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  version INTEGER NOT NULL,
+  learning_rate REAL NOT NULL,
+  updates_taken INTEGER NOT NULL,
+  update_round INTEGER NOT NULL,
+  residual INTEGER                   -- a blob
+);
+-- Rounds that this agent has contributed to without knowing yet what became of them.
+CREATE TABLE undecided (
+  undecided INTEGER PRIMARY KEY,
+  job INTEGER NOT NULL,
+  round INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  agent_index INTEGER NOT NULL,
+  UNIQUE (job, round, epoch, attempt)
+);
+CREATE TABLE parts (
+  undecided INTEGER NOT NULL REFERENCES undecided,
+  bucket INTEGER NOT NULL,
+  first_value INTEGER NOT NULL,
+  if_committed INTEGER,              -- a blob: the residual of the bucket if the round counts
+  PRIMARY KEY (undecided, bucket)
+) WITHOUT ROWID;
+)sql";
+
+const std::string kAgentVersion1 =
+    std::string(kRunsTable) + std::string(kBlobTables) + std::string(kTables);
+// A bucket of which nothing is left has no blob, and its size stands here.
+constexpr std::string_view kAgentVersion2 =
+    "ALTER TABLE parts ADD COLUMN value_count INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE residual ADD COLUMN part_round INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE residual ADD COLUMN part_first INTEGER NOT NULL DEFAULT 0;";
+constexpr std::string_view kAgentVersion3 = kDownloadTables;
+const std::array<std::string_view, 3> kAgentSteps = {kAgentVersion1, kAgentVersion2,
+                                                     kAgentVersion3};
+
+}  // namespace
+
+const Schema kAgentSchema{
+    .what = "agent's journal", .application_id = 0x54724167, .steps = kAgentSteps};  // "TrAg"
+
+}  // namespace tributary

@@ -1,0 +1,10 @@
+// The tables of an agent's journal. docs/journal.md explains them.
+#pragma once
+
+#include "core/store/database/migrations.h"
+
+namespace tributary {
+
+extern const Schema kAgentSchema;
+
+}  // namespace tributary

@@ -1,0 +1,360 @@
+#include "core/store/coordinator/coordinator_journal.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/store/coordinator/coordinator_reading.h"
+#include "core/store/coordinator/coordinator_schema.h"
+#include "core/store/coordinator/packed.h"
+#include "core/store/coordinator/readable.h"
+#include "schemas/limits.h"
+
+namespace tributary {
+namespace {
+
+ByteSpan bytes_of_floats(const FloatVector& floats) {
+  return bytes_of(std::span<const float>(floats));
+}
+
+// Mostly short rows, beside payloads, most of which are gone again some rounds later: what is
+// overwritten in the log is not copied. Copying is done between rounds.
+const DatabaseOptions kCoordinatorDatabase = {.page_bytes = 8u << 10, .log_bytes = 64u << 20};
+
+// Numbers of agents that are kept in memory: more of them are looked up again.
+constexpr std::size_t kAgentNumbersMax = wire::kMembersMax;
+
+}  // namespace
+
+Result<std::unique_ptr<CoordinatorJournal>> CoordinatorJournal::open(
+    const CoordinatorJournalOptions& options) {
+  TRIBUTARY_ASSIGN(OwnedDatabase owned,
+                   open_journal(options.journal, kCoordinatorSchema, kCoordinatorDatabase));
+  std::unique_ptr<CoordinatorJournal> journal(new CoordinatorJournal(std::move(owned), options));
+  // Nobody is, yet.
+  TRIBUTARY_TRY(journal->in_transaction([&] {
+    return journal->database().run("UPDATE agents SET connected = 0 WHERE connected != 0");
+  }));
+  return journal;
+}
+
+CoordinatorJournal::CoordinatorJournal(OwnedDatabase owned,
+                                       const CoordinatorJournalOptions& options)
+    : owned_(std::move(owned)),
+      blobs_(database()),
+      clock_(clock_of(options.journal)),
+      history_rounds_max_(options.history_rounds_max),
+      tables_{BoundedTable("agent_rounds", "agent_round", "100", options.retention.agent_rounds),
+              BoundedTable("events", "event",
+                           "40 + length(name) + length(reason) + length(source) + length(text)",
+                           options.retention.events),
+              BoundedTable("metrics", "metric", "48 + 2 * length(name) + length(agent_id)",
+                           options.retention.metrics),
+              BoundedTable("link_samples", "link_sample", "56 + length(from_id) + length(to_id)",
+                           options.retention.link_samples)} {}
+
+template <typename Function>
+Status CoordinatorJournal::in_transaction(Function&& function) {
+  const auto attempt = [&]() -> Status {
+    TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
+    TRIBUTARY_TRY(function());
+    return transaction.commit();
+  };
+  Status status = attempt();
+  if (!status.ok()) {
+    for (BoundedTable& table : tables_) table.forget();
+    agent_numbers_.clear();
+    epochs_looked_at_.clear();
+  }
+  return status;
+}
+
+Status CoordinatorJournal::store(const CoordinatorRecord& record) {
+  return in_transaction(
+      [&] { return std::visit([&](const auto& kind) { return put(kind); }, record); });
+}
+
+// --- jobs --------------------------------------------------------------------------------------
+
+Status CoordinatorJournal::put(const NewJobRecord& record) {
+  TRIBUTARY_TRY(put(record.job));
+  return put(record.checkpoint);
+}
+
+Status CoordinatorJournal::put(const JobRecord& record) {
+  return database().run(
+      "INSERT INTO jobs (job, name, revision, change, state, state_reason, definition, policy, "
+      "submitted_wall_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (job) DO UPDATE SET "
+      "name = excluded.name, revision = excluded.revision, change = excluded.change, "
+      "state = excluded.state, state_reason = excluded.state_reason, "
+      "definition = excluded.definition, policy = excluded.policy",
+      record.job, readable_job_name(record.definition), record.revision, record.change,
+      record.state, record.state_reason, record.definition, encode(record.policy), now_wall_ns());
+}
+
+Status CoordinatorJournal::put(const CheckpointRecord& record) {
+  std::optional<BlobId> model;
+  std::optional<BlobId> rule_state;
+  TRIBUTARY_TRY(database()
+                    .first("SELECT model, rule_state FROM checkpoints WHERE job = ?",
+                           std::tie(model, rule_state), record.job)
+                    .status());
+  std::vector<BlobId> old_blobs;
+  if (model) old_blobs.push_back(*model);
+  if (rule_state) old_blobs.push_back(*rule_state);
+  TRIBUTARY_TRY(drop_redo_up_to(record.job, record.model_version, old_blobs));
+
+  std::vector<NewBlob> values;
+  if (record.model) values.push_back({.bytes = bytes_of_floats(*record.model)});
+  if (record.rule_state) values.push_back({.bytes = *record.rule_state});
+  TRIBUTARY_ASSIGN(const std::vector<BlobId> blobs, blobs_.exchange(old_blobs, values));
+  model = record.model ? std::optional(blobs.front()) : std::nullopt;
+  rule_state = record.rule_state ? std::optional(blobs.back()) : std::nullopt;
+  return database().run(
+      "REPLACE INTO checkpoints (job, model_version, model_hash, model, rule_state, "
+      "stored_wall_ns) VALUES (?, ?, ?, ?, ?, ?)",
+      record.job, record.model_version, record.model_hash, model, rule_state, now_wall_ns());
+}
+
+Status CoordinatorJournal::drop_redo_up_to(std::uint64_t job, std::uint64_t round,
+                                           std::vector<BlobId>& dropped) {
+  std::vector<std::int64_t> rows;
+  const auto take = [&](Rows& row) -> Status {
+    std::int64_t round_row = 0;
+    std::optional<BlobId> payload;
+    TRIBUTARY_TRY(row.read(round_row, payload));
+    if (rows.empty() || rows.back() != round_row) rows.push_back(round_row);
+    if (payload) dropped.push_back(*payload);
+    return {};
+  };
+  TRIBUTARY_TRY(
+      database().each("SELECT redo.round_row, payload FROM redo JOIN rounds USING (round_row) "
+                      "WHERE job = ? AND round <= ? ORDER BY redo.round_row",
+                      take, job, round));
+  for (const std::int64_t row : rows) {
+    TRIBUTARY_TRY(database().run("DELETE FROM redo WHERE round_row = ?", row));
+  }
+  return {};
+}
+
+Status CoordinatorJournal::put(const EpochRecord& record) {
+  TRIBUTARY_ASSIGN(const Bytes members, pack(record.members));
+  TRIBUTARY_TRY(
+      database().run("REPLACE INTO epochs (job, epoch, first_round, members, member_list) "
+                     "VALUES (?, ?, ?, ?, ?)",
+                     record.job, record.epoch, record.first_round, record.members.size(), members));
+  return database().run("UPDATE jobs SET last_epoch = max(last_epoch, ?) WHERE job = ?",
+                        record.epoch, record.job);
+}
+
+// --- rounds ------------------------------------------------------------------------------------
+
+Status CoordinatorJournal::put(const CommitRecord& record) {
+  const RoundRecord& round = record.round;
+  TRIBUTARY_TRY(forget_round(round.id));
+  TRIBUTARY_ASSIGN(const std::int64_t row, put_round(round));
+  TRIBUTARY_TRY(put_plan(row, round.plan));
+  const bool needed = !record.checkpoint || record.checkpoint->model_version < round.id.round;
+  for (std::size_t place = 0; needed && place < record.redo.size(); ++place) {
+    TRIBUTARY_TRY(put_redo(row, record.redo[place], place));
+  }
+  if (record.aggregator_residual) {
+    TRIBUTARY_TRY(put_aggregator_residual(round.id.job, record.aggregator_residual));
+  }
+  if (record.checkpoint) TRIBUTARY_TRY(put(*record.checkpoint));
+  TRIBUTARY_TRY(forget_epochs_before(round.id));
+  return put_reports(record.reports);
+}
+
+Status CoordinatorJournal::forget_round(const RoundKey& id) {
+  std::int64_t row = 0;
+  TRIBUTARY_ASSIGN(const bool there,
+                   database().first("SELECT round_row FROM rounds WHERE job = ? AND round = ?",
+                                    std::tie(row), id.job, id.round));
+  if (!there) return {};
+  std::vector<BlobId> payloads;
+  const auto take = [&](Rows& columns) { return columns.read(payloads.emplace_back()); };
+  TRIBUTARY_TRY(database().each(
+      "SELECT payload FROM redo WHERE round_row = ? AND payload IS NOT NULL", take, row));
+  TRIBUTARY_TRY(blobs_.exchange(payloads, {}).status());
+  TRIBUTARY_TRY(database().run("DELETE FROM redo WHERE round_row = ?", row));
+  TRIBUTARY_TRY(database().run("DELETE FROM plans WHERE round_row = ?", row));
+  TRIBUTARY_TRY(database().run("DELETE FROM contributor_sets WHERE round_row = ?", row));
+  return database().run("DELETE FROM rounds WHERE round_row = ?", row);
+}
+
+Result<std::int64_t> CoordinatorJournal::put_round(const RoundRecord& round) {
+  TRIBUTARY_TRY(database().run(
+      "INSERT INTO rounds (job, round, epoch, attempt, journal_entry, members, buckets, "
+      "previous_hash, model_hash, began_at_ns, committed_at_ns, committed_wall_ns, bytes_up, "
+      "bytes_down, outcomes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      round.id.job, round.id.round, round.id.epoch, round.id.attempt, round.journal_entry,
+      round.members, round.buckets, round.previous_hash, round.model_hash, round.began_at_ns,
+      round.committed_at_ns, now_wall_ns(), round.bytes_up, round.bytes_down,
+      pack(round.outcomes)));
+  const std::int64_t row = database().last_row_id();
+  for (std::size_t place = 0; place < round.contributor_sets.size(); ++place) {
+    const ContributorSetRecord& set = round.contributor_sets[place];
+    TRIBUTARY_TRY(
+        database().run("INSERT INTO contributor_sets (round_row, place, contributors, divisor, "
+                       "bits) VALUES (?, ?, ?, ?, ?)",
+                       row, place, set.contributors, set.divisor, ByteSpan(set.bits)));
+  }
+  return row;
+}
+
+Status CoordinatorJournal::put_plan(std::int64_t row, const SharedBytes& frame) {
+  const ReadablePlan plan = readable_plan(frame);
+  return database().run(
+      "INSERT INTO plans (round_row, trigger_name, sentence, codecs, collectives, quorum, "
+      "deadline_ms, frame) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      row, plan.trigger, plan.sentence, plan.codecs, plan.collectives, plan.quorum,
+      plan.deadline_ms, frame);
+}
+
+Status CoordinatorJournal::put_redo(std::int64_t row, const RedoPayload& payload,
+                                    std::uint64_t place) {
+  std::optional<BlobId> blob;
+  if (payload.payload) {
+    TRIBUTARY_ASSIGN(blob, blobs_.add(*payload.payload));
+  }
+  return database().run(
+      "INSERT INTO redo (round_row, place, bucket, stage, payload) VALUES (?, ?, ?, ?, ?)", row,
+      place, payload.bucket, payload.stage, blob);
+}
+
+Status CoordinatorJournal::put_aggregator_residual(std::uint64_t job,
+                                                   const SharedFloats& residual) {
+  std::optional<BlobId> old_blob;
+  TRIBUTARY_TRY(
+      database()
+          .first("SELECT aggregator_residual FROM jobs WHERE job = ?", std::tie(old_blob), job)
+          .status());
+  std::vector<BlobId> old_blobs;
+  if (old_blob) old_blobs.push_back(*old_blob);
+  const NewBlob value{.bytes = bytes_of_floats(*residual)};
+  TRIBUTARY_ASSIGN(const std::vector<BlobId> blobs, blobs_.exchange(old_blobs, {&value, 1}));
+  return database().run("UPDATE jobs SET aggregator_residual = ? WHERE job = ?", blobs.front(),
+                        job);
+}
+
+// Rounds of an earlier epoch than this one's will not come any more, so that an earlier epoch that
+// has none will not be asked for. Those before the epoch of the last commit have been looked at.
+Status CoordinatorJournal::forget_epochs_before(const RoundKey& id) {
+  std::uint32_t& looked_at = epochs_looked_at_[id.job];
+  if (looked_at == id.epoch) return {};
+  TRIBUTARY_TRY(database().run(
+      "DELETE FROM epochs WHERE job = ?1 AND epoch BETWEEN ?3 AND ?2 - 1 AND NOT EXISTS "
+      "(SELECT 1 FROM rounds WHERE job = ?1 AND rounds.epoch = epochs.epoch "
+      "AND round >= epochs.first_round)",
+      id.job, id.epoch, looked_at));
+  looked_at = id.epoch;
+  return {};
+}
+
+// --- for people --------------------------------------------------------------------------------
+
+Status CoordinatorJournal::put(const AgentRecords& records) {
+  for (const AgentRecord& agent : records.agents) {
+    TRIBUTARY_TRY(database().run(
+        "INSERT INTO agents (agent_id, incarnation, build, device_model, connected, job, "
+        "model_version, seen_wall_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (agent_id) DO UPDATE SET incarnation = excluded.incarnation, "
+        "build = excluded.build, device_model = excluded.device_model, "
+        "connected = excluded.connected, job = excluded.job, "
+        "model_version = excluded.model_version, seen_wall_ns = excluded.seen_wall_ns",
+        agent.agent_id, agent.incarnation, agent.build, agent.device_model, agent.connected,
+        agent.job, agent.model_version, now_wall_ns()));
+  }
+  return {};
+}
+
+Status CoordinatorJournal::put_reports(const std::vector<AgentRoundRecord>& reports) {
+  if (reports.empty()) return {};
+  for (const AgentRoundRecord& report : reports) {
+    TRIBUTARY_ASSIGN(const std::int64_t agent, number_of_agent(report.agent_id));
+    TRIBUTARY_TRY(database().run(
+        "INSERT INTO agent_rounds (at_wall_ns, job, round, epoch, attempt, agent, loss, examples, "
+        "compute_s, encode_s, wait_s, update_norm, residual_norm, bytes_up, bytes_down, decode_s, "
+        "gain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        now_wall_ns(), report.id.job, report.id.round, report.id.epoch, report.id.attempt, agent,
+        report.loss, report.examples, report.compute_s, report.encode_s, report.wait_s,
+        report.update_norm, report.residual_norm, report.bytes_up, report.bytes_down,
+        report.decode_s, report.gain));
+  }
+  return tables_[agent_rounds].trim(database(), now_wall_ns());
+}
+
+Result<std::int64_t> CoordinatorJournal::number_of_agent(const std::string& agent_id) {
+  if (const auto known = agent_numbers_.find(agent_id); known != agent_numbers_.end()) {
+    return known->second;
+  }
+  TRIBUTARY_TRY(
+      database().run("INSERT INTO agents (agent_id, seen_wall_ns) VALUES (?, ?) "
+                     "ON CONFLICT (agent_id) DO NOTHING",
+                     agent_id, now_wall_ns()));
+  std::int64_t number = 0;
+  TRIBUTARY_TRY(
+      database()
+          .first("SELECT agent FROM agents WHERE agent_id = ?", std::tie(number), agent_id)
+          .status());
+  if (agent_numbers_.size() >= kAgentNumbersMax) agent_numbers_.clear();
+  return agent_numbers_[agent_id] = number;
+}
+
+Status CoordinatorJournal::add(const TelemetryRows& rows) {
+  if (rows.size() > kTelemetryRowsMax) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "rows for the journal",
+                   .expected = fmt::format("at most {} at a time", kTelemetryRowsMax),
+                   .got = fmt::format("{}", rows.size()),
+                   .remedy = "add them in several calls"});
+  }
+  return in_transaction([&]() -> Status {
+    for (const DatedNote& event : rows.events) TRIBUTARY_TRY(put(event));
+    for (const DatedReading& metric : rows.metrics) TRIBUTARY_TRY(put(metric));
+    for (const LinkSampleRecord& sample : rows.link_samples) TRIBUTARY_TRY(put(sample));
+    for (const Table table : {events, metrics, link_samples}) {
+      TRIBUTARY_TRY(tables_[table].trim(database(), now_wall_ns()));
+    }
+    return {};
+  });
+}
+
+Status CoordinatorJournal::put(const DatedNote& event) {
+  const Note& note = event.note;
+  return database().run(
+      "INSERT INTO events (at_wall_ns, level, name, reason, source, text, job, round) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      event.at_wall_ns, note.level, short_text(note.name), short_text(note.reason),
+      short_text(note.source), short_text(note.text), note.job, note.round);
+}
+
+Status CoordinatorJournal::put(const DatedReading& metric) {
+  const Reading& reading = metric.reading;
+  return database().run(
+      "INSERT INTO metrics (at_wall_ns, name, value, job, round, agent_id) "
+      "VALUES (?, ?, ?, ?, ?, ?)",
+      metric.at_wall_ns, short_text(reading.name), reading.value, reading.job, reading.round,
+      short_text(reading.agent_id));
+}
+
+Status CoordinatorJournal::put(const LinkSampleRecord& sample) {
+  return database().run(
+      "INSERT INTO link_samples (at_wall_ns, from_id, to_id, method, alpha_s, beta_s_per_byte, "
+      "confidence) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      sample.at_wall_ns, short_text(sample.from), short_text(sample.to), sample.method,
+      sample.alpha_s, sample.beta_s_per_byte, sample.confidence);
+}
+
+// --- reading -----------------------------------------------------------------------------------
+
+Result<CoordinatorState> CoordinatorJournal::restore() {
+  return CoordinatorReading(database()).restore(history_rounds_max_);
+}
+
+Result<RoundLoaded> CoordinatorJournal::load_round(const LoadRound& wanted) {
+  return CoordinatorReading(database()).load_round(wanted);
+}
+
+}  // namespace tributary

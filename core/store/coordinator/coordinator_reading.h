@@ -1,0 +1,47 @@
+// What a coordinator's journal gives back. Inner part of CoordinatorJournal and RunFile.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/round/common/machine/actions.h"
+#include "core/round/common/machine/events.h"
+#include "core/round/common/machine/records.h"
+#include "core/store/database/blobs.h"
+#include "core/store/database/database.h"
+
+namespace tributary {
+
+class CoordinatorReading {
+ public:
+  explicit CoordinatorReading(Database& database) : database_(database), blobs_(database) {}
+
+  Result<CoordinatorState> restore(std::uint64_t history_rounds_max);
+  Result<std::optional<RestoredJob>> restore_one(std::uint64_t job);
+  Result<RoundLoaded> load_round(const LoadRound& wanted);
+
+  Result<std::vector<JobRecord>> jobs();
+  // Rounds first_round to last_round of a job, ascending.
+  Result<std::vector<RoundRecord>> rounds(std::uint64_t job, std::uint64_t first_round,
+                                          std::uint64_t last_round);
+  // Ascending.
+  Result<std::vector<EpochRecord>> epochs(std::uint64_t job);
+
+ private:
+  Status restore_job(RestoredJob& job, std::uint64_t history_rounds_max);
+  Status restore_checkpoint(RestoredJob& job);
+  Status restore_residual(RestoredJob& job);
+  Status restore_redo(RestoredJob& job);
+  Status restore_epochs(RestoredJob& job);
+  Result<std::optional<EpochRecord>> epoch(std::uint64_t job, std::uint32_t epoch);
+  Status read_round(Rows& row, std::vector<RoundRecord>& rounds);
+  Status read_sets(std::int64_t round_row, RoundRecord& round);
+  Result<std::vector<RedoPayload>> redo(const RoundKey& id);
+
+  Database& database_;
+  Blobs blobs_;
+};
+
+}  // namespace tributary

@@ -1,0 +1,209 @@
+#include "core/store/coordinator/run_file.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "core/store/coordinator/coordinator_reading.h"
+#include "core/store/coordinator/coordinator_schema.h"
+#include "core/store/database/restored.h"
+
+namespace tributary {
+namespace {
+
+// A number that was not one is NULL in SQLite.
+class Gap {
+ public:
+  explicit Gap(double& value) : value_(value) {}
+  ~Gap() { value_ = read_.value_or(std::numeric_limits<double>::quiet_NaN()); }
+  Gap(const Gap&) = delete;
+  Gap& operator=(const Gap&) = delete;
+  std::optional<double>& read() { return read_; }
+
+ private:
+  double& value_;
+  std::optional<double> read_;
+};
+
+Status read_metric(Rows& row, std::vector<StoredMetric>& metrics) {
+  StoredMetric& metric = metrics.emplace_back();
+  Gap value(metric.value);
+  return row.read(metric.number, metric.at_wall_ns, metric.name, value.read(), metric.job,
+                  metric.round, metric.agent_id);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RunFile>> RunFile::open(const std::string& path) {
+  TRIBUTARY_ASSIGN(std::unique_ptr<Database> database, Database::open(path, {.read_only = true}));
+  TRIBUTARY_ASSIGN(const std::uint32_t version, check_version(*database, kCoordinatorSchema));
+  return std::unique_ptr<RunFile>(new RunFile(std::move(database), version));
+}
+
+std::string_view RunFile::later_report_columns() const {
+  constexpr std::uint32_t kSince = 2;
+  return version_ >= kSince ? "decode_s, gain" : "NULL, NULL";
+}
+
+Result<std::vector<JobRecord>> RunFile::jobs() { return CoordinatorReading(*database_).jobs(); }
+
+Result<std::vector<RoundRecord>> RunFile::rounds(std::uint64_t job, std::uint64_t first_round,
+                                                 std::uint64_t last_round) {
+  return CoordinatorReading(*database_).rounds(job, first_round, last_round);
+}
+
+Result<RoundLoaded> RunFile::load_round(std::uint64_t job, std::uint64_t round) {
+  LoadRound wanted;
+  wanted.job = job;
+  wanted.round = round;
+  return CoordinatorReading(*database_).load_round(wanted);
+}
+
+Result<std::vector<AgentRecord>> RunFile::agents() {
+  std::vector<AgentRecord> agents;
+  const auto add = [&](Rows& row) -> Status {
+    AgentRecord& agent = agents.emplace_back();
+    std::optional<std::uint64_t> incarnation;
+    std::optional<std::string> build;
+    std::optional<std::string> device_model;
+    std::optional<std::uint64_t> job;
+    std::optional<std::uint64_t> model_version;
+    TRIBUTARY_TRY(row.read(agent.agent_id, incarnation, build, device_model, agent.connected, job,
+                           model_version));
+    agent.incarnation = incarnation.value_or(0);
+    agent.build = build.value_or("");
+    agent.device_model = device_model.value_or("");
+    agent.job = job.value_or(0);
+    agent.model_version = model_version.value_or(0);
+    return {};
+  };
+  TRIBUTARY_TRY(
+      database_->each("SELECT agent_id, incarnation, build, device_model, connected, job, "
+                      "model_version FROM agents ORDER BY agent_id",
+                      add));
+  return agents;
+}
+
+Result<std::vector<RoundDate>> RunFile::round_dates(std::uint64_t job, std::uint64_t first_round,
+                                                    std::uint64_t last_round) {
+  std::vector<RoundDate> dates;
+  const auto add = [&](Rows& row) {
+    RoundDate& date = dates.emplace_back();
+    return row.read(date.round, date.committed_wall_ns);
+  };
+  TRIBUTARY_TRY(database_->each(
+      "SELECT round, committed_wall_ns FROM rounds WHERE job = ? AND round BETWEEN ? AND ? "
+      "ORDER BY round",
+      add, job, first_round, last_round));
+  return dates;
+}
+
+Result<std::uint64_t> RunFile::last_round(std::uint64_t job) {
+  std::optional<std::uint64_t> last;
+  TRIBUTARY_TRY(database_->first("SELECT max(round) FROM rounds WHERE job = ?", std::tie(last), job)
+                    .status());
+  return last.value_or(0);
+}
+
+Result<std::optional<RestoredJob>> RunFile::restore(std::uint64_t job) {
+  TRIBUTARY_TRY(database_->execute("BEGIN"));  // a checkpoint drops the redo before it
+  Result<std::optional<RestoredJob>> restored = CoordinatorReading(*database_).restore_one(job);
+  TRIBUTARY_TRY(database_->execute("COMMIT"));
+  return restored;
+}
+
+Result<std::vector<EpochRecord>> RunFile::epochs(std::uint64_t job) {
+  return CoordinatorReading(*database_).epochs(job);
+}
+
+Result<std::vector<AgentRoundRecord>> RunFile::agent_rounds(std::uint64_t job,
+                                                            std::uint64_t first_round,
+                                                            std::uint64_t last_round) {
+  std::vector<AgentRoundRecord> reports;
+  const auto add = [&](Rows& row) -> Status {
+    AgentRoundRecord& report = reports.emplace_back();
+    Gap loss(report.loss);
+    Gap compute(report.compute_s);
+    Gap encode(report.encode_s);
+    Gap wait(report.wait_s);
+    Gap update(report.update_norm);
+    Gap residual(report.residual_norm);
+    Gap decode(report.decode_s);
+    Gap gain(report.gain);
+    return row.read(report.id.job, report.id.round, report.id.epoch, report.id.attempt,
+                    report.agent_id, loss.read(), report.examples, compute.read(), encode.read(),
+                    wait.read(), update.read(), residual.read(), report.bytes_up, report.bytes_down,
+                    decode.read(), gain.read());
+  };
+  TRIBUTARY_TRY(database_->each(
+      fmt::format("SELECT r.job, round, epoch, attempt, agent_id, loss, examples, compute_s, "
+                  "encode_s, wait_s, update_norm, residual_norm, bytes_up, bytes_down, {} "
+                  "FROM agent_rounds r JOIN agents USING (agent) "
+                  "WHERE r.job = ? AND round BETWEEN ? AND ? ORDER BY round, agent_id",
+                  later_report_columns()),
+      add, job, first_round, last_round));
+  return reports;
+}
+
+Result<std::vector<StoredEvent>> RunFile::events(std::int64_t after, std::uint32_t rows_max) {
+  std::vector<StoredEvent> events;
+  const auto add = [&](Rows& row) -> Status {
+    StoredEvent& event = events.emplace_back();
+    TRIBUTARY_TRY(row.read(event.number, event.at_wall_ns, event.level, event.name, event.reason,
+                           event.source, event.text, event.job, event.round));
+    if (event.level <= LogLevel::error) return {};
+    return damaged_journal(database_->path(), "level of an event", "one that is known",
+                           fmt::format("{}", static_cast<unsigned>(event.level)));
+  };
+  TRIBUTARY_TRY(
+      database_->each("SELECT event, at_wall_ns, level, name, reason, source, text, job, round "
+                      "FROM events WHERE event > ? ORDER BY event LIMIT ?",
+                      add, after, rows_max));
+  return events;
+}
+
+Result<std::vector<StoredMetric>> RunFile::metrics(std::string_view name, std::int64_t after,
+                                                   std::uint32_t rows_max) {
+  std::vector<StoredMetric> metrics;
+  TRIBUTARY_TRY(database_->each(
+      "SELECT metric, at_wall_ns, name, value, job, round, agent_id FROM metrics "
+      "WHERE name = ? AND metric > ? ORDER BY metric LIMIT ?",
+      [&](Rows& row) { return read_metric(row, metrics); }, name, after, rows_max));
+  return metrics;
+}
+
+Result<std::vector<StoredMetric>> RunFile::metrics(std::int64_t after, std::uint32_t rows_max) {
+  std::vector<StoredMetric> metrics;
+  TRIBUTARY_TRY(database_->each(
+      "SELECT metric, at_wall_ns, name, value, job, round, agent_id FROM metrics "
+      "WHERE metric > ? ORDER BY metric LIMIT ?",
+      [&](Rows& row) { return read_metric(row, metrics); }, after, rows_max));
+  return metrics;
+}
+
+Result<std::vector<StoredLinkSample>> RunFile::link_samples(std::int64_t after,
+                                                            std::uint32_t rows_max) {
+  std::vector<StoredLinkSample> samples;
+  const auto add = [&](Rows& row) -> Status {
+    StoredLinkSample& stored = samples.emplace_back();
+    LinkSampleRecord& sample = stored.sample;
+    Gap alpha(sample.alpha_s);
+    Gap beta(sample.beta_s_per_byte);
+    Gap confidence(sample.confidence);
+    TRIBUTARY_TRY(row.read(stored.number, sample.at_wall_ns, sample.from, sample.to, sample.method,
+                           alpha.read(), beta.read(), confidence.read()));
+    if (sample.method <= wire::LinkMethod::MAX) return {};
+    return damaged_journal(database_->path(), "method of a link sample", "one that is known",
+                           fmt::format("{}", static_cast<unsigned>(sample.method)));
+  };
+  TRIBUTARY_TRY(
+      database_->each("SELECT link_sample, at_wall_ns, from_id, to_id, method, alpha_s, "
+                      "beta_s_per_byte, confidence FROM link_samples WHERE link_sample > ? "
+                      "ORDER BY link_sample LIMIT ?",
+                      add, after, rows_max));
+  return samples;
+}
+
+}  // namespace tributary

@@ -1,0 +1,433 @@
+#include "core/store/database/database.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <cmath>
+#include <system_error>
+#include <utility>
+
+namespace tributary {
+namespace {
+
+struct Meaning {
+  StatusCode code;
+  const char* remedy;
+};
+
+bool disk_is_full(int code, int system_error) {
+  return code == SQLITE_FULL || system_error == ENOSPC || system_error == EDQUOT ||
+         system_error == EFBIG;
+}
+
+Meaning meaning_of(int extended_code, int system_error) {
+  const int code = extended_code & 0xff;
+  const bool of_system = code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN;
+  if (of_system && disk_is_full(code, system_error)) {
+    return {StatusCode::resource_exhausted, "free some space, or raise the quota or the limit"};
+  }
+  switch (code) {
+    case SQLITE_NOMEM:
+      return {StatusCode::resource_exhausted, "free some memory"};
+    case SQLITE_TOOBIG:
+      return {StatusCode::resource_exhausted, "store smaller values"};
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {StatusCode::unavailable, "try again once the other process is done with the file"};
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return {StatusCode::corrupt_data, "put the file aside and restore a copy, or begin anew"};
+    case SQLITE_IOERR:
+      return {StatusCode::io_error, "check the disk"};
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_CANTOPEN:
+      return {StatusCode::io_error, "check that the folder exists and the permissions in it"};
+    case SQLITE_CONSTRAINT:
+      return {StatusCode::mismatch, ""};
+    default:
+      return {StatusCode::invalid_argument, ""};
+  }
+}
+
+Status status_of(sqlite3* database, int code, std::string_view file, std::string_view doing) {
+  // SQLite remembers it of some calls, and of a COMMIT it does not.
+  int system_error = database ? sqlite3_system_errno(database) : 0;
+  if (system_error == 0) system_error = errno;
+  const Meaning meaning = meaning_of(code, system_error);
+  std::string got = database && sqlite3_extended_errcode(database) == code
+                        ? sqlite3_errmsg(database)
+                        : sqlite3_errstr(code);
+  const int kind = code & 0xff;
+  if (system_error != 0 && (kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN)) {
+    got += fmt::format(" ({})", std::generic_category().message(system_error));
+  }
+  return Status(meaning.code, {.what = fmt::format("database '{}', {}", file, doing),
+                               .got = std::move(got),
+                               .remedy = meaning.remedy});
+}
+
+// As the head of a statement, for errors.
+std::string_view verb(const char* sql) {
+  const std::string_view text = sql ? sql : "";
+  return text.substr(0, text.find_first_of("(=", 0)).substr(0, 60);
+}
+
+// Debian's SQLite takes "file:..." for an address, and some names have a meaning of their own.
+std::string plain_name(const std::string& path, const std::string& vfs) {
+  return vfs.empty() && !path.starts_with('/') ? "./" + path : path;
+}
+
+// The file alone, whatever lies beside it: for a folder that cannot be written.
+std::string address_of_unchanging(const std::string& path) {
+  std::string address = "file:";
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '/' || c == '.' || c == '-' || c == '_';
+    if (plain) {
+      address += c;
+    } else {
+      address += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  return address + "?immutable=1";
+}
+
+}  // namespace
+
+bool worth_retrying(const Status& status) {
+  return status.code() == StatusCode::unavailable ||
+         status.code() == StatusCode::resource_exhausted || status.code() == StatusCode::io_error;
+}
+
+// --- Statement ---------------------------------------------------------------------------------
+
+Statement::Statement(sqlite3_stmt* statement, std::string_view file)
+    : statement_(statement), file_(file) {}
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+bool Statement::busy() const { return sqlite3_stmt_busy(statement_) != 0; }
+
+void Statement::reset() { sqlite3_reset(statement_); }
+
+Result<bool> Statement::step() {
+  errno = 0;
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return status_of(sqlite3_db_handle(statement_), code, file_, verb(sqlite3_sql(statement_)));
+}
+
+Status Statement::bound(int place, int code) {
+  if (code == SQLITE_OK) return {};
+  return status_of(sqlite3_db_handle(statement_), code, file_,
+                   fmt::format("value {} of {}", place, verb(sqlite3_sql(statement_))));
+}
+
+Status Statement::bind_integer(int place, std::int64_t value) {
+  return bound(place, sqlite3_bind_int64(statement_, place, value));
+}
+
+Status Statement::bind_null(int place) {
+  return bound(place, sqlite3_bind_null(statement_, place));
+}
+
+Status Statement::bind_at(int place, double value) {
+  // SQLite has no NaN: it becomes NULL, which most columns refuse.
+  return bound(place, sqlite3_bind_double(statement_, place, value));
+}
+
+Status Statement::bind_at(int place, std::string_view value) {
+  const char* text = value.data() ? value.data() : "";
+  return bound(place, sqlite3_bind_text64(statement_, place, text, value.size(), SQLITE_STATIC,
+                                          SQLITE_UTF8));
+}
+
+Status Statement::bind_at(int place, ByteSpan value) {
+  if (value.empty()) return bound(place, sqlite3_bind_zeroblob(statement_, place, 0));
+  return bound(place,
+               sqlite3_bind_blob64(statement_, place, value.data(), value.size(), SQLITE_STATIC));
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+Status Statement::expect_type(int column, int type, std::string_view type_name) {
+  if (sqlite3_column_type(statement_, column) == type) return {};
+  const char* name = sqlite3_column_name(statement_, column);
+  return Status(StatusCode::corrupt_data,
+                {.what = fmt::format("database '{}', column {} of {}", file_, name ? name : "?",
+                                     verb(sqlite3_sql(statement_))),
+                 .expected = std::string(type_name),
+                 .got = is_null(column) ? "nothing" : "another type",
+                 .remedy = "put the file aside and restore a copy, or begin anew"});
+}
+
+Status Statement::out_of_range(int column, std::int64_t value) const {
+  const char* name = sqlite3_column_name(statement_, column);
+  return Status(StatusCode::corrupt_data,
+                {.what = fmt::format("database '{}', column {} of {}", file_, name ? name : "?",
+                                     verb(sqlite3_sql(statement_))),
+                 .expected = "a number in its range",
+                 .got = fmt::format("{}", value),
+                 .remedy = "put the file aside and restore a copy, or begin anew"});
+}
+
+Status Statement::read_integer(int column, std::int64_t& value) {
+  TRIBUTARY_TRY(expect_type(column, SQLITE_INTEGER, "a whole number"));
+  value = sqlite3_column_int64(statement_, column);
+  return {};
+}
+
+Status Statement::read_at(int column, double& value) {
+  TRIBUTARY_TRY(expect_type(column, SQLITE_FLOAT, "a number"));
+  value = sqlite3_column_double(statement_, column);
+  return {};
+}
+
+Status Statement::read_at(int column, ByteSpan& value) {
+  TRIBUTARY_TRY(expect_type(column, SQLITE_BLOB, "bytes"));
+  const void* data = sqlite3_column_blob(statement_, column);
+  const int size = sqlite3_column_bytes(statement_, column);
+  if (!data && size > 0) {
+    return status_of(sqlite3_db_handle(statement_), SQLITE_NOMEM, file_, "reading bytes");
+  }
+  value = {static_cast<const std::uint8_t*>(data), data ? static_cast<std::size_t>(size) : 0};
+  return {};
+}
+
+Status Statement::read_at(int column, Bytes& value) {
+  ByteSpan bytes;
+  TRIBUTARY_TRY(read_at(column, bytes));
+  value.assign(bytes.begin(), bytes.end());
+  return {};
+}
+
+Status Statement::read_at(int column, std::string& value) {
+  TRIBUTARY_TRY(expect_type(column, SQLITE_TEXT, "a text"));
+  const unsigned char* text = sqlite3_column_text(statement_, column);
+  const int size = sqlite3_column_bytes(statement_, column);
+  value.assign(reinterpret_cast<const char*>(text), text ? static_cast<std::size_t>(size) : 0);
+  return {};
+}
+
+Status Statement::read_at(int column, std::shared_ptr<const Bytes>& value) {
+  value = nullptr;
+  if (is_null(column)) return {};
+  auto bytes = std::make_shared<Bytes>();
+  TRIBUTARY_TRY(read_at(column, *bytes));
+  value = std::move(bytes);
+  return {};
+}
+
+// --- Database ----------------------------------------------------------------------------------
+
+Result<std::unique_ptr<Database>> Database::open(const std::string& path,
+                                                 const DatabaseOptions& options) {
+  if (path.empty()) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "path of a database", .expected = "a file's name", .got = "nothing"});
+  }
+  std::unique_ptr<Database> database(new Database(path));
+  TRIBUTARY_TRY(database->open_file(options));
+  TRIBUTARY_TRY(database->set_up(options));
+  return database;
+}
+
+Database::~Database() {
+  statements_.clear();
+  sqlite3_close(database_);
+}
+
+Status Database::open_file(const DatabaseOptions& options) {
+  const char* vfs = options.vfs.empty() ? nullptr : options.vfs.c_str();
+  if (vfs && !sqlite3_vfs_find(vfs)) {
+    return Status(StatusCode::not_found, {.what = "SQLite VFS", .got = options.vfs});
+  }
+  const int flags =
+      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+      (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  const std::string name = plain_name(path_, options.vfs);
+  errno = 0;
+  int code = sqlite3_open_v2(name.c_str(), &database_, flags, vfs);
+  if (code != SQLITE_OK) return status_of(database_, code, path_, "opening it");
+  if (!options.read_only || !options.vfs.empty()) return {};
+
+  // Reading needs a file beside the database for the locks. Where none can be made, and no log
+  // holds anything that is not in the database yet, it can be read without.
+  code = sqlite3_exec(database_, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr, nullptr);
+  if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY) return {};
+  int log_exists = 1;
+  sqlite3_vfs* system = sqlite3_vfs_find(nullptr);
+  system->xAccess(system, (name + "-wal").c_str(), SQLITE_ACCESS_EXISTS, &log_exists);
+  if (log_exists != 0) return {};
+  sqlite3_close(std::exchange(database_, nullptr));
+  code = sqlite3_open_v2(address_of_unchanging(name).c_str(), &database_, flags | SQLITE_OPEN_URI,
+                         nullptr);
+  return code == SQLITE_OK ? Status() : status_of(database_, code, path_, "opening it");
+}
+
+Status Database::set_up(const DatabaseOptions& options) {
+  sqlite3_busy_timeout(database_, static_cast<int>(options.busy_timeout_ms));
+  sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, static_cast<int>(options.value_bytes_max));
+  // A file that somebody else has prepared is data, and its schema runs nothing.
+  sqlite3_db_config(database_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(database_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(database_, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+  sqlite3_db_config(database_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+  TRIBUTARY_TRY(
+      execute(fmt::format("PRAGMA locking_mode = {};"
+                          "PRAGMA cell_size_check = ON;"
+                          "PRAGMA foreign_keys = ON;"
+                          "PRAGMA temp_store = MEMORY;"
+                          "PRAGMA mmap_size = 0;"
+                          "PRAGMA cache_size = -{};",
+                          options.exclusive ? "EXCLUSIVE" : "NORMAL", options.cache_bytes / 1024)));
+  if (options.read_only) {
+    TRIBUTARY_TRY(execute("PRAGMA query_only = ON"));
+  } else {
+    TRIBUTARY_TRY(set_up_writing(options));
+  }
+  TRIBUTARY_ASSIGN(page_bytes_, number("PRAGMA page_size"));
+  return {};
+}
+
+Status Database::set_up_writing(const DatabaseOptions& options) {
+  log_bytes_max_ = options.log_bytes;
+  exclusive_ = options.exclusive;
+  // secure_delete, which Debian switches on, writes zeros over everything that is deleted.
+  TRIBUTARY_TRY(execute(
+      fmt::format("PRAGMA page_size = {};"
+                  "PRAGMA secure_delete = OFF;"
+                  "PRAGMA synchronous = {};"
+                  "PRAGMA journal_size_limit = {};",
+                  options.page_bytes, options.sync ? "FULL" : "OFF", 2 * options.log_bytes)));
+  std::string mode;
+  TRIBUTARY_ASSIGN(const bool there, first("PRAGMA journal_mode = WAL", std::tie(mode)));
+  if (!there || mode != "wal") {
+    return Status(StatusCode::unsupported, {.what = fmt::format("database '{}'", path_),
+                                            .expected = "a write-ahead log",
+                                            .got = mode,
+                                            .remedy = "keep it on a local disk"});
+  }
+  // Instead of SQLite's own rule, which counts pages and hides its errors.
+  sqlite3_wal_hook(
+      database_,
+      [](void* self, sqlite3*, const char*, int frames) {
+        auto* database = static_cast<Database*>(self);
+        database->log_bytes_ = static_cast<std::uint64_t>(frames) * (database->page_bytes_ + 24);
+        return SQLITE_OK;
+      },
+      this);
+  return {};
+}
+
+Status Database::error(std::string_view doing) const {
+  return status_of(database_, sqlite3_extended_errcode(database_), path_, doing);
+}
+
+Result<Statement*> Database::prepared(std::string_view sql) {
+  auto found = statements_.find(sql);
+  if (found == statements_.end()) {
+    sqlite3_stmt* raw = nullptr;
+    const int code = sqlite3_prepare_v3(database_, sql.data(), static_cast<int>(sql.size()),
+                                        SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
+    if (code != SQLITE_OK) return error(sql.substr(0, 60));
+    auto statement = std::make_unique<Statement>(raw, path_);
+    found = statements_.emplace(std::string(sql), std::move(statement)).first;
+  }
+  if (!found->second->busy()) return found->second.get();
+  return Status(StatusCode::invalid_argument,
+                {.what = std::string(sql.substr(0, 60)), .got = "a query within itself"});
+}
+
+Status Database::execute(const std::string& sql) {
+  errno = 0;
+  const int code = sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr);
+  return code == SQLITE_OK ? Status() : error(std::string_view(sql).substr(0, 60));
+}
+
+Result<std::uint64_t> Database::number(std::string_view sql) {
+  std::uint64_t value = 0;
+  TRIBUTARY_ASSIGN(const bool there, first(sql, std::tie(value)));
+  return there ? value : 0;
+}
+
+std::int64_t Database::last_row_id() const { return sqlite3_last_insert_rowid(database_); }
+
+std::uint64_t Database::rows_changed() const {
+  return static_cast<std::uint64_t>(sqlite3_changes64(database_));
+}
+
+std::uint64_t Database::file_bytes() {
+  const Result<std::uint64_t> pages = number("PRAGMA page_count");
+  return pages.ok() ? *pages * page_bytes_ : 0;
+}
+
+std::uint64_t Database::free_bytes() {
+  const Result<std::uint64_t> pages = number("PRAGMA freelist_count");
+  return pages.ok() ? *pages * page_bytes_ : 0;
+}
+
+std::uint64_t Database::bytes_written() {
+  int pages = 0;
+  int highest = 0;
+  sqlite3_db_status(database_, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 0);
+  return static_cast<std::uint64_t>(pages) * page_bytes_;
+}
+
+Status Database::copy_log() { return copy_log(SQLITE_CHECKPOINT_PASSIVE); }
+
+Status Database::empty_log() {
+  return copy_log(exclusive_ ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE);
+}
+
+Status Database::copy_log(int manner) {
+  const int code = sqlite3_wal_checkpoint_v2(database_, nullptr, manner, nullptr, nullptr);
+  last_log_copy_ = code == SQLITE_OK ? Status() : error("copying the log into it");
+  return last_log_copy_;
+}
+
+// What was committed is safe in the log: a copy that fails is no error of the commit before it, and
+// is tried again after the next.
+void Database::copy_long_log() {
+  if (log_bytes_ >= log_bytes_max_) ignore_error(copy_log());
+}
+
+Status Database::limit_pages(std::uint64_t pages_max) {
+  return number(fmt::format("PRAGMA max_page_count = {}", pages_max)).status();
+}
+
+// --- Transaction -------------------------------------------------------------------------------
+
+Result<Transaction> Transaction::begin(Database& database) {
+  if (std::exchange(database.rolled_back_, false)) {
+    ignore_error(database.empty_log());  // for want of room, perhaps
+  } else {
+    database.copy_long_log();
+  }
+  TRIBUTARY_TRY(database.run("BEGIN IMMEDIATE"));
+  return Transaction(database);
+}
+
+// SQLite ends a transaction by itself after some errors.
+Transaction::~Transaction() {
+  if (!database_) return;
+  database_->rolled_back_ = true;
+  if (sqlite3_get_autocommit(database_->database_) == 0) {
+    ignore_error(database_->run("ROLLBACK"));
+  }
+}
+
+Status Transaction::commit() {
+  TRIBUTARY_TRY(database_->run("COMMIT"));
+  database_ = nullptr;
+  return {};
+}
+
+}  // namespace tributary

@@ -1,0 +1,275 @@
+// A small layer over SQLite's C interface: what is opened is closed, what fails is a Status, and
+// statements are prepared once.
+//
+// Threads: a Database, with everything made from it, belongs to one thread at a time.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "core/base/bytes/bytes.h"
+#include "core/base/status.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace tributary {
+
+struct DatabaseOptions {
+  std::string vfs = {};    // of SQLite's by this name; empty: the operating system's
+  bool read_only = false;  // never creates, never writes
+  // No other connection is let in, not even to read. Needs no shared memory from the VFS.
+  bool exclusive = false;
+  // False: a commit is safe from a crash of this process alone, not from a power cut.
+  bool sync = true;
+  std::uint32_t page_bytes = 8192;  // of a new file
+  // The write-ahead log is copied into the file once it is so long; it can grow beyond this by one
+  // transaction, or as long as a reader stays in one of its own.
+  std::uint64_t log_bytes = 16u << 20;
+  std::uint32_t cache_bytes = 4u << 20;
+  std::uint32_t busy_timeout_ms = 2'000;  // for other connections to let go
+  // No text and no blob may be longer, whatever the file claims.
+  std::uint32_t value_bytes_max = 16u << 20;
+};
+
+// Whether doing the same again can help, by itself or once somebody has freed the disk: what is
+// locked, full, or refused by the operating system. Not what is corrupt or makes no sense.
+bool worth_retrying(const Status& status);
+
+// One prepared statement with its values. Made by a Database, which keeps it.
+class Statement {
+ public:
+  Statement(sqlite3_stmt* statement, std::string_view file);
+  ~Statement();
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  // Blobs and texts are borrowed until the next bind() or reset().
+  template <typename... Values>
+  Status bind(const Values&... values) {
+    reset();
+    int place = 0;
+    Status status;
+    // Stops at the first that fails.
+    static_cast<void>(((status = bind_at(++place, values)).ok() && ...));
+    return status;
+  }
+  Result<bool> step();  // true: at a row
+  void reset();
+  bool busy() const;  // at a row
+
+  template <typename... Values>
+  Status read(Values&... values) {
+    int column = 0;
+    Status status;
+    static_cast<void>(((status = read_at(column++, values)).ok() && ...));
+    return status;
+  }
+
+ private:
+  template <std::integral Number>
+  Status bind_at(int place, Number value) {
+    return bind_integer(place, static_cast<std::int64_t>(value));
+  }
+  template <typename Enum>
+  requires std::is_enum_v<Enum> Status bind_at(int place, Enum value) {
+    return bind_integer(place, static_cast<std::int64_t>(value));
+  }
+  Status bind_at(int place, double value);
+  Status bind_at(int place, std::string_view value);
+  Status bind_at(int place, const std::string& value) {
+    return bind_at(place, std::string_view(value));
+  }
+  Status bind_at(int place, const char* value) { return bind_at(place, std::string_view(value)); }
+  Status bind_at(int place, ByteSpan value);
+  Status bind_at(int place, const Bytes& value) { return bind_at(place, ByteSpan(value)); }
+  Status bind_at(int place, const std::shared_ptr<const Bytes>& value) {
+    return value ? bind_at(place, ByteSpan(*value)) : bind_null(place);
+  }
+  template <typename Value>
+  Status bind_at(int place, const std::optional<Value>& value) {
+    return value ? bind_at(place, *value) : bind_null(place);
+  }
+  Status bind_integer(int place, std::int64_t value);
+  Status bind_null(int place);
+  Status bound(int place, int code);
+
+  // A column must be of the type that is asked for, and within its range.
+  template <std::integral Number>
+  Status read_at(int column, Number& value) {
+    std::int64_t wide = 0;
+    TRIBUTARY_TRY(read_integer(column, wide));
+    value = static_cast<Number>(wide);
+    // 64 bits without a sign are stored as the same bits with one.
+    if (sizeof(Number) < 8 && static_cast<std::int64_t>(value) != wide) {
+      return out_of_range(column, wide);
+    }
+    return {};
+  }
+  template <typename Enum>
+  requires std::is_enum_v<Enum> Status read_at(int column, Enum& value) {
+    std::underlying_type_t<Enum> number = 0;
+    TRIBUTARY_TRY(read_at(column, number));
+    value = static_cast<Enum>(number);
+    return {};
+  }
+  Status read_at(int column, double& value);
+  Status read_at(int column, std::string& value);
+  Status read_at(int column, Bytes& value);
+  Status read_at(int column, ByteSpan& value);                      // valid until the next step
+  Status read_at(int column, std::shared_ptr<const Bytes>& value);  // null: NULL
+  template <typename Value>
+  Status read_at(int column, std::optional<Value>& value) {
+    value.reset();
+    if (is_null(column)) return {};
+    return read_at(column, value.emplace());
+  }
+  Status read_integer(int column, std::int64_t& value);
+  bool is_null(int column) const;
+  Status expect_type(int column, int type, std::string_view type_name);
+  Status out_of_range(int column, std::int64_t value) const;
+
+  sqlite3_stmt* statement_;
+  std::string_view file_;
+};
+
+// The rows of a query, one after the other. Ends the query when it goes.
+class Rows {
+ public:
+  explicit Rows(Statement& statement) : statement_(&statement) {}
+  ~Rows() {
+    if (statement_) statement_->reset();
+  }
+  Rows(Rows&& other) noexcept : statement_(std::exchange(other.statement_, nullptr)) {}
+  Rows& operator=(Rows&&) = delete;
+
+  Result<bool> next() { return statement_->step(); }
+  template <typename... Values>
+  Status read(Values&... values) {
+    return statement_->read(values...);
+  }
+
+ private:
+  Statement* statement_;
+};
+
+class Database {
+ public:
+  static Result<std::unique_ptr<Database>> open(const std::string& path,
+                                                const DatabaseOptions& options);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // Several statements without values.
+  Status execute(const std::string& sql);
+
+  // One that gives no rows.
+  template <typename... Values>
+  Status run(std::string_view sql, const Values&... values) {
+    TRIBUTARY_ASSIGN(Statement * statement, prepared(sql));
+    TRIBUTARY_TRY(statement->bind(values...));
+    const Result<bool> stepped = statement->step();
+    statement->reset();
+    return stepped.status();
+  }
+  // The same query must not be begun again while its rows are being read.
+  template <typename... Values>
+  Result<Rows> query(std::string_view sql, const Values&... values) {
+    TRIBUTARY_ASSIGN(Statement * statement, prepared(sql));
+    TRIBUTARY_TRY(statement->bind(values...));
+    return Rows(*statement);
+  }
+  // Calls `row` with each row.
+  template <typename Function, typename... Values>
+  Status each(std::string_view sql, Function&& row, const Values&... values) {
+    TRIBUTARY_ASSIGN(Rows rows, query(sql, values...));
+    for (;;) {
+      TRIBUTARY_ASSIGN(const bool more, rows.next());
+      if (!more) return {};
+      TRIBUTARY_TRY(row(rows));
+    }
+  }
+  // The only row of a query, if it has one: its columns, in their order, into `columns`.
+  template <typename... Columns, typename... Values>
+  Result<bool> first(std::string_view sql, std::tuple<Columns&...> columns,
+                     const Values&... values) {
+    TRIBUTARY_ASSIGN(Rows rows, query(sql, values...));
+    TRIBUTARY_ASSIGN(const bool there, rows.next());
+    if (there) {
+      TRIBUTARY_TRY(std::apply([&](Columns&... each) { return rows.read(each...); }, columns));
+    }
+    return there;
+  }
+
+  std::int64_t last_row_id() const;
+  std::uint64_t rows_changed() const;  // by the last statement that changed any
+
+  // --- for those who watch ---
+  const std::string& path() const { return path_; }
+  std::uint64_t file_bytes();  // of the whole database, what only the log holds included
+  std::uint64_t free_bytes();  // of them: in pages that hold nothing
+  std::uint64_t log_bytes() const { return log_bytes_; }  // written since the log began anew
+  std::uint64_t bytes_written();  // pages written to the log, ever, by this connection
+  const Status& last_log_copy() const { return last_log_copy_; }
+
+  // Copies the log into the file, as far as readers let it.
+  Status copy_log();
+  // That, if it has become long: whoever waits for a commit should not wait for this, and may call
+  // it when nobody does. The next transaction begins with it otherwise.
+  void copy_long_log();
+  // Copies the log and gives its room back, where nobody else can be reading: a disk may be full of
+  // nothing but log.
+  Status empty_log();
+  // At most so many pages (as when a disk is full). For tests.
+  Status limit_pages(std::uint64_t pages_max);
+
+ private:
+  friend class Transaction;
+
+  explicit Database(std::string path) : path_(std::move(path)) {}
+  Status open_file(const DatabaseOptions& options);
+  Status set_up(const DatabaseOptions& options);
+  Status set_up_writing(const DatabaseOptions& options);
+  Result<Statement*> prepared(std::string_view sql);
+  Status error(std::string_view doing) const;
+  Status copy_log(int manner);
+  Result<std::uint64_t> number(std::string_view sql);
+
+  std::string path_;
+  sqlite3* database_ = nullptr;
+  std::map<std::string, std::unique_ptr<Statement>, std::less<>> statements_;
+  std::uint64_t page_bytes_ = 0;
+  std::uint64_t log_bytes_max_ = 0;
+  std::uint64_t log_bytes_ = 0;
+  bool exclusive_ = false;
+  bool rolled_back_ = false;  // the last transaction
+  Status last_log_copy_;
+};
+
+// All or nothing. Rolled back unless it was committed.
+class Transaction {
+ public:
+  static Result<Transaction> begin(Database& database);
+  ~Transaction();
+  Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+
+  // Durable once it is ok; after an error nothing of it is stored.
+  Status commit();
+
+ private:
+  explicit Transaction(Database& database) : database_(&database) {}
+
+  Database* database_;
+};
+
+}  // namespace tributary

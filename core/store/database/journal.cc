@@ -1,0 +1,55 @@
+#include "core/store/database/journal.h"
+
+#include <chrono>
+
+namespace tributary {
+namespace {
+
+// Before anybody acts on what is restored, it must be safe. What an earlier process wrote and did
+// not live to sync is in the log, whole, and would be restored; and a power cut could still take
+// it. Syncing what is written now syncs what was written before.
+Status make_safe(Database& database, std::int64_t now_wall_ns) {
+  {
+    TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database));
+    TRIBUTARY_TRY(database.run("INSERT INTO runs (began_wall_ns) VALUES (?)", now_wall_ns));
+    TRIBUTARY_TRY(database.run("DELETE FROM runs WHERE run <= ?",
+                               database.last_row_id() - static_cast<std::int64_t>(kRunsMax)));
+    TRIBUTARY_TRY(transaction.commit());
+  }
+  // As far as readers let it; a log that stays is no harm.
+  ignore_error(database.copy_log());
+  return {};
+}
+
+}  // namespace
+
+Result<OwnedDatabase> open_journal(const JournalOptions& options, const Schema& schema,
+                                   DatabaseOptions settings) {
+  OwnedDatabase owned;
+  if (options.vfs.empty()) {
+    TRIBUTARY_ASSIGN(FileLock lock, FileLock::take(options.path));
+    owned.lock.emplace(std::move(lock));
+  }
+  settings.vfs = options.vfs;
+  settings.sync = options.sync;
+  settings.exclusive = settings.exclusive || !options.vfs.empty();
+  // Whoever has it all for himself does not let go soon.
+  if (settings.exclusive) settings.busy_timeout_ms = 0;
+  if (options.log_bytes != 0) settings.log_bytes = options.log_bytes;
+  TRIBUTARY_ASSIGN(owned.database, Database::open(options.path, settings));
+  TRIBUTARY_TRY(migrate(*owned.database, schema));
+  TRIBUTARY_TRY(make_safe(*owned.database, wall_time_ns(clock_of(options))));
+  return owned;
+}
+
+const Clock& clock_of(const JournalOptions& options) {
+  static const SystemClock system;
+  return options.clock ? *options.clock : system;
+}
+
+std::int64_t wall_time_ns(const Clock& clock) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(clock.wall_time().time_since_epoch())
+      .count();
+}
+
+}  // namespace tributary

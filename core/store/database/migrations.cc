@@ -1,0 +1,76 @@
+#include "core/store/database/migrations.h"
+
+#include <fmt/format.h>
+
+namespace tributary {
+namespace {
+
+struct Marks {
+  std::uint32_t application_id = 0;
+  std::uint32_t version = 0;
+  bool empty = false;
+};
+
+Result<Marks> marks_of(Database& database) {
+  Marks marks;
+  std::int64_t tables = 0;
+  for (const Result<bool>& read :
+       {database.first("PRAGMA application_id", std::tie(marks.application_id)),
+        database.first("PRAGMA user_version", std::tie(marks.version)),
+        database.first("SELECT count(*) FROM sqlite_schema", std::tie(tables))}) {
+    TRIBUTARY_TRY(read.status());
+  }
+  marks.empty = tables == 0 && marks.version == 0 && marks.application_id == 0;
+  return marks;
+}
+
+Status check_marks(const Marks& marks, const Database& database, const Schema& schema) {
+  if (marks.empty) return {};
+  if (marks.application_id != schema.application_id) {
+    return Status(StatusCode::mismatch,
+                  {.what = fmt::format("database '{}'", database.path()),
+                   .expected = fmt::format("a {}", schema.what),
+                   .got = fmt::format("application id {:08x}", marks.application_id),
+                   .remedy = "name the right file, or a new one"});
+  }
+  if (marks.version > schema.steps.size()) {
+    return Status(StatusCode::unsupported,
+                  {.what = fmt::format("{} '{}'", schema.what, database.path()),
+                   .expected = fmt::format("version {} at most", schema.steps.size()),
+                   .got = fmt::format("version {}", marks.version),
+                   .remedy = "a newer build wrote it: use that one, or name a new file"});
+  }
+  return {};
+}
+
+Status take_step(Database& database, const Schema& schema, std::size_t version) {
+  TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database));
+  TRIBUTARY_TRY(database.execute(std::string(schema.steps[version])));
+  TRIBUTARY_TRY(database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
+                                             schema.application_id, version + 1)));
+  return transaction.commit();
+}
+
+}  // namespace
+
+Status migrate(Database& database, const Schema& schema) {
+  TRIBUTARY_ASSIGN(const Marks marks, marks_of(database));
+  TRIBUTARY_TRY(check_marks(marks, database, schema));
+  for (std::size_t version = marks.version; version < schema.steps.size(); ++version) {
+    TRIBUTARY_TRY(take_step(database, schema, version));
+  }
+  return {};
+}
+
+Result<std::uint32_t> check_version(Database& database, const Schema& schema) {
+  TRIBUTARY_ASSIGN(const Marks marks, marks_of(database));
+  TRIBUTARY_TRY(check_marks(marks, database, schema));
+  if (marks.version > 0) return marks.version;
+  return Status(StatusCode::unsupported,
+                {.what = fmt::format("{} '{}'", schema.what, database.path()),
+                 .expected = fmt::format("version 1 to {}", schema.steps.size()),
+                 .got = "one that is empty",
+                 .remedy = "wait until its coordinator or agent has made it"});
+}
+
+}  // namespace tributary

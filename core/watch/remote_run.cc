@@ -1,0 +1,360 @@
+#include "core/watch/remote_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "core/net/zmq/spoke.h"
+#include "core/watch/watch_message.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::chrono::milliseconds kStepWait{200};
+// Of what has gathered while nobody listened: more than the link's queue holds.
+constexpr int kEventsGatheredMax = 64;
+// After which a connection without an answer is given up: what is in between (a tunnel) may go on
+// taking what leads nowhere.
+constexpr int kPatiencesUntilAnew = 6;
+
+LinkLimits remote_run_limits() {
+  LinkLimits limits;
+  limits.frame_bytes_max = kWatchAnswerBytesMax;
+  limits.payload_bytes_max = 0;
+  limits.send_queue_messages = 8;
+  limits.send_queue_bytes = 2 * kWatchQuestionBytesMax;
+  limits.receive_queue_messages = 8;  // more than can be under way
+  return limits;
+}
+
+// Somebody watches the window: one that comes back is to be seen soon.
+LinkTimes remote_run_times(std::chrono::nanoseconds retry_after) {
+  LinkTimes times;
+  times.redial_max = std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(retry_after),
+                                times.redial_min, times.redial_max);
+  times.linger_max = std::chrono::milliseconds(0);
+  return times;
+}
+
+}  // namespace
+
+class RemoteRun::Line {
+ public:
+  Line(RemoteRunOptions options, const Clock& clock)
+      : options_(std::move(options)), clock_(clock) {}
+
+  Result<bool> step(RunChanges& changes);
+  bool at_end() const { return at_end_; }
+  // Status is the answer's own trouble, or why there is none.
+  Result<RoundDetail> round_detail(RoundQuestion question);
+  Result<std::string> ask_operator(OperatorQuestion question);
+  void wake();
+
+ private:
+  Status open();
+  Status trouble(StatusCode code, std::string expected, std::string got, std::string remedy) const;
+  Status of_coordinator(const Status& status) const;
+  void fail(Status why);
+  Result<bool> listen(std::chrono::nanoseconds deadline);
+  Status go_on(std::chrono::nanoseconds deadline);
+  Status hear_what_gathered();
+  Status be_connected(std::chrono::nanoseconds deadline);
+  template <typename Answer, typename Question>
+  Result<Answer> ask(Question question, std::chrono::nanoseconds deadline);
+  void hang_up();
+  void take(const LinkEvent& event);
+  void take(ByteSpan answer);
+  void take_pulled(WatchAnswer answer);
+  void pull();
+  Result<bool> hand_over(RunChanges& changes);
+  Result<std::uint64_t> send(WatchQuestion question);
+
+  const RemoteRunOptions options_;
+  const Clock& clock_;
+  std::mutex mutex_;  // of the pointer, for wake()
+  std::shared_ptr<Transport> link_;
+  std::atomic<bool> woken_ = false;
+  ConnectionId connection_ = 0;  // 0: none
+  Status trouble_;
+  std::chrono::nanoseconds ask_at_{0};
+  std::uint64_t last_number_ = 0;
+  std::uint64_t pulling_ = 0;  // the number of the question that is under way; 0: none
+  std::chrono::nanoseconds pulled_at_{0};
+  bool afresh_ = true;
+  bool has_told_ = false;                // of the run, since this was made
+  bool at_end_ = false;                  // of it, as the last step() told
+  std::optional<WatchPortion> portion_;  // has come, and was not handed over
+  std::uint64_t asked_ = 0;              // the other question, likewise
+  std::optional<WatchAnswer> answer_;
+};
+
+// --- the line ----------------------------------------------------------------------------------
+
+Status RemoteRun::Line::trouble(StatusCode code, std::string expected, std::string got,
+                                std::string remedy) const {
+  return Status(code, {.what = fmt::format("coordinator at {}", options_.endpoint),
+                       .expected = std::move(expected),
+                       .got = std::move(got),
+                       .remedy = std::move(remedy)});
+}
+
+Status RemoteRun::Line::of_coordinator(const Status& status) const {
+  const Fault& fault = status.fault();
+  return trouble(status.code(), fault.expected, fault.got, fault.remedy);
+}
+
+Status RemoteRun::Line::open() {
+  if (link_) return {};
+  if (!trouble_.ok() && clock_.now() < ask_at_) return trouble_;
+  const auto opened = [&]() -> Result<std::unique_ptr<Transport>> {
+    TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context,
+                     LinkContext::open({.sockets_max = 16, .clock = &clock_}));
+    return open_spoke({.endpoint = options_.endpoint,
+                       .keys = options_.keys,
+                       .hub = options_.coordinator,
+                       .encrypted = options_.encrypted,
+                       .limits = remote_run_limits(),
+                       .times = remote_run_times(options_.retry_after),
+                       .context = std::move(context)});
+  };
+  Result<std::unique_ptr<Transport>> link = opened();
+  if (!link.ok()) {
+    fail(link.status());
+    return trouble_;
+  }
+  trouble_ = {};
+  const std::lock_guard lock(mutex_);
+  link_ = *std::move(link);
+  return {};
+}
+
+void RemoteRun::Line::wake() {
+  woken_ = true;
+  const std::lock_guard lock(mutex_);
+  if (link_) link_->wake();
+}
+
+// Nothing is asked for a while; what is under way may still come.
+void RemoteRun::Line::fail(Status why) {
+  trouble_ = std::move(why);
+  ask_at_ = clock_.now() + options_.retry_after;
+}
+
+// Whether there was something.
+Result<bool> RemoteRun::Line::listen(std::chrono::nanoseconds deadline) {
+  const Result<std::optional<LinkEvent>> event = link_->receive(deadline);
+  if (!event.ok()) {
+    fail(of_coordinator(event.status()));
+    hang_up();
+    return trouble_;
+  }
+  if (event->has_value()) take(**event);
+  return event->has_value();
+}
+
+// A connection may have ended long ago, if nobody has listened.
+Status RemoteRun::Line::hear_what_gathered() {
+  for (int events = 0; events < kEventsGatheredMax; ++events) {
+    TRIBUTARY_ASSIGN(const bool something, listen(clock_.now()));
+    if (!something) break;
+  }
+  return {};
+}
+
+// It is opened anew when it is time to ask again.
+void RemoteRun::Line::hang_up() {
+  connection_ = 0;
+  pulling_ = asked_ = 0;
+  const std::lock_guard lock(mutex_);
+  link_.reset();
+}
+
+void RemoteRun::Line::take(const LinkEvent& event) {
+  if (const auto* made = std::get_if<Connected>(&event)) {
+    connection_ = made->connection;
+    pulling_ = asked_ = 0;
+    afresh_ = true;  // the coordinator keeps the place of a connection
+    trouble_ = {};
+    ask_at_ = {};
+  } else if (const auto* gone = std::get_if<Disconnected>(&event)) {
+    connection_ = 0;
+    pulling_ = asked_ = 0;
+    trouble_ = of_coordinator(gone->why);
+  } else if (const auto* unreachable = std::get_if<Unreachable>(&event)) {
+    trouble_ = of_coordinator(unreachable->why);
+  } else if (const auto* refused = std::get_if<Refused>(&event)) {
+    pulling_ = 0;
+    afresh_ = true;
+    fail(trouble(StatusCode::corrupt_data, "an answer", std::string(name(refused->reason)),
+                 "use a dashboard and a coordinator of the same release"));
+  } else if (const auto* received = std::get_if<Received>(&event)) {
+    take(received->frame);
+  }
+}
+
+Result<std::uint64_t> RemoteRun::Line::send(WatchQuestion question) {
+  question.number = ++last_number_;
+  TRIBUTARY_ASSIGN(Bytes bytes, pack_question(question));
+  TRIBUTARY_TRY(link_->send(connection_, std::move(bytes)));
+  return question.number;
+}
+
+// --- what comes --------------------------------------------------------------------------------
+
+void RemoteRun::Line::take(ByteSpan bytes) {
+  Result<WatchAnswer> answer = unpack_answer(bytes);
+  if (!answer.ok()) {
+    // Whatever it was, it is not known what it said: from the beginning, then.
+    pulling_ = 0;
+    afresh_ = true;
+    if (asked_ != 0) answer_ = WatchAnswer{.number = asked_, .says = answer.status()};
+    return fail(answer.status());
+  }
+  const bool of_no_question = answer->number == 0;  // ours could not be read
+  if (asked_ != 0 && (answer->number == asked_ || of_no_question)) {
+    answer_ = *std::move(answer);
+  } else if (pulling_ != 0 && (answer->number == pulling_ || of_no_question)) {
+    take_pulled(*std::move(answer));
+  }  // or it is not waited for any longer
+}
+
+void RemoteRun::Line::take_pulled(WatchAnswer answer) {
+  pulling_ = 0;
+  if (auto* portion = std::get_if<WatchPortion>(&answer.says)) {
+    afresh_ = false;
+    trouble_ = {};
+    portion_ = std::move(*portion);
+  } else if (const auto* status = std::get_if<Status>(&answer.says)) {
+    fail(*status);
+  } else {
+    afresh_ = true;
+    fail(trouble(StatusCode::corrupt_data, "what is new", "another answer", ""));
+  }
+}
+
+void RemoteRun::Line::pull() {
+  if (connection_ == 0 || pulling_ != 0 || portion_ || clock_.now() < ask_at_) return;
+  const Result<std::uint64_t> number = send({.asks = PullQuestion{.afresh = afresh_}});
+  if (!number.ok()) return fail(of_coordinator(number.status()));
+  pulling_ = *number;
+  pulled_at_ = clock_.now();
+}
+
+// --- what is asked -----------------------------------------------------------------------------
+
+Result<bool> RemoteRun::Line::step(RunChanges& changes) {
+  at_end_ = false;
+  TRIBUTARY_TRY(open());
+  const std::chrono::nanoseconds deadline = clock_.now() + kStepWait;
+  while (!portion_ && !woken_.exchange(false)) {
+    pull();
+    TRIBUTARY_TRY(listen(deadline).status());
+    if (!portion_ && clock_.now() >= deadline) break;
+  }
+  if (portion_) return hand_over(changes);
+  if (!trouble_.ok()) return trouble_;
+  const std::chrono::nanoseconds waited = clock_.now() - pulled_at_;
+  if (pulling_ == 0 || waited < options_.patience) return false;
+  if (waited >= kPatiencesUntilAnew * options_.patience) hang_up();
+  return trouble(StatusCode::deadline_exceeded, "an answer", "none so far",
+                 "it is waited for; look whether the coordinator's machine is busy");
+}
+
+// The next question is under way while this answer is looked at.
+Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
+  WatchPortion portion = *std::move(portion_);
+  portion_.reset();
+  portion.changes.begins_anew |= portion.first && has_told_;
+  has_told_ = true;
+  add_changes(std::move(portion.changes), changes);
+  if (!portion.trouble.ok()) {
+    fail(std::move(portion.trouble));
+    return trouble_;
+  }
+  if (portion.more) pull();
+  at_end_ = !portion.more;
+  return portion.more;
+}
+
+Status RemoteRun::Line::go_on(std::chrono::nanoseconds deadline) {
+  if (woken_.exchange(false)) return trouble(StatusCode::cancelled, "time to wait", "an end", "");
+  if (clock_.now() < deadline) return listen(deadline).status();
+  return trouble(StatusCode::deadline_exceeded, "an answer", "none in time",
+                 "ask again; look whether the coordinator's machine is busy");
+}
+
+Status RemoteRun::Line::be_connected(std::chrono::nanoseconds deadline) {
+  while (connection_ == 0) {
+    if (!trouble_.ok()) return trouble_;
+    TRIBUTARY_TRY(go_on(deadline));
+  }
+  return {};
+}
+
+template <typename Answer, typename Question>
+Result<Answer> RemoteRun::Line::ask(Question question, std::chrono::nanoseconds deadline) {
+  TRIBUTARY_TRY(be_connected(deadline));
+  const ConnectionId connection = connection_;
+  TRIBUTARY_ASSIGN(asked_, send({.asks = std::move(question)}));
+  answer_.reset();
+  Status waited;
+  while (!answer_ && waited.ok()) {
+    waited = go_on(deadline);
+    if (connection_ != connection) {
+      waited = trouble(StatusCode::unavailable, "an answer", "the end of the connection",
+                       "ask again when it is back");
+    }
+  }
+  asked_ = 0;
+  if (!answer_) return waited;
+  WatchAnswer answer = *std::exchange(answer_, std::nullopt);
+  if (auto* said = std::get_if<Answer>(&answer.says)) return std::move(*said);
+  if (auto* status = std::get_if<Status>(&answer.says)) return std::move(*status);
+  return trouble(StatusCode::corrupt_data, "an answer to what was asked", "another", "");
+}
+
+Result<RoundDetail> RemoteRun::Line::round_detail(RoundQuestion question) {
+  TRIBUTARY_TRY(open());
+  return ask<RoundDetail>(question, clock_.now() + options_.patience);
+}
+
+Result<std::string> RemoteRun::Line::ask_operator(OperatorQuestion question) {
+  TRIBUTARY_TRY(open());
+  TRIBUTARY_TRY(hear_what_gathered());
+  // What counts is the attempt that is under way, not how one ended of which nobody has heard.
+  if (connection_ == 0) trouble_ = {};
+  Result<OperatorAnswer> answer = ask<OperatorAnswer>(
+      std::move(question), clock_.now() + options_.patience + options_.more_for_operators);
+  // Where a line is cut without a word, the kernel takes longer to notice.
+  if (answer.status().code() == StatusCode::deadline_exceeded && link_) hang_up();
+  if (!answer.ok()) return answer.status();
+  return std::move(answer->json);
+}
+
+// -----------------------------------------------------------------------------------------------
+
+RemoteRun::RemoteRun(RemoteRunOptions options, const Clock& clock)
+    : line_(std::make_unique<Line>(std::move(options), clock)) {}
+
+RemoteRun::~RemoteRun() = default;
+
+Result<bool> RemoteRun::step(RunChanges& changes) { return line_->step(changes); }
+
+bool RemoteRun::at_end() const { return line_->at_end(); }
+
+Result<RoundDetail> RemoteRun::round_detail(std::uint64_t job, std::uint64_t round) {
+  return line_->round_detail({.job = job, .round = round});
+}
+
+Result<std::string> RemoteRun::ask_operator(std::string_view question) {
+  return line_->ask_operator({.json = std::string(question)});
+}
+
+void RemoteRun::wake() { line_->wake(); }
+
+}  // namespace tributary

@@ -1,0 +1,206 @@
+#include "core/watch/watch_desk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace tributary {
+namespace {
+
+Status too_many(std::string_view doing, std::uint32_t sessions_max) {
+  return Status(StatusCode::resource_exhausted,
+                {.what = fmt::format("{} this coordinator", doing),
+                 .expected = fmt::format("at most {} at once", sessions_max),
+                 .got = "one more",
+                 .remedy = "close one of the others"});
+}
+
+Status no_operator(const std::string& id) {
+  return Status(
+      StatusCode::permission_denied,
+      {.what = "a question that operators ask",
+       .expected = "a watcher that the coordinator's setting watch.operators names",
+       .got = id.empty() ? "one without an id" : fmt::format("'{}'", id),
+       .remedy = "have this id put there, or use 'tributary job' beside the coordinator"});
+}
+
+Status operators_busy() {
+  return Status(StatusCode::resource_exhausted, {.what = "a question that operators ask",
+                                                 .expected = "one at a time",
+                                                 .got = "another one that waits for its answer",
+                                                 .remedy = "ask again when that has come"});
+}
+
+}  // namespace
+
+void WatchDesk::refuse(ConnectionId to, std::uint64_t number, Status why) {
+  ++counts_.refused;
+  if (refusals_.size() >= kRefusalsMax) return;
+  Result<Bytes> bytes = pack_answer({.number = number, .says = std::move(why)});
+  if (bytes.ok()) refusals_.push_back({.to = to, .bytes = *std::move(bytes)});
+}
+
+bool WatchDesk::may_operate(const std::string& id) const {
+  return !id.empty() && std::ranges::find(parts_.operators, id) != parts_.operators.end();
+}
+
+std::size_t WatchDesk::sessions_of(Place place) const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      sessions_, [place](const auto& one) { return one.second.place == place; }));
+}
+
+bool WatchDesk::make_room(Place place, std::chrono::nanoseconds now) {
+  if (sessions_of(place) < parts_.sessions_max) return true;
+  auto silent = sessions_.end();
+  for (auto one = sessions_.begin(); one != sessions_.end(); ++one) {
+    if (one->second.place != place) continue;
+    if (silent == sessions_.end() || one->second.asked_at < silent->second.asked_at) silent = one;
+  }
+  if (silent == sessions_.end() || now - silent->second.asked_at < kSilentMax) return false;
+  sessions_.erase(silent);
+  return true;
+}
+
+// The session of the connection, with the place that the question needs. Whoever is no operator
+// gets no operator's place by asking for it: they would be gone when one comes.
+Result<WatchDesk::Session*> WatchDesk::session_of(ConnectionId from, const std::string& id,
+                                                  const WatchQuestion& question,
+                                                  std::chrono::nanoseconds now) {
+  const Place place =
+      std::holds_alternative<OperatorQuestion>(question.asks) ? Place::operators : Place::watcher;
+  auto found = sessions_.find(from);
+  const bool is_there = found != sessions_.end();
+  if (is_there && (place == Place::operators || found->second.place == place)) {
+    return &found->second;
+  }
+  if (place == Place::operators && !may_operate(id)) return no_operator(id);
+  if (!make_room(place, now)) {
+    return too_many(place == Place::watcher ? "watching" : "operating", parts_.sessions_max);
+  }
+  Session& session = sessions_[from];
+  session.place = place;
+  return &session;
+}
+
+void WatchDesk::take(ConnectionId from, const std::string& id, ByteSpan bytes,
+                     std::chrono::nanoseconds now) {
+  Result<WatchQuestion> question = unpack_question(bytes);
+  if (!question.ok()) return refuse(from, 0, question.status());
+  Result<Session*> found = session_of(from, id, *question, now);
+  if (!found.ok()) return refuse(from, question->number, found.status());
+  Session& session = **found;
+  session.id = id;
+  session.asked_at = now;
+  if (session.questions.size() >= kQuestionsMax) {
+    ++counts_.refused;
+    return;
+  }
+  ++counts_.questions;
+  session.questions.push_back(*std::move(question));
+}
+
+void WatchDesk::operator_answered(ConnectionId connection, std::uint64_t number, std::string json) {
+  const auto found = sessions_.find(connection);
+  if (found == sessions_.end()) return;
+  Session& session = found->second;
+  if (!session.operator_asked || session.operator_number != number) return;
+  session.operator_asked = false;
+  session.answered = WatchAnswer{.number = number, .says = OperatorAnswer{std::move(json)}};
+}
+
+bool WatchDesk::has_work(const MaySend& may_send) const {
+  return !refusals_.empty() || std::ranges::any_of(sessions_, [&](const auto& one) {
+    return is_ready(one.second) && may_send(one.first);
+  });
+}
+
+// Turns, so that somebody who is refused again and again keeps nobody else waiting.
+std::optional<WatchDesk::Answer> WatchDesk::next(const MaySend& may_send) {
+  refusals_turn_ = !refusals_turn_;
+  std::optional<Answer> answer = refusals_turn_ ? next_refusal() : next_of_sessions(may_send);
+  if (answer) return answer;
+  return refusals_turn_ ? next_of_sessions(may_send) : next_refusal();
+}
+
+std::optional<WatchDesk::Answer> WatchDesk::next_refusal() {
+  if (refusals_.empty()) return std::nullopt;
+  Answer refusal = std::move(refusals_.front());
+  refusals_.pop_front();
+  return refusal;
+}
+
+std::optional<WatchDesk::Answer> WatchDesk::next_of_sessions(const MaySend& may_send) {
+  const auto can_go_on = [&](const auto& one) {
+    return is_ready(one.second) && may_send(one.first);
+  };
+  const auto after_last = sessions_.upper_bound(last_served_);
+  auto turn = std::find_if(after_last, sessions_.end(), can_go_on);
+  if (turn == sessions_.end()) turn = std::find_if(sessions_.begin(), after_last, can_go_on);
+  if (turn == sessions_.end() || !can_go_on(*turn)) return std::nullopt;
+  last_served_ = turn->first;
+  std::optional<WatchAnswer> answered = answer(turn->first, turn->second);
+  if (!answered) return std::nullopt;
+  Result<Bytes> bytes = pack_answer(*answered);
+  if (!bytes.ok()) {
+    // What was read is lost with it.
+    if (std::holds_alternative<WatchPortion>(answered->says)) turn->second.run.reset();
+    bytes = pack_answer({.number = answered->number, .says = bytes.status()});
+    if (!bytes.ok()) return std::nullopt;
+  }
+  return Answer{.to = turn->first, .bytes = *std::move(bytes)};
+}
+
+std::optional<WatchAnswer> WatchDesk::answer(ConnectionId from, Session& session) {
+  if (session.answered) return std::exchange(session.answered, std::nullopt);
+  WatchQuestion question = std::move(session.questions.front());
+  session.questions.pop_front();
+  if (const auto* asked = std::get_if<PullQuestion>(&question.asks)) {
+    return pull(session, question.number, *asked);
+  }
+  if (const auto* asked = std::get_if<RoundQuestion>(&question.asks)) {
+    return round(session, question.number, *asked);
+  }
+  return ask(from, session, question.number, std::get<OperatorQuestion>(question.asks));
+}
+
+WatchAnswer WatchDesk::pull(Session& session, std::uint64_t number, const PullQuestion& asked) {
+  if (asked.afresh) session.run.reset();
+  if (!session.run) {
+    session.run = parts_.open_run();
+    session.is_new = true;
+  }
+  WatchPortion portion;
+  const Result<bool> more = session.run->step(portion.changes);
+  portion.first = std::exchange(session.is_new, false);
+  portion.more = more.ok() && *more;
+  portion.trouble = more.status();
+  return {.number = number, .says = std::move(portion)};
+}
+
+WatchAnswer WatchDesk::round(Session& session, std::uint64_t number, const RoundQuestion& asked) {
+  Result<RoundDetail> detail =
+      session.run ? session.run->round_detail(asked.job, asked.round)
+                  : Status(StatusCode::unavailable, {.what = fmt::format("round {}", asked.round),
+                                                     .expected = "a run that was read",
+                                                     .got = "none yet",
+                                                     .remedy = "ask what is new first"});
+  if (!detail.ok()) return {.number = number, .says = detail.status()};
+  return {.number = number, .says = *std::move(detail)};
+}
+
+std::optional<WatchAnswer> WatchDesk::ask(ConnectionId from, Session& session, std::uint64_t number,
+                                          OperatorQuestion& asked) {
+  if (!may_operate(session.id)) {
+    return WatchAnswer{.number = number, .says = no_operator(session.id)};
+  }
+  if (session.operator_asked || !parts_.ask_operator(from, number, std::move(asked.json))) {
+    return WatchAnswer{.number = number, .says = operators_busy()};
+  }
+  session.operator_asked = true;
+  session.operator_number = number;
+  return std::nullopt;
+}
+
+}  // namespace tributary

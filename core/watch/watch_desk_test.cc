@@ -1,0 +1,296 @@
+#include "core/watch/watch_desk.h"
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/run/run_follower.h"
+#include "core/run/run_testing.h"
+#include "core/store/testing/folder_testing.h"
+
+namespace tributary {
+namespace {
+
+using run_testing::kJob;
+using run_testing::RunWriter;
+using testing::HasSubstr;
+
+bool everybody_may(ConnectionId /*to*/) { return true; }
+
+// A desk before a run of twenty rounds, of which four come at once.
+class WatchDeskTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    writer_.job();
+    for (std::uint64_t round = 1; round <= 20; ++round) writer_.round(round);
+  }
+
+  struct Asked {
+    ConnectionId from = 0;
+    std::uint64_t number = 0;
+    std::string json = {};
+  };
+
+  void ask(ConnectionId from, const WatchQuestion& question, const std::string& id = "desk-1") {
+    const Result<Bytes> bytes = pack_question(question);
+    ASSERT_TRUE(bytes.ok()) << bytes.status().text();
+    desk_.take(from, id, *bytes, clock_.now());
+  }
+  void pull(ConnectionId from, std::uint64_t number, bool afresh = false) {
+    ask(from, {number, PullQuestion{afresh}});
+  }
+  struct Told {
+    ConnectionId to = 0;
+    WatchAnswer answer = {};
+  };
+  std::optional<Told> next(const WatchDesk::MaySend& may_send = everybody_may) {
+    const std::optional<WatchDesk::Answer> answer = desk_.next(may_send);
+    if (!answer) return std::nullopt;
+    Result<WatchAnswer> opened = unpack_answer(answer->bytes);
+    EXPECT_TRUE(opened.ok()) << opened.status().text();
+    std::optional<Told> told(std::in_place);
+    told->to = answer->to;
+    if (opened.ok()) told->answer = *opened;
+    return told;
+  }
+  // One portion for this connection, which is the only one that asks.
+  WatchPortion portion(ConnectionId from, bool afresh = false) {
+    pull(from, 1, afresh);
+    std::optional<Told> told = next();
+    EXPECT_TRUE(told && std::holds_alternative<WatchPortion>(told->answer.says));
+    return told ? std::get<WatchPortion>(std::move(told->answer.says)) : WatchPortion();
+  }
+  RunChanges all_of(ConnectionId from, bool afresh = false) {
+    RunChanges all;
+    for (bool more = true; more;) {
+      WatchPortion one = portion(from, std::exchange(afresh, false));
+      more = one.more;
+      add_changes(std::move(one.changes), all);
+    }
+    return all;
+  }
+  static Status trouble(const std::optional<Told>& told) {
+    if (!told || !std::holds_alternative<Status>(told->answer.says)) return {};
+    return std::get<Status>(told->answer.says);
+  }
+
+  store_testing::Folder folder_;
+  ManualClock clock_;
+  RunWriter writer_{folder_ / "run.db"};
+  std::vector<Asked> asked_;
+  bool operators_have_room_ = true;
+  WatchDesk desk_{
+      {.open_run =
+           [this] {
+             return std::make_unique<RunFollower>(
+                 RunFollowerOptions{.path = folder_ / "run.db", .rows_max = 4, .own_journal = true},
+                 clock_);
+           },
+       .ask_operator =
+           [this](ConnectionId from, std::uint64_t number, std::string json) {
+             if (operators_have_room_) asked_.push_back({from, number, std::move(json)});
+             return operators_have_room_;
+           },
+       .operators = {"chief"},
+       .sessions_max = 3}};
+};
+
+TEST_F(WatchDeskTest, EachSessionReadsTheWholeRunOnce) {
+  const WatchPortion first = portion(1);
+  EXPECT_TRUE(first.first);
+  EXPECT_TRUE(first.more);
+  EXPECT_LT(first.changes.rounds.size(), 20u);
+  RunChanges rest = all_of(1);
+  EXPECT_EQ(first.changes.rounds.size() + rest.rounds.size(), 20u);
+  EXPECT_EQ(all_of(2).rounds.size(), 20u);
+  writer_.round(21);
+  EXPECT_EQ(all_of(1).rounds.size(), 1u);
+  EXPECT_FALSE(portion(1).first);
+  EXPECT_EQ(all_of(2).reports.size(), 2u);
+}
+
+TEST_F(WatchDeskTest, AfreshIsFromTheBeginning) {
+  EXPECT_EQ(all_of(1).rounds.size(), 20u);
+  const WatchPortion again = portion(1, true);
+  EXPECT_TRUE(again.first);
+  EXPECT_EQ(again.changes.rounds.size() + all_of(1).rounds.size(), 20u);
+}
+
+TEST_F(WatchDeskTest, SessionsTakeTurns) {
+  for (const std::uint64_t number : {1u, 2u, 3u}) {
+    for (const ConnectionId from : {7u, 8u, 9u}) pull(from, number);
+  }
+  std::vector<std::pair<ConnectionId, std::uint64_t>> order;
+  while (const std::optional<Told> told = next()) order.emplace_back(told->to, told->answer.number);
+  EXPECT_THAT(order,
+              testing::ElementsAre(testing::Pair(7, 1), testing::Pair(8, 1), testing::Pair(9, 1),
+                                   testing::Pair(7, 2), testing::Pair(8, 2), testing::Pair(9, 2),
+                                   testing::Pair(7, 3), testing::Pair(8, 3), testing::Pair(9, 3)));
+  EXPECT_FALSE(desk_.has_work(everybody_may));
+}
+
+TEST_F(WatchDeskTest, WhoCannotBeSentToIsNotReadFor) {
+  pull(1, 1);
+  pull(2, 1);
+  const auto not_to_the_first = [](ConnectionId to) { return to != 1; };
+  EXPECT_EQ(next(not_to_the_first)->to, 2u);
+  EXPECT_FALSE(desk_.has_work(not_to_the_first));
+  EXPECT_FALSE(next(not_to_the_first));
+  EXPECT_EQ(next()->to, 1u);
+}
+
+TEST_F(WatchDeskTest, AsManyWatchAsThereIsRoomFor) {
+  for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_TRUE(portion(from).first);
+  pull(4, 17);
+  const std::optional<Told> told = next();
+  EXPECT_EQ(trouble(told).code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(trouble(told).text(), HasSubstr("at most 3"));
+  EXPECT_EQ(told->answer.number, 17u);
+  desk_.gone(2);
+  EXPECT_TRUE(portion(4).first) << "there is room again";
+  EXPECT_EQ(desk_.sessions(), 3u);
+}
+
+TEST_F(WatchDeskTest, WhoIsSilentGivesItsPlaceToSomebodyWhoComes) {
+  for (const ConnectionId from : {1u, 2u, 3u}) all_of(from);
+  clock_.advance(WatchDesk::kSilentMax);
+  all_of(1);
+  EXPECT_TRUE(portion(4).first);
+  EXPECT_TRUE(portion(2).first) << "the place was the second's, who now has the third's";
+  EXPECT_FALSE(portion(1).first);
+  pull(3, 9);
+  EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "nobody else is silent";
+}
+
+TEST_F(WatchDeskTest, WhoOnlyOperatesTakesNoWatchersPlace) {
+  for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_TRUE(portion(from).first);
+  for (const ConnectionId from : {4u, 5u, 6u}) {
+    ask(from, {1, OperatorQuestion{"{}"}}, "chief");
+    EXPECT_FALSE(next()) << "it is on its way";
+  }
+  EXPECT_EQ(asked_.size(), 3u);
+  EXPECT_EQ(desk_.sessions(), 3u) << "that watch";
+  ask(7, {2, OperatorQuestion{"{}"}}, "chief");
+  EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "of these too";
+  pull(4, 3);
+  EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "no way to a fourth place";
+  desk_.gone(2);
+  EXPECT_TRUE(portion(4).first) << "an operator that begins to watch";
+  ask(7, {4, OperatorQuestion{"{}"}}, "chief");
+  EXPECT_FALSE(next());
+  EXPECT_EQ(asked_.size(), 4u) << "whose place is free again";
+  desk_.operator_answered(4, 1, "[4]");
+  const std::optional<Told> told = next();
+  ASSERT_TRUE(told && std::holds_alternative<OperatorAnswer>(told->answer.says));
+  EXPECT_EQ(told->to, 4u) << "it was asked before it watched";
+}
+
+TEST_F(WatchDeskTest, WhoMayNotOperateTakesNoPlaceByAsking) {
+  for (ConnectionId from = 1; from <= 3; ++from) {
+    ask(from, {1, OperatorQuestion{"{}"}}, "desk-1");
+    EXPECT_EQ(trouble(next()).code(), StatusCode::permission_denied);
+  }
+  ask(4, {1, OperatorQuestion{"{}"}}, "chief");
+  EXPECT_FALSE(next());
+  EXPECT_EQ(asked_.size(), 1u);
+}
+
+TEST_F(WatchDeskTest, WhoIsSilentMakesRoomForItsOwnKindAlone) {
+  for (const ConnectionId from : {1u, 2u, 3u}) all_of(from);
+  clock_.advance(WatchDesk::kSilentMax);
+  ask(4, {1, OperatorQuestion{"{}"}}, "chief");
+  EXPECT_FALSE(next());
+  for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_FALSE(portion(from).first);
+}
+
+TEST_F(WatchDeskTest, WhoAsksWithoutWaitingIsNotHeardBeyondABound) {
+  for (std::uint64_t number = 1; number <= 100; ++number) pull(1, number);
+  std::size_t answers = 0;
+  while (next()) ++answers;
+  EXPECT_EQ(answers, WatchDesk::kQuestionsMax);
+  EXPECT_EQ(desk_.counts().refused, 100 - WatchDesk::kQuestionsMax);
+  EXPECT_EQ(desk_.counts().questions, WatchDesk::kQuestionsMax);
+}
+
+TEST_F(WatchDeskTest, WhoIsRefusedKeepsNobodyWaiting) {
+  for (int i = 0; i < 1000; ++i)
+    desk_.take(99, "stranger", bytes_of(std::string_view("noise")), clock_.now());
+  pull(1, 1);
+  bool served = false;
+  std::size_t answers = 0;
+  for (; const std::optional<Told> told = next(); ++answers) {
+    served |= told->to == 1;
+    EXPECT_TRUE(served || answers < 1);
+    EXPECT_TRUE(told->to == 1 || trouble(told).code() == StatusCode::corrupt_data);
+  }
+  EXPECT_EQ(answers, WatchDesk::kRefusalsMax + 1);
+  EXPECT_EQ(desk_.counts().refused, 1000u);
+}
+
+TEST_F(WatchDeskTest, ARoundIsToldInDetail) {
+  all_of(1);
+  ask(1, {5, RoundQuestion{kJob, 3}});
+  const std::optional<Told> told = next();
+  ASSERT_TRUE(told && std::holds_alternative<RoundDetail>(told->answer.says));
+  EXPECT_EQ(std::get<RoundDetail>(told->answer.says).round, 3u);
+  EXPECT_EQ(std::get<RoundDetail>(told->answer.says).agents.size(), 3u);
+  ask(1, {6, RoundQuestion{kJob, 300}});
+  EXPECT_EQ(trouble(next()).code(), StatusCode::not_found);
+  ask(2, {7, RoundQuestion{kJob, 3}});
+  EXPECT_EQ(trouble(next()).code(), StatusCode::unavailable) << "nothing was read yet";
+}
+
+TEST_F(WatchDeskTest, OperatorsAreAnsweredWhenTheCoordinatorHas) {
+  ask(1, {5, OperatorQuestion{"{\"verb\":\"list\"}"}}, "chief");
+  ask(1, {6, PullQuestion{}}, "chief");
+  EXPECT_FALSE(next()) << "it is on its way";
+  ASSERT_EQ(asked_.size(), 1u);
+  EXPECT_EQ(asked_[0].json, "{\"verb\":\"list\"}");
+  EXPECT_EQ(next()->answer.number, 6u) << "nothing else waits for it";
+  ask(1, {7, OperatorQuestion{"{}"}}, "chief");
+  EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "one at a time";
+  desk_.operator_answered(1, 4, "of another question");
+  desk_.operator_answered(2, 5, "of another session");
+  EXPECT_FALSE(next());
+  desk_.operator_answered(1, 5, "[1]");
+  const std::optional<Told> told = next();
+  ASSERT_TRUE(told && std::holds_alternative<OperatorAnswer>(told->answer.says));
+  EXPECT_EQ(std::get<OperatorAnswer>(told->answer.says).json, "[1]");
+  operators_have_room_ = false;
+  ask(1, {8, OperatorQuestion{"{}"}}, "chief");
+  EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted);
+}
+
+TEST_F(WatchDeskTest, WhoIsNoOperatorIsToldSo) {
+  ask(1, {5, OperatorQuestion{"{\"verb\":\"stop\"}"}}, "desk-1");
+  const Status status = trouble(next());
+  EXPECT_EQ(status.code(), StatusCode::permission_denied);
+  EXPECT_THAT(status.text(), HasSubstr("'desk-1'"));
+  EXPECT_THAT(status.text(), HasSubstr("watch.operators"));
+  ask(1, {6, OperatorQuestion{"{}"}}, "");
+  EXPECT_EQ(trouble(next()).code(), StatusCode::permission_denied) << "nor who has no id";
+  EXPECT_TRUE(asked_.empty());
+}
+
+TEST_F(WatchDeskTest, TroubleWithTheFileIsToldWithWhatWasRead) {
+  WatchDesk desk(
+      {.open_run =
+           [this] {
+             return std::make_unique<RunFollower>(RunFollowerOptions{.path = folder_ / "none.db"},
+                                                  clock_);
+           },
+       .ask_operator = [](ConnectionId, std::uint64_t, const std::string&) { return false; }});
+  desk.take(1, "desk-1", *pack_question({1, PullQuestion{}}), clock_.now());
+  const std::optional<WatchDesk::Answer> answer = desk.next(everybody_may);
+  ASSERT_TRUE(answer);
+  const Result<WatchAnswer> opened = unpack_answer(answer->bytes);
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(std::get<WatchPortion>(opened->says).trouble.code(), StatusCode::not_found);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,166 @@
+#include "core/watch/watch_server.h"
+
+#include <numeric>
+#include <utility>
+
+#include "core/run/run_follower.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kWatchComponent = "watch";
+constexpr std::chrono::hours kUntilSomethingComes{1};
+// A queue that was full is looked at again after so long: libzmq does not tell when it has room.
+constexpr std::chrono::milliseconds kSendAgainAfter{20};
+// Of one look, before somebody is answered.
+constexpr std::size_t kEventsAtOnceMax = 256;
+// Between words on who was turned away; all are counted.
+constexpr std::chrono::seconds kWordsEvery{10};
+
+LinkLimits watch_limits() {
+  LinkLimits limits;
+  limits.frame_bytes_max = kWatchAnswerBytesMax;
+  limits.payload_bytes_max = 0;
+  limits.send_queue_messages = 2;
+  limits.send_queue_bytes = kWatchAnswerBytesMax;
+  limits.receive_queue_messages = 8;
+  return limits;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<WatchServer>> WatchServer::open(WatchServerOptions options,
+                                                       const Clock& clock, Log& log) {
+  TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context, LinkContext::open({.clock = &clock}));
+  TRIBUTARY_ASSIGN(std::unique_ptr<Hub> hub, open_hub({.endpoint = options.endpoint,
+                                                       .keys = options.keys,
+                                                       .allowed = options.watchers,
+                                                       .encrypted = options.encrypted,
+                                                       .limits = watch_limits(),
+                                                       .context = std::move(context)}));
+  return std::unique_ptr<WatchServer>(
+      new WatchServer(std::move(options), clock, log, std::move(hub)));
+}
+
+WatchServer::WatchServer(WatchServerOptions options, const Clock& clock, Log& log,
+                         std::unique_ptr<Hub> hub)
+    : options_(std::move(options)),
+      clock_(clock),
+      log_(log),
+      hub_(std::move(hub)),
+      endpoint_(hub_->endpoint()),
+      desk_({.open_run =
+                 [this] {
+                   return std::make_unique<RunFollower>(
+                       RunFollowerOptions{.path = options_.journal,
+                                          .rows_max = kWatchRowsMax,
+                                          .own_journal = true},
+                       clock_);
+                 },
+             .ask_operator =
+                 [this](ConnectionId from, std::uint64_t number, std::string json) {
+                   return options_.ask_operator && operators_->ask(from, number, std::move(json));
+                 },
+             .operators = options_.operators,
+             .sessions_max = options_.sessions_max}),
+      operators_(std::make_unique<WatchOperators>(options_.ask_operator, [this] { hub_->wake(); })),
+      thread_([this] { serve(); }) {}
+
+WatchServer::~WatchServer() {
+  ending_ = true;
+  hub_->wake();
+  thread_.join();
+  operators_.reset();  // wakes the hub once more
+}
+
+WatchServer::Counts WatchServer::counts() const {
+  return {.sessions = sessions_,
+          .questions = questions_,
+          .refused = refused_,
+          .turned_away = turned_away_,
+          .bytes_out = bytes_out_};
+}
+
+void WatchServer::serve() {
+  while (!ending_) {
+    if (!look()) return;
+    count();
+  }
+}
+
+// What has come is taken first, so that no receive queue stays full; then one question is worked
+// on.
+bool WatchServer::look() {
+  const auto may_send = [this](ConnectionId to) { return !unsent_.contains(to); };
+  for (WatchOperators::Answered& one : operators_->take()) {
+    desk_.operator_answered(one.connection, one.number, std::move(one.json));
+  }
+  const std::chrono::nanoseconds now = clock_.now();
+  std::chrono::nanoseconds deadline = desk_.has_work(may_send) ? now
+                                      : unsent_.empty()        ? now + kUntilSomethingComes
+                                                               : now + kSendAgainAfter;
+  for (std::size_t events = 0; events < kEventsAtOnceMax; ++events) {
+    Result<std::optional<LinkEvent>> event = hub_->receive(std::exchange(deadline, now));
+    if (!event.ok()) {
+      log_.error(kWatchComponent, "nobody can watch any longer",
+                 {{"error", event.status().text()}});
+      return false;
+    }
+    if (!event->has_value()) break;
+    take(**event);
+  }
+  send_those_that_wait();
+  if (std::optional<WatchDesk::Answer> answer = desk_.next(may_send)) send(*std::move(answer));
+  return true;
+}
+
+void WatchServer::take(const LinkEvent& event) {
+  if (const auto* received = std::get_if<Received>(&event)) {
+    const std::string id =
+        options_.watchers ? options_.watchers->id_of(received->peer) : std::string();
+    desk_.take(received->connection, id, received->frame, clock_.now());
+  } else if (const auto* gone = std::get_if<Disconnected>(&event)) {
+    desk_.gone(gone->connection);
+    unsent_.erase(gone->connection);
+  } else if (const auto* refused = std::get_if<Refused>(&event)) {
+    tell_refused(*refused);
+  }
+}
+
+void WatchServer::tell_refused(const Refused& refused) {
+  if (clock_.now() < next_word_at_) return;
+  next_word_at_ = clock_.now() + kWordsEvery;
+  log_.warning(kWatchComponent, "a watcher was refused",
+               {{"reason", name(refused.reason)}, {"source", refused.source}});
+}
+
+void WatchServer::send(WatchDesk::Answer answer) {
+  SharedSlice bytes(std::move(answer.bytes));
+  const std::size_t size = bytes.size();
+  const Status sent = hub_->send(answer.to, bytes);
+  if (sent.ok()) {
+    bytes_out_ += size;
+  } else if (sent.code() == StatusCode::resource_exhausted) {
+    // Of what is refused, one may wait like an answer; more would gather without bound.
+    unsent_.try_emplace(answer.to, std::move(bytes));
+  }  // or nobody is there any more, which is told
+}
+
+void WatchServer::send_those_that_wait() {
+  std::erase_if(unsent_, [this](const auto& one) {
+    const Status sent = hub_->send(one.first, one.second);
+    if (sent.ok()) bytes_out_ += one.second.size();
+    return sent.code() != StatusCode::resource_exhausted;
+  });
+}
+
+void WatchServer::count() {
+  sessions_ = desk_.sessions();
+  questions_ = desk_.counts().questions;
+  refused_ = desk_.counts().refused;
+  const LinkCounters counters = hub_->counters();
+  turned_away_ =
+      std::accumulate(counters.refused.begin(), counters.refused.end(), std::uint64_t{0});
+}
+
+}  // namespace tributary

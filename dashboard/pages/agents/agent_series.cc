@@ -1,0 +1,81 @@
+#include "dashboard/pages/agents/agent_series.h"
+
+#include <cmath>
+#include <optional>
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr double kBitsInByte = 8;
+
+// Where something that an agent tells of a round stands; nothing: that round is not known yet.
+std::optional<double> place_of_report(double round, bool over_time, const RoundTable& rounds) {
+  return over_time ? time_of_round(rounds, round) : round;
+}
+
+double value_at(const Series& series, double x) {
+  const std::optional<Sample> sample = series.nearest(x);
+  return sample && sample->x == x ? sample->y : kUnknown;
+}
+
+double rate_of_beta(double beta_s_per_byte) {
+  return beta_s_per_byte > 0 ? kBitsInByte / beta_s_per_byte : kUnknown;
+}
+
+}  // namespace
+
+void AgentSeries::follow(const RunView& view, const AgentSubject& subject) {
+  if (!(subject == subject_)) {
+    *this = AgentSeries();
+    subject_ = subject;
+  }
+  const RoundTable* const rounds = view.rounds(subject.job);
+  if (!rounds) return;
+  if (const AgentCurves* const curves = view.agent_curves(subject.job, subject.agent_id)) {
+    follow_reports(*curves, *rounds);
+  }
+  const std::optional<double> tail_s = end_of_tail(view, subject.job);
+  const auto place = [&](double time_s) -> std::optional<double> {
+    return subject.over_time ? time_s : round_at(*rounds, time_s, tail_s);
+  };
+  follow_way(up_, view.link(subject.agent_id, ""), place);
+  follow_way(down_, view.link("", subject.agent_id), place);
+}
+
+void AgentSeries::follow_reports(const AgentCurves& curves, const RoundTable& rounds) {
+  const auto placed = [&](Sample sample, double y) -> std::optional<Sample> {
+    const std::optional<double> x = place_of_report(sample.x, subject_.over_time, rounds);
+    if (!x) return std::nullopt;
+    return Sample{*x, y};
+  };
+  const Series& encode = *curves.encode_s;
+  const Series& wait = *curves.wait_s;
+  borders_[0].follow(curves.compute_s, [&](Sample s) { return placed(s, s.y - s.y); });
+  borders_[1].follow(curves.compute_s, [&](Sample s) { return placed(s, s.y); });
+  borders_[2].follow(curves.compute_s,
+                     [&](Sample s) { return placed(s, s.y + value_at(encode, s.x)); });
+  borders_[3].follow(curves.compute_s, [&](Sample s) {
+    return placed(s, s.y + value_at(encode, s.x) + value_at(wait, s.x));
+  });
+  // A run of an earlier version does not say it: then it is taken to be part of the wait.
+  borders_[4].follow(curves.compute_s, [&](Sample s) {
+    const double decode = value_at(*curves.decode_s, s.x);
+    return placed(s, s.y + value_at(encode, s.x) + value_at(wait, s.x) +
+                         (std::isfinite(decode) ? decode : 0));
+  });
+  gain_.follow(curves.gain, [&](Sample s) { return placed(s, s.y); });
+  loss_.follow(curves.loss, [&](Sample s) { return placed(s, s.y); });
+}
+
+void AgentSeries::follow_way(Way& way, const LinkCurves* link, MomentPlace place) {
+  if (!link) return;
+  const auto placed = [&](Sample sample, double y) -> std::optional<Sample> {
+    const std::optional<double> x = place(sample.x);
+    if (!x) return std::nullopt;
+    return Sample{*x, y};
+  };
+  way.alpha.follow(link->alpha_s, [&](Sample s) { return placed(s, s.y); });
+  way.rate.follow(link->beta_s_per_byte, [&](Sample s) { return placed(s, rate_of_beta(s.y)); });
+}
+
+}  // namespace tributary::dashboard

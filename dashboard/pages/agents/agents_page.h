@@ -1,0 +1,60 @@
+// The agents of a run in a table, and below it the one that is chosen.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dashboard/pages/agents/agent_panel.h"
+#include "dashboard/pages/common/run_page.h"
+#include "dashboard/pages/common/table_clock.h"
+#include "dashboard/tables/filter_bar.h"
+#include "dashboard/tables/models/agents_model.h"
+#include "dashboard/tables/table_view.h"
+
+namespace tributary::dashboard {
+
+class AgentsPage : public RunPage {
+  Q_OBJECT
+
+ public:
+  explicit AgentsPage(PageContext& context, QWidget* parent = nullptr);
+
+  QString name() const override { return "agents"; }
+  QString title() const override { return "Agents"; }
+  void refresh() override;
+  bool settled() const override { return !clock_.waits(); }
+
+  // Brings it into the lower half, now or as soon as the run names it.
+  void show_agent(const QString& agent_id) override;
+  // What refresh() does with the first run. The view must stay until the next call.
+  void show_run(const RunView& view, std::uint64_t job);
+
+  TableView& table() { return *table_; }
+  AgentsModel& model() { return model_; }
+  FilterBar& filter() { return *filter_; }
+  AgentPanel& panel() { return *panel_; }
+
+ protected:
+  void take_run() override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void update_now();
+  void draw();
+  void follow_choice();
+  void show_readings_once();
+
+  AgentsModel model_;
+  TableView* table_;
+  FilterBar* filter_;
+  AgentPanel* panel_;
+  TableClock clock_;
+  const RunView* view_ = nullptr;  // what was shown last
+  std::uint64_t job_ = 0;
+  ShownRevisions seen_;
+  std::string chosen_;
+  bool readings_shown_ = false;
+  bool updating_ = false;
+};
+
+}  // namespace tributary::dashboard

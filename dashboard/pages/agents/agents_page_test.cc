@@ -1,0 +1,314 @@
+// What a person does on the page of agents and on that of events.
+#include "dashboard/pages/agents/agents_page.h"
+
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <chrono>
+
+#include "core/run/run_testing.h"
+#include "dashboard/pages/events/events_page.h"
+#include "dashboard/plot/plot_testing.h"
+#include "dashboard/session/session_testing.h"
+#include "dashboard/tables/cells/tables_testing.h"
+
+namespace tributary::dashboard {
+namespace {
+
+using tables_testing::kTestJob;
+using tables_testing::some_agents;
+using tables_testing::some_event;
+using tables_testing::some_job;
+using tables_testing::some_report;
+using tables_testing::some_round;
+
+constexpr std::uint64_t kRounds = 30;
+
+RunView view_of_a_run(std::size_t agents = 3) {
+  RunView view;
+  RunChanges changes = some_job();
+  changes.agents = some_agents(agents);
+  for (std::uint64_t round = 1; round <= kRounds; ++round) {
+    changes.rounds.push_back(some_round(round));
+    for (std::size_t agent = 1; agent <= agents; ++agent) {
+      changes.reports.push_back(some_report(static_cast<std::int64_t>(agent), round,
+                                            1.0 / static_cast<double>(round * agent)));
+    }
+    const double time_s = 2.0 * static_cast<double>(round) - 1;
+    changes.links.push_back({"agent-1", "", time_s, 0.004, 1e-6});
+    changes.links.push_back({"", "agent-1", time_s, 0.005, 2e-6});
+  }
+  view.apply(std::move(changes));
+  return view;
+}
+
+template <typename OnePage>
+class ShownPage : public testing::Test {
+ protected:
+  ShownPage() {
+    page_.setPalette(palette_for_tests(false));
+    page_.resize(1280, 800);
+    page_.show();
+    page_.activateWindow();
+    EXPECT_TRUE(QTest::qWaitForWindowActive(&page_, 60'000));
+  }
+  void show(const RunView& view) {
+    page_.show_run(view, kTestJob);
+    context_.group().refresh_now();
+  }
+  void click(TableView& table, int row) {
+    QTest::mouseClick(table.viewport(), Qt::LeftButton, {},
+                      table.visualRect(table.proxy().index(row, 0)).center());
+    context_.group().refresh_now();
+  }
+
+  PageContext context_;
+  OnePage page_{context_};
+};
+
+using AgentsPageTest = ShownPage<AgentsPage>;
+using EventsPageTest = ShownPage<EventsPage>;
+
+// --- agents ------------------------------------------------------------------------------------
+
+TEST_F(AgentsPageTest, BeforeAnAgentHasComeItSaysHowOneJoins) {
+  const RunView none;
+  show(none);
+  EXPECT_FALSE(page_.panel().isVisible());
+  EXPECT_GT(inked_share(page_.table().viewport()->grab().toImage(),
+                        page_.table().palette().color(QPalette::Base)),
+            0.001);
+}
+
+TEST_F(AgentsPageTest, TheFirstAgentIsDrawnAtOnce) {
+  const RunView view = view_of_a_run();
+  show(view);
+  EXPECT_TRUE(page_.panel().heading().startsWith("agent-1"));
+  EXPECT_TRUE(page_.panel().isVisible());
+  for (PlotView* plot : {&page_.panel().time_plot(), &page_.panel().metrics_plot(),
+                         &page_.panel().delay_plot(), &page_.panel().rate_plot()}) {
+    EXPECT_FALSE(plot->empty());
+  }
+  EXPECT_FALSE(page_.panel().device_plot().isVisible()) << "no agent has readings";
+}
+
+TEST_F(AgentsPageTest, ARowThatIsChosenIsDrawnBelow) {
+  const RunView view = view_of_a_run();
+  show(view);
+  click(page_.table(), 1);
+  EXPECT_TRUE(page_.panel().heading().startsWith("agent-2"));
+  EXPECT_FALSE(page_.panel().time_plot().empty());
+  EXPECT_TRUE(page_.panel().delay_plot().empty()) << "nobody has measured its links";
+  show(view);
+  EXPECT_TRUE(page_.panel().heading().startsWith("agent-2")) << "the choice stays";
+  page_.show_agent("agent-3");
+  EXPECT_TRUE(page_.panel().heading().startsWith("agent-3"));
+  EXPECT_EQ(page_.table().current_row(), 2);
+}
+
+// What the crosshair reads must be the sums that the legend names.
+TEST_F(AgentsPageTest, PartsOfARoundsTimeStandOnOneAnother) {
+  const RunView view = view_of_a_run();
+  show(view);
+  context_.group().point_at(10);
+  context_.group().refresh_now();
+  const std::vector<CrosshairValue> values = page_.panel().time_plot().crosshair_values();
+  ASSERT_EQ(values.size(), 4u);
+  EXPECT_DOUBLE_EQ(values[0].sample.y, 0.25);
+  EXPECT_DOUBLE_EQ(values[1].sample.y, 0.30);
+  EXPECT_DOUBLE_EQ(values[2].sample.y, 0.80);
+  EXPECT_DOUBLE_EQ(values[3].sample.y, 0.90);
+  EXPECT_TRUE(page_.panel().heading().contains("gain 75")) << page_.panel().heading().toStdString();
+}
+
+TEST_F(AgentsPageTest, OverTimeEverythingStandsWhereItHappened) {
+  const RunView view = view_of_a_run();
+  show(view);
+  EXPECT_NEAR(context_.group().x_range().high, 30, 1);
+  context_.set_over_time(true);
+  context_.group().refresh_now();
+  EXPECT_NEAR(context_.group().x_range().high, 60, 2);
+  context_.group().point_at(20);
+  context_.group().refresh_now();
+  EXPECT_DOUBLE_EQ(page_.panel().time_plot().crosshair_values().at(0).sample.x, 20);
+}
+
+TEST_F(AgentsPageTest, WhatComesIsAppended) {
+  RunView view = view_of_a_run();
+  show(view);
+  RunChanges more;
+  more.rounds = {some_round(kRounds + 1)};
+  more.reports = {some_report(1, kRounds + 1, 0.25)};
+  view.apply(std::move(more));
+  show(view);
+  EXPECT_GE(context_.group().x_range().high, kRounds + 1);
+  EXPECT_EQ(page_.panel().metrics_plot().legend_value("training_loss"), "0.25");
+}
+
+TEST_F(AgentsPageTest, ReadingsHavePlaceWhereThereAreSome) {
+  RunView view = view_of_a_run();
+  show(view);
+  EXPECT_FALSE(page_.table().column_shown("temperature"));
+  RunChanges more;
+  more.metrics.push_back({0, 3, "soc_celsius", "agent-1", 6, 51.5});
+  view.apply(std::move(more));
+  show(view);
+  EXPECT_TRUE(page_.table().column_shown("temperature"));
+  EXPECT_TRUE(page_.panel().device_plot().isVisible());
+  page_.table().show_column("temperature", false);
+  show(view);
+  EXPECT_FALSE(page_.table().column_shown("temperature")) << "a person has hidden it";
+}
+
+TEST_F(AgentsPageTest, AClickOnARoundsTimeAsksForTheRound) {
+  const RunView view = view_of_a_run();
+  show(view);
+  QSignalSpy wanted(&page_, &Page::round_wanted);
+  PlotView& plot = page_.panel().time_plot();
+  const QPoint at = plot.pixel_of(12, 0.4).toPoint();
+  QTest::mouseClick(plot.childAt(plot.data_rect().center()), Qt::LeftButton, {}, at);
+  ASSERT_EQ(wanted.size(), 1);
+  EXPECT_EQ(wanted[0][0].toULongLong(), 12u);
+}
+
+TEST_F(AgentsPageTest, AnotherRunsAgentsTakeTheirPlace) {
+  const RunView view = view_of_a_run();
+  show(view);
+  RunView other;
+  RunChanges changes;
+  changes.agents = std::vector<AgentInfo>{{.number = 1, .agent_id = "else"}};
+  other.apply(std::move(changes));
+  show(other);
+  EXPECT_EQ(page_.model().rowCount(), 1);
+  EXPECT_FALSE(page_.panel().heading().startsWith("agent"));
+  page_.show_agent("else");
+  EXPECT_TRUE(page_.panel().heading().startsWith("else"));
+}
+
+// --- events ------------------------------------------------------------------------------------
+
+RunView view_with_events() {
+  RunView view = view_of_a_run();
+  RunChanges changes;
+  changes.events = {some_event(5, LogLevel::info, "in round three, by its time"),
+                    some_event(6, LogLevel::warning, "in round nine", 9),
+                    some_event(1000, LogLevel::error, std::string("two\nlines <b>x</b>"))};
+  view.apply(std::move(changes));
+  return view;
+}
+
+TEST_F(EventsPageTest, ARowThatIsChosenPointsThere) {
+  const RunView view = view_with_events();
+  QSignalSpy moment(&page_, &Page::moment_wanted);
+  show(view);
+  EXPECT_EQ(moment.size(), 0) << "nobody has chosen one";
+  click(page_.table(), 0);
+  ASSERT_EQ(moment.size(), 1);
+  EXPECT_DOUBLE_EQ(moment[0][0].toDouble(), 2.5);
+  EXPECT_DOUBLE_EQ(moment[0][1].toDouble(), 5);
+  QTest::keyClick(&page_.table(), Qt::Key_Down);
+  ASSERT_EQ(moment.size(), 2);
+  EXPECT_DOUBLE_EQ(moment[1][0].toDouble(), 9);
+  QTest::keyClick(&page_.table(), Qt::Key_Down);
+  EXPECT_DOUBLE_EQ(moment[2][0].toDouble(), kRounds) << "after the last round";
+  EXPECT_TRUE(page_.detail().contains("two⏎lines <b>x</b>")) << page_.detail().toStdString();
+}
+
+TEST_F(EventsPageTest, EnterOpensTheRoundIfThereIsOne) {
+  const RunView view = view_with_events();
+  show(view);
+  QSignalSpy wanted(&page_, &Page::round_wanted);
+  click(page_.table(), 0);
+  QTest::keyClick(&page_.table(), Qt::Key_Return);
+  EXPECT_EQ(wanted.size(), 0);
+  click(page_.table(), 1);
+  QTest::keyClick(&page_.table(), Qt::Key_Return);
+  ASSERT_EQ(wanted.size(), 1);
+  EXPECT_EQ(wanted[0][0].toULongLong(), 9u);
+}
+
+TEST_F(EventsPageTest, AFilterIsTypedFromAnywhereOnThePage) {
+  const RunView view = view_with_events();
+  show(view);
+  QTest::keyClick(&page_.table(), Qt::Key_F, Qt::ControlModifier);
+  QTest::keyClicks(page_.filter().findChild<QLineEdit*>(), "text:nine");
+  EXPECT_EQ(page_.filter().told(), "1 of 3");
+}
+
+TEST_F(EventsPageTest, ARowThatIsForgottenPointsNowhere) {
+  RunView view({.events_max = 3});
+  RunChanges changes;
+  changes.events = {some_event(1, LogLevel::info, "a"), some_event(2, LogLevel::info, "b")};
+  view.apply(std::move(changes));
+  show(view);
+  click(page_.table(), 0);
+  QSignalSpy moment(&page_, &Page::moment_wanted);
+  RunChanges more;
+  for (std::int64_t i = 3; i <= 5; ++i) more.events.push_back(some_event(i, LogLevel::info, "c"));
+  view.apply(std::move(more));
+  show(view);
+  EXPECT_EQ(page_.model().rowCount(), 3);
+  EXPECT_EQ(moment.size(), 0);
+}
+
+// --- a file that grows -------------------------------------------------------------------------
+
+class PagesOfAFileTest : public testing::Test {
+ protected:
+  PagesOfAFileTest() {
+    for (Page* page : {static_cast<Page*>(&agents_), static_cast<Page*>(&events_)}) {
+      page->resize(1280, 800);
+      page->show();
+      QObject::connect(&run_, &RunSession::changed, page, &Page::refresh);
+    }
+  }
+
+  QTemporaryDir folder_;
+  std::string path_ = folder_.filePath("run.db").toStdString();
+  run_testing::RunWriter writer_{path_};
+  PageContext context_;
+  AgentsPage agents_{context_};
+  EventsPage events_{context_};
+  RunSession run_{{.origin = origin_of_file(path_), .look_every = std::chrono::milliseconds(5)}};
+};
+
+TEST_F(PagesOfAFileTest, WhatIsWrittenIsShownWithoutAnybodyAsking) {
+  writer_.job();
+  agents_.set_runs({&run_});
+  events_.set_runs({&run_});
+  writer_.agents(true);
+  writer_.round(1);
+  writer_.event("agent_gone", "said goodbye");
+  ASSERT_TRUE(happens([&] {
+    return agents_.model().rowCount() == 2 && agents_.panel().time_plot().empty() == false &&
+           events_.model().rowCount() == 1;
+  }));
+  EXPECT_TRUE(agents_.panel().heading().startsWith("a")) << agents_.panel().heading().toStdString();
+  writer_.round(2);
+  writer_.agents(false);
+  EXPECT_TRUE(happens([&] {
+    const int state = agents_.model().column_of("state");
+    const int rounds = agents_.model().column_of("reports");
+    return agents_.model().text(0, state) == "away" && agents_.model().text(0, rounds) == "2";
+  }));
+  EXPECT_TRUE(happens([&] { return agents_.settled() && events_.settled(); }));
+  agents_.set_runs({});
+  events_.set_runs({});
+  EXPECT_EQ(agents_.model().rowCount(), 0);
+  EXPECT_EQ(events_.model().rowCount(), 0);
+  EXPECT_FALSE(agents_.panel().isVisible());
+}
+
+TEST(RoundOfEvent, IsItsOwnOrThatOfItsTime) {
+  RoundTable rounds(100);
+  EXPECT_EQ(round_of_event(some_event(1, LogLevel::info, ""), &rounds), 0);
+  EXPECT_EQ(round_of_event(some_event(1, LogLevel::info, ""), nullptr), 0);
+  for (std::uint64_t round = 5; round <= 8; ++round) rounds.add(some_round(round));
+  EXPECT_DOUBLE_EQ(round_of_event(some_event(1, LogLevel::info, ""), &rounds), 5);
+  EXPECT_DOUBLE_EQ(round_of_event(some_event(11, LogLevel::info, ""), &rounds), 5.5);
+  EXPECT_DOUBLE_EQ(round_of_event(some_event(99, LogLevel::info, ""), &rounds), 8);
+  EXPECT_DOUBLE_EQ(round_of_event(some_event(11, LogLevel::info, "", 3), &rounds), 3);
+}
+
+}  // namespace
+}  // namespace tributary::dashboard

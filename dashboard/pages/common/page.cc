@@ -1,0 +1,1 @@
+#include "dashboard/pages/common/page.h"

@@ -1,0 +1,104 @@
+#include "dashboard/pages/common/run_facts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tributary::dashboard {
+namespace {
+
+// An agent belongs to the job that it serves, or else to those that it has reported to:
+// coordinators of earlier versions told what it serves only when it had left.
+void count_agents(const RunView& view, JobFacts& facts) {
+  for (const AgentRow& row : view.agents()) {
+    const bool serves = row.info.job == facts.job;
+    if (!serves && !view.agent_curves(facts.job, row.info.agent_id)) continue;
+    ++facts.agents;
+    if (row.info.connected && (serves || row.info.job == 0)) ++facts.agents_up;
+  }
+}
+
+void add_metrics(const RunView& view, JobFacts& facts) {
+  if (const MetricCurve* accuracy = view.metric(facts.job, kAccuracyMetric, "")) {
+    facts.accuracy_last = accuracy->last;
+    facts.accuracy_best = accuracy->best();
+  }
+  if (const MetricCurve* loss = view.metric(facts.job, kLossMetric, "")) {
+    facts.loss_last = loss->last;
+  }
+}
+
+std::string with_reason(const std::string& text, const std::string& reason) {
+  return reason.empty() ? text : text + ": " + reason;
+}
+
+}  // namespace
+
+double JobFacts::saved_share() const { return dense() > 0 ? 1 - bytes() / dense() : kUnknown; }
+
+JobFacts facts_of(const RunView& view, const JobInfo& job) {
+  JobFacts facts = {.job = job.job,
+                    .name = job.name.empty() ? "job without a readable definition" : job.name,
+                    .state = job.state,
+                    .reason = job.reason,
+                    .rounds_wanted = job.rounds_wanted};
+  if (const RoundTable* rounds = view.rounds(job.job); rounds && rounds->size() > 0) {
+    facts.rounds_done = rounds->round.back();
+    facts.bytes_up = rounds->bytes_up_sum;
+    facts.bytes_down = rounds->bytes_down_sum;
+    facts.dense_up = rounds->dense_up_sum;
+    facts.dense_down = rounds->dense_down_sum;
+  }
+  count_agents(view, facts);
+  add_metrics(view, facts);
+  return facts;
+}
+
+std::vector<JobFacts> facts_of_jobs(const RunView& view) {
+  std::vector<JobFacts> all;
+  for (auto job = view.jobs().rbegin(); job != view.jobs().rend(); ++job) {
+    all.push_back(facts_of(view, *job));
+  }
+  return all;
+}
+
+std::string state_text(wire::JobState state) {
+  const char* const name = wire::EnumNameJobState(state);
+  return *name == '\0' || state == wire::JobState::unspecified ? "unknown" : name;
+}
+
+bool has_ended(wire::JobState state) {
+  return state == wire::JobState::finished || state == wire::JobState::stopped;
+}
+
+double newest_moment(const RunView& view) {
+  double newest = kUnknown;
+  for (const JobInfo& job : view.jobs()) {
+    const RoundTable* const rounds = view.rounds(job.job);
+    if (rounds && rounds->size() > 0) newest = std::fmax(newest, rounds->ended_s.back());
+  }
+  if (!view.events().empty()) newest = std::fmax(newest, view.events().back().time_s);
+  return newest;
+}
+
+std::vector<Alert> alerts_of(const RunView& view, const Status& trouble,
+                             const AlertLimits& limits) {
+  std::vector<Alert> alerts;
+  if (!trouble.ok()) alerts.push_back({.error = true, .text = trouble.text()});
+  for (const JobInfo& job : view.jobs()) {
+    if (job.state != wire::JobState::stopped || job.reason.empty()) continue;
+    alerts.push_back({.text = "job " + job.name + " was stopped: " + job.reason});
+  }
+  const double since_s = newest_moment(view) - limits.seconds;
+  for (auto event = view.events().rbegin(); event != view.events().rend(); ++event) {
+    if (alerts.size() >= limits.alerts_max || event->time_s < since_s) break;
+    if (event->level < LogLevel::warning) continue;
+    std::string text = event->name;
+    if (!event->source.empty()) text += " (" + event->source + ")";
+    alerts.push_back({.time_s = event->time_s,
+                      .error = event->level >= LogLevel::error,
+                      .text = with_reason(text, event->text)});
+  }
+  return alerts;
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,14 @@
+#include "dashboard/pages/common/run_page.h"
+
+namespace tributary::dashboard {
+
+void RunPage::set_runs(const std::vector<RunSession*>& runs) {
+  RunSession* const first = runs.empty() ? nullptr : runs.front();
+  if (first == run_) return;
+  if (run_) run_->disconnect(this);
+  run_ = first;
+  take_run();
+  refresh();
+}
+
+}  // namespace tributary::dashboard

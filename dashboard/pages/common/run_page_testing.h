@@ -1,0 +1,49 @@
+// A run that a coordinator's journal wrote, opened as the dashboard opens it, for tests of pages.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/run/run_testing.h"
+#include "core/store/testing/folder_testing.h"
+#include "dashboard/pages/common/page.h"
+#include "dashboard/session/session_testing.h"
+
+namespace tributary::dashboard {
+
+class PageOfRunTest : public testing::Test {
+ protected:
+  // A pointer over a picture would hold it.
+  PageOfRunTest() { QCursor::setPos(9999, 9999); }
+
+  std::string run_db() const { return folder_ / "run.db"; }
+  void open_run() {
+    run_ = std::make_unique<RunSession>(RunSessionOptions{
+        .origin = origin_of_file(run_db()), .look_every = std::chrono::milliseconds(5)});
+  }
+  void show(Page& page) {
+    page.setPalette(palette_for_tests(false));
+    page.resize(1280, 800);
+    if (run_) page.set_runs({run_.get()});
+    if (run_) QObject::connect(run_.get(), &RunSession::changed, &page, &Page::refresh);
+    page.show();
+    page.refresh();
+    if (run_) settle(page);
+  }
+  void settle(Page& page) {
+    ASSERT_TRUE(happens([&] { return run_->caught_up() && page.settled(); }));
+    context_.group().refresh_now();
+  }
+  static void click(PlotView& view, double x, double y_share = 0.5) {
+    const QRect rect = view.data_rect();
+    const QPoint at(static_cast<int>(view.pixel_of(x, 0).x()),
+                    rect.top() + static_cast<int>(rect.height() * y_share));
+    QTest::mouseClick(view.childAt(rect.center()), Qt::LeftButton, {}, at);
+  }
+
+  store_testing::Folder folder_;  // outlives the run
+  std::unique_ptr<RunSession> run_;
+  PageContext context_;
+};
+
+}  // namespace tributary::dashboard

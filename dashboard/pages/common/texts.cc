@@ -1,0 +1,31 @@
+#include "dashboard/pages/common/texts.h"
+
+#include <QLocale>
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr qsizetype kPlainTextMax = 4000;
+
+}  // namespace
+
+QString plain_text(std::string_view text) {
+  // A character is four bytes at most, and one that is cut in half ends the text.
+  const auto bytes = std::min<std::size_t>(text.size(), 4 * kPlainTextMax);
+  QString plain = QString::fromUtf8(text.data(), static_cast<qsizetype>(bytes));
+  if (plain.size() > kPlainTextMax) plain = plain.left(kPlainTextMax) + "…";
+  for (QChar& one : plain) {
+    const auto category = one.category();
+    if (category == QChar::Other_Control || category == QChar::Other_Format ||
+        category == QChar::Separator_Line || category == QChar::Separator_Paragraph) {
+      one = ' ';
+    }
+  }
+  return plain;
+}
+
+QString words_of(std::string_view name) { return plain_text(name).replace('_', ' '); }
+
+QString grouped(unsigned long long number) { return QLocale(QLocale::English).toString(number); }
+
+}  // namespace tributary::dashboard

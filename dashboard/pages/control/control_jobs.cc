@@ -1,0 +1,104 @@
+#include "dashboard/pages/control/control_jobs.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "core/service/operator_talk.h"
+#include "dashboard/tables/cells/shown_text.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr int kReasonCharactersMax = 200;
+constexpr const char* kNoControlRun = "No run is open.";
+constexpr const char* kNoControlJob = "No job yet: hand one in below.";
+constexpr const char* kStopWarning =
+    "Stop job %1 for good? It cannot go on afterwards. What it has learned stays in the journal.";
+
+}  // namespace
+
+ControlJobs::ControlJobs(QWidget* parent) : QWidget(parent) {
+  table_ = new TableView(model_, this);
+  table_->setAccessibleName("Jobs");
+  table_->set_empty_text(kNoControlRun);
+  table_->sortByColumn(model_.column_of("number"), Qt::DescendingOrder);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  reason_ = new QLineEdit(this);
+  reason_->setMaxLength(kReasonCharactersMax);
+  reason_->setPlaceholderText("for those who look at the job later; may stay empty");
+  auto* const reason_label = new QLabel("Reas&on");
+  reason_label->setBuddy(reason_);
+  pause_ = new QPushButton("Pa&use");
+  pause_->setToolTip("The round that is under way is finished; model and residuals stay");
+  resume_ = new QPushButton("R&esume");
+  resume_->setToolTip("With the round after the last one");
+  stop_ = new QPushButton("S&top…");
+  stop_->setToolTip("For good; what it has learned stays in the journal");
+  auto* const row = new QHBoxLayout;
+  row->addWidget(reason_label);
+  row->addWidget(reason_, 1);
+  for (QPushButton* button : {pause_, resume_, stop_}) row->addWidget(button);
+  auto* const column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(table_, 1);
+  column->addLayout(row);
+  setFocusProxy(table_);
+
+  connect(table_, &TableView::row_chosen, this, &ControlJobs::update_buttons);
+  connect(&model_, &QAbstractItemModel::dataChanged, this, &ControlJobs::update_buttons);
+  connect(&model_, &QAbstractItemModel::modelReset, this, &ControlJobs::update_buttons);
+  connect(pause_, &QPushButton::clicked, this, [this] { want(JobChange::pause, "Pause"); });
+  connect(resume_, &QPushButton::clicked, this, [this] { want(JobChange::resume, "Resume"); });
+  connect(stop_, &QPushButton::clicked, this,
+          [this] { want(JobChange::stop, "Stop", kStopWarning); });
+  update_buttons();
+}
+
+void ControlJobs::show_run(const RunView& view) {
+  table_->set_empty_text(kNoControlJob);
+  model_.update(view);
+  // Before anybody has chosen one, it is the newest.
+  if (table_->current_row() < 0 && model_.rowCount() > 0) table_->select_row(model_.rowCount() - 1);
+  update_buttons();
+}
+
+void ControlJobs::show_none() {
+  table_->set_empty_text(kNoControlRun);
+  model_.clear();
+  update_buttons();
+}
+
+void ControlJobs::set_ready(bool ready) {
+  ready_ = ready;
+  update_buttons();
+}
+
+const ControlJobRow* ControlJobs::chosen() const {
+  const int row = table_->current_row();
+  return row < 0 || row >= model_.rowCount() ? nullptr : &model_.row_at(row);
+}
+
+void ControlJobs::update_buttons() {
+  const ControlJobRow* const job = chosen();
+  pause_->setEnabled(ready_ && job && may_pause(job->state));
+  resume_->setEnabled(ready_ && job && may_resume(job->state));
+  stop_->setEnabled(ready_ && job && may_stop(job->state));
+}
+
+// By its number, since several may have had the name.
+void ControlJobs::want(JobChange change, const QString& verb, const QString& warning) {
+  const ControlJobRow* const job = chosen();
+  if (!job) return;
+  const QString name = shown_text(job->name);
+  emit requested(
+      {.what = verb.toLower() + " " + name,
+       .question = change_question(change, std::to_string(job->job), reason_->text().toStdString()),
+       .warning = warning.isEmpty() ? QString() : warning.arg(name),
+       .verb = verb});
+}
+
+}  // namespace tributary::dashboard

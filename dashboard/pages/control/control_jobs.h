@@ -1,0 +1,53 @@
+// The upper part of the control page: the jobs of a run, and what may be done with the one that is
+// chosen.
+#pragma once
+
+#include <QWidget>
+#include <cstdint>
+
+#include "core/service/operator_talk.h"
+#include "dashboard/pages/control/control_jobs_model.h"
+#include "dashboard/pages/control/control_request.h"
+#include "dashboard/tables/table_view.h"
+
+class QLineEdit;
+class QPushButton;
+
+namespace tributary::dashboard {
+
+class ControlJobs : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ControlJobs(QWidget* parent = nullptr);
+
+  void show_run(const RunView& view);
+  void show_none();
+  // Whether somebody is there who can be asked.
+  void set_ready(bool ready);
+
+  TableView& table() { return *table_; }
+  ControlJobsModel& model() { return model_; }
+  QLineEdit& reason() { return *reason_; }
+  QPushButton& pause() { return *pause_; }
+  QPushButton& resume() { return *resume_; }
+  QPushButton& stop() { return *stop_; }
+
+ signals:
+  void requested(const tributary::dashboard::ControlRequest& request);
+
+ private:
+  void want(JobChange change, const QString& verb, const QString& warning = {});
+  const ControlJobRow* chosen() const;  // null: none
+  void update_buttons();
+
+  ControlJobsModel model_;
+  TableView* table_;
+  QLineEdit* reason_;
+  QPushButton* pause_;
+  QPushButton* resume_;
+  QPushButton* stop_;
+  bool ready_ = false;
+};
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,115 @@
+#include "dashboard/pages/control/control_jobs_model.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tributary::dashboard {
+namespace {
+
+enum ControlJobColumn : int {
+  kControlJobNumber,
+  kControlJobName,
+  kControlJobState,
+  kControlJobRounds,
+  kControlJobAgents,
+  kControlJobReason,
+};
+
+std::vector<TableColumn> control_job_columns() {
+  return {
+      {"number", "No.", CellKind::number, Unit::count, "In the order of their submission", true},
+      {"job", "Job", CellKind::text, Unit::one, "", true},
+      {"state", "State", CellKind::rank, Unit::one, "", true},
+      {"rounds", "Rounds", CellKind::number, Unit::count, "Committed, of those that are wanted",
+       true},
+      {"agents", "Agents", CellKind::number, Unit::count, "That serve it and are connected", true},
+      {"reason", "Reason", CellKind::text, Unit::one, "Of its state, as somebody gave it", true},
+  };
+}
+
+ControlJobRow row_of_facts(std::uint64_t place, JobFacts&& facts) {
+  return {.place = place,
+          .job = facts.job,
+          .name = std::move(facts.name),
+          .state = facts.state,
+          .state_words = state_text(facts.state),
+          .reason = std::move(facts.reason),
+          .rounds_done = facts.rounds_done,
+          .rounds_wanted = facts.rounds_wanted,
+          .agents_up = facts.agents_up};
+}
+
+}  // namespace
+
+bool may_pause(wire::JobState state) { return state == wire::JobState::running; }
+bool may_resume(wire::JobState state) { return state == wire::JobState::paused; }
+bool may_stop(wire::JobState state) { return may_pause(state) || may_resume(state); }
+
+ControlJobsModel::ControlJobsModel(QObject* parent) : RowsModel(control_job_columns(), parent) {}
+
+// As they were submitted, so that a new one comes at the end and moves nobody's choice.
+void ControlJobsModel::update(const RunView& view) {
+  std::vector<ControlJobRow> now;
+  for (const JobInfo& job : view.jobs())
+    now.push_back(row_of_facts(now.size() + 1, facts_of(view, job)));
+  show_rows(std::move(now));
+}
+
+int ControlJobsModel::row_of(std::uint64_t job) const {
+  const auto found = std::ranges::find(rows(), job, &ControlJobRow::job);
+  return found == rows().end() ? -1 : static_cast<int>(found - rows().begin());
+}
+
+bool ControlJobsModel::same_thing(const ControlJobRow& a, const ControlJobRow& b) const {
+  return a.job == b.job;
+}
+
+bool ControlJobsModel::looks_same(const ControlJobRow& a, const ControlJobRow& b) const {
+  return a.name == b.name && a.state == b.state && a.reason == b.reason &&
+         a.rounds_done == b.rounds_done && a.rounds_wanted == b.rounds_wanted &&
+         a.agents_up == b.agents_up;
+}
+
+double ControlJobsModel::number(int row, int column) const {
+  const ControlJobRow& one = row_at(row);
+  switch (column) {
+    case kControlJobNumber:
+      return static_cast<double>(one.place);
+    case kControlJobState:
+      return static_cast<double>(one.state);
+    case kControlJobRounds:
+      return static_cast<double>(one.rounds_done);
+    case kControlJobAgents:
+      return static_cast<double>(one.agents_up);
+    default:
+      return kUnknown;
+  }
+}
+
+std::string_view ControlJobsModel::words(int row, int column) const {
+  const ControlJobRow& one = row_at(row);
+  switch (column) {
+    case kControlJobName:
+      return one.name;
+    case kControlJobState:
+      return one.state_words;
+    case kControlJobReason:
+      return one.reason;
+    default:
+      return {};
+  }
+}
+
+QString ControlJobsModel::number_text(int row, int column) const {
+  const ControlJobRow& one = row_at(row);
+  if (column != kControlJobRounds || one.rounds_wanted == 0) {
+    return TableModel::number_text(row, column);
+  }
+  return QString("%1 of %2").arg(one.rounds_done).arg(one.rounds_wanted);
+}
+
+CellMark ControlJobsModel::mark(int row, int /*column*/) const {
+  return has_ended(row_at(row).state) ? CellMark::faint : CellMark::none;
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,47 @@
+// The jobs of a run as somebody needs them who is about to change one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "dashboard/pages/common/run_facts.h"
+#include "dashboard/tables/models/rows_model.h"
+
+namespace tributary::dashboard {
+
+// What may be done with a job that is in this state.
+bool may_pause(wire::JobState state);
+bool may_resume(wire::JobState state);
+bool may_stop(wire::JobState state);
+
+struct ControlJobRow {
+  std::uint64_t place = 0;  // in the order in which they were submitted, from 1
+  std::uint64_t job = 0;
+  std::string name = {};
+  wire::JobState state = wire::JobState::unspecified;
+  std::string state_words = {};
+  std::string reason = {};  // of the state
+  std::uint64_t rounds_done = 0;
+  std::uint64_t rounds_wanted = 0;
+  std::size_t agents_up = 0;
+};
+
+class ControlJobsModel : public RowsModel<ControlJobRow> {
+ public:
+  explicit ControlJobsModel(QObject* parent = nullptr);
+
+  void update(const RunView& view);
+  void clear() { show_rows({}); }
+  int row_of(std::uint64_t job) const;  // -1: there is none
+
+  double number(int row, int column) const override;
+  std::string_view words(int row, int column) const override;
+  QString number_text(int row, int column) const override;
+  CellMark mark(int row, int column) const override;
+
+ protected:
+  bool same_thing(const ControlJobRow& a, const ControlJobRow& b) const override;
+  bool looks_same(const ControlJobRow& a, const ControlJobRow& b) const override;
+};
+
+}  // namespace tributary::dashboard

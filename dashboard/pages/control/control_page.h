@@ -1,0 +1,70 @@
+// What an operator does with a coordinator: jobs are handed in, rest, go on and end; agents are let
+// in and sent away. Nothing of it is done by the page: it is asked for, and answered in its
+// journal.
+#pragma once
+
+#include <vector>
+
+#include "dashboard/pages/common/page.h"
+#include "dashboard/pages/common/table_clock.h"
+#include "dashboard/pages/control/access_form.h"
+#include "dashboard/pages/control/confirm_bar.h"
+#include "dashboard/pages/control/control_jobs.h"
+#include "dashboard/pages/control/coordinator_post.h"
+#include "dashboard/pages/control/submit_form.h"
+
+class QComboBox;
+class QLabel;
+class QPlainTextEdit;
+
+namespace tributary::dashboard {
+
+class ControlPage : public Page {
+  Q_OBJECT
+
+ public:
+  explicit ControlPage(PageContext& context, QWidget* parent = nullptr);
+
+  QString name() const override { return "control"; }
+  QString title() const override { return "Control"; }
+  void set_runs(const std::vector<RunSession*>& runs) override;
+  void refresh() override;
+  bool settled() const override { return !clock_.waits() && post_.known(); }
+
+  CoordinatorPost& post() { return post_; }
+  ControlJobs& jobs() { return *jobs_; }
+  SubmitForm& submit_form() { return *submit_; }
+  AccessForm& access_form() { return *access_; }
+  ConfirmBar& confirm_bar() { return *confirm_; }
+  QComboBox& run_box() { return *run_box_; }
+  QString presence() const;  // of the coordinator
+  QString answers() const;   // all that were told, the newest last
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+
+ private:
+  void lay_out();
+  void choose_run(int index);
+  void show_run(RunSession* run);
+  void update_now();
+  void update_post();
+  void take_request(const ControlRequest& request);
+  void tell(const QString& line, bool error);
+
+  CoordinatorPost post_;
+  QComboBox* run_box_;
+  QLabel* presence_;
+  ControlJobs* jobs_;
+  SubmitForm* submit_;
+  AccessForm* access_;
+  ConfirmBar* confirm_;
+  QPlainTextEdit* answers_;
+  TableClock clock_;
+  std::vector<RunSession*> runs_;
+  RunSession* run_ = nullptr;
+  ShownRevisions seen_;
+};
+
+}  // namespace tributary::dashboard

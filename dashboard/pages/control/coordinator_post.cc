@@ -1,0 +1,143 @@
+#include "dashboard/pages/control/coordinator_post.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/service/operator_talk.h"
+#include "dashboard/pages/common/texts.h"
+#include "dashboard/tables/cells/shown_text.h"
+
+namespace tributary::dashboard {
+namespace {
+
+using OperatorJson = nlohmann::ordered_json;
+
+constexpr int kAgentsToldMax = 4096;
+
+Result<OperatorJson> content_of(const OperatorAnswer& answer) {
+  if (!answer.status.ok()) return answer.status;
+  return read_operator_answer(answer.text);
+}
+
+QStringList agents_in(const OperatorJson& data) {
+  QStringList ids;
+  const auto agents = data.is_object() ? data.find("agents") : data.end();
+  if (agents == data.end() || !agents->is_array()) return ids;
+  for (const OperatorJson& agent : *agents) {
+    if (ids.size() == kAgentsToldMax) break;
+    const auto id = agent.is_object() ? agent.find("agent_id") : agent.end();
+    if (id != agent.end() && id->is_string()) {
+      ids.push_back(whole_text(id->get_ref<const std::string&>()));
+    }
+  }
+  return ids;
+}
+
+// The numbers in it, as "job 7".
+QString words_of_data(const OperatorJson& data) {
+  const auto job = data.is_object() ? data.find("job") : data.end();
+  const bool numbered = job != data.end() && job->is_number_unsigned();
+  return numbered ? QString(" (job %1)").arg(job->get<std::uint64_t>()) : QString();
+}
+
+}  // namespace
+
+CoordinatorPost::CoordinatorPost(QObject* parent) : QObject(parent) {
+  timer_.setInterval(kLookEveryMs);
+  connect(&timer_, &QTimer::timeout, this, &CoordinatorPost::look);
+}
+
+void CoordinatorPost::set_run(RunSession* run) {
+  if (run_ == run) return;
+  if (run_) run_->disconnect(this);
+  run_ = run;
+  look_ = 0;
+  asked_.clear();
+  known_ = false;
+  presence_ = {};
+  agents_.clear();
+  if (run_) connect(run_, &RunSession::operator_answered, this, &CoordinatorPost::take);
+  emit changed();
+  if (awake_) look();
+}
+
+void CoordinatorPost::set_awake(bool awake) {
+  if (awake == awake_) return;
+  awake_ = awake;
+  awake_ ? timer_.start() : timer_.stop();
+  if (awake_) look();
+}
+
+void CoordinatorPost::look() {
+  if (run_ && look_ == 0) look_ = run_->ask_operator(list_question());
+}
+
+void CoordinatorPost::ask(const ControlRequest& request) {
+  if (!run_) return;
+  asked_[run_->ask_operator(request.question)] = request.what;
+  emit changed();
+}
+
+void CoordinatorPost::take(const OperatorAnswer& answer) {
+  if (answer.number == look_) {
+    look_ = 0;
+    take_look(answer);
+    return;
+  }
+  const auto found = asked_.find(answer.number);
+  if (found == asked_.end()) return;
+  const QString what = std::move(found->second);
+  asked_.erase(found);
+  const Result<OperatorJson> content = content_of(answer);
+  if (content.ok()) {
+    emit told(what + ": done" + words_of_data(*content), false);
+  } else {
+    emit told(what + ": " + plain_text(content.status().text()), true);
+  }
+  emit changed();
+  look();
+}
+
+void CoordinatorPost::take_look(const OperatorAnswer& answer) {
+  const Result<OperatorJson> content = content_of(answer);
+  if (content.ok()) {
+    note({}, agents_in(*content));
+  } else {
+    note(content.status(), agents_);
+  }
+}
+
+void CoordinatorPost::note(const Status& presence, QStringList agents) {
+  const bool same = known_ && presence.text() == presence_.text() && agents == agents_;
+  known_ = true;
+  // Each time the coordinator sees somebody knock whom it does not know as an operator.
+  const bool seldom = presence.code() == StatusCode::permission_denied;
+  const int every_ms = seldom ? kLookSeldomMs : kLookEveryMs;
+  if (timer_.interval() != every_ms) timer_.setInterval(every_ms);
+  presence_ = presence;
+  agents_ = std::move(agents);
+  if (!same) emit changed();
+}
+
+QString CoordinatorPost::presence() const {
+  if (!run_) {
+    return kNoRunOpen;
+  }
+  if (!known_) return "Looking for the coordinator of " + run_->name() + "…";
+  if (presence_.ok()) {
+    return "✓ The coordinator of " + run_->name() + " answers and does what is asked here.";
+  }
+  const QString why = plain_text(presence_.text());
+  if (presence_.code() == StatusCode::permission_denied && run_->trouble().ok()) {
+    return "⚠ This key may look, but not change anything. " + why;
+  }
+  const QString remedy =
+      run_->origin().across_network
+          ? "It is looked for again by itself."
+          : "Only where it runs, and as its user, can it be asked through this file: start it "
+            "there, or connect to it with Ctrl+Shift+O.";
+  return "⚠ No coordinator answers for " + run_->name() + ", so that nothing can be changed. " +
+         remedy + "\n" + why;
+}
+
+}  // namespace tributary::dashboard

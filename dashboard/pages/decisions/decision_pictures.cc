@@ -1,0 +1,152 @@
+#include "dashboard/pages/decisions/decision_pictures.h"
+
+#include <algorithm>
+
+#include "dashboard/pages/plan/decision_view.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr int kPictureHeightMin = 90;
+constexpr std::size_t kShareRowsMax = 10;  // more have no room for their names
+const char* const kWidestLabel = "00.0 Mbit/s Rate";
+const char* const kNoWayMeasured =
+    "No way between the coordinator and an agent has been measured yet. They are while rounds go "
+    "on.";
+
+// Lines are unlike by powers of ten.
+void show_ways(PlotView& view, std::vector<PlotCurve> curves) {
+  view.set_log_y(!curves.empty());
+  view.set_curves(std::move(curves));
+}
+
+}  // namespace
+
+DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
+    : QObject(parent),
+      over_rounds_(new QSplitter(Qt::Vertical)),
+      how_often_(new QSplitter(Qt::Horizontal)) {
+  rate_ =
+      new PlotView({.title = "Choices, and rates of the 4 slowest ways to the coordinator (1/β)",
+                    .y = {"Rate", Unit::bits_per_second}},
+                   &group);
+  alpha_ = new PlotView({.title = "Latencies of the coordinator's 4 slowest ways (α)",
+                         .y = {"Latency", Unit::seconds}},
+                        &group);
+  seconds_ = new PlotView(
+      {.title = "Seconds of a round", .y = {"Round", Unit::seconds}, .y_from_zero = true}, &group);
+  for (PlotGroup* own : {&ratio_group_, &name_group_}) {
+    own->share_colours(borrowed(group.colours()));
+    own->set_following(false);
+  }
+  ratio_group_.set_log_x(true);
+  ratios_ = new PlotView(
+      {.title = "How often which ratio", .x = {"Ratio", Unit::one}, .y = {"Rounds", Unit::share}},
+      &ratio_group_);
+  names_ = new PlotView({.title = "How often which codec and collective",
+                         .x = {"Share of rounds", Unit::share},
+                         .spans_in_legend = false},
+                        &name_group_);
+  for (PlotView* view : {rate_, alpha_, seconds_}) {
+    view->setMinimumHeight(kPictureHeightMin);
+    over_rounds_->addWidget(view);
+    connect(view, &PlotView::x_clicked, this, &DecisionPictures::clicked);
+  }
+  over_rounds_->setSizes({2500, 1700, 1800});
+  for (PlotView* view : {names_, ratios_}) {
+    view->setMinimumHeight(kPictureHeightMin);
+    how_often_->addWidget(view);
+  }
+}
+
+// The pictures go before the groups that they belong to.
+DecisionPictures::~DecisionPictures() {
+  delete over_rounds_;
+  delete how_often_;
+}
+
+void DecisionPictures::clear(const QString& why) {
+  ways_.clear();
+  bands_.clear();
+  mark_.reset();
+  table_ = nullptr;
+  for (PlotView* view : {rate_, alpha_, seconds_, ratios_, names_}) {
+    view->set_empty_text(why);
+    view->set_bands({});
+    view->set_curves({});
+    view->set_bars({});
+    view->set_gantt({});
+  }
+}
+
+void DecisionPictures::show(const RunView& view, std::uint64_t job,
+                            const std::vector<Choice>& choices, const AxisText& x_axis) {
+  const RoundTable& table = *view.rounds(job);
+  const bool over_time = x_axis.unit != Unit::count;
+  const bool other_curves = &table != table_ || over_time != over_time_;
+  if (&table != table_) ways_.clear();
+  const bool other_ways = ways_.update(view, job);
+  table_ = &table;
+  over_time_ = over_time;
+  if (other_curves || other_ways) show_curves(table, x_axis);
+  bands_ = choice_bands(table, choices, over_time);
+  show_bands();
+  show_shares(table, choices);
+}
+
+void DecisionPictures::show_curves(const RoundTable& table, const AxisText& x_axis) {
+  show_ways(*rate_, ways_.rate(over_time_));
+  show_ways(*alpha_, ways_.alpha(over_time_));
+  const auto of = [&](const TwoCurves& both) {
+    return over_time_ ? both.over_time : both.over_rounds;
+  };
+  seconds_->set_curves(
+      {{.key = "measured", .name = "measured", .series = of(table.seconds_curve)},
+       {.key = "predicted", .name = "predicted", .series = of(table.predicted_curve)}});
+  for (PlotView* view : {rate_, alpha_, seconds_}) {
+    view->set_x_axis(x_axis);
+    view->set_empty_text(view == seconds_ ? "No round has been committed yet." : kNoWayMeasured);
+  }
+}
+
+void DecisionPictures::show_bands() {
+  // Pictures above one another begin at one pixel, whatever their numbers: a name sees to it.
+  const Band beside = {.name = kWidestLabel, .behind = true};
+  std::vector<Band> above = bands_;
+  above.push_back(beside);
+  rate_->set_bands(std::move(above));
+  alpha_->set_bands({beside});
+  std::vector<Band> behind = {beside};
+  if (mark_) behind.push_back(*mark_);
+  seconds_->set_bands(std::move(behind));
+}
+
+void DecisionPictures::mark(const RoundTable& table, std::optional<std::size_t> row) {
+  mark_.reset();
+  if (row) {
+    Stretch stretch = stretch_of_rows(table, *row, *row, over_time_);
+    stretch.colour_key = "chosen round";
+    mark_ = Band{.stretches = {stretch}, .behind = true};
+  }
+  show_bands();
+}
+
+void DecisionPictures::show_shares(const RoundTable& table, const std::vector<Choice>& choices) {
+  const char* const none = "No plan of this run has been read yet, so that nothing can be counted.";
+  std::vector<ChoiceShare> shares = shares_of_names(choices, &Choice::codec, table.codecs);
+  const std::vector<ChoiceShare> collectives =
+      shares_of_names(choices, &Choice::collective, table.collectives);
+  shares.resize(std::min(shares.size(), kShareRowsMax / 2));
+  shares.insert(shares.end(), collectives.begin(),
+                collectives.begin() +
+                    static_cast<std::ptrdiff_t>(std::min(collectives.size(), kShareRowsMax / 2)));
+  names_->set_empty_text(none);
+  names_->set_gantt(share_rows(shares));
+  ratios_->set_empty_text(none);
+  std::vector<Bar> bars = shares_of_ratios(choices);
+  std::vector<Bars> all;
+  if (!bars.empty()) all.push_back({.key = "rounds", .name = "rounds", .bars = std::move(bars)});
+  ratios_->set_bars(std::move(all));
+}
+
+}  // namespace tributary::dashboard

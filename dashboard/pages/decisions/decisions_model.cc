@@ -1,0 +1,102 @@
+#include "dashboard/pages/decisions/decisions_model.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tributary::dashboard {
+namespace {
+
+enum DecisionColumn : int {
+  kDecisionRound,
+  kDecisionFrom,
+  kDecisionTo,
+  kDecisionTrigger,
+  kDecisionSentence,
+};
+
+std::vector<TableColumn> decision_columns() {
+  return {
+      {"round", "Round", CellKind::number, Unit::count, "The first that it holds for", true},
+      {"from", "From", CellKind::text, Unit::one, "", false},
+      {"to", "To", CellKind::text, Unit::one, "", true},
+      {"because", "Because", CellKind::text, Unit::one, "What made the planner think again", true},
+      {"reason", "Reason", CellKind::text, Unit::one, "The plan's sentence", true},
+  };
+}
+
+}  // namespace
+
+DecisionsModel::DecisionsModel(QObject* parent) : RowsModel(decision_columns(), parent) {}
+
+void DecisionsModel::update(std::vector<Decision> decisions) {
+  for (Decision& one : decisions) {
+    const auto told = sentences_.find(one.round);
+    one.sentence = told == sentences_.end() ? std::string() : told->second;
+  }
+  show_rows(std::move(decisions));
+}
+
+void DecisionsModel::tell_sentence(std::uint64_t round, const std::string& sentence) {
+  std::vector<Decision> now = rows();
+  const int row = row_of(round);
+  if (row < 0) return;
+  // Of those that have left the table nobody will ask again.
+  sentences_.erase(sentences_.begin(), sentences_.lower_bound(now.front().round));
+  sentences_[round] = sentence;
+  now[static_cast<std::size_t>(row)].sentence = sentence;
+  show_rows(std::move(now));
+}
+
+void DecisionsModel::clear() {
+  sentences_.clear();
+  show_rows({});
+}
+
+int DecisionsModel::row_of(std::uint64_t round) const {
+  const auto found = std::ranges::lower_bound(rows(), round, {}, &Decision::round);
+  if (found == rows().end() || found->round != round) return -1;
+  return static_cast<int>(found - rows().begin());
+}
+
+std::optional<std::uint64_t> DecisionsModel::without_sentence() const {
+  for (auto one = rows().rbegin(); one != rows().rend(); ++one) {
+    if (!sentences_.contains(one->round)) return one->round;
+  }
+  return std::nullopt;
+}
+
+bool DecisionsModel::same_thing(const Decision& a, const Decision& b) const {
+  return a.round == b.round;
+}
+
+bool DecisionsModel::looks_same(const Decision& a, const Decision& b) const {
+  return a.from == b.from && a.to == b.to && a.trigger == b.trigger && a.sentence == b.sentence &&
+         a.switched == b.switched;
+}
+
+double DecisionsModel::number(int row, int column) const {
+  return column == kDecisionRound ? static_cast<double>(row_at(row).round)
+                                  : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string_view DecisionsModel::words(int row, int column) const {
+  const Decision& one = row_at(row);
+  switch (column) {
+    case kDecisionFrom:
+      return one.from;
+    case kDecisionTo:
+      return one.switched || one.from.empty() ? std::string_view(one.to) : "stays";
+    case kDecisionTrigger:
+      return one.trigger;
+    case kDecisionSentence:
+      return one.sentence;
+    default:
+      return {};
+  }
+}
+
+CellMark DecisionsModel::mark(int row, int /*column*/) const {
+  return row_at(row).switched ? CellMark::chosen : CellMark::none;
+}
+
+}  // namespace tributary::dashboard

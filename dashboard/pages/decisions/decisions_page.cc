@@ -1,0 +1,250 @@
+#include "dashboard/pages/decisions/decisions_page.h"
+
+#include <QHeaderView>
+#include <QSplitter>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "dashboard/pages/common/texts.h"
+#include "dashboard/pages/decisions/decision_pictures.h"
+#include "dashboard/pages/plan/decision_facts.h"
+#include "dashboard/pages/plan/decision_view.h"
+
+namespace tributary::dashboard {
+namespace {
+
+// Beyond these the oldest are not in the table; their stretches are in the bands.
+constexpr std::size_t kDecisionsMax = 500;
+
+}  // namespace
+
+DecisionsPage::DecisionsPage(PageContext& context, QWidget* parent)
+    : RunPage(context, parent),
+      pictures_(new DecisionPictures(context.group(), this)),
+      decision_(new DecisionView(context.group().colours(), this)),
+      table_view_(new TableView(decisions_, this)) {
+  lay_out();
+  connect(pictures_, &DecisionPictures::clicked, this, [this](double x) {
+    const RoundTable* const table = rounds();
+    if (table) choose(round_next_to(*table, DecisionsPage::context().over_time(), x));
+  });
+  connect(table_view_, &TableView::row_chosen, this,
+          [this](int row) { choose(decisions_.row_at(row).round); });
+  connect(table_view_, &TableView::row_entered, this,
+          [this](int row) { emit round_wanted(decisions_.row_at(row).round); });
+  connect(decision_, &DecisionView::round_wanted, this, &Page::round_wanted);
+  connect(&context, &PageContext::axis_changed, this, &DecisionsPage::refresh);
+  // The way back to live is also that to the newest decision.
+  connect(&context.group(), &PlotGroup::live_changed, this, [this](bool live) {
+    if (live && !DecisionsPage::context().group().locked()) choose(std::nullopt);
+  });
+  forget();
+}
+
+DecisionsPage::~DecisionsPage() { delete table_view_; }
+
+void DecisionsPage::lay_out() {
+  auto* upper = new QSplitter(Qt::Horizontal);
+  upper->addWidget(pictures_->over_rounds());
+  upper->addWidget(decision_);
+  upper->setStretchFactor(0, 3);
+  upper->setStretchFactor(1, 2);
+  auto* lower = new QSplitter(Qt::Horizontal);
+  lower->addWidget(table_view_);
+  lower->addWidget(pictures_->how_often());
+  lower->setStretchFactor(0, 1);
+  lower->setStretchFactor(1, 1);
+  auto* all = new QSplitter(Qt::Vertical, this);
+  all->addWidget(upper);
+  all->addWidget(lower);
+  all->setStretchFactor(0, 5);
+  all->setStretchFactor(1, 2);
+  // Halves, whatever their contents would like.
+  upper->setSizes({3000, 2000});
+  lower->setSizes({9000, 7000});
+  all->setSizes({6000, 2200});
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(all);
+  table_view_->sortByColumn(0, Qt::DescendingOrder);
+  table_view_->horizontalHeader()->setStretchLastSection(true);
+}
+
+void DecisionsPage::take_run() {
+  forget();
+  if (run()) {
+    connect(run(), &RunSession::round_read, this, &DecisionsPage::take);
+    connect(run(), &RunSession::round_not_read, this, &DecisionsPage::take_failure);
+  }
+}
+
+void DecisionsPage::forget() {
+  job_ = run() ? run()->job() : 0;
+  seen_ = nullptr;
+  rounds_seen_ = links_seen_ = jobs_seen_ = 0;
+  choices_.clear();
+  chosen_.reset();
+  asked_.reset();
+  unreadable_.clear();
+  detail_ = nullptr;
+  decisions_.clear();
+  say_why_nothing();
+}
+
+void DecisionsPage::say_why_nothing() {
+  const QString why = why_nothing();
+  pictures_->clear(why);
+  decision_->show_nothing(why);
+  table_view_->set_empty_text(why);
+}
+
+const RoundTable* DecisionsPage::rounds() const {
+  const RoundTable* const table = run() ? run()->view().rounds(run()->job()) : nullptr;
+  return table && table->size() > 0 ? table : nullptr;
+}
+
+QString DecisionsPage::why_nothing() const {
+  if (!run()) return kNoRunOpen;
+  if (!run()->trouble().ok()) return plain_text(run()->trouble().text());
+  if (!run()->caught_up()) return "The run is being read.";
+  if (run()->job() == 0) {
+    return "The run has no job yet. Submit one: tributary job submit JOB.toml";
+  }
+  return "No round has been committed yet. What is decided shows with the first one.";
+}
+
+void DecisionsPage::refresh() {
+  if (!isVisible()) return;
+  const RoundTable* const table = rounds();
+  if (!table || run()->job() != job_) {
+    if (seen_ || (run() && run()->job() != job_)) forget();
+    if (!table) {
+      say_why_nothing();
+      return;
+    }
+  }
+  const RunView& view = run()->view();
+  const bool anew = table != seen_ || table->revision() < rounds_seen_;
+  if (anew && seen_) forget();
+  const bool other_axis = context().over_time() != over_time_seen_;
+  const bool rounds_changed = anew || table->revision() != rounds_seen_;
+  // With its end a job's last measurements find their place.
+  const RunView::Revisions& now = view.revisions();
+  const bool ways_changed = now.links != links_seen_ || now.jobs != jobs_seen_;
+  if (!rounds_changed && !other_axis && !ways_changed) return;
+  seen_ = table;
+  rounds_seen_ = table->revision();
+  links_seen_ = now.links;
+  jobs_seen_ = now.jobs;
+  over_time_seen_ = context().over_time();
+  if (rounds_changed) choices_ = choices_of(*table);
+  pictures_->show(view, job_, choices_, context().x_axis());
+  if (rounds_changed) list_decisions(*table);
+  show_chosen();
+  ask_next();
+  context().group().touch();
+}
+
+void DecisionsPage::list_decisions(const RoundTable& table) {
+  decisions_.update(decisions_of(table, choices_, kDecisionsMax));
+}
+
+std::optional<std::uint64_t> DecisionsPage::round() const {
+  if (chosen_) return chosen_;
+  if (decisions_.rowCount() > 0) return decisions_.row_at(decisions_.rowCount() - 1).round;
+  const RoundTable* const table = rounds();
+  return table ? std::optional(table->round.back()) : std::nullopt;
+}
+
+void DecisionsPage::choose(std::optional<std::uint64_t> round) {
+  if (round == chosen_) return;
+  chosen_ = round;
+  if (round) context().group().lock();
+  show_chosen();
+  ask_next();
+}
+
+// What is known of it at once; its plan comes later.
+void DecisionsPage::show_chosen() {
+  const RoundTable* const table = rounds();
+  const auto wanted = round();
+  if (!table || !wanted) return;
+  const auto row = table->row_of(*wanted);
+  pictures_->mark(*table, row);
+  if (!row) {
+    decision_->show_nothing(
+        QString("Round %1 was not committed, or is too old to be kept.").arg(*wanted));
+    return;
+  }
+  const DecisionFacts facts = decision_facts(*table, *row);
+  const auto failure = unreadable_.find(facts.decided_in);
+  if (failure != unreadable_.end()) {
+    decision_->show_failure(facts, failure->second);
+  } else if (detail_ && detail_->round == facts.decided_in) {
+    if (decision_->detail() == detail_.get()) {
+      decision_->show_facts(facts);
+    } else {
+      decision_->show_detail(facts, detail_);
+    }
+  } else {
+    decision_->show_facts(facts);
+  }
+}
+
+// First the round that is looked at, then the sentences of the table, one at a time: who else asks
+// the run for a round must not wait behind all of them.
+void DecisionsPage::ask_next() {
+  const RoundTable* const table = rounds();
+  const auto wanted = round();
+  if (!table || !wanted) return;
+  std::optional<std::uint64_t> next;
+  if (const auto row = table->row_of(*wanted)) {
+    const std::uint64_t decided = table->round[decided_in(*table, *row)];
+    const bool known = (detail_ && detail_->round == decided) || unreadable_.contains(decided);
+    if (!known) next = decided;
+  }
+  if (!next && !asked_) next = decisions_.without_sentence();
+  if (!next || next == asked_) return;
+  asked_ = next;
+  run()->ask_round(job_, *next);
+}
+
+// Also what another page asked for: ours may have been dropped for it, and is asked for again.
+void DecisionsPage::take(const std::shared_ptr<const RoundDetail>& detail) {
+  if (!detail || detail->job != job_) return;
+  asked_.reset();
+  decisions_.tell_sentence(detail->round, detail->planned
+                                              ? detail->sentence
+                                              : "(its plan cannot be read by this build)");
+  const RoundTable* const table = rounds();
+  const auto wanted = round();
+  const auto row = table && wanted ? table->row_of(*wanted) : std::nullopt;
+  if (row && table->round[decided_in(*table, *row)] == detail->round) {
+    detail_ = detail;
+    show_chosen();
+  }
+  ask_next();
+}
+
+void DecisionsPage::take_failure(std::uint64_t round, const QString& why) {
+  asked_.reset();
+  if (unreadable_.size() < kDecisionsMax) unreadable_[round] = why;
+  decisions_.tell_sentence(round, "(" + why.toStdString() + ")");
+  show_chosen();
+  ask_next();
+}
+
+bool DecisionsPage::settled() const {
+  if (!run()) return true;
+  if (!run()->trouble().ok()) return true;
+  if (!run()->caught_up() || asked_) return false;
+  const RoundTable* const table = rounds();
+  return !table || (seen_ == table && rounds_seen_ == table->revision());
+}
+
+void DecisionsPage::showEvent(QShowEvent* event) {
+  RunPage::showEvent(event);
+  refresh();
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,112 @@
+#include "dashboard/pages/decisions/way_curves.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "dashboard/pages/common/texts.h"
+
+namespace tributary::dashboard {
+namespace {
+
+// "agent-1 ↑" is what the agent sends.
+QString way_name(const std::string& from, const std::string& to) {
+  return from.empty() ? plain_text(to) + " ↓" : plain_text(from) + " ↑";
+}
+
+}  // namespace
+
+bool WayCurves::update(const RunView& view, std::uint64_t job) {
+  const std::uint64_t revision = view.revisions().links;
+  bool others = false;
+  if (revision >= choose_again_at_ || revision < revision_seen_) {
+    std::vector<Way> alpha;
+    std::vector<Way> rate;
+    for (const auto& [from, to] : view.links()) {
+      if (from.empty() == to.empty()) continue;
+      const LinkCurves* const link = view.link(from, to);
+      const QString name = way_name(from, to);
+      const QString agent = plain_text(from.empty() ? to : from);
+      if (std::isfinite(link->alpha_last_s)) {
+        alpha.push_back(
+            {.name = name, .agent = agent, .source = link->alpha_s, .last = link->alpha_last_s});
+      }
+      if (link->beta_last_s_per_byte > 0 && std::isfinite(link->beta_last_s_per_byte)) {
+        rate.push_back({.name = name,
+                        .agent = agent,
+                        .up = to.empty(),
+                        .source = link->beta_s_per_byte,
+                        .last = link->beta_last_s_per_byte});
+      }
+    }
+    // What agents send is measured with every round that goes by the coordinator, the other way
+    // now and then.
+    const auto up = [](const Way& way) { return way.up; };
+    if (std::ranges::any_of(rate, up)) std::erase_if(rate, std::not_fn(up));
+    // Looking for the slowest of many ways costs as much as they are; it may be a little late.
+    choose_again_at_ = revision + 1 + (alpha.size() + rate.size()) / 4;
+    others = choose(alpha_, std::move(alpha));
+    others = choose(rate_, std::move(rate)) || others;
+  }
+  revision_seen_ = revision;
+  const RoundTable* const rounds = view.rounds(job);
+  const std::optional<double> tail_s = end_of_tail(view, job);
+  for (Quantity* quantity : {&alpha_, &rate_}) {
+    for (Way& way : quantity->ways) feed(way, quantity->inverse, rounds, tail_s);
+  }
+  return others;
+}
+
+void WayCurves::clear() {
+  alpha_ = {};
+  rate_ = {.inverse = true};
+  revision_seen_ = choose_again_at_ = 0;
+}
+
+bool WayCurves::choose(Quantity& quantity, std::vector<Way> found) {
+  std::ranges::stable_sort(found, std::greater<>(), &Way::last);
+  if (found.size() > kWaysMax) found.resize(kWaysMax);
+  std::ranges::sort(found, {}, &Way::name);
+  const bool same = std::ranges::equal(found, quantity.ways, {}, &Way::source, &Way::source);
+  if (same) return false;
+  for (Way& way : found) {
+    const auto before = std::ranges::find(quantity.ways, way.source, &Way::source);
+    if (before != quantity.ways.end()) way = std::move(*before);
+  }
+  quantity.ways = std::move(found);
+  return true;
+}
+
+// What one way of measuring does not tell is no gap: another one tells it at another time.
+void WayCurves::feed(Way& way, bool inverse, const RoundTable* rounds,
+                     std::optional<double> tail_s) {
+  const auto value_of = [&](double y) { return inverse ? kBitsPerByte / y : y; };
+  way.over_time.follow(way.source, [&](Sample sample) -> std::optional<Sample> {
+    return Sample{std::isnan(sample.y) ? kUnknown : sample.x, value_of(sample.y)};
+  });
+  if (!rounds) return;
+  way.over_rounds.follow(way.source, [&](Sample sample) -> std::optional<Sample> {
+    const std::optional<double> place = round_at(*rounds, sample.x, tail_s);
+    if (!place) return std::nullopt;  // its round is still going on
+    return Sample{std::isnan(sample.y) ? kUnknown : *place, value_of(sample.y)};
+  });
+}
+
+std::vector<PlotCurve> WayCurves::curves(const Quantity& quantity, bool over_time) {
+  std::vector<PlotCurve> out;
+  std::set<QString> agents;
+  for (const Way& way : quantity.ways) {
+    // An agent has its colour on all pages; where both of its ways are shown, the second has
+    // another.
+    const bool is_first = agents.insert(way.agent).second;
+    out.push_back({.key = way.name,
+                   .name = way.name,
+                   .colour_key = is_first ? way.agent : way.name,
+                   .series = (over_time ? way.over_time : way.over_rounds).series()});
+  }
+  return out;
+}
+
+}  // namespace tributary::dashboard

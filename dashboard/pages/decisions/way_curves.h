@@ -1,0 +1,55 @@
+// What is known of the coordinator's ways, as curves over rounds and over time: latency, and the
+// rate that follows from the time of a byte.
+#pragma once
+
+#include <QString>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/run/view/run_view.h"
+#include "dashboard/pages/common/following_series.h"
+#include "dashboard/plot/data/plot_data.h"
+
+namespace tributary::dashboard {
+
+class WayCurves {
+ public:
+  static constexpr std::size_t kWaysMax = 4;  // of each quantity: the slowest
+
+  // Takes what is new, and places it among the rounds of a job. True: other curves than before, so
+  // that pictures must be given them.
+  bool update(const RunView& view, std::uint64_t job);
+  void clear();
+
+  std::vector<PlotCurve> alpha(bool over_time) const { return curves(alpha_, over_time); }
+  std::vector<PlotCurve> rate(bool over_time) const { return curves(rate_, over_time); }
+
+ private:
+  struct Way {
+    QString name = {};
+    QString agent = {};
+    bool up = false;  // to the coordinator
+    std::shared_ptr<const Series> source = {};
+    double last = 0;  // seconds, or seconds per byte
+    FollowingSeries over_rounds = {};
+    FollowingSeries over_time = {};
+  };
+  struct Quantity {
+    std::vector<Way> ways = {};
+    bool inverse = false;
+  };
+
+  static std::vector<PlotCurve> curves(const Quantity& quantity, bool over_time);
+  static bool choose(Quantity& quantity, std::vector<Way> found);
+  static void feed(Way& way, bool inverse, const RoundTable* rounds, std::optional<double> tail_s);
+
+  Quantity alpha_ = {};
+  Quantity rate_ = {.inverse = true};
+  std::uint64_t revision_seen_ = 0;
+  std::uint64_t choose_again_at_ = 0;
+};
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,60 @@
+// What happened in a run, to be filtered; a row that is chosen is pointed at in all pictures.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "dashboard/pages/common/run_page.h"
+#include "dashboard/pages/common/table_clock.h"
+#include "dashboard/tables/filter_bar.h"
+#include "dashboard/tables/models/events_model.h"
+#include "dashboard/tables/table_view.h"
+
+class QPlainTextEdit;
+
+namespace tributary::dashboard {
+
+class EventsPage : public RunPage {
+  Q_OBJECT
+
+ public:
+  explicit EventsPage(PageContext& context, QWidget* parent = nullptr);
+
+  QString name() const override { return "events"; }
+  QString title() const override { return "Events"; }
+  void refresh() override;
+  bool settled() const override { return !clock_.waits(); }
+
+  // What refresh() does with the first run. The view must stay until the next call.
+  void show_run(const RunView& view, std::uint64_t job);
+
+  TableView& table() { return *table_; }
+  EventsModel& model() { return model_; }
+  FilterBar& filter() { return *filter_; }
+  QString detail() const;  // of the row that is chosen
+
+ protected:
+  void take_run() override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void update_now();
+  void point_at(int row);
+  void tell(const EventRow& event);
+
+  EventsModel model_;
+  TableView* table_;
+  FilterBar* filter_;
+  QPlainTextEdit* detail_;
+  TableClock clock_;
+  const RunView* view_ = nullptr;  // what was shown last
+  std::uint64_t job_ = 0;
+  ShownRevisions seen_;
+  bool updating_ = false;
+};
+
+// The round in which something happened, with a fraction if only its time is known: the first or
+// the last one, for what came before or after. 0 before there are rounds.
+double round_of_event(const EventRow& event, const RoundTable* rounds);
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,238 @@
+#include "dashboard/pages/plan/choices.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include "dashboard/pages/common/texts.h"
+#include "dashboard/plot/data/name_colours.h"
+#include "dashboard/plot/data/quantity.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr int kBarsPerDecade = 4;
+constexpr double kRatioWhole = 1;
+constexpr double kRatioAxisLow = 0.001;
+
+bool planned(const RoundTable& table, std::size_t row) {
+  return table.codec[row] != 0 || table.collective[row] != 0;
+}
+
+bool same_ratio(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+bool continues(const RoundTable& table, const Choice& choice, std::size_t row) {
+  return choice.last_row + 1 == row && choice.codec == table.codec[row] &&
+         choice.collective == table.collective[row] && same_ratio(choice.ratio, table.ratio[row]);
+}
+
+QString name_in(const NameList& names, std::uint16_t number) {
+  return plain_text(names.name(number));
+}
+
+// What stands in a plan that only goes on with what was decided before.
+bool tells_a_reason(std::string_view trigger) {
+  return !trigger.empty() && trigger != "unchanged" && trigger != "unspecified";
+}
+
+Band band_of_names(const QString& title, const RoundTable& table, const NameList& names,
+                   const std::vector<std::uint16_t>& column, bool over_time) {
+  Band band = {.name = title};
+  if (column.empty()) return band;
+  for (const NameStretch& one : RoundTable::stretches(column, 0, column.size() - 1)) {
+    if (one.name == 0) continue;
+    Stretch stretch = stretch_of_rows(table, one.first_row, one.last_row, over_time);
+    stretch.label = name_in(names, one.name);
+    stretch.colour_key = stretch.short_label = name_without_settings(stretch.label);
+    stretch.named = true;
+    band.stretches.push_back(std::move(stretch));
+  }
+  return band;
+}
+
+}  // namespace
+
+// Half a round to both sides, but not beyond what curves have: bands make no picture wider.
+Stretch stretch_of_rows(const RoundTable& table, std::size_t first_row, std::size_t last_row,
+                        bool over_time) {
+  if (over_time) {
+    const double low = table.began_s[first_row];
+    return {.x_low = low, .x_high = std::max(low, table.ended_s[last_row])};
+  }
+  const auto place = [&](std::size_t row) { return static_cast<double>(table.round[row]); };
+  return {.x_low = std::max(place(first_row) - 0.5, place(0)),
+          .x_high = std::min(place(last_row) + 0.5, place(table.size() - 1))};
+}
+
+std::vector<Choice> choices_of(const RoundTable& table) {
+  std::vector<Choice> choices;
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    if (!planned(table, row)) continue;
+    if (choices.empty() || !continues(table, choices.back(), row)) {
+      choices.push_back({.first_row = row,
+                         .last_row = row,
+                         .codec = table.codec[row],
+                         .collective = table.collective[row],
+                         .ratio = table.ratio[row]});
+    }
+    choices.back().last_row = row;
+  }
+  return choices;
+}
+
+QString ratio_text(double ratio) {
+  return std::isnan(ratio) ? QString() : QString::number(ratio, 'g', 3);
+}
+
+QString ratio_class(double ratio) {
+  if (!(ratio > 0)) return "ratio 0";
+  if (ratio >= kRatioWhole) return "ratio 1";
+  const double power = std::pow(10, std::floor(std::log10(ratio)));
+  const bool upper = ratio >= 3 * power;
+  return QString("ratio %1 to %2")
+      .arg(QString::number(upper ? 3 * power : power, 'g', 1),
+           QString::number(upper ? 10 * power : 3 * power, 'g', 1));
+}
+
+QString choice_text(const RoundTable& table, const Choice& choice) {
+  QString text = name_in(table.codecs, choice.codec);
+  // Some say it themselves.
+  if (choice.ratio < kRatioWhole && !text.contains("cr="))
+    text += " at " + ratio_text(choice.ratio);
+  const QString collective = name_in(table.collectives, choice.collective);
+  return collective.isEmpty() ? text : text + " by " + collective;
+}
+
+std::vector<Band> choice_bands(const RoundTable& table, const std::vector<Choice>& choices,
+                               bool over_time) {
+  Band ratio = {.name = "Ratio"};
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (std::isnan(choices[i].ratio)) continue;
+    const std::size_t first = i;
+    while (i + 1 < choices.size() && choices[i + 1].ratio == choices[first].ratio &&
+           choices[i + 1].first_row == choices[i].last_row + 1) {
+      ++i;
+    }
+    Stretch stretch =
+        stretch_of_rows(table, choices[first].first_row, choices[i].last_row, over_time);
+    stretch.label = ratio_text(choices[first].ratio);
+    stretch.short_label = QString::number(choices[first].ratio, 'g', 2);
+    stretch.colour_key = ratio_class(choices[first].ratio);
+    stretch.named = true;
+    ratio.stretches.push_back(std::move(stretch));
+  }
+  return {band_of_names("Codec", table, table.codecs, table.codec, over_time), std::move(ratio),
+          band_of_names("Collective", table, table.collectives, table.collective, over_time)};
+}
+
+std::vector<Decision> decisions_of(const RoundTable& table, const std::vector<Choice>& choices,
+                                   std::size_t decisions_max) {
+  std::vector<Decision> decisions;  // the newest first, until the end
+  for (std::size_t i = choices.size(); i-- > 0;) {
+    const Choice& choice = choices[i];
+    const std::string to = choice_text(table, choice).toStdString();
+    // The same choice goes on behind rows whose plan is not known.
+    const std::string before =
+        i == 0 ? std::string() : choice_text(table, choices[i - 1]).toStdString();
+    for (std::size_t row = choice.last_row + 1; row-- > choice.first_row;) {
+      const std::string& trigger = table.triggers.name(table.trigger[row]);
+      const bool other = row == choice.first_row && to != before;
+      if (!other && !tells_a_reason(trigger)) continue;
+      if (decisions.size() == decisions_max) break;
+      decisions.push_back({.round = table.round[row],
+                           .row = row,
+                           .from = row == choice.first_row ? before : to,
+                           .to = to,
+                           .trigger = words_of(trigger).toStdString(),
+                           .switched = other && i > 0});
+    }
+  }
+  std::ranges::reverse(decisions);
+  return decisions;
+}
+
+bool decides(const RoundTable& table, std::size_t row) {
+  if (row == 0 || tells_a_reason(table.triggers.name(table.trigger[row]))) return true;
+  return table.codec[row - 1] != table.codec[row] ||
+         table.collective[row - 1] != table.collective[row] ||
+         !same_ratio(table.ratio[row - 1], table.ratio[row]);
+}
+
+std::size_t decided_in(const RoundTable& table, std::size_t row) {
+  while (!decides(table, row)) --row;
+  return row;
+}
+
+// A codec is one, whatever was set of it: ratios have a chart of their own.
+std::vector<ChoiceShare> shares_of_names(const std::vector<Choice>& choices,
+                                         std::uint16_t Choice::*column, const NameList& names) {
+  std::map<QString, std::size_t> rounds;
+  std::size_t all = 0;
+  for (const Choice& choice : choices) {
+    all += choice.rounds();
+    const std::uint16_t name = choice.*column;
+    rounds[name == 0 ? "not said" : name_without_settings(name_in(names, name))] += choice.rounds();
+  }
+  std::vector<ChoiceShare> shares;
+  for (const auto& [name, count] : rounds) {
+    shares.push_back({name, count, static_cast<double>(count) / static_cast<double>(all)});
+  }
+  std::ranges::stable_sort(shares, std::greater<>(), &ChoiceShare::rounds);
+  return shares;
+}
+
+std::vector<Bar> shares_of_ratios(const std::vector<Choice>& choices) {
+  std::map<int, std::size_t> rounds;
+  std::size_t all = 0;
+  for (const Choice& choice : choices) {
+    if (!(choice.ratio > 0)) continue;
+    all += choice.rounds();
+    // A bar's upper edge belongs to it, so that 1 stands at the end and not beyond it.
+    const double place = std::log10(std::min(choice.ratio, kRatioWhole)) * kBarsPerDecade;
+    rounds[static_cast<int>(std::ceil(place - 1e-9))] += choice.rounds();
+  }
+  std::vector<Bar> bars;
+  if (all == 0) return bars;
+  // The axis reaches as far for every run, so that two of them can be compared.
+  bars.push_back({.x_low = kRatioAxisLow, .x_high = kRatioWhole, .y = 0});
+  for (const auto& [upper, count] : rounds) {
+    bars.push_back({.x_low = std::pow(10, (upper - 1.0) / kBarsPerDecade),
+                    .x_high = std::pow(10, static_cast<double>(upper) / kBarsPerDecade),
+                    .y = static_cast<double>(count) / static_cast<double>(all)});
+  }
+  return bars;
+}
+
+std::vector<GanttRow> share_rows(const std::vector<ChoiceShare>& shares) {
+  std::vector<GanttRow> rows;
+  for (const ChoiceShare& one : shares) {
+    const QString percent = text_of(Unit::share, one.share);
+    rows.push_back({.name = one.name + "  " + percent,
+                    .spans = {{.x_low = 0,
+                               .x_high = one.share,
+                               .colour_key = name_without_settings(one.name),
+                               .named = true}}});
+  }
+  return rows;
+}
+
+std::optional<std::uint64_t> round_next_to(const RoundTable& table, bool over_time, double x) {
+  if (table.size() == 0 || !std::isfinite(x)) return std::nullopt;
+  if (over_time) {
+    const auto ended = std::ranges::lower_bound(table.ended_s, x);
+    const auto row = static_cast<std::size_t>(ended - table.ended_s.begin());
+    return table.round[std::min(row, table.size() - 1)];
+  }
+  const auto at = std::ranges::lower_bound(
+      table.round, x, {}, [](std::uint64_t one) { return static_cast<double>(one); });
+  auto row = static_cast<std::size_t>(at - table.round.begin());
+  if (row == table.size()) return table.round.back();
+  if (row > 0 &&
+      x - static_cast<double>(table.round[row - 1]) < static_cast<double>(table.round[row]) - x) {
+    --row;
+  }
+  return table.round[row];
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,91 @@
+#include "dashboard/pages/plan/decision_facts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "dashboard/pages/common/texts.h"
+#include "dashboard/plot/data/quantity.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr std::size_t kMedianRoundsMax = 10'000;
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+QString compared(double times) {
+  if (!std::isfinite(times)) return "not to be compared";
+  if (times >= 2) return text_of(Unit::one, std::round(times * 10) / 10) + " times as long";
+  return text_of(Unit::share, std::fabs(times - 1)) + (times < 1 ? " less" : " more");
+}
+
+}  // namespace
+
+DecisionFacts decision_facts(const RoundTable& table, std::size_t row) {
+  const std::size_t decided = decided_in(table, row);
+  const auto took = [&](std::size_t one) { return table.ended_s[one] - table.began_s[one]; };
+  const Choice choice = {
+      .codec = table.codec[row], .collective = table.collective[row], .ratio = table.ratio[row]};
+  const bool planned = choice.codec != 0 || choice.collective != 0;
+  DecisionFacts facts = {.round = table.round[row],
+                         .decided_in = table.round[decided],
+                         .choice = planned ? choice_text(table, choice) : QString(),
+                         .trigger = words_of(table.triggers.name(table.trigger[decided])),
+                         .predicted_s = table.predicted_s[row],
+                         .measured_s = took(row)};
+  std::vector<double> seconds;
+  for (std::size_t one = decided; one < table.size() && seconds.size() < kMedianRoundsMax; ++one) {
+    if (one > decided && decides(table, one)) break;
+    seconds.push_back(took(one));
+  }
+  facts.rounds = seconds.size();
+  facts.median_s = median_of(std::move(seconds));
+  return facts;
+}
+
+QString decision_heading(const DecisionFacts& facts) {
+  QString heading = QString("Round %1").arg(facts.round);
+  if (!facts.choice.isEmpty()) heading += ": " + facts.choice;
+  if (facts.decided_in != facts.round) {
+    heading += QString(", as decided in round %1").arg(facts.decided_in);
+  }
+  const bool says = !facts.trigger.isEmpty() && facts.trigger != "unchanged";
+  return says ? heading + " (" + facts.trigger + ')' : heading;
+}
+
+QString decision_times(const DecisionFacts& facts) {
+  const QString took = text_of(Unit::seconds, facts.measured_s);
+  QString text;
+  if (std::isfinite(facts.predicted_s)) {
+    text = QString("Predicted %1, took %2 (%3)")
+               .arg(text_of(Unit::seconds, facts.predicted_s), took,
+                    compared(facts.measured_s / facts.predicted_s));
+  } else {
+    text = QString("Took %1; nothing was predicted").arg(took);
+  }
+  if (facts.rounds < 2) return text + '.';
+  return text + QString(". The %1 rounds since the decision: %2 in the middle.")
+                    .arg(grouped(facts.rounds), text_of(Unit::seconds, facts.median_s));
+}
+
+QString decision_sentence(const RoundDetail& detail) {
+  if (!detail.planned) {
+    return "This build cannot read the round's plan: there is none in the file, or a newer build "
+           "wrote it. "
+           "Open the run with that build to see what was decided.";
+  }
+  if (detail.alternatives.size() > 1) return plain_text(detail.sentence);
+  const QString said = detail.sentence.empty() ? QString() : plain_text(detail.sentence) + ". ";
+  return said +
+         "There was nothing to choose from here: the job names codec and collective "
+         "(planning = \"fixed\"), or no decision had been made yet. With planning = \"adaptive\" "
+         "the "
+         "coordinator decides.";
+}
+
+}  // namespace tributary::dashboard

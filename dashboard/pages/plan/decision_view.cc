@@ -1,0 +1,153 @@
+#include "dashboard/pages/plan/decision_view.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "dashboard/pages/common/texts.h"
+#include "dashboard/pages/plan/pareto.h"
+#include "dashboard/pages/plan/plan_inputs.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr int kParetoHeightMin = 150;
+
+QLabel* wrapped_label(QWidget* parent, const QString& name) {
+  auto* label = new QLabel(parent);
+  label->setObjectName(name);
+  label->setTextFormat(Qt::PlainText);  // the file's texts are no markup
+  label->setWordWrap(true);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  return label;
+}
+
+}  // namespace
+
+std::shared_ptr<ColourSlots> borrowed(ColourSlots& colours) {
+  return {std::shared_ptr<void>(), &colours};
+}
+
+DecisionView::DecisionView(ColourSlots& colours, QWidget* parent) : QWidget(parent) {
+  group_.share_colours(borrowed(colours));
+  group_.set_following(false);
+  group_.set_log_x(true);
+  heading_ = wrapped_label(this, "heading");
+  QFont bold = heading_->font();
+  bold.setBold(true);
+  heading_->setFont(bold);
+  times_ = wrapped_label(this, "times");
+  sentence_ = wrapped_label(this, "sentence");
+  open_ = new QPushButton("Show the &round", this);
+  open_->setToolTip("What every agent did in it");
+  connect(open_, &QPushButton::clicked, this, [this] { emit round_wanted(round_); });
+
+  picture_ = new PlotView({.title = "What there was to choose from: predicted seconds of a round",
+                           .x = {"1 / gain", Unit::one},
+                           .y = {"Round", Unit::seconds}},
+                          &group_, this);
+  picture_->setMinimumHeight(kParetoHeightMin);
+  alternatives_view_ = new TableView(alternatives_, this);
+  inputs_view_ = new TableView(inputs_, this);
+  connect(alternatives_view_, &TableView::row_chosen, this,
+          [this](int row) { draw(static_cast<std::size_t>(row)); });
+  tabs_ = new QTabWidget(this);
+  tabs_->addTab(alternatives_view_, "&Alternatives");
+  tabs_->addTab(inputs_view_, "&Inputs");
+
+  auto* top = new QHBoxLayout;
+  top->addWidget(heading_, 1);
+  top->addWidget(open_, 0, Qt::AlignTop);
+  auto* parts = new QSplitter(Qt::Vertical, this);
+  parts->addWidget(picture_);
+  parts->addWidget(tabs_);
+  parts->setSizes({3000, 2600});
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(4, 4, 4, 4);
+  layout->addLayout(top);
+  layout->addWidget(sentence_);
+  layout->addWidget(times_);
+  layout->addWidget(parts, 1);
+  show_nothing({});
+}
+
+DecisionView::~DecisionView() {
+  // Before the group and the models that they read.
+  delete picture_;
+  delete tabs_;
+}
+
+void DecisionView::show_nothing(const QString& why) {
+  heading_->setText("No decision");
+  times_->clear();
+  open_->hide();
+  clear_detail(why);
+}
+
+void DecisionView::show_facts(const DecisionFacts& facts) {
+  heading_->setText(decision_heading(facts));
+  times_->setText(decision_times(facts));
+  round_ = facts.round;
+  open_->show();
+  if (detail_ && detail_->round == facts.decided_in) return;
+  clear_detail("Its plan is being read.");
+}
+
+void DecisionView::show_failure(const DecisionFacts& facts, const QString& why) {
+  show_facts(facts);
+  clear_detail(QString("The plan of round %1 cannot be read: %2").arg(facts.decided_in).arg(why));
+}
+
+void DecisionView::show_detail(const DecisionFacts& facts,
+                               std::shared_ptr<const RoundDetail> detail) {
+  detail_ = std::move(detail);
+  show_facts(facts);
+  sentence_->setText(decision_sentence(*detail_));
+  list_alternatives();
+  list_inputs();
+  draw(std::nullopt);
+}
+
+void DecisionView::clear_detail(const QString& sentence) {
+  detail_ = nullptr;
+  sentence_->setText(sentence);
+  alternatives_.clear();
+  inputs_.clear();
+  picture_->set_empty_text(
+      "Choose a round that was decided: a click in a picture, or a row below it.");
+  picture_->set_curves({});
+}
+
+void DecisionView::list_alternatives() {
+  const QSignalBlocker quiet(alternatives_view_);
+  alternatives_.update(*detail_);
+  tabs_->setTabText(0, QString("&Alternatives (%1)").arg(grouped(detail_->alternatives.size())));
+  if (alternatives_.chosen_row() >= 0) alternatives_view_->select_row(alternatives_.chosen_row());
+}
+
+void DecisionView::list_inputs() {
+  std::vector<PlanInput> inputs = plan_inputs_of(*detail_);
+  tabs_->setTabText(1, QString("&Inputs (%1)").arg(grouped(inputs.size())));
+  inputs_.update(std::move(inputs));
+}
+
+void DecisionView::draw(std::optional<std::size_t> selected) {
+  if (!detail_) return;
+  // The plans of rounds that only go on hold what they go on with.
+  const bool choice = detail_->alternatives.size() > 1;
+  picture_->set_empty_text(
+      "The plan of this round tells of nothing else that could have been chosen.");
+  picture_->set_log_y(spread_widely(detail_->alternatives));
+  picture_->set_curves(choice ? pareto_curves(detail_->alternatives, selected)
+                              : std::vector<PlotCurve>());
+}
+
+QString DecisionView::heading() const { return heading_->text(); }
+QString DecisionView::sentence() const { return sentence_->text(); }
+QString DecisionView::times() const { return times_->text(); }
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,73 @@
+// One decision: the sentence of reason, what there was to choose from, and what it was made from.
+#pragma once
+
+#include <QWidget>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "dashboard/pages/plan/decision_facts.h"
+#include "dashboard/pages/plan/inputs_model.h"
+#include "dashboard/plot/plot_view.h"
+#include "dashboard/tables/models/alternatives_model.h"
+#include "dashboard/tables/table_view.h"
+
+class QLabel;
+class QPushButton;
+class QTabWidget;
+
+namespace tributary::dashboard {
+
+class DecisionView : public QWidget {
+  Q_OBJECT
+
+ public:
+  // The colours must outlive it.
+  explicit DecisionView(ColourSlots& colours, QWidget* parent = nullptr);
+
+  ~DecisionView() override;
+
+  // Without a round: why there is none.
+  void show_nothing(const QString& why);
+  // The round that was asked for, while its plan is read.
+  void show_facts(const DecisionFacts& facts);
+  void show_detail(const DecisionFacts& facts, std::shared_ptr<const RoundDetail> detail);
+  void show_failure(const DecisionFacts& facts, const QString& why);
+
+  // For those who look at what is shown.
+  QString heading() const;
+  QString sentence() const;
+  QString times() const;
+  const RoundDetail* detail() const { return detail_.get(); }
+  PlotView& picture() { return *picture_; }
+  TableView& alternatives() { return *alternatives_view_; }
+  TableView& inputs() { return *inputs_view_; }
+
+ signals:
+  void round_wanted(std::uint64_t round);
+
+ private:
+  void clear_detail(const QString& sentence);
+  void list_alternatives();
+  void list_inputs();
+  void draw(std::optional<std::size_t> selected);
+
+  PlotGroup group_;
+  QLabel* heading_ = nullptr;
+  QLabel* times_ = nullptr;
+  QLabel* sentence_ = nullptr;
+  QPushButton* open_ = nullptr;
+  PlotView* picture_ = nullptr;
+  QTabWidget* tabs_ = nullptr;
+  AlternativesModel alternatives_;
+  InputsModel inputs_;
+  TableView* alternatives_view_ = nullptr;
+  TableView* inputs_view_ = nullptr;
+  std::uint64_t round_ = 0;
+  std::shared_ptr<const RoundDetail> detail_ = {};
+};
+
+// Colours that a group takes from another one's, which must outlive it.
+std::shared_ptr<ColourSlots> borrowed(ColourSlots& colours);
+
+}  // namespace tributary::dashboard

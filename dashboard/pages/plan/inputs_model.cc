@@ -1,0 +1,32 @@
+#include "dashboard/pages/plan/inputs_model.h"
+
+#include <limits>
+
+namespace tributary::dashboard {
+
+InputsModel::InputsModel(QObject* parent)
+    : RowsModel(
+          {{"input", "Input", CellKind::text, Unit::one, "", true},
+           {"value", "Value", CellKind::text, Unit::one, "", true},
+           {"of", "Of", CellKind::text, Unit::one, "Who observed it, and how long before", true}},
+          parent) {}
+
+double InputsModel::number(int /*row*/, int /*column*/) const {
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string_view InputsModel::words(int row, int column) const {
+  const PlanInput& one = row_at(row);
+  if (column == 0) return one.name;
+  return column == 1 ? one.value : one.about;
+}
+
+bool InputsModel::same_thing(const PlanInput& a, const PlanInput& b) const {
+  return a.name == b.name && a.about == b.about;
+}
+
+bool InputsModel::looks_same(const PlanInput& a, const PlanInput& b) const {
+  return a.value == b.value;
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,123 @@
+#include "dashboard/pages/round/round_agents_model.h"
+
+#include <limits>
+
+#include "dashboard/pages/round/round_rows.h"
+
+namespace tributary::dashboard {
+namespace {
+
+enum RoundAgentColumn : int {
+  kRoundAgentId,
+  kRoundAgentPart,
+  kRoundAgentBusy,
+  kRoundAgentCompute,
+  kRoundAgentEncode,
+  kRoundAgentWait,
+  kRoundAgentDecode,
+  kRoundAgentUp,
+  kRoundAgentDown,
+  kRoundAgentLoss,
+  kRoundAgentResidual,
+  kRoundAgentRatio,
+  kRoundAgentGain,
+  kRoundAgentWeight,
+};
+
+std::vector<TableColumn> round_agent_columns() {
+  constexpr auto kNumber = CellKind::number;
+  return {
+      {"agent", "Agent", CellKind::text, Unit::one, "", true},
+      {"part", "Part", CellKind::text, Unit::one, "Whether its update is in the result", true},
+      {"busy", "Busy", kNumber, Unit::seconds, "Computing and encoding together", true},
+      {"compute", "Compute", kNumber, Unit::seconds, "", true},
+      {"encode", "Encode", kNumber, Unit::seconds, "", true},
+      {"wait", "Wait", kNumber, Unit::seconds, "From its update's end to the result", true},
+      {"decode", "Decode", kNumber, Unit::seconds, "Of the result of the round before", true},
+      {"up", "Up", kNumber, Unit::bytes, "", true},
+      {"down", "Down", kNumber, Unit::bytes, "", true},
+      {"loss", "Loss", kNumber, Unit::one, "", true},
+      {"residual", "Residual norm", kNumber, Unit::one, "What it holds back for later rounds",
+       true},
+      {"ratio", "Ratio", kNumber, Unit::one, "What it keeps of its update at most", true},
+      {"gain", "Gain", kNumber, Unit::share, "Share of its update's energy that what it kept has",
+       true},
+      {"weight", "Weight", kNumber, Unit::one, "", false},
+  };
+}
+
+std::string part_words(const AgentInRound& agent, const RoundDetail& detail, bool late) {
+  QString part = part_text(agent, detail);
+  if (late && agent.part == AgentPart::contributed) part += ", slow";
+  if (!agent.reported && agent.part != AgentPart::not_asked) part += ", no report";
+  if (agent.reported && agent.attempt != detail.attempt) {
+    part += QString(", reported on attempt %1").arg(agent.attempt);
+  }
+  return part.toStdString();
+}
+
+}  // namespace
+
+RoundAgentsModel::RoundAgentsModel(QObject* parent) : RowsModel(round_agent_columns(), parent) {}
+
+void RoundAgentsModel::update(const RoundDetail& detail) {
+  const std::vector<bool> late = stragglers_of(detail);
+  std::vector<RoundAgent> now;
+  now.reserve(detail.agents.size());
+  for (std::size_t i = 0; i < detail.agents.size(); ++i) {
+    now.push_back({detail.agents[i], part_words(detail.agents[i], detail, late[i]), late[i]});
+  }
+  show_rows(std::move(now));
+}
+
+bool RoundAgentsModel::same_thing(const RoundAgent& a, const RoundAgent& b) const {
+  return a.agent.agent_id == b.agent.agent_id;
+}
+
+// Hardly a number is the same in two rounds.
+bool RoundAgentsModel::looks_same(const RoundAgent& /*a*/, const RoundAgent& /*b*/) const {
+  return false;
+}
+
+double RoundAgentsModel::number(int row, int column) const {
+  const AgentInRound& agent = row_at(row).agent;
+  if (column == kRoundAgentRatio) return agent.ratio;
+  if (column == kRoundAgentWeight) return agent.weight;
+  if (!agent.reported) return std::numeric_limits<double>::quiet_NaN();
+  switch (column) {
+    case kRoundAgentBusy:
+      return busy_seconds(agent);
+    case kRoundAgentCompute:
+      return agent.compute_s;
+    case kRoundAgentEncode:
+      return agent.encode_s;
+    case kRoundAgentWait:
+      return agent.wait_s;
+    case kRoundAgentDecode:
+      return agent.decode_s;
+    case kRoundAgentGain:
+      return agent.gain;
+    case kRoundAgentUp:
+      return static_cast<double>(agent.bytes_up);
+    case kRoundAgentDown:
+      return static_cast<double>(agent.bytes_down);
+    case kRoundAgentLoss:
+      return agent.loss;
+    case kRoundAgentResidual:
+      return agent.residual_norm;
+    default:
+      return std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+std::string_view RoundAgentsModel::words(int row, int column) const {
+  const RoundAgent& one = row_at(row);
+  if (column == kRoundAgentId) return one.agent.agent_id;
+  return column == kRoundAgentPart ? std::string_view(one.part) : std::string_view();
+}
+
+CellMark RoundAgentsModel::mark(int row, int /*column*/) const {
+  return row_at(row).late ? CellMark::warning : CellMark::none;
+}
+
+}  // namespace tributary::dashboard

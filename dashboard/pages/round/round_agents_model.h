@@ -1,0 +1,34 @@
+// The agents of one round, as a table.
+#pragma once
+
+#include <string>
+
+#include "core/run/round_detail.h"
+#include "dashboard/tables/models/rows_model.h"
+
+namespace tributary::dashboard {
+
+struct RoundAgent {
+  AgentInRound agent = {};
+  std::string part = {};
+  bool late = false;
+};
+
+class RoundAgentsModel : public RowsModel<RoundAgent> {
+ public:
+  explicit RoundAgentsModel(QObject* parent = nullptr);
+
+  // In the order of the round's agents.
+  void update(const RoundDetail& detail);
+  void clear() { show_rows({}); }
+
+  double number(int row, int column) const override;
+  std::string_view words(int row, int column) const override;
+  CellMark mark(int row, int column) const override;
+
+ protected:
+  bool same_thing(const RoundAgent& a, const RoundAgent& b) const override;
+  bool looks_same(const RoundAgent& a, const RoundAgent& b) const override;
+};
+
+}  // namespace tributary::dashboard

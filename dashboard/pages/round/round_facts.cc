@@ -1,0 +1,90 @@
+#include "dashboard/pages/round/round_facts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dashboard/pages/common/texts.h"
+#include "dashboard/plot/data/quantity.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr std::size_t kExchangesShownMax = 4;
+
+QString hash_text(std::uint64_t hash) { return QString("%1").arg(hash, 16, 16, QChar('0')); }
+
+QString exchange_text(const PlanExchange& one) {
+  QString text = plain_text(one.codec) + " by " + plain_text(one.collective);
+  if (one.ratio < 1) text += ", ratio " + QString::number(one.ratio, 'g', 3);
+  text += QString(one.buckets == 1 ? ", %1 bucket" : ", %1 buckets").arg(grouped(one.buckets));
+  return one.fallback.empty() ? text : text + ", falls back to " + plain_text(one.fallback);
+}
+
+QString attempt_text(std::uint32_t attempt) {
+  if (attempt == 0) return "the first";
+  return QString("%1 failed before the one that counted").arg(grouped(attempt));
+}
+
+std::size_t count_of(const RoundDetail& detail, AgentPart part) {
+  return static_cast<std::size_t>(std::ranges::count(detail.agents, part, &AgentInRound::part));
+}
+
+QString parts_text(const RoundDetail& detail) {
+  QString text =
+      QString("%1 of %2")
+          .arg(grouped(count_of(detail, AgentPart::contributed)), grouped(detail.members));
+  const auto add = [&](AgentPart part, const QString& words) {
+    const std::size_t count = count_of(detail, part);
+    if (count > 0) text += QString(", %1 %2").arg(grouped(count), words);
+  };
+  add(AgentPart::partly, "partly");
+  add(AgentPart::left_out, "left out");
+  add(AgentPart::not_asked, "not asked");
+  return text;
+}
+
+void add_plan(const RoundDetail& detail, std::vector<Fact>& facts) {
+  if (!detail.planned) {
+    facts.push_back({"Plan", "none that this build can read"});
+    return;
+  }
+  std::size_t shown = 0;
+  for (const PlanExchange& one : detail.exchanges) {
+    if (++shown > kExchangesShownMax) break;
+    facts.push_back({shown == 1 ? "Exchange" : "", exchange_text(one)});
+  }
+  if (detail.exchanges.size() > kExchangesShownMax) {
+    facts.push_back({"", QString("%1 more").arg(detail.exchanges.size() - kExchangesShownMax)});
+  }
+  facts.push_back(
+      {"Quorum", QString("%1 of %2").arg(grouped(detail.quorum), grouped(detail.members))});
+  facts.push_back({"Deadline", detail.deadline_ms == 0
+                                   ? "none"
+                                   : text_of(Unit::seconds, detail.deadline_ms / 1e3)});
+  facts.push_back({"Local steps", grouped(detail.local_steps)});
+  facts.push_back({"Learning rate", text_of(Unit::one, detail.learning_rate)});
+  facts.push_back({"Purpose", words_of(detail.purpose)});
+}
+
+}  // namespace
+
+std::vector<Fact> round_facts(const RoundDetail& detail, double predicted_s) {
+  std::vector<Fact> facts;
+  QString seconds = text_of(Unit::seconds, detail.seconds);
+  if (std::isfinite(predicted_s)) seconds += ", predicted " + text_of(Unit::seconds, predicted_s);
+  facts.push_back({"Took", seconds});
+  facts.push_back({"Agents", parts_text(detail)});
+  facts.push_back({"Up", text_of(Unit::bytes, static_cast<double>(detail.bytes_up))});
+  facts.push_back({"Down", text_of(Unit::bytes, static_cast<double>(detail.bytes_down))});
+  facts.push_back(
+      {"Buckets counted",
+       QString("%1 of %2").arg(grouped(detail.buckets_counted), grouped(detail.buckets))});
+  facts.push_back({"Attempt", attempt_text(detail.attempt)});
+  add_plan(detail, facts);
+  facts.push_back({"Epoch", grouped(detail.epoch)});
+  facts.push_back({"Model before", hash_text(detail.previous_hash)});
+  facts.push_back({"Model after", hash_text(detail.model_hash)});
+  return facts;
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,53 @@
+#include "dashboard/pages/round/round_moments.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "dashboard/pages/common/texts.h"
+
+namespace tributary::dashboard {
+namespace {
+
+struct MomentName {
+  std::string_view event = {};
+  const char* text = "";
+  bool of_agent = false;  // whose id is the event's source
+};
+
+// What the coordinator notes with a round's number (core/round).
+constexpr std::array<MomentName, 8> kMomentNames = {{
+    {"round_aborted", "the attempt was given up, the next begins", false},
+    {"deadline_too_short", "the links are too slow for the deadline", false},
+    {"exchange_overdue", "peers had no result in time, the star stands in", false},
+    {"results_differ", "had another result than its peers", true},
+    {"stage_failed", "a stage failed", false},
+    {"bucket_dropped", "a bucket was dropped", false},
+    {"agent_withdrew", "withdrew", true},
+    {"payload_refused", "sent what cannot be used", true},
+}};
+
+}  // namespace
+
+// The newest events stand last, and those of an old round may be gone: nothing is told then.
+std::vector<RoundMoment> moments_of(const std::deque<EventRow>& events, std::uint64_t job,
+                                    std::uint64_t round, double began_s) {
+  std::vector<RoundMoment> moments;
+  for (const EventRow& event : events) {
+    if (event.job != job || event.round != round) continue;
+    const auto name = std::ranges::find(kMomentNames, event.name, &MomentName::event);
+    if (name == kMomentNames.end()) continue;
+    RoundMoment& moment = moments.emplace_back();
+    moment.at_s = event.time_s - began_s;
+    if (name->of_agent) moment.agent_id = event.source;
+    moment.text = name->text;
+    if (!event.reason.empty()) {
+      moment.text += QString(" (%1)").arg(plain_text(event.reason).replace('_', ' '));
+    }
+    if (moments.size() == kRoundMomentsMax) break;
+  }
+  std::ranges::stable_sort(moments, {}, &RoundMoment::at_s);
+  return moments;
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,376 @@
+#include "dashboard/pages/round/round_page.h"
+
+#include <QEvent>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QShortcut>
+#include <QSpinBox>
+#include <QSplitter>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "dashboard/pages/common/texts.h"
+#include "dashboard/pages/plan/decision_view.h"
+#include "dashboard/pages/round/round_facts.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr std::size_t kGanttRowsMin = 8;
+constexpr double kLinesAroundRows = 6;  // title, legend and the axis below
+constexpr double kLinesPerRow = 1.2;
+constexpr int kRoundNumberMax = std::numeric_limits<int>::max();
+
+}  // namespace
+
+RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, parent) {
+  group_.share_colours(borrowed(context.group().colours()));
+  group_.set_following(false);  // what it follows is the newest round, by a button of its own
+  picture_ = new PlotView({.title = "What each agent did, the slowest first",
+                           .x = {"Since the plan arrived", Unit::seconds}},
+                          &group_, this);
+  picture_->installEventFilter(this);
+  note_ = new QLabel(this);
+  note_->setWordWrap(true);
+  message_ = new QLabel(this);
+  message_->setTextFormat(Qt::PlainText);
+  message_->setWordWrap(true);
+  table_ = new TableView(agents_, this);
+  table_->setAccessibleName("Agents of the round");
+  table_->sortByColumn(agents_.column_of("busy"), Qt::DescendingOrder);
+
+  auto* left = new QWidget(this);
+  auto* left_layout = new QVBoxLayout(left);
+  left_layout->setContentsMargins(0, 0, 0, 0);
+  left_layout->addWidget(picture_, 1);
+  left_layout->addWidget(note_);
+  auto* upper = new QSplitter(Qt::Horizontal);
+  upper->addWidget(left);
+  upper->addWidget(make_side());
+  upper->setSizes({3000, 1300});
+  auto* all = new QSplitter(Qt::Vertical, this);
+  all->addWidget(upper);
+  all->addWidget(table_);
+  all->setSizes({3000, 1500});
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(make_bar());
+  layout->addWidget(message_);
+  layout->addWidget(all, 1);
+
+  connect(picture_, &PlotView::row_clicked, this, [this](int row, double) {
+    if (row < 0 || static_cast<std::size_t>(row) >= rows_.agents.size()) return;
+    table_->select_row(static_cast<int>(rows_.agents[static_cast<std::size_t>(row)]));
+  });
+  connect(table_, &TableView::row_entered, this, [this](int row) {
+    const auto index = static_cast<std::size_t>(row);
+    if (detail_ && index < detail_->agents.size()) {
+      emit agent_wanted(QString::fromStdString(detail_->agents[index].agent_id));
+    }
+  });
+  bind_keys();
+  forget();
+}
+
+RoundPage::~RoundPage() {
+  // Before the group and the model that they read.
+  delete picture_;
+  delete table_;
+}
+
+QWidget* RoundPage::make_bar() {
+  auto* bar = new QWidget(this);
+  auto* layout = new QHBoxLayout(bar);
+  layout->setContentsMargins(4, 4, 4, 0);
+  auto* label = new QLabel("&Round", bar);
+  number_ = new QSpinBox(bar);
+  number_->setRange(0, kRoundNumberMax);
+  number_->setKeyboardTracking(false);
+  number_->setAccessibleName("Round");
+  label->setBuddy(number_);
+  range_ = new QLabel(bar);
+  previous_ = new QPushButton("◀ Previous", bar);
+  previous_->setToolTip("Alt+Left");
+  next_ = new QPushButton("Next ▶", bar);
+  next_->setToolTip("Alt+Right");
+  newest_ = new QPushButton(bar);
+  newest_->setObjectName("newest");
+  newest_->setToolTip("Alt+End: the newest round, and each that comes after it");
+  for (QWidget* one : std::initializer_list<QWidget*>{label, number_, range_, previous_, next_}) {
+    layout->addWidget(one);
+  }
+  layout->addStretch(1);
+  layout->addWidget(newest_);
+  connect(number_, &QSpinBox::valueChanged, this,
+          [this](int round) { choose(static_cast<std::uint64_t>(round)); });
+  connect(previous_, &QPushButton::clicked, this, [this] { step(-1); });
+  connect(next_, &QPushButton::clicked, this, [this] { step(1); });
+  connect(newest_, &QPushButton::clicked, this, [this] { choose(std::nullopt); });
+  return bar;
+}
+
+QWidget* RoundPage::make_side() {
+  auto* side = new QWidget(this);
+  auto* layout = new QVBoxLayout(side);
+  layout->setContentsMargins(4, 4, 4, 4);
+  reason_ = new QLabel(side);
+  reason_->setTextFormat(Qt::PlainText);
+  reason_->setWordWrap(true);
+  reason_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  facts_area_ = new QScrollArea(side);
+  facts_area_->setFrameShape(QFrame::NoFrame);
+  facts_area_->setWidgetResizable(true);
+  layout->addWidget(reason_);
+  layout->addWidget(facts_area_, 1);
+  return side;
+}
+
+void RoundPage::bind_keys() {
+  const auto bind = [this](const QKeySequence& keys, auto&& what) {
+    auto* shortcut = new QShortcut(keys, this);
+    shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+    connect(shortcut, &QShortcut::activated, this, what);
+  };
+  bind(Qt::ALT | Qt::Key_Left, [this] { step(-1); });
+  bind(Qt::ALT | Qt::Key_Right, [this] { step(1); });
+  bind(Qt::ALT | Qt::Key_End, [this] { choose(std::nullopt); });
+}
+
+void RoundPage::take_run() {
+  forget();
+  if (run()) {
+    connect(run(), &RunSession::round_read, this, &RoundPage::take);
+    connect(run(), &RunSession::round_not_read, this, &RoundPage::take_failure);
+  }
+}
+
+void RoundPage::forget() {
+  job_ = run() ? run()->job() : 0;
+  seen_ = nullptr;
+  rounds_seen_ = 0;
+  chosen_.reset();
+  asked_.reset();
+  failed_.reset();
+  show_nothing(why_nothing());
+  show_place();
+}
+
+const RoundTable* RoundPage::table_of_rounds() const {
+  const RoundTable* const table = run() ? run()->view().rounds(run()->job()) : nullptr;
+  return table && table->size() > 0 ? table : nullptr;
+}
+
+QString RoundPage::why_nothing() const {
+  if (!run()) return kNoRunOpen;
+  if (!run()->trouble().ok()) return plain_text(run()->trouble().text());
+  if (!run()->caught_up()) return "The run is being read.";
+  if (run()->job() == 0) {
+    return "The run has no job yet. Submit one: tributary job submit JOB.toml";
+  }
+  return "No round has been committed yet. The first one shows here as soon as it is.";
+}
+
+std::optional<std::uint64_t> RoundPage::wanted() const {
+  if (chosen_) return chosen_;
+  const RoundTable* const table = table_of_rounds();
+  return table ? std::optional(table->round.back()) : std::nullopt;
+}
+
+// Nothing changes under the pointer, nor in what somebody has zoomed into.
+bool RoundPage::held() const { return detail_ && (picture_->underMouse() || group_.zoom().x); }
+
+void RoundPage::refresh() {
+  if (!isVisible()) return;
+  const RoundTable* const table = table_of_rounds();
+  const bool anew = seen_ && (table != seen_ || table->revision() < rounds_seen_);
+  if (anew || (run() && run()->job() != job_)) forget();
+  if (!table) {
+    show_nothing(why_nothing());
+    return;
+  }
+  // Events come a moment after the round that they are about.
+  const bool more_events = detail_ && run()->view().revisions().events != events_seen_;
+  if (more_events && look_up_moments()) show_rows();
+  if (seen_ == table && table->revision() == rounds_seen_) return;
+  seen_ = table;
+  rounds_seen_ = table->revision();
+  show_place();
+  if (chosen_ || !held()) ask();
+}
+
+void RoundPage::choose(std::optional<std::uint64_t> round) {
+  if (round && chosen_ == round) return;
+  chosen_ = round;
+  failed_.reset();
+  if (!round && group_.zoom().x) group_.fit();
+  show_place();
+  ask();
+}
+
+void RoundPage::step(int rounds_on) {
+  const RoundTable* const table = table_of_rounds();
+  const auto from = wanted();
+  if (!table || !from) return;
+  const auto next = std::ranges::lower_bound(table->round, *from);
+  const auto row = (next - table->round.begin()) + rounds_on;
+  const auto last = static_cast<std::ptrdiff_t>(table->size()) - 1;
+  choose(table->round[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(row, 0, last))]);
+}
+
+// What the bar says of the round that is wanted.
+void RoundPage::show_place() {
+  const RoundTable* const table = table_of_rounds();
+  const auto round = wanted();
+  number_->setEnabled(table != nullptr);
+  previous_->setEnabled(table && round && *round > table->round.front());
+  next_->setEnabled(table && round && *round < table->round.back());
+  newest_->setText(chosen_ ? "❚❚ Back to the newest" : "● The newest");
+  newest_->setEnabled(table && chosen_);
+  if (!table) {
+    range_->clear();
+    return;
+  }
+  range_->setText(
+      QString("of %1 to %2").arg(grouped(table->round.front()), grouped(table->round.back())));
+  const QSignalBlocker quiet(number_);
+  if (!number_->hasFocus() || chosen_) {
+    number_->setValue(static_cast<int>(std::min<std::uint64_t>(*round, kRoundNumberMax)));
+  }
+}
+
+void RoundPage::ask() {
+  const auto round = wanted();
+  if (!run() || !table_of_rounds() || !round || asked_ == round || failed_ == round) return;
+  if (detail_ && detail_->round == *round) return;
+  asked_ = round;
+  run()->ask_round(job_, *round);
+}
+
+// Also what another page asked for: ours may have been dropped for it, and is asked for again.
+void RoundPage::take(const std::shared_ptr<const RoundDetail>& detail) {
+  if (!detail || detail->job != job_) return;
+  const bool ours = detail->round == wanted() || detail->round == asked_;
+  asked_.reset();
+  if (ours) {
+    detail_ = detail;
+    show_detail();
+  }
+  if (chosen_ || !held()) ask();
+}
+
+void RoundPage::take_failure(std::uint64_t round, const QString& why) {
+  asked_.reset();
+  if (round == wanted()) {
+    failed_ = round;
+    show_nothing(QString("Round %1 cannot be shown: %2").arg(round).arg(why));
+    return;
+  }
+  ask();
+}
+
+void RoundPage::show_nothing(const QString& why) {
+  detail_ = nullptr;
+  rows_ = {};
+  message_->hide();
+  note_->hide();
+  reason_->clear();
+  delete facts_area_->takeWidget();
+  picture_->set_empty_text(why);
+  picture_->set_gantt({});
+  agents_.clear();
+}
+
+void RoundPage::show_detail() {
+  message_->setVisible(!detail_->planned);
+  message_->setText(
+      "This build cannot read the round's plan: there is none in the file, or a newer build wrote "
+      "it. "
+      "What agents reported is shown all the same.");
+  look_up_moments();
+  show_rows();
+  // A zoom is kept from round to round, to compare them; a click is no reason to keep the range.
+  if (!group_.zoom().x) group_.go_live();
+  show_facts();
+  agents_.update(*detail_);
+}
+
+std::size_t RoundPage::rows_that_fit() const {
+  const double room = picture_->height() - kLinesAroundRows * fontMetrics().height();
+  const double rows = room / (fontMetrics().height() * kLinesPerRow);
+  return static_cast<std::size_t>(std::clamp<double>(rows, kGanttRowsMin, kGanttRowsMax));
+}
+
+bool RoundPage::look_up_moments() {
+  const RoundTable* const table = table_of_rounds();
+  const auto row = table ? table->row_of(detail_->round) : std::nullopt;
+  std::vector<RoundMoment> moments;
+  if (row) {
+    events_seen_ = run()->view().revisions().events;
+    moments = moments_of(run()->view().events(), job_, detail_->round, table->began_s[*row]);
+  }
+  if (moments == moments_) return false;
+  moments_ = std::move(moments);
+  return true;
+}
+
+void RoundPage::show_rows() {
+  rows_ = round_rows(*detail_, rows_that_fit(), moments_);
+  picture_->set_empty_text("No agent has reported on this round.");
+  picture_->set_gantt(rows_.rows);
+  note_->setText(rows_.note);
+  note_->setVisible(!rows_.note.isEmpty());
+}
+
+bool RoundPage::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == picture_ && event->type() == QEvent::Resize && detail_) {
+    const std::size_t fit = std::min(rows_that_fit(), detail_->agents.size());
+    if (fit != rows_.rows.size()) show_rows();
+  }
+  return Page::eventFilter(watched, event);
+}
+
+void RoundPage::show_facts() {
+  const RoundTable* const table = table_of_rounds();
+  const auto row = table ? table->row_of(detail_->round) : std::nullopt;
+  auto* facts = new QWidget;
+  auto* grid = new QGridLayout(facts);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setColumnStretch(1, 1);
+  int line = 0;
+  for (const Fact& one : round_facts(*detail_, row ? table->predicted_s[*row] : kUnknown)) {
+    auto* name = new QLabel(one.name, facts);
+    auto* value = new QLabel(facts);
+    value->setTextFormat(Qt::PlainText);
+    value->setWordWrap(true);
+    value->setText(one.value);
+    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    grid->addWidget(name, line, 0, Qt::AlignTop);
+    grid->addWidget(value, line, 1, Qt::AlignTop);
+    ++line;
+  }
+  grid->setRowStretch(line, 1);
+  delete facts_area_->takeWidget();
+  facts_area_->setWidget(facts);
+  const QString sentence = plain_text(detail_->sentence);
+  reason_->setText(sentence.isEmpty() ? QString() : "Reason: " + sentence);
+}
+
+QString RoundPage::message() const { return message_->isHidden() ? QString() : message_->text(); }
+
+bool RoundPage::settled() const {
+  if (!run() || !run()->trouble().ok()) return true;
+  const auto round = wanted();
+  return run()->caught_up() && !asked_ &&
+         (!round || failed_ || (detail_ && detail_->round == *round));
+}
+
+void RoundPage::showEvent(QShowEvent* event) {
+  RunPage::showEvent(event);
+  refresh();
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,277 @@
+#include "dashboard/pages/traffic/traffic_page.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <algorithm>
+#include <cmath>
+
+#include "dashboard/pages/common/log_button.h"
+#include "dashboard/pages/common/run_facts.h"
+#include "dashboard/pages/common/texts.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr const char* kNoRoundYet = "No round has been committed yet.";
+constexpr const char* kNoUses =
+    "This run does not say what its messages were for:\nan older coordinator wrote it.";
+constexpr const char* kNoReport = "No agent has reported a round yet.";
+constexpr const char* kNoLink =
+    "No way to an agent has been measured yet.\nIt is as soon as an agent has exchanged a round.";
+constexpr double kTrafficBitsPerByte = 8;
+
+QString sent_of_dense(const char* way, double sent, double dense) {
+  QString text = QString("%1 <b>%2</b>").arg(way, text_of(Unit::bytes, sent));
+  if (!(dense > 0)) return text;
+  return text + QString(" of %1 dense (%2)")
+                    .arg(text_of(Unit::bytes, dense), text_of(Unit::share, sent / dense));
+}
+
+QString totals_of(const RunSession& run, bool with_name) {
+  const JobInfo* const job = run.job_info();
+  if (!job) return with_name ? run.name().toHtmlEscaped() + ": no job yet" : "No job yet.";
+  const JobFacts facts = facts_of(run.view(), *job);
+  const QString text = sent_of_dense("Up", facts.bytes_up, facts.dense_up) + ", " +
+                       sent_of_dense("down", facts.bytes_down, facts.dense_down) +
+                       QString(" in %1 rounds").arg(facts.rounds_done);
+  return with_name ? run.name().toHtmlEscaped() + ": " + text : text;
+}
+
+}  // namespace
+
+TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, parent) {
+  const auto plot = [&](const char* title, AxisText y) {
+    return new PlotView({.title = title,
+                         .x = context.x_axis(),
+                         .y = std::move(y),
+                         .empty_text = kNoRunOpen,
+                         .y_from_zero = true},
+                        &context.group());
+  };
+  up_ = plot("Up to the coordinator, in each round", {"Up", Unit::bytes});
+  down_ = plot("Down from the coordinator, in each round", {"Down", Unit::bytes});
+  up_uses_.plot = plot("Messages up by their use, in each round", {"Up", Unit::bytes});
+  down_uses_.plot = plot("Messages down by their use, in each round", {"Down", Unit::bytes});
+  agents_ = plot("By agent in each round, to and from peers included", {"Bytes", Unit::bytes});
+  links_ = plot("Rate of the coordinator's ways", {"Rate", Unit::bits_per_second});
+  links_->set_log_y(true);  // ways differ by more than a factor
+  auto* grid = new QGridLayout;
+  grid->addWidget(up_, 0, 0);
+  grid->addWidget(down_, 0, 1);
+  grid->addWidget(up_uses_.plot, 1, 0);
+  grid->addWidget(down_uses_.plot, 1, 1);
+  grid->addWidget(agents_, 2, 0);
+  grid->addWidget(links_, 2, 1);
+  for (int i : {0, 1, 2}) grid->setRowStretch(i, 1);
+  for (int i : {0, 1}) grid->setColumnStretch(i, 1);
+  totals_ = new QLabel;
+  totals_->setWordWrap(true);
+  auto* all = new QVBoxLayout(this);
+  all->addWidget(totals_);
+  all->addWidget(make_tools());
+  all->addLayout(grid, 1);
+  // What is hidden is not stood upon.
+  for (Uses* uses : {&up_uses_, &down_uses_}) {
+    connect(uses->plot, &PlotView::legend_changed, this, [this, uses] { show_uses(*uses); });
+  }
+  connect(&context, &PageContext::axis_changed, this, [this] {
+    for (PlotView* one : {up_, down_, up_uses_.plot, down_uses_.plot, agents_, links_}) {
+      one->set_x_axis(this->context().x_axis());
+    }
+    refresh();
+  });
+}
+
+TrafficPage::~TrafficPage() = default;
+
+QWidget* TrafficPage::make_tools() {
+  auto* tools = new QWidget;
+  auto* row = new QHBoxLayout(tools);
+  row->setContentsMargins(0, 0, 0, 0);
+  direction_ = new QComboBox;
+  direction_->addItems({"Up", "Down"});
+  auto* label = new QLabel("A&gents and ways");
+  label->setBuddy(direction_);
+  auto* log_y = make_log_button("Logarithmic bytes", {up_, down_, agents_});
+  agents_note_ = new QLabel;
+  row->addWidget(label);
+  row->addWidget(direction_);
+  row->addSpacing(12);
+  row->addWidget(log_y);
+  row->addSpacing(12);
+  row->addWidget(agents_note_, 1);
+  connect(direction_, &QComboBox::currentIndexChanged, this, [this] { refresh(); });
+  return tools;
+}
+
+void TrafficPage::set_runs(const std::vector<RunSession*>& runs) {
+  runs_ = runs;
+  const bool none = runs_.empty();
+  for (PlotView* plot : {up_, down_}) plot->set_empty_text(none ? kNoRunOpen : kNoRoundYet);
+  for (Uses* uses : {&up_uses_, &down_uses_}) {
+    if (none) uses->plot->set_empty_text(uses->empty_text = kNoRunOpen);
+  }
+  agents_->set_empty_text(none ? kNoRunOpen : kNoReport);
+  links_->set_empty_text(none ? kNoRunOpen : kNoLink);
+  refresh();
+}
+
+bool TrafficPage::settled() const {
+  return std::ranges::all_of(runs_, [](const RunSession* run) { return run->caught_up(); });
+}
+
+QString TrafficPage::totals() const { return totals_->text(); }
+
+void TrafficPage::refresh() {
+  if (!isVisible()) return;
+  // Numbers of agents, and the same rounds, are another job's in another run.
+  const std::pair of(first(), first() ? first()->job() : 0);
+  if (of != of_) {
+    of_ = of;
+    of_agents_.clear();
+  }
+  show_totals();
+  show_rounds();
+  show_uses(up_uses_);
+  show_uses(down_uses_);
+  show_agents();
+  show_links();
+  context().group().touch();
+}
+
+void TrafficPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  refresh();
+}
+
+void TrafficPage::show_totals() {
+  QStringList lines;
+  for (const RunSession* run : runs_) lines.push_back(totals_of(*run, runs_.size() > 1));
+  const QString text = lines.join("<br>");
+  if (text != totals_->text()) totals_->setText(text);
+  totals_->setVisible(!text.isEmpty());
+}
+
+void TrafficPage::show_rounds() {
+  std::vector<PlotCurve> up;
+  std::vector<PlotCurve> down;
+  const auto add = [&](std::vector<PlotCurve>& to, const RunSession& run, const TwoCurves& curve,
+                       const QString& what) {
+    const bool dense = what == "dense";
+    to.push_back({.key = dense ? run.key() + " dense" : run.key(),
+                  .name = runs_.size() > 1 ? run.name() + " " + what : what,
+                  .series = context().over_time() ? curve.over_time : curve.over_rounds});
+  };
+  for (const RunSession* run : runs_) {
+    const RoundTable* const rounds = run->view().rounds(run->job());
+    if (!rounds) continue;
+    add(up, *run, rounds->bytes_up_curve, "sent");
+    add(down, *run, rounds->bytes_down_curve, "sent");
+    add(up, *run, rounds->dense_up_curve, "dense");
+    add(down, *run, rounds->dense_down_curve, "dense");
+  }
+  up_curves_.show(*up_, std::move(up));
+  down_curves_.show(*down_, std::move(down));
+}
+
+void TrafficPage::show_uses(Uses& uses) {
+  if (!first()) return uses.curves.show(*uses.plot, {});
+  MessageStack::Wanted wanted = {.job = first()->job(),
+                                 .up = &uses == &up_uses_,
+                                 .over_time = context().over_time(),
+                                 .all_read = first()->caught_up()};
+  for (const MessageUseNames& names : kMessageUseNames) {
+    wanted.shown[static_cast<std::size_t>(names.use)] =
+        uses.plot->shown(MessageStack::key_of(names.use));
+  }
+  uses.stack.follow(first()->view(), wanted);
+  std::vector<PlotCurve> curves = uses.stack.curves();
+  const RoundTable* const rounds = first()->view().rounds(first()->job());
+  const bool silent = curves.empty() && rounds && rounds->size() > 0;
+  const QString why = silent ? kNoUses : kNoRoundYet;
+  if (why != uses.empty_text) uses.plot->set_empty_text(uses.empty_text = why);
+  uses.curves.show(*uses.plot, std::move(curves));
+}
+
+// The first ones: which they are does not change while somebody looks.
+std::vector<std::string> TrafficPage::agents_shown() const {
+  std::vector<std::string> ids;
+  if (!first()) return ids;
+  for (const AgentRow& row : first()->view().agents()) {
+    if (ids.size() == kAgentsMax) break;
+    if (!row.info.agent_id.empty()) ids.push_back(row.info.agent_id);
+  }
+  std::ranges::sort(ids);
+  return ids;
+}
+
+void TrafficPage::tell_agents_shown(std::size_t shown) {
+  QString note;
+  if (first() && runs_.size() > 1) note = "Agents and ways are those of " + first()->name() + ". ";
+  const std::size_t all = first() ? first()->view().agents().size() : 0;
+  if (all > shown) {
+    note += QString("The first %1 of %2 agents are drawn; the page Agents lists all.")
+                .arg(shown)
+                .arg(all);
+  }
+  if (note != agents_note_->text()) agents_note_->setText(note);
+}
+
+void TrafficPage::show_agents() {
+  const std::vector<std::string> ids = agents_shown();
+  tell_agents_shown(ids.size());
+  std::vector<PlotCurve> curves;
+  for (const std::string& id : ids) {
+    const AgentCurves* const found = first()->view().agent_curves(first()->job(), id);
+    const RoundTable* const rounds = first()->view().rounds(first()->job());
+    if (!found || !rounds) continue;
+    SharedSeries series = down() ? found->bytes_down : found->bytes_up;
+    if (context().over_time()) {
+      FollowingSeries& following = of_agents_[id].ways[down() ? 1 : 0].bytes_over_time;
+      following.follow(series, [&](Sample sample) -> std::optional<Sample> {
+        const std::optional<double> time_s = time_of_round(*rounds, sample.x);
+        if (!time_s) return std::nullopt;
+        return Sample{*time_s, sample.y};
+      });
+      series = following.series();
+    }
+    const QString name = QString::fromStdString(id);
+    curves.push_back({.key = name, .name = name, .series = std::move(series)});
+  }
+  agent_curves_.show(*agents_, std::move(curves));
+}
+
+// Over rounds a sample waits until the round that it falls into has been committed, or none comes.
+SharedSeries TrafficPage::rate_of(const LinkCurves& link, OfWay& way) {
+  way.rate.follow(link.beta_s_per_byte, [](Sample sample) -> std::optional<Sample> {
+    return Sample{sample.x, sample.y > 0 ? kTrafficBitsPerByte / sample.y : kUnknown};
+  });
+  if (context().over_time()) return way.rate.series();
+  const RoundTable* const rounds = first()->view().rounds(first()->job());
+  if (!rounds) return nullptr;
+  const std::optional<double> tail_s = end_of_tail(first()->view(), first()->job());
+  way.rate_over_rounds.follow(way.rate.series(), [&](Sample sample) -> std::optional<Sample> {
+    const std::optional<double> round = round_at(*rounds, sample.x, tail_s);
+    if (!round) return std::nullopt;
+    return Sample{*round, sample.y};
+  });
+  return way.rate_over_rounds.series();
+}
+
+void TrafficPage::show_links() {
+  std::vector<PlotCurve> curves;
+  for (const std::string& id : agents_shown()) {
+    const RunView& view = first()->view();
+    const LinkCurves* const link = down() ? view.link("", id) : view.link(id, "");
+    if (!link || !std::isfinite(link->beta_last_s_per_byte)) continue;
+    SharedSeries series = rate_of(*link, of_agents_[id].ways[down() ? 1 : 0]);
+    const QString name = QString::fromStdString(id);
+    if (series) curves.push_back({.key = name, .name = name, .series = std::move(series)});
+  }
+  link_curves_.show(*links_, std::move(curves));
+}
+
+bool TrafficPage::down() const { return direction_->currentIndex() == 1; }
+
+}  // namespace tributary::dashboard

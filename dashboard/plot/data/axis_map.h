@@ -1,0 +1,37 @@
+// From values to pixels and back, along one axis.
+#pragma once
+
+#include <cmath>
+
+#include "core/run/series/series.h"
+
+namespace tributary::dashboard {
+
+class AxisMap {
+ public:
+  // low lies at pixel_low and high at pixel_high; on a log axis both are above 0.
+  AxisMap(Extent range, double pixel_low, double pixel_high, bool log)
+      : log_(log), low_(turned(range.low)), pixel_low_(pixel_low) {
+    per_value_ = (pixel_high - pixel_low) / (turned(range.high) - low_);
+  }
+
+  // NaN for what a log axis does not have.
+  double pixel(double value) const { return pixel_low_ + (turned(value) - low_) * per_value_; }
+  double value(double pixel) const {
+    const double turned_back = low_ + (pixel - pixel_low_) / per_value_;
+    return log_ ? std::pow(10, turned_back) : turned_back;
+  }
+
+ private:
+  double turned(double value) const {
+    if (!log_) return value;
+    return value > 0 ? std::log10(value) : std::nan("");
+  }
+
+  bool log_;
+  double low_;
+  double pixel_low_;
+  double per_value_ = 1;
+};
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,65 @@
+#include <cmath>
+
+#include "dashboard/plot/layers/scene_layer.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr double kHeaderInset = 8;
+constexpr double kSwatch = 10;
+constexpr double kEmptyWidthShare = 0.7;
+
+}  // namespace
+
+void HeaderLayer::draw(QCPPainter* painter) {
+  QFont bold = mParentPlot->font();
+  bold.setBold(true);
+  painter->setFont(bold);
+  painter->setPen(scene_.colours.text);
+  const QRectF title(kHeaderInset, 0, whole().width() - 2 * kHeaderInset, scene_.title_height);
+  painter->drawText(
+      title, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+      QFontMetricsF(bold).elidedText(scene_.options.title, Qt::ElideRight, title.width()));
+  painter->setFont(mParentPlot->font());
+  for (const LegendEntry& entry : scene_.legend) {
+    if (!entry.rect.isEmpty()) draw_entry(painter, entry);  // there was room for it
+  }
+  if (scene_.legend_left_out > 0) {
+    painter->setPen(scene_.colours.faint);
+    painter->drawText(scene_.legend_more, Qt::AlignLeft | Qt::AlignVCenter,
+                      QString("+%1 more").arg(scene_.legend_left_out));
+  }
+  if (scene_.nothing) draw_empty_text(painter);
+}
+
+void HeaderLayer::draw_entry(QCPPainter* painter, const LegendEntry& entry) {
+  const bool shown = scene_.shown(entry.key);
+  const QRectF& rect = entry.rect;
+  const QRectF swatch(rect.left(), rect.center().y() - kSwatch / 2, kSwatch, kSwatch);
+  if (shown) {
+    painter->fillRect(swatch, scene_.colour(entry.key));
+  } else {
+    painter->setPen(scene_.colours.faint);
+    painter->setBrush(Qt::NoBrush);
+    painter->drawRect(swatch.adjusted(0, 0, -1, -1));
+  }
+  const QFontMetricsF metrics(painter->font());
+  QRectF text = rect.adjusted(kSwatch + kHeaderInset / 2, 0, -kHeaderInset, 0);
+  painter->setPen(shown ? scene_.colours.text : scene_.colours.faint);
+  painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+                    metrics.elidedText(entry.name, Qt::ElideMiddle, text.width()));
+  if (!shown || entry.value.isEmpty()) return;
+  text.setLeft(text.left() + metrics.horizontalAdvance(entry.name) + kHeaderInset / 2);
+  painter->setPen(scene_.colours.faint);
+  painter->drawText(text, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, entry.value);
+}
+
+void HeaderLayer::draw_empty_text(QCPPainter* painter) {
+  painter->setPen(scene_.colours.faint);
+  const QRectF all = QRectF(whole());
+  const double inset = all.width() * (1 - kEmptyWidthShare) / 2;
+  painter->drawText(all.adjusted(inset, scene_.title_height, -inset, 0),
+                    Qt::AlignCenter | Qt::TextWordWrap, scene_.options.empty_text);
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,38 @@
+#include "dashboard/plot/layers/legend_layout.h"
+
+#include <algorithm>
+
+namespace tributary::dashboard {
+
+LegendLayout lay_out_legend(std::span<const double> widths, double more_width, QRectF room,
+                            double row_height, std::size_t rows_max) {
+  LegendLayout layout;
+  double x = room.left();
+  std::size_t row = 0;
+  const auto top = [&] { return room.top() + static_cast<double>(row) * row_height; };
+  for (const double wanted : widths) {
+    const double width = std::min(wanted, room.width());
+    if (x > room.left() && x + width > room.right()) {
+      if (row + 1 == rows_max) break;
+      ++row;
+      x = room.left();
+    }
+    layout.entries.emplace_back(x, top(), width, row_height);
+    x += width;
+  }
+  if (layout.entries.size() < widths.size()) {
+    // The note takes the place of as many of the last row's entries as it needs, but not of the
+    // row.
+    const auto too_far = [&] {
+      const QRectF& last = layout.entries.back();
+      return last.right() + more_width > room.right() && last.left() > room.left();
+    };
+    while (!layout.entries.empty() && too_far()) layout.entries.pop_back();
+    const double left = layout.entries.empty() ? room.left() : layout.entries.back().right();
+    layout.more = QRectF(left, top(), std::max(0.0, room.right() - left), row_height);
+  }
+  layout.height = widths.empty() ? 0 : static_cast<double>(row + 1) * row_height;
+  return layout;
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,278 @@
+#include "dashboard/tables/models/agents_model.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tributary::dashboard {
+namespace {
+
+// In the order in which they stand.
+enum AgentColumn : int {
+  kAgentId,
+  kAgentState,
+  kAgentDevice,
+  kAgentJob,
+  kAgentBuild,
+  kAgentLoss,
+  kAgentTrend,
+  kAgentMetric,
+  kAgentMetricLast,
+  kAgentMetricBest,
+  kAgentRoundTime,
+  kAgentCompute,
+  kAgentEncode,
+  kAgentWait,
+  kAgentDecode,
+  kAgentRatio,
+  kAgentGain,
+  kAgentResidual,
+  kAgentUpdate,
+  kAgentAlphaUp,
+  kAgentRateUp,
+  kAgentAlphaDown,
+  kAgentRateDown,
+  kAgentBytesUp,
+  kAgentBytesDown,
+  kAgentTemperature,
+  kAgentPower,
+  kAgentReports,
+  kAgentSeen,
+};
+
+constexpr double kNanosecondsPerSecond = 1e9;
+
+std::vector<TableColumn> agent_columns() {
+  constexpr auto kText = CellKind::text;
+  constexpr auto kNumber = CellKind::number;
+  return {
+      {"agent", "Agent", kText, Unit::one, "", true},
+      {"state", "State", CellKind::rank, Unit::one, "Whether the coordinator reaches it", true},
+      {"device", "Device", kText, Unit::one, "", true},
+      {"job", "Job", kText, Unit::one, "That it serves", false},
+      {"build", "Build", kText, Unit::one, "Of its program", false},
+      {"loss", "Loss", kNumber, Unit::one, "Of its last round's training", false},
+      {"trend", "Loss, last 200", CellKind::curve, Unit::one, "Over its last rounds", true},
+      {"metric", "Metric", kText, Unit::one, "That the last and the best value are of", false},
+      {"last", "Last", kNumber, Unit::one,
+       "Of its accuracy, or else its loss in evaluation, or else in training", true},
+      {"best", "Best", kNumber, Unit::one,
+       "The highest accuracy, or else the lowest loss, that it ever had", true},
+      {"round_time", "Round time", kNumber, Unit::seconds, "Computing, encoding and waiting", true},
+      {"compute", "Compute", kNumber, Unit::seconds, "Training, in its last round", false},
+      {"encode", "Encode", kNumber, Unit::seconds, "Of its update, in its last round", false},
+      {"wait", "Wait", kNumber, Unit::seconds, "For the wire and for others", false},
+      {"decode", "Decode", kNumber, Unit::seconds, "Of the result, in the round before", false},
+      {"ratio", "Ratio", kNumber, Unit::one, "What it keeps of its update at most", true},
+      {"gain", "Gain", kNumber, Unit::share,
+       "Share of its update's energy that what it kept has, when it was last asked", true},
+      {"residual", "Residual", kNumber, Unit::one, "Norm of what it has not sent yet", true},
+      {"update", "Update", kNumber, Unit::one, "Norm of its last update", false},
+      {"alpha_up", "α up", kNumber, Unit::seconds, "Latency of its link to the coordinator", true},
+      {"rate_up", "Rate up", kNumber, Unit::bits_per_second, "1/β of that link", true},
+      {"alpha_down", "α down", kNumber, Unit::seconds, "Latency of its link from there", true},
+      {"rate_down", "Rate down", kNumber, Unit::bits_per_second, "1/β of that link", true},
+      {"bytes_up", "Sent", kNumber, Unit::bytes, "In its last round", false},
+      {"bytes_down", "Received", kNumber, Unit::bytes, "In its last round", false},
+      {"temperature", "Temperature", kNumber, Unit::celsius, "Where the device has a sensor",
+       false},
+      {"power", "Power", kNumber, Unit::watts, "Where the device has a sensor", false},
+      {"reports", "Rounds", kNumber, Unit::count, "That it has reported on", true},
+      {"seen", "Seen", kNumber, Unit::wall_time, "When the coordinator last heard of it", true},
+  };
+}
+
+double rate_of(double beta_s_per_byte) {
+  return beta_s_per_byte > 0 ? kBitsPerByte / beta_s_per_byte : kUnknown;
+}
+
+std::string job_name_of(const RunView& view, std::uint64_t job) {
+  const auto found = std::ranges::find(view.jobs(), job, &JobInfo::job);
+  return found == view.jobs().end() ? std::string() : found->name;
+}
+
+AgentTableRow table_row(const RunView& view, std::uint64_t job, const AgentRow& agent) {
+  AgentTableRow row = {.agent = agent,
+                       .job_name = job_name_of(view, agent.info.job),
+                       .metric = agent.metric,
+                       .metric_last = agent.metric_last,
+                       .metric_best = agent.metric_best};
+  const AgentCurves* const curves = view.agent_curves(job, agent.info.agent_id);
+  if (!curves) return row;
+  row.loss = curves->loss;
+  if (!row.metric.empty()) return row;
+  row.metric = "training_loss";
+  row.metric_last = agent.last.loss;
+  const std::optional<Extent> x = row.loss->x_extent();
+  const std::optional<Extent> y = x ? row.loss->y_extent(x->low, x->high) : std::nullopt;
+  row.metric_best = y ? y->low : kUnknown;
+  return row;
+}
+
+std::array<double, 18> numbers_of(const AgentTableRow& row) {
+  const AgentRow& agent = row.agent;
+  const NewReport& last = agent.last;
+  return {row.metric_last,
+          row.metric_best,
+          agent.alpha_up_s,
+          agent.alpha_down_s,
+          agent.beta_up_s_per_byte,
+          agent.beta_down_s_per_byte,
+          agent.ratio,
+          agent.temperature_c,
+          agent.power_w,
+          last.loss,
+          last.compute_s,
+          last.encode_s,
+          last.wait_s,
+          last.decode_s,
+          agent.gain,
+          last.update_norm,
+          last.residual_norm,
+          static_cast<double>(agent.info.seen_wall_ns)};
+}
+
+bool same_words(const AgentTableRow& a, const AgentTableRow& b) {
+  const AgentInfo& one = a.agent.info;
+  const AgentInfo& other = b.agent.info;
+  return one.connected == other.connected && one.agent_id == other.agent_id &&
+         one.device == other.device && one.build == other.build && a.job_name == b.job_name &&
+         a.metric == b.metric;
+}
+
+}  // namespace
+
+double round_time_s(const NewReport& report) {
+  return report.compute_s + report.encode_s + report.wait_s;
+}
+
+AgentsModel::AgentsModel(QObject* parent) : RowsModel(agent_columns(), parent) {}
+
+void AgentsModel::update(const RunView& view, std::uint64_t job) {
+  std::vector<AgentTableRow> now;
+  now.reserve(view.agents().size());
+  for (const AgentRow& agent : view.agents()) now.push_back(table_row(view, job, agent));
+  show_rows(std::move(now));
+}
+
+int AgentsModel::row_of(std::string_view agent_id) const {
+  const auto found = std::ranges::find_if(
+      rows(), [&](const AgentTableRow& row) { return row.agent.info.agent_id == agent_id; });
+  return found == rows().end() ? -1 : static_cast<int>(found - rows().begin());
+}
+
+bool AgentsModel::has_readings() const {
+  return std::ranges::any_of(rows(), [](const AgentTableRow& row) {
+    return !std::isnan(row.agent.temperature_c) || !std::isnan(row.agent.power_w);
+  });
+}
+
+// Its number in the file is not that of the row: another run may have the same.
+bool AgentsModel::same_thing(const AgentTableRow& a, const AgentTableRow& b) const {
+  return a.agent.info.number == b.agent.info.number &&
+         (a.agent.info.agent_id == b.agent.info.agent_id || a.agent.info.agent_id.empty());
+}
+
+bool AgentsModel::looks_same(const AgentTableRow& a, const AgentTableRow& b) const {
+  return a.agent.reports == b.agent.reports && a.loss == b.loss && same_words(a, b) &&
+         a.agent.last.bytes_up == b.agent.last.bytes_up &&
+         a.agent.last.bytes_down == b.agent.last.bytes_down &&
+         std::ranges::equal(numbers_of(a), numbers_of(b), same_number);
+}
+
+double AgentsModel::number(int row, int column) const {
+  const AgentTableRow& shown = row_at(row);
+  const AgentRow& agent = shown.agent;
+  const bool reported = agent.reports > 0;
+  switch (column) {
+    case kAgentState:
+      return agent.info.connected ? 0 : 1;
+    case kAgentLoss:
+      return agent.last.loss;
+    case kAgentMetricLast:
+      return shown.metric_last;
+    case kAgentMetricBest:
+      return shown.metric_best;
+    case kAgentRoundTime:
+      return round_time_s(agent.last);
+    case kAgentCompute:
+      return agent.last.compute_s;
+    case kAgentEncode:
+      return agent.last.encode_s;
+    case kAgentWait:
+      return agent.last.wait_s;
+    case kAgentDecode:
+      return agent.last.decode_s;
+    case kAgentRatio:
+      return agent.ratio;
+    case kAgentGain:
+      return agent.gain;
+    case kAgentResidual:
+      return agent.last.residual_norm;
+    case kAgentUpdate:
+      return agent.last.update_norm;
+    case kAgentAlphaUp:
+      return agent.alpha_up_s;
+    case kAgentRateUp:
+      return rate_of(agent.beta_up_s_per_byte);
+    case kAgentAlphaDown:
+      return agent.alpha_down_s;
+    case kAgentRateDown:
+      return rate_of(agent.beta_down_s_per_byte);
+    case kAgentBytesUp:
+      return reported ? static_cast<double>(agent.last.bytes_up) : kUnknown;
+    case kAgentBytesDown:
+      return reported ? static_cast<double>(agent.last.bytes_down) : kUnknown;
+    case kAgentTemperature:
+      return agent.temperature_c;
+    case kAgentPower:
+      return agent.power_w;
+    case kAgentReports:
+      return static_cast<double>(agent.reports);
+    case kAgentSeen:
+      return agent.info.seen_wall_ns == 0
+                 ? kUnknown
+                 : static_cast<double>(agent.info.seen_wall_ns) / kNanosecondsPerSecond;
+    default:
+      return kUnknown;
+  }
+}
+
+std::string_view AgentsModel::words(int row, int column) const {
+  const AgentTableRow& shown = row_at(row);
+  const AgentInfo& info = shown.agent.info;
+  switch (column) {
+    case kAgentId:
+      return info.agent_id.empty() ? "(unnamed)" : std::string_view(info.agent_id);
+    case kAgentState:
+      return info.connected ? "connected" : "away";
+    case kAgentDevice:
+      return info.device;
+    case kAgentJob:
+      return shown.job_name;
+    case kAgentBuild:
+      return info.build;
+    case kAgentMetric:
+      return shown.metric;
+    default:
+      return {};
+  }
+}
+
+SharedSeries AgentsModel::curve(int row, int column) const {
+  return column == kAgentTrend ? row_at(row).loss : nullptr;
+}
+
+QString AgentsModel::number_text(int row, int column) const {
+  const bool of_metric = column == kAgentMetricLast || column == kAgentMetricBest;
+  const double value = number(row, column);
+  const bool is_share = of_metric && row_at(row).metric == kAccuracyMetric;
+  return is_share && std::isfinite(value) ? text_of(Unit::share, value)
+                                          : TableModel::number_text(row, column);
+}
+
+CellMark AgentsModel::mark(int row, int column) const {
+  const bool away = !row_at(row).agent.info.connected;
+  return away && column == kAgentState ? CellMark::faint : CellMark::none;
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,106 @@
+#include "dashboard/tables/models/alternatives_model.h"
+
+#include <algorithm>
+
+#include "core/run/view/run_view.h"
+
+namespace tributary::dashboard {
+namespace {
+
+enum AlternativeColumn : int {
+  // What a choice is about first: in a narrow window the parts of its time are out of sight.
+  kAlternativeChoice,
+  kAlternativeRound,
+  kAlternativeGain,
+  kAlternativeCodec,
+  kAlternativeCollective,
+  kAlternativeRatio,
+  kAlternativeEncode,
+  kAlternativeWire,
+  kAlternativeDecode,
+};
+
+std::vector<TableColumn> alternative_columns() {
+  constexpr auto kNumber = CellKind::number;
+  return {
+      {"choice", "Choice", CellKind::rank, Unit::one,
+       "Pareto: no other one is both faster and truer. Chosen: of these, the knee", true},
+      {"round_time", "Round", kNumber, Unit::seconds, "Predicted, from end to end", true},
+      {"gain", "Gain", kNumber, Unit::share, "Of the update's energy that gets through", true},
+      {"codec", "Codec", CellKind::text, Unit::one, "", true},
+      {"collective", "Collective", CellKind::text, Unit::one, "", true},
+      {"ratio", "Ratio", kNumber, Unit::one, "What is kept of an update", true},
+      {"encode", "Encode", kNumber, Unit::seconds, "Predicted", true},
+      {"wire", "Wire", kNumber, Unit::seconds, "Predicted", true},
+      {"decode", "Decode", kNumber, Unit::seconds, "Predicted", true},
+  };
+}
+
+}  // namespace
+
+AlternativesModel::AlternativesModel(QObject* parent) : RowsModel(alternative_columns(), parent) {}
+
+void AlternativesModel::update(const RoundDetail& detail) {
+  show_rows(std::vector<PlanAlternative>(detail.alternatives));
+}
+
+int AlternativesModel::chosen_row() const {
+  const auto found = std::ranges::find(rows(), true, &PlanAlternative::chosen);
+  return found == rows().end() ? -1 : static_cast<int>(found - rows().begin());
+}
+
+bool AlternativesModel::same_thing(const PlanAlternative& a, const PlanAlternative& b) const {
+  return a.codec == b.codec && a.collective == b.collective && same_number(a.ratio, b.ratio);
+}
+
+bool AlternativesModel::looks_same(const PlanAlternative& a, const PlanAlternative& b) const {
+  return same_number(a.encode_s, b.encode_s) && same_number(a.wire_s, b.wire_s) &&
+         same_number(a.decode_s, b.decode_s) && same_number(a.round_s, b.round_s) &&
+         same_number(a.gain, b.gain) && a.pareto == b.pareto && a.chosen == b.chosen;
+}
+
+double AlternativesModel::number(int row, int column) const {
+  const PlanAlternative& one = row_at(row);
+  switch (column) {
+    case kAlternativeChoice:
+      if (one.chosen) return 0;
+      return one.pareto ? 1 : 2;
+    case kAlternativeRatio:
+      return one.ratio;
+    case kAlternativeRound:
+      return one.round_s;
+    case kAlternativeEncode:
+      return one.encode_s;
+    case kAlternativeWire:
+      return one.wire_s;
+    case kAlternativeDecode:
+      return one.decode_s;
+    case kAlternativeGain:
+      return one.gain;
+    default:
+      return kUnknown;
+  }
+}
+
+std::string_view AlternativesModel::words(int row, int column) const {
+  const PlanAlternative& one = row_at(row);
+  switch (column) {
+    case kAlternativeChoice:
+      if (one.chosen) return "● chosen";
+      return one.pareto ? "○ Pareto" : "";
+    case kAlternativeCodec:
+      return one.codec;
+    case kAlternativeCollective:
+      return one.collective;
+    default:
+      return {};
+  }
+}
+
+CellMark AlternativesModel::mark(int row, int /*column*/) const {
+  const PlanAlternative& one = row_at(row);
+  if (one.chosen) return CellMark::chosen;
+  return one.pareto ? CellMark::good : CellMark::none;
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,26 @@
+// What a round could have been done by, and what that would have cost: the plan's own figures.
+#pragma once
+
+#include "core/run/round_detail.h"
+#include "dashboard/tables/models/rows_model.h"
+
+namespace tributary::dashboard {
+
+class AlternativesModel : public RowsModel<PlanAlternative> {
+ public:
+  explicit AlternativesModel(QObject* parent = nullptr);
+
+  void update(const RoundDetail& detail);
+  void clear() { show_rows({}); }
+  int chosen_row() const;  // -1: none
+
+  double number(int row, int column) const override;
+  std::string_view words(int row, int column) const override;
+  CellMark mark(int row, int column) const override;
+
+ protected:
+  bool same_thing(const PlanAlternative& a, const PlanAlternative& b) const override;
+  bool looks_same(const PlanAlternative& a, const PlanAlternative& b) const override;
+};
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,36 @@
+// What happened in a run, the newest last. As many as the run's view keeps.
+#pragma once
+
+#include <deque>
+
+#include "core/run/view/run_view.h"
+#include "dashboard/tables/cells/table_model.h"
+
+namespace tributary::dashboard {
+
+class EventsModel : public TableModel {
+ public:
+  explicit EventsModel(QObject* parent = nullptr);
+
+  // Takes what has come since, and forgets what the view has forgotten.
+  void update(const RunView& view);
+  void clear();
+
+  const EventRow& event_at(int row) const { return events_[static_cast<std::size_t>(row)]; }
+  int level_column() const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  double number(int row, int column) const override;
+  std::string_view words(int row, int column) const override;
+  QString number_text(int row, int column) const override;
+  CellMark mark(int row, int column) const override;
+
+ private:
+  bool continues(const std::deque<EventRow>& now) const;
+  void forget_before(std::int64_t number);
+  void take_after(std::int64_t number, const std::deque<EventRow>& now);
+
+  std::deque<EventRow> events_;
+};
+
+}  // namespace tributary::dashboard

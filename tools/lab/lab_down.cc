@@ -1,0 +1,77 @@
+// tributary lab down
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/accept.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "core/lab/lab_names.h"
+#include "tools/lab/lab_kernel.h"
+#include "tools/lab/lab_state.h"
+
+namespace tributary {
+namespace {
+
+struct LabDown {
+  std::string name = "lab";
+  bool all = false;
+};
+
+Result<Answer> down(const LabDown& command) {
+  TRIBUTARY_TRY(check_lab_is_possible());
+  TRIBUTARY_ASSIGN(const LabLock lock, LabLock::take());
+  const auto labs = find_labs();
+  std::set<std::string> names;
+  for (const auto& [name, lab] : labs) names.insert(name);
+  for (const std::string& name : lab_state_names()) names.insert(name);
+  if (!command.all) {
+    const bool there = names.contains(command.name);
+    names.clear();
+    if (there) names.insert(command.name);
+  }
+  Status first;
+  for (const std::string& name : names) {
+    const auto found = labs.find(name);
+    Status removed = found == labs.end() ? Status() : remove_namespaces(name, found->second);
+    if (removed.ok()) remove_lab_state(name);
+    if (first.ok()) first = std::move(removed);
+  }
+  TRIBUTARY_TRY(first);
+  return Answer{.text = names.empty() ? "nothing to take down\n"
+                                      : fmt::format("taken down: {}\n", fmt::join(names, " ")),
+                .data = json_text(nlohmann::ordered_json{{"removed", names}})};
+}
+
+}  // namespace
+
+Command lab_down_command() {
+  const auto command = std::make_shared<LabDown>();
+  return {.noun = "lab",
+          .verb = "down",
+          .summary = "take a lab away, with all that runs in it",
+          .details =
+              "Ends the programs that still run in the nodes. What a crash has left is taken\n"
+              "away, too; where there is nothing, that is no error.\n\n"
+              "examples:\n"
+              "  tributary lab down\n"
+              "  tributary lab down --name far\n"
+              "  tributary lab down --all",
+          .options = {{.name = "--name",
+                       .value_name = "NAME",
+                       .help = "the lab's name (lab)",
+                       .accept = [command](const std::string& value) -> Status {
+                         command->name = value;
+                         return check_lab_name(value);
+                       }},
+                      {.name = "--all",
+                       .value_name = {},
+                       .help = "every lab on this machine",
+                       .accept = accept_flag(command->all)}},
+          .run = [command](World&) { return down(*command); }};
+}
+
+}  // namespace tributary

@@ -1,0 +1,133 @@
+// tributary lab exec
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "cli/accept.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "core/lab/lab_names.h"
+#include "tools/lab/lab_everywhere.h"
+#include "tools/lab/lab_kernel.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::uint32_t kNoNode = kLabNodesMax;
+
+struct LabExec {
+  std::string name = "lab";
+  std::uint32_t node = kNoNode;
+  bool all = false;
+  std::vector<std::string> command;
+};
+
+Result<FoundLab> find_lab(const std::string& name) {
+  const auto labs = find_labs();
+  const auto found = labs.find(name);
+  if (found != labs.end() && found->second.complete()) return found->second;
+  return Status(StatusCode::not_found,
+                {.what = fmt::format("a lab named '{}'", name),
+                 .expected = "one that is up",
+                 .got = found == labs.end() ? "none" : "what a crash left of it",
+                 .remedy = fmt::format("make it: tributary lab up --name {}", name)});
+}
+
+// Leaves this program behind, so that exit code and signals are the command's own.
+Status become(const LabExec& exec, std::uint32_t nodes) {
+  std::vector<std::string> words = lab_command(exec.name, exec.node, nodes, exec.command);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
+  ::execvp(arguments[0], arguments.data());
+  return Status(StatusCode::io_error, {.what = "the program 'ip'",
+                                       .expected = "the tools of iproute2",
+                                       .got = std::generic_category().message(errno),
+                                       .remedy = "install them: apt-get install iproute2"});
+}
+
+Result<Answer> run_everywhere(const LabExec& exec, std::uint32_t nodes) {
+  TRIBUTARY_ASSIGN(const EverywhereOutcome outcome,
+                   run_in_every_node(exec.name, nodes, exec.command));
+  Answer answer;
+  answer.exit_code = outcome.exit_code;
+  answer.data = json_text(nlohmann::ordered_json{{"exit_code", outcome.exit_code},
+                                                 {"exit_codes", outcome.exit_codes},
+                                                 {"first_to_fail", outcome.first_to_fail}});
+  return answer;
+}
+
+Result<Answer> run(const LabExec& exec) {
+  if (exec.all == (exec.node != kNoNode)) {
+    return Status(StatusCode::invalid_argument, {.what = "where to run the command",
+                                                 .expected = "one of --node N and --all",
+                                                 .got = exec.all ? "both" : "none",
+                                                 .remedy = "see 'tributary lab exec --help'"});
+  }
+  TRIBUTARY_TRY(check_lab_is_possible());
+  TRIBUTARY_ASSIGN(const FoundLab found, find_lab(exec.name));
+  const auto nodes = static_cast<std::uint32_t>(found.nodes.size());
+  if (exec.all) return run_everywhere(exec, nodes);
+  if (exec.node >= nodes) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "the node",
+                   .expected = fmt::format("one from 0 to {}", nodes - 1),
+                   .got = fmt::format("{}", exec.node),
+                   .remedy = {}});
+  }
+  return become(exec, nodes);
+}
+
+}  // namespace
+
+Command lab_exec_command() {
+  const auto exec = std::make_shared<LabExec>();
+  return {
+      .noun = "lab",
+      .verb = "exec",
+      .summary = "run a program in a node, or in every node at once",
+      .details =
+          "With --node the program takes this one's place: its exit code, its signals. With --all\n"
+          "a program that fails, and Ctrl-C, end the others, and the exit code is that of the\n"
+          "first that failed; standard input is empty. The program finds TRIBUTARY_NODE,\n"
+          "TRIBUTARY_NODES and TRIBUTARY_ADDRESS in its environment, and the names node-0, "
+          "node-1,\n"
+          "... in its /etc/hosts.\n\n"
+          "examples:\n"
+          "  tributary lab exec --node 0 -- ip addr\n"
+          "  tributary lab exec --node 2 -- ping -c 3 node-0\n"
+          "  tributary lab exec --all -- sh -c 'my-ring --rank $TRIBUTARY_NODE'",
+      .options = {{.name = "--name",
+                   .value_name = "NAME",
+                   .help = "the lab's name (lab)",
+                   .accept = [exec](const std::string& value) -> Status {
+                     exec->name = value;
+                     return check_lab_name(value);
+                   }},
+                  {.name = "--node",
+                   .value_name = "N",
+                   .help = "the node to run it in",
+                   .accept = accept_count(exec->node, 0u, kLabNodesMax - 1)},
+                  {.name = "--all",
+                   .value_name = {},
+                   .help = "run it in every node at once",
+                   .accept = accept_flag(exec->all)},
+                  {.name = "COMMAND",
+                   .value_name = "WORD",
+                   .help = "behind --, the program and its arguments",
+                   .accept = [exec](const std::string& value) -> Status {
+                     exec->command.push_back(value);
+                     return {};
+                   },
+                   .required = true,
+                   .repeatable = true}},
+      .run = [exec](World&) { return run(*exec); }};
+}
+
+}  // namespace tributary

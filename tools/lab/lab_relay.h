@@ -1,0 +1,47 @@
+// Links in user space: a TAP in the node's namespace, another one at the bridge, and a process that
+// carries packets between them when their line lets it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/lab/lab_plan.h"
+#include "core/net/shaped/trace.h"
+
+namespace tributary {
+
+// The TAPs are there as long as this object or a relay that was started from it.
+class RelayTaps {
+ public:
+  struct Link {
+    std::uint32_t node = 0;
+    int node_tap = -1;
+    int hub_tap = -1;
+    std::vector<LinkTrace> trace;  // at most one
+  };
+
+  static Result<RelayTaps> open(const LabPlan& plan);
+  ~RelayTaps();
+  RelayTaps(RelayTaps&&) noexcept = default;
+  RelayTaps& operator=(RelayTaps&&) = delete;
+
+  const std::vector<Link>& links() const { return links_; }
+
+ private:
+  RelayTaps() = default;
+  std::vector<Link> links_;
+};
+
+struct RelayOptions {
+  std::uint64_t seed = 0;
+  std::string counts_path;
+};
+
+// Goes on after this program, in the hub's namespace, until it is killed or the lab is taken down.
+Result<pid_t> start_relay(const LabPlan& plan, const RelayTaps& taps, const RelayOptions& options);
+
+}  // namespace tributary

@@ -1,0 +1,316 @@
+#include "tools/load/load_agents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "core/base/log/log.h"
+#include "core/net/zmq/spoke.h"
+#include "core/round/agent/agent.h"
+#include "core/round/common/session/conversation.h"
+#include "core/service/machine_loop.h"
+#include "core/service/metrics/metrics.h"
+#include "core/service/metrics/note_log.h"
+#include "core/train/synthetic_trainer.h"
+#include "tools/load/light_agent.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::chrono::microseconds kPause{200};
+constexpr std::chrono::milliseconds kLookEvery{50};
+constexpr std::size_t kUpdates = 4;
+
+// When which round came first, and with which model.
+class Arrivals {
+ public:
+  Arrivals(std::uint64_t rounds, const Clock& clock) : clock_(clock), first_(rounds + 1) {}
+
+  void applied(std::uint64_t version, std::uint64_t model_hash) {
+    const std::lock_guard lock(mutex_);
+    if (version == 0 || version >= first_.size()) return;
+    First& first = first_[version];
+    if (first.at.count() == 0) first = {.at = clock_.now(), .model_hash = model_hash};
+    if (first.model_hash != model_hash) identical_ = false;
+    newest_ = std::max(newest_, version);
+  }
+  std::uint64_t newest() const {
+    const std::lock_guard lock(mutex_);
+    return newest_;
+  }
+  void tell(LoadReport& report) const {
+    const std::lock_guard lock(mutex_);
+    std::chrono::nanoseconds before{0};
+    for (const First& first : first_) {
+      if (first.at.count() == 0) continue;
+      if (before.count() != 0) {
+        report.round_s.push_back(std::chrono::duration<double>(first.at - before).count());
+        report.seconds += report.round_s.back();
+      }
+      before = first.at;
+    }
+    report.replicas_identical = identical_;
+  }
+
+ private:
+  struct First {
+    std::chrono::nanoseconds at{0};
+    std::uint64_t model_hash = 0;
+  };
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  std::vector<First> first_;  // by version
+  std::uint64_t newest_ = 0;
+  bool identical_ = true;
+};
+
+// Counts how often sessions break, and keeps nothing else.
+class LossLog final : public Log {
+ public:
+  bool enabled(LogLevel level) const override { return level >= LogLevel::info; }
+  void write(const LogEvent& event) override {
+    if (event.message == "session_lost" || event.message == "disconnected") lost_ = true;
+  }
+  bool lost() const { return lost_; }
+
+ private:
+  bool lost_ = false;
+};
+
+// What all agents of the process share.
+struct Shared {
+  const LoadOptions& options;
+  const Clock& clock;
+  std::shared_ptr<LinkContext> context;
+  std::shared_ptr<SharedReplica> replica;                      // null: each has its own
+  std::array<std::shared_ptr<FloatVector>, kUpdates> updates;  // then
+  Arrivals arrivals;
+  std::unique_ptr<Metrics> metrics;
+};
+
+class LoadAgent {
+ public:
+  static Result<std::unique_ptr<LoadAgent>> make(Shared& shared, std::uint32_t number) {
+    std::unique_ptr<LoadAgent> agent(new LoadAgent(shared, number));
+    TRIBUTARY_TRY(agent->open());
+    return agent;
+  }
+
+  // True when anything happened.
+  Result<bool> turn(TimeNs deadline) {
+    if (!status_.ok()) return status_;
+    return loop_->turn(deadline);
+  }
+  TimeNs now() const { return loop_->now(); }
+  bool finished() const {
+    if (light_) return light_->model_version() >= shared_.options.rounds && light_->idle();
+    return machine_->model_version() >= shared_.options.rounds && machine_->idle();
+  }
+  void add_to(LoadReport& report) const {
+    if (finished()) ++report.agents_finished;
+    if (log_.lost()) ++report.agents_lost;
+    const LinkCounters counters = link_->counters();
+    report.bytes_up += counters.bytes_out;
+    report.bytes_down += counters.bytes_in;
+  }
+
+ private:
+  LoadAgent(Shared& shared, std::uint32_t number)
+      : shared_(shared), number_(number), notes_(log_, shared.clock, *shared.metrics) {}
+
+  Status open();
+  LoopParts wiring();
+  Actions handle_light(TimeNs now, const Event& event);
+  void carry_out(Action& action);
+
+  Shared& shared_;
+  const std::uint32_t number_;
+  LossLog log_;
+  NoteLog notes_;
+  std::unique_ptr<Transport> link_;
+  std::unique_ptr<Agent> machine_;  // or
+  std::unique_ptr<LightAgent> light_;
+  std::uint64_t version_told_ = 0;
+  std::unique_ptr<MachineLoop> loop_;
+  Status status_;
+};
+
+Status LoadAgent::open() {
+  const LoadOptions& options = shared_.options;
+  TRIBUTARY_ASSIGN(link_, open_spoke({.endpoint = options.endpoint,
+                                      .keys = options.keys[number_],
+                                      .hub = options.coordinator,
+                                      .encrypted = options.encrypted,
+                                      .seed = number_,
+                                      .context = shared_.context}));
+  std::string id = fmt::format("load-{}", number_);
+  if (shared_.replica) {
+    light_ = std::make_unique<LightAgent>(LightAgent::Options{.agent_id = std::move(id),
+                                                              .incarnation = number_ + 1,
+                                                              .number = number_,
+                                                              .replica = shared_.replica});
+  } else {
+    AgentConfig config;
+    config.agent_id = std::move(id);
+    config.incarnation = number_ + 1;
+    TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), {}));
+  }
+  loop_ = std::make_unique<MachineLoop>(wiring());
+  return {};
+}
+
+LoopParts LoadAgent::wiring() {
+  return {.handle =
+              [this](TimeNs now, Event event) {
+                return light_ ? handle_light(now, event) : machine_->handle(now, std::move(event));
+              },
+          .next_wakeup_ns =
+              [this] { return light_ ? light_->next_wakeup_ns() : machine_->next_wakeup_ns(); },
+          .carry_out = [this](Action& action) { carry_out(action); },
+          .one_peer = true,
+          .link = *link_,
+          .clock = shared_.clock,
+          .notes = notes_};
+}
+
+Actions LoadAgent::handle_light(TimeNs now, const Event& event) {
+  Actions actions = light_->handle(now, event);
+  if (light_->model_version() > version_told_) {
+    version_told_ = light_->model_version();
+    shared_.arrivals.applied(version_told_, light_->model_hash());
+  }
+  return actions;
+}
+
+void LoadAgent::carry_out(Action& action) {
+  if (const auto* record = std::get_if<StoreAgent>(&action)) {
+    if (const auto* replica = std::get_if<ReplicaRecord>(&record->record)) {
+      shared_.arrivals.applied(replica->model_version, replica->model_hash);
+    }
+    loop_->post(Stored{.token = record->token, .status = {}});
+  } else if (const auto* wanted = std::get_if<Train>(&action)) {
+    loop_->post(UpdateReady{.token = wanted->token,
+                            .update = shared_.updates[(number_ + wanted->id.round) % kUpdates],
+                            .examples = 1});
+  } else if (const auto* finished = std::get_if<Finished>(&action)) {
+    status_ = finished->status;
+  }
+}
+
+// The agents of one thread, one after the other: together they are as quick as the thread is.
+class LoadThread {
+ public:
+  LoadThread(std::vector<std::unique_ptr<LoadAgent>> agents, const std::atomic<bool>& stop)
+      : agents_(std::move(agents)), thread_([this, &stop] { status_ = run(stop); }) {}
+  ~LoadThread() { join(); }
+  LoadThread(const LoadThread&) = delete;
+  LoadThread& operator=(const LoadThread&) = delete;
+
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+  bool ended() const { return ended_; }
+  const Status& status() const { return status_; }
+  const std::vector<std::unique_ptr<LoadAgent>>& agents() const { return agents_; }
+
+ private:
+  Status run(const std::atomic<bool>& stop) {
+    Status status = play(stop);
+    ended_ = true;
+    return status;
+  }
+  Status play(const std::atomic<bool>& stop) {
+    while (!stop) {
+      bool anything = false;
+      bool finished = true;
+      for (const auto& agent : agents_) {
+        // One agent can wait for itself; many are looked after in turn.
+        const TimeNs patience = agents_.size() == 1 ? 20 * kNsPerMs : 0;
+        while (true) {
+          TRIBUTARY_ASSIGN(const bool happened, agent->turn(agent->now() + patience));
+          anything |= happened;
+          if (!happened || agents_.size() == 1) break;
+        }
+        finished &= agent->finished();
+      }
+      if (finished) return {};
+      if (!anything && agents_.size() > 1) std::this_thread::sleep_for(kPause);
+    }
+    return {};
+  }
+
+  std::vector<std::unique_ptr<LoadAgent>> agents_;
+  Status status_;
+  std::atomic<bool> ended_ = false;
+  std::thread thread_;  // uses all that stands before it
+};
+
+Result<std::vector<std::vector<std::unique_ptr<LoadAgent>>>> make_agents(Shared& shared,
+                                                                         std::size_t threads) {
+  std::vector<std::vector<std::unique_ptr<LoadAgent>>> shares(threads);
+  for (std::uint32_t i = 0; i < shared.options.keys.size(); ++i) {
+    TRIBUTARY_ASSIGN(std::unique_ptr<LoadAgent> agent, LoadAgent::make(shared, i));
+    shares[i % threads].push_back(std::move(agent));
+  }
+  return shares;
+}
+
+Status watch(const std::vector<std::unique_ptr<LoadThread>>& threads, const Arrivals& arrivals,
+             const std::function<Status(std::uint64_t rounds)>& go_on) {
+  const auto ended = [](const auto& thread) { return thread->ended(); };
+  while (!std::ranges::all_of(threads, ended)) {
+    TRIBUTARY_TRY(go_on(arrivals.newest()));
+    std::this_thread::sleep_for(kLookEvery);
+  }
+  return go_on(arrivals.newest());
+}
+
+}  // namespace
+
+Result<LoadReport> run_load(const LoadOptions& options, const Clock& clock,
+                            const std::function<Status(std::uint64_t rounds)>& go_on) {
+  const auto agents = static_cast<std::uint32_t>(options.keys.size());
+  TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context,
+                   LinkContext::open({.sockets_max = 3 * agents + 64, .clock = &clock}));
+  TRIBUTARY_ASSIGN(std::unique_ptr<Metrics> metrics, open_metrics({}));
+  Shared shared{.options = options,
+                .clock = clock,
+                .context = std::move(context),
+                .replica = nullptr,
+                .updates = {},
+                .arrivals = Arrivals(options.rounds, clock),
+                .metrics = std::move(metrics)};
+  if (options.share_replica) {
+    shared.replica = std::make_shared<SharedReplica>(options.parameters, agents);
+  }
+  for (std::size_t i = 0; i < kUpdates && !shared.replica; ++i) {
+    FloatVector update(options.parameters);
+    fill_synthetic_update(i, "load", 1, update);
+    shared.updates[i] = std::make_shared<FloatVector>(std::move(update));
+  }
+  const std::size_t threads = std::clamp<std::size_t>(options.threads, 1, agents);
+  TRIBUTARY_ASSIGN(auto shares, make_agents(shared, threads));
+  std::atomic<bool> stop = false;
+  std::vector<std::unique_ptr<LoadThread>> running;
+  for (auto& share : shares)
+    running.push_back(std::make_unique<LoadThread>(std::move(share), stop));
+  Status status = watch(running, shared.arrivals, go_on);
+  stop = true;
+  LoadReport report;
+  for (const auto& thread : running) {
+    thread->join();
+    if (status.ok()) status = thread->status();
+    for (const auto& agent : thread->agents()) agent->add_to(report);
+  }
+  TRIBUTARY_TRY(std::move(status));
+  shared.arrivals.tell(report);
+  return report;
+}
+
+}  // namespace tributary

@@ -1,0 +1,223 @@
+#include "tools/load/shared_replica.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "core/base/bytes/checksum.h"
+#include "core/train/synthetic_trainer.h"
+
+namespace tributary {
+namespace {
+
+Status differs(std::string what, std::string expected) {
+  return Status(StatusCode::mismatch, {.what = std::move(what),
+                                       .expected = std::move(expected),
+                                       .got = "something else",
+                                       .remedy = {}});
+}
+
+Status check_keep(const Codec& codec, double keep) {
+  if (keep == 1) return {};
+  return check_shares(codec, wire::Collective::star, std::span(&keep, 1));
+}
+
+}  // namespace
+
+// --- a payload ---------------------------------------------------------------------------------
+
+Status SharedPayload::take(std::uint64_t payload_bytes, std::uint64_t offset, ByteSpan part) {
+  const std::lock_guard lock(mutex_);
+  if (payload_bytes != bytes_.size() || offset > payload_bytes ||
+      part.size() > payload_bytes - offset) {
+    return differs("size of a payload", "the one that another agent was told");
+  }
+  if (const std::uint64_t known = whole_ ? payload_bytes : bytes_.from_start(); known > offset) {
+    const std::size_t both = std::min<std::size_t>(part.size(), known - offset);
+    const ByteSpan before = (whole_ ? ByteSpan(*whole_) : bytes_.bytes()).subspan(offset, both);
+    if (!std::ranges::equal(before, part.first(both))) {
+      return differs("part of a payload", "the one that another agent was sent");
+    }
+  }
+  if (whole_) return {};
+  bytes_.take(offset, part);
+  if (bytes_.complete()) whole_ = std::make_shared<const Bytes>(bytes_.release());
+  return {};
+}
+
+SharedBytes SharedPayload::whole() {
+  const std::lock_guard lock(mutex_);
+  return whole_;
+}
+
+// --- job and model -----------------------------------------------------------------------------
+
+Result<std::shared_ptr<const JobModel>> SharedReplica::take_job(const wire::Job& job) {
+  const std::lock_guard lock(mutex_);
+  if (job_ && job_->job() == job.job() && job_->revision() == job.revision()) return job_;
+  wire::JobT unpacked;
+  job.UnPackTo(&unpacked);
+  TRIBUTARY_ASSIGN(SharedBytes definition, keep_message(std::move(unpacked)));
+  TRIBUTARY_ASSIGN(job_, JobModel::make(std::move(definition)));
+  TRIBUTARY_ASSIGN(rule_, make_model_rule(job_->wire()));
+  if (job_->values() != values_) return differs("model of the job", "as many values as were asked");
+  return job_;
+}
+
+std::shared_ptr<SharedPayload> SharedReplica::place_of(const wire::TransferOfferT& offer) {
+  const std::lock_guard lock(mutex_);
+  if (!offered_.second || offered_.first != offer.hash) {
+    offered_ = {offer.hash, std::make_shared<SharedPayload>(offer.bytes)};
+  }
+  return offered_.second;
+}
+
+Result<SharedModel> SharedReplica::take_model(const wire::TransferOfferT& offer,
+                                              const SharedBytes& bytes) {
+  const std::lock_guard lock(mutex_);
+  if (model_.values && model_.version == offer.model_version && model_.hash == offer.model_hash) {
+    return model_;
+  }
+  if (hash64(*bytes) != offer.hash || bytes->size() < values_ * sizeof(float)) {
+    return differs("transferred model", "the offer's");
+  }
+  auto values = std::make_shared<FloatVector>(values_);
+  std::memcpy(values->data(), bytes->data(), values_ * sizeof(float));
+  const std::uint64_t hash = model_hash_of(*values);
+  if (hash != offer.model_hash) return differs("transferred model", "the offer's model hash");
+  const SharedModel made{.version = offer.model_version, .hash = hash, .values = values};
+  if (!model_.values || made.version > model_.version) {
+    TRIBUTARY_TRY(rule_->restore(ByteSpan(*bytes).subspan(values_ * sizeof(float))));
+    model_ = made;
+  }
+  offered_ = {};
+  return made;
+}
+
+// --- rounds ------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<SharedRound>> SharedReplica::round_of(const wire::Plan& plan) {
+  const std::lock_guard lock(mutex_);
+  const RoundKey key = key_of(*plan.id());
+  if (round_ && round_->plan->key() == key) return round_;
+  if (!job_) return differs("plan", "a job before it");
+  wire::PlanT unpacked;
+  plan.UnPackTo(&unpacked);
+  TRIBUTARY_ASSIGN(auto made, RoundPlan::make(unpacked, *job_, codecs_));
+  auto round = std::make_shared<SharedRound>();
+  round->plan = std::move(made);
+  if (!round_ || round_->plan->key() < key) round_ = round;
+  return round;
+}
+
+std::shared_ptr<SharedPayload> SharedReplica::place_of(SharedRound& round, std::uint32_t bucket,
+                                                       std::uint32_t stage, std::uint64_t bytes) {
+  const std::lock_guard lock(round.mutex);
+  std::shared_ptr<SharedPayload>& place = round.combined[{bucket, stage}];
+  if (!place) place = std::make_shared<SharedPayload>(bytes);
+  return place;
+}
+
+// How many different payloads there must be.
+std::uint32_t SharedReplica::updates_of(const Codec& codec) const {
+  const auto stages = codec.stages();
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const bool names_its_sender = stages[i].combine == Combine::gather && i + 1 < stages.size();
+    if (stages[i].combine == Combine::broadcast || names_its_sender) return agents_;
+  }
+  return std::min(kUpdates, agents_);
+}
+
+std::span<const float> SharedReplica::update(std::uint32_t number) {
+  while (made_up_.size() <= number % kUpdates) {
+    FloatVector values(values_);
+    fill_synthetic_update(made_up_.size(), "load", 1, values);
+    made_up_.push_back(std::move(values));
+  }
+  return made_up_[number % kUpdates];
+}
+
+Result<SharedBytes> SharedReplica::payload(SharedRound& round, const Sender& sender,
+                                           std::uint32_t bucket,
+                                           const std::vector<SharedBytes>& combined) {
+  const PlannedBucket& planned = round.plan->buckets()[bucket];
+  TRIBUTARY_TRY(check_keep(*planned.codec, sender.keep));
+  const std::uint32_t updates = updates_of(*planned.codec);
+  const bool own = updates == agents_;
+  const SharedUpdate which = {.number = own ? sender.number : sender.number % updates,
+                              .keep = sender.keep};
+  const auto stage = static_cast<std::uint32_t>(combined.size());
+  const std::lock_guard lock(mutex_);  // also of the encoders
+  if (const auto found = round.encoded.find({which, bucket, stage}); found != round.encoded.end()) {
+    return found->second;
+  }
+  std::vector<ByteSpan> spans;
+  for (const SharedBytes& one : combined) spans.emplace_back(*one);
+  const std::uint32_t as = own ? sender.rank : std::min(which.number, round.plan->agents() - 1);
+  const StageCall call = {
+      .round = round.plan->context(planned, as), .combined = spans, .keep = which.keep};
+  Bytes bytes;
+  TRIBUTARY_TRY(
+      encoders_[which]
+          .get(planned, round.plan->key().epoch)
+          .encode(call, update(which.number).subspan(planned.first_value, planned.values), bytes));
+  SharedBytes payload;
+  if (!bytes.empty()) payload = std::make_shared<const Bytes>(std::move(bytes));
+  round.encoded[{which, bucket, stage}] = payload;
+  return payload;
+}
+
+// Shares may be others in every round, and encoders of those before would gather.
+void SharedReplica::forget_shares(const SharedRound& round) {
+  std::set<SharedUpdate> used;
+  for (const auto& [place, payload] : round.encoded) used.insert(std::get<SharedUpdate>(place));
+  std::erase_if(encoders_,
+                [&](const auto& one) { return one.first.keep != 1 && !used.contains(one.first); });
+}
+
+Result<SharedModel> SharedReplica::apply(SharedRound& round, const wire::CommitT& commit,
+                                         const std::vector<std::vector<SharedBytes>>& combined) {
+  const std::lock_guard lock(mutex_);
+  if (round.after) return *round.after;
+  if (model_.version + 1 != commit.model_version || model_.hash != commit.previous_hash) {
+    return differs("model before a commit", "the commit's");
+  }
+  const wire::RoundOutcomeT& outcome = *commit.rounds[0];
+  std::vector<CommittedBucket> buckets;
+  for (const auto& one : outcome.outcomes) {
+    const wire::ContributorSetT& set = *outcome.contributor_sets[one->contributor_set];
+    std::vector<ByteSpan> spans;
+    for (const SharedBytes& payload : combined[one->bucket]) spans.emplace_back(*payload);
+    if (spans.empty() || hash64(spans.back()) != one->result_hash) {
+      return differs("aggregate", "the commit's");
+    }
+    buckets.push_back({.bucket = one->bucket,
+                       .divisor = set.divisor,
+                       .contributors = set.contributors,
+                       .combined = std::move(spans)});
+  }
+  auto values = std::make_shared<FloatVector>(*model_.values);
+  TRIBUTARY_TRY(apply_round(*round.plan, buckets, {}, *rule_, scratch_, *values));
+  const std::uint64_t hash = model_hash_of(*values);
+  if (hash != commit.model_hash) return differs("model after a commit", "the commit's");
+  for (const PlannedBucket& bucket : round.plan->buckets()) {
+    const auto found = std::ranges::find(buckets, bucket.index, &CommittedBucket::bucket);
+    const bool counted = found != buckets.end();
+    for (auto& [which, cache] : encoders_) {
+      cache.get(bucket, round.plan->key().epoch)
+          .settle(
+              counted ? std::span<const ByteSpan>(found->combined) : std::span<const ByteSpan>(),
+              counted);
+    }
+  }
+  forget_shares(round);
+  model_ = {.version = commit.model_version, .hash = hash, .values = std::move(values)};
+  round.after = model_;
+  return model_;
+}
+
+}  // namespace tributary

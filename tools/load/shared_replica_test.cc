@@ -1,0 +1,117 @@
+#include "tools/load/shared_replica.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/round/common/plan/plan_builder.h"
+#include "core/round/common/session/conversation.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::uint32_t kReplicaValues = 200;
+constexpr std::uint32_t kReplicaAgents = 4;
+
+class SharedReplicaTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    wire::JobT job;
+    job.job = 1;
+    job.revision = 1;
+    job.name = "load";
+    job.state = wire::JobState::running;
+    job.mode = wire::ExchangeMode::delta;
+    job.rounds = 10;
+    job.weighting = wire::Weighting::equal;
+    job.model = std::make_unique<wire::ModelT>();
+    job.model->kind = wire::ModelKind::built_in;
+    job.model->name = "none";
+    job.optimizer = std::make_unique<wire::OptimizerT>();
+    job.optimizer->kind = wire::OptimizerKind::sgd;
+    job.layer_map = wire_layers(*LayerMap::make({{.name = "v", .shape = {kReplicaValues}}}));
+    auto definition = keep_message(std::move(job));
+    ASSERT_TRUE(definition.ok()) << definition.status().text();
+    auto model = JobModel::make(std::move(*definition));
+    ASSERT_TRUE(model.ok()) << model.status().text();
+    job_ = *std::move(model);
+    ASSERT_TRUE(replica_.take_job(job_->wire()).ok());
+  }
+
+  // The plan of a round as one agent is sent it.
+  Bytes plan_for(double share, std::uint64_t round = 1, const std::string& codec = "topk:cr=0.1") {
+    CodecCache cache;
+    auto plan = build_plan(*job_, {.codec = codec}, cache,
+                           {.key = {.job = 1, .round = round, .epoch = 1, .attempt = 0},
+                            .model_hash = 1,
+                            .participants = Bitmap(kReplicaAgents, true),
+                            .weights = std::vector<double>(kReplicaAgents, 1.0),
+                            .payload_bytes = 1u << 20,
+                            .ratios = {}});
+    EXPECT_TRUE(plan.ok()) << plan.status().text();
+    plan->weight = 1;
+    plan->exchanges[0]->ratio = share;
+    wire::FrameT frame = frame_with(std::move(*plan));
+    frame.session = frame.message_id = 1;
+    Result<Bytes> bytes = build_frame(frame);
+    EXPECT_TRUE(bytes.ok()) << bytes.status().text();
+    return bytes.ok() ? *std::move(bytes) : Bytes();
+  }
+  std::shared_ptr<SharedRound> round_of(const Bytes& frame) {
+    const Result<const wire::Frame*> opened = open_frame(frame);
+    EXPECT_TRUE(opened.ok()) << opened.status().text();
+    auto round = replica_.round_of(*(*opened)->message_as_Plan());
+    EXPECT_TRUE(round.ok()) << round.status().text();
+    return round.ok() ? *std::move(round) : nullptr;
+  }
+  // How many values there are in what this agent sends.
+  std::ptrdiff_t kept(SharedRound& round, std::uint32_t number, double share) {
+    auto payload =
+        replica_.payload(round, {.number = number, .rank = number, .keep = share}, 0, {});
+    EXPECT_TRUE(payload.ok()) << payload.status().text();
+    if (!payload.ok() || !*payload) return -1;
+    FloatVector values(kReplicaValues);
+    const PlannedBucket& bucket = round.plan->buckets()[0];
+    EXPECT_TRUE(bucket.codec->decode({.round = {.agents = 1}}, **payload, values).ok());
+    return std::ranges::count_if(values, [](float x) { return x != 0; });
+  }
+
+  std::shared_ptr<const JobModel> job_;
+  SharedReplica replica_{kReplicaValues, kReplicaAgents};
+};
+
+// Of one plan, which is made once from what the first of them was sent.
+TEST_F(SharedReplicaTest, EachAgentKeepsTheShareOfItsOwnPlan) {
+  const auto round = round_of(plan_for(0.02));
+  ASSERT_TRUE(round);
+  EXPECT_EQ(round_of(plan_for(1)), round);
+  EXPECT_EQ(kept(*round, 0, 0.02), 4);
+  EXPECT_EQ(kept(*round, 1, 1), 20) << "what the codec keeps";
+  EXPECT_EQ(kept(*round, 2, 0.05), 10) << "of the update that the first has sent";
+  EXPECT_EQ(kept(*round, 0, 0.02), 4) << "once more";
+  EXPECT_EQ(round->encoded.size(), 3u);
+  EXPECT_EQ(kept(*round, 2, 0.02), 4);
+  EXPECT_EQ(round->encoded.size(), 3u) << "the same payload serves two";
+}
+
+TEST_F(SharedReplicaTest, AShareThatTheCodecDoesNotHaveIsRefused) {
+  const auto round = round_of(plan_for(1));
+  ASSERT_TRUE(round);
+  for (const double share : {0.0, -1.0, 0.5, std::nan("")}) {
+    EXPECT_EQ(replica_.payload(*round, {.keep = share}, 0, {}).status().code(),
+              StatusCode::mismatch)
+        << share;
+  }
+  const auto dense = round_of(plan_for(1, 2, "fp16"));
+  ASSERT_TRUE(dense);
+  EXPECT_EQ(replica_.payload(*dense, {.keep = 0.5}, 0, {}).status().code(), StatusCode::mismatch);
+  EXPECT_EQ(kept(*dense, 0, 1), static_cast<std::ptrdiff_t>(kReplicaValues));
+}
+
+}  // namespace
+}  // namespace tributary
