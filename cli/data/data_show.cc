@@ -23,7 +23,7 @@ constexpr std::uint32_t kSampled = 2000;
 constexpr std::uint32_t kExamplesMax = 100;
 constexpr std::size_t kBarWidth = 40;
 
-struct ShowOptions {
+struct DataShowOptions {
   DataRequest request;
   std::uint32_t examples = 1;
 };
@@ -76,7 +76,7 @@ std::string histogram_text(const std::vector<std::uint64_t>& counts) {
   return text;
 }
 
-Result<std::string> examples_text(const ShowOptions& options, const DataSet& data) {
+Result<std::string> examples_text(const DataShowOptions& options, const DataSet& data) {
   std::string text;
   for (std::uint32_t i = 0; i < std::min(options.examples, data.count()); ++i) {
     TRIBUTARY_ASSIGN(const std::string picture,
@@ -89,7 +89,7 @@ Result<std::string> examples_text(const ShowOptions& options, const DataSet& dat
   return text;
 }
 
-Result<Answer> show(const ShowOptions& options) {
+Result<Answer> show(const DataShowOptions& options) {
   TRIBUTARY_ASSIGN(const OpenedData opened, open_data(options.request));
   const DataSet& data = *opened.data;
   const ExampleShape& shape = data.shape();
@@ -129,7 +129,7 @@ Result<Answer> show(const ShowOptions& options) {
 }  // namespace
 
 Command data_show_command() {
-  const auto options = std::make_shared<ShowOptions>();
+  const auto options = std::make_shared<DataShowOptions>();
   Command command = {
       .noun = "data",
       .verb = "show",

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct ShowOptions {
+struct KeysShowOptions {
   std::string key_file;
   std::string list;
 };
@@ -45,7 +45,7 @@ Result<Answer> show_list(const std::string& file) {
   return answer;
 }
 
-Result<Answer> show(const ShowOptions& options) {
+Result<Answer> show(const KeysShowOptions& options) {
   if (options.key_file.empty() != options.list.empty()) {
     return options.list.empty() ? show_key(options.key_file) : show_list(options.list);
   }
@@ -58,7 +58,7 @@ Result<Answer> show(const ShowOptions& options) {
 }  // namespace
 
 Command keys_show_command() {
-  const auto options = std::make_shared<ShowOptions>();
+  const auto options = std::make_shared<KeysShowOptions>();
   return {.noun = "keys",
           .verb = "show",
           .summary = "print the public half of a key pair, or who is allowed",

@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kPage = 256;  // rounds that are read at a time
+constexpr std::uint64_t kRoundsPage = 256;  // rounds that are read at a time
 constexpr int kDiffers = 60;
 
 struct ReplayRequest {
@@ -95,9 +95,9 @@ Result<std::vector<Replayed>> replay_job(RunFile& run, const JobInJournal& in_jo
   std::vector<Replayed> all;
   const std::uint64_t job = in_journal.record.job;
   TRIBUTARY_ASSIGN(const std::uint64_t last, run.last_round(job));
-  for (std::uint64_t first = 1; first <= last; first += kPage) {
+  for (std::uint64_t first = 1; first <= last; first += kRoundsPage) {
     TRIBUTARY_ASSIGN(const std::vector<RoundRecord> rounds,
-                     run.rounds(job, first, std::min(last, first + kPage - 1)));
+                     run.rounds(job, first, std::min(last, first + kRoundsPage - 1)));
     for (const RoundRecord& record : rounds) {
       if (std::optional<Replayed> one = replay(record)) {
         one->job = in_journal.name();

@@ -13,7 +13,7 @@
 namespace tributary::report {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kAgentLinesMax = 6;  // more than that are shown as a band of three lines
 constexpr std::size_t kBinsMax = 400;
 constexpr std::size_t kStackMax = 480;
@@ -194,7 +194,7 @@ LinePanel traffic_panel(const RunData& data, std::string title, std::uint64_t Ro
   };
   panel.series.push_back({.label = "payloads", .points = line_of(data, value), .colour = 0});
   const auto dense_value = [&](const RoundRow& row) {
-    return row.planned ? plain(row.*dense) : kNone;
+    return row.planned ? plain(row.*dense) : kNoValue;
   };
   panel.series.push_back(
       {.label = "dense float32", .points = line_of(data, dense_value), .reference = true});
@@ -294,7 +294,7 @@ Section plan_section(const RunData& data, const RunFigures& figures) {
        {std::tuple("up", &RoundRow::bytes_up, &RoundRow::dense_bytes_up),
         std::tuple("down", &RoundRow::bytes_down, &RoundRow::dense_bytes_down)}) {
     const auto ratio = [&, b = bytes, d = dense](const RoundRow& row) {
-      return row.planned && row.*b > 0 ? plain(row.*d) / plain(row.*b) : kNone;
+      return row.planned && row.*b > 0 ? plain(row.*d) / plain(row.*b) : kNoValue;
     };
     achieved.series.push_back(
         {.label = label, .points = line_of(data, ratio), .colour = achieved.series.size()});

@@ -12,8 +12,8 @@ namespace tributary {
 namespace {
 
 // magic, version, number of layers; per layer: length of the name, name, dimensions, extents.
-constexpr std::uint32_t kMagic = 0x4d4c5254;  // "TRLM"
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint32_t kLayerMapMagic = 0x4d4c5254;  // "TRLM"
+constexpr std::uint16_t kLayerMapVersion = 1;
 constexpr std::size_t kLayerBytesMin = sizeof(std::uint16_t) + 1 + sizeof(std::uint8_t);
 
 Status cap_reached(std::string what, std::uint64_t cap, std::string_view unit, std::string got) {
@@ -106,8 +106,8 @@ Bytes LayerMap::encode() const {
   Bytes bytes;
   ByteWriter writer(bytes);
   // The writer has no cap to reach, and the layers have theirs.
-  ignore_error(writer.write(kMagic));
-  ignore_error(writer.write(kVersion));
+  ignore_error(writer.write(kLayerMapMagic));
+  ignore_error(writer.write(kLayerMapVersion));
   ignore_error(writer.write(static_cast<std::uint32_t>(layers_.size())));
   for (const Layer& layer : layers_) {
     ignore_error(writer.write(static_cast<std::uint16_t>(layer.name.size())));
@@ -136,15 +136,15 @@ Result<LayerShape> read_layer(ByteReader& reader) {
 Result<LayerMap> read_map(ByteSpan bytes) {
   ByteReader reader(bytes);
   TRIBUTARY_ASSIGN(const auto magic, reader.read<std::uint32_t>("magic number"));
-  if (magic != kMagic) {
+  if (magic != kLayerMapMagic) {
     return Status(StatusCode::corrupt_data, {.what = "magic number",
-                                             .expected = fmt::format("{:#010x}", kMagic),
+                                             .expected = fmt::format("{:#010x}", kLayerMapMagic),
                                              .got = fmt::format("{:#010x}", magic)});
   }
   TRIBUTARY_ASSIGN(const auto version, reader.read<std::uint16_t>("version"));
-  if (version != kVersion) {
+  if (version != kLayerMapVersion) {
     return Status(StatusCode::unsupported, {.what = "version",
-                                            .expected = fmt::format("{}", kVersion),
+                                            .expected = fmt::format("{}", kLayerMapVersion),
                                             .got = fmt::format("{}", version),
                                             .remedy = "use the same release on both sides"});
   }

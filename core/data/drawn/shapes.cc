@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kColours = 3;
 constexpr std::uint32_t kPixels = kCifarSide * kCifarSide;
-constexpr float kSide = kCifarSide;
+constexpr float kShapeSide = kCifarSide;
 
 using Colour = std::array<float, kColours>;
 using Picture = std::array<float, kCifarPixelBytes>;
@@ -46,12 +46,12 @@ Point middle_of(std::uint32_t pixel) {
 // Runs from one colour to a similar one.
 void paint_ground(Draws& draws, const Colour& colour, Picture& picture) {
   for (std::uint32_t c = 0; c < kColours; ++c) {
-    const float slope_x = draws.between(-0.2f, 0.2f) / kSide;
-    const float slope_y = draws.between(-0.2f, 0.2f) / kSide;
+    const float slope_x = draws.between(-0.2f, 0.2f) / kShapeSide;
+    const float slope_y = draws.between(-0.2f, 0.2f) / kShapeSide;
     for (std::uint32_t i = 0; i < kPixels; ++i) {
       const Point p = middle_of(i);
       picture[c * kPixels + i] =
-          colour[c] + slope_x * (p.x - kSide / 2) + slope_y * (p.y - kSide / 2);
+          colour[c] + slope_x * (p.x - kShapeSide / 2) + slope_y * (p.y - kShapeSide / 2);
     }
   }
 }
@@ -68,7 +68,7 @@ void paint_clutter(Draws& draws, Picture& picture) {
   const std::uint32_t spots = draws.below(5);
   for (std::uint32_t spot = 0; spot < spots; ++spot) {
     const Colour colour = any_colour(draws);
-    const Point at = {draws.between(0.0f, kSide), draws.between(0.0f, kSide)};
+    const Point at = {draws.between(0.0f, kShapeSide), draws.between(0.0f, kShapeSide)};
     const float radius = draws.between(0.7f, 2.2f);
     const float strength = draws.between(0.3f, 0.8f);
     for (std::uint32_t i = 0; i < kPixels; ++i) {
@@ -87,8 +87,9 @@ void paint_shape(Draws& draws, Outline outline, const Colour& colour, Picture& p
   const auto sine = static_cast<float>(sine_of_turns(turns));
   const float size = draws.between(6.5f, 12.5f);
   const float stretch = draws.between(0.85f, 1.18f);
-  const float room = kSide / 2 - size;
-  const Point at = {kSide / 2 + draws.between(-room, room), kSide / 2 + draws.between(-room, room)};
+  const float room = kShapeSide / 2 - size;
+  const Point at = {kShapeSide / 2 + draws.between(-room, room),
+                    kShapeSide / 2 + draws.between(-room, room)};
   for (std::uint32_t i = 0; i < kPixels; ++i) {
     const Point p = middle_of(i);
     const float x = (p.x - at.x) / size;

@@ -25,10 +25,10 @@ constexpr std::string_view kVerbs[] = {"see",  "carry", "paint", "find",
                                        "want", "hide",  "sell",  "hear"};
 constexpr std::string_view kVerbsOfOne[] = {"sees",  "carries", "paints", "finds",
                                             "wants", "hides",   "sells",  "hears"};
-constexpr std::string_view kDigits[] = {"zero",    "one",     "two",       "three",    "four",
-                                        "five",    "six",     "seven",     "eight",    "nine",
-                                        "ten",     "eleven",  "twelve",    "thirteen", "fourteen",
-                                        "fifteen", "sixteen", "seventeen", "eighteen"};
+constexpr std::string_view kNumberWords[] = {
+    "zero",     "one",     "two",     "three",     "four",    "five",   "six",
+    "seven",    "eight",   "nine",    "ten",       "eleven",  "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"};
 constexpr std::uint32_t kAddends = 10;
 
 class Narrator {
@@ -82,7 +82,7 @@ class Narrator {
     const std::uint32_t step = choose(std::size(kStoryNames) - 1);
     const std::string_view second = kStoryNames[(first + 1 + step) % std::size(kStoryNames)];
     const std::string_view verb = choose(kVerbs);
-    const std::string_view count = kDigits[2 + choose(kAddends - 2)];
+    const std::string_view count = kNumberWords[2 + choose(kAddends - 2)];
     const std::string_view thing = choose(kThings);
     const std::string_view place = choose(kPlaces);
     say({kStoryNames[first], " and ", second, " ", verb, " ", count, " ", thing, "s at the ", place,
@@ -106,7 +106,8 @@ class Narrator {
     const std::uint32_t first = choose(kAddends);
     const std::uint32_t second = choose(kAddends);
     const std::size_t begin = story_.text.size();
-    say({kDigits[first], " and ", kDigits[second], " is ", kDigits[first + second], ".\n"});
+    say({kNumberWords[first], " and ", kNumberWords[second], " is ", kNumberWords[first + second],
+         ".\n"});
     story_.text[begin] = static_cast<char>(story_.text[begin] - 'a' + 'A');
   }
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 // 16 Ki members with an id, a key and a comment of 130 bytes.
-constexpr std::uint64_t kFileBytesMax = 4u << 20;
+constexpr std::uint64_t kAllowListBytesMax = 4u << 20;
 constexpr std::size_t kCommentBytesMax = 128;
 constexpr std::string_view kHeader = "# id, public key, comment\n";
 
@@ -95,7 +95,7 @@ Status refuse_if_others_can_write(const std::string& path) {
 
 Result<std::string> read_text(const std::string& path) {
   TRIBUTARY_TRY(refuse_if_others_can_write(path));
-  TRIBUTARY_ASSIGN(const Bytes file, read_file(path, kFileBytesMax));
+  TRIBUTARY_ASSIGN(const Bytes file, read_file(path, kAllowListBytesMax));
   return std::string(file.begin(), file.end());
 }
 

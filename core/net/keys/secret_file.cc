@@ -12,7 +12,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint64_t kFileBytesMax = 4096;
+constexpr std::uint64_t kSecretFileBytesMax = 4096;
 
 using KeyText = std::array<char, kKeyTextBytes + 1>;
 
@@ -37,12 +37,12 @@ Status refuse_if_others_can_read(const std::string& path, std::string_view what)
 
 }  // namespace
 
-SecretText::SecretText() { text_.reserve(kFileBytesMax); }
+SecretText::SecretText() { text_.reserve(kSecretFileBytesMax); }
 
 SecretText::~SecretText() { ::explicit_bzero(text_.data(), text_.size()); }
 
 void SecretText::append(std::string_view text) {
-  text_ += text.substr(0, std::min(text.size(), kFileBytesMax - text_.size()));
+  text_ += text.substr(0, std::min(text.size(), kSecretFileBytesMax - text_.size()));
 }
 
 bool decode_key_text(std::string_view text, std::span<std::uint8_t, kKeyBytes> key) {
@@ -86,7 +86,7 @@ Result<SecretText> read_secret_file(const std::string& path, std::string_view wh
   if (Status status = refuse_if_others_can_read(path, what); !status.ok()) {
     return std::move(status).at(path);
   }
-  TRIBUTARY_ASSIGN(Bytes file, read_file(path, kFileBytesMax));
+  TRIBUTARY_ASSIGN(Bytes file, read_file(path, kSecretFileBytesMax));
   SecretText text;
   text.append({reinterpret_cast<const char*>(file.data()), file.size()});
   ::explicit_bzero(file.data(), file.size());

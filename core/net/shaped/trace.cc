@@ -15,14 +15,14 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kTraceBlanks = " \t\r";
 constexpr std::size_t kColumns = 4;
-constexpr std::string_view kHeader = "seconds, mbit_per_s, delay_ms, loss_percent";
+constexpr std::string_view kTraceHeader = "seconds, mbit_per_s, delay_ms, loss_percent";
 
 std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
+  const std::size_t first = text.find_first_not_of(kTraceBlanks);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  return text.substr(first, text.find_last_not_of(kTraceBlanks) - first + 1);
 }
 
 Status bad(std::size_t line, std::string expected, std::string_view got) {
@@ -32,7 +32,7 @@ Status bad(std::size_t line, std::string expected, std::string_view got) {
                                    : fmt::format("trace of a line, line {}", line),
                  .expected = std::move(expected),
                  .got = fmt::format("'{}'", got.substr(0, kShown)),
-                 .remedy = fmt::format("write one step a line: {}", kHeader)});
+                 .remedy = fmt::format("write one step a line: {}", kTraceHeader)});
 }
 
 struct Column {

@@ -18,15 +18,15 @@ namespace tributary {
 namespace {
 
 constexpr const char* kAgentsDomain = "agents";
-constexpr int kBacklog = 1024;
+constexpr int kHubBacklog = 1024;
 // Not those of handshakes that fail: they name no connection, and for what does not even look like
 // ZMTP there are none.
-constexpr int kMonitored =
+constexpr int kHubEvents =
     ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 // Route, frame, payload.
-constexpr std::size_t kPartsMax = 3;
+constexpr std::size_t kHubPartsMax = 3;
 // While messages keep coming, connections are looked at once in so many.
-constexpr std::uint32_t kMessagesBetweenLooks = 64;
+constexpr std::uint32_t kHubMessagesBetweenLooks = 64;
 
 class ZmqHub final : public Hub {
  public:
@@ -43,9 +43,9 @@ class ZmqHub final : public Hub {
     TRIBUTARY_ASSIGN(router_, ZmqSocket::open(context_->handle(), ZMQ_ROUTER));
     TRIBUTARY_TRY(configure(router_, options_.limits, options_.times));
     TRIBUTARY_TRY(router_.set(ZMQ_ROUTER_MANDATORY, 1));
-    TRIBUTARY_TRY(router_.set(ZMQ_BACKLOG, kBacklog));
+    TRIBUTARY_TRY(router_.set(ZMQ_BACKLOG, kHubBacklog));
     TRIBUTARY_TRY(options_.encrypted ? guard() : router_.set(ZMQ_ROUTER_HANDOVER, 1));
-    TRIBUTARY_ASSIGN(monitor_, Monitor::of(context_->handle(), router_, kMonitored));
+    TRIBUTARY_ASSIGN(monitor_, Monitor::of(context_->handle(), router_, kHubEvents));
     if (zmq_bind(router_.get(), options_.endpoint.c_str()) != 0) {
       return zmq_failed(fmt::format("listening at {}", options_.endpoint));
     }
@@ -140,12 +140,12 @@ Result<std::optional<LinkEvent>> ZmqHub::receive(std::chrono::nanoseconds deadli
 
 // False when there is nothing to read. What ended before this has then been read to its end.
 Result<bool> ZmqHub::take_message() {
-  TRIBUTARY_ASSIGN(const bool came, router_.receive(parts_, kPartsMax));
+  TRIBUTARY_ASSIGN(const bool came, router_.receive(parts_, kHubPartsMax));
   if (!came) {
     intake_.nothing_left();
     return false;
   }
-  std::array<ByteSpan, kPartsMax + 1> spans;
+  std::array<ByteSpan, kHubPartsMax + 1> spans;
   for (std::size_t i = 0; i < parts_.size(); ++i) spans[i] = parts_[i].bytes();
   // libzmq 4.3.4 loses the properties of the first part now and then, but not of the others.
   ZmqMessage& last = parts_.back();
@@ -173,7 +173,7 @@ Result<bool> ZmqHub::take_message() {
 }
 
 Status ZmqHub::look_at_connections() {
-  until_look_ = kMessagesBetweenLooks;
+  until_look_ = kHubMessagesBetweenLooks;
   while (true) {
     TRIBUTARY_ASSIGN(const std::optional<MonitorEvent> event, monitor_.next());
     if (!event) break;

@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-constexpr int kHalvings = 12;
+constexpr int kSearchHalvings = 12;
 constexpr int kQuestions = 8;
 // Of an iteration: what is shorter by less is shorter by rounding.
 constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
@@ -102,7 +102,7 @@ bool FusionSearch::seek(double iteration_s) {
 
 void FusionSearch::halve() {
   double low = least_s(1);
-  for (int i = 0; i < kHalvings && low < best_.iteration_s; ++i) {
+  for (int i = 0; i < kSearchHalvings && low < best_.iteration_s; ++i) {
     const double middle = low + (best_.iteration_s - low) / 2;
     if (!seek(middle)) low = middle;
   }

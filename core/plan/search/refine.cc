@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kRefinedBucketMin = 1u << 12;
 constexpr double kRefinedBucketMax = 1u << 20;
-constexpr double kRoom = 1e-6;       // between two bounds that would be one
-constexpr double kGainFloor = 1e-9;  // so that 1 / gain is a number
+constexpr double kRoom = 1e-6;              // between two bounds that would be one
+constexpr double kRefinedGainFloor = 1e-9;  // so that 1 / gain is a number
 
 // A choice as four numbers: the logarithms of ratio and bucket size, which codec, which collective.
 // The last two are whole numbers, which pagmo wants behind the others.
@@ -34,7 +34,7 @@ class Problem {
   pagmo::vector_double fitness(const pagmo::vector_double& x) const {
     const Place at = place(x);
     const PlanCost cost = predictor_->cost(*at.codec, at.collective, at.ratio, at.bucket_values);
-    return {cost.compress_s, cost.exchange_s, 1 / std::max(cost.gain, kGainFloor)};
+    return {cost.compress_s, cost.exchange_s, 1 / std::max(cost.gain, kRefinedGainFloor)};
   }
 
   // pagmo wants a choice in every number; where there is none, place() makes one of what it draws.
