@@ -12,7 +12,7 @@ namespace tributary {
 namespace {
 
 constexpr std::uint32_t kStepsPerSection = 5;
-constexpr float kDigitSide = kDigitSide;
+constexpr float kWidth = kDigitSide;
 
 // From the glyph's box to the picture: bent, sheared, turned, scaled and moved.
 class Placement {
@@ -28,8 +28,8 @@ class Placement {
     xy_ = (cosine * shear - sine) * height;
     yx_ = sine * width;
     yy_ = (sine * shear + cosine) * height;
-    middle_ = {kDigitSide / 2 + draws.between(-2.75f, 2.75f),
-               kDigitSide / 2 + draws.between(-2.25f, 2.25f)};
+    middle_ = {kWidth / 2 + draws.between(-2.75f, 2.75f),
+               kWidth / 2 + draws.between(-2.25f, 2.25f)};
     for (float& bend : bends_) bend = draws.between(-0.25f, 0.25f);
   }
 
@@ -86,7 +86,7 @@ void draw_clutter(Draws& draws, Canvas& canvas) {
   const std::uint32_t pieces = draws.below(3);
   for (std::uint32_t i = 0; i < pieces; ++i) {
     const float side = draws.one_in(2) ? draws.between(-1.0f, 4.0f) : draws.between(24.0f, 29.0f);
-    const float along = draws.between(0.0f, kDigitSide);
+    const float along = draws.between(0.0f, kWidth);
     const Point from = draws.one_in(2) ? Point{side, along} : Point{along, side};
     const Point middle = {from.x + draws.between(-5.0f, 5.0f), from.y + draws.between(-5.0f, 5.0f)};
     const Point to = {middle.x + draws.between(-5.0f, 5.0f), middle.y + draws.between(-5.0f, 5.0f)};
@@ -114,14 +114,14 @@ DrawnDigit draw_digit(std::uint64_t seed, DataPart part, std::uint32_t number) {
   draw_glyph(draws, drawn.label, canvas);
   draw_clutter(draws, canvas);
   const float paper = draws.between(0.0f, 0.2f);
-  const float slope_x = draws.between(-0.15f, 0.15f) / kDigitSide;
-  const float slope_y = draws.between(-0.15f, 0.15f) / kDigitSide;
+  const float slope_x = draws.between(-0.15f, 0.15f) / kWidth;
+  const float slope_y = draws.between(-0.15f, 0.15f) / kWidth;
   const float roughness = draws.between(0.02f, 0.12f);
   const std::vector<float>& ink = canvas.ink();
   for (std::uint32_t i = 0; i < ink.size(); ++i) {
-    const float x = static_cast<float>(i % kDigitSide) - kDigitSide / 2;
+    const float x = static_cast<float>(i % kDigitSide) - kWidth / 2;
     const std::uint32_t row = i / kDigitSide;
-    const float y = static_cast<float>(row) - kDigitSide / 2;
+    const float y = static_cast<float>(row) - kWidth / 2;
     const float ground = paper + slope_x * x + slope_y * y;
     drawn.pixels[i] = grey(ground + ink[i] * (1 - ground) + roughness * draws.noise());
   }
