@@ -12,7 +12,7 @@ namespace {
 class RunOriginTest : public testing::Test {
  protected:
   std::string write_join(const std::string& name, const KeyPair& coordinator) {
-    const std::string path = folder_ / name;
+    std::string path = folder_ / name;
     EXPECT_EQ(write_join_file(path, {.agent_id = "anna",
                                      .coordinator = "tcp://coordinator.lan:4641",
                                      .coordinator_key = coordinator.public_key,

@@ -13,7 +13,7 @@ namespace {
 
 // The operator's part: the command, then the coordinator reads its list again.
 std::string let_in(Federation& federation, const std::string& id) {
-  const std::string file = federation.path(id + ".join");
+  std::string file = federation.path(id + ".join");
   const Status written = write_public_key(federation.path("coordinator.key.pub"),
                                           federation.keys_of_coordinator().public_key);
   EXPECT_TRUE(written.ok()) << written.text();

@@ -135,7 +135,7 @@ class MadAgent {
         wire::TransferFetchT fetch;
         fetch.transfer = random();
         fetch.from = random() % 4'096;
-        return bytes_of_frame(frame_with(std::move(fetch)), session_);
+        return bytes_of_frame(frame_with(fetch), session_);
       }
       case 5:
         return Bytes(1 + random() % 200, static_cast<std::uint8_t>(random()));

@@ -108,7 +108,7 @@ class PeerLinkOverMpi : public testing::Test {
 TEST_F(PeerLinkOverMpi, EverybodyGetsWhatOthersSendInItsOrder) {
   make();
   Ranks members = everybody();
-  std::ranges::rotate(members, members.begin() + 1);
+  std::rotate(members.begin(), members.begin() + 1, members.end());
   const std::uint32_t own = place(members, rank());
   open(7, members);
   constexpr std::uint32_t kMessages = 40;

@@ -147,9 +147,9 @@ TEST(JoinFile, HalvesMustFitAndNoErrorTellsTheSecret) {
   const std::string other = key_text(make_key_pair()->public_key);
   for (const std::string& bad :
        {replaced(good, key_text(join.keys.public_key), other),
-        good + "secret_key = '" + secret + "'", replaced(good, "secret_key", "secert_key"),
-        replaced(good, secret + "\"", secret), replaced(good, "secret_key = ", ""),
-        replaced(good, "secret_key", "agent_id"),
+        fmt::format("{}secret_key = '{}'", good, secret),
+        replaced(good, "secret_key", "secert_key"), replaced(good, secret + "\"", secret),
+        replaced(good, "secret_key = ", ""), replaced(good, "secret_key", "agent_id"),
         replaced(good, "tcp://coordinator.lan:4640", secret)}) {
     const Status status = parse_join_file(bad).status();
     EXPECT_FALSE(status.ok());

@@ -101,8 +101,8 @@ class Drawing {
 };
 
 template <typename Work>
-Case dashboard_case(std::string name, std::shared_ptr<Work> work) {
-  return {.name = std::move(name),
+Case dashboard_case(const char* name, std::shared_ptr<Work> work) {
+  return {.name = name,
           .bytes = 1,
           .run = [work] { work->run(); },
           .check = [work] { return work->check(); },

@@ -6,11 +6,20 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 namespace tributary {
 namespace {
 
+using testing::ElementsAreArray;
 using testing::HasSubstr;
+
+// Compares NaNs and zeros by their bits.
+Bytes bytes_of_values(std::span<const float> values) {
+  Bytes bytes(values.size_bytes());
+  std::memcpy(bytes.data(), values.data(), values.size_bytes());
+  return bytes;
+}
 
 LayerMap two_layers() {
   return *LayerMap::make({{.name = "conv.weight", .shape = {2, 3}}, {.name = "b", .shape = {}}});
@@ -55,7 +64,7 @@ TEST(Safetensors, AreWrittenAsTheFormatSays) {
   EXPECT_EQ((*file)[0], length);
   EXPECT_EQ(std::string(file->begin() + 8, file->begin() + 8 + static_cast<long>(header.size())),
             header);
-  EXPECT_EQ(std::memcmp(file->data() + 8 + length, values.data(), 28), 0);
+  EXPECT_THAT(ByteSpan(*file).subspan(8 + length), ElementsAreArray(bytes_of_values(values)));
 }
 
 TEST(Safetensors, ComeBackAsTheyWere) {
@@ -70,7 +79,7 @@ TEST(Safetensors, ComeBackAsTheyWere) {
   ASSERT_TRUE(read.ok()) << read.status().text();
   EXPECT_EQ(read->layers.hash(), layers.hash());
   EXPECT_EQ(read->metadata, metadata);
-  EXPECT_EQ(std::memcmp(read->values.data(), values.data(), sizeof(float) * 3), 0);
+  EXPECT_EQ(bytes_of_values(read->values), bytes_of_values(values));
 }
 
 TEST(Safetensors, TheOrderIsThatOfTheValues) {

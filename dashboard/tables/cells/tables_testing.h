@@ -91,8 +91,7 @@ inline RunChanges some_job(wire::JobState state = wire::JobState::running) {
 inline std::vector<std::string> hostile_texts() {
   return {std::string(100'000, 'x'),
           "two\nlines\tand\x07 a bell",
-          "\xe2\x80\xae"
-          "drawkcab",  // right-to-left override
+          std::string("\xe2\x80\xae") + "drawkcab",  // right-to-left override
           "=1+1,\"quoted\";'",
           "<img src=file:///etc/passwd><b>bold</b>",
           std::string("a\0b", 3),

@@ -20,10 +20,9 @@ ResidualAccount with_update() {
 }
 
 ContributionPart part(std::uint32_t bucket, std::uint64_t first, SharedFloats values) {
-  return {.bucket = bucket,
-          .first_value = first,
-          .values = values->size(),
-          .if_committed = std::move(values)};
+  const std::uint64_t count = values->size();
+  return {
+      .bucket = bucket, .first_value = first, .values = count, .if_committed = std::move(values)};
 }
 
 // Of a codec that loses nothing.

@@ -57,7 +57,7 @@ BulkStream stream_of(std::uint64_t transfer, std::uint64_t bytes) {
                 part.transfer = transfer;
                 part.offset = offset;
                 part.payload_bytes = static_cast<std::uint32_t>(slice.bytes.size());
-                return frame_with(std::move(part));
+                return frame_with(part);
               }};
 }
 

@@ -42,7 +42,7 @@ class AttemptTest : public JobTest {
     std::uint32_t as_member = 0;
   };
   // The member of this session sends its payload of the open stage.
-  bool send(std::uint32_t index, Sending sending) {
+  bool send(std::uint32_t index, const Sending& sending) {
     const ActiveRound& round = attempt_->round();
     std::vector<ByteSpan> combined;
     for (const SharedBytes& stage : bucket().combined()) combined.emplace_back(*stage);
