@@ -11,6 +11,7 @@ std::span<const Noun> all_nouns() {
       {"job", "submit jobs, follow them, let them rest, take their models"},
       {"keys", "make keys, and say who may connect"},
       {"lab", "nodes with slow links on this machine, for any program"},
+      {"load", "many agents against a coordinator, with made-up updates"},
       {"link", "what the ways between agents and coordinator are like"},
       {"plan", "work out what a federation is to use"},
       {"sim", "try the round protocol on a virtual clock, network and disk"},
@@ -41,10 +42,6 @@ std::vector<Command> all_commands() {
   commands.push_back(keys_allow_command());
   commands.push_back(keys_revoke_command());
   commands.push_back(keys_join_command());
-  commands.push_back(lab_up_command());
-  commands.push_back(lab_exec_command());
-  commands.push_back(lab_list_command());
-  commands.push_back(lab_down_command());
   commands.push_back(link_list_command());
   commands.push_back(plan_table_command());
   commands.push_back(plan_collective_command());
@@ -53,7 +50,6 @@ std::vector<Command> all_commands() {
   commands.push_back(plan_replay_command());
   commands.push_back(sim_run_command());
   commands.push_back(demo_command());
-  commands.push_back(load_command());
   commands.push_back(report_command());
   return commands;
 }

@@ -1,4 +1,4 @@
-// All commands, each in the file of its name.
+// All commands of the operator, each in the file of its name.
 #pragma once
 
 #include <span>
@@ -30,12 +30,7 @@ Command keys_join_command();
 Command keys_new_command();
 Command keys_revoke_command();
 Command keys_show_command();
-Command lab_down_command();
-Command lab_exec_command();
-Command lab_list_command();
-Command lab_up_command();
 Command link_list_command();
-Command load_command();
 Command plan_collective_command();
 Command plan_fusion_command();
 Command plan_pareto_command();

@@ -1,9 +1,13 @@
 #include "cli/commands.h"
 #include "cli/process/process.h"
+#include "cli/process/tools.h"
 #include "cli/program.h"
 
 int main(int argc, char** argv) {
+  const std::vector<std::string> args(argv + (argc > 0 ? 1 : 0), argv + argc);
+  if (const auto call = tributary::tool_call(args)) {
+    return tributary::fail_program(tributary::exec_tool(*call), args);
+  }
   tributary::set_up_process();
-  return tributary::run_program(tributary::all_nouns(), tributary::all_commands(),
-                                {argv + (argc > 0 ? 1 : 0), argv + argc});
+  return tributary::run_program(tributary::all_nouns(), tributary::all_commands(), args);
 }

@@ -90,4 +90,8 @@ int run_program(std::span<const Noun> nouns, std::span<const Command> commands,
   }
 }
 
+int fail_program(const Status& status, const std::vector<std::string>& args) {
+  return fail(status, exit_code(status.code()), asks_for_json(args));
+}
+
 }  // namespace tributary

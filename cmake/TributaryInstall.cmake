@@ -10,7 +10,8 @@ install(TARGETS tributary_core tributary_schemas tributary_link tributary_collec
         FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tributary"
         FILE_SET lone_headers DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tributary")
 if(TARGET tributary_cli)
-  install(TARGETS tributary_cli RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tool)
+  install(TARGETS tributary_cli tributary_lab_tool tributary_load_tool
+          RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT tool)
 endif()
 if(TARGET tributary_dashboard)
   install(TARGETS tributary_dashboard RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"

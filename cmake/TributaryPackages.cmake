@@ -77,7 +77,7 @@ set(guides docs/install.md docs/run.md docs/training.md docs/security.md)
 
 tributary_package(tool NAME tributary
   SUMMARY "federated training on edge devices: command line"
-  DESCRIPTION "${about}\n.\nThis is the operator's command: keys, codecs, plans, simulation, load and labs."
+  DESCRIPTION "${about}\n.\nThis is the operator's command: keys, codecs, plans, simulation; and the tools for\nload and labs."
   RECOMMENDS "iproute2"
   DOCS docs/command_line.md)
 

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "cli/accept.h"
-#include "cli/commands.h"
 #include "cli/json.h"
 #include "core/lab/lab_names.h"
+#include "tools/lab/lab_commands.h"
 #include "tools/lab/lab_kernel.h"
 #include "tools/lab/lab_state.h"
 

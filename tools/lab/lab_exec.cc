@@ -9,9 +9,9 @@
 #include <system_error>
 
 #include "cli/accept.h"
-#include "cli/commands.h"
 #include "cli/json.h"
 #include "core/lab/lab_names.h"
+#include "tools/lab/lab_commands.h"
 #include "tools/lab/lab_everywhere.h"
 #include "tools/lab/lab_kernel.h"
 

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/text.h"
 #include "core/lab/lab_names.h"
+#include "tools/lab/lab_commands.h"
 #include "tools/lab/lab_counts.h"
 #include "tools/lab/lab_kernel.h"
 #include "tools/lab/lab_state.h"

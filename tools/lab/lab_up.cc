@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "cli/accept.h"
-#include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/text.h"
 #include "core/lab/lab_names.h"
 #include "core/lab/lab_plan.h"
+#include "tools/lab/lab_commands.h"
 #include "tools/lab/lab_kernel.h"
 #include "tools/lab/lab_relay.h"
 #include "tools/lab/lab_state.h"

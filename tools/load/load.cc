@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/accept.h"
-#include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/process/child_coordinator.h"
 #include "cli/text.h"
 #include "core/base/thread_pool.h"
 #include "tools/load/load_agents.h"
+#include "tools/load/load_command.h"
 
 namespace tributary {
 namespace {

@@ -1,0 +1,13 @@
+// The commands of tributary-lab, each in the file of its name.
+#pragma once
+
+#include "cli/command.h"
+
+namespace tributary {
+
+Command lab_down_command();
+Command lab_exec_command();
+Command lab_list_command();
+Command lab_up_command();
+
+}  // namespace tributary
