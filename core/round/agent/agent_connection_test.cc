@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "core/round/agent/agent.h"
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 #include "core/round/common/session/conversation.h"
 
 namespace tributary {

@@ -1,6 +1,6 @@
 #include "core/round/agent/agent_telemetry.h"
 
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 #include "core/round/common/machine/probe_padding.h"
 
 namespace tributary {
@@ -39,7 +39,7 @@ class SomeTelemetry : public testing::Test {
     probe.probe = 1;
     probe.count = 1;
     probe.echo_payload_bytes = echo_bytes;
-    telemetry_.echo(*Packed<wire::LinkProbe>(probe), true);
+    telemetry_.echo(*Packed(probe), true);
   }
 
   AgentContext context_;

@@ -1,11 +1,11 @@
 #include "core/round/agent/context/client_session.h"
 
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/context/context_parts_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::AgentParts;
+using round_testing::ContextParts;
 using round_testing::kSession;
 using round_testing::notes;
 
@@ -16,7 +16,7 @@ wire::FrameT some_request() {
 }
 
 TEST(ClientSession, DropsWhatIsSentWhileNoneIsOpen) {
-  AgentParts agent;
+  ContextParts agent;
   agent.session.ask(some_request);
   agent.session.answer(1);
   EXPECT_TRUE(agent.take().empty());
@@ -30,7 +30,7 @@ TEST(ClientSession, DropsWhatIsSentWhileNoneIsOpen) {
 }
 
 TEST(ClientSession, AnswersOnlyInTheSessionOfTheMessage) {
-  AgentParts agent;
+  ContextParts agent;
   agent.open_session(kSession + 1);
   agent.session.answer_in(kSession, 1);
   EXPECT_TRUE(agent.sent<wire::AckT>().empty());
@@ -41,7 +41,7 @@ TEST(ClientSession, AnswersOnlyInTheSessionOfTheMessage) {
 }
 
 TEST(ClientSession, NotesARefusalAlsoWithoutASession) {
-  AgentParts agent;
+  ContextParts agent;
   const Status status(StatusCode::mismatch, {.what = "a plan"});
   agent.session.refuse(1, wire::RefusalCode::unsupported, status);
   EXPECT_EQ(notes(agent.take(), "message_refused"), 1);

@@ -1,6 +1,6 @@
 #include "core/round/agent/exchange/agent_peers.h"
 
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
 namespace {
@@ -20,7 +20,7 @@ class SomePeers : public testing::Test {
     membership.agent_index = 1;
     membership.peer_session = session;
     for (int i = 0; i < 2; ++i) membership.members.push_back(std::make_unique<wire::MemberT>());
-    peers_.join(*Packed<wire::Membership>(membership));
+    peers_.join(*Packed(membership));
   }
 
   AgentParts agent_;

@@ -1,6 +1,6 @@
 #include "core/round/agent/exchange/round_exchange.h"
 
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
 namespace {
@@ -24,7 +24,7 @@ class SomeExchange : public testing::Test {
     membership.epoch = 1;
     membership.peer_session = 7;
     membership.members.push_back(std::make_unique<wire::MemberT>());
-    peers_.join(*Packed<wire::Membership>(membership));
+    peers_.join(*Packed(membership));
     round_ = std::make_unique<AgentRound>(agent_.round_plan(
         1, {.members = members, .collective = wire::Collective::ring, .exchanges = exchanges}));
     round_->take_part_as(0);

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
 namespace {

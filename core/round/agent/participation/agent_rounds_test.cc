@@ -1,6 +1,6 @@
 #include "core/round/agent/participation/agent_rounds.h"
 
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
 namespace {
@@ -19,12 +19,12 @@ class SomeRounds : public testing::Test {
     updates_.begin_job(kSmallValues);
     wire::MembershipT membership;
     membership.epoch = 1;
-    peers_.join(*Packed<wire::Membership>(membership));
+    peers_.join(*Packed(membership));
   }
   void plan(std::uint64_t round, std::uint32_t attempt = 0) {
     plan(agent_.plan(round, {.attempt = attempt}));
   }
-  void plan(const wire::PlanT& plan) { rounds_.receive(*Packed<wire::Plan>(plan), 1); }
+  void plan(const wire::PlanT& plan) { rounds_.receive(*Packed(plan), 1); }
   std::uint64_t current() const { return rounds_.current() ? rounds_.current()->key().round : 0; }
   wire::CommitT commit(std::uint64_t round) {
     wire::CommitT made;
@@ -37,7 +37,7 @@ class SomeRounds : public testing::Test {
     made.rounds.push_back(std::make_unique<wire::RoundOutcomeT>());
     return made;
   }
-  void receive(const wire::CommitT& commit) { rounds_.receive(*Packed<wire::Commit>(commit)); }
+  void receive(const wire::CommitT& commit) { rounds_.receive(*Packed(commit)); }
 
   AgentParts agent_;
   ModelTransfer transfer_{agent_.context, agent_.session, agent_.replica};
@@ -122,7 +122,7 @@ TEST_F(SomeRounds, EndAnAbortedAttempt) {
   plan(1);
   wire::AbortT abort;
   abort.id = std::make_unique<wire::RoundId>(wire_id(rounds_.current()->key()));
-  rounds_.receive(*Packed<wire::Abort>(abort));
+  rounds_.receive(*Packed(abort));
   EXPECT_EQ(current(), 0u);
   plan(1, 1);
   EXPECT_EQ(current(), 1u) << "the next attempt";

@@ -1,6 +1,6 @@
 #include "core/round/agent/participation/participation.h"
 
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
 namespace {

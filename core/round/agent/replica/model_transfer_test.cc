@@ -1,7 +1,7 @@
 #include "core/round/agent/replica/model_transfer.h"
 
 #include "core/base/bytes/checksum.h"
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
 namespace {
@@ -32,13 +32,13 @@ class SomeCatchUp : public testing::Test {
   }
   ByteSpan bytes() const { return bytes_of(std::span<const float>(*model_)); }
   bool receive(const wire::TransferOfferT& offer, std::uint64_t message_id) {
-    return transfer_.receive(*Packed<wire::TransferOffer>(offer), message_id);
+    return transfer_.receive(*Packed(offer), message_id);
   }
   bool receive(std::uint64_t offset, std::size_t size) {
     wire::TransferPartT part;
     part.transfer = 9;
     part.offset = offset;
-    return transfer_.receive(*Packed<wire::TransferPart>(part), bytes().subspan(offset, size));
+    return transfer_.receive(*Packed(part), bytes().subspan(offset, size));
   }
 
   AgentParts agent_;

@@ -1,6 +1,6 @@
 #include "core/round/agent/replica/pending_commit.h"
 
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
 namespace {
@@ -13,7 +13,7 @@ constexpr RoundKey kKey = {.job = 1, .round = 2, .epoch = 3, .attempt = 0};
 void hold(PendingCommit& pending, TimeNs now) {
   wire::CommitT commit;
   commit.id = std::make_unique<wire::RoundId>(wire_id(kKey));
-  pending.hold(now, *Packed<wire::Commit>(commit));
+  pending.hold(now, *Packed(commit));
 }
 
 TEST(PendingCommit, IsOfOneAttempt) {

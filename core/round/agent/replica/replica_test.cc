@@ -1,7 +1,7 @@
 #include "core/round/agent/replica/replica.h"
 
 #include "core/base/bytes/checksum.h"
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
 namespace {
@@ -27,11 +27,11 @@ TEST(Replica, KeepsItsModelWithANewRevisionOfTheJobAlone) {
   agent.have_model(3, 1);
   wire::JobT job = small_job();
   job.revision = 2;
-  const Result<bool> same = agent.replica.take(*Packed<wire::Job>(job));
+  const Result<bool> same = agent.replica.take(*Packed(job));
   ASSERT_TRUE(same.ok());
   EXPECT_FALSE(*same);
   EXPECT_EQ(agent.replica.version(), 3u);
-  const Result<bool> other = agent.replica.take(*Packed<wire::Job>(small_job(2)));
+  const Result<bool> other = agent.replica.take(*Packed(small_job(2)));
   ASSERT_TRUE(other.ok());
   EXPECT_TRUE(*other);
   EXPECT_EQ(agent.replica.model(), nullptr);
@@ -43,8 +43,7 @@ TEST(Replica, RefusesAModelThatIsTooLarge) {
   config.model_bytes_max = kSmallValues * sizeof(float) - 1;
   AgentContext context(config);
   Replica replica(context);
-  EXPECT_EQ(replica.take(*Packed<wire::Job>(small_job())).status().code(),
-            StatusCode::resource_exhausted);
+  EXPECT_EQ(replica.take(*Packed(small_job())).status().code(), StatusCode::resource_exhausted);
   EXPECT_EQ(replica.job(), nullptr);
 }
 
@@ -55,8 +54,8 @@ TEST(Replica, StoresOnlyNewChangesOfItsJob) {
   change.job = 1;
   change.change = 1;
   change.state = wire::JobState::paused;
-  agent.replica.change(*Packed<wire::JobChange>(change));
-  agent.replica.change(*Packed<wire::JobChange>(change));
+  agent.replica.change(*Packed(change));
+  agent.replica.change(*Packed(change));
   const auto stored = agent.store_all();
   ASSERT_EQ(stored.size(), 1u);
   EXPECT_EQ(std::get<AgentJobRecord>(stored[0]).state, wire::JobState::paused);

@@ -1,7 +1,7 @@
 #include "core/round/agent/round/agent_round.h"
 
 #include "core/base/bytes/checksum.h"
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
 namespace {
@@ -27,7 +27,7 @@ class SomeRound : public testing::Test {
     part.stage_bytes = kStageBytes;
     part.offset = offset;
     part.payload_bytes = static_cast<std::uint32_t>(size);
-    return round_->take(*Packed<wire::Part>(part), Bytes(size, 0));
+    return round_->take(*Packed(part), Bytes(size, 0));
   }
   wire::RoundOutcomeT outcome(std::uint64_t result_hash) {
     wire::RoundOutcomeT made;

@@ -1,6 +1,6 @@
 #include "core/round/agent/round/round_upload.h"
 
-#include "core/round/agent/context/agent_parts_testing.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
 namespace {
@@ -39,7 +39,7 @@ TEST_F(SomeUpload, WaitsForASession) {
   EXPECT_EQ(agent_.sent<wire::UpdateT>().size(), 1u);
   EXPECT_EQ(round_->cost().bytes_up, 16u);
   EXPECT_EQ(upload_.bytes(), 16u) << "until a receipt says that it has arrived";
-  upload_.receive(*Packed<wire::Receipt>(receipt(16)));
+  upload_.receive(*Packed(receipt(16)));
   EXPECT_EQ(upload_.bytes(), 0u);
 }
 
@@ -50,7 +50,7 @@ TEST_F(SomeUpload, IgnoresReceiptsOfOtherAttempts) {
   RoundKey key = round_->key();
   key.attempt = 1;
   other.id = std::make_unique<wire::RoundId>(wire_id(key));
-  upload_.receive(*Packed<wire::Receipt>(other));
+  upload_.receive(*Packed(other));
   EXPECT_EQ(upload_.bytes(), 16u);
 }
 

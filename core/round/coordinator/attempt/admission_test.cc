@@ -5,11 +5,13 @@
 #include <memory>
 #include <optional>
 
-#include "core/round/coordinator/commit/job_testing.h"
+#include "core/round/coordinator/attempt/active_round_testing.h"
+#include "core/round/coordinator/context/job_testing.h"
 
 namespace tributary {
 namespace {
 
+using round_testing::begin_round;
 using round_testing::JobTest;
 using round_testing::kSmallJob;
 using round_testing::Packed;
@@ -26,7 +28,7 @@ class AdmissionTest : public JobTest {
   void begin(std::uint32_t agents, std::uint64_t room) {
     coordinator_.config.incoming_bytes_max = room;
     open_epoch(agents);
-    round_ = begin_round(make_plan(1));
+    round_ = begin_round(membership_, coordinator_.now, make_plan(1));
     // Agents are called where room is too small for all of them.
     budget_.emplace(coordinator_.config, agents, job_.model->values());
     admission_ = std::make_unique<Admission>(coordinator_, *round_, *budget_, repeats_);

@@ -4,11 +4,13 @@
 
 #include <memory>
 
-#include "core/round/coordinator/commit/job_testing.h"
+#include "core/round/coordinator/attempt/active_round_testing.h"
+#include "core/round/coordinator/context/job_testing.h"
 
 namespace tributary {
 namespace {
 
+using round_testing::begin_round;
 using round_testing::JobTest;
 
 constexpr TimeNs kWatchSecond = 1'000 * kNsPerMs;
@@ -21,7 +23,7 @@ class DeadlineWatchTest : public JobTest {
     policy().deadline_ms = 10'000;
     policy().quorum_fraction = 1;
     open_epoch(agents);
-    round_ = begin_round(make_plan(1));
+    round_ = begin_round(membership_, coordinator_.now, make_plan(1));
     round_->deadline_ns = coordinator_.now + policy().deadline_ms * kNsPerMs;
     watch_ = std::make_unique<DeadlineWatch>(job_, membership_, *round_);
   }

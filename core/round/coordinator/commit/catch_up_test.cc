@@ -6,7 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/round/coordinator/commit/job_testing.h"
+#include "core/round/coordinator/commit/committed_model_testing.h"
+#include "core/round/coordinator/context/job_testing.h"
 
 namespace tributary {
 namespace {

@@ -11,11 +11,13 @@
 #include <variant>
 #include <vector>
 
-#include "core/round/coordinator/commit/job_testing.h"
+#include "core/round/coordinator/attempt/active_round_testing.h"
+#include "core/round/coordinator/context/job_testing.h"
 
 namespace tributary {
 namespace {
 
+using round_testing::begin_round;
 using round_testing::JobTest;
 using round_testing::kSmallJob;
 using round_testing::payload_of;
@@ -55,7 +57,7 @@ class CommitWriterTest : public JobTest {
   }
   // An attempt at the next round, to which each member has sent these values of either bucket.
   std::unique_ptr<ActiveRound> played(float first, float second) {
-    auto round = begin_round(make_plan(committed_.version() + 1));
+    auto round = begin_round(membership_, coordinator_.now, make_plan(committed_.version() + 1));
     EXPECT_EQ(round->buckets().size(), 2u);
     for (std::uint32_t bucket = 0; bucket < 2; ++bucket) {
       BucketAggregation& sums = *round->buckets()[bucket];
@@ -222,7 +224,7 @@ TEST_F(CommitWriterTest, SeveralExchangesAreWrittenTogetherOrNotAtAll) {
   policy().collective = wire::Collective::ring;
   for (const float last : {1.0f, kNotFinite}) {
     const auto plan = make_plan(1, [](PlanRequest& request) { request.exchanges_per_round = 2; });
-    const auto round = begin_round(plan);
+    const auto round = begin_round(membership_, coordinator_.now, plan);
     for (std::uint32_t bucket = 0; bucket < round->buckets().size(); ++bucket) {
       const bool is_last = bucket + 1 == round->buckets().size();
       EXPECT_TRUE(round->buckets()[bucket]

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/round/coordinator/commit/job_testing.h"
+#include "core/round/coordinator/context/job_testing.h"
 
 namespace tributary {
 namespace {

@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/round/coordinator/commit/job_testing.h"
+#include "core/round/coordinator/attempt/active_round_testing.h"
+#include "core/round/coordinator/context/job_testing.h"
 
 namespace tributary {
 namespace {
 
+using round_testing::begin_round;
 using round_testing::JobTest;
 using round_testing::kSmallJob;
 using round_testing::Packed;
@@ -231,7 +233,7 @@ TEST_F(AdvicePolicyTest, ThePlannerIsToldOfEachReport) {
 
 TEST_F(AdvicePolicyTest, ThePlannerIsToldOfEachCommitAndWhoTookPart) {
   advise();
-  const auto round = begin_round(make_plan(4));
+  const auto round = begin_round(membership_, coordinator_.now, make_plan(4));
   round->members()[1].participates = false;
   RoundRecord record;
   record.id.round = 4;
@@ -253,7 +255,8 @@ TEST_F(AdvicePolicyTest, WithoutAPlannerNothingIsTold) {
   wire::ReportT report;
   report.id = wire_id_of({.job = kSmallJob, .round = 4, .epoch = 1, .attempt = 0});
   advice_.tell_report(member(0), *Packed(report));
-  advice_.tell_commit({}, *begin_round(make_plan(4)), membership_, false);
+  advice_.tell_commit({}, *begin_round(membership_, coordinator_.now, make_plan(4)), membership_,
+                      false);
   EXPECT_TRUE(coordinator_.out.empty());
 }
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/round/coordinator/commit/job_testing.h"
+#include "core/round/coordinator/context/job_testing.h"
 
 namespace tributary {
 namespace {

@@ -10,11 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/round/coordinator/commit/job_testing.h"
+#include "core/round/coordinator/attempt/active_round_testing.h"
+#include "core/round/coordinator/context/job_testing.h"
 
 namespace tributary {
 namespace {
 
+using round_testing::begin_round;
 using round_testing::JobTest;
 using round_testing::kSmallJob;
 using round_testing::Packed;
@@ -144,7 +146,7 @@ TEST_F(RoundReporterTest, ACommitTellsHowLongItsRoundTook) {
   record.id.round = 6;
   record.began_at_ns = coordinator_.now;
   coordinator_.now += 2'500 * kNsPerMs;
-  reporter_.tell_commit(record, *begin_round(make_plan(6)));
+  reporter_.tell_commit(record, *begin_round(membership_, coordinator_.now, make_plan(6)));
   ASSERT_EQ(readings("round_s").size(), 1u);
   EXPECT_EQ(readings("round_s")[0].value, 2.5);
   EXPECT_EQ(readings("round_s")[0].round, 6u);
@@ -154,7 +156,7 @@ class UplinkReadingTest : public RoundReporterTest {
  protected:
   // Member 1 has sent so many bytes within two seconds, after its first part.
   void tell(std::uint64_t bytes) {
-    const auto round = begin_round(make_plan(1));
+    const auto round = begin_round(membership_, coordinator_.now, make_plan(1));
     round->members()[1].first_part_at_ns = coordinator_.now;
     round->members()[1].last_part_at_ns = coordinator_.now + 2'000 * kNsPerMs;
     round->members()[1].bytes_after_first = bytes;

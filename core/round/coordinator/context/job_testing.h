@@ -4,7 +4,6 @@
 // reads what was sent or noted from the coordinator's actions.
 #pragma once
 
-#include <flatbuffers/flatbuffers.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,39 +18,14 @@
 #include <variant>
 #include <vector>
 
+#include "core/round/common/machine/packed_testing.h"
 #include "core/round/common/machine/part_message.h"
 #include "core/round/common/plan/plan_builder.h"
 #include "core/round/common/plan/small_job_testing.h"
-#include "core/round/coordinator/attempt/active_round.h"
-#include "core/round/coordinator/commit/committed_model.h"
 #include "core/round/coordinator/context/job_context.h"
 #include "core/round/coordinator/context/membership.h"
 
 namespace tributary::round_testing {
-
-// A message as an object reads it; owns the bytes. It need not keep the rules of a frame.
-template <typename MessageT>
-class Packed {
- public:
-  using Table = typename MessageT::TableType;
-
-  explicit Packed(const MessageT& message) { builder_.Finish(Table::Pack(builder_, &message)); }
-  const Table& operator*() const {
-    return *flatbuffers::GetRoot<Table>(builder_.GetBufferPointer());
-  }
-
- private:
-  flatbuffers::FlatBufferBuilder builder_;
-};
-
-// A model of which only the version and the hash matter.
-inline CommittedModel::State model_state(std::uint64_t version, std::uint64_t hash) {
-  return {.version = version,
-          .hash = hash,
-          .values = std::make_shared<const FloatVector>(kSmallValues, 0.5f),
-          .rule_state = std::make_shared<const Bytes>(),
-          .aggregator_residual = nullptr};
-}
 
 inline std::unique_ptr<wire::RoundId> wire_id_of(const RoundKey& key) {
   return std::make_unique<wire::RoundId>(wire_id(key));
@@ -140,18 +114,6 @@ class JobTest : public testing::Test {
     const auto plan = RoundPlan::make(*wire, *job_.model, coordinator_.cache);
     EXPECT_TRUE(plan.ok()) << plan.status().text();
     return *plan;
-  }
-
-  // All members take part in it.
-  std::unique_ptr<ActiveRound> begin_round(std::shared_ptr<const RoundPlan> plan) {
-    std::vector<RoundMember> members;
-    for (const Membership::Member& one : membership_.members()) {
-      members.push_back({.session = one.session, .participates = true});
-    }
-    auto round = std::make_unique<ActiveRound>(std::move(plan), std::move(members));
-    EXPECT_TRUE(round->begin({}, {}).ok());
-    round->began_at_ns = coordinator_.now;
-    return round;
   }
 
   // --- what the coordinator was asked to do ---

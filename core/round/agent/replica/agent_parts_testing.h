@@ -1,44 +1,22 @@
-// Fixtures for tests of an agent's parts without a federation: a context, a session, a small job
-// and its plans, messages as the coordinator sends them, and the messages and records that came
-// out.
+// Fixtures for tests of an agent's parts that have a replica: a small job, its model and its plans.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
-#include <string_view>
+#include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "core/round/agent/context/agent_context.h"
-#include "core/round/agent/context/client_session.h"
+#include "core/round/agent/context/context_parts_testing.h"
 #include "core/round/agent/replica/replica.h"
 #include "core/round/common/plan/plan_builder.h"
-#include "schemas/frame.h"
 
 namespace tributary::round_testing {
 
 inline constexpr std::uint64_t kSmallValues = 128;
 inline constexpr std::uint32_t kBucketValues = 64;  // the least that a bucket can be planned with
-inline constexpr std::uint64_t kSession = 5;
-inline constexpr TimeNs kAckNs = 100 * kNsPerMs;
-
-// A message as it stands in a frame.
-template <typename Message>
-class Packed {
- public:
-  explicit Packed(const typename Message::NativeTableType& native) {
-    builder_.Finish(Message::Pack(builder_, &native));
-  }
-  const Message& operator*() const {
-    return *flatbuffers::GetRoot<Message>(builder_.GetBufferPointer());
-  }
-
- private:
-  flatbuffers::FlatBufferBuilder builder_;
-};
 
 inline wire::JobT small_job(std::uint64_t job = 1) {
   wire::JobT made;
@@ -81,28 +59,13 @@ struct Planned {
 };
 
 // The parts of an agent that every other part needs.
-struct AgentParts {
-  AgentContext context;
-  ClientSession session{context};
+struct AgentParts : ContextParts {
   Replica replica{context};
   CodecCache codecs;
 
-  AgentParts() : context(config()) {}
-  static AgentConfig config() {
-    AgentConfig made;
-    made.agent_id = "a";
-    return made;
-  }
-
-  void open_session(std::uint64_t id = kSession) {
-    session.open(id, {.heartbeat_interval_ns = 10 * kAckNs,
-                      .heartbeat_timeout_ns = 100 * kAckNs,
-                      .ack_timeout_ns = kAckNs,
-                      .retries_max = 3});
-  }
   // A replica of version `version` whose values are all `value`.
   void have_model(std::uint64_t version = 0, float value = 0) {
-    ASSERT_TRUE(replica.take(*Packed<wire::Job>(small_job())).ok());
+    ASSERT_TRUE(replica.take(*Packed(small_job())).ok());
     const auto model = all(value);
     const ModelId id = {.version = version, .hash = model_hash_of(*model)};
     ASSERT_TRUE(replica.adopt({.id = id, .model = model, .rule_state = {}}).ok());
@@ -134,52 +97,6 @@ struct AgentParts {
     EXPECT_TRUE(made.ok()) << made.status().text();
     return *made;
   }
-
-  // Everything since the last call: what was sent, and the other actions.
-  Actions take() { return context.out.take(); }
-  // The messages of this kind among what was sent since the last call of take() or sent().
-  template <typename MessageT>
-  std::vector<MessageT> sent() {
-    std::vector<MessageT> found;
-    for (const Action& action : take()) {
-      const auto* send = std::get_if<Send>(&action);
-      if (!send) continue;
-      Bytes aligned;
-      const Result<const wire::Frame*> frame = open_frame(send->frame, aligned);
-      EXPECT_TRUE(frame.ok()) << frame.status().text();
-      wire::FrameT unpacked;
-      (*frame)->UnPackTo(&unpacked);
-      if (unpacked.message.type != wire::MessageUnionTraits<MessageT>::enum_value) continue;
-      found.push_back(*static_cast<const MessageT*>(unpacked.message.value));
-    }
-    return found;
-  }
-  // Stores what waits to be stored, and returns it.
-  std::vector<AgentRecordToStore> store_all() {
-    std::vector<AgentRecordToStore> stored;
-    while (!context.store.empty()) {
-      Actions asked;
-      context.store.pump(context.now, asked);
-      auto& store = std::get<StoreAgent>(asked.front());
-      stored.push_back(std::move(store.record));
-      context.store.stored(context.now, Stored{.token = store.token, .status = {}},
-                           context.out.all());
-    }
-    return stored;
-  }
 };
-
-inline int notes(const Actions& actions, std::string_view name) {
-  return static_cast<int>(std::ranges::count_if(actions, [&](const Action& action) {
-    const auto* note = std::get_if<Note>(&action);
-    return note && note->name == name;
-  }));
-}
-
-template <typename Kind>
-int count(const Actions& actions) {
-  return static_cast<int>(std::ranges::count_if(
-      actions, [](const Action& action) { return std::holds_alternative<Kind>(action); }));
-}
 
 }  // namespace tributary::round_testing

@@ -1,0 +1,88 @@
+// Fixtures for tests of an agent's parts without a federation: a context, a session, and the
+// messages and records that came out.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/round/agent/context/agent_context.h"
+#include "core/round/agent/context/client_session.h"
+#include "core/round/common/machine/packed_testing.h"
+#include "schemas/frame.h"
+
+namespace tributary::round_testing {
+
+inline constexpr std::uint64_t kSession = 5;
+inline constexpr TimeNs kAckNs = 100 * kNsPerMs;
+
+// What every part of an agent needs.
+struct ContextParts {
+  AgentContext context;
+  ClientSession session{context};
+
+  ContextParts() : context(config()) {}
+  static AgentConfig config() {
+    AgentConfig made;
+    made.agent_id = "a";
+    return made;
+  }
+
+  void open_session(std::uint64_t id = kSession) {
+    session.open(id, {.heartbeat_interval_ns = 10 * kAckNs,
+                      .heartbeat_timeout_ns = 100 * kAckNs,
+                      .ack_timeout_ns = kAckNs,
+                      .retries_max = 3});
+  }
+  // Everything since the last call: what was sent, and the other actions.
+  Actions take() { return context.out.take(); }
+  // The messages of this kind among what was sent since the last call of take() or sent().
+  template <typename MessageT>
+  std::vector<MessageT> sent() {
+    std::vector<MessageT> found;
+    for (const Action& action : take()) {
+      const auto* send = std::get_if<Send>(&action);
+      if (!send) continue;
+      Bytes aligned;
+      const Result<const wire::Frame*> frame = open_frame(send->frame, aligned);
+      EXPECT_TRUE(frame.ok()) << frame.status().text();
+      wire::FrameT unpacked;
+      (*frame)->UnPackTo(&unpacked);
+      if (unpacked.message.type != wire::MessageUnionTraits<MessageT>::enum_value) continue;
+      found.push_back(*static_cast<const MessageT*>(unpacked.message.value));
+    }
+    return found;
+  }
+  // Stores what waits to be stored, and returns it.
+  std::vector<AgentRecordToStore> store_all() {
+    std::vector<AgentRecordToStore> stored;
+    while (!context.store.empty()) {
+      Actions asked;
+      context.store.pump(context.now, asked);
+      auto& store = std::get<StoreAgent>(asked.front());
+      stored.push_back(std::move(store.record));
+      context.store.stored(context.now, Stored{.token = store.token, .status = {}},
+                           context.out.all());
+    }
+    return stored;
+  }
+};
+
+inline int notes(const Actions& actions, std::string_view name) {
+  return static_cast<int>(std::ranges::count_if(actions, [&](const Action& action) {
+    const auto* note = std::get_if<Note>(&action);
+    return note && note->name == name;
+  }));
+}
+
+template <typename Kind>
+int count(const Actions& actions) {
+  return static_cast<int>(std::ranges::count_if(
+      actions, [](const Action& action) { return std::holds_alternative<Kind>(action); }));
+}
+
+}  // namespace tributary::round_testing

@@ -1,0 +1,21 @@
+// Committed models for unit tests.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/round/common/plan/small_job_testing.h"
+#include "core/round/coordinator/commit/committed_model.h"
+
+namespace tributary::round_testing {
+
+// A model of which only the version and the hash matter.
+inline CommittedModel::State model_state(std::uint64_t version, std::uint64_t hash) {
+  return {.version = version,
+          .hash = hash,
+          .values = std::make_shared<const FloatVector>(kSmallValues, 0.5f),
+          .rule_state = std::make_shared<const Bytes>(),
+          .aggregator_residual = nullptr};
+}
+
+}  // namespace tributary::round_testing
