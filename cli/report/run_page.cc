@@ -77,9 +77,9 @@ std::string by_rounds(const std::map<std::string, std::uint64_t>& counts) {
 
 void add_traffic(std::vector<Tile>& tiles, const std::string& name, std::uint64_t bytes,
                  std::optional<std::uint64_t> dense) {
-  Tile tile{.name = name, .value = text_of(Quantity::bytes, static_cast<double>(bytes))};
+  Tile tile{.name = name, .value = quantity_text(Unit::bytes, static_cast<double>(bytes))};
   if (dense) {
-    tile.more = fmt::format("dense: {}", text_of(Quantity::bytes, static_cast<double>(*dense)));
+    tile.more = fmt::format("dense: {}", quantity_text(Unit::bytes, static_cast<double>(*dense)));
     if (const auto ratio = ratio_of(dense, bytes)) tile.more += fmt::format(", {:.3g}:1", *ratio);
   } else {
     tile.more = "dense: not known, as not all plans could be read";
@@ -93,17 +93,17 @@ void add_learning(std::vector<Tile>& tiles, const RunFigures& figures) {
   if (figures.accuracy_final) {
     tiles.push_back(
         {.name = "Final accuracy",
-         .value = text_of(Quantity::share, *figures.accuracy_final),
-         .more = fmt::format("best {}; {}", text_of(Quantity::share, *figures.accuracy_best),
+         .value = quantity_text(Unit::share, *figures.accuracy_final),
+         .more = fmt::format("best {}; {}", quantity_text(Unit::share, *figures.accuracy_best),
                              of_what)});
   }
   if (figures.loss_final) {
     tiles.push_back({.name = "Final loss",
-                     .value = text_of(Quantity::one, *figures.loss_final),
+                     .value = quantity_text(Unit::one, *figures.loss_final),
                      .more = of_what});
   } else if (figures.train_loss_final) {
     tiles.push_back({.name = "Last training loss",
-                     .value = text_of(Quantity::one, *figures.train_loss_final),
+                     .value = quantity_text(Unit::one, *figures.train_loss_final),
                      .more = "mean of the agents' reports"});
   }
 }
@@ -126,7 +126,7 @@ void add_health(std::vector<Tile>& tiles, const RunFigures& figures) {
                                        figures.contributions_missed, figures.contributions_asked)});
   if (figures.conservation_error_max) {
     tiles.push_back({.name = "Largest conservation error",
-                     .value = text_of(Quantity::one, *figures.conservation_error_max),
+                     .value = quantity_text(Unit::one, *figures.conservation_error_max),
                      .more = "of what rounding explains: 1 is the bound",
                      .bad = *figures.conservation_error_max > 1});
   }
@@ -135,17 +135,17 @@ void add_health(std::vector<Tile>& tiles, const RunFigures& figures) {
 std::string tiles_of(const RunFigures& figures) {
   std::vector<Tile> tiles;
   add_learning(tiles, figures);
-  tiles.push_back(
-      {.name = "Rounds",
-       .value = figures.rounds_wanted > 0
-                    ? fmt::format("{} of {}", figures.rounds, figures.rounds_wanted)
-                    : fmt::format("{}", figures.rounds),
-       .more = fmt::format("in {}, pauses included", text_of(Quantity::seconds, figures.wall_s))});
+  tiles.push_back({.name = "Rounds",
+                   .value = figures.rounds_wanted > 0
+                                ? fmt::format("{} of {}", figures.rounds, figures.rounds_wanted)
+                                : fmt::format("{}", figures.rounds),
+                   .more = fmt::format("in {}, pauses included",
+                                       quantity_text(Unit::seconds, figures.wall_s))});
   add_traffic(tiles, "Payloads up", figures.bytes_up, figures.bytes_dense_up);
   add_traffic(tiles, "Payloads down", figures.bytes_down, figures.bytes_dense_down);
   if (figures.wire_bytes_up && figures.wire_bytes_down) {
     const auto text = [](std::uint64_t bytes) {
-      return text_of(Quantity::bytes, static_cast<double>(bytes));
+      return quantity_text(Unit::bytes, static_cast<double>(bytes));
     };
     tiles.push_back(
         {.name = "On the wire, all in all",
@@ -215,7 +215,7 @@ std::string switches_of(const RunFigures& figures) {
     std::string why = each.trigger;
     if (!each.sentence.empty()) why += (why.empty() ? "" : ": ") + each.sentence;
     table.add({fmt::format("{}", i + 1), fmt::format("{}", each.round),
-               text_of(Quantity::seconds, each.at_s), each.from, each.to, why});
+               quantity_text(Unit::seconds, each.at_s), each.from, each.to, why});
   }
   std::string html = table.html();
   if (shown < figures.switches.size()) {
@@ -234,8 +234,9 @@ std::string agents_of(const RunData& data) {
   for (std::size_t i = 0; i < shown; ++i) {
     const AgentRow& agent = data.agents[i];
     table.add({agent.agent_id, agent.device_model, fmt::format("{}", agent.rounds_contributed),
-               fmt::format("{}", agent.rounds_member), text_of(Quantity::seconds, agent.compute_s),
-               text_of(Quantity::one, agent.train_loss)});
+               fmt::format("{}", agent.rounds_member),
+               quantity_text(Unit::seconds, agent.compute_s),
+               quantity_text(Unit::one, agent.train_loss)});
   }
   std::string html = table.html();
   if (shown < data.agents.size()) {

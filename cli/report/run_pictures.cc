@@ -113,7 +113,7 @@ std::vector<Mark> marks_of(const RunFigures& figures, Over over) {
 
 void set_x_axis(Figure& figure, const RunData& data, Over over) {
   figure.x_label = over == Over::rounds ? "round" : "time since the first round began";
-  figure.x_quantity = over == Over::rounds ? Quantity::count : Quantity::seconds;
+  figure.x_unit = over == Over::rounds ? Unit::count : Unit::seconds;
   if (data.rounds.empty()) return;
   const bool strips = std::ranges::any_of(
       figure.panels, [](const auto& panel) { return std::holds_alternative<StripPanel>(panel); });
@@ -126,7 +126,7 @@ void set_x_axis(Figure& figure, const RunData& data, Over over) {
 // --- the sections
 
 Figure learning(const RunData& data, Over over) {
-  LinePanel accuracy{.title = "accuracy", .quantity = Quantity::share};
+  LinePanel accuracy{.title = "accuracy", .unit = Unit::share};
   LinePanel loss{.title = "loss"};
   for (const auto& [panel, name] :
        {std::pair(&accuracy, "evaluation_accuracy"), std::pair(&loss, "evaluation_loss")}) {
@@ -184,7 +184,7 @@ Section learning_section(const RunData& data) {
 
 LinePanel traffic_panel(const RunData& data, std::string title, std::uint64_t RoundRow::*bytes,
                         std::uint64_t RoundRow::*dense) {
-  LinePanel panel{.title = std::move(title), .quantity = Quantity::bytes, .sums = true};
+  LinePanel panel{.title = std::move(title), .unit = Unit::bytes, .sums = true};
   double low = std::numeric_limits<double>::infinity();
   double high = 0;
   const auto value = [&](const RoundRow& row) {
@@ -244,7 +244,7 @@ Section time_section(const RunData& data) {
                       "what agents do not measure: mostly the way of the payloads, and the "
                       "coordinator's own work."};
   LinePanel panel{
-      .title = "seconds per round", .quantity = Quantity::seconds, .stacked = true, .height = 210};
+      .title = "seconds per round", .unit = Unit::seconds, .stacked = true, .height = 210};
   std::string unmeasured;
   for (const Part& part :
        {Part{"computing", &RoundRow::compute_s}, Part{"encoding", &RoundRow::encode_s},
@@ -302,8 +302,7 @@ Section plan_section(const RunData& data, const RunFigures& figures) {
   achieved.from_zero = true;
   figure.panels.emplace_back(std::move(achieved));
   if (std::ranges::any_of(data.rounds, [](const RoundRow& r) { return r.ratio() < 1; })) {
-    LinePanel kept{
-        .title = "share of values kept, as planned", .quantity = Quantity::share, .height = 100};
+    LinePanel kept{.title = "share of values kept, as planned", .unit = Unit::share, .height = 100};
     kept.series.push_back(
         {.label = "kept", .points = line_of(data, &RoundRow::ratio), .colour = 2, .step = true});
     kept.from_zero = true;
@@ -374,7 +373,7 @@ Section link_section(const RunData& data, const RunFigures& figures) {
                 .title = "The links over time, and what was chosen",
                 .description = "Latency and bandwidth of each agent's link, codec and collective."};
   if (!lines.bandwidth.empty()) {
-    LinePanel panel{.title = "bandwidth", .quantity = Quantity::bits_per_s};
+    LinePanel panel{.title = "bandwidth", .unit = Unit::bits_per_second};
     add_agents(panel.series, lines.bandwidth, false, "the agents");
     panel.from_zero = true;
     figure.panels.emplace_back(std::move(panel));
@@ -382,7 +381,7 @@ Section link_section(const RunData& data, const RunFigures& figures) {
     section.missing.emplace_back("No link sample says how wide a link is (β).");
   }
   if (!lines.latency.empty()) {
-    LinePanel panel{.title = "latency", .quantity = Quantity::seconds};
+    LinePanel panel{.title = "latency", .unit = Unit::seconds};
     add_agents(panel.series, lines.latency, false, "the agents");
     panel.from_zero = true;
     figure.panels.emplace_back(std::move(panel));
@@ -403,7 +402,7 @@ Section people_section(const RunData& data) {
                       "Contributors are the agents with at least one bucket in the commit. A "
                       "straggler was asked and is not among them; what it had computed stays "
                       "in its residual and comes with a later round."};
-  LinePanel panel{.title = "agents", .quantity = Quantity::count, .height = 130};
+  LinePanel panel{.title = "agents", .unit = Unit::count, .height = 130};
   const auto asked = [](const RoundRow& row) { return plain(row.asked); };
   panel.series.push_back(
       {.label = "asked", .points = line_of(data, asked), .step = true, .reference = true});

@@ -9,20 +9,17 @@
 #include "cli/json.h"
 #include "cli/report/run_json.h"
 #include "cli/report/run_report.h"
-#include "cli/report/svg/quantity.h"
 #include "cli/run/dashboard_pictures.h"
 #include "cli/text.h"
+#include "core/run/units/quantity.h"
 
 namespace tributary {
 namespace {
 
-using report::Quantity;
-
 std::string bytes_text(std::uint64_t bytes, std::optional<std::uint64_t> dense) {
-  std::string text = report::text_of(Quantity::bytes, static_cast<double>(bytes));
+  std::string text = quantity_text(Unit::bytes, static_cast<double>(bytes));
   if (const auto ratio = report::ratio_of(dense, bytes)) {
-    text += fmt::format(" (dense {}, {})",
-                        report::text_of(Quantity::bytes, static_cast<double>(*dense)),
+    text += fmt::format(" (dense {}, {})", quantity_text(Unit::bytes, static_cast<double>(*dense)),
                         ratio_text(*ratio));
   }
   return text;
@@ -32,13 +29,12 @@ std::string text_of(const report::RunReport& made) {
   const report::RunFigures& figures = made.figures;
   std::string text =
       fmt::format("job '{}', {}: {} rounds in {}\n", printable(figures.job_name), figures.state,
-                  figures.rounds, report::text_of(Quantity::seconds, figures.wall_s));
+                  figures.rounds, quantity_text(Unit::seconds, figures.wall_s));
   if (figures.accuracy_final) {
-    text +=
-        fmt::format("  accuracy   {}\n", report::text_of(Quantity::share, *figures.accuracy_final));
+    text += fmt::format("  accuracy   {}\n", quantity_text(Unit::share, *figures.accuracy_final));
   }
   if (figures.loss_final) {
-    text += fmt::format("  loss       {}\n", report::text_of(Quantity::one, *figures.loss_final));
+    text += fmt::format("  loss       {}\n", quantity_text(Unit::one, *figures.loss_final));
   }
   text += fmt::format(
       "  up         {}\n  down       {}\n  switches   {}\n  replicas   {}\n\n{}\n",

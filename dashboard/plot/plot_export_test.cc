@@ -45,7 +45,7 @@ TEST_F(PlotExport, SvgIsDrawnAndNotAPhotograph) {
   ASSERT_TRUE(view_.export_svg(file("a.svg"), {900, 500}).ok());
   const QByteArray svg = content(file("a.svg"));
   EXPECT_TRUE(svg.contains("<polyline"));
-  EXPECT_TRUE(svg.contains("Bytes up (KiB)"));
+  EXPECT_TRUE(svg.contains("Bytes up (kB)"));
   EXPECT_FALSE(svg.contains("<image"));
 }
 

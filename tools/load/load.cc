@@ -12,6 +12,7 @@
 #include "cli/process/child_coordinator.h"
 #include "cli/text.h"
 #include "core/base/thread_pool.h"
+#include "core/run/units/quantity.h"
 #include "tools/load/load_agents.h"
 #include "tools/load/load_command.h"
 
@@ -90,13 +91,13 @@ std::string load_text(const LoadCommand& command, const LoadReport& report, std:
       "round            median {}, p99 {}\n"
       "agents           {} finished, {} lost; replicas {}\n"
       "bytes            {} up, {} down\n"
-      "coordinator      {:.1f} MiB at most\n",
+      "coordinator      {} at most\n",
       count_text(command.agents), count_text(command.parameters), command.codec->spec(),
       kSwitch[command.curve], command.rounds, seconds_text(percentile(report.round_s, 0.5)),
       seconds_text(percentile(report.round_s, 0.99)), count_text(report.agents_finished),
       count_text(report.agents_lost), report.replicas_identical ? "identical" : "DIFFER",
       count_text(report.bytes_up), count_text(report.bytes_down),
-      static_cast<double>(peak) / (1u << 20));
+      quantity_text(Unit::bytes, static_cast<double>(peak)));
 }
 
 Result<Answer> load(const LoadCommand& command, World& world) {

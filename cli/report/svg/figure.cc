@@ -8,8 +8,8 @@
 
 #include "cli/report/svg/drawing.h"
 #include "cli/report/svg/panels.h"
-#include "cli/report/svg/ticks.h"
 #include "cli/report/svg/xml_text.h"
+#include "core/run/units/axis_ticks.h"
 
 namespace tributary::report {
 namespace {
@@ -17,6 +17,7 @@ namespace {
 constexpr double kTitleHeight = 26;
 constexpr double kAxisHeight = 44;
 constexpr double kBetweenPanels = 14;
+constexpr int kXTicks = 9;  // of the x axis, about
 constexpr double kMarkHeight = 14;
 constexpr std::size_t kMarksMax = 40;
 
@@ -52,18 +53,13 @@ Axis x_axis_of(const Figure& figure) {
   }
   if (figure.x_first) range.first = *figure.x_first;
   if (figure.x_last) range.last = *figure.x_last;
-  return {.ticks = {}, .quantity = figure.x_quantity, .low = range.first, .high = range.last};
+  return {.ticks = {}, .unit = figure.x_unit, .low = range.first, .high = range.last};
 }
 
 class Painter {
  public:
   explicit Painter(const Figure& figure) : figure_(figure), x_(x_axis_of(figure)) {
-    x_.unit = unit_for(figure.x_quantity, x_.high);
-    x_.ticks = inner_ticks(x_.low / x_.unit.size, x_.high / x_.unit.size, 9);
-    if (figure.x_quantity == Quantity::count) {
-      std::erase_if(x_.ticks.at, [](double at) { return at != std::floor(at); });
-      x_.ticks.decimals = 0;
-    }
+    x_.ticks = axis_ticks(x_.unit, {x_.low, x_.high}, false, kXTicks);
     x_.begin = kPlotLeft;
     x_.end = kPlotRight;
   }
@@ -99,14 +95,12 @@ class Painter {
   }
 
   void draw_x_axis(double y) {
-    for (const double at : x_.ticks.at) {
-      const double x = x_.place(at * x_.unit.size);
+    for (std::size_t i = 0; i < x_.ticks.at.size(); ++i) {
+      const double x = x_.place(x_.ticks.at[i]);
       drawing_.line(x, y, x, y + 4, "axis");
-      drawing_.words(x, y + 17, fmt::format("{:.{}f}", at, x_.ticks.decimals), Anchor::middle,
-                     "tick");
+      drawing_.words(x, y + 17, x_.ticks.labels[i], Anchor::middle, "tick");
     }
-    const std::string unit =
-        x_.unit.name.empty() ? "" : fmt::format(" ({})", std::string_view(x_.unit.name));
+    const std::string unit = x_.ticks.unit.empty() ? "" : fmt::format(" ({})", x_.ticks.unit);
     drawing_.words((kPlotLeft + kPlotRight) / 2, y + 35, figure_.x_label + unit, Anchor::middle,
                    "label");
   }

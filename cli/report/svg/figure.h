@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/report/svg/points.h"
-#include "cli/report/svg/quantity.h"
+#include "core/run/units/quantity.h"
 
 namespace tributary::report {
 
@@ -31,7 +31,7 @@ struct Series {
 
 struct LinePanel {
   std::string title = {};
-  Quantity quantity = Quantity::one;
+  Unit unit = Unit::one;
   std::vector<Series> series = {};
   bool log = false;  // what is not above 0 is then a gap
   bool from_zero = false;
@@ -71,7 +71,7 @@ struct Figure {
   std::string title = {};
   std::string description = {};  // for those who cannot see it
   std::string x_label = {};      // "round"
-  Quantity x_quantity = Quantity::count;
+  Unit x_unit = Unit::count;
   // The ends of the axis, where they are not those of the values.
   std::optional<double> x_first = {};
   std::optional<double> x_last = {};

@@ -74,7 +74,7 @@ TEST(Figure, AGapIsAGap) {
 
 TEST(Figure, ALogAxisHasDecadesAtEqualDistances) {
   const std::string svg = svg_of(
-      figure_with({.quantity = Quantity::bytes,
+      figure_with({.unit = Unit::bytes,
                    .series = {{.label = "a", .points = {{1, 1e3}, {2, 1e5}, {3, 1e7}, {4, 0}}}},
                    .log = true,
                    .height = 200}),

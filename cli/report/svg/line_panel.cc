@@ -10,6 +10,7 @@
 namespace tributary::report {
 namespace {
 
+constexpr int kYTicks = 5;            // of the y axis, about
 constexpr std::size_t kDotsMax = 60;  // points of a line that are shown one by one
 
 // Each line lies on the ones before it. A gap in one is a gap in all.
@@ -89,42 +90,26 @@ class LinePainter {
     }
     if (low > high) return false;
     if (panel_.from_zero || panel_.stacked) low = std::min(low, 0.0);
-    y_.quantity = panel_.quantity;
+    y_.unit = panel_.unit;
     y_.log = panel_.log;
     y_.begin = bottom;
     y_.end = top;
-    if (panel_.log) {
-      y_.ticks = log_ticks(low, high);
-    } else {
-      y_.unit = unit_for(panel_.quantity, std::max(std::abs(low), std::abs(high)));
-      y_.ticks = linear_ticks(low / y_.unit.size, high / y_.unit.size, 5);
-      if (panel_.quantity == Quantity::count) {
-        std::erase_if(y_.ticks.at, [](double at) { return at != std::floor(at); });
-        y_.ticks.decimals = 0;
-      }
-    }
-    y_.low = y_.ticks.first * y_.unit.size;
-    y_.high = y_.ticks.last * y_.unit.size;
+    const Extent range = round_range(panel_.unit, {low, high}, panel_.log, kYTicks);
+    y_.ticks = axis_ticks(panel_.unit, range, panel_.log, kYTicks);
+    y_.low = range.low;
+    y_.high = range.high;
     return true;
   }
 
-  std::string tick_text(double at) const {
-    if (!panel_.log) {
-      const std::string unit = y_.unit.name.empty() ? "" : fmt::format(" {}", y_.unit.name);
-      return fmt::format("{:.{}f}{}", at, y_.ticks.decimals, unit);
-    }
-    const DisplayUnit unit = unit_for(panel_.quantity, at);
-    return fmt::format("{:g}{}{}", at / unit.size, unit.name.empty() ? "" : " ", unit.name);
-  }
-
   void draw_grid() {
-    for (const double at : y_.ticks.at) {
-      const double y = y_.place(at * y_.unit.size);
+    const std::string unit = y_.ticks.unit.empty() ? "" : ' ' + y_.ticks.unit;
+    for (std::size_t i = 0; i < y_.ticks.at.size(); ++i) {
+      const double y = y_.place(y_.ticks.at[i]);
       drawing_.line(x_.begin, y, x_.end, y, "grid");
-      drawing_.words(x_.begin - 8, y + 4, tick_text(at), Anchor::end, "tick");
+      drawing_.words(x_.begin - 8, y + 4, y_.ticks.labels[i] + unit, Anchor::end, "tick");
     }
     for (const double at : x_.ticks.at) {
-      const double x = x_.place(at * x_.unit.size);
+      const double x = x_.place(at);
       drawing_.line(x, y_.end, x, y_.begin, "grid");
     }
     drawing_.line(x_.begin, y_.begin, x_.end, y_.begin, "axis");
@@ -166,8 +151,8 @@ class LinePainter {
       if (!usable(point.y)) continue;
       drawing_.dot(x_.place(point.x), y_.place(point.y), series.reference ? 1.5 : 2.5,
                    class_of(series) + " dot",
-                   fmt::format("{}: {} at {}", series.label, text_of(panel_.quantity, point.y),
-                               text_of(x_.quantity, point.x)));
+                   fmt::format("{}: {} at {}", series.label, quantity_text(panel_.unit, point.y),
+                               quantity_text(x_.unit, point.x)));
     }
   }
 
@@ -180,8 +165,8 @@ class LinePainter {
       sum += point.y;
       last = point.y;
     }
-    if (!panel_.sums) return text_of(panel_.quantity, last);
-    return text_of(panel_.quantity, sum) + " in all";
+    if (!panel_.sums) return quantity_text(panel_.unit, last);
+    return quantity_text(panel_.unit, sum) + " in all";
   }
 
   std::vector<LegendEntry> legend() const {

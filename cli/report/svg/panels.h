@@ -3,8 +3,8 @@
 
 #include "cli/report/svg/drawing.h"
 #include "cli/report/svg/figure.h"
-#include "cli/report/svg/quantity.h"
-#include "cli/report/svg/ticks.h"
+#include "core/run/units/axis_ticks.h"
+#include "core/run/units/quantity.h"
 
 namespace tributary::report {
 
@@ -14,14 +14,13 @@ constexpr double kPlotRight = 946;
 
 // From values to places in the picture.
 struct Axis {
-  Ticks ticks = {};  // in display units, except on a logarithmic axis
-  Quantity quantity = Quantity::one;
+  AxisTicks ticks = {};
+  Unit unit = Unit::one;
   double low = 0;  // the values at both ends
   double high = 1;
   double begin = 0;  // and their places
   double end = 1;
   bool log = false;
-  DisplayUnit unit = {};
 
   double place(double value) const;
 };

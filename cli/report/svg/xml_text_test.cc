@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/report/svg/quantity.h"
-
 namespace tributary::report {
 namespace {
 
@@ -35,21 +33,6 @@ TEST(Coordinate, IsShort) {
   EXPECT_EQ(coordinate(12.3456), "12.35");
   EXPECT_EQ(coordinate(-0.001), "0");
   EXPECT_EQ(coordinate(100), "100");
-}
-
-TEST(TextOfQuantity, SaysItsUnit) {
-  EXPECT_EQ(text_of(Quantity::bytes, 0), "0 B");
-  EXPECT_EQ(text_of(Quantity::bytes, 999), "999 B");
-  EXPECT_EQ(text_of(Quantity::bytes, 1'234'567), "1.23 MB");
-  EXPECT_EQ(text_of(Quantity::share, 0.9731), "97.3 %");
-  EXPECT_EQ(text_of(Quantity::share, 1), "100 %");
-  EXPECT_EQ(text_of(Quantity::seconds, 0.0312), "31.2 ms");
-  EXPECT_EQ(text_of(Quantity::seconds, 90), "90.0 s");
-  EXPECT_EQ(text_of(Quantity::seconds, 600), "10.0 min");
-  EXPECT_EQ(text_of(Quantity::bits_per_s, 20e6), "20.0 Mbit/s");
-  EXPECT_EQ(text_of(Quantity::count, 1234567), "1234567");
-  EXPECT_EQ(text_of(Quantity::one, 0.123456), "0.1235");
-  EXPECT_EQ(text_of(Quantity::one, 0.0 / 0.0), "no value");
 }
 
 }  // namespace

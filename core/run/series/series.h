@@ -15,16 +15,13 @@
 #include <span>
 #include <vector>
 
+#include "core/run/units/extent.h"
+
 namespace tributary::dashboard {
 
 struct Sample {
   double x = 0;
   double y = 0;  // NaN: a gap
-};
-
-struct Extent {
-  double low = 0;
-  double high = 0;
 };
 
 class Series {

@@ -52,7 +52,7 @@ TEST_F(OverviewPageTest, ShowsJobsAndWhatTheyLearn) {
   EXPECT_EQ(jobs.text_at(0, JobsPanel::accuracy), "50.0 %, best 60.0 %");
   EXPECT_EQ(jobs.text_at(0, JobsPanel::loss), "0.1");
   // 900 bytes of 4 bytes for each of 1000 parameters of 3 agents, both ways, in each round.
-  EXPECT_TRUE(jobs.text_at(0, JobsPanel::saved).contains("(96.3 %)"))
+  EXPECT_TRUE(jobs.text_at(0, JobsPanel::saved).contains("(96.2 %)"))
       << jobs.text_at(0, JobsPanel::saved).toStdString();
   const QString key = runs_[0]->key();
   for (PlotView* plot : {&page_.accuracy_plot(), &page_.loss_plot(), &page_.saved_plot()}) {

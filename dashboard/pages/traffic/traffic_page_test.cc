@@ -43,11 +43,11 @@ TEST_F(TrafficPageTest, CountsBytesAgainstDense) {
   wait_for_all();
   // 300 of 12,000 bytes up and 600 down in each round.
   EXPECT_EQ(page_.totals().toStdString(),
-            "Up <b>2.93 KiB</b> of 117 KiB dense (2.50 %), down <b>5.86 KiB</b> of 117 KiB dense "
+            "Up <b>3.00 kB</b> of 120 kB dense (2.50 %), down <b>6.00 kB</b> of 120 kB dense "
             "(5.00 %) in 10 rounds");
   const QString key = runs_[0]->key();
   EXPECT_EQ(page_.up_plot().legend_value(key), "300 B");
-  EXPECT_EQ(page_.up_plot().legend_value(key + " dense"), "11.7 KiB");
+  EXPECT_EQ(page_.up_plot().legend_value(key + " dense"), "12.0 kB");
   EXPECT_EQ(page_.down_plot().legend_value(key), "600 B");
 }
 
@@ -84,7 +84,7 @@ TEST_F(TrafficPageTest, ComparesTwoRuns) {
   open("run.db");
   open("other.db");
   wait_for_all();
-  EXPECT_TRUE(page_.totals().contains("other.db: Up <b>1.46 KiB</b>"))
+  EXPECT_TRUE(page_.totals().contains("other.db: Up <b>1.50 kB</b>"))
       << page_.totals().toStdString();
   EXPECT_TRUE(page_.up_plot().shown(runs_[1]->key()));
   EXPECT_FALSE(page_.up_plot().legend_rect(runs_[1]->key()).isEmpty());
@@ -110,7 +110,7 @@ TEST_F(TrafficPageTest, StacksMessagesByTheirUse) {
   const QString updates = MessageStack::key_of(MessageUse::updates);
   const QString models = MessageStack::key_of(MessageUse::models);
   const QString control = MessageStack::key_of(MessageUse::control);
-  EXPECT_EQ(up.legend_value(updates), "2.93 KiB");
+  EXPECT_EQ(up.legend_value(updates), "3.00 kB");
   EXPECT_EQ(up.legend_value(models), "500 B") << "its own, not where it is drawn";
   EXPECT_EQ(up.legend_value(control), "100 B");
   EXPECT_GE(up.y_range().high, 3600) << "one stands on the other";
@@ -152,7 +152,7 @@ TEST_F(TrafficPageTest, UsesFollowARunThatGoesOn) {
     page_.refresh();
     context_.group().refresh_now();
     return up.legend_value(MessageStack::key_of(MessageUse::probes)) == "24 B" &&
-           up.legend_value(MessageStack::key_of(MessageUse::updates)) == "1000 B";
+           up.legend_value(MessageStack::key_of(MessageUse::updates)) == "1.00 kB";
   }));
   context_.set_over_time(true);
   context_.group().refresh_now();

@@ -1,11 +1,10 @@
-// Where an axis has its lines and what stands beside them.
+// Ticks as Qt's text (core/run/units/axis_ticks.h).
 #pragma once
 
 #include <QString>
 #include <vector>
 
-#include "core/run/series/series.h"
-#include "dashboard/plot/data/quantity.h"
+#include "core/run/units/axis_ticks.h"
 
 namespace tributary::dashboard {
 
@@ -16,12 +15,9 @@ struct Ticks {
   QString unit;  // of the labels, for the axis's name; empty where each label has its own
 };
 
-// About `wanted` of them within the range: at multiples of 1, 2 or 5, at powers where `log`, and at
-// round moments of the day where the unit is wall time, which is then `utc_offset_seconds` ahead of
-// UTC. None for a range that is empty or not finite.
 Ticks ticks_for(Unit unit, Extent range, bool log, int wanted, double utc_offset_seconds = 0);
 
-// "Bytes up (MiB)".
+// "Bytes up (MB)".
 QString axis_label(const QString& name, const Ticks& ticks);
 
 }  // namespace tributary::dashboard

@@ -1,0 +1,11 @@
+// A range of values, both ends included.
+#pragma once
+
+namespace tributary {
+
+struct Extent {
+  double low = 0;
+  double high = 0;
+};
+
+}  // namespace tributary
