@@ -12,7 +12,7 @@
 # different things, nor may one that Highway compiles once per target stand among others: their names
 # say simd.
 # CONFIGURE_DEPENDS makes the build notice a new file by itself. Every other header must compile
-# alone: x.cc includes x.h first, and tests.headers_compile_alone builds those that have no source
+# alone: x.cc and x_test.cc include x.h first, and tests.headers_compile_alone builds those without
 # (all_verify_interface_header_sets).
 
 set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
@@ -29,8 +29,8 @@ function(tributary_headers library)
   set(lone ${ARGN})
   list(FILTER lone INCLUDE REGEX "\\.h$")
   foreach(header ${lone})
-    string(REGEX REPLACE "\\.h$" ".cc" source "${header}")
-    if(EXISTS "${source}")
+    string(REGEX REPLACE "\\.h$" "" stem "${header}")
+    if(EXISTS "${stem}.cc" OR EXISTS "${stem}_test.cc")
       list(REMOVE_ITEM lone "${header}")
     endif()
   endforeach()

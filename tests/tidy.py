@@ -155,7 +155,7 @@ def _complaints_of_file(root: Path, path: Path) -> Iterator[str]:
 
 def _own_header_not_first(root: Path, path: Path, lines: list) -> Iterator[str]:
     """What a file includes first has nothing before it that it could lean on."""
-    header = path.with_suffix(".h")
+    header = path.with_name(path.stem.removesuffix("_test") + ".h")
     first = next((number for number, line in enumerate(lines, 1) if line.startswith("#include ")), 1)
     if (root / header).exists() and lines[first - 1] != f'#include "{header}"':
         yield f"{path}:{first}: include {header} first, so that it is known to compile alone"

@@ -100,12 +100,11 @@ void LightAgent::look_after_connection() {
     const auto activity = round_ ? wire::Activity::waiting : wire::Activity::idle;
     talk_->heartbeat(now_, activity, round_ ? round_->plan().key() : RoundKey{}, out_);
   }
-  if (talk_->silent(now_) || talk_->failed()) hang_up();
+  if (!talk_->trouble(now_).empty()) hang_up();
 }
 
 void LightAgent::answer(std::uint64_t message_id) {
   if (!talk_ || message_id == 0) return;
-  talk_->answered_now(message_id);
   talk_->acknowledge(now_, message_id, out_);
 }
 

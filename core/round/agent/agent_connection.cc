@@ -138,7 +138,7 @@ void AgentConnection::welcomed(const wire::Welcome& welcome, std::uint64_t sessi
   // Sent once: the Welcome answers that Hello and no repeat.
   if (hello_wait_ns_ == context_.config.hello_timeout_ms * kNsPerMs) {
     const TimeNs sent_at_ns = hello_at_ns_ - hello_wait_ns_;
-    session_.conversation()->round_trip(context_.now, context_.now - sent_at_ns);
+    session_.conversation()->bulk().window().round_trip(context_.now, context_.now - sent_at_ns);
   }
   duplicate_refusals_ = 0;
 }
@@ -192,9 +192,8 @@ AgentConnection::Change AgentConnection::look_after_session(wire::Activity activ
   if (talk.heartbeat_due(context_.now)) {
     talk.heartbeat(context_.now, activity, round, context_.out.all());
   }
-  if (talk.silent(context_.now)) return hang_up("silent", 0);
-  if (talk.failed()) return hang_up("no_answer", 0);
-  return Change::none;
+  const std::string_view trouble = talk.trouble(context_.now);
+  return trouble.empty() ? Change::none : hang_up(trouble, 0);
 }
 
 TimeNs AgentConnection::next_due_ns() const {

@@ -158,7 +158,8 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
     hello.holdings()->Get(i)->UnPackTo(&made->holdings.emplace_back());
   }
   AgentSession& session = context_.roster.add(std::move(made));
-  session.conversation.set_bulk_limits({.part_bytes_max = part_bytes_max(context_.config)});
+  session.conversation.bulk().window().set_limits(
+      {.part_bytes_max = part_bytes_max(context_.config)});
   JobRun* const run = jobs_.choose_run(session);
   if (run) session.run = run->record().job;
   send_welcome(session, frame.message_id());
@@ -226,11 +227,8 @@ void CoordinatorSessions::scan() {
       talk.heartbeat(context_.now, wire::Activity::waiting, run ? run->current_round() : RoundKey{},
                      context_.out);
     }
-    if (talk.silent(context_.now)) {
-      lost.emplace_back(number, "silent");
-    } else if (talk.failed()) {
-      lost.emplace_back(number, "no_answer");
-    }
+    const std::string_view trouble = talk.trouble(context_.now);
+    if (!trouble.empty()) lost.emplace_back(number, trouble);
   }
   for (const auto& [number, reason] : lost) lose(number, reason);
 }

@@ -27,7 +27,6 @@ void ClientSession::send(wire::FrameT frame, const PayloadSlice& payload) {
 
 void ClientSession::answer(std::uint64_t message_id) {
   if (!talk_ || message_id == 0) return;
-  talk_->answered_now(message_id);
   talk_->acknowledge(context_.now, message_id, context_.out.all());
 }
 
@@ -46,7 +45,7 @@ void ClientSession::refuse(std::uint64_t message_id, wire::RefusalCode code, con
 // A session counts bytes that it has sent again as `lost_down`: for an agent that is up.
 void ClientSession::count_repeated() {
   if (!talk_) return;
-  const RepeatedBytes own = talk_->take_repeated();
+  const RepeatedBytes own = talk_->take_traffic().repeated;
   repeated_.lost_up += own.lost_down;
   repeated_.lost_down += own.lost_up;
 }

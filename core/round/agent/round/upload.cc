@@ -70,7 +70,7 @@ Outgoing::Session upload_session(const UploadContext& context) {
               },
           .stop =
               [context](const Outgoing::Payload& payload) {
-                context.session.drop_stream(id_of(context.plan, payload));
+                context.session.bulk().drop(id_of(context.plan, payload));
               },
           .announce =
               [context](const Outgoing::Payload& payload) {
@@ -82,7 +82,7 @@ Outgoing::Session upload_session(const UploadContext& context) {
 void limit_upload(const RoundPlan& plan, std::uint32_t parts, Conversation& session) {
   if (parts == 0 || plan.buckets().empty()) return;
   const std::uint32_t part_bytes = plan.buckets().front().part_bytes;
-  session.set_bulk_limits(
+  session.bulk().window().set_limits(
       {.part_bytes_max = part_bytes, .window_bytes_max = std::uint64_t{parts} * part_bytes});
 }
 

@@ -92,10 +92,9 @@ void Conversation::ask(TimeNs now, Maker maker, Actions& out, std::uint64_t tag)
   if (frame) put(now, std::move(*frame), nullptr, out);
 }
 
-void Conversation::acknowledge(TimeNs now, std::uint64_t id, Actions& out, bool repeat) {
-  wire::AckT ack;
-  ack.duplicate = repeat;
-  send(now, frame_with(ack), out, id);
+void Conversation::acknowledge(TimeNs now, std::uint64_t id, Actions& out) {
+  received_.done(id);
+  send(now, frame_with(wire::AckT()), out, id);
 }
 
 void Conversation::heartbeat(TimeNs now, wire::Activity activity, const RoundKey& round,
@@ -161,7 +160,9 @@ void Conversation::answer_again(TimeNs now, std::uint64_t id, Actions& out) {
   if (const wire::RefusalT* const refusal = received_.refusal_of(id)) {
     send(now, frame_with(wire::RefusalT(*refusal)), out, id);
   } else if (!received_.is_in_work(id)) {
-    acknowledge(now, id, out, true);
+    wire::AckT ack;
+    ack.duplicate = true;
+    send(now, frame_with(ack), out, id);
   }
 }
 
@@ -170,10 +171,15 @@ void Conversation::refuse(TimeNs now, std::uint64_t id, wire::RefusalT refusal, 
   send(now, frame_with(std::move(refusal)), out, id);
 }
 
-RepeatedBytes Conversation::take_repeated() {
+Conversation::Traffic Conversation::take_traffic() {
   const std::uint64_t out = bulk_.bytes_repeated();
   repeated_.lost_down += out - std::exchange(repeated_out_told_, out);
-  return std::exchange(repeated_, {});
+  return {.sent = std::exchange(sent_, {}), .repeated = std::exchange(repeated_, {})};
+}
+
+std::string_view Conversation::trouble(TimeNs now) const {
+  if (now - heard_at_ns_ >= times_.heartbeat_timeout_ns) return "silent";
+  return failed_ || asked_.failed() ? "no_answer" : "";
 }
 
 void Conversation::acknowledge_bulk(TimeNs now, Actions& out) {

@@ -15,8 +15,7 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
-#include <utility>
+#include <string_view>
 
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/events.h"
@@ -47,20 +46,23 @@ class Conversation {
 
   PeerId peer() const { return peer_; }
   std::uint64_t session() const { return session_; }
-  const ConversationTimes& times() const { return times_; }
   TimeNs heard_at_ns() const { return heard_at_ns_; }
-  bool silent(TimeNs now) const { return now - heard_at_ns_ >= times_.heartbeat_timeout_ns; }
-  // More was asked than is remembered, or something was asked too often.
-  bool failed() const { return failed_ || asked_.failed(); }
+  const ConversationTimes& times() const { return times_; }
+  // Why the session is lost, as it is noted; empty: it is not. "silent": nothing was heard for the
+  // heartbeats' timeout; "no_answer": more was asked than is remembered, or something too often.
+  std::string_view trouble(TimeNs now) const;
   std::size_t unanswered() const { return asked_.size(); }
   std::uint64_t payload_bytes_out() const { return payload_bytes_out_; }
-  // The bulk that is being sent in this session.
-  const BulkSender& bulk() const { return bulk_; }
-  // What was sent since this was last asked.
-  MessageBytes take_sent() { return std::exchange(sent_, {}); }
-  // What was repeated since this was last asked: `lost_down` is what this side has sent again,
-  // `lost_up` what it has got again.
-  RepeatedBytes take_repeated();
+  // The bulk that is being sent in this session. What stream() adds may be dropped, and the window
+  // be told its limits and round trips that no frame of this session shows.
+  BulkSender& bulk() { return bulk_; }
+  struct Traffic {
+    MessageBytes sent = {};
+    // `lost_down` is what this side has sent again, `lost_up` what it has got again.
+    RepeatedBytes repeated = {};
+  };
+  // What went over the session since this was last asked.
+  Traffic take_traffic();
 
   // --- out ---
   void send(TimeNs now, wire::FrameT frame, Actions& out, std::uint64_t in_reply_to = 0);
@@ -68,10 +70,9 @@ class Conversation {
   void send(TimeNs now, wire::FrameT frame, const PayloadSlice& payload, Actions& out);
   // Sends the stream from this byte on, as the window allows. One that is there already goes on.
   void stream(TimeNs now, BulkStream stream, std::uint64_t from, Actions& out);
-  void drop_stream(const BulkId& id) { bulk_.drop(id); }
-  void set_bulk_limits(const SendWindow::Limits& limits) { bulk_.window().set_limits(limits); }
   void ask(TimeNs now, Maker maker, Actions& out, std::uint64_t tag = 0);
-  void acknowledge(TimeNs now, std::uint64_t id, Actions& out, bool repeat = false);
+  // Also where answer_later() was called.
+  void acknowledge(TimeNs now, std::uint64_t id, Actions& out);
   // A repeat of the message is refused as well.
   void refuse(TimeNs now, std::uint64_t id, wire::RefusalT refusal, Actions& out);
   void heartbeat(TimeNs now, wire::Activity activity, const RoundKey& round, Actions& out);
@@ -83,13 +84,10 @@ class Conversation {
   // To be called after each event: acknowledges bulk that no other frame has, a few bytes of it a
   // little later, so that small payloads share an acknowledgement.
   void acknowledge_bulk(TimeNs now, Actions& out);
-  // The round trip of a small message that no frame of this session shows: that of its greeting.
-  void round_trip(TimeNs now, TimeNs took_ns) { bulk_.window().round_trip(now, took_ns); }
   // Bytes have arrived, although no frame may be whole.
   void heard(TimeNs now) { heard_at_ns_ = std::max(heard_at_ns_, now); }
   // The acknowledgement of this fresh message is given later, when it is done.
   void answer_later(std::uint64_t id) { received_.in_work(id); }
-  void answered_now(std::uint64_t id) { received_.done(id); }
   // Ends the repeating of what `frame` answers, and says what that was.
   std::optional<Asked> answered(const wire::Frame& frame);
   // Returns the round trip of the heartbeat that this one answers; nothing where it answers none.

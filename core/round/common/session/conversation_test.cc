@@ -84,10 +84,9 @@ TEST(Conversation, RepeatsAMessageThatAnAnsweredHeartbeatProvesLost) {
   for (TimeNs now = 400; now < 100'400; now += 100) pair.beat_and_answer(now);
   EXPECT_LE(pair.from_a.size(), 11u) << "in a thousand heartbeats";
   EXPECT_GE(pair.from_a.size(), 9u);
-  EXPECT_FALSE(pair.a.failed());
+  EXPECT_EQ(pair.a.trouble(0), "");
 
   pair.from_b.clear();
-  pair.b.answered_now(id);
   pair.b.acknowledge(5'000, id, pair.from_b);
   const auto asked = pair.a.answered(frame_in(pair.from_b[0]));
   ASSERT_TRUE(asked.has_value());
@@ -100,7 +99,7 @@ TEST(Conversation, FailsWhenAMessageIsAlwaysLost) {
   Pair pair;
   pair.a.ask(0, leave, pair.from_a);
   for (TimeNs now = 100; now < 2'000; now += 100) pair.beat_and_answer(now);
-  EXPECT_TRUE(pair.a.failed());
+  EXPECT_EQ(pair.a.trouble(0), "no_answer");
   EXPECT_EQ(pair.from_a.size(), 4u) << "once, and three times again";
 }
 
@@ -139,7 +138,7 @@ TEST(Conversation, BulkGoesAsItIsAcknowledged) {
   EXPECT_TRUE(pair.a.bulk().idle());
   pair.b.acknowledge_bulk(now, pair.from_b);
   EXPECT_TRUE(pair.from_b.empty()) << "told once";
-  const RepeatedBytes repeated = pair.a.take_repeated();
+  const RepeatedBytes repeated = pair.a.take_traffic().repeated;
   EXPECT_EQ(repeated.lost_down, 0u);
 }
 
@@ -199,8 +198,8 @@ TEST(Conversation, ALostPartIsRepeatedUnderItsNumberAndCounted) {
             Conversation::Arrival::fresh);
   EXPECT_EQ(pair.b.arrived(201, frame_in(pair.from_a[3]), pair.from_b),
             Conversation::Arrival::repeat);
-  EXPECT_EQ(pair.a.take_repeated().lost_down, 2u * SendWindow::kPartBytesMin);
-  EXPECT_EQ(pair.b.take_repeated().lost_up, SendWindow::kPartBytesMin);
+  EXPECT_EQ(pair.a.take_traffic().repeated.lost_down, 2u * SendWindow::kPartBytesMin);
+  EXPECT_EQ(pair.b.take_traffic().repeated.lost_up, SendWindow::kPartBytesMin);
   pair.from_b.clear();
   pair.b.acknowledge_bulk(202, pair.from_b);
   ASSERT_EQ(pair.from_b.size(), 1u);
@@ -211,7 +210,7 @@ TEST(Conversation, FailsRatherThanRememberWithoutBound) {
   Conversation talk(1, 9, kTimes, 0);
   Actions out;
   for (int i = 0; i < 10'000; ++i) talk.ask(0, leave, out);
-  EXPECT_TRUE(talk.failed());
+  EXPECT_EQ(talk.trouble(0), "no_answer");
   EXPECT_LE(talk.unanswered(), 256u);
 }
 
@@ -227,7 +226,8 @@ TEST(Conversation, RepeatsAreAcknowledgedAndNotActedOn) {
   receiver.answer_later(frame.message_id());
   EXPECT_EQ(receiver.arrived(0, frame, answers), Conversation::Arrival::repeat);
   EXPECT_TRUE(answers.empty()) << "in work";
-  receiver.answered_now(frame.message_id());
+  receiver.acknowledge(0, frame.message_id(), answers);
+  answers.clear();
   EXPECT_EQ(receiver.arrived(0, frame, answers), Conversation::Arrival::repeat);
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_TRUE(frame_in(answers[0]).message_as_Ack()->duplicate());
@@ -264,8 +264,8 @@ TEST(Conversation, HeartbeatsCarryTheOthersBack) {
   EXPECT_EQ(beat.echo_sent_at_ns(), 100u);
   EXPECT_EQ(beat.echo_held_ns(), 50u);
   EXPECT_EQ(a.heard_heartbeat(450, frame_in(out[1]), out), 300) << "without the time it was held";
-  EXPECT_TRUE(a.silent(400 * kNsPerMs));
-  EXPECT_FALSE(a.silent(399 * kNsPerMs));
+  EXPECT_EQ(a.trouble(400 * kNsPerMs), "silent");
+  EXPECT_EQ(a.trouble(399 * kNsPerMs), "");
 }
 
 TEST(Conversation, CountsWhatItSends) {
@@ -278,10 +278,10 @@ TEST(Conversation, CountsWhatItSends) {
   transfer.payload_bytes = 1'000;
   talk.send(0, frame_with(transfer), PayloadSlice{.owner = nullptr, .bytes = part}, out);
   ASSERT_EQ(out.size(), 2u);
-  const MessageBytes sent = talk.take_sent();
+  const MessageBytes sent = talk.take_traffic().sent;
   EXPECT_EQ(sent.of(MessageUse::control), std::get<Send>(out[0]).frame.size());
   EXPECT_EQ(sent.of(MessageUse::models), std::get<Send>(out[1]).frame.size() + part.size());
-  EXPECT_EQ(talk.take_sent().of(MessageUse::control), 0u) << "told once";
+  EXPECT_EQ(talk.take_traffic().sent.of(MessageUse::control), 0u) << "told once";
 }
 
 TEST(Conversation, RefusesAcknowledgementsOfWhatWasNeverSent) {
@@ -304,8 +304,8 @@ TEST(Conversation, RefusesAcknowledgementsOfWhatWasNeverSent) {
 TEST(Conversation, ProgressOfBytesIsLife) {
   Conversation talk(1, 9, kTimes, 0);
   talk.heard(300 * kNsPerMs);
-  EXPECT_FALSE(talk.silent(600 * kNsPerMs));
-  EXPECT_TRUE(talk.silent(700 * kNsPerMs));
+  EXPECT_EQ(talk.trouble(600 * kNsPerMs), "");
+  EXPECT_EQ(talk.trouble(700 * kNsPerMs), "silent");
 }
 
 }  // namespace

@@ -207,7 +207,7 @@ TEST_F(AttemptTest, AMemberThatLacksAnAggregateIsSentTheRest) {
   send(0);
   attempt_->close_complete();
   const std::uint64_t whole = bucket().combined()[0]->size();
-  member(0).conversation.drop_stream({.round = attempt_->key()});
+  member(0).conversation.bulk().drop({.round = attempt_->key()});
   const std::uint64_t down = attempt_->round().bytes_down;
   forget_actions();
   wire::ReceiptT lacks;

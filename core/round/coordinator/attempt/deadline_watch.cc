@@ -25,7 +25,7 @@ void DeadlineWatch::part_arrived() {
 bool DeadlineWatch::waits_for_downlinks() const {
   return std::ranges::any_of(round_.members(), [&](const RoundMember& member) {
     if (!member.awaited() || member.heard) return false;
-    const AgentSession* const session = job_.coordinator.roster.by_session(member.session);
+    AgentSession* const session = job_.coordinator.roster.by_session(member.session);
     return session && !session->conversation.bulk().idle();
   });
 }
@@ -45,7 +45,7 @@ DeadlineInput DeadlineWatch::input() const {
     if (!member.participates || member.withdrawn) continue;
     DeadlineInput::Agent& agent = input.agents.emplace_back();
     agent.agent_id = membership_.members()[i].agent_id;
-    const AgentSession* const session = job_.coordinator.roster.by_session(member.session);
+    AgentSession* const session = job_.coordinator.roster.by_session(member.session);
     if (!session) continue;
     if (member.heard) {
       agent.uplink_bytes_per_s = member.upload.rate.bytes_per_s();

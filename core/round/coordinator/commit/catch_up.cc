@@ -360,7 +360,7 @@ void CatchUp::receive_fetch(AgentSession& session, const wire::TransferFetch& fe
 
 void CatchUp::stop_transfer(AgentSession& session) {
   if (session.transfer == 0) return;
-  session.conversation.drop_stream(
+  session.conversation.bulk().drop(
       {.round = {.job = job_.id()}, .transfer = std::exchange(session.transfer, 0)});
 }
 

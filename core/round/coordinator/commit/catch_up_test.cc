@@ -394,7 +394,7 @@ TEST_F(CatchUpTest, AfterALostSessionTheModelOfItsDownloadIsKeptForTenMinutes) {
 TEST_F(CatchUpTest, AFetchContinuesTheTransferThatWasOffered) {
   AgentSession& session = add_agent_without_model("b");
   catch_up_.advance(session);
-  session.conversation.drop_stream({.round = {.job = kSmallJob}, .transfer = session.transfer});
+  session.conversation.bulk().drop({.round = {.job = kSmallJob}, .transfer = session.transfer});
   forget_actions();
   wire::TransferFetchT fetch;
   fetch.transfer = session.transfer;

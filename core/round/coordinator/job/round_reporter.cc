@@ -50,8 +50,9 @@ double ratio_of(const RoundPlan& plan, std::uint32_t member, CodecCache& codecs)
 
 void RoundReporter::count(AgentSession& session) {
   up_.add(std::exchange(session.received, {}));
-  down_.add(session.conversation.take_sent());
-  repeats_.add(session.conversation.take_repeated());
+  const Conversation::Traffic traffic = session.conversation.take_traffic();
+  down_.add(traffic.sent);
+  repeats_.add(traffic.repeated);
 }
 
 void RoundReporter::keep(const AgentSession& session, const wire::Report& report,
