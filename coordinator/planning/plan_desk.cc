@@ -12,11 +12,6 @@ namespace tributary {
 namespace {
 
 constexpr std::string_view kPlannerComponent = "planner";
-// Of what an agent's own places hold, one agent's places hold so much of another's; not measured.
-constexpr double kAgreementAssumed = 0.5;
-// Of a core at each end, for a bucket's payload, however small; not measured. Without it a plan
-// cuts models into ever smaller buckets.
-constexpr double kMessageAssumed_s = 50e-6;
 constexpr std::int64_t kDay_s = 86'400;
 
 struct Today {
@@ -111,24 +106,18 @@ struct PlanDesk::Thought {
   std::shared_ptr<const std::atomic<std::uint64_t>> newest;
 };
 
-PlanDesk::PlanDesk(PlanDeskParts parts) : parts_(std::move(parts)) {}
+PlanDesk::PlanDesk(PlanDeskParts parts)
+    : parts_(std::move(parts)),
+      planners_(parts_.codecs, parts_.own_speeds, [this] { return !ending_; }) {}
 PlanDesk::~PlanDesk() { ending_ = true; }
 
 void PlanDesk::prepare(std::uint32_t agents) {
   thread_.post([this, agents] {
-    const Status status = measure_codecs(agents);
+    const Status status = planners_.measure_codecs(agents);
     if (status.ok() || ending_) return;
     parts_.log.warning(kPlannerComponent, "codecs are to be measured again",
                        {{"error", status.text()}});
   });
-}
-
-Status PlanDesk::measure_codecs(std::uint32_t agents) {
-  if (!codecs_.empty()) return {};
-  const auto go_on = [this] { return !ending_; };
-  TRIBUTARY_ASSIGN(codecs_, parts_.codecs(agents, go_on));
-  own_speeds_ = parts_.own_speeds(go_on);
-  return {};
 }
 
 void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
@@ -140,7 +129,7 @@ void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
     parts_.log.info(kPlannerComponent, "goes on as decided: " + planned.decision.reason,
                     {{"job", job}});
     parts_.advise({.job = job, .advice = advice_of(planned)});
-    if (resumed_.size() < kJobsMax) resumed_.insert_or_assign(job, std::move(planned));
+    planners_.resume(job, std::move(planned));
   });
 }
 
@@ -263,24 +252,9 @@ void PlanDesk::played(const RoundPlayed& round) {
   });
 }
 
-Result<Planner*> PlanDesk::planner_of(const Thought& thought) {
-  const auto known = planners_.find(thought.job);
-  if (known != planners_.end()) return &known->second;
-  TRIBUTARY_TRY(measure_codecs(static_cast<std::uint32_t>(thought.facts.agents.size())));
-  if (planners_.size() >= kJobsMax) planners_.clear();
-  PlannerConfig config = {.values = thought.values,
-                          .codecs = codecs_,
-                          .measured_on = own_speeds_,
-                          .agreement = kAgreementAssumed,
-                          .message_s = kMessageAssumed_s,
-                          .settled = true};
-  Planner& planner = planners_.emplace(thought.job, Planner(std::move(config))).first->second;
-  if (const auto before = resumed_.extract(thought.job)) planner.resume(before.mapped());
-  return &planner;
-}
-
 void PlanDesk::think(const Thought& thought) {
-  const Result<Planner*> planner = planner_of(thought);
+  const Result<Planner*> planner = planners_.planner_of(
+      thought.job, thought.values, static_cast<std::uint32_t>(thought.facts.agents.size()));
   if (!planner.ok()) {
     if (ending_) return;
     return parts_.log.error(kPlannerComponent, "no codec could be measured",

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/planning/job_planners.h"
 #include "core/base/clock.h"
 #include "core/base/log/log.h"
 #include "core/plan/planner.h"
@@ -30,11 +31,9 @@ struct PlanDeskParts {
   std::function<void(PlanAdvised advised)> advise;
   // Which codecs there are to choose from, measured on this machine; on the desk's thread, once.
   // Takes seconds: asks often whether to go on, and ends soon where it is not to.
-  std::function<Result<std::vector<PlanCodec>>(std::uint32_t agents,
-                                               const std::function<bool()>& go_on)>
-      codecs;
+  JobPlanners::MeasureCodecs codecs;
   // How quick this machine is at them, to compare devices with; likewise.
-  std::function<DeviceSpeeds(const std::function<bool()>& go_on)> own_speeds;
+  JobPlanners::MeasureSpeeds own_speeds;
   const Clock& clock;
   Log& log;
 };
@@ -56,7 +55,7 @@ class PlanDesk {
   void played(const RoundPlayed& round);
 
  private:
-  static constexpr std::size_t kJobsMax = 64;
+  static constexpr std::size_t kJobsMax = JobPlanners::kJobsMax;
   static constexpr std::size_t kAgentsMax = 4096;  // of a job
   static constexpr std::size_t kWaitingMax = 64;   // rounds that a thought has not come to yet
 
@@ -81,19 +80,14 @@ class PlanDesk {
   RoundFacts facts_of(Job& job, const RoundPlayed& round) const;
   PlanPolicy policy_of(const Job& job, const RoundPlayed& round) const;
   void think(const Thought& thought);
-  Result<Planner*> planner_of(const Thought& thought);
-  Status measure_codecs(std::uint32_t agents);
 
   const PlanDeskParts parts_;
   std::map<std::uint64_t, Job> jobs_;
   std::map<std::string, DeviceSpeeds> devices_;  // by agent
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<bool> ending_ = false;
-  std::map<std::uint64_t, Planner> planners_;  // the desk's thread
-  std::map<std::uint64_t, Planned> resumed_;   // likewise; until there is a planner
-  std::vector<PlanCodec> codecs_;              // likewise
-  DeviceSpeeds own_speeds_;                    // likewise
-  Worker thread_;                              // ends first
+  JobPlanners planners_;  // the desk's thread
+  Worker thread_;         // ends first
 };
 
 }  // namespace tributary

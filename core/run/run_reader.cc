@@ -49,9 +49,9 @@ Result<bool> RunReader::is_the_same(Database& database) {
   TRIBUTARY_TRY(
       database.first("SELECT max(round_row) FROM rounds", std::tie(last_round_row)).status());
   if (mark_.first_job != 0 && mark != mark_) return false;
-  if (last_round_row.value_or(0) < round_row_) return false;
+  if (last_round_row.value_or(0) < position_.round) return false;
   mark_ = mark;
-  round_row_end_ = last_round_row.value_or(0);
+  position_.round_end = last_round_row.value_or(0);
   return true;
 }
 
@@ -101,9 +101,9 @@ Status RunReader::begin(RunChanges& changes) {
   TRIBUTARY_TRY(database.first("SELECT max(event) FROM events", std::tie(last_event)).status());
   TRIBUTARY_TRY(database.first("SELECT max(metric) FROM metrics", std::tie(last_metric)).status());
   // A file that somebody has tampered with may have a number that nothing can be taken from.
-  event_ = std::max<std::int64_t>(
+  position_.event = std::max<std::int64_t>(
       0, std::max<std::int64_t>(0, last_event.value_or(0)) - portion_.events_max);
-  headline_end_ = last_metric.value_or(0);
+  headline_.end = last_metric.value_or(0);
   changes.base_wall_ns = base_wall_ns_;
   begun_ = true;
   return {};
@@ -228,7 +228,7 @@ Result<bool> RunReader::read_rounds(RunChanges& changes) {
       "SELECT round_row, job, round, attempt, members, buckets, began_at_ns, committed_at_ns, "
       "committed_wall_ns, bytes_up, bytes_down, length(outcomes) FROM rounds WHERE round_row > ? "
       "AND round_row <= ? ORDER BY round_row LIMIT ?",
-      add, round_row_, round_row_end_, rows_max);
+      add, position_.round, position_.round_end, rows_max);
   round_rows.resize(changes.rounds.size() - begin);  // of an error, those before it
   if (round_rows.empty()) {
     TRIBUTARY_TRY(read);
@@ -239,7 +239,7 @@ Result<bool> RunReader::read_rounds(RunChanges& changes) {
     changes.rounds.resize(begin);
     return counted;
   }
-  round_row_ = round_rows.back();
+  position_.round = round_rows.back();
   TRIBUTARY_TRY(read);
   return round_rows.size() < rows_max;
 }

@@ -53,6 +53,22 @@ class RunReader {
     std::int64_t submitted_wall_ns = 0;
     friend bool operator==(const Mark&, const Mark&) = default;
   };
+  // The last row that was read of each table.
+  struct Position {
+    std::int64_t round = 0;
+    std::int64_t round_end = 0;  // of what was there before the jobs were read
+    std::int64_t metric = 0;
+    std::int64_t report = 0;
+    std::int64_t link_sample = 0;
+    std::int64_t event = 0;
+    std::int64_t plan = 0;
+  };
+  // Of what is read before other metrics: which one, from where, up to where.
+  struct Headline {
+    std::size_t index = 0;
+    std::int64_t metric = 0;
+    std::int64_t end = 0;
+  };
   struct KnownJob {  // what its definition says
     std::uint32_t revision = 0;
     std::string name = {};
@@ -103,18 +119,8 @@ class RunReader {
   };
   ToldRatios told_ratios_;
   Bytes aligned_;  // of a frame
-  // The last rows that were read.
-  std::int64_t round_row_ = 0;
-  std::int64_t round_row_end_ = 0;  // of what was there before the jobs were read
-  std::int64_t metric_ = 0;
-  std::int64_t report_ = 0;
-  std::int64_t link_sample_ = 0;
-  std::int64_t event_ = 0;
-  std::int64_t plan_row_ = 0;
-  // Of what is read before other metrics: which one, from where, up to where.
-  std::size_t headline_ = 0;
-  std::int64_t headline_metric_ = 0;
-  std::int64_t headline_end_ = 0;
+  Position position_;
+  Headline headline_;
 };
 
 }  // namespace tributary

@@ -45,31 +45,31 @@ Status RunReader::read_metric(Rows& row, std::int64_t& last, RunChanges& changes
 }
 
 Result<bool> RunReader::read_headline(RunChanges& changes) {
-  if (headline_ == kHeadlines.size()) return true;
+  if (headline_.index == kHeadlines.size()) return true;
   const std::size_t before = changes.metrics.size();
   TRIBUTARY_TRY(file_->database().each(
       "SELECT metric, at_wall_ns, substr(name, 1, 64), value, job, round, substr(agent_id, 1, 64) "
       "FROM metrics WHERE name = ? AND metric > ? AND metric <= ? ORDER BY metric LIMIT ?",
-      [&](Rows& row) { return read_metric(row, headline_metric_, changes); }, kHeadlines[headline_],
-      headline_metric_, headline_end_, portion_.rows_max));
+      [&](Rows& row) { return read_metric(row, headline_.metric, changes); }, kHeadlines[headline_.index],
+      headline_.metric, headline_.end, portion_.rows_max));
   if (changes.metrics.size() - before == portion_.rows_max) return false;
-  headline_metric_ = 0;
-  return ++headline_ == kHeadlines.size();
+  headline_.metric = 0;
+  return ++headline_.index == kHeadlines.size();
 }
 
 Result<bool> RunReader::read_metrics(RunChanges& changes) {
   std::uint32_t rows = 0;
   const auto add = [&](Rows& row) -> Status {
     ++rows;
-    TRIBUTARY_TRY(read_metric(row, metric_, changes));
-    const bool is_known = metric_ <= headline_end_ && is_headline(changes.metrics.back().name);
+    TRIBUTARY_TRY(read_metric(row, position_.metric, changes));
+    const bool is_known = position_.metric <= headline_.end && is_headline(changes.metrics.back().name);
     if (is_known) changes.metrics.pop_back();
     return {};
   };
   TRIBUTARY_TRY(file_->database().each(
       "SELECT metric, at_wall_ns, substr(name, 1, 64), value, job, round, substr(agent_id, 1, 64) "
       "FROM metrics WHERE metric > ? ORDER BY metric LIMIT ?",
-      add, metric_, portion_.rows_max));
+      add, position_.metric, portion_.rows_max));
   return rows < portion_.rows_max;
 }
 
@@ -117,7 +117,7 @@ Result<bool> RunReader::read_reports(RunChanges& changes) {
     report.decode_s = number_of(numbers[6]);
     report.gain = number_of(numbers[7]);
     changes.reports.push_back(report);
-    report_ = number;
+    position_.report = number;
     return {};
   };
   TRIBUTARY_TRY(file_->database().each(
@@ -125,7 +125,7 @@ Result<bool> RunReader::read_reports(RunChanges& changes) {
                   "update_norm, residual_norm, examples, bytes_up, bytes_down, {} "
                   "FROM agent_rounds WHERE agent_round > ? ORDER BY agent_round LIMIT ?",
                   file_->later_report_columns()),
-      add, report_, portion_.rows_max));
+      add, position_.report, portion_.rows_max));
   return changes.reports.size() - before < portion_.rows_max;
 }
 
@@ -144,13 +144,13 @@ Result<bool> RunReader::read_links(RunChanges& changes) {
     sample.alpha_s = number_of(alpha_s);
     sample.beta_s_per_byte = number_of(beta_s_per_byte);
     changes.links.push_back(std::move(sample));
-    link_sample_ = number;
+    position_.link_sample = number;
     return {};
   };
   TRIBUTARY_TRY(file_->database().each(
       "SELECT link_sample, at_wall_ns, substr(from_id, 1, 64), substr(to_id, 1, 64), alpha_s, "
       "beta_s_per_byte FROM link_samples WHERE link_sample > ? ORDER BY link_sample LIMIT ?",
-      add, link_sample_, portion_.rows_max));
+      add, position_.link_sample, portion_.rows_max));
   return changes.links.size() - before < portion_.rows_max;
 }
 
@@ -162,7 +162,7 @@ Result<bool> RunReader::read_events(RunChanges& changes) {
                            event.source, event.text, event.job, event.round));
     event.level = std::min(event.level, LogLevel::error);
     event.time_s = seconds_of(event.at_wall_ns);
-    event_ = event.number;
+    position_.event = event.number;
     changes.events.push_back(std::move(event));
     return {};
   };
@@ -170,7 +170,7 @@ Result<bool> RunReader::read_events(RunChanges& changes) {
       "SELECT event, at_wall_ns, level, substr(name, 1, 64), substr(reason, 1, 256), "
       "substr(source, 1, 256), substr(text, 1, 1024), job, round FROM events WHERE event > ? "
       "ORDER BY event LIMIT ?",
-      add, event_, portion_.rows_max));
+      add, position_.event, portion_.rows_max));
   return changes.events.size() - before < portion_.rows_max;
 }
 
@@ -189,7 +189,7 @@ Result<bool> RunReader::read_plans(RunChanges& changes) {
       "SELECT round_row, job, round, epoch, substr(codecs, 1, 256), substr(collectives, 1, 256), "
       "substr(trigger_name, 1, 64), frame FROM plans JOIN rounds USING (round_row) "
       "WHERE round_row > ? AND round_row <= ? ORDER BY round_row LIMIT ?",
-      add, plan_row_, round_row_, rows_max));
+      add, position_.plan, position_.round, rows_max));
   TRIBUTARY_TRY(read_ratios(changes));
   return rows < rows_max;
 }
@@ -211,7 +211,7 @@ Status RunReader::read_plan(Rows& row, RunChanges& changes) {
     read_frame(*plan, epoch, told);
   }
   changes.plans.push_back(std::move(told));
-  plan_row_ = number;
+  position_.plan = number;
   return {};
 }
 

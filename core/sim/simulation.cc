@@ -29,7 +29,7 @@ class Simulation {
         peers_(room_),
         coordinator_(room_, network_),
         incidents_(room_, network_, peers_, coordinator_, agents_) {
-    room_.on_note = options.on_note;
+    room_.notes.on_note(options.on_note);
     std::vector<Receiver*> receivers;
     std::vector<PeerNetwork::Tell> tell_peers;
     for (std::uint32_t i = 0; i < scenario.agents; ++i) {
@@ -156,28 +156,28 @@ class Simulation {
     report.rounds_committed = rounds_;
     report.collectives = room_.ledger.collectives();
     report.faults = room_.tally.counts();
-    for (const auto& [note, count] : room_.notes) {
+    for (const auto& [note, count] : room_.notes.counts()) {
       report.notes.emplace(fmt::format("{}.{}", note.first, note.second), count);
     }
     report.virtual_s = static_cast<double>(room_.now()) * 1e-9;
     report.events = room_.queue.done();
-    report.messages = room_.traffic.messages;
-    report.bytes = room_.traffic.bytes;
-    for (std::size_t kind = 0; kind < room_.message_bytes.size(); ++kind) {
-      if (room_.message_bytes[kind] == 0) continue;
+    report.messages = room_.sent.links.messages;
+    report.bytes = room_.sent.links.bytes;
+    for (std::size_t kind = 0; kind < room_.sent.message_bytes.size(); ++kind) {
+      if (room_.sent.message_bytes[kind] == 0) continue;
       report.bytes_by_message[wire::EnumNameMessage(static_cast<wire::Message>(kind))] =
-          room_.message_bytes[kind];
+          room_.sent.message_bytes[kind];
     }
-    if (room_.peer_bytes != 0) report.bytes_by_message["peers"] = room_.peer_bytes;
+    if (room_.sent.peer_bytes != 0) report.bytes_by_message["peers"] = room_.sent.peer_bytes;
     report.conservation_error_max = room_.ledger.conservation_error_max();
     report.budget = room_.budget.tally();
-    report.queue_s_max = static_cast<double>(room_.traffic.queue_ns_max) * 1e-9;
+    report.queue_s_max = static_cast<double>(room_.sent.links.queue_ns_max) * 1e-9;
     report.state_hash = state_hash();
     return report;
   }
 
   void count_faults() {
-    const LinkTally& traffic = room_.traffic;
+    const LinkTally& traffic = room_.sent.links;
     room_.tally.add("loss", traffic.lost);
     room_.tally.add("duplication", traffic.duplicated);
     room_.tally.add("reordering", traffic.reordered);

@@ -56,6 +56,14 @@ class RemoteRun::Line {
   void wake();
 
  private:
+  // The question for the next portion of the run.
+  struct Pull {
+    std::uint64_t number = 0;  // of the question that is under way; 0: none
+    std::chrono::nanoseconds at{0};
+    bool afresh = true;                           // from the run's beginning
+    std::optional<WatchPortion> portion = {};     // has come, and was not handed over
+  };
+
   Status open();
   Status trouble(StatusCode code, std::string expected, std::string got, std::string remedy) const;
   Status of_coordinator(const Status& status) const;
@@ -83,13 +91,10 @@ class RemoteRun::Line {
   Status trouble_;
   std::chrono::nanoseconds ask_at_{0};
   std::uint64_t last_number_ = 0;
-  std::uint64_t pulling_ = 0;  // the number of the question that is under way; 0: none
-  std::chrono::nanoseconds pulled_at_{0};
-  bool afresh_ = true;
+  Pull pull_;
   bool has_told_ = false;                // of the run, since this was made
   bool at_end_ = false;                  // of it, as the last step() told
-  std::optional<WatchPortion> portion_;  // has come, and was not handed over
-  std::uint64_t asked_ = 0;              // the other question, likewise
+  std::uint64_t asked_ = 0;  // the number of the other question that is under way; 0: none
   std::optional<WatchAnswer> answer_;
 };
 
@@ -169,7 +174,7 @@ Status RemoteRun::Line::hear_what_gathered() {
 // It is opened anew when it is time to ask again.
 void RemoteRun::Line::hang_up() {
   connection_ = 0;
-  pulling_ = asked_ = 0;
+  pull_.number = asked_ = 0;
   const std::lock_guard lock(mutex_);
   link_.reset();
 }
@@ -177,19 +182,19 @@ void RemoteRun::Line::hang_up() {
 void RemoteRun::Line::take(const LinkEvent& event) {
   if (const auto* made = std::get_if<Connected>(&event)) {
     connection_ = made->connection;
-    pulling_ = asked_ = 0;
-    afresh_ = true;  // the coordinator keeps the place of a connection
+    pull_.number = asked_ = 0;
+    pull_.afresh = true;  // the coordinator keeps the place of a connection
     trouble_ = {};
     ask_at_ = {};
   } else if (const auto* gone = std::get_if<Disconnected>(&event)) {
     connection_ = 0;
-    pulling_ = asked_ = 0;
+    pull_.number = asked_ = 0;
     trouble_ = of_coordinator(gone->why);
   } else if (const auto* unreachable = std::get_if<Unreachable>(&event)) {
     trouble_ = of_coordinator(unreachable->why);
   } else if (const auto* refused = std::get_if<Refused>(&event)) {
-    pulling_ = 0;
-    afresh_ = true;
+    pull_.number = 0;
+    pull_.afresh = true;
     fail(trouble(StatusCode::corrupt_data, "an answer", std::string(name(refused->reason)),
                  "use a dashboard and a coordinator of the same release"));
   } else if (const auto* received = std::get_if<Received>(&event)) {
@@ -210,39 +215,39 @@ void RemoteRun::Line::take(ByteSpan bytes) {
   Result<WatchAnswer> answer = unpack_answer(bytes);
   if (!answer.ok()) {
     // Whatever it was, it is not known what it said: from the beginning, then.
-    pulling_ = 0;
-    afresh_ = true;
+    pull_.number = 0;
+    pull_.afresh = true;
     if (asked_ != 0) answer_ = WatchAnswer{.number = asked_, .says = answer.status()};
     return fail(answer.status());
   }
   const bool of_no_question = answer->number == 0;  // ours could not be read
   if (asked_ != 0 && (answer->number == asked_ || of_no_question)) {
     answer_ = *std::move(answer);
-  } else if (pulling_ != 0 && (answer->number == pulling_ || of_no_question)) {
+  } else if (pull_.number != 0 && (answer->number == pull_.number || of_no_question)) {
     take_pulled(*std::move(answer));
   }  // or it is not waited for any longer
 }
 
 void RemoteRun::Line::take_pulled(WatchAnswer answer) {
-  pulling_ = 0;
+  pull_.number = 0;
   if (auto* portion = std::get_if<WatchPortion>(&answer.says)) {
-    afresh_ = false;
+    pull_.afresh = false;
     trouble_ = {};
-    portion_ = std::move(*portion);
+    pull_.portion = std::move(*portion);
   } else if (const auto* status = std::get_if<Status>(&answer.says)) {
     fail(*status);
   } else {
-    afresh_ = true;
+    pull_.afresh = true;
     fail(trouble(StatusCode::corrupt_data, "what is new", "another answer", ""));
   }
 }
 
 void RemoteRun::Line::pull() {
-  if (connection_ == 0 || pulling_ != 0 || portion_ || clock_.now() < ask_at_) return;
-  const Result<std::uint64_t> number = send({.asks = PullQuestion{.afresh = afresh_}});
+  if (connection_ == 0 || pull_.number != 0 || pull_.portion || clock_.now() < ask_at_) return;
+  const Result<std::uint64_t> number = send({.asks = PullQuestion{.afresh = pull_.afresh}});
   if (!number.ok()) return fail(of_coordinator(number.status()));
-  pulling_ = *number;
-  pulled_at_ = clock_.now();
+  pull_.number = *number;
+  pull_.at = clock_.now();
 }
 
 // --- what is asked -----------------------------------------------------------------------------
@@ -251,15 +256,15 @@ Result<bool> RemoteRun::Line::step(RunChanges& changes) {
   at_end_ = false;
   TRIBUTARY_TRY(open());
   const std::chrono::nanoseconds deadline = clock_.now() + kStepWait;
-  while (!portion_ && !woken_.exchange(false)) {
+  while (!pull_.portion && !woken_.exchange(false)) {
     pull();
     TRIBUTARY_TRY(listen(deadline).status());
-    if (!portion_ && clock_.now() >= deadline) break;
+    if (!pull_.portion && clock_.now() >= deadline) break;
   }
-  if (portion_) return hand_over(changes);
+  if (pull_.portion) return hand_over(changes);
   if (!trouble_.ok()) return trouble_;
-  const std::chrono::nanoseconds waited = clock_.now() - pulled_at_;
-  if (pulling_ == 0 || waited < options_.patience) return false;
+  const std::chrono::nanoseconds waited = clock_.now() - pull_.at;
+  if (pull_.number == 0 || waited < options_.patience) return false;
   if (waited >= kPatiencesUntilAnew * options_.patience) hang_up();
   return trouble(StatusCode::deadline_exceeded, "an answer", "none so far",
                  "it is waited for; look whether the coordinator's machine is busy");
@@ -267,8 +272,8 @@ Result<bool> RemoteRun::Line::step(RunChanges& changes) {
 
 // The next question is under way while this answer is looked at.
 Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
-  WatchPortion portion = *std::move(portion_);
-  portion_.reset();
+  WatchPortion portion = *std::move(pull_.portion);
+  pull_.portion.reset();
   portion.changes.begins_anew |= portion.first && has_told_;
   has_told_ = true;
   add_changes(std::move(portion.changes), changes);

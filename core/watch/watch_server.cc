@@ -63,6 +63,7 @@ WatchServer::WatchServer(WatchServerOptions options, const Clock& clock, Log& lo
                  },
              .operators = options_.operators,
              .sessions_max = options_.sessions_max}),
+      unsent_(*hub_),
       operators_(std::make_unique<WatchOperators>(options_.ask_operator, [this] { hub_->wake(); })),
       thread_([this] { serve(); }) {}
 
@@ -78,7 +79,7 @@ WatchServer::Counts WatchServer::counts() const {
           .questions = questions_,
           .refused = refused_,
           .turned_away = turned_away_,
-          .bytes_out = bytes_out_};
+          .bytes_out = unsent_.bytes_sent()};
 }
 
 void WatchServer::serve() {
@@ -91,7 +92,7 @@ void WatchServer::serve() {
 // What has come is taken first, so that no receive queue stays full; then one question is worked
 // on.
 bool WatchServer::look() {
-  const auto may_send = [this](ConnectionId to) { return !unsent_.contains(to); };
+  const auto may_send = [this](ConnectionId to) { return !unsent_.waits(to); };
   for (WatchOperators::Answered& one : operators_->take()) {
     desk_.operator_answered(one.connection, one.number, std::move(one.json));
   }
@@ -109,8 +110,10 @@ bool WatchServer::look() {
     if (!event->has_value()) break;
     take(**event);
   }
-  send_those_that_wait();
-  if (std::optional<WatchDesk::Answer> answer = desk_.next(may_send)) send(*std::move(answer));
+  unsent_.send_again();
+  if (std::optional<WatchDesk::Answer> answer = desk_.next(may_send)) {
+    unsent_.send(answer->to, SharedSlice(std::move(answer->bytes)));
+  }
   return true;
 }
 
@@ -121,7 +124,7 @@ void WatchServer::take(const LinkEvent& event) {
     desk_.take(received->connection, id, received->frame, clock_.now());
   } else if (const auto* gone = std::get_if<Disconnected>(&event)) {
     desk_.gone(gone->connection);
-    unsent_.erase(gone->connection);
+    unsent_.forget(gone->connection);
   } else if (const auto* refused = std::get_if<Refused>(&event)) {
     tell_refused(*refused);
   }
@@ -132,26 +135,6 @@ void WatchServer::tell_refused(const Refused& refused) {
   next_word_at_ = clock_.now() + kWordsEvery;
   log_.warning(kWatchComponent, "a watcher was refused",
                {{"reason", name(refused.reason)}, {"source", refused.source}});
-}
-
-void WatchServer::send(WatchDesk::Answer answer) {
-  SharedSlice bytes(std::move(answer.bytes));
-  const std::size_t size = bytes.size();
-  const Status sent = hub_->send(answer.to, bytes);
-  if (sent.ok()) {
-    bytes_out_ += size;
-  } else if (sent.code() == StatusCode::resource_exhausted) {
-    // Of what is refused, one may wait like an answer; more would gather without bound.
-    unsent_.try_emplace(answer.to, std::move(bytes));
-  }  // or nobody is there any more, which is told
-}
-
-void WatchServer::send_those_that_wait() {
-  std::erase_if(unsent_, [this](const auto& one) {
-    const Status sent = hub_->send(one.first, one.second);
-    if (sent.ok()) bytes_out_ += one.second.size();
-    return sent.code() != StatusCode::resource_exhausted;
-  });
 }
 
 void WatchServer::count() {

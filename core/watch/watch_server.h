@@ -18,6 +18,7 @@
 #include "core/base/clock.h"
 #include "core/base/log/log.h"
 #include "core/net/zmq/hub.h"
+#include "core/watch/unsent_answers.h"
 #include "core/watch/watch_desk.h"
 #include "core/watch/watch_operators.h"
 
@@ -64,8 +65,6 @@ class WatchServer {
   bool look();
   void take(const LinkEvent& event);
   void tell_refused(const Refused& refused);
-  void send(WatchDesk::Answer answer);
-  void send_those_that_wait();
   void count();
 
   const WatchServerOptions options_;
@@ -74,15 +73,13 @@ class WatchServer {
   const std::unique_ptr<Hub> hub_;
   const std::string endpoint_;
   WatchDesk desk_;
-  // At most one of a connection: while it waits, no other question of its is worked on.
-  std::map<ConnectionId, SharedSlice> unsent_;
+  UnsentAnswers unsent_;
   std::chrono::nanoseconds next_word_at_{0};  // on who was turned away
   std::atomic<bool> ending_ = false;
   std::atomic<std::uint64_t> sessions_ = 0;
   std::atomic<std::uint64_t> questions_ = 0;
   std::atomic<std::uint64_t> refused_ = 0;
   std::atomic<std::uint64_t> turned_away_ = 0;
-  std::atomic<std::uint64_t> bytes_out_ = 0;
   std::unique_ptr<WatchOperators> operators_;
   std::thread thread_;  // ends before all of these
 };

@@ -63,7 +63,7 @@ void LightAgent::say_hello() {
     holding->job = job_->job();
     holding->job_revision = job_->revision();
     holding->layer_map_hash = job_->layer_map_hash();
-    holding->epoch = epoch_;
+    holding->epoch = place_.epoch;
     holding->model_version = holding->residual_version = model_.version;
     holding->model_hash = model_.hash;
     hello.holdings.push_back(std::move(holding));
@@ -162,9 +162,9 @@ void LightAgent::dispatch(const wire::Frame& frame, ByteSpan payload) {
     case wire::Message::Membership: {
       answer(id);
       const wire::Membership& membership = *frame.message_as_Membership();
-      if (membership.epoch() <= epoch_) return;
-      epoch_ = membership.epoch();
-      member_ = membership.agent_index();
+      if (membership.epoch() <= place_.epoch) return;
+      place_.epoch = membership.epoch();
+      place_.member = membership.agent_index();
       return;
     }
     case wire::Message::Plan:
@@ -272,8 +272,8 @@ void LightAgent::begin_plan(OwnPlan own) {
   }
   for (const PlannedBucket& bucket : plan.buckets()) round_->stages.emplace_back(bucket.stages());
   round_->combined.resize(plan.buckets().size());
-  if (round_->weight > 0 && plan.key().epoch == epoch_ && plan.participants().test(member_)) {
-    round_->member = member_;
+  if (round_->weight > 0 && plan.key().epoch == place_.epoch && plan.participants().test(place_.member)) {
+    round_->member = place_.member;
     round_->ask_at_ns = now_ + kAskAfterNs;
     for (std::uint32_t i = 0; i < plan.buckets().size(); ++i) contribute(i);
     report();

@@ -39,6 +39,11 @@ class LightAgent {
  private:
   enum class Line { offline, greeting, online };
 
+  // In the newest epoch that this agent was told of.
+  struct Place {
+    std::uint32_t epoch = 0;
+    std::uint32_t member = 0;
+  };
   // A plan as this agent was sent it: what of it differs from the others'.
   struct OwnPlan {
     std::shared_ptr<SharedRound> shared;
@@ -106,8 +111,7 @@ class LightAgent {
 
   std::shared_ptr<const JobModel> job_;
   SharedModel model_;
-  std::uint32_t epoch_ = 0;
-  std::uint32_t member_ = 0;
+  Place place_;
   std::optional<Download> download_;
   std::unique_ptr<Round> round_;
   std::optional<OwnPlan> next_plan_;  // its model is not here yet

@@ -49,7 +49,7 @@ class ZmqSpoke final : public Transport {
   void give_up(ConnectionId connection) override;
   std::uint64_t bytes_arrived(ConnectionId connection) const override {
     const bool there = state_ == State::connected && connection == connection_;
-    return there ? tcp_bytes_received(descriptor_) : 0;
+    return there ? tcp_bytes_received(attempt_.descriptor) : 0;
   }
   LinkCounters counters() const override { return counters_; }
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
@@ -57,6 +57,24 @@ class ZmqSpoke final : public Transport {
 
  private:
   enum class State : std::uint8_t { resting, dialling, connected };
+
+  // What the attempt or the connection ended with: unavailable, permission_denied where the hub
+  // does not let our key in, mismatch where the handshake fails over the hub's own.
+  struct End {
+    StatusCode code = StatusCode::unavailable;
+    std::string why = "no answer in time";
+    std::string remedy = "is it running, and is this its address?";
+  };
+  // An attempt at a connection, and the connection that it becomes.
+  struct Attempt {
+    ZmqSocket dealer = {};
+    Monitor monitor = {};
+    std::optional<Outbox> outbox = {};
+    int descriptor = -1;  // of the TCP connection, which libzmq owns; -1: there is none
+    bool ready = false;   // the handshake is done
+    bool over = false;    // it has ended; what it brought is read first
+    End end = {};
+  };
 
   Status dial();
   Status identify();
@@ -75,17 +93,7 @@ class ZmqSpoke final : public Transport {
   State state_ = State::resting;
   std::chrono::nanoseconds next_step_{0};  // resting: dial; dialling: give up
   ConnectionId connection_ = 0;
-  std::optional<Outbox> outbox_;
-  ZmqSocket dealer_;
-  Monitor monitor_;
-  int descriptor_ = -1;  // of the TCP connection, which libzmq owns; -1: there is none
-  // What the attempt or the connection ended with: unavailable, permission_denied where the hub
-  // does not let our key in, mismatch where the handshake fails over the hub's own.
-  StatusCode code_ = StatusCode::unavailable;
-  std::string why_;
-  std::string remedy_;  // and what can be done about it
-  bool ready_ = false;  // the handshake is done
-  bool over_ = false;   // the attempt or the connection has ended; what it brought is read first
+  Attempt attempt_;
   std::vector<ZmqMessage> parts_;
   std::optional<LinkEvent> message_;
   std::uint32_t until_look_ = 0;
@@ -95,17 +103,17 @@ class ZmqSpoke final : public Transport {
 Status ZmqSpoke::dial() {
   hang_up();
   state_ = State::resting;
-  TRIBUTARY_ASSIGN(dealer_, ZmqSocket::open(context_->handle(), ZMQ_DEALER));
-  TRIBUTARY_TRY(configure(dealer_, options_.limits, options_.times));
+  TRIBUTARY_ASSIGN(attempt_.dealer, ZmqSocket::open(context_->handle(), ZMQ_DEALER));
+  TRIBUTARY_TRY(configure(attempt_.dealer, options_.limits, options_.times));
   TRIBUTARY_TRY(identify());
   // libzmq's own reconnecting ends for good when it is refused once.
-  TRIBUTARY_TRY(dealer_.set(ZMQ_RECONNECT_IVL, -1));
+  TRIBUTARY_TRY(attempt_.dealer.set(ZMQ_RECONNECT_IVL, -1));
   TRIBUTARY_TRY(
-      dealer_.set(ZMQ_CONNECT_TIMEOUT, static_cast<int>(options_.times.connect_max.count())));
-  TRIBUTARY_TRY(dealer_.set(ZMQ_IMMEDIATE, 1));     // no queue without a connection
-  TRIBUTARY_TRY(dealer_.set(ZMQ_PROBE_ROUTER, 1));  // the hub hears of us before we speak
-  TRIBUTARY_ASSIGN(monitor_, Monitor::of(context_->handle(), dealer_, kMonitored));
-  if (zmq_connect(dealer_.get(), options_.endpoint.c_str()) != 0) {
+      attempt_.dealer.set(ZMQ_CONNECT_TIMEOUT, static_cast<int>(options_.times.connect_max.count())));
+  TRIBUTARY_TRY(attempt_.dealer.set(ZMQ_IMMEDIATE, 1));     // no queue without a connection
+  TRIBUTARY_TRY(attempt_.dealer.set(ZMQ_PROBE_ROUTER, 1));  // the hub hears of us before we speak
+  TRIBUTARY_ASSIGN(attempt_.monitor, Monitor::of(context_->handle(), attempt_.dealer, kMonitored));
+  if (zmq_connect(attempt_.dealer.get(), options_.endpoint.c_str()) != 0) {
     return zmq_failed(fmt::format("dialling {}", options_.endpoint));
   }
   state_ = State::dialling;
@@ -117,22 +125,16 @@ Status ZmqSpoke::dial() {
 Status ZmqSpoke::identify() {
   if (!options_.encrypted) {
     const std::string route = claimed_route(options_.keys.public_key);
-    return dealer_.set(ZMQ_ROUTING_ID, bytes_of(std::string_view(route)));
+    return attempt_.dealer.set(ZMQ_ROUTING_ID, bytes_of(std::string_view(route)));
   }
-  return call_with_curve(dealer_, options_.keys, options_.hub);
+  return call_with_curve(attempt_.dealer, options_.keys, options_.hub);
 }
 
 void ZmqSpoke::hang_up() {
-  monitor_.stop();
-  if (dealer_) ignore_error(dealer_.set(ZMQ_LINGER, 0));
-  dealer_.close();
-  descriptor_ = -1;
-  outbox_.reset();
-  code_ = StatusCode::unavailable;
-  why_ = "no answer in time";
-  remedy_ = "is it running, and is this its address?";
-  ready_ = false;
-  over_ = false;
+  attempt_.monitor.stop();
+  if (attempt_.dealer) ignore_error(attempt_.dealer.set(ZMQ_LINGER, 0));
+  attempt_.dealer.close();
+  attempt_ = {};
 }
 
 Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
@@ -140,7 +142,7 @@ Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   const std::size_t on_the_wire = wire_bytes(frame.size(), payload.size(), options_.encrypted);
   Status status = no_connection();
   if (state_ == State::connected && to == connection_) {
-    status = outbox_->send(dealer_, {}, std::move(frame), std::move(payload));
+    status = attempt_.outbox->send(attempt_.dealer, {}, std::move(frame), std::move(payload));
   }
   if (!status.ok()) {
     ++counters_.sends_refused;
@@ -154,9 +156,9 @@ Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
 
 void ZmqSpoke::give_up(ConnectionId connection) {
   if (state_ != State::connected || connection != connection_) return;
-  why_ = "silence";
-  remedy_ = "it is dialled anew";
-  over_ = true;
+  attempt_.end.why = "silence";
+  attempt_.end.remedy = "it is dialled anew";
+  attempt_.over = true;
 }
 
 Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds deadline) {
@@ -165,16 +167,16 @@ Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds dead
     if (std::optional<LinkEvent> event = look_at_time()) return event;
     if (until_look_ == 0 || state_ == State::dialling) TRIBUTARY_TRY(look_at_connection());
     --until_look_;
-    if (ready_ && state_ == State::dialling) return std::optional(connection_made());
+    if (attempt_.ready && state_ == State::dialling) return std::optional(connection_made());
     bool took = false;
     if (state_ != State::resting) {
       TRIBUTARY_ASSIGN(std::optional<LinkEvent> event, take_message(took));
       if (event) return event;
     }
     if (took) continue;
-    if (over_) return std::optional(attempt_over());
+    if (attempt_.over) return std::optional(attempt_over());
     TRIBUTARY_TRY(look_at_connection());
-    if (over_ || (ready_ && state_ == State::dialling)) continue;
+    if (attempt_.over || (attempt_.ready && state_ == State::dialling)) continue;
     TRIBUTARY_ASSIGN(const bool go_on, wait(deadline));
     if (!go_on) return std::optional<LinkEvent>();
   }
@@ -184,7 +186,7 @@ std::optional<LinkEvent> ZmqSpoke::look_at_time() {
   if (state_ == State::connected || context_->clock().now() < next_step_) return std::nullopt;
   if (state_ == State::dialling) return attempt_over();
   if (const Status status = dial(); !status.ok()) {
-    why_ = status.text();
+    attempt_.end.why = status.text();
     return attempt_over();
   }
   return std::nullopt;
@@ -192,34 +194,34 @@ std::optional<LinkEvent> ZmqSpoke::look_at_time() {
 
 Status ZmqSpoke::look_at_connection() {
   until_look_ = kMessagesBetweenLooks;
-  while (monitor_.get() != nullptr) {
-    TRIBUTARY_ASSIGN(const std::optional<MonitorEvent> event, monitor_.next());
+  while (attempt_.monitor.get() != nullptr) {
+    TRIBUTARY_ASSIGN(const std::optional<MonitorEvent> event, attempt_.monitor.next());
     if (!event) break;
     switch (event->event) {
       case ZMQ_EVENT_CONNECTED:
-        descriptor_ = event->value;
+        attempt_.descriptor = event->value;
         break;
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
-        ready_ = true;
-        why_ = "its end";
-        remedy_ = {};
+        attempt_.ready = true;
+        attempt_.end.why = "its end";
+        attempt_.end.remedy = {};
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-        code_ = StatusCode::permission_denied;
-        why_ = "a refusal";
-        remedy_ = "have this key put on its allow-list: 'tributary keys allow'";
-        over_ = true;
+        attempt_.end.code = StatusCode::permission_denied;
+        attempt_.end.why = "a refusal";
+        attempt_.end.remedy = "have this key put on its allow-list: 'tributary keys allow'";
+        attempt_.over = true;
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-        code_ = StatusCode::mismatch;
-        why_ = "a handshake that failed";
-        remedy_ = "compare the public key given for it with its own, and whether both encrypt";
-        over_ = true;
+        attempt_.end.code = StatusCode::mismatch;
+        attempt_.end.why = "a handshake that failed";
+        attempt_.end.remedy = "compare the public key given for it with its own, and whether both encrypt";
+        attempt_.over = true;
         break;
       default:  // disconnected; closed: nobody took the call
-        descriptor_ = -1;
-        over_ = true;
+        attempt_.descriptor = -1;
+        attempt_.over = true;
         break;
     }
   }
@@ -228,16 +230,16 @@ Status ZmqSpoke::look_at_connection() {
 
 LinkEvent ZmqSpoke::connection_made() {
   state_ = State::connected;
-  dealer_.catch_up();  // the greeting leaves with this
+  attempt_.dealer.catch_up();  // the greeting leaves with this
   ++connection_;
   ++counters_.connections;
-  outbox_.emplace(options_.limits);
+  attempt_.outbox.emplace(options_.limits);
   return Connected{.connection = connection_, .peer = options_.hub};
 }
 
 LinkEvent ZmqSpoke::attempt_over() {
   const bool was_connected = state_ == State::connected;
-  Status why = unreachable(code_, options_.endpoint, why_, remedy_);
+  Status why = unreachable(attempt_.end.code, options_.endpoint, attempt_.end.why, attempt_.end.remedy);
   const std::chrono::nanoseconds pause = backoff_.next();
   hang_up();
   state_ = State::resting;
@@ -249,7 +251,7 @@ LinkEvent ZmqSpoke::attempt_over() {
 // An event for a message that is refused, or for the connection when its first message is read
 // before the news of its handshake.
 Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
-  TRIBUTARY_ASSIGN(took, dealer_.receive(parts_, kPartsMax));
+  TRIBUTARY_ASSIGN(took, attempt_.dealer.receive(parts_, kPartsMax));
   if (!took) return std::optional<LinkEvent>();
   std::array<ByteSpan, kPartsMax + 1> spans;
   for (std::size_t i = 0; i < parts_.size(); ++i) spans[i] = parts_[i].bytes();
@@ -284,8 +286,8 @@ Result<bool> ZmqSpoke::wait(std::chrono::nanoseconds deadline) {
   if (state_ != State::connected) deadline = std::min(deadline, next_step_);
   std::array<zmq_pollitem_t, 3> items = {
       {{.socket = nullptr, .fd = waker_.file(), .events = ZMQ_POLLIN, .revents = 0},
-       {.socket = dealer_.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0},
-       {.socket = monitor_.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0}}};
+       {.socket = attempt_.dealer.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0},
+       {.socket = attempt_.monitor.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0}}};
   const std::size_t watched = state_ == State::resting ? 1 : items.size();
   TRIBUTARY_TRY(wait_for(std::span(items).first(watched), deadline - now).status());
   return true;

@@ -14,6 +14,7 @@
 #include "core/round/common/plan/job_model.h"
 #include "core/round/common/plan/round_plan.h"
 #include "core/round/coordinator/coordinator.h"
+#include "core/sim/checks/round_replay.h"
 #include "core/sim/checks/watch.h"
 
 namespace tributary {
@@ -50,7 +51,7 @@ class Ledger {
 
   std::uint64_t job() const { return job_ ? job_->job() : 0; }
   // Rounds that were committed, by the collective of their plan.
-  const std::map<std::string, std::uint64_t>& collectives() const { return collectives_; }
+  const std::map<std::string, std::uint64_t>& collectives() const { return replay_.collectives(); }
   std::uint64_t rounds_committed() const { return hashes_.empty() ? 0 : hashes_.size() - 1; }
   double conservation_error_max() const;
 
@@ -62,14 +63,6 @@ class Ledger {
   };
 
   void accept(const CommitRecord& record, TimeNs now);
-  bool keep_accounts(const RoundPolicy& policy);
-  Status play(const CommitRecord& record);
-  Status play_bucket(const CommitRecord& record, const RoundPlan& plan,
-                     const OutcomeRecord& outcome, const CommittedBucket& committed,
-                     const EpochRecord& epoch);
-  Status play_bucket_by_peers(const CommitRecord& record, const RoundPlan& plan,
-                              const OutcomeRecord& outcome, const CommittedBucket& committed,
-                              const EpochRecord& epoch);
   void check_replica(const std::string& who, std::uint64_t version, std::uint64_t hash,
                      const SharedFloats& model, TimeNs now);
   void complain(TimeNs now, const char* invariant, const Status& status, const std::string& who);
@@ -79,21 +72,14 @@ class Ledger {
   std::vector<Seen> seen_;
   std::map<std::string, std::uint32_t> agents_;
 
-  CodecCache cache_;
   std::shared_ptr<const JobModel> job_;
   bool by_peers_ = false;
   bool accounted_ = true;  // its codecs keep what they have not sent
-  std::unique_ptr<ModelRule> rule_;
-  FloatVector model_;                  // after the last commit
-  FloatVector aggregator_residual_;    // empty: zeros
+  RoundReplay replay_;
   std::vector<std::uint64_t> hashes_;  // of the model, by version
   std::vector<RoundKey> rounds_;       // that were committed, from round 1
   std::optional<CommitRecord> doubtful_;
   std::map<std::uint32_t, EpochRecord> epochs_;
-  std::map<std::string, std::uint64_t> collectives_;
-  FloatVector sum_;
-  // By peers: what the exchanges of the round came to so far, by the bucket's place.
-  std::map<std::uint32_t, FloatVector> exchanged_;
 };
 
 }  // namespace tributary

@@ -120,7 +120,8 @@ void SimulatedNetwork::remember(Ends& ends, bool to_agent, const Message& messag
       wire::GetFrame(message.frame.data())->message_type() == wire::Message::Hello) {
     ends.hello = message;
   }
-  if (room_.traffic.messages % kKeptShare == 0) (to_agent ? ends.old_down : ends.old_up) = message;
+  if (room_.sent.links.messages % kKeptShare == 0)
+    (to_agent ? ends.old_down : ends.old_up) = message;
 }
 
 void SimulatedNetwork::send_up(std::uint32_t agent, Message message) {
@@ -151,7 +152,7 @@ void SimulatedNetwork::hand_over(std::uint32_t agent, bool to_agent, Message mes
                       *wire::GetFrame(message.frame.data()), room_.now());
   };
   const auto kind = wire::GetFrame(message.frame.data())->message_type();
-  room_.message_bytes[static_cast<std::size_t>(kind)] += message.bytes();
+  room_.sent.message_bytes[static_cast<std::size_t>(kind)] += message.bytes();
   count();
   if (room_.mutation == Mutation::repeat_payloads && message.has_payload &&
       ++payloads_ % kRepeatedShare == 0) {
@@ -163,7 +164,7 @@ void SimulatedNetwork::hand_over(std::uint32_t agent, bool to_agent, Message mes
 
 void SimulatedNetwork::carry(std::uint32_t agent, bool to_agent, Message message) {
   const Passage passage =
-      link(agent, to_agent).pass(room_.now(), message.bytes(), room_.faulty, room_.traffic);
+      link(agent, to_agent).pass(room_.now(), message.bytes(), room_.faulty, room_.sent.links);
   if (!passage.unharmed()) room_.budget.disturbed(agent, room_.now());
   std::optional<Message> again;
   if (passage.copies == 2) again = message;

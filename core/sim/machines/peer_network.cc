@@ -156,8 +156,8 @@ void PeerNetwork::send(std::uint32_t from, SendToPeer sent) {
   // What a partition holds up is sent again when it is over.
   const TimeNs at = std::max(room_.now(), over.link.cut_until_ns());
   const std::size_t bytes = mail.frame.size() + mail.payload.size();
-  room_.peer_bytes += bytes;
-  const Passage passage = over.link.pass(at, bytes, false, room_.traffic);
+  room_.sent.peer_bytes += bytes;
+  const Passage passage = over.link.pass(at, bytes, false, room_.sent.links);
   over.arrived_by_ns = passage.arrives_at_ns[0];
   under_way_max_ = std::max(under_way_max_, ++over.under_way);
   room_.queue.at(over.arrived_by_ns,

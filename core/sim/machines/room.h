@@ -40,6 +40,33 @@ class FaultTally {
   std::map<std::string, std::uint64_t, std::less<>> counts_;
 };
 
+// What has been sent in a simulation, by all machines.
+struct SentTally {
+  LinkTally links;
+  // Bytes that agents and coordinator have handed to their links, by kind of message.
+  std::array<std::uint64_t, static_cast<std::size_t>(wire::Message::MAX) + 1> message_bytes = {};
+  std::uint64_t peer_bytes = 0;  // that agents have handed to the links between them
+};
+
+// What the machines said, by name and reason, which are literals.
+class NoteTally {
+ public:
+  using OnNote = std::function<void(TimeNs, const std::string& host, const Note&)>;
+
+  void on_note(OnNote on_note) { on_note_ = std::move(on_note); }
+  void add(TimeNs now, const std::string& host, const Note& note) {
+    ++counts_[{note.name, note.reason}];
+    if (on_note_) on_note_(now, host, note);
+  }
+  const std::map<std::pair<std::string_view, std::string_view>, std::uint64_t>& counts() const {
+    return counts_;
+  }
+
+ private:
+  std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> counts_;
+  OnNote on_note_;
+};
+
 struct Room {
   Room(const Scenario& what, std::uint64_t with_seed, Mutation with_mutation)
       : scenario(what),
@@ -49,10 +76,7 @@ struct Room {
         budget(what.agents, watch) {}
 
   TimeNs now() const { return queue.now_ns(); }
-  void note(const std::string& host, const Note& note) {
-    ++notes[{note.name, note.reason}];
-    if (on_note) on_note(now(), host, note);
-  }
+  void note(const std::string& host, const Note& note) { notes.add(now(), host, note); }
 
   const Scenario& scenario;
   const std::uint64_t seed;
@@ -64,13 +88,8 @@ struct Room {
   Ledger ledger;
   ByteBudget budget;
   FaultTally tally;
-  LinkTally traffic;
-  // Bytes that agents and coordinator have handed to their links, by kind of message.
-  std::array<std::uint64_t, static_cast<std::size_t>(wire::Message::MAX) + 1> message_bytes = {};
-  std::uint64_t peer_bytes = 0;  // that agents have handed to the links between them
-  // What the machines said, by name and reason, which are literals.
-  std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> notes;
-  std::function<void(TimeNs, const std::string&, const Note&)> on_note;
+  SentTally sent;
+  NoteTally notes;
   bool faulty = true;      // until faults stop
   std::uint64_t path = 0;  // a hash of all that has happened, in order
 };

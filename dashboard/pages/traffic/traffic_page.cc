@@ -49,18 +49,18 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
                          .y_from_zero = true},
                         &context.group());
   };
-  up_ = plot("Up to the coordinator, in each round", {"Up", Unit::bytes});
-  down_ = plot("Down from the coordinator, in each round", {"Down", Unit::bytes});
-  up_uses_.plot = plot("Messages up by their use, in each round", {"Up", Unit::bytes});
-  down_uses_.plot = plot("Messages down by their use, in each round", {"Down", Unit::bytes});
+  up_.plot = plot("Up to the coordinator, in each round", {"Up", Unit::bytes});
+  down_.plot = plot("Down from the coordinator, in each round", {"Down", Unit::bytes});
+  up_.uses.plot = plot("Messages up by their use, in each round", {"Up", Unit::bytes});
+  down_.uses.plot = plot("Messages down by their use, in each round", {"Down", Unit::bytes});
   agents_ = plot("By agent in each round, to and from peers included", {"Bytes", Unit::bytes});
   links_ = plot("Rate of the coordinator's ways", {"Rate", Unit::bits_per_second});
   links_->set_log_y(true);  // ways differ by more than a factor
   auto* grid = new QGridLayout;
-  grid->addWidget(up_, 0, 0);
-  grid->addWidget(down_, 0, 1);
-  grid->addWidget(up_uses_.plot, 1, 0);
-  grid->addWidget(down_uses_.plot, 1, 1);
+  grid->addWidget(up_.plot, 0, 0);
+  grid->addWidget(down_.plot, 0, 1);
+  grid->addWidget(up_.uses.plot, 1, 0);
+  grid->addWidget(down_.uses.plot, 1, 1);
   grid->addWidget(agents_, 2, 0);
   grid->addWidget(links_, 2, 1);
   for (int i : {0, 1, 2}) grid->setRowStretch(i, 1);
@@ -72,11 +72,11 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
   all->addWidget(make_tools());
   all->addLayout(grid, 1);
   // What is hidden is not stood upon.
-  for (Uses* uses : {&up_uses_, &down_uses_}) {
+  for (Uses* uses : {&up_.uses, &down_.uses}) {
     connect(uses->plot, &PlotView::legend_changed, this, [this, uses] { show_uses(*uses); });
   }
   connect(&context, &PageContext::axis_changed, this, [this] {
-    for (PlotView* one : {up_, down_, up_uses_.plot, down_uses_.plot, agents_, links_}) {
+    for (PlotView* one : {up_.plot, down_.plot, up_.uses.plot, down_.uses.plot, agents_, links_}) {
       one->set_x_axis(this->context().x_axis());
     }
     refresh();
@@ -93,7 +93,7 @@ QWidget* TrafficPage::make_tools() {
   direction_->addItems({"Up", "Down"});
   auto* label = new QLabel("A&gents and ways");
   label->setBuddy(direction_);
-  auto* log_y = make_log_button("Logarithmic bytes", {up_, down_, agents_});
+  auto* log_y = make_log_button("Logarithmic bytes", {up_.plot, down_.plot, agents_});
   agents_note_ = new QLabel;
   row->addWidget(label);
   row->addWidget(direction_);
@@ -108,8 +108,9 @@ QWidget* TrafficPage::make_tools() {
 void TrafficPage::set_runs(const std::vector<RunSession*>& runs) {
   runs_ = runs;
   const bool none = runs_.empty();
-  for (PlotView* plot : {up_, down_}) plot->set_empty_text(none ? kNoRunOpen : kNoRoundYet);
-  for (Uses* uses : {&up_uses_, &down_uses_}) {
+  for (PlotView* plot : {up_.plot, down_.plot})
+    plot->set_empty_text(none ? kNoRunOpen : kNoRoundYet);
+  for (Uses* uses : {&up_.uses, &down_.uses}) {
     if (none) uses->plot->set_empty_text(uses->empty_text = kNoRunOpen);
   }
   agents_->set_empty_text(none ? kNoRunOpen : kNoReport);
@@ -133,8 +134,8 @@ void TrafficPage::refresh() {
   }
   show_totals();
   show_rounds();
-  show_uses(up_uses_);
-  show_uses(down_uses_);
+  show_uses(up_.uses);
+  show_uses(down_.uses);
   show_agents();
   show_links();
   context().group().touch();
@@ -171,14 +172,14 @@ void TrafficPage::show_rounds() {
     add(up, *run, rounds->dense_up_curve, "dense");
     add(down, *run, rounds->dense_down_curve, "dense");
   }
-  up_curves_.show(*up_, std::move(up));
-  down_curves_.show(*down_, std::move(down));
+  up_.curves.show(*up_.plot, std::move(up));
+  down_.curves.show(*down_.plot, std::move(down));
 }
 
 void TrafficPage::show_uses(Uses& uses) {
   if (!first()) return uses.curves.show(*uses.plot, {});
   MessageStack::Wanted wanted = {.job = first()->job(),
-                                 .up = &uses == &up_uses_,
+                                 .up = &uses == &up_.uses,
                                  .over_time = context().over_time(),
                                  .all_read = first()->caught_up()};
   for (const MessageUseNames& names : kMessageUseNames) {

@@ -35,9 +35,9 @@ class TrafficPage : public Page {
   bool settled() const override;
 
   // For those who look at it.
-  PlotView& up_plot() { return *up_; }
-  PlotView& down_plot() { return *down_; }
-  PlotView& uses_plot(bool up) { return *(up ? up_uses_ : down_uses_).plot; }
+  PlotView& up_plot() { return *up_.plot; }
+  PlotView& down_plot() { return *down_.plot; }
+  PlotView& uses_plot(bool up) { return *(up ? up_ : down_).uses.plot; }
   PlotView& agents_plot() { return *agents_; }
   PlotView& links_plot() { return *links_; }
   QString totals() const;
@@ -56,12 +56,17 @@ class TrafficPage : public Page {
     OfWay ways[2] = {};  // up, down
   };
 
-  // Of one direction.
+  // Messages of one direction by their use.
   struct Uses {
     PlotView* plot = nullptr;
     MessageStack stack = {};
     CurveList curves = {};
     QString empty_text = {};
+  };
+  struct Direction {
+    PlotView* plot = nullptr;
+    CurveList curves = {};
+    Uses uses = {};
   };
 
   QWidget* make_tools();
@@ -82,14 +87,10 @@ class TrafficPage : public Page {
   QLabel* totals_ = nullptr;
   QComboBox* direction_ = nullptr;
   QLabel* agents_note_ = nullptr;
-  PlotView* up_ = nullptr;
-  PlotView* down_ = nullptr;
-  Uses up_uses_;
-  Uses down_uses_;
+  Direction up_;
+  Direction down_;
   PlotView* agents_ = nullptr;
   PlotView* links_ = nullptr;
-  CurveList up_curves_;
-  CurveList down_curves_;
   CurveList agent_curves_;
   CurveList link_curves_;
 };

@@ -1,0 +1,25 @@
+#include "core/watch/unsent_answers.h"
+
+#include <utility>
+
+namespace tributary {
+
+void UnsentAnswers::send(ConnectionId to, SharedSlice answer) {
+  const Status sent = try_to_send(to, answer);
+  // Any other error is a connection that is gone, which the link tells.
+  if (sent.code() == StatusCode::resource_exhausted) waiting_.try_emplace(to, std::move(answer));
+}
+
+void UnsentAnswers::send_again() {
+  std::erase_if(waiting_, [this](const auto& one) {
+    return try_to_send(one.first, one.second).code() != StatusCode::resource_exhausted;
+  });
+}
+
+Status UnsentAnswers::try_to_send(ConnectionId to, const SharedSlice& answer) {
+  Status sent = link_.send(to, answer);
+  if (sent.ok()) bytes_sent_ += answer.size();
+  return sent;
+}
+
+}  // namespace tributary

@@ -1,0 +1,78 @@
+#include "core/watch/unsent_answers.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary {
+namespace {
+
+// A link whose queues have room or not, as the test says.
+class NarrowLink final : public Transport {
+ public:
+  bool has_room = true;
+  std::vector<std::pair<ConnectionId, std::size_t>> sent;
+
+  Status send(ConnectionId to, SharedSlice frame, SharedSlice) override {
+    if (to == kGone) return Status(StatusCode::unavailable, {.what = "connection"});
+    if (!has_room) return Status(StatusCode::resource_exhausted, {.what = "queue"});
+    sent.emplace_back(to, frame.size());
+    return {};
+  }
+  Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds) override {
+    return std::optional<LinkEvent>();
+  }
+  void wake() override {}
+  bool encrypted() const override { return false; }
+  const LinkLimits& limits() const override { return limits_; }
+  LinkCounters counters() const override { return {}; }
+
+  static constexpr ConnectionId kGone = 99;
+
+ private:
+  LinkLimits limits_;
+};
+
+SharedSlice answer(std::size_t bytes) { return SharedSlice(Bytes(bytes)); }
+
+TEST(UnsentAnswers, WhatHasNoRoomWaitsUntilThereIsSome) {
+  NarrowLink link;
+  UnsentAnswers unsent(link);
+  link.has_room = false;
+  unsent.send(1, answer(10));
+  EXPECT_TRUE(unsent.waits(1));
+  EXPECT_FALSE(unsent.waits(2));
+  unsent.send_again();
+  EXPECT_TRUE(unsent.waits(1));
+  EXPECT_EQ(unsent.bytes_sent(), 0u);
+  link.has_room = true;
+  unsent.send_again();
+  EXPECT_TRUE(unsent.empty());
+  EXPECT_EQ(unsent.bytes_sent(), 10u);
+  unsent.send(1, answer(5));
+  EXPECT_EQ(unsent.bytes_sent(), 15u);
+}
+
+TEST(UnsentAnswers, OneOfAConnectionWaitsAndNoMore) {
+  NarrowLink link;
+  UnsentAnswers unsent(link);
+  link.has_room = false;
+  unsent.send(1, answer(10));
+  unsent.send(1, answer(20));
+  link.has_room = true;
+  unsent.send_again();
+  ASSERT_EQ(link.sent.size(), 1u);
+  EXPECT_EQ(link.sent[0].second, 10u) << "the first";
+}
+
+TEST(UnsentAnswers, NothingWaitsForAConnectionThatIsGone) {
+  NarrowLink link;
+  UnsentAnswers unsent(link);
+  unsent.send(NarrowLink::kGone, answer(10));
+  EXPECT_TRUE(unsent.empty());
+  link.has_room = false;
+  unsent.send(1, answer(10));
+  unsent.forget(1);
+  EXPECT_TRUE(unsent.empty());
+}
+
+}  // namespace
+}  // namespace tributary
