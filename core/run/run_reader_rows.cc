@@ -50,8 +50,8 @@ Result<bool> RunReader::read_headline(RunChanges& changes) {
   TRIBUTARY_TRY(file_->database().each(
       "SELECT metric, at_wall_ns, substr(name, 1, 64), value, job, round, substr(agent_id, 1, 64) "
       "FROM metrics WHERE name = ? AND metric > ? AND metric <= ? ORDER BY metric LIMIT ?",
-      [&](Rows& row) { return read_metric(row, headline_.metric, changes); }, kHeadlines[headline_.index],
-      headline_.metric, headline_.end, portion_.rows_max));
+      [&](Rows& row) { return read_metric(row, headline_.metric, changes); },
+      kHeadlines[headline_.index], headline_.metric, headline_.end, portion_.rows_max));
   if (changes.metrics.size() - before == portion_.rows_max) return false;
   headline_.metric = 0;
   return ++headline_.index == kHeadlines.size();
@@ -62,7 +62,8 @@ Result<bool> RunReader::read_metrics(RunChanges& changes) {
   const auto add = [&](Rows& row) -> Status {
     ++rows;
     TRIBUTARY_TRY(read_metric(row, position_.metric, changes));
-    const bool is_known = position_.metric <= headline_.end && is_headline(changes.metrics.back().name);
+    const bool is_known =
+        position_.metric <= headline_.end && is_headline(changes.metrics.back().name);
     if (is_known) changes.metrics.pop_back();
     return {};
   };

@@ -60,8 +60,8 @@ class RemoteRun::Line {
   struct Pull {
     std::uint64_t number = 0;  // of the question that is under way; 0: none
     std::chrono::nanoseconds at{0};
-    bool afresh = true;                           // from the run's beginning
-    std::optional<WatchPortion> portion = {};     // has come, and was not handed over
+    bool afresh = true;                        // from the run's beginning
+    std::optional<WatchPortion> portion = {};  // has come, and was not handed over
   };
 
   Status open();
@@ -92,8 +92,8 @@ class RemoteRun::Line {
   std::chrono::nanoseconds ask_at_{0};
   std::uint64_t last_number_ = 0;
   Pull pull_;
-  bool has_told_ = false;                // of the run, since this was made
-  bool at_end_ = false;                  // of it, as the last step() told
+  bool has_told_ = false;    // of the run, since this was made
+  bool at_end_ = false;      // of it, as the last step() told
   std::uint64_t asked_ = 0;  // the number of the other question that is under way; 0: none
   std::optional<WatchAnswer> answer_;
 };

@@ -272,7 +272,8 @@ void LightAgent::begin_plan(OwnPlan own) {
   }
   for (const PlannedBucket& bucket : plan.buckets()) round_->stages.emplace_back(bucket.stages());
   round_->combined.resize(plan.buckets().size());
-  if (round_->weight > 0 && plan.key().epoch == place_.epoch && plan.participants().test(place_.member)) {
+  if (round_->weight > 0 && plan.key().epoch == place_.epoch &&
+      plan.participants().test(place_.member)) {
     round_->member = place_.member;
     round_->ask_at_ns = now_ + kAskAfterNs;
     for (std::uint32_t i = 0; i < plan.buckets().size(); ++i) contribute(i);

@@ -49,7 +49,7 @@ class ZmqSpoke final : public Transport {
   void give_up(ConnectionId connection) override;
   std::uint64_t bytes_arrived(ConnectionId connection) const override {
     const bool there = state_ == State::connected && connection == connection_;
-    return there ? tcp_bytes_received(attempt_.descriptor) : 0;
+    return there ? tcp_bytes_received(attempt_->descriptor) : 0;
   }
   LinkCounters counters() const override { return counters_; }
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
@@ -93,7 +93,7 @@ class ZmqSpoke final : public Transport {
   State state_ = State::resting;
   std::chrono::nanoseconds next_step_{0};  // resting: dial; dialling: give up
   ConnectionId connection_ = 0;
-  Attempt attempt_;
+  std::optional<Attempt> attempt_{std::in_place};  // never empty
   std::vector<ZmqMessage> parts_;
   std::optional<LinkEvent> message_;
   std::uint32_t until_look_ = 0;
@@ -103,17 +103,18 @@ class ZmqSpoke final : public Transport {
 Status ZmqSpoke::dial() {
   hang_up();
   state_ = State::resting;
-  TRIBUTARY_ASSIGN(attempt_.dealer, ZmqSocket::open(context_->handle(), ZMQ_DEALER));
-  TRIBUTARY_TRY(configure(attempt_.dealer, options_.limits, options_.times));
+  TRIBUTARY_ASSIGN(attempt_->dealer, ZmqSocket::open(context_->handle(), ZMQ_DEALER));
+  TRIBUTARY_TRY(configure(attempt_->dealer, options_.limits, options_.times));
   TRIBUTARY_TRY(identify());
   // libzmq's own reconnecting ends for good when it is refused once.
-  TRIBUTARY_TRY(attempt_.dealer.set(ZMQ_RECONNECT_IVL, -1));
-  TRIBUTARY_TRY(
-      attempt_.dealer.set(ZMQ_CONNECT_TIMEOUT, static_cast<int>(options_.times.connect_max.count())));
-  TRIBUTARY_TRY(attempt_.dealer.set(ZMQ_IMMEDIATE, 1));     // no queue without a connection
-  TRIBUTARY_TRY(attempt_.dealer.set(ZMQ_PROBE_ROUTER, 1));  // the hub hears of us before we speak
-  TRIBUTARY_ASSIGN(attempt_.monitor, Monitor::of(context_->handle(), attempt_.dealer, kMonitored));
-  if (zmq_connect(attempt_.dealer.get(), options_.endpoint.c_str()) != 0) {
+  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_RECONNECT_IVL, -1));
+  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_CONNECT_TIMEOUT,
+                                     static_cast<int>(options_.times.connect_max.count())));
+  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_IMMEDIATE, 1));     // no queue without a connection
+  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_PROBE_ROUTER, 1));  // the hub hears of us before we speak
+  TRIBUTARY_ASSIGN(attempt_->monitor,
+                   Monitor::of(context_->handle(), attempt_->dealer, kMonitored));
+  if (zmq_connect(attempt_->dealer.get(), options_.endpoint.c_str()) != 0) {
     return zmq_failed(fmt::format("dialling {}", options_.endpoint));
   }
   state_ = State::dialling;
@@ -125,16 +126,16 @@ Status ZmqSpoke::dial() {
 Status ZmqSpoke::identify() {
   if (!options_.encrypted) {
     const std::string route = claimed_route(options_.keys.public_key);
-    return attempt_.dealer.set(ZMQ_ROUTING_ID, bytes_of(std::string_view(route)));
+    return attempt_->dealer.set(ZMQ_ROUTING_ID, bytes_of(std::string_view(route)));
   }
-  return call_with_curve(attempt_.dealer, options_.keys, options_.hub);
+  return call_with_curve(attempt_->dealer, options_.keys, options_.hub);
 }
 
 void ZmqSpoke::hang_up() {
-  attempt_.monitor.stop();
-  if (attempt_.dealer) ignore_error(attempt_.dealer.set(ZMQ_LINGER, 0));
-  attempt_.dealer.close();
-  attempt_ = {};
+  attempt_->monitor.stop();
+  if (attempt_->dealer) ignore_error(attempt_->dealer.set(ZMQ_LINGER, 0));
+  attempt_->dealer.close();
+  attempt_.emplace();
 }
 
 Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
@@ -142,7 +143,7 @@ Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   const std::size_t on_the_wire = wire_bytes(frame.size(), payload.size(), options_.encrypted);
   Status status = no_connection();
   if (state_ == State::connected && to == connection_) {
-    status = attempt_.outbox->send(attempt_.dealer, {}, std::move(frame), std::move(payload));
+    status = attempt_->outbox->send(attempt_->dealer, {}, std::move(frame), std::move(payload));
   }
   if (!status.ok()) {
     ++counters_.sends_refused;
@@ -156,9 +157,9 @@ Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
 
 void ZmqSpoke::give_up(ConnectionId connection) {
   if (state_ != State::connected || connection != connection_) return;
-  attempt_.end.why = "silence";
-  attempt_.end.remedy = "it is dialled anew";
-  attempt_.over = true;
+  attempt_->end.why = "silence";
+  attempt_->end.remedy = "it is dialled anew";
+  attempt_->over = true;
 }
 
 Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds deadline) {
@@ -167,16 +168,16 @@ Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds dead
     if (std::optional<LinkEvent> event = look_at_time()) return event;
     if (until_look_ == 0 || state_ == State::dialling) TRIBUTARY_TRY(look_at_connection());
     --until_look_;
-    if (attempt_.ready && state_ == State::dialling) return std::optional(connection_made());
+    if (attempt_->ready && state_ == State::dialling) return std::optional(connection_made());
     bool took = false;
     if (state_ != State::resting) {
       TRIBUTARY_ASSIGN(std::optional<LinkEvent> event, take_message(took));
       if (event) return event;
     }
     if (took) continue;
-    if (attempt_.over) return std::optional(attempt_over());
+    if (attempt_->over) return std::optional(attempt_over());
     TRIBUTARY_TRY(look_at_connection());
-    if (attempt_.over || (attempt_.ready && state_ == State::dialling)) continue;
+    if (attempt_->over || (attempt_->ready && state_ == State::dialling)) continue;
     TRIBUTARY_ASSIGN(const bool go_on, wait(deadline));
     if (!go_on) return std::optional<LinkEvent>();
   }
@@ -186,7 +187,7 @@ std::optional<LinkEvent> ZmqSpoke::look_at_time() {
   if (state_ == State::connected || context_->clock().now() < next_step_) return std::nullopt;
   if (state_ == State::dialling) return attempt_over();
   if (const Status status = dial(); !status.ok()) {
-    attempt_.end.why = status.text();
+    attempt_->end.why = status.text();
     return attempt_over();
   }
   return std::nullopt;
@@ -194,34 +195,35 @@ std::optional<LinkEvent> ZmqSpoke::look_at_time() {
 
 Status ZmqSpoke::look_at_connection() {
   until_look_ = kMessagesBetweenLooks;
-  while (attempt_.monitor.get() != nullptr) {
-    TRIBUTARY_ASSIGN(const std::optional<MonitorEvent> event, attempt_.monitor.next());
+  while (attempt_->monitor.get() != nullptr) {
+    TRIBUTARY_ASSIGN(const std::optional<MonitorEvent> event, attempt_->monitor.next());
     if (!event) break;
     switch (event->event) {
       case ZMQ_EVENT_CONNECTED:
-        attempt_.descriptor = event->value;
+        attempt_->descriptor = event->value;
         break;
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
-        attempt_.ready = true;
-        attempt_.end.why = "its end";
-        attempt_.end.remedy = {};
+        attempt_->ready = true;
+        attempt_->end.why = "its end";
+        attempt_->end.remedy = {};
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-        attempt_.end.code = StatusCode::permission_denied;
-        attempt_.end.why = "a refusal";
-        attempt_.end.remedy = "have this key put on its allow-list: 'tributary keys allow'";
-        attempt_.over = true;
+        attempt_->end.code = StatusCode::permission_denied;
+        attempt_->end.why = "a refusal";
+        attempt_->end.remedy = "have this key put on its allow-list: 'tributary keys allow'";
+        attempt_->over = true;
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-        attempt_.end.code = StatusCode::mismatch;
-        attempt_.end.why = "a handshake that failed";
-        attempt_.end.remedy = "compare the public key given for it with its own, and whether both encrypt";
-        attempt_.over = true;
+        attempt_->end.code = StatusCode::mismatch;
+        attempt_->end.why = "a handshake that failed";
+        attempt_->end.remedy =
+            "compare the public key given for it with its own, and whether both encrypt";
+        attempt_->over = true;
         break;
       default:  // disconnected; closed: nobody took the call
-        attempt_.descriptor = -1;
-        attempt_.over = true;
+        attempt_->descriptor = -1;
+        attempt_->over = true;
         break;
     }
   }
@@ -230,16 +232,17 @@ Status ZmqSpoke::look_at_connection() {
 
 LinkEvent ZmqSpoke::connection_made() {
   state_ = State::connected;
-  attempt_.dealer.catch_up();  // the greeting leaves with this
+  attempt_->dealer.catch_up();  // the greeting leaves with this
   ++connection_;
   ++counters_.connections;
-  attempt_.outbox.emplace(options_.limits);
+  attempt_->outbox.emplace(options_.limits);
   return Connected{.connection = connection_, .peer = options_.hub};
 }
 
 LinkEvent ZmqSpoke::attempt_over() {
   const bool was_connected = state_ == State::connected;
-  Status why = unreachable(attempt_.end.code, options_.endpoint, attempt_.end.why, attempt_.end.remedy);
+  Status why =
+      unreachable(attempt_->end.code, options_.endpoint, attempt_->end.why, attempt_->end.remedy);
   const std::chrono::nanoseconds pause = backoff_.next();
   hang_up();
   state_ = State::resting;
@@ -251,7 +254,7 @@ LinkEvent ZmqSpoke::attempt_over() {
 // An event for a message that is refused, or for the connection when its first message is read
 // before the news of its handshake.
 Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
-  TRIBUTARY_ASSIGN(took, attempt_.dealer.receive(parts_, kPartsMax));
+  TRIBUTARY_ASSIGN(took, attempt_->dealer.receive(parts_, kPartsMax));
   if (!took) return std::optional<LinkEvent>();
   std::array<ByteSpan, kPartsMax + 1> spans;
   for (std::size_t i = 0; i < parts_.size(); ++i) spans[i] = parts_[i].bytes();
@@ -286,8 +289,8 @@ Result<bool> ZmqSpoke::wait(std::chrono::nanoseconds deadline) {
   if (state_ != State::connected) deadline = std::min(deadline, next_step_);
   std::array<zmq_pollitem_t, 3> items = {
       {{.socket = nullptr, .fd = waker_.file(), .events = ZMQ_POLLIN, .revents = 0},
-       {.socket = attempt_.dealer.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0},
-       {.socket = attempt_.monitor.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0}}};
+       {.socket = attempt_->dealer.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0},
+       {.socket = attempt_->monitor.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0}}};
   const std::size_t watched = state_ == State::resting ? 1 : items.size();
   TRIBUTARY_TRY(wait_for(std::span(items).first(watched), deadline - now).status());
   return true;
