@@ -126,7 +126,7 @@ Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags) 
   Settings settings;
   JobSettings job;
   bind(settings, config);
-  job.bind(settings, "job.");
+  bind_job(job, settings, "job.");
   RetentionWords retention(config.retention);
   retention.bind(settings);
   TRIBUTARY_TRY(fill(settings, flags));
@@ -135,7 +135,7 @@ Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags) 
   if (!flags.job.empty()) {
     Settings job_file;
     job = {};
-    job.bind(job_file, "");
+    bind_job(job, job_file, "");
     TRIBUTARY_TRY(job_file.read_file(flags.job));
     config.job = job;
   } else if (settings.given("job.name")) {

@@ -70,7 +70,7 @@ Result<ControlQuestion> read_control_question(std::string_view text) {
     question.verb = ControlVerb::submit;
     JobSettings job;
     Settings settings;
-    job.bind(settings, "");
+    bind_job(job, settings, "");
     TRIBUTARY_TRY(settings.read_text(question.job, "the job's file"));
     if (!job.model_file.empty()) {  // beside the job's own file
       TRIBUTARY_ASSIGN(const std::string folder, text_in(json, "folder", false));

@@ -229,57 +229,57 @@ Result<SubmitJob> described(const JobSettings& job) {
 
 }  // namespace
 
-void JobSettings::bind(Settings& settings, const std::string& prefix) {
+void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
   constexpr std::uint32_t kHourMs = 3'600'000;
-  settings.text(prefix + "name", name);
-  settings.number<std::uint64_t>(prefix + "rounds", rounds, 1, 1'000'000'000);
-  settings.number<std::uint64_t>(prefix + "parameters", parameters, 1, kParametersMax);
-  settings.texts(prefix + "layers", layers);
-  settings.text(prefix + "mode", mode);
-  settings.number<std::uint64_t>(prefix + "seed", seed, 0);
-  settings.text(prefix + "weighting", weighting);
-  settings.text(prefix + "model", model);
-  settings.text(prefix + "model_file", model_file);
-  settings.text(prefix + "task", examples.task);
-  settings.text(prefix + "input", examples.input);
-  settings.number(prefix + "classes", examples.classes, 1u, 65'536u);
-  settings.number(prefix + "outputs", examples.outputs, 1u, 65'536u);
-  settings.text(prefix + "loss", loss);
-  settings.text(prefix + "optimizer", optimizer);
-  settings.text(prefix + "strategy", strategy);
-  settings.text(prefix + "schedule", schedule);
-  settings.number(prefix + "batch_size", batch_size, 1u, 1u << 20);
-  settings.number(prefix + "epochs", epochs, 0u, 100'000u);
-  settings.real(prefix + "clip_norm", clip_norm, 0, 1e9);
-  settings.real(prefix + "clip_value", clip_value, 0, 1e9);
-  settings.number(prefix + "evaluate_every", evaluate_every, 0u);
-  settings.text(prefix + "codec", policy.codec);
-  settings.texts(prefix + "codecs", policy.codecs);
-  settings.text(prefix + "collective", collective);
-  settings.text(prefix + "planning", planning);
-  settings.text(prefix + "exploring", exploring);
-  settings.real(prefix + "exploring_share", exploring_share, 0, kExploringShareMax);
-  settings.real(prefix + "time_budget_s", policy.planning.time_budget_s, 0, 1e9);
-  settings.real(prefix + "bytes_per_day", policy.planning.bytes_per_day, 0, 1e18);
-  settings.real(prefix + "gain_weight", policy.planning.gain_weight, 0, 100);
-  settings.real(prefix + "gain_min", policy.planning.gain_min, 0, 1);
-  settings.number(prefix + "exchanges_per_round", policy.exchanges_per_round, 1u,
+  settings.text(prefix + "name", job.name);
+  settings.number<std::uint64_t>(prefix + "rounds", job.rounds, 1, 1'000'000'000);
+  settings.number<std::uint64_t>(prefix + "parameters", job.parameters, 1, kParametersMax);
+  settings.texts(prefix + "layers", job.layers);
+  settings.text(prefix + "mode", job.mode);
+  settings.number<std::uint64_t>(prefix + "seed", job.seed, 0);
+  settings.text(prefix + "weighting", job.weighting);
+  settings.text(prefix + "model", job.model);
+  settings.text(prefix + "model_file", job.model_file);
+  settings.text(prefix + "task", job.examples.task);
+  settings.text(prefix + "input", job.examples.input);
+  settings.number(prefix + "classes", job.examples.classes, 1u, 65'536u);
+  settings.number(prefix + "outputs", job.examples.outputs, 1u, 65'536u);
+  settings.text(prefix + "loss", job.loss);
+  settings.text(prefix + "optimizer", job.optimizer);
+  settings.text(prefix + "strategy", job.strategy);
+  settings.text(prefix + "schedule", job.schedule);
+  settings.number(prefix + "batch_size", job.batch_size, 1u, 1u << 20);
+  settings.number(prefix + "epochs", job.epochs, 0u, 100'000u);
+  settings.real(prefix + "clip_norm", job.clip_norm, 0, 1e9);
+  settings.real(prefix + "clip_value", job.clip_value, 0, 1e9);
+  settings.number(prefix + "evaluate_every", job.evaluate_every, 0u);
+  settings.text(prefix + "codec", job.policy.codec);
+  settings.texts(prefix + "codecs", job.policy.codecs);
+  settings.text(prefix + "collective", job.collective);
+  settings.text(prefix + "planning", job.planning);
+  settings.text(prefix + "exploring", job.exploring);
+  settings.real(prefix + "exploring_share", job.exploring_share, 0, kExploringShareMax);
+  settings.real(prefix + "time_budget_s", job.policy.planning.time_budget_s, 0, 1e9);
+  settings.real(prefix + "bytes_per_day", job.policy.planning.bytes_per_day, 0, 1e18);
+  settings.real(prefix + "gain_weight", job.policy.planning.gain_weight, 0, 100);
+  settings.real(prefix + "gain_min", job.policy.planning.gain_min, 0, 1);
+  settings.number(prefix + "exchanges_per_round", job.policy.exchanges_per_round, 1u,
                   wire::kExchangesPerRoundMax);
-  settings.number<std::uint64_t>(prefix + "bucket_values", policy.bucket_values_max, 64,
+  settings.number<std::uint64_t>(prefix + "bucket_values", job.policy.bucket_values_max, 64,
                                  std::uint64_t{1} << 26);
-  settings.real(prefix + "learning_rate", policy.learning_rate, 0, 1e9);
-  settings.number(prefix + "local_steps", policy.local_steps, 1u);
-  settings.number(prefix + "agents_min", policy.agents_min, 1u, 16'384u);
-  settings.texts(prefix + "agents", policy.agents);
-  settings.real(prefix + "fraction", policy.fraction, 1e-6, 1);
-  settings.real(prefix + "quorum", policy.quorum_fraction, 0, 1);
-  settings.number(prefix + "deadline_ms", policy.deadline_ms, 1u, 24 * kHourMs);
-  settings.number(prefix + "preliminary_deadline_ms", policy.preliminary_deadline_ms, 1u,
+  settings.real(prefix + "learning_rate", job.policy.learning_rate, 0, 1e9);
+  settings.number(prefix + "local_steps", job.policy.local_steps, 1u);
+  settings.number(prefix + "agents_min", job.policy.agents_min, 1u, 16'384u);
+  settings.texts(prefix + "agents", job.policy.agents);
+  settings.real(prefix + "fraction", job.policy.fraction, 1e-6, 1);
+  settings.real(prefix + "quorum", job.policy.quorum_fraction, 0, 1);
+  settings.number(prefix + "deadline_ms", job.policy.deadline_ms, 1u, 24 * kHourMs);
+  settings.number(prefix + "preliminary_deadline_ms", job.policy.preliminary_deadline_ms, 1u,
                   24 * kHourMs);
-  settings.number(prefix + "retry_after_ms", policy.retry_after_ms, 1u, kHourMs);
-  settings.number(prefix + "catch_up_wait_ms", policy.catch_up_wait_ms, 0u, kHourMs);
-  settings.number(prefix + "checkpoint_rounds", policy.checkpoint_rounds, 1u);
-  settings.real(prefix + "checkpoint_redo_models", policy.checkpoint_redo_models, 0, 1e9);
+  settings.number(prefix + "retry_after_ms", job.policy.retry_after_ms, 1u, kHourMs);
+  settings.number(prefix + "catch_up_wait_ms", job.policy.catch_up_wait_ms, 0u, kHourMs);
+  settings.number(prefix + "checkpoint_rounds", job.policy.checkpoint_rounds, 1u);
+  settings.real(prefix + "checkpoint_redo_models", job.policy.checkpoint_redo_models, 0, 1e9);
 }
 
 Result<LayerShape> parse_layer(std::string_view text) {

@@ -40,10 +40,11 @@ struct JobSettings {
   double clip_value = 0;
   std::uint32_t evaluate_every = 0;
   RoundPolicy policy;
-
-  // With keys that begin with `prefix`.
-  void bind(Settings& settings, const std::string& prefix);
 };
+
+// Binds each setting of the job to a key that begins with `prefix`. The job must outlive the
+// settings.
+void bind_job(JobSettings& job, Settings& settings, const std::string& prefix);
 
 Result<LayerShape> parse_layer(std::string_view text);
 

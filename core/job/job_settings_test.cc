@@ -76,7 +76,7 @@ TEST(JobSettings, ACollectiveIsNamed) {
   JobSettings job = good_job();
   EXPECT_EQ(submission(job)->policy.collective, wire::Collective::star);
   Settings settings;
-  job.bind(settings, "job.");
+  bind_job(job, settings, "job.");
   ASSERT_TRUE(settings.read_text("[job]\ncollective = \"sharded_star\"", "test").ok());
   EXPECT_EQ(submission(job)->policy.collective, wire::Collective::sharded_star);
   job.collective = "rin";
@@ -147,7 +147,7 @@ TEST(JobSettings, EveryExampleOfTheDocumentsIsAJob) {
     ++examples;
     JobSettings job;
     Settings settings;
-    job.bind(settings, "");
+    bind_job(job, settings, "");
     const Status read = settings.read_file(entry.path().string());
     ASSERT_TRUE(read.ok()) << read.text();
     const Result<SubmitJob> submit = submission(job);

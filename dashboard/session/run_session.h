@@ -21,6 +21,8 @@
 
 namespace tributary::dashboard {
 
+class RunSessionReader;
+
 struct RunSessionOptions {
   RunOrigin origin = {};
   RunLimits limits = {};
@@ -67,8 +69,6 @@ class RunSession : public QObject {
   void operator_answered(const tributary::dashboard::OperatorAnswer& answer);
 
  private:
-  class Reader;
-
   void take_portion();
   void take_answers();
   void note_trouble(const Status& trouble);
@@ -81,7 +81,7 @@ class RunSession : public QObject {
   Status trouble_;
   bool caught_up_ = false;
   QTimer change_timer_;
-  std::unique_ptr<Reader> reader_;
+  std::unique_ptr<RunSessionReader> reader_;
   std::uint64_t questions_ = 0;
   std::unique_ptr<OperatorLine> operator_line_;
 };

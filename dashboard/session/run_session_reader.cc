@@ -4,13 +4,13 @@
 
 namespace tributary::dashboard {
 
-RunSession::Reader::Reader(const RunSessionOptions& options, std::function<void()> ready)
+RunSessionReader::RunSessionReader(const RunSessionOptions& options, std::function<void()> ready)
     : look_every_(options.look_every),
       ready_(std::move(ready)),
       source_(options.origin.make(clock_)),
       thread_([this] { work(); }) {}
 
-RunSession::Reader::~Reader() {
+RunSessionReader::~RunSessionReader() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -20,7 +20,7 @@ RunSession::Reader::~Reader() {
   thread_.join();
 }
 
-std::optional<RunPortion> RunSession::Reader::take() {
+std::optional<RunPortion> RunSessionReader::take() {
   std::optional<RunPortion> taken;
   {
     const std::lock_guard lock(mutex_);
@@ -30,7 +30,7 @@ std::optional<RunPortion> RunSession::Reader::take() {
   return taken;
 }
 
-void RunSession::Reader::ask_round(std::uint64_t job, std::uint64_t round) {
+void RunSessionReader::ask_round(std::uint64_t job, std::uint64_t round) {
   {
     const std::lock_guard lock(mutex_);
     question_ = {.job = job, .round = round};
@@ -38,7 +38,7 @@ void RunSession::Reader::ask_round(std::uint64_t job, std::uint64_t round) {
   wake_.notify_all();
 }
 
-void RunSession::Reader::work() {
+void RunSessionReader::work() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
     if (portion_) {
@@ -56,7 +56,7 @@ void RunSession::Reader::work() {
   }
 }
 
-RunPortion RunSession::Reader::read() {
+RunPortion RunSessionReader::read() {
   RunPortion portion;
   const Result<bool> more = source_->step(portion.changes);
   portion.trouble = more.status();
@@ -79,7 +79,7 @@ RunPortion RunSession::Reader::read() {
 }
 
 // Nobody is woken for nothing.
-void RunSession::Reader::hand_over(RunPortion&& portion) {
+void RunSessionReader::hand_over(RunPortion&& portion) {
   std::string trouble = portion.trouble.ok() ? std::string() : portion.trouble.text();
   if (portion.changes.empty() && !portion.answer && trouble == told_ &&
       portion.at_end == told_end_) {

@@ -42,12 +42,12 @@ struct RoundQuestion {
   std::uint64_t round = 0;
 };
 
-class RunSession::Reader {
+class RunSessionReader {
  public:
-  Reader(const RunSessionOptions& options, std::function<void()> ready);
-  ~Reader();
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  RunSessionReader(const RunSessionOptions& options, std::function<void()> ready);
+  ~RunSessionReader();
+  RunSessionReader(const RunSessionReader&) = delete;
+  RunSessionReader& operator=(const RunSessionReader&) = delete;
 
   // What `ready` told of. The thread goes on reading from here.
   std::optional<RunPortion> take();

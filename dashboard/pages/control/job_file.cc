@@ -53,7 +53,7 @@ Result<JobFile> read_job_file(const std::string& path, bool across_network) {
   if (!across_network) read.folder = file.parent_path().string();
   JobSettings job;
   Settings settings;
-  job.bind(settings, "");
+  bind_job(job, settings, "");
   TRIBUTARY_TRY(settings.read_text(read.text, name));
   if (Status wrong = check_job(job); !wrong.ok()) return std::move(wrong).at(name);
   if (Status wrong = check_model_file(job, across_network); !wrong.ok()) {

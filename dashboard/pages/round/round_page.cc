@@ -1,13 +1,8 @@
 #include "dashboard/pages/round/round_page.h"
 
 #include <QEvent>
-#include <QGridLayout>
-#include <QHBoxLayout>
 #include <QLabel>
-#include <QPushButton>
-#include <QScrollArea>
 #include <QShortcut>
-#include <QSpinBox>
 #include <QSplitter>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -23,7 +18,6 @@ namespace {
 constexpr std::size_t kGanttRowsMin = 8;
 constexpr double kLinesAroundRows = 6;  // title, legend and the axis below
 constexpr double kLinesPerRow = 1.2;
-constexpr int kRoundNumberMax = std::numeric_limits<int>::max();
 
 }  // namespace
 
@@ -50,7 +44,8 @@ RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, p
   left_layout->addWidget(note_);
   auto* upper = new QSplitter(Qt::Horizontal);
   upper->addWidget(left);
-  upper->addWidget(make_side());
+  side_ = new RoundSide(this);
+  upper->addWidget(side_);
   upper->setSizes({3000, 1300});
   auto* all = new QSplitter(Qt::Vertical, this);
   all->addWidget(upper);
@@ -58,7 +53,8 @@ RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, p
   all->setSizes({3000, 1500});
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->addWidget(make_bar());
+  bar_ = new RoundBar(this);
+  layout->addWidget(bar_);
   layout->addWidget(message_);
   layout->addWidget(all, 1);
 
@@ -72,6 +68,9 @@ RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, p
       emit agent_wanted(QString::fromStdString(detail_->agents[index].agent_id));
     }
   });
+  connect(bar_, &RoundBar::round_chosen, this, [this](std::uint64_t round) { choose(round); });
+  connect(bar_, &RoundBar::step_wanted, this, &RoundPage::step);
+  connect(bar_, &RoundBar::newest_wanted, this, [this] { choose(std::nullopt); });
   bind_keys();
   forget();
 }
@@ -80,53 +79,6 @@ RoundPage::~RoundPage() {
   // Before the group and the model that they read.
   delete picture_;
   delete table_;
-}
-
-QWidget* RoundPage::make_bar() {
-  auto* bar = new QWidget(this);
-  auto* layout = new QHBoxLayout(bar);
-  layout->setContentsMargins(4, 4, 4, 0);
-  auto* label = new QLabel("&Round", bar);
-  number_ = new QSpinBox(bar);
-  number_->setRange(0, kRoundNumberMax);
-  number_->setKeyboardTracking(false);
-  number_->setAccessibleName("Round");
-  label->setBuddy(number_);
-  range_ = new QLabel(bar);
-  previous_ = new QPushButton("◀ Previous", bar);
-  previous_->setToolTip("Alt+Left");
-  next_ = new QPushButton("Next ▶", bar);
-  next_->setToolTip("Alt+Right");
-  newest_ = new QPushButton(bar);
-  newest_->setObjectName("newest");
-  newest_->setToolTip("Alt+End: the newest round, and each that comes after it");
-  for (QWidget* one : std::initializer_list<QWidget*>{label, number_, range_, previous_, next_}) {
-    layout->addWidget(one);
-  }
-  layout->addStretch(1);
-  layout->addWidget(newest_);
-  connect(number_, &QSpinBox::valueChanged, this,
-          [this](int round) { choose(static_cast<std::uint64_t>(round)); });
-  connect(previous_, &QPushButton::clicked, this, [this] { step(-1); });
-  connect(next_, &QPushButton::clicked, this, [this] { step(1); });
-  connect(newest_, &QPushButton::clicked, this, [this] { choose(std::nullopt); });
-  return bar;
-}
-
-QWidget* RoundPage::make_side() {
-  auto* side = new QWidget(this);
-  auto* layout = new QVBoxLayout(side);
-  layout->setContentsMargins(4, 4, 4, 4);
-  reason_ = new QLabel(side);
-  reason_->setTextFormat(Qt::PlainText);
-  reason_->setWordWrap(true);
-  reason_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  facts_area_ = new QScrollArea(side);
-  facts_area_->setFrameShape(QFrame::NoFrame);
-  facts_area_->setWidgetResizable(true);
-  layout->addWidget(reason_);
-  layout->addWidget(facts_area_, 1);
-  return side;
 }
 
 void RoundPage::bind_keys() {
@@ -150,11 +102,8 @@ void RoundPage::take_run() {
 
 void RoundPage::forget() {
   job_ = run() ? run()->job() : 0;
-  seen_ = nullptr;
-  rounds_seen_ = 0;
-  chosen_.reset();
-  asked_.reset();
-  failed_.reset();
+  seen_ = {};
+  choice_ = {};
   show_nothing(why_nothing());
   show_place();
 }
@@ -175,7 +124,7 @@ QString RoundPage::why_nothing() const {
 }
 
 std::optional<std::uint64_t> RoundPage::wanted() const {
-  if (chosen_) return chosen_;
+  if (choice_.chosen) return choice_.chosen;
   const RoundTable* const table = table_of_rounds();
   return table ? std::optional(table->round.back()) : std::nullopt;
 }
@@ -186,26 +135,26 @@ bool RoundPage::held() const { return detail_ && (picture_->underMouse() || grou
 void RoundPage::refresh() {
   if (!isVisible()) return;
   const RoundTable* const table = table_of_rounds();
-  const bool anew = seen_ && (table != seen_ || table->revision() < rounds_seen_);
+  const bool anew = seen_.table && (table != seen_.table || table->revision() < seen_.rounds);
   if (anew || (run() && run()->job() != job_)) forget();
   if (!table) {
     show_nothing(why_nothing());
     return;
   }
   // Events come a moment after the round that they are about.
-  const bool more_events = detail_ && run()->view().revisions().events != events_seen_;
+  const bool more_events = detail_ && run()->view().revisions().events != seen_.events;
   if (more_events && look_up_moments()) show_rows();
-  if (seen_ == table && table->revision() == rounds_seen_) return;
-  seen_ = table;
-  rounds_seen_ = table->revision();
+  if (seen_.table == table && table->revision() == seen_.rounds) return;
+  seen_.table = table;
+  seen_.rounds = table->revision();
   show_place();
-  if (chosen_ || !held()) ask();
+  if (choice_.chosen || !held()) ask();
 }
 
 void RoundPage::choose(std::optional<std::uint64_t> round) {
-  if (round && chosen_ == round) return;
-  chosen_ = round;
-  failed_.reset();
+  if (round && choice_.chosen == round) return;
+  choice_.chosen = round;
+  choice_.failed.reset();
   if (!round && group_.zoom().x) group_.fit();
   show_place();
   ask();
@@ -221,51 +170,41 @@ void RoundPage::step(int rounds_on) {
   choose(table->round[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(row, 0, last))]);
 }
 
-// What the bar says of the round that is wanted.
 void RoundPage::show_place() {
   const RoundTable* const table = table_of_rounds();
   const auto round = wanted();
-  number_->setEnabled(table != nullptr);
-  previous_->setEnabled(table && round && *round > table->round.front());
-  next_->setEnabled(table && round && *round < table->round.back());
-  newest_->setText(chosen_ ? "❚❚ Back to the newest" : "● The newest");
-  newest_->setEnabled(table && chosen_);
-  if (!table) {
-    range_->clear();
-    return;
+  std::optional<RoundBar::Place> place;
+  if (table && round) {
+    place = {.first = table->round.front(), .last = table->round.back(), .round = *round};
   }
-  range_->setText(
-      QString("of %1 to %2").arg(grouped(table->round.front()), grouped(table->round.back())));
-  const QSignalBlocker quiet(number_);
-  if (!number_->hasFocus() || chosen_) {
-    number_->setValue(static_cast<int>(std::min<std::uint64_t>(*round, kRoundNumberMax)));
-  }
+  bar_->show_place(place, follows_newest());
 }
 
 void RoundPage::ask() {
   const auto round = wanted();
-  if (!run() || !table_of_rounds() || !round || asked_ == round || failed_ == round) return;
+  if (!run() || !table_of_rounds() || !round || choice_.asked == round || choice_.failed == round)
+    return;
   if (detail_ && detail_->round == *round) return;
-  asked_ = round;
+  choice_.asked = round;
   run()->ask_round(job_, *round);
 }
 
 // Also what another page asked for: ours may have been dropped for it, and is asked for again.
 void RoundPage::take(const std::shared_ptr<const RoundDetail>& detail) {
   if (!detail || detail->job != job_) return;
-  const bool ours = detail->round == wanted() || detail->round == asked_;
-  asked_.reset();
+  const bool ours = detail->round == wanted() || detail->round == choice_.asked;
+  choice_.asked.reset();
   if (ours) {
     detail_ = detail;
     show_detail();
   }
-  if (chosen_ || !held()) ask();
+  if (choice_.chosen || !held()) ask();
 }
 
 void RoundPage::take_failure(std::uint64_t round, const QString& why) {
-  asked_.reset();
+  choice_.asked.reset();
   if (round == wanted()) {
-    failed_ = round;
+    choice_.failed = round;
     show_nothing(QString("Round %1 cannot be shown: %2").arg(round).arg(why));
     return;
   }
@@ -277,8 +216,7 @@ void RoundPage::show_nothing(const QString& why) {
   rows_ = {};
   message_->hide();
   note_->hide();
-  reason_->clear();
-  delete facts_area_->takeWidget();
+  side_->clear();
   picture_->set_empty_text(why);
   picture_->set_gantt({});
   agents_.clear();
@@ -309,7 +247,7 @@ bool RoundPage::look_up_moments() {
   const auto row = table ? table->row_of(detail_->round) : std::nullopt;
   std::vector<RoundMoment> moments;
   if (row) {
-    events_seen_ = run()->view().revisions().events;
+    seen_.events = run()->view().revisions().events;
     moments = moments_of(run()->view().events(), job_, detail_->round, table->began_s[*row]);
   }
   if (moments == moments_) return false;
@@ -336,27 +274,8 @@ bool RoundPage::eventFilter(QObject* watched, QEvent* event) {
 void RoundPage::show_facts() {
   const RoundTable* const table = table_of_rounds();
   const auto row = table ? table->row_of(detail_->round) : std::nullopt;
-  auto* facts = new QWidget;
-  auto* grid = new QGridLayout(facts);
-  grid->setContentsMargins(0, 0, 0, 0);
-  grid->setColumnStretch(1, 1);
-  int line = 0;
-  for (const Fact& one : round_facts(*detail_, row ? table->predicted_s[*row] : kUnknown)) {
-    auto* name = new QLabel(one.name, facts);
-    auto* value = new QLabel(facts);
-    value->setTextFormat(Qt::PlainText);
-    value->setWordWrap(true);
-    value->setText(one.value);
-    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    grid->addWidget(name, line, 0, Qt::AlignTop);
-    grid->addWidget(value, line, 1, Qt::AlignTop);
-    ++line;
-  }
-  grid->setRowStretch(line, 1);
-  delete facts_area_->takeWidget();
-  facts_area_->setWidget(facts);
-  const QString sentence = plain_text(detail_->sentence);
-  reason_->setText(sentence.isEmpty() ? QString() : "Reason: " + sentence);
+  side_->show_facts(plain_text(detail_->sentence),
+                    round_facts(*detail_, row ? table->predicted_s[*row] : kUnknown));
 }
 
 QString RoundPage::message() const { return message_->isHidden() ? QString() : message_->text(); }
@@ -364,8 +283,8 @@ QString RoundPage::message() const { return message_->isHidden() ? QString() : m
 bool RoundPage::settled() const {
   if (!run() || !run()->trouble().ok()) return true;
   const auto round = wanted();
-  return run()->caught_up() && !asked_ &&
-         (!round || failed_ || (detail_ && detail_->round == *round));
+  return run()->caught_up() && !choice_.asked &&
+         (!round || choice_.failed || (detail_ && detail_->round == *round));
 }
 
 void RoundPage::showEvent(QShowEvent* event) {

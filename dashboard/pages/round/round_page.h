@@ -8,15 +8,13 @@
 
 #include "dashboard/pages/common/run_page.h"
 #include "dashboard/pages/round/round_agents_model.h"
+#include "dashboard/pages/round/round_bar.h"
 #include "dashboard/pages/round/round_rows.h"
+#include "dashboard/pages/round/round_side.h"
 #include "dashboard/plot/plot_view.h"
 #include "dashboard/tables/table_view.h"
 
-class QGridLayout;
 class QLabel;
-class QPushButton;
-class QScrollArea;
-class QSpinBox;
 
 namespace tributary::dashboard {
 
@@ -41,7 +39,7 @@ class RoundPage : public RunPage {
   std::optional<std::uint64_t> wanted() const;
   void choose(std::optional<std::uint64_t> round);
   void step(int rounds);
-  bool follows_newest() const { return !chosen_; }
+  bool follows_newest() const { return !choice_.chosen; }
 
   // What is shown, which comes a little after what is wanted.
   const RoundDetail* detail() const { return detail_.get(); }
@@ -56,8 +54,19 @@ class RoundPage : public RunPage {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  QWidget* make_bar();
-  QWidget* make_side();
+  // Which round is chosen (none: the newest), asked for, and could not be read.
+  struct Choice {
+    std::optional<std::uint64_t> chosen = {};
+    std::optional<std::uint64_t> asked = {};
+    std::optional<std::uint64_t> failed = {};
+  };
+  // Of the run, what is shown already.
+  struct Seen {
+    const RoundTable* table = nullptr;
+    std::uint64_t rounds = 0;  // the table's revision
+    std::uint64_t events = 0;  // likewise
+  };
+
   void bind_keys();
   void forget();
   const RoundTable* table_of_rounds() const;
@@ -77,27 +86,18 @@ class RoundPage : public RunPage {
 
   PlotGroup group_;
   PlotView* picture_ = nullptr;
-  QSpinBox* number_ = nullptr;
-  QLabel* range_ = nullptr;
-  QPushButton* previous_ = nullptr;
-  QPushButton* next_ = nullptr;
-  QPushButton* newest_ = nullptr;
+  RoundBar* bar_ = nullptr;
   QLabel* message_ = nullptr;
   QLabel* note_ = nullptr;
-  QLabel* reason_ = nullptr;
-  QScrollArea* facts_area_ = nullptr;
+  RoundSide* side_ = nullptr;
   RoundAgentsModel agents_;
   TableView* table_ = nullptr;
 
   std::uint64_t job_ = 0;
-  const RoundTable* seen_ = nullptr;
-  std::uint64_t rounds_seen_ = 0;
-  std::optional<std::uint64_t> chosen_;
-  std::optional<std::uint64_t> asked_;
-  std::optional<std::uint64_t> failed_;
+  Seen seen_;
+  Choice choice_;
   std::shared_ptr<const RoundDetail> detail_ = {};
   std::vector<RoundMoment> moments_ = {};
-  std::uint64_t events_seen_ = 0;
   RoundRows rows_ = {};
 };
 

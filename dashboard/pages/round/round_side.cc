@@ -1,0 +1,52 @@
+#include "dashboard/pages/round/round_side.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+namespace tributary::dashboard {
+
+RoundSide::RoundSide(QWidget* parent) : QWidget(parent) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(4, 4, 4, 4);
+  reason_ = new QLabel(this);
+  reason_->setTextFormat(Qt::PlainText);
+  reason_->setWordWrap(true);
+  reason_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  facts_area_ = new QScrollArea(this);
+  facts_area_->setFrameShape(QFrame::NoFrame);
+  facts_area_->setWidgetResizable(true);
+  layout->addWidget(reason_);
+  layout->addWidget(facts_area_, 1);
+}
+
+void RoundSide::show_facts(const QString& reason, const std::vector<Fact>& facts) {
+  auto* shown = new QWidget;
+  auto* grid = new QGridLayout(shown);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setColumnStretch(1, 1);
+  int line = 0;
+  for (const Fact& one : facts) {
+    auto* name = new QLabel(one.name, shown);
+    auto* value = new QLabel(shown);
+    value->setTextFormat(Qt::PlainText);
+    value->setWordWrap(true);
+    value->setText(one.value);
+    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    grid->addWidget(name, line, 0, Qt::AlignTop);
+    grid->addWidget(value, line, 1, Qt::AlignTop);
+    ++line;
+  }
+  grid->setRowStretch(line, 1);
+  delete facts_area_->takeWidget();
+  facts_area_->setWidget(shown);
+  reason_->setText(reason.isEmpty() ? QString() : "Reason: " + reason);
+}
+
+void RoundSide::clear() {
+  reason_->clear();
+  delete facts_area_->takeWidget();
+}
+
+}  // namespace tributary::dashboard

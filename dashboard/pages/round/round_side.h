@@ -1,0 +1,28 @@
+// Beside the picture of a round: why its choice was made, and its facts.
+#pragma once
+
+#include <QWidget>
+#include <vector>
+
+#include "dashboard/pages/round/round_facts.h"
+
+class QLabel;
+class QScrollArea;
+
+namespace tributary::dashboard {
+
+class RoundSide : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit RoundSide(QWidget* parent = nullptr);
+
+  void show_facts(const QString& reason, const std::vector<Fact>& facts);
+  void clear();
+
+ private:
+  QLabel* reason_ = nullptr;
+  QScrollArea* facts_area_ = nullptr;
+};
+
+}  // namespace tributary::dashboard
