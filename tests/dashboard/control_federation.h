@@ -73,7 +73,7 @@ class ControlFederation : public testing::Test {
   }
   std::uint64_t rounds() const {
     const RoundTable* const table = run_->view().rounds(run_->job());
-    return table && table->size() > 0 ? table->round.back() : 0;
+    return table && table->size() > 0 ? table->columns.round.back() : 0;
   }
   bool reaches(std::uint64_t round) {
     return happens([&] { return rounds() >= round; });

@@ -88,7 +88,7 @@ TEST_F(Watching, ShowsWhatTheFileHasToo) {
   ASSERT_TRUE(reaches(5)) << run_->trouble().text();
   EXPECT_TRUE(happens([&] { return run_->caught_up(); }));
   const RoundTable& table = *run_->view().rounds(run_->job());
-  EXPECT_EQ(table.size(), table.round.back()) << "each round once";
+  EXPECT_EQ(table.size(), table.columns.round.back()) << "each round once";
 }
 
 TEST_F(Watching, AnOperatorChangesJobs) {
@@ -184,7 +184,7 @@ TEST_F(Watching, AKilledCoordinatorIsWaitedFor) {
   ASSERT_TRUE(reaches(before + 3)) << run_->trouble().text();
   EXPECT_TRUE(run_->trouble().ok());
   const RoundTable& table = *run_->view().rounds(run_->job());
-  EXPECT_EQ(table.size(), table.round.back()) << "each round once";
+  EXPECT_EQ(table.size(), table.columns.round.back()) << "each round once";
   ASSERT_TRUE(ready()) << page_->presence().toStdString();
   overview.refresh();
   EXPECT_TRUE(overview.settled());

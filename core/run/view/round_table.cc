@@ -26,93 +26,85 @@ std::uint16_t NameList::number_of(std::string_view name) {
 }
 
 RoundTable::RoundTable(std::size_t rounds_max)
-    : seconds_curve(rounds_max),
-      bytes_up_curve(rounds_max),
-      bytes_down_curve(rounds_max),
-      dense_up_curve(rounds_max),
-      dense_down_curve(rounds_max),
-      contributors_curve(rounds_max),
-      ratio_curve(rounds_max),
-      predicted_curve(rounds_max),
-      rounds_max_(std::max<std::size_t>(16, rounds_max)) {}
+    : curves(rounds_max), rounds_max_(std::max<std::size_t>(16, rounds_max)) {}
 
 template <typename Function>
 void RoundTable::each_column(Function&& function) {
-  function(round);
-  function(attempt);
-  function(began_s);
-  function(ended_s);
-  function(members);
-  function(contributors);
-  function(bytes_up);
-  function(bytes_down);
-  function(dense_bytes_up);
-  function(dense_bytes_down);
-  function(codec);
-  function(collective);
-  function(trigger);
-  function(ratio);
-  function(predicted_s);
+  function(columns.round);
+  function(columns.attempt);
+  function(columns.began_s);
+  function(columns.ended_s);
+  function(columns.members);
+  function(columns.contributors);
+  function(columns.bytes_up);
+  function(columns.bytes_down);
+  function(columns.dense_bytes_up);
+  function(columns.dense_bytes_down);
+  function(columns.codec);
+  function(columns.collective);
+  function(columns.trigger);
+  function(columns.ratio);
+  function(columns.predicted_s);
 }
 
 std::optional<std::size_t> RoundTable::row_of(std::uint64_t wanted) const {
-  const auto found = std::ranges::lower_bound(round, wanted);
-  if (found == round.end() || *found != wanted) return std::nullopt;
-  return static_cast<std::size_t>(found - round.begin());
+  const auto found = std::ranges::lower_bound(columns.round, wanted);
+  if (found == columns.round.end() || *found != wanted) return std::nullopt;
+  return static_cast<std::size_t>(found - columns.round.begin());
 }
 
 // A round that is not after the last one was stored again, and has been seen: it never changes.
 void RoundTable::add(const NewRound& added) {
-  if (!round.empty() && added.round <= round.back()) return;
-  if (round.size() >= rounds_max_) {
+  if (!columns.round.empty() && added.round <= columns.round.back()) return;
+  if (columns.round.size() >= rounds_max_) {
     each_column([this](auto& column) {
       column.erase(column.begin(), column.begin() + static_cast<std::ptrdiff_t>(rounds_max_ / 16));
     });
   }
-  round.push_back(added.round);
-  attempt.push_back(added.attempt);
-  began_s.push_back(added.began_s);
-  ended_s.push_back(added.ended_s);
-  members.push_back(added.members);
-  contributors.push_back(added.contributors);
-  bytes_up.push_back(added.bytes_up);
-  bytes_down.push_back(added.bytes_down);
-  dense_bytes_up.push_back(added.dense_bytes_up);
-  dense_bytes_down.push_back(added.dense_bytes_down);
-  codec.push_back(0);
-  collective.push_back(0);
-  trigger.push_back(0);
-  ratio.push_back(kNotPlanned);
-  predicted_s.push_back(kNotPlanned);
-  bytes_up_sum += static_cast<double>(added.bytes_up);
-  bytes_down_sum += static_cast<double>(added.bytes_down);
-  dense_up_sum += added.dense_bytes_up;
-  dense_down_sum += added.dense_bytes_down;
-  draw_row(round.size() - 1);
+  columns.round.push_back(added.round);
+  columns.attempt.push_back(added.attempt);
+  columns.began_s.push_back(added.began_s);
+  columns.ended_s.push_back(added.ended_s);
+  columns.members.push_back(added.members);
+  columns.contributors.push_back(added.contributors);
+  columns.bytes_up.push_back(added.bytes_up);
+  columns.bytes_down.push_back(added.bytes_down);
+  columns.dense_bytes_up.push_back(added.dense_bytes_up);
+  columns.dense_bytes_down.push_back(added.dense_bytes_down);
+  columns.codec.push_back(0);
+  columns.collective.push_back(0);
+  columns.trigger.push_back(0);
+  columns.ratio.push_back(kNotPlanned);
+  columns.predicted_s.push_back(kNotPlanned);
+  sums.bytes_up += static_cast<double>(added.bytes_up);
+  sums.bytes_down += static_cast<double>(added.bytes_down);
+  sums.dense_up += added.dense_bytes_up;
+  sums.dense_down += added.dense_bytes_down;
+  draw_row(columns.round.size() - 1);
   ++revision_;
 }
 
 void RoundTable::draw_row(std::size_t row) {
-  const auto x = static_cast<double>(round[row]);
-  const double time_s = ended_s[row];
-  seconds_curve.append(x, time_s, ended_s[row] - began_s[row]);
-  bytes_up_curve.append(x, time_s, static_cast<double>(bytes_up[row]));
-  bytes_down_curve.append(x, time_s, static_cast<double>(bytes_down[row]));
-  dense_up_curve.append(x, time_s, dense_bytes_up[row]);
-  dense_down_curve.append(x, time_s, dense_bytes_down[row]);
-  contributors_curve.append(x, time_s, contributors[row]);
+  const auto x = static_cast<double>(columns.round[row]);
+  const double time_s = columns.ended_s[row];
+  curves.seconds.append(x, time_s, columns.ended_s[row] - columns.began_s[row]);
+  curves.bytes_up.append(x, time_s, static_cast<double>(columns.bytes_up[row]));
+  curves.bytes_down.append(x, time_s, static_cast<double>(columns.bytes_down[row]));
+  curves.dense_up.append(x, time_s, columns.dense_bytes_up[row]);
+  curves.dense_down.append(x, time_s, columns.dense_bytes_down[row]);
+  curves.contributors.append(x, time_s, columns.contributors[row]);
 }
 
 void RoundTable::add(const NewPlan& plan) {
   const std::optional<std::size_t> row = row_of(plan.round);
   if (!row) return;
-  codec[*row] = codecs.number_of(plan.codecs);
-  collective[*row] = collectives.number_of(plan.collectives);
-  trigger[*row] = triggers.number_of(plan.trigger);
-  ratio[*row] = plan.ratio;
-  predicted_s[*row] = plan.predicted_s;
-  ratio_curve.append(static_cast<double>(plan.round), ended_s[*row], plan.ratio);
-  predicted_curve.append(static_cast<double>(plan.round), ended_s[*row], plan.predicted_s);
+  columns.codec[*row] = names.codecs.number_of(plan.codecs);
+  columns.collective[*row] = names.collectives.number_of(plan.collectives);
+  columns.trigger[*row] = names.triggers.number_of(plan.trigger);
+  columns.ratio[*row] = plan.ratio;
+  columns.predicted_s[*row] = plan.predicted_s;
+  curves.ratio.append(static_cast<double>(plan.round), columns.ended_s[*row], plan.ratio);
+  curves.predicted.append(static_cast<double>(plan.round), columns.ended_s[*row], plan.predicted_s);
   ++revision_;
 }
 

@@ -47,22 +47,8 @@ struct NameStretch {
   std::uint16_t name = 0;
 };
 
-class RoundTable {
- public:
-  // The oldest rounds go, a sixteenth at a time, when there are more.
-  explicit RoundTable(std::size_t rounds_max);
-
-  void add(const NewRound& round);
-  void add(const NewPlan& plan);
-
-  std::size_t size() const { return round.size(); }
-  std::optional<std::size_t> row_of(std::uint64_t wanted) const;  // by round
-  // Where the value of a column that counts names changes, between two rows.
-  static std::vector<NameStretch> stretches(const std::vector<std::uint16_t>& column,
-                                            std::size_t first_row, std::size_t last_row);
-  std::uint64_t revision() const { return revision_; }
-
-  // Ascending by round; to be read alone.
+// Ascending by round.
+struct RoundColumns {
   std::vector<std::uint64_t> round = {};
   std::vector<std::uint32_t> attempt = {};
   std::vector<double> began_s = {};
@@ -79,25 +65,64 @@ class RoundTable {
   std::vector<std::uint16_t> trigger = {};
   std::vector<double> ratio = {};
   std::vector<double> predicted_s = {};
+};
 
+// What the numbers in the columns of names stand for.
+struct RoundNames {
   NameList codecs;
   NameList collectives;
   NameList triggers;
+};
 
-  // Of all rounds that were ever added.
-  double bytes_up_sum = 0;
-  double bytes_down_sum = 0;
-  double dense_up_sum = 0;  // NaN as soon as one is not known
-  double dense_down_sum = 0;
+// Of all rounds that were ever added.
+struct RoundSums {
+  double bytes_up = 0;
+  double bytes_down = 0;
+  double dense_up = 0;  // NaN as soon as one is not known
+  double dense_down = 0;
+};
 
-  TwoCurves seconds_curve;
-  TwoCurves bytes_up_curve;
-  TwoCurves bytes_down_curve;
-  TwoCurves dense_up_curve;
-  TwoCurves dense_down_curve;
-  TwoCurves contributors_curve;
-  TwoCurves ratio_curve;
-  TwoCurves predicted_curve;
+struct RoundCurves {
+  explicit RoundCurves(std::size_t rounds_max)
+      : seconds(rounds_max),
+        bytes_up(rounds_max),
+        bytes_down(rounds_max),
+        dense_up(rounds_max),
+        dense_down(rounds_max),
+        contributors(rounds_max),
+        ratio(rounds_max),
+        predicted(rounds_max) {}
+
+  TwoCurves seconds;
+  TwoCurves bytes_up;
+  TwoCurves bytes_down;
+  TwoCurves dense_up;
+  TwoCurves dense_down;
+  TwoCurves contributors;
+  TwoCurves ratio;
+  TwoCurves predicted;
+};
+
+class RoundTable {
+ public:
+  // The oldest rounds go, a sixteenth at a time, when there are more.
+  explicit RoundTable(std::size_t rounds_max);
+
+  void add(const NewRound& round);
+  void add(const NewPlan& plan);
+
+  std::size_t size() const { return columns.round.size(); }
+  std::optional<std::size_t> row_of(std::uint64_t wanted) const;  // by round
+  // Where the value of a column that counts names changes, between two rows.
+  static std::vector<NameStretch> stretches(const std::vector<std::uint16_t>& column,
+                                            std::size_t first_row, std::size_t last_row);
+  std::uint64_t revision() const { return revision_; }
+
+  // To be read alone.
+  RoundColumns columns;
+  RoundNames names;
+  RoundSums sums;
+  RoundCurves curves;
 
  private:
   template <typename Function>

@@ -69,28 +69,28 @@ TEST_F(RunFollowerTest, ReadsJobsAndRounds) {
   EXPECT_EQ(job.parameters, 1000u);
 
   const RoundTable& table = rounds();
-  EXPECT_EQ(table.round, (std::vector<std::uint64_t>{1, 2, 3}));
-  EXPECT_EQ(table.contributors, (std::vector<std::uint32_t>{3, 3, 3}))
+  EXPECT_EQ(table.columns.round, (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(table.columns.contributors, (std::vector<std::uint32_t>{3, 3, 3}))
       << "of the set that has most";
-  EXPECT_EQ(table.bytes_up, (std::vector<std::uint64_t>{300, 300, 300}));
-  EXPECT_NEAR(table.began_s[0], 0, 1e-6);
-  EXPECT_NEAR(table.ended_s[2], 3, 1e-6);
-  EXPECT_EQ(table.dense_bytes_up[0], 4.0 * 1000 * 3);
-  EXPECT_EQ(table.dense_bytes_down[0], 4.0 * 1000 * 3);
-  EXPECT_EQ(table.dense_up_sum, 36'000);
-  EXPECT_EQ(table.codecs.name(table.codec[1]), "fp32, raw");
-  EXPECT_EQ(table.codecs.name(table.codec[2]), "topk:cr=0.1, raw");
-  EXPECT_EQ(table.triggers.name(table.trigger[0]), "first_round");
-  EXPECT_EQ(table.ratio[2], 0.1);
-  EXPECT_EQ(table.predicted_s[2], 0.75);
+  EXPECT_EQ(table.columns.bytes_up, (std::vector<std::uint64_t>{300, 300, 300}));
+  EXPECT_NEAR(table.columns.began_s[0], 0, 1e-6);
+  EXPECT_NEAR(table.columns.ended_s[2], 3, 1e-6);
+  EXPECT_EQ(table.columns.dense_bytes_up[0], 4.0 * 1000 * 3);
+  EXPECT_EQ(table.columns.dense_bytes_down[0], 4.0 * 1000 * 3);
+  EXPECT_EQ(table.sums.dense_up, 36'000);
+  EXPECT_EQ(table.names.codecs.name(table.columns.codec[1]), "fp32, raw");
+  EXPECT_EQ(table.names.codecs.name(table.columns.codec[2]), "topk:cr=0.1, raw");
+  EXPECT_EQ(table.names.triggers.name(table.columns.trigger[0]), "first_round");
+  EXPECT_EQ(table.columns.ratio[2], 0.1);
+  EXPECT_EQ(table.columns.predicted_s[2], 0.75);
   EXPECT_EQ(table.row_of(2), 1u);
   EXPECT_FALSE(table.row_of(4));
-  const auto stretches = RoundTable::stretches(table.codec, 0, 2);
+  const auto stretches = RoundTable::stretches(table.columns.codec, 0, 2);
   ASSERT_EQ(stretches.size(), 2u);
   EXPECT_EQ(stretches[0].last_row, 1u);
-  EXPECT_EQ(table.seconds_curve.over_rounds->last()->x, 3);
-  EXPECT_NEAR(table.seconds_curve.over_time->last()->y, 1, 1e-6);
-  EXPECT_EQ(table.ratio_curve.over_rounds->size(), 3u);
+  EXPECT_EQ(table.curves.seconds.over_rounds->last()->x, 3);
+  EXPECT_NEAR(table.curves.seconds.over_time->last()->y, 1, 1e-6);
+  EXPECT_EQ(table.curves.ratio.over_rounds->size(), 3u);
 }
 
 TEST_F(RunFollowerTest, ReadsWhatAgentsLinksAndEventsTell) {
@@ -163,7 +163,7 @@ TEST_F(RunFollowerTest, SeesWhatIsWrittenMeanwhile) {
   writer.round(1);
   ASSERT_EQ(read().text(), "ok");
   EXPECT_EQ(rounds().size(), 1u);
-  EXPECT_EQ(rounds().dense_bytes_up[0], 12'000);
+  EXPECT_EQ(rounds().columns.dense_bytes_up[0], 12'000);
   const std::uint64_t revision = view_.revisions().agents;
   ASSERT_EQ(read().text(), "ok");
   EXPECT_EQ(view_.revisions().agents, revision) << "nothing was written";
@@ -216,7 +216,7 @@ TEST_F(RunFollowerTest, SmallPortionsComeToTheSame) {
   EXPECT_EQ(view_.metric(kJob, kAccuracyMetric, "")->curve.over_rounds->size(), 40u);
   EXPECT_EQ(view_.metric(kJob, "round_s", "")->curve.over_time->size(), 40u);
   EXPECT_EQ(view_.events().size(), 40u);
-  EXPECT_EQ(rounds().predicted_s[39], 0.5);
+  EXPECT_EQ(rounds().columns.predicted_s[39], 0.5);
   EXPECT_EQ(view_.agent_curves(kJob, "b")->compute_s->size(), 40u);
 }
 

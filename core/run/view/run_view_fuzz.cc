@@ -34,9 +34,9 @@ void look(const RunView& view, const RunLimits& limits) {
     if (!view.rounds(job.job)) continue;
     const RoundTable& rounds = *view.rounds(job.job);
     must(rounds.size() <= limits.rounds_max);
-    for (const std::uint64_t round : rounds.round) must(rounds.row_of(round).has_value());
-    draw(rounds.seconds_curve);
-    draw(rounds.bytes_up_curve);
+    for (const std::uint64_t round : rounds.columns.round) must(rounds.row_of(round).has_value());
+    draw(rounds.curves.seconds);
+    draw(rounds.curves.bytes_up);
   }
 }
 

@@ -48,13 +48,13 @@ TEST(RunViewTest, OldRoundsGoAndSumsStay) {
   const RoundTable& table = *view.rounds(kRun);
   EXPECT_LE(table.size(), 160u);
   EXPECT_GE(table.size(), 150u);
-  EXPECT_EQ(table.round.back(), 1000u);
-  EXPECT_EQ(table.codec.size(), table.size());
+  EXPECT_EQ(table.columns.round.back(), 1000u);
+  EXPECT_EQ(table.columns.codec.size(), table.size());
   EXPECT_EQ(table.row_of(1000), table.size() - 1);
   EXPECT_FALSE(table.row_of(1));
-  EXPECT_EQ(table.bytes_up_sum, 10'000);
-  EXPECT_EQ(table.dense_down_sum, 200'000);
-  EXPECT_EQ(table.bytes_up_curve.over_rounds->size(), 160u);
+  EXPECT_EQ(table.sums.bytes_up, 10'000);
+  EXPECT_EQ(table.sums.dense_down, 200'000);
+  EXPECT_EQ(table.curves.bytes_up.over_rounds->size(), 160u);
 }
 
 // Agents are told first, so that who reports first gets no more than who reports last, and memory
@@ -86,10 +86,10 @@ TEST(RunViewTest, RoundsThatGoBackAreNoNews) {
   view.apply(std::move(changes));
   const RoundTable& table = *view.rounds(kRun);
   EXPECT_EQ(table.size(), 11u);
-  EXPECT_EQ(table.bytes_up_sum, 110);
-  EXPECT_EQ(table.ended_s.back(), 3);
-  EXPECT_EQ(table.seconds_curve.over_time->last()->x, 10) << "the clock was set back";
-  EXPECT_EQ(table.codecs.size(), 1u);
+  EXPECT_EQ(table.sums.bytes_up, 110);
+  EXPECT_EQ(table.columns.ended_s.back(), 3);
+  EXPECT_EQ(table.curves.seconds.over_time->last()->x, 10) << "the clock was set back";
+  EXPECT_EQ(table.names.codecs.size(), 1u);
 }
 
 TEST(RunViewTest, NumbersThatAreNoneAreGaps) {
@@ -151,7 +151,7 @@ TEST(RunViewTest, AnAgentThatIsNamedLateHasWhatWasToldOfIt) {
 TEST(RunViewTest, CurvesThatAPageHoldsOutliveTheRun) {
   RunView view;
   view.apply(rounds_up_to(3));
-  const std::shared_ptr<const Series> held = view.rounds(kRun)->bytes_up_curve.over_rounds;
+  const std::shared_ptr<const Series> held = view.rounds(kRun)->curves.bytes_up.over_rounds;
   RunChanges changes;
   changes.begins_anew = true;
   view.apply(std::move(changes));

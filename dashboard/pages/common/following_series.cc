@@ -24,8 +24,9 @@ std::size_t first_behind(const Series& series, double x) {
 }
 
 double saved_in(const RoundTable& rounds, std::size_t row) {
-  return rounds.dense_bytes_up[row] + rounds.dense_bytes_down[row] -
-         static_cast<double>(rounds.bytes_up[row]) - static_cast<double>(rounds.bytes_down[row]);
+  return rounds.columns.dense_bytes_up[row] + rounds.columns.dense_bytes_down[row] -
+         static_cast<double>(rounds.columns.bytes_up[row]) -
+         static_cast<double>(rounds.columns.bytes_down[row]);
 }
 
 }  // namespace
@@ -71,26 +72,28 @@ void SmoothedSeries::follow(const std::shared_ptr<const Series>& source, double 
 
 // Of rounds that went from the table their sum is left.
 void SavedBytes::begin(const RoundTable& rounds) {
-  of_ = rounds.seconds_curve.over_rounds;
+  of_ = rounds.curves.seconds.over_rounds;
   last_round_.reset();
   saved_ =
-      rounds.dense_up_sum + rounds.dense_down_sum - rounds.bytes_up_sum - rounds.bytes_down_sum;
+      rounds.sums.dense_up + rounds.sums.dense_down - rounds.sums.bytes_up - rounds.sums.bytes_down;
   for (std::size_t row = 0; row < rounds.size(); ++row) saved_ -= saved_in(rounds, row);
-  const std::size_t samples_max = rounds.seconds_curve.over_rounds->samples_max();
+  const std::size_t samples_max = rounds.curves.seconds.over_rounds->samples_max();
   over_rounds_ = std::make_shared<Series>(samples_max);
   over_time_ = std::make_shared<Series>(samples_max);
 }
 
 void SavedBytes::follow(const RoundTable& rounds) {
-  const bool shorter = last_round_ && (rounds.size() == 0 || rounds.round.back() < *last_round_);
-  if (of_ != rounds.seconds_curve.over_rounds || shorter) begin(rounds);
-  auto next = rounds.round.begin();
-  if (last_round_) next = std::ranges::upper_bound(rounds.round, *last_round_);
-  for (; next != rounds.round.end(); ++next) {
-    const auto row = static_cast<std::size_t>(next - rounds.round.begin());
+  const bool shorter =
+      last_round_ && (rounds.size() == 0 || rounds.columns.round.back() < *last_round_);
+  if (of_ != rounds.curves.seconds.over_rounds || shorter) begin(rounds);
+  auto next = rounds.columns.round.begin();
+  if (last_round_) next = std::ranges::upper_bound(rounds.columns.round, *last_round_);
+  for (; next != rounds.columns.round.end(); ++next) {
+    const auto row = static_cast<std::size_t>(next - rounds.columns.round.begin());
     saved_ += saved_in(rounds, row);
     const std::optional<Sample> before = over_time_->last();
-    const double time_s = before ? std::max(before->x, rounds.ended_s[row]) : rounds.ended_s[row];
+    const double time_s =
+        before ? std::max(before->x, rounds.columns.ended_s[row]) : rounds.columns.ended_s[row];
     over_rounds_->append({static_cast<double>(*next), saved_});
     over_time_->append({time_s, saved_});
     last_round_ = *next;
@@ -107,33 +110,35 @@ std::optional<double> end_of_tail(const RunView& view, std::uint64_t job) {
   double tail_s = std::numeric_limits<double>::infinity();
   for (const JobInfo& other : view.jobs()) {
     const RoundTable* const others = view.rounds(other.job);
-    if (!others || others->size() == 0 || others->began_s[0] < rounds->ended_s.back()) continue;
-    if (other.job != job) tail_s = std::min(tail_s, others->began_s[0]);
+    if (!others || others->size() == 0 ||
+        others->columns.began_s[0] < rounds->columns.ended_s.back())
+      continue;
+    if (other.job != job) tail_s = std::min(tail_s, others->columns.began_s[0]);
   }
   return tail_s;
 }
 
 std::optional<double> round_at(const RoundTable& rounds, double time_s,
                                std::optional<double> tail_s) {
-  const auto end = std::ranges::lower_bound(rounds.ended_s, time_s);
-  if (end == rounds.ended_s.end()) {
+  const auto end = std::ranges::lower_bound(rounds.columns.ended_s, time_s);
+  if (end == rounds.columns.ended_s.end()) {
     if (!tail_s || rounds.size() == 0) return std::nullopt;
-    return time_s < *tail_s ? static_cast<double>(rounds.round.back()) : kNowhereX;
+    return time_s < *tail_s ? static_cast<double>(rounds.columns.round.back()) : kNowhereX;
   }
-  const auto row = static_cast<std::size_t>(end - rounds.ended_s.begin());
-  const double began_s = row == 0 ? rounds.began_s[0] : rounds.ended_s[row - 1];
+  const auto row = static_cast<std::size_t>(end - rounds.columns.ended_s.begin());
+  const double began_s = row == 0 ? rounds.columns.began_s[0] : rounds.columns.ended_s[row - 1];
   if (time_s < began_s) return kNowhereX;
   const double length_s = *end - began_s;
   const double share = length_s > 0 ? (time_s - began_s) / length_s : 1;
-  return static_cast<double>(rounds.round[row]) - 1 + share;
+  return static_cast<double>(rounds.columns.round[row]) - 1 + share;
 }
 
 std::optional<double> time_of_round(const RoundTable& rounds, double round) {
-  const auto found =
-      std::ranges::lower_bound(rounds.round, static_cast<std::uint64_t>(std::max(round, 0.0)));
-  if (found == rounds.round.end()) return std::nullopt;
+  const auto found = std::ranges::lower_bound(rounds.columns.round,
+                                              static_cast<std::uint64_t>(std::max(round, 0.0)));
+  if (found == rounds.columns.round.end()) return std::nullopt;
   if (static_cast<double>(*found) != round) return kNowhereX;
-  return rounds.ended_s[static_cast<std::size_t>(found - rounds.round.begin())];
+  return rounds.columns.ended_s[static_cast<std::size_t>(found - rounds.columns.round.begin())];
 }
 
 }  // namespace tributary::dashboard

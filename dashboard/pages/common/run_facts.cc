@@ -42,11 +42,11 @@ JobFacts facts_of(const RunView& view, const JobInfo& job) {
                     .reason = job.reason,
                     .rounds_wanted = job.rounds_wanted};
   if (const RoundTable* rounds = view.rounds(job.job); rounds && rounds->size() > 0) {
-    facts.rounds_done = rounds->round.back();
-    facts.bytes_up = rounds->bytes_up_sum;
-    facts.bytes_down = rounds->bytes_down_sum;
-    facts.dense_up = rounds->dense_up_sum;
-    facts.dense_down = rounds->dense_down_sum;
+    facts.rounds_done = rounds->columns.round.back();
+    facts.bytes_up = rounds->sums.bytes_up;
+    facts.bytes_down = rounds->sums.bytes_down;
+    facts.dense_up = rounds->sums.dense_up;
+    facts.dense_down = rounds->sums.dense_down;
   }
   count_agents(view, facts);
   add_metrics(view, facts);
@@ -74,7 +74,7 @@ double newest_moment(const RunView& view) {
   double newest = kUnknown;
   for (const JobInfo& job : view.jobs()) {
     const RoundTable* const rounds = view.rounds(job.job);
-    if (rounds && rounds->size() > 0) newest = std::fmax(newest, rounds->ended_s.back());
+    if (rounds && rounds->size() > 0) newest = std::fmax(newest, rounds->columns.ended_s.back());
   }
   if (!view.events().empty()) newest = std::fmax(newest, view.events().back().time_s);
   return newest;

@@ -101,8 +101,8 @@ void DecisionPictures::show_curves(const RoundTable& table, const AxisText& x_ax
     return over_time_ ? both.over_time : both.over_rounds;
   };
   seconds_->set_curves(
-      {{.key = "measured", .name = "measured", .series = of(table.seconds_curve)},
-       {.key = "predicted", .name = "predicted", .series = of(table.predicted_curve)}});
+      {{.key = "measured", .name = "measured", .series = of(table.curves.seconds)},
+       {.key = "predicted", .name = "predicted", .series = of(table.curves.predicted)}});
   for (PlotView* view : {rate_, alpha_, seconds_}) {
     view->set_x_axis(x_axis);
     view->set_empty_text(view == seconds_ ? "No round has been committed yet." : kNoWayMeasured);
@@ -133,9 +133,9 @@ void DecisionPictures::mark(const RoundTable& table, std::optional<std::size_t> 
 
 void DecisionPictures::show_shares(const RoundTable& table, const std::vector<Choice>& choices) {
   const char* const none = "No plan of this run has been read yet, so that nothing can be counted.";
-  std::vector<ChoiceShare> shares = shares_of_names(choices, &Choice::codec, table.codecs);
+  std::vector<ChoiceShare> shares = shares_of_names(choices, &Choice::codec, table.names.codecs);
   const std::vector<ChoiceShare> collectives =
-      shares_of_names(choices, &Choice::collective, table.collectives);
+      shares_of_names(choices, &Choice::collective, table.names.collectives);
   shares.resize(std::min(shares.size(), kShareRowsMax / 2));
   shares.insert(shares.end(), collectives.begin(),
                 collectives.begin() +

@@ -153,7 +153,7 @@ std::optional<std::uint64_t> DecisionsPage::round() const {
   if (chosen_) return chosen_;
   if (decisions_.rowCount() > 0) return decisions_.row_at(decisions_.rowCount() - 1).round;
   const RoundTable* const table = rounds();
-  return table ? std::optional(table->round.back()) : std::nullopt;
+  return table ? std::optional(table->columns.round.back()) : std::nullopt;
 }
 
 void DecisionsPage::choose(std::optional<std::uint64_t> round) {
@@ -199,7 +199,7 @@ void DecisionsPage::ask_next() {
   if (!table || !wanted) return;
   std::optional<std::uint64_t> next;
   if (const auto row = table->row_of(*wanted)) {
-    const std::uint64_t decided = table->round[decided_in(*table, *row)];
+    const std::uint64_t decided = table->columns.round[decided_in(*table, *row)];
     const bool known = (detail_ && detail_->round == decided) || unreadable_.contains(decided);
     if (!known) next = decided;
   }
@@ -219,7 +219,7 @@ void DecisionsPage::take(const std::shared_ptr<const RoundDetail>& detail) {
   const RoundTable* const table = rounds();
   const auto wanted = round();
   const auto row = table && wanted ? table->row_of(*wanted) : std::nullopt;
-  if (row && table->round[decided_in(*table, *row)] == detail->round) {
+  if (row && table->columns.round[decided_in(*table, *row)] == detail->round) {
     detail_ = detail;
     show_chosen();
   }

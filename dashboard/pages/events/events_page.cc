@@ -109,8 +109,8 @@ double round_of_event(const EventRow& event, const RoundTable* rounds) {
   if (event.round > 0) return static_cast<double>(event.round);
   if (!rounds || rounds->size() == 0) return 0;
   const std::optional<double> round = round_at(*rounds, event.time_s);
-  if (!round) return static_cast<double>(rounds->round.back());
-  return std::isfinite(*round) ? *round : static_cast<double>(rounds->round.front());
+  if (!round) return static_cast<double>(rounds->columns.round.back());
+  return std::isfinite(*round) ? *round : static_cast<double>(rounds->columns.round.front());
 }
 
 }  // namespace tributary::dashboard

@@ -17,14 +17,15 @@ constexpr double kRatioWhole = 1;
 constexpr double kRatioAxisLow = 0.001;
 
 bool planned(const RoundTable& table, std::size_t row) {
-  return table.codec[row] != 0 || table.collective[row] != 0;
+  return table.columns.codec[row] != 0 || table.columns.collective[row] != 0;
 }
 
 bool same_ratio(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 bool continues(const RoundTable& table, const Choice& choice, std::size_t row) {
-  return choice.last_row + 1 == row && choice.codec == table.codec[row] &&
-         choice.collective == table.collective[row] && same_ratio(choice.ratio, table.ratio[row]);
+  return choice.last_row + 1 == row && choice.codec == table.columns.codec[row] &&
+         choice.collective == table.columns.collective[row] &&
+         same_ratio(choice.ratio, table.columns.ratio[row]);
 }
 
 QString name_in(const NameList& names, std::uint16_t number) {
@@ -57,10 +58,10 @@ Band band_of_names(const QString& title, const RoundTable& table, const NameList
 Stretch stretch_of_rows(const RoundTable& table, std::size_t first_row, std::size_t last_row,
                         bool over_time) {
   if (over_time) {
-    const double low = table.began_s[first_row];
-    return {.x_low = low, .x_high = std::max(low, table.ended_s[last_row])};
+    const double low = table.columns.began_s[first_row];
+    return {.x_low = low, .x_high = std::max(low, table.columns.ended_s[last_row])};
   }
-  const auto place = [&](std::size_t row) { return static_cast<double>(table.round[row]); };
+  const auto place = [&](std::size_t row) { return static_cast<double>(table.columns.round[row]); };
   return {.x_low = std::max(place(first_row) - 0.5, place(0)),
           .x_high = std::min(place(last_row) + 0.5, place(table.size() - 1))};
 }
@@ -72,9 +73,9 @@ std::vector<Choice> choices_of(const RoundTable& table) {
     if (choices.empty() || !continues(table, choices.back(), row)) {
       choices.push_back({.first_row = row,
                          .last_row = row,
-                         .codec = table.codec[row],
-                         .collective = table.collective[row],
-                         .ratio = table.ratio[row]});
+                         .codec = table.columns.codec[row],
+                         .collective = table.columns.collective[row],
+                         .ratio = table.columns.ratio[row]});
     }
     choices.back().last_row = row;
   }
@@ -96,11 +97,11 @@ QString ratio_class(double ratio) {
 }
 
 QString choice_text(const RoundTable& table, const Choice& choice) {
-  QString text = name_in(table.codecs, choice.codec);
+  QString text = name_in(table.names.codecs, choice.codec);
   // Some say it themselves.
   if (choice.ratio < kRatioWhole && !text.contains("cr="))
     text += " at " + ratio_text(choice.ratio);
-  const QString collective = name_in(table.collectives, choice.collective);
+  const QString collective = name_in(table.names.collectives, choice.collective);
   return collective.isEmpty() ? text : text + " by " + collective;
 }
 
@@ -122,8 +123,10 @@ std::vector<Band> choice_bands(const RoundTable& table, const std::vector<Choice
     stretch.named = true;
     ratio.stretches.push_back(std::move(stretch));
   }
-  return {band_of_names("Codec", table, table.codecs, table.codec, over_time), std::move(ratio),
-          band_of_names("Collective", table, table.collectives, table.collective, over_time)};
+  return {band_of_names("Codec", table, table.names.codecs, table.columns.codec, over_time),
+          std::move(ratio),
+          band_of_names("Collective", table, table.names.collectives, table.columns.collective,
+                        over_time)};
 }
 
 std::vector<Decision> decisions_of(const RoundTable& table, const std::vector<Choice>& choices,
@@ -136,11 +139,11 @@ std::vector<Decision> decisions_of(const RoundTable& table, const std::vector<Ch
     const std::string before =
         i == 0 ? std::string() : choice_text(table, choices[i - 1]).toStdString();
     for (std::size_t row = choice.last_row + 1; row-- > choice.first_row;) {
-      const std::string& trigger = table.triggers.name(table.trigger[row]);
+      const std::string& trigger = table.names.triggers.name(table.columns.trigger[row]);
       const bool other = row == choice.first_row && to != before;
       if (!other && !tells_a_reason(trigger)) continue;
       if (decisions.size() == decisions_max) break;
-      decisions.push_back({.round = table.round[row],
+      decisions.push_back({.round = table.columns.round[row],
                            .row = row,
                            .from = row == choice.first_row ? before : to,
                            .to = to,
@@ -153,10 +156,11 @@ std::vector<Decision> decisions_of(const RoundTable& table, const std::vector<Ch
 }
 
 bool decides(const RoundTable& table, std::size_t row) {
-  if (row == 0 || tells_a_reason(table.triggers.name(table.trigger[row]))) return true;
-  return table.codec[row - 1] != table.codec[row] ||
-         table.collective[row - 1] != table.collective[row] ||
-         !same_ratio(table.ratio[row - 1], table.ratio[row]);
+  if (row == 0 || tells_a_reason(table.names.triggers.name(table.columns.trigger[row])))
+    return true;
+  return table.columns.codec[row - 1] != table.columns.codec[row] ||
+         table.columns.collective[row - 1] != table.columns.collective[row] ||
+         !same_ratio(table.columns.ratio[row - 1], table.columns.ratio[row]);
 }
 
 std::size_t decided_in(const RoundTable& table, std::size_t row) {
@@ -220,19 +224,19 @@ std::vector<GanttRow> share_rows(const std::vector<ChoiceShare>& shares) {
 std::optional<std::uint64_t> round_next_to(const RoundTable& table, bool over_time, double x) {
   if (table.size() == 0 || !std::isfinite(x)) return std::nullopt;
   if (over_time) {
-    const auto ended = std::ranges::lower_bound(table.ended_s, x);
-    const auto row = static_cast<std::size_t>(ended - table.ended_s.begin());
-    return table.round[std::min(row, table.size() - 1)];
+    const auto ended = std::ranges::lower_bound(table.columns.ended_s, x);
+    const auto row = static_cast<std::size_t>(ended - table.columns.ended_s.begin());
+    return table.columns.round[std::min(row, table.size() - 1)];
   }
   const auto at = std::ranges::lower_bound(
-      table.round, x, {}, [](std::uint64_t one) { return static_cast<double>(one); });
-  auto row = static_cast<std::size_t>(at - table.round.begin());
-  if (row == table.size()) return table.round.back();
-  if (row > 0 &&
-      x - static_cast<double>(table.round[row - 1]) < static_cast<double>(table.round[row]) - x) {
+      table.columns.round, x, {}, [](std::uint64_t one) { return static_cast<double>(one); });
+  auto row = static_cast<std::size_t>(at - table.columns.round.begin());
+  if (row == table.size()) return table.columns.round.back();
+  if (row > 0 && x - static_cast<double>(table.columns.round[row - 1]) <
+                     static_cast<double>(table.columns.round[row]) - x) {
     --row;
   }
-  return table.round[row];
+  return table.columns.round[row];
 }
 
 }  // namespace tributary::dashboard

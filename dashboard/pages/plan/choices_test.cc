@@ -70,7 +70,7 @@ TEST_F(ChoicesTest, WithoutPlansThereIsNothing) {
   for (const Band& band : choice_bands(table_, choices, false)) EXPECT_TRUE(band.stretches.empty());
   EXPECT_TRUE(decisions_of(table_, choices, 10).empty());
   EXPECT_TRUE(shares_of_ratios(choices).empty());
-  EXPECT_TRUE(shares_of_names(choices, &Choice::codec, table_.codecs).empty());
+  EXPECT_TRUE(shares_of_names(choices, &Choice::codec, table_.names.codecs).empty());
 }
 
 TEST_F(ChoicesTest, ListsWhatWasDecided) {
@@ -107,7 +107,7 @@ TEST_F(ChoicesTest, ARoundWithoutAPlanIsNoSwitch) {
 TEST_F(ChoicesTest, FindsWhereARoundWasDecided) {
   a_run();
   const auto decided = [this](std::uint64_t round) {
-    return table_.round[decided_in(table_, *table_.row_of(round))];
+    return table_.columns.round[decided_in(table_, *table_.row_of(round))];
   };
   EXPECT_EQ(decided(2), 1u);
   EXPECT_EQ(decided(4), 3u);
@@ -119,13 +119,13 @@ TEST_F(ChoicesTest, FindsWhereARoundWasDecided) {
 TEST_F(ChoicesTest, CountsHowOftenEachWasUsed) {
   a_run();
   const std::vector<Choice> choices = choices_of(table_);
-  const auto codecs = shares_of_names(choices, &Choice::codec, table_.codecs);
+  const auto codecs = shares_of_names(choices, &Choice::codec, table_.names.codecs);
   ASSERT_EQ(codecs.size(), 2u);
   EXPECT_EQ(codecs[0].name, "topk");
   EXPECT_EQ(codecs[0].rounds, 5u);
   EXPECT_NEAR(codecs[0].share + codecs[1].share, 1, 1e-12);
   planned(9, "topk:cr=0.03", 0.03, "ring");
-  const auto merged = shares_of_names(choices_of(table_), &Choice::codec, table_.codecs);
+  const auto merged = shares_of_names(choices_of(table_), &Choice::codec, table_.names.codecs);
   ASSERT_EQ(merged.size(), 2u) << "what is set of a codec makes it no other";
   EXPECT_EQ(merged[0].rounds, 6u);
   const std::vector<GanttRow> rows = share_rows(codecs);

@@ -28,16 +28,20 @@ QString compared(double times) {
 
 DecisionFacts decision_facts(const RoundTable& table, std::size_t row) {
   const std::size_t decided = decided_in(table, row);
-  const auto took = [&](std::size_t one) { return table.ended_s[one] - table.began_s[one]; };
-  const Choice choice = {
-      .codec = table.codec[row], .collective = table.collective[row], .ratio = table.ratio[row]};
+  const auto took = [&](std::size_t one) {
+    return table.columns.ended_s[one] - table.columns.began_s[one];
+  };
+  const Choice choice = {.codec = table.columns.codec[row],
+                         .collective = table.columns.collective[row],
+                         .ratio = table.columns.ratio[row]};
   const bool planned = choice.codec != 0 || choice.collective != 0;
-  DecisionFacts facts = {.round = table.round[row],
-                         .decided_in = table.round[decided],
-                         .choice = planned ? choice_text(table, choice) : QString(),
-                         .trigger = words_of(table.triggers.name(table.trigger[decided])),
-                         .predicted_s = table.predicted_s[row],
-                         .measured_s = took(row)};
+  DecisionFacts facts = {
+      .round = table.columns.round[row],
+      .decided_in = table.columns.round[decided],
+      .choice = planned ? choice_text(table, choice) : QString(),
+      .trigger = words_of(table.names.triggers.name(table.columns.trigger[decided])),
+      .predicted_s = table.columns.predicted_s[row],
+      .measured_s = took(row)};
   std::vector<double> seconds;
   for (std::size_t one = decided; one < table.size() && seconds.size() < kMedianRoundsMax; ++one) {
     if (one > decided && decides(table, one)) break;

@@ -126,7 +126,7 @@ QString RoundPage::why_nothing() const {
 std::optional<std::uint64_t> RoundPage::wanted() const {
   if (choice_.chosen) return choice_.chosen;
   const RoundTable* const table = table_of_rounds();
-  return table ? std::optional(table->round.back()) : std::nullopt;
+  return table ? std::optional(table->columns.round.back()) : std::nullopt;
 }
 
 // Nothing changes under the pointer, nor in what somebody has zoomed into.
@@ -164,10 +164,10 @@ void RoundPage::step(int rounds_on) {
   const RoundTable* const table = table_of_rounds();
   const auto from = wanted();
   if (!table || !from) return;
-  const auto next = std::ranges::lower_bound(table->round, *from);
-  const auto row = (next - table->round.begin()) + rounds_on;
+  const auto next = std::ranges::lower_bound(table->columns.round, *from);
+  const auto row = (next - table->columns.round.begin()) + rounds_on;
   const auto last = static_cast<std::ptrdiff_t>(table->size()) - 1;
-  choose(table->round[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(row, 0, last))]);
+  choose(table->columns.round[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(row, 0, last))]);
 }
 
 void RoundPage::show_place() {
@@ -175,7 +175,9 @@ void RoundPage::show_place() {
   const auto round = wanted();
   std::optional<RoundBar::Place> place;
   if (table && round) {
-    place = {.first = table->round.front(), .last = table->round.back(), .round = *round};
+    place = {.first = table->columns.round.front(),
+             .last = table->columns.round.back(),
+             .round = *round};
   }
   bar_->show_place(place, follows_newest());
 }
@@ -248,7 +250,8 @@ bool RoundPage::look_up_moments() {
   std::vector<RoundMoment> moments;
   if (row) {
     seen_.events = run()->view().revisions().events;
-    moments = moments_of(run()->view().events(), job_, detail_->round, table->began_s[*row]);
+    moments =
+        moments_of(run()->view().events(), job_, detail_->round, table->columns.began_s[*row]);
   }
   if (moments == moments_) return false;
   moments_ = std::move(moments);
@@ -275,7 +278,7 @@ void RoundPage::show_facts() {
   const RoundTable* const table = table_of_rounds();
   const auto row = table ? table->row_of(detail_->round) : std::nullopt;
   side_->show_facts(plain_text(detail_->sentence),
-                    round_facts(*detail_, row ? table->predicted_s[*row] : kUnknown));
+                    round_facts(*detail_, row ? table->columns.predicted_s[*row] : kUnknown));
 }
 
 QString RoundPage::message() const { return message_->isHidden() ? QString() : message_->text(); }

@@ -35,14 +35,15 @@ bool MessageStack::goes_on(const std::vector<Layer>& layers, const RoundTable& r
                            const Wanted& wanted) const {
   Wanted before = wanted_;
   before.all_read = wanted.all_read;
-  const bool shorter = last_round_ && (rounds.size() == 0 || rounds.round.back() < *last_round_);
-  return before == wanted && table_ == rounds.seconds_curve.over_rounds && !shorter &&
+  const bool shorter =
+      last_round_ && (rounds.size() == 0 || rounds.columns.round.back() < *last_round_);
+  return before == wanted && table_ == rounds.curves.seconds.over_rounds && !shorter &&
          std::ranges::equal(layers, layers_, {}, &Layer::source, &Layer::source);
 }
 
 // A layer stands on the one below it that is shown.
 void MessageStack::begin(std::vector<Layer> layers, const RoundTable& rounds) {
-  table_ = rounds.seconds_curve.over_rounds;
+  table_ = rounds.curves.seconds.over_rounds;
   last_round_.reset();
   const auto empty = [&] { return std::make_shared<Series>(table_->samples_max()); };
   ground_ = empty();
@@ -80,15 +81,15 @@ void MessageStack::follow(const RunView& view, const Wanted& wanted) {
     // Of rounds before, nobody knows any more whether it had none.
     if (source.size() == source.samples_max()) forgotten = std::max(forgotten, source.at(0).x);
   }
-  auto next = rounds->round.begin();
-  if (last_round_) next = std::ranges::upper_bound(rounds->round, *last_round_);
-  for (; next != rounds->round.end(); ++next) {
+  auto next = rounds->columns.round.begin();
+  if (last_round_) next = std::ranges::upper_bound(rounds->columns.round, *last_round_);
+  for (; next != rounds->columns.round.end(); ++next) {
     const auto round = static_cast<double>(*next);
     if (round > newest || (round == newest && !wanted.all_read)) return;
     last_round_ = *next;
     if (round < std::max(first, forgotten)) continue;
-    const auto row = static_cast<std::size_t>(next - rounds->round.begin());
-    add(round, wanted.over_time ? rounds->ended_s[row] : round);
+    const auto row = static_cast<std::size_t>(next - rounds->columns.round.begin());
+    add(round, wanted.over_time ? rounds->columns.ended_s[row] : round);
   }
 }
 

@@ -167,10 +167,10 @@ void TrafficPage::show_rounds() {
   for (const RunSession* run : runs_) {
     const RoundTable* const rounds = run->view().rounds(run->job());
     if (!rounds) continue;
-    add(up, *run, rounds->bytes_up_curve, "sent");
-    add(down, *run, rounds->bytes_down_curve, "sent");
-    add(up, *run, rounds->dense_up_curve, "dense");
-    add(down, *run, rounds->dense_down_curve, "dense");
+    add(up, *run, rounds->curves.bytes_up, "sent");
+    add(down, *run, rounds->curves.bytes_down, "sent");
+    add(up, *run, rounds->curves.dense_up, "dense");
+    add(down, *run, rounds->curves.dense_down, "dense");
   }
   up_.curves.show(*up_.plot, std::move(up));
   down_.curves.show(*down_.plot, std::move(down));
