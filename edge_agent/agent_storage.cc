@@ -1,0 +1,84 @@
+#include "edge_agent/agent_storage.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "schemas/frame.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kStorageComponent = "agent";
+
+// Whether there is nothing more to do of a job, and how many rounds it had.
+struct JobEnd {
+  bool over = false;
+  bool stopped = false;  // before its last round
+  std::uint64_t rounds = 0;
+};
+
+JobEnd end_of(const AgentJobRecord& record) {
+  JobEnd end{
+      .over = record.state == wire::JobState::finished || record.state == wire::JobState::stopped,
+      .stopped = record.state == wire::JobState::stopped};
+  if (!record.definition) return end;
+  const Result<const wire::Frame*> frame = open_frame(*record.definition);
+  if (frame.ok() && (*frame)->message_as_Job()) end.rounds = (*frame)->message_as_Job()->rounds();
+  return end;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AgentStorage>> AgentStorage::open(const JournalOptions& options,
+                                                         Parts parts) {
+  TRIBUTARY_ASSIGN(std::unique_ptr<AgentJournal> journal, AgentJournal::open(options));
+  return std::unique_ptr<AgentStorage>(new AgentStorage(std::move(journal), std::move(parts)));
+}
+
+Result<AgentState> AgentStorage::restore() {
+  TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
+  if (state.job) stored(*state.job);
+  if (state.replica) {
+    parts_.log.info(kStorageComponent, "replica restored",
+                    {{"job", state.replica->job},
+                     {"model_version", state.replica->model_version},
+                     {"undecided_rounds", state.undecided.size()}});
+  }
+  return state;
+}
+
+void AgentStorage::store(StoreAgent& wanted) {
+  thread_.post([this, wanted = std::move(wanted)]() mutable {
+    Status status = journal_->store(wanted.record);
+    if (status.ok()) stored(wanted.record);
+    wanted.record = {};  // the machine changes in place what nobody else holds
+    parts_.post(Stored{.token = wanted.token, .status = std::move(status)});
+  });
+}
+
+// On the journal's thread, before the machine knows.
+void AgentStorage::stored(const AgentRecordToStore& record) {
+  if (const auto* replica = std::get_if<ReplicaRecord>(&record)) {
+    parts_.log.info(kStorageComponent, "model stored",
+                    {{"model_version", replica->model_version},
+                     {"model_hash", fmt::format("{:016x}", replica->model_hash)},
+                     {"updates_taken", replica->residual_stamp.updates_taken}});
+  } else if (const auto* contribution = std::get_if<ContributionRecord>(&record)) {
+    parts_.log.debug(kStorageComponent, "contribution stored",
+                     {{"round", contribution->id.round},
+                      {"attempt", contribution->id.attempt},
+                      {"buckets", contribution->parts.size()},
+                      {"update_taken", contribution->residual != nullptr},
+                      {"update_round", contribution->residual_stamp.update_round}});
+  } else if (const auto* job = std::get_if<AgentJobRecord>(&record)) {
+    const JobEnd end = end_of(*job);
+    parts_.definition_stored(job->definition);
+    last_version_ = end.stopped ? 0 : end.rounds;
+    job_over_ = end.over;
+    parts_.log.info(kStorageComponent, "job",
+                    {{"job", job->job}, {"state", wire::EnumNameJobState(job->state)}});
+  }
+}
+
+}  // namespace tributary

@@ -1,0 +1,138 @@
+#include "edge_agent/agent_training.h"
+
+#include <utility>
+#include <vector>
+
+#include "core/cost/device_speed.h"
+#include "core/train/trainer_metrics.h"
+#include "core/train/training_job.h"
+#include "schemas/frame.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kTrainingComponent = "agent";
+
+}  // namespace
+
+AgentTraining::~AgentTraining() {
+  ending_ = true;
+  trainer_->cancel();
+}
+
+void AgentTraining::set_definition(SharedBytes definition) {
+  const std::lock_guard lock(mutex_);
+  definition_ = std::move(definition);
+}
+
+// On the trainer's thread. What does not fit is said again with every round, until somebody mends
+// it.
+Status AgentTraining::prepare() {
+  SharedBytes definition;
+  {
+    const std::lock_guard lock(mutex_);
+    definition = definition_;
+  }
+  if (!definition || definition == prepared_) return {};
+  TRIBUTARY_ASSIGN(const wire::Frame* frame, open_frame(*definition));
+  const wire::Job* job = frame->message_as_Job();
+  if (!job) return Status(StatusCode::corrupt_data, {.what = "definition of the job"});
+  TRIBUTARY_ASSIGN(const TrainingJob training, training_job(*job));
+  TRIBUTARY_TRY(trainer_->prepare(training));
+  prepared_ = std::move(definition);
+  return {};
+}
+
+void AgentTraining::train(const Train& wanted) {
+  parts_.log.debug(kTrainingComponent, "training", {{"round", wanted.id.round}});
+  thread_.post([this, wanted] { train_now(wanted); });
+}
+
+void AgentTraining::train_now(const Train& wanted) {
+  const TimeNs began_at = parts_.now();
+  if (Status status = prepare(); !status.ok()) {
+    parts_.log.error(kTrainingComponent, "cannot train", {{"error", status.text()}});
+    return parts_.post(UpdateFailed{.token = wanted.token, .status = std::move(status)});
+  }
+  const auto part_ready = [this, token = wanted.token](std::uint64_t first,
+                                                       const std::shared_ptr<FloatVector>& update) {
+    parts_.post(UpdatePart{.token = token, .first_value = first, .update = update});
+  };
+  Result<TrainedUpdate> trained = trainer_->train({.round = wanted.training,
+                                                   .model = *wanted.model,
+                                                   .local_steps = wanted.local_steps,
+                                                   .learning_rate = wanted.learning_rate,
+                                                   .seed = wanted.seed,
+                                                   .evaluate = wanted.evaluate,
+                                                   .part_ready = part_ready});
+  if (!trained.ok()) {
+    parts_.log.error(kTrainingComponent, "training failed", {{"error", trained.status().text()}});
+    return parts_.post(UpdateFailed{.token = wanted.token, .status = trained.status()});
+  }
+  log_trained(wanted, *trained);
+  std::vector<AgentMetric> metrics;
+  if (trained->evaluation) metrics = metrics_of(*trained->evaluation);
+  if (const double error = parts_.conservation_error(); error >= 0) {
+    metrics.push_back({.name = "conservation_error", .value = error});
+  }
+  parts_.post(UpdateReady{.token = wanted.token,
+                          .update = std::move(trained->update),
+                          .loss = trained->loss,
+                          .examples = trained->examples,
+                          .local_steps = trained->local_steps,
+                          .compute_s = static_cast<double>(parts_.now() - began_at) / 1e9,
+                          .metrics = std::move(metrics)});
+}
+
+void AgentTraining::log_trained(const Train& wanted, const TrainedUpdate& trained) {
+  parts_.log.debug(kTrainingComponent, "trained",
+                   {{"round", wanted.id.round},
+                    {"loss", trained.loss},
+                    {"examples", trained.examples},
+                    {"local_steps", trained.local_steps}});
+  if (trained.evaluation) log_evaluation(wanted.model_version, *trained.evaluation);
+}
+
+void AgentTraining::log_evaluation(std::uint64_t version, const Evaluation& evaluation) {
+  parts_.log.info(kTrainingComponent, "evaluated",
+                  {{"model_version", version},
+                   {"loss", evaluation.loss},
+                   {"accuracy", evaluation.accuracy},
+                   {"examples", evaluation.examples}});
+  parts_.metrics.set("tributary_evaluation_loss", evaluation.loss);
+  parts_.metrics.set("tributary_evaluation_accuracy", evaluation.accuracy);
+}
+
+void AgentTraining::evaluate_last(SharedFloats model, std::uint64_t version) {
+  evaluating_ = true;
+  thread_.post([this, model = std::move(model), version] {
+    if (prepared_ && model) {
+      const Result<std::optional<Evaluation>> evaluation = trainer_->evaluate(*model);
+      if (!evaluation.ok()) {
+        parts_.log.error(kTrainingComponent, "evaluation failed",
+                         {{"error", evaluation.status().text()}});
+      } else if (*evaluation) {
+        log_evaluation(version, **evaluation);
+      }
+    }
+    evaluating_ = false;
+  });
+}
+
+void AgentTraining::measure_device() {
+  thread_.post([this] {
+    TellSpeeds told;
+    for (DeviceSpeed& speed :
+         tributary::measure_device(parts_.clock, [this] { return !ending_; })) {
+      wire::CodecOfferT& offer = told.codecs.emplace_back();
+      offer.spec = std::move(speed.family);
+      offer.encode_bytes_per_s = speed.encode_bytes_per_s;
+      offer.aggregate_bytes_per_s = speed.aggregate_bytes_per_s;
+      offer.decode_bytes_per_s = speed.decode_bytes_per_s;
+    }
+    parts_.log.debug(kTrainingComponent, "device measured", {{"codecs", told.codecs.size()}});
+    parts_.post(std::move(told));
+  });
+}
+
+}  // namespace tributary
