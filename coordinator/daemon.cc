@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -11,34 +10,27 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/coordinator_storage.h"
 #include "coordinator/evaluation/evaluations.h"
-#include "coordinator/links/link_figures.h"
-#include "coordinator/links/link_probes.h"
+#include "coordinator/links/link_watch.h"
+#include "coordinator/operator_ports.h"
 #include "coordinator/operators/allow_file.h"
-#include "coordinator/operators/control_desk.h"
 #include "coordinator/planning/last_decision.h"
 #include "coordinator/planning/plan_desk.h"
 #include "coordinator/planning/plan_lines.h"
-#include "coordinator/telemetry/chronicle.h"
-#include "coordinator/watch_port.h"
-#include "core/base/log/log.h"
+#include "core/base/overloaded.h"
 #include "core/cost/device_speed.h"
-#include "core/net/zmq/control.h"
 #include "core/net/zmq/hub.h"
 #include "core/plan/search/measured_codecs.h"
+#include "core/round/common/machine/message_bytes.h"
 #include "core/round/common/plan/job_model.h"
-#include "core/round/common/session/conversation.h"
+#include "core/service/daemon_end.h"
+#include "core/service/daemon_outlets.h"
 #include "core/service/machine_loop.h"
-#include "core/service/metrics/metrics.h"
-#include "core/service/metrics/note_log.h"
 #include "core/service/metrics/repeated_metrics.h"
 #include "core/service/service_manager.h"
 #include "core/service/stop_signals.h"
-#include "core/service/worker.h"
-#include "core/store/coordinator/coordinator_journal.h"
-#include "core/store/coordinator/readable.h"
 #include "core/store/coordinator/run_file.h"
-#include "schemas/frame.h"
 
 namespace tributary {
 namespace {
@@ -62,100 +54,75 @@ class CoordinatorDaemon {
   explicit CoordinatorDaemon(const CoordinatorSettings& settings)
       : settings_(settings),
         allowed_(settings.encrypted ? settings.allow_file : "", "agents"),
-        watchers_(settings.encrypted ? settings.watch_allow_file : "", "watchers") {}
-  ~CoordinatorDaemon();
-  CoordinatorDaemon(const CoordinatorDaemon&) = delete;
-  CoordinatorDaemon& operator=(const CoordinatorDaemon&) = delete;
+        end_(settings.common.stop_grace_ms * kNsPerMs) {}
 
   Status open();
   Status run();
 
  private:
+  // When each periodic task is due.
+  struct Schedule {
+    TimeNs look_at_ns = 0;
+    TimeNs metrics_at_ns = 0;
+    std::uint32_t until_gauges_kept = 0;  // exports of metrics
+    TimeNs done_since_ns = kNever;        // every job is over
+  };
+
   Status open_link();
-  Status open_control();
+  Status open_links_watch();
+  Status open_operator_ports();
+  void open_planner(const CoordinatorState& restored);
   Status submit_job(const CoordinatorState& state);
   void carry_out(Action& action);
-  void store(StoreCoordinator& wanted);
-  void load(const LoadRound& wanted);
-  void stored(const CoordinatorRecord& record, const Status& status);
   void take_reading(const Reading& reading);
+  void take_round_published(const Reading& reading);
   // False: it is about something else.
   bool count_message_bytes(const Reading& reading);
+  void take_done(const CommandDone& done);
   void prepare_planner(const JobRecord& job);
   Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents,
                                                 const std::function<bool()>& go_on);
   DeviceSpeeds measure_own_speeds(const std::function<bool()>& go_on);
   void resume_plan(const JobRecord& job);
-  void take_echo(const ProbeEchoed& echo);
   void probe_links();
   void on_signal(int signal);
   void export_metrics();
-  void gauge(std::string_view name, double value);
-  void keep_chronicle();
-  void keep(const TelemetryRows& rows);
   bool everything_done();
-  void look_around();
+  void run_periodic_tasks();
   Actions handle(TimeNs now, const Event& event);
 
+  Log& log() { return outlets_->log(); }
+  Chronicle& chronicle() { return storage_->chronicle(); }
+
   const CoordinatorSettings& settings_;
-  SystemClock clock_;
-  std::unique_ptr<Log> log_;
-  std::unique_ptr<Metrics> metrics_;
-  std::unique_ptr<NoteLog> notes_;
-  Chronicle chronicle_{clock_};
-  std::unique_ptr<CoordinatorJournal> journal_;
+  std::unique_ptr<DaemonOutlets> outlets_;
   AllowFile allowed_;
-  AllowFile watchers_;
   std::unique_ptr<Hub> hub_;
   std::unique_ptr<Coordinator> machine_;
   std::unique_ptr<MachineLoop> loop_;
-  std::unique_ptr<Worker> journal_thread_;    // ends before the loop that it answers to
-  std::unique_ptr<Evaluations> evaluations_;  // null: no test set here
-  std::unique_ptr<LinkFigures> link_figures_;
-  std::optional<LinkProbes> probes_;  // nothing: links are not probed
+  std::unique_ptr<CoordinatorStorage> storage_;  // ends before the loop that it answers to
+  std::unique_ptr<Evaluations> evaluations_;     // null: no test set here
+  std::unique_ptr<LinkWatch> links_;
   std::unique_ptr<PlanDesk> planner_;
-  std::unique_ptr<ControlDesk> desk_;
-  std::unique_ptr<ControlServer> control_;  // these end before the desk
-  std::unique_ptr<WatchServer> watch_;      // null: nobody watches from elsewhere
+  std::unique_ptr<OperatorPorts> operators_;
   std::unique_ptr<StopSignals> signals_;
-
-  Status failed_;
-  bool finished_ = false;
-  bool stopping_ = false;
-  TimeNs stop_at_ns_ = kNever;
-  TimeNs done_since_ns_ = kNever;
-  TimeNs look_at_ns_ = 0;
-  TimeNs metrics_at_ns_ = 0;
-  std::uint32_t until_gauges_kept_ = 0;
-  bool keep_gauges_ = false;
-  std::atomic<bool> keeping_ = false;  // rows are on their way to the journal:
-  TelemetryRows under_way_;            // these
-  bool keeping_failed_ = false;        // the journal's thread
+  DaemonEnd end_;
+  Schedule next_;
 };
 
-// Whoever still waits for an answer is told that none comes.
-CoordinatorDaemon::~CoordinatorDaemon() {
-  if (desk_) desk_->close();
-}
-
 Status CoordinatorDaemon::open() {
-  TRIBUTARY_ASSIGN(const LogOptions log_options, settings_.common.log_options());
-  log_ = make_stream_log(log_options);
-  TRIBUTARY_ASSIGN(metrics_, open_metrics(settings_.common.metrics_listen));
-  if (!metrics_->endpoint().empty()) {
-    log_->info(kComponent, "metrics", {{"endpoint", metrics_->endpoint()}});
-  }
-  notes_ = std::make_unique<NoteLog>(*log_, clock_, *metrics_,
-                                     [this](const Note& note) { chronicle_.event(note); });
-  TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open({.journal = {.path = settings_.journal,
-                                                                   .sync = settings_.journal_sync},
-                                                       .retention = settings_.retention}));
-  TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
-  for (const RestoredJob& job : state.jobs) {
-    const std::uint64_t version =
-        job.redo.empty() ? job.checkpoint.model_version : job.redo.back().round.id.round;
-    log_->info(kComponent, "job restored", {{"job", job.job.job}, {"rounds_committed", version}});
-  }
+  TRIBUTARY_ASSIGN(outlets_,
+                   DaemonOutlets::open(settings_.common, kComponent, [this](const Note& note) {
+                     if (storage_) chronicle().event(note);
+                   }));
+  TRIBUTARY_ASSIGN(storage_,
+                   CoordinatorStorage::open(
+                       {.journal = {.path = settings_.journal, .sync = settings_.journal_sync},
+                        .retention = settings_.retention},
+                       {.post = [this](Event event) { loop_->post(std::move(event)); },
+                        .clock = outlets_->clock(),
+                        .log = log()}));
+  TRIBUTARY_ASSIGN(CoordinatorState state, storage_->restore());
   TRIBUTARY_TRY(open_link());
 
   CoordinatorConfig config = settings_.machine;
@@ -171,14 +138,36 @@ Status CoordinatorDaemon::open() {
                   return settings_.encrypted ? allowed_.list()->id_of(key) : std::string();
                 },
                 .link = *hub_,
-                .clock = clock_,
-                .notes = *notes_});
-  journal_thread_ = std::make_unique<Worker>();
-  link_figures_ = std::make_unique<LinkFigures>(clock_, *metrics_, chronicle_);
+                .clock = outlets_->clock(),
+                .notes = outlets_->notes()});
+  TRIBUTARY_TRY(open_links_watch());
+  open_planner(restored);
+  TRIBUTARY_ASSIGN(evaluations_, Evaluations::open(settings_.evaluation,
+                                                   {log(), outlets_->metrics(), chronicle()}));
+  TRIBUTARY_TRY(open_operator_ports());
+  TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) { on_signal(signal); }));
+  return submit_job(restored);
+}
+
+Status CoordinatorDaemon::open_links_watch() {
+  std::optional<LinkProbes> probes;
+  if (settings_.probes) {
+    TRIBUTARY_ASSIGN(const std::uint64_t first_probe, draw_incarnation());
+    probes.emplace(first_probe,
+                   LinkProbes::Options{.prober = {.quiet_s = settings_.probes_quiet_ms / 1e3,
+                                                  .spacing_s = settings_.probes_spacing_ms / 1e3}});
+  }
+  links_ = std::make_unique<LinkWatch>(
+      std::make_unique<LinkFigures>(outlets_->clock(), outlets_->metrics(), chronicle()),
+      std::move(probes));
+  return {};
+}
+
+void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
   planner_ = std::make_unique<PlanDesk>(PlanDeskParts{
       .lines =
           [this](const std::vector<std::string>& agents) {
-            return plan_lines(*link_figures_, agents, seconds_of(loop_->now()));
+            return plan_lines(links_->figures(), agents, seconds_of(loop_->now()));
           },
       .advise = [this](PlanAdvised advised) { loop_->post(std::move(advised)); },
       .codecs = [this](
@@ -186,23 +175,12 @@ Status CoordinatorDaemon::open() {
                     const std::function<bool()>& go_on) { return measure_codecs(agents, go_on); },
       .own_speeds =
           [this](const std::function<bool()>& go_on) { return measure_own_speeds(go_on); },
-      .clock = clock_,
-      .log = *log_});
+      .clock = outlets_->clock(),
+      .log = log()});
   for (const RestoredJob& job : restored.jobs) {
     resume_plan(job.job);
     prepare_planner(job.job);
   }
-  if (settings_.probes) {
-    TRIBUTARY_ASSIGN(const std::uint64_t first_probe, draw_incarnation());
-    probes_.emplace(first_probe, LinkProbes::Options{
-                                     .prober = {.quiet_s = settings_.probes_quiet_ms / 1e3,
-                                                .spacing_s = settings_.probes_spacing_ms / 1e3}});
-  }
-  TRIBUTARY_ASSIGN(evaluations_,
-                   Evaluations::open(settings_.evaluation, {*log_, *metrics_, chronicle_}));
-  TRIBUTARY_TRY(open_control());
-  TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) { on_signal(signal); }));
-  return submit_job(restored);
 }
 
 Status CoordinatorDaemon::open_link() {
@@ -210,12 +188,12 @@ Status CoordinatorDaemon::open_link() {
   if (settings_.encrypted) {
     TRIBUTARY_TRY(allowed_.read());
   } else {
-    log_->warning(kComponent, "encryption is off: whoever reaches the port is who it says it is");
+    log().warning(kComponent, "encryption is off: whoever reaches the port is who it says it is");
   }
   TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context,
                    LinkContext::open({.io_threads = settings_.io_threads,
                                       .sockets_max = settings_.connections_max,
-                                      .clock = &clock_}));
+                                      .clock = &outlets_->clock()}));
   LinkLimits limits;
   limits.send_queue_bytes = settings_.send_queue_bytes;
   TRIBUTARY_ASSIGN(hub_, open_hub({.endpoint = settings_.endpoint,
@@ -227,27 +205,22 @@ Status CoordinatorDaemon::open_link() {
   return {};
 }
 
-Status CoordinatorDaemon::open_control() {
-  desk_ = std::make_unique<ControlDesk>(
-      ControlDesk::Machine{.jobs = [this] { return machine_->jobs(); },
-                           .agents = [this] { return machine_->agents(); }},
-      ControlDesk::Agents{
-          .allow = [this](const AllowedAgent& agent) { return allowed_.allow(agent); },
-          .revoke = [this](const std::string& id) { return allowed_.revoke(id); }},
-      kFirstCommand);
-  const auto ask = [this](std::string_view question) { return desk_->answer(question); };
-  if (settings_.control) {
-    TRIBUTARY_ASSIGN(control_, ControlServer::open(control_path(settings_.journal), ask));
-  }
-  TRIBUTARY_ASSIGN(watch_, open_watch_port(settings_, watchers_, ask, clock_, *log_));
+Status CoordinatorDaemon::open_operator_ports() {
+  TRIBUTARY_ASSIGN(
+      operators_, OperatorPorts::open(
+                      settings_,
+                      {.jobs = [this] { return machine_->jobs(); },
+                       .agents = [this] { return machine_->agents(); }},
+                      {.allow = [this](const AllowedAgent& agent) { return allowed_.allow(agent); },
+                       .revoke = [this](const std::string& id) { return allowed_.revoke(id); }},
+                      kFirstCommand, outlets_->clock(), log()));
   return {};
 }
 
 Actions CoordinatorDaemon::handle(TimeNs now, const Event& event) {
   if (const auto* shutdown = std::get_if<Shutdown>(&event)) {
-    stopping_ = true;
-    stop_at_ns_ = now + settings_.common.stop_grace_ms * kNsPerMs;
-    log_->info(kComponent, "stopping", {{"reason", shutdown->reason}});
+    end_.stop(now);
+    log().info(kComponent, "stopping", {{"reason", shutdown->reason}});
     ignore_error(tell_service_manager("STOPPING=1"));
   }
   return machine_->handle(now, event);
@@ -267,24 +240,41 @@ Status CoordinatorDaemon::submit_job(const CoordinatorState& state) {
 }
 
 void CoordinatorDaemon::carry_out(Action& action) {
-  if (auto* record = std::get_if<StoreCoordinator>(&action)) return store(*record);
-  if (const auto* wanted = std::get_if<LoadRound>(&action)) return load(*wanted);
-  if (const auto* reading = std::get_if<Reading>(&action)) return take_reading(*reading);
-  if (const auto* echo = std::get_if<ProbeEchoed>(&action)) return take_echo(*echo);
-  if (const auto* told = std::get_if<LinksTold>(&action)) return link_figures_->told(*told);
-  if (const auto* told = std::get_if<SpeedsTold>(&action)) return planner_->told(*told);
-  if (const auto* report = std::get_if<AgentReported>(&action)) return planner_->reported(*report);
-  if (const auto* round = std::get_if<RoundPlayed>(&action)) return planner_->played(*round);
-  if (const auto* done = std::get_if<CommandDone>(&action)) {
-    if (done->status.ok()) {
-      log_->info(kComponent, "job changed", {{"job", done->job}});
-    }
-    if (desk_ && desk_->done(*done)) return;
-    failed_ = done->status;
-  } else if (const auto* finished = std::get_if<Finished>(&action)) {
-    finished_ = true;
-    failed_ = finished->status;
-  }
+  std::visit(
+      Overloaded{
+          [this](StoreCoordinator& wanted) {
+            if (const auto* job = std::get_if<JobRecord>(&wanted.record)) {
+              prepare_planner(*job);
+            }
+            storage_->store(wanted);
+          },
+          [this](const LoadRound& wanted) { storage_->load(wanted); },
+          [this](const Reading& reading) { take_reading(reading); },
+          [this](const ProbeEchoed& echo) { links_->take_echo(seconds_of(loop_->now()), echo); },
+          [this](const LinksTold& told) { links_->figures().told(told); },
+          [this](const SpeedsTold& told) { planner_->told(told); },
+          [this](const AgentReported& report) { planner_->reported(report); },
+          [this](const RoundPlayed& round) { planner_->played(round); },
+          [this](const CommandDone& done) { take_done(done); },
+          [this](const Finished& finished) { end_.finish(finished.status); },
+          // The loop has carried these out.
+          [](const Send&) {},
+          [](const ClosePeer&) {},
+          [](const Note&) {},
+          // An agent's alone.
+          [](const StoreAgent&) {},
+          [](const Train&) {},
+          [](const OpenPeers&) {},
+          [](const ClosePeers&) {},
+          [](const SendToPeer&) {},
+      },
+      action);
+}
+
+void CoordinatorDaemon::take_done(const CommandDone& done) {
+  if (done.status.ok()) log().info(kComponent, "job changed", {{"job", done.job}});
+  if (operators_ && operators_->done(done)) return;
+  end_.fail(done.status);
 }
 
 void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
@@ -299,63 +289,19 @@ void CoordinatorDaemon::resume_plan(const JobRecord& job) {
   Result<std::optional<PlanInputs>> inputs =
       run.ok() ? last_decision(**run, job.job) : Result<std::optional<PlanInputs>>(run.status());
   if (!inputs.ok()) {
-    return log_->warning(kComponent, "the last plan cannot be read",
+    return log().warning(kComponent, "the last plan cannot be read",
                          {{"job", job.job}, {"error", inputs.status().text()}});
   }
   if (inputs->has_value()) planner_->resume(job.job, **std::move(inputs));
-}
-
-void CoordinatorDaemon::store(StoreCoordinator& wanted) {
-  if (const auto* job = std::get_if<JobRecord>(&wanted.record)) prepare_planner(*job);
-  journal_thread_->post([this, wanted = std::move(wanted)] {
-    Status status = journal_->store(wanted.record);
-    stored(wanted.record, status);
-    loop_->post(Stored{.token = wanted.token, .status = std::move(status)});
-    journal_->rest();
-  });
-}
-
-void CoordinatorDaemon::load(const LoadRound& wanted) {
-  journal_thread_->post([this, wanted] {
-    Result<RoundLoaded> loaded = journal_->load_round(wanted);
-    if (loaded.ok()) return loop_->post(std::move(*loaded));
-    log_->error(kComponent, "journal cannot be read", {{"error", loaded.status().text()}});
-    loop_->post(RoundLoaded{.token = wanted.token, .round = {}, .epoch = {}});
-  });
-}
-
-// On the journal's thread, before the machine knows: between journal and publication.
-void CoordinatorDaemon::stored(const CoordinatorRecord& record, const Status& status) {
-  if (!status.ok()) return;  // the machine says so, and asks again
-  if (const auto* epoch = std::get_if<EpochRecord>(&record)) {
-    log_->info(kComponent, "epoch begins",
-               {{"epoch", epoch->epoch}, {"agents", epoch->members.size()}});
-  }
-  const auto* commit = std::get_if<CommitRecord>(&record);
-  if (!commit) return;
-  std::uint32_t contributors = commit->round.members;
-  for (const ContributorSetRecord& set : commit->round.contributor_sets) {
-    contributors = std::min(contributors, set.contributors);
-  }
-  log_->info(kComponent, "round committed",
-             {{"round", commit->round.id.round},
-              {"epoch", commit->round.id.epoch},
-              {"attempt", commit->round.id.attempt},
-              {"collective", readable_plan(commit->round.plan).collectives.value_or("")},
-              {"contributors", contributors},
-              {"model_hash", fmt::format("{:016x}", commit->round.model_hash)},
-              {"bytes_up", commit->round.bytes_up},
-              {"bytes_down", commit->round.bytes_down},
-              {"checkpoint", commit->checkpoint.has_value()}});
 }
 
 bool CoordinatorDaemon::count_message_bytes(const Reading& reading) {
   for (const MessageUseNames& names : kMessageUseNames) {
     const bool up = reading.name == names.up;
     if (!up && reading.name != names.down) continue;
-    metrics_->count("tributary_message_bytes_total",
-                    {{"direction", up ? "up" : "down"}, {"use", std::string(names.name)}},
-                    reading.value);
+    outlets_->metrics().count("tributary_message_bytes_total",
+                              {{"direction", up ? "up" : "down"}, {"use", std::string(names.name)}},
+                              reading.value);
     return true;
   }
   return false;
@@ -364,28 +310,22 @@ bool CoordinatorDaemon::count_message_bytes(const Reading& reading) {
 void CoordinatorDaemon::take_reading(const Reading& reading) {
   if (!reading.agent_id.empty()) {
     if (std::ranges::find(kAgentMetrics, reading.name) != kAgentMetrics.end()) {
-      return chronicle_.metric(reading);
+      return chronicle().metric(reading);
     }
-    if (reading.name == "uplink_s_per_byte") {
-      return link_figures_->uplink(reading.agent_id, reading.value);
-    }
-    if (reading.name == "uplink_s_per_byte_of_few") {
-      return link_figures_->uplink_of_few(reading.agent_id, reading.value);
-    }
-    if (reading.name == "uplink_s_per_byte_at_most") {
-      return link_figures_->uplink_at_most(reading.agent_id, reading.value);
-    }
-    if (reading.name == "round_trip_s") link_figures_->round_trip(reading.agent_id, reading.value);
-    return;
+    return links_->take_reading(reading);
   }
-  chronicle_.metric(reading);
-  if (count_message_bytes(reading) || count_repeated_bytes(reading, *metrics_)) return;
-  metrics_->set(fmt::format("tributary_{}", reading.name), reading.value);
-  if (reading.name != "round_s") return;
-  metrics_->count("tributary_rounds_committed_total");
-  metrics_->count("tributary_round_s_total", {}, reading.value);
-  link_figures_->round_published(reading, hub_->counters());
-  log_->info(kComponent, "round published", {{"round", reading.round}, {"seconds", reading.value}});
+  chronicle().metric(reading);
+  Metrics& metrics = outlets_->metrics();
+  if (count_message_bytes(reading) || count_repeated_bytes(reading, metrics)) return;
+  metrics.set(fmt::format("tributary_{}", reading.name), reading.value);
+  if (reading.name == "round_s") take_round_published(reading);
+}
+
+void CoordinatorDaemon::take_round_published(const Reading& reading) {
+  outlets_->metrics().count("tributary_rounds_committed_total");
+  outlets_->metrics().count("tributary_round_s_total", {}, reading.value);
+  links_->figures().round_published(reading, hub_->counters());
+  log().info(kComponent, "round published", {{"round", reading.round}, {"seconds", reading.value}});
   if (evaluations_) {
     evaluations_->committed({.job = reading.job,
                              .version = reading.round,
@@ -399,8 +339,8 @@ Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(
     std::uint32_t agents, const std::function<bool()>& go_on) {
   std::vector<PlanCodec> codecs;
   for (const std::string_view spec : kPlannedCodecs) {
-    TRIBUTARY_ASSIGN(PlanCodec codec,
-                     measure_plan_codec(spec, {.agents = agents, .go_on = go_on}, clock_));
+    TRIBUTARY_ASSIGN(PlanCodec codec, measure_plan_codec(spec, {.agents = agents, .go_on = go_on},
+                                                         outlets_->clock()));
     codecs.push_back(std::move(codec));
   }
   return codecs;
@@ -408,29 +348,17 @@ Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(
 
 DeviceSpeeds CoordinatorDaemon::measure_own_speeds(const std::function<bool()>& go_on) {
   DeviceSpeeds speeds;
-  for (const DeviceSpeed& one : measure_device(clock_, go_on)) {
+  for (const DeviceSpeed& one : measure_device(outlets_->clock(), go_on)) {
     speeds[one.family] = {one.encode_bytes_per_s, one.decode_bytes_per_s};
   }
   return speeds;
 }
 
-void CoordinatorDaemon::take_echo(const ProbeEchoed& echo) {
-  if (!probes_) return link_figures_->echo_ignored(EchoFault::unasked);
-  const LinkProbes::Outcome outcome = probes_->take(seconds_of(loop_->now()), echo);
-  if (const auto* reading = std::get_if<LinkProbes::Reading>(&outcome)) {
-    link_figures_->probed(echo.agent_id, *reading);
-  } else if (const auto* fault = std::get_if<EchoFault>(&outcome)) {
-    link_figures_->echo_ignored(*fault);
-  }
-}
-
 void CoordinatorDaemon::probe_links() {
-  if (!probes_ || stopping_) return;
-  const std::vector<ProbeLink> due =
-      probes_->due(seconds_of(loop_->now()), machine_->agents(),
-                   [this](const std::string& agent_id) { return link_figures_->ways(agent_id); });
-  link_figures_->probes_sent(due, probes_->given_up());
-  for (const ProbeLink& probe : due) loop_->feed(probe);
+  if (end_.stopping()) return;
+  for (const ProbeLink& probe : links_->probes_due(seconds_of(loop_->now()), machine_->agents())) {
+    loop_->feed(probe);
+  }
 }
 
 void CoordinatorDaemon::on_signal(int signal) {
@@ -438,16 +366,19 @@ void CoordinatorDaemon::on_signal(int signal) {
     loop_->post(Shutdown{.reason = "stopped by a signal"});
     return;
   }
-  allowed_.read_again(*log_);
-  if (watch_) watchers_.read_again(*log_);
+  allowed_.read_again(log());
+  operators_->read_watchers_again(log());
 }
 
 void CoordinatorDaemon::export_metrics() {
+  const bool keep = next_.until_gauges_kept == 0;
+  next_.until_gauges_kept = keep ? kKeepGaugesOnceIn - 1 : next_.until_gauges_kept - 1;
+  const auto gauge = [&](std::string_view name, double value) {
+    outlets_->metrics().set(fmt::format("tributary_{}", name), value);
+    if (keep) chronicle().metric({.name = name, .value = value});
+  };
   const LinkCounters counters = hub_->counters();
-  const auto agents = machine_->agents();
-  keep_gauges_ = until_gauges_kept_ == 0;
-  until_gauges_kept_ = keep_gauges_ ? kKeepGaugesOnceIn - 1 : until_gauges_kept_ - 1;
-  gauge("agents", static_cast<double>(agents.size()));
+  gauge("agents", static_cast<double>(machine_->agents().size()));
   gauge("model_version", static_cast<double>(machine_->model_version()));
   gauge("buffered_bytes", static_cast<double>(machine_->buffered_bytes()));
   gauge("link_in_bytes", static_cast<double>(counters.bytes_in));
@@ -455,36 +386,9 @@ void CoordinatorDaemon::export_metrics() {
   gauge("link_in_messages", static_cast<double>(counters.messages_in));
   gauge("link_out_messages", static_cast<double>(counters.messages_out));
   gauge("sends_dropped", static_cast<double>(loop_->sends_dropped()));
-  gauge("telemetry_rows_dropped", static_cast<double>(chronicle_.dropped()));
-  link_figures_->count_refusals(counters);
-  if (watch_) export_watch_metrics(*watch_, *metrics_);
-}
-
-void CoordinatorDaemon::gauge(std::string_view name, double value) {
-  metrics_->set(fmt::format("tributary_{}", name), value);
-  if (keep_gauges_) chronicle_.metric({.name = name, .value = value});
-}
-
-// One bundle at a time: while the disk is slow, rows gather until there is no more room for them.
-void CoordinatorDaemon::keep_chronicle() {
-  if (keeping_) return;
-  under_way_ = chronicle_.take();
-  if (under_way_.size() == 0) return;
-  keeping_ = true;
-  journal_thread_->post([this] {
-    keep(under_way_);
-    keeping_ = false;
-  });
-}
-
-// Rounds do not depend on these rows: what cannot be stored is lost, and said once.
-void CoordinatorDaemon::keep(const TelemetryRows& rows) {
-  if (rows.size() == 0) return;
-  const Status status = journal_->add(rows);
-  if (!status.ok() && !keeping_failed_) {
-    log_->warning(kComponent, "events and metrics are not kept", {{"error", status.text()}});
-  }
-  keeping_failed_ = !status.ok();
+  gauge("telemetry_rows_dropped", static_cast<double>(chronicle().dropped()));
+  links_->figures().count_refusals(counters);
+  operators_->export_metrics(outlets_->metrics());
 }
 
 // Every job is over, and whoever is there has its last model, or has had the time to get it.
@@ -494,8 +398,8 @@ bool CoordinatorDaemon::everything_done() {
     return job.state == wire::JobState::finished || job.state == wire::JobState::stopped;
   });
   if (!over || (evaluations_ && !evaluations_->idle())) return false;
-  if (done_since_ns_ == kNever) done_since_ns_ = loop_->now();
-  if (loop_->now() - done_since_ns_ >= settings_.common.stop_grace_ms * kNsPerMs) return true;
+  if (next_.done_since_ns == kNever) next_.done_since_ns = loop_->now();
+  if (loop_->now() - next_.done_since_ns >= settings_.common.stop_grace_ms * kNsPerMs) return true;
   const auto version_of = [&](std::uint64_t number) {
     const auto job = std::ranges::find(jobs, number, &Coordinator::JobView::job);
     return job == jobs.end() ? 0 : job->rounds_committed;
@@ -506,49 +410,44 @@ bool CoordinatorDaemon::everything_done() {
          });
 }
 
-// What is looked after now and then, and not with every message.
-void CoordinatorDaemon::look_around() {
+void CoordinatorDaemon::run_periodic_tasks() {
   const TimeNs now = loop_->now();
-  if (now < look_at_ns_) return;
-  look_at_ns_ = now + kLookEveryNs;
+  if (now < next_.look_at_ns) return;
+  next_.look_at_ns = now + kLookEveryNs;
   if (evaluations_) evaluations_->tell();
-  if (desk_) {
-    for (const Event& event : desk_->take()) loop_->feed(event);
-  }
-  if (settings_.exit_when_done && !stopping_ && everything_done()) {
+  for (const Event& event : operators_->take()) loop_->feed(event);
+  if (settings_.exit_when_done && !end_.stopping() && everything_done()) {
     loop_->feed(Shutdown{.reason = "every job is done"});
   }
-  if (stopping_ && (machine_->idle() || now >= stop_at_ns_)) finished_ = true;
-  if (now < metrics_at_ns_) return;
-  metrics_at_ns_ = now + kMetricsEveryNs;
+  end_.look(now, machine_->idle());
+  if (now < next_.metrics_at_ns) return;
+  next_.metrics_at_ns = now + kMetricsEveryNs;
   export_metrics();
-  link_figures_->look_around();
+  links_->figures().look_around();
   probe_links();
-  keep_chronicle();
+  storage_->keep_chronicle();
 }
 
 Status CoordinatorDaemon::run() {
-  log_->info(kComponent, "listening",
+  log().info(kComponent, "listening",
              {{"endpoint", hub_->endpoint()}, {"encrypted", settings_.encrypted}});
   if (Status status = tell_service_manager("READY=1"); !status.ok()) {
-    log_->warning(kComponent, "service manager", {{"error", status.text()}});
+    log().warning(kComponent, "service manager", {{"error", status.text()}});
   }
-  while (!finished_ && failed_.ok()) {
-    TRIBUTARY_TRY(loop_->turn(look_at_ns_).status());
-    look_around();
+  while (!end_.ended()) {
+    TRIBUTARY_TRY(loop_->turn(next_.look_at_ns).status());
+    run_periodic_tasks();
   }
-  if (desk_) desk_->close();
-  control_.reset();
+  operators_->close_operators();
   if (evaluations_) evaluations_->end();
-  until_gauges_kept_ = 0;  // what was sent and received in all is kept in any case
+  next_.until_gauges_kept = 0;  // what was sent and received in all is kept in any case
   export_metrics();
   if (evaluations_) evaluations_->tell();
-  journal_thread_.reset();
-  if (keeping_) keep(under_way_);  // it did not get to them
-  link_figures_->close();
-  keep(chronicle_.take());
-  log_->info(kComponent, "stopped", {{"model_version", machine_->model_version()}});
-  return failed_;
+  storage_->end();
+  links_->figures().close();
+  storage_->keep_rest();
+  log().info(kComponent, "stopped", {{"model_version", machine_->model_version()}});
+  return end_.status();
 }
 
 }  // namespace

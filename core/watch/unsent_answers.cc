@@ -1,13 +1,11 @@
 #include "core/watch/unsent_answers.h"
 
-#include <utility>
-
 namespace tributary {
 
-void UnsentAnswers::send(ConnectionId to, SharedSlice answer) {
+void UnsentAnswers::send(ConnectionId to, const SharedSlice& answer) {
   const Status sent = try_to_send(to, answer);
   // Any other error is a connection that is gone, which the link tells.
-  if (sent.code() == StatusCode::resource_exhausted) waiting_.try_emplace(to, std::move(answer));
+  if (sent.code() == StatusCode::resource_exhausted) waiting_.try_emplace(to, answer);
 }
 
 void UnsentAnswers::send_again() {

@@ -17,7 +17,7 @@ class UnsentAnswers {
   explicit UnsentAnswers(Transport& link) : link_(link) {}
 
   // Sends the answer, or keeps it where there is no room and no other one waits.
-  void send(ConnectionId to, SharedSlice answer);
+  void send(ConnectionId to, const SharedSlice& answer);
   // Sends those for which there is room by now.
   void send_again();
   void forget(ConnectionId connection) { waiting_.erase(connection); }

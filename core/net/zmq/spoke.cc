@@ -32,6 +32,24 @@ Status unreachable(StatusCode code, const std::string& endpoint, std::string got
                        .remedy = std::move(remedy)});
 }
 
+// What the attempt or the connection ended with: unavailable, permission_denied where the hub
+// does not let our key in, mismatch where the handshake fails over the hub's own.
+struct AttemptEnd {
+  StatusCode code = StatusCode::unavailable;
+  std::string why = "no answer in time";
+  std::string remedy = "is it running, and is this its address?";
+};
+// An attempt at a connection, and the connection that it becomes.
+struct Attempt {
+  ZmqSocket dealer = {};
+  Monitor monitor = {};
+  std::optional<Outbox> outbox = {};
+  int descriptor = -1;  // of the TCP connection, which libzmq owns; -1: there is none
+  bool ready = false;   // the handshake is done
+  bool over = false;    // it has ended; what it brought is read first
+  AttemptEnd end = {};
+};
+
 class ZmqSpoke final : public Transport {
  public:
   ZmqSpoke(const SpokeOptions& options, std::shared_ptr<LinkContext> context, Waker waker)
@@ -57,24 +75,6 @@ class ZmqSpoke final : public Transport {
 
  private:
   enum class State : std::uint8_t { resting, dialling, connected };
-
-  // What the attempt or the connection ended with: unavailable, permission_denied where the hub
-  // does not let our key in, mismatch where the handshake fails over the hub's own.
-  struct End {
-    StatusCode code = StatusCode::unavailable;
-    std::string why = "no answer in time";
-    std::string remedy = "is it running, and is this its address?";
-  };
-  // An attempt at a connection, and the connection that it becomes.
-  struct Attempt {
-    ZmqSocket dealer = {};
-    Monitor monitor = {};
-    std::optional<Outbox> outbox = {};
-    int descriptor = -1;  // of the TCP connection, which libzmq owns; -1: there is none
-    bool ready = false;   // the handshake is done
-    bool over = false;    // it has ended; what it brought is read first
-    End end = {};
-  };
 
   Status dial();
   Status identify();

@@ -150,7 +150,7 @@ std::string moment_label(double at, double step, bool new_day) {
   const auto milliseconds = static_cast<std::int64_t>(std::llround(at * 1000));
   const std::int64_t seconds = (milliseconds - (milliseconds % 1000 + 1000) % 1000) / 1000;
   const std::tm moment = fmt::gmtime(static_cast<std::time_t>(seconds));
-  const std::string day = fmt::format("{:%b} {}", moment, moment.tm_mday);
+  std::string day = fmt::format("{:%b} {}", moment, moment.tm_mday);
   if (step >= kSecondsPerDay) return day;
   std::string time = fmt::format("{:%H:%M}", moment);
   if (step < 60) time += fmt::format(":{:02}", moment.tm_sec);

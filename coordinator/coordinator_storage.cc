@@ -1,0 +1,108 @@
+#include "coordinator/coordinator_storage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/store/coordinator/readable.h"
+
+namespace tributary {
+namespace {
+
+constexpr std::string_view kStorageComponent = "coordinator";
+
+}  // namespace
+
+Result<std::unique_ptr<CoordinatorStorage>> CoordinatorStorage::open(
+    const CoordinatorJournalOptions& options, Parts parts) {
+  TRIBUTARY_ASSIGN(std::unique_ptr<CoordinatorJournal> journal, CoordinatorJournal::open(options));
+  return std::unique_ptr<CoordinatorStorage>(
+      new CoordinatorStorage(std::move(journal), std::move(parts)));
+}
+
+Result<CoordinatorState> CoordinatorStorage::restore() {
+  TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
+  for (const RestoredJob& job : state.jobs) {
+    const std::uint64_t version =
+        job.redo.empty() ? job.checkpoint.model_version : job.redo.back().round.id.round;
+    parts_.log.info(kStorageComponent, "job restored",
+                    {{"job", job.job.job}, {"rounds_committed", version}});
+  }
+  return state;
+}
+
+void CoordinatorStorage::store(StoreCoordinator& wanted) {
+  thread_->post([this, wanted = std::move(wanted)] {
+    Status status = journal_->store(wanted.record);
+    // One that failed is said by the machine, which asks again.
+    if (status.ok()) log_stored(wanted.record);
+    parts_.post(Stored{.token = wanted.token, .status = std::move(status)});
+    journal_->rest();
+  });
+}
+
+void CoordinatorStorage::load(const LoadRound& wanted) {
+  thread_->post([this, wanted] {
+    Result<RoundLoaded> loaded = journal_->load_round(wanted);
+    if (loaded.ok()) return parts_.post(std::move(*loaded));
+    parts_.log.error(kStorageComponent, "journal cannot be read",
+                     {{"error", loaded.status().text()}});
+    parts_.post(RoundLoaded{.token = wanted.token, .round = {}, .epoch = {}});
+  });
+}
+
+// On the journal's thread, before the machine knows: between journal and publication.
+void CoordinatorStorage::log_stored(const CoordinatorRecord& record) {
+  if (const auto* epoch = std::get_if<EpochRecord>(&record)) {
+    parts_.log.info(kStorageComponent, "epoch begins",
+                    {{"epoch", epoch->epoch}, {"agents", epoch->members.size()}});
+  }
+  const auto* commit = std::get_if<CommitRecord>(&record);
+  if (!commit) return;
+  std::uint32_t contributors = commit->round.members;
+  for (const ContributorSetRecord& set : commit->round.contributor_sets) {
+    contributors = std::min(contributors, set.contributors);
+  }
+  parts_.log.info(kStorageComponent, "round committed",
+                  {{"round", commit->round.id.round},
+                   {"epoch", commit->round.id.epoch},
+                   {"attempt", commit->round.id.attempt},
+                   {"collective", readable_plan(commit->round.plan).collectives.value_or("")},
+                   {"contributors", contributors},
+                   {"model_hash", fmt::format("{:016x}", commit->round.model_hash)},
+                   {"bytes_up", commit->round.bytes_up},
+                   {"bytes_down", commit->round.bytes_down},
+                   {"checkpoint", commit->checkpoint.has_value()}});
+}
+
+void CoordinatorStorage::keep_chronicle() {
+  if (keeping_) return;
+  under_way_ = chronicle_.take();
+  if (under_way_.size() == 0) return;
+  keeping_ = true;
+  thread_->post([this] {
+    keep(under_way_);
+    keeping_ = false;
+  });
+}
+
+// Rounds do not depend on these rows: what cannot be stored is lost, and said once.
+void CoordinatorStorage::keep(const TelemetryRows& rows) {
+  if (rows.size() == 0) return;
+  const Status status = journal_->add(rows);
+  if (!status.ok() && !keeping_failed_) {
+    parts_.log.warning(kStorageComponent, "events and metrics are not kept",
+                       {{"error", status.text()}});
+  }
+  keeping_failed_ = !status.ok();
+}
+
+void CoordinatorStorage::end() {
+  thread_.reset();
+  if (keeping_) keep(under_way_);  // the thread did not get to them
+}
+
+void CoordinatorStorage::keep_rest() { keep(chronicle_.take()); }
+
+}  // namespace tributary

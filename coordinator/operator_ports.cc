@@ -1,0 +1,47 @@
+#include "coordinator/operator_ports.h"
+
+#include <string>
+#include <utility>
+
+#include "coordinator/watch_port.h"
+
+namespace tributary {
+
+OperatorPorts::OperatorPorts(const CoordinatorSettings& settings, ControlDesk::Machine machine,
+                             ControlDesk::Agents agents, Token first_command)
+    : watchers_(settings.encrypted ? settings.watch_allow_file : "", "watchers"),
+      desk_(std::move(machine), std::move(agents), first_command) {}
+
+OperatorPorts::~OperatorPorts() { desk_.close(); }
+
+Result<std::unique_ptr<OperatorPorts>> OperatorPorts::open(const CoordinatorSettings& settings,
+                                                           ControlDesk::Machine machine,
+                                                           ControlDesk::Agents agents,
+                                                           Token first_command, const Clock& clock,
+                                                           Log& log) {
+  std::unique_ptr<OperatorPorts> ports(
+      new OperatorPorts(settings, std::move(machine), std::move(agents), first_command));
+  const auto ask = [desk = &ports->desk_](std::string_view question) {
+    return desk->answer(question);
+  };
+  if (settings.control) {
+    TRIBUTARY_ASSIGN(ports->control_, ControlServer::open(control_path(settings.journal), ask));
+  }
+  TRIBUTARY_ASSIGN(ports->watch_, open_watch_port(settings, ports->watchers_, ask, clock, log));
+  return ports;
+}
+
+void OperatorPorts::close_operators() {
+  desk_.close();
+  control_.reset();
+}
+
+void OperatorPorts::read_watchers_again(Log& log) {
+  if (watch_) watchers_.read_again(log);
+}
+
+void OperatorPorts::export_metrics(Metrics& metrics) const {
+  if (watch_) export_watch_metrics(*watch_, metrics);
+}
+
+}  // namespace tributary
