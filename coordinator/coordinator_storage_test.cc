@@ -16,16 +16,15 @@ namespace {
 class CoordinatorStorageTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto opened = CoordinatorStorage::open(
-        {.journal = {.path = folder_ / "run.db", .sync = false}},
-        {.post =
-             [this](Event event) {
-               const std::lock_guard lock(mutex_);
-               events_.push_back(std::move(event));
-               changed_.notify_all();
-             },
-         .clock = clock_,
-         .log = log_});
+    auto opened = CoordinatorStorage::open({.journal = {.path = folder_ / "run.db", .sync = false}},
+                                           {.post =
+                                                [this](Event event) {
+                                                  const std::lock_guard lock(mutex_);
+                                                  events_.push_back(std::move(event));
+                                                  changed_.notify_all();
+                                                },
+                                            .clock = clock_,
+                                            .log = log_});
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     storage_ = std::move(*opened);
   }
