@@ -1,0 +1,95 @@
+#include "edge_agent/agent_storage.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "core/round/common/plan/small_job_testing.h"
+#include "core/store/testing/folder_testing.h"
+
+namespace tributary {
+namespace {
+
+class AgentStorageTest : public testing::Test {
+ protected:
+  void open() {
+    auto opened = AgentStorage::open(
+        {.path = folder_ / "agent.db", .sync = false},
+        {.post =
+             [this](Event event) {
+               const std::lock_guard lock(mutex_);
+               events_.push_back(std::move(event));
+               changed_.notify_all();
+             },
+         .definition_stored = [this](SharedBytes definition) { definition_ = definition; },
+         .log = log_});
+    ASSERT_TRUE(opened.ok()) << opened.status().text();
+    storage_ = std::move(*opened);
+  }
+  // What became of it.
+  Status store(AgentRecordToStore record) {
+    StoreAgent wanted{.token = ++last_token_, .record = std::move(record)};
+    storage_->store(wanted);
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(
+        changed_.wait_for(lock, std::chrono::seconds(60), [this] { return !events_.empty(); }));
+    const Stored stored = std::get<Stored>(events_.front());
+    events_.erase(events_.begin());
+    EXPECT_EQ(stored.token, last_token_);
+    return stored.status;
+  }
+  static AgentJobRecord job_in(wire::JobState state) {
+    AgentJobRecord record{
+        .job = 1, .revision = 1, .change = 1, .state = state, .definition = nullptr};
+    auto definition = keep_message(round_testing::small_job());
+    EXPECT_TRUE(definition.ok()) << definition.status().text();
+    record.definition = *std::move(definition);
+    return record;
+  }
+
+  store_testing::Folder folder_;
+  MemoryLog log_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Event> events_;
+  SharedBytes definition_;
+  Token last_token_ = 0;
+  std::unique_ptr<AgentStorage> storage_;  // ends before what it posts to
+};
+
+TEST_F(AgentStorageTest, AJobIsOverWhenItsRecordSaysSo) {
+  open();
+  ASSERT_TRUE(storage_->restore().ok());
+  EXPECT_FALSE(storage_->job_over());
+  ASSERT_TRUE(store(job_in(wire::JobState::running)).ok());
+  EXPECT_FALSE(storage_->job_over());
+  EXPECT_NE(definition_, nullptr);
+  ASSERT_TRUE(store(job_in(wire::JobState::finished)).ok());
+  EXPECT_TRUE(storage_->job_over());
+  EXPECT_EQ(storage_->last_version(), round_testing::small_job().rounds);
+}
+
+TEST_F(AgentStorageTest, AJobThatWasStoppedEndsAtAnyVersion) {
+  open();
+  ASSERT_TRUE(storage_->restore().ok());
+  ASSERT_TRUE(store(job_in(wire::JobState::stopped)).ok());
+  EXPECT_TRUE(storage_->job_over());
+  EXPECT_EQ(storage_->last_version(), 0u);
+}
+
+TEST_F(AgentStorageTest, WhatTheJournalHasIsKnownAfterARestart) {
+  open();
+  ASSERT_TRUE(storage_->restore().ok());
+  ASSERT_TRUE(store(job_in(wire::JobState::finished)).ok());
+  storage_.reset();
+  definition_.reset();
+  open();
+  ASSERT_TRUE(storage_->restore().ok());
+  EXPECT_TRUE(storage_->job_over());
+  EXPECT_NE(definition_, nullptr);
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,106 @@
+#include "edge_agent/agent_training.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+namespace tributary {
+namespace {
+
+class AgentTrainingTest : public testing::Test {
+ protected:
+  void start(double conservation_error = -1) {
+    auto trainer = make_trainer("synthetic", {.agent_id = "a"});
+    ASSERT_TRUE(trainer.ok()) << trainer.status().text();
+    auto metrics = open_metrics("");
+    ASSERT_TRUE(metrics.ok());
+    metrics_ = std::move(*metrics);
+    training_ = std::make_unique<AgentTraining>(
+        std::move(*trainer),
+        AgentTrainingParts{
+            .post =
+                [this](Event event) {
+                  const std::lock_guard lock(mutex_);
+                  events_.push_back(std::move(event));
+                  changed_.notify_all();
+                },
+            .now = [] { return TimeNs{0}; },
+            .conservation_error = [conservation_error] { return conservation_error; },
+            .clock = clock_,
+            .log = log_,
+            .metrics = *metrics_});
+  }
+  Event next_event() {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(
+        changed_.wait_for(lock, std::chrono::seconds(60), [this] { return !events_.empty(); }));
+    Event event = std::move(events_.front());
+    events_.erase(events_.begin());
+    return event;
+  }
+  static Train order(Token token) {
+    return {.token = token,
+            .id = {.job = 1, .round = 1, .epoch = 1, .attempt = 0},
+            .training = 1,
+            .model_version = 0,
+            .model = std::make_shared<const FloatVector>(8, 0.5f),
+            .local_steps = 1,
+            .learning_rate = 0.1,
+            .seed = 1};
+  }
+
+  ManualClock clock_;
+  MemoryLog log_;
+  std::unique_ptr<Metrics> metrics_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Event> events_;
+  std::unique_ptr<AgentTraining> training_;  // ends before what it posts to
+};
+
+TEST_F(AgentTrainingTest, AnOrderIsAnsweredByItsUpdate) {
+  start();
+  training_->train(order(7));
+  const Event event = next_event();
+  const auto* ready = std::get_if<UpdateReady>(&event);
+  ASSERT_NE(ready, nullptr);
+  EXPECT_EQ(ready->token, 7u);
+  ASSERT_NE(ready->update, nullptr);
+  EXPECT_EQ(ready->update->size(), 8u);
+  EXPECT_TRUE(ready->metrics.empty()) << "nothing is audited";
+}
+
+TEST_F(AgentTrainingTest, TheErrorOfTheAccountComesWithTheUpdate) {
+  start(0.25);
+  training_->train(order(7));
+  const Event event = next_event();
+  const auto* ready = std::get_if<UpdateReady>(&event);
+  ASSERT_NE(ready, nullptr);
+  ASSERT_EQ(ready->metrics.size(), 1u);
+  EXPECT_EQ(ready->metrics[0].name, "conservation_error");
+  EXPECT_EQ(ready->metrics[0].value, 0.25);
+}
+
+TEST_F(AgentTrainingTest, ADefinitionThatIsNoneIsSaidWithEveryOrder) {
+  start();
+  training_->set_definition(std::make_shared<const Bytes>(Bytes{1, 2, 3}));
+  for (const Token token : {Token{1}, Token{2}}) {
+    training_->train(order(token));
+    const Event event = next_event();
+    const auto* failed = std::get_if<UpdateFailed>(&event);
+    ASSERT_NE(failed, nullptr);
+    EXPECT_EQ(failed->token, token);
+    EXPECT_FALSE(failed->status.ok());
+  }
+}
+
+TEST_F(AgentTrainingTest, ItCanEndWhileOrdersWait) {
+  start();
+  for (Token token = 1; token <= 20; ++token) training_->train(order(token));
+  training_.reset();
+}
+
+}  // namespace
+}  // namespace tributary
