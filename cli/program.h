@@ -13,7 +13,8 @@ namespace tributary {
 int run_program(std::span<const Noun> nouns, std::span<const Command> commands,
                 const std::vector<std::string>& args);
 
-// The exit code for an error before there was a command, which is told as above.
+// Prints an error that came before any command was chosen, as run_program() does. Returns the exit
+// code.
 int fail_program(const Status& status, const std::vector<std::string>& args);
 
 }  // namespace tributary

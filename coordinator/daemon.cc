@@ -188,7 +188,7 @@ Status CoordinatorDaemon::open_link() {
   if (settings_.encrypted) {
     TRIBUTARY_TRY(allowed_.read());
   } else {
-    log().warning(kComponent, "encryption is off: whoever reaches the port is who it says it is");
+    log().warning(kComponent, "encryption is off: the ids of agents are not verified");
   }
   TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context,
                    LinkContext::open({.io_threads = settings_.io_threads,

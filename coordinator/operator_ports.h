@@ -1,6 +1,7 @@
-// The ways by which operators and watchers reach a coordinator: a socket of this machine, and a
-// port for those who look on from elsewhere. One desk answers the operators' questions, whatever
-// way they come.
+// The endpoints of a coordinator for operators and watchers: a Unix socket on this machine, and a
+// TCP port for watchers. One desk answers the questions of operators from either.
+//
+// Threads: the endpoints have their own; take() and done() belong to the machine's.
 #pragma once
 
 #include <memory>
@@ -25,15 +26,15 @@ class OperatorPorts {
                                                      ControlDesk::Agents agents,
                                                      Token first_command, const Clock& clock,
                                                      Log& log);
-  // Whoever still waits for an answer is told that none comes.
+  // Ends the questions that wait for an answer with an error.
   ~OperatorPorts();
   OperatorPorts(const OperatorPorts&) = delete;
   OperatorPorts& operator=(const OperatorPorts&) = delete;
 
-  // The loop's thread: as the desk has it.
+  // As ControlDesk has them.
   std::vector<Event> take() { return desk_.take(); }
   bool done(const CommandDone& done) { return desk_.done(done); }
-  // No operator is answered from then on; who looks on goes on looking.
+  // Refuses the questions of operators from then on; watchers are still served.
   void close_operators();
 
   void read_watchers_again(Log& log);
@@ -46,7 +47,7 @@ class OperatorPorts {
   AllowFile watchers_;
   ControlDesk desk_;
   std::unique_ptr<ControlServer> control_;  // these end before the desk
-  std::unique_ptr<WatchServer> watch_;      // null: nobody watches from elsewhere
+  std::unique_ptr<WatchServer> watch_;      // null: the settings name no port for watchers
 };
 
 }  // namespace tributary

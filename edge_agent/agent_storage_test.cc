@@ -2,11 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <condition_variable>
-#include <mutex>
-#include <vector>
-
 #include "core/round/common/plan/small_job_testing.h"
+#include "core/service/posted_events_testing.h"
 #include "core/store/testing/folder_testing.h"
 
 namespace tributary {
@@ -17,12 +14,7 @@ class AgentStorageTest : public testing::Test {
   void open() {
     auto opened = AgentStorage::open(
         {.path = folder_ / "agent.db", .sync = false},
-        {.post =
-             [this](Event event) {
-               const std::lock_guard lock(mutex_);
-               events_.push_back(std::move(event));
-               changed_.notify_all();
-             },
+        {.post = events_.poster(),
          .definition_stored = [this](SharedBytes definition) { definition_ = definition; },
          .log = log_});
     ASSERT_TRUE(opened.ok()) << opened.status().text();
@@ -32,11 +24,7 @@ class AgentStorageTest : public testing::Test {
   Status store(AgentRecordToStore record) {
     StoreAgent wanted{.token = ++last_token_, .record = std::move(record)};
     storage_->store(wanted);
-    std::unique_lock lock(mutex_);
-    EXPECT_TRUE(
-        changed_.wait_for(lock, std::chrono::seconds(60), [this] { return !events_.empty(); }));
-    const Stored stored = std::get<Stored>(events_.front());
-    events_.erase(events_.begin());
+    const Stored stored = events_.next<Stored>();
     EXPECT_EQ(stored.token, last_token_);
     return stored.status;
   }
@@ -51,9 +39,7 @@ class AgentStorageTest : public testing::Test {
 
   store_testing::Folder folder_;
   MemoryLog log_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<Event> events_;
+  service_testing::PostedEvents events_;
   SharedBytes definition_;
   Token last_token_ = 0;
   std::unique_ptr<AgentStorage> storage_;  // ends before what it posts to

@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <condition_variable>
-#include <mutex>
-#include <vector>
+#include "core/service/posted_events_testing.h"
 
 namespace tributary {
 namespace {
@@ -20,25 +18,12 @@ class AgentTrainingTest : public testing::Test {
     training_ = std::make_unique<AgentTraining>(
         std::move(*trainer),
         AgentTrainingParts{
-            .post =
-                [this](Event event) {
-                  const std::lock_guard lock(mutex_);
-                  events_.push_back(std::move(event));
-                  changed_.notify_all();
-                },
+            .post = events_.poster(),
             .now = [] { return TimeNs{0}; },
             .conservation_error = [conservation_error] { return conservation_error; },
             .clock = clock_,
             .log = log_,
             .metrics = *metrics_});
-  }
-  Event next_event() {
-    std::unique_lock lock(mutex_);
-    EXPECT_TRUE(
-        changed_.wait_for(lock, std::chrono::seconds(60), [this] { return !events_.empty(); }));
-    Event event = std::move(events_.front());
-    events_.erase(events_.begin());
-    return event;
   }
   static Train order(Token token) {
     return {.token = token,
@@ -54,33 +39,27 @@ class AgentTrainingTest : public testing::Test {
   ManualClock clock_;
   MemoryLog log_;
   std::unique_ptr<Metrics> metrics_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<Event> events_;
+  service_testing::PostedEvents events_;
   std::unique_ptr<AgentTraining> training_;  // ends before what it posts to
 };
 
 TEST_F(AgentTrainingTest, AnOrderIsAnsweredByItsUpdate) {
   start();
   training_->train(order(7));
-  const Event event = next_event();
-  const auto* ready = std::get_if<UpdateReady>(&event);
-  ASSERT_NE(ready, nullptr);
-  EXPECT_EQ(ready->token, 7u);
-  ASSERT_NE(ready->update, nullptr);
-  EXPECT_EQ(ready->update->size(), 8u);
-  EXPECT_TRUE(ready->metrics.empty()) << "nothing is audited";
+  const UpdateReady ready = events_.next<UpdateReady>();
+  EXPECT_EQ(ready.token, 7u);
+  ASSERT_NE(ready.update, nullptr);
+  EXPECT_EQ(ready.update->size(), 8u);
+  EXPECT_TRUE(ready.metrics.empty()) << "nothing is audited";
 }
 
 TEST_F(AgentTrainingTest, TheErrorOfTheAccountComesWithTheUpdate) {
   start(0.25);
   training_->train(order(7));
-  const Event event = next_event();
-  const auto* ready = std::get_if<UpdateReady>(&event);
-  ASSERT_NE(ready, nullptr);
-  ASSERT_EQ(ready->metrics.size(), 1u);
-  EXPECT_EQ(ready->metrics[0].name, "conservation_error");
-  EXPECT_EQ(ready->metrics[0].value, 0.25);
+  const UpdateReady ready = events_.next<UpdateReady>();
+  ASSERT_EQ(ready.metrics.size(), 1u);
+  EXPECT_EQ(ready.metrics[0].name, "conservation_error");
+  EXPECT_EQ(ready.metrics[0].value, 0.25);
 }
 
 TEST_F(AgentTrainingTest, ADefinitionThatIsNoneIsSaidWithEveryOrder) {
@@ -88,11 +67,9 @@ TEST_F(AgentTrainingTest, ADefinitionThatIsNoneIsSaidWithEveryOrder) {
   training_->set_definition(std::make_shared<const Bytes>(Bytes{1, 2, 3}));
   for (const Token token : {Token{1}, Token{2}}) {
     training_->train(order(token));
-    const Event event = next_event();
-    const auto* failed = std::get_if<UpdateFailed>(&event);
-    ASSERT_NE(failed, nullptr);
-    EXPECT_EQ(failed->token, token);
-    EXPECT_FALSE(failed->status.ok());
+    const UpdateFailed failed = events_.next<UpdateFailed>();
+    EXPECT_EQ(failed.token, token);
+    EXPECT_FALSE(failed.status.ok());
   }
 }
 

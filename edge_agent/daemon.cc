@@ -86,9 +86,10 @@ class AgentDaemon {
   std::atomic<double> conservation_error_ = -1;
   std::unique_ptr<MachineLoop> loop_;
   std::unique_ptr<PeerService> peers_;  // null: it listens to none
-  // These end before the loop that they answer to.
-  std::unique_ptr<AgentStorage> storage_;
+  // These end before the loop that they answer to; the storage first, which tells the training of
+  // each job that it has stored.
   std::unique_ptr<AgentTraining> training_;
+  std::unique_ptr<AgentStorage> storage_;
   std::unique_ptr<StopSignals> signals_;
 
   bool last_evaluated_ = false;

@@ -28,9 +28,9 @@ class Order:
                 self.layers[name] = Layer(name, position, tuple(only.split()))
 
     def layer_of(self, path: str) -> Optional[Layer]:
-        """The entry for the file, for the file without its suffix, or for the nearest folder."""
+        """The entry for the file, or for the nearest folder."""
         file = Path(path)
-        for name in (file, file.with_suffix(""), *file.parents):
+        for name in (file, *file.parents):
             layer = self.layers.get(name.as_posix())
             if layer:
                 return layer

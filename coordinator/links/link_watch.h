@@ -1,5 +1,7 @@
-// What is known of agents' links: figures from rounds, agents' own samples and probes, which are
-// sent over links that nobody has used for a while.
+// Measures the links of agents: from the traffic of rounds, from what agents report, and by probes
+// over links that have been idle for a while.
+//
+// Threads: one at a time, the machine's.
 #pragma once
 
 #include <memory>
@@ -12,15 +14,15 @@ namespace tributary {
 
 class LinkWatch {
  public:
-  // No probes: links are not probed.
+  // Without `probes` no link is probed.
   LinkWatch(std::unique_ptr<LinkFigures> figures, std::optional<LinkProbes> probes)
       : figures_(std::move(figures)), probes_(std::move(probes)) {}
 
   LinkFigures& figures() { return *figures_; }
-  // A reading about an agent; one that says nothing of its line is left alone.
+  // Takes the readings of an agent that are about its link, and ignores all others.
   void take_reading(const Reading& reading);
   void take_echo(double now_s, const ProbeEchoed& echo);
-  // What is to be probed now.
+  // The probes to send now.
   std::vector<ProbeLink> probes_due(double now_s, std::span<const Coordinator::AgentView> agents);
 
  private:

@@ -58,17 +58,7 @@ void Ledger::accept(const CommitRecord& record, TimeNs now) {
                               again ? "for a second time" : "out of order", rounds_committed()));
     return;
   }
-  const auto epoch = epochs_.find(key.epoch);
-  complain(now, "commits",
-           epoch == epochs_.end()
-               ? Status(StatusCode::mismatch,
-                        {.what = "epoch", .expected = "one that is stored", .got = "none"})
-               : replay_.play(record, epoch->second,
-                              [this](const std::string& agent_id) {
-                                const auto agent = agents_.find(agent_id);
-                                return agent == agents_.end() ? nullptr : &accounts_[agent->second];
-                              }),
-           who);
+  complain(now, "commits", replay(record), who);
   const std::uint64_t hash = replay_.model_hash();
   if (hash != record.round.model_hash) {
     watch_.report(
@@ -82,6 +72,18 @@ void Ledger::accept(const CommitRecord& record, TimeNs now) {
     account.round_is_decided(key);
     if (!accounted_) account.forget(key);
   }
+}
+
+Status Ledger::replay(const CommitRecord& record) {
+  const auto epoch = epochs_.find(record.round.id.epoch);
+  if (epoch == epochs_.end()) {
+    return Status(StatusCode::mismatch,
+                  {.what = "epoch", .expected = "one that is stored", .got = "none"});
+  }
+  return replay_.play(record, epoch->second, [this](const std::string& agent_id) {
+    const auto agent = agents_.find(agent_id);
+    return agent == agents_.end() ? nullptr : &accounts_[agent->second];
+  });
 }
 
 void Ledger::restored(const CoordinatorState& state, TimeNs now) {

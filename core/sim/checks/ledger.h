@@ -63,6 +63,7 @@ class Ledger {
   };
 
   void accept(const CommitRecord& record, TimeNs now);
+  Status replay(const CommitRecord& record);
   void check_replica(const std::string& who, std::uint64_t version, std::uint64_t hash,
                      const SharedFloats& model, TimeNs now);
   void complain(TimeNs now, const char* invariant, const Status& status, const std::string& who);
