@@ -101,6 +101,8 @@ JobRun* JobTable::choose_run(const AgentSession& session) const {
 }
 
 void JobTable::share_out_agents() {
+  const OpenRuns now = open_runs();
+  if (now == shared_out_) return;
   for (const auto& [number, session] : context_.roster.all()) {
     if (session->leaving) continue;
     JobRun* run = choose_run(*session);
@@ -116,17 +118,24 @@ void JobTable::share_out_agents() {
     session->undecided.clear();
     run->joined(*session, 0);
   }
-  drop_runs();
+  shared_out_ = open_runs();
+}
+
+JobTable::OpenRuns JobTable::open_runs() const {
+  const auto open = std::ranges::count_if(runs_, [](const auto& run) { return !run->over(); });
+  return {.runs = runs_.size(), .open = static_cast<std::size_t>(open)};
 }
 
 // The last job of all stays, so that its model can be asked for.
 void JobTable::drop_runs() {
   for (std::size_t i = 0; i + 1 < runs_.size();) {
     const JobRun& run = *runs_[i];
-    const bool in_use = std::ranges::any_of(context_.roster.all(), [&](const auto& item) {
-      return item.second->run == run.record().job;
-    });
-    if (!run.over() || in_use) {
+    const auto in_use = [&] {
+      return std::ranges::any_of(context_.roster.all(), [&](const auto& item) {
+        return item.second->run == run.record().job;
+      });
+    };
+    if (!run.over() || in_use()) {
       ++i;
       continue;
     }
@@ -172,6 +181,7 @@ std::vector<JobView> JobTable::views() const {
 void JobTable::tick() {
   for (const auto& run : runs_) run->tick();
   share_out_agents();
+  drop_runs();
 }
 
 void JobTable::loaded(const RoundLoaded& event) {

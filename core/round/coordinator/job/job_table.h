@@ -43,13 +43,23 @@ class JobTable {
   std::uint64_t buffered_bytes() const;
 
  private:
+  // Agents change their job only when one of these changes: a new session takes its job at once.
+  struct OpenRuns {
+    std::size_t runs = 0;
+    std::size_t open = 0;  // runs that are not over
+    friend bool operator==(const OpenRuns&, const OpenRuns&) = default;
+  };
+
   Result<RestoredJob> new_job(const SubmitJob& event);
+  OpenRuns open_runs() const;
+  // Costs a pass over all sessions when a job has come or ended, and nothing otherwise.
   void share_out_agents();
   void drop_runs();
 
   CoordinatorContext& context_;
   std::vector<std::unique_ptr<JobRun>> runs_;
   std::vector<JobView> done_;  // jobs that were dropped, the last ones
+  OpenRuns shared_out_;        // at the last pass of share_out_agents()
 };
 
 }  // namespace tributary
