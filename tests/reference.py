@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
-"""Compares what the simulator does with results that are committed (tests/reference/simulator.json).
+"""Compares what simulator and demonstration do with results that are committed in tests/reference.
 
 usage: reference.py [--build BUILD] [--seeds N] [--scenarios NAME...] [--record]
+       reference.py --demonstration [--build BUILD] [--seeds N] [--record]
 
-The file has, for each scenario in tests/scenarios and each seed, a hash of the last state of all
-machines, the number of committed rounds, and bytes by kind of message. A change of the code's
-structure must keep all of it. After a change of behaviour or of the wire format, record the file
-again (--record) in a commit of its own that says why.
+simulator.json has, for each scenario in tests/scenarios and each seed, a hash of the last state of
+all machines, the number of committed rounds, and bytes by kind of message. demonstration.json has,
+for each seed, the hash of the model after each round of a demonstration with real processes and real
+training. A change of the code's structure must keep all of it. After a change of behaviour or of the
+wire format, record the file again (--record) in a commit of its own that says why.
 """
 
 import argparse
 import json
+import os
+import sqlite3
 import subprocess
 import sys
+import tempfile
+from contextlib import closing
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,6 +26,17 @@ SCENARIOS = ROOT / "tests/scenarios"
 RESULTS = ROOT / "tests/reference/simulator.json"
 SEEDS, SEEDS_OF_LARGE = 40, 2
 LARGE = {"thousand"}  # one seed takes minutes; only where --scenarios names it
+
+MODELS = ROOT / "tests/reference/demonstration.json"
+MODEL_SEEDS = 4
+# The plan is fixed and every agent contributes to every round, so that no link decides anything.
+DEMONSTRATION = ["--headless", "--json", "--rounds", "5", "--pictures", "4000", "--codec",
+                 "thc:bits=4", "--collective", "star", "--set", "job.quorum=1"]
+# Training rounds differently with each instruction set. These settings choose kernels that every
+# x86-64 processor has, in libtorch, in its convolutions, in OpenBLAS and in the C library.
+PLAIN_KERNELS = {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41",
+                 "OPENBLAS_CORETYPE": "Nehalem", "OMP_NUM_THREADS": "1",
+                 "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4"}
 
 
 class Failure(Exception):
@@ -38,6 +55,21 @@ def simulate(build: Path, scenario: str, seeds: int) -> dict:
         raise Failure(f"{' '.join(command)} ended with {done.returncode}: "
                       f"{(done.stderr or done.stdout).strip()[-1000:]}") from None
     return {str(run.pop("seed")): run for run in runs}
+
+
+def demonstrate(build: Path, seed: int) -> dict:
+    """The hash of the model after each round."""
+    with tempfile.TemporaryDirectory(prefix="tributary-reference-") as folder:
+        command = [str(build / "cli/tributary"), "demo", "--out", f"{folder}/demo", "--seed",
+                   str(seed), *DEMONSTRATION]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              check=False, env={**os.environ, **PLAIN_KERNELS})
+        if done.returncode != 0:
+            raise Failure(f"{' '.join(command)} ended with {done.returncode}: "
+                          f"{(done.stderr or done.stdout).strip()[-1000:]}")
+        with closing(sqlite3.connect(f"{folder}/demo/run.db")) as run:
+            rows = run.execute("SELECT round, model_hash FROM rounds ORDER BY round").fetchall()
+    return {f"round_{number}": f"{model % 2**64:016x}" for number, model in rows}
 
 
 def usual_scenarios() -> list:
@@ -75,20 +107,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=Path("build/dev"))
-    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"of each scenario ({SEEDS})")
+    parser.add_argument("--seeds", type=int, default=SEEDS,
+                        help=f"of each scenario ({SEEDS}), or of the demonstration ({MODEL_SEEDS})")
+    parser.add_argument("--demonstration", action="store_true", help="its models, by seed")
     parser.add_argument("--scenarios", nargs="+", metavar="NAME", help="these alone")
     parser.add_argument("--record", action="store_true", help="write the file anew")
     arguments = parser.parse_args()
-    names = arguments.scenarios or usual_scenarios()
-    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
+    if arguments.demonstration:
+        results, names = MODELS, ["demonstration"]
+    else:
+        results, names = RESULTS, arguments.scenarios or usual_scenarios()
+    known = json.loads(results.read_text(encoding="utf-8")) if results.is_file() else {}
     told = []
     try:
         for name in names:
-            found = simulate(arguments.build, name, seeds_of(name, arguments.seeds))
+            if arguments.demonstration:
+                seeds = range(1, min(arguments.seeds, MODEL_SEEDS) + 1)
+                found = {str(seed): demonstrate(arguments.build, seed) for seed in seeds}
+            else:
+                found = simulate(arguments.build, name, seeds_of(name, arguments.seeds))
             if arguments.record:
                 known[name] = found
-                RESULTS.parent.mkdir(exist_ok=True)
-                RESULTS.write_text(text_of(known), encoding="utf-8")
+                results.parent.mkdir(exist_ok=True)
+                results.write_text(text_of(known), encoding="utf-8")
             else:
                 told += differences(name, known.get(name, {}), found)
             print(f"reference: {name}, {len(found)} seeds", file=sys.stderr, flush=True)

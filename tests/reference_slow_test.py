@@ -12,6 +12,14 @@ BUILD = Path(os.environ.get("TRIBUTARY_BUILD_DIR", "build/dev"))
 SEEDS = 4
 
 
+class Demonstration(unittest.TestCase):
+    def test_the_first_seed_learns_the_same_models(self):
+        known = reference.json.loads(reference.MODELS.read_text(encoding="utf-8"))["demonstration"]
+        self.assertEqual(len(known), reference.MODEL_SEEDS)
+        found = {"1": reference.demonstrate(BUILD, 1)}
+        self.assertEqual(reference.differences("demonstration", known, found), [])
+
+
 class Simulator(unittest.TestCase):
     def setUp(self):
         self.known = reference.json.loads(reference.RESULTS.read_text(encoding="utf-8"))
