@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VERBS = "setup test demo build package bench fuzz lint format clean".split()
+VERBS = "setup test demo build package bench fuzz lint format changelog clean".split()
 
 
 def dev(*arguments: str, path: str = "") -> subprocess.CompletedProcess:
@@ -69,6 +69,10 @@ class WrongWords(unittest.TestCase):
         self.assert_refused("build --prset", "did you mean '--preset'?")
         self.assert_refused("setup --amr64", "did you mean '--arm64'?")
         self.assert_refused("setup --arm64 now", "setup has no option 'now'")
+
+    def test_changelog_takes_a_version(self):
+        self.assert_refused("changelog 0.1.0 0.2.0", "changelog takes one version, got '0.2.0'")
+        self.assert_refused("changelog --version", "changelog has no option '--version'")
 
     def test_fast_is_a_tier_of_one_preset(self):
         self.assert_refused("test --fast --preset asan", "--fast goes with the preset dev")

@@ -72,18 +72,19 @@ class Guide(unittest.TestCase):
 
     def test_every_setting_is_in_its_table(self):
         both = bound_in("core/service/settings/common_settings.cc")
-        self.assertEqual(settings_of("Of both"), both)
+        self.assertEqual(settings_of("Settings of both daemons"), both)
         coordinator = settings_of("The coordinator's settings")
         kept = {f"retention.{table}_{unit}" for unit in ("days", "mib")
                 for table in ("events", "metrics", "link_samples", "agent_rounds")}
         self.assertEqual(coordinator, bound_in("coordinator/config.cc") | kept)
         self.assertEqual(settings_of("An agent's settings"), bound_in("edge_agent/config.cc"))
-        job = settings_of("A job") | settings_of("What a job says", TRAINING)
+        job = settings_of("A job") | settings_of("Job keys for training", TRAINING)
         self.assertEqual(job, bound_in("core/job/job_settings.cc"))
 
     def test_every_setting_of_the_tables_is_known(self):
-        for daemon, titles in (("tributary-coordinator", ("The coordinator's settings", "Of both")),
-                               ("tributary-agent", ("An agent's settings", "Of both"))):
+        both = "Settings of both daemons"
+        for daemon, titles in (("tributary-coordinator", ("The coordinator's settings", both)),
+                               ("tributary-agent", ("An agent's settings", both))):
             for name in sorted(set().union(*map(settings_of, titles))):
                 told = run(f"{daemon} --check --set '{name}=[[]]' || true", ROOT)
                 self.assertNotIn("a known setting", told.stdout, f"{daemon}: {name}")
