@@ -12,7 +12,7 @@
 # different things, nor may one that Highway compiles once per target stand among others: their names
 # say simd.
 # CONFIGURE_DEPENDS makes the build notice a new file by itself. Every other header must compile
-# alone: x.cc and x_test.cc include x.h first, and tests.headers_compile_alone builds those without
+# alone: x.cc and x_test.cc include x.h first, and ./dev lint builds those without
 # (all_verify_interface_header_sets).
 
 set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
@@ -90,12 +90,14 @@ function(tributary_folder library)
   if(BUILD_TESTING)
     tributary_test(${prefix}_test SOURCES ${tests} LINK ${library} ${arg_LINK}
                    LABELS ${arg_LABELS} MARK ${arg_MARK})
-    if(arg_HOT)
-      target_compile_options(${prefix}_test PRIVATE ${TRIBUTARY_HOT_OPTIONS})
-      set_target_properties(${prefix}_test PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
-    endif()
     tributary_test(${prefix}_slow_test SOURCES ${slow_tests} LINK ${library} ${arg_LINK}
                    LABELS slow ${arg_LABELS} MARK ${arg_MARK})
+    foreach(tests ${prefix}_test ${prefix}_slow_test)
+      if(arg_HOT AND TARGET ${tests})
+        target_compile_options(${tests} PRIVATE ${TRIBUTARY_HOT_OPTIONS})
+        set_target_properties(${tests} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+      endif()
+    endforeach()
   endif()
   if(TRIBUTARY_FUZZERS)
     foreach(fuzzer ${fuzzers})

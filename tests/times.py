@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Says where the time of a build and of its tests went, by preset; of two checkouts side by side.
 
-usage: times.py BUILD... [--before CHECKOUT]
+usage: times.py BUILD... [--before [CHECKOUT]]
 
 Compiling, linking and other steps of the build are what ninja logged, tests what CTest wrote to
 BUILD/tests.xml: seconds of one core. The wall's time is near their sum divided by the number of
-cores. The parts of .ci/run are seconds of the wall, from the file that it writes beside the builds.
+cores. The parts of .ci/run and the steps of each are seconds of the wall, from the files that it writes
+beside the builds. --before makes a table of two columns: CHECKOUT has its own builds, and without one the
+first column is what times_before.json has of commit 8ebf1ea.
 """
 
 import argparse
+import json
+import re
 import sys
 import xml.etree.ElementTree as xml
 from collections import Counter
@@ -16,7 +20,10 @@ from pathlib import Path
 
 SLOWEST = 5
 KINDS = ("compile", "compile tests", "link", "other", "test")
-PARTS = "ci-times.tsv"  # .ci/run writes it
+PARTS = "ci-times.tsv"  # .ci/run writes it, and the log of each part
+LOG = "ci-{}.log"
+STEP = re.compile(r"^==> (?P<step>[^:\n]+): done, (?P<seconds>[\d.]+) s$", re.MULTILINE)  # ./dev says it
+RECORD = Path(__file__).resolve().with_name("times_before.json")
 
 
 def build_seconds(log: str) -> dict:
@@ -76,38 +83,53 @@ def show(build: Path) -> None:
 
 
 def parts(builds: Path) -> dict:
-    """Seconds of each part of the last .ci/run."""
+    """Seconds of each part of the last .ci/run, and behind it of the steps that took a second or more."""
     file = builds / PARTS
     if not file.is_file():
         return {}
-    rows = (line.split("\t") for line in file.read_text(encoding="utf-8").splitlines())
-    return {name: int(seconds) for name, seconds in rows}
+    found = {}
+    for line in file.read_text(encoding="utf-8").splitlines():
+        name, seconds = line.split("\t")
+        found[f".ci/run {name}"] = int(seconds)
+        log = builds / LOG.format(name)
+        if log.is_file():
+            for step in STEP.finditer(log.read_text(encoding="utf-8", errors="replace")):
+                if float(step["seconds"]) >= 1:
+                    found[f"  {step['step']}"] = float(step["seconds"])
+    return found
+
+
+def figures(checkout: Path, presets: list) -> dict:
+    """Row: seconds, of a checkout, or of a file that has them."""
+    if checkout.is_file():
+        return json.loads(checkout.read_text(encoding="utf-8"))
+    builds = checkout / "build"
+    sums = ((preset, totals(builds / preset)) for preset in presets)
+    return {**{f"{preset} {name}": total[name] for preset, total in sums for name in KINDS
+               if name in total}, **parts(builds)}
 
 
 def row(name: str, before, after) -> str:
     """A figure that was not measured is a dash; the last column is the ratio."""
     texts = ["-" if figure is None else f"{figure:.0f}" for figure in (before, after)]
     ratio = f"{after / before:.2f}" if before and after is not None else "-"
-    return f"{name:<24}{texts[0]:>10}{texts[1]:>10}{ratio:>8}"
+    return f"{name:<40}{texts[0]:>10}{texts[1]:>10}{ratio:>8}"
 
 
 def comparison(before: Path, builds: list) -> list:
-    """The lines of a table; `before` is the other checkout."""
-    lines = [f"{'seconds':<24}{'before':>10}{'now':>10}{'ratio':>8}"]
-    for build in builds:
-        old, new = totals(before / "build" / build.name), totals(build)
-        lines += [row(f"{build.name} {name}", old.get(name), new.get(name)) for name in KINDS
-                  if name in old or name in new]
-    old, new = parts(before / "build"), parts(builds[0].parent)
-    lines += [row(f".ci/run {name}", old.get(name), new.get(name)) for name in {**old, **new}]
-    return lines
+    """The lines of a table; `before` is the other checkout, or a file of its figures."""
+    presets = [build.name for build in builds]
+    old, new = figures(before, presets), figures(builds[0].resolve().parent.parent, presets)
+    return [f"{'seconds':<40}{'before':>10}{'now':>10}{'ratio':>8}",
+            *(row(name, old.get(name), new.get(name)) for name in {**new, **old})]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("builds", nargs="+", type=Path, metavar="BUILD")
-    parser.add_argument("--before", type=Path, metavar="CHECKOUT",
-                        help="another checkout that was built: its figures beside these")
+    parser.add_argument("--before", type=Path, metavar="CHECKOUT", nargs="?", const=RECORD,
+                        help="another checkout that was built, or else what is known of commit 8ebf1ea: "
+                             "its figures beside these")
     arguments = parser.parse_args()
     if arguments.before:
         print("\n".join(comparison(arguments.before, arguments.builds)))

@@ -43,15 +43,15 @@ class Unchanged(unittest.TestCase):
         self.run_script("--record")
 
     def test_both_are_left_out(self):
-        self.assertEqual(self.run_script(), "^(a_test|b_test)[.]\n")
+        self.assertEqual(self.run_script(), "^(a_test[.]|b_test[.])\n")
 
     def test_a_program_that_has_changed_runs(self):
         self.write("build/dev/b/b_test", "otherwise")
-        self.assertEqual(self.run_script(), "^(a_test)[.]\n")
+        self.assertEqual(self.run_script(), "^(a_test[.])\n")
 
     def test_a_program_runs_when_one_that_it_runs_has_changed(self):
         self.write("build/dev/cli/tool", "second")
-        self.assertEqual(self.run_script(), "^(b_test)[.]\n")
+        self.assertEqual(self.run_script(), "^(b_test[.])\n")
 
     def test_data_concerns_all(self):
         self.write("scenario.toml", "seed = 2")
@@ -59,21 +59,48 @@ class Unchanged(unittest.TestCase):
 
     def test_words_concern_none(self):
         self.write("docs/page.md", "words")
-        self.assertEqual(self.run_script(), "^(a_test|b_test)[.]\n")
+        self.assertEqual(self.run_script(), "^(a_test[.]|b_test[.])\n")
 
     def test_what_failed_runs_again(self):
         self.write("build/dev/a/a_test", "otherwise")
         self.passed("a_test.Suite", failed="a_test.Other")
-        self.assertEqual(self.run_script(), "^(b_test)[.]\n")
+        self.assertEqual(self.run_script(), "^(b_test[.])\n")
 
     def test_what_failed_as_it_is_runs_again(self):
         self.passed("b_test.Suite", failed="a_test.Other")
-        self.assertEqual(self.run_script(), "^(b_test)[.]\n")
+        self.assertEqual(self.run_script(), "^(b_test[.])\n")
 
     def test_what_did_not_run_stays_known(self):
         self.write("build/dev/a/a_test", "otherwise")
         self.passed("a_test.Suite")
-        self.assertEqual(self.run_script(), "^(a_test|b_test)[.]\n")
+        self.assertEqual(self.run_script(), "^(a_test[.]|b_test[.])\n")
+
+    def declare(self, patterns: str):
+        self.write("build/dev/tests/inputs.txt", f"tests.scripts\t{patterns}\n")
+        self.write("tests/scripts.py", "first")
+        self.passed("a_test.Suite", "b_test.Suite", "tests.scripts", "tests.layers")
+
+    def test_a_python_test_is_left_out_by_its_inputs(self):
+        self.declare("tests/*.py dev")
+        self.assertEqual(self.run_script(), "^(a_test[.]|b_test[.]|tests[.]scripts$)\n")
+        self.write("core/a.cc", "code")
+        self.assertEqual(self.run_script(), "^(a_test[.]|b_test[.]|tests[.]scripts$)\n")
+        self.write("tests/scripts.py", "otherwise")
+        self.assertEqual(self.run_script(), "^(a_test[.]|b_test[.])\n")
+
+    def test_a_python_test_runs_when_an_input_appears(self):
+        self.declare("tests/*.py docs/guide.md")
+        self.write("docs/guide.md", "words")
+        self.assertEqual(self.run_script(), "^(a_test[.]|b_test[.])\n")
+
+    def test_an_input_may_be_of_the_build(self):
+        self.declare("BUILD/cli/tool")
+        self.write("build/dev/cli/tool", "second")
+        self.assertEqual(self.run_script(), "^(b_test[.])\n")
+
+    def test_a_python_test_that_says_nothing_runs(self):
+        self.passed("tests.scripts")
+        self.assertEqual(self.run_script(), "^(a_test[.]|b_test[.])\n")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <queue>
 #include <utility>
 #include <vector>
 
@@ -38,8 +37,9 @@ class ReplayNetwork {
 
   double run() {
     while (!events_.empty()) {
-      const Event event = events_.top();
-      events_.pop();
+      std::pop_heap(events_.begin(), events_.end());
+      const Event event = std::move(events_.back());
+      events_.pop_back();
       now_s_ = event.at_s;
       event.what();
     }
@@ -73,7 +73,10 @@ class ReplayNetwork {
     }
   };
 
-  void at(double when_s, Done what) { events_.push({when_s, number_++, std::move(what)}); }
+  void at(double when_s, Done what) {
+    events_.push_back({when_s, number_++, std::move(what)});
+    std::push_heap(events_.begin(), events_.end());
+  }
 
   void send_piece(std::uint32_t from) {
     Port& port = ports_[from];
@@ -93,17 +96,19 @@ class ReplayNetwork {
     const double gone_s = now_s_ + bytes * port.link.beta_s_per_byte;
     at(gone_s, [this, from] { send_piece(from); });
     const double alpha_s = std::max(port.link.alpha_s, ports_[to].link.alpha_s);
-    at(gone_s + alpha_s, [this, to, bytes, done = std::move(done)] { receive(to, bytes, done); });
+    at(gone_s + alpha_s, [this, to, bytes, done = std::move(done)]() mutable {
+      receive(to, bytes, std::move(done));
+    });
   }
 
-  void receive(std::uint32_t to, double bytes, const Done& done) {
+  void receive(std::uint32_t to, double bytes, Done done) {
     Port& port = ports_[to];
     port.free_s = std::max(now_s_, port.free_s + bytes * port.link.beta_s_per_byte);
-    if (done) at(port.free_s, done);
+    if (done) at(port.free_s, std::move(done));
   }
 
   std::vector<Port> ports_;
-  std::priority_queue<Event> events_;
+  std::vector<Event> events_;  // a heap, whose next event can be moved out
   std::uint64_t number_ = 0;
   double now_s_ = 0;
 };

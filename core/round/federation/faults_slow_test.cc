@@ -5,18 +5,28 @@
 namespace tributary {
 namespace {
 
-TEST(SlowFaults, EverythingAtOnceForManySeeds) {
-  for (std::uint64_t seed = 100; seed < 500; ++seed) {
-    round_testing::play_mixed(round_testing::mixed_options(seed));
+void play_seeds(round_testing::Options (*options_of)(std::uint64_t), std::uint64_t first,
+                std::uint64_t end) {
+  for (std::uint64_t seed = first; seed < end; ++seed) {
+    round_testing::play_mixed(options_of(seed));
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
 }
 
+TEST(SlowFaults, EverythingAtOnceForManySeeds) {
+  play_seeds(round_testing::mixed_options, 100, 200);
+}
+
+TEST(SlowFaults, EverythingAtOnceForManyMoreSeeds) {
+  play_seeds(round_testing::mixed_options, 200, 500);
+}
+
 TEST(SlowFaults, EverythingAtOnceAmongPeers) {
-  for (std::uint64_t seed = 100; seed < 500; ++seed) {
-    round_testing::play_mixed(round_testing::mixed_peer_options(seed));
-    if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
-  }
+  play_seeds(round_testing::mixed_peer_options, 100, 200);
+}
+
+TEST(SlowFaults, EverythingAtOnceAmongPeersForManyMoreSeeds) {
+  play_seeds(round_testing::mixed_peer_options, 200, 500);
 }
 
 // A thousand agents: memory stays bounded, and all of them take part.
