@@ -4,8 +4,10 @@
 usage: tidy.py [--root FOLDER]
        tidy.py --table [--against COMMIT]   the sizes of classes and folders, and lines of code
        tidy.py --unused                     what only tests, benchmarks and fuzzers use
+       tidy.py --words FOLDER               old terms and comments to rewrite, below FOLDER
+       tidy.py --words-left                 lowers the figures of words_left.json to those of today
 
-class_sizes.py and folders.py hold the bounds of sizes. house_exceptions.json lists what exceeds them.
+class_sizes.py and folders.py hold the bounds of sizes, words.py those of words. house_exceptions.json lists what exceeds them.
 Each figure there is a ceiling: it may not grow, and its entry goes when the bound is kept.
 """
 
@@ -23,6 +25,7 @@ import folders
 import size_table
 import source_tree
 import unused
+import words
 
 LINES_MAX = 600
 TEXT_SUFFIXES = source_tree.CODE_SUFFIXES | {".py", ".sh", ".cmake", ".txt", ".md", ".fbs", ".json"}
@@ -113,6 +116,7 @@ def complaints(root: Path) -> Iterator[str]:
     yield from class_sizes.complaints(sizes, exceptions["classes"])
     yield from class_sizes.duplicates(sizes)
     yield from unused.complaints(unused.find(sources), exceptions["unused"])
+    yield from words.complaints(root)
 
 
 def house_exceptions(root: Path) -> dict:
@@ -177,6 +181,8 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="print sizes, and check nothing")
     parser.add_argument("--against", metavar="COMMIT", help="with --table: the sizes before")
     parser.add_argument("--unused", action="store_true", help="print what has no caller")
+    parser.add_argument("--words", metavar="FOLDER", help="print old terms and comments to rewrite")
+    parser.add_argument("--words-left", action="store_true", help="lower tests/words_left.json")
     options = parser.parse_args()
     if options.against and not options.table:
         parser.error("--against belongs to --table")
@@ -192,6 +198,12 @@ def main() -> int:
     if options.unused:
         found = unused.find(class_sizes.sources_of(options.root))
         print("\n".join(unused.listing(found)))
+        return 0
+    if options.words is not None:
+        print("\n".join(words.listing(options.root, options.words)))
+        return 0
+    if options.words_left:
+        words.record(options.root)
         return 0
     found = list(complaints(options.root))
     for complaint in found:
