@@ -12,7 +12,7 @@
 #include "core/plan/inputs/inputs_testing.h"
 #include "core/plan/inputs_text.h"
 #include "core/plan/planner.h"
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/round/federation/mixed_faults_testing.h"
+#include "core/sim/federation/mixed_faults_testing.h"
 
 namespace tributary {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/round/federation/mixed_faults_testing.h"
+#include "core/sim/federation/mixed_faults_testing.h"
 
 namespace tributary {
 namespace {

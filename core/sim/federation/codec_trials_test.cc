@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/round/common/plan/codec_trials.h"
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 #include "schemas/limits.h"
 
 namespace tributary {

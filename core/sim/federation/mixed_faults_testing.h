@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary::round_testing {
 

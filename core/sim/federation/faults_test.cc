@@ -2,7 +2,7 @@
 // ends, replicas are identical, and no update is lost.
 #include <gtest/gtest.h>
 
-#include "core/round/federation/mixed_faults_testing.h"
+#include "core/sim/federation/mixed_faults_testing.h"
 
 namespace tributary {
 namespace {

@@ -23,9 +23,9 @@
 #include "core/round/common/plan/round_plan.h"
 #include "core/round/common/session/conversation.h"
 #include "core/round/coordinator/coordinator.h"
-#include "core/round/federation/federation_options_testing.h"
-#include "core/round/federation/journals_testing.h"
-#include "core/round/federation/peers_testing.h"
+#include "core/sim/federation/federation_options_testing.h"
+#include "core/sim/federation/journals_testing.h"
+#include "core/sim/federation/peers_testing.h"
 #include "schemas/frame.h"
 
 namespace tributary::round_testing {

@@ -1,7 +1,7 @@
 // What agents send at the same time stays within what the coordinator has room for.
 #include <gtest/gtest.h>
 
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
 namespace {

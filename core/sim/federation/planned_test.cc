@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
 namespace {
