@@ -9,8 +9,8 @@
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 struct AuditCase {
   const char* codec;

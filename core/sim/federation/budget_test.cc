@@ -6,8 +6,8 @@
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 constexpr std::uint64_t kBudget = 40u << 10;
 

@@ -14,8 +14,8 @@
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 constexpr double kShare = 0.25;  // the codec's
 const std::string kCodec = "topk:cr=0.25";

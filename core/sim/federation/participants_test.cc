@@ -8,8 +8,8 @@
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 const ContributorSetRecord& contributors(const CommitRecord& commit) {
   EXPECT_EQ(commit.round.contributor_sets.size(), 1u);

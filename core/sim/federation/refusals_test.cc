@@ -12,8 +12,8 @@
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 // Lies about sizes, places and epochs.
 TEST(CoordinatorInARound, RefusesPartsThatLie) {
@@ -23,7 +23,7 @@ TEST(CoordinatorInARound, RefusesPartsThatLie) {
   options.policy.quorum_fraction = 1;
   options.rounds = 3;
   Federation federation(options);
-  federation.set_train_ns(0, 200 * kNsPerMs);
+  federation.host(0).set_train_ns(200 * kNsPerMs);
   ASSERT_TRUE(federation.run([&] { return federation.coordinator().current_round().round == 1; }));
   const RoundKey round = federation.coordinator().current_round();
   const auto lie = [&](const std::function<void(wire::UpdateT&)>& change) {
@@ -36,12 +36,15 @@ TEST(CoordinatorInARound, RefusesPartsThatLie) {
     update.weight = 1;
     change(update);
     wire::FrameT frame = frame_with(std::move(update));
-    frame.session = federation.session(0);
+    frame.session = federation.host(0).session();
     const int before = federation.noted("frame_refused") + federation.noted("payload_late") +
                        federation.noted("payload_refused");
     const Result<Bytes> built = build_frame(frame);
     EXPECT_TRUE(built.ok()) << built.status().text();
-    federation.to_coordinator(0, *built, payload);
+    federation.coordinator_host().handle(FrameReceived{.peer = federation.host(0).peer(),
+                                                       .frame = *built,
+                                                       .payload = payload,
+                                                       .authenticated_as = "agent-0"});
     return federation.noted("frame_refused") + federation.noted("payload_late") +
            federation.noted("payload_refused") - before;
   };

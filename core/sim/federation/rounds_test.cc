@@ -13,8 +13,8 @@
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 struct CodecCase {
   std::string spec;
@@ -38,7 +38,7 @@ TEST_P(RoundsWithCodec, PerfectChannel) {
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
   federation.expect_conserved(GetParam().tolerance);
-  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_GE(federation.updates_taken(i), 4u);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_GE(federation.host(i).updates().size(), 4u);
   EXPECT_EQ(federation.noted("frame_refused"), 0);
   EXPECT_EQ(federation.noted("round_aborted"), 0);
   for (const CommitRecord& commit : federation.journal().commits()) {
@@ -243,7 +243,7 @@ TEST(Rounds, AgentsAreRecordedWithTheirJobWhileTheyServeIt) {
 
 std::uint64_t told(const Federation& federation, std::string_view name, std::uint64_t round) {
   std::uint64_t bytes = 0;
-  for (const Reading& reading : federation.readings) {
+  for (const Reading& reading : federation.log.readings) {
     if (reading.name == name && reading.round == round) {
       bytes += static_cast<std::uint64_t>(reading.value);
     }
@@ -269,7 +269,7 @@ TEST(Rounds, EachTellsWhatItsMessagesTookByTheirUse) {
   }
   EXPECT_GT(told(federation, "down_models_bytes", 1), 3 * model) << "to begin with";
   EXPECT_EQ(told(federation, "down_models_bytes", 3), 0u);
-  for (const Reading& reading : federation.readings) {
+  for (const Reading& reading : federation.log.readings) {
     if (reading.name.ends_with("_bytes")) {
       EXPECT_GT(reading.value, 0) << reading.name;
     }
@@ -292,7 +292,7 @@ TEST(Rounds, BytesOfALostAgentAreToldAllTheSame) {
   };
   EXPECT_GT(models(), 3 * federation.values() * sizeof(float));
   federation.crash_agent(0);
-  federation.agent_journal(0).state = {};
+  federation.host(0).journal.state = {};
   federation.start_agent(0);
   ASSERT_TRUE(federation.run([&] { return federation.agent(0).model_version() > 0; }));
   federation.crash_agent(0);
@@ -311,8 +311,8 @@ std::uint64_t repeated(const std::vector<Reading>& readings) {
 TEST(Rounds, NothingIsSentTwiceOverAPerfectChannel) {
   Federation federation(round_options("fp32"));
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
-  EXPECT_EQ(repeated(federation.readings), 0u);
-  EXPECT_EQ(repeated(federation.agent_readings), 0u);
+  EXPECT_EQ(repeated(federation.log.readings), 0u);
+  EXPECT_EQ(repeated(federation.log.agent_readings), 0u);
 }
 
 // Either side counts what it sends again, and what it gets again.
@@ -323,7 +323,8 @@ TEST(Rounds, BothSidesTellWhatWasSentTwice) {
   options.repeat = 0.1;
   Federation federation(options);
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
-  for (const std::vector<Reading>* readings : {&federation.readings, &federation.agent_readings}) {
+  for (const std::vector<Reading>* readings :
+       {&federation.log.readings, &federation.log.agent_readings}) {
     std::set<std::string> names;
     for (const Reading& reading : *readings) {
       if (!reading.name.starts_with("repeated_")) continue;
