@@ -4,13 +4,13 @@
 
 #include <memory>
 
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 struct AuditCase {
   const char* codec;

@@ -12,13 +12,13 @@
 #include "core/plan/inputs/inputs_testing.h"
 #include "core/plan/inputs_text.h"
 #include "core/plan/planner.h"
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 using testing::HasSubstr;
 
 // It drops most of what it is given here, where all values are about as large as one another, and
@@ -88,7 +88,9 @@ TEST(Exploring, ACodecThatWasOverratedGivesWayOnceAgentsHaveTriedIt) {
   options.policy.agents_min = 3;
   Misled misled(470);
   const Federation* watched = nullptr;
-  options.advise = [&](const RoundPlayed& round) { return misled.think(round, watched->reported); };
+  options.advise = [&](const RoundPlayed& round) {
+    return misled.think(round, watched->log.reported);
+  };
   Federation federation(options);
   watched = &federation;
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
@@ -103,10 +105,11 @@ TEST(Exploring, ACodecThatWasOverratedGivesWayOnceAgentsHaveTriedIt) {
   EXPECT_EQ(corrected.trigger, PlanTrigger::gain);
   EXPECT_TRUE(corrected.switched);
   EXPECT_THAT(corrected.reason, HasSubstr("of updates through by " + kOverrated));
-  EXPECT_EQ(federation.played.back().choice.codec, "fp16");
+  EXPECT_EQ(federation.log.played.back().choice.codec, "fp16");
 
   std::size_t overrated = 0;
-  for (const RoundPlayed& round : federation.played) overrated += round.choice.codec == kOverrated;
+  for (const RoundPlayed& round : federation.log.played)
+    overrated += round.choice.codec == kOverrated;
   EXPECT_GE(overrated, 4u);
   EXPECT_LE(overrated, 15u);
   for (const Planned& one : misled.made) {

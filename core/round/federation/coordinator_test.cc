@@ -4,14 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "core/round/common/session/conversation.h"
-#include "core/round/federation/federation_testing.h"
-#include "schemas/payload.h"
 
 namespace tributary {
 namespace {
-
-using round_testing::Federation;
-using round_testing::Options;
 
 Bytes built(const wire::FrameT& frame) {
   Result<Bytes> bytes = build_frame(frame);
@@ -248,46 +243,6 @@ TEST_F(CoordinatorAlone, RefusesJobsThatMakeNoSense) {
     if (const auto* done = std::get_if<CommandDone>(&action)) status = done->status;
   }
   EXPECT_FALSE(status.ok());
-}
-
-// Lies about sizes, places and epochs, from an agent that is in the middle of a round.
-TEST(CoordinatorInARound, RefusesPartsThatLie) {
-  Options options;
-  options.policy.bucket_values_max = 128;
-  options.policy.agents_min = 3;
-  options.policy.quorum_fraction = 1;
-  options.rounds = 3;
-  Federation federation(options);
-  federation.set_train_ns(0, 200 * kNsPerMs);
-  ASSERT_TRUE(federation.run([&] { return federation.coordinator().current_round().round == 1; }));
-  const RoundKey round = federation.coordinator().current_round();
-  const auto lie = [&](const std::function<void(wire::UpdateT&)>& change) {
-    const Bytes payload(64, std::uint8_t{1});
-    wire::UpdateT update;
-    update.part = std::make_unique<wire::PartT>();
-    update.part->id = std::make_unique<wire::RoundId>(wire_id(round));
-    update.part->stage_bytes = update.part->payload_bytes = 64;
-    update.part->payload_checksum = claim_for(payload).checksum;
-    update.weight = 1;
-    change(update);
-    wire::FrameT frame = frame_with(std::move(update));
-    frame.session = federation.session(0);
-    const int before = federation.noted("frame_refused") + federation.noted("payload_late") +
-                       federation.noted("payload_refused");
-    federation.to_coordinator(0, built(frame), payload);
-    return federation.noted("frame_refused") + federation.noted("payload_late") +
-           federation.noted("payload_refused") - before;
-  };
-  EXPECT_EQ(lie([](wire::UpdateT& update) { update.agent_index = 2; }), 1) << "another's index";
-  EXPECT_EQ(lie([](wire::UpdateT& update) { update.part->bucket = 400; }), 1);
-  EXPECT_EQ(lie([&](wire::UpdateT& update) {
-              update.part->id =
-                  std::make_unique<wire::RoundId>(round.job, round.round, round.epoch + 1, 0);
-            }),
-            1);
-  EXPECT_EQ(lie([](wire::UpdateT& update) { update.part->stage_bytes = 1u << 30; }), 1);
-  EXPECT_EQ(lie([](wire::UpdateT&) {}), 1) << "a payload of noise";
-  EXPECT_LT(federation.coordinator().buffered_bytes(), 1u << 20);
 }
 
 }  // namespace

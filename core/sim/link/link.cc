@@ -81,8 +81,11 @@ Passage Link::pass(TimeNs now, std::size_t bytes, bool faulty, LinkTally& tally)
     ++tally.reordered;
     passage.reordered = true;
     arrival += 4 * draw_ns(settings_.delay, draws_);
-  } else {
+  } else if (settings_.ordered) {
     arrival = last_arrival_ns_ = std::max(arrival, last_arrival_ns_);
+  } else {
+    passage.reordered = arrival < last_arrival_ns_;
+    last_arrival_ns_ = std::max(arrival, last_arrival_ns_);
   }
   passage.arrives_at_ns[0] = arrival;
   passage.first_byte_at_ns = arrival - (busy_until_ns_ - begins);

@@ -1,5 +1,5 @@
 // One direction of a link: decides what becomes of each message, and when it arrives. Messages keep
-// their order, as they do over a connection, except where reordering is asked for.
+// their order, as they do over a connection, except where the settings ask for something else.
 #pragma once
 
 #include <algorithm>
@@ -55,6 +55,8 @@ class Link {
   // For how long all cuts so far hold up a stream. A message that was sent when this was less
   // arrives later by the difference.
   TimeNs held_up_ns() const { return held_up_ns_; }
+  // From the next message on.
+  void set_rate(LinkRate rate) { rate_ = std::move(rate); }
   // A new connection: nothing is queued.
   void restart();
   void slow_until(TimeNs until, TimeNs delay_ns);

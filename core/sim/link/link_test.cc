@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace tributary {
 namespace {
 
@@ -35,6 +37,32 @@ TEST(Link, MessagesKeepTheirOrderUnlessReordered) {
     EXPECT_EQ(early > 0, reordering > 0);
     EXPECT_EQ(tally.reordered > 0, reordering > 0);
   }
+}
+
+TEST(Link, MessagesOfALinkWithoutAnOrderOvertakeOneAnother) {
+  const NetworkSettings settings = {.delay = {0, 10}, .ordered = false};
+  Link link = link_with(settings);
+  LinkTally tally;
+  TimeNs latest = 0;
+  int early = 0;
+  for (int i = 0; i < 200; ++i) {
+    const Passage passage = link.pass(i * kMs, 10, true, tally);
+    const TimeNs at = passage.arrives_at_ns[0];
+    EXPECT_LE(at, (i + 11) * kMs);
+    EXPECT_EQ(passage.reordered, at < latest);
+    early += passage.reordered ? 1 : 0;
+    latest = std::max(latest, at);
+  }
+  EXPECT_GT(early, 50);
+}
+
+TEST(Link, AnotherRateHoldsFromTheNextMessageOn) {
+  const NetworkSettings settings = {.delay = {0, 0}, .rate_mbit_s = 8};
+  Link link = link_with(settings);
+  LinkTally tally;
+  EXPECT_EQ(link.pass(0, 1000, true, tally).arrives_at_ns[0], kMs);
+  link.set_rate(LinkRate(0.8));
+  EXPECT_EQ(link.pass(0, 1000, true, tally).arrives_at_ns[0], 11 * kMs) << "behind the first";
 }
 
 TEST(Link, LosesAndDoublesAsOftenAsItShall) {

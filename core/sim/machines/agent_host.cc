@@ -45,6 +45,10 @@ Status AgentHost::boot() {
   config.agent_id = host_name();
   config.incarnation = draws_.bits() | 1;
   if (room_.scenario.by_peers()) config.endpoints = {PeerNetwork::endpoint(index_)};
+  return run_machine(std::move(config), std::move(state));
+}
+
+Status AgentHost::run_machine(AgentConfig config, AgentState state) {
   TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
   restarted_ = true;
   return {};
@@ -187,11 +191,12 @@ void AgentHost::train(const Train& wanted) {
 }
 
 // The machine takes what it has not taken yet of the round's update.
-void AgentHost::offer(const FloatVector& update, std::uint64_t first, std::uint64_t round) {
+SharedFloats AgentHost::offer(const FloatVector& update, std::uint64_t first, std::uint64_t round) {
   auto taken = std::make_shared<FloatVector>(update.size(), 0.0f);
   const std::uint64_t end = machine_->missing_of_update(round);
   for (std::uint64_t i = first; i < end; ++i) (*taken)[i] = update[i];
-  room_.ledger.account(index_).offer(std::move(taken));
+  room_.ledger.account(index_).offer(taken);
+  return taken;
 }
 
 // --- faults --------------------------------------------------------------------------------------

@@ -1,5 +1,8 @@
 // An agent's process: the production state machine and journal, a trainer that makes its updates
 // up, a link to the coordinator, and connections to its peers.
+//
+// A test derives from it to start the machine with another configuration and journal (boot), to see
+// each event and its actions (feed), and to carry out actions in another way (perform).
 #pragma once
 
 #include <memory>
@@ -13,7 +16,7 @@
 
 namespace tributary {
 
-class AgentHost final : public Host, public Receiver {
+class AgentHost : public Host, public Receiver {
  public:
   AgentHost(Room& room, SimulatedNetwork& network, PeerNetwork& peers, std::uint32_t index);
 
@@ -33,13 +36,24 @@ class AgentHost final : public Host, public Receiver {
   void disconnected(PeerId peer) override;
   void alive(PeerId peer) override;
 
- private:
-  Status boot() override;
+ protected:
+  // The last step of boot().
+  Status run_machine(AgentConfig config, AgentState state);
   void drop() override;
   Actions feed(TimeNs local_ns, const Event& event) override {
     return machine_->handle(local_ns, event);
   }
   void perform(Action& action) override;
+  // Returns what the machine takes of the round's update from value `first` on, and tells the
+  // ledger. Called just before the machine is handed that part.
+  SharedFloats offer(const FloatVector& update, std::uint64_t first, std::uint64_t round);
+
+  SimulatedNetwork& network_;
+  PeerNetwork& peers_;
+  const std::uint32_t index_;
+
+ private:
+  Status boot() override;
   TimeNs next_wakeup_ns() const override { return machine_->next_wakeup_ns(); }
   void started() override;
   void look() override;
@@ -50,11 +64,7 @@ class AgentHost final : public Host, public Receiver {
   void store(StoreAgent& store);
   bool store_late(StoreAgent& store);
   void train(const Train& train);
-  void offer(const FloatVector& update, std::uint64_t first, std::uint64_t round);
 
-  SimulatedNetwork& network_;
-  PeerNetwork& peers_;
-  const std::uint32_t index_;
   SeededDraws training_draws_;
   std::unique_ptr<AgentJournal> journal_;
   std::unique_ptr<Agent> machine_;

@@ -61,8 +61,12 @@ Status CoordinatorHost::boot() {
   TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open({.journal = journal_options()}));
   TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
   room_.ledger.restored(state, room_.now());
+  return run_machine(config_of(draws_.bits() | 1), std::move(state));
+}
+
+Status CoordinatorHost::run_machine(CoordinatorConfig config, CoordinatorState state) {
   has_job_ = !state.jobs.empty();
-  TRIBUTARY_ASSIGN(machine_, Coordinator::make(config_of(draws_.bits() | 1), std::move(state)));
+  TRIBUTARY_ASSIGN(machine_, Coordinator::make(std::move(config), std::move(state)));
   return {};
 }
 
@@ -79,16 +83,20 @@ void CoordinatorHost::started() {
   if (running()) network_.dial_all();
 }
 
-void CoordinatorHost::submit() {
-  if (has_job_) return;
-  Result<wire::JobT> job = job_definition(room_.scenario);
-  if (!job.ok()) return room_.watch.report(room_.now(), "scenario", job.status().text());
+Result<SubmitJob> CoordinatorHost::job() const {
   SubmitJob event;
   event.command = 1;
-  event.definition = std::move(*job);
+  TRIBUTARY_ASSIGN(event.definition, job_definition(room_.scenario));
   event.policy = room_.scenario.job.policy;
   event.model = std::make_shared<FloatVector>(room_.scenario.values(), 0.0f);
-  handle(event);
+  return event;
+}
+
+void CoordinatorHost::submit() {
+  if (has_job_) return;
+  const Result<SubmitJob> event = job();
+  if (!event.ok()) return room_.watch.report(room_.now(), "scenario", event.status().text());
+  handle(*event);
 }
 
 void CoordinatorHost::look() {

@@ -1,4 +1,8 @@
 // The coordinator's process: the production state machine and journal behind its one port.
+//
+// A test derives from it to start the machine with another configuration and journal (boot), to
+// submit another job, to see each event and its actions (feed), and to carry out actions in another
+// way (perform).
 #pragma once
 
 #include <memory>
@@ -11,7 +15,7 @@
 
 namespace tributary {
 
-class CoordinatorHost final : public Host, public Receiver {
+class CoordinatorHost : public Host, public Receiver {
  public:
   CoordinatorHost(Room& room, SimulatedNetwork& network);
 
@@ -29,13 +33,23 @@ class CoordinatorHost final : public Host, public Receiver {
   void disconnected(PeerId peer) override { handle(PeerDisconnected{peer}); }
   void alive(PeerId peer) override { handle(PeerAlive{peer}); }
 
- private:
-  Status boot() override;
+ protected:
+  // The last step of boot().
+  Status run_machine(CoordinatorConfig config, CoordinatorState state);
+  // The job of the scenario, which is submitted until a journal has it.
+  virtual Result<SubmitJob> job() const;
   void drop() override;
   Actions feed(TimeNs local_ns, const Event& event) override {
     return machine_->handle(local_ns, event);
   }
   void perform(Action& action) override;
+  // Tells the ledger what became of a record that was handed to the journal.
+  void record_outcome(const CoordinatorRecord& record, const Status& status);
+
+  SimulatedNetwork& network_;
+
+ private:
+  Status boot() override;
   TimeNs next_wakeup_ns() const override { return machine_->next_wakeup_ns(); }
   void started() override;
   void look() override;
@@ -43,10 +57,8 @@ class CoordinatorHost final : public Host, public Receiver {
   void advise(const RoundPlayed& round);
   void send(Send& send);
   void store(StoreCoordinator& store);
-  void record_outcome(const CoordinatorRecord& record, const Status& status);
   void submit();
 
-  SimulatedNetwork& network_;
   std::unique_ptr<CoordinatorJournal> journal_;
   std::unique_ptr<Coordinator> machine_;
   std::optional<TimeNs> kill_at_commit_ns_;

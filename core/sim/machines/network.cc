@@ -20,6 +20,8 @@ constexpr TimeNs kProgressEveryNs = 500 * kMs;
 // For repeat_payloads: one in so many is sent twice.
 constexpr std::uint64_t kRepeatedShare = 3;
 
+TimeNs whole_ns(double ms) { return static_cast<TimeNs>(ms * static_cast<double>(kMs)); }
+
 FrameReceived event_of(PeerId peer, const Message& message, std::string_view authenticated_as) {
   return {.peer = peer,
           .frame = message.frame,
@@ -48,7 +50,8 @@ void SimulatedNetwork::dial(std::uint32_t agent) {
   Ends& ends = links_[agent];
   if (ends.dialing) return;
   ends.dialing = true;
-  room_.queue.after(draws_.between(kMs, 20 * kMs), [this, agent] {
+  const SpanMs& dial = room_.scenario.network.dial;
+  room_.queue.after(draws_.between(whole_ns(dial.low), whole_ns(dial.high)), [this, agent] {
     links_[agent].dialing = false;
     if (!agents_[agent]->listening()) return;
     connect(agent);
@@ -91,8 +94,8 @@ void SimulatedNetwork::hang_up(std::uint32_t agent) {
   const PeerId peer = std::exchange(ends.peer, 0);
   agent_of_.erase(peer);
   room_.budget.connection_changed(agent, room_.now());
-  const bool tell_coordinator = draws_.chance(0.5);
-  const bool tell_agent = draws_.chance(0.5);
+  const bool tell_coordinator = draws_.chance(room_.scenario.network.told_of_hang_up);
+  const bool tell_agent = draws_.chance(room_.scenario.network.told_of_hang_up);
   if (tell_coordinator && coordinator_->listening()) {
     room_.queue.after(kMs, [this, peer] {
       if (coordinator_->listening()) coordinator_->disconnected(peer);
@@ -185,6 +188,7 @@ void SimulatedNetwork::put_under_way(std::uint32_t agent, bool to_agent, Message
                                      TimeNs first_byte_at_ns, TimeNs arrives_at_ns) {
   Ends& ends = links_[agent];
   under_way_max_ = std::max(under_way_max_, ++ends.under_way);
+  if (!to_agent) payload_bytes_up_ += message.payload.bytes.size();
   const auto transfer =
       std::make_shared<Transfer>(Transfer{.agent = agent,
                                           .peer = ends.peer,
@@ -212,6 +216,7 @@ void SimulatedNetwork::arrive_in_time(const std::shared_ptr<Transfer>& transfer)
 void SimulatedNetwork::arrive(const Transfer& transfer) {
   const auto [agent, peer, to_agent] = std::tuple(transfer.agent, transfer.peer, transfer.to_agent);
   --links_[agent].under_way;
+  if (!to_agent) payload_bytes_up_ -= transfer.message.payload.bytes.size();
   // A connection that has ended takes what was under way with it.
   if (peer == 0 || links_[agent].peer != peer) return;
   Receiver& receiver = to_agent ? *agents_[agent] : *coordinator_;

@@ -62,6 +62,10 @@ class SimulatedNetwork {
   const Message& hello(std::uint32_t agent) const { return links_[agent].hello; }
 
   std::uint64_t under_way_max() const { return under_way_max_; }
+  // Bytes of payloads on their way to the coordinator.
+  std::uint64_t payload_bytes_up() const { return payload_bytes_up_; }
+  // The number of the agent's connection at the coordinator; 0: there is none.
+  PeerId peer(std::uint32_t agent) const { return links_[agent].peer; }
 
  private:
   struct Ends {
@@ -105,7 +109,8 @@ class SimulatedNetwork {
   PeerId next_peer_ = 1;
   SeededDraws draws_;
   std::uint64_t under_way_max_ = 0;
-  std::uint64_t payloads_ = 0;  // sent
+  std::uint64_t payload_bytes_up_ = 0;  // under way
+  std::uint64_t payloads_ = 0;          // sent
 };
 
 }  // namespace tributary

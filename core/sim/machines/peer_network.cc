@@ -15,8 +15,6 @@ constexpr TimeNs kConnectNs = 3'000 * kMs;
 // Until an end learns that its connection is gone: mostly soon, now and then late or never.
 constexpr TimeNs kToldNs = 30 * kMs;
 constexpr TimeNs kToldLateNs = 2'000 * kMs;
-constexpr double kToldLateShare = 0.15;
-constexpr double kNotToldShare = 0.15;
 
 std::uint32_t agent_at(const std::string& endpoint) {
   const auto digits = endpoint.find_last_not_of("0123456789") + 1;
@@ -119,8 +117,9 @@ void PeerNetwork::break_connection(std::uint64_t session, std::uint32_t one, std
 // Nothing may come from the lost one after this.
 void PeerNetwork::tell(std::uint32_t agent, std::uint32_t lost, std::uint64_t session) {
   if (ends_[agent].session != session) return;
-  if (room_.faulty && draws_.chance(kNotToldShare)) return room_.tally.add("half_open");
-  const bool late = room_.faulty && draws_.chance(kToldLateShare);
+  const NetworkSettings& network = room_.scenario.network;
+  if (room_.faulty && draws_.chance(network.peers_not_told)) return room_.tally.add("half_open");
+  const bool late = room_.faulty && draws_.chance(network.peers_told_late);
   const TimeNs delay = draws_.between(kMs, late ? kToldLateNs : kToldNs);
   const TimeNs at = std::max(room_.now(), way(lost, agent).arrived_by_ns) + delay;
   room_.queue.at(at, [this, agent, lost, session] {
@@ -132,6 +131,13 @@ void PeerNetwork::tell(std::uint32_t agent, std::uint32_t lost, std::uint64_t se
         .member = static_cast<std::uint32_t>(member - found->second.agents.begin()),
         .why = Status(StatusCode::unavailable, {.what = "connection to " + endpoint(lost)})});
   });
+}
+
+std::optional<std::uint32_t> PeerNetwork::agent_of(std::uint32_t agent,
+                                                   std::uint32_t member) const {
+  const auto session = sessions_.find(ends_[agent].session);
+  if (session == sessions_.end() || member >= session->second.agents.size()) return std::nullopt;
+  return session->second.agents[member];
 }
 
 // --- messages ------------------------------------------------------------------------------------
@@ -158,7 +164,7 @@ void PeerNetwork::send(std::uint32_t from, SendToPeer sent) {
   const std::size_t bytes = mail.frame.size() + mail.payload.size();
   room_.sent.peer_bytes += bytes;
   const Passage passage = over.link.pass(at, bytes, false, room_.sent.links);
-  over.arrived_by_ns = passage.arrives_at_ns[0];
+  over.arrived_by_ns = std::max(over.arrived_by_ns, passage.arrives_at_ns[0]);
   under_way_max_ = std::max(under_way_max_, ++over.under_way);
   room_.queue.at(over.arrived_by_ns,
                  [this, mail = std::move(mail)]() mutable { arrive(std::move(mail)); });
@@ -250,6 +256,13 @@ void PeerNetwork::break_some(std::uint64_t connections) {
     standing.erase(standing.begin() + static_cast<std::ptrdiff_t>(place));
     room_.tally.add(name(Incident::peer_break));
     break_connection(ends_[low].session, low, high, draws_.chance(0.5));
+  }
+}
+
+void PeerNetwork::break_between(std::uint32_t one, std::uint32_t other) {
+  const std::uint64_t session = ends_[one].session;
+  if (session != 0 && ends_[other].session == session) {
+    break_connection(session, one, other, false);
   }
 }
 

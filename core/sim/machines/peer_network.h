@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,10 +41,14 @@ class PeerNetwork {
   void slow_until(std::uint32_t agent, TimeNs until_ns, TimeNs delay_ns);
   // So many, or all there are.
   void break_some(std::uint64_t connections);
+  // The one between these two in the session that both have open; nothing where there is none.
+  void break_between(std::uint32_t one, std::uint32_t other);
   // In so many of the next messages that this agent sends a bit is not what its machine asked for.
   void let_lie(std::uint32_t agent, std::uint32_t messages) { lies_[agent] = messages; }
   void mend_all();
 
+  // The agent that this one calls `member` in its session; nothing where it has none open.
+  std::optional<std::uint32_t> agent_of(std::uint32_t agent, std::uint32_t member) const;
   // Of a pair, one way.
   std::uint64_t under_way_max() const { return under_way_max_; }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,24 @@ TEST_F(PeerConnections, MessagesArriveInOrderFromWhoSentThem) {
   EXPECT_EQ(payloads_[0], 50'000u);
   EXPECT_THAT(got_[2], IsEmpty());
   EXPECT_EQ(network_.under_way_max(), 50u);
+}
+
+TEST_F(PeerConnections, OneThatIsBrokenLeavesTheOthers) {
+  EXPECT_EQ(network_.agent_of(0, 1), std::nullopt) << "no session yet";
+  network_.break_between(0, 1);
+  for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
+  EXPECT_EQ(network_.agent_of(0, 0), 2u);
+  EXPECT_EQ(network_.agent_of(0, 3), std::nullopt);
+  play(kSecond);
+  network_.break_between(0, 1);
+  send(0, 1, 1);
+  send(0, 2, 2);
+  play(kSecond);
+  EXPECT_THAT(lost(0), ElementsAre(1u));
+  EXPECT_THAT(lost(1), ElementsAre(2u));
+  EXPECT_THAT(numbers(1), IsEmpty());
+  EXPECT_THAT(numbers(2), ElementsAre(2));
+  EXPECT_THAT(lost(2), IsEmpty());
 }
 
 TEST_F(PeerConnections, WhatGoesToOneThatHasNotOpenedTheSessionWaitsInOrder) {

@@ -91,6 +91,17 @@ struct NetworkSettings {
   double duplication = 0;
   double reordering = 0;
   double bit_flips = 0;
+
+  // What no file sets:
+  SpanMs dial = {1, 20};  // until an agent that starts or redials is connected
+  // How likely an end of a connection learns that it is gone, other than by silence.
+  double told_of_hang_up = 0.5;
+  // False: a message overtakes those with a longer delay.
+  bool ordered = true;
+  // Of the ends of a connection between agents that broke while there are faults, so many learn it
+  // never, or late.
+  double peers_not_told = 0.15;
+  double peers_told_late = 0.15;
 };
 
 struct MachineSettings {

@@ -1,44 +1,44 @@
 #include <gtest/gtest.h>
 
-#include "core/round/federation/mixed_faults_testing.h"
+#include "core/sim/federation/mixed_faults_testing.h"
 
 namespace tributary {
 namespace {
 
-void play_seeds(round_testing::Options (*options_of)(std::uint64_t), std::uint64_t first,
+void play_seeds(sim_testing::Options (*options_of)(std::uint64_t), std::uint64_t first,
                 std::uint64_t end) {
   for (std::uint64_t seed = first; seed < end; ++seed) {
-    round_testing::play_mixed(options_of(seed));
+    sim_testing::play_mixed(options_of(seed));
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
 }
 
 TEST(SlowFaults, EverythingAtOnceForManySeeds) {
-  play_seeds(round_testing::mixed_options, 100, 200);
+  play_seeds(sim_testing::mixed_options, 100, 200);
 }
 
 TEST(SlowFaults, EverythingAtOnceForManyMoreSeeds) {
-  play_seeds(round_testing::mixed_options, 200, 500);
+  play_seeds(sim_testing::mixed_options, 200, 500);
 }
 
 TEST(SlowFaults, EverythingAtOnceAmongPeers) {
-  play_seeds(round_testing::mixed_peer_options, 100, 200);
+  play_seeds(sim_testing::mixed_peer_options, 100, 200);
 }
 
 TEST(SlowFaults, EverythingAtOnceAmongPeersForManyMoreSeeds) {
-  play_seeds(round_testing::mixed_peer_options, 200, 500);
+  play_seeds(sim_testing::mixed_peer_options, 200, 500);
 }
 
 // A thousand agents: memory stays bounded, and all of them take part.
 TEST(SlowFaults, ManyAgents) {
-  round_testing::Options options;
+  sim_testing::Options options;
   options.agents = 1'000;
   options.rounds = 4;
   options.policy.codec = "thc";
   options.policy.bucket_values_max = 128;
   options.policy.agents_min = 1'000;
   options.policy.quorum_fraction = 1;
-  round_testing::Federation federation(options);
+  sim_testing::Federation federation(options);
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
   federation.expect_conserved(1e-4);

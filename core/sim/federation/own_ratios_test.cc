@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 constexpr double kShare = 0.25;  // the codec's
 const std::string kCodec = "topk:cr=0.25";

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "core/round/common/plan/codec_trials.h"
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 #include "schemas/limits.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 std::shared_ptr<PlanAdvice> trial_advice(std::string codec, wire::Collective collective,
                                          std::vector<std::string> trials, double trial_s = 1) {
@@ -41,7 +41,7 @@ Options exploring(std::uint64_t rounds = 6) {
 std::map<std::string, wire::TrialT> told_by(const Federation& federation, const std::string& agent,
                                             std::uint64_t round) {
   std::map<std::string, wire::TrialT> trials;
-  for (const AgentReported& report : federation.reported) {
+  for (const AgentReported& report : federation.log.reported) {
     if (report.agent_id != agent) continue;
     for (const wire::TrialT& trial : report.trials) {
       if (trial.round != round) continue;
@@ -160,7 +160,7 @@ LeftBehind play(const std::string& codec, wire::Collective collective, bool with
       left.results.push_back(outcome.result_hash);
     }
   }
-  for (const AgentReported& report : federation.reported) left.trials += report.trials.size();
+  for (const AgentReported& report : federation.log.reported) left.trials += report.trials.size();
   return left;
 }
 
@@ -208,7 +208,7 @@ TEST(CodecTrials, AreNotBegunWithoutTimeForThem) {
   };
   Federation federation(options);
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
-  for (const AgentReported& report : federation.reported) EXPECT_TRUE(report.trials.empty());
+  for (const AgentReported& report : federation.log.reported) EXPECT_TRUE(report.trials.empty());
 }
 
 TEST(CodecTrials, WhatIsNotKnownOrHasAnotherRootIsPassedOver) {
@@ -224,7 +224,7 @@ TEST(CodecTrials, WhatIsNotKnownOrHasAnotherRootIsPassedOver) {
   std::size_t roots = 0;
   for (std::uint32_t agent = 0; agent < options.agents; ++agent) {
     std::vector<std::string> specs;
-    for (const AgentReported& report : federation.reported) {
+    for (const AgentReported& report : federation.log.reported) {
       if (report.agent_id != "agent-" + std::to_string(agent)) continue;
       for (const wire::TrialT& trial : report.trials) specs.push_back(trial.codec);
     }
@@ -247,7 +247,7 @@ TEST(CodecTrials, OfALargeModelAFewSamplesAreTaken) {
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
   std::size_t seen = 0;
-  for (const AgentReported& report : federation.reported) {
+  for (const AgentReported& report : federation.log.reported) {
     for (const wire::TrialT& trial : report.trials) {
       ++seen;
       EXPECT_EQ(trial.values, CodecTrials::kTurns * CodecTrials::kValuesTried) << trial.round;

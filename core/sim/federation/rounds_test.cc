@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "core/optimizer/schedule.h"
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 struct CodecCase {
   std::string spec;
   double tolerance;  // per unit of the updates' magnitude; 0: exact
 };
 
-Options options_for(const std::string& codec) {
+Options round_options(const std::string& codec) {
   Options options;
   options.policy.codec = codec;
   options.policy.bucket_values_max = 128;
@@ -34,11 +34,11 @@ Options options_for(const std::string& codec) {
 class RoundsWithCodec : public testing::TestWithParam<CodecCase> {};
 
 TEST_P(RoundsWithCodec, PerfectChannel) {
-  Federation federation(options_for(GetParam().spec));
+  Federation federation(round_options(GetParam().spec));
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
   federation.expect_conserved(GetParam().tolerance);
-  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_GE(federation.updates_taken(i), 4u);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_GE(federation.host(i).updates().size(), 4u);
   EXPECT_EQ(federation.noted("frame_refused"), 0);
   EXPECT_EQ(federation.noted("round_aborted"), 0);
   for (const CommitRecord& commit : federation.journal().commits()) {
@@ -50,7 +50,7 @@ TEST_P(RoundsWithCodec, PerfectChannel) {
 }
 
 TEST_P(RoundsWithCodec, LossyChannel) {
-  Options options = options_for(GetParam().spec);
+  Options options = round_options(GetParam().spec);
   options.loss = 0.1;
   options.repeat = 0.1;
   options.delay_max_ns = 30 * kNsPerMs;
@@ -63,7 +63,7 @@ TEST_P(RoundsWithCodec, LossyChannel) {
 
 // On a perfect channel nothing is sent up twice: both sides count the same bytes.
 TEST(RoundsWithReports, TellWhereTimeAndBytesWent) {
-  Federation federation(options_for("fp32"));
+  Federation federation(round_options("fp32"));
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   const std::vector<CommitRecord>& commits = federation.journal().commits();
   std::size_t compared = 0;
@@ -89,7 +89,7 @@ TEST(RoundsWithReports, TellWhereTimeAndBytesWent) {
 }
 
 TEST_P(RoundsWithCodec, UpdatesInParts) {
-  Options options = options_for(GetParam().spec);
+  Options options = round_options(GetParam().spec);
   options.in_parts = true;
   options.loss = 0.05;
   options.rounds = 8;
@@ -100,7 +100,7 @@ TEST_P(RoundsWithCodec, UpdatesInParts) {
 }
 
 TEST(RoundsInParts, LastLayersAreSentWhileTheFirstAreComputed) {
-  Options options = options_for("topk:cr=0.1");
+  Options options = round_options("topk:cr=0.1");
   options.in_parts = true;
   std::map<std::uint32_t, bool> whole;
   std::size_t early = 0;
@@ -125,7 +125,7 @@ TEST(RoundsInParts, LastLayersAreSentWhileTheFirstAreComputed) {
 
 // What is in the residual of an update that never became whole is given away all the same.
 TEST(RoundsInParts, TrainingThatFailsHalfwayLosesNothing) {
-  Options options = options_for("topk:cr=0.1");
+  Options options = round_options("topk:cr=0.1");
   options.in_parts = true;
   options.rounds = 10;
   int given = 0;
@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(Codecs, RoundsWithCodec,
 // Gradients of one round, and none after it: a smaller rate later must not make less of what waits,
 // neither on agents nor in the aggregator, whose residual goes through a crash, too.
 TEST(RoundsWithSchedule, WhatWaitsMovesTheModelAsFarAsItWasMeantTo) {
-  Options options = options_for("threelc:s=1.75,bypass=0");
+  Options options = round_options("threelc:s=1.75,bypass=0");
   options.agents = 4;
   options.policy.agents_min = 4;
   options.rounds = 9;
@@ -224,7 +224,7 @@ TEST(RoundsWithSchedule, WhatWaitsMovesTheModelAsFarAsItWasMeantTo) {
 
 // Whoever looks on while a job runs sees who works for it.
 TEST(Rounds, AgentsAreRecordedWithTheirJobWhileTheyServeIt) {
-  Options options = options_for("fp32");
+  Options options = round_options("fp32");
   options.rounds = 6;
   Federation federation(options);
   ASSERT_TRUE(federation.run_rounds(2)) << federation.describe();
@@ -243,7 +243,7 @@ TEST(Rounds, AgentsAreRecordedWithTheirJobWhileTheyServeIt) {
 
 std::uint64_t told(const Federation& federation, std::string_view name, std::uint64_t round) {
   std::uint64_t bytes = 0;
-  for (const Reading& reading : federation.readings) {
+  for (const Reading& reading : federation.log.readings) {
     if (reading.name == name && reading.round == round) {
       bytes += static_cast<std::uint64_t>(reading.value);
     }
@@ -252,7 +252,7 @@ std::uint64_t told(const Federation& federation, std::string_view name, std::uin
 }
 
 TEST(Rounds, EachTellsWhatItsMessagesTookByTheirUse) {
-  Options options = options_for("fp32");
+  Options options = round_options("fp32");
   options.rounds = 4;
   Federation federation(options);
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
@@ -269,7 +269,7 @@ TEST(Rounds, EachTellsWhatItsMessagesTookByTheirUse) {
   }
   EXPECT_GT(told(federation, "down_models_bytes", 1), 3 * model) << "to begin with";
   EXPECT_EQ(told(federation, "down_models_bytes", 3), 0u);
-  for (const Reading& reading : federation.readings) {
+  for (const Reading& reading : federation.log.readings) {
     if (reading.name.ends_with("_bytes")) {
       EXPECT_GT(reading.value, 0) << reading.name;
     }
@@ -278,7 +278,7 @@ TEST(Rounds, EachTellsWhatItsMessagesTookByTheirUse) {
 
 // An agent that goes takes nothing of the account with it.
 TEST(Rounds, BytesOfALostAgentAreToldAllTheSame) {
-  Options options = options_for("fp32");
+  Options options = round_options("fp32");
   options.rounds = 6;
   options.policy.agents_min = 2;
   Federation federation(options);
@@ -292,7 +292,7 @@ TEST(Rounds, BytesOfALostAgentAreToldAllTheSame) {
   };
   EXPECT_GT(models(), 3 * federation.values() * sizeof(float));
   federation.crash_agent(0);
-  federation.agent_journal(0).state = {};
+  federation.host(0).journal.state = {};
   federation.start_agent(0);
   ASSERT_TRUE(federation.run([&] { return federation.agent(0).model_version() > 0; }));
   federation.crash_agent(0);
@@ -309,21 +309,22 @@ std::uint64_t repeated(const std::vector<Reading>& readings) {
 }
 
 TEST(Rounds, NothingIsSentTwiceOverAPerfectChannel) {
-  Federation federation(options_for("fp32"));
+  Federation federation(round_options("fp32"));
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
-  EXPECT_EQ(repeated(federation.readings), 0u);
-  EXPECT_EQ(repeated(federation.agent_readings), 0u);
+  EXPECT_EQ(repeated(federation.log.readings), 0u);
+  EXPECT_EQ(repeated(federation.log.agent_readings), 0u);
 }
 
 // Either side counts what it sends again, and what it gets again.
 TEST(Rounds, BothSidesTellWhatWasSentTwice) {
-  Options options = options_for("fp32");
+  Options options = round_options("fp32");
   options.rounds = 8;
   options.loss = 0.1;
   options.repeat = 0.1;
   Federation federation(options);
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
-  for (const std::vector<Reading>* readings : {&federation.readings, &federation.agent_readings}) {
+  for (const std::vector<Reading>* readings :
+       {&federation.log.readings, &federation.log.agent_readings}) {
     std::set<std::string> names;
     for (const Reading& reading : *readings) {
       if (!reading.name.starts_with("repeated_")) continue;

@@ -2,13 +2,13 @@
 // ends, replicas are identical, and no update is lost.
 #include <gtest/gtest.h>
 
-#include "core/round/federation/mixed_faults_testing.h"
+#include "core/sim/federation/mixed_faults_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 Options options_for(const std::string& codec = "topk:cr=0.1") {
   Options options;
@@ -40,14 +40,14 @@ TEST(Faults, ExcludedStragglerKeepsItsUpdate) {
     Options options = options_for(codec);
     options.rounds = 6;
     Federation federation(options);
-    federation.set_train_ns(2, 900 * kNsPerMs);  // two deadlines and more
+    federation.host(2).set_train_ns(900 * kNsPerMs);  // two deadlines and more
     expect_well(federation, codec == std::string("threelc") ? 1e-5 : 0);
     int excluded = 0;
     for (const CommitRecord& commit : federation.journal().commits()) {
       if (commit.round.members == 3 && !in_every_set(commit, 2)) ++excluded;
     }
     EXPECT_GE(excluded, 3) << codec;
-    EXPECT_GE(federation.updates_taken(2), 1u) << codec;
+    EXPECT_GE(federation.host(2).updates().size(), 1u) << codec;
   }
 }
 
@@ -62,10 +62,10 @@ TEST(Faults, AgentsCrashAnywhere) {
       const std::uint32_t i = crash % 3;
       const TimeNs when = static_cast<TimeNs>(5 + seed + crash * 37) * kNsPerMs + 123'457 * crash;
       federation.at(when, [&federation, i] {
-        if (federation.alive(i)) federation.crash_agent(i);
+        if (federation.host(i).running()) federation.crash_agent(i);
       });
       federation.at(when + 25 * kNsPerMs, [&federation, i] {
-        if (!federation.alive(i)) federation.start_agent(i);
+        if (!federation.host(i).running()) federation.start_agent(i);
       });
     }
     ASSERT_TRUE(federation.run([&] { return federation.now() > 300 * kNsPerMs; })) << seed;
@@ -93,7 +93,7 @@ TEST(Faults, CoordinatorCrashesAnywhere) {
 
 TEST(Faults, EverythingAtOnce) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    round_testing::play_mixed(round_testing::mixed_options(seed));
+    sim_testing::play_mixed(sim_testing::mixed_options(seed));
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
 }
@@ -115,7 +115,7 @@ TEST(Faults, AlteredJournalIsResynchronised) {
   Federation federation(options);
   ASSERT_TRUE(federation.run_rounds(3));
   federation.crash_agent(1);
-  ReplicaRecord& replica = *federation.agent_journal(1).state.replica;
+  ReplicaRecord& replica = *federation.host(1).journal.state.replica;
   auto model = std::make_shared<FloatVector>(*replica.model);
   (*model)[7] += 1;
   replica.model = model;
@@ -151,8 +151,8 @@ TEST(Faults, LateJoinAndLeave) {
   federation.crash_agent(3);
   ASSERT_TRUE(federation.run_rounds(10));
   federation.start_agent(3);
-  federation.agent_event(0, Shutdown{.reason = "going home"});
-  ASSERT_TRUE(federation.run([&] { return federation.agent_finished(0); }));
+  federation.host(0).handle(Shutdown{.reason = "going home"});
+  ASSERT_TRUE(federation.run([&] { return federation.host(0).finished(); }));
   const std::uint64_t left_at = federation.coordinator().model_version();
   federation.crash_agent(0);
   ASSERT_TRUE(federation.run_rounds(left_at + 3));
@@ -188,8 +188,8 @@ TEST(Faults, FullDisks) {
   options.rounds = 6;
   Federation federation(options);
   ASSERT_TRUE(federation.run_rounds(2));
-  federation.fail_coordinator_store(4);
-  federation.fail_agent_store(1, 3);
+  federation.coordinator_host().fail_stores(4);
+  federation.host(1).fail_stores(3);
   expect_well(federation);
   EXPECT_GE(federation.noted("store_failed"), 7);
 }
@@ -213,21 +213,23 @@ TEST(Faults, PauseResumeStop) {
   Federation federation(options);
   ASSERT_TRUE(federation.run_rounds(5));
   const std::uint64_t job = federation.coordinator().jobs()[0].job;
-  federation.command(
+  federation.coordinator_host().handle(
       ChangeJob{.command = 7, .job = job, .state = wire::JobState::paused, .reason = "lunch"});
-  ASSERT_TRUE(federation.run([&] { return federation.command_done(7).has_value(); }));
+  ASSERT_TRUE(
+      federation.run([&] { return federation.coordinator_host().command_done(7).has_value(); }));
   const TimeNs paused_at = federation.now();
   ASSERT_TRUE(federation.run([&] { return federation.now() > paused_at + 500 * kNsPerMs; }));
   const std::uint64_t paused = federation.coordinator().model_version();
   ASSERT_TRUE(federation.run([&] { return federation.now() > paused_at + 900 * kNsPerMs; }));
   EXPECT_EQ(federation.coordinator().model_version(), paused);
-  federation.command(
+  federation.coordinator_host().handle(
       ChangeJob{.command = 8, .job = job, .state = wire::JobState::running, .reason = "on"});
   ASSERT_TRUE(federation.run_rounds(paused + 3));
-  federation.command(
+  federation.coordinator_host().handle(
       ChangeJob{.command = 9, .job = job, .state = wire::JobState::stopped, .reason = "enough"});
-  ASSERT_TRUE(federation.run([&] { return federation.command_done(9).has_value(); }));
-  EXPECT_TRUE(federation.command_done(9)->ok());
+  ASSERT_TRUE(
+      federation.run([&] { return federation.coordinator_host().command_done(9).has_value(); }));
+  EXPECT_TRUE(federation.coordinator_host().command_done(9)->ok());
   const std::uint64_t stopped = federation.coordinator().model_version();
   const TimeNs stopped_at = federation.now();
   ASSERT_TRUE(federation.run([&] { return federation.now() > stopped_at + 500 * kNsPerMs; }));
@@ -245,7 +247,7 @@ TEST(Faults, LongAbsenceAsksTheJournal) {
   ASSERT_TRUE(federation.run([&] {
     return federation.coordinator().model_version() > 3 &&
            !federation.agent(1).undecided().empty() &&
-           !federation.agent_journal(1).state.undecided.empty();
+           !federation.host(1).journal.state.undecided.empty();
   }));
   federation.crash_agent(1);
   const std::uint64_t gone_at = federation.coordinator().model_version();

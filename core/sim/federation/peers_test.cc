@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "core/round/federation/mixed_faults_testing.h"
+#include "core/sim/federation/mixed_faults_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 struct PeerCase {
   std::string codec;
@@ -124,11 +124,11 @@ TEST(Peers, OneThatFallsSilentCostsHalfTheDeadline) {
   Options options = options_for(kRing, 4);
   Federation federation(options);
   ASSERT_TRUE(federation.run_rounds(2)) << federation.describe();
-  federation.set_train_ns(2, 1'900 * kNsPerMs);
+  federation.host(2).set_train_ns(1'900 * kNsPerMs);
   const TimeNs before = federation.now();
   ASSERT_TRUE(federation.run_rounds(3)) << federation.describe();
   EXPECT_LE(federation.now() - before, 2'000 * kNsPerMs);
-  federation.set_train_ns(2, 5 * kNsPerMs);
+  federation.host(2).set_train_ns(5 * kNsPerMs);
   EXPECT_EQ(federation.noted("exchange_overdue"), 1);
   EXPECT_EQ(collectives_of(federation).count(wire::Collective::star), 1u);
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
@@ -258,7 +258,7 @@ TEST_P(SeveralExchanges, AreCommittedTogether) {
   EXPECT_EQ(federation.noted("frame_refused"), 0);
   EXPECT_EQ(federation.noted("round_aborted"), 0);
   EXPECT_EQ(collectives_of(federation).count(GetParam().collective), 5u);
-  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(federation.updates_taken(i), 20u);
+  for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(federation.host(i).updates().size(), 20u);
 }
 
 TEST_P(SeveralExchanges, ThatBreakInTheMiddleLoseNothing) {
@@ -316,7 +316,7 @@ TEST(Peers, CodecsWithoutAResidualHaveOneExchangeARound) {
 TEST(Peers, EverythingAtOnceAndAllIsWellInTheEnd) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    round_testing::play_mixed(round_testing::mixed_peer_options(seed));
+    sim_testing::play_mixed(sim_testing::mixed_peer_options(seed));
     if (HasFatalFailure()) return;
   }
 }

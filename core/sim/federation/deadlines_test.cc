@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 using testing::HasSubstr;
 
 constexpr double kSlow = 10'000;  // bytes per second: an update of 200 kB takes 20 s
@@ -46,7 +46,7 @@ TEST(Deadlines, ASlowUplinkIsSaidAtOnceAndPausesTheJob) {
   ASSERT_TRUE(federation.run([&] { return federation.noted("deadline_too_short:uplink") > 0; }));
   EXPECT_LT(federation.now(), 5'000 * kNsPerMs) << "long before the deadline";
   EXPECT_EQ(federation.noted("round_aborted"), 0);
-  const std::string text = federation.note_text("deadline_too_short");
+  const std::string text = federation.log.text("deadline_too_short");
   EXPECT_THAT(text, HasSubstr("Round 1 cannot collect its updates within its deadline of "
                               "10 s: the uplink of "
                               "agent-1 carries 0.0"));
@@ -63,24 +63,20 @@ TEST(Deadlines, ASlowUplinkIsSaidAtOnceAndPausesTheJob) {
 }
 
 TEST(Deadlines, APausedJobIsResumedAndGoesOnOverAFasterLink) {
-  Options options = slow_uplink(2, 1);
-  double rate = kSlow;
-  options.bytes_per_s_of = [&](std::uint32_t agent, bool up) {
-    return up && agent == 1 ? rate : 0.0;
-  };
-  Federation federation(options);
+  Federation federation(slow_uplink(2, 1));
   ASSERT_TRUE(federation.run([&] { return state_of(federation) == wire::JobState::paused; }));
   const auto resume = [&](Token command) {
     const std::uint64_t job = federation.journal().state().jobs.at(0).job.job;
-    federation.command(
+    federation.coordinator_host().handle(
         ChangeJob{.command = command, .job = job, .state = wire::JobState::running, .reason = {}});
-    return federation.run([&] { return federation.command_done(command).has_value(); });
+    return federation.run(
+        [&] { return federation.coordinator_host().command_done(command).has_value(); });
   };
   // The link is as it was: two attempts more.
   ASSERT_TRUE(resume(7));
   ASSERT_TRUE(federation.run([&] { return federation.noted("round_aborted") == 4; }));
   ASSERT_TRUE(federation.run([&] { return state_of(federation) == wire::JobState::paused; }));
-  rate = 200'000;
+  federation.set_rate(1, true, 200'000);
   ASSERT_TRUE(resume(8));
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
@@ -127,19 +123,12 @@ TEST(Deadlines, AFailureForAnotherReasonPausesNothing) {
 
 // A download goes on in the next attempt: the job is slow, and says why.
 TEST(Deadlines, ASlowDownlinkIsSaidAndPausesNothing) {
-  Options options = slow_uplink(2, 0);
-  bool slow = false;
-  options.bytes_per_s_of = [&](std::uint32_t agent, bool up) {
-    return slow && !up && agent == 1 ? kSlow : 0.0;
-  };
-  Federation federation(options);
-  ASSERT_TRUE(federation.run([&] {
-    slow = federation.coordinator().current_round().round == 1;
-    return slow;
-  }));
+  Federation federation(slow_uplink(2, 0));
+  ASSERT_TRUE(federation.run([&] { return federation.coordinator().current_round().round == 1; }));
+  federation.set_rate(1, false, kSlow);
   ASSERT_TRUE(federation.run([&] { return federation.noted("deadline_too_short:downlink") > 0; }))
       << federation.describe();
-  EXPECT_THAT(federation.note_text("deadline_too_short"), HasSubstr("the downlink of agent-1"));
+  EXPECT_THAT(federation.log.text("deadline_too_short"), HasSubstr("the downlink of agent-1"));
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   EXPECT_EQ(state_of(federation), wire::JobState::finished);
 }

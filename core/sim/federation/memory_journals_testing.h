@@ -1,4 +1,5 @@
-// Journals in memory, for tests.
+// Journals in memory, for tests. They keep records as core/store does, without a disk, and expect
+// that records come in an order that a journal can be restored from.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,10 +15,9 @@
 
 #include "core/round/common/machine/records.h"
 
-namespace tributary::round_testing {
+namespace tributary::sim_testing {
 
-// Keeps records as core/store does, without a disk.
-class CoordinatorJournal {
+class MemoryCoordinatorJournal {
  public:
   void apply(const CoordinatorRecord& record) {
     std::visit([this](const auto& one) { keep(one); }, record);
@@ -80,7 +80,7 @@ class CoordinatorJournal {
   std::map<std::string, AgentRecord> agents_;
 };
 
-class AgentJournal {
+class MemoryAgentJournal {
  public:
   void apply(const AgentRecordToStore& record) {
     std::visit([this](const auto& one) { keep(one); }, record);
@@ -135,4 +135,4 @@ class AgentJournal {
   }
 };
 
-}  // namespace tributary::round_testing
+}  // namespace tributary::sim_testing

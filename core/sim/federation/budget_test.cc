@@ -1,13 +1,13 @@
 // What agents send at the same time stays within what the coordinator has room for.
 #include <gtest/gtest.h>
 
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 constexpr std::uint64_t kBudget = 40u << 10;
 

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
-namespace tributary::round_testing {
+namespace tributary::sim_testing {
 
 inline Options mixed_options(std::uint64_t seed) {
   static constexpr const char* kCodecs[] = {"topk:cr=0.1", "fp32", "thc",
@@ -49,16 +49,16 @@ inline void break_something(Federation& federation, std::uint32_t what, TimeNs w
       break;
     case 1:
       federation.at(when, [&federation, i] {
-        federation.fail_agent_store(i, 2);
-        federation.fail_coordinator_store(1);
+        federation.host(i).fail_stores(2);
+        federation.coordinator_host().fail_stores(1);
       });
       break;
     default:
       federation.at(when, [&federation, i] {
-        if (federation.alive(i)) federation.crash_agent(i);
+        if (federation.host(i).running()) federation.crash_agent(i);
       });
       federation.at(when + 100 * kNsPerMs, [&federation, i] {
-        if (!federation.alive(i)) federation.start_agent(i);
+        if (!federation.host(i).running()) federation.start_agent(i);
       });
   }
 }
@@ -97,4 +97,4 @@ inline void play_mixed(const Options& options) {
   federation.expect_conserved(exact ? 0 : 1e-4);
 }
 
-}  // namespace tributary::round_testing
+}  // namespace tributary::sim_testing

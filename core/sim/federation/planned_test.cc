@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -111,8 +111,8 @@ TEST(Planned, AdviceThatDoesNotSayWhyIsRefused) {
 TEST(Planned, APlannerIsToldOfEveryRoundAndOfEveryReport) {
   Federation federation(planned());
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
-  ASSERT_EQ(federation.played.size(), 6u);
-  const RoundPlayed& round = federation.played[3];
+  ASSERT_EQ(federation.log.played.size(), 6u);
+  const RoundPlayed& round = federation.log.played[3];
   EXPECT_EQ(round.round, 4u);
   EXPECT_EQ(round.rounds_left, 2u);
   EXPECT_EQ(round.values, federation.values());
@@ -120,8 +120,8 @@ TEST(Planned, APlannerIsToldOfEveryRoundAndOfEveryReport) {
   EXPECT_GT(round.round_s, 0);
   EXPECT_TRUE(round.peers_reachable);
   EXPECT_EQ(round.choice.codec, "fp32");
-  ASSERT_GE(federation.reported.size(), 15u);
-  for (const AgentReported& report : federation.reported) {
+  ASSERT_GE(federation.log.reported.size(), 15u);
+  for (const AgentReported& report : federation.log.reported) {
     ASSERT_EQ(report.ratios.size(), report.gains.size());
     ASSERT_FALSE(report.ratios.empty());
     for (std::size_t i = 1; i < report.gains.size(); ++i) {
@@ -158,10 +158,11 @@ TEST(Planned, AJobThatLeavesNothingOpenTellsNothingAndTakesNoAdvice) {
   Federation federation(options);
   ASSERT_TRUE(federation.run_rounds(1));
   const std::uint64_t job = federation.coordinator().jobs()[0].job;
-  federation.command(PlanAdvised{.job = job, .advice = advice("fp16", wire::Collective::star)});
+  federation.coordinator_host().handle(
+      PlanAdvised{.job = job, .advice = advice("fp16", wire::Collective::star)});
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
-  EXPECT_TRUE(federation.played.empty());
-  EXPECT_TRUE(federation.reported.empty());
+  EXPECT_TRUE(federation.log.played.empty());
+  EXPECT_TRUE(federation.log.reported.empty());
   for (const wire::PlanT& plan : plans_of(federation)) {
     EXPECT_EQ(plan.exchanges[0]->codec, "fp32");
     EXPECT_FALSE(plan.gain_wanted);
@@ -192,7 +193,7 @@ TEST(Planned, WhereAgentsNameNoAddressTheStarStandsIn) {
   options.advise = [](const RoundPlayed&) { return advice("fp16", wire::Collective::ring); };
   Federation federation(options);
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
-  EXPECT_FALSE(federation.played.back().peers_reachable);
+  EXPECT_FALSE(federation.log.played.back().peers_reachable);
   const wire::PlanT last = plans_of(federation).back();
   EXPECT_EQ(last.exchanges[0]->codec, "fp16");
   EXPECT_EQ(last.exchanges[0]->collective, wire::Collective::star);

@@ -3,13 +3,13 @@
 
 #include <set>
 
-#include "core/round/federation/federation_testing.h"
+#include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::Federation;
-using round_testing::Options;
+using sim_testing::Federation;
+using sim_testing::Options;
 
 const ContributorSetRecord& contributors(const CommitRecord& commit) {
   EXPECT_EQ(commit.round.contributor_sets.size(), 1u);

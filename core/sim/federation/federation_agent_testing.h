@@ -1,0 +1,153 @@
+// An agent of a test's federation: the simulator's host with a journal in memory, a trainer that
+// hands out the test's updates in a stated time, and the test's view of events and actions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/round/common/session/conversation.h"
+#include "core/sim/federation/federation_context_testing.h"
+#include "core/sim/federation/memory_journals_testing.h"
+#include "core/sim/machines/agent_host.h"
+
+namespace tributary::sim_testing {
+
+class FederationAgent final : public AgentHost {
+ public:
+  FederationAgent(Room& room, SimulatedNetwork& network, PeerNetwork& peers, std::uint32_t index,
+                  FederationContext& context)
+      : AgentHost(room, network, peers, index), context_(context) {}
+
+  MemoryAgentJournal journal;
+
+  // The process ends and stays away until start().
+  void crash() {
+    stop_restarting();
+    kill({});
+  }
+  // The next so many writes find the disk full.
+  void fail_stores(int times) { store_failures_ = times; }
+  void set_train_ns(TimeNs ns) { train_ns_ = ns; }
+
+  bool training() const { return training_; }
+  // The machine has said goodbye.
+  bool finished() const { return finished_; }
+  // The number of its connection at the coordinator.
+  PeerId peer() const { return network_.peer(index_); }
+  // Of the last frame that it sent.
+  std::uint64_t session() const { return session_; }
+  // What it has taken of the updates that it was given, in order: those that count.
+  const std::vector<SharedFloats>& updates() const { return updates_; }
+
+ private:
+  Status boot() override {
+    const Options& options = context_.options;
+    AgentConfig config;
+    config.agent_id = host_name();
+    config.incarnation = draws_.bits() | 1;
+    config.hello_timeout_ms = 50;
+    config.hello_timeout_max_ms = 400;
+    config.stopwatch = [this] { return context_.stopwatch_ns += context_.options.look_ns; };
+    if (options.peers) config.endpoints = {PeerNetwork::endpoint(index_)};
+    if (options.endpoint_of) config.endpoints = {options.endpoint_of(index_)};
+    TRIBUTARY_TRY(run_machine(std::move(config), journal.state));
+    updates_.resize(machine().updates_taken());
+    offered_ = nullptr;
+    training_ = false;
+    return {};
+  }
+
+  Actions feed(TimeNs local_ns, const Event& event) override {
+    const Options& options = context_.options;
+    if (options.before_event) options.before_event(index_, event);
+    Actions actions = AgentHost::feed(local_ns, event);
+    if (options.after_event) options.after_event(index_, actions, machine());
+    if (machine().updates_taken() > updates_.size() && offered_) {
+      updates_.push_back(std::exchange(offered_, nullptr));
+    }
+    return actions;
+  }
+
+  void perform(Action& action) override {
+    if (auto* const record = std::get_if<StoreAgent>(&action)) return keep(*record);
+    if (const auto* const wanted = std::get_if<Train>(&action)) return train(*wanted);
+    if (auto* const reading = std::get_if<Reading>(&action)) {
+      return context_.log.agent_readings.push_back(std::move(*reading));
+    }
+    if (std::holds_alternative<Finished>(action)) {
+      finished_ = true;
+      return;
+    }
+    if (const auto* const note = std::get_if<Note>(&action)) context_.log.note(room_.now(), *note);
+    if (auto* const to_peer = std::get_if<SendToPeer>(&action)) {
+      context_.peers.sending(index_, *to_peer);
+    }
+    if (const auto* const sent = std::get_if<Send>(&action)) {
+      const Result<const wire::Frame*> frame = open_frame(sent->frame);
+      if (frame.ok()) session_ = (*frame)->session();
+      context_.log.sent(room_.now(), host_name(), sent->frame);
+    }
+    AgentHost::perform(action);
+  }
+
+  // A process that ends before the disk is done has not stored the record.
+  void keep(StoreAgent& store) {
+    later(context_.options.store_ns, [this, token = store.token, record = std::move(store.record)] {
+      if (store_failures_ > 0) {
+        --store_failures_;
+        return handle(Stored{.token = token, .status = disk_full()});
+      }
+      journal.apply(record);
+      room_.ledger.agent_stored(index_, record);
+      handle(Stored{.token = token, .status = {}});
+    });
+  }
+
+  void train(const Train& wanted) {
+    training_ = true;
+    later(train_ns_ >= 0 ? train_ns_ : context_.options.train_ns,
+          [this, token = wanted.token, round = wanted.id.round] { give_update(token, round); });
+  }
+
+  void give_update(Token token, std::uint64_t round) {
+    training_ = false;
+    const auto update = dyadic_update(room_.seed, index_, ++given_, context_.map.values());
+    if (context_.twist) context_.twist(index_, *update);
+    give_rest(token, round, update, context_.options.in_parts ? 6 : 0);
+  }
+
+  // Everything from so many eighths on, and the rest a millisecond later.
+  void give_rest(Token token, std::uint64_t round, const std::shared_ptr<FloatVector>& update,
+                 std::uint32_t eighths) {
+    const std::uint64_t first = update->size() * eighths / 8;
+    offered_ = offer(*update, first, round);
+    if (eighths > 0) {
+      later(kNsPerMs, [this, token, round, update, eighths] {
+        give_rest(token, round, update, eighths - 3);
+      });
+      return handle(UpdatePart{.token = token, .first_value = first, .update = update});
+    }
+    const Options& options = context_.options;
+    handle(UpdateReady{.token = token,
+                       .update = update,
+                       .loss = 1,
+                       .examples = options.examples_of ? options.examples_of(index_) : 10,
+                       .local_steps = 1,
+                       .compute_s = 0.005});
+  }
+
+  FederationContext& context_;
+  bool training_ = false;
+  bool finished_ = false;
+  TimeNs train_ns_ = -1;  // below 0: as the options say
+  int store_failures_ = 0;
+  std::uint64_t session_ = 0;
+  std::uint64_t given_ = 0;  // updates
+  std::vector<SharedFloats> updates_;
+  SharedFloats offered_;  // the machine may still take it
+};
+
+}  // namespace tributary::sim_testing

@@ -1,0 +1,133 @@
+// The coordinator of a test's federation: the simulator's host with a journal in memory, the test's
+// job, and the test as its planner.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "core/round/common/plan/job_model.h"
+#include "core/sim/federation/federation_context_testing.h"
+#include "core/sim/federation/memory_journals_testing.h"
+#include "core/sim/machines/coordinator_host.h"
+
+namespace tributary::sim_testing {
+
+class FederationCoordinator final : public CoordinatorHost {
+ public:
+  FederationCoordinator(Room& room, SimulatedNetwork& network, FederationContext& context)
+      : CoordinatorHost(room, network), context_(context) {}
+
+  MemoryCoordinatorJournal journal;
+
+  // The process ends and stays away until start().
+  void crash() {
+    stop_restarting();
+    kill({});
+  }
+  // The next so many writes find the disk full.
+  void fail_stores(int times) { store_failures_ = times; }
+  // What became of an operator's command; nothing yet: none.
+  std::optional<Status> command_done(Token token) const {
+    const auto found = done_.find(token);
+    return found == done_.end() ? std::nullopt : std::optional<Status>(found->second);
+  }
+
+ private:
+  static constexpr Token kSubmit = 1;  // the command by which the host submits the job
+
+  Status boot() override {
+    const Options& options = context_.options;
+    CoordinatorConfig config;
+    config.incarnation = draws_.bits() | 1;
+    config.heartbeat_interval_ms = 200;
+    config.heartbeat_timeout_ms = 1'000;
+    config.ack_timeout_ms = 20;
+    config.incoming_bytes_max = options.incoming_bytes_max;
+    config.payload_bytes_max = options.payload_bytes_max;
+    config.history_rounds_max = options.history_rounds_max;
+    config.redo_models = options.redo_models;
+    CoordinatorState state = journal.state();
+    room_.ledger.restored(state, room_.now());
+    return run_machine(std::move(config), std::move(state));
+  }
+
+  Result<SubmitJob> job() const override {
+    SubmitJob submit{
+        .command = kSubmit, .definition = {}, .policy = context_.options.policy, .model = nullptr};
+    wire::JobT& job = submit.definition;
+    job.name = "test";
+    job.seed = 42;
+    job.mode = wire::ExchangeMode::delta;
+    job.rounds = context_.options.rounds;
+    job.weighting = wire::Weighting::equal;
+    job.model = std::make_unique<wire::ModelT>();
+    job.model->kind = wire::ModelKind::built_in;
+    job.model->name = "none";
+    job.optimizer = std::make_unique<wire::OptimizerT>();
+    job.optimizer->kind = wire::OptimizerKind::sgd;
+    job.layer_map = wire_layers(context_.map);
+    if (context_.options.change_job) context_.options.change_job(job);
+    submit.model = std::make_shared<const FloatVector>(context_.map.values(), 0.5f);
+    return submit;
+  }
+
+  void perform(Action& action) override {
+    MachineLog& log = context_.log;
+    if (auto* const record = std::get_if<StoreCoordinator>(&action)) return keep(*record);
+    if (const auto* const wanted = std::get_if<LoadRound>(&action)) return load(*wanted);
+    if (auto* const round = std::get_if<RoundPlayed>(&action)) return advise(*round);
+    if (auto* const report = std::get_if<AgentReported>(&action)) {
+      return log.reported.push_back(std::move(*report));
+    }
+    if (auto* const reading = std::get_if<Reading>(&action)) {
+      return log.readings.push_back(std::move(*reading));
+    }
+    if (const auto* const done = std::get_if<CommandDone>(&action)) {
+      done_[done->command] = done->status;
+      if (done->command != kSubmit) return;
+    }
+    if (const auto* const note = std::get_if<Note>(&action)) log.note(room_.now(), *note);
+    if (const auto* const sent = std::get_if<Send>(&action)) {
+      log.sent(room_.now(), host_name(), sent->frame);
+    }
+    CoordinatorHost::perform(action);
+  }
+
+  // A process that ends before the disk is done has not stored the record.
+  void keep(StoreCoordinator& store) {
+    later(context_.options.store_ns, [this, token = store.token, record = std::move(store.record)] {
+      if (store_failures_ > 0) {
+        --store_failures_;
+        return handle(Stored{.token = token, .status = disk_full()});
+      }
+      journal.apply(record);
+      record_outcome(record, {});
+      handle(Stored{.token = token, .status = {}});
+    });
+  }
+
+  void load(const LoadRound& wanted) {
+    RoundLoaded loaded{.token = wanted.token, .round = journal.round(wanted.round), .epoch = {}};
+    if (loaded.round) loaded.epoch = journal.epoch(loaded.round->id.epoch);
+    later(context_.options.store_ns, [this, loaded] { handle(loaded); });
+  }
+
+  // A planner takes as long as training does.
+  void advise(RoundPlayed& round) {
+    const Options& options = context_.options;
+    if (const auto advice = options.advise ? options.advise(round) : nullptr) {
+      later(options.train_ns,
+            [this, job = round.job, advice] { handle(PlanAdvised{.job = job, .advice = advice}); });
+    }
+    context_.log.played.push_back(std::move(round));
+  }
+
+  FederationContext& context_;
+  int store_failures_ = 0;
+  std::map<Token, Status> done_;
+};
+
+}  // namespace tributary::sim_testing
