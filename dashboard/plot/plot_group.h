@@ -11,7 +11,7 @@
 
 #include "core/run/series/series.h"
 #include "dashboard/plot/data/palette.h"
-#include "dashboard/plot/zoom_history.h"
+#include "dashboard/plot/range/zoom_history.h"
 
 namespace tributary::dashboard {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dashboard/plot/drag_frame.h"
+#include "dashboard/plot/input/drag_frame.h"
 #include "dashboard/plot/plot_canvas.h"
 #include "dashboard/plot/plot_drag.h"
 #include "dashboard/plot/plot_view.h"
