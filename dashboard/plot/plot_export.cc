@@ -1,10 +1,11 @@
-// Pictures and tables of what is in sight.
-#include <QFile>
+#include "dashboard/plot/plot_export.h"
+
 #include <QSaveFile>
+#include <algorithm>
 #include <cmath>
 
+#include "dashboard/plot/layers/scene.h"
 #include "dashboard/plot/plot_canvas.h"
-#include "dashboard/plot/plot_view.h"
 
 namespace tributary::dashboard {
 namespace {
@@ -50,7 +51,7 @@ void write_rows(QIODevice& file, const Scene& scene) {
   const auto in_sight = [&](double low, double high) {
     return high >= scene.x.low && low <= scene.x.high;
   };
-  for (const PlotCurve& curve : scene.curves) {
+  for (const PlotCurve& curve : scene.content.curves) {
     if (!curve.series || !scene.shown(curve.key)) continue;
     const Series& told = *told_of(curve);
     for (std::size_t i = 0; i < told.size(); ++i) {
@@ -58,7 +59,7 @@ void write_rows(QIODevice& file, const Scene& scene) {
       if (in_sight(sample.x, sample.x)) row(curve.name, sample.x, {}, sample.y);
     }
   }
-  for (const Bars& bars : scene.bars) {
+  for (const Bars& bars : scene.content.bars) {
     if (!scene.shown(bars.key)) continue;
     for (const Bar& bar : bars.bars) {
       if (in_sight(bar.x_low, bar.x_high)) {
@@ -72,8 +73,8 @@ void write_rows(QIODevice& file, const Scene& scene) {
       row(name + ": " + one.label, one.x_low, csv_number(one.x_high), std::nan(""));
     }
   };
-  for (const Band& band : scene.bands) stretches(band.name, band.stretches);
-  for (const GanttRow& one : scene.rows) {
+  for (const Band& band : scene.content.bands) stretches(band.name, band.stretches);
+  for (const GanttRow& one : scene.content.rows) {
     stretches(one.name, one.spans);
     for (const GanttMoment& moment : one.moments) {
       if (!in_sight(moment.x, moment.x)) continue;
@@ -84,16 +85,9 @@ void write_rows(QIODevice& file, const Scene& scene) {
 
 }  // namespace
 
-QImage PlotView::picture(QSize size, double scale) {
-  group_->follow();
-  bring_up_to_date();
-  QImage image = canvas_->picture(size, scale);
-  dirty_ = true;  // laid out for another size
-  group_->touch();
-  return image;
-}
+QImage PlotExport::picture(QSize size, double scale) { return canvas_.picture(size, scale); }
 
-Status PlotView::export_png(const QString& file, QSize size, double scale) {
+Status PlotExport::png(const QString& file, QSize size, double scale) {
   if (Status checked = check_size(size, scale); !checked.ok()) return checked;
   QSaveFile out(file);
   if (!out.open(QIODevice::WriteOnly)) return cannot_write(file, out.errorString());
@@ -101,21 +95,15 @@ Status PlotView::export_png(const QString& file, QSize size, double scale) {
   return out.commit() ? Status() : cannot_write(file, out.errorString());
 }
 
-Status PlotView::export_svg(const QString& file, QSize size) {
+Status PlotExport::svg(const QString& file, QSize size) {
   if (Status checked = check_size(size, 1); !checked.ok()) return checked;
   QSaveFile out(file);
   if (!out.open(QIODevice::WriteOnly)) return cannot_write(file, out.errorString());
-  group_->follow();
-  bring_up_to_date();
-  const bool written = canvas_->write_svg(out, size, scene_->options.title);
-  dirty_ = true;
-  group_->touch();
+  const bool written = canvas_.write_svg(out, size, scene_.options.title);
   return written && out.commit() ? Status() : cannot_write(file, out.errorString());
 }
 
-Status PlotView::export_csv(const QString& file) {
-  group_->follow();
-  bring_up_to_date();
+Status PlotExport::csv(const QString& file) const {
   QSaveFile out(file);
   if (!out.open(QIODevice::WriteOnly)) return cannot_write(file, out.errorString());
   const auto named = [](const AxisText& axis, const Ticks& ticks) {
@@ -123,11 +111,11 @@ Status PlotView::export_csv(const QString& file) {
   };
   // In the base unit: numbers of a table do not change with what is in sight.
   Ticks unit;
-  unit.unit = base_unit(scene_->options.y.unit);
-  out.write((QString("Name,") + csv_field(named(scene_->options.x, {})) + ",To," +
-             csv_field(named(scene_->options.y, unit)) + "\r\n")
+  unit.unit = base_unit(scene_.options.y.unit);
+  out.write((QString("Name,") + csv_field(named(scene_.options.x, {})) + ",To," +
+             csv_field(named(scene_.options.y, unit)) + "\r\n")
                 .toUtf8());
-  write_rows(out, *scene_);
+  write_rows(out, scene_);
   return out.commit() ? Status() : cannot_write(file, out.errorString());
 }
 

@@ -71,7 +71,7 @@ Status export_page(const PictureRequest& request, const OpenRuns& runs, Page& pa
   page.resize(request.size);
   page.show();
   // Nobody looks at a picture to see that it follows.
-  context.group().set_following(false);
+  context.group().x_axis().set_following(false);
   TRIBUTARY_TRY(wait_until_settled(request, runs, page));
   context.group().refresh_now();
   QCoreApplication::processEvents();

@@ -55,7 +55,7 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
   down_.uses.plot = plot("Messages down by their use, in each round", {"Down", Unit::bytes});
   agents_ = plot("By agent in each round, to and from peers included", {"Bytes", Unit::bytes});
   links_ = plot("Rate of the coordinator's ways", {"Rate", Unit::bits_per_second});
-  links_->set_log_y(true);  // ways differ by more than a factor
+  links_->axes().set_log_y(true);  // ways differ by more than a factor
   auto* grid = new QGridLayout;
   grid->addWidget(up_.plot, 0, 0);
   grid->addWidget(down_.plot, 0, 1);
@@ -73,7 +73,7 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
   all->addLayout(grid, 1);
   // What is hidden is not stood upon.
   for (Uses* uses : {&up_.uses, &down_.uses}) {
-    connect(uses->plot, &PlotView::legend_changed, this, [this, uses] { show_uses(*uses); });
+    connect(&uses->plot->legend(), &Legend::changed, this, [this, uses] { show_uses(*uses); });
   }
   connect(&context, &PageContext::axis_changed, this, [this] {
     for (PlotView* one : {up_.plot, down_.plot, up_.uses.plot, down_.uses.plot, agents_, links_}) {
@@ -184,7 +184,7 @@ void TrafficPage::show_uses(Uses& uses) {
                                  .all_read = first()->caught_up()};
   for (const MessageUseNames& names : kMessageUseNames) {
     wanted.shown[static_cast<std::size_t>(names.use)] =
-        uses.plot->shown(MessageStack::key_of(names.use));
+        uses.plot->legend().shown(MessageStack::key_of(names.use));
   }
   uses.stack.follow(first()->view(), wanted);
   std::vector<PlotCurve> curves = uses.stack.curves();
