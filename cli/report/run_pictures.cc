@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/run/units/quantity.h"
+
 namespace tributary::report {
 namespace {
 
@@ -355,8 +357,8 @@ LinkLines link_lines(const RunData& data) {
     if (std::isfinite(row.alpha_s)) {
       lines.latency[latency.name_of(row)].push_back({row.time_s, row.alpha_s});
     }
-    if (row.beta_s_per_byte > 0 && std::isfinite(row.beta_s_per_byte)) {
-      lines.bandwidth[bandwidth.name_of(row)].push_back({row.time_s, 8 / row.beta_s_per_byte});
+    if (const double rate = bits_per_second(row.beta_s_per_byte); rate > 0) {
+      lines.bandwidth[bandwidth.name_of(row)].push_back({row.time_s, rate});
     }
   }
   return {.latency = without_bridges(lines.latency), .bandwidth = without_bridges(lines.bandwidth)};

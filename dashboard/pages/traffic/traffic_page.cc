@@ -19,7 +19,6 @@ constexpr const char* kNoUses =
 constexpr const char* kNoReport = "No agent has reported a round yet.";
 constexpr const char* kNoLink =
     "No way to an agent has been measured yet.\nIt is as soon as an agent has exchanged a round.";
-constexpr double kTrafficBitsPerByte = 8;
 
 QString sent_of_dense(const char* way, double sent, double dense) {
   QString text = QString("%1 <b>%2</b>").arg(way, text_of(Unit::bytes, sent));
@@ -246,7 +245,7 @@ void TrafficPage::show_agents() {
 // Over rounds a sample waits until the round that it falls into has been committed, or none comes.
 SharedSeries TrafficPage::rate_of(const LinkCurves& link, OfWay& way) {
   way.rate.follow(link.beta_s_per_byte, [](Sample sample) -> std::optional<Sample> {
-    return Sample{sample.x, sample.y > 0 ? kTrafficBitsPerByte / sample.y : kUnknown};
+    return Sample{sample.x, bits_per_second(sample.y)};
   });
   if (context().over_time()) return way.rate.series();
   const RoundTable* const rounds = first()->view().rounds(first()->job());
