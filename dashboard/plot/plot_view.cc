@@ -113,7 +113,7 @@ void PlotView::paint_cross_soon() {
 std::optional<Extent> PlotView::data_extent() const { return x_extent(scene_->content); }
 
 void PlotView::refresh() {
-  if (!in_sight(*this)) return;  // it stays dirty until somebody sees it
+  if (!in_sight(*this)) return;  // it stays dirty until then
   const std::uint64_t revision_now = revision(scene_->content);
   if (dirty_ || revision_now != revision_seen_) {
     revision_seen_ = revision_now;

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "dashboard/pages/common/run_facts.h"
-#include "dashboard/window/picture_export.h"
+#include "dashboard/plot/files/file_export.h"
 
 namespace tributary::dashboard {
 namespace {

@@ -5,8 +5,9 @@
 #include <QEventLoop>
 #include <QLayout>
 #include <QPixmap>
-#include <QSaveFile>
 #include <QThread>
+
+#include "dashboard/plot/files/file_export.h"
 
 namespace tributary::dashboard {
 namespace {
@@ -50,17 +51,6 @@ Status wait_until_settled(const PictureRequest& request, const OpenRuns& runs, P
 }
 
 }  // namespace
-
-Status write_png(const QImage& image, const QString& file) {
-  QSaveFile out(file);
-  const bool written = out.open(QIODevice::WriteOnly) && image.save(&out, "PNG") && out.commit();
-  if (written) return {};
-  return {StatusCode::io_error,
-          {.what = file.toStdString(),
-           .expected = "a file that can be written",
-           .got = out.errorString().toStdString(),
-           .remedy = "choose another folder, or free space"}};
-}
 
 Status export_page(const PictureRequest& request, const OpenRuns& runs, Page& page,
                    PageContext& context) {
