@@ -70,11 +70,11 @@ RepaintTimes repaint(PlotView& view, int repaints) {
     const auto begin = Clock::now();
     const double cpu_begin = cpu_now_ms();
     if (i % 16 == 15) {
-      view.fit();
+      view.group().x_axis().fit();
     } else if (i % 2 == 0) {
-      view.zoom_about(view.data_rect().center(), 0.8, true, false);
+      view.axes().zoom_about(view.axes().data_rect().center(), 0.8, true, false);
     } else {
-      view.pan(i % 4 == 1 ? 0.05 : -0.05, 0);
+      view.axes().pan(i % 4 == 1 ? 0.05 : -0.05, 0);
     }
     view.group().refresh_now();
     view.repaint();
@@ -87,7 +87,7 @@ RepaintTimes repaint(PlotView& view, int repaints) {
 
 bool measure(std::size_t count, std::size_t samples, double goal_ms, int repaints) {
   PlotView view({.title = "Loss", .y = {"Loss", Unit::one}});
-  view.group().set_following(false);
+  view.group().x_axis().set_following(false);
   std::vector<PlotCurve> curves;
   for (std::size_t i = 0; i < count; ++i) {
     const QString name = QString("agent-%1").arg(i);

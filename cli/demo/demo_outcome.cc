@@ -8,6 +8,7 @@
 
 #include "cli/run/job_journal.h"
 #include "core/round/common/plan/job_model.h"
+#include "core/run/run_changes.h"
 #include "core/store/agent/agent_journal.h"
 #include "core/store/coordinator/readable.h"
 
@@ -83,7 +84,7 @@ Status DemoWatch::read() {
     seen_.bytes_per_round = rounds.back().bytes_up + rounds.back().bytes_down;
   }
   TRIBUTARY_ASSIGN(const double accuracy,
-                   newest_metric(*run_, "evaluation_accuracy", job_, last_metric_));
+                   newest_metric(*run_, kAccuracyMetric, job_, last_metric_));
   if (!std::isnan(accuracy)) seen_.accuracy = accuracy;
   return {};
 }

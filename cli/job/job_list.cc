@@ -11,6 +11,8 @@
 #include "cli/run/job_journal.h"
 #include "cli/text.h"
 #include "core/round/common/machine/repeated_bytes.h"
+#include "core/run/frame_facts.h"
+#include "core/run/run_changes.h"
 
 namespace tributary {
 namespace {
@@ -30,10 +32,9 @@ struct JobFigures {
 Result<JobFigures> figures_of(RunFile& run, const JobInJournal& job) {
   JobFigures figures;
   std::int64_t after = 0;
-  TRIBUTARY_ASSIGN(figures.accuracy,
-                   newest_metric(run, "evaluation_accuracy", job.record.job, after));
+  TRIBUTARY_ASSIGN(figures.accuracy, newest_metric(run, kAccuracyMetric, job.record.job, after));
   after = 0;
-  TRIBUTARY_ASSIGN(figures.loss, newest_metric(run, "evaluation_loss", job.record.job, after));
+  TRIBUTARY_ASSIGN(figures.loss, newest_metric(run, kLossMetric, job.record.job, after));
   return figures;
 }
 
@@ -98,12 +99,7 @@ Result<Answer> list(const ShowOptions& options) {
 
 Json definition_json(const wire::Job& job) {
   return {{"model", job.model()->name() ? job.model()->name()->str() : ""},
-          {"parameters",
-           [&] {
-             std::uint64_t values = 0;
-             for (const wire::Layer* layer : *job.layer_map()->layers()) values += layer->values();
-             return values;
-           }()},
+          {"parameters", parameters_of(job)},
           {"mode", wire::EnumNameExchangeMode(job.mode())},
           {"optimizer", wire::EnumNameOptimizerKind(job.optimizer()->kind())},
           {"strategy", job.strategy() ? job.strategy()->str() : ""},

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/run/frame_facts.h"
 #include "core/store/coordinator/readable.h"
 #include "core/store/coordinator/stored_frames.h"
 
@@ -71,15 +72,11 @@ class Reading {
   void read_job(const JobRecord& job) {
     data_.state = wire::EnumNameJobState(job.state);
     data_.state_reason = job.state_reason;
-    const wire::Job* const wire = stored_job(job.definition);
-    if (!wire) return;
-    data_.job_name = stored_text(wire->name());
-    data_.rounds_wanted = wire->rounds();
-    if (wire->model()) data_.model = stored_text(wire->model()->name());
-    if (!wire->layer_map() || !wire->layer_map()->layers()) return;
-    for (const wire::Layer* layer : *wire->layer_map()->layers()) {
-      data_.parameters += layer->values();
-    }
+    JobDefinition definition = job_definition(job.definition);
+    data_.job_name = std::move(definition.name);
+    data_.model = std::move(definition.model);
+    data_.rounds_wanted = definition.rounds_wanted;
+    data_.parameters = definition.parameters;
   }
 
   Status read_epochs() {
@@ -172,15 +169,12 @@ class Reading {
       row.sentence = stored_text(reason->sentence());
     }
     if (!plan.exchanges() || !plan.buckets()) return;
+    const std::vector<std::uint64_t> values = exchange_values(plan);
     for (const wire::Exchange* exchange : *plan.exchanges()) {
       row.exchanges.push_back({.codec = stored_text(exchange->codec()),
                                .collective = wire::EnumNameCollective(exchange->collective()),
-                               .ratio = exchange->ratio()});
-    }
-    for (const wire::Bucket* bucket : *plan.buckets()) {
-      if (bucket->exchange() < row.exchanges.size()) {
-        row.exchanges[bucket->exchange()].values += bucket->values();
-      }
+                               .ratio = exchange->ratio(),
+                               .values = values[row.exchanges.size()]});
     }
     for (const OutcomeRecord& outcome : record.outcomes) {
       // Those of all exchanges are numbered through.

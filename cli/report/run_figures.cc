@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/run/run_changes.h"
+
 namespace tributary::report {
 namespace {
 
@@ -131,8 +133,8 @@ RunFigures figures_of(const RunData& data) {
   out.rounds_wanted = data.rounds_wanted;
   if (!data.rounds.empty()) out.wall_s = data.rounds.back().ended_s - data.rounds.front().began_s;
   out.agents = data.agents.size();
-  const Evaluation accuracy = evaluation(data, "evaluation_accuracy");
-  const Evaluation loss = evaluation(data, "evaluation_loss");
+  const Evaluation accuracy = evaluation(data, kAccuracyMetric);
+  const Evaluation loss = evaluation(data, kLossMetric);
   out.accuracy_final = accuracy.last;
   out.accuracy_best = accuracy.best;
   out.loss_final = loss.last;

@@ -10,6 +10,9 @@
 #include <tuple>
 #include <utility>
 
+#include "core/run/run_changes.h"
+#include "core/run/units/quantity.h"
+
 namespace tributary::report {
 namespace {
 
@@ -129,7 +132,7 @@ Figure learning(const RunData& data, Over over) {
   LinePanel accuracy{.title = "accuracy", .unit = Unit::share};
   LinePanel loss{.title = "loss"};
   for (const auto& [panel, name] :
-       {std::pair(&accuracy, "evaluation_accuracy"), std::pair(&loss, "evaluation_loss")}) {
+       {std::pair(&accuracy, kAccuracyMetric), std::pair(&loss, kLossMetric)}) {
     const ByAgent lines = metric_lines(data, name, over);
     add_agents(panel->series, lines, lines.contains(""), "the agents' hold-outs");
     if (const auto own = lines.find(""); own != lines.end()) {
@@ -170,7 +173,7 @@ Section learning_section(const RunData& data) {
       section.figures.push_back(std::move(figure));
     }
   }
-  if (data.metric("evaluation_accuracy").empty() && data.metric("evaluation_loss").empty()) {
+  if (data.metric(kAccuracyMetric).empty() && data.metric(kLossMetric).empty()) {
     section.missing.emplace_back(
         "The journal has no evaluation: neither the coordinator's test "
         "set nor any agent's hold-out.");
@@ -355,8 +358,8 @@ LinkLines link_lines(const RunData& data) {
     if (std::isfinite(row.alpha_s)) {
       lines.latency[latency.name_of(row)].push_back({row.time_s, row.alpha_s});
     }
-    if (row.beta_s_per_byte > 0 && std::isfinite(row.beta_s_per_byte)) {
-      lines.bandwidth[bandwidth.name_of(row)].push_back({row.time_s, 8 / row.beta_s_per_byte});
+    if (const double rate = bits_per_second(row.beta_s_per_byte); rate > 0) {
+      lines.bandwidth[bandwidth.name_of(row)].push_back({row.time_s, rate});
     }
   }
   return {.latency = without_bridges(lines.latency), .bandwidth = without_bridges(lines.bandwidth)};

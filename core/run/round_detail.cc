@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/round/common/machine/bitmap.h"
+#include "core/run/frame_facts.h"
 #include "core/store/coordinator/stored_frames.h"
 #include "schemas/limits.h"
 
@@ -114,13 +115,15 @@ class RoundDetailReading {
 
   void read_exchanges(const wire::Plan& plan) {
     if (!plan.exchanges()) return;
+    const std::vector<std::uint64_t> values = exchange_values(plan);
     for (const wire::Exchange* exchange : *plan.exchanges()) {
       detail_.exchanges.push_back({.codec = stored_text(exchange->codec()),
                                    .collective = wire::EnumNameCollective(exchange->collective()),
                                    .fallback = exchange->fallback() == wire::Collective::unspecified
                                                    ? ""
                                                    : wire::EnumNameCollective(exchange->fallback()),
-                                   .ratio = exchange->ratio()});
+                                   .ratio = exchange->ratio(),
+                                   .values = values[detail_.exchanges.size()]});
       if (!exchange->ratios()) continue;
       const std::size_t known =
           std::min<std::size_t>(exchange->ratios()->size(), detail_.agents.size());
@@ -132,9 +135,7 @@ class RoundDetailReading {
     if (!plan.buckets()) return;
     for (const wire::Bucket* bucket : *plan.buckets()) {
       if (bucket->exchange() >= detail_.exchanges.size()) continue;
-      PlanExchange& exchange = detail_.exchanges[bucket->exchange()];
-      ++exchange.buckets;
-      exchange.values += bucket->values();
+      ++detail_.exchanges[bucket->exchange()].buckets;
     }
   }
 

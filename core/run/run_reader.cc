@@ -7,8 +7,6 @@
 #include <string_view>
 #include <tuple>
 
-#include "core/store/coordinator/stored_frames.h"
-
 namespace tributary {
 namespace {
 
@@ -33,7 +31,7 @@ double RunReader::seconds_of(std::int64_t wall_ns) const {
 
 double RunReader::parameters_of(std::uint64_t job) const {
   const auto known = jobs_.find(job);
-  const std::uint64_t parameters = known == jobs_.end() ? 0 : known->second.parameters;
+  const std::uint64_t parameters = known == jobs_.end() ? 0 : known->second.definition.parameters;
   return parameters > 0 ? static_cast<double>(parameters) : kUnknown;
 }
 
@@ -171,31 +169,26 @@ Result<bool> RunReader::read_jobs(RunChanges& changes) {
   });
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     KnownJob& known = jobs_[jobs[i].job];
-    if (known.revision != revisions[i]) TRIBUTARY_TRY(read_definition(jobs[i].job, known));
+    if (known.revision != revisions[i]) {
+      TRIBUTARY_TRY(read_definition(jobs[i].job, known.definition));
+    }
     known.revision = revisions[i];
-    jobs[i].name = known.name;
-    jobs[i].model = known.model;
-    jobs[i].rounds_wanted = known.rounds_wanted;
-    jobs[i].parameters = known.parameters;
+    jobs[i].name = known.definition.name;
+    jobs[i].model = known.definition.model;
+    jobs[i].rounds_wanted = known.definition.rounds_wanted;
+    jobs[i].parameters = known.definition.parameters;
   }
   std::ranges::reverse(jobs);
   changes.jobs = std::move(jobs);
   return true;
 }
 
-Status RunReader::read_definition(std::uint64_t job, KnownJob& known) {
-  SharedBytes definition;
+Status RunReader::read_definition(std::uint64_t job, JobDefinition& definition) {
+  SharedBytes frame;
   TRIBUTARY_TRY(file_->database()
-                    .first("SELECT definition FROM jobs WHERE job = ?", std::tie(definition), job)
+                    .first("SELECT definition FROM jobs WHERE job = ?", std::tie(frame), job)
                     .status());
-  known = {};
-  const wire::Job* const wire = stored_job(definition);
-  if (!wire) return {};
-  known.name = stored_text(wire->name());
-  known.rounds_wanted = wire->rounds();
-  if (wire->model()) known.model = stored_text(wire->model()->name());
-  if (!wire->layer_map() || !wire->layer_map()->layers()) return {};
-  for (const wire::Layer* layer : *wire->layer_map()->layers()) known.parameters += layer->values();
+  definition = job_definition(frame);
   return {};
 }
 

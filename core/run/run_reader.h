@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/run/frame_facts.h"
 #include "core/run/run_changes.h"
 #include "core/store/coordinator/run_file.h"
 
@@ -69,12 +70,9 @@ class RunReader {
     std::int64_t metric = 0;
     std::int64_t end = 0;
   };
-  struct KnownJob {  // what its definition says
+  struct KnownJob {
     std::uint32_t revision = 0;
-    std::string name = {};
-    std::string model = {};
-    std::uint64_t rounds_wanted = 0;
-    std::uint64_t parameters = 0;
+    JobDefinition definition = {};
   };
 
   Result<bool> is_the_same(Database& database);
@@ -84,7 +82,7 @@ class RunReader {
   // True: that was all.
   Result<bool> read(RunChanges& changes);
   Result<bool> read_jobs(RunChanges& changes);
-  Status read_definition(std::uint64_t job, KnownJob& known);
+  Status read_definition(std::uint64_t job, JobDefinition& definition);
   Result<bool> read_rounds(RunChanges& changes);
   Status count_contributors(std::span<const std::int64_t> round_rows, std::span<NewRound> rounds);
   Result<bool> read_headline(RunChanges& changes);

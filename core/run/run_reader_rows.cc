@@ -220,12 +220,7 @@ void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan&
   const wire::Alternative* const chosen = stored_choice(plan);
   if (chosen) told.predicted_s = chosen->round_s();
   if (!plan.exchanges() || plan.exchanges()->size() == 0) return;
-  std::vector<std::uint64_t> values(plan.exchanges()->size());
-  if (plan.buckets()) {
-    for (const wire::Bucket* bucket : *plan.buckets()) {
-      if (bucket->exchange() < values.size()) values[bucket->exchange()] += bucket->values();
-    }
-  }
+  const std::vector<std::uint64_t> values = exchange_values(plan);
   const auto most = std::ranges::max_element(values) - values.begin();
   const wire::Exchange& exchange =
       *plan.exchanges()->Get(static_cast<flatbuffers::uoffset_t>(most));

@@ -2,7 +2,7 @@
 
 #include "dashboard/plot/data/axis_map.h"
 #include "dashboard/plot/data/crosshair.h"
-#include "dashboard/plot/drag_frame.h"
+#include "dashboard/plot/input/drag_frame.h"
 #include "dashboard/plot/layers/band_layout.h"
 #include "dashboard/plot/layers/legend_layout.h"
 

@@ -39,7 +39,8 @@ double utc_offset_at(double seconds) {
 }
 
 std::size_t strips_of(const Scene& scene) {
-  return static_cast<std::size_t>(std::count_if(scene.bands.begin(), scene.bands.end(),
+  return static_cast<std::size_t>(std::count_if(scene.content.bands.begin(),
+                                                scene.content.bands.end(),
                                                 [](const Band& band) { return !band.behind; }));
 }
 
@@ -102,19 +103,15 @@ double PlotCanvas::lay_out_header(QSize size) {
   const QString widest = scene_.options.y.unit == Unit::one ? "-0.0000" : "88.8 Mbit/s  ";
   const double value_width = metrics.horizontalAdvance(widest);
   std::vector<double> widths;
-  for (std::size_t i = 0; i < scene_.legend.size(); ++i) {
-    const bool has_value = i < scene_.curves.size();  // curves come first
-    widths.push_back(kLegendSwatchRoom + metrics.horizontalAdvance(scene_.legend[i].name) +
+  for (const LegendEntry& entry : scene_.legend.entries()) {
+    const bool has_value = widths.size() < scene_.content.curves.size();  // curves come first
+    widths.push_back(kLegendSwatchRoom + metrics.horizontalAdvance(entry.name) +
                      (has_value ? value_width : 0));
   }
   const QRectF room(kLegendInset, scene_.title_height, size.width() - 2 * kLegendInset, 0);
   const LegendLayout layout = lay_out_legend(widths, metrics.horizontalAdvance("+99 more"), room,
                                              std::ceil(metrics.height() * 1.2), kLegendRowsMax);
-  for (std::size_t i = 0; i < scene_.legend.size(); ++i) {
-    scene_.legend[i].rect = i < layout.entries.size() ? layout.entries[i] : QRectF();
-  }
-  scene_.legend_left_out = scene_.legend.size() - layout.entries.size();
-  scene_.legend_more = layout.more;
+  scene_.legend.place(layout);
   return scene_.title_height + layout.height +
          static_cast<double>(strips_of(scene_)) * scene_.strip_height + kMarginGap;
 }
@@ -127,8 +124,8 @@ double PlotCanvas::left_margin() const {
     width = std::max(
         width, std::min<double>(kNameWidthMax, metrics.horizontalAdvance(text)) + 2 * kMarginGap);
   };
-  for (const Band& band : scene_.bands) name(band.name);
-  for (const GanttRow& row : scene_.rows) name("▸ " + row.name);
+  for (const Band& band : scene_.content.bands) name(band.name);
+  for (const GanttRow& row : scene_.content.rows) name("▸ " + row.name);
   return std::ceil(width);
 }
 
@@ -154,7 +151,7 @@ void PlotCanvas::lay_out_axes(QSize size, double header_height) {
   QString y_name = axis_label(scene_.options.y.name, scene_.y_ticks);
   if (metrics.horizontalAdvance(y_name) > data_height) y_name = axis_label({}, scene_.y_ticks);
   set_axis(yAxis, scene_.y, scene_.log_y, y_name);
-  const bool rows = !scene_.rows.empty();
+  const bool rows = !scene_.content.rows.empty();
   yAxis->setTicks(!rows);
   yAxis->setTickLabels(!rows);
   yAxis->grid()->setVisible(!rows);
@@ -170,12 +167,6 @@ void PlotCanvas::set_axis(QCPAxis* axis, Extent range, bool log, const QString& 
   axis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
   axis->setRange(range.low, range.high);
   axis->setLabel(label);
-}
-
-const LegendEntry* PlotCanvas::legend_at(QPointF pixel) const {
-  const auto found = std::find_if(scene_.legend.begin(), scene_.legend.end(),
-                                  [&](const LegendEntry& one) { return one.rect.contains(pixel); });
-  return found == scene_.legend.end() ? nullptr : &*found;
 }
 
 QImage PlotCanvas::picture(QSize size, double scale) {

@@ -17,7 +17,6 @@ class PlotCanvas : public QCustomPlot {
   void recolour();     // after the scene's colours have changed
 
   QRect data_rect() const { return axisRect()->rect(); }
-  const LegendEntry* legend_at(QPointF pixel) const;
 
   QImage picture(QSize size, double scale);
   bool write_svg(QIODevice& file, QSize size, const QString& title);

@@ -1,23 +1,17 @@
-// Pictures and tables of what is in sight.
-#include <QFile>
-#include <QSaveFile>
+#include "dashboard/plot/plot_export.h"
+
+#include <QIODevice>
+#include <algorithm>
 #include <cmath>
 
+#include "dashboard/plot/files/file_export.h"
+#include "dashboard/plot/layers/scene.h"
 #include "dashboard/plot/plot_canvas.h"
-#include "dashboard/plot/plot_view.h"
 
 namespace tributary::dashboard {
 namespace {
 
 constexpr int kPictureSideMax = 16384;  // pixels
-
-Status cannot_write(const QString& file, const QString& why) {
-  return {StatusCode::io_error,
-          {.what = file.toStdString(),
-           .expected = "a file that can be written",
-           .got = why.toStdString(),
-           .remedy = "choose another folder, or free space"}};
-}
 
 Status check_size(QSize size, double scale) {
   const double side = std::max(size.width(), size.height()) * scale;
@@ -31,26 +25,19 @@ Status check_size(QSize size, double scale) {
        .remedy = "ask for a smaller one"}};
 }
 
-// A field of RFC 4180.
-QString csv_field(QString text) {
-  if (!text.contains(',') && !text.contains('"') && !text.contains('\n')) return text;
-  return '"' + text.replace('"', "\"\"") + '"';
-}
-
-QString csv_number(double value) {
-  return std::isnan(value) ? QString() : QString::number(value, 'g', 15);
+QByteArray csv_number(double value) {
+  return std::isnan(value) ? QByteArray() : QByteArray::number(value, 'g', 15);
 }
 
 void write_rows(QIODevice& file, const Scene& scene) {
-  const auto row = [&](const QString& name, double x_low, const QString& x_high, double y) {
-    const QString line =
-        csv_field(name) + ',' + csv_number(x_low) + ',' + x_high + ',' + csv_number(y) + "\r\n";
-    file.write(line.toUtf8());
+  const auto row = [&](const QString& name, double x_low, const QByteArray& x_high, double y) {
+    file.write(csv_field(name) + ',' + csv_number(x_low) + ',' + x_high + ',' + csv_number(y) +
+               "\r\n");
   };
   const auto in_sight = [&](double low, double high) {
     return high >= scene.x.low && low <= scene.x.high;
   };
-  for (const PlotCurve& curve : scene.curves) {
+  for (const PlotCurve& curve : scene.content.curves) {
     if (!curve.series || !scene.shown(curve.key)) continue;
     const Series& told = *told_of(curve);
     for (std::size_t i = 0; i < told.size(); ++i) {
@@ -58,7 +45,7 @@ void write_rows(QIODevice& file, const Scene& scene) {
       if (in_sight(sample.x, sample.x)) row(curve.name, sample.x, {}, sample.y);
     }
   }
-  for (const Bars& bars : scene.bars) {
+  for (const Bars& bars : scene.content.bars) {
     if (!scene.shown(bars.key)) continue;
     for (const Bar& bar : bars.bars) {
       if (in_sight(bar.x_low, bar.x_high)) {
@@ -72,8 +59,8 @@ void write_rows(QIODevice& file, const Scene& scene) {
       row(name + ": " + one.label, one.x_low, csv_number(one.x_high), std::nan(""));
     }
   };
-  for (const Band& band : scene.bands) stretches(band.name, band.stretches);
-  for (const GanttRow& one : scene.rows) {
+  for (const Band& band : scene.content.bands) stretches(band.name, band.stretches);
+  for (const GanttRow& one : scene.content.rows) {
     stretches(one.name, one.spans);
     for (const GanttMoment& moment : one.moments) {
       if (!in_sight(moment.x, moment.x)) continue;
@@ -84,51 +71,32 @@ void write_rows(QIODevice& file, const Scene& scene) {
 
 }  // namespace
 
-QImage PlotView::picture(QSize size, double scale) {
-  group_->follow();
-  bring_up_to_date();
-  QImage image = canvas_->picture(size, scale);
-  dirty_ = true;  // laid out for another size
-  group_->touch();
-  return image;
-}
+QImage PlotExport::picture(QSize size, double scale) { return canvas_.picture(size, scale); }
 
-Status PlotView::export_png(const QString& file, QSize size, double scale) {
+Status PlotExport::png(const QString& file, QSize size, double scale) {
   if (Status checked = check_size(size, scale); !checked.ok()) return checked;
-  QSaveFile out(file);
-  if (!out.open(QIODevice::WriteOnly)) return cannot_write(file, out.errorString());
-  if (!picture(size, scale).save(&out, "PNG")) return cannot_write(file, out.errorString());
-  return out.commit() ? Status() : cannot_write(file, out.errorString());
+  return write_png(picture(size, scale), file);
 }
 
-Status PlotView::export_svg(const QString& file, QSize size) {
+Status PlotExport::svg(const QString& file, QSize size) {
   if (Status checked = check_size(size, 1); !checked.ok()) return checked;
-  QSaveFile out(file);
-  if (!out.open(QIODevice::WriteOnly)) return cannot_write(file, out.errorString());
-  group_->follow();
-  bring_up_to_date();
-  const bool written = canvas_->write_svg(out, size, scene_->options.title);
-  dirty_ = true;
-  group_->touch();
-  return written && out.commit() ? Status() : cannot_write(file, out.errorString());
+  return write_file(
+      file, [&](QIODevice& out) { return canvas_.write_svg(out, size, scene_.options.title); });
 }
 
-Status PlotView::export_csv(const QString& file) {
-  group_->follow();
-  bring_up_to_date();
-  QSaveFile out(file);
-  if (!out.open(QIODevice::WriteOnly)) return cannot_write(file, out.errorString());
+Status PlotExport::csv(const QString& file) const {
   const auto named = [](const AxisText& axis, const Ticks& ticks) {
     return axis.unit == Unit::wall_time ? "Unix time (s)" : axis_label(axis.name, ticks);
   };
   // In the base unit: numbers of a table do not change with what is in sight.
   Ticks unit;
-  unit.unit = base_unit(scene_->options.y.unit);
-  out.write((QString("Name,") + csv_field(named(scene_->options.x, {})) + ",To," +
-             csv_field(named(scene_->options.y, unit)) + "\r\n")
-                .toUtf8());
-  write_rows(out, *scene_);
-  return out.commit() ? Status() : cannot_write(file, out.errorString());
+  unit.unit = base_unit(scene_.options.y.unit);
+  return write_file(file, [&](QIODevice& out) {
+    out.write("Name," + csv_field(named(scene_.options.x, {})) + ",To," +
+              csv_field(named(scene_.options.y, unit)) + "\r\n");
+    write_rows(out, scene_);
+    return true;  // an error while writing makes the commit fail
+  });
 }
 
 }  // namespace tributary::dashboard

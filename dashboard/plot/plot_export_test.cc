@@ -1,3 +1,5 @@
+#include "dashboard/plot/plot_export.h"
+
 #include <QFile>
 #include <QFileInfo>
 #include <QTemporaryDir>
@@ -27,10 +29,10 @@ class PlotExport : public testing::Test {
 };
 
 TEST_F(PlotExport, PngHasItsSizeAndItsPalette) {
-  ASSERT_TRUE(view_.export_png(file("light.png"), {1280, 800}).ok());
-  ASSERT_TRUE(view_.export_png(file("twice.png"), {640, 400}, 2).ok());
+  ASSERT_TRUE(view_.exporter().png(file("light.png"), {1280, 800}).ok());
+  ASSERT_TRUE(view_.exporter().png(file("twice.png"), {640, 400}, 2).ok());
   view_.setPalette(palette_for_tests(true));
-  ASSERT_TRUE(view_.export_png(file("dark.png"), {1280, 800}).ok());
+  ASSERT_TRUE(view_.exporter().png(file("dark.png"), {1280, 800}).ok());
   const QImage light(file("light.png"));
   const QImage dark(file("dark.png"));
   EXPECT_EQ(light.size(), QSize(1280, 800));
@@ -42,7 +44,7 @@ TEST_F(PlotExport, PngHasItsSizeAndItsPalette) {
 }
 
 TEST_F(PlotExport, SvgIsDrawnAndNotAPhotograph) {
-  ASSERT_TRUE(view_.export_svg(file("a.svg"), {900, 500}).ok());
+  ASSERT_TRUE(view_.exporter().svg(file("a.svg"), {900, 500}).ok());
   const QByteArray svg = content(file("a.svg"));
   EXPECT_TRUE(svg.contains("<polyline"));
   EXPECT_TRUE(svg.contains("Bytes up (kB)"));
@@ -50,8 +52,8 @@ TEST_F(PlotExport, SvgIsDrawnAndNotAPhotograph) {
 }
 
 TEST_F(PlotExport, CsvHasWhatIsInSight) {
-  view_.zoom_to({5, 8}, std::nullopt);
-  ASSERT_TRUE(view_.export_csv(file("a.csv")).ok());
+  view_.axes().zoom_to({5, 8}, std::nullopt);
+  ASSERT_TRUE(view_.exporter().csv(file("a.csv")).ok());
   EXPECT_EQ(content(file("a.csv")).toStdString(),
             "Name,Round,To,Bytes up (B)\r\n"
             "\"up, raw\",5,,20480\r\n"
@@ -62,13 +64,14 @@ TEST_F(PlotExport, CsvHasWhatIsInSight) {
 
 TEST_F(PlotExport, SaysWhyItCannot) {
   const QString nowhere = file("no such folder/a.png");
-  for (const Status& status : {view_.export_png(nowhere, {100, 100}),
-                               view_.export_svg(nowhere, {100, 100}), view_.export_csv(nowhere)}) {
+  for (const Status& status :
+       {view_.exporter().png(nowhere, {100, 100}), view_.exporter().svg(nowhere, {100, 100}),
+        view_.exporter().csv(nowhere)}) {
     EXPECT_EQ(status.code(), StatusCode::io_error);
     EXPECT_FALSE(status.fault().remedy.empty());
   }
-  EXPECT_EQ(view_.export_png(file("a.png"), {0, 100}).code(), StatusCode::invalid_argument);
-  EXPECT_EQ(view_.export_png(file("a.png"), {10000, 10000}, 4).code(),
+  EXPECT_EQ(view_.exporter().png(file("a.png"), {0, 100}).code(), StatusCode::invalid_argument);
+  EXPECT_EQ(view_.exporter().png(file("a.png"), {10000, 10000}, 4).code(),
             StatusCode::invalid_argument);
 }
 
@@ -77,7 +80,7 @@ TEST_F(PlotExport, ALabelWithoutRoomGivesWayToItsShortOne) {
     PlotView view({.title = "Choices"});
     view.setPalette(palette_for_tests(false));
     view.set_bands({{.name = "Codec", .stretches = {{0, 90, "thc"}, narrow}}});
-    return view.picture({700, 200});
+    return view.exporter().picture({700, 200});
   };
   const Stretch both = {.x_low = 90,
                         .x_high = 100,
@@ -102,13 +105,14 @@ TEST_F(PlotExport, EveryKindOfContentIsInThePicture) {
       {{.key = "alpha", .name = "α", .series = high, .raw = low, .low = low, .high = high}});
   view.set_bands({{.name = "codec", .stretches = {{0, 20, "int8"}, {20, 50, "thc"}}},
                   {.name = "", .stretches = {{10, 12, "outage"}}, .behind = true}});
-  const QImage picture = view.picture({800, 400});
+  const QImage picture = view.exporter().picture({800, 400});
   EXPECT_TRUE(has_colour(picture, slot_colour(view.group().colours().slot_of("int8"), false)));
   EXPECT_TRUE(has_colour(picture, slot_colour(view.group().colours().slot_of("thc"), false)));
 
   PlotView bars({.x = {"Loss", Unit::one}, .y = {"Density", Unit::share}});
   bars.set_bars({{.key = "a", .name = "a", .bars = {{0, 1, 0.25}, {1, 2, 0.75}}}});
-  EXPECT_GT(inked_share(bars.picture({400, 300}), bars.picture({400, 300}).pixelColor(0, 299)),
+  EXPECT_GT(inked_share(bars.exporter().picture({400, 300}),
+                        bars.exporter().picture({400, 300}).pixelColor(0, 299)),
             0.1);
 
   PlotView gantt({.x = {"Time", Unit::seconds}});
@@ -116,7 +120,7 @@ TEST_F(PlotExport, EveryKindOfContentIsInThePicture) {
   gantt.set_gantt(
       {{.name = "agent-1", .spans = {{0, 1, "compute"}, {1, 1.5, "wire"}}, .marks = {1.2}},
        {.name = "agent-2", .spans = {{0, 2.5, "compute"}}, .late = true}});
-  const QImage rows = gantt.picture({800, 300});
+  const QImage rows = gantt.exporter().picture({800, 300});
   EXPECT_TRUE(has_colour(rows, slot_colour(gantt.group().colours().slot_of("compute"), false)));
   EXPECT_TRUE(has_colour(rows, slot_colour(gantt.group().colours().slot_of("wire"), false)));
 }

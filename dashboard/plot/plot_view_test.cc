@@ -26,8 +26,8 @@ class PlotViewTest : public testing::Test {
     group_.refresh_now();
   }
 
-  QWidget* canvas(PlotView& view) { return view.childAt(view.data_rect().center()); }
-  QPoint at(double x, double y) { return view_.pixel_of(x, y).toPoint(); }
+  QWidget* canvas(PlotView& view) { return view.childAt(view.axes().data_rect().center()); }
+  QPoint at(double x, double y) { return view_.axes().pixel_of(x, y).toPoint(); }
   void drag(QPoint from, QPoint to, Qt::KeyboardModifiers modifiers = {}) {
     QTest::mousePress(canvas(view_), Qt::LeftButton, modifiers, from);
     QTest::mouseMove(canvas(view_), (from + to) / 2);
@@ -46,12 +46,13 @@ class PlotViewTest : public testing::Test {
     group_.refresh_now();
   }
   void click_legend(const QString& name, Qt::KeyboardModifiers modifiers = {}) {
-    QTest::mouseClick(canvas(view_), Qt::LeftButton, modifiers, view_.legend_rect(name).center());
+    QTest::mouseClick(canvas(view_), Qt::LeftButton, modifiers,
+                      view_.legend().rect_of(name).center());
     group_.refresh_now();
   }
   void expect_all() {
-    EXPECT_DOUBLE_EQ(view_.x_range().low, 0);
-    EXPECT_DOUBLE_EQ(view_.x_range().high, 100);
+    EXPECT_DOUBLE_EQ(view_.axes().x_range().low, 0);
+    EXPECT_DOUBLE_EQ(view_.axes().x_range().high, 100);
   }
 
   std::shared_ptr<Series> loss_;
@@ -67,14 +68,14 @@ TEST_F(PlotViewTest, WhatIsTheSameButForRoundingIsNotLookedAtThroughAMicroscope)
   flat->append({1, 0.098 * (1 + 1e-15)});
   view_.set_curves({{.key = "flat", .name = "flat", .series = flat}});
   group_.refresh_now();
-  EXPECT_LT(view_.y_range().low, 0.097);
-  EXPECT_GT(view_.y_range().high, 0.099);
+  EXPECT_LT(view_.axes().y_range().low, 0.097);
+  EXPECT_GT(view_.axes().y_range().high, 0.099);
 }
 
 TEST_F(PlotViewTest, ShowsAllThereIs) {
   expect_all();
-  EXPECT_LT(view_.y_range().low, 0);
-  EXPECT_GT(view_.y_range().high, 2);
+  EXPECT_LT(view_.axes().y_range().low, 0);
+  EXPECT_GT(view_.axes().y_range().high, 2);
   const QImage picture = view_.grab().toImage();
   EXPECT_TRUE(has_colour(picture, slot_colour(0, false)));
   EXPECT_TRUE(has_colour(picture, slot_colour(1, false)));
@@ -82,121 +83,123 @@ TEST_F(PlotViewTest, ShowsAllThereIs) {
 
 TEST_F(PlotViewTest, ADragZoomsItsRectangleAndTheRangeOfTheGroup) {
   drag(at(20, 1.5), at(60, 0.5));
-  EXPECT_NEAR(view_.x_range().low, 20, 0.3);
-  EXPECT_NEAR(view_.x_range().high, 60, 0.3);
-  EXPECT_NEAR(view_.y_range().low, 0.5, 0.02);
-  EXPECT_NEAR(view_.y_range().high, 1.5, 0.02);
-  EXPECT_EQ(below_.x_range().low, view_.x_range().low);
+  EXPECT_NEAR(view_.axes().x_range().low, 20, 0.3);
+  EXPECT_NEAR(view_.axes().x_range().high, 60, 0.3);
+  EXPECT_NEAR(view_.axes().y_range().low, 0.5, 0.02);
+  EXPECT_NEAR(view_.axes().y_range().high, 1.5, 0.02);
+  EXPECT_EQ(below_.axes().x_range().low, view_.axes().x_range().low);
   // Its y range is its own, and fits what is in sight.
-  EXPECT_NEAR(below_.y_range().high, 2 * std::exp(-20 / 30.0), 0.1);
+  EXPECT_NEAR(below_.axes().y_range().high, 2 * std::exp(-20 / 30.0), 0.1);
 }
 
 TEST_F(PlotViewTest, ADragAlongXKeepsYFitted) {
   drag(at(20, 1), at(60, 1));
-  EXPECT_NEAR(view_.x_range().low, 20, 0.3);
-  EXPECT_GT(view_.y_range().high, 2 * std::exp(-20 / 30.0));
-  EXPECT_TRUE(group_.zoom().y.empty());
+  EXPECT_NEAR(view_.axes().x_range().low, 20, 0.3);
+  EXPECT_GT(view_.axes().y_range().high, 2 * std::exp(-20 / 30.0));
+  EXPECT_TRUE(group_.x_axis().zoom().y.empty());
 }
 
 TEST_F(PlotViewTest, AShiftDragPansAndIsOneStep) {
-  group_.zoom_to({.x = Extent{20, 60}});
+  group_.x_axis().zoom_to({.x = Extent{20, 60}});
   group_.refresh_now();
-  const QPoint middle = view_.data_rect().center();
-  drag(middle, middle + QPoint(view_.data_rect().width() / 4, 0), Qt::ShiftModifier);
-  EXPECT_NEAR(view_.x_range().low, 10, 0.3);
-  EXPECT_NEAR(view_.x_range().high, 50, 0.3);
-  view_.undo();
-  EXPECT_EQ(view_.x_range().low, 20);
+  const QPoint middle = view_.axes().data_rect().center();
+  drag(middle, middle + QPoint(view_.axes().data_rect().width() / 4, 0), Qt::ShiftModifier);
+  EXPECT_NEAR(view_.axes().x_range().low, 10, 0.3);
+  EXPECT_NEAR(view_.axes().x_range().high, 50, 0.3);
+  view_.group().x_axis().undo();
+  EXPECT_EQ(view_.axes().x_range().low, 20);
 }
 
 TEST_F(PlotViewTest, TheWheelZoomsAboutThePointer) {
   const QPoint pointer = at(25, 1);
   wheel(pointer, 120);
-  const Extent closer = view_.x_range();
+  const Extent closer = view_.axes().x_range();
   EXPECT_NEAR(closer.high - closer.low, 80, 0.5);
   EXPECT_NEAR(at(25, 1).x(), pointer.x(), 1);
   wheel(pointer, -120);
-  EXPECT_NEAR(view_.x_range().high - view_.x_range().low, 100, 0.5);
-  const Extent y = view_.y_range();
+  EXPECT_NEAR(view_.axes().x_range().high - view_.axes().x_range().low, 100, 0.5);
+  const Extent y = view_.axes().y_range();
   wheel(pointer, 120, Qt::ControlModifier);
-  EXPECT_NEAR(view_.y_range().high - view_.y_range().low, 0.8 * (y.high - y.low), 1e-6);
+  EXPECT_NEAR(view_.axes().y_range().high - view_.axes().y_range().low, 0.8 * (y.high - y.low),
+              1e-6);
 }
 
 TEST_F(PlotViewTest, TurnsOfTheWheelAtOnePlaceAreOneStepBack) {
-  const QPoint pointer = view_.data_rect().center();
+  const QPoint pointer = view_.axes().data_rect().center();
   for (int i = 0; i < 5; ++i) wheel(pointer, 120);
   wheel(pointer + QPoint(60, 0), 120);
   key(Qt::Key_Backspace);
-  EXPECT_NEAR(view_.x_range().high - view_.x_range().low, 100 * std::pow(0.8, 5), 0.5);
+  EXPECT_NEAR(view_.axes().x_range().high - view_.axes().x_range().low, 100 * std::pow(0.8, 5),
+              0.5);
   key(Qt::Key_Backspace);
   expect_all();
 }
 
 TEST_F(PlotViewTest, UndoAndRedoByEveryKey) {
   drag(at(20, 1), at(60, 1));
-  const Extent zoomed = view_.x_range();
+  const Extent zoomed = view_.axes().x_range();
   key(Qt::Key_Z, Qt::ControlModifier);
   expect_all();
   key(Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
-  EXPECT_EQ(view_.x_range().low, zoomed.low);
+  EXPECT_EQ(view_.axes().x_range().low, zoomed.low);
   key(Qt::Key_Backspace);
   expect_all();
   key(Qt::Key_Y, Qt::ControlModifier);
-  EXPECT_EQ(view_.x_range().low, zoomed.low);
+  EXPECT_EQ(view_.axes().x_range().low, zoomed.low);
 }
 
 TEST_F(PlotViewTest, DoubleClickAndHomeFit) {
   drag(at(20, 1.5), at(60, 0.5));
-  QTest::mouseDClick(canvas(view_), Qt::LeftButton, {}, view_.data_rect().center());
+  QTest::mouseDClick(canvas(view_), Qt::LeftButton, {}, view_.axes().data_rect().center());
   group_.refresh_now();
   expect_all();
   key(Qt::Key_Backspace);
-  EXPECT_NEAR(view_.x_range().low, 20, 0.3);
+  EXPECT_NEAR(view_.axes().x_range().low, 20, 0.3);
   key(Qt::Key_Home);
   expect_all();
-  EXPECT_GT(view_.y_range().high, 2);
+  EXPECT_GT(view_.axes().y_range().high, 2);
 }
 
 TEST_F(PlotViewTest, ArrowsPanAndSignsZoom) {
   key(Qt::Key_Right);
-  EXPECT_NEAR(view_.x_range().low, 10, 1e-9);
+  EXPECT_NEAR(view_.axes().x_range().low, 10, 1e-9);
   key(Qt::Key_Left);
-  EXPECT_NEAR(view_.x_range().low, 0, 1e-9);
-  const Extent y = view_.y_range();
+  EXPECT_NEAR(view_.axes().x_range().low, 0, 1e-9);
+  const Extent y = view_.axes().y_range();
   key(Qt::Key_Up);
-  EXPECT_GT(view_.y_range().low, y.low);
+  EXPECT_GT(view_.axes().y_range().low, y.low);
   key(Qt::Key_Down);
-  EXPECT_NEAR(view_.y_range().low, y.low, 1e-9);
+  EXPECT_NEAR(view_.axes().y_range().low, y.low, 1e-9);
   key(Qt::Key_Plus);
-  EXPECT_NEAR(view_.x_range().high - view_.x_range().low, 70, 0.5);
+  EXPECT_NEAR(view_.axes().x_range().high - view_.axes().x_range().low, 70, 0.5);
   key(Qt::Key_Minus);
-  EXPECT_NEAR(view_.x_range().high - view_.x_range().low, 100, 0.5);
+  EXPECT_NEAR(view_.axes().x_range().high - view_.axes().x_range().low, 100, 0.5);
 }
 
 TEST_F(PlotViewTest, TheLegendIsolatesTogglesAndBringsBack) {
   click_legend("accuracy");
-  EXPECT_FALSE(view_.shown("loss"));
-  EXPECT_TRUE(view_.shown("accuracy"));
-  EXPECT_LT(view_.y_range().high, 1.2);  // fits what is left
-  const auto in_sight = [&] { return view_.grab().toImage().copy(view_.data_rect()); };
+  EXPECT_FALSE(view_.legend().shown("loss"));
+  EXPECT_TRUE(view_.legend().shown("accuracy"));
+  EXPECT_LT(view_.axes().y_range().high, 1.2);  // fits what is left
+  const auto in_sight = [&] { return view_.grab().toImage().copy(view_.axes().data_rect()); };
   EXPECT_FALSE(has_colour(in_sight(), slot_colour(0, false), 50));
   click_legend("accuracy");
-  EXPECT_TRUE(view_.shown("loss"));
+  EXPECT_TRUE(view_.legend().shown("loss"));
   EXPECT_TRUE(has_colour(in_sight(), slot_colour(0, false), 50));
   click_legend("loss", Qt::ControlModifier);
-  EXPECT_FALSE(view_.shown("loss"));
+  EXPECT_FALSE(view_.legend().shown("loss"));
   click_legend("loss", Qt::ControlModifier);
-  EXPECT_TRUE(view_.shown("loss"));
+  EXPECT_TRUE(view_.legend().shown("loss"));
 }
 
 TEST_F(PlotViewTest, DigitsDoWhatTheLegendDoes) {
   key(Qt::Key_2);
-  EXPECT_FALSE(view_.shown("loss"));
+  EXPECT_FALSE(view_.legend().shown("loss"));
   key(Qt::Key_0);
-  EXPECT_TRUE(view_.shown("loss"));
+  EXPECT_TRUE(view_.legend().shown("loss"));
   key(Qt::Key_1, Qt::ControlModifier);
-  EXPECT_FALSE(view_.shown("loss"));
-  EXPECT_TRUE(view_.shown("accuracy"));
+  EXPECT_FALSE(view_.legend().shown("loss"));
+  EXPECT_TRUE(view_.legend().shown("accuracy"));
 }
 
 TEST_F(PlotViewTest, TheCrosshairIsThatOfTheGroup) {
@@ -210,12 +213,12 @@ TEST_F(PlotViewTest, TheCrosshairIsThatOfTheGroup) {
   ASSERT_EQ(there.size(), 1U);
   EXPECT_DOUBLE_EQ(here[0].sample.y, 2 * std::exp(-40 / 30.0));
   EXPECT_EQ(there[0].sample.x, here[0].sample.x);
-  EXPECT_EQ(view_.legend_value("accuracy").toStdString(), "0.4");
+  EXPECT_EQ(view_.legend().value_of("accuracy").toStdString(), "0.4");
   QEvent leave(QEvent::Leave);
   QApplication::sendEvent(canvas(view_), &leave);
   group_.refresh_now();
   EXPECT_TRUE(below_.crosshair_values().empty());
-  EXPECT_EQ(view_.legend_value("accuracy").toStdString(), "1");  // the last one again
+  EXPECT_EQ(view_.legend().value_of("accuracy").toStdString(), "1");  // the last one again
 }
 
 TEST_F(PlotViewTest, TheCrosshairAloneRepaintsNoCurve) {
@@ -250,26 +253,26 @@ TEST_F(PlotViewTest, AClickSaysWhere) {
 }
 
 TEST_F(PlotViewTest, LiveFollowsWhatArrives) {
-  EXPECT_TRUE(group_.live());
+  EXPECT_TRUE(group_.x_axis().live());
   loss_->append({150, 0.1});
   group_.refresh_now();
-  EXPECT_EQ(view_.x_range().high, 150);
-  group_.set_live_width(50);
+  EXPECT_EQ(view_.axes().x_range().high, 150);
+  group_.x_axis().set_live_width(50);
   group_.refresh_now();
-  EXPECT_EQ(view_.x_range().low, 100);
+  EXPECT_EQ(view_.axes().x_range().low, 100);
 }
 
 TEST_F(PlotViewTest, PointingPausesAsLongAsThePointerStays) {
   QEnterEvent enter({10, 10}, {10, 10}, {10, 10});
   QApplication::sendEvent(canvas(view_), &enter);
-  EXPECT_FALSE(group_.live());
+  EXPECT_FALSE(group_.x_axis().live());
   loss_->append({150, 0.1});
   group_.refresh_now();
-  EXPECT_EQ(view_.x_range().high, 100);
+  EXPECT_EQ(view_.axes().x_range().high, 100);
   QEvent leave(QEvent::Leave);
   QApplication::sendEvent(canvas(view_), &leave);
   group_.refresh_now();
-  EXPECT_EQ(view_.x_range().high, 150);
+  EXPECT_EQ(view_.axes().x_range().high, 150);
 }
 
 TEST_F(PlotViewTest, AClickHoldsAndTheBadgeLeadsBack) {
@@ -279,49 +282,49 @@ TEST_F(PlotViewTest, AClickHoldsAndTheBadgeLeadsBack) {
   QTest::mouseClick(canvas(view_), Qt::LeftButton, {}, at(30, 1));
   QEvent leave(QEvent::Leave);
   QApplication::sendEvent(canvas(view_), &leave);
-  EXPECT_TRUE(group_.locked());
+  EXPECT_TRUE(group_.x_axis().locked());
   EXPECT_TRUE(badge->text().contains("Paused"));
   loss_->append({150, 0.1});
   group_.refresh_now();
-  EXPECT_EQ(view_.x_range().high, 100);
+  EXPECT_EQ(view_.axes().x_range().high, 100);
   QTest::mouseClick(badge, Qt::LeftButton);
   group_.refresh_now();
-  EXPECT_TRUE(group_.live());
-  EXPECT_EQ(view_.x_range().high, 150);
+  EXPECT_TRUE(group_.x_axis().live());
+  EXPECT_EQ(view_.axes().x_range().high, 150);
 }
 
 TEST_F(PlotViewTest, EndAndSpaceLeadBackToLiveFromAZoom) {
   for (const int which : {Qt::Key_End, Qt::Key_Space}) {
     drag(at(20, 1), at(60, 1));
-    EXPECT_FALSE(group_.live());
+    EXPECT_FALSE(group_.x_axis().live());
     key(which);
-    EXPECT_TRUE(group_.live());
+    EXPECT_TRUE(group_.x_axis().live());
     expect_all();
   }
 }
 
 TEST_F(PlotViewTest, ARunThatHasEndedHasNoBadge) {
-  group_.set_following(false);
+  group_.x_axis().set_following(false);
   EXPECT_FALSE(view_.findChild<QToolButton*>("live")->isVisible());
 }
 
 TEST_F(PlotViewTest, BothAxesCanBeLogarithmic) {
   key(Qt::Key_L);
-  EXPECT_TRUE(view_.log_y());
-  EXPECT_FALSE(below_.log_y());
-  EXPECT_GT(view_.y_range().low, 0);
+  EXPECT_TRUE(view_.axes().log_y());
+  EXPECT_FALSE(below_.axes().log_y());
+  EXPECT_GT(view_.axes().y_range().low, 0);
   key(Qt::Key_L, Qt::ShiftModifier);
-  EXPECT_TRUE(view_.log_x());
-  EXPECT_TRUE(below_.log_x());
-  EXPECT_GT(view_.x_range().low, 0);
+  EXPECT_TRUE(view_.axes().log_x());
+  EXPECT_TRUE(below_.axes().log_x());
+  EXPECT_GT(view_.axes().x_range().low, 0);
   // Equal factors are equally wide.
-  const double first = view_.pixel_of(10, 1).x() - view_.pixel_of(1, 1).x();
-  const double second = view_.pixel_of(100, 1).x() - view_.pixel_of(10, 1).x();
+  const double first = view_.axes().pixel_of(10, 1).x() - view_.axes().pixel_of(1, 1).x();
+  const double second = view_.axes().pixel_of(100, 1).x() - view_.axes().pixel_of(10, 1).x();
   EXPECT_NEAR(first, second, 1e-6);
   wheel(at(10, 1), 120);
-  EXPECT_GT(view_.x_range().low, 0);
+  EXPECT_GT(view_.axes().x_range().low, 0);
   key(Qt::Key_L);
-  EXPECT_FALSE(view_.log_y());
+  EXPECT_FALSE(view_.axes().log_y());
 }
 
 TEST_F(PlotViewTest, PaintsOnlyWhatIsNew) {
@@ -397,7 +400,7 @@ TEST_F(PlotViewTest, GapsAreGaps) {
   const QImage picture = gaps.grab().toImage();
   const QColor colour = slot_colour(0, false);
   const auto column = [&](double x) {
-    return picture.copy(gaps.pixel_of(x, 1).toPoint().x(), 60, 1, 180);
+    return picture.copy(gaps.axes().pixel_of(x, 1).toPoint().x(), 60, 1, 180);
   };
   EXPECT_TRUE(has_colour(column(20), colour, 70));
   EXPECT_FALSE(has_colour(column(50), colour, 70));

@@ -1,21 +1,14 @@
 #include "dashboard/tables/table_text.h"
 
 #include <QDateTime>
-#include <QSaveFile>
 #include <cmath>
 #include <numeric>
 
+#include "dashboard/plot/files/file_export.h"
 #include "dashboard/tables/cells/shown_text.h"
 
 namespace tributary::dashboard {
 namespace {
-
-QByteArray quoted_field(const QString& text, char separator) {
-  QByteArray bytes = text.toUtf8();
-  const bool plain = !bytes.contains(separator) && !bytes.contains('"') && !bytes.contains('\n') &&
-                     !bytes.contains('\r');
-  return plain ? bytes : '"' + bytes.replace('"', "\"\"") + '"';
-}
 
 QString head_of(const TableColumn& column) {
   if (column.kind != CellKind::number) return column.title;
@@ -44,14 +37,6 @@ QString cell_of(const TableModel& model, int row, int column) {
   return {};
 }
 
-Status cannot_write_table(const QString& file, const QString& why) {
-  return {StatusCode::io_error,
-          {.what = file.toStdString(),
-           .expected = "a file that can be written",
-           .got = why.toStdString(),
-           .remedy = "choose another folder, or free space"}};
-}
-
 }  // namespace
 
 QByteArray table_text(const TableProxy& table, const std::vector<int>& rows,
@@ -66,7 +51,7 @@ QByteArray table_text(const TableProxy& table, const std::vector<int>& rows,
   const auto write_line = [&](const auto& field_of) {
     for (std::size_t i = 0; i < told.size(); ++i) {
       if (i > 0) out += separator;
-      out += quoted_field(field_of(told[i]), separator);
+      out += csv_field(field_of(told[i]), separator);
     }
     out += "\r\n";
   };
@@ -83,11 +68,7 @@ Status write_table(const TableProxy& table, const std::vector<int>& columns, con
   std::vector<int> rows(static_cast<std::size_t>(table.rowCount()));
   std::iota(rows.begin(), rows.end(), 0);
   const QByteArray text = table_text(table, rows, columns);
-  QSaveFile out(file);
-  if (!out.open(QIODevice::WriteOnly) || out.write(text) != text.size() || !out.commit()) {
-    return cannot_write_table(file, out.errorString());
-  }
-  return {};
+  return write_file(file, [&](QIODevice& out) { return out.write(text) == text.size(); });
 }
 
 }  // namespace tributary::dashboard

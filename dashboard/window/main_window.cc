@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "dashboard/pages/common/run_facts.h"
-#include "dashboard/window/picture_export.h"
+#include "dashboard/plot/files/file_export.h"
 
 namespace tributary::dashboard {
 namespace {
@@ -81,7 +81,7 @@ void MainWindow::connect_runs() {
 }
 
 void MainWindow::connect_actions() {
-  PlotGroup& group = context_.group();
+  SharedXAxis& x_axis = context_.group().x_axis();
   const auto on = [this](QAction* action, auto&& what) {
     connect(action, &QAction::triggered, this, std::forward<decltype(what)>(what));
   };
@@ -91,15 +91,15 @@ void MainWindow::connect_actions() {
   on(actions_->save_picture, [this] { save_picture(); });
   on(actions_->quit, [this] { close(); });
   on(actions_->over_time, [this](bool checked) { context_.set_over_time(checked); });
-  on(actions_->live, [&group](bool checked) { checked ? group.go_live() : group.lock(); });
-  on(actions_->undo_zoom, [&group] { group.undo(); });
-  on(actions_->redo_zoom, [&group] { group.redo(); });
-  on(actions_->fit, [&group] { group.fit(); });
+  on(actions_->live, [&x_axis](bool checked) { checked ? x_axis.go_live() : x_axis.lock(); });
+  on(actions_->undo_zoom, [&x_axis] { x_axis.undo(); });
+  on(actions_->redo_zoom, [&x_axis] { x_axis.redo(); });
+  on(actions_->fit, [&x_axis] { x_axis.fit(); });
   on(actions_->full_screen, [this](bool checked) { set_full_screen(checked); });
   on(actions_->reset_layout, [this] { docks_->reset(); });
   on(actions_->help, [this] { show_cheat_sheet(); });
-  connect(&group, &PlotGroup::live_changed, this,
-          [this, &group] { actions_->live->setChecked(!group.locked()); });
+  connect(&x_axis, &SharedXAxis::live_changed, this,
+          [this, &x_axis] { actions_->live->setChecked(!x_axis.locked()); });
   connect(actions_, &WindowActions::page_wanted, this, &MainWindow::show_page);
 }
 
@@ -146,7 +146,8 @@ void MainWindow::refresh() {
   refresh_timer_.stop();
   const std::vector<RunSession*> runs = runs_.runs();
   const bool following = std::ranges::any_of(runs, still_grows);
-  if (following != context_.group().following()) context_.group().set_following(following);
+  SharedXAxis& x_axis = context_.group().x_axis();
+  if (following != x_axis.following()) x_axis.set_following(following);
   for (Page* page : docks_->pages()) {
     if (docks_->page_in_sight(page->name())) page->refresh();
   }
@@ -214,9 +215,9 @@ void MainWindow::point_at(double round, double time_s) {
   PlotGroup& group = context_.group();
   const double x = context_.over_time() ? time_s : round;
   if (!std::isfinite(x)) return;
-  const Extent sight = group.x_range();
-  if (x < sight.low || x > sight.high) group.fit();
-  group.lock();
+  const Extent sight = group.x_axis().range();
+  if (x < sight.low || x > sight.high) group.x_axis().fit();
+  group.x_axis().lock();
   group.point_at(x);
 }
 

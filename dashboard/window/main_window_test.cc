@@ -54,7 +54,7 @@ class MainWindowTest : public testing::Test {
   }
   // Some pictures draw a round as wide as it is, so there is half a one beyond the last.
   bool sees_up_to(double round) {
-    return std::abs(context_->group().x_range().high - round) <= 0.5;
+    return std::abs(context_->group().x_axis().range().high - round) <= 0.5;
   }
   QString banner() { return window_->banner().text(); }
   bool read_all() {
@@ -212,12 +212,12 @@ TEST_F(MainWindowTest, ASpoiltLayoutIsNotTaken) {
 
 TEST_F(MainWindowTest, LiveAndPausedHaveAKey) {
   PlotGroup& group = context_->group();
-  EXPECT_TRUE(group.live());
+  EXPECT_TRUE(group.x_axis().live());
   key(Qt::Key_L, Qt::ControlModifier);
-  EXPECT_TRUE(group.locked());
+  EXPECT_TRUE(group.x_axis().locked());
   EXPECT_FALSE(window_->actions().live->isChecked());
   key(Qt::Key_L, Qt::ControlModifier);
-  EXPECT_TRUE(group.live());
+  EXPECT_TRUE(group.x_axis().live());
   EXPECT_TRUE(window_->actions().live->isChecked());
 }
 
@@ -227,13 +227,13 @@ TEST_F(MainWindowTest, AZoomIsUndoneByAKey) {
   ASSERT_TRUE(read_all());
   PlotGroup& group = context_->group();
   ASSERT_TRUE(happens([&] { return sees_up_to(20); }));
-  group.zoom_to({.x = Extent{5, 10}});
+  group.x_axis().zoom_to({.x = Extent{5, 10}});
   key(Qt::Key_Z, Qt::ControlModifier);
-  EXPECT_TRUE(sees_up_to(20)) << group.x_range().high;
+  EXPECT_TRUE(sees_up_to(20)) << group.x_axis().range().high;
   key(Qt::Key_Y, Qt::ControlModifier);
-  EXPECT_EQ(group.x_range().high, 10);
+  EXPECT_EQ(group.x_axis().range().high, 10);
   key(Qt::Key_0, Qt::ControlModifier);
-  EXPECT_TRUE(sees_up_to(20)) << group.x_range().high;
+  EXPECT_TRUE(sees_up_to(20)) << group.x_axis().range().high;
 }
 
 TEST_F(MainWindowTest, AMomentThatIsWantedIsPointedAt) {
@@ -242,10 +242,10 @@ TEST_F(MainWindowTest, AMomentThatIsWantedIsPointedAt) {
   ASSERT_TRUE(read_all());
   PlotGroup& group = context_->group();
   ASSERT_TRUE(happens([&] { return sees_up_to(20); }));
-  group.zoom_to({.x = Extent{15, 20}});
+  group.x_axis().zoom_to({.x = Extent{15, 20}});
   emit window_->docks().pages()[0]->moment_wanted(7, 6.5);
   EXPECT_EQ(group.crosshair(), 7.0);
-  EXPECT_LT(group.x_range().low, 7) << "it is in sight";
+  EXPECT_LT(group.x_axis().range().low, 7) << "it is in sight";
 }
 
 TEST_F(MainWindowTest, TheCheatSheetListsEveryKeyAndHoldsNothingUp) {

@@ -5,8 +5,9 @@
 #include <QEventLoop>
 #include <QLayout>
 #include <QPixmap>
-#include <QSaveFile>
 #include <QThread>
+
+#include "dashboard/plot/files/file_export.h"
 
 namespace tributary::dashboard {
 namespace {
@@ -51,17 +52,6 @@ Status wait_until_settled(const PictureRequest& request, const OpenRuns& runs, P
 
 }  // namespace
 
-Status write_png(const QImage& image, const QString& file) {
-  QSaveFile out(file);
-  const bool written = out.open(QIODevice::WriteOnly) && image.save(&out, "PNG") && out.commit();
-  if (written) return {};
-  return {StatusCode::io_error,
-          {.what = file.toStdString(),
-           .expected = "a file that can be written",
-           .got = out.errorString().toStdString(),
-           .remedy = "choose another folder, or free space"}};
-}
-
 Status export_page(const PictureRequest& request, const OpenRuns& runs, Page& page,
                    PageContext& context) {
   // Laid out and drawn as if it were shown, also where a display would show it.
@@ -71,7 +61,7 @@ Status export_page(const PictureRequest& request, const OpenRuns& runs, Page& pa
   page.resize(request.size);
   page.show();
   // Nobody looks at a picture to see that it follows.
-  context.group().set_following(false);
+  context.group().x_axis().set_following(false);
   TRIBUTARY_TRY(wait_until_settled(request, runs, page));
   context.group().refresh_now();
   QCoreApplication::processEvents();

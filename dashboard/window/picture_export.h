@@ -1,7 +1,6 @@
 // A page as a picture in a file, also where there is no display.
 #pragma once
 
-#include <QImage>
 #include <QSize>
 #include <QString>
 #include <chrono>
@@ -20,11 +19,8 @@ struct PictureRequest {
 };
 
 // Runs the application's events while it waits. Errors: what is wrong with a run's file, unless it
-// is about to become one; deadline_exceeded; and as of write_png().
+// is about to become one; deadline_exceeded; and io_error for the picture's file.
 Status export_page(const PictureRequest& request, const OpenRuns& runs, Page& page,
                    PageContext& context);
-
-// All of the file or nothing of it.
-Status write_png(const QImage& image, const QString& file);
 
 }  // namespace tributary::dashboard

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <span>
 
 namespace tributary {
@@ -21,6 +22,7 @@ constexpr auto kLargePrefixes =
     std::to_array<Prefix>({{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}});
 constexpr auto kSmallPrefixes =
     std::to_array<Prefix>({{1e-9, "n"}, {1e-6, "µ"}, {1e-3, "m"}, {1, ""}});
+constexpr double kBitsPerByte = 8;
 constexpr double kMinute = 60;
 constexpr double kHour = 3600;
 constexpr double kLatestMoment = 253402300799;  // the end of the year 9999
@@ -91,6 +93,10 @@ UnitScale unit_scale(Unit unit, double largest) {
 
 std::string base_unit_name(Unit unit) {
   return unit == Unit::share ? std::string() : unit_scale(unit, 1).name;
+}
+
+double bits_per_second(double s_per_byte) {
+  return s_per_byte > 0 ? kBitsPerByte / s_per_byte : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::string number_text(double value, int decimals) {

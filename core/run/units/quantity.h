@@ -7,7 +7,6 @@
 
 namespace tributary {
 
-inline constexpr double kBitsPerByte = 8;
 inline constexpr double kSecondsPerDay = 86400;
 
 enum class Unit : std::uint8_t {
@@ -39,6 +38,9 @@ std::string base_unit_name(Unit unit);
 // With its unit: "12.3 MB", "97.4 %", "31 ms"; "no value" for what is not finite. Wall time is told
 // `utc_offset_s` ahead of UTC.
 std::string quantity_text(Unit unit, double value, double utc_offset_s = 0);
+
+// The rate of a link on which a byte takes `s_per_byte` (β); NaN where that is not above 0, or NaN.
+double bits_per_second(double s_per_byte);
 
 // With so many decimals, without a unit, and with a minus sign only before what is not nothing.
 std::string number_text(double value, int decimals);

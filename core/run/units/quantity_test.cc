@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace tributary {
@@ -58,6 +59,13 @@ TEST(Quantity, SaysItsUnit) {
   EXPECT_EQ(quantity_text(Unit::count, 1234567), "1234567");
   EXPECT_EQ(quantity_text(Unit::one, 0.123456), "0.1235");
   EXPECT_EQ(quantity_text(Unit::one, 0.0 / 0.0), "no value");
+}
+
+TEST(Quantity, ARateFollowsFromTheTimeOfAByte) {
+  EXPECT_DOUBLE_EQ(bits_per_second(1e-6), 8e6);
+  for (const double unknown : {0.0, -1e-6, std::nan("")}) {
+    EXPECT_TRUE(std::isnan(bits_per_second(unknown))) << unknown;
+  }
 }
 
 TEST(Quantity, WallTimeIsDateAndTimeOfDay) {

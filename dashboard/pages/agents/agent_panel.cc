@@ -61,8 +61,8 @@ AgentPanel::AgentPanel(PlotGroup& group, QWidget* parent)
   device_ = add_plot(
       {.title = "Temperature and power", .y = {"Reading", Unit::one}, .y_from_zero = true});
   // Latencies and rates differ by powers of ten, from link to link and from hour to hour.
-  delay_->set_log_y(true);
-  rate_->set_log_y(true);
+  delay_->axes().set_log_y(true);
+  rate_->axes().set_log_y(true);
   connect(time_, &PlotView::x_clicked, this, &AgentPanel::x_clicked);
   lay_out();
   show_none();

@@ -6,8 +6,6 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr double kBitsInByte = 8;
-
 // Where something that an agent tells of a round stands; nothing: that round is not known yet.
 std::optional<double> place_of_report(double round, bool over_time, const RoundTable& rounds) {
   return over_time ? time_of_round(rounds, round) : round;
@@ -16,10 +14,6 @@ std::optional<double> place_of_report(double round, bool over_time, const RoundT
 double value_at(const Series& series, double x) {
   const std::optional<Sample> sample = series.nearest(x);
   return sample && sample->x == x ? sample->y : kUnknown;
-}
-
-double rate_of_beta(double beta_s_per_byte) {
-  return beta_s_per_byte > 0 ? kBitsInByte / beta_s_per_byte : kUnknown;
 }
 
 }  // namespace
@@ -75,7 +69,7 @@ void AgentSeries::follow_way(Way& way, const LinkCurves* link, MomentPlace place
     return Sample{*x, y};
   };
   way.alpha.follow(link->alpha_s, [&](Sample s) { return placed(s, s.y); });
-  way.rate.follow(link->beta_s_per_byte, [&](Sample s) { return placed(s, rate_of_beta(s.y)); });
+  way.rate.follow(link->beta_s_per_byte, [&](Sample s) { return placed(s, bits_per_second(s.y)); });
 }
 
 }  // namespace tributary::dashboard

@@ -124,10 +124,10 @@ TEST_F(AgentsPageTest, PartsOfARoundsTimeStandOnOneAnother) {
 TEST_F(AgentsPageTest, OverTimeEverythingStandsWhereItHappened) {
   const RunView view = view_of_a_run();
   show(view);
-  EXPECT_NEAR(context_.group().x_range().high, 30, 1);
+  EXPECT_NEAR(context_.group().x_axis().range().high, 30, 1);
   context_.set_over_time(true);
   context_.group().refresh_now();
-  EXPECT_NEAR(context_.group().x_range().high, 60, 2);
+  EXPECT_NEAR(context_.group().x_axis().range().high, 60, 2);
   context_.group().point_at(20);
   context_.group().refresh_now();
   EXPECT_DOUBLE_EQ(page_.panel().time_plot().crosshair_values().at(0).sample.x, 20);
@@ -141,8 +141,8 @@ TEST_F(AgentsPageTest, WhatComesIsAppended) {
   more.reports = {some_report(1, kRounds + 1, 0.25)};
   view.apply(std::move(more));
   show(view);
-  EXPECT_GE(context_.group().x_range().high, kRounds + 1);
-  EXPECT_EQ(page_.panel().metrics_plot().legend_value("training_loss"), "0.25");
+  EXPECT_GE(context_.group().x_axis().range().high, kRounds + 1);
+  EXPECT_EQ(page_.panel().metrics_plot().legend().value_of("training_loss"), "0.25");
 }
 
 TEST_F(AgentsPageTest, ReadingsHavePlaceWhereThereAreSome) {
@@ -165,8 +165,8 @@ TEST_F(AgentsPageTest, AClickOnARoundsTimeAsksForTheRound) {
   show(view);
   QSignalSpy wanted(&page_, &Page::round_wanted);
   PlotView& plot = page_.panel().time_plot();
-  const QPoint at = plot.pixel_of(12, 0.4).toPoint();
-  QTest::mouseClick(plot.childAt(plot.data_rect().center()), Qt::LeftButton, {}, at);
+  const QPoint at = plot.axes().pixel_of(12, 0.4).toPoint();
+  QTest::mouseClick(plot.childAt(plot.axes().data_rect().center()), Qt::LeftButton, {}, at);
   ASSERT_EQ(wanted.size(), 1);
   EXPECT_EQ(wanted[0][0].toULongLong(), 12u);
 }

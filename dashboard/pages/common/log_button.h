@@ -19,12 +19,13 @@ inline QToolButton* make_log_button(const QString& tip, const std::vector<PlotVi
   button->setToolTip(tip);
   button->setCheckable(true);
   QObject::connect(button, &QToolButton::toggled, button, [views](bool on) {
-    for (PlotView* view : views) view->set_log_y(on);
+    for (PlotView* view : views) view->axes().set_log_y(on);
   });
   for (PlotView* view : views) {
-    QObject::connect(view, &PlotView::log_y_changed, button, [button, views] {
+    QObject::connect(&view->axes(), &PlotAxes::log_y_changed, button, [button, views] {
       const QSignalBlocker blocked(button);
-      button->setChecked(std::ranges::all_of(views, &PlotView::log_y));
+      button->setChecked(
+          std::ranges::all_of(views, [](const PlotView* one) { return one->axes().log_y(); }));
     });
   }
   return button;

@@ -32,7 +32,7 @@ class PageContext : public QObject {
   void set_over_time(bool on) {
     if (on == over_time_) return;
     over_time_ = on;
-    group_.fit();
+    group_.x_axis().fit();
     emit axis_changed();
   }
 

@@ -35,8 +35,8 @@ class PageOfRunTest : public testing::Test {
     context_.group().refresh_now();
   }
   static void click(PlotView& view, double x, double y_share = 0.5) {
-    const QRect rect = view.data_rect();
-    const QPoint at(static_cast<int>(view.pixel_of(x, 0).x()),
+    const QRect rect = view.axes().data_rect();
+    const QPoint at(static_cast<int>(view.axes().pixel_of(x, 0).x()),
                     rect.top() + static_cast<int>(rect.height() * y_share));
     QTest::mouseClick(view.childAt(rect.center()), Qt::LeftButton, {}, at);
   }

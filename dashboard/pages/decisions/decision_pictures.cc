@@ -16,7 +16,7 @@ const char* const kNoWayMeasured =
 
 // Lines are unlike by powers of ten.
 void show_ways(PlotView& view, std::vector<PlotCurve> curves) {
-  view.set_log_y(!curves.empty());
+  view.axes().set_log_y(!curves.empty());
   view.set_curves(std::move(curves));
 }
 
@@ -37,9 +37,9 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
       {.title = "Seconds of a round", .y = {"Round", Unit::seconds}, .y_from_zero = true}, &group);
   for (PlotGroup* own : {&ratio_group_, &name_group_}) {
     own->share_colours(borrowed(group.colours()));
-    own->set_following(false);
+    own->x_axis().set_following(false);
   }
-  ratio_group_.set_log_x(true);
+  ratio_group_.x_axis().set_log(true);
   ratios_ = new PlotView(
       {.title = "How often which ratio", .x = {"Ratio", Unit::one}, .y = {"Rounds", Unit::share}},
       &ratio_group_);

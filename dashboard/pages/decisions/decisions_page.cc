@@ -35,8 +35,9 @@ DecisionsPage::DecisionsPage(PageContext& context, QWidget* parent)
   connect(decision_, &DecisionView::round_wanted, this, &Page::round_wanted);
   connect(&context, &PageContext::axis_changed, this, &DecisionsPage::refresh);
   // The way back to live is also that to the newest decision.
-  connect(&context.group(), &PlotGroup::live_changed, this, [this](bool live) {
-    if (live && !DecisionsPage::context().group().locked()) choose(std::nullopt);
+  SharedXAxis& x_axis = context.group().x_axis();
+  connect(&x_axis, &SharedXAxis::live_changed, this, [this, &x_axis](bool live) {
+    if (live && !x_axis.locked()) choose(std::nullopt);
   });
   forget();
 }
@@ -159,7 +160,7 @@ std::optional<std::uint64_t> DecisionsPage::round() const {
 void DecisionsPage::choose(std::optional<std::uint64_t> round) {
   if (round == chosen_) return;
   chosen_ = round;
-  if (round) context().group().lock();
+  if (round) context().group().x_axis().lock();
   show_chosen();
   ask_next();
 }

@@ -78,13 +78,13 @@ TEST_F(DecisionsPageTest, PicturesShowWhatThereIs) {
     EXPECT_FALSE(view->empty());
   }
   for (const char* key : {"a ↑", "topk", "star", "ratio 0.1 to 0.3"}) {
-    EXPECT_FALSE(pictures.rate().legend_rect(key).isEmpty()) << key;
+    EXPECT_FALSE(pictures.rate().legend().rect_of(key).isEmpty()) << key;
   }
-  EXPECT_EQ(pictures.rate().legend_value("a ↑"), "1.00 Mbit/s");
+  EXPECT_EQ(pictures.rate().legend().value_of("a ↑"), "1.00 Mbit/s");
   context_.set_over_time(true);
   context_.group().refresh_now();
-  EXPECT_NEAR(pictures.seconds().x_range().high, 7, 0.1);
-  EXPECT_EQ(pictures.seconds().legend_value("measured"), "1 s");
+  EXPECT_NEAR(pictures.seconds().axes().x_range().high, 7, 0.1);
+  EXPECT_EQ(pictures.seconds().legend().value_of("measured"), "1 s");
 }
 
 TEST_F(DecisionsPageTest, AStoppedRunShowsItsLastMeasurements) {
@@ -94,7 +94,7 @@ TEST_F(DecisionsPageTest, AStoppedRunShowsItsLastMeasurements) {
   writer.link("a", "", kUnknown, 8e-5);
   ASSERT_TRUE(happens([&] { return run_->view().link("a", "")->beta_last_s_per_byte == 8e-5; }));
   context_.group().refresh_now();
-  EXPECT_EQ(page_->pictures().rate().legend_value("a ↑"), "1.00 Mbit/s") << "a round may come";
+  EXPECT_EQ(page_->pictures().rate().legend().value_of("a ↑"), "1.00 Mbit/s") << "a round may come";
   JobRecord stopped;
   stopped.job = kJob;
   stopped.definition = run_testing::definition("digits");
@@ -102,17 +102,17 @@ TEST_F(DecisionsPageTest, AStoppedRunShowsItsLastMeasurements) {
   writer.store(stopped);
   ASSERT_TRUE(happens([&] {
     context_.group().refresh_now();
-    return page_->pictures().rate().legend_value("a ↑") == "100 kbit/s";
+    return page_->pictures().rate().legend().value_of("a ↑") == "100 kbit/s";
   }));
-  EXPECT_EQ(page_->pictures().rate().x_range().high, 7);
+  EXPECT_EQ(page_->pictures().rate().axes().x_range().high, 7);
 }
 
 TEST_F(DecisionsPageTest, AColourIsThatOfTheCodecWhateverCameBefore) {
   RunWriter writer(run_db());
   for (int i = 0; i < 5; ++i) context_.group().colours().slot_of(QString("before %1").arg(i));
   open_page(writer);
-  const QImage strips = page_->pictures().rate().picture({900, 300});
-  const QImage bars = page_->pictures().names().picture({500, 200});
+  const QImage strips = page_->pictures().rate().exporter().picture({900, 300});
+  const QImage bars = page_->pictures().names().exporter().picture({500, 200});
   for (const QImage* picture : {&strips, &bars}) {
     for (const char* name : {"topk", "thc", "star"}) {
       EXPECT_TRUE(has_colour(*picture, slot_colour(slot_of_name(name), false))) << name;
@@ -153,13 +153,13 @@ TEST_F(DecisionsPageTest, TheChosenAlternativeIsTheKneeThatIsMarked) {
   const int row = decision.alternatives().current_row();
   ASSERT_GE(row, 0);
   EXPECT_TRUE(alternatives[static_cast<std::size_t>(row)].chosen);
-  EXPECT_EQ(decision.picture().legend_value("chosen: the knee"),
+  EXPECT_EQ(decision.picture().legend().value_of("chosen: the knee"),
             text_of(Unit::seconds, alternatives[static_cast<std::size_t>(row)].round_s));
-  EXPECT_TRUE(decision.picture().legend_rect("selected").isEmpty());
+  EXPECT_TRUE(decision.picture().legend().rect_of("selected").isEmpty());
   decision.alternatives().setFocus();
   QTest::keyClick(&decision.alternatives(), Qt::Key_Down);
   decision.picture().group().refresh_now();
-  EXPECT_EQ(decision.picture().legend_value("selected"), "4 s");
+  EXPECT_EQ(decision.picture().legend().value_of("selected"), "4 s");
   EXPECT_EQ(decision.inputs().proxy().rowCount(), 2) << "an observation, and the inputs' one line";
 }
 

@@ -82,7 +82,7 @@ bool WayCurves::choose(Quantity& quantity, std::vector<Way> found) {
 // What one way of measuring does not tell is no gap: another one tells it at another time.
 void WayCurves::feed(Way& way, bool inverse, const RoundTable* rounds,
                      std::optional<double> tail_s) {
-  const auto value_of = [&](double y) { return inverse ? kBitsPerByte / y : y; };
+  const auto value_of = [&](double y) { return inverse ? bits_per_second(y) : y; };
   way.over_time.follow(way.source, [&](Sample sample) -> std::optional<Sample> {
     return Sample{std::isnan(sample.y) ? kUnknown : sample.x, value_of(sample.y)};
   });

@@ -143,9 +143,9 @@ QWidget* OverviewPage::make_tools() {
     refresh();
   });
   smoothing_box_->setCurrentIndex(kSmoothingAtFirst);
-  PlotGroup& group = context().group();
-  connect(log_x, &QToolButton::toggled, this, [&group](bool on) { group.set_log_x(on); });
-  connect(&group, &PlotGroup::log_x_changed, log_x, &QToolButton::setChecked);
+  SharedXAxis& x_axis = context().group().x_axis();
+  connect(log_x, &QToolButton::toggled, this, [&x_axis](bool on) { x_axis.set_log(on); });
+  connect(&x_axis, &SharedXAxis::log_changed, log_x, &QToolButton::setChecked);
   return tools;
 }
 

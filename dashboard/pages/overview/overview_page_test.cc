@@ -57,9 +57,9 @@ TEST_F(OverviewPageTest, ShowsJobsAndWhatTheyLearn) {
   const QString key = runs_[0]->key();
   for (PlotView* plot : {&page_.accuracy_plot(), &page_.loss_plot(), &page_.saved_plot()}) {
     EXPECT_FALSE(plot->empty());
-    EXPECT_TRUE(plot->shown(key));
+    EXPECT_TRUE(plot->legend().shown(key));
   }
-  EXPECT_EQ(page_.saved_plot().x_range().high, 10);
+  EXPECT_EQ(page_.saved_plot().axes().x_range().high, 10);
 }
 
 TEST_F(OverviewPageTest, FollowsARunThatGrows) {
@@ -84,11 +84,11 @@ TEST_F(OverviewPageTest, SmoothingIsChosenByKeys) {
   smoothing->setFocus();
   QTest::keyClick(smoothing, Qt::Key_Home);
   context_.group().refresh_now();
-  const QString raw = page_.accuracy_plot().legend_value(runs_[0]->key());
+  const QString raw = page_.accuracy_plot().legend().value_of(runs_[0]->key());
   QTest::keyClick(smoothing, Qt::Key_End);
   context_.group().refresh_now();
   EXPECT_EQ(raw, "50.0 %");
-  EXPECT_NE(page_.accuracy_plot().legend_value(runs_[0]->key()), raw);
+  EXPECT_NE(page_.accuracy_plot().legend().value_of(runs_[0]->key()), raw);
 }
 
 TEST_F(OverviewPageTest, AnAgentIsUpBeforeItIsToldWhatItServes) {
@@ -112,9 +112,9 @@ TEST_F(OverviewPageTest, BothAxesCanBeLogarithmic) {
   for (QToolButton* button : page_.findChildren<QToolButton*>()) {
     if (button->text().startsWith("Log")) QTest::mouseClick(button, Qt::LeftButton);
   }
-  EXPECT_TRUE(page_.loss_plot().log_y());
-  EXPECT_TRUE(page_.accuracy_plot().log_y());
-  EXPECT_TRUE(context_.group().log_x());
+  EXPECT_TRUE(page_.loss_plot().axes().log_y());
+  EXPECT_TRUE(page_.accuracy_plot().axes().log_y());
+  EXPECT_TRUE(context_.group().x_axis().is_log());
 }
 
 TEST_F(OverviewPageTest, TheButtonsFollowTheKeys) {
@@ -134,7 +134,7 @@ TEST_F(OverviewPageTest, TheButtonsFollowTheKeys) {
   EXPECT_TRUE(is_down("Log y"));
   QTest::keyClick(&page_.loss_plot(), Qt::Key_L);
   EXPECT_FALSE(is_down("Log y"));
-  EXPECT_TRUE(page_.accuracy_plot().log_y()) << "its own stays";
+  EXPECT_TRUE(page_.accuracy_plot().axes().log_y()) << "its own stays";
   QTest::keyClick(&page_.loss_plot(), Qt::Key_L, Qt::ShiftModifier);
   EXPECT_TRUE(is_down("Log x"));
 }
@@ -147,7 +147,8 @@ TEST_F(OverviewPageTest, RoundsOrTime) {
   context_.set_over_time(true);
   context_.group().refresh_now();
   EXPECT_FALSE(page_.saved_plot().empty());
-  EXPECT_NEAR(page_.saved_plot().x_range().high, 10, 1e-3) << "a second each, from the start";
+  EXPECT_NEAR(page_.saved_plot().axes().x_range().high, 10, 1e-3)
+      << "a second each, from the start";
 }
 
 TEST_F(OverviewPageTest, ComparesTwoRuns) {

@@ -34,8 +34,8 @@ std::shared_ptr<ColourSlots> borrowed(ColourSlots& colours) {
 
 DecisionView::DecisionView(ColourSlots& colours, QWidget* parent) : QWidget(parent) {
   group_.share_colours(borrowed(colours));
-  group_.set_following(false);
-  group_.set_log_x(true);
+  group_.x_axis().set_following(false);
+  group_.x_axis().set_log(true);
   heading_ = wrapped_label(this, "heading");
   QFont bold = heading_->font();
   bold.setBold(true);
@@ -141,7 +141,7 @@ void DecisionView::draw(std::optional<std::size_t> selected) {
   const bool choice = detail_->alternatives.size() > 1;
   picture_->set_empty_text(
       "The plan of this round tells of nothing else that could have been chosen.");
-  picture_->set_log_y(spread_widely(detail_->alternatives));
+  picture_->axes().set_log_y(spread_widely(detail_->alternatives));
   picture_->set_curves(choice ? pareto_curves(detail_->alternatives, selected)
                               : std::vector<PlotCurve>());
 }

@@ -109,7 +109,7 @@ QString observed_value(const PlanObservation& observation) {
 
 QString input_value(const QString& name, double value) {
   if (name.endsWith("_s_per_byte") && value > 0) {
-    return text_of(Unit::bits_per_second, kBitsPerByte / value);
+    return text_of(Unit::bits_per_second, bits_per_second(value));
   }
   if (name.endsWith("_s_per_value")) return text_of(Unit::seconds, value) + " a value";
   if (name.endsWith("_s")) return text_of(Unit::seconds, value);

@@ -23,7 +23,8 @@ constexpr double kLinesPerRow = 1.2;
 
 RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, parent) {
   group_.share_colours(borrowed(context.group().colours()));
-  group_.set_following(false);  // what it follows is the newest round, by a button of its own
+  group_.x_axis().set_following(
+      false);  // what it follows is the newest round, by a button of its own
   picture_ = new PlotView({.title = "What each agent did, the slowest first",
                            .x = {"Since the plan arrived", Unit::seconds}},
                           &group_, this);
@@ -130,7 +131,9 @@ std::optional<std::uint64_t> RoundPage::wanted() const {
 }
 
 // Nothing changes under the pointer, nor in what somebody has zoomed into.
-bool RoundPage::held() const { return detail_ && (picture_->underMouse() || group_.zoom().x); }
+bool RoundPage::held() const {
+  return detail_ && (picture_->underMouse() || group_.x_axis().zoom().x);
+}
 
 void RoundPage::refresh() {
   if (!isVisible()) return;
@@ -155,7 +158,7 @@ void RoundPage::choose(std::optional<std::uint64_t> round) {
   if (round && choice_.chosen == round) return;
   choice_.chosen = round;
   choice_.failed.reset();
-  if (!round && group_.zoom().x) group_.fit();
+  if (!round && group_.x_axis().zoom().x) group_.x_axis().fit();
   show_place();
   ask();
 }
@@ -233,7 +236,7 @@ void RoundPage::show_detail() {
   look_up_moments();
   show_rows();
   // A zoom is kept from round to round, to compare them; a click is no reason to keep the range.
-  if (!group_.zoom().x) group_.go_live();
+  if (!group_.x_axis().zoom().x) group_.x_axis().go_live();
   show_facts();
   agents_.update(*detail_);
 }

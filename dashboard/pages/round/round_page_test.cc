@@ -125,7 +125,7 @@ TEST_F(RoundPageTest, AZoomHoldsTheRoundAndTheWayBackLeavesIt) {
   RunWriter writer(run_db());
   open_page(writer, 2);
   page_->picture().group().refresh_now();
-  page_->picture().zoom_to({0.1, 0.2}, std::nullopt);
+  page_->picture().axes().zoom_to({0.1, 0.2}, std::nullopt);
   writer.round(3);
   ASSERT_TRUE(happens([&] { return run_->view().rounds(run_->job())->size() == 3; }));
   QTest::qWait(50);
@@ -134,7 +134,7 @@ TEST_F(RoundPageTest, AZoomHoldsTheRoundAndTheWayBackLeavesIt) {
   settle(*page_);
   EXPECT_EQ(shown(), 3u);
   page_->picture().group().refresh_now();
-  EXPECT_GT(page_->picture().x_range().high, 0.5);
+  EXPECT_GT(page_->picture().axes().x_range().high, 0.5);
 }
 
 TEST_F(RoundPageTest, TheTableIsSavedAsItStands) {

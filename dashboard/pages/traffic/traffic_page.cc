@@ -19,7 +19,6 @@ constexpr const char* kNoUses =
 constexpr const char* kNoReport = "No agent has reported a round yet.";
 constexpr const char* kNoLink =
     "No way to an agent has been measured yet.\nIt is as soon as an agent has exchanged a round.";
-constexpr double kTrafficBitsPerByte = 8;
 
 QString sent_of_dense(const char* way, double sent, double dense) {
   QString text = QString("%1 <b>%2</b>").arg(way, text_of(Unit::bytes, sent));
@@ -55,7 +54,7 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
   down_.uses.plot = plot("Messages down by their use, in each round", {"Down", Unit::bytes});
   agents_ = plot("By agent in each round, to and from peers included", {"Bytes", Unit::bytes});
   links_ = plot("Rate of the coordinator's ways", {"Rate", Unit::bits_per_second});
-  links_->set_log_y(true);  // ways differ by more than a factor
+  links_->axes().set_log_y(true);  // ways differ by more than a factor
   auto* grid = new QGridLayout;
   grid->addWidget(up_.plot, 0, 0);
   grid->addWidget(down_.plot, 0, 1);
@@ -73,7 +72,7 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
   all->addLayout(grid, 1);
   // What is hidden is not stood upon.
   for (Uses* uses : {&up_.uses, &down_.uses}) {
-    connect(uses->plot, &PlotView::legend_changed, this, [this, uses] { show_uses(*uses); });
+    connect(&uses->plot->legend(), &Legend::changed, this, [this, uses] { show_uses(*uses); });
   }
   connect(&context, &PageContext::axis_changed, this, [this] {
     for (PlotView* one : {up_.plot, down_.plot, up_.uses.plot, down_.uses.plot, agents_, links_}) {
@@ -184,7 +183,7 @@ void TrafficPage::show_uses(Uses& uses) {
                                  .all_read = first()->caught_up()};
   for (const MessageUseNames& names : kMessageUseNames) {
     wanted.shown[static_cast<std::size_t>(names.use)] =
-        uses.plot->shown(MessageStack::key_of(names.use));
+        uses.plot->legend().shown(MessageStack::key_of(names.use));
   }
   uses.stack.follow(first()->view(), wanted);
   std::vector<PlotCurve> curves = uses.stack.curves();
@@ -246,7 +245,7 @@ void TrafficPage::show_agents() {
 // Over rounds a sample waits until the round that it falls into has been committed, or none comes.
 SharedSeries TrafficPage::rate_of(const LinkCurves& link, OfWay& way) {
   way.rate.follow(link.beta_s_per_byte, [](Sample sample) -> std::optional<Sample> {
-    return Sample{sample.x, sample.y > 0 ? kTrafficBitsPerByte / sample.y : kUnknown};
+    return Sample{sample.x, bits_per_second(sample.y)};
   });
   if (context().over_time()) return way.rate.series();
   const RoundTable* const rounds = first()->view().rounds(first()->job());

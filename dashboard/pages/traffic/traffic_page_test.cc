@@ -46,34 +46,35 @@ TEST_F(TrafficPageTest, CountsBytesAgainstDense) {
             "Up <b>3.00 kB</b> of 120 kB dense (2.50 %), down <b>6.00 kB</b> of 120 kB dense "
             "(5.00 %) in 10 rounds");
   const QString key = runs_[0]->key();
-  EXPECT_EQ(page_.up_plot().legend_value(key), "300 B");
-  EXPECT_EQ(page_.up_plot().legend_value(key + " dense"), "12.0 kB");
-  EXPECT_EQ(page_.down_plot().legend_value(key), "600 B");
+  EXPECT_EQ(page_.up_plot().legend().value_of(key), "300 B");
+  EXPECT_EQ(page_.up_plot().legend().value_of(key + " dense"), "12.0 kB");
+  EXPECT_EQ(page_.down_plot().legend().value_of(key), "600 B");
 }
 
 TEST_F(TrafficPageTest, ShowsAgentsAndWaysUpOrDown) {
   write_traffic("run.db", 10);
   open("run.db");
   wait_for_all();
-  EXPECT_EQ(page_.agents_plot().legend_value("a"), "150 B");
-  EXPECT_EQ(page_.agents_plot().legend_value("b"), "150 B");
-  EXPECT_EQ(page_.links_plot().legend_value("a"), "8.00 Mbit/s") << "a byte takes a microsecond";
+  EXPECT_EQ(page_.agents_plot().legend().value_of("a"), "150 B");
+  EXPECT_EQ(page_.agents_plot().legend().value_of("b"), "150 B");
+  EXPECT_EQ(page_.links_plot().legend().value_of("a"), "8.00 Mbit/s")
+      << "a byte takes a microsecond";
   auto* direction = page_.findChild<QComboBox*>();
   direction->setFocus();
   QTest::keyClick(direction, Qt::Key_Down);
   context_.group().refresh_now();
-  EXPECT_EQ(page_.agents_plot().legend_value("a"), "0 B");
-  EXPECT_EQ(page_.links_plot().legend_value("a"), "16.0 Mbit/s");
+  EXPECT_EQ(page_.agents_plot().legend().value_of("a"), "0 B");
+  EXPECT_EQ(page_.links_plot().legend().value_of("a"), "16.0 Mbit/s");
 }
 
 TEST_F(TrafficPageTest, OverRoundsAndTimeAreTheSameSamples) {
   write_traffic("run.db", 10);
   open("run.db");
   wait_for_all();
-  EXPECT_EQ(page_.agents_plot().x_range().high, 10);
+  EXPECT_EQ(page_.agents_plot().axes().x_range().high, 10);
   context_.set_over_time(true);
   context_.group().refresh_now();
-  EXPECT_NEAR(page_.agents_plot().x_range().high, 10, 1e-3) << "a second each";
+  EXPECT_NEAR(page_.agents_plot().axes().x_range().high, 10, 1e-3) << "a second each";
   EXPECT_FALSE(page_.agents_plot().empty());
   EXPECT_FALSE(page_.links_plot().empty());
 }
@@ -86,8 +87,8 @@ TEST_F(TrafficPageTest, ComparesTwoRuns) {
   wait_for_all();
   EXPECT_TRUE(page_.totals().contains("other.db: Up <b>1.50 kB</b>"))
       << page_.totals().toStdString();
-  EXPECT_TRUE(page_.up_plot().shown(runs_[1]->key()));
-  EXPECT_FALSE(page_.up_plot().legend_rect(runs_[1]->key()).isEmpty());
+  EXPECT_TRUE(page_.up_plot().legend().shown(runs_[1]->key()));
+  EXPECT_FALSE(page_.up_plot().legend().rect_of(runs_[1]->key()).isEmpty());
   const auto labels = page_.findChildren<QLabel*>();
   EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
     return label->text().contains("those of run.db");
@@ -110,22 +111,22 @@ TEST_F(TrafficPageTest, StacksMessagesByTheirUse) {
   const QString updates = MessageStack::key_of(MessageUse::updates);
   const QString models = MessageStack::key_of(MessageUse::models);
   const QString control = MessageStack::key_of(MessageUse::control);
-  EXPECT_EQ(up.legend_value(updates), "3.00 kB");
-  EXPECT_EQ(up.legend_value(models), "500 B") << "its own, not where it is drawn";
-  EXPECT_EQ(up.legend_value(control), "100 B");
-  EXPECT_GE(up.y_range().high, 3600) << "one stands on the other";
+  EXPECT_EQ(up.legend().value_of(updates), "3.00 kB");
+  EXPECT_EQ(up.legend().value_of(models), "500 B") << "its own, not where it is drawn";
+  EXPECT_EQ(up.legend().value_of(control), "100 B");
+  EXPECT_GE(up.axes().y_range().high, 3600) << "one stands on the other";
   context_.group().point_at(3);
   context_.group().refresh_now();
-  EXPECT_EQ(up.legend_value(models), "0 B") << "none in this round";
+  EXPECT_EQ(up.legend().value_of(models), "0 B") << "none in this round";
   const auto values = up.crosshair_values();
   ASSERT_EQ(values.size(), 3U);
   EXPECT_EQ(values.back().sample.y, 3100);
   EXPECT_EQ(values.back().told, 100);
 
-  up.toggle(updates);
+  up.legend().toggle(updates);
   context_.group().refresh_now();
   EXPECT_EQ(up.crosshair_values().back().sample.y, 100) << "what is hidden carries nothing";
-  EXPECT_LT(up.y_range().high, 1000);
+  EXPECT_LT(up.axes().y_range().high, 1000);
   EXPECT_FALSE(page_.uses_plot(false).empty());
 }
 
@@ -151,12 +152,12 @@ TEST_F(TrafficPageTest, UsesFollowARunThatGoesOn) {
   ASSERT_TRUE(happens([&] {
     page_.refresh();
     context_.group().refresh_now();
-    return up.legend_value(MessageStack::key_of(MessageUse::probes)) == "24 B" &&
-           up.legend_value(MessageStack::key_of(MessageUse::updates)) == "1.00 kB";
+    return up.legend().value_of(MessageStack::key_of(MessageUse::probes)) == "24 B" &&
+           up.legend().value_of(MessageStack::key_of(MessageUse::updates)) == "1.00 kB";
   }));
   context_.set_over_time(true);
   context_.group().refresh_now();
-  EXPECT_EQ(up.legend_value(MessageStack::key_of(MessageUse::probes)), "24 B");
+  EXPECT_EQ(up.legend().value_of(MessageStack::key_of(MessageUse::probes)), "24 B");
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ QRectF SceneLayer::strip_rect(std::size_t index) const {
 void BandLayer::draw(QCPPainter* painter) {
   painter->setFont(mParentPlot->font());
   std::size_t strips = 0;
-  for (const Band& band : scene_.bands) strips += band.behind ? 0 : 1;
-  for (const Band& band : scene_.bands) {
+  for (const Band& band : scene_.content.bands) strips += band.behind ? 0 : 1;
+  for (const Band& band : scene_.content.bands) {
     if (band.behind) {
       draw_behind(painter, band);
     } else {

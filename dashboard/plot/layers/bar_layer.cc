@@ -10,11 +10,11 @@ void BarLayer::draw(QCPPainter* painter) {
   const AxisMap x = scene_.x_map(rect);
   const AxisMap y = scene_.y_map(rect);
   const double floor = scene_.log_y ? rect.bottom() : y.pixel(0);
-  for (const Bars& bars : scene_.bars) {
+  for (const Bars& bars : scene_.content.bars) {
     if (!scene_.shown(bars.key)) continue;
     const QColor line = scene_.colour(bars.key);
     QColor fill = line;
-    fill.setAlphaF(scene_.bars.size() > 1 ? 0.35F : 0.6F);
+    fill.setAlphaF(scene_.content.bars.size() > 1 ? 0.35F : 0.6F);
     painter->setBrush(fill);
     painter->setPen(QPen(line, 1));
     for (const Bar& bar : bars.bars) {

@@ -51,14 +51,14 @@ double device_scale(const QCPPainter& painter) {
 
 void CurveLayer::draw(QCPPainter* painter) {
   const QRectF rect = data_rect();
-  if (rect.width() < 2 || rect.height() < 2 || scene_.curves.empty()) return;
+  if (rect.width() < 2 || rect.height() < 2 || scene_.content.curves.empty()) return;
   const double scale = device_scale(*painter);
   const std::vector<double> borders = column_borders(scene_.x_map(rect), rect, scale);
 
-  std::vector<std::vector<Sample>> lines(scene_.curves.size());
+  std::vector<std::vector<Sample>> lines(scene_.content.curves.size());
   std::size_t points = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const PlotCurve& curve = scene_.curves[i];
+    const PlotCurve& curve = scene_.content.curves[i];
     if (!curve.series || !scene_.shown(curve.key)) continue;
     curve.series->draw(borders, lines[i]);
     points += lines[i].size();
@@ -69,7 +69,7 @@ void CurveLayer::draw(QCPPainter* painter) {
   };
 
   std::vector<Sample> raw;
-  for (const PlotCurve& curve : scene_.curves) {
+  for (const PlotCurve& curve : scene_.content.curves) {
     if (!scene_.shown(curve.key)) continue;
     if (curve.low && curve.high) draw_area(painter, curve, borders);
     if (!curve.raw) continue;
@@ -78,7 +78,7 @@ void CurveLayer::draw(QCPPainter* painter) {
     draw_line(painter, raw, faint, fine(raw));
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    draw_line(painter, lines[i], scene_.colour(scene_.curves[i].key), fine(lines[i]));
+    draw_line(painter, lines[i], scene_.colour(scene_.content.curves[i].key), fine(lines[i]));
   }
 }
 

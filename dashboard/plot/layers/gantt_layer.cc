@@ -17,17 +17,17 @@ constexpr double kMomentSide = 9;  // of the triangle that hangs from a row's up
 }  // namespace
 
 void GanttLayer::draw(QCPPainter* painter) {
-  if (scene_.rows.empty()) return;
+  if (scene_.content.rows.empty()) return;
   painter->setFont(mParentPlot->font());
   const QRectF rect = data_rect();
   if (rect.height() <= 0) return;  // of a panel that is being laid out
   const double text_height = QFontMetricsF(painter->font()).height();
-  const double height = rect.height() / static_cast<double>(scene_.rows.size());
+  const double height = rect.height() / static_cast<double>(scene_.content.rows.size());
   // Names of rows that are too low to have one each: of every so many.
   const auto every =
       static_cast<std::size_t>(std::max(1.0, std::ceil(text_height * kLineShare / height)));
-  for (std::size_t i = 0; i < scene_.rows.size(); ++i) {
-    const GanttRow& row = scene_.rows[i];
+  for (std::size_t i = 0; i < scene_.content.rows.size(); ++i) {
+    const GanttRow& row = scene_.content.rows[i];
     const double top = rect.top() + static_cast<double>(i) * height;
     const double inset = height * (1 - kRowShare) / 2;
     draw_row(painter, row, {rect.left(), top + inset, rect.width(), height * kRowShare});

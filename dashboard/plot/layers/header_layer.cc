@@ -21,13 +21,13 @@ void HeaderLayer::draw(QCPPainter* painter) {
       title, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
       QFontMetricsF(bold).elidedText(scene_.options.title, Qt::ElideRight, title.width()));
   painter->setFont(mParentPlot->font());
-  for (const LegendEntry& entry : scene_.legend) {
+  for (const LegendEntry& entry : scene_.legend.entries()) {
     if (!entry.rect.isEmpty()) draw_entry(painter, entry);  // there was room for it
   }
-  if (scene_.legend_left_out > 0) {
+  if (scene_.legend.left_out() > 0) {
     painter->setPen(scene_.colours.faint);
-    painter->drawText(scene_.legend_more, Qt::AlignLeft | Qt::AlignVCenter,
-                      QString("+%1 more").arg(scene_.legend_left_out));
+    painter->drawText(scene_.legend.more_rect(), Qt::AlignLeft | Qt::AlignVCenter,
+                      QString("+%1 more").arg(scene_.legend.left_out()));
   }
   if (scene_.nothing) draw_empty_text(painter);
 }

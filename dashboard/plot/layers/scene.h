@@ -1,12 +1,12 @@
-// All that one picture consists of, as its layers read it: made by the view, painted by the layers.
+// All that one picture consists of, as its layers read it. Each part has one writer: the view has
+// the content, the colours and the crosshair, PlotAxes the ranges, PlotInput the frame, and the
+// canvas the layout. It belongs to a view and outlives all that refer to it.
 #pragma once
 
-#include <QPointF>
 #include <QRectF>
-#include <cstdint>
+#include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "dashboard/plot/data/axis_map.h"
@@ -14,23 +14,15 @@
 #include "dashboard/plot/data/palette.h"
 #include "dashboard/plot/data/plot_data.h"
 #include "dashboard/plot/data/ticks.h"
+#include "dashboard/plot/layers/legend.h"
+#include "dashboard/plot/layers/plot_content.h"
 
 namespace tributary::dashboard {
 
-struct LegendEntry {
-  QString key = {};
-  QString name = {};
-  QString value = {};
-  QRectF rect = {};
-};
-
 struct Scene {
   PlotOptions options = {};
-  std::vector<PlotCurve> curves = {};
-  std::vector<Band> bands = {};
-  std::vector<Bars> bars = {};
-  std::vector<GanttRow> rows = {};
-  std::set<QString> hidden = {};  // keys
+  PlotContent content = {};
+  Legend legend = {};
   std::map<QString, std::size_t> slots_of_keys = {};
   PlotColours colours = {};
 
@@ -46,16 +38,13 @@ struct Scene {
   bool exporting = false;  // a picture that goes into a file has no keyboard
   bool nothing = true;     // no sample anywhere: the sentence instead of axes
 
-  // Filled by the canvas when it lays itself out.
+  // Filled by the canvas when it lays itself out; so are the places of the legend's entries.
   Ticks x_ticks = {};
   Ticks y_ticks = {};
-  std::vector<LegendEntry> legend = {};
-  QRectF legend_more = {};
-  std::size_t legend_left_out = 0;
   double title_height = 0;
   double strip_height = 0;
 
-  bool shown(const QString& key) const { return !hidden.contains(key); }
+  bool shown(const QString& key) const { return legend.shown(key); }
   QColor colour(const QString& key) const {
     const auto slot = slots_of_keys.find(key);
     return slot_colour(slot == slots_of_keys.end() ? 0 : slot->second, colours.dark);

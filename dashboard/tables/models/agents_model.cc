@@ -81,10 +81,6 @@ std::vector<TableColumn> agent_columns() {
   };
 }
 
-double rate_of(double beta_s_per_byte) {
-  return beta_s_per_byte > 0 ? kBitsPerByte / beta_s_per_byte : kUnknown;
-}
-
 std::string job_name_of(const RunView& view, std::uint64_t job) {
   const auto found = std::ranges::find(view.jobs(), job, &JobInfo::job);
   return found == view.jobs().end() ? std::string() : found->name;
@@ -213,11 +209,11 @@ double AgentsModel::number(int row, int column) const {
     case kAgentAlphaUp:
       return agent.alpha_up_s;
     case kAgentRateUp:
-      return rate_of(agent.beta_up_s_per_byte);
+      return bits_per_second(agent.beta_up_s_per_byte);
     case kAgentAlphaDown:
       return agent.alpha_down_s;
     case kAgentRateDown:
-      return rate_of(agent.beta_down_s_per_byte);
+      return bits_per_second(agent.beta_down_s_per_byte);
     case kAgentBytesUp:
       return reported ? static_cast<double>(agent.last.bytes_up) : kUnknown;
     case kAgentBytesDown:

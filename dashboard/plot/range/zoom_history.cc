@@ -1,4 +1,4 @@
-#include "dashboard/plot/zoom_history.h"
+#include "dashboard/plot/range/zoom_history.h"
 
 #include <algorithm>
 #include <utility>

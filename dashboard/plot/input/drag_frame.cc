@@ -1,4 +1,4 @@
-#include "dashboard/plot/drag_frame.h"
+#include "dashboard/plot/input/drag_frame.h"
 
 #include <cmath>
 

@@ -1,0 +1,28 @@
+#include "dashboard/plot/files/file_export.h"
+
+#include <QSaveFile>
+
+namespace tributary::dashboard {
+
+Status write_file(const QString& file, FunctionRef<bool(QIODevice&)> write) {
+  QSaveFile out(file);
+  if (out.open(QIODevice::WriteOnly) && write(out) && out.commit()) return {};
+  return {StatusCode::io_error,
+          {.what = file.toStdString(),
+           .expected = "a file that can be written",
+           .got = out.errorString().toStdString(),
+           .remedy = "choose another folder, or free space"}};
+}
+
+Status write_png(const QImage& image, const QString& file) {
+  return write_file(file, [&](QIODevice& out) { return image.save(&out, "PNG"); });
+}
+
+QByteArray csv_field(const QString& text, char separator) {
+  QByteArray bytes = text.toUtf8();
+  const bool plain = !bytes.contains(separator) && !bytes.contains('"') && !bytes.contains('\n') &&
+                     !bytes.contains('\r');
+  return plain ? bytes : '"' + bytes.replace('"', "\"\"") + '"';
+}
+
+}  // namespace tributary::dashboard

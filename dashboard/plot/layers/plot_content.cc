@@ -1,0 +1,146 @@
+#include "dashboard/plot/layers/plot_content.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "dashboard/plot/data/name_colours.h"
+
+namespace tributary::dashboard {
+namespace {
+
+constexpr double kSameShare = 1e-9;       // values that differ by less are one
+constexpr double kRoomAboveShare = 0.05;  // between the highest value and the edge
+constexpr std::size_t kStretchLegendMax = 12;
+
+void unite(std::optional<Extent>& all, std::optional<Extent> one) {
+  if (!one) return;
+  all = all ? Extent{std::min(all->low, one->low), std::max(all->high, one->high)} : *one;
+}
+
+std::vector<SharedSeries> series_of(const PlotCurve& curve) {
+  std::vector<SharedSeries> found;
+  for (const SharedSeries& one : {curve.series, curve.raw, curve.low, curve.high}) {
+    if (one) found.push_back(one);
+  }
+  return found;
+}
+
+// The lowest value above 0, which is where a log axis can begin.
+std::optional<double> lowest_positive(const Series& series, Extent x) {
+  constexpr int kColumns = 512;
+  std::vector<double> borders(kColumns + 1);
+  for (int i = 0; i <= kColumns; ++i) {
+    borders[static_cast<std::size_t>(i)] = x.low + (x.high - x.low) * i / kColumns;
+  }
+  std::vector<Sample> drawn;
+  series.draw(borders, drawn);
+  std::optional<double> lowest;
+  for (const Sample& sample : drawn) {
+    if (sample.y > 0) lowest = std::min(lowest.value_or(sample.y), sample.y);
+  }
+  return lowest;
+}
+
+Extent with_room(Extent range, bool log, bool from_zero) {
+  if (log) {
+    const double factor = std::max(std::pow(range.high / range.low, kRoomAboveShare), 1.05);
+    return {range.low / factor, range.high * factor};
+  }
+  if (from_zero && range.low > 0) range.low = 0;
+  double room = (range.high - range.low) * kRoomAboveShare;
+  // A mean of values that are all the same differs from them by what rounding leaves.
+  const double size = std::max(std::fabs(range.low), std::fabs(range.high));
+  if (range.high - range.low <= size * kSameShare) room = size > 0 ? size * kRoomAboveShare : 1;
+  return {from_zero && range.low == 0 ? 0 : range.low - room, range.high + room};
+}
+
+}  // namespace
+
+std::optional<Extent> x_extent(const PlotContent& content) {
+  std::optional<Extent> all;
+  for (const PlotCurve& curve : content.curves) {
+    for (const SharedSeries& series : series_of(curve)) unite(all, series->x_extent());
+  }
+  for (const Bars& bars : content.bars) {
+    for (const Bar& bar : bars.bars) unite(all, Extent{bar.x_low, bar.x_high});
+  }
+  const auto stretch = [&](const Stretch& one) { unite(all, Extent{one.x_low, one.x_high}); };
+  for (const Band& band : content.bands) std::ranges::for_each(band.stretches, stretch);
+  for (const GanttRow& row : content.rows) {
+    std::ranges::for_each(row.spans, stretch);
+    for (const GanttMoment& moment : row.moments) unite(all, Extent{moment.x, moment.x});
+  }
+  return all;
+}
+
+std::uint64_t revision(const PlotContent& content) {
+  std::uint64_t sum = 0;
+  for (const PlotCurve& curve : content.curves) {
+    for (const SharedSeries& series : series_of(curve)) sum += series->revision();
+  }
+  return sum;
+}
+
+Extent fitted_y(const PlotContent& content, const YFit& fit,
+                FunctionRef<bool(const QString& key)> shown) {
+  if (!content.rows.empty()) return {0, static_cast<double>(content.rows.size())};
+  std::optional<Extent> all;
+  std::optional<double> positive;
+  for (const PlotCurve& curve : content.curves) {
+    if (!shown(curve.key)) continue;
+    for (const SharedSeries& series : series_of(curve)) {
+      unite(all, series->y_extent(fit.x.low, fit.x.high));
+      if (!fit.log) continue;
+      const auto lowest = lowest_positive(*series, fit.x);
+      if (lowest) positive = std::min(positive.value_or(*lowest), *lowest);
+    }
+  }
+  for (const Bars& bars : content.bars) {
+    if (!shown(bars.key)) continue;
+    for (const Bar& bar : bars.bars) {
+      unite(all, Extent{fit.log ? bar.y : 0, bar.y});
+      if (bar.y > 0) positive = std::min(positive.value_or(bar.y), bar.y);
+    }
+  }
+  if (!all || !std::isfinite(all->low) || !std::isfinite(all->high)) all = Extent{0, 1};
+  if (fit.log) {
+    if (!positive) positive = 1;
+    all = Extent{*positive, std::max(all->high, *positive)};
+  }
+  return with_room(*all, fit.log, fit.from_zero || !content.bars.empty());
+}
+
+std::vector<LegendEntry> legend_entries(const PlotContent& content, bool spans) {
+  std::vector<LegendEntry> entries;
+  for (const PlotCurve& curve : content.curves) entries.push_back({curve.key, curve.name});
+  for (const Bars& bars : content.bars) entries.push_back({bars.key, bars.name});
+  std::vector<LegendEntry> kinds;
+  std::set<QString> known;
+  const auto kind = [&](const Stretch& stretch) {
+    if (known.insert(key_of(stretch)).second) kinds.push_back({key_of(stretch), key_of(stretch)});
+  };
+  for (const Band& band : content.bands) std::ranges::for_each(band.stretches, kind);
+  if (spans) {
+    for (const GanttRow& row : content.rows) std::ranges::for_each(row.spans, kind);
+  }
+  if (kinds.size() <= kStretchLegendMax) entries.insert(entries.end(), kinds.begin(), kinds.end());
+  return entries;
+}
+
+void look_up_colours(const PlotContent& content, ColourSlots& colours,
+                     std::map<QString, std::size_t>& slots_of_keys) {
+  const auto give = [&](const QString& key) { slots_of_keys[key] = colours.slot_of(key); };
+  const auto give_stretch = [&](const Stretch& one) {
+    if (!one.named) return give(key_of(one));
+    slots_of_keys[key_of(one)] = slot_of_name(key_of(one));
+  };
+  for (const PlotCurve& curve : content.curves) {
+    slots_of_keys[curve.key] = colours.slot_of(colour_key_of(curve));
+  }
+  for (const Bars& bars : content.bars) give(bars.key);
+  for (const Band& band : content.bands) std::ranges::for_each(band.stretches, give_stretch);
+  for (const GanttRow& row : content.rows) std::ranges::for_each(row.spans, give_stretch);
+}
+
+}  // namespace tributary::dashboard

@@ -1,0 +1,31 @@
+#include "dashboard/plot/live_badge.h"
+
+namespace tributary::dashboard {
+
+LiveBadge::LiveBadge(SharedXAxis& axis, QWidget* view) : QToolButton(view), axis_(axis) {
+  setObjectName("live");
+  setAutoRaise(true);
+  setFocusPolicy(Qt::NoFocus);  // End and Space do the same
+  connect(this, &QToolButton::clicked, &axis_, &SharedXAxis::go_live);
+  connect(&axis_, &SharedXAxis::live_changed, this, &LiveBadge::show_state);
+  show_state();
+}
+
+void LiveBadge::show_state() {
+  const bool live = axis_.live() && !axis_.zoom().x;
+  setText(live ? "● Live" : "❚❚ Paused: back to live");
+  setToolTip(live ? "The picture follows what arrives. Pointing at it pauses, a click or a zoom "
+                    "holds it."
+                  : "Follow what arrives again (End or Space)");
+  setVisible(axis_.following());
+  adjustSize();
+  move(parentWidget()->width() - width(), 0);
+}
+
+void LiveBadge::set_text_colour(const QColor& colour) {
+  QPalette colours = palette();
+  colours.setColor(QPalette::ButtonText, colour);
+  setPalette(colours);
+}
+
+}  // namespace tributary::dashboard
