@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/base/overloaded.h"
-#include "core/net/shaped/shaped_mesh.h"
+#include "core/net/shaped/shaped_peer_port.h"
 #include "core/net/shaped/trace.h"
 #include "core/net/zmq/spoke.h"
 #include "core/service/daemon_end.h"

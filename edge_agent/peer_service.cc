@@ -16,7 +16,7 @@ void PeerService::export_metrics(NoteLog& notes) {
   const PeerLinkCounters counters = link_->counters();
   metrics_.set("tributary_peers_in_bytes", static_cast<double>(counters.bytes_in));
   metrics_.set("tributary_peers_out_bytes", static_cast<double>(counters.bytes_out));
-  for (const MeshRefused& refused : link_->take_refused()) {
+  for (const Refused& refused : link_->take_refused()) {
     notes.note({.level = LogLevel::warning,
                 .name = "peer_refused",
                 .reason = name(refused.why.code()),

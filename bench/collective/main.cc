@@ -16,6 +16,7 @@
 #include "core/codec/registry.h"
 #include "core/collective/run.h"
 #include "core/net/keys/keys.h"
+#include "core/net/mesh/mesh.h"
 
 namespace tributary::bench {
 namespace {
@@ -83,8 +84,8 @@ class Meeting {
   const std::chrono::nanoseconds deadline_;
 };
 
-Result<std::unique_ptr<Mesh>> meet(const Arguments& arguments, const MeshPort& port,
-                                   const Clock& clock) {
+Result<std::unique_ptr<Transport>> meet(const Arguments& arguments, const MeshPort& port,
+                                        const Clock& clock) {
   TRIBUTARY_ASSIGN(const KeyPair keys, make_key_pair());
   const Meeting meeting(arguments, clock);
   TRIBUTARY_TRY(meeting.tell(arguments.settings.rank, port.endpoint(), keys.public_key));
@@ -102,7 +103,7 @@ Result<std::unique_ptr<Mesh>> meet(const Arguments& arguments, const MeshPort& p
 // Exchanges one after the other, each under a round of its own.
 class Exchanges {
  public:
-  Exchanges(const Arguments& arguments, const Codec& codec, const Routes& routes, Mesh& mesh,
+  Exchanges(const Arguments& arguments, const Codec& codec, const Routes& routes, Transport& mesh,
             CapturedUpdate* captured, const Clock& clock)
       : arguments_(arguments),
         codec_(codec),
@@ -166,7 +167,7 @@ class Exchanges {
   std::uint64_t round_ = 0;
 };
 
-Result<RankFigures> measure_over(Arguments& arguments, Mesh& mesh, const Clock& clock) {
+Result<RankFigures> measure_over(Arguments& arguments, Transport& mesh, const Clock& clock) {
   TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(arguments.codec));
   TRIBUTARY_ASSIGN(const wire::Collective collective, collective_named(arguments.algorithm));
   TRIBUTARY_ASSIGN(const Routes routes, Routes::make(collective, arguments.settings.size));
@@ -189,7 +190,7 @@ Result<RankFigures> measure_tcp(Arguments& arguments, const Clock& clock) {
   TRIBUTARY_ASSIGN(
       const std::unique_ptr<MeshPort> port,
       MeshPort::open(fmt::format("tcp://{}:{}", arguments.settings.address, arguments.port)));
-  TRIBUTARY_ASSIGN(const std::unique_ptr<Mesh> mesh, meet(arguments, *port, clock));
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Transport> mesh, meet(arguments, *port, clock));
   return measure_over(arguments, *mesh, clock);
 }
 
@@ -200,7 +201,7 @@ Result<RankFigures> measure_mpi(Arguments& arguments, MpiRanks& ranks, const Clo
         {.barrier = [&] { return ranks.barrier(); },
          .all_reduce = [&](FloatVector& update) { return ranks.all_reduce(update); }});
   }
-  TRIBUTARY_ASSIGN(const std::unique_ptr<Mesh> mesh,
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Transport> mesh,
                    ranks.open_mesh(clock, std::chrono::seconds(arguments.timeout_s)));
   return measure_over(arguments, *mesh, clock);
 }

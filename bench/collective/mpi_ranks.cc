@@ -16,12 +16,12 @@ class OpenMpiRanks final : public MpiRanks {
 
   std::uint32_t rank() const override { return session_->rank(); }
   std::uint32_t size() const override { return session_->size(); }
-  Result<std::unique_ptr<Mesh>> open_mesh(const Clock& clock,
-                                          std::chrono::milliseconds patience) override {
+  Result<std::unique_ptr<Transport>> open_mesh(const Clock& clock,
+                                               std::chrono::milliseconds patience) override {
     TRIBUTARY_ASSIGN(
-        std::unique_ptr<LastingMesh> mesh,
+        std::unique_ptr<PeerTransport> mesh,
         open_mpi_mesh(*session_, {.open_max = patience, .leave_max = patience}, clock));
-    return std::unique_ptr<Mesh>(std::move(mesh));
+    return std::unique_ptr<Transport>(std::move(mesh));
   }
   Status barrier() override { return mpi_status(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); }
   Status all_reduce(FloatVector& update) override {

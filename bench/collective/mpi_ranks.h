@@ -9,7 +9,7 @@
 #include "core/base/bytes/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/net/mesh/mesh.h"
+#include "core/net/transport.h"
 
 namespace tributary::bench {
 
@@ -20,8 +20,8 @@ class MpiRanks {
   virtual std::uint32_t rank() const = 0;
   virtual std::uint32_t size() const = 0;
   // Ranks wait for one another for so long, when the mesh is opened and when it is left.
-  virtual Result<std::unique_ptr<Mesh>> open_mesh(const Clock& clock,
-                                                  std::chrono::milliseconds patience) = 0;
+  virtual Result<std::unique_ptr<Transport>> open_mesh(const Clock& clock,
+                                                       std::chrono::milliseconds patience) = 0;
   virtual Status barrier() = 0;
   virtual Status all_reduce(FloatVector& update) = 0;
 };

@@ -42,7 +42,7 @@ Status failed(std::string what) {
 
 class End {
  public:
-  End(const Arguments& arguments, Mesh& mesh) : arguments_(arguments), mesh_(mesh) {}
+  End(const Arguments& arguments, Transport& mesh) : arguments_(arguments), mesh_(mesh) {}
 
   Status measure() {
     const std::chrono::duration<double> pause(arguments_.pause_s);
@@ -60,7 +60,7 @@ class End {
     std::chrono::nanoseconds first{0};
     double bytes = 0;
     for (;;) {
-      TRIBUTARY_ASSIGN(const MeshMessage message, next());
+      TRIBUTARY_ASSIGN(const Received message, next());
       switch (message.frame[0]) {
         case kEnd:
           return {};
@@ -98,16 +98,16 @@ class End {
     return mesh_.send(to, std::move(frame), std::move(payload));
   }
 
-  Result<MeshMessage> next() {
+  Result<Received> next() {
     const auto deadline = clock_.now() + kPatience;
     while (clock_.now() < deadline) {
-      TRIBUTARY_ASSIGN(std::optional<MeshEvent> event, mesh_.receive(deadline));
+      TRIBUTARY_ASSIGN(std::optional<LinkEvent> event, mesh_.receive(deadline));
       if (!event) continue;
-      if (auto* message = std::get_if<MeshMessage>(&*event)) {
+      if (auto* message = std::get_if<Received>(&*event)) {
         if (message->frame.empty()) return failed("an empty message");
         return std::move(*message);
       }
-      if (const auto* lost = std::get_if<MeshLost>(&*event)) return lost->why;
+      if (const auto* lost = std::get_if<Disconnected>(&*event)) return lost->why;
     }
     return failed("the other end");
   }
@@ -137,7 +137,7 @@ class End {
     for (std::uint64_t i = 1; i <= parts; ++i) {
       TRIBUTARY_TRY(send(kSecond, {i == parts ? kLastPart : kPart}, part_));
     }
-    TRIBUTARY_ASSIGN(const MeshMessage told, next());
+    TRIBUTARY_ASSIGN(const Received told, next());
     double figures[2];
     if (told.frame.size() != sizeof(figures) + 1) return failed("a train's figures");
     std::memcpy(figures, told.frame.data() + 1, sizeof(figures));
@@ -155,7 +155,7 @@ class End {
   }
 
   const Arguments& arguments_;
-  Mesh& mesh_;
+  Transport& mesh_;
   const SystemClock clock_;
   const SharedSlice part_ = Bytes(kPartBytes, 0x5a);
   LinkEstimator estimator_;
@@ -172,7 +172,7 @@ Status run(const Arguments& arguments) {
   options.members = {{.endpoint = endpoint(kFirst), .key = {}},
                      {.endpoint = endpoint(kSecond), .key = {}}};
   options.session = 1;
-  TRIBUTARY_ASSIGN(const std::unique_ptr<Mesh> mesh, open_mesh(*port, options, clock));
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Transport> mesh, open_mesh(*port, options, clock));
   End end(arguments, *mesh);
   return arguments.rank == kFirst ? end.measure() : end.answer();
 }

@@ -36,13 +36,13 @@ class ExchangeRunner::Play {
 
  private:
   Status take_early() {
-    std::deque<MeshMessage> held = std::exchange(runner_.early_, {});
+    std::deque<Received> held = std::exchange(runner_.early_, {});
     runner_.early_bytes_ = 0;
-    for (MeshMessage& message : held) TRIBUTARY_TRY(take(message));
+    for (Received& message : held) TRIBUTARY_TRY(take(message));
     return {};
   }
 
-  Status hold(MeshMessage& message) {
+  Status hold(Received& message) {
     runner_.early_bytes_ += message.payload.size();
     if (runner_.early_bytes_ > kEarlyBytesMax) {
       return Status(StatusCode::resource_exhausted,
@@ -56,28 +56,30 @@ class ExchangeRunner::Play {
 
   // One event, if there is one before the deadline.
   Result<bool> step(std::chrono::nanoseconds deadline) {
-    TRIBUTARY_ASSIGN(std::optional<MeshEvent> event, mesh_.receive(deadline));
+    TRIBUTARY_ASSIGN(std::optional<LinkEvent> event, mesh_.receive(deadline));
     if (!event) return false;
-    if (auto* const lost = std::get_if<MeshLost>(&*event)) {
+    if (auto* const lost = std::get_if<Disconnected>(&*event)) {
       // Whoever has everything, and owes nothing, may go before the others have.
       const std::vector<std::uint32_t> awaited = exchange_.waiting_for();
-      if (lost->unsent_bytes == 0 && !std::ranges::count(awaited, lost->member)) return true;
+      if (lost->unsent_bytes == 0 && !std::ranges::count(awaited, lost->rank())) return true;
       return std::move(lost->why);
     }
-    if (auto* const message = std::get_if<MeshMessage>(&*event)) TRIBUTARY_TRY(take(*message));
+    if (auto* const message = std::get_if<Received>(&*event)) TRIBUTARY_TRY(take(*message));
     return true;
   }
 
-  Status take(MeshMessage& message) {
-    Result<Piece> piece = read_piece(run_.id, message.from, message.frame, message.payload.view());
+  Status take(Received& message) {
+    Result<Piece> piece =
+        read_piece(run_.id, message.rank(), message.frame, message.payload.view());
     if (!piece.ok() && piece.status().code() == StatusCode::cancelled) return {};
     if (!piece.ok() && piece.status().code() == StatusCode::unavailable) return hold(message);
     if (!piece.ok()) {
-      return std::move(piece).status().at(fmt::format("member {}", message.from));
+      return std::move(piece).status().at(fmt::format("member {}", message.rank()));
     }
-    if (Status status = exchange_.receive(message.from, *piece, std::move(message.payload), sends_);
+    if (Status status =
+            exchange_.receive(message.rank(), *piece, std::move(message.payload), sends_);
         !status.ok()) {
-      return std::move(status).at(fmt::format("member {}", message.from));
+      return std::move(status).at(fmt::format("member {}", message.rank()));
     }
     return pass_on(piece->bucket);
   }
@@ -105,7 +107,7 @@ class ExchangeRunner::Play {
   }
 
   ExchangeRunner& runner_;
-  Mesh& mesh_;
+  Transport& mesh_;
   const Clock& clock_;
   PeerExchange& exchange_;
   const ExchangeRun& run_;

@@ -1,5 +1,6 @@
-// Takes an exchange through a mesh to its end, for those who have nothing else to do meanwhile:
-// benchmarks, tests and programs started by mpirun. The agent's state machine drives its own.
+// Takes an exchange over a transport among peers to its end, for those who have nothing else to do
+// meanwhile: benchmarks, tests and programs started by mpirun. The agent's state machine drives its
+// own.
 #pragma once
 
 #include <chrono>
@@ -9,7 +10,7 @@
 #include "core/base/clock.h"
 #include "core/collective/exchange.h"
 #include "core/collective/piece_frame.h"
-#include "core/net/mesh/mesh.h"
+#include "core/net/transport.h"
 
 namespace tributary {
 
@@ -25,8 +26,8 @@ class ExchangeRunner {
   // What comes from members that are an exchange ahead waits here.
   static constexpr std::size_t kEarlyBytesMax = 1u << 30;
 
-  // Both outlive it.
-  ExchangeRunner(Mesh& mesh, const Clock& clock) : mesh_(mesh), clock_(clock) {}
+  // The mesh has fixed members. Both outlive it.
+  ExchangeRunner(Transport& mesh, const Clock& clock) : mesh_(mesh), clock_(clock) {}
 
   // Begins all buckets. Before the deadline either all of them are whole and all that this member
   // owes others is handed to the operating system, or there is an error that says who did what, and
@@ -36,9 +37,9 @@ class ExchangeRunner {
  private:
   class Play;
 
-  Mesh& mesh_;
+  Transport& mesh_;
   const Clock& clock_;
-  std::deque<MeshMessage> early_;
+  std::deque<Received> early_;
   std::size_t early_bytes_ = 0;
 };
 

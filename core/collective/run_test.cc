@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/collective/exchange_testing.h"
+#include "core/net/mesh/mesh.h"
 
 namespace tributary {
 namespace {
@@ -74,7 +75,7 @@ class Runs : public testing::Test {
     }
 
     PeerExchange& exchange() { return *exchange_; }
-    Mesh& mesh() { return *mesh_; }
+    Transport& mesh() { return *mesh_; }
     void vanish() {
       runner_.reset();
       mesh_.reset();
@@ -85,7 +86,7 @@ class Runs : public testing::Test {
     const Codec& codec_;
     const Routes routes_;
     SystemClock clock_;
-    std::unique_ptr<Mesh> mesh_;
+    std::unique_ptr<Transport> mesh_;
     std::optional<ExchangeRunner> runner_;
     std::vector<std::unique_ptr<Encoder>> encoders_;
     ExchangeCache cache_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <utility>
 
 namespace tributary {
@@ -43,11 +44,56 @@ Status check_caps(const LinkLimits& limits, std::size_t frame_bytes, std::size_t
   return {};
 }
 
+Status check_send(const Transport& transport, ConnectionId to, std::size_t frame_bytes,
+                  std::size_t payload_bytes) {
+  const FixedMembers members = transport.members();
+  if (members.count > 0 && (to >= members.count || to == members.own_rank)) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "member to send to",
+                   .expected = fmt::format("another, below {}", members.count),
+                   .got = fmt::format("{}", to)});
+  }
+  return check_caps(transport.limits(), frame_bytes, payload_bytes);
+}
+
+Status check_room(const SendRoom& room, std::size_t bytes) {
+  if (room.waiting_bytes + bytes <= room.bytes_max) return {};
+  return Status(StatusCode::resource_exhausted,
+                {.what = std::string(room.queue),
+                 .expected = fmt::format("at most {} bytes", room.bytes_max),
+                 .got = fmt::format("{} more than {}", bytes, room.waiting_bytes),
+                 .remedy = "try again after the next event"});
+}
+
+Status member_lost(ConnectionId member) {
+  return Status(
+      StatusCode::unavailable,
+      {.what = fmt::format("member {}", member), .expected = "a connection", .got = "it is lost"});
+}
+
 Status no_connection() {
   return Status(StatusCode::unavailable, {.what = "the connection",
                                           .expected = "it to be there",
                                           .got = "none",
                                           .remedy = "wait until it is made again"});
+}
+
+std::uint64_t LinkCounters::refused_in_all() const {
+  return std::accumulate(refused.begin(), refused.end(), std::uint64_t{0});
+}
+
+LinkCounters operator-(const LinkCounters& now, const LinkCounters& before) {
+  LinkCounters since = now;
+  since.messages_in -= before.messages_in;
+  since.messages_out -= before.messages_out;
+  since.bytes_in -= before.bytes_in;
+  since.bytes_out -= before.bytes_out;
+  since.wire_bytes_in -= before.wire_bytes_in;
+  since.wire_bytes_out -= before.wire_bytes_out;
+  since.connections -= before.connections;
+  since.sends_refused -= before.sends_refused;
+  for (std::size_t i = 0; i < kRefusalReasons; ++i) since.refused[i] -= before.refused[i];
+  return since;
 }
 
 std::string_view name(RefusalReason reason) {

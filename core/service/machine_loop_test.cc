@@ -35,6 +35,7 @@ class FakeLink final : public Transport {
   bool encrypted() const override { return encrypts; }
   const LinkLimits& limits() const override { return limits_; }
   LinkCounters counters() const override { return {}; }
+  std::size_t waiting_bytes() const override { return 0; }
   std::uint64_t bytes_arrived(ConnectionId connection) const override {
     ++looks;
     const auto found = arrived.find(connection);

@@ -74,7 +74,7 @@ class PeerLink::Desk {
     const std::lock_guard lock(mutex_);
     return counters_;
   }
-  std::vector<MeshRefused> take_refused() {
+  std::vector<Refused> take_refused() {
     const std::lock_guard lock(mutex_);
     return std::exchange(refused_, {});
   }
@@ -117,16 +117,16 @@ class PeerLink::Desk {
   }
 
   // Whom to wake when there is something new.
-  void attach(Mesh* mesh) {
+  void attach(Transport* mesh) {
     const std::lock_guard lock(mutex_);
     mesh_ = mesh;
   }
 
-  void count(const MeshCounters& more, std::optional<MeshRefused> refused) {
+  void count(const LinkCounters& more, std::optional<Refused> refused) {
     const std::lock_guard lock(mutex_);
-    counters_.bytes_in += more.bytes_in;
-    counters_.bytes_out += more.bytes_out;
-    counters_.refused += more.refused;
+    counters_.bytes_in += more.wire_bytes_in;
+    counters_.bytes_out += more.wire_bytes_out;
+    counters_.refused += more.refused_in_all();
     if (refused && refused_.size() < kRefusedMax) refused_.push_back(*std::move(refused));
   }
 
@@ -180,9 +180,9 @@ class PeerLink::Desk {
   std::size_t unsent_bytes_ = 0;  // of sends_
   std::optional<std::uint32_t> overrun_by_;
   std::size_t unread_bytes_ = 0;
-  Mesh* mesh_ = nullptr;
+  Transport* mesh_ = nullptr;
   PeerLinkCounters counters_;
-  std::vector<MeshRefused> refused_;
+  std::vector<Refused> refused_;
   LinkTable links_{kMeasuredMax};  // outlives epochs
   std::set<std::string> fresh_;
 };
@@ -237,7 +237,7 @@ class PeerLink::Epoch {
     TRIBUTARY_TRY(open());
     while (std::optional<Desk::Work> work = desk_.work(number_, link_.options_.unread_bytes_max)) {
       TRIBUTARY_TRY(send(*work));
-      TRIBUTARY_ASSIGN(std::optional<MeshEvent> event,
+      TRIBUTARY_ASSIGN(std::optional<LinkEvent> event,
                        mesh_->receive(std::chrono::nanoseconds::max()));
       if (event) {
         take(*event);
@@ -253,9 +253,9 @@ class PeerLink::Epoch {
                         .members = {},
                         .session = epoch_.session,
                         .keys = link_.options_.keys,
-                        .send_queue_bytes = link_.options_.unsent_bytes_max,
                         .connect_max = link_.options_.connect_max,
                         .refused_max = link_.options_.refused_max};
+    options.limits.send_queue_bytes = link_.options_.unsent_bytes_max;
     for (const OpenPeers::Member& member : epoch_.members) {
       MeshMember& made = options.members.emplace_back();
       made.endpoint = member.endpoint;
@@ -287,36 +287,37 @@ class PeerLink::Epoch {
     return too_much_waits(*work.overrun_by, link_.options_.unsent_bytes_max);
   }
 
-  void take(MeshEvent& event) {
-    if (auto* const refused = std::get_if<MeshRefused>(&event)) return count(std::move(*refused));
+  void take(LinkEvent& event) {
+    if (auto* const refused = std::get_if<Refused>(&event)) return count(std::move(*refused));
     count({});
-    if (auto* const lost = std::get_if<MeshLost>(&event)) {
-      return lose(lost->member, std::move(lost->why));
+    if (auto* const lost = std::get_if<Disconnected>(&event)) {
+      return lose(lost->rank(), std::move(lost->why));
     }
-    auto& message = std::get<MeshMessage>(event);
-    if (lost_[message.from] != 0) return;
-    measure(message);
-    auto unread = std::make_shared<const Unread>(link_.desk_, std::move(message.frame),
-                                                 message.payload.size());
+    auto* const message = std::get_if<Received>(&event);
+    if (message == nullptr || lost_[message->rank()] != 0) return;
+    measure(*message);
+    auto unread = std::make_shared<const Unread>(link_.desk_, std::move(message->frame),
+                                                 message->payload.size());
     PeerFrameReceived received{.session = epoch_.session,
-                               .from = message.from,
+                               .from = message->rank(),
                                .frame = unread->frame(),
-                               .payload = std::move(message.payload)};
+                               .payload = std::move(message->payload)};
     link_.post_(std::move(received), std::move(unread));
   }
 
-  void measure(const MeshMessage& message) {
+  void measure(const Received& message) {
     const std::chrono::nanoseconds now = link_.clock_.now();
-    const std::string& agent_id = epoch_.members[message.from].agent_id;
+    const std::uint32_t from = message.rank();
+    const std::string& agent_id = epoch_.members[from].agent_id;
     if (message.arrival.bytes > 0) {
       desk_.measured(agent_id, {.kind = TransferKind::train,
                                 .bytes = static_cast<double>(message.arrival.bytes),
                                 .seconds = seconds(message.arrival.took),
                                 .at_s = seconds(now)});
     }
-    if (now < round_trip_at_[message.from]) return;
-    round_trip_at_[message.from] = now + kRoundTripEvery;
-    if (const std::optional<double> trip = mesh_->round_trip_min_s(message.from)) {
+    if (now < round_trip_at_[from]) return;
+    round_trip_at_[from] = now + kRoundTripEvery;
+    if (const std::optional<double> trip = mesh_->round_trip_min_s(from)) {
       desk_.measured(
           agent_id,
           {.kind = TransferKind::round_trip, .bytes = 1, .seconds = *trip, .at_s = seconds(now)});
@@ -329,12 +330,9 @@ class PeerLink::Epoch {
                 nullptr);
   }
 
-  void count(std::optional<MeshRefused> refused) {
-    const MeshCounters now = mesh_->counters();
-    desk_.count({.bytes_in = now.bytes_in - counted_.bytes_in,
-                 .bytes_out = now.bytes_out - counted_.bytes_out,
-                 .refused = now.refused - counted_.refused},
-                std::move(refused));
+  void count(std::optional<Refused> refused) {
+    const LinkCounters now = mesh_->counters();
+    desk_.count(now - counted_, std::move(refused));
     counted_ = now;
   }
 
@@ -344,8 +342,8 @@ class PeerLink::Epoch {
   const OpenPeers epoch_;
   std::vector<std::uint8_t> lost_;                       // that the machine has been told of
   std::vector<std::chrono::nanoseconds> round_trip_at_;  // when it is looked at again
-  std::unique_ptr<Mesh> mesh_;
-  MeshCounters counted_;
+  std::unique_ptr<Transport> mesh_;
+  LinkCounters counted_;
 };
 
 Status check_peer_addresses(const std::string& endpoint, const std::string& advertise) {
@@ -400,6 +398,6 @@ PeerLinkCounters PeerLink::counters() const { return desk_->counters(); }
 std::vector<PeerMeasured> PeerLink::take_measured(std::size_t count_max) {
   return desk_->take_measured(count_max, seconds(clock_.now()));
 }
-std::vector<MeshRefused> PeerLink::take_refused() { return desk_->take_refused(); }
+std::vector<Refused> PeerLink::take_refused() { return desk_->take_refused(); }
 
 }  // namespace tributary

@@ -19,7 +19,6 @@
 #include "core/base/clock.h"
 #include "core/base/status.h"
 #include "core/link_quality/link_table.h"
-#include "core/net/mesh/mesh.h"
 #include "core/net/mesh/peer_port.h"
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/events.h"
@@ -88,7 +87,7 @@ class PeerLink {
 
   PeerLinkCounters counters() const;
   // Strangers that were sent away since the last call, the first few of them.
-  std::vector<MeshRefused> take_refused();
+  std::vector<Refused> take_refused();
   // Peers of which something new is known since they were taken, so many at most.
   std::vector<PeerMeasured> take_measured(std::size_t count_max);
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/net/shaped/shaped_mesh.h"
+#include "core/net/shaped/shaped_peer_port.h"
 #include "core/service/peer_link_testing.h"
 
 namespace tributary {

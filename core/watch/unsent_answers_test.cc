@@ -24,6 +24,7 @@ class NarrowLink final : public Transport {
   bool encrypted() const override { return false; }
   const LinkLimits& limits() const override { return limits_; }
   LinkCounters counters() const override { return {}; }
+  std::size_t waiting_bytes() const override { return 0; }
 
   static constexpr ConnectionId kGone = 99;
 

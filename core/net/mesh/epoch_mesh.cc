@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/net/message_queue.h"
+
 namespace tributary {
 namespace {
 
@@ -60,18 +62,24 @@ Status has_left() {
 
 }  // namespace
 
-class EpochMeshes::EpochMesh final : public Mesh {
+class EpochMeshes::EpochMesh final : public PeerTransport {
  public:
   EpochMesh(EpochMeshes& all, EpochMeshOptions options);
   ~EpochMesh() override;
   EpochMesh(const EpochMesh&) = delete;
   EpochMesh& operator=(const EpochMesh&) = delete;
 
-  Status send(std::uint32_t to, Bytes frame, SharedSlice payload) override;
-  Result<std::optional<MeshEvent>> receive(Time deadline) override;
+  Result<std::optional<LinkEvent>> receive(Time deadline) override;
   void wake() override { beneath_.wake(); }
+  bool encrypted() const override { return beneath_.encrypted(); }
+  LinkCounters counters() const override;
   std::size_t waiting_bytes() const override;
-  MeshCounters counters() const override;
+  std::size_t waiting_bytes_for(ConnectionId member) const override {
+    return members_[member].waiting.bytes() + beneath_.waiting_bytes_for(options_.members[member]);
+  }
+  std::size_t forget(ConnectionId member) override {
+    return members_[member].waiting.clear() + beneath_.forget(options_.members[member]);
+  }
 
  private:
   struct Waiting {
@@ -81,34 +89,34 @@ class EpochMeshes::EpochMesh final : public Mesh {
   struct Member {
     bool asked = false;  // whether it is there
     bool here = false;
-    bool lost = false;
     Time give_up_at{Time::max()};
-    std::deque<Waiting> waiting;
-    std::size_t waiting_bytes = 0;
+    MessageQueue<Waiting> waiting;  // until it is here
   };
 
-  Status tell(std::uint32_t member, Kind kind);
+  Status accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) override;
+  Status say(std::uint32_t member, Kind kind);
   void arrived(std::uint32_t member);
-  void take(MeshMessage& message);
-  void take_of_session(std::uint32_t member, Kind kind, MeshMessage& message);
+  void take(Received& message);
+  void take_of_session(std::uint32_t member, Kind kind, Received& message);
   void lose(std::uint32_t member, Status why);
   void look_at_time();
   Time next_due() const;
-  std::optional<std::uint32_t> member_of(std::uint32_t rank) const;
+  std::optional<std::uint32_t> member_of(ConnectionId rank) const;
 
   EpochMeshes& all_;
-  LastingMesh& beneath_;
+  PeerTransport& beneath_;
   const EpochMeshOptions options_;
-  const MeshCounters before_;
+  const LinkCounters before_;
   std::vector<std::optional<std::uint32_t>> member_by_rank_;
   std::vector<Member> members_;
-  std::deque<MeshEvent> events_;
-  std::uint64_t messages_in_ = 0;
-  std::uint64_t messages_out_ = 0;
 };
 
 EpochMeshes::EpochMesh::EpochMesh(EpochMeshes& all, EpochMeshOptions options)
-    : all_(all),
+    : PeerTransport(
+          options.limits,
+          {.count = static_cast<std::uint32_t>(options.members.size()), .own_rank = options.rank},
+          kEpochTrailerBytes),
+      all_(all),
       beneath_(*all.beneath_),
       options_(std::move(options)),
       before_(beneath_.counters()),
@@ -123,7 +131,7 @@ EpochMeshes::EpochMesh::EpochMesh(EpochMeshes& all, EpochMeshOptions options)
       lose(member, known.gone);
     } else if (known.greeted == options_.session) {
       arrived(member);
-      ignore_error(tell(member, Kind::welcome));  // who cannot be told is lost, which is an event
+      ignore_error(say(member, Kind::welcome));  // who cannot be told is lost, which is an event
     }
   }
 }
@@ -133,15 +141,15 @@ EpochMeshes::EpochMesh::~EpochMesh() {
   for (std::uint32_t member = 0; member < members_.size(); ++member) {
     if (!members_[member].asked && !members_[member].here) continue;
     beneath_.forget(options_.members[member]);
-    ignore_error(tell(member, Kind::goodbye));  // who is lost needs none
+    ignore_error(say(member, Kind::goodbye));  // who is lost needs none
   }
 }
 
-std::optional<std::uint32_t> EpochMeshes::EpochMesh::member_of(std::uint32_t rank) const {
+std::optional<std::uint32_t> EpochMeshes::EpochMesh::member_of(ConnectionId rank) const {
   return rank < member_by_rank_.size() ? member_by_rank_[rank] : std::nullopt;
 }
 
-Status EpochMeshes::EpochMesh::tell(std::uint32_t member, Kind kind) {
+Status EpochMeshes::EpochMesh::say(std::uint32_t member, Kind kind) {
   Bytes frame;
   append(frame, {.session = options_.session, .kind = kind});
   return beneath_.send(options_.members[member], std::move(frame), {});
@@ -149,49 +157,30 @@ Status EpochMeshes::EpochMesh::tell(std::uint32_t member, Kind kind) {
 
 // --- sending -----------------------------------------------------------------------------------
 
-Status EpochMeshes::EpochMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
-  TRIBUTARY_TRY(check_mesh_send({.to = to,
-                                 .own_rank = options_.rank,
-                                 .members = members_.size(),
-                                 .frame_bytes = frame.size(),
-                                 .payload_bytes = payload.size()},
-                                {.frame_bytes_max = options_.frame_bytes_max,
-                                 .payload_bytes_max = options_.payload_bytes_max}));
+Status EpochMeshes::EpochMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) {
   Member& member = members_[to];
-  const std::uint32_t rank = options_.members[to];
-  if (member.lost) {
-    return Status(StatusCode::unavailable, {.what = fmt::format("member {}", to),
-                                            .expected = "one that is there",
-                                            .got = "it is lost"});
-  }
-  append(frame, {.session = options_.session, .kind = Kind::piece});
-  const std::size_t bytes = frame.size() + payload.size();
-  const std::size_t queued = member.waiting_bytes + beneath_.waiting_bytes_for(rank);
-  if (queued + bytes > options_.send_queue_bytes) {
-    return Status(StatusCode::resource_exhausted,
-                  {.what = fmt::format("what waits for member {}", to),
-                   .expected = fmt::format("at most {} bytes", options_.send_queue_bytes),
-                   .got = fmt::format("{} more than {}", bytes, queued),
-                   .remedy = "try again after the next event"});
-  }
   if (!member.here && !std::exchange(member.asked, true)) {
-    TRIBUTARY_TRY(tell(to, Kind::hello));
+    TRIBUTARY_TRY(say(to, Kind::hello));
     member.give_up_at = all_.clock_.now() + options_.connect_max;
   }
-  ++messages_out_;
-  if (member.here) return beneath_.send(rank, std::move(frame), std::move(payload));
-  member.waiting_bytes += bytes;
-  member.waiting.push_back({.frame = std::move(frame), .payload = std::move(payload)});
+  const ByteSpan content = frame.view();
+  Bytes whole;
+  whole.reserve(content.size() + kEpochTrailerBytes);
+  whole.assign(content.begin(), content.end());
+  append(whole, {.session = options_.session, .kind = Kind::piece});
+  if (member.here) return beneath_.send(options_.members[to], std::move(whole), std::move(payload));
+  const std::size_t bytes = whole.size() + payload.size();
+  member.waiting.push({.frame = std::move(whole), .payload = std::move(payload)}, bytes);
   return {};
 }
 
 // It has said something of this session.
 void EpochMeshes::EpochMesh::arrived(std::uint32_t number) {
   Member& member = members_[number];
-  if (member.lost || std::exchange(member.here, true)) return;
+  if (lost(number) || std::exchange(member.here, true)) return;
   member.give_up_at = Time::max();
-  for (Waiting& one : std::exchange(member.waiting, {})) {
-    member.waiting_bytes -= one.frame.size() + one.payload.size();
+  while (!member.waiting.empty()) {
+    Waiting one = member.waiting.pop();
     Status sent =
         beneath_.send(options_.members[number], std::move(one.frame), std::move(one.payload));
     if (!sent.ok()) return lose(number, std::move(sent));
@@ -200,9 +189,9 @@ void EpochMeshes::EpochMesh::arrived(std::uint32_t number) {
 
 // --- receiving ---------------------------------------------------------------------------------
 
-void EpochMeshes::EpochMesh::take(MeshMessage& message) {
-  Rank& sender = all_.ranks_[message.from];
-  const std::optional<std::uint32_t> member = member_of(message.from);
+void EpochMeshes::EpochMesh::take(Received& message) {
+  Rank& sender = all_.ranks_[message.connection];
+  const std::optional<std::uint32_t> member = member_of(message.connection);
   const Result<Trailer> trailer = cut_off(message.frame);
   if (!trailer.ok()) {
     if (member) lose(*member, trailer.status());
@@ -214,31 +203,22 @@ void EpochMeshes::EpochMesh::take(MeshMessage& message) {
   if (members_[*member].here) lose(*member, has_left());
 }
 
-void EpochMeshes::EpochMesh::take_of_session(std::uint32_t number, Kind kind,
-                                             MeshMessage& message) {
-  Member& member = members_[number];
+void EpochMeshes::EpochMesh::take_of_session(std::uint32_t number, Kind kind, Received& message) {
   if (kind == Kind::goodbye) return lose(number, has_left());
   arrived(number);
-  if (member.lost) return;
+  if (lost(number)) return;
   if (kind == Kind::hello) {
-    if (Status told = tell(number, Kind::welcome); !told.ok()) lose(number, std::move(told));
+    if (Status told = say(number, Kind::welcome); !told.ok()) lose(number, std::move(told));
   } else if (kind == Kind::piece) {
-    ++messages_in_;
-    events_.emplace_back(MeshMessage{
-        .from = number, .frame = std::move(message.frame), .payload = std::move(message.payload)});
+    message.connection = number;
+    tell(std::move(message));
   }
 }
 
 void EpochMeshes::EpochMesh::lose(std::uint32_t number, Status why) {
-  Member& member = members_[number];
-  if (std::exchange(member.lost, true)) return;
-  std::size_t unsent = std::exchange(member.waiting_bytes, 0);
-  member.waiting.clear();
-  member.give_up_at = Time::max();
-  unsent += beneath_.forget(options_.members[number]);
-  events_.emplace_back(MeshLost{.member = number,
-                                .why = std::move(why).at(fmt::format("member {}", number)),
-                                .unsent_bytes = unsent});
+  if (lost(number)) return;
+  members_[number].give_up_at = Time::max();
+  tell_lost(number, {}, std::move(why), forget(number));
 }
 
 void EpochMeshes::EpochMesh::look_at_time() {
@@ -259,24 +239,20 @@ Time EpochMeshes::EpochMesh::next_due() const {
   return due;
 }
 
-Result<std::optional<MeshEvent>> EpochMeshes::EpochMesh::receive(Time deadline) {
+Result<std::optional<LinkEvent>> EpochMeshes::EpochMesh::receive(Time deadline) {
   for (;;) {
     look_at_time();
-    if (!events_.empty()) {
-      MeshEvent event = std::move(events_.front());
-      events_.pop_front();
-      return std::optional<MeshEvent>(std::move(event));
-    }
+    if (has_event()) return std::optional<LinkEvent>(next_event());
     const Time due = next_due();
-    TRIBUTARY_ASSIGN(std::optional<MeshEvent> came, beneath_.receive(std::min(deadline, due)));
+    TRIBUTARY_ASSIGN(std::optional<LinkEvent> came, beneath_.receive(std::min(deadline, due)));
     if (!came) {
       // Its own deadline, or somebody has called: all but a member that is given up.
-      if (all_.clock_.now() < due) return std::optional<MeshEvent>();
-    } else if (auto* const message = std::get_if<MeshMessage>(&*came)) {
+      if (all_.clock_.now() < due) return std::optional<LinkEvent>();
+    } else if (auto* const message = std::get_if<Received>(&*came)) {
       take(*message);
-    } else if (auto* const lost = std::get_if<MeshLost>(&*came)) {
-      all_.ranks_[lost->member].gone = lost->why;
-      if (const auto member = member_of(lost->member)) lose(*member, std::move(lost->why));
+    } else if (auto* const lost = std::get_if<Disconnected>(&*came)) {
+      all_.ranks_[lost->connection].gone = lost->why;
+      if (const auto member = member_of(lost->connection)) lose(*member, std::move(lost->why));
     } else {
       return came;
     }
@@ -285,41 +261,42 @@ Result<std::optional<MeshEvent>> EpochMeshes::EpochMesh::receive(Time deadline) 
 
 std::size_t EpochMeshes::EpochMesh::waiting_bytes() const {
   std::size_t bytes = beneath_.waiting_bytes();
-  for (const Member& member : members_) bytes += member.waiting_bytes;
+  for (const Member& member : members_) bytes += member.waiting.bytes();
   return bytes;
 }
 
-MeshCounters EpochMeshes::EpochMesh::counters() const {
-  const MeshCounters now = beneath_.counters();
-  return {.messages_in = messages_in_,
-          .messages_out = messages_out_,
-          .bytes_in = now.bytes_in - before_.bytes_in,
-          .bytes_out = now.bytes_out - before_.bytes_out,
-          .refused = now.refused - before_.refused};
+LinkCounters EpochMeshes::EpochMesh::counters() const {
+  const LinkCounters beneath = beneath_.counters() - before_;
+  LinkCounters all = counters_;
+  all.wire_bytes_in = beneath.wire_bytes_in;
+  all.wire_bytes_out = beneath.wire_bytes_out;
+  all.connections = beneath.connections;
+  all.refused = beneath.refused;
+  return all;
 }
 
-EpochMeshes::EpochMeshes(std::unique_ptr<LastingMesh> beneath, std::uint32_t rank,
-                         std::uint32_t ranks, const Clock& clock)
-    : beneath_(std::move(beneath)), rank_(rank), clock_(clock), ranks_(ranks) {}
+EpochMeshes::EpochMeshes(std::unique_ptr<PeerTransport> beneath, const Clock& clock)
+    : beneath_(std::move(beneath)), clock_(clock), ranks_(beneath_->members().count) {}
 
 EpochMeshes::~EpochMeshes() = default;
 
-Result<std::unique_ptr<Mesh>> EpochMeshes::open(const EpochMeshOptions& options) {
+Result<std::unique_ptr<Transport>> EpochMeshes::open(const EpochMeshOptions& options) {
+  const std::uint32_t rank = beneath_->members().own_rank;
   std::vector<std::uint32_t> sorted = options.members;
   std::ranges::sort(sorted);
   const bool twice = std::ranges::adjacent_find(sorted) != sorted.end();
   const bool known = !sorted.empty() && sorted.back() < ranks_.size();
   if (twice || !known || options.session == 0 || options.rank >= options.members.size() ||
-      options.members[options.rank] != rank_) {
+      options.members[options.rank] != rank) {
     return Status(StatusCode::mismatch,
                   {.what = "the members of an epoch",
                    .expected = fmt::format("each rank once, below {}, and this one's rank {} as "
                                            "member {}",
-                                           ranks_.size(), rank_, options.rank),
+                                           ranks_.size(), rank, options.rank),
                    .got = fmt::format("ranks {}", fmt::join(options.members, ", ")),
                    .remedy = "it has to wait for the next membership"});
   }
-  return std::unique_ptr<Mesh>(std::make_unique<EpochMesh>(*this, options));
+  return std::unique_ptr<Transport>(std::make_unique<EpochMesh>(*this, options));
 }
 
 }  // namespace tributary

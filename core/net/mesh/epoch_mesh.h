@@ -1,5 +1,6 @@
-// Meshes of epochs, one after the other, over one mesh that outlives them: some of its members, in
-// another order, with what is of one epoch never mistaken for another's.
+// Transports of epochs, one after the other, over one mesh that outlives them, where connections
+// cannot be made anew for each: some of its members, in another order, with what is of one epoch
+// never mistaken for another's.
 //
 // Epochs do not change everywhere at once, and a member may not come at all. So each frame says
 // whose session it is of, and before the first one a member is asked whether it is there:
@@ -21,7 +22,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/net/mesh/lasting_mesh.h"
+#include "core/net/peer_transport.h"
 
 namespace tributary {
 
@@ -31,23 +32,21 @@ struct EpochMeshOptions {
   std::uint64_t session = 0;
   std::uint32_t rank = 0;              // in the epoch: which of these is its own
   std::vector<std::uint32_t> members;  // their ranks in the mesh beneath
-  std::size_t frame_bytes_max = 0;     // with the trailer, not above that of the mesh beneath
-  std::size_t payload_bytes_max = 0;
-  std::size_t send_queue_bytes = 0;  // for each member
+  LinkLimits limits = kPeerLimits;  // a frame with its trailer: not above that of the mesh beneath
   std::chrono::milliseconds connect_max{0};
 };
 
 class EpochMeshes {
  public:
-  // `rank` and `ranks` are those of the mesh beneath. `clock` outlives it.
-  EpochMeshes(std::unique_ptr<LastingMesh> beneath, std::uint32_t rank, std::uint32_t ranks,
-              const Clock& clock);
+  // The mesh beneath has all who will ever be members, and is open for as long as the process
+  // lives. `clock` outlives it.
+  EpochMeshes(std::unique_ptr<PeerTransport> beneath, const Clock& clock);
   ~EpochMeshes();
   EpochMeshes(const EpochMeshes&) = delete;
   EpochMeshes& operator=(const EpochMeshes&) = delete;
 
   // One at a time; it goes before this does.
-  Result<std::unique_ptr<Mesh>> open(const EpochMeshOptions& options);
+  Result<std::unique_ptr<Transport>> open(const EpochMeshOptions& options);
 
  private:
   class EpochMesh;
@@ -56,8 +55,7 @@ class EpochMeshes {
     Status gone;                // an error: the mesh beneath has lost it
   };
 
-  const std::unique_ptr<LastingMesh> beneath_;
-  const std::uint32_t rank_;
+  const std::unique_ptr<PeerTransport> beneath_;
   const Clock& clock_;
   std::vector<Rank> ranks_;
 };

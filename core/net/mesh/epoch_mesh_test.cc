@@ -24,13 +24,15 @@ struct Wires {
     Bytes frame;
     SharedSlice payload;
   };
-  std::vector<std::deque<MeshEvent>> inboxes = std::vector<std::deque<MeshEvent>>(kRanks);
+  std::vector<std::deque<LinkEvent>> inboxes = std::vector<std::deque<LinkEvent>>(kRanks);
   bool held = false;
   std::deque<Sent> waiting;
 
   void deliver(Sent sent) {
-    inboxes[sent.to].emplace_back(MeshMessage{
-        .from = sent.from, .frame = std::move(sent.frame), .payload = std::move(sent.payload)});
+    inboxes[sent.to].emplace_back(Received{.connection = sent.from,
+                                           .peer = {},
+                                           .frame = std::move(sent.frame),
+                                           .payload = std::move(sent.payload)});
   }
   void let_go() {
     held = false;
@@ -38,45 +40,47 @@ struct Wires {
   }
 };
 
-class WireMesh final : public LastingMesh {
+class WireMesh final : public PeerTransport {
  public:
-  WireMesh(Wires& wires, std::uint32_t rank) : wires_(wires), rank_(rank) {}
+  WireMesh(Wires& wires, std::uint32_t rank)
+      : PeerTransport(kPeerLimits, {.count = kRanks, .own_rank = rank}, 0),
+        wires_(wires),
+        rank_(rank) {}
 
-  Status send(std::uint32_t to, Bytes frame, SharedSlice payload) override {
-    wires_.waiting.push_back(
-        {.from = rank_, .to = to, .frame = std::move(frame), .payload = std::move(payload)});
-    if (!wires_.held) wires_.let_go();
-    return {};
-  }
-  Result<std::optional<MeshEvent>> receive(std::chrono::nanoseconds) override {
-    std::deque<MeshEvent>& inbox = wires_.inboxes[rank_];
-    if (inbox.empty()) return std::optional<MeshEvent>();
-    MeshEvent first = std::move(inbox.front());
+  Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds) override {
+    std::deque<LinkEvent>& inbox = wires_.inboxes[rank_];
+    if (inbox.empty()) return std::optional<LinkEvent>();
+    LinkEvent first = std::move(inbox.front());
     inbox.pop_front();
-    return std::optional<MeshEvent>(std::move(first));
+    return std::optional<LinkEvent>(std::move(first));
   }
   void wake() override {}
-  std::size_t waiting_bytes() const override {
-    std::size_t bytes = 0;
-    for (std::uint32_t to = 0; to < kRanks; ++to) bytes += waiting_bytes_for(to);
-    return bytes;
-  }
-  std::size_t waiting_bytes_for(std::uint32_t to) const override {
+  bool encrypted() const override { return false; }
+  std::size_t waiting_bytes_for(ConnectionId to) const override {
     std::size_t bytes = 0;
     for (const Wires::Sent& sent : wires_.waiting) {
       if (sent.from == rank_ && sent.to == to) bytes += sent.frame.size() + sent.payload.size();
     }
     return bytes;
   }
-  std::size_t forget(std::uint32_t to) override {
+  std::size_t forget(ConnectionId to) override {
     const std::size_t bytes = waiting_bytes_for(to);
     std::erase_if(wires_.waiting,
                   [&](const Wires::Sent& sent) { return sent.from == rank_ && sent.to == to; });
     return bytes;
   }
-  MeshCounters counters() const override { return {}; }
 
  private:
+  Status accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) override {
+    const ByteSpan bytes = frame.view();
+    wires_.waiting.push_back({.from = rank_,
+                              .to = to,
+                              .frame = Bytes(bytes.begin(), bytes.end()),
+                              .payload = std::move(payload)});
+    if (!wires_.held) wires_.let_go();
+    return {};
+  }
+
   Wires& wires_;
   const std::uint32_t rank_;
 };
@@ -85,8 +89,8 @@ class EpochMesh : public testing::Test {
  protected:
   EpochMesh() {
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
-      all_.push_back(std::make_unique<EpochMeshes>(std::make_unique<WireMesh>(wires_, rank), rank,
-                                                   kRanks, clock_));
+      all_.push_back(
+          std::make_unique<EpochMeshes>(std::make_unique<WireMesh>(wires_, rank), clock_));
     }
   }
 
@@ -96,14 +100,12 @@ class EpochMesh : public testing::Test {
     return {.session = session,
             .rank = static_cast<std::uint32_t>(own),
             .members = std::move(members),
-            .frame_bytes_max = 100,
-            .payload_bytes_max = 1000,
-            .send_queue_bytes = 2000,
+            .limits = {.frame_bytes_max = 100, .payload_bytes_max = 1000, .send_queue_bytes = 2000},
             .connect_max = milliseconds(500)};
   }
   void open(std::uint32_t rank, std::uint64_t session, std::vector<std::uint32_t> members) {
     meshes_[rank].reset();
-    Result<std::unique_ptr<Mesh>> mesh =
+    Result<std::unique_ptr<Transport>> mesh =
         all_[rank]->open(options(session, std::move(members), rank));
     ASSERT_TRUE(mesh.ok()) << mesh.status().text();
     meshes_[rank] = std::move(*mesh);
@@ -112,10 +114,10 @@ class EpochMesh : public testing::Test {
   Status send(std::uint32_t rank, std::uint32_t member, std::string_view text,
               std::size_t payload_bytes = 3) {
     const ByteSpan bytes = bytes_of(text);
-    return meshes_[rank]->send(member, {bytes.begin(), bytes.end()}, Bytes(payload_bytes, 1));
+    return meshes_[rank]->send(member, Bytes(bytes.begin(), bytes.end()), Bytes(payload_bytes, 1));
   }
-  std::optional<MeshEvent> next(std::uint32_t rank) {
-    Result<std::optional<MeshEvent>> event = meshes_[rank]->receive(clock_.now());
+  std::optional<LinkEvent> next(std::uint32_t rank) {
+    Result<std::optional<LinkEvent>> event = meshes_[rank]->receive(clock_.now());
     EXPECT_TRUE(event.ok()) << event.status().text();
     return event.ok() ? *std::move(event) : std::nullopt;
   }
@@ -130,20 +132,20 @@ class EpochMesh : public testing::Test {
   }
   // "2:text" from member 2, "2 lost unavailable", or nothing.
   std::string heard(std::uint32_t rank) {
-    const std::optional<MeshEvent> event = next(rank);
+    const std::optional<LinkEvent> event = next(rank);
     if (!event) return "nothing";
-    if (const auto* const lost = std::get_if<MeshLost>(&*event)) {
-      return std::to_string(lost->member) + " lost " + std::string(name(lost->why.code()));
+    if (const auto* const lost = std::get_if<Disconnected>(&*event)) {
+      return std::to_string(lost->connection) + " lost " + std::string(name(lost->why.code()));
     }
-    const auto& message = std::get<MeshMessage>(*event);
-    return std::to_string(message.from) + ":" +
+    const auto& message = std::get<Received>(*event);
+    return std::to_string(message.connection) + ":" +
            std::string(message.frame.begin(), message.frame.end());
   }
 
   ManualClock clock_;
   Wires wires_;
   std::vector<std::unique_ptr<EpochMeshes>> all_;
-  std::vector<std::unique_ptr<Mesh>> meshes_ = std::vector<std::unique_ptr<Mesh>>(kRanks);
+  std::vector<std::unique_ptr<Transport>> meshes_ = std::vector<std::unique_ptr<Transport>>(kRanks);
 };
 
 TEST_F(EpochMesh, MembersAreSomeOfTheRanksInTheirOwnOrder) {
@@ -163,6 +165,8 @@ TEST_F(EpochMesh, MembersAreSomeOfTheRanksInTheirOwnOrder) {
   EXPECT_EQ(came[3], "2:to rank 3");
   EXPECT_EQ(meshes_[0]->counters().messages_in, 1u);
   EXPECT_EQ(meshes_[0]->counters().messages_out, 1u);
+  EXPECT_EQ(meshes_[0]->counters().bytes_out, 9u + 3) << "without what is behind the frame";
+  EXPECT_EQ(meshes_[0]->counters().bytes_in, 9u + 3);
 }
 
 TEST_F(EpochMesh, WhoComesLaterGetsEverythingInOrder) {
@@ -272,15 +276,16 @@ TEST_F(EpochMesh, AFrameThatSaysNotWhatItIsLosesItsSender) {
   for (const Bytes& bad : {Bytes{}, Bytes(kEpochTrailerBytes - 1, 3), Bytes(20, 0), Bytes(20, 5),
                            Bytes(kEpochTrailerBytes, 3), Bytes(20, 1)}) {
     open(0, kFirst, {0, 1});
-    wires_.inboxes[0].emplace_back(MeshMessage{.from = 1, .frame = bad, .payload = {}});
+    wires_.inboxes[0].emplace_back(
+        Received{.connection = 1, .peer = {}, .frame = bad, .payload = {}});
     EXPECT_EQ(heard(0), "1 lost corrupt_data") << bad.size();
   }
 }
 
 TEST_F(EpochMesh, WhomTheMeshBeneathHasLostIsLostForGood) {
   open(0, kFirst, {0, 1});
-  wires_.inboxes[0].emplace_back(
-      MeshLost{.member = 1, .why = Status(StatusCode::io_error, {.what = "a wire"})});
+  wires_.inboxes[0].emplace_back(Disconnected{
+      .connection = 1, .peer = {}, .why = Status(StatusCode::io_error, {.what = "a wire"})});
   EXPECT_EQ(heard(0), "1 lost io_error");
   open(0, kSecond, {1, 0});
   EXPECT_EQ(heard(0), "0 lost io_error");

@@ -14,11 +14,13 @@
 #include <map>
 #include <utility>
 
+#include "core/net/backoff.h"
 #include "core/net/buffer_pool.h"
 #include "core/net/mesh/mesh_channel.h"
-#include "core/net/mesh/mesh_outgoing.h"
 #include "core/net/mesh/mesh_socket.h"
 #include "core/net/mesh/mesh_stream.h"
+#include "core/net/message_queue.h"
+#include "core/net/peer_transport.h"
 #include "core/net/tcp_statistics.h"
 #include "core/net/waker.h"
 
@@ -27,7 +29,10 @@ namespace {
 
 using Time = std::chrono::nanoseconds;
 
-constexpr Time kRedialEvery = std::chrono::milliseconds(50);
+// Between attempts. A spoke waits longer, because a coordinator has all its agents to answer; peers
+// wait for one another when an epoch begins.
+constexpr Time kRedialMin = std::chrono::milliseconds(50);
+constexpr Time kRedialMax = std::chrono::milliseconds(100);
 // A receiver that is told of every packet spends more on being told than on the bytes: it sleeps
 // until a good part of what it waits for is there.
 constexpr int kWakeBytesMax = 128 << 10;
@@ -46,9 +51,9 @@ struct Connection {
   Time deadline{Time::max()};  // of the handshake
   // dialled
   std::uint32_t member = 0;
-  bool welcomed =
-      false;  // until then nothing but the greeting is sent, and it can be dialled again
-  std::deque<MeshOutgoing> queue;
+  // Until then nothing but the greeting is sent, and the member can be dialled again.
+  bool welcomed = false;
+  std::optional<MeshOutgoing> greeting;  // what is left of it to send
   // answered
   std::optional<MeshReader> reader;
   ArrivalTimer timer;
@@ -63,20 +68,23 @@ struct Connection {
 struct Peer {
   Address address;
   std::unique_ptr<Connection> out;
-  std::deque<MeshOutgoing> waiting;  // while there is no connection
-  std::size_t queued_bytes = 0;      // without greetings
+  MessageQueue<MeshOutgoing> queue;  // sent once the connection is welcomed
   Status why_not;                    // it could not be connected to, the last time
+  std::optional<Backoff> backoff;    // since it was first dialled
   Time redial_at{Time::max()};
   Time give_up_at{Time::max()};
   Connection* in = nullptr;
-  bool lost = false;
 };
 
-class TcpMesh final : public Mesh {
+class TcpMesh final : public PeerTransport {
  public:
   TcpMesh(const MeshPort& port, const MeshOptions& options, const Clock& clock, File epoll,
           Waker waker)
-      : port_(port),
+      : PeerTransport(
+            options.limits,
+            {.count = static_cast<std::uint32_t>(options.members.size()), .own_rank = options.rank},
+            kMeshHeaderBytes),
+        port_(port),
         options_(options),
         clock_(clock),
         epoll_(std::move(epoll)),
@@ -84,14 +92,18 @@ class TcpMesh final : public Mesh {
         peers_(options.members.size()) {}
 
   Status start();
-  Status send(std::uint32_t to, Bytes frame, SharedSlice payload) override;
-  Result<std::optional<MeshEvent>> receive(Time deadline) override;
+  Result<std::optional<LinkEvent>> receive(Time deadline) override;
   void wake() override { waker_.signal(); }
-  std::size_t waiting_bytes() const override;
-  MeshCounters counters() const override;
-  std::optional<double> round_trip_min_s(std::uint32_t member) const override;
+  bool encrypted() const override { return options_.keys != nullptr; }
+  LinkCounters counters() const override;
+  std::size_t waiting_bytes_for(ConnectionId member) const override {
+    return peers_[member].queue.bytes();
+  }
+  std::size_t forget(ConnectionId member) override { return peers_[member].queue.clear(); }
+  std::optional<double> round_trip_min_s(ConnectionId member) const override;
 
  private:
+  Status accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) override;
   Status watch(Connection& connection, std::uint32_t events);
   Status add_to_epoll(int file, void* tag) const;
   void dial(std::uint32_t member);
@@ -124,8 +136,6 @@ class TcpMesh final : public Mesh {
   std::vector<Peer> peers_;
   std::map<Connection*, std::unique_ptr<Connection>> answered_;
   std::vector<std::unique_ptr<Connection>> gone_;
-  std::deque<MeshEvent> events_;
-  MeshCounters counters_;  // of connections that are gone, and of messages
 };
 
 Status TcpMesh::start() {
@@ -163,43 +173,20 @@ Status TcpMesh::watch(Connection& connection, std::uint32_t events) {
 
 // --- sending -----------------------------------------------------------------------------------
 
-Status TcpMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
-  TRIBUTARY_TRY(check_mesh_send({.to = to,
-                                 .own_rank = options_.rank,
-                                 .members = peers_.size(),
-                                 .frame_bytes = frame.size(),
-                                 .payload_bytes = payload.size()},
-                                {.frame_bytes_max = options_.frame_bytes_max,
-                                 .payload_bytes_max = options_.payload_bytes_max}));
+Status TcpMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) {
+  MeshOutgoing message{.head = mesh_head(frame.view(), payload.size()),
+                       .payload = std::move(payload)};
+  const std::size_t bytes = message.bytes();
   Peer& peer = peers_[to];
-  if (peer.lost) {
-    return Status(
-        StatusCode::unavailable,
-        {.what = fmt::format("member {}", to), .expected = "a connection", .got = "it is lost"});
+  peer.queue.push(std::move(message), bytes);
+  if (peer.out && peer.out->welcomed) {
+    // Behind others, or while a handshake goes on, it leaves when the socket has room.
+    if (peer.queue.size() == 1) flush(to);
+  } else if (!peer.out && peer.redial_at == Time::max()) {
+    peer.give_up_at = clock_.now() + options_.connect_max;
+    peer.backoff.emplace(kRedialMin, kRedialMax, options_.session + options_.rank);
+    dial(to);
   }
-  MeshOutgoing message;
-  message.head = mesh_head(frame, payload.size());
-  message.payload = std::move(payload);
-  if (peer.queued_bytes + message.bytes() > options_.send_queue_bytes) {
-    return Status(StatusCode::resource_exhausted,
-                  {.what = fmt::format("what waits for member {}", to),
-                   .expected = fmt::format("at most {} bytes", options_.send_queue_bytes),
-                   .got = fmt::format("{} more than {}", message.bytes(), peer.queued_bytes),
-                   .remedy = "try again after the next event"});
-  }
-  peer.queued_bytes += message.bytes();
-  ++counters_.messages_out;
-  if (!peer.out || !peer.out->welcomed) {
-    peer.waiting.push_back(std::move(message));
-    if (!peer.out && peer.redial_at == Time::max()) {
-      peer.give_up_at = clock_.now() + options_.connect_max;
-      dial(to);
-    }
-    return {};
-  }
-  peer.out->queue.push_back(std::move(message));
-  // Behind others, or while a handshake goes on, it leaves when the socket has room.
-  if (peer.out->queue.size() == 1) flush(to);
   return {};
 }
 
@@ -214,7 +201,7 @@ void TcpMesh::dial_later(std::uint32_t member, Status why) {
   Peer& peer = peers_[member];
   bury(std::move(peer.out));
   peer.why_not = std::move(why);
-  peer.redial_at = clock_.now() + kRedialEvery;
+  peer.redial_at = clock_.now() + peer.backoff->next();
 }
 
 Status TcpMesh::connect(Peer& peer, std::uint32_t member) {
@@ -248,21 +235,31 @@ void TcpMesh::flush(std::uint32_t member) {
   lose(member, std::move(status));
 }
 
+Result<std::size_t> write_some(Connection& connection, MeshOutgoing& message) {
+  std::array<iovec, 2> parts{};
+  const std::size_t count = message.rest(parts);
+  TRIBUTARY_ASSIGN(const std::size_t sent,
+                   connection.channel->write(std::span(parts).first(count)));
+  message.sent += sent;
+  return sent;
+}
+
 Status TcpMesh::flush(Peer& peer) {
   Connection& connection = *peer.out;
   if (connection.connecting) return {};
-  while (!connection.queue.empty()) {
-    MeshOutgoing& message = connection.queue.front();
-    std::array<iovec, 2> parts{};
-    const std::size_t count = message.rest(parts);
-    TRIBUTARY_ASSIGN(const std::size_t sent,
-                     connection.channel->write(std::span(parts).first(count)));
-    message.sent += sent;
-    if (connection.welcomed) peer.queued_bytes -= sent;
-    if (sent == 0) break;
-    if (message.sent == message.bytes()) connection.queue.pop_front();
+  if (connection.greeting) {
+    TRIBUTARY_TRY(write_some(connection, *connection.greeting).status());
+    if (connection.greeting->done()) connection.greeting.reset();
   }
-  const bool more = !connection.queue.empty() || connection.channel->wants_to_write();
+  MessageQueue<MeshOutgoing>& queue = peer.queue;
+  while (connection.welcomed && !queue.empty()) {
+    TRIBUTARY_ASSIGN(const std::size_t sent, write_some(connection, queue.front()));
+    queue.sent(sent);
+    if (sent == 0) break;
+    if (queue.front().done()) queue.pop();
+  }
+  const bool more = connection.greeting || (connection.welcomed && !queue.empty()) ||
+                    connection.channel->wants_to_write();
   return watch(connection, more ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
@@ -276,8 +273,7 @@ void TcpMesh::answer() {
     if (!file) return;
     const std::string source = text_of(address);
     if (Status status = admit(std::move(file), source); !status.ok()) {
-      ++counters_.refused;
-      events_.push_back(MeshRefused{source, std::move(status)});
+      tell_refused(source, std::move(status));
     }
   }
 }
@@ -294,7 +290,8 @@ Status TcpMesh::admit(File file, std::string source) {
   connection->file = std::move(file);
   connection->source = std::move(source);
   connection->deadline = clock_.now() + options_.handshake_max;
-  connection->reader.emplace(options_.frame_bytes_max, options_.payload_bytes_max, pool_);
+  connection->reader.emplace(options_.limits.frame_bytes_max, options_.limits.payload_bytes_max,
+                             pool_);
   if (tls_) {
     TRIBUTARY_ASSIGN(TlsSettings::Answered tls, tls_->answer(connection->file.get()));
     connection->channel = std::move(tls.channel);
@@ -326,12 +323,11 @@ Result<bool> TcpMesh::read_message(Connection& connection) {
     TRIBUTARY_ASSIGN(const MeshReader::Came came, reader.came(bytes));
     if (came == MeshReader::Came::greeting) TRIBUTARY_TRY(greet(connection));
     if (came != MeshReader::Came::message) continue;
-    ++counters_.messages_in;
-    events_.push_back(
-        MeshMessage{.from = *connection.from,
-                    .frame = reader.take_frame(),
-                    .payload = reader.take_payload(),
-                    .arrival = connection.timer.whole(clock_.now(), connection.channel->bytes_in)});
+    tell({.connection = *connection.from,
+          .peer = options_.members[*connection.from].key,
+          .frame = reader.take_frame(),
+          .payload = reader.take_payload(),
+          .arrival = connection.timer.whole(clock_.now(), connection.channel->bytes_in)});
     // What TLS holds inside, no socket will tell of.
     if (!connection.channel->holds_bytes()) break;
   }
@@ -371,6 +367,7 @@ Status TcpMesh::greet(Connection& connection) {
   if (sent != 1) return os_failed("welcoming a peer");
   connection.from = greeting.rank;
   connection.deadline = Time::max();
+  ++counters_.connections;
   peer.in = &connection;
   return {};
 }
@@ -403,9 +400,8 @@ void TcpMesh::serve(Connection& connection, std::uint32_t events) {
       return dial_later(member, os_failed("dialling it"));
     }
     connection.connecting = false;
-    connection.queue.push_back(
-        {.head = mesh_greeting({.rank = options_.rank, .session = options_.session}),
-         .payload = {}});
+    connection.greeting = {.head =
+                               mesh_greeting({.rank = options_.rank, .session = options_.session})};
   } else if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
     if (Status status = listen_to(connection); !status.ok()) {
       if (!connection.welcomed) return dial_later(member, std::move(status));
@@ -427,9 +423,7 @@ Status TcpMesh::listen_to(Connection& connection) {
   }
   connection.welcomed = true;
   connection.deadline = Time::max();
-  Peer& peer = peers_[connection.member];
-  for (MeshOutgoing& message : peer.waiting) connection.queue.push_back(std::move(message));
-  peer.waiting.clear();
+  ++counters_.connections;
   return {};
 }
 
@@ -439,8 +433,8 @@ Status TcpMesh::listen_to(Connection& connection) {
 void TcpMesh::bury(std::unique_ptr<Connection> connection) {
   if (!connection) return;
   if (connection->channel) {
-    counters_.bytes_in += connection->channel->bytes_in;
-    counters_.bytes_out += connection->channel->bytes_out;
+    counters_.wire_bytes_in += connection->channel->bytes_in;
+    counters_.wire_bytes_out += connection->channel->bytes_out;
   }
   connection->gone = true;
   connection->channel.reset();
@@ -450,13 +444,10 @@ void TcpMesh::bury(std::unique_ptr<Connection> connection) {
 
 void TcpMesh::lose(std::uint32_t member, Status why) {
   Peer& peer = peers_[member];
-  if (std::exchange(peer.lost, true)) return;
+  if (lost(member)) return;
   bury(std::move(peer.out));
-  peer.waiting.clear();
   peer.redial_at = Time::max();
-  events_.push_back(MeshLost{.member = member,
-                             .why = std::move(why).at(fmt::format("member {}", member)),
-                             .unsent_bytes = std::exchange(peer.queued_bytes, 0)});
+  tell_lost(member, options_.members[member].key, std::move(why), forget(member));
 }
 
 void TcpMesh::drop(Connection& connection, Status why) {
@@ -467,8 +458,7 @@ void TcpMesh::drop(Connection& connection, Status why) {
     peers_[*from].in = nullptr;
     return lose(*from, std::move(why));
   }
-  ++counters_.refused;
-  events_.push_back(MeshRefused{source, std::move(why)});
+  tell_refused(source, std::move(why));
 }
 
 Time TcpMesh::next_due() const {
@@ -506,18 +496,14 @@ void TcpMesh::look_at_time(Time now) {
   for (Connection* const connection : overdue) drop(*connection, late("a handshake"));
 }
 
-Result<std::optional<MeshEvent>> TcpMesh::receive(Time deadline) {
+Result<std::optional<LinkEvent>> TcpMesh::receive(Time deadline) {
   std::array<epoll_event, kEventsAtOnce> ready{};
   const bool sending = waiting_bytes() > 0;
   for (;;) {
-    if (!events_.empty()) {
-      MeshEvent event = std::move(events_.front());
-      events_.pop_front();
-      return std::optional<MeshEvent>(std::move(event));
-    }
+    if (has_event()) return std::optional<LinkEvent>(next_event());
     const Time now = clock_.now();
     look_at_time(now);
-    if (!events_.empty()) continue;
+    if (has_event()) continue;
     const Time until = std::min(deadline, next_due());
     const auto wait = std::clamp<std::int64_t>(
         std::chrono::ceil<std::chrono::milliseconds>(until - std::min(now, until)).count(), 0,
@@ -537,30 +523,24 @@ Result<std::optional<MeshEvent>> TcpMesh::receive(Time deadline) {
       }
     }
     const bool sent = sending && waiting_bytes() == 0;
-    if (events_.empty() && (woken || sent || clock_.now() >= deadline)) {
-      return std::optional<MeshEvent>();
+    if (!has_event() && (woken || sent || clock_.now() >= deadline)) {
+      return std::optional<LinkEvent>();
     }
   }
 }
 
-std::size_t TcpMesh::waiting_bytes() const {
-  std::size_t bytes = 0;
-  for (const Peer& peer : peers_) bytes += peer.queued_bytes;
-  return bytes;
-}
-
-std::optional<double> TcpMesh::round_trip_min_s(std::uint32_t member) const {
+std::optional<double> TcpMesh::round_trip_min_s(ConnectionId member) const {
   if (member >= peers_.size()) return std::nullopt;
   const Peer& peer = peers_[member];
   const Connection* const with = peer.out && !peer.out->connecting ? peer.out.get() : peer.in;
   return with ? tcp_round_trip_min_s(with->file.get()) : std::nullopt;
 }
 
-MeshCounters TcpMesh::counters() const {
-  MeshCounters all = counters_;
+LinkCounters TcpMesh::counters() const {
+  LinkCounters all = counters_;
   const auto add = [&all](const Connection& connection) {
-    all.bytes_in += connection.channel->bytes_in;
-    all.bytes_out += connection.channel->bytes_out;
+    all.wire_bytes_in += connection.channel->bytes_in;
+    all.wire_bytes_out += connection.channel->bytes_out;
   };
   for (const Peer& peer : peers_) {
     if (peer.out) add(*peer.out);
@@ -571,18 +551,8 @@ MeshCounters TcpMesh::counters() const {
 
 }  // namespace
 
-Status check_mesh_send(const MeshSend& send, const LinkLimits& limits) {
-  if (send.to < send.members && send.to != send.own_rank) {
-    return check_caps(limits, send.frame_bytes, send.payload_bytes);
-  }
-  return Status(StatusCode::invalid_argument,
-                {.what = "member to send to",
-                 .expected = fmt::format("another, below {}", send.members),
-                 .got = fmt::format("{}", send.to)});
-}
-
-Result<std::unique_ptr<Mesh>> open_mesh(const MeshPort& port, const MeshOptions& options,
-                                        const Clock& clock) {
+Result<std::unique_ptr<Transport>> open_mesh(const MeshPort& port, const MeshOptions& options,
+                                             const Clock& clock) {
   if (options.rank >= options.members.size()) {
     return Status(StatusCode::invalid_argument,
                   {.what = "rank in a mesh",
@@ -594,7 +564,7 @@ Result<std::unique_ptr<Mesh>> open_mesh(const MeshPort& port, const MeshOptions&
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
   auto mesh = std::make_unique<TcpMesh>(port, options, clock, std::move(epoll), std::move(waker));
   TRIBUTARY_TRY(mesh->start());
-  return std::unique_ptr<Mesh>(std::move(mesh));
+  return std::unique_ptr<Transport>(std::move(mesh));
 }
 
 }  // namespace tributary

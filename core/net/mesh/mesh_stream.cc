@@ -48,6 +48,21 @@ Bytes mesh_head(ByteSpan frame, std::size_t payload_bytes) {
   return out;
 }
 
+std::size_t MeshOutgoing::rest(std::span<iovec, 2> parts) const {
+  std::size_t count = 0;
+  std::size_t skip = sent;
+  for (const ByteSpan part : {ByteSpan(head), payload.view()}) {
+    if (skip < part.size()) {
+      parts[count++] = {.iov_base = const_cast<std::uint8_t*>(part.data() + skip),
+                        .iov_len = part.size() - skip};
+      skip = 0;
+    } else {
+      skip -= part.size();
+    }
+  }
+  return count;
+}
+
 Status MeshReader::read_greeting() {
   if (std::memcmp(part_.data(), kMagic.data(), kMagic.size()) != 0) {
     return bad_stream("greeting", std::string(kMagic), "something else");

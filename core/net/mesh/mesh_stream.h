@@ -5,8 +5,11 @@
 //   message    u32 bytes of frame, u32 bytes of payload; then both
 #pragma once
 
+#include <sys/uio.h>
+
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
@@ -27,6 +30,18 @@ struct MeshGreeting {
 Bytes mesh_greeting(const MeshGreeting& greeting);
 // Header and frame; the payload follows as it is.
 Bytes mesh_head(ByteSpan frame, std::size_t payload_bytes);
+
+// A message on its way out, of which the socket takes a bit at a time.
+struct MeshOutgoing {
+  Bytes head;
+  SharedSlice payload = {};
+  std::size_t sent = 0;
+
+  std::size_t bytes() const { return head.size() + payload.size(); }
+  bool done() const { return sent == bytes(); }
+  // What is left of it, as parts. Returns how many.
+  std::size_t rest(std::span<iovec, 2> parts) const;
+};
 
 // Says where the next bytes are to be read to, so that a payload is where it belongs at once.
 class MeshReader {

@@ -55,7 +55,7 @@ class Meshes : public testing::TestWithParam<bool> {
     seen_.resize(members);
   }
   void open(std::uint32_t member) {
-    Result<std::unique_ptr<Mesh>> mesh = open_mesh(*ports_[member], options_[member], clock_);
+    Result<std::unique_ptr<Transport>> mesh = open_mesh(*ports_[member], options_[member], clock_);
     ASSERT_TRUE(mesh.ok()) << mesh.status().text();
     meshes_[member] = std::move(*mesh);
   }
@@ -72,7 +72,7 @@ class Meshes : public testing::TestWithParam<bool> {
       if (clock_.now() > deadline) return false;
       for (std::uint32_t i = 0; i < meshes_.size(); ++i) {
         if (!meshes_[i]) continue;
-        Result<std::optional<MeshEvent>> event =
+        Result<std::optional<LinkEvent>> event =
             meshes_[i]->receive(clock_.now() + milliseconds(1));
         EXPECT_TRUE(event.ok()) << event.status().text();
         if (event.ok() && *event) seen_[i].push_back(std::move(**event));
@@ -82,7 +82,7 @@ class Meshes : public testing::TestWithParam<bool> {
   }
   template <typename Kind>
   const Kind* first(std::uint32_t member) const {
-    for (const MeshEvent& event : seen_[member]) {
+    for (const LinkEvent& event : seen_[member]) {
       if (const auto* const found = std::get_if<Kind>(&event)) return found;
     }
     return nullptr;
@@ -92,8 +92,8 @@ class Meshes : public testing::TestWithParam<bool> {
   std::vector<std::unique_ptr<MeshPort>> ports_;
   std::vector<std::shared_ptr<const KeyPair>> keys_;
   std::vector<MeshOptions> options_;
-  std::vector<std::unique_ptr<Mesh>> meshes_;
-  std::vector<std::deque<MeshEvent>> seen_;
+  std::vector<std::unique_ptr<Transport>> meshes_;
+  std::vector<std::deque<LinkEvent>> seen_;
 };
 
 TEST_P(Meshes, EverybodyReachesEverybody) {
@@ -109,20 +109,26 @@ TEST_P(Meshes, EverybodyReachesEverybody) {
       [&] { return seen_[0].size() == 4 && seen_[1].size() == 4 && seen_[2].size() == 4; }));
   for (std::uint32_t to = 0; to < 3; ++to) {
     std::vector<int> heard(3, 0);
-    for (const MeshEvent& event : seen_[to]) {
-      const auto& message = std::get<MeshMessage>(event);
-      ASSERT_NE(message.from, to);
-      const bool hello = heard[message.from]++ == 0;
+    for (const LinkEvent& event : seen_[to]) {
+      const auto& message = std::get<Received>(event);
+      ASSERT_NE(message.connection, to);
+      const bool hello = heard[message.connection]++ == 0;
       EXPECT_EQ(message.frame, text(hello ? "hello" : "bye"));
-      EXPECT_EQ(message.payload.size(), hello ? 100'000 + message.from : 0u);
+      EXPECT_EQ(message.payload.size(), hello ? 100'000 + message.connection : 0u);
       if (hello) {
-        EXPECT_TRUE(std::ranges::equal(message.payload.view(), filled(100'000 + message.from, 3)));
+        EXPECT_TRUE(
+            std::ranges::equal(message.payload.view(), filled(100'000 + message.connection, 3)));
       }
     }
   }
   EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
-  EXPECT_GT(meshes_[0]->counters().bytes_out, 200'000u);
-  EXPECT_EQ(meshes_[0]->counters().messages_in, 4u);
+  const LinkCounters counters = meshes_[0]->counters();
+  EXPECT_EQ(counters.bytes_out, 2 * (100'000u + 8));
+  EXPECT_EQ(counters.bytes_in, 100'001u + 100'002u + 2 * 8);
+  EXPECT_GT(counters.wire_bytes_out, counters.bytes_out);
+  EXPECT_EQ(counters.messages_in, 4u);
+  EXPECT_EQ(counters.messages_out, 4u);
+  EXPECT_EQ(counters.connections, 4u) << "one of each direction";
 }
 
 TEST_P(Meshes, ManyLargeMessagesKeepTheirOrder) {
@@ -140,7 +146,7 @@ TEST_P(Meshes, ManyLargeMessagesKeepTheirOrder) {
   EXPECT_GT(meshes_[0]->waiting_bytes(), 0u) << "more than any socket holds";
   ASSERT_TRUE(turn_until([&] { return seen_[1].size() == kMessages; }));
   for (int i = 0; i < kMessages; ++i) {
-    const auto& message = std::get<MeshMessage>(seen_[1][static_cast<std::size_t>(i)]);
+    const auto& message = std::get<Received>(seen_[1][static_cast<std::size_t>(i)]);
     EXPECT_EQ(message.frame, text(std::to_string(i)));
     EXPECT_TRUE(
         std::ranges::equal(message.payload.view(), filled(1u << 20, static_cast<std::uint8_t>(i))));
@@ -152,16 +158,16 @@ TEST_P(Meshes, AMemberThatComesLaterIsFound) {
   ASSERT_TRUE(send(0, 1, "are you there?").ok());
   turn_until([&, until = clock_.now() + milliseconds(20)] { return clock_.now() > until; });
   open(1);
-  ASSERT_TRUE(turn_until([&] { return first<MeshMessage>(1) != nullptr; }));
+  ASSERT_TRUE(turn_until([&] { return first<Received>(1) != nullptr; }));
 }
 
 TEST_P(Meshes, NobodyThereIsLostInTheEnd) {
   open(0);
   ports_[1].reset();
   ASSERT_TRUE(send(0, 1, "are you there?", filled(10, 0)).ok());
-  ASSERT_TRUE(turn_until([&] { return first<MeshLost>(0) != nullptr; }));
-  EXPECT_EQ(first<MeshLost>(0)->member, 1u);
-  EXPECT_GT(first<MeshLost>(0)->unsent_bytes, 10u);
+  ASSERT_TRUE(turn_until([&] { return first<Disconnected>(0) != nullptr; }));
+  EXPECT_EQ(first<Disconnected>(0)->connection, 1u);
+  EXPECT_GT(first<Disconnected>(0)->unsent_bytes, 10u);
   EXPECT_EQ(send(0, 1, "still not?").code(), StatusCode::unavailable);
   EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
 }
@@ -172,29 +178,29 @@ TEST_P(Meshes, WhereNobodyListensIsGivenUpEarlier) {
   open(0);
   ports_[1].reset();
   ASSERT_TRUE(send(0, 1, "are you there?").ok());
-  ASSERT_TRUE(turn_until([&] { return first<MeshLost>(0) != nullptr; }));
-  EXPECT_NE(first<MeshLost>(0)->why.text().find("refused"), std::string::npos)
-      << first<MeshLost>(0)->why.text();
+  ASSERT_TRUE(turn_until([&] { return first<Disconnected>(0) != nullptr; }));
+  EXPECT_NE(first<Disconnected>(0)->why.text().find("refused"), std::string::npos)
+      << first<Disconnected>(0)->why.text();
 }
 
 TEST_P(Meshes, WhoGoesIsNoticedOnBothSides) {
   open_all();
   ASSERT_TRUE(send(0, 1, "to you").ok());
   ASSERT_TRUE(send(1, 2, "and on").ok());
-  ASSERT_TRUE(turn_until([&] { return first<MeshMessage>(1) && first<MeshMessage>(2); }));
+  ASSERT_TRUE(turn_until([&] { return first<Received>(1) && first<Received>(2); }));
   meshes_[1].reset();
-  ASSERT_TRUE(turn_until([&] { return first<MeshLost>(0) && first<MeshLost>(2); }));
-  EXPECT_EQ(first<MeshLost>(0)->member, 1u);
-  EXPECT_EQ(first<MeshLost>(2)->member, 1u);
+  ASSERT_TRUE(turn_until([&] { return first<Disconnected>(0) && first<Disconnected>(2); }));
+  EXPECT_EQ(first<Disconnected>(0)->connection, 1u);
+  EXPECT_EQ(first<Disconnected>(2)->connection, 1u);
 }
 
 TEST_P(Meshes, AnotherEpochIsAStranger) {
   options_[0].session = 78;
   open_all();
   ASSERT_TRUE(send(0, 1, "from before").ok());
-  ASSERT_TRUE(turn_until([&] { return first<MeshRefused>(1) && first<MeshLost>(0); }));
-  EXPECT_EQ(first<MeshMessage>(1), nullptr);
-  EXPECT_GE(meshes_[1]->counters().refused, 1u);
+  ASSERT_TRUE(turn_until([&] { return first<Refused>(1) && first<Disconnected>(0); }));
+  EXPECT_EQ(first<Received>(1), nullptr);
+  EXPECT_GE(meshes_[1]->counters().refused_in_all(), 1u);
 }
 
 // Epochs do not begin at the same moment everywhere.
@@ -202,28 +208,28 @@ TEST_P(Meshes, WhoIsStillInTheEpochBeforeIsFoundInTheNext) {
   options_[1].session = 76;
   open_all();
   ASSERT_TRUE(send(0, 1, "you will see", filled(100'000, 1)).ok());
-  ASSERT_TRUE(turn_until([&] { return first<MeshRefused>(1) != nullptr; }));
+  ASSERT_TRUE(turn_until([&] { return first<Refused>(1) != nullptr; }));
   EXPECT_GT(meshes_[0]->waiting_bytes(), 100'000u);
   meshes_[1].reset();
   options_[1].session = 77;
   open(1);
-  ASSERT_TRUE(turn_until([&] { return first<MeshMessage>(1) != nullptr; }));
-  EXPECT_EQ(first<MeshMessage>(1)->payload.size(), 100'000u);
-  EXPECT_EQ(first<MeshLost>(0), nullptr);
+  ASSERT_TRUE(turn_until([&] { return first<Received>(1) != nullptr; }));
+  EXPECT_EQ(first<Received>(1)->payload.size(), 100'000u);
+  EXPECT_EQ(first<Disconnected>(0), nullptr);
   EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
 }
 
 TEST_P(Meshes, ThePortOutlivesAMesh) {
   open_all();
   ASSERT_TRUE(send(0, 1, "first").ok());
-  ASSERT_TRUE(turn_until([&] { return first<MeshMessage>(1) != nullptr; }));
+  ASSERT_TRUE(turn_until([&] { return first<Received>(1) != nullptr; }));
   for (auto& mesh : meshes_) mesh.reset();
   for (auto& seen : seen_) seen.clear();
   for (auto& options : options_) options.session = 79;
   open_all();
   ASSERT_TRUE(send(0, 1, "second").ok());
-  ASSERT_TRUE(turn_until([&] { return first<MeshMessage>(1) != nullptr; }));
-  EXPECT_EQ(first<MeshMessage>(1)->frame, text("second"));
+  ASSERT_TRUE(turn_until([&] { return first<Received>(1) != nullptr; }));
+  EXPECT_EQ(first<Received>(1)->frame, text("second"));
 }
 
 TEST_P(Meshes, WakeEndsAWait) {
@@ -236,7 +242,7 @@ TEST_P(Meshes, WakeEndsAWait) {
 }
 
 TEST_P(Meshes, RefusesWhatCannotBeSent) {
-  options_[0].send_queue_bytes = 1000;
+  options_[0].limits.send_queue_bytes = 1000;
   open(0);
   EXPECT_EQ(send(0, 0, "to myself").code(), StatusCode::invalid_argument);
   EXPECT_EQ(send(0, 3, "to nobody").code(), StatusCode::invalid_argument);
@@ -245,6 +251,7 @@ TEST_P(Meshes, RefusesWhatCannotBeSent) {
             StatusCode::invalid_argument);
   EXPECT_TRUE(send(0, 1, "fits", filled(900, 0)).ok());
   EXPECT_EQ(send(0, 1, "does not", filled(900, 0)).code(), StatusCode::resource_exhausted);
+  EXPECT_EQ(meshes_[0]->counters().sends_refused, 5u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Meshes, testing::Bool(),
@@ -261,10 +268,10 @@ class MeshStrangers : public Meshes {
     ASSERT_EQ(::connect(socket.get(), address.get(), address.bytes), 0);
     ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
-    const std::uint64_t before = meshes_[0]->counters().refused;
-    ASSERT_TRUE(turn_until([&] { return meshes_[0]->counters().refused > before; }));
-    EXPECT_EQ(first<MeshMessage>(0), nullptr);
-    EXPECT_EQ(first<MeshLost>(0), nullptr) << "a stranger must not take a member out";
+    const std::uint64_t before = meshes_[0]->counters().refused_in_all();
+    ASSERT_TRUE(turn_until([&] { return meshes_[0]->counters().refused_in_all() > before; }));
+    EXPECT_EQ(first<Received>(0), nullptr);
+    EXPECT_EQ(first<Disconnected>(0), nullptr) << "a stranger must not take a member out";
   }
 };
 
@@ -291,8 +298,8 @@ TEST_P(MeshKeys, AnotherKeyIsRefused) {
   open(0);
   open(1);
   ASSERT_TRUE(send(1, 0, "I am member 1").ok());
-  ASSERT_TRUE(turn_until([&] { return first<MeshRefused>(0) && first<MeshLost>(1); }));
-  EXPECT_EQ(first<MeshMessage>(0), nullptr);
+  ASSERT_TRUE(turn_until([&] { return first<Refused>(0) && first<Disconnected>(1); }));
+  EXPECT_EQ(first<Received>(0), nullptr);
 }
 
 // One with a key of its own that says it were another.
@@ -301,8 +308,8 @@ TEST_P(MeshKeys, AMemberCannotSpeakForAnother) {
   options_[1].rank = 2;
   open(1);
   ASSERT_TRUE(send(1, 0, "I am member 2").ok());
-  ASSERT_TRUE(turn_until([&] { return first<MeshRefused>(0) != nullptr; }));
-  EXPECT_EQ(first<MeshMessage>(0), nullptr);
+  ASSERT_TRUE(turn_until([&] { return first<Refused>(0) != nullptr; }));
+  EXPECT_EQ(first<Received>(0), nullptr);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, MeshStrangers, testing::Bool(),

@@ -13,7 +13,7 @@ class TcpPeerPort final : public PeerPort {
         clock_(clock) {}
 
   const std::string& endpoint() const override { return endpoint_; }
-  Result<std::unique_ptr<Mesh>> open(const MeshOptions& options) override {
+  Result<std::unique_ptr<Transport>> open(const MeshOptions& options) override {
     return open_mesh(*port_, options, clock_);
   }
 

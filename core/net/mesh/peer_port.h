@@ -1,5 +1,5 @@
-// Where the peers of an agent find it, whatever they go by. It outlives epochs, so that its address
-// can be told before there is one.
+// The address at which an agent's peers find it, over TCP or MPI. It outlives epochs, so that its
+// address can be told before there is one.
 #pragma once
 
 #include <memory>
@@ -18,9 +18,9 @@ class PeerPort {
   // What others are told.
   virtual const std::string& endpoint() const = 0;
 
-  // The mesh of an epoch, for as long as the port lives. There is one at a time, and its calls are
-  // made by one thread at a time.
-  virtual Result<std::unique_ptr<Mesh>> open(const MeshOptions& options) = 0;
+  // The transport of an epoch, for as long as the port lives. There is one at a time, and its calls
+  // are made by one thread at a time.
+  virtual Result<std::unique_ptr<Transport>> open(const MeshOptions& options) = 0;
 };
 
 // Listens at `endpoint`; others are told `advertise` where that is not empty. `clock` outlives it.

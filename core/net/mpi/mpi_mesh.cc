@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/net/buffer_pool.h"
+#include "core/net/message_queue.h"
 #include "core/net/mpi/mpi_error.h"
 #include "core/net/waker.h"
 
@@ -59,7 +60,6 @@ class Rest {
 struct Outgoing {
   Bytes frame;  // with its trailer; empty: this member leaves
   SharedSlice payload;
-  std::size_t bytes = 0;
   MPI_Request frame_sent = MPI_REQUEST_NULL;
   MPI_Request payload_sent = MPI_REQUEST_NULL;
 };
@@ -75,20 +75,19 @@ struct Incoming {
 // MPI keeps the order of messages of one kind between two ranks, so that frames and payloads are
 // matched by counting. What MPI reads and writes is in these queues until it is done with it.
 struct Peer {
-  std::deque<Outgoing> waiting;
-  std::deque<Outgoing> posted;
-  std::size_t queued_bytes = 0;
+  MessageQueue<Outgoing> waiting;
+  MessageQueue<Outgoing> posted;
   std::deque<Incoming> coming;
   bool left = false;
-  bool lost = false;
   bool broken = false;  // has sent what breaks the rules: payloads are not received any more
 };
 
-class MpiMesh final : public LastingMesh {
+class MpiMesh final : public PeerTransport {
  public:
   MpiMesh(MpiSession& session, const MpiMeshOptions& options, const Clock& clock, MPI_Comm comm,
           Waker waker)
-      : session_(session),
+      : PeerTransport(options.limits, {.count = session.size(), .own_rank = session.rank()}, 0),
+        session_(session),
         options_(options),
         clock_(clock),
         comm_(comm),
@@ -98,21 +97,21 @@ class MpiMesh final : public LastingMesh {
   MpiMesh(const MpiMesh&) = delete;
   MpiMesh& operator=(const MpiMesh&) = delete;
 
-  Status send(std::uint32_t to, Bytes frame, SharedSlice payload) override;
-  Result<std::optional<MeshEvent>> receive(Time deadline) override;
+  Result<std::optional<LinkEvent>> receive(Time deadline) override;
   void wake() override {
     woken_.store(true);
     waker_.signal();
   }
-  std::size_t waiting_bytes() const override;
-  std::size_t waiting_bytes_for(std::uint32_t member) const override {
-    return peers_[member].queued_bytes;
+  bool encrypted() const override { return false; }
+  // What is posted to a member that is lost stays with MPI and counts no more.
+  std::size_t waiting_bytes_for(ConnectionId member) const override {
+    const Peer& peer = peers_[member];
+    return lost(member) ? 0 : peer.waiting.bytes() + peer.posted.bytes();
   }
-  std::size_t forget(std::uint32_t member) override;
-  MeshCounters counters() const override { return counters_; }
+  std::size_t forget(ConnectionId member) override { return peers_[member].waiting.clear(); }
 
  private:
-  Status check(std::uint32_t to, const Bytes& frame, const SharedSlice& payload) const;
+  Status accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) override;
   Result<bool> progress();
   bool send_on(std::uint32_t member);
   Status post(std::uint32_t member, Outgoing& message);
@@ -135,49 +134,18 @@ class MpiMesh final : public LastingMesh {
   BufferPool pool_{kSpareBytesMax};
   std::vector<Peer> peers_;
   std::size_t coming_bytes_ = 0;
-  std::deque<MeshEvent> events_;
-  MeshCounters counters_;
 };
 
 // --- sending -----------------------------------------------------------------------------------
 
-Status MpiMesh::check(std::uint32_t to, const Bytes& frame, const SharedSlice& payload) const {
-  TRIBUTARY_TRY(check_mesh_send({.to = to,
-                                 .own_rank = session_.rank(),
-                                 .members = peers_.size(),
-                                 .frame_bytes = frame.size(),
-                                 .payload_bytes = payload.size()},
-                                {.frame_bytes_max = options_.frame_bytes_max,
-                                 .payload_bytes_max = options_.payload_bytes_max}));
-  const Peer& peer = peers_[to];
-  if (peer.lost) {
-    return Status(StatusCode::unavailable, {.what = fmt::format("member {}", to),
-                                            .expected = "one that is there",
-                                            .got = "it is lost"});
-  }
-  const std::size_t bytes = frame.size() + payload.size();
-  if (peer.queued_bytes + bytes > options_.send_queue_bytes) {
-    return Status(StatusCode::resource_exhausted,
-                  {.what = fmt::format("what waits for member {}", to),
-                   .expected = fmt::format("at most {} bytes", options_.send_queue_bytes),
-                   .got = fmt::format("{} more than {}", bytes, peer.queued_bytes),
-                   .remedy = "try again after the next event"});
-  }
-  return {};
-}
-
-Status MpiMesh::send(std::uint32_t to, Bytes frame, SharedSlice payload) {
-  TRIBUTARY_TRY(check(to, frame, payload));
-  Peer& peer = peers_[to];
+Status MpiMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) {
   const std::size_t bytes = frame.size() + payload.size();
   const auto payload_bytes = static_cast<std::uint32_t>(payload.size());
   // Behind the frame, so that the frame begins where the buffer does, as its numbers need it.
-  frame.resize(frame.size() + kTrailerBytes);
-  std::memcpy(frame.data() + frame.size() - kTrailerBytes, &payload_bytes, kTrailerBytes);
-  peer.queued_bytes += bytes;
-  ++counters_.messages_out;
-  peer.waiting.push_back(
-      {.frame = std::move(frame), .payload = std::move(payload), .bytes = bytes});
+  Bytes whole(frame.size() + kTrailerBytes);
+  std::ranges::copy(frame.view(), whole.begin());
+  std::memcpy(whole.data() + frame.size(), &payload_bytes, kTrailerBytes);
+  peers_[to].waiting.push({.frame = std::move(whole), .payload = std::move(payload)}, bytes);
   if (Result<bool> posted = post_waiting(to); !posted.ok()) lose(to, std::move(posted).status());
   return {};
 }
@@ -198,9 +166,8 @@ Result<bool> MpiMesh::post_waiting(std::uint32_t member) {
   Peer& peer = peers_[member];
   bool moved = false;
   while (!peer.waiting.empty() && peer.posted.size() < kPostedMax) {
-    peer.posted.push_back(std::move(peer.waiting.front()));
-    peer.waiting.pop_front();
-    TRIBUTARY_TRY(post(member, peer.posted.back()));
+    const std::size_t bytes = peer.waiting.front_bytes();
+    TRIBUTARY_TRY(post(member, peer.posted.push(peer.waiting.pop(), bytes)));
     moved = true;
   }
   return moved;
@@ -223,9 +190,8 @@ bool MpiMesh::send_on(std::uint32_t member) {
     if (sent.ok() && *sent) sent = done(message.payload_sent);
     if (sent.ok() && !*sent) break;
     if (!sent.ok()) lose(member, std::move(sent).status());
-    if (!peer.lost) peer.queued_bytes -= message.bytes;
-    counters_.bytes_out += message.bytes;
-    peer.posted.pop_front();
+    counters_.wire_bytes_out += peer.posted.front_bytes();
+    peer.posted.pop();
     moved = true;
   }
   Result<bool> posted = post_waiting(member);
@@ -263,10 +229,11 @@ Result<bool> MpiMesh::take_frames() {
 // buffer.
 Status MpiMesh::take_frame(MPI_Message message, std::uint32_t from, std::size_t bytes) {
   const bool leaves = bytes == 0;
-  if (!leaves && (bytes <= kTrailerBytes || bytes > options_.frame_bytes_max + kTrailerBytes)) {
+  if (!leaves &&
+      (bytes <= kTrailerBytes || bytes > options_.limits.frame_bytes_max + kTrailerBytes)) {
     return distrust(
         from, {.what = "a peer's frame",
-               .expected = fmt::format("1 to {} bytes", options_.frame_bytes_max),
+               .expected = fmt::format("1 to {} bytes", options_.limits.frame_bytes_max),
                .got = fmt::format("{} with {} for the payload's length", bytes, kTrailerBytes)});
   }
   Incoming incoming;
@@ -279,10 +246,11 @@ Status MpiMesh::take_frame(MPI_Message message, std::uint32_t from, std::size_t 
     std::memcpy(&incoming.payload_bytes, incoming.frame.data() + incoming.frame.size(),
                 kTrailerBytes);
   }
-  if (incoming.payload_bytes > options_.payload_bytes_max) {
-    return distrust(from, {.what = "a peer's payload",
-                           .expected = fmt::format("at most {} bytes", options_.payload_bytes_max),
-                           .got = fmt::format("{}", incoming.payload_bytes)});
+  if (incoming.payload_bytes > options_.limits.payload_bytes_max) {
+    return distrust(from,
+                    {.what = "a peer's payload",
+                     .expected = fmt::format("at most {} bytes", options_.limits.payload_bytes_max),
+                     .got = fmt::format("{}", incoming.payload_bytes)});
   }
   incoming.matched = incoming.payload_bytes == 0;
   coming_bytes_ += incoming.payload_bytes;
@@ -356,12 +324,12 @@ void MpiMesh::deliver(std::uint32_t member, Incoming& message) {
                                                          .expected = "a member that stays",
                                                          .got = "it has left"}));
   }
-  counters_.bytes_in += message.frame.size() + message.payload.size();
-  if (peer.lost) return;  // what it sends on is received, or it could not leave
-  ++counters_.messages_in;
-  MeshMessage whole = {.from = member, .frame = std::move(message.frame), .payload = {}};
+  counters_.wire_bytes_in += message.frame.size() + message.payload.size();
+  if (lost(member)) return;  // what it sends on is received, or it could not leave
+  Received whole = {
+      .connection = member, .peer = {}, .frame = std::move(message.frame), .payload = {}};
   if (!message.payload.empty()) whole.payload = pool_.share(std::move(message.payload));
-  events_.emplace_back(std::move(whole));
+  tell(std::move(whole));
 }
 
 Status MpiMesh::distrust(std::uint32_t member, Fault fault) {
@@ -381,52 +349,31 @@ Result<bool> MpiMesh::progress() {
 }
 
 void MpiMesh::lose(std::uint32_t member, Status why) {
-  Peer& peer = peers_[member];
-  if (std::exchange(peer.lost, true)) return;
-  peer.waiting.clear();
-  events_.emplace_back(MeshLost{.member = member,
-                                .why = std::move(why).at(fmt::format("member {}", member)),
-                                .unsent_bytes = std::exchange(peer.queued_bytes, 0)});
+  if (lost(member)) return;
+  const std::size_t unsent = waiting_bytes_for(member);
+  forget(member);
+  tell_lost(member, {}, std::move(why), unsent);
 }
 
-Result<std::optional<MeshEvent>> MpiMesh::receive(Time deadline) {
+Result<std::optional<LinkEvent>> MpiMesh::receive(Time deadline) {
   const bool sending = waiting_bytes() > 0;
   Rest rest;
   for (;;) {
-    if (!events_.empty()) {
-      MeshEvent event = std::move(events_.front());
-      events_.pop_front();
-      return std::optional<MeshEvent>(std::move(event));
-    }
+    if (has_event()) return std::optional<LinkEvent>(next_event());
     TRIBUTARY_ASSIGN(const bool moved, progress());
-    if (!events_.empty()) continue;
+    if (has_event()) continue;
     if (woken_.exchange(false)) {
       waker_.take();
-      return std::optional<MeshEvent>();
+      return std::optional<LinkEvent>();
     }
     const Time now = clock_.now();
-    if (now >= deadline || (sending && waiting_bytes() == 0)) return std::optional<MeshEvent>();
+    if (now >= deadline || (sending && waiting_bytes() == 0)) return std::optional<LinkEvent>();
     if (moved) {
       rest.again();
     } else {
       rest.take(waker_, deadline - now);
     }
   }
-}
-
-std::size_t MpiMesh::waiting_bytes() const {
-  std::size_t bytes = 0;
-  for (const Peer& peer : peers_) bytes += peer.queued_bytes;
-  return bytes;
-}
-
-std::size_t MpiMesh::forget(std::uint32_t member) {
-  Peer& peer = peers_[member];
-  std::size_t bytes = 0;
-  for (const Outgoing& message : peer.waiting) bytes += message.bytes;
-  peer.waiting.clear();
-  peer.queued_bytes -= bytes;
-  return bytes;
 }
 
 bool MpiMesh::all_left() const {
@@ -443,14 +390,14 @@ MpiMesh::~MpiMesh() {
     if (member == session_.rank()) continue;
     Peer& peer = peers_[member];
     peer.waiting.clear();
-    peer.posted.emplace_back();
-    if (Status status = post(member, peer.posted.back()); !status.ok()) peer.posted.pop_back();
+    if (Status status = post(member, peer.posted.push({}, 0)); !status.ok())
+      peer.posted.drop_last();
   }
   const Time deadline = clock_.now() + options_.leave_max;
   Rest rest;
   while (!all_left() && clock_.now() < deadline) {
     const Result<bool> moved = progress();
-    events_.clear();
+    while (has_event()) next_event();
     if (!moved.ok()) break;
     if (*moved) rest.again();
     rest.take(waker_, kSleepMax);
@@ -487,23 +434,24 @@ Result<MPI_Comm> own_communicator(MpiSession& session, const MpiMeshOptions& opt
 
 }  // namespace
 
-Result<std::unique_ptr<LastingMesh>> open_mpi_mesh(MpiSession& session,
-                                                   const MpiMeshOptions& options,
-                                                   const Clock& clock) {
+Result<std::unique_ptr<PeerTransport>> open_mpi_mesh(MpiSession& session,
+                                                     const MpiMeshOptions& options,
+                                                     const Clock& clock) {
   constexpr std::size_t kBytesMax = std::numeric_limits<int>::max() - kTrailerBytes;
-  if (options.frame_bytes_max > kBytesMax || options.payload_bytes_max > kBytesMax ||
+  if (options.limits.frame_bytes_max > kBytesMax || options.limits.payload_bytes_max > kBytesMax ||
       options.receive_bytes_max == 0) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = "caps of a mesh over MPI",
-                   .expected = fmt::format("at most {} bytes of a frame and of a payload, and room "
-                                           "to receive one",
-                                           kBytesMax),
-                   .got = fmt::format("{}, {} and {}", options.frame_bytes_max,
-                                      options.payload_bytes_max, options.receive_bytes_max)});
+    return Status(
+        StatusCode::invalid_argument,
+        {.what = "caps of a mesh over MPI",
+         .expected = fmt::format("at most {} bytes of a frame and of a payload, and room "
+                                 "to receive one",
+                                 kBytesMax),
+         .got = fmt::format("{}, {} and {}", options.limits.frame_bytes_max,
+                            options.limits.payload_bytes_max, options.receive_bytes_max)});
   }
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
   TRIBUTARY_ASSIGN(const MPI_Comm comm, own_communicator(session, options, clock, waker));
-  return std::unique_ptr<LastingMesh>(
+  return std::unique_ptr<PeerTransport>(
       std::make_unique<MpiMesh>(session, options, clock, comm, std::move(waker)));
 }
 

@@ -12,8 +12,8 @@
 // What MPI cannot tell, and TCP can:
 //  - that a member is gone. Under Open MPI, mpirun ends all ranks when one dies, so that mostly
 //    there is nobody left to be told; a member that hangs is silent, and only the deadline of who
-//    waits for it ends that. MeshLost comes when a member has left, has sent what breaks the rules,
-//    or when MPI returns an error that names it.
+//    waits for it ends that. Disconnected comes when a member has left, has sent what breaks the
+//    rules, or when MPI returns an error that names it.
 //  - that there is room. What MPI keeps of frames that nobody has asked for yet is its own affair;
 //    payloads wait at their sender, and no more of them are asked for than receive_bytes_max.
 //
@@ -27,17 +27,13 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/net/mesh/lasting_mesh.h"
 #include "core/net/mpi/mpi_session.h"
-#include "schemas/limits.h"
+#include "core/net/peer_transport.h"
 
 namespace tributary {
 
 struct MpiMeshOptions {
-  std::size_t frame_bytes_max = wire::kSmallFrameBytesMax;
-  std::size_t payload_bytes_max = wire::kPayloadBytesMax;
-  // For each member; payloads are not copied, so that this bounds what is held for it.
-  std::size_t send_queue_bytes = 1u << 30;
+  LinkLimits limits = kPeerLimits;
   // Of payloads that are being received at a time, from all members together; one may go over it.
   std::size_t receive_bytes_max = 64u << 20;
   // All ranks open a mesh together, and leave it together: so long they wait for one another.
@@ -48,8 +44,8 @@ struct MpiMeshOptions {
 // Every rank calls it as often as the others do and in the same order. The mesh tells the others
 // when it goes, receives what they still send until they go too, and gives up after leave_max:
 // what is then under way is abandoned to the session. `session` and `clock` outlive it.
-Result<std::unique_ptr<LastingMesh>> open_mpi_mesh(MpiSession& session,
-                                                   const MpiMeshOptions& options,
-                                                   const Clock& clock);
+Result<std::unique_ptr<PeerTransport>> open_mpi_mesh(MpiSession& session,
+                                                     const MpiMeshOptions& options,
+                                                     const Clock& clock);
 
 }  // namespace tributary

@@ -55,18 +55,19 @@ TEST_F(MpiMesh, EveryRankGetsWhatOthersSendInOrder) {
   }
   std::vector<std::uint32_t> got(size());
   for (std::uint32_t i = 0; i < kMessages * (size() - 1); ++i) {
-    const std::optional<MeshMessage> came = message();
+    const std::optional<Received> came = message();
     ASSERT_TRUE(came);
-    const std::uint32_t number = got[came->from]++;
-    ASSERT_EQ(came->frame, frame_of(came->from, rank(), number));
+    const std::uint32_t number = got[came->rank()]++;
+    ASSERT_EQ(came->frame, frame_of(came->rank(), rank(), number));
     ASSERT_TRUE(std::ranges::equal(came->payload.view(),
-                                   content(size_of(number), came->from, rank(), number)));
+                                   content(size_of(number), came->rank(), rank(), number)));
     ASSERT_EQ(reinterpret_cast<std::uintptr_t>(came->payload.view().data()) % 8, 0u);
   }
   send_all();
   EXPECT_EQ(mesh_->counters().messages_in, kMessages * (size() - 1));
   EXPECT_EQ(mesh_->counters().messages_out, kMessages * (size() - 1));
   EXPECT_EQ(mesh_->counters().bytes_in, mesh_->counters().bytes_out);
+  EXPECT_EQ(mesh_->counters().wire_bytes_in, mesh_->counters().wire_bytes_out);
 }
 
 TEST_F(MpiMesh, WhatIsReceivedAtATimeIsBounded) {
@@ -78,7 +79,7 @@ TEST_F(MpiMesh, WhatIsReceivedAtATimeIsBounded) {
                     .ok());
   }
   for (std::uint32_t number = 0; number < 20; ++number) {
-    const std::optional<MeshMessage> came = message();
+    const std::optional<Received> came = message();
     ASSERT_TRUE(came);
     ASSERT_TRUE(
         std::ranges::equal(came->payload.view(), content(300 * kKiB, previous(), rank(), number)));
@@ -87,7 +88,7 @@ TEST_F(MpiMesh, WhatIsReceivedAtATimeIsBounded) {
 }
 
 TEST_F(MpiMesh, NobodyIsSentWhatBreaksTheRules) {
-  open({.frame_bytes_max = 100, .payload_bytes_max = 1000});
+  open({.limits = {.frame_bytes_max = 100, .payload_bytes_max = 1000}});
   const auto code = [&](std::uint32_t to, std::size_t frame, std::size_t payload) {
     return mesh_->send(to, Bytes(frame), Bytes(payload)).code();
   };
@@ -101,7 +102,7 @@ TEST_F(MpiMesh, NobodyIsSentWhatBreaksTheRules) {
 }
 
 TEST_F(MpiMesh, AFullQueueRefusesAndHasRoomAgain) {
-  open({.send_queue_bytes = 600 * kKiB});
+  open({.limits = {.send_queue_bytes = 600 * kKiB}});
   const auto send = [&] { return mesh_->send(next(), Bytes(8), Bytes(200 * kKiB)).code(); };
   EXPECT_EQ(send(), StatusCode::ok);
   EXPECT_EQ(send(), StatusCode::ok);
@@ -117,7 +118,7 @@ TEST_F(MpiMesh, AFullQueueRefusesAndHasRoomAgain) {
 // Rank 0 has larger caps than the others and believes that all have.
 TEST_F(MpiMesh, APayloadAboveTheCapOfWhoReceivesItLosesItsSender) {
   MpiMeshOptions options;
-  if (rank() != 0) options.payload_bytes_max = 1000;
+  if (rank() != 0) options.limits.payload_bytes_max = 1000;
   open(options);
   if (rank() == 0) {
     for (std::uint32_t to = 1; to < size(); ++to) {
@@ -125,7 +126,7 @@ TEST_F(MpiMesh, APayloadAboveTheCapOfWhoReceivesItLosesItsSender) {
     }
     send_all();
   } else {
-    const std::optional<MeshLost> lost = loss_of(0);
+    const std::optional<Disconnected> lost = loss_of(0);
     ASSERT_TRUE(lost);
     EXPECT_EQ(lost->why.code(), StatusCode::corrupt_data);
     EXPECT_EQ(mesh_->send(0, Bytes(8), {}).code(), StatusCode::unavailable);
@@ -134,7 +135,7 @@ TEST_F(MpiMesh, APayloadAboveTheCapOfWhoReceivesItLosesItsSender) {
 
 TEST_F(MpiMesh, AFrameAboveTheCapOfWhoReceivesItLosesItsSender) {
   MpiMeshOptions options;
-  if (rank() != 0) options.frame_bytes_max = 1000;
+  if (rank() != 0) options.limits.frame_bytes_max = 1000;
   open(options);
   if (rank() == 0) {
     for (std::uint32_t to = 1; to < size(); ++to) {
@@ -142,7 +143,7 @@ TEST_F(MpiMesh, AFrameAboveTheCapOfWhoReceivesItLosesItsSender) {
     }
     send_all();
   } else {
-    const std::optional<MeshLost> lost = loss_of(0);
+    const std::optional<Disconnected> lost = loss_of(0);
     ASSERT_TRUE(lost);
     EXPECT_EQ(lost->why.code(), StatusCode::corrupt_data);
   }
@@ -158,10 +159,10 @@ TEST_F(MpiMesh, WhoLeavesIsLostToTheOthers) {
     mesh_.reset();
     return;
   }
-  const std::optional<MeshMessage> last = message();
+  const std::optional<Received> last = message();
   ASSERT_TRUE(last);
   EXPECT_EQ(last->payload.size(), 500 * kKiB);
-  const std::optional<MeshLost> lost = loss_of(0);
+  const std::optional<Disconnected> lost = loss_of(0);
   ASSERT_TRUE(lost);
   EXPECT_EQ(lost->why.code(), StatusCode::unavailable);
   EXPECT_EQ(lost->unsent_bytes, 0u);
@@ -170,7 +171,7 @@ TEST_F(MpiMesh, WhoLeavesIsLostToTheOthers) {
 
 TEST_F(MpiMesh, ADeadlineThatHasPassedIsNotWaitedFor) {
   open();
-  const Result<std::optional<MeshEvent>> came = mesh_->receive(clock_.now());
+  const Result<std::optional<LinkEvent>> came = mesh_->receive(clock_.now());
   ASSERT_TRUE(came.ok());
   EXPECT_FALSE(*came);
   everybody();
@@ -180,7 +181,7 @@ TEST_F(MpiMesh, AnyThreadMayWake) {
   open();
   std::thread other([this] { mesh_->wake(); });
   const auto deadline = clock_.now() + kLate;
-  const Result<std::optional<MeshEvent>> came = mesh_->receive(deadline);
+  const Result<std::optional<LinkEvent>> came = mesh_->receive(deadline);
   other.join();
   everybody();
   ASSERT_TRUE(came.ok());
@@ -189,9 +190,10 @@ TEST_F(MpiMesh, AnyThreadMayWake) {
 }
 
 TEST_F(MpiMesh, CapsThatMpiCannotCountAreRefused) {
-  for (const MpiMeshOptions& options : {MpiMeshOptions{.payload_bytes_max = std::size_t{1} << 31},
-                                        MpiMeshOptions{.frame_bytes_max = std::size_t{1} << 31},
-                                        MpiMeshOptions{.receive_bytes_max = 0}}) {
+  for (const MpiMeshOptions& options :
+       {MpiMeshOptions{.limits = {.payload_bytes_max = std::size_t{1} << 31}},
+        MpiMeshOptions{.limits = {.frame_bytes_max = std::size_t{1} << 31}},
+        MpiMeshOptions{.receive_bytes_max = 0}}) {
     EXPECT_EQ(open_mpi_mesh(*ranks_testing::session, options, clock_).status().code(),
               StatusCode::invalid_argument);
   }

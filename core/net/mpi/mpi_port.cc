@@ -13,14 +13,11 @@ namespace {
 
 class MpiPort final : public PeerPort {
  public:
-  MpiPort(std::unique_ptr<LastingMesh> mesh, const MpiAddress& address, std::uint32_t ranks,
-          const Clock& clock)
-      : address_(address),
-        endpoint_(text_of(address)),
-        meshes_(std::move(mesh), address.rank, ranks, clock) {}
+  MpiPort(std::unique_ptr<PeerTransport> mesh, const MpiAddress& address, const Clock& clock)
+      : address_(address), endpoint_(text_of(address)), meshes_(std::move(mesh), clock) {}
 
   const std::string& endpoint() const override { return endpoint_; }
-  Result<std::unique_ptr<Mesh>> open(const MeshOptions& options) override;
+  Result<std::unique_ptr<Transport>> open(const MeshOptions& options) override;
 
  private:
   Result<std::uint32_t> rank_of(const MeshMember& member) const;
@@ -40,7 +37,7 @@ Result<std::uint32_t> MpiPort::rank_of(const MeshMember& member) const {
                  .remedy = "start all of the peers by one mpirun"});
 }
 
-Result<std::unique_ptr<Mesh>> MpiPort::open(const MeshOptions& options) {
+Result<std::unique_ptr<Transport>> MpiPort::open(const MeshOptions& options) {
   if (options.keys) {
     return Status(StatusCode::unsupported, {.what = "peers over MPI",
                                             .expected = "no keys, because MPI encrypts nothing",
@@ -49,9 +46,7 @@ Result<std::unique_ptr<Mesh>> MpiPort::open(const MeshOptions& options) {
   EpochMeshOptions made{.session = options.session,
                         .rank = options.rank,
                         .members = {},
-                        .frame_bytes_max = options.frame_bytes_max,
-                        .payload_bytes_max = options.payload_bytes_max,
-                        .send_queue_bytes = options.send_queue_bytes,
+                        .limits = options.limits,
                         .connect_max = options.connect_max};
   for (const MeshMember& member : options.members) {
     TRIBUTARY_ASSIGN(const std::uint32_t rank, rank_of(member));
@@ -80,15 +75,13 @@ Result<std::unique_ptr<PeerPort>> open_mpi_port(MpiSession& session, const MpiPo
                                                 const Clock& clock) {
   TRIBUTARY_TRY(check(options, session));
   TRIBUTARY_ASSIGN(const std::uint64_t run, session.agree(options.run, clock, options.open_max));
-  const MpiMeshOptions mesh_options{
-      .frame_bytes_max = wire::kSmallFrameBytesMax + kEpochTrailerBytes,
-      .send_queue_bytes = options.send_queue_bytes,
-      .open_max = options.open_max,
-      .leave_max = options.leave_max};
-  TRIBUTARY_ASSIGN(std::unique_ptr<LastingMesh> mesh, open_mpi_mesh(session, mesh_options, clock));
+  MpiMeshOptions mesh_options{.open_max = options.open_max, .leave_max = options.leave_max};
+  mesh_options.limits.frame_bytes_max += kEpochTrailerBytes;
+  mesh_options.limits.send_queue_bytes = options.send_queue_bytes;
+  TRIBUTARY_ASSIGN(std::unique_ptr<PeerTransport> mesh,
+                   open_mpi_mesh(session, mesh_options, clock));
   const MpiAddress address{.run = run, .rank = session.rank()};
-  return std::unique_ptr<PeerPort>(
-      std::make_unique<MpiPort>(std::move(mesh), address, session.size(), clock));
+  return std::unique_ptr<PeerPort>(std::make_unique<MpiPort>(std::move(mesh), address, clock));
 }
 
 }  // namespace tributary

@@ -23,7 +23,7 @@ class Ranks : public testing::Test {
   static constexpr std::chrono::seconds kLate{60};
 
   void open(const MpiMeshOptions& options = {}) {
-    Result<std::unique_ptr<LastingMesh>> opened = open_mpi_mesh(*session, options, clock_);
+    Result<std::unique_ptr<PeerTransport>> opened = open_mpi_mesh(*session, options, clock_);
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     mesh_ = *std::move(opened);
   }
@@ -33,15 +33,15 @@ class Ranks : public testing::Test {
   std::uint32_t next() const { return (rank() + 1) % size(); }
   std::uint32_t previous() const { return (rank() + size() - 1) % size(); }
 
-  std::optional<MeshEvent> event() {
+  std::optional<LinkEvent> event() {
     if (!held_.empty()) {
-      MeshEvent first = std::move(held_.front());
+      LinkEvent first = std::move(held_.front());
       held_.pop_front();
       return first;
     }
     const auto deadline = clock_.now() + kLate;
     while (clock_.now() < deadline) {
-      Result<std::optional<MeshEvent>> came = mesh_->receive(deadline);
+      Result<std::optional<LinkEvent>> came = mesh_->receive(deadline);
       EXPECT_TRUE(came.ok()) << came.status().text();
       if (!came.ok() || *came) return came.ok() ? *std::move(came) : std::nullopt;
     }
@@ -49,23 +49,23 @@ class Ranks : public testing::Test {
     return std::nullopt;
   }
   // Those who are done may leave before others are.
-  std::optional<MeshMessage> message() {
+  std::optional<Received> message() {
     for (;;) {
-      std::optional<MeshEvent> came = event();
+      std::optional<LinkEvent> came = event();
       if (!came) return std::nullopt;
-      auto* const lost = std::get_if<MeshLost>(&*came);
-      if (lost == nullptr) return std::move(std::get<MeshMessage>(*came));
+      auto* const lost = std::get_if<Disconnected>(&*came);
+      if (lost == nullptr) return std::move(std::get<Received>(*came));
       EXPECT_EQ(lost->why.code(), StatusCode::unavailable) << lost->why.text();
       EXPECT_EQ(lost->unsent_bytes, 0u);
     }
   }
   // Of this member; others may leave before.
-  std::optional<MeshLost> loss_of(std::uint32_t member) {
+  std::optional<Disconnected> loss_of(std::uint32_t member) {
     for (;;) {
-      std::optional<MeshEvent> came = event();
-      auto* const lost = came ? std::get_if<MeshLost>(&*came) : nullptr;
+      std::optional<LinkEvent> came = event();
+      auto* const lost = came ? std::get_if<Disconnected>(&*came) : nullptr;
       if (lost == nullptr) break;
-      if (lost->member == member) return std::move(*lost);
+      if (lost->connection == member) return std::move(*lost);
       EXPECT_EQ(lost->why.code(), StatusCode::unavailable) << lost->why.text();
     }
     ADD_FAILURE() << "rank " << rank() << ": member " << member << " was not lost";
@@ -75,7 +75,7 @@ class Ranks : public testing::Test {
   void send_all() {
     const auto deadline = clock_.now() + kLate;
     while (mesh_->waiting_bytes() > 0 && clock_.now() < deadline) {
-      Result<std::optional<MeshEvent>> came = mesh_->receive(deadline);
+      Result<std::optional<LinkEvent>> came = mesh_->receive(deadline);
       ASSERT_TRUE(came.ok()) << came.status().text();
       if (*came) held_.push_back(**std::move(came));
     }
@@ -83,8 +83,8 @@ class Ranks : public testing::Test {
   }
 
   const SystemClock clock_{};
-  std::unique_ptr<LastingMesh> mesh_;
-  std::deque<MeshEvent> held_;
+  std::unique_ptr<PeerTransport> mesh_;
+  std::deque<LinkEvent> held_;
 };
 
 }  // namespace tributary::ranks_testing

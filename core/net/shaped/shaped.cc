@@ -1,12 +1,10 @@
 #include "core/net/shaped/shaped.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <deque>
 #include <unordered_set>
 #include <utility>
 
+#include "core/net/message_queue.h"
 #include "core/net/waker.h"
 
 namespace tributary {
@@ -16,148 +14,177 @@ using Time = std::chrono::nanoseconds;
 
 // How soon a message that the inner transport had no room for is tried again.
 constexpr Time kRetryAfter = std::chrono::milliseconds(1);
+// Of what takes less, a good part is what one wake-up takes.
+constexpr Time kTimedMin = std::chrono::milliseconds(2);
 
-// A message on the line, on its way in.
-struct OnLine {
-  ConnectionId connection;
-  std::uint64_t bytes;
-  Time begins;  // its first byte arrives
-  Time due;     // its last byte arrives
-
-  std::uint64_t bytes_missing(Time now) const {
-    if (now <= begins || due <= begins) return bytes;
-    const double part = std::chrono::duration<double>(due - now) / (due - begins);
-    return static_cast<std::uint64_t>(static_cast<double>(bytes) * std::clamp(part, 0.0, 1.0));
-  }
-};
-
+// Messages on the line, in the order in which they are due.
 struct Outgoing {
-  ConnectionId to;
+  Time due;
+  ConnectionId to = 0;
   SharedSlice frame;
   SharedSlice payload;
 };
+struct Incoming {
+  Time due;     // its last byte arrives
+  Time begins;  // its first byte arrives
+  LinkEvent event;
+};
+
+std::uint64_t bytes_missing(const Incoming& message, std::size_t bytes, Time now) {
+  if (now <= message.begins || message.due <= message.begins) return bytes;
+  const double part =
+      std::chrono::duration<double>(message.due - now) / (message.due - message.begins);
+  return static_cast<std::uint64_t>(static_cast<double>(bytes) * std::clamp(part, 0.0, 1.0));
+}
+
+template <typename Message>
+Time next_due(const MessageQueue<Message>& line) {
+  return line.empty() ? Time::max() : line.front().due;
+}
 
 class Shaped final : public Transport {
  public:
-  Shaped(std::unique_ptr<Transport> inner, const Clock& clock, std::size_t bytes_max,
-         ShapedLine line, Waker waker)
+  Shaped(std::unique_ptr<Transport> inner, const Clock& clock, const ShapedRoom& room,
+         const ShapedLine& line, Waker waker)
       : inner_(std::move(inner)),
         clock_(clock),
-        bytes_max_(bytes_max),
-        line_(std::move(line)),
-        waker_(std::move(waker)) {}
+        room_(room),
+        line_(line),
+        waker_(std::move(waker)) {
+    const FixedMembers fixed = inner_->members();
+    for (ConnectionId member = 0; member < fixed.count; ++member) live_.insert(member);
+  }
 
   bool encrypted() const override { return inner_->encrypted(); }
   const LinkLimits& limits() const override { return inner_->limits(); }
+  FixedMembers members() const override { return inner_->members(); }
   void wake() override {
     waker_.signal();
     inner_->wake();
   }
   void give_up(ConnectionId connection) override { inner_->give_up(connection); }
   LinkCounters counters() const override { return inner_->counters(); }
+  std::size_t waiting_bytes() const override { return out_.bytes() + inner_->waiting_bytes(); }
   std::uint64_t bytes_arrived(ConnectionId connection) const override;
+  std::optional<double> round_trip_min_s(ConnectionId connection) const override;
 
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(Time deadline) override;
 
  private:
-  void let_out(Time now);
+  Status let_out(Time now);
   void take_in(LinkEvent event, Time now);
-  LinkEvent let_in();
+  LinkEvent hand_out(Time now);
   Result<bool> wait(Time until);
 
   const std::unique_ptr<Transport> inner_;
   const Clock& clock_;
-  const std::size_t bytes_max_;
-  ShapedLine line_;
+  const ShapedRoom room_;
+  mutable ShapedLine line_;  // follows its trace when it is asked
   Waker waker_;
   std::unordered_set<ConnectionId> live_;
-  ShapedQueue<Outgoing> out_;
-  ShapedQueue<LinkEvent> in_;
-  std::deque<OnLine> on_line_;  // the messages of in_
+  MessageQueue<Outgoing> out_;
+  MessageQueue<Incoming> in_;
 };
 
 Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
+  TRIBUTARY_TRY(check_send(*this, to, frame.size(), payload.size()));
+  if (!live_.contains(to)) return members().count > 0 ? member_lost(to) : no_connection();
   const std::size_t bytes = frame.size() + payload.size();
-  TRIBUTARY_TRY(check_caps(limits(), frame.size(), payload.size()));
-  if (!live_.contains(to)) return no_connection();
-  if (!out_.empty() && out_.bytes() + bytes > bytes_max_) {
-    return Status(StatusCode::resource_exhausted,
-                  {.what = "the shaped line",
-                   .expected = fmt::format("at most {} bytes on it", bytes_max_),
-                   .got = fmt::format("{}", out_.bytes() + bytes),
-                   .remedy = "try again after the next event"});
-  }
+  TRIBUTARY_TRY(check_room({.queue = "the shaped line",
+                            .waiting_bytes = waiting_bytes(),
+                            .bytes_max = room_.out_bytes_max},
+                           bytes));
   const Time now = clock_.now();
-  if (const std::optional<Time> due = line_.out(now).arrival(now, bytes)) {
-    out_.push(*due, bytes, {to, std::move(frame), std::move(payload)});
+  if (const std::optional<Time> due = line_.out_arrival(now, bytes)) {
+    out_.push({.due = *due, .to = to, .frame = std::move(frame), .payload = std::move(payload)},
+              bytes);
   }
-  let_out(now);
-  return {};
+  return let_out(now);
 }
 
-void Shaped::let_out(Time now) {
-  while (out_.due(now)) {
-    const Outgoing& next = out_.first();
-    const Status status = inner_->send(next.to, next.frame, next.payload);
-    if (status.code() == StatusCode::resource_exhausted) return out_.put_off(now + kRetryAfter);
-    // What else can be wrong by now is that the connection is gone, and the message with it.
+Status Shaped::let_out(Time now) {
+  while (next_due(out_) <= now) {
+    Outgoing& next = out_.front();
+    Status status = inner_->send(next.to, next.frame, next.payload);
+    if (status.code() == StatusCode::resource_exhausted) {
+      next.due = now + kRetryAfter;
+      return {};
+    }
+    // That the connection is gone, and the message with it, the inner transport tells by itself.
+    if (!status.ok() && status.code() != StatusCode::unavailable) return status;
     out_.pop();
   }
+  return {};
 }
 
 void Shaped::take_in(LinkEvent event, Time now) {
   if (const auto* made = std::get_if<Connected>(&event)) live_.insert(made->connection);
   if (const auto* ended = std::get_if<Disconnected>(&event)) live_.erase(ended->connection);
   const Received* const received = std::get_if<Received>(&event);
-  Shaper& shape = line_.in(now);
   if (received == nullptr) {
-    const Time due = shape.arrival_of_news(now);
-    return in_.push(due, 0, std::move(event));
+    const Time due = line_.in(now).arrival_of_news(now);
+    in_.push({.due = due, .begins = due, .event = std::move(event)}, 0);
+    return;
   }
   const std::size_t bytes = received->frame.size() + received->payload.size();
-  if (const std::optional<Time> due = shape.arrival(now, bytes)) {
-    on_line_.push_back({.connection = received->connection,
-                        .bytes = bytes,
-                        .begins = *due - shape.time_for(bytes),
-                        .due = *due});
-    in_.push(*due, bytes, std::move(event));
+  if (const std::optional<Time> due = line_.in_arrival(now, bytes)) {
+    const Time begins = *due - line_.in(now).time_for(bytes);
+    in_.push({.due = *due, .begins = begins, .event = std::move(event)}, bytes);
   }
 }
 
-LinkEvent Shaped::let_in() {
-  LinkEvent event = in_.pop();
-  if (std::holds_alternative<Received>(event)) on_line_.pop_front();
-  return event;
+// Whoever fetches it late takes the line for a slower one, and never for a quicker one.
+LinkEvent Shaped::hand_out(Time now) {
+  Incoming next = in_.pop();
+  auto* const received = std::get_if<Received>(&next.event);
+  if (received != nullptr && next.begins < next.due) {
+    const Time took = now - next.begins;
+    const std::size_t bytes = received->frame.size() + received->payload.size();
+    received->arrival = took < kTimedMin ? Arrival() : Arrival{.bytes = bytes, .took = took};
+  }
+  return std::move(next.event);
 }
 
 // What the inner transport has received and the line has not carried yet is still to arrive.
 std::uint64_t Shaped::bytes_arrived(ConnectionId connection) const {
   const Time now = clock_.now();
   std::uint64_t missing = 0;
-  for (const OnLine& each : on_line_) {
-    if (each.connection == connection) missing += each.bytes_missing(now);
+  for (const auto& [incoming, bytes] : in_.entries()) {
+    const auto* const received = std::get_if<Received>(&incoming.event);
+    if (received == nullptr || received->connection != connection) continue;
+    missing += bytes_missing(incoming, bytes, now);
   }
   const std::uint64_t received = inner_->bytes_arrived(connection);
   return received - std::min(received, missing);
 }
 
+std::optional<double> Shaped::round_trip_min_s(ConnectionId connection) const {
+  const std::optional<double> inner = inner_->round_trip_min_s(connection);
+  if (!inner) return std::nullopt;
+  const Time now = clock_.now();
+  const Time there_and_back = 2 * (line_.out(now).delay() + line_.in(now).delay());
+  return *inner + std::chrono::duration<double>(there_and_back).count();
+}
+
 Result<std::optional<LinkEvent>> Shaped::receive(Time deadline) {
+  const bool fixed = members().count > 0;
   while (true) {
     const Time now = clock_.now();
-    let_out(now);
-    if (in_.due(now)) return std::optional<LinkEvent>(let_in());
-    const Time until = in_.next_due(out_.next_due(deadline));
-    TRIBUTARY_ASSIGN(const bool go_on, wait(until));
+    TRIBUTARY_TRY(let_out(now));
+    if (next_due(in_) <= now) return std::optional<LinkEvent>(hand_out(now));
+    const bool unsent = fixed && waiting_bytes() > 0;
+    TRIBUTARY_ASSIGN(const bool go_on, wait(std::min({deadline, next_due(in_), next_due(out_)})));
     const Time then = clock_.now();
-    if (in_.due(then)) continue;
-    if (!go_on || then >= deadline) return std::optional<LinkEvent>();
+    if (next_due(in_) <= then) continue;
+    const bool sent_all = unsent && waiting_bytes() == 0;
+    if (!go_on || sent_all || then >= deadline) return std::optional<LinkEvent>();
   }
 }
 
-// For something to come in or for the time to pass; false when somebody woke us.
+// For something to come in or for the time to pass; false when wake() was called.
 Result<bool> Shaped::wait(Time until) {
-  if (in_.bytes() >= bytes_max_) {
+  if (in_.bytes() >= room_.in_bytes_max) {
     waker_.wait(until - clock_.now());
     return !waker_.take();
   }
@@ -170,10 +197,16 @@ Result<bool> Shaped::wait(Time until) {
 
 Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner, const Clock& clock,
                                                const ShapedOptions& options) {
-  TRIBUTARY_ASSIGN(ShapedLine line, ShapedLine::make(options, clock.now()));
+  TRIBUTARY_ASSIGN(const ShapedLine line, ShapedLine::make(options, clock.now()));
+  return make_shaped(std::move(inner), clock, line,
+                     {.out_bytes_max = options.bytes_max, .in_bytes_max = options.bytes_max});
+}
+
+Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner, const Clock& clock,
+                                               const ShapedLine& line, const ShapedRoom& room) {
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
-  return std::unique_ptr<Transport>(std::make_unique<Shaped>(
-      std::move(inner), clock, options.bytes_max, std::move(line), std::move(waker)));
+  return std::unique_ptr<Transport>(
+      std::make_unique<Shaped>(std::move(inner), clock, room, line, std::move(waker)));
 }
 
 }  // namespace tributary

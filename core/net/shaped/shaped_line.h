@@ -1,12 +1,11 @@
-// What the decorators that shape a line have in common (shaped.h, shaped_mesh.h): the shapes of
-// both directions, which follow one trace, and what is on the line.
+// A line to shape a transport by (shaped.h): the shapes of both directions, which follow one trace,
+// and what it does to messages.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/base/status.h"
@@ -15,11 +14,25 @@
 
 namespace tributary {
 
+// How a line treats messages that the transport beneath carries whole and without a loss.
+struct ShapePolicy {
+  // True: what the shape loses is gone, a frame with its payload. False: it takes its time on the
+  // line once more, as TCP sends it again, and nothing is lost.
+  bool loses_messages = true;
+  // True: the sender has such a line, and what comes in was under way on this one while it crossed
+  // that one. False: it takes its time on this line after it has come.
+  bool sender_has_line = false;
+};
+
+inline constexpr ShapePolicy kShapedHub = {};  // between an agent and its coordinator
+inline constexpr ShapePolicy kShapedPeers = {.loses_messages = false, .sender_has_line = true};
+
 struct ShapedOptions {
   ShapeOptions out = {};
   ShapeOptions in = {};
   // Changes delay, rate and loss of both directions; null: they stay as they are.
   std::shared_ptr<const LinkTrace> trace = nullptr;
+  ShapePolicy policy = kShapedHub;
   // That are on the line or wait for it, in each direction. send() refuses what does not fit; what
   // comes in then waits with its sender.
   std::size_t bytes_max = 64u << 20;
@@ -32,7 +45,7 @@ class ShapedLine {
   static Result<ShapedLine> make(const ShapedOptions& options, Time began_at) {
     TRIBUTARY_ASSIGN(const Shaper out, Shaper::make(options.out));
     TRIBUTARY_ASSIGN(const Shaper in, Shaper::make(options.in));
-    return ShapedLine(out, in, options.trace, began_at);
+    return ShapedLine(out, in, options, began_at);
   }
 
   // Each as the trace has it at this time.
@@ -45,10 +58,32 @@ class ShapedLine {
     return in_;
   }
 
+  // When a message has crossed the line; nothing: it is lost.
+  std::optional<Time> out_arrival(Time now, std::size_t bytes) {
+    return crossed(out(now), now, [&](Shaper& shape) { return shape.arrival(now, bytes); });
+  }
+  std::optional<Time> in_arrival(Time now, std::size_t bytes) {
+    return crossed(in(now), now, [&](Shaper& shape) {
+      return policy_.sender_has_line ? shape.arrival_of_last_byte(now, bytes)
+                                     : shape.arrival(now, bytes);
+    });
+  }
+
  private:
-  ShapedLine(const Shaper& out, const Shaper& in, std::shared_ptr<const LinkTrace> trace,
-             Time began_at)
-      : out_(out), in_(in), trace_(std::move(trace)), began_at_(began_at) {}
+  // What is lost is sent again, but not for ever on a line that loses everything.
+  static constexpr int kSendsMax = 8;
+
+  ShapedLine(const Shaper& out, const Shaper& in, const ShapedOptions& options, Time began_at)
+      : out_(out), in_(in), trace_(options.trace), policy_(options.policy), began_at_(began_at) {}
+
+  template <typename Send>
+  std::optional<Time> crossed(Shaper& shape, Time now, const Send& send) const {
+    if (policy_.loses_messages) return send(shape);
+    for (int i = 0; i < kSendsMax; ++i) {
+      if (const std::optional<Time> due = send(shape)) return due;
+    }
+    return shape.arrival_of_news(now);
+  }
 
   void follow_trace(Time now) {
     if (!trace_) return;
@@ -60,45 +95,9 @@ class ShapedLine {
   Shaper out_;
   Shaper in_;
   std::shared_ptr<const LinkTrace> trace_;
+  ShapePolicy policy_;
   Time began_at_;
   const TraceStep* step_ = nullptr;  // of the trace, that both shapes are at
-};
-
-// What is under way in one direction, in order.
-template <typename Item>
-class ShapedQueue {
- public:
-  using Time = std::chrono::nanoseconds;
-
-  void push(Time due, std::size_t bytes, Item item) {
-    waiting_.push_back({due, bytes, std::move(item)});
-    bytes_ += bytes;
-  }
-  bool due(Time now) const { return !waiting_.empty() && waiting_.front().due <= now; }
-  Item& first() { return waiting_.front().item; }
-  Item pop() {
-    Item item = std::move(waiting_.front().item);
-    bytes_ -= waiting_.front().bytes;
-    waiting_.pop_front();
-    return item;
-  }
-  // The first one could not be let out.
-  void put_off(Time until) { waiting_.front().due = until; }
-
-  bool empty() const { return waiting_.empty(); }
-  std::size_t bytes() const { return bytes_; }
-  Time next_due(Time otherwise) const {
-    return waiting_.empty() ? otherwise : std::min(otherwise, waiting_.front().due);
-  }
-
- private:
-  struct Waiting {
-    Time due;
-    std::size_t bytes;
-    Item item;
-  };
-  std::deque<Waiting> waiting_;
-  std::size_t bytes_ = 0;
 };
 
 }  // namespace tributary

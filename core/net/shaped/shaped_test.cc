@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include <deque>
 #include <thread>
 
+#include "core/net/shaped/shaped_testing.h"
 #include "core/net/zmq/link_testing.h"
 
 namespace tributary {
@@ -14,58 +14,18 @@ using link_testing::bytes;
 using link_testing::Federation;
 using link_testing::pump;
 using link_testing::Side;
-using link_testing::text;
+using shaped_testing::Far;
+using shaped_testing::Near;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 
-// The other end of the line: what came out of it, and what is to go in. Waiting moves the clock.
-struct FarTransport {
-  ManualClock clock;
-  std::deque<LinkEvent> to_tell;
-  std::vector<std::pair<nanoseconds, std::string>> got;
-  bool full = false;
-  std::uint64_t arrived = 0;
-};
-
-class NearTransport final : public Transport {
- public:
-  explicit NearTransport(FarTransport& far) : far_(far) {}
-
-  Status send(ConnectionId to, SharedSlice frame, SharedSlice) override {
-    if (to != 1) return no_connection();
-    if (far_.full) return Status(StatusCode::resource_exhausted, {.what = "full"});
-    far_.got.emplace_back(far_.clock.now(), text(frame));
-    return {};
-  }
-  Result<std::optional<LinkEvent>> receive(nanoseconds deadline) override {
-    if (far_.to_tell.empty()) {
-      if (deadline > far_.clock.now()) far_.clock.advance(deadline - far_.clock.now());
-      return std::optional<LinkEvent>();
-    }
-    LinkEvent event = std::move(far_.to_tell.front());
-    far_.to_tell.pop_front();
-    return std::optional<LinkEvent>(std::move(event));
-  }
-  void wake() override {}
-  bool encrypted() const override { return true; }
-  const LinkLimits& limits() const override { return limits_; }
-  LinkCounters counters() const override { return {}; }
-  std::uint64_t bytes_arrived(ConnectionId connection) const override {
-    return connection == 1 ? far_.arrived : 0;
-  }
-
- private:
-  FarTransport& far_;
-  LinkLimits limits_;
-};
-
 class ShapedLine : public testing::Test {
  protected:
   void open(const ShapedOptions& options) {
     Result<std::unique_ptr<Transport>> line =
-        make_shaped(std::make_unique<NearTransport>(far_), far_.clock, options);
+        make_shaped(std::make_unique<Near>(far_), far_.clock, options);
     ASSERT_TRUE(line.ok()) << line.status().text();
     line_ = *std::move(line);
     far_.to_tell.emplace_back(Connected{.connection = 1, .peer = {}});
@@ -78,7 +38,7 @@ class ShapedLine : public testing::Test {
   }
   Status send(std::string_view frame) { return line_->send(1, bytes(frame), {}); }
 
-  FarTransport far_;
+  Far far_;
   std::unique_ptr<Transport> line_;
 };
 
@@ -88,8 +48,8 @@ TEST_F(ShapedLine, WhatIsSentTakesItsTime) {
   ASSERT_TRUE(send("0123456789").ok());
   ASSERT_TRUE(send("abcde").ok());
   EXPECT_FALSE(next_by(start + seconds(10)));
-  EXPECT_THAT(far_.got, ElementsAre(testing::Pair(start + milliseconds(1100), "0123456789"),
-                                    testing::Pair(start + milliseconds(1600), "abcde")));
+  EXPECT_THAT(far_.got, ElementsAre(Far::Got{start + milliseconds(1100), 1, "0123456789"},
+                                    Far::Got{start + milliseconds(1600), 1, "abcde"}));
 }
 
 TEST_F(ShapedLine, ALineWithATraceChangesOnItsWay) {
@@ -103,8 +63,8 @@ TEST_F(ShapedLine, ALineWithATraceChangesOnItsWay) {
   EXPECT_FALSE(next_by(start + seconds(10)));
   ASSERT_TRUE(send("abcde").ok());
   EXPECT_FALSE(next_by(start + seconds(20)));
-  EXPECT_THAT(far_.got, ElementsAre(testing::Pair(start + milliseconds(100), "0123456789"),
-                                    testing::Pair(start + milliseconds(11'000), "abcde")));
+  EXPECT_THAT(far_.got, ElementsAre(Far::Got{start + milliseconds(100), 1, "0123456789"},
+                                    Far::Got{start + milliseconds(11'000), 1, "abcde"}));
 }
 
 TEST_F(ShapedLine, WhatComesInTakesItsTime) {
@@ -197,9 +157,125 @@ TEST_F(ShapedLine, RefusesWhatTheInnerOneWould) {
   open({});
   EXPECT_EQ(send("").code(), StatusCode::invalid_argument);
   EXPECT_EQ(line_->send(2, bytes("x"), {}).code(), StatusCode::unavailable);
-  EXPECT_FALSE(
-      make_shaped(std::make_unique<NearTransport>(far_), far_.clock, {.out = {.loss = 2}}).ok());
+  EXPECT_FALSE(make_shaped(std::make_unique<Near>(far_), far_.clock, {.out = {.loss = 2}}).ok());
 }
+
+// --- one shaper, over both kinds of transports ---
+
+struct LineKind {
+  const char* name;
+  FixedMembers members;
+  ShapePolicy policy;
+};
+
+class EitherKind : public testing::TestWithParam<LineKind> {
+ protected:
+  void open(ShapedOptions options) {
+    options.policy = GetParam().policy;
+    far_.members = GetParam().members;
+    Result<std::unique_ptr<Transport>> line =
+        make_shaped(std::make_unique<Near>(far_), far_.clock, options);
+    ASSERT_TRUE(line.ok()) << line.status().text();
+    line_ = *std::move(line);
+    if (far_.members.count > 0) return;
+    for (const ConnectionId connection : {1u, 2u}) {
+      far_.to_tell.emplace_back(Connected{.connection = connection, .peer = {}});
+      ASSERT_TRUE(next());
+    }
+  }
+  std::optional<LinkEvent> next() { return *line_->receive(far_.clock.now() + seconds(60)); }
+  void come_in(std::string_view frame) {
+    far_.to_tell.emplace_back(
+        Received{.connection = 1, .peer = {}, .frame = bytes(frame), .payload = {}});
+  }
+  void end_connection() {
+    far_.to_tell.emplace_back(Disconnected{.connection = 1,
+                                           .peer = {},
+                                           .why = Status(StatusCode::unavailable, {}),
+                                           .unsent_bytes = 5});
+  }
+
+  Far far_;
+  std::unique_ptr<Transport> line_;
+};
+
+TEST_P(EitherKind, ConnectionsShareTheLine) {
+  open({.out = {.delay = milliseconds(100), .bytes_per_s = 10, .burst_bytes = 0}});
+  const nanoseconds start = far_.clock.now();
+  ASSERT_TRUE(line_->send(1, bytes("0123456789"), {}).ok());
+  ASSERT_TRUE(line_->send(2, bytes("abcde"), {}).ok());
+  EXPECT_EQ(line_->waiting_bytes(), 15u);
+  EXPECT_FALSE(next());
+  EXPECT_THAT(far_.got, ElementsAre(Far::Got{start + milliseconds(1100), 1, "0123456789"},
+                                    Far::Got{start + milliseconds(1600), 2, "abcde"}));
+  EXPECT_EQ(line_->waiting_bytes(), 0u);
+}
+
+TEST_P(EitherKind, WhatComesInIsTimedAndCountedAsTheLineCarriesIt) {
+  open({.in = {.delay = milliseconds(500), .bytes_per_s = 10, .burst_bytes = 0}});
+  far_.clock.advance(seconds(10));
+  far_.arrived = 10;
+  come_in("0123456789");
+  EXPECT_FALSE(*line_->receive(far_.clock.now())) << "it is on the line now";
+  EXPECT_LT(line_->bytes_arrived(1), 10u);
+  const std::optional<LinkEvent> event = next();
+  ASSERT_TRUE(event && std::holds_alternative<Received>(*event));
+  EXPECT_EQ(std::get<Received>(*event).arrival.bytes, 10u);
+  EXPECT_EQ(std::get<Received>(*event).arrival.took, seconds(1));
+  EXPECT_EQ(line_->bytes_arrived(1), 10u);
+}
+
+TEST_P(EitherKind, AnEndComesAfterTheLastMessageAndAsItIs) {
+  open({.in = {.delay = milliseconds(100)}});
+  come_in("last words");
+  end_connection();
+  std::optional<LinkEvent> event = next();
+  ASSERT_TRUE(event && std::holds_alternative<Received>(*event));
+  event = next();
+  ASSERT_TRUE(event && std::holds_alternative<Disconnected>(*event));
+  EXPECT_EQ(std::get<Disconnected>(*event).unsent_bytes, 5u);
+  EXPECT_EQ(line_->send(1, bytes("x"), {}).code(), StatusCode::unavailable);
+  EXPECT_TRUE(line_->send(2, bytes("x"), {}).ok());
+}
+
+TEST_P(EitherKind, AMessageThatIsLostIsGoneOnlyWhereThePolicySaysSo) {
+  open({.out = {.loss = 1}, .in = {.loss = 1}});
+  ASSERT_TRUE(line_->send(1, bytes("out"), {}).ok());
+  come_in("in");
+  end_connection();
+  const std::optional<LinkEvent> event = next();
+  ASSERT_TRUE(event);
+  const bool lost = GetParam().policy.loses_messages;
+  EXPECT_EQ(std::holds_alternative<Received>(*event), !lost);
+  EXPECT_EQ(far_.got.size(), lost ? 0u : 1u);
+}
+
+TEST_P(EitherKind, TellsWhatTheTransportBeneathTells) {
+  open({.in = {.delay = milliseconds(100)}});
+  EXPECT_TRUE(line_->encrypted());
+  EXPECT_EQ(line_->counters().messages_in, 7u);
+  EXPECT_EQ(line_->members().count, GetParam().members.count);
+  EXPECT_EQ(&line_->limits(), &far_.limits);
+  EXPECT_DOUBLE_EQ(*line_->round_trip_min_s(1), 0.001 + 2 * 0.1);
+}
+
+TEST_P(EitherKind, RefusesWhatNoLineCarries) {
+  far_.limits.payload_bytes_max = 10;
+  open({});
+  EXPECT_EQ(line_->send(1, bytes(""), {}).code(), StatusCode::invalid_argument);
+  EXPECT_EQ(line_->send(1, bytes("x"), Bytes(11)).code(), StatusCode::invalid_argument);
+  const StatusCode unknown =
+      GetParam().members.count > 0 ? StatusCode::invalid_argument : StatusCode::unavailable;
+  EXPECT_EQ(line_->send(0, bytes("x"), {}).code(), unknown);
+  EXPECT_EQ(line_->send(3, bytes("x"), {}).code(), unknown);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, EitherKind,
+    testing::Values(LineKind{"ToAHub", {}, kShapedHub},
+                    LineKind{"AmongPeers", {.count = 3, .own_rank = 0}, kShapedPeers},
+                    LineKind{"AmongPeersThatLose", {.count = 3, .own_rank = 0}, kShapedHub}),
+    [](const auto& kind) { return kind.param.name; });
 
 TEST(ShapedLink, OverRealSockets) {
   Federation federation;

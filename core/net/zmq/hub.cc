@@ -63,6 +63,11 @@ class ZmqHub final : public Hub {
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
   LinkCounters counters() const override;
+  std::size_t waiting_bytes() const override {
+    std::size_t bytes = 0;
+    for (const auto& [connection, outbox] : outboxes_) bytes += outbox.waiting_bytes();
+    return bytes;
+  }
 
  private:
   Status guard();

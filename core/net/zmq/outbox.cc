@@ -10,22 +10,18 @@ namespace {
 // Copying less is cheaper than keeping account of it.
 constexpr std::size_t kCopiedBytesMax = 1024;
 
-Status queue_full(std::string got) {
-  return Status(StatusCode::resource_exhausted, {.what = "the connection's send queue",
-                                                 .expected = "room for the message",
-                                                 .got = std::move(got),
-                                                 .remedy = "try again after the next event"});
-}
+constexpr std::string_view kQueue = "the connection's send queue";
 
 }  // namespace
 
 Status Outbox::admit(const SharedSlice& frame, const SharedSlice& payload) const {
   TRIBUTARY_TRY(check_caps(limits_, frame.size(), payload.size()));
   const std::size_t waiting = waiting_->bytes();
-  if (waiting > 0 && waiting + frame.size() + payload.size() > limits_.send_queue_bytes) {
-    return queue_full(fmt::format("{} bytes that wait", waiting));
-  }
-  return {};
+  // A message that is larger than the bound is taken when nothing waits.
+  if (waiting == 0) return {};
+  return check_room(
+      {.queue = kQueue, .waiting_bytes = waiting, .bytes_max = limits_.send_queue_bytes},
+      frame.size() + payload.size());
 }
 
 ZmqMessage Outbox::part(SharedSlice bytes) const {
@@ -45,7 +41,13 @@ Status Outbox::send(ZmqSocket& socket, ByteSpan route, SharedSlice frame, Shared
     if (error == EAGAIN && i == first) {
       socket.catch_up();
       error = socket.send_part(parts[i], i < last);
-      if (error == EAGAIN) return queue_full("as many messages as it takes");
+      if (error == EAGAIN) {
+        return Status(StatusCode::resource_exhausted,
+                      {.what = std::string(kQueue),
+                       .expected = fmt::format("at most {} messages", limits_.send_queue_messages),
+                       .got = "one more",
+                       .remedy = "try again after the next event"});
+      }
     }
     if (error == EHOSTUNREACH) return no_connection();
     // The first part decides for all: libzmq takes the others or drops the message.

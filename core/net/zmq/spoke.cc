@@ -70,6 +70,9 @@ class ZmqSpoke final : public Transport {
     return there ? tcp_bytes_received(attempt_->descriptor) : 0;
   }
   LinkCounters counters() const override { return counters_; }
+  std::size_t waiting_bytes() const override {
+    return attempt_->outbox ? attempt_->outbox->waiting_bytes() : 0;
+  }
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
 
@@ -260,7 +263,7 @@ Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
   for (std::size_t i = 0; i < parts_.size(); ++i) spans[i] = parts_[i].bytes();
   const auto read = read_parts(std::span(spans).first(parts_.size()), options_.limits);
   if (const RefusalReason* const reason = std::get_if<RefusalReason>(&read)) {
-    ++counters_.refused[static_cast<std::size_t>(*reason)];
+    counters_.refuse(*reason);
     return std::optional<LinkEvent>(Refused{.reason = *reason, .source = key_text(options_.hub)});
   }
   backoff_.reset();  // only now: a hub that hangs up at once is not to be hurried

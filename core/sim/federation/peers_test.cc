@@ -6,11 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "core/net/mesh/reach_group.h"
+#include "core/net/mesh/reach_testing.h"
 #include "core/sim/federation/mixed_faults_testing.h"
 
 namespace tributary {
 namespace {
 
+using reach_testing::kAnotherGroup;
+using reach_testing::kDialled;
+using reach_testing::kMalformed;
+using reach_testing::kOneGroup;
 using sim_testing::Federation;
 using sim_testing::Options;
 
@@ -189,18 +195,16 @@ TEST(Peers, WhereOneCannotBeReachedRoundsGoByTheStarAndSayWhy) {
   EXPECT_EQ(reason_for_the_star(options), "by the star: agent-0 names no address for peers");
 }
 
-TEST(Peers, WhereNotAllAreInOneRunOfMpiRoundsGoByTheStarAndSayWhy) {
-  constexpr const char* kEndpoints[][3] = {
-      {"mpi://0000000000c0ffee/0", "tcp://192.0.2.7:4650", "mpi://0000000000c0ffee/1"},
-      {"mpi://0000000000c0ffee/0", "mpi://0000000000c0ffef/1", "mpi://0000000000c0ffee/2"},
-      {"mpi://0000000000c0ffee/0", "mpi://c0ffee/1", "mpi://0000000000c0ffee/2"}};
-  constexpr const char* kReasons[] = {"agent-0 and agent-1 are not in one run of MPI",
-                                      "agent-0 and agent-1 are not in one run of MPI",
-                                      "agent-1 names an address for peers that is none"};
+TEST(Peers, WhereNotAllCanReachOneAnotherRoundsGoByTheStarAndSayWhy) {
+  constexpr const char* kEndpoints[][3] = {{kOneGroup[0], kDialled, kOneGroup[1]},
+                                           {kOneGroup[0], kAnotherGroup, kOneGroup[2]},
+                                           {kOneGroup[0], kMalformed, kOneGroup[2]}};
+  const std::string apart = "agent-0 and agent-1 are not in " + std::string(kReachGroupName);
+  const std::string reasons[] = {apart, apart, "agent-1 names an address for peers that is none"};
   for (std::size_t i = 0; i < std::size(kEndpoints); ++i) {
     Options options = options_for(kRing, 3);
     options.endpoint_of = [&](std::uint32_t agent) { return kEndpoints[i][agent]; };
-    EXPECT_EQ(reason_for_the_star(options), std::string("by the star: ") + kReasons[i]);
+    EXPECT_EQ(reason_for_the_star(options), "by the star: " + reasons[i]);
   }
 }
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/net/mesh/mpi_address.h"
+#include "core/net/mesh/reach_group.h"
 
 namespace tributary {
 namespace {
@@ -16,26 +16,18 @@ namespace {
 constexpr std::size_t kPeersMax = 256;
 constexpr std::uint32_t kPauseRoundsMax = 64;
 
-// Members with the same number can reach one another, as far as an address shows: the run of MPI,
-// or 0 for every address that is dialled.
-Result<std::uint64_t> network_of(const std::string& endpoint) {
-  if (!is_mpi_address(endpoint)) return std::uint64_t{0};
-  TRIBUTARY_ASSIGN(const MpiAddress address, parse_mpi_address(endpoint));
-  return address.run;
-}
-
 // Empty: the addresses give no reason against it.
 std::string why_peers_unreachable(std::span<const Membership::Member> members) {
-  std::optional<std::uint64_t> network;
+  std::optional<ReachGroup> group;
   for (const Membership::Member& member : members) {
     if (member.endpoint.empty()) return member.agent_id + " names no address for peers";
-    const Result<std::uint64_t> own = network_of(member.endpoint);
+    const Result<ReachGroup> own = reach_group(member.endpoint);
     if (!own.ok()) return member.agent_id + " names an address for peers that is none";
-    if (network && *network != *own) {
-      return fmt::format("{} and {} are not in one run of MPI", members[0].agent_id,
-                         member.agent_id);
+    if (group && *group != *own) {
+      return fmt::format("{} and {} are not in {}", members[0].agent_id, member.agent_id,
+                         kReachGroupName);
     }
-    network = *own;
+    group = *own;
   }
   return {};
 }

@@ -5,11 +5,16 @@
 
 #include <string>
 
+#include "core/net/mesh/reach_group.h"
+#include "core/net/mesh/reach_testing.h"
 #include "core/round/coordinator/context/job_testing.h"
 
 namespace tributary {
 namespace {
 
+using reach_testing::kAnotherGroup;
+using reach_testing::kDialled;
+using reach_testing::kOneGroup;
 using round_testing::JobTest;
 using testing::HasSubstr;
 using wire::Collective;
@@ -71,16 +76,16 @@ TEST_F(PeerPolicyTest, TheStarStandsInWhereOneAgentTakesPart) {
   EXPECT_THAT(reason_, HasSubstr("one agent takes part"));
 }
 
-TEST_F(PeerPolicyTest, MembersOfOneRunOfMpiReachOneAnother) {
-  open_with({"mpi://00c0ffee00c0ffee/0", "mpi://00c0ffee00c0ffee/1"});
+TEST_F(PeerPolicyTest, MembersOfOneGroupReachOneAnother) {
+  open_with({kOneGroup[0], kOneGroup[1]});
   EXPECT_EQ(chosen(1), Collective::ring);
 }
 
 TEST_F(PeerPolicyTest, MembersOfDifferentNetworksDoNotReachOneAnother) {
-  open_with({"mpi://00c0ffee00c0ffee/0", "mpi://0000000000000001/1"});
+  open_with({kOneGroup[0], kAnotherGroup});
   EXPECT_EQ(chosen(1), Collective::star);
-  EXPECT_THAT(reason_, HasSubstr("not in one run of MPI"));
-  open_with({"mpi://00c0ffee00c0ffee/0", "tcp://b:1"});
+  EXPECT_THAT(reason_, HasSubstr("not in " + std::string(kReachGroupName)));
+  open_with({kOneGroup[0], kDialled});
   EXPECT_EQ(chosen(1), Collective::star);
 }
 

@@ -1,95 +1,58 @@
-#include "core/net/shaped/shaped_mesh.h"
-
 #include <gmock/gmock.h>
 
-#include <deque>
 #include <string>
 #include <thread>
+
+#include "core/net/shaped/shaped.h"
+#include "core/net/shaped/shaped_peer_port.h"
+#include "core/net/shaped/shaped_testing.h"
 
 namespace tributary {
 namespace {
 
+using link_testing::bytes;
+using shaped_testing::Far;
+using shaped_testing::Near;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
-using testing::Pair;
-
-Bytes sent_text(std::string_view words) {
-  const ByteSpan bytes = bytes_of(words);
-  return {bytes.begin(), bytes.end()};
-}
-
-// What came out of the line and what is to go in. Waiting moves the clock.
-struct FarMesh {
-  ManualClock clock;
-  std::deque<MeshEvent> to_tell;
-  std::vector<std::pair<nanoseconds, std::string>> got;  // with the member before it
-  bool full = false;
-};
-
-class NearMesh final : public Mesh {
- public:
-  explicit NearMesh(FarMesh& far) : far_(far) {}
-
-  Status send(std::uint32_t to, Bytes frame, SharedSlice) override {
-    if (far_.full) return Status(StatusCode::resource_exhausted, {.what = "full"});
-    far_.got.emplace_back(far_.clock.now(),
-                          std::to_string(to) + std::string(frame.begin(), frame.end()));
-    return {};
-  }
-  Result<std::optional<MeshEvent>> receive(nanoseconds deadline) override {
-    if (far_.to_tell.empty()) {
-      if (deadline > far_.clock.now()) far_.clock.advance(deadline - far_.clock.now());
-      return std::optional<MeshEvent>();
-    }
-    MeshEvent event = std::move(far_.to_tell.front());
-    far_.to_tell.pop_front();
-    return std::optional<MeshEvent>(std::move(event));
-  }
-  void wake() override {}
-  std::size_t waiting_bytes() const override { return 0; }
-  MeshCounters counters() const override { return {}; }
-  std::optional<double> round_trip_min_s(std::uint32_t member) const override {
-    return member == 1 ? std::optional<double>(0.001) : std::nullopt;
-  }
-
- private:
-  FarMesh& far_;
-};
 
 class ShapedMesh : public testing::Test {
  protected:
   void open(const ShapedOptions& options) {
-    mesh_options_.members.resize(3);
-    const Result<class ShapedLine> line = ShapedLine::make(options, far_.clock.now());
+    ShapedOptions peers = options;
+    peers.policy = kShapedPeers;
+    far_.members = {.count = 3, .own_rank = 0};
+    const auto line = tributary::ShapedLine::make(peers, far_.clock.now());
     ASSERT_TRUE(line.ok()) << line.status().text();
-    mesh_ = *make_shaped_mesh(std::make_unique<NearMesh>(far_), mesh_options_, far_.clock, *line,
-                              options.bytes_max);
+    mesh_ = *make_shaped(std::make_unique<Near>(far_), far_.clock, *line,
+                         {.out_bytes_max = send_queue_bytes_, .in_bytes_max = options.bytes_max});
   }
   static ShapeOptions line(milliseconds delay, std::uint64_t bytes_per_s) {
     return {.delay = delay, .bytes_per_s = bytes_per_s, .burst_bytes = 0};
   }
-  std::optional<MeshEvent> next_by(nanoseconds deadline) { return *mesh_->receive(deadline); }
+  std::optional<LinkEvent> next_by(nanoseconds deadline) { return *mesh_->receive(deadline); }
   Status send(std::uint32_t to, std::string_view frame) {
-    return mesh_->send(to, sent_text(frame), {});
+    return mesh_->send(to, bytes(frame), {});
   }
   void come_in(std::uint32_t from, std::string_view frame) {
-    far_.to_tell.emplace_back(MeshMessage{.from = from, .frame = sent_text(frame), .payload = {}});
+    far_.to_tell.emplace_back(
+        Received{.connection = from, .peer = {}, .frame = bytes(frame), .payload = {}});
   }
   // The next message, and when it was handed out.
   std::pair<nanoseconds, std::string> next_message() {
-    const std::optional<MeshEvent> event = next_by(far_.clock.now() + seconds(60));
-    const auto* const message = event ? std::get_if<MeshMessage>(&*event) : nullptr;
+    const std::optional<LinkEvent> event = next_by(far_.clock.now() + seconds(60));
+    const auto* const message = event ? std::get_if<Received>(&*event) : nullptr;
     if (!message) return {};
     arrival_ = message->arrival;
-    return {far_.clock.now(), std::to_string(message->from) +
+    return {far_.clock.now(), std::to_string(message->connection) +
                                   std::string(message->frame.begin(), message->frame.end())};
   }
 
-  FarMesh far_;
-  MeshOptions mesh_options_;
-  std::unique_ptr<Mesh> mesh_;
+  Far far_;
+  std::size_t send_queue_bytes_ = kPeerLimits.send_queue_bytes;
+  std::unique_ptr<Transport> mesh_;
   Arrival arrival_;
 };
 
@@ -100,9 +63,9 @@ TEST_F(ShapedMesh, AllThatIsSentSharesTheLineInOrder) {
   ASSERT_TRUE(send(1, "fghij").ok());
   EXPECT_EQ(mesh_->waiting_bytes(), 20u);
   EXPECT_FALSE(next_by(seconds(10)));
-  EXPECT_THAT(far_.got, ElementsAre(Pair(milliseconds(1'100), "10123456789"),
-                                    Pair(milliseconds(1'600), "2abcde"),
-                                    Pair(milliseconds(2'100), "1fghij")));
+  EXPECT_THAT(far_.got, ElementsAre(Far::Got{milliseconds(1'100), 1, "0123456789"},
+                                    Far::Got{milliseconds(1'600), 2, "abcde"},
+                                    Far::Got{milliseconds(2'100), 1, "fghij"}));
   EXPECT_EQ(mesh_->waiting_bytes(), 0u);
 }
 
@@ -132,10 +95,11 @@ TEST_F(ShapedMesh, WhatIsFetchedLateLooksSlower) {
 
 TEST_F(ShapedMesh, TakesTheTimesOfALineWithoutALimitAsTheyAre) {
   open({.in = line(milliseconds(10), 0)});
-  far_.to_tell.emplace_back(MeshMessage{.from = 1,
-                                        .frame = sent_text("x"),
-                                        .payload = {},
-                                        .arrival = {.bytes = 100'000, .took = seconds(3)}});
+  far_.to_tell.emplace_back(Received{.connection = 1,
+                                     .peer = {},
+                                     .frame = bytes("x"),
+                                     .payload = {},
+                                     .arrival = {.bytes = 100'000, .took = seconds(3)}});
   ASSERT_FALSE(next_message().second.empty());
   EXPECT_EQ(arrival_.bytes, 100'000u);
   EXPECT_EQ(arrival_.took, seconds(3));
@@ -173,11 +137,11 @@ TEST_F(ShapedMesh, FollowsItsTrace) {
   EXPECT_DOUBLE_EQ(*mesh_->round_trip_min_s(1), 0.001 + 4 * 0.001);
   ASSERT_TRUE(send(1, "x").ok());
   EXPECT_FALSE(next_by(seconds(11)));
-  EXPECT_THAT(far_.got, ElementsAre(Pair(milliseconds(10'001), "1x")));
+  EXPECT_THAT(far_.got, ElementsAre(Far::Got{milliseconds(10'001), 1, "x"}));
 }
 
 TEST_F(ShapedMesh, HasRoomForSoMuch) {
-  mesh_options_.send_queue_bytes = 10;
+  send_queue_bytes_ = 10;
   open({.out = line(seconds(1), 0)});
   ASSERT_TRUE(send(1, "0123456789").ok());
   EXPECT_EQ(send(2, "x").code(), StatusCode::resource_exhausted);
@@ -215,10 +179,11 @@ TEST_F(ShapedMesh, TriesAgainWhereThereWasNoRoom) {
 TEST_F(ShapedMesh, ALostMemberIsToldOfAfterItsLastMessage) {
   open({.in = line(milliseconds(100), 0)});
   come_in(1, "last words");
-  far_.to_tell.emplace_back(MeshLost{.member = 1, .why = Status(StatusCode::unavailable, {})});
+  far_.to_tell.emplace_back(
+      Disconnected{.connection = 1, .peer = {}, .why = Status(StatusCode::unavailable, {})});
   EXPECT_EQ(next_message().second, "1last words");
-  const std::optional<MeshEvent> event = next_by(seconds(1));
-  ASSERT_TRUE(event && std::holds_alternative<MeshLost>(*event));
+  const std::optional<LinkEvent> event = next_by(seconds(1));
+  ASSERT_TRUE(event && std::holds_alternative<Disconnected>(*event));
   EXPECT_EQ(send(1, "x").code(), StatusCode::unavailable);
   EXPECT_TRUE(send(2, "x").ok());
 }
@@ -242,36 +207,36 @@ TEST(ShapedPeerPort, OverRealSockets) {
   const ShapeOptions slow = {.delay = milliseconds(1), .bytes_per_s = 1'000'000, .burst_bytes = 0};
   ports[0] = *make_shaped_peer_port(std::move(ports[0]), clock, {.out = slow, .in = slow});
   EXPECT_EQ(ports[0]->endpoint(), options.members[0].endpoint);
-  std::vector<std::unique_ptr<Mesh>> meshes;
+  std::vector<std::unique_ptr<Transport>> meshes;
   for (std::uint32_t i = 0; i < 2; ++i) {
     options.rank = i;
     meshes.push_back(*ports[i]->open(options));
   }
   const auto payload = [](std::size_t bytes) { return SharedSlice(Bytes(bytes, 7)); };
   for (int i = 0; i < 3; ++i) {
-    ASSERT_TRUE(meshes[0]->send(1, sent_text("there"), payload(10'000)).ok());
-    ASSERT_TRUE(meshes[1]->send(0, sent_text("back"), payload(10'000)).ok());
+    ASSERT_TRUE(meshes[0]->send(1, bytes("there"), payload(10'000)).ok());
+    ASSERT_TRUE(meshes[1]->send(0, bytes("back"), payload(10'000)).ok());
   }
-  std::vector<std::vector<MeshMessage>> got(2);
+  std::vector<std::vector<Received>> got(2);
   const auto give_up_at = clock.now() + seconds(60);
   while ((got[0].size() < 3 || got[1].size() < 3) && clock.now() < give_up_at) {
     for (std::uint32_t i = 0; i < 2; ++i) {
-      Result<std::optional<MeshEvent>> event = meshes[i]->receive(clock.now() + milliseconds(1));
+      Result<std::optional<LinkEvent>> event = meshes[i]->receive(clock.now() + milliseconds(1));
       ASSERT_TRUE(event.ok()) << event.status().text();
       if (!*event) continue;
-      ASSERT_TRUE(std::holds_alternative<MeshMessage>(**event));
-      got[i].push_back(std::get<MeshMessage>(std::move(**event)));
+      ASSERT_TRUE(std::holds_alternative<Received>(**event));
+      got[i].push_back(std::get<Received>(std::move(**event)));
     }
   }
   ASSERT_EQ(got[0].size(), 3u);
   ASSERT_EQ(got[1].size(), 3u);
-  for (const MeshMessage& message : got[0]) {
+  for (const Received& message : got[0]) {
     EXPECT_EQ(message.payload.size(), 10'000u);
     EXPECT_EQ(message.arrival.bytes, 10'004u);
     EXPECT_GE(message.arrival.took, milliseconds(10)) << "never quicker than the line";
   }
   std::thread other([&] { meshes[0]->wake(); });
-  const Result<std::optional<MeshEvent>> nothing = meshes[0]->receive(nanoseconds::max());
+  const Result<std::optional<LinkEvent>> nothing = meshes[0]->receive(nanoseconds::max());
   other.join();
   EXPECT_TRUE(nothing.ok() && !*nothing);
 }

@@ -1,0 +1,44 @@
+#include "core/net/shaped/shaped_peer_port.h"
+
+#include <utility>
+
+#include "core/net/shaped/shaped.h"
+
+namespace tributary {
+namespace {
+
+class ShapedPeerPort final : public PeerPort {
+ public:
+  ShapedPeerPort(std::unique_ptr<PeerPort> inner, const Clock& clock, ShapedLine line,
+                 std::size_t bytes_max)
+      : inner_(std::move(inner)), clock_(clock), line_(std::move(line)), bytes_max_(bytes_max) {}
+
+  const std::string& endpoint() const override { return inner_->endpoint(); }
+  Result<std::unique_ptr<Transport>> open(const MeshOptions& options) override {
+    TRIBUTARY_ASSIGN(std::unique_ptr<Transport> mesh, inner_->open(options));
+    return make_shaped(
+        std::move(mesh), clock_, line_,
+        {.out_bytes_max = options.limits.send_queue_bytes, .in_bytes_max = bytes_max_});
+  }
+
+ private:
+  const std::unique_ptr<PeerPort> inner_;
+  const Clock& clock_;
+  const ShapedLine
+      line_;  // as it was in the beginning: each epoch's follows the trace from then on
+  const std::size_t bytes_max_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PeerPort>> make_shaped_peer_port(std::unique_ptr<PeerPort> inner,
+                                                        const Clock& clock,
+                                                        const ShapedOptions& options) {
+  ShapedOptions peers = options;
+  peers.policy = kShapedPeers;
+  TRIBUTARY_ASSIGN(ShapedLine line, ShapedLine::make(peers, clock.now()));
+  return std::unique_ptr<PeerPort>(std::make_unique<ShapedPeerPort>(
+      std::move(inner), clock, std::move(line), options.bytes_max));
+}
+
+}  // namespace tributary

@@ -1,0 +1,68 @@
+// The transport beneath a shaped line in tests: a clock that moves while it waits, what came out of
+// the line, and what is to go in. It is a hub's, or one among peers.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/net/transport.h"
+#include "core/net/zmq/link_testing.h"
+
+namespace tributary::shaped_testing {
+
+struct Far {
+  struct Got {
+    std::chrono::nanoseconds at;
+    ConnectionId connection;
+    std::string frame;
+    friend bool operator==(const Got&, const Got&) = default;
+  };
+
+  FixedMembers members = {};
+  LinkLimits limits = {};
+  ManualClock clock;
+  std::deque<LinkEvent> to_tell;
+  std::vector<Got> got;
+  bool full = false;
+  std::uint64_t arrived = 0;  // on connection 1
+};
+
+class Near final : public Transport {
+ public:
+  explicit Near(Far& far) : far_(far) {}
+
+  Status send(ConnectionId to, SharedSlice frame, SharedSlice) override {
+    if (far_.full) return Status(StatusCode::resource_exhausted, {.what = "full"});
+    far_.got.push_back({far_.clock.now(), to, link_testing::text(frame)});
+    return {};
+  }
+  Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override {
+    if (far_.to_tell.empty()) {
+      if (deadline > far_.clock.now()) far_.clock.advance(deadline - far_.clock.now());
+      return std::optional<LinkEvent>();
+    }
+    LinkEvent event = std::move(far_.to_tell.front());
+    far_.to_tell.pop_front();
+    return std::optional<LinkEvent>(std::move(event));
+  }
+  void wake() override {}
+  bool encrypted() const override { return true; }
+  const LinkLimits& limits() const override { return far_.limits; }
+  LinkCounters counters() const override { return {.messages_in = 7}; }
+  std::size_t waiting_bytes() const override { return 0; }
+  FixedMembers members() const override { return far_.members; }
+  std::uint64_t bytes_arrived(ConnectionId connection) const override {
+    return connection == 1 ? far_.arrived : 0;
+  }
+  std::optional<double> round_trip_min_s(ConnectionId connection) const override {
+    return connection == 1 ? std::optional<double>(0.001) : std::nullopt;
+  }
+
+ private:
+  Far& far_;
+};
+
+}  // namespace tributary::shaped_testing
