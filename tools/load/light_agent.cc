@@ -7,8 +7,11 @@
 namespace tributary {
 namespace {
 
-// Without a part of any aggregate for so long, what is missing is asked for.
-constexpr TimeNs kAskAfterNs = 2'000 * kNsPerMs;
+// Without a part of any aggregate for so long, what is missing is asked for: as an agent of a
+// device does (missing_aggregates.h). Who asks sooner than a slow coordinator can send is sent it
+// twice.
+constexpr TimeNs kAskAfterAckTimeouts = 8;
+constexpr TimeNs kAskPauseMaxNs = 30'000 * kNsPerMs;
 
 }  // namespace
 
@@ -192,7 +195,7 @@ void LightAgent::begin(const std::shared_ptr<const RoundPlan>& plan) {
   if (plan->wire().weight > 0 && plan->key().epoch == peers_.epoch() && member < plan->members() &&
       plan->participants().test(member)) {
     round_->own.take_part_as(member);
-    round_->ask.start(context_.now, kAskAfterNs, kAskAfterNs);
+    round_->ask.start(context_.now, ask_after_ns(), ask_after_ns());
     reporter_.measured({.update = nullptr, .examples = 1}, 0);
     for (const PlannedBucket& bucket : plan->buckets()) contribute(bucket.index);
     report();
@@ -243,7 +246,7 @@ void LightAgent::receive(const wire::Aggregate& aggregate, ByteSpan payload) {
   }
   arriving.received.add({part.offset(), payload.size()});
   round_->own.cost().bytes_down += payload.size();
-  if (round_->ask.running()) round_->ask.postpone(context_.now, kAskAfterNs);
+  if (round_->ask.running()) round_->ask.postpone(context_.now, ask_after_ns());
   if (arriving.received.bytes() < bytes || arriving.whole) return;
   arriving.whole = arriving.payload->whole();
   close_stages(bucket);
@@ -265,9 +268,11 @@ void LightAgent::close_stages(std::uint32_t bucket) {
   }
 }
 
+TimeNs LightAgent::ask_after_ns() const { return kAskAfterAckTimeouts * session_.ack_timeout_ns(); }
+
 void LightAgent::ask_for_missing() {
   if (!round_ || !session_.is_open() || !round_->ask.due(context_.now)) return;
-  round_->ask.repeat(context_.now, kAskAfterNs, kAskAfterNs);
+  round_->ask.repeat(context_.now, ask_after_ns(), kAskPauseMaxNs);
   for (const PlannedBucket& bucket : round_->own.plan().buckets()) {
     std::optional<wire::ReceiptT> missing = round_->own.missing(bucket.index);
     if (!missing) continue;
@@ -291,7 +296,7 @@ void LightAgent::receive(const wire::Commit& commit) {
   commit_.hold(context_.now, commit);
   if (round_ && !round_->ask.running()) {
     // To those that took part aggregates are on their way.
-    round_->ask.start(context_.now, round_->own.member() ? kAskAfterNs : 0, kAskAfterNs);
+    round_->ask.start(context_.now, round_->own.member() ? ask_after_ns() : 0, ask_after_ns());
   }
   try_commit();
 }

@@ -95,6 +95,7 @@ class LightAgent {
   void report();
   void receive(const wire::Aggregate& aggregate, ByteSpan payload);
   void close_stages(std::uint32_t bucket);
+  TimeNs ask_after_ns() const;  // only while a session is open
   void ask_for_missing();
   void receive(const wire::Commit& commit);
   void try_commit();
