@@ -44,7 +44,8 @@ def map_complaints(root: Path) -> Iterator[str]:
     """Both documents name every folder that they should, and none that is not there.
 
     The README's map names each folder at the top and each folder of core. docs/architecture.md
-    names each folder of core. Every folder and file that either names exists.
+    names each folder of core, and each folder at the top that has code. Every path that either names
+    exists. A word without a slash is a path only where such a folder exists.
     """
     parts = {part for path in source_tree.files(root) for part in path.parents}
     visible = [part for part in parts
@@ -52,12 +53,13 @@ def map_complaints(root: Path) -> Iterator[str]:
                and part.parts[0] not in LEFT_BY_PROGRAMS]
     top = {part for part in visible if len(part.parts) == 1}
     of_core = {part for part in visible if len(part.parts) == 2 and part.parts[0] == "core"}
+    with_code = top & {part for path in source_tree.code_files(root) for part in path.parents}
     if (root / MAP).is_file():
         lines = _lines_of_map((root / MAP).read_text(encoding="utf-8"))
         yield from _document_complaints(root, MAP, lines, top, top | of_core)
     if (root / ARCHITECTURE).is_file():
         lines = list(enumerate((root / ARCHITECTURE).read_text(encoding="utf-8").splitlines(), 1))
-        yield from _document_complaints(root, ARCHITECTURE, lines, top, of_core)
+        yield from _document_complaints(root, ARCHITECTURE, lines, top, with_code | of_core)
 
 
 def _lines_of_map(text: str) -> list:
@@ -75,7 +77,8 @@ def _document_complaints(root: Path, document: Path, lines: list, top: set,
     named = set()
     for number, line in lines:
         for path in _paths(document, line):
-            if not path.parts or Path(path.parts[0]) not in top:
+            is_word = len(path.parts) <= 1 and path not in top
+            if is_word:
                 continue
             if not (root / path).exists():
                 yield f"{document}:{number}: no folder or file {path}; name what is there now"

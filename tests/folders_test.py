@@ -84,6 +84,16 @@ class Documents(Tree):
         self.assertEqual(self.complaints("| [core/a](core/a) | `core/b` |"), [
             "README.md:7: no folder or file core/b; name what is there now"])
 
+    def test_folder_of_another_folder_that_is_not_there(self):
+        self.write("core/a/x.h")
+        self.assertEqual(self.complaints("| [core/a](core/a) | [c](old/c) and `engine/b` |"), [
+            "README.md:7: no folder or file old/c; name what is there now",
+            "README.md:7: no folder or file engine/b; name what is there now"])
+
+    def test_word_that_is_no_folder(self):
+        self.write("core/a/x.h")
+        self.assertEqual(self.complaints("| [core/a](core/a) | `Status`, [x](https://x/y) |"), [])
+
     def test_text_and_target_of_a_link(self):
         self.write("core/a/x.h")
         self.assertEqual(self.complaints("| [core/old](core/a) | x |"), [
@@ -102,6 +112,16 @@ class Documents(Tree):
         self.assertEqual(list(folders.map_complaints(self.root)), [
             "docs/architecture.md:1: no folder or file core/c/d; name what is there now",
             "docs/architecture.md:1: the folder core/b is not named; say what happens there"])
+
+    def test_architecture_names_programs(self):
+        self.write("core/a/x.h")
+        self.write("agent/main.cc")
+        self.write("scripts/run.py")
+        self.write("docs/architecture.md", "`core/a`")
+        self.assertEqual(list(folders.map_complaints(self.root)), [
+            "docs/architecture.md:1: the folder agent is not named; say what happens there"])
+        self.write("docs/architecture.md", "`core/a`, `agent`")
+        self.assertEqual(list(folders.map_complaints(self.root)), [])
 
     def test_what_programs_leave_behind(self):
         self.write("core/a/x.h")

@@ -149,16 +149,17 @@ Status LoadAgent::open() {
                                       .encrypted = options.encrypted,
                                       .seed = number_,
                                       .context = shared_.context}));
-  std::string id = fmt::format("load-{}", number_);
+  AgentConfig config;
+  config.agent_id = fmt::format("load-{}", number_);
+  config.incarnation = number_ + 1;
   if (shared_.replica) {
-    light_ = std::make_unique<LightAgent>(LightAgent::Options{.agent_id = std::move(id),
-                                                              .incarnation = number_ + 1,
-                                                              .number = number_,
-                                                              .replica = shared_.replica});
+    config.build = "tributary load";
+    // Many agents on the processors of one machine wait long for their Welcome.
+    config.hello_timeout_ms = config.hello_timeout_max_ms = 5'000;
+    config.give_up_after_ms = 3'600'000;
+    light_ = std::make_unique<LightAgent>(LightAgent::Options{
+        .config = std::move(config), .number = number_, .shared = shared_.replica});
   } else {
-    AgentConfig config;
-    config.agent_id = std::move(id);
-    config.incarnation = number_ + 1;
     TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), {}));
   }
   loop_ = std::make_unique<MachineLoop>(wiring());

@@ -56,16 +56,16 @@ SharedBytes SharedPayload::whole() {
 
 // --- job and model -----------------------------------------------------------------------------
 
-Result<std::shared_ptr<const JobModel>> SharedReplica::take_job(const wire::Job& job) {
+Status SharedReplica::take_job(const wire::Job& job) {
   const std::lock_guard lock(mutex_);
-  if (job_ && job_->job() == job.job() && job_->revision() == job.revision()) return job_;
+  if (job_ && job_->job() == job.job() && job_->revision() == job.revision()) return {};
   wire::JobT unpacked;
   job.UnPackTo(&unpacked);
   TRIBUTARY_ASSIGN(SharedBytes definition, keep_message(std::move(unpacked)));
   TRIBUTARY_ASSIGN(job_, JobModel::make(std::move(definition)));
   TRIBUTARY_ASSIGN(rule_, make_model_rule(job_->wire()));
   if (job_->values() != values_) return differs("model of the job", "as many values as were asked");
-  return job_;
+  return {};
 }
 
 std::shared_ptr<SharedPayload> SharedReplica::place_of(const wire::TransferOfferT& offer) {
@@ -79,7 +79,8 @@ std::shared_ptr<SharedPayload> SharedReplica::place_of(const wire::TransferOffer
 Result<SharedModel> SharedReplica::take_model(const wire::TransferOfferT& offer,
                                               const SharedBytes& bytes) {
   const std::lock_guard lock(mutex_);
-  if (model_.values && model_.version == offer.model_version && model_.hash == offer.model_hash) {
+  if (model_.values && model_.id.version == offer.model_version &&
+      model_.id.hash == offer.model_hash) {
     return model_;
   }
   if (hash64(*bytes) != offer.hash || bytes->size() < values_ * sizeof(float)) {
@@ -89,8 +90,8 @@ Result<SharedModel> SharedReplica::take_model(const wire::TransferOfferT& offer,
   std::memcpy(values->data(), bytes->data(), values_ * sizeof(float));
   const std::uint64_t hash = model_hash_of(*values);
   if (hash != offer.model_hash) return differs("transferred model", "the offer's model hash");
-  const SharedModel made{.version = offer.model_version, .hash = hash, .values = values};
-  if (!model_.values || made.version > model_.version) {
+  const SharedModel made{.id = {.version = offer.model_version, .hash = hash}, .values = values};
+  if (!model_.values || made.id.version > model_.id.version) {
     TRIBUTARY_TRY(rule_->restore(ByteSpan(*bytes).subspan(values_ * sizeof(float))));
     model_ = made;
   }
@@ -100,17 +101,20 @@ Result<SharedModel> SharedReplica::take_model(const wire::TransferOfferT& offer,
 
 // --- rounds ------------------------------------------------------------------------------------
 
-Result<std::shared_ptr<SharedRound>> SharedReplica::round_of(const wire::Plan& plan) {
+Result<std::shared_ptr<const RoundPlan>> SharedReplica::plan_of(const wire::Plan& plan) {
   const std::lock_guard lock(mutex_);
-  const RoundKey key = key_of(*plan.id());
-  if (round_ && round_->plan->key() == key) return round_;
   if (!job_) return differs("plan", "a job before it");
   wire::PlanT unpacked;
   plan.UnPackTo(&unpacked);
-  TRIBUTARY_ASSIGN(auto made, RoundPlan::make(unpacked, *job_, codecs_));
+  return RoundPlan::make(unpacked, *job_, codecs_);
+}
+
+std::shared_ptr<SharedRound> SharedReplica::round_of(const std::shared_ptr<const RoundPlan>& plan) {
+  const std::lock_guard lock(mutex_);
+  if (round_ && round_->plan->key() == plan->key()) return round_;
   auto round = std::make_shared<SharedRound>();
-  round->plan = std::move(made);
-  if (!round_ || round_->plan->key() < key) round_ = round;
+  round->plan = plan;
+  if (!round_ || round_->plan->key() < plan->key()) round_ = round;
   return round;
 }
 
@@ -180,25 +184,19 @@ void SharedReplica::forget_shares(const SharedRound& round) {
 }
 
 Result<SharedModel> SharedReplica::apply(SharedRound& round, const wire::CommitT& commit,
-                                         const std::vector<std::vector<SharedBytes>>& combined) {
+                                         const AgentRound& received) {
   const std::lock_guard lock(mutex_);
   if (round.after) return *round.after;
-  if (model_.version + 1 != commit.model_version || model_.hash != commit.previous_hash) {
+  if (model_.id.version + 1 != commit.model_version || model_.id.hash != commit.previous_hash) {
     return differs("model before a commit", "the commit's");
   }
   const wire::RoundOutcomeT& outcome = *commit.rounds[0];
   std::vector<CommittedBucket> buckets;
   for (const auto& one : outcome.outcomes) {
-    const wire::ContributorSetT& set = *outcome.contributor_sets[one->contributor_set];
-    std::vector<ByteSpan> spans;
-    for (const SharedBytes& payload : combined[one->bucket]) spans.emplace_back(*payload);
-    if (spans.empty() || hash64(spans.back()) != one->result_hash) {
+    buckets.push_back(received.committed(*one, outcome));
+    if (hash64(buckets.back().combined.back()) != one->result_hash) {
       return differs("aggregate", "the commit's");
     }
-    buckets.push_back({.bucket = one->bucket,
-                       .divisor = set.divisor,
-                       .contributors = set.contributors,
-                       .combined = std::move(spans)});
   }
   auto values = std::make_shared<FloatVector>(*model_.values);
   TRIBUTARY_TRY(apply_round(*round.plan, buckets, {}, *rule_, scratch_, *values));
@@ -215,7 +213,7 @@ Result<SharedModel> SharedReplica::apply(SharedRound& round, const wire::CommitT
     }
   }
   forget_shares(round);
-  model_ = {.version = commit.model_version, .hash = hash, .values = std::move(values)};
+  model_ = {.id = {.version = commit.model_version, .hash = hash}, .values = std::move(values)};
   round.after = model_;
   return model_;
 }

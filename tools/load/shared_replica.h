@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/round/agent/round/agent_round.h"
 #include "core/round/agent/round/encoder_cache.h"
 #include "core/round/common/machine/reassembly.h"
 #include "core/round/common/plan/round_plan.h"
@@ -39,10 +40,10 @@ class SharedPayload {
   SharedBytes whole_;
 };
 
+// Nobody changes the values in place.
 struct SharedModel {
-  std::uint64_t version = 0;
-  std::uint64_t hash = 0;
-  SharedFloats values;
+  ModelId id;
+  std::shared_ptr<FloatVector> values;  // null: none
 };
 
 // What several agents send alike: one of the made-up updates, and how much of it they keep.
@@ -54,6 +55,7 @@ struct SharedUpdate {
 
 // One attempt at a round.
 struct SharedRound {
+  // As the first agent was sent it: the weight and the shares are that agent's own.
   std::shared_ptr<const RoundPlan> plan;
 
   std::mutex mutex;  // of what follows
@@ -70,8 +72,10 @@ class SharedReplica {
   SharedReplica(std::uint64_t parameters, std::uint32_t agents)
       : values_(parameters), agents_(agents) {}
 
-  Result<std::shared_ptr<const JobModel>> take_job(const wire::Job& job);
-  Result<std::shared_ptr<SharedRound>> round_of(const wire::Plan& plan);
+  Status take_job(const wire::Job& job);
+  // A plan as one agent was sent it, with that agent's weight and shares. Codecs are shared.
+  Result<std::shared_ptr<const RoundPlan>> plan_of(const wire::Plan& plan);
+  std::shared_ptr<SharedRound> round_of(const std::shared_ptr<const RoundPlan>& plan);
 
   // The place of an offered model; and the model, once that is whole.
   std::shared_ptr<SharedPayload> place_of(const wire::TransferOfferT& offer);
@@ -83,15 +87,16 @@ class SharedReplica {
   struct Sender {
     std::uint32_t number = 0;  // among those who share
     std::uint32_t rank = 0;
-    double keep = 1;  // Exchange.ratio of its own plan, which is not the others'
+    double keep = 1;  // of its own plan's bucket, which is not the others'
   };
   // What it sends. `combined` are the stages before. Null: nothing.
   Result<SharedBytes> payload(SharedRound& round, const Sender& sender, std::uint32_t bucket,
                               const std::vector<SharedBytes>& combined);
 
-  // The model after the commit: made once, by the code that every replica has.
+  // The model after the commit: made once, by the code that every replica has, from the aggregates
+  // that the first agent has received. The later ones have received the same.
   Result<SharedModel> apply(SharedRound& round, const wire::CommitT& commit,
-                            const std::vector<std::vector<SharedBytes>>& combined);
+                            const AgentRound& received);
 
  private:
   static constexpr std::uint32_t kUpdates = 2;

@@ -65,9 +65,9 @@ class SharedReplicaTest : public testing::Test {
   std::shared_ptr<SharedRound> round_of(const Bytes& frame) {
     const Result<const wire::Frame*> opened = open_frame(frame);
     EXPECT_TRUE(opened.ok()) << opened.status().text();
-    auto round = replica_.round_of(*(*opened)->message_as_Plan());
-    EXPECT_TRUE(round.ok()) << round.status().text();
-    return round.ok() ? *std::move(round) : nullptr;
+    const auto plan = replica_.plan_of(*(*opened)->message_as_Plan());
+    EXPECT_TRUE(plan.ok()) << plan.status().text();
+    return plan.ok() ? replica_.round_of(*plan) : nullptr;
   }
   // How many values there are in what this agent sends.
   std::ptrdiff_t kept(SharedRound& round, std::uint32_t number, double share) {
