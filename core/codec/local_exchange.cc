@@ -20,6 +20,7 @@ void ExchangeTraffic::add(const StageTraffic& stage) {
 LocalExchange::LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents,
                              bool error_feedback, const Clock& clock)
     : codec_(codec), clock_(clock), agents_(agents) {
+  // A residual is only meaningful for a codec that loses something and holds it back unchanged.
   const bool keep = error_feedback && codec.lossy() && codec.conserves();
   for (Agent& agent : agents_) {
     agent.encoder = codec.make_encoder(values);
@@ -65,6 +66,8 @@ Result<ExchangeTraffic> LocalExchange::play(RoundContext round, const Execution&
   const StageCall last = {.round = round,
                           .execution = execution,
                           .combined = std::span(combined_spans_).first(stages - 1)};
+  // The residuals are settled before the final decoding, because settling uses `sum` as scratch
+  // space.
   TRIBUTARY_TRY(settle(last, sum));
   const auto start = clock_.now();
   TRIBUTARY_TRY(codec_.decode(last, combined_.back(), sum));
@@ -104,7 +107,7 @@ Result<StageTraffic> LocalExchange::play_stage(const StageCall& call,
   return traffic;
 }
 
-// Every agent's payload of the last stage is still at hand; `scratch` is free until the decoding.
+// Requires that each agent's payload of the last stage still exists. `scratch` is overwritten.
 Status LocalExchange::settle(const StageCall& last, std::span<float> scratch) {
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
     Agent& agent = agents_[i];

@@ -21,7 +21,7 @@ double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-// Squared error and squared magnitude of decoded means against true means.
+// Sums of the squared errors and of the squared true means.
 struct Error {
   double error = 0;
   double energy = 0;
@@ -30,6 +30,8 @@ struct Error {
     error += (decoded - truth) * (decoded - truth);
     energy += truth * truth;
   }
+  // An update of zeros has no energy: the error is then reported as 0 or 1 instead of a division by
+  // zero.
   double nmse() const { return energy > 0 ? error / energy : (error > 0 ? 1 : 0); }
 };
 
@@ -83,8 +85,8 @@ struct Tally {
   }
 };
 
-// One bucket's way through all rounds. The updates stay the same, so that after N rounds with error
-// feedback the decoded sum should approach N times the true one.
+// Plays all rounds of one bucket. The updates stay the same in all rounds. With error feedback, the
+// decoded sum of N rounds should therefore approach N times the true sum.
 class BucketRun {
  public:
   BucketRun(const Codec& codec, std::vector<std::span<const float>> updates,

@@ -15,7 +15,8 @@ constexpr std::uint8_t kVersion = 1;
 constexpr std::size_t kLayoutOffset = 4;
 constexpr std::size_t kContributorsOffset = 8;
 constexpr std::size_t kChecksumOffset = 20;
-// The body is hashed in blocks, so that threads can share the work.
+// The body is hashed in blocks, so that threads can share the work. The size is part of the format:
+// another one gives another checksum.
 constexpr std::size_t kHashBlockBytes = 256 * 1024;
 
 std::size_t header_bytes(std::size_t spec_bytes) {
@@ -43,7 +44,7 @@ std::uint32_t block_hash(ByteSpan body, std::size_t block) {
   return checksum32(body.subspan(begin, std::min(kHashBlockBytes, body.size() - begin)));
 }
 
-// Over the header without the checksum's own place, then over the hashes of the body's blocks.
+// Covers the header except the checksum field, and then the hashes of the body's blocks.
 std::uint32_t payload_checksum(ByteSpan header, std::span<const std::uint32_t> blocks) {
   Checksum all;
   all.update(header.first(kChecksumOffset));
@@ -68,6 +69,7 @@ Status corrupt_payload(std::string what, std::string expected, std::string got) 
                                            .remedy = "have the bucket sent again"});
 }
 
+// Every check below runs before any size from the header is used.
 Status check_fixed_header(ByteSpan payload) {
   if (reinterpret_cast<std::uintptr_t>(payload.data()) % kPayloadAlignment != 0) {
     return Status(StatusCode::invalid_argument,
@@ -158,7 +160,8 @@ Status compare_checksum(ByteSpan payload, std::uint32_t found) {
                          fmt::format("{:#010x}", found));
 }
 
-// That a payload is what this codec expects at this place.
+// Returns mismatch unless the payload has the codec, the stage and the number of values that the
+// caller expects.
 Status check_expected(const PayloadHeader& header, const Codec& codec, std::size_t stage,
                       std::size_t values) {
   const auto mismatch = [](std::string what, std::string expected, std::string got) {
@@ -253,12 +256,13 @@ Result<UncheckedPayload> UncheckedPayload::open(const Codec& codec, std::size_t 
   TRIBUTARY_ASSIGN(const OpenPayload open, open_envelope(payload));
   UncheckedPayload unchecked(payload, open);
   if (Status expected = check_expected(open.header, codec, stage, values); !expected.ok()) {
-    TRIBUTARY_TRY(unchecked.check(execution));  // damage explains more than another plan
+    TRIBUTARY_TRY(unchecked.check(execution));  // damage explains more than a different plan
     return expected;
   }
   return unchecked;
 }
 
+// A block belongs to the range in which it begins, so that consecutive ranges hash each block once.
 void UncheckedPayload::hash(std::size_t begin, std::size_t end) {
   for (std::size_t block = (begin + kHashBlockBytes - 1) / kHashBlockBytes;
        block * kHashBlockBytes < end; ++block) {

@@ -30,7 +30,7 @@ TEST(Payload, OpensAsItWasSealed) {
   EXPECT_EQ(open->body[3], 93);
 }
 
-// The format is a promise to those who kept payloads; this is what version 1 looks like.
+// Stored payloads must remain readable, so these bytes of version 1 must not change.
 TEST(Payload, HeaderBytesAreTheFormat) {
   const Bytes payload = sealed({.spec = "fp32", .contributors = 2, .values = 1}, 4);
   const std::vector<std::uint8_t> head(payload.begin(), payload.begin() + 20);
@@ -102,7 +102,7 @@ TEST(Payload, AnotherCodecStageOrBucketIsAMismatch) {
   EXPECT_NE(status.text().find("int8:block=64"), std::string::npos) << status.text();
 }
 
-// A body of several blocks, hashed by its reader in pieces that are not blocks.
+// The body has several blocks, and its reader hashes it in pieces that do not match the blocks.
 TEST(UncheckedPayload, IsCheckedByWhatItsReaderHashedAndTheRest) {
   const auto int8 = codec_testing::codec_of("int8");
   Bytes payload = sealed({.spec = "int8", .values = 10}, 700'001);

@@ -28,6 +28,8 @@ Status nothing_added() {
 
 namespace {
 
+// Bodies are float32 magnitudes. The check refuses negative values, so that the maximum does not
+// depend on the sign of a zero.
 class MaxAggregator final : public CombiningAggregator {
  public:
   MaxAggregator(const Codec& codec, std::size_t stage, std::uint32_t values, std::size_t count)
@@ -90,6 +92,9 @@ class DecodingAggregator final : public Aggregator {
     return {};
   }
 
+  // decode() and decode_add() check the body. A refused payload leaves the aggregate unchanged,
+  // because contributors_ changes last and decode() into sum_ occurs only while the sum is still
+  // empty.
   Status add(const StageCall& call, ByteSpan payload) override {
     TRIBUTARY_ASSIGN(const OpenPayload open,
                      open_payload_of(codec_, call.stage(), values_, call.execution, payload));
@@ -105,7 +110,7 @@ class DecodingAggregator final : public Aggregator {
     return {};
   }
 
-  // An agent on the way of a sum need not encode what it adds: there is one loss less.
+  // An agent that forwards a sum adds its own values without encoding them, which avoids one loss.
   Result<bool> add_values(const StageCall&, std::span<const float> values) override {
     if (codec_.aggregation() != Aggregation::reduce) return false;
     assert(values.size() == values_);
@@ -121,6 +126,8 @@ class DecodingAggregator final : public Aggregator {
 
   Status finish(const StageCall& call, Bytes& combined) override {
     if (contributors_ == 0) return nothing_added();
+    // The same codec encodes the sum; `contributors` tells the decoder how many updates it
+    // represents.
     if (!residual_.empty()) tributary::add_values(residual_, sum_);
     StageCall summed = call;
     summed.contributors = contributors_;
@@ -129,12 +136,12 @@ class DecodingAggregator final : public Aggregator {
     return {};
   }
 
-  // What the encoder remembers stays; two arrays as long as the bucket need not.
+  // Keeps the encoder's memory, and releases two arrays of the bucket's size until the next round.
   void settle(bool committed) override {
     if (committed && !residual_.empty()) keep_residual(sum_, decoded_, residual_);
     FloatVector().swap(sum_);
     FloatVector().swap(decoded_);
-    agents_ = 0;  // whatever comes late is refused
+    agents_ = 0;  // refuses payloads that arrive after settle()
   }
 
   std::uint32_t contributors() const override { return contributors_; }
@@ -201,7 +208,7 @@ Status CombiningAggregator::finish(const StageCall& call, Bytes& combined) {
   shrink_body(packed.body_bytes, payload_);
   seal_payload(call.execution, payload_);
   combined.swap(payload_);
-  agents_ = 0;  // whatever comes late is refused
+  agents_ = 0;  // refuses payloads that arrive after finish()
   return {};
 }
 

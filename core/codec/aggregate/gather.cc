@@ -17,6 +17,8 @@ Status corrupt(std::string what, std::string expected, std::string got) {
                                            .remedy = "have the bucket sent again"});
 }
 
+// Keeps the root's payload. `open_` is true from begin() to finish(). After finish(),
+// contributors() still returns 1, the number of the combined payload.
 class BroadcastAggregator final : public Aggregator {
  public:
   BroadcastAggregator(const Codec& codec, std::size_t stage, std::uint32_t values, BodyCheck check)
@@ -68,6 +70,8 @@ class BroadcastAggregator final : public Aggregator {
   bool open_ = false;
 };
 
+// Keeps one entry per agent, sorted by agent, so that the combined payload does not depend on the
+// order of arrival.
 class GatherAggregator final : public Aggregator {
  public:
   GatherAggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
@@ -113,7 +117,7 @@ class GatherAggregator final : public Aggregator {
                                          bytes, combined);
     for (const auto& [agent, said] : said_) body = write_gather_entry({agent, said}, body);
     seal_payload(call.execution, combined);
-    agents_ = 0;  // whatever comes late is refused
+    agents_ = 0;  // refuses payloads that arrive after finish()
     return {};
   }
 
@@ -124,7 +128,7 @@ class GatherAggregator final : public Aggregator {
   const std::size_t stage_;
   const std::uint32_t values_;
   const std::size_t said_bytes_max_;
-  std::map<std::uint32_t, Bytes> said_;  // by agent
+  std::map<std::uint32_t, Bytes> said_;  // by agent index
   std::uint32_t agents_ = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace tributary {
 namespace {
 
-// The aggregators ask a codec for nothing but its spec.
+// The aggregators under test use only the codec's spec, so any codec serves.
 class AnyCodec : public testing::Test {
  protected:
   void SetUp() override { ASSERT_NE(codec_ = codec_testing::codec_of("fp32"), nullptr); }

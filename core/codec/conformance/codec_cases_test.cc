@@ -1,4 +1,4 @@
-// One table of cases for every codec in the registry.
+// One table of cases that every codec of the registry must pass.
 #include <gtest/gtest.h>
 
 #include <hwy/targets.h>
@@ -27,7 +27,7 @@ class CodecCases : public testing::TestWithParam<std::string> {
   std::unique_ptr<Codec> codec_;
 };
 
-// Around every edge that a block, a vector or a chunk can have.
+// Sizes at and next to every boundary of a block, a vector or a chunk.
 constexpr std::size_t kSizes[] = {0,    1,    2,    3,    7,    15,   16,   17,   31,
                                   33,   63,   64,   65,   127,  128,  129,  255,  257,
                                   1000, 4095, 4096, 4097, 8191, 8192, 8193, 12289};
@@ -57,8 +57,8 @@ TEST_P(CodecCases, LosslessCodecsCarryEveryBit) {
   }
 }
 
-// What was sent and what is still held back is what there was: the heart of error feedback. A codec
-// that sends something else than it says breaks it.
+// The sent values and the residuals add up to the updates, as error feedback requires. A codec
+// whose decoded values differ from its accounting fails here.
 TEST_P(CodecCases, NothingIsLostOverRounds) {
   if (!codec_->lossy() || !codec_->conserves()) return;
   constexpr std::uint32_t kRounds = 4;
@@ -92,7 +92,8 @@ TEST_P(CodecCases, NothingIsLostOverRounds) {
         if (!exchange.aggregator_residual().empty()) {
           account[i] += static_cast<double>(exchange.aggregator_residual()[i]);
         }
-        // Every float32 sum on the way was rounded, and its rounding follows its size.
+        // Every intermediate float32 sum was rounded, and the rounding error is proportional to the
+        // sum.
         ASSERT_NEAR(account[i], truth, kRounds * moved[i] * 0x1p-22 + 0x1p-140)
             << "value " << i << " of " << size << ", pattern " << static_cast<int>(pattern);
       }
@@ -103,7 +104,7 @@ TEST_P(CodecCases, NothingIsLostOverRounds) {
 TEST_P(CodecCases, ScalarAndSimdGiveTheSameBytes) {
   const std::int64_t targets = hwy::SupportedTargets();
   for (const Pattern pattern : kPatterns) {
-    // Compressors are slow and have no SIMD of ours: one kind of update will do.
+    // Compressors are slow and have no SIMD code of this project, so one pattern is enough.
     if (!codec_->lossy() && pattern != Pattern::extremes) continue;
     for (const std::size_t size : kSizes) {
       const auto all = updates(pattern, size, 3);
@@ -157,7 +158,7 @@ TEST_P(CodecCases, NotFiniteInputIsRefusedByItsFirstElement) {
   }
 }
 
-// And nothing of it stays in a residual, where it would spoil all rounds to come.
+// In addition, no NaN or Inf stays in a residual, where it would spoil all later rounds.
 TEST_P(CodecCases, NotFiniteInputThatIsCarriedArrivesAsItIs) {
   if (!codec_->carries_not_finite()) return;
   constexpr std::uint32_t kNotFinite[] = {0x7f800000u, 0xff800000u, 0x7fc00000u, 0x7f800001u,
@@ -172,7 +173,7 @@ TEST_P(CodecCases, NotFiniteInputThatIsCarriedArrivesAsItIs) {
       const auto traffic = exchange.play({}, {}, {{x}}, sum);
       ASSERT_TRUE(traffic.ok()) << traffic.status().text();
       for (const std::size_t i : {size / 2, size - 1}) {
-        // Adding an empty residual may quiet a NaN.
+        // Adding an empty residual may turn a signalling NaN into a quiet one.
         const std::uint32_t quiet = bits == 0x7f800001u ? 0x400000u : 0u;
         const std::uint32_t got = std::bit_cast<std::uint32_t>(sum[i]);
         ASSERT_TRUE(got == bits || got == (bits | quiet)) << size << " values, " << bits;

@@ -1,5 +1,5 @@
-// Updates of any bits to every codec: scalar and SIMD at every instruction set must come to the
-// same bytes, the same decoded values and the same errors.
+// Updates with arbitrary bits for every codec. The scalar backend and the SIMD backend at every
+// instruction set must produce the same bytes, the same decoded values and the same errors.
 #include <hwy/targets.h>
 
 #include <cmath>
@@ -72,7 +72,7 @@ void run(ByteSpan data) {
     std::memcpy(first.data(), rest.data(), values * sizeof(float));
     std::memcpy(second.data(), rest.data() + values * sizeof(float), values * sizeof(float));
   }
-  // The sum of two NaNs is one of them, and nothing says which.
+  // The sum of two NaNs is one of them, but which one is unspecified.
   for (std::size_t i = 0; i < values; ++i) {
     if (std::isnan(first[i]) && std::isnan(second[i])) second[i] = 0;
   }

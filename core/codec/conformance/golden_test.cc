@@ -1,5 +1,6 @@
-// Every codec's bytes, pinned: whoever changes them changes what old payloads mean, and agents on
-// unlike machines would no longer agree. The inputs need no mathematics library.
+// The bytes of every codec, as hashes. A change of them changes the meaning of stored payloads, and
+// agents on different machines would no longer agree. The inputs do not depend on a mathematics
+// library.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,14 +16,14 @@ namespace {
 using codec_testing::Round;
 using codec_testing::Trace;
 
-// In place of a hash where a library of compression decides on the bytes, another version on
-// others.
+// Stands for a hash if a compression library determines the bytes. Another version of the library
+// produces other bytes.
 constexpr std::uint64_t kFromALibrary = 0;
 
 struct Golden {
   std::string_view spec;
-  std::uint64_t payloads;  // of all agents and the aggregator, in every stage of one round
-  std::uint64_t results;   // what three rounds with error feedback decode to and hold back
+  std::uint64_t payloads;  // all agents and the aggregator, every stage of one round
+  std::uint64_t results;   // decoded sums and residuals of three rounds with error feedback
 };
 
 constexpr Golden kGolden[] = {
@@ -55,7 +56,7 @@ constexpr Golden kGolden[] = {
 constexpr std::uint32_t kAgents = 3;
 constexpr std::size_t kValues = 10'000;
 
-// Integers times powers of two, a few zeros, and now and then a large one.
+// Integers times powers of two, some zeros, and occasionally a large value.
 FloatVector update(std::uint32_t agent) {
   FloatVector out(kValues);
   for (std::size_t i = 0; i < kValues; ++i) {

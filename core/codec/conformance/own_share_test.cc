@@ -1,5 +1,5 @@
-// Codecs whose agents may keep less than the codec's share: the payload is the codec's, only with
-// fewer values in it, and whoever adds and decodes it need not know.
+// Codecs whose agents may keep less than the codec's share. Such a payload belongs to the same
+// codec and contains fewer values; aggregators and decoders do not need to know the share.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ TEST_P(OwnShare, ASmallerOneIsASmallerPayloadOfTheSameCodec) {
     const FloatVector decoded = decode(*codec_, payload);
     EXPECT_LT(kept(decoded), kept_before) << part;
     EXPECT_GE(kept(decoded), 1u);
-    // What is kept arrives as it is, and the rest can stay a residual.
+    // Kept values arrive unchanged, so the rest can stay in a residual.
     for (std::size_t i = 0; i < kSharedValues; ++i) {
       ASSERT_TRUE(decoded[i] == 0 || decoded[i] == x[i]) << i;
     }
@@ -126,7 +126,7 @@ TEST_P(OwnShare, TheSumIsThatOfWhatEachHasKept) {
   EXPECT_EQ(decode(*codec_, combined), expected);
 }
 
-// A payload of fewer values is checked like any other.
+// The checks of a payload do not depend on the number of values in it.
 TEST_P(OwnShare, AHostilePayloadIsRefusedAsBefore) {
   const FloatVector x = update(Pattern::normal, kSharedValues, 3);
   const Bytes payload = encode(*codec_, x, share_ * 0.05);
@@ -144,7 +144,8 @@ TEST_P(OwnShare, AHostilePayloadIsRefusedAsBefore) {
 INSTANTIATE_TEST_SUITE_P(Families, OwnShare, testing::ValuesIn(specs_with_own_share()),
                          codec_testing::test_name);
 
-// Where agents have agreed on places, or everything is sent, nobody can keep less alone.
+// If agents have agreed on positions, or if everything is sent, an agent cannot keep less on its
+// own.
 TEST(NoOwnShare, WhatIsKeptCannotBeChanged) {
   std::size_t tried = 0;
   for (const std::string& spec : codec_testing::default_specs()) {

@@ -1,4 +1,5 @@
-// Decodes what it is given: as it is, and with checksums that fit.
+// Decodes the input twice: unchanged, and with all checksums corrected, so that the checks behind
+// the checksums run too.
 #include "core/codec/file/encoded_file_testing.h"
 
 using namespace tributary;

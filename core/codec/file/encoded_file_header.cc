@@ -37,7 +37,7 @@ Status too_short(std::size_t needed, std::uint64_t size) {
   return corrupt_encoded_file(size, fmt::format("a header of {} bytes", needed), "the end");
 }
 
-// The header's bytes: whole, of a version that is known, and unharmed.
+// Reads the header's bytes. The result is complete, of a known version, and has a correct checksum.
 Result<Bytes> read_bytes(const ByteSource& source) {
   if (source.size() < kFixedBytes) return too_short(kFixedBytes, source.size());
   Bytes bytes(kFixedBytes);
@@ -88,6 +88,7 @@ std::uint32_t EncodedFileHeader::values_of_bucket(std::uint64_t bucket) const {
 }
 
 Bytes encoded_file_header_bytes(const EncodedFileHeader& header) {
+  // Zero-filled, so that the reserved field and the padding are zero.
   Bytes out(file_header_bytes(header.spec.size()), 0);
   const auto put = [&](std::size_t offset, auto value) {
     std::memcpy(out.data() + offset, &value, sizeof(value));

@@ -27,7 +27,7 @@ Bytes encoded(const std::string& spec, std::span<const float> values,
   return file.ok() ? std::move(*file) : Bytes();
 }
 
-// What a bucket comes to when a federation of one plays it.
+// The result that one bucket has in an exchange with a single agent.
 FloatVector played_alone(const Codec& codec, std::span<const float> values,
                          const RoundContext& round) {
   const SystemClock clock;
@@ -40,7 +40,7 @@ FloatVector played_alone(const Codec& codec, std::span<const float> values,
 
 class EveryCodec : public testing::TestWithParam<std::string> {};
 
-// The file's sixth bucket is the one that codec_testing plays.
+// The sixth bucket of the file has the index that codec_testing uses, so its draws are the same.
 TEST_P(EveryCodec, ComesBackAsOneAgentWouldDecodeIt) {
   const auto codec = codec_of(GetParam());
   for (const std::size_t count : {1u, 99u, 100u}) {
@@ -103,8 +103,8 @@ TEST_P(EveryCodec, AnyFlippedBitIsAnError) {
   }
 }
 
-// With fitting checksums some flips make another valid file; decode() checks that it has the size
-// that its header claims.
+// With corrected checksums, some flips produce another valid file. decode() then checks that its
+// size agrees with its header.
 TEST_P(EveryCodec, AnyFlippedBitWithFittingChecksumsIsAnErrorOrValid) {
   const Bytes whole = encoded(GetParam(), update(Pattern::normal, 70, 0), 64);
   std::size_t valid = 0;
@@ -228,7 +228,7 @@ TEST(EncodedFile, RefusesBucketsInAnotherOrder) {
   EXPECT_THAT(status.text(), HasSubstr("byte 56: expected a record of bucket 0"));
 }
 
-// Claims that no file of this size can keep are refused before any memory is asked for.
+// A size that no file of this length can contain is refused before memory is allocated.
 TEST(EncodedFile, RefusesClaimsBeyondTheFilesSize) {
   for (const std::uint64_t values :
        {std::uint64_t{1000}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {

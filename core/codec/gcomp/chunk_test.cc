@@ -20,7 +20,7 @@ using codec_testing::update;
 
 constexpr std::size_t kSizes[] = {1, 63, 64, 65, 127, 128, 129, 1000, 4096, 20'001};
 
-// Values of a pattern, and a parameter and moments for each of them.
+// The values of a pattern, with a parameter and moments for each of them.
 struct Data {
   Data(Pattern pattern, std::size_t n)
       : values(update(pattern, n, 0)),
@@ -76,7 +76,7 @@ Codebook codebook_of(std::span<const float> values) {
   return make_codebook(histogram, 8, 0);
 }
 
-// A chunk as it would lie in a payload, with nothing behind it.
+// A chunk as it lies in a payload, without bytes after it.
 Bytes encoded(const Kernels& loops, const Codebook* book, const LevelRule& rule, bool exact,
               std::span<const float> values) {
   Bytes chunk(chunk_bytes_max(values.size()));
@@ -91,7 +91,7 @@ const char* decode(const Kernels& loops, const Codebook* book, const Bytes& chun
   return decode_chunk(loops, book, chunk, chunk.size(), values);
 }
 
-// What a value must decode to.
+// The bits to which a value must decode.
 std::uint32_t kept_bits(const LevelRule& rule, bool exact, std::size_t i, float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   if (exponent_of(bits) == 0 && !exact) return 0;
@@ -186,7 +186,7 @@ TEST(Chunk, ZerosCostTheirExponentAlone) {
   }
   const Codebook book = codebook_of(values);
   const Bytes chunk = encoded(simd_kernels(), &book, {}, true, values);
-  EXPECT_LE(chunk.size() * 8, values.size() * 8);  // 6 bits of fractions, below 2 of exponents
+  EXPECT_LE(chunk.size() * 8, values.size() * 8);  // 6 bits of fractions, less than 2 of exponents
 }
 
 class HostileChunk : public testing::Test {
@@ -198,7 +198,7 @@ class HostileChunk : public testing::Test {
         chunk(encoded(scalar_kernels(), &book, Rules::of(data, OptimizerKind::adamw), true,
                       data.values)) {}
 
-  // Both versions must come to the same end, without reading beyond the chunk.
+  // Both versions must return the same result, without reading beyond the chunk.
   void receive(const Bytes& bytes, const Codebook& codes) {
     const Bytes tight(bytes.begin(), bytes.end());
     FloatVector scalar(kValues);

@@ -13,7 +13,8 @@ namespace {
 
 constexpr StreamKey kKey = {.a = 0x5bd1e995u, .b = 0x27d4eb2fu};
 
-// The cheapest lengths of all that satisfy Kraft's inequality with equality, by trying them.
+// The cost of the cheapest lengths that satisfy Kraft's inequality with equality, by exhaustive
+// search.
 std::uint64_t cheapest(std::span<const std::uint64_t> weights, unsigned bits_max) {
   std::uint64_t best = ~std::uint64_t{0};
   const std::function<void(std::size_t, unsigned, std::uint64_t)> place =
@@ -32,7 +33,7 @@ std::uint64_t cheapest(std::span<const std::uint64_t> weights, unsigned bits_max
   return best;
 }
 
-// The cheapest code of a histogram: every set of exponents may be escaped.
+// The cost of the cheapest code of a histogram, where any set of exponents may be escaped.
 std::uint64_t cheapest_codebook(const std::vector<std::uint64_t>& counts, unsigned bits_max) {
   std::uint64_t best = ~std::uint64_t{0};
   for (unsigned escaped = 0; escaped < 1u << counts.size(); ++escaped) {
@@ -89,7 +90,7 @@ TEST(PackageMerge, EqualsTheBestOfAllLengths) {
   }
 }
 
-// Without a limit that matters these are Huffman's own lengths.
+// Without an effective limit these are Huffman's own lengths.
 TEST(PackageMerge, GivesTheKnownLengthsOfFibonacciWeights) {
   const std::uint64_t weights[] = {1, 1, 2, 3, 5, 8};
   EXPECT_EQ(limited_lengths(weights, 8), (std::vector<std::uint8_t>{5, 5, 4, 3, 2, 1}));
@@ -108,7 +109,7 @@ TEST(Codebook, EscapesWhatIsCheapestToEscape) {
       const Histogram histogram = histogram_of(counts);
       const Codebook book = make_codebook(histogram, bits_max, 0);
       ASSERT_EQ(kraft(book), 256u);
-      // An escape that nothing uses yet counts as used once when the code is chosen.
+      // For the choice of a code, an unused escape counts as if it were used once.
       const std::uint64_t slack = bits_max;
       const std::uint64_t best = cheapest_codebook(counts, bits_max);
       const std::uint64_t cost = coded_bits(book, histogram);
@@ -161,7 +162,8 @@ TEST(Codebook, NoCodeIsTheBeginningOfAnother) {
   }
 }
 
-// The paper's Table 1: exponent 0 has 3 bits, 255 has 4, and what would be long is escaped.
+// Table 1 of the paper: exponent 0 has 3 bits, 255 has 4, and exponents with long codes are
+// escaped.
 TEST(Codebook, RareExponentsShareTheEscape) {
   Histogram histogram = {};
   histogram[0] = 1'000'000;
@@ -210,7 +212,7 @@ TEST_F(CodebookBytes, WithoutAnEscapeAreRefused) {
 }
 
 TEST_F(CodebookBytes, WithTooManyCodesAreRefused) {
-  bytes[8] = 8;  // exponent 0 has none so far
+  bytes[8] = 8;  // exponent 0 had none before
   EXPECT_EQ(read(), StatusCode::corrupt_data);
 }
 

@@ -56,7 +56,7 @@ TEST_F(GComp, RebuildsItsCodebookForTheRoundAfterTheHistogram) {
   for (std::uint64_t round = 5; round < 50; ++round) {
     const std::uint64_t expected = round == 5 ? 0 : (round - 6) / 10;
     EXPECT_EQ(codebook_in(encode(round, values)).version, expected) << round;
-    if (round % 2 == 0) encoder->settle({}, true);  // whether that is called changes nothing
+    if (round % 2 == 0) encoder->settle({}, true);  // calling it or not must make no difference
   }
 }
 
@@ -138,8 +138,9 @@ TEST_F(GComp, ASumIsTruncatedAsItsMeanWouldBe) {
   EXPECT_EQ(decode(payload)[0], 4 * decode(encode(1, one, &view))[0]);
 }
 
-// Signs and mantissas at random, exponents half as frequent with every step down, some zeros and
-// escapes: made without the C library's functions, whose last bits differ.
+// Random signs and mantissas, exponents with half the frequency at every step down, and some zeros
+// and escapes. No function of the C library is used, because their last bits differ between
+// machines.
 FloatVector golden_values(std::uint32_t n) {
   FloatVector values(n);
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -153,7 +154,7 @@ FloatVector golden_values(std::uint32_t n) {
   return values;
 }
 
-// The format, byte for byte: a change here is a change of what older releases can read.
+// These bytes are the format. A change of them breaks the exchange with older releases.
 TEST(GCompGolden, PayloadsStayWhatTheyAre) {
   const struct {
     const char* spec;

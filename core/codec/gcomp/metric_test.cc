@@ -48,7 +48,7 @@ Element element(std::uint32_t i) {
           as_float(std::abs(draw(3)) * 1e-5)};
 }
 
-// The right column of Table 2, as printed.
+// The right column of Table 2, as printed in the paper.
 double delta_of_table_2(const OptimizerView& v, const Element& e) {
   const double eta = static_cast<double>(v.learning_rate);
   const double lambda = static_cast<double>(v.weight_decay);
@@ -114,7 +114,7 @@ TEST_P(Table2, MetricIsThePapers) {
     const double got =
         static_cast<double>(metric.numerator) / static_cast<double>(metric.denominator);
     const double expected = delta_of_table_2(view, e);
-    // Where terms cancel, the rounding is that of the terms.
+    // If terms cancel, the rounding error is relative to the terms.
     const double terms =
         std::abs(delta_of_table_2(view, {e.g, e.theta, 0, e.second})) + std::abs(expected);
     ASSERT_NEAR(got, expected, terms * 1e-3) << "element " << i;

@@ -74,7 +74,8 @@ class Zlib final : public Compressor {
   int level_;
 };
 
-// One of every level, made at first use; levels were checked against the parameters' bounds.
+// One object per level, created at first use. The level was checked against the parameter's bounds,
+// 1 to kLevels.
 template <typename Library, std::size_t kLevels>
 const Compressor& at_level(int level) {
   static const auto kAll = []<std::size_t... kIndex>(std::index_sequence<kIndex...>) {

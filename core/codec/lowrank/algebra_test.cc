@@ -55,7 +55,7 @@ TEST(Orthonormalise, DependentAndEmptyColumnsBecomeZero) {
 
 TEST(Products, AreTheTextbooksWithShortLastRows) {
   constexpr std::size_t kRows = 13;
-  constexpr std::size_t kCols = 521;  // more than a strip
+  constexpr std::size_t kCols = 521;  // more than one strip
   constexpr std::size_t kRank = 3;
   const FloatVector values = update(Pattern::normal, kRows * kCols - 700, 0);
   const FloatVector right = update(Pattern::normal, kRank * kCols, 1);

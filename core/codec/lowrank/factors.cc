@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kGridBits = 23;
 
-// Whether all are finite and none is larger than `most`.
+// Whether all values are finite and at most `most` in magnitude.
 bool within(std::span<const float> values, float most) {
   bool sound = true;
   for (const float x : values) sound &= std::abs(x) <= most;
@@ -33,6 +33,8 @@ Status corrupt(std::string_view expected) {
                                            .remedy = "have the bucket sent again"});
 }
 
+// Adds the factors of one stage. It derives the matrices from the plan in begin(), like every
+// agent.
 class FactorAggregator final : public CombiningAggregator {
  public:
   FactorAggregator(const Codec& codec, std::size_t rank, std::size_t stage, std::uint32_t values)
@@ -90,6 +92,7 @@ int exponent_of(float sum_of_bounds) {
 
 void write_right(std::span<const double> values, float bound, int exponent, std::span<float> out) {
   const double to_grid = std::ldexp(1.0, kGridBits - exponent);
+  // The limit of 2^23 grid steps keeps every value exact in float32 and within 1 in magnitude.
   const double most = std::min(static_cast<double>(bound) * to_grid, std::ldexp(1.0, kGridBits));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double steps = std::rint(std::min(most, std::max(-most, values[i] * to_grid)));
@@ -101,6 +104,7 @@ Result<std::span<const float>> read_left(const Matrices& matrices, const OpenPay
   TRIBUTARY_ASSIGN(const std::span<const float> body, floats_of(payload, matrices.left_floats));
   bool sound = within(body, FLT_MAX);
   for (const Matrix& matrix : matrices.all) {
+    // The first float of each factored matrix is its bound.
     if (matrix.factored) sound &= body[matrix.left_at] >= 0;
   }
   if (sound) return body;

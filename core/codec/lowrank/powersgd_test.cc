@@ -15,7 +15,7 @@ using codec_testing::Pattern;
 using codec_testing::spans;
 using codec_testing::update;
 
-// Σ_k sizes[k] · u_k v_kᵀ, with u and v orthonormal.
+// The matrix Σ_k sizes[k] · u_k v_kᵀ with orthonormal u and v.
 FloatVector spectrum_matrix(std::uint32_t rows, std::uint32_t cols,
                             const std::vector<double>& sizes) {
   FloatVector left = update(Pattern::normal, rows * sizes.size(), 100);
@@ -50,7 +50,7 @@ constexpr std::uint32_t kCols = 50;
 constexpr std::uint32_t kValues = kRows * kCols;
 constexpr LayerRun kLayer[] = {{.offset = 0, .count = kValues, .rows = kRows}};
 
-// NMSE of the decoded sum, round by round, of agents who all have the same update.
+// The NMSE of the decoded sum after each round, for agents that all have the same update.
 std::vector<double> rounds_of(const std::string& spec, const FloatVector& truth,
                               std::uint32_t rounds) {
   const auto codec = codec_of(spec);
@@ -87,7 +87,7 @@ TEST(Powersgd, SumsAgentsWhoShareASubspace) {
   EXPECT_LT(nmse(sum, truth), 1e-11);
 }
 
-// Power iteration: round by round nearer to the best that the rank allows.
+// With power iteration, each round is closer to the best approximation of that rank.
 TEST(Powersgd, WarmStartConvergesToTheBestOfItsRank) {
   const std::vector<double> sizes = {4, 3, 1.5, 1.2, 1, 0.8, 0.6, 0.5};
   const FloatVector truth = spectrum_matrix(kRows, kCols, sizes);
@@ -105,7 +105,8 @@ TEST(Powersgd, WarmStartConvergesToTheBestOfItsRank) {
   EXPECT_NEAR(got.back(), beyond / all, beyond / all * 1e-3);
 }
 
-// With error feedback all of the update arrives in time, noise far from low rank included.
+// With error feedback the whole update arrives over time, including noise that is far from low
+// rank.
 TEST(Powersgd, ErrorFeedbackSendsTheRestLater) {
   FloatVector truth = spectrum_matrix(kRows, kCols, {10, 5});
   const FloatVector noise = update(Pattern::normal, kValues, 3);
@@ -161,12 +162,12 @@ TEST(Powersgd, WithoutLayersABucketIsNearlySquare) {
 
 TEST(Powersgd, RefusesLayersThatDoNotFit) {
   const std::vector<std::vector<LayerRun>> wrong = {
-      {{.offset = 0, .count = 90, .rows = 9}},                                          // short
-      {{.offset = 0, .count = 110, .rows = 10}},                                        // long
+      {{.offset = 0, .count = 90, .rows = 9}},                                          // too short
+      {{.offset = 0, .count = 110, .rows = 10}},                                        // too long
       {{.offset = 0, .count = 50, .rows = 5}, {.offset = 60, .count = 40, .rows = 4}},  // gap
-      {{.offset = 0, .count = 100, .rows = 3}},                                         // torn
+      {{.offset = 0, .count = 100, .rows = 3}},  // rows incomplete
       {{.offset = 0, .count = 100, .rows = 0}},
-      {{.offset = 0, .count = 100, .rows = 10}, {.offset = 50, .count = 50, .rows = 5}},  // twice
+      {{.offset = 0, .count = 100, .rows = 10}, {.offset = 50, .count = 50, .rows = 5}},  // overlap
   };
   for (const auto& layers : wrong) {
     const Result<Matrices> cut = cut_into_matrices(1, layers, 100);
@@ -174,7 +175,7 @@ TEST(Powersgd, RefusesLayersThatDoNotFit) {
   }
 }
 
-// One agent's two stages, alone, and what all then receive.
+// Both stages of a single agent, and the payloads that all agents then receive.
 struct LoneRound {
   LoneRound(const Codec& codec, Encoder& encoder, const FloatVector& values, std::uint64_t round) {
     const RoundContext context = {.round = round};
@@ -269,7 +270,8 @@ TEST(Powersgd, HostileFactorsAreRefusedOrFinite) {
   EXPECT_EQ(decode(0, 5, -FLT_MAX), StatusCode::ok);
 }
 
-// The format and the first draw, pinned: whoever changes them changes what old payloads mean.
+// These values fix the format and the first draw. A change of them changes the meaning of stored
+// payloads.
 TEST(Powersgd, Golden) {
   const auto codec = codec_of("powersgd:rank=2");
   const auto encoder = codec->make_encoder(200);

@@ -10,7 +10,7 @@
 namespace tributary::quantize {
 namespace {
 
-// float32 patterns around everything that rounding can trip over, and a walk through all exponents.
+// float32 patterns near every case of the rounding, and samples of all exponents.
 std::vector<float> interesting_floats() {
   std::vector<float> values;
   for (std::uint64_t bits = 0; bits < 0x7f800000u; bits += 0x1003) {
@@ -32,7 +32,7 @@ std::vector<float> interesting_floats() {
   return values;
 }
 
-// g++ 12 knows _Float16 on x86 and Arm's own __fp16 on Arm.
+// g++ 12 has _Float16 on x86, and on Arm only Arm's own __fp16.
 #if defined(__ARM_FP16_FORMAT_IEEE) || defined(__FLT16_MANT_DIG__)
 #ifdef __ARM_FP16_FORMAT_IEEE
 using CompilersHalf = __fp16;
@@ -111,7 +111,7 @@ TEST(Levels, RandomRoundingIsUnbiased) {
     for (std::uint32_t i = 0; i < kDraws; ++i) {
       sum += random_level(x, scale.levels_per_unit, random_bits(key, i));
     }
-    // A level is off by at most one step's Bernoulli deviation, 0.5.
+    // The deviation of a level is at most that of a Bernoulli variable over one step, 0.5.
     EXPECT_NEAR(sum / kDraws, static_cast<double>(x) * 127, 5 * 0.5 / std::sqrt(kDraws)) << x;
   }
 }

@@ -1,4 +1,4 @@
-// fp32, fp16 and bf16: one stage, one number after the other.
+// The codecs fp32, fp16 and bf16: one stage whose body is one number per value.
 #include <atomic>
 #include <cstring>
 
@@ -13,15 +13,16 @@
 namespace tributary::quantize {
 namespace {
 
-// float32, in whose bits nothing changes: NaN payloads and signed zeros survive.
+// float32 without any change of bits: NaN payloads and signed zeros are preserved.
 struct Fp32 {
   using Word = float;
   static constexpr std::string_view kName = "fp32";
   static constexpr Stage kStages[] = {{"values", Combine::sum}};
   static constexpr Aggregation kAggregation = Aggregation::sum;
   static constexpr bool kLossy = false;
-  static constexpr std::uint32_t kWordInfinity = ~0u;  // every pattern is valid
+  static constexpr std::uint32_t kWordInfinity = ~0u;  // above every pattern: all are valid
 
+  // Returns 0 instead of the largest magnitude, because fp32 carries NaN and Inf.
   static std::uint32_t encode(const Kernels&, const float* x, std::size_t n, Word* out) {
     std::memcpy(out, x, n * sizeof(float));
     return 0;
@@ -41,6 +42,7 @@ struct SixteenBit {
 
 struct Fp16 : SixteenBit {
   static constexpr std::string_view kName = "fp16";
+  // A word with this magnitude or a larger one is Inf or NaN.
   static constexpr std::uint32_t kWordInfinity = 0x7c00;
 
   static std::uint32_t encode(const Kernels& k, const float* x, std::size_t n, Word* out) {
@@ -53,6 +55,7 @@ struct Fp16 : SixteenBit {
 
 struct Bf16 : SixteenBit {
   static constexpr std::string_view kName = "bf16";
+  // As in Fp16.
   static constexpr std::uint32_t kWordInfinity = 0x7f80;
 
   static std::uint32_t encode(const Kernels& k, const float* x, std::size_t n, Word* out) {
@@ -82,6 +85,8 @@ class FixedWidthEncoder final : public Encoder {
                      const std::uint32_t largest =
                          Format::encode(kernels(call.execution.backend), values.data() + begin,
                                         end - begin, words + begin);
+                     // Threads only ever set it to false, so the order of their writes does not
+                     // matter.
                      if (largest >= kInfinityBits) finite = false;
                    });
     if (!finite) return not_finite_error(values);
@@ -93,6 +98,8 @@ class FixedWidthEncoder final : public Encoder {
   const Codec& codec_;
 };
 
+// Adds float32 bodies in the order of arrival. The result therefore depends on that order in the
+// last bits, unless the sums are exact.
 class FloatSumAggregator final : public CombiningAggregator {
  public:
   FloatSumAggregator(const Codec& codec, std::uint32_t values)
@@ -118,6 +125,7 @@ class FloatSumAggregator final : public CombiningAggregator {
       add_both(execution, sum, x, sum);
     }
   }
+  // Values that were not encoded are already float32.
   bool takes_values() const override { return true; }
   void start_with_values(const Execution& execution, std::span<const float> values,
                          const OpenPayload* payload, MutableByteSpan accumulator) const override {

@@ -21,7 +21,7 @@ std::vector<std::int8_t> random_levels(std::size_t count, int bits) {
   return levels;
 }
 
-// The format once more, one bit at a time.
+// An independent implementation of the format, one bit at a time.
 std::vector<std::uint8_t> packed_bit_by_bit(const std::vector<std::int8_t>& levels, int bits) {
   std::vector<std::uint8_t> out(packed_bytes(levels.size(), bits), 0);
   std::size_t at = 0;
@@ -82,8 +82,8 @@ TEST(Qsgd, CostsItsBitsAndANormPerBlock) {
   EXPECT_EQ(body_bytes(code("qsgd:bits=3,block=64", update, 0).payload), 16 * 4 + 375u);
 }
 
-// Lemma 3.1 of the paper: unbiased, and the squared error of a block of n values is at most
-// min(n / s², √n / s) · ‖v‖².
+// Lemma 3.1 of the paper: the encoding is unbiased, and the squared error of a block of n values is
+// at most min(n / s², √n / s) · ‖v‖².
 TEST(Qsgd, IsUnbiasedWithinThePapersVariance) {
   constexpr std::size_t kValues = 512;
   constexpr std::uint64_t kRounds = 400;
@@ -106,7 +106,7 @@ TEST(Qsgd, IsUnbiasedWithinThePapersVariance) {
       }
     }
     EXPECT_LT(error2 / kRounds, bound) << bits;
-    // One rounding is off by a deviation of at most half a step.
+    // The deviation of one rounding is at most half a step.
     const double deviation = 0.5 * std::sqrt(length2) / s / std::sqrt(double{kRounds});
     for (std::size_t i = 0; i < kValues; ++i) {
       ASSERT_NEAR(sum[i] / kRounds, static_cast<double>(update[i]), 5 * deviation) << bits;
@@ -164,7 +164,8 @@ TEST(Qsgd, RefusesNormsThatNoEncoderWrites) {
   }
 }
 
-// The format and the draws, pinned: whoever changes them changes what old payloads mean.
+// These values fix the format and the draws. A change of them changes the meaning of stored
+// payloads.
 TEST(Qsgd, Golden) {
   const FloatVector update = codec_testing::update(Pattern::integers, 200, 0);
   EXPECT_EQ(checksum32(code("qsgd:block=64", update, 3).payload), 1325795292u);

@@ -1,4 +1,4 @@
-// The three sign codecs beside their papers' definitions, worked out by hand.
+// Compares the three sign codecs with hand-computed results of their papers' definitions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// What every agent decodes after one round without error feedback.
+// The values that every agent decodes after one round without error feedback.
 FloatVector played(const std::string& spec, const std::vector<FloatVector>& updates) {
   const std::unique_ptr<Codec> codec = *make_codec(spec);
   const SystemClock clock;
@@ -72,7 +72,7 @@ TEST(OneBit, ABlockOfOneSignAndAnEmptyOne) {
   EXPECT_THAT(played("ef_signsgd", {{}}), ElementsAre());
 }
 
-// What error feedback needs to converge, whatever the values are.
+// Error feedback converges only if the error is smaller than the update, for all values.
 TEST(ScaledSigns, LoseLessThanThereWas) {
   for (const char* const spec : {"ef_signsgd:block=64", "onebit:block=64"}) {
     for (const auto pattern : {codec_testing::Pattern::normal, codec_testing::Pattern::lognormal}) {

@@ -1,4 +1,5 @@
-// What sets the sparse codecs apart; what all codecs have in common is in codec_cases_test.cc.
+// Properties of the individual sparse codecs; codec_cases_test.cc tests the properties that all
+// codecs share.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -100,7 +101,7 @@ TEST(Threshold, SendsABitmapAndAboutItsShare) {
   EXPECT_EQ(open->body.size(), 4 + 5000 * 4 + 12'500u);
 }
 
-// A payload that is nearly dense is sent dense, and still decodes to k values.
+// A payload that is nearly dense is sent dense and still decodes to k values.
 TEST(Payload, IsNeverLargerThanTheBucket) {
   const FloatVector x = update(Pattern::normal, 8000, 0);
   const Encoded out = encode_alone("topk:cr=0.99", x);
@@ -201,7 +202,7 @@ TEST(Randk, AgentsSendTheSamePlacesAndOthersEachRound) {
   EXPECT_NE(places_in(0, 0, 1), places_in(0, 0, 2));
 }
 
-// DGC as its paper writes it, with the whole bucket as the sample.
+// The algorithm of DGC's paper, with the whole bucket as the sample.
 TEST(Dgc, EqualsThePlainAlgorithmOverRounds) {
   constexpr std::size_t kValues = 2000;
   constexpr float kMomentum = 0.5f;
@@ -219,7 +220,7 @@ TEST(Dgc, EqualsThePlainAlgorithmOverRounds) {
     const Places places = largest(v, 20);
     const Encoded out = encode_alone(*codec, *encoder, x, {.round = round});
     ASSERT_EQ(out.decoded, only_at(v, places)) << "round " << round;
-    const bool committed = round != 2;  // that one went on without this agent: nothing is masked
+    const bool committed = round != 2;  // round 2 is committed without this agent
     encoder->settle({}, committed);
     if (!committed) continue;
     for (const std::uint32_t place : places) u[place] = v[place] = 0;
@@ -239,7 +240,8 @@ TEST(Dgc, ARefusedUpdateLeavesItsMemoryClean) {
             encode_alone(*codec, *untouched, good).payload);
 }
 
-// The agents' own copies of Algorithm 1, with nothing of ours but the order in which sums are made.
+// An independent implementation of the paper's Algorithm 1 for all agents; it shares only the order
+// of additions with the codec.
 class PlainArTopk {
  public:
   PlainArTopk(std::size_t agents, std::size_t values, std::size_t k)
@@ -334,8 +336,8 @@ TEST(StarTopk, ANaNOfAnAgentThatIsNotTheRootIsRefusedToo) {
   EXPECT_EQ(status.code(), StatusCode::not_finite);
 }
 
-// Energies are of what would be sent, not of the whole gradient: an agent with much noise and no
-// peak loses against one with a peak. Of equal ones the first is the root.
+// The energy covers the values that would be sent, not the whole gradient. An agent with much noise
+// and no peak loses against one with a peak. Of equal energies, the first agent's wins.
 TEST(VarTopk, TheRootHasTheMostSelectedEnergy) {
   const auto codec = codec_of("var_topk:cr=0.01");
   const auto root_of = [&](const std::vector<FloatVector>& all) {
@@ -389,7 +391,8 @@ TEST(ArTopkAggregators, ARootWithTheWrongNumberOfPlacesIsRefused) {
   EXPECT_EQ(aggregator->contributors(), 0u);
 }
 
-// The payloads of the first version, by their hashes.
+// Hashes of the payloads of the first version. A change of them changes the meaning of stored
+// payloads.
 struct Golden {
   const char* spec;
   std::uint32_t hash;

@@ -1,4 +1,4 @@
-// topk, mstopk and threshold; dgc, which remembers more, has a file of its own.
+// The codecs topk, mstopk and threshold, and the shared parts of dgc, which dgc.cc implements.
 #include "core/codec/sparse/own_places.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ class TopkEncoder final : public OwnPlacesEncoder {
 
   Selector::Indices select_by_layer(const StageCall& call, std::span<const float> values) {
     TRIBUTARY_TRY(check_layers(call.round.layers, values.size()));
-    TRIBUTARY_TRY(check_finite(call.execution, values));  // so that an error names its place
+    TRIBUTARY_TRY(check_finite(call.execution, values));  // an error must name the index
     places_.clear();
     const double ratio = share_kept(ratio_, call);
     for (const LayerRun& layer : call.round.layers) {
@@ -161,7 +161,8 @@ Status OwnPlacesCodec::decode(const StageCall& call, ByteSpan payload, std::span
   return {};
 }
 
-// Goes over what was sent alone: of a thousandth, the others are not touched.
+// Processes only the received values. With a ratio of one thousandth, the other elements are not
+// touched.
 Status OwnPlacesCodec::decode_add(const StageCall& call, ByteSpan payload, std::span<float>,
                                   std::span<float> sum) const {
   SparseValues sparse;

@@ -23,7 +23,7 @@ using codec_testing::Pattern;
 using codec_testing::update;
 using Places = std::vector<std::uint32_t>;
 
-// Sorted by falling magnitude, then by index: what "the k largest" means.
+// Sorted by descending magnitude, then by index: the definition of the k largest.
 Places sorted_places(std::span<const float> values) {
   Places places(values.size());
   std::iota(places.begin(), places.end(), 0u);
@@ -82,14 +82,14 @@ TEST(Selector, TiesGoToTheLowerIndex) {
     std::iota(first.begin(), first.end(), 0u);
     EXPECT_EQ(taken(selector.top({}, x, k)), first) << k;
   }
-  // One larger value behind all the ties, and signs that don't matter.
+  // One larger value after all the ties; signs have no effect.
   x[99'999] = 3.0f;
   for (std::size_t i = 0; i < 99'999; i += 2) x[i] = 2.5f;
   EXPECT_EQ(taken(selector.top({}, x, 4)), (Places{0, 1, 2, 99'999}));
 }
 
-// A sample at a regular stride sees only the tall values, or none of them: the guess is far off
-// both ways, and the answer is the same.
+// A sample with a regular stride contains only the large values, or none of them. The guess is then
+// far too high or too low, and the selection must not change.
 TEST(Selector, AMisleadingSampleCostsTimeAndNothingElse) {
   constexpr std::size_t kSize = 160'000;
   constexpr std::size_t kStride = kSize / 16384;
@@ -131,7 +131,7 @@ TEST(Selector, EveryThreadCountAndTargetSelectsTheSame) {
   }
 }
 
-// MS-Topk as the paper has it, in the plainest way: halve, count, then fill up from the bracket.
+// A plain implementation of the paper's MS-Topk: halve, count, then fill up from the bracket.
 Places plain_mstopk(std::span<const float> x, std::uint32_t k, unsigned bisections) {
   const auto reach = [&](float threshold) {
     return static_cast<std::uint32_t>(
@@ -203,7 +203,8 @@ TEST(SampledThreshold, OfTheWholeBucketIsExact) {
   EXPECT_EQ(sampled_threshold({}, {}, 0.5, 0, {1, 2}), 0u);
 }
 
-// The share that reaches a threshold from s samples has a deviation of sqrt(p (1 - p) / s).
+// The share that reaches a threshold from s samples has a standard deviation of sqrt(p (1 - p) /
+// s).
 TEST(SampledThreshold, OfASampleIsNear) {
   constexpr std::size_t kSize = 1u << 20;
   constexpr std::size_t kSamples = 10'000;
@@ -257,7 +258,8 @@ TEST(RandomPlaces, AreDistinctAscendingAndAsMany) {
   EXPECT_TRUE(none.empty());
 }
 
-// Each place is drawn with probability k/n: 2000 streams, within 5 deviations for all of 50 places.
+// Each index is drawn with probability k/n. 2000 streams must stay within 5 standard deviations for
+// all 50 indices.
 TEST(RandomPlaces, FavourNone) {
   constexpr std::uint32_t kStreams = 2000;
   for (const std::uint32_t k : {10u, 40u}) {

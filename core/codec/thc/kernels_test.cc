@@ -36,7 +36,7 @@ std::shared_ptr<const Levels> levels(const TableRequest& request) {
   return *result;
 }
 
-// body(kernels) for the specification and then for every instruction set that this machine has.
+// Calls body(kernels) for the specification and for every instruction set that this machine has.
 template <typename Body>
 void for_every_target(const Body& body) {
   body(scalar_kernels(), "specification");
@@ -128,8 +128,8 @@ TEST(Kernels, DrawWordsMayStartAnywhere) {
   });
 }
 
-// Places all over the grid and beyond it, on levels and beside them, and what no encoder should
-// ever meet.
+// Places on and outside the grid, on levels and next to them, and values that no encoder should
+// meet.
 FloatVector awkward_places(float granularity) {
   FloatVector y = normals(4096, 4);
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -239,7 +239,7 @@ TEST(Kernels, LookUpsAddAndCentresAgree) {
   }
 }
 
-// Whatever the shared draw, the agents' draws fall one into every share of the circle.
+// Whatever the shared draw is, each interval of the circle contains the draw of one agent.
 TEST(CorrelatedRounding, PutsOneDrawIntoEveryShare) {
   for (const std::uint32_t agents : {1u, 2u, 3u, 4u, 8u, 16u}) {
     for (std::uint32_t element = 0; element < 1000; ++element) {
@@ -248,7 +248,7 @@ TEST(CorrelatedRounding, PutsOneDrawIntoEveryShare) {
           rounding_draw(correlated_rounding(kKey, 0, agents), element) * agents % 65536;
       for (std::uint32_t agent = 0; agent < agents; ++agent) {
         const std::uint32_t draw = rounding_draw(correlated_rounding(kKey, agent, agents), element);
-        if (agents % 2 != 0) {  // even places round the circle
+        if (agents % 2 != 0) {  // evenly spaced on the circle
           const auto apart = static_cast<std::int16_t>(draw * agents - anchor);
           EXPECT_LE(std::abs(apart), static_cast<int>(agents));
         } else {
@@ -303,7 +303,7 @@ void expect_round_trips() {
     RawVector<Field> back(kN);
     unpack_fields(packed.data(), kN, bits, back.data());
     EXPECT_TRUE(same_bytes(back, fields)) << bits << " bits";
-    // In place, as an aggregator does it.
+    // In place, as an aggregator packs.
     pack_fields(fields.data(), kN, bits, reinterpret_cast<std::uint8_t*>(fields.data()));
     EXPECT_EQ(std::memcmp(fields.data(), packed.data(), packed.size()), 0) << bits << " bits";
   }

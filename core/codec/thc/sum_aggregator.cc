@@ -12,7 +12,7 @@
 namespace tributary::thc {
 namespace {
 
-constexpr std::size_t kPiece = 4096;  // unpacked at a time; stays in the first cache
+constexpr std::size_t kPiece = 4096;  // sums unpacked at a time, in the first-level cache
 
 void look_up_add(const Kernels& k, const std::uint8_t* level, std::size_t n, const Levels& levels,
                  std::uint8_t* sum) {
@@ -45,8 +45,8 @@ class SumAggregator final : public CombiningAggregator {
                  .body_bytes = kStampBytes + coordinates_ * lane_bytes(levels_->sum_bits)};
   }
 
-  // A level can be nothing but a level. A sum has to be one that its contributors could have made:
-  // then no more than the planned ones are ever added, and the total fits.
+  // Every pattern of a level is valid. A sum must be one that its contributors can produce. At most
+  // the planned number of contributors is added, so the total cannot overflow.
   Status check_body(const OpenPayload& payload) const override {
     TRIBUTARY_ASSIGN(const Fields fields, open_fields(payload, *levels_, coordinates_));
     if (!fields.sums) return {};
@@ -111,7 +111,7 @@ class SumAggregator final : public CombiningAggregator {
                    });
   }
 
-  // visit(begin, sums, n) for all sums of a body, unpacked piece by piece.
+  // Calls visit(begin, sums, n) for all sums of a body, unpacked piece by piece.
   template <typename Lane, typename Visit>
   void for_each_piece(const Execution& execution, const Fields& fields, Lane,
                       const Visit& visit) const {
@@ -127,7 +127,7 @@ class SumAggregator final : public CombiningAggregator {
                    });
   }
 
-  // Every chunk is packed where it begins, then they are moved together.
+  // Packs every chunk at its own start, in parallel, and then moves the chunks together.
   Shape pack(const Execution& execution, MutableByteSpan accumulator) const override {
     const unsigned bits = levels_->sum_bits_of(contributors());
     const auto layout = static_cast<std::uint8_t>(bits);

@@ -1,4 +1,4 @@
-// The format, pinned: these bytes may change with a version of the envelope and with nothing else.
+// The bytes of the format. They may change only with the version of the envelope.
 #include <gtest/gtest.h>
 
 #include "core/base/bytes/checksum.h"
@@ -11,7 +11,7 @@ namespace {
 using codec_testing::codec_of;
 using codec_testing::Round;
 
-// Integers, so that the input needs no mathematics.
+// Integers, so that the input needs no mathematics library.
 FloatVector update(std::size_t values, std::uint32_t agent) {
   FloatVector out(values);
   for (std::size_t i = 0; i < values; ++i) {

@@ -1,4 +1,5 @@
-// THC as agents and aggregators see it: what it loses, what its sums hold, whom it refuses.
+// THC from the view of agents and aggregators: its errors, the contents of its sums, and its
+// refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ using codec_testing::Pattern;
 using codec_testing::Round;
 using codec_testing::spans;
 
-// Lognormal magnitudes with random signs: `noise` of their deviation is the agents' own.
+// Lognormal magnitudes with random signs. `noise` is each agent's own part, as a share of the
+// standard deviation.
 std::vector<FloatVector> related_gradients(std::size_t values, std::uint32_t agents, double noise) {
   const FloatVector base = codec_testing::update(Pattern::lognormal, values, 1000);
   double squares = 0;
@@ -99,8 +101,8 @@ TEST(ThcError, SmallBlocksCostLittleOnNormalUpdates) {
   EXPECT_NEAR(nmse("thc:block=256", all) / nmse("thc", all), 1, 0.1);
 }
 
-// 200 rounds of the same update: the mean of what is decoded comes to the update itself, for every
-// coordinate, as far as nothing is truncated (p is so small that nothing is).
+// With 200 rounds of the same update, the mean of the decoded values must approach the update in
+// every coordinate. p is so small that nothing is truncated.
 void expect_unbiased(const std::string& spec, std::uint32_t planned, std::uint32_t present) {
   constexpr std::uint32_t kValues = 4096 + 300;
   constexpr std::uint32_t kRounds = 200;
@@ -144,8 +146,8 @@ void expect_unbiased(const std::string& spec, std::uint32_t planned, std::uint32
     worst = std::max(worst, std::abs(deviations));
     total += deviations * deviations;
   }
-  // Of thousands of means some lie beyond 4 standard errors (one in 16,000): all of them stay
-  // within 5, and their mean square is 1.
+  // Some of thousands of means lie beyond 4 standard errors (one in 16,000). All must stay within
+  // 5, and their mean square must be 1.
   EXPECT_LE(worst, 5) << spec;
   EXPECT_NEAR(total / kValues, 1, 4 * std::sqrt(2.0 / kValues) + 0.02) << spec;
 }
@@ -188,7 +190,8 @@ TEST(ThcSums, AreAsWideAsThePlanSays) {
 }
 
 TEST(ThcSums, OfManyAgentsDoNotWrap) {
-  // Half of all coordinates of all agents at one end of the grid: the largest sum there can be.
+  // Half of all coordinates of all agents are at one end of the grid, which gives the largest
+  // possible sum.
   constexpr std::uint32_t kAgents = 300;
   const auto codec = codec_of("thc:bits=8,granularity=1023,p=0.5");
   const FloatVector update = codec_testing::update(Pattern::normal, 640, 0);
@@ -290,7 +293,7 @@ TEST(ThcNorms, TheLargestAgentSetsTheRange) {
   EXPECT_LT(error, 10) << "in units of which the large update has 100";
 }
 
-// A range of an earlier round would clamp: what it cuts off comes later, by error feedback.
+// A range from an earlier round would clamp values. Error feedback sends the clamped part later.
 TEST(ThcNorms, WhatIsClampedComesWithLaterRounds) {
   const auto codec = codec_of("thc:p=0.5");
   const auto all = codec_testing::updates(Pattern::normal, 4096, 2);

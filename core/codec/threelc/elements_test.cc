@@ -8,7 +8,7 @@
 namespace tributary::threelc {
 namespace {
 
-// round(x / M) with halves away from zero, in arithmetic that is exact for these: 2|x| >= M.
+// round(x / M) with halves away from zero. The arithmetic is exact for these values: 2|x| >= M.
 int digit_of_paper(float x, float unit) {
   if (unit == 0 || 2 * std::abs(static_cast<double>(x)) < static_cast<double>(unit)) return 0;
   return x > 0 ? 1 : -1;

@@ -26,7 +26,7 @@ Status corrupt(std::string what, std::string expected, std::string got) {
                                            .remedy = "have the bucket sent again"});
 }
 
-// A body of which nothing is left to doubt.
+// A body after all checks. Its pointers and spans point into the payload.
 struct CheckedBody {
   Layout layout;
   const float* plain;
@@ -43,6 +43,7 @@ class TernaryCodec final : public Codec {
   std::span<const Stage> stages() const override { return kStages; }
   Aggregation aggregation() const override { return Aggregation::gather; }
   bool lossy() const override { return true; }
+  // Random digits lose more than they keep, so error feedback would not converge.
   bool contracts() const override { return !options_.random_digits; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
@@ -63,6 +64,8 @@ class TernaryCodec final : public Codec {
     return {};
   }
 
+  // The whole body is checked before the first addition, so a refused payload leaves `sum`
+  // unchanged.
   Status decode_add(const StageCall& call, ByteSpan payload, std::span<float>,
                     std::span<float> sum) const override {
     TRIBUTARY_ASSIGN(const CheckedBody body, check(call, payload, sum.size()));
@@ -128,7 +131,7 @@ class TernaryCodec final : public Codec {
     return {};
   }
 
-  // Finds every chunk's bytes; together they must be all that is left of the body.
+  // Finds the bytes of every chunk. Together they must use the rest of the body.
   Status cut(ByteSpan body, CheckedBody& checked) const {
     const Layout& layout = checked.layout;
     const std::uint8_t* const lengths = body.data() + layout.lengths_at();
@@ -153,7 +156,7 @@ class TernaryCodec final : public Codec {
                    fmt::format("{} bytes more", rest.size()));
   }
 
-  // That every chunk stands for as many packed bytes as it must, and those for digits.
+  // Checks that every chunk represents the right number of packed bytes, and that these are digits.
   Status check_chunks(const Execution& execution, const CheckedBody& body) const {
     const Kernels& loops = kernels(execution.backend);
     std::atomic<std::size_t> bad = body.chunks.size();

@@ -74,6 +74,7 @@ Status read_raw(const Execution& execution, ByteSpan in, std::size_t count, std:
   return corrupt(fmt::format("ascending indices below {}", values), "others");
 }
 
+// Fills in parallel, because the count is the size of the bucket.
 Status read_all(const Execution& execution, ByteSpan in, std::size_t count, std::size_t values,
                 IndexVector& indices) {
   if (count != values || !in.empty()) {
@@ -92,6 +93,8 @@ Status read_all(const Execution& execution, ByteSpan in, std::size_t count, std:
 
 }  // namespace
 
+// Two passes: the first counts the bits of each chunk, so that the second can write all chunks in
+// parallel.
 void places_of(const Execution& execution, std::span<const std::uint64_t> bitmap,
                IndexVector& indices) {
   constexpr std::size_t kWords = kChunkValues / 64;
@@ -130,6 +133,7 @@ IndexPlan smallest_plan(const Execution& execution, std::span<const std::uint32_
   for (const IndexPlan& plan : {bitmap_plan(values), gaps_plan(execution, indices)}) {
     if (plan.bytes < best.bytes) best = plan;
   }
+  // Ties go to the earlier layout in this order, so that the encoding of a set is unique.
   return best;
 }
 
@@ -163,7 +167,7 @@ Status read_indices(const Execution& execution, std::uint8_t layout, ByteSpan in
     case IndexLayout::bitmap:
       return read_bitmap(execution, in, count, values, indices);
     case IndexLayout::gaps:
-      // A gap takes a bit at least, so that the memory is bounded by the bytes that came.
+      // A gap takes at least one bit, so memory is bounded by the number of received bytes.
       if (count == 0 || count > in.size() * 8) {
         return corrupt("one index or more, of a bit or more each", fmt::format("{}", count));
       }

@@ -1,5 +1,5 @@
-// Indices from nobody one can trust: what is accepted ascends, lies within the bucket, and has one
-// encoding only, so that writing it again gives the bytes that came.
+// Untrusted indices. Accepted indices must be ascending and within the bucket, and writing them
+// again must produce the input bytes, because an encoding is unique.
 #include <algorithm>
 #include <cstdlib>
 
