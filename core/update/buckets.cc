@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
+// Collects layers into buckets in order. One bucket is open at a time.
 class Planner {
  public:
   explicit Planner(std::uint64_t values_max) : values_max_(values_max) {}
@@ -18,7 +19,7 @@ class Planner {
     open_ += count;
   }
 
-  // Shares out the layer's steps; the last one may be a partial step.
+  // Distributes the steps of a layer evenly over its buckets; the last step may be incomplete.
   void add_split(std::uint64_t count) {
     close();
     const std::uint64_t steps = ceil_div(count, kBucketStep);
@@ -44,8 +45,8 @@ class Planner {
  private:
   const std::uint64_t values_max_;
   std::vector<Bucket> buckets_;
-  std::uint64_t end_ = 0;   // of the buckets that are closed
-  std::uint64_t open_ = 0;  // values of the bucket that is being filled
+  std::uint64_t end_ = 0;   // end of the closed buckets
+  std::uint64_t open_ = 0;  // values of the open bucket
 };
 
 Status check_options(const BucketOptions& options) {
@@ -57,7 +58,7 @@ Status check_options(const BucketOptions& options) {
                  .got = fmt::format("{}", options.values_max)});
 }
 
-// What is planned, if it is not too much.
+// Returns the planned buckets unless there are too many.
 Result<std::vector<Bucket>> closed(Planner& planner, const BucketOptions& options) {
   planner.close();
   if (planner.buckets().size() > kBucketsMax) {

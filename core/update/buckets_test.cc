@@ -90,7 +90,7 @@ TEST(Buckets, HoldTheCapOnTheirNumber) {
       StatusCode::resource_exhausted);
 }
 
-// Random maps with layers from nothing to several buckets.
+// Random maps, with layers of zero values up to several buckets.
 class RandomMap {
  public:
   explicit RandomMap(std::uint64_t seed)

@@ -133,7 +133,7 @@ TEST(LayerMap, ComesBackFromItsBytes) {
   EXPECT_EQ(decoded->values(), map.values());
 }
 
-// What agents of different builds compare must not change.
+// Agents of different builds compare these values, so they must not change.
 TEST(LayerMap, HasTheSameBytesAndHashForEver) {
   const LayerMap map = made({{"ab", {2, 3}}, {"c", {}}});
   EXPECT_EQ(map.encode(), Bytes({'T', 'R', 'L', 'M', 1, 0,  // magic, version
@@ -157,7 +157,7 @@ TEST(LayerMap, HashDependsOnNamesShapesAndOrder) {
 TEST(LayerMapDecode, RefusesEveryCut) {
   const Bytes bytes = small_net().encode();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    // A copy of its own, so that the address sanitizer sees a step over its end.
+    // A separate copy, so that the address sanitizer detects reads past its end.
     const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
     const auto map = LayerMap::decode(cut);
     ASSERT_FALSE(map.ok()) << size;
@@ -171,7 +171,7 @@ TEST(LayerMapDecode, RefusesWhatFollows) {
   EXPECT_EQ(LayerMap::decode(bytes).status().code(), StatusCode::corrupt_data);
 }
 
-// A flipped bit may make another valid map, but never one with the same hash.
+// A flipped bit may produce another valid map, but never one with the same hash.
 TEST(LayerMapDecode, TakesFlippedBitsForErrorsOrOtherMaps) {
   const LayerMap map = small_net();
   Bytes bytes = map.encode();

@@ -7,7 +7,7 @@
 
 namespace tributary {
 
-// In eight sums, which need not wait for one another.
+// Eight independent sums, so that additions need not wait for one another.
 double norm_of(std::span<const float> values) {
   constexpr std::size_t kSums = 8;
   double squares[kSums] = {};

@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-// One address becomes two streams, in the buckets of its own purpose.
+// An address is converted to two streams, in buckets of their own purpose.
 DrawAddress magnitudes_of(DrawAddress address) {
   address.bucket = 2 * address.bucket;
   address.purpose = DrawPurpose::synthetic_data;
@@ -20,7 +20,7 @@ DrawAddress signs_of(DrawAddress address) {
   return address;
 }
 
-// Calls visit(value, normal) for each value; draws come in pairs.
+// Calls visit(value, normal) for each value. Normal draws are made in pairs.
 template <typename Visit>
 void for_each_normal(const DrawAddress& address, std::span<float> out, Visit visit) {
   const NormalStream normals(address);

@@ -56,7 +56,7 @@ TEST(LognormalGradient, RepeatsFromItsAddress) {
   DrawAddress other = kAddress;
   other.round = 1;
   EXPECT_NE(lognormal(kAddress, 1), lognormal(other, 1));
-  // A shorter one is the start of a longer one, at odd lengths too.
+  // A shorter gradient is the start of a longer one, also with odd lengths.
   const auto full = lognormal(kAddress, 1);
   for (std::size_t count : {0u, 1u, 2u, 101u}) {
     const auto part = lognormal(kAddress, 1, count);
