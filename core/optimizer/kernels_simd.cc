@@ -1,5 +1,5 @@
-// The SIMD version of one_value.h. Highway compiles this file once per instruction set and picks
-// the best at run time.
+// The SIMD version of one_value.h, with the same operations in the same order. Highway compiles
+// this file once per instruction set and selects the best at run time.
 #include "core/optimizer/kernels.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -79,7 +79,7 @@ template <Formula kFormula>
 void step_vectors(const Factors& in_memory, const Run& run) {
   const Float df;
   const std::size_t lanes = hn::Lanes(df);
-  const Factors factors = in_memory;  // stores of values cannot alias it
+  const Factors factors = in_memory;  // a copy, because stores of values could alias the original
   std::size_t i = 0;
   for (; i + lanes <= run.count; i += lanes) {
     FloatVec parameter = hn::LoadU(df, run.parameters + i);

@@ -13,12 +13,13 @@
 namespace tributary {
 namespace {
 
-// Steps so far, then nothing up to the next cache line, where the floats begin.
+// The number of steps, then padding up to the next cache line, where the floats begin.
 constexpr std::size_t kHeaderBytes = 64;
+// Doubles represent step numbers exactly up to this limit.
 constexpr std::uint64_t kStepsMax = std::uint64_t{1} << 53;
 
-// By multiplications alone: pow() differs between C libraries, and this is something that replicas
-// must agree on.
+// Uses only multiplications. pow() differs between C libraries, and replicas must agree on this
+// value.
 double power(double base, std::uint64_t exponent) {
   double result = 1;
   for (double square = base; exponent != 0; exponent >>= 1, square *= square) {
@@ -72,6 +73,8 @@ Factors factors_of(const OptimizerSettings& settings, const OptimizerStep& step)
   const bool adam = adamw || settings.kind == OptimizerKind::adam;
   double rate = step.learning_rate;
   double root_scale = 1;
+  // Bias correction is folded into the rate and the root's scale, so that a value needs no division
+  // for it.
   if (adam && settings.bias_correction) {
     rate /= 1 - power(settings.beta1, step.step);
     root_scale = 1 / std::sqrt(1 - power(settings.beta2, step.step));

@@ -15,14 +15,14 @@
 namespace tributary {
 namespace {
 
-constexpr std::size_t kValues = 1003;  // no multiple of any vector
+constexpr std::size_t kValues = 1003;  // not a multiple of any vector length
 
 FloatVector noise(std::uint64_t seed, std::size_t count = kValues) {
   const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
   FloatVector values(count);
   for (std::size_t i = 0; i < count; ++i) {
     const float uniform = uniform_01(random_bits(key, static_cast<std::uint32_t>(i)));
-    // Over many orders of magnitude, of both signs, and some zeros.
+    // Many orders of magnitude, both signs, and some zeros.
     values[i] = i % 97 == 0 ? 0.0f : std::ldexp(uniform - 0.5f, static_cast<int>(i % 40) - 20);
   }
   return values;
@@ -40,14 +40,14 @@ OptimizerSettings server_of(std::string_view strategy) {
   return parsed->server;
 }
 
-// The textbook, in double, for one value: what the paper or torch.optim's documentation says.
+// The formulas of the papers and of torch.optim's documentation, in double, for one value.
 struct Textbook {
   OptimizerSettings o;
   double x = 0;
   double m = 0;
   double v = o.second_moment_start;
   int t = 0;
-  double path = 0;  // however far it went, forth and back
+  double path = 0;  // total length of all moves
 
   void step(double gradient, double rate) {
     const double before = x;
@@ -177,7 +177,7 @@ TEST(Optimizer, VectorsOfEveryWidthGiveTheBitsOfTheScalarSpecification) {
   }
 }
 
-// A step over buckets in any cut is the step over the whole.
+// A step over any division into runs equals the step over the whole model.
 TEST(Optimizer, RunsOfAModelAreIndependent) {
   for (const OptimizerSettings& settings : all_settings()) {
     Optimizer whole(settings, kValues);

@@ -10,6 +10,7 @@
 namespace tributary {
 namespace {
 
+// Upper limit of factors that must stay below 1, or the moments would grow without bound.
 constexpr double kAlmostOne = 0.9999999;
 
 constexpr ParamSpec number(std::string_view name, std::string_view default_value, double max,
@@ -57,7 +58,7 @@ struct Family {
   std::span<const ParamSpec> params;
 };
 
-// In the order of OptimizerKind.
+// In the order of OptimizerKind, which parse_optimizer() relies on.
 constexpr std::array<Family, 7> kOptimizers = {{{"sgd", kSgdParams},
                                                 {"momentum", kMomentumParams},
                                                 {"nesterov", kMomentumParams},
