@@ -17,7 +17,7 @@ Bytes some_bytes(std::size_t count) {
   return bytes;
 }
 
-// Published with xxHash, so that the values stay the same whatever build of it is linked.
+// Values published with xxHash. They must be the same for every build of the library.
 TEST(Checksum, IsXxh3) {
   EXPECT_EQ(hash64({}), 0x2d06800538d394c2u);
   EXPECT_EQ(hash64(bytes_of("a")), 0xe6c632b61e964e1fu);
@@ -25,7 +25,7 @@ TEST(Checksum, IsXxh3) {
   EXPECT_EQ(checksum32(bytes_of("abc")), 0x892f3950u);
 }
 
-// Long inputs take vectorised code; this value is of the plain code.
+// Long inputs use vectorized code; this value was computed by the plain code.
 TEST(Checksum, IsTheSameForLongInputs) {
   EXPECT_EQ(hash64(some_bytes(1 << 20)), 0x9bcda87e769e9f7fu);
 }

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of the test's own, removed with all that is in it.
+// A folder of its own for each test, removed with its content.
 class FileTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -124,7 +124,7 @@ TEST_F(FileTest, SaysWhatCannotBeReadAndWhatToDo) {
   EXPECT_EQ(folder.fault().remedy, "name a file, not a folder");
 }
 
-// Both ways of making the temporary file.
+// Tests both methods of making the temporary file.
 class AtomicFileTest : public FileTest, public testing::WithParamInterface<bool> {
  protected:
   AtomicFileOptions options() const { return {.unnamed = GetParam()}; }
@@ -230,7 +230,7 @@ TEST_P(AtomicFileTest, SaysWhyAFolderCannotBeWritten) {
   EXPECT_EQ(write(path("missing/x"), "x", options()).code(), StatusCode::not_found);
 }
 
-// A limit on the size of files stands for every write that ends in the middle.
+// A limit on file sizes stands for every write that ends in the middle.
 TEST_P(AtomicFileTest, LeavesTheOldFileWhenAWriteFails) {
   ASSERT_TRUE(write(path("x"), "old").ok());
   rlimit before;
@@ -260,7 +260,7 @@ TEST_P(AtomicFileTest, LeavesTheOldFileWhenAWriteFails) {
   EXPECT_EQ(names(), Names{"x"});
 }
 
-// Runs `body` in a process of its own and gives back its exit status.
+// Runs `body` in a child process and returns its exit status.
 int in_child(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());
@@ -274,7 +274,7 @@ TEST_P(AtomicFileTest, NeedsTheRightToWriteIntoTheFolder) {
   fs::permissions(folder_, fs::perms::others_all, fs::perm_options::add);
   fs::permissions(path("closed"), fs::perms(0555));
   const int result = in_child([&] {
-    constexpr uid_t kNobody = 65'534;  // root may write into any folder
+    constexpr uid_t kNobody = 65'534;  // root may write to any folder
     if (::geteuid() == 0 && ::setuid(kNobody) != 0) return 1;
     const Status status = write(path("closed/x"), "x", options());
     if (status.code() != StatusCode::io_error) return 2;
@@ -287,7 +287,7 @@ TEST_P(AtomicFileTest, NeedsTheRightToWriteIntoTheFolder) {
 TEST_P(AtomicFileTest, LeavesTheOldFileWhenTheDiskIsFull) {
   constexpr int kCannotMount = 77;
   const int result = in_child([&] {
-    // The mount is seen by this child alone and ends with it.
+    // Only this child sees the mount, and the mount ends with it.
     if (::unshare(CLONE_NEWNS) != 0 ||
         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=65536") != 0) {
@@ -303,8 +303,8 @@ TEST_P(AtomicFileTest, LeavesTheOldFileWhenTheDiskIsFull) {
   EXPECT_EQ(result, 0);
 }
 
-// Starts a child that runs `body` with the writing end of a pipe, and kills it when `bytes` have
-// come through that pipe.
+// Starts a child that runs `body` with the writing end of a pipe, and kills it after `bytes` bytes
+// have arrived through that pipe.
 void kill_after(std::size_t bytes, const std::function<void(int pipe_end)>& body) {
   std::array<int, 2> ends;
   ASSERT_EQ(::pipe(ends.data()), 0);

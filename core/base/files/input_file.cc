@@ -26,7 +26,7 @@ Status system_fault(std::string_view doing, const std::string& path, int error) 
 }  // namespace
 
 Result<InputFile> InputFile::open(const std::string& path) {
-  // A pipe without a writer must not hold the program up.
+  // O_NONBLOCK: a pipe without a writer must not block the program.
   InputFile file(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.file_ < 0) return system_fault("opening", path, errno);
   struct stat info;

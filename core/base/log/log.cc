@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 5> kLevelNames = {"trace", "debug", "info", "warning",
                                                          "error"};
 
-// The length of the UTF-8 character that `text` starts with, or 0 where it is not one: overlong
-// forms, surrogates and numbers beyond U+10FFFF are none.
+// Returns the length of the UTF-8 character at the start of `text`, or 0 if there is none. Overlong
+// forms, surrogates and numbers above U+10FFFF are not characters.
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const auto continues = [&](std::size_t i, std::uint8_t low = 0x80, std::uint8_t high = 0xbf) {
@@ -37,13 +37,13 @@ std::size_t character_length(std::string_view text) {
   return continues(1, low, high) && continues(2) && continues(3) ? 4 : 0;
 }
 
-// C0, DEL and C1: C1 holds a terminal's escape sequences in two bytes.
+// C0, DEL and C1. C1 contains two-byte forms of a terminal's escape sequences.
 bool is_control(std::string_view character) {
   if (character.size() == 1) return character[0] < 0x20 || character[0] == 0x7f;
   return character[0] == '\xc2' && static_cast<std::uint8_t>(character[1]) < 0xa0;
 }
 
-// The inside of a JSON string.
+// Appends `text` as the inside of a JSON string.
 void append_escaped(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = character_length(text);

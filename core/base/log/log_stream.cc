@@ -1,4 +1,4 @@
-// The log that daemons write, through spdlog.
+// The log of the daemons, written by spdlog.
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 

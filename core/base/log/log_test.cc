@@ -69,14 +69,14 @@ TEST(JsonLine, GivesBackEveryCharacterThatIsOne) {
 TEST(Lines, ReplaceEachByteThatIsNoUtf8) {
   const std::string replaced = "\ufffd";
   const std::vector<std::pair<std::string, int>> cases = {
-      {"\x80", 1},              // a continuation alone
-      {"\xc3", 1},              // cut short
-      {"\xe2\x82", 2},          // cut short
+      {"\x80", 1},              // a continuation byte alone
+      {"\xc3", 1},              // truncated
+      {"\xe2\x82", 2},          // truncated
       {"\xc0\xaf", 2},          // overlong '/'
       {"\xe0\x9f\xbf", 3},      // overlong
       {"\xed\xa0\x80", 3},      // a surrogate
       {"\xf0\x8f\xbf\xbf", 4},  // overlong
-      {"\xf4\x90\x80\x80", 4},  // beyond U+10FFFF
+      {"\xf4\x90\x80\x80", 4},  // above U+10FFFF
       {"\xf5\x80\x80\x80", 4},
       {"\xff\xfe", 2},
   };
