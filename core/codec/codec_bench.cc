@@ -64,6 +64,7 @@ class Lone {
     if (scalar != payloads_) note(wrong("the payload", "the scalar version's bytes"));
     return status_;
   }
+  // Compares the decoded bucket with that of the scalar version.
   Status check_decoding() {
     const FloatVector simd = decoded_;
     note(codec_->decode(call(Backend::scalar), payloads_.back(), decoded_));

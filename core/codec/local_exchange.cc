@@ -45,6 +45,8 @@ Result<ExchangeTraffic> LocalExchange::play(RoundContext round, const Execution&
                                             std::span<const std::span<const float>> updates,
                                             std::span<float> sum) {
   assert(updates.size() == agents_.size());
+  // The number of agents is part of the plan: decoders and aggregators use it for widths and
+  // bounds.
   round.agents = static_cast<std::uint32_t>(agents_.size());
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     if (agents_[i].residual.empty()) continue;
@@ -83,6 +85,7 @@ Result<StageTraffic> LocalExchange::play_stage(const StageCall& call,
   TRIBUTARY_TRY(
       aggregator.begin(call, last ? std::span<float>(aggregator_residual_) : std::span<float>()));
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
+    // An encoder uses its agent's index for random draws; the aggregator does not need one.
     StageCall own = call;
     own.round.agent = i;
     const auto start = clock_.now();

@@ -19,10 +19,12 @@ constexpr std::size_t kChecksumOffset = 20;
 // another one gives another checksum.
 constexpr std::size_t kHashBlockBytes = 256 * 1024;
 
+// The body begins at a multiple of 8 bytes, so that it can be read in place.
 std::size_t header_bytes(std::size_t spec_bytes) {
   return kPayloadFixedHeaderBytes + (spec_bytes + 7) / 8 * 8;
 }
 
+// Fields are copied with memcpy, because a payload is an array of bytes.
 template <typename T>
 void put(MutableByteSpan out, std::size_t offset, T value) {
   std::memcpy(out.data() + offset, &value, sizeof(T));
@@ -107,6 +109,7 @@ Status check_fixed_header(ByteSpan payload) {
   return {};
 }
 
+// Checks the fields that depend on one another, after the fixed header was checked.
 Status check_sizes(ByteSpan payload, const PayloadHeader& header, std::size_t body_bytes) {
   const std::size_t prefix = header_bytes(header.spec.size());
   if (payload.size() - prefix != body_bytes) {
@@ -128,6 +131,7 @@ Status check_sizes(ByteSpan payload, const PayloadHeader& header, std::size_t bo
   return {};
 }
 
+// Checks everything except the checksum.
 Result<OpenPayload> open_envelope(ByteSpan payload) {
   TRIBUTARY_TRY(check_fixed_header(payload));
   const std::size_t spec_bytes = get<std::uint8_t>(payload, 5);
@@ -221,6 +225,7 @@ void set_contributors(std::uint32_t contributors, Bytes& payload) {
 }
 
 void seal_payload(const Execution& execution, Bytes& payload) {
+  // The minimum only protects against a payload that start_payload() did not make.
   const std::size_t prefix = std::min(header_bytes(payload[5]), payload.size());
   put(MutableByteSpan(payload), kChecksumOffset, payload_checksum(execution, payload, prefix));
 }
@@ -272,6 +277,7 @@ void UncheckedPayload::hash(std::size_t begin, std::size_t end) {
 }
 
 Status UncheckedPayload::check(const Execution& execution) {
+  // The decoder may have skipped blocks, for example after it found a fault.
   for_each_chunk(execution, hashes_.size(), 1, [&](std::size_t block, std::size_t, std::size_t) {
     if (hashed_[block] == 0) hash(block * kHashBlockBytes, block * kHashBlockBytes + 1);
   });

@@ -50,7 +50,7 @@ class CombiningAggregator : public Aggregator {
   // Whether the aggregator can add values that were not encoded. If so, start_with_values() is
   // implemented.
   virtual bool takes_values() const { return false; }
-  // Sets the accumulator to the sum of `values` and of the payload, if there is one. It does both
+  // Sets the accumulator to the sum of `values` and of the payload, if it is not null. It does both
   // in one pass, because codecs with little computation are limited by memory bandwidth.
   virtual void start_with_values(const Execution& /*execution*/, std::span<const float> /*values*/,
                                  const OpenPayload* /*payload*/,

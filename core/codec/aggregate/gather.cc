@@ -47,6 +47,7 @@ class BroadcastAggregator final : public Aggregator {
                      fmt::format("{}", open.header.contributors));
     }
     TRIBUTARY_TRY(check_(open));
+    // A copy is needed, because the caller's payload may not outlive the call.
     root_payload_.assign(payload.begin(), payload.end());
     return {};
   }
@@ -88,6 +89,7 @@ class GatherAggregator final : public Aggregator {
   Status add(const StageCall& call, ByteSpan payload) override {
     TRIBUTARY_ASSIGN(const OpenPayload open,
                      open_payload_of(codec_, stage_, values_, call.execution, payload));
+    // All checks precede the first insertion, so a refused payload leaves the aggregate unchanged.
     const std::uint64_t total = std::uint64_t{contributors()} + open.header.contributors;
     if (total > agents_) return too_many_contributors(agents_, total);
     TRIBUTARY_ASSIGN(const std::vector<GatherEntry> entries,
@@ -153,6 +155,7 @@ Result<std::vector<GatherEntry>> read_gather_entries(const OpenPayload& payload,
   while (reader.remaining() > 0) {
     TRIBUTARY_ASSIGN(const auto agent, reader.read<std::uint32_t>("agent of a gathered payload"));
     TRIBUTARY_ASSIGN(const auto bytes, reader.read<std::uint32_t>("size of a gathered payload"));
+    // Ascending order makes the encoding of a set of entries unique and excludes duplicates.
     if (agent >= agents || (!entries.empty() && agent <= entries.back().agent)) {
       return corrupt("agents of a gathered payload",
                      fmt::format("an ascending list below {}", agents),

@@ -41,11 +41,14 @@ TEST_P(CodecCases, CanonicalSpecMakesTheSameCodec) {
   EXPECT_LE(codec_->spec().size(), kSpecBytesMax);
 }
 
+// One agent, so that the sum consists of the agent's values alone.
 TEST_P(CodecCases, LosslessCodecsCarryEveryBit) {
   if (codec_->lossy()) return;
   for (const std::size_t size : kSizes) {
     FloatVector update = codec_testing::update(Pattern::normal, size, 0);
     if (size > 3) {
+      // Patterns that arithmetic would change: a quiet NaN, an infinity, a negative zero and a NaN
+      // payload.
       update[0] = std::numeric_limits<float>::quiet_NaN();
       update[1] = -std::numeric_limits<float>::infinity();
       update[2] = -0.0f;
@@ -68,6 +71,8 @@ TEST_P(CodecCases, NothingIsLostOverRounds) {
     for (const std::size_t size : kSizes) {
       const auto all = updates(pattern, size, kAgents);
       LocalExchange exchange(*codec_, static_cast<std::uint32_t>(size), kAgents, true, clock);
+      // account: decoded sums plus the final residuals. moved: the total magnitude that passed
+      // through float32 sums, for the tolerance.
       std::vector<double> account(size, 0.0);
       std::vector<double> moved(size, 0.0);
       FloatVector sum(size);
@@ -101,6 +106,7 @@ TEST_P(CodecCases, NothingIsLostOverRounds) {
   }
 }
 
+// Two rounds, so that residuals and encoders with memory are compared as well.
 TEST_P(CodecCases, ScalarAndSimdGiveTheSameBytes) {
   const std::int64_t targets = hwy::SupportedTargets();
   for (const Pattern pattern : kPatterns) {
@@ -121,6 +127,7 @@ TEST_P(CodecCases, ScalarAndSimdGiveTheSameBytes) {
   }
 }
 
+// Sizes next to multiples of a chunk, where a division among threads could differ.
 TEST_P(CodecCases, EveryNumberOfThreadsGivesTheSameBytes) {
   for (const std::size_t size : kChunkSizes) {
     const auto all = updates(Pattern::lognormal, size, 2);
@@ -134,6 +141,8 @@ TEST_P(CodecCases, EveryNumberOfThreadsGivesTheSameBytes) {
   }
 }
 
+// The last element is also bad, and threads may find it first. The error must name the first one
+// nevertheless.
 TEST_P(CodecCases, NotFiniteInputIsRefusedByItsFirstElement) {
   if (codec_->carries_not_finite()) return;
   for (const std::size_t size : {1u, 65u, 4097u, 70'000u}) {
@@ -185,6 +194,7 @@ TEST_P(CodecCases, NotFiniteInputThatIsCarriedArrivesAsItIs) {
   }
 }
 
+// Widths of sums depend on the planned number of agents, so one more could overflow.
 TEST_P(CodecCases, AnAggregatorRefusesMoreAgentsThanPlanned) {
   const auto all = updates(Pattern::normal, 100, 2);
   Round round(*codec_, all, 2);
@@ -201,6 +211,8 @@ TEST_P(CodecCases, AnAggregatorRefusesMoreAgentsThanPlanned) {
   EXPECT_EQ(combined, round.combined(last)) << "the refused payload left a trace";
 }
 
+// Two agents are added in a partial aggregate first, as in a tree. The result must equal the direct
+// sum.
 TEST_P(CodecCases, APartialSumCountsItsContributors) {
   if (codec_->aggregation() != Aggregation::sum) return;
   const auto all = updates(Pattern::integers, 300, 4);  // float32 adds these exactly

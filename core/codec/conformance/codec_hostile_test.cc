@@ -17,6 +17,7 @@ using codec_testing::Round;
 constexpr std::size_t kHostileValues = 70;  // more than one block of 64, with a remainder
 constexpr std::uint32_t kHostileAgents = 2;
 
+// Gives hostile bytes to an aggregator and a decoder, and counts the refusals.
 class Victim {
  public:
   Victim(const Codec& codec, Round& round, std::size_t stage)
@@ -88,6 +89,8 @@ class HostilePayloads : public testing::TestWithParam<std::string> {
   std::unique_ptr<Codec> codec_;
 };
 
+// With `reseal`, the header states the new size and the checksum is correct, so only the codec's
+// own checks remain.
 void cut(const Bytes& good, bool reseal, Victim& victim) {
   const Result<OpenPayload> open = open_payload({}, good);
   ASSERT_TRUE(open.ok()) << open.status().text();
@@ -109,6 +112,7 @@ void cut(const Bytes& good, bool reseal, Victim& victim) {
   victim.receive(longer);
 }
 
+// Flips every bit in turn, including the header's.
 void flip(const Bytes& good, bool reseal, Victim& victim) {
   for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
     Bytes bytes = good;

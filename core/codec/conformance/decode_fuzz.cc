@@ -26,6 +26,7 @@ const std::vector<std::unique_ptr<Codec>>& all_codecs() {
   return kCodecs;
 }
 
+// The fields that the first bytes of the input select, and the remaining bytes.
 struct Input {
   const Codec* codec = nullptr;
   bool whole_payloads = false;
@@ -54,6 +55,7 @@ Result<Bytes> next_payload(Input& input, std::size_t stage) {
   if (input.whole_payloads) {
     TRIBUTARY_ASSIGN(const ByteSpan bytes, input.rest.take(share, "payload"));
     payload.assign(bytes.begin(), bytes.end());
+    // A correct checksum, or almost no input would pass the envelope.
     if (payload.size() >= kPayloadFixedHeaderBytes) seal_payload({}, payload);
     return payload;
   }
@@ -79,6 +81,7 @@ void require(bool condition) {
 void aggregate(const Input& input, const StageCall& call, const Bytes& payload) {
   const auto aggregator = input.codec->make_aggregator(call.stage(), input.values);
   if (!aggregator->begin(call, {}).ok()) return;
+  // A second time, so that sums reach their limits.
   for (int twice = 0; twice < 2; ++twice) ignore_error(aggregator->add(call, payload));
   Bytes combined;
   ignore_error(aggregator->finish(call, combined));
@@ -111,6 +114,7 @@ Status run(ByteSpan data) {
                             .combined = combined};
     aggregate(input, call, payloads[stage]);
     if (stage + 1 == stages) decode(input, call, payloads[stage]);
+    // The next stage gets the hostile payload as its combined payload.
     combined.emplace_back(payloads[stage]);
   }
   return {};

@@ -27,6 +27,7 @@ Outcome play(const Codec& codec, std::span<const std::span<const float>> updates
   LocalExchange exchange(codec, values, kAgents, true, clock);
   Outcome outcome;
   outcome.sum.resize(values);
+  // Two rounds, so that residuals and encoders with memory are compared as well.
   for (std::uint64_t round = 0; round < 2 && outcome.code == StatusCode::ok; ++round) {
     outcome.code =
         exchange.play({.round = round}, {.backend = backend}, updates, outcome.sum).status().code();
@@ -51,6 +52,7 @@ std::unique_ptr<Codec> codec_of(std::uint8_t choice) {
   return codec.ok() ? std::move(*codec) : nullptr;
 }
 
+// Selects one of the instruction sets that this machine has.
 std::int64_t target_of(std::uint8_t choice) {
   std::int64_t targets = hwy::SupportedTargets();
   for (int skip = choice % __builtin_popcountll(static_cast<std::uint64_t>(targets)); skip > 0;

@@ -74,6 +74,7 @@ std::vector<FloatVector> updates() {
   return all;
 }
 
+// Covers the format of every stage.
 std::uint64_t hash_of_payloads(const Codec& codec) {
   const Round round(codec, updates(), kAgents);
   Checksum checksum;
@@ -86,6 +87,7 @@ std::uint64_t hash_of_payloads(const Codec& codec) {
   return checksum.finish64();
 }
 
+// Covers the arithmetic of decoding and of residuals over several rounds.
 std::uint64_t hash_of_results(const Codec& codec) {
   const Trace trace = codec_testing::play(codec, updates(), 3, {});
   EXPECT_EQ(trace.error, "");
@@ -104,6 +106,7 @@ TEST_P(GoldenRounds, StayAsTheyAre) {
   const auto codec = codec_testing::codec_of(GetParam());
   ASSERT_NE(codec, nullptr);
   const auto* golden = std::ranges::find(kGolden, GetParam(), &Golden::spec);
+  // A new codec fails with the line that must be added, so that it cannot be forgotten.
   const bool known = golden != std::end(kGolden);
   const bool pinned = !known || golden->payloads != kFromALibrary;
   const Golden got = {GetParam(), pinned ? hash_of_payloads(*codec) : kFromALibrary,
@@ -118,6 +121,7 @@ TEST_P(GoldenRounds, StayAsTheyAre) {
 INSTANTIATE_TEST_SUITE_P(All, GoldenRounds, testing::ValuesIn(codec_testing::default_specs()),
                          codec_testing::test_name);
 
+// A codec that was removed must also leave the table.
 TEST(GoldenTable, NamesNoCodecThatIsGone) {
   const std::vector<std::string> specs = codec_testing::default_specs();
   for (const Golden& golden : kGolden) {

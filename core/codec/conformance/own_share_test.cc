@@ -27,6 +27,8 @@ std::vector<std::string> specs_with_own_share() {
   return specs;
 }
 
+// A large layer, a small one and a medium one, so that selection by layer differs from selection by
+// bucket.
 const std::vector<LayerRun>& layers() {
   static const std::vector<LayerRun> kLayers = {
       {0, 15'000, 1}, {15'000, 100, 1}, {15'100, 4'900, 1}};
@@ -86,6 +88,7 @@ TEST_P(OwnShare, ASmallerOneIsASmallerPayloadOfTheSameCodec) {
   }
 }
 
+// StageCall::keep is an upper bound; the codec's own share still applies.
 TEST_P(OwnShare, ALargerOneChangesNothing) {
   const FloatVector x = update(Pattern::lognormal, kSharedValues, 1);
   const Bytes all = encode(*codec_, x, 1);
@@ -113,6 +116,7 @@ TEST_P(OwnShare, TheSumIsThatOfWhatEachHasKept) {
   ASSERT_TRUE(aggregator->begin(call, {}).ok());
   FloatVector expected(kSharedValues, 0.0f);
   for (std::uint32_t agent = 0; agent < 4; ++agent) {
+    // Each agent keeps a quarter of the previous agent's share.
     const double keep = share_ / (1 << (2 * agent));
     const Bytes payload = encode(*codec_, all[agent], keep, {}, agent);
     const FloatVector decoded = decode(*codec_, payload);
@@ -161,6 +165,7 @@ TEST(NoOwnShare, WhatIsKeptCannotBeChanged) {
     EXPECT_EQ(payloads[0], payloads[1]) << spec;
     ++tried;
   }
+  // Guards against a test that silently skips all codecs.
   EXPECT_GE(tried, 10u);
 }
 

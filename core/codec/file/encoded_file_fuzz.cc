@@ -13,6 +13,7 @@ void check(ByteSpan file) {
     bytes += piece.size();
     return {};
   });
+  // A successful decoding must write exactly the values that the header states.
   if (header.ok() && bytes != header.value().values * sizeof(float)) __builtin_trap();
   if (!header.ok() && header.status().fault().what.empty()) __builtin_trap();
 }

@@ -20,6 +20,7 @@ using encoded_file_testing::encode;
 using encoded_file_testing::make_checksums_fit;
 using testing::HasSubstr;
 
+// Encodes with small buckets of 100 values, so that a file has several.
 Bytes encoded(const std::string& spec, std::span<const float> values,
               std::uint32_t bucket_values = 100, const EncodedFileWork& work = {}) {
   Result<Bytes> file = encode(*codec_of(spec), {.bucket_values = bucket_values}, values, work);
@@ -70,6 +71,7 @@ TEST_P(EveryCodec, EmptyUpdatesComeBackEmpty) {
   EXPECT_TRUE(back->empty());
 }
 
+// Many small buckets are divided among threads; a large bucket is divided internally.
 TEST_P(EveryCodec, WritesTheSameBytesWithAnyNumberOfThreads) {
   const FloatVector values = update(Pattern::lognormal, 100'000, 0);
   ThreadPool pool(3);
@@ -114,6 +116,8 @@ TEST_P(EveryCodec, AnyFlippedBitWithFittingChecksumsIsAnErrorOrValid) {
     make_checksums_fit(flipped);
     const Result<FloatVector> back = decode(flipped);
     if (back.ok()) ++valid;
+    // A disagreement between a payload and the file's header is damage of the file. io_error would
+    // mean a read outside the file.
     EXPECT_NE(back.status().code(), StatusCode::mismatch) << back.status().text();
     EXPECT_NE(back.status().code(), StatusCode::io_error) << back.status().text();
   }
@@ -123,6 +127,7 @@ TEST_P(EveryCodec, AnyFlippedBitWithFittingChecksumsIsAnErrorOrValid) {
 INSTANTIATE_TEST_SUITE_P(Codecs, EveryCodec, testing::ValuesIn(codec_testing::default_specs()),
                          codec_testing::test_name);
 
+// A second encoding by an aggregator would lose precision twice.
 TEST(EncodedFile, KeepsTheAgentsOwnPayloadOfTheLastStage) {
   const auto codec = codec_of("int8");
   const FloatVector values = update(Pattern::lognormal, 64, 0);
@@ -130,10 +135,12 @@ TEST(EncodedFile, KeepsTheAgentsOwnPayloadOfTheLastStage) {
   ASSERT_TRUE(codec->make_encoder(64)->encode({.round = {.job_seed = 1}}, values, payload).ok());
   const Bytes file = encoded("int8", values);
   ASSERT_GE(file.size(), payload.size());
+  // After the fixed header, the padded spec and the record's header.
   const std::size_t place = 48 + 8 + 8;
   EXPECT_TRUE(std::equal(payload.begin(), payload.end(), file.begin() + place));
 }
 
+// The last stage needs the combined payload of the first one.
 TEST(EncodedFile, DecodesStagesTogether) {
   const FloatVector values = update(Pattern::lognormal, 300, 0);
   const auto codec = codec_of("int8_shared");
@@ -142,6 +149,8 @@ TEST(EncodedFile, DecodesStagesTogether) {
   EXPECT_EQ(bits_of(*back), bits_of(played_alone(*codec, values, {.job_seed = 1})));
 }
 
+// Equal values in two buckets must be rounded by different draws. The spikes give both buckets the
+// same scale.
 TEST(EncodedFile, DrawsDifferByBucketAndSeed) {
   const FloatVector values(200, 0.3f);
   const auto codec = codec_of("int8:rounding=random");
@@ -158,6 +167,7 @@ TEST(EncodedFile, DrawsDifferByBucketAndSeed) {
 
 TEST(EncodedFile, NamesTheFirstBadElementOfTheFile) {
   FloatVector values(1000, 1.0f);
+  // In different buckets, which threads encode at the same time.
   values[350] = std::numeric_limits<float>::quiet_NaN();
   values[720] = std::numeric_limits<float>::infinity();
   ThreadPool pool(3);
@@ -174,6 +184,7 @@ TEST(EncodedFile, RefusesAnUpdateThatIsNotFloats) {
       encode_file(*codec_of("fp32"), {}, encoded_file_testing::MemorySource(seven), {},
                   [](ByteSpan) -> Status { return {}; });
   EXPECT_EQ(status.code(), StatusCode::corrupt_data);
+  // Seven bytes are not a number of float32 values.
   EXPECT_EQ(status.fault().got, "7 bytes");
 }
 
@@ -222,6 +233,7 @@ TEST(EncodedFile, RefusesBucketsInAnotherOrder) {
   Bytes file = encoded("fp32", values);
   const auto records = file.begin() + 48 + 8;
   const auto half = (file.end() - records) / 2;
+  // Exchanges the records of both buckets, whose payloads remain valid.
   std::rotate(records, records + half, file.end());
   const Status status = decode(file).status();
   EXPECT_EQ(status.code(), StatusCode::corrupt_data);
@@ -243,6 +255,7 @@ TEST(EncodedFile, RefusesClaimsBeyondTheFilesSize) {
 
 TEST(EncodedFile, NamesAnUnknownCodecOrVersion) {
   Bytes file = encoded("fp32", FloatVector(5, 1.0f));
+  // Changes the spec "fp32" to "fp39".
   file[48 + 3] = '9';
   make_checksums_fit(file);
   Status status = decode(file).status();
@@ -258,6 +271,7 @@ TEST(EncodedFile, NamesAnUnknownCodecOrVersion) {
 }
 
 TEST(EncodedFile, RefusesASpecThatIsNotCanonical) {
+  // 4096 is the default, so the canonical spec omits it.
   Bytes file = encoded_file_header_bytes({.spec = "int8:block=4096", .bucket_values = 1});
   EXPECT_THAT(decode(file).status().text(), HasSubstr("the canonical 'int8'"));
 }

@@ -80,6 +80,7 @@ TEST_F(Captured, NoGradientLosesMoreThanItsLevelAllows) {
     send("gcomp", capture, decoded);
     for (std::size_t i = 0; i < decoded.size(); ++i) {
       const float g = capture.gradient()[i];
+      // Denormals have exponent 0.
       if (std::abs(g) < 0x1p-126f) continue;  // pruned
       ASSERT_LT(std::abs(g - decoded[i]), std::abs(g) * 0x1p-5f) << capture.name << ", " << i;
     }

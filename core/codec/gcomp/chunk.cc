@@ -90,6 +90,7 @@ std::uint8_t* write_fractions(const Kernels& loops, Parts& parts, Header& header
     std::memcpy(out, parts.level_high.data(), plane_bytes(sent));
     out += plane_bytes(sent);
   }
+  // The packing kernels read whole rows of columns, so the fields after the last one must be zero.
   for (unsigned level = 0; level < kLevels; ++level) {
     std::fill_n(parts.fractions[level].data() + parts.counts[level], kColumns, 0);
     loops.pack(parts.fractions[level].data(), parts.counts[level], sent_bits(level), out);
@@ -213,6 +214,8 @@ ChunkStatistics encode_chunk(const Kernels& loops, const Codebook* book, const L
   Scratch& scratch = thread_scratch();
   Header header = {.pruned = 1};
   loops.split(values.data(), values.size(), rule, true, scratch.parts);
+  // Lossless encoding must keep denormals and -0. They are rare, so pruning is tried first and
+  // repeated without it only if it would lose a value.
   if (exact && scratch.parts.pruned_more_than_zeros) {
     header.pruned = 0;
     loops.split(values.data(), values.size(), rule, false, scratch.parts);

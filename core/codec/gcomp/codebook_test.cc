@@ -53,12 +53,14 @@ std::uint64_t cheapest_codebook(const std::vector<std::uint64_t>& counts, unsign
   return best;
 }
 
+// Spreads the counts over exponents that are not adjacent.
 Histogram histogram_of(const std::vector<std::uint64_t>& counts) {
   Histogram histogram = {};
   for (std::size_t i = 0; i < counts.size(); ++i) histogram[100 + 3 * i] = counts[i];
   return histogram;
 }
 
+// The used share of all codes in units of 1/256; a complete code uses 256.
 unsigned kraft(const Codebook& book) {
   unsigned used = 0;
   for (const unsigned bits : book.bits) used += bits == 0 ? 0 : 256u >> bits;
@@ -71,6 +73,7 @@ TEST(PackageMerge, EqualsTheBestOfAllLengths) {
     std::vector<std::uint64_t> weights;
     for (std::uint32_t i = 0; i < symbols; ++i) {
       const std::uint32_t draw = random_bits(kKey, 1000 + seed * 16 + i);
+      // Weights of very different size, so that the limit of the length matters.
       weights.push_back((draw >> 8) % (1u << (1 + draw % 12)) + 1);
     }
     std::ranges::sort(weights);
@@ -119,6 +122,7 @@ TEST(Codebook, EscapesWhatIsCheapestToEscape) {
   }
 }
 
+// The escape needs the other bit.
 TEST(Codebook, OneExponentTakesOneBit) {
   Histogram histogram = {};
   histogram[77] = 5;
@@ -132,6 +136,7 @@ TEST(Codebook, OneExponentTakesOneBit) {
 
 TEST(Codebook, OfNothingIsStillACode) { EXPECT_EQ(kraft(make_codebook(Histogram{}, 8, 0)), 256u); }
 
+// 256 codes of 8 bits would leave none for the escape.
 TEST(Codebook, All256ExponentsLeaveOneEscapedAtLeast) {
   Histogram histogram;
   histogram.fill(1000);
@@ -154,6 +159,7 @@ TEST(Codebook, NoCodeIsTheBeginningOfAnother) {
       ASSERT_NE(book.code[a], book.code[b] & mask) << a << " and " << b;
     }
   }
+  // The decoder's tables must agree with the codes.
   for (unsigned window = 0; window < 256; ++window) {
     const unsigned e = book.next_exponent[window];
     if (e == book.escape_mark) continue;
@@ -217,6 +223,7 @@ TEST_F(CodebookBytes, WithTooManyCodesAreRefused) {
 }
 
 TEST_F(CodebookBytes, WithUnusedCodesAreRefused) {
+  // Removes the code of exponent 119.
   bytes[8 + 119 / 2] = static_cast<std::uint8_t>(bytes[8 + 119 / 2] & 0x0fu);
   EXPECT_EQ(read(), StatusCode::corrupt_data);
 }
@@ -231,6 +238,7 @@ TEST_F(CodebookBytes, NoFlippedBitGetsByUnlessItIsTheVersion) {
   for (std::size_t bit = 0; bit < kCodebookBytes * 8; ++bit) {
     Bytes flipped = bytes;
     flipped[bit / 8] = static_cast<std::uint8_t>(flipped[bit / 8] ^ (1u << bit % 8));
+    // The first 32 bits are the version, for which every value is valid.
     EXPECT_EQ(read_codebook(flipped, 8).ok(), bit < 32) << "bit " << bit;
   }
 }

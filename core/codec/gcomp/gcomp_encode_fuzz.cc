@@ -78,6 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     values.insert(values.end(), floats.begin(), floats.end());
   }
   if (values.size() > 140'000) values.resize(140'000);
+  // The optimizer's state has the same values in reverse order.
   const FloatVector state(values.rbegin(), values.rend());
   const OptimizerView view = view_of(data[1], data[2], state);
 

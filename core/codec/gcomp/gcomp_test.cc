@@ -17,6 +17,7 @@ using codec_testing::codec_of;
 using codec_testing::Pattern;
 using codec_testing::update;
 
+// One encoder over several rounds, with a new codebook every 10 rounds.
 class GComp : public testing::Test {
  protected:
   static constexpr std::uint32_t kValues = 3000;
@@ -51,6 +52,8 @@ class GComp : public testing::Test {
   std::unique_ptr<Encoder> encoder;
 };
 
+// Round 5 is the first, so it makes a codebook at once. Later codebooks are used one round after
+// their histogram.
 TEST_F(GComp, RebuildsItsCodebookForTheRoundAfterTheHistogram) {
   const FloatVector values = update(Pattern::normal, kValues, 0);
   for (std::uint64_t round = 5; round < 50; ++round) {
@@ -60,6 +63,8 @@ TEST_F(GComp, RebuildsItsCodebookForTheRoundAfterTheHistogram) {
   }
 }
 
+// The exponents change completely after round 0. The codebook is replaced five rounds later,
+// although it could be used for ten.
 TEST_F(GComp, ReplacesACodebookThatDoesNotFitBeforeItsTime) {
   const FloatVector before = update(Pattern::normal, kValues, 0);
   const FloatVector after = update(Pattern::tiny, kValues, 0);
@@ -69,6 +74,7 @@ TEST_F(GComp, ReplacesACodebookThatDoesNotFitBeforeItsTime) {
   EXPECT_NEAR(static_cast<double>(encode(7, after).size()), static_cast<double>(fitting), 16);
 }
 
+// A payload contains its codebook, so an old one decodes after newer ones.
 TEST_F(GComp, EveryPayloadDecodesByItself) {
   const Bytes first = encode(0, update(Pattern::normal, kValues, 0));
   const FloatVector other = update(Pattern::lognormal, kValues, 1);
@@ -85,6 +91,7 @@ TEST_F(GComp, WithoutAViewNothingIsTruncated) {
 
 TEST_F(GComp, PrunesDenormalsAndTheSignOfZero) {
   FloatVector values = update(Pattern::normal, kValues, 0);
+  // A denormal and a negative zero both have exponent 0.
   values[5] = 0x1p-140f;
   values[6] = -0.0f;
   const FloatVector decoded = decode(encode(0, values));
@@ -135,6 +142,7 @@ TEST_F(GComp, ASumIsTruncatedAsItsMeanWouldBe) {
   Bytes payload;
   ASSERT_TRUE(
       encoder->encode({.round = {}, .contributors = 4, .optimizer = &view}, four, payload).ok());
+  // Truncation depends on the mean, so a sum of 4 keeps the bits that one update would keep.
   EXPECT_EQ(decode(payload)[0], 4 * decode(encode(1, one, &view))[0]);
 }
 

@@ -36,6 +36,7 @@ struct Element {
   double g, theta, first, second;
 };
 
+// Values of many magnitudes and both signs that float32 represents exactly.
 Element element(std::uint32_t i) {
   const auto draw = [i](std::uint32_t k) {
     const std::uint32_t bits = random_bits(kMetricKey, 8 * i + k);
@@ -95,6 +96,7 @@ double delta_of_table_2(const OptimizerView& v, const Element& e) {
   return 0;
 }
 
+// The metric as the kernels compute it, in float.
 Metric metric_of(const MetricCoefficients& k, const Element& e, float scale = 1) {
   const auto g = static_cast<float>(e.g) * scale;
   const auto theta = static_cast<float>(e.theta);
@@ -121,6 +123,7 @@ TEST_P(Table2, MetricIsThePapers) {
   }
 }
 
+// A factor of 4 is exact, so the metrics must be equal and not only close.
 TEST_P(Table2, ASumIsJudgedAsItsMean) {
   const OptimizerView view = view_of(GetParam());
   const MetricCoefficients one = metric_coefficients(view, 1);
@@ -150,6 +153,7 @@ TEST(Level, CountsTheThresholdsExceeded) {
   EXPECT_EQ(level_of({-0x1p19f, -1.0f}), 3u);
 }
 
+// Without a reliable δ, all bits are sent.
 TEST(Level, IsZeroWhereDeltaIsNoNumber) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(level_of({nan, 1.0f}), 0u);

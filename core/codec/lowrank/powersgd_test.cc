@@ -72,6 +72,7 @@ TEST(Powersgd, ReproducesAMatrixOfItsRankInOneRound) {
   EXPECT_LT(rounds_of("powersgd", spectrum_matrix(kRows, kCols, {4, 3, 2, 1}), 1)[0], 1e-11);
 }
 
+// The agents' matrices are multiples of one matrix of rank 2, so the sum has rank 2 as well.
 TEST(Powersgd, SumsAgentsWhoShareASubspace) {
   const FloatVector base = spectrum_matrix(kRows, kCols, {2, 1});
   std::vector<FloatVector> all(3, base);
@@ -91,6 +92,7 @@ TEST(Powersgd, SumsAgentsWhoShareASubspace) {
 TEST(Powersgd, WarmStartConvergesToTheBestOfItsRank) {
   const std::vector<double> sizes = {4, 3, 1.5, 1.2, 1, 0.8, 0.6, 0.5};
   const FloatVector truth = spectrum_matrix(kRows, kCols, sizes);
+  // The squares of the omitted singular values are the smallest possible error.
   double all = 0;
   double beyond = 0;
   for (std::size_t k = 0; k < sizes.size(); ++k) {
@@ -98,6 +100,7 @@ TEST(Powersgd, WarmStartConvergesToTheBestOfItsRank) {
     if (k >= 2) beyond += sizes[k] * sizes[k];
   }
   const std::vector<double> got = rounds_of("powersgd:rank=2", truth, 16);
+  // The first round starts from random factors and is worse than the optimum.
   EXPECT_GT(got[0], beyond / all * 1.05);
   for (std::size_t round = 1; round < got.size(); ++round) {
     EXPECT_LT(got[round], got[round - 1] + 1e-7) << round;
@@ -126,6 +129,8 @@ TEST(Powersgd, ErrorFeedbackSendsTheRestLater) {
   EXPECT_LT(of_mean[127], of_mean[31] / 4);
 }
 
+// Only the matrix of 64 × 48 gets smaller by factors of rank 4. Vectors and small matrices are
+// exact.
 TEST(Powersgd, SmallLayersTravelRaw) {
   constexpr std::uint32_t kAll = 10 + 20 + 64 * 48 + 7;
   const LayerRun layers[] = {{.offset = 0, .count = 10, .rows = 1},
@@ -138,6 +143,7 @@ TEST(Powersgd, SmallLayersTravelRaw) {
   LocalExchange exchange(*codec, kAll, 1, true, clock);
   FloatVector sum(kAll);
   ASSERT_TRUE(exchange.play({.layers = layers}, {}, {{truth}}, sum).ok());
+  // Stage 0: a bound and the left factor. Stage 1: the right factor and 37 raw values.
   EXPECT_EQ(open_payload({}, exchange.combined()[0])->body.size(), (1 + 4 * 64) * 4u);
   EXPECT_EQ(open_payload({}, exchange.combined()[1])->body.size(), (4 * 48 + 37) * 4u);
   for (std::size_t i = 0; i < kAll; ++i) {
@@ -192,6 +198,8 @@ struct LoneRound {
   FloatVector decoded;
 };
 
+// An agent whose contribution was excluded still knows the combined factors. An agent of an aborted
+// round, like a new one, starts from random factors.
 TEST(Powersgd, WhoeverLearnsTheRoundStartsTheNextAlike) {
   const auto codec = codec_of("powersgd");
   const FloatVector values = update(Pattern::normal, kValues, 0);
@@ -214,6 +222,7 @@ TEST(Powersgd, WhoeverLearnsTheRoundStartsTheNextAlike) {
   EXPECT_LT(nmse(second.decoded, values), nmse(fresh.decoded, values));
 }
 
+// Factors are multiples of 2^-23 below a common bound, so float32 adds them exactly.
 TEST(Powersgd, TheOrderOfAdditionChangesNothing) {
   const auto codec = codec_of("powersgd");
   const auto all = codec_testing::updates(Pattern::lognormal, kValues, 5);
@@ -247,6 +256,7 @@ TEST(Powersgd, HostileFactorsAreRefusedOrFinite) {
   const auto codec = codec_of("powersgd");
   const auto encoder = codec->make_encoder(kValues);
   const LoneRound good(*codec, *encoder, update(Pattern::normal, kValues, 0), 1);
+  // Replaces one number of a stage by `lie` and decodes.
   const auto decode = [&](std::size_t stage, std::size_t place, float lie) {
     Bytes lying = good.payloads[stage];
     const std::size_t body = open_payload({}, lying)->body.size();

@@ -33,6 +33,8 @@ struct Fp32 {
   }
 };
 
+// The common part of the 16-bit formats. A sum of payloads would round at every addition, so an
+// aggregator decodes, adds in float32 and encodes once.
 struct SixteenBit {
   using Word = std::uint16_t;
   static constexpr Stage kStages[] = {{"values", Combine::gather}};
@@ -66,6 +68,7 @@ struct Bf16 : SixteenBit {
   }
 };
 
+// Encodes any of the formats. Stateless, so that rounds are independent.
 template <typename Format>
 class FixedWidthEncoder final : public Encoder {
  public:

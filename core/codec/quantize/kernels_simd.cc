@@ -176,6 +176,7 @@ FloatVec clamp_levels(FloatVec levels) {
   return hn::Min(hn::Max(levels, hn::Set(df, -kLevels)), hn::Set(df, kLevels));
 }
 
+// Levels are within ±127, so the saturating conversion does not change them.
 void store_levels(IntVec levels, std::int8_t* out) {
   hn::StoreU(hn::DemoteTo(Int8Quarter(), levels), Int8Quarter(), out);
 }

@@ -10,6 +10,7 @@ namespace {
 using codec_testing::codec_of;
 using codec_testing::Pattern;
 
+// Levels of all values that `bits` bits can hold.
 std::vector<std::int8_t> random_levels(std::size_t count, int bits) {
   const StreamKey key = stream_key({.job_seed = 5, .purpose = DrawPurpose::synthetic_data});
   const auto choices = static_cast<std::uint32_t>(2 * level_max(bits) + 1);
@@ -59,6 +60,7 @@ TEST(PackedLevels, NegativeZeroIsZero) {
   }
 }
 
+// A payload and its decoded values.
 struct Coded {
   Bytes payload;
   FloatVector decoded;
@@ -76,6 +78,7 @@ Coded code(const std::string& spec, const FloatVector& update, std::uint64_t rou
 
 std::size_t body_bytes(const Bytes& payload) { return open_payload({}, payload)->body.size(); }
 
+// 1000 values: two blocks of 512, or 16 blocks of 64.
 TEST(Qsgd, CostsItsBitsAndANormPerBlock) {
   const FloatVector update = codec_testing::update(Pattern::normal, 1000, 0);
   EXPECT_EQ(body_bytes(code("qsgd", update, 0).payload), 2 * 4 + 500u);
@@ -114,6 +117,7 @@ TEST(Qsgd, IsUnbiasedWithinThePapersVariance) {
   }
 }
 
+// The largest magnitude is smaller than the Euclidean length, so the levels are closer together.
 TEST(Qsgd, LargestMagnitudeAsNormErrsLess) {
   const FloatVector update = codec_testing::update(Pattern::normal, 8192, 0);
   const auto error2 = [&](const std::string& spec) {
@@ -128,6 +132,7 @@ TEST(Qsgd, LargestMagnitudeAsNormErrsLess) {
   EXPECT_LT(error2("qsgd:norm=max"), error2("qsgd"));
 }
 
+// The value is at the highest level, so no random rounding occurs.
 TEST(Qsgd, AloneInItsBlockAValueIsItsNorm) {
   FloatVector update(128, 0.0f);
   update[3] = -0.7f;
@@ -150,6 +155,7 @@ TEST(Qsgd, TwoAgentsRoundDifferently) {
   EXPECT_NE(first, second);
 }
 
+// FLT_MAX exceeds the limit that keeps sums finite.
 TEST(Qsgd, RefusesNormsThatNoEncoderWrites) {
   const auto codec = codec_of("qsgd");
   const FloatVector update = codec_testing::update(Pattern::normal, 512, 0);

@@ -17,7 +17,7 @@ Status beyond_float() {
                                            .remedy = "clip the updates"});
 }
 
-// Adds sparse payloads. sum_ is zero wherever touched_ has no bit.
+// Adds sparse payloads. sum_ is zero for every element without a bit in touched_.
 class SparseSumAggregator final : public Aggregator {
  public:
   SparseSumAggregator(const Codec& codec, std::uint32_t values)

@@ -26,6 +26,7 @@ using codec_testing::update;
 using codec_testing::updates;
 using Places = std::vector<std::uint32_t>;
 
+// The indices of the k largest magnitudes in ascending order, by a stable sort.
 Places largest(std::span<const float> x, std::size_t k) {
   Places places(x.size());
   std::iota(places.begin(), places.end(), 0u);
@@ -35,6 +36,7 @@ Places largest(std::span<const float> x, std::size_t k) {
   return places;
 }
 
+// x with zeros at all other indices.
 FloatVector only_at(std::span<const float> x, const Places& places) {
   FloatVector out(x.size(), 0.0f);
   for (const std::uint32_t place : places) out[place] = x[place];
@@ -68,6 +70,7 @@ TEST(Topk, SendsTheLargestAsTheyAre) {
   EXPECT_EQ(encode_alone("topk:cr=1", x).decoded, x);
 }
 
+// The layer of 5 values still sends one value.
 TEST(Topk, ByLayerEveryLayerSendsItsOwnShare) {
   const FloatVector x = update(Pattern::normal, 1000, 0);
   const std::vector<LayerRun> layers = {{0, 600, 1}, {600, 5, 1}, {605, 395, 1}};
@@ -91,6 +94,7 @@ TEST(Topk, LayersThatDoNotMakeTheBucketAreRefused) {
   }
 }
 
+// With the whole bucket as the sample, the share is exact.
 TEST(Threshold, SendsABitmapAndAboutItsShare) {
   const FloatVector x = update(Pattern::normal, 100'000, 0);
   const Encoded out = encode_alone("threshold:keep=0.05,sample=1", x);
@@ -111,6 +115,7 @@ TEST(Payload, IsNeverLargerThanTheBucket) {
   EXPECT_EQ(open->body.size(), 4 + 8000 * 4u);
 }
 
+// Compares decode_add() with the general rule: decode, then add.
 TEST(Payload, IsAddedAsWhatItDecodesToOrNotAtAll) {
   for (const char* spec : {"topk:cr=0.01", "mstopk:cr=0.3", "dgc:cr=0.05", "threshold:keep=0.6"}) {
     SCOPED_TRACE(spec);
@@ -130,6 +135,8 @@ TEST(Payload, IsAddedAsWhatItDecodesToOrNotAtAll) {
   }
 }
 
+// Five agents select partly the same indices. Each index in the union costs 4 bytes and less than 2
+// for itself.
 TEST(SparseSum, GoesDownAsTheUnionOfPlaces) {
   const auto codec = codec_of("topk:cr=0.01");
   constexpr std::uint32_t kAgents = 5;
@@ -153,6 +160,7 @@ TEST(SparseSum, GoesDownAsTheUnionOfPlaces) {
   EXPECT_GT(open->body.size(), united.size() * 4);
 }
 
+// begin() clears only touched elements, so a second round could show a leftover of the first.
 TEST(SparseSum, IsReusedWithoutATraceOfTheLastRound) {
   const auto codec = codec_of("topk:cr=0.01");
   const auto aggregator = codec->make_aggregator(0, 3000);
@@ -168,6 +176,7 @@ TEST(SparseSum, IsReusedWithoutATraceOfTheLastRound) {
   }
 }
 
+// Only the second element overflows; the first one must not change either.
 TEST(SparseSum, APayloadThatOverflowsTheSumIsRefusedWithoutATrace) {
   const auto codec = codec_of("topk:cr=1");
   const StageCall call = {.round = {.agents = 3}};
@@ -227,6 +236,7 @@ TEST(Dgc, EqualsThePlainAlgorithmOverRounds) {
   }
 }
 
+// The check for NaN and Inf precedes the momentum correction.
 TEST(Dgc, ARefusedUpdateLeavesItsMemoryClean) {
   const auto codec = codec_of("dgc:momentum=0.5");
   const auto touched = codec->make_encoder(100);
@@ -318,6 +328,7 @@ TEST(StarTopk, OnlyTheRootSendsIndices) {
   const FloatVector x = update(Pattern::normal, 500, 0);
   for (std::uint64_t round = 0; round < 7; ++round) {
     for (std::uint32_t agent = 0; agent < 3; ++agent) {
+      // The encoder must clear a payload that it does not write.
       Bytes payload = {1, 2, 3};
       const StageCall call = {.round = {.round = round, .agent = agent, .agents = 3}};
       ASSERT_TRUE(codec->make_encoder(500)->encode(call, x, payload).ok());
@@ -381,6 +392,7 @@ TEST(ArTopkAggregators, ARootWithTheWrongNumberOfPlacesIsRefused) {
   const auto small = codec_of("star_topk");
   const auto large = codec_of("star_topk:cr=0.02");
   const FloatVector x = update(Pattern::normal, 400, 0);
+  // cr=0.01 of 400 values is 4 indices.
   const IndexVector places = {1, 2, 3, 4, 5, 6, 7, 8};
   Bytes payload;
   write_index_set({}, {.spec = small->spec(), .stage = 0, .values = 400}, places, payload);

@@ -15,6 +15,7 @@
 namespace tributary::sparse {
 namespace {
 
+// The parameters of the codec, after parsing. `sample` is a fraction of the bucket.
 struct DgcOptions {
   double ratio;
   float momentum;

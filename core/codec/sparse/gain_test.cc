@@ -82,6 +82,7 @@ TEST(GainCurve, EveryThreadCountGivesTheSame) {
   }
 }
 
+// A bucket of zeros must not divide by its energy.
 TEST(GainCurve, WithoutEnergyNothingIsLost) {
   for (const std::size_t size : {0u, 10u}) {
     const GainCurve curve({}, FloatVector(size, 0.0f));

@@ -14,6 +14,7 @@ namespace {
 
 constexpr Stage kOwnPlacesStages[] = {{"values", Combine::gather}};
 
+// Selects exactly k values, in the whole bucket or in each layer.
 class TopkEncoder final : public OwnPlacesEncoder {
  public:
   TopkEncoder(const Codec& codec, double ratio, bool by_layer)
@@ -30,6 +31,7 @@ class TopkEncoder final : public OwnPlacesEncoder {
     TRIBUTARY_TRY(check_finite(call.execution, values));  // an error must name the index
     places_.clear();
     const double ratio = share_kept(ratio_, call);
+    // Layers are in ascending order, so the concatenated indices are ascending.
     for (const LayerRun& layer : call.round.layers) {
       TRIBUTARY_ASSIGN(const std::span<const std::uint32_t> places,
                        selector_.top(call.execution, values.subspan(layer.offset, layer.count),
@@ -74,6 +76,8 @@ class TopkCodec final : public OwnPlacesCodec {
   const bool by_layer_;
 };
 
+// Selects k values by a threshold from a limited number of bisections. Near the threshold, the
+// choice is by index and not by magnitude.
 class MstopkEncoder final : public OwnPlacesEncoder {
  public:
   MstopkEncoder(const Codec& codec, double ratio, unsigned bisections)
@@ -105,6 +109,8 @@ class MstopkCodec final : public OwnPlacesCodec {
   const unsigned bisections_;
 };
 
+// Selects all values that reach a sampled threshold, so the number of values varies. The bitmap's
+// size does not depend on that number.
 class ThresholdEncoder final : public OwnPlacesEncoder {
  public:
   ThresholdEncoder(const Codec& codec, double keep, double sample)

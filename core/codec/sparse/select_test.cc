@@ -35,6 +35,7 @@ Places sorted_places(std::span<const float> values) {
   return places;
 }
 
+// The first k of a sorted list, in ascending order of indices.
 Places first_ascending(const Places& sorted, std::size_t k) {
   Places places(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(k));
   std::ranges::sort(places);
@@ -46,6 +47,7 @@ Places taken(const Selector::Indices& indices) {
   return indices.ok() ? Places(indices->begin(), indices->end()) : Places();
 }
 
+// All agents must compute the same k, so the rounding is fixed.
 TEST(KeptOf, IsTheFloorAndAtLeastOne) {
   EXPECT_EQ(kept_of(0.01, 0), 0u);
   EXPECT_EQ(kept_of(0.01, 1), 1u);
@@ -74,6 +76,7 @@ TEST(Selector, TopEqualsSortingOnEveryKindOfInput) {
   }
 }
 
+// All values are equal, and k is next to the size of a chunk.
 TEST(Selector, TiesGoToTheLowerIndex) {
   Selector selector;
   FloatVector x(100'000, -2.5f);
@@ -88,8 +91,8 @@ TEST(Selector, TiesGoToTheLowerIndex) {
   EXPECT_EQ(taken(selector.top({}, x, 4)), (Places{0, 1, 2, 99'999}));
 }
 
-// A sample with a regular stride contains only the large values, or none of them. The guess is then
-// far too high or too low, and the selection must not change.
+// Large values at a regular stride, or at all other indices, can mislead the sample. The guessed
+// threshold is then too high or too low, and the selection must not change.
 TEST(Selector, AMisleadingSampleCostsTimeAndNothingElse) {
   constexpr std::size_t kSize = 160'000;
   constexpr std::size_t kStride = kSize / 16384;
@@ -106,6 +109,7 @@ TEST(Selector, AMisleadingSampleCostsTimeAndNothingElse) {
   }
 }
 
+// Zeros are selected only if fewer than k values are not zero.
 TEST(Selector, MostlyZeros) {
   Selector selector;
   FloatVector x(90'000, 0.0f);
@@ -180,6 +184,7 @@ TEST(Selector, BisectionEqualsThePlainAlgorithm) {
   }
 }
 
+// Without values that are almost equal, 25 bisections separate the k largest.
 TEST(Selector, EnoughBisectionsOfTamePlacesAreExact) {
   Selector selector;
   const FloatVector x = update(Pattern::normal, 10'000, 0);
@@ -222,6 +227,7 @@ TEST(SampledThreshold, OfASampleIsNear) {
 
 class Radix : public testing::TestWithParam<std::size_t> {};
 
+// Integers have many ties, which `above` must count correctly.
 TEST_P(Radix, FindsTheMagnitudeOfEveryRank) {
   const FloatVector x = update(Pattern::integers, GetParam(), 0);
   RawVector<std::uint32_t> magnitudes;

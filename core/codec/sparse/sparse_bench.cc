@@ -52,6 +52,7 @@ struct StandardSelection {
   IndexVector indices;
 };
 
+// The selection of the codecs, on a number of threads.
 struct Selection {
   Selection(SharedUpdate u, std::size_t threads) : update(std::move(u)), pool(threads) {}
 

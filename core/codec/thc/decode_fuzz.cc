@@ -36,6 +36,7 @@ Result<Bytes> overwritten(const FuzzCase& one, const StageCall& call, ByteReader
 void aggregate(const FuzzCase& one, const StageCall& call, const Bytes& payload) {
   const auto aggregator = one.codec->make_aggregator(call.stage(), one.values);
   if (!aggregator->begin(call, {}).ok()) return;
+  // A second time, so that sums reach their limits.
   for (int twice = 0; twice < 2; ++twice) ignore_error(aggregator->add(call, payload));
   Bytes combined;
   if (!aggregator->finish(call, combined).ok()) return;

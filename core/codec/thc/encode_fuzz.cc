@@ -50,6 +50,7 @@ Status run(ByteSpan data) {
   TRIBUTARY_ASSIGN(FuzzCase one, read_case(data));
   TRIBUTARY_ASSIGN(const auto agent, one.rest.read<std::uint8_t>("agent"));
   one.values = std::min<std::uint32_t>(one.values, 4200);
+  // Values that the input does not provide are 0.5.
   FloatVector values(one.values, 0.5f);
   const std::size_t given = std::min<std::size_t>(one.values, one.rest.remaining() / sizeof(float));
   TRIBUTARY_ASSIGN(const ByteSpan bits, one.rest.take(given * sizeof(float), "values"));

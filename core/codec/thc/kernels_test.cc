@@ -15,6 +15,7 @@ namespace {
 
 constexpr StreamKey kKey = {0x12345678, 0x9abcdef0};
 
+// Normal values for inputs of kernels.
 FloatVector normals(std::size_t n, std::uint32_t seed) {
   const NormalStream stream({.bucket = seed, .purpose = DrawPurpose::synthetic_data});
   FloatVector out(n);
@@ -24,6 +25,7 @@ FloatVector normals(std::size_t n, std::uint32_t seed) {
   return out;
 }
 
+// Random words, with two spare ones that kernels may read.
 RawVector<std::uint32_t> words(std::size_t n, std::uint32_t first = 0) {
   RawVector<std::uint32_t> out(n + 2);
   scalar_kernels().draw_words(kKey, first, n + 2, out.data());
@@ -54,6 +56,7 @@ bool same_bytes(const RawVector<T>& a, const RawVector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
+// Compares with the definition: entry (row, i) is -1 if row & i has an odd number of bits.
 TEST(Kernels, SpreadIsTheSignedHadamardMatrix) {
   for (const std::size_t block : {64u, 128u, 256u, 512u}) {
     const FloatVector x = normals(block, 1);
@@ -74,6 +77,7 @@ TEST(Kernels, SpreadIsTheSignedHadamardMatrix) {
   }
 }
 
+// The matrix is its own inverse up to a power of two, and small integers do not round.
 TEST(Kernels, CollectUndoesSpreadToTheBitOnIntegers) {
   for (std::size_t block = 64; block <= 65536; block *= 2) {
     FloatVector x = normals(block, 2);
@@ -150,6 +154,7 @@ TEST(Kernels, QuantizeAgreesForEveryTable) {
   for (const TableRequest& request :
        {TableRequest{.bits = 1}, TableRequest{.bits = 2}, TableRequest{.bits = 3, .agents = 5},
         TableRequest{.bits = 4, .agents = 4}, TableRequest{.bits = 4, .agents = 10},
+        // 127 and 128 are next to the limit of look-ups in registers.
         TableRequest{.bits = 4, .granularity = 127, .p = 0.01},
         TableRequest{.bits = 4, .granularity = 128, .p = 0.01},
         TableRequest{.bits = 4, .granularity = 1023, .p = 0.01}, TableRequest{.bits = 5},
@@ -169,6 +174,7 @@ TEST(Kernels, QuantizeAgreesForEveryTable) {
   }
 }
 
+// Values on a level must stay there. All others must be unbiased within 4 standard errors.
 TEST(Kernels, QuantizeKeepsLevelsAndHitsPlacesOnAverage) {
   const auto table = levels({.bits = 4, .agents = 4});
   const auto half = static_cast<float>(table->granularity) / 2;
@@ -203,6 +209,7 @@ TEST(Kernels, QuantizeKeepsLevelsAndHitsPlacesOnAverage) {
 TEST(Kernels, LookUpsAddAndCentresAgree) {
   for (const TableRequest& request :
        {TableRequest{.bits = 1}, TableRequest{.bits = 4, .agents = 4}, TableRequest{.bits = 6},
+        // 255 and 256 are next to the limit of places in bytes.
         TableRequest{.bits = 4, .granularity = 255, .p = 0.01},
         TableRequest{.bits = 4, .granularity = 256, .p = 0.01},
         TableRequest{.bits = 8, .granularity = 255, .p = 0.01}}) {
@@ -261,6 +268,7 @@ TEST(CorrelatedRounding, PutsOneDrawIntoEveryShare) {
   }
 }
 
+// The constant sum makes the rounding errors of a common value cancel.
 TEST(CorrelatedRounding, OfAnEvenNumberHasAConstantSum) {
   for (const std::uint32_t agents : {2u, 4u, 8u, 16u}) {
     for (std::uint32_t element = 0; element < 100; ++element) {
@@ -315,6 +323,7 @@ TEST(Packing, ReadsBackEveryWidth) {
   expect_round_trips<std::uint32_t>();
 }
 
+// Scales whose squares would overflow or underflow float32 without norm_scale().
 TEST(Rms, HoldsAtEveryScale) {
   for (const float scale : {0x1p-98f, 0x1p-50f, 1.0f, 0x1p39f, 0x1p41f, 0x1p100f, 0x1p124f}) {
     FloatVector x = normals(4096, 5);

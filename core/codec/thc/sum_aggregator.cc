@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kPiece = 4096;  // sums unpacked at a time, in the first-level cache
 
+// Overloads that select the kernel by the type of the sum.
 void look_up_add(const Kernels& k, const std::uint8_t* level, std::size_t n, const Levels& levels,
                  std::uint8_t* sum) {
   k.look_up_add8(level, n, levels, sum);
@@ -35,6 +36,7 @@ class SumAggregator final : public CombiningAggregator {
         coordinates_(options.layout(values).coordinates()) {}
 
   Status begin(const StageCall& call, std::span<float> residual) override {
+    // The table depends on the planned number of agents, which may change from round to round.
     TRIBUTARY_ASSIGN(levels_, options_.levels_for(call.round.agents));
     return CombiningAggregator::begin(call, residual);
   }
@@ -105,6 +107,7 @@ class SumAggregator final : public CombiningAggregator {
                        } else {
                          unpack_fields(in, n, levels_->bits, level.data());
                        }
+                       // Clearing here, piece by piece, saves a separate pass over the accumulator.
                        if (first) std::memset(sums + at, 0, n * sizeof(Lane));
                        look_up_add(k, level.data(), n, *levels_, sums + at);
                      }
@@ -132,6 +135,7 @@ class SumAggregator final : public CombiningAggregator {
     const unsigned bits = levels_->sum_bits_of(contributors());
     const auto layout = static_cast<std::uint8_t>(bits);
     std::uint8_t* const fields = accumulator.data() + kStampBytes;
+    // The lanes already have the width of the fields.
     if (bits == 8 * lane_bytes(levels_->sum_bits)) {
       return {.layout = layout, .body_bytes = accumulator.size()};
     }
@@ -142,6 +146,7 @@ class SumAggregator final : public CombiningAggregator {
                        std::uint8_t* const chunk = fields + begin * sizeof(Lane);
                        pack_fields(reinterpret_cast<const Lane*>(chunk), end - begin, bits, chunk);
                      });
+      // In ascending order, so that a move never overwrites a chunk that was not moved yet.
       for (std::size_t at = 0; at < coordinates_; at += kChunkValues) {
         const std::size_t n = std::min(kChunkValues, coordinates_ - at);
         std::memmove(fields + fields_bytes(at, bits), fields + at * sizeof(Lane),

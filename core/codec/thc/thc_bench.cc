@@ -72,6 +72,7 @@ class Player {
     note(codec_->decode(call(Backend::simd), combined, four));
     decode();
     for (std::size_t i = 0; i < four.size(); ++i) {
+      // All four contributions are equal, and a factor of 4 is exact in float32.
       if (four[i] == 4 * decoded_[i]) continue;
       note(wrong("the aggregate", "four times the contribution"));
       break;
@@ -79,6 +80,7 @@ class Player {
     begin();
     return status_;
   }
+  // Compares the decoded bucket with that of the scalar version.
   Status check_decode() {
     const FloatVector simd = decoded_;
     note(codec_->decode(call(Backend::scalar), levels_, decoded_));

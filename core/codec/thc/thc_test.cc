@@ -67,6 +67,7 @@ double nmse(const std::string& spec, const std::vector<FloatVector>& all,
   return error / energy;
 }
 
+// The planner's prediction must match the measured error within 5 %.
 TEST(ThcError, OfIdenticalGradientsIsTheAnalyticOne) {
   const auto all = related_gradients(1u << 18, 4, 0);
   for (const auto& [bits, granularity, p] :
@@ -82,6 +83,7 @@ TEST(ThcError, OfIdenticalGradientsIsTheAnalyticOne) {
   }
 }
 
+// Agents that differ by 10 % of the standard deviation.
 TEST(ThcError, MeetsItsGoalForRelatedGradients) {
   const auto all = related_gradients(1u << 18, 4, 0.1);
   EXPECT_LE(nmse("thc", all), 0.003);
@@ -89,6 +91,7 @@ TEST(ThcError, MeetsItsGoalForRelatedGradients) {
   EXPECT_NEAR(nmse("thc:rounding=independent", all), 0.0054, 0.0004);
 }
 
+// Equal updates gain most from correlated rounding; independent updates must not lose.
 TEST(ThcError, CorrelatedRoundingNeverCostsAndOftenGains) {
   const auto alike = related_gradients(1u << 16, 4, 0);
   EXPECT_LT(nmse("thc", alike), 0.5 * nmse("thc:rounding=independent", alike));
@@ -158,6 +161,7 @@ TEST(ThcError, IsUnbiasedInsideTheRange) {
   expect_unbiased("thc:p=1e-9,bits=2", 4, 4);
 }
 
+// Rounding is correlated for five planned agents, of which only three contribute.
 TEST(ThcError, StaysUnbiasedWhenContributorsAreMissing) { expect_unbiased("thc:p=1e-9", 5, 3); }
 
 TEST(ThcRounding, IndependentAgentsDrawIndependently) {
@@ -210,6 +214,7 @@ TEST(ThcSums, OfManyAgentsDoNotWrap) {
   for (std::size_t i = 0; i < 640; ++i) EXPECT_NEAR(sum[i] / kAgents, one[i], 0.05) << i;
 }
 
+// 18 agents times the minimum granularity 15 exceed 8 bits.
 TEST(ThcSums, RefuseAPlanTheyCannotHold) {
   const auto codec = codec_of("thc:down=8");
   const auto aggregator = codec->make_aggregator(1, 64);
@@ -223,6 +228,7 @@ TEST(ThcSums, RefuseAPlanTheyCannotHold) {
   EXPECT_EQ(aggregator->begin(call, {}).code(), StatusCode::resource_exhausted);
 }
 
+// Other numbers of agents have other tables, whose levels cannot be added.
 TEST(ThcSums, RefuseThePayloadOfAnotherPlan) {
   const auto codec = codec_of("thc");
   const auto all = codec_testing::updates(Pattern::normal, 640, 1);
@@ -241,6 +247,7 @@ TEST(ThcSums, LargerThanTheirContributorsAreRefused) {
   const auto all = codec_testing::updates(Pattern::normal, 640, 4);
   Round round(*codec, all, 4);
   Bytes hostile = round.combined(1);
+  // The first sum, one above the maximum of 4 contributors.
   hostile[hostile.size() - 640] = 161;
   seal_payload({}, hostile);
   FloatVector sum(640);
@@ -250,6 +257,7 @@ TEST(ThcSums, LargerThanTheirContributorsAreRefused) {
   EXPECT_EQ(aggregator->add(round.call(1), hostile).code(), StatusCode::corrupt_data);
 }
 
+// A chain of partial sums, as in a ring; the fields get wider with every contributor.
 TEST(ThcSums, HopByHopComeToTheSameBytes) {
   for (const char* const spec : {"thc", "thc:bits=3", "thc:down=16", "thc:bits=6"}) {
     const auto codec = codec_of(spec);
@@ -280,6 +288,7 @@ TEST(ThcNorms, ABlockOfZerosDecodesToZeros) {
   EXPECT_NE(sum[0], 0);
 }
 
+// The range is the maximum over agents, so the large update is not clamped.
 TEST(ThcNorms, TheLargestAgentSetsTheRange) {
   const auto codec = codec_of("thc:bits=8");
   FloatVector large = codec_testing::update(Pattern::normal, 4096, 0);
@@ -321,6 +330,7 @@ TEST(ThcSpec, KnowsWhetherErrorFeedbackConverges) {
   for (const char* const spec : {"thc", "thc:bits=1", "thc:bits=2,levels=uniform", "thc:p=0.5"}) {
     EXPECT_TRUE(codec_of(spec)->contracts()) << spec;
   }
+  // One bit over a wide range loses more than its input.
   EXPECT_FALSE(codec_of("thc:bits=1,p=0.01")->contracts());
 }
 

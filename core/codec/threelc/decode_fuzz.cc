@@ -64,6 +64,7 @@ void check(const Codec& codec, StageCall call, std::uint32_t values, ByteSpan bo
 Status run(ByteSpan data) {
   ByteReader reader(data);
   TRIBUTARY_ASSIGN(const auto choice, reader.read<std::uint8_t>("codec"));
+  // The upper bits of the choice select the number of layers, the lower bits the codec.
   std::vector<LayerRun> layers(choice / 16 % (kLayersMax + 1));
   std::uint32_t values = 0;
   for (LayerRun& layer : layers) {

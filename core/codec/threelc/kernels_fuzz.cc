@@ -29,6 +29,7 @@ struct Input {
   float unit = 0;
 };
 
+// Scales two bytes of the input to a range of packed bytes.
 template <class P>
 PackedRange range_of(std::size_t count, std::uint8_t begin, std::uint8_t end) {
   const std::size_t bytes = P::bytes(count);
@@ -83,6 +84,7 @@ Outcome run(const Kernels& loops, const Input& input) {
   const Bytes& bytes = input.bytes;
   outcome.largest = loops.largest_magnitude(input.x.data(), input.x.size());
   outcome.two_bit_valid = loops.two_bit_valid(bytes.data(), bytes.size());
+  // Packing requires finite values.
   if (outcome.largest < kInfinityBits) {
     Bytes packed(input.quartic.end - input.quartic.begin);
     loops.pack_nearest(input.x.data(), input.quartic, nearest_level(input.unit), packed.data());

@@ -76,6 +76,7 @@ TEST(ZeroRun, LengthsAtTheEdges) {
   });
 }
 
+// Densities of zero bytes from none to all.
 TEST(ZeroRun, WhateverIsEncodedComesBack) {
   const StreamKey key = stream_key({.purpose = DrawPurpose::synthetic_data});
   for (const std::uint32_t zeros_of_256 : {0u, 10u, 128u, 240u, 255u, 256u}) {
@@ -94,6 +95,7 @@ TEST(ZeroRun, WhateverIsEncodedComesBack) {
   }
 }
 
+// Untrusted bytes may contain adjacent runs. The decoder must write what the count promises.
 TEST(ZeroRun, BytesThatNoEncoderWritesAreStillCounted) {
   Coded every;
   for (int round = 0; round < 3; ++round) {

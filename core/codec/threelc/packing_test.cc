@@ -33,6 +33,7 @@ std::vector<std::uint8_t> packed(const std::vector<int>& digits) {
 
 template <class P>
 std::vector<int> unpacked(const std::vector<std::uint8_t>& bytes, std::size_t count) {
+  // 99 is not a digit, so a missing one is detected.
   std::vector<int> digits(count, 99);
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     unpack_byte<P>(bytes[at], count, at,

@@ -94,6 +94,7 @@ TEST(Threelc, ASparserPayloadByHand) {
   EXPECT_EQ(decode(*codec, payload, 155), decoded);
 }
 
+// 14 bytes of 5 zeros each become one byte, so 280 bytes of float32 become one.
 TEST(Threelc, ATensorOfZerosShrinksBy275AndMore) {
   constexpr std::size_t kValues = 4u << 20;
   const FloatVector zeros(kValues, 0.0f);
@@ -106,6 +107,7 @@ TEST(Threelc, ATensorOfZerosShrinksBy275AndMore) {
   }
 }
 
+// With s = 2 or more, no value would reach M / 2.
 TEST(Threelc, SparsityIsBetweenOneAndTwo) {
   for (const char* spec : {"threelc:s=1", "threelc:s=1.999", "threelc:s=1.75"}) {
     EXPECT_TRUE(make_codec(spec).ok()) << spec;
@@ -149,6 +151,7 @@ TEST(Threelc, CuttingIntoChunksCostsAThousandthAtMost) {
     Bytes packed(all.end);
     Bytes uncut(all.end);
     loops.pack_nearest(x.data(), all, nearest_level(1.0f), packed.data());
+    // The size of the same digits if zero runs were coded over the whole part.
     const std::size_t bytes_uncut =
         sizeof(float) + loops.zero_run_encode(packed.data(), packed.size(), uncut.data());
     const Bytes payload = encode(*codec, x);
@@ -262,6 +265,7 @@ TEST(Threelc, LayersThatAreNotTheBucketsAreRefused) {
   }
 }
 
+// Layers of several chunks between layers that are not packed.
 TEST(Threelc, BackendsAndThreadsAgreeOnLayers) {
   std::vector<LayerRun> layers;
   std::uint32_t end = 0;
@@ -347,6 +351,7 @@ TEST(Threelc, BadBodiesAreRefusedAndLeaveTheSumAlone) {
   }
 }
 
+// A hostile byte may have digits in its padding; they must not be written after the last value.
 TEST(Threelc, PaddingDecodesToNothing) {
   const auto codec = codec_of("threelc:bypass=0,zero_run=off");
   const Bytes payload = payload_with(*codec, 1, bytes_made_of(2.0f, byte(242)));

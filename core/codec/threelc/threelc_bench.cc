@@ -1,6 +1,6 @@
-// Measures 3LC on one core and on two, compared with memcpy and zstd. One input has normal values,
-// of which almost none is sent at s = 1.75. The other is the sum of log-normal values and their
-// residual after some rounds, of which one in a hundred is sent.
+// Measures 3LC on one core and on two, compared with memcpy and zstd. Of normal values, almost none
+// is sent at s = 1.75. The other inputs are those that error feedback produces from normal and from
+// log-normal values after some rounds; of the latter, one value in a hundred is sent.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -22,6 +22,7 @@ constexpr double kEncodeGoal = 0.4;
 constexpr double kDecodeGoal = 0.5;
 constexpr double kTwoCoresGoal = 1.8;
 
+// A codec, its payload and its decoded bucket, for the steps to measure and to check.
 class Bucket {
  public:
   Bucket(const std::string& spec, SharedUpdate update) : update_(std::move(update)) {

@@ -45,6 +45,7 @@ Status read_bitmap(const Execution& execution, ByteSpan in, std::size_t count, s
   if (!words.empty()) {
     words.back() = 0;
     std::memcpy(words.data(), in.data(), in.size());
+    // Bits after the last value must be zero, or an index would lie outside the bucket.
     const std::size_t used = (values - 1) % 64 + 1;
     if (used < 64 && words.back() >> used != 0) return corrupt("zeros behind the bitmap", "bits");
   }
@@ -98,6 +99,7 @@ Status read_all(const Execution& execution, ByteSpan in, std::size_t count, std:
 void places_of(const Execution& execution, std::span<const std::uint64_t> bitmap,
                IndexVector& indices) {
   constexpr std::size_t kWords = kChunkValues / 64;
+  // ends[chunk] is first a count and then, after the partial sum, the end of the chunk's indices.
   std::vector<std::size_t> ends((bitmap.size() + kWords - 1) / kWords);
   for_each_chunk(execution, bitmap.size(), kWords,
                  [&](std::size_t chunk, std::size_t begin, std::size_t end) {
@@ -173,6 +175,7 @@ Status read_indices(const Execution& execution, std::uint8_t layout, ByteSpan in
       }
       indices.resize(count);
       return read_gaps(execution, in, values, indices);
+    // The set is complete, so nothing is read except the count.
     case IndexLayout::all:
       return read_all(execution, in, count, values, indices);
   }

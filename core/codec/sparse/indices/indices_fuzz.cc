@@ -24,6 +24,7 @@ void run(ByteSpan data) {
   if (std::ranges::adjacent_find(indices, std::greater_equal()) != indices.end()) std::abort();
   if (!indices.empty() && indices.back() >= bucket) std::abort();
 
+  // The parameter of the gaps layout is its first byte.
   IndexPlan plan = {.layout = IndexLayout{*layout}, .rice_bits = 0, .bytes = in.size()};
   if (plan.layout == IndexLayout::gaps) plan.rice_bits = in[0];
   Bytes again(in.size());

@@ -13,6 +13,7 @@
 namespace tributary::sparse {
 namespace {
 
+// A set that contains each index with probability `density`.
 IndexVector random_set(std::size_t values, double density, std::uint32_t seed) {
   IndexVector indices;
   for (std::uint32_t i = 0; i < values; ++i) {
@@ -22,6 +23,7 @@ IndexVector random_set(std::size_t values, double density, std::uint32_t seed) {
 }
 
 Bytes written(const IndexPlan& plan, std::span<const std::uint32_t> indices, std::size_t values) {
+  // A pattern, so that bytes that are not written would be detected.
   Bytes out(plan.bytes, 0xee);
   write_indices({}, plan, indices, values, out);
   return out;
@@ -41,6 +43,7 @@ void expect_round_trip(const IndexPlan& plan, const IndexVector& indices, std::s
   EXPECT_EQ(back, indices);
 }
 
+// A plan for every layout that can encode the set.
 std::vector<IndexPlan> all_plans(const IndexVector& indices, std::size_t values) {
   std::vector<IndexPlan> plans = {{IndexLayout::raw, 0, indices.size() * 4}, bitmap_plan(values)};
   if (!indices.empty()) plans.push_back(gaps_plan({}, indices));
@@ -63,6 +66,7 @@ TEST(Indices, EveryLayoutGivesThemBack) {
   }
 }
 
+// Each layout is the smallest one for some density.
 TEST(Indices, TheSmallestLayoutIsTaken) {
   for (const std::size_t values : {1u, 9u, 1000u, 70'001u}) {
     for (const double density : kDensities) {
@@ -92,6 +96,7 @@ TEST(Indices, RandomGapsTakeLittleMoreThanTheirEntropy) {
   }
 }
 
+// The long gap needs a code of many words, and it is the longest gap in the largest bucket.
 TEST(Indices, ClusteredPlacesWithOneLongGap) {
   constexpr std::size_t kValues = 1u << 26;
   IndexVector indices(5000);
@@ -183,6 +188,7 @@ TEST_F(BadIndices, Gaps) {
   expect_refused(IndexLayout::gaps, Bytes{0}, 0);  // an empty set uses another layout
 }
 
+// Groups are decoded independently, so the order between them has a check of its own.
 TEST_F(BadIndices, GroupsThatOverlap) {
   IndexVector indices(kIndexGroup + 10);
   std::iota(indices.begin(), indices.end(), 0u);

@@ -22,6 +22,7 @@ TEST(Normal, AgreesWithTheCLibrary) {
   }
 }
 
+// The reference values are published quantiles of the normal distribution.
 TEST(Normal, ThresholdsLeaveTheirShareOutside) {
   EXPECT_NEAR(normal_threshold(1.0 / 32), 2.15387469406, 1e-11);
   EXPECT_NEAR(normal_threshold(0.5), 0.674489750196, 1e-11);

@@ -37,6 +37,7 @@ TEST(PlanTable, ChoosesForAgentsAndWidth) {
   EXPECT_NEAR(planned({.bits = 4, .agents = 64}).expected_nmse, 0.0004, 0.00005);
 }
 
+// Compares the choice with every granularity and every p.
 TEST(PlanTable, NothingThatFitsIsBetter) {
   for (const TableRequest& request : {TableRequest{.bits = 2, .agents = 3, .down_bits = 6},
                                       TableRequest{.bits = 3, .agents = 5, .down_bits = 7},
@@ -80,6 +81,7 @@ TEST(PlanTable, TiesGoToTheSmallerGranularity) {
   EXPECT_EQ(planned({.bits = 1, .agents = 4}).granularity, 1u);
 }
 
+// Uniform levels need no look-up, but have a larger error.
 TEST(PlanTable, UniformLevelsAreTheGridItself) {
   const TablePlan plan = planned({.bits = 4, .agents = 4, .uniform = true});
   EXPECT_EQ(plan.granularity, 15u);

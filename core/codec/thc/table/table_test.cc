@@ -60,6 +60,7 @@ TEST(SolveTable, EqualsEnumerationWhereThatCanRun) {
   }
 }
 
+// A table from the code that the paper's authors published.
 TEST(SolveTable, IsAsCheapAsThePublicCodesTable) {
   const std::vector<std::uint16_t> known = {0,  3,  5,  7,  9,  11, 13, 14,
                                             16, 17, 19, 21, 23, 25, 27, 30};
@@ -120,6 +121,7 @@ TEST(SolveTable, MoreLevelsAndFinerGridsNeverCostMore) {
   EXPECT_LE(solve_table(4, IntervalCosts(60, threshold)).rounding_mse, coarse + 1e-15);
 }
 
+// Numerical integration by the midpoint rule.
 TEST(TruncationMse, AgreesWithIntegration) {
   for (const double threshold : {0.5, 1.5, 2.15387469406, 3.0}) {
     double sum = 0;
