@@ -14,6 +14,7 @@ class Planner {
  public:
   explicit Planner(std::uint64_t values_max) : values_max_(values_max) {}
 
+  // Adds a layer that fits, in the open bucket if there is enough space left in it.
   void add_whole(std::uint64_t count) {
     if (open_ + count > values_max_) close();
     open_ += count;
@@ -25,6 +26,7 @@ class Planner {
     const std::uint64_t steps = ceil_div(count, kBucketStep);
     const std::uint64_t pieces = ceil_div(steps, values_max_ / kBucketStep);
     std::uint64_t left = count;
+    // The limit stops a hostile layer map from allocating more buckets than closed() would accept.
     for (std::uint64_t i = 0; i < pieces && buckets_.size() <= kBucketsMax; ++i) {
       const std::uint64_t piece_steps = steps / pieces + (i < steps % pieces ? 1 : 0);
       open_ = std::min(left, piece_steps * kBucketStep);
@@ -58,7 +60,7 @@ Status check_options(const BucketOptions& options) {
                  .got = fmt::format("{}", options.values_max)});
 }
 
-// Returns the planned buckets unless there are too many.
+// Returns the planned buckets, or resource_exhausted above the limit.
 Result<std::vector<Bucket>> closed(Planner& planner, const BucketOptions& options) {
   planner.close();
   if (planner.buckets().size() > kBucketsMax) {
@@ -91,6 +93,7 @@ Result<std::vector<Bucket>> bucket_runs(std::span<const std::uint64_t> counts,
   TRIBUTARY_TRY(check_options(options));
   Planner planner(options.values_max);
   for (const std::uint64_t count : counts) {
+    // Closes the bucket of the previous run, so that runs are never combined.
     planner.close();
     if (count <= options.values_max) {
       planner.add_whole(count);

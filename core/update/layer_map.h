@@ -45,7 +45,7 @@ class LayerMap {
   std::span<const Layer> layers() const { return layers_; }
   std::uint64_t values() const { return values_; }
 
-  // Returns the layer with this name in O(log n); null if there is none.
+  // Returns the layer with this name in O(log n); null if no layer has it.
   const Layer* find(std::string_view name) const;
   // Returns the layer that contains this value in O(log n); null if offset >= values().
   const Layer* at_offset(std::uint64_t offset) const;

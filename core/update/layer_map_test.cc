@@ -18,6 +18,7 @@ LayerMap made(std::vector<LayerShape> shapes) {
   return std::move(map).value();
 }
 
+// Layers with several dimensions, an empty layer and a scalar.
 LayerMap small_net() {
   return made({{"conv.weight", {8, 1, 3, 3}},
                {"empty", {0, 7}},
@@ -78,6 +79,7 @@ TEST(LayerMap, FindsValuesBetweenEmptyLayers) {
   EXPECT_EQ(map.at_offset(2), nullptr);
 }
 
+// The index of names must not point into the original.
 TEST(LayerMap, StaysWholeWhenCopied) {
   const auto original = std::make_unique<LayerMap>(small_net());
   const LayerMap copy = *original;
@@ -102,6 +104,7 @@ TEST(LayerMap, HoldsItsCaps) {
   EXPECT_EQ(code_of({{"a", {LayerMap::kValuesMax}}}), StatusCode::ok);
   EXPECT_EQ(code_of({{"a", {LayerMap::kValuesMax + 1}}}), exhausted);
   EXPECT_EQ(code_of({{"a", {LayerMap::kValuesMax}}, {"b", {}}}), exhausted);
+  // An empty layer adds no values.
   EXPECT_EQ(code_of({{"a", {LayerMap::kValuesMax}}, {"b", {0}}}), StatusCode::ok);
 
   std::vector<LayerShape> many;
@@ -187,6 +190,7 @@ TEST(LayerMapDecode, TakesFlippedBitsForErrorsOrOtherMaps) {
   }
 }
 
+// A large number must be refused before memory for it is allocated.
 TEST(LayerMapDecode, DoesNotTrustTheNumberOfLayers) {
   Bytes bytes = made({}).encode();
   const std::uint32_t count = 0xffffffff;
@@ -204,6 +208,7 @@ TEST(LayerMapDecode, TellsAnotherVersionFromDamage) {
   EXPECT_EQ(LayerMap::decode(bytes).status().code(), StatusCode::corrupt_data);
 }
 
+// Bytes can describe a map that make() would refuse.
 TEST(LayerMapDecode, AppliesTheRulesOfMaking) {
   Bytes bytes;
   ByteWriter writer(bytes);

@@ -36,6 +36,7 @@ double covariance(const std::vector<double>& a, const std::vector<double>& b) {
   return mean(products) - mean(a) * mean(b);
 }
 
+// Within 5 standard errors; the signs must not depend on the magnitudes.
 TEST(LognormalGradient, HasNormalLogarithmsAndFairSigns) {
   for (float sigma : {0.5f, 2.0f}) {
     std::vector<double> logs, signs;
@@ -64,6 +65,7 @@ TEST(LognormalGradient, RepeatsFromItsAddress) {
   }
 }
 
+// Without noise, all agents have the common part. The noise of two agents must be independent.
 TEST(AgentGradient, IsTheCommonPartPlusNoiseOfItsOwn) {
   const AgentGradient quiet{.seed = 3, .sigma = 0.5f, .noise = 0};
   const AgentGradient noisy{.seed = 3, .sigma = 0.5f, .noise = 0.25f};
