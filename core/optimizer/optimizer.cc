@@ -28,6 +28,7 @@ double power(double base, std::uint64_t exponent) {
   return result;
 }
 
+// Which of the two moments an optimizer has. If it has both, the first moment is stored first.
 bool uses_first(const OptimizerSettings& settings) {
   return settings.kind != OptimizerKind::sgd && settings.kind != OptimizerKind::adagrad &&
          (settings.kind != OptimizerKind::rmsprop || settings.momentum != 0);
@@ -113,6 +114,7 @@ void Optimizer::own() {
     tributary::own(state_);
     return;
   }
+  // Bytes leaves new elements uninitialized, so they are cleared explicitly.
   state_ = std::make_shared<Bytes>(state_bytes());
   std::ranges::fill(*state_, std::uint8_t{0});
   if (settings_.second_moment_start == 0 || !uses_second(settings_)) return;
@@ -124,6 +126,7 @@ void Optimizer::begin() {
   ++steps_;
   if (settings_.moments() == 0) return;
   own();
+  // The saved state must contain the number of steps, so it is stored before the values change.
   std::memcpy(state_->data(), &steps_, sizeof(steps_));
 }
 
@@ -158,6 +161,7 @@ Status Optimizer::restore(ByteSpan state) {
     steps_ = 0;
     return {};
   }
+  // A copy in an aligned buffer, which is checked completely before it replaces the current state.
   auto taken = std::make_shared<Bytes>(state.begin(), state.end());
   const auto* floats = reinterpret_cast<const float*>(taken->data() + kHeaderBytes);
   const std::span<const float> moments(floats, settings_.moments() * values_);
@@ -192,6 +196,7 @@ OptimizerView Optimizer::view(std::uint64_t first_value, std::span<const float> 
                         .beta1 = static_cast<float>(settings_.beta1),
                         .beta2 = static_cast<float>(settings_.beta2),
                         .epsilon = static_cast<float>(settings_.epsilon),
+                        // The view describes the moment before the next step.
                         .step = steps_ + 1,
                         .parameters = parameters};
   if (!state_) return view;

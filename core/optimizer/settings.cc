@@ -53,6 +53,7 @@ constexpr std::array kFedadaptiveParams = {
     number("beta2", "0.99", kAlmostOne, "memory of the square's mean"),
     number("tau", "0.001", 1e3, "added to the root; the smaller, the more adaptive")};
 
+// The name of an optimizer or a strategy, with the parameters of its spec.
 struct Family {
   std::string_view name;
   std::span<const ParamSpec> params;
@@ -86,6 +87,7 @@ struct Parsed {
   Params params;
 };
 
+// Parses a spec by a list of families. `what` is the place that error texts name.
 template <std::size_t kCount>
 Result<Parsed> parse(std::string_view what, std::string_view spec,
                      const std::array<Family, kCount>& families,
@@ -103,6 +105,7 @@ Result<Parsed> parse(std::string_view what, std::string_view spec,
                                                .remedy = did_you_mean(text.name, names)});
 }
 
+// NaN is not in any range.
 Status in_range(std::string_view what, double value, double max) {
   if (value >= 0 && value <= max) return {};
   return Status(StatusCode::invalid_argument, {.what = fmt::format("optimizer: {}", what),
@@ -181,6 +184,7 @@ Result<Strategy> parse_strategy(std::string_view spec) {
   const Params& params = parsed.params;
   const std::string_view family = kStrategyNames[parsed.family];
   Strategy strategy;
+  // FedAvg and FedProx use the default server: SGD with rate 1, which adds the mean delta.
   if (family == "fedprox") strategy.proximal = params.real("mu");
   if (family == "fedavgm") {
     strategy.server.kind = OptimizerKind::momentum;
@@ -188,6 +192,7 @@ Result<Strategy> parse_strategy(std::string_view spec) {
     strategy.server_rate = params.real("rate");
   }
   if (family == "fedadam" || family == "fedyogi") {
+    // The paper starts the second moment at tau², so that the first steps are not too large.
     const double tau = params.real("tau");
     strategy.server = {.kind = OptimizerKind::adam,
                        .beta1 = params.real("beta1"),
