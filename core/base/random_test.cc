@@ -54,8 +54,10 @@ std::vector<Change> small_changes() {
   };
 }
 
+// Both halves of a key as one number.
 std::uint64_t joined(StreamKey key) { return std::uint64_t{key.a} << 32 | key.b; }
 
+// Every single-bit change of the address must give a new key.
 TEST(StreamKey, DependsOnEveryBitOfTheAddress) {
   std::set<std::uint64_t> keys = {joined(stream_key(kAddress))};
   int flipped = 0;
@@ -108,6 +110,8 @@ std::vector<Statistic> pair_statistics() {
 constexpr std::uint32_t kDraws = 1 << 18;
 constexpr double kDeviationsMax = 5;
 
+// Compares element i of one stream with element i + lag of another. Returns the deviation of
+// chi-square from its mean, in standard deviations.
 double deviations(const Classes& classes, StreamKey first, StreamKey second, std::uint32_t lag) {
   std::array<std::uint32_t, 256> seen = {};
   for (std::uint32_t i = 0; i < kDraws; ++i) {
@@ -145,6 +149,7 @@ TEST(RandomBits, AreNotCorrelatedWithinAStream) {
   }
 }
 
+// Streams whose addresses differ in one field must be independent.
 TEST(RandomBits, AreNotCorrelatedBetweenNeighbouringStreams) {
   for (const auto& [field, change] : small_changes()) {
     for (std::uint64_t round : {0u, 1u, 2u}) {
@@ -172,6 +177,7 @@ TEST(RandomBits, AreNotCorrelatedWhenHalfTheKeyIsShared) {
   }
 }
 
+// The avalanche criterion: a change of any input bit changes each output bit with probability 1/2.
 TEST(RandomBits, FlipByHalfWithEveryBitOfKeyAndElement) {
   constexpr int kTrials = 1 << 14;
   constexpr double kBiasMax = 6 * 0.5 / 128;  // six standard deviations for this number of trials
@@ -193,6 +199,7 @@ TEST(RandomBits, FlipByHalfWithEveryBitOfKeyAndElement) {
   }
 }
 
+// The mix is a permutation of the elements.
 TEST(RandomBits, NeverRepeatWithinAStream) {
   std::vector<std::uint32_t> draws(1 << 20);
   for (std::uint32_t i = 0; i < draws.size(); ++i) draws[i] = random_bits(key_of_round(1), i);
@@ -237,6 +244,7 @@ TEST(NormalStream, AddressesSinglesAndPairsAlike) {
   }
 }
 
+// Both values of a pair come from the same two draws.
 TEST(NormalStream, PairsAreNotCorrelated) {
   const NormalStream normals(kAddress);
   double product = 0;

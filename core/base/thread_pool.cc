@@ -32,6 +32,8 @@ struct ThreadPool::Loop {
     try {
       for (std::size_t i = take(); i < count; i = take()) body(i);
     } catch (...) {
+      // Only the first thread that fails writes `error`; the caller reads it after all helpers have
+      // left.
       if (!failed.exchange(true)) error = std::current_exception();
       next.store(count);
     }
@@ -72,6 +74,7 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::parallel_for(std::size_t count, FunctionRef<void(std::size_t)> body) {
+  // Inline: exceptions of the body leave directly, and no lock is taken.
   if (workers_.empty() || count <= 1) {
     for (std::size_t i = 0; i < count; ++i) body(i);
     return;

@@ -84,6 +84,7 @@ TEST(ThreadPool, CallerNeedsNoWorker) {
   holder.join();
 }
 
+// Three levels of loops on few threads would deadlock if callers waited for free workers.
 TEST(ThreadPool, NestsLoops) {
   for (std::size_t threads : {1u, 2u, 4u}) {
     ThreadPool pool(threads);
@@ -97,6 +98,7 @@ TEST(ThreadPool, NestsLoops) {
   }
 }
 
+// Every caller must see the writes of its own bodies before its loop returns.
 TEST(ThreadPool, ServesSeveralCallersAtOnce) {
   ThreadPool pool(3);
   constexpr std::size_t kCallers = 4;
@@ -140,6 +142,7 @@ TEST(ThreadPool, PassesOnAnExceptionAndGoesOnWorking) {
   }
 }
 
+// All bodies throw at the same time; one exception arrives and the others are dropped.
 TEST(ThreadPool, ThrowsOnceWhenAllBodiesDo) {
   ThreadPool pool(4);
   std::latch all_here(4);
@@ -154,6 +157,7 @@ TEST(ThreadPool, StartsAndEndsWithoutWork) {
   for (int i = 0; i < 50; ++i) ThreadPool pool(4);
 }
 
+// Containers and taskset limit the processors by this mask.
 TEST(HardwareThreads, FollowsTheAffinityMask) {
   EXPECT_GE(hardware_threads(), 1u);
   cpu_set_t before;

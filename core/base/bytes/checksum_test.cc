@@ -30,6 +30,7 @@ TEST(Checksum, IsTheSameForLongInputs) {
   EXPECT_EQ(hash64(some_bytes(1 << 20)), 0x9bcda87e769e9f7fu);
 }
 
+// Sizes next to the limits at which XXH3 changes its algorithm.
 TEST(Checksum, IsTheSameInPieces) {
   for (std::size_t size : {0u, 1u, 16u, 17u, 240u, 241u, 256u, 1024u, 5000u, 100'000u}) {
     const Bytes bytes = some_bytes(size);
@@ -48,6 +49,7 @@ TEST(Checksum, GoesOnAfterFinish) {
   Checksum checksum;
   checksum.update(bytes_of("ab"));
   EXPECT_EQ(checksum.finish(), checksum32(bytes_of("ab")));
+  // A copy continues independently.
   Checksum copy = checksum;
   checksum.update(bytes_of("c"));
   copy.update(bytes_of("d"));

@@ -156,6 +156,7 @@ Result<FloatVector> read_f32_file(const std::string& path, std::uint64_t size_ma
   return values;
 }
 
+// A moved-from object owns nothing; its append() and commit() return an error.
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
@@ -173,6 +174,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
 AtomicFile::~AtomicFile() { drop(); }
 
 void AtomicFile::drop() noexcept {
+  // An unnamed file needs no removal: it disappears when its descriptor is closed.
   if (!temporary_.empty()) ::unlinkat(folder_, temporary_.c_str(), 0);
   temporary_.clear();
   if (file_ >= 0) ::close(file_);
@@ -193,6 +195,8 @@ Result<AtomicFile> AtomicFile::open(const std::string& target, const AtomicFileO
     return made.fault("writing", EISDIR);
   }
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  // All later operations are relative to this descriptor, so a renamed folder does not redirect
+  // them.
   made.folder_ =
       retry_interrupted([&] { return ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (made.folder_ < 0) return made.fault("opening the folder of", errno);
@@ -233,6 +237,7 @@ int AtomicFile::create(unsigned mode, bool unnamed) {
 }
 
 Status AtomicFile::append(ByteSpan bytes) {
+  // After a failed write the content is incomplete, so the file must never be committed.
   if (failed_ || file_ < 0) return fault("writing", EBADF);
   while (!bytes.empty()) {
     const ssize_t written =
@@ -268,6 +273,7 @@ Status AtomicFile::commit() {
     return fault("replacing", errno);
   }
   temporary_.clear();
+  // The rename is only durable after the folder has been synced.
   if (::fsync(folder_) != 0) return fault("written, but syncing the folder of", errno);
   failed_ = false;
   drop();

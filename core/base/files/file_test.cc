@@ -66,6 +66,7 @@ Status write(const std::string& path, std::string_view text,
 }
 
 TEST_F(FileTest, ReadsBackWhatWasWritten) {
+  // Sizes next to the step by which the read buffer grows.
   for (std::size_t size : {0u, 1u, 65'535u, 65'536u, 65'537u, 1'000'000u}) {
     Bytes bytes(size);
     for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
@@ -84,6 +85,7 @@ TEST_F(FileTest, ReadsUpToTheCapAndNotBeyond) {
   EXPECT_EQ(status.fault().got, "5");
 }
 
+// Pipes and devices report no size, so the limit must be checked while reading.
 TEST_F(FileTest, ReadsPipesUpToTheCap) {
   const auto read_from_pipe = [](std::size_t size, std::uint64_t size_max) {
     std::array<int, 2> ends;
@@ -160,6 +162,7 @@ TEST_P(AtomicFileTest, MovesWithItsTemporaryFile) {
   auto second = AtomicFile::open(path("b"), options());
   ASSERT_TRUE(first.ok() && second.ok());
   ASSERT_TRUE(first->append(bytes_of("for a")).ok());
+  // The assignment must remove the temporary file of `second`.
   *second = std::move(*first);
   ASSERT_TRUE(second->commit().ok());
   EXPECT_FALSE(first->append(bytes_of("more")).ok());
@@ -176,6 +179,7 @@ TEST_P(AtomicFileTest, IsCommittedOnce) {
   EXPECT_EQ(text_of(path("x")), "");
 }
 
+// Includes a read-only file, whose replacement must be readable only as well.
 TEST_P(AtomicFileTest, KeepsTheModeOfAnOldFile) {
   ASSERT_TRUE(write(path("x"), "old").ok());
   for (mode_t mode : {0600u, 0444u, 0666u, 0755u}) {
@@ -188,6 +192,7 @@ TEST_P(AtomicFileTest, KeepsTheModeOfAnOldFile) {
 TEST_P(AtomicFileTest, TakesTheUmaskFromTheModeOfANewFile) {
   AtomicFileOptions secret = options();
   secret.mode_if_new = 0600;
+  // The umask removes group write and all rights of others.
   const mode_t before = ::umask(0027);
   EXPECT_TRUE(write(path("plain"), "x", options()).ok());
   EXPECT_TRUE(write(path("secret"), "x", secret).ok());
@@ -205,6 +210,7 @@ TEST_P(AtomicFileTest, FollowsALinkAndKeepsIt) {
   EXPECT_EQ(text_of(path("real/x")), "new");
   EXPECT_EQ(names_in(path("real")), Names{"x"});
 
+  // A link without a destination does not say where to create the file.
   fs::create_symlink("nowhere", path("dangling"));
   EXPECT_EQ(write(path("dangling"), "new", options()).code(), StatusCode::not_found);
 }
@@ -238,6 +244,7 @@ TEST_P(AtomicFileTest, LeavesTheOldFileWhenAWriteFails) {
   rlimit limit = before;
   limit.rlim_cur = 4096;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  // Without this, the limit would end the process instead of failing the write.
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const Bytes large(100'000, 1);
   Status appended, again, committed;
@@ -329,12 +336,15 @@ TEST_F(FileTest, KilledBeforeCommitLeavesTheOldFileAlone) {
   kill_after(1, [&](int pipe_end) {
     auto file = AtomicFile::open(path("x"));
     if (!file.ok() || !file->append(Bytes(1 << 20, 1)).ok()) return;
+    // The parent kills the child at this point, before commit().
     if (::write(pipe_end, "w", 1) == 1) ::pause();
   });
   EXPECT_EQ(text_of(path("x")), "old");
   EXPECT_EQ(names(), Names{"x"});
 }
 
+// The child replaces the file repeatedly and is killed after some replacements. The file must then
+// have the complete content of one replacement.
 TEST_P(AtomicFileTest, KilledAtAnyMomentLeavesAWholeFile) {
   constexpr std::size_t kSize = 200'000;
   const auto content = [](std::uint8_t which) { return Bytes(kSize, which); };

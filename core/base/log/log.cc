@@ -67,12 +67,14 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
+// Whether a value must be quoted so that a reader can split the line at spaces and '='.
 bool needs_quotes(std::string_view text) {
   return text.empty() || std::any_of(text.begin(), text.end(), [](char c) {
            return c <= ' ' || c == '"' || c == '=' || c == '\\' || c == 0x7f;
          });
 }
 
+// The shortest text that parses to the same number.
 std::string number_text(const LogValue::Value& value) {
   return std::visit([](auto v) { return fmt::format("{}", v); }, value);
 }
@@ -100,6 +102,7 @@ void append_json_value(std::string& out, const LogValue::Value& value) {
   }
 }
 
+// ISO 8601 in UTC with milliseconds. Rounded down, so that an event never appears in the future.
 std::string time_text(std::chrono::system_clock::time_point time) {
   using namespace std::chrono;
   const auto instant = floor<milliseconds>(time);
@@ -165,6 +168,7 @@ void MemoryLog::write(const LogEvent& event) {
     append_text_value(value, field.value.get());
     entry.fields.emplace_back(field.key, std::move(value));
   }
+  // The entry was built before the lock, so that threads wait only for the append.
   std::lock_guard lock(mutex_);
   entries_.push_back(std::move(entry));
 }
