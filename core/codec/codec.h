@@ -45,7 +45,7 @@ enum class Aggregation : std::uint8_t {
 std::string_view name(Combine combine);
 std::string_view name(Aggregation aggregation);
 
-// One step of a codec's exchange. A codec without a shared prelude has exactly one.
+// One step of a codec's exchange. Most codecs have exactly one.
 struct Stage {
   std::string_view name;
   Combine combine;
@@ -120,14 +120,15 @@ class Aggregator {
   virtual ~Aggregator() = default;
 
   // Starts a round. An aggregator that encodes again stores the loss of that encoding in
-  // `residual`; if `residual` is empty, the loss is discarded. The caller owns the residual,
-  // because a residual belongs to coordinates of the model and must outlive any division into
-  // buckets.
+  // `residual`, which it uses until settle(); if `residual` is empty, the loss is discarded. The
+  // caller owns the residual, because a residual belongs to coordinates of the model and must
+  // outlive any division into buckets.
   virtual Status begin(const StageCall& call, std::span<float> residual) = 0;
 
   // Adds one agent's payload, or a partial aggregate of several agents. A payload that is refused
-  // leaves the aggregate unchanged. The status is corrupt_data, mismatch, unsupported or
-  // resource_exhausted, depending on the fault.
+  // leaves the aggregate unchanged: corrupt_data for damage, mismatch or unsupported for a payload
+  // of another plan or version, resource_exhausted for more contributors than planned,
+  // already_exists for a second payload of an agent in a gather.
   virtual Status add(const StageCall& call, ByteSpan payload) = 0;
 
   // Adds one agent's values without encoding them, if the aggregator can do so at a lower cost or
@@ -137,7 +138,8 @@ class Aggregator {
     return false;
   }
 
-  // Writes the combined payload of everything that was added since begin().
+  // Writes the combined payload of everything that was added since begin(). Returns unavailable if
+  // nothing was added.
   virtual Status finish(const StageCall& call, Bytes& combined) = 0;
 
   // Reports whether the finished aggregate was committed, so that its residual is kept or dropped.

@@ -31,6 +31,7 @@ LocalExchange::LocalExchange(const Codec& codec, std::uint32_t values, std::uint
   for (std::size_t stage = 0; stage < codec.stages().size(); ++stage) {
     aggregators_.push_back(codec.make_aggregator(stage, values));
   }
+  // An aggregator that only adds loses nothing.
   if (keep && codec.aggregation() != Aggregation::sum) aggregator_residual_.assign(values, 0.0f);
   combined_.resize(codec.stages().size());
   combined_spans_.resize(codec.stages().size());
@@ -105,6 +106,7 @@ Result<StageTraffic> LocalExchange::play_stage(const StageCall& call,
   Bytes& combined = combined_[call.stage()];
   TRIBUTARY_TRY(aggregator.finish(call, combined));
   traffic.aggregate += clock_.now() - start;
+  // Counted once: every agent receives the same payload.
   traffic.bytes_down += combined.size();
   combined_spans_[call.stage()] = combined;
   return traffic;

@@ -64,6 +64,7 @@ std::uint32_t payload_checksum(const Execution& execution, ByteSpan payload, std
   return payload_checksum(payload.first(header), blocks);
 }
 
+// All damage has the same remedy: the sender repeats the payload.
 Status corrupt_payload(std::string what, std::string expected, std::string got) {
   return Status(StatusCode::corrupt_data, {.what = std::move(what),
                                            .expected = std::move(expected),
@@ -158,6 +159,7 @@ Result<OpenPayload> open_envelope(ByteSpan payload) {
 }
 
 Status compare_checksum(ByteSpan payload, std::uint32_t found) {
+  // The checksum is not secret, so a plain comparison is enough.
   const std::uint32_t stated = get<std::uint32_t>(payload, kChecksumOffset);
   if (stated == found) return {};
   return corrupt_payload("payload checksum", fmt::format("{:#010x}", stated),
@@ -204,6 +206,7 @@ MutableByteSpan start_payload(const PayloadHeader& header, std::size_t body_byte
   put(out, 12, header.values);
   put(out, 16, static_cast<std::uint32_t>(body_bytes));
   put(out, kChecksumOffset, std::uint32_t{0});
+  // The padding must be zero, because the buffer is not initialized and readers check it.
   std::memset(out.data() + kPayloadFixedHeaderBytes, 0, prefix - kPayloadFixedHeaderBytes);
   std::memcpy(out.data() + kPayloadFixedHeaderBytes, header.spec.data(), header.spec.size());
   return out.subspan(prefix);

@@ -77,6 +77,7 @@ class MaxAggregator final : public CombiningAggregator {
   const std::size_t count_;
 };
 
+// Encodes with an encoder of its own, whose memory is that of the aggregate and not of an agent.
 class DecodingAggregator final : public Aggregator {
  public:
   DecodingAggregator(const Codec& codec, std::uint32_t values)
@@ -85,6 +86,8 @@ class DecodingAggregator final : public Aggregator {
   Status begin(const StageCall& call, std::span<float> residual) override {
     assert(residual.empty() || residual.size() == values_);
     residual_ = residual;
+    // Allocated here and released in settle(), so that an idle aggregator needs no memory of the
+    // size of its bucket.
     sum_.resize(values_);
     decoded_.resize(values_);
     agents_ = call.round.agents;
@@ -203,6 +206,7 @@ Status CombiningAggregator::finish(const StageCall& call, Bytes& combined) {
   if (!waiting_.empty()) start_with_values(call.execution, waiting_, nullptr, accumulator_);
   waiting_ = {};
   set_contributors(contributors_, payload_);
+  // pack() may narrow the fields, because the actual contributors may be fewer than planned.
   const Shape packed = pack(call.execution, accumulator_);
   set_layout(packed.layout, payload_);
   shrink_body(packed.body_bytes, payload_);

@@ -26,6 +26,7 @@ class BroadcastAggregator final : public Aggregator {
 
   Status begin(const StageCall& call, std::span<float>) override {
     assert(call.stage() == stage_);
+    // In release builds no assertion uses `call`.
     static_cast<void>(call);
     root_payload_.clear();
     open_ = true;
@@ -110,6 +111,7 @@ class GatherAggregator final : public Aggregator {
 
   Status finish(const StageCall& call, Bytes& combined) override {
     if (said_.empty()) return nothing_added();
+    // The size is computed first, so that the body is allocated once.
     std::size_t bytes = 0;
     for (const auto& [agent, said] : said_) bytes += gather_bytes(said.size());
     MutableByteSpan body = start_payload({.spec = codec_.spec(),

@@ -87,9 +87,9 @@ class PieceWriter {
   Bytes pending_;
 };
 
-// --- encoding
-// -------------------------------------------------------------------------------------
+// ------------------------------ encoding
 
+// Checks the input and fills in the header before anything is written.
 Result<EncodedFileHeader> plan_encoding(const Codec& codec, const EncodedFileOptions& options,
                                         std::uint64_t bytes) {
   if (bytes % sizeof(float) != 0) {
@@ -196,9 +196,10 @@ Status write_records(const BucketInWork& bucket, PieceWriter& writer) {
   return {};
 }
 
-// --- decoding
-// -------------------------------------------------------------------------------------
+// ------------------------------ decoding
 
+// Makes the codec that the header names. A spec that is not canonical would disagree with the
+// payloads' own specs.
 Result<std::unique_ptr<Codec>> codec_of(const EncodedFileHeader& header) {
   Result<std::unique_ptr<Codec>> codec = make_codec(header.spec);
   if (!codec.ok()) {
@@ -236,6 +237,7 @@ class RecordReader {
       return fault(fmt::format("a record of bucket {}", bucket),
                    fmt::format("one of bucket {}", stated_bucket));
     }
+    // Bounds the allocation by the rest of the file.
     const std::uint64_t room =
         std::min<std::uint64_t>(remaining() - sizeof(record), kPayloadBytesMax);
     if (padded(bytes) > room) {
@@ -300,6 +302,7 @@ Status corrupt_bucket(const BucketInWork& bucket) {
   fault.what =
       fmt::format("encoded file, bucket {} at byte {}: {}", bucket.index, bucket.place, fault.what);
   fault.remedy = kRemedy;
+  // A limit of this build is no damage; the file may be valid for another build.
   const bool cap = bucket.status.code() == StatusCode::resource_exhausted;
   return Status(cap ? StatusCode::resource_exhausted : StatusCode::corrupt_data, std::move(fault));
 }

@@ -15,6 +15,7 @@ constexpr std::uint16_t kFileVersion = 1;
 constexpr std::size_t kFixedBytes = 48;
 constexpr std::size_t kFileChecksumOffset = 44;
 
+// The first record begins at a multiple of 8 bytes, so payloads stay aligned.
 constexpr std::size_t file_header_bytes(std::size_t spec_bytes) {
   return kFixedBytes + (spec_bytes + 7) / 8 * 8;
 }
@@ -26,6 +27,7 @@ T field_at(ByteSpan in, std::size_t offset) {
   return value;
 }
 
+// Covers everything except the checksum field itself.
 std::uint32_t header_checksum(ByteSpan header) {
   Checksum sum;
   sum.update(header.first(kFileChecksumOffset));
@@ -79,6 +81,7 @@ Status check_padding(ByteSpan bytes, std::size_t from) {
 }  // namespace
 
 std::uint64_t EncodedFileHeader::buckets() const {
+  // Written without the usual rounding sum, which could overflow for hostile headers.
   return values / bucket_values + (values % bucket_values != 0 ? 1 : 0);
 }
 

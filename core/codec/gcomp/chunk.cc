@@ -31,6 +31,7 @@ constexpr std::size_t coded_size(std::size_t bytes, std::size_t escapes) {
   return kStreams * sizeof(std::uint16_t) + bytes + escapes;
 }
 
+// The words after the exponents are aligned to 4 bytes within the chunk.
 std::uint8_t* pad_to_4(const std::uint8_t* start, std::uint8_t* end) {
   while ((end - start) % 4 != 0) *end++ = 0;
   return end;
@@ -133,6 +134,7 @@ const char* read_exponents(const Kernels& loops, const Codebook* book, const Hea
     return nullptr;
   }
   if (book == nullptr) return "raw exponents where there is no codebook";
+  // Bounds the sizes below, which are computed from untrusted numbers.
   if (header.coded_bytes > kChunkValues || header.escapes > n) return "fewer coded exponents";
   const std::size_t begin = cursor.position();
   const std::size_t size = coded_size(header.coded_bytes, header.escapes);
@@ -167,6 +169,7 @@ const char* read_fractions(const Kernels& loops, const Header& header, Scratch& 
   const std::uint8_t* const exponents = scratch.parts.exponents.data();
   Masks& masks = scratch.masks;
   const std::size_t n = values.size();
+  // The decoder knows from the exponents which values were pruned, so no mask is sent.
   const std::size_t sent = loops.find_sent(exponents, n, header.pruned != 0, masks);
   std::array<std::size_t, kLevels> counts = {};
   if (header.level == kLevelsDiffer) {

@@ -60,6 +60,7 @@ bool decode_exponents(const Codebook& book, const ExponentStream& in, std::size_
   for (std::size_t turn = 0; turn < kStreams; ++turn) {
     std::uint16_t state;
     std::memcpy(&state, in.states + turn * sizeof(state), sizeof(state));
+    // A valid window has at least 8 bits, so the one above it is bit 8 or higher.
     if (state < 0x100) return false;
     bits[turn] = static_cast<std::uint32_t>(std::bit_width(state)) - 1;
     window[turn] = state & ((1u << bits[turn]) - 1);
@@ -84,6 +85,7 @@ bool decode_exponents(const Codebook& book, const ExponentStream& in, std::size_
   return ended && position == in.byte_count;
 }
 
+// The mark is an exponent without a code, so it can only come from the escape code.
 bool restore_escapes(std::uint8_t mark, const std::uint8_t* escapes, std::size_t count,
                      std::uint8_t* exponents, std::size_t n) {
   std::size_t used = 0;
@@ -115,6 +117,7 @@ void unpack(const std::uint8_t* words, std::size_t count, unsigned bits, unsigne
   for (std::size_t i = 0; i < count; ++i) fields[i] = field_at(words, i, bits) << shift;
 }
 
+// Pruned values have exponent 0 and no fraction.
 std::size_t find_sent(const std::uint8_t* exponents, std::size_t n, bool prune, Masks& masks) {
   std::fill_n(masks.sent.begin(), (n + kBlock - 1) / kBlock, 0);
   std::size_t sent = 0;

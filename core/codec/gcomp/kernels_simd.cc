@@ -48,6 +48,7 @@ std::uint64_t mask_bits(UintMask mask) {
 #endif
 }
 
+// One instruction where the processor has it. All AVX2 targets of Highway include BMI2.
 std::uint64_t gather(std::uint64_t bits, std::uint64_t mask) {
 #if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX2
   return _pext_u64(bits, mask);
@@ -75,6 +76,7 @@ HWY_INLINE void prefetch(const T* from) {
 
 // ------------------------------ split
 
+// exponent_of(), fraction_of() and join() of elements.h, for a vector.
 UintVec exponents_of(UintVec bits) {
   return hn::And(hn::ShiftRight<23>(bits), hn::Set(Uint32(), 0xffu));
 }
@@ -189,6 +191,7 @@ HWY_INLINE BlockMasks block_masks(const float* x, std::size_t block, const Level
                                   UintVec& pruned) {
   const Uint32 du;
   const std::size_t lanes = hn::Lanes(du);
+  // Masks are words of 64 bits, so a block is exactly one word of each.
   BlockMasks masks;
   for (std::size_t i = block; i < block + kBlock; i += lanes) {
     prefetch(x + i);
@@ -228,6 +231,7 @@ HWY_INLINE void split_block(const float* x, std::size_t block, const LevelRule& 
   for (std::size_t i = 0; i < kBlock; i += hn::Lanes(du)) {
     const UintVec fractions = hn::Load(du, all.data() + i);
     append(fractions, at[0] >> i, 0, ends);
+    // Known at compile time except for the level; saves three compressions for untruncated chunks.
     if (kKind == LevelRule::Kind::fixed && rule.level == 0) continue;
     append(fractions, at[1] >> i, 1, ends);
     append(fractions, at[2] >> i, 2, ends);
@@ -241,6 +245,7 @@ HWY_INLINE void split_block(const float* x, std::size_t block, const LevelRule& 
 template <bool kPrune, LevelRule::Kind kKind>
 void split_chunk(const float* x, std::size_t n, const LevelRule& in_memory, Parts& parts) {
   const Uint32 du;
+  // A copy, because stores of vectors could alias the original.
   const LevelRule rule = in_memory;
   Splitter splitter(in_memory, kPrune, parts);
   Ends ends;
@@ -357,6 +362,7 @@ void find_levels(const std::uint8_t* low, const std::uint8_t* high, std::size_t 
     with_high += static_cast<std::size_t>(std::popcount(h));
     with_both += static_cast<std::size_t>(std::popcount(h & l));
   }
+  // Inclusion and exclusion: four population counts per block instead of masks for each level.
   counts = {all + with_both - with_low - with_high, with_low - with_both, with_high - with_both,
             with_both};
 }
@@ -475,6 +481,7 @@ void join_all(const std::uint8_t* HWY_RESTRICT exponents, const std::uint8_t* HW
 bool restore_escapes(std::uint8_t mark, const std::uint8_t* escapes, std::size_t count,
                      std::uint8_t* exponents, std::size_t n) {
   std::size_t used = 0;
+  // Counts marks beyond the escapes too, so that the final comparison detects both errors.
   const auto restore = [&](std::size_t i) {
     if (used < count) exponents[i] = escapes[used];
     ++used;

@@ -23,6 +23,8 @@ constexpr std::size_t kPieceBytes = kPieceValues * sizeof(float);
 
 constexpr Stage kLosslessStages[] = {{"bytes", Combine::gather}};
 
+// The size of a piece is part of the format, because a decoder derives the number of pieces from
+// it.
 std::size_t pieces_of(std::size_t values) { return (values + kPieceValues - 1) / kPieceValues; }
 
 // Keeps one error of several threads; later errors are dropped. take() is called after all threads
@@ -87,6 +89,7 @@ class PieceEncoder final : public Encoder {
  private:
   Result<std::size_t> encode_piece(std::span<const float> values, MutableByteSpan out) const {
     if (!options_.planes) return options_.compressor->compress(bytes_of(values), out);
+    // Temporary memory of one piece per thread.
     Bytes planes(values.size_bytes());
     split_planes(values, planes);
     return options_.compressor->compress(planes, out);
@@ -96,6 +99,7 @@ class PieceEncoder final : public Encoder {
   const Options options_;
 };
 
+// Payloads cannot be added in compressed form, so an aggregator decodes, adds and encodes again.
 class LosslessCodec final : public Codec {
  public:
   LosslessCodec(std::string spec, const Options& options)

@@ -14,6 +14,7 @@ constexpr int kGridBits = 23;
 
 // Whether all values are finite and at most `most` in magnitude.
 bool within(std::span<const float> values, float most) {
+  // A loop without an early exit is vectorized.
   bool sound = true;
   for (const float x : values) sound &= std::abs(x) <= most;
   return sound;
@@ -86,6 +87,7 @@ float bound_of(double sum_of_squares, std::uint32_t agents) {
 
 int exponent_of(float sum_of_bounds) {
   int exponent = 0;
+  // frexp gives sum = f · 2^e with f < 1, so 2^e exceeds the sum.
   std::frexp(sum_of_bounds, &exponent);
   return exponent;
 }

@@ -14,6 +14,7 @@ LayerRun nearly_square(std::size_t values) {
   return {.offset = 0, .count = static_cast<std::uint32_t>(values), .rows = rows};
 }
 
+// Positions in the bodies are set later, when all matrices are known.
 Matrix matrix_of(std::size_t rank, const LayerRun& layer) {
   Matrix matrix = {.offset = layer.offset,
                    .count = layer.count,

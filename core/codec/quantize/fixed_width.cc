@@ -167,6 +167,7 @@ class FixedWidthCodec final : public Codec {
   }
 
   std::unique_ptr<Aggregator> make_aggregator(std::size_t, std::uint32_t values) const override {
+    // float32 is added as it is; the 16-bit formats are decoded first.
     if constexpr (Format::kAggregation == Aggregation::sum) {
       return std::make_unique<FloatSumAggregator>(*this, values);
     } else {
@@ -188,6 +189,7 @@ class FixedWidthCodec final : public Codec {
                      const std::uint32_t largest =
                          Format::decode(kernels(call.execution.backend), words + begin, end - begin,
                                         sum.data() + begin);
+                     // An untrusted word may be NaN or Inf, although no encoder writes it.
                      if (largest >= Format::kWordInfinity) finite = false;
                    });
     if (finite) return {};

@@ -85,6 +85,7 @@ void decode_levels(const Kernels& k, const OpenPayload& payload, std::size_t beg
   });
 }
 
+// Adds levels as integers. The scales are the same for all agents, so no payload is decoded.
 class LevelSumAggregator final : public CombiningAggregator {
  public:
   LevelSumAggregator(const Codec& codec, std::uint32_t values)
@@ -94,6 +95,7 @@ class LevelSumAggregator final : public CombiningAggregator {
   // The planned agents are an upper bound on contributors, so the accumulator never needs a wider
   // layout during a round.
   Result<Shape> shape_for(std::uint32_t agents) const override {
+    // 16 bits are enough for up to 255 agents.
     const std::uint8_t layout = agents * kLevelMax <= INT16_MAX ? kSums16 : kSums32;
     return Shape{.layout = layout, .body_bytes = values_ * width_of(layout)};
   }
@@ -188,6 +190,7 @@ class Int8SharedEncoder final : public Encoder {
     const MutableByteSpan body = start_payload(
         {.spec = codec_.spec(), .stage = 0, .values = static_cast<std::uint32_t>(values.size())},
         options.blocks(values.size()) * sizeof(float), payload);
+    // The bits of a non-negative float are the bits of its magnitude.
     auto* const scales = reinterpret_cast<std::uint32_t*>(body.data());
     const Kernels& loops = kernels(call.execution.backend);
     std::atomic<bool> finite = true;

@@ -80,6 +80,7 @@ struct HalfFormat {
 
   static hn::Vec<Uint16Half> encode(FloatVec x, IntVec) {
     const Float df;
+    // The hardware conversion would round larger values to infinity.
     const FloatVec finite = hn::Max(hn::Min(x, hn::Set(df, 65504.0f)), hn::Set(df, -65504.0f));
     return hn::BitCast(Uint16Half(), hn::DemoteTo(Packed(), finite));
   }
@@ -262,6 +263,7 @@ void add_levels(const Level* HWY_RESTRICT levels, std::size_t n, Sum* HWY_RESTRI
   for (; i < n; ++i) sum[i] = static_cast<Sum>(sum[i] + levels[i]);
 }
 
+// No HWY_RESTRICT, because `sum` may be equal to `a` or `b`.
 void add_floats(const float* a, const float* b, std::size_t n, float* sum) {
   const Float df;
   const std::size_t lanes = hn::Lanes(df);

@@ -19,6 +19,7 @@ namespace {
 
 constexpr Stage kVoteStages[] = {{"votes", Combine::sum}};
 
+// The values are the layout byte of a payload and must not change.
 enum Layout : std::uint8_t { kSigns, kCounts8, kCounts16, kCounts32 };
 
 constexpr std::size_t body_bytes(std::uint8_t layout, std::size_t values) {
@@ -86,6 +87,7 @@ class VoteAggregator final : public CombiningAggregator {
 
   void combine(const Execution& execution, const OpenPayload& payload, bool first,
                MutableByteSpan accumulator) const override {
+    // An empty bucket has an empty body in every layout, so the layout could not be found below.
     if (values_ == 0) return;
     // The accumulator's size determines its layout, because values_ is not 0.
     std::uint8_t layout = kCounts8;
@@ -117,6 +119,7 @@ class VoteAggregator final : public CombiningAggregator {
   }
 };
 
+// Always encodes one agent: the payload's contributors stay at the default of 1.
 class VoteEncoder final : public Encoder {
  public:
   explicit VoteEncoder(const Codec& codec) : codec_(codec) {}

@@ -104,6 +104,7 @@ class SparseSumAggregator final : public Aggregator {
 };
 
 // Adds bodies of float32 whose positions all agents know.
+// The additions may reach Inf, which decode() then refuses in the combined payload.
 class ValueSumAggregator final : public CombiningAggregator {
  public:
   ValueSumAggregator(const Codec& codec, std::size_t stage, std::uint32_t values, std::size_t count)

@@ -13,7 +13,7 @@ namespace tributary::sparse {
 constexpr std::uint32_t kMagnitudeMask = 0x7fffffffu;
 constexpr std::uint32_t kInfinityBits = 0x7f800000u;  // magnitudes from here on are Inf and NaN
 
-// x| as an integer. Magnitudes have the order of the absolute values, including denormals.
+// |x| as an integer. Magnitudes have the order of the absolute values, including denormals.
 TRIBUTARY_HD constexpr std::uint32_t magnitude_bits(float x) {
   return std::bit_cast<std::uint32_t>(x) & kMagnitudeMask;
 }

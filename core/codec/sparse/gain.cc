@@ -10,6 +10,7 @@
 namespace tributary::sparse {
 namespace {
 
+// The bins are the first digit of the radix selection.
 constexpr Digit kDigit = kDigits[0];
 constexpr std::size_t kBins = std::size_t{1} << kDigit.bits;
 

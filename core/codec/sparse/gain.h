@@ -39,7 +39,7 @@ class GainCurve {
   // Bounds for the k that a codec of this ratio keeps.
   Bounds at_ratio(double ratio) const;
 
-  //|g||², and the number of values.
+  // ||g||², and the number of values.
   double energy() const { return total_energy_; }
   std::uint64_t values() const { return total_count_; }
   // The numbers of values at which the gain is exact, in ascending order from 0 to values().

@@ -41,6 +41,7 @@ class TopkEncoder final : public OwnPlacesEncoder {
     return std::span<const std::uint32_t>(places_);
   }
 
+  // The sum is 64 bits wide, so that hostile counts cannot overflow it.
   static Status check_layers(std::span<const LayerRun> layers, std::size_t values) {
     std::uint64_t end = 0;
     for (const LayerRun& layer : layers) {
@@ -201,6 +202,7 @@ void OwnPlacesEncoder::send(const StageCall& call, std::span<const std::uint32_t
 
 double share_kept(double share, const StageCall& call) { return std::min(share, call.keep); }
 
+// The agent is part of the address, so agents sample different values.
 StreamKey sample_stream(const RoundContext& round) {
   return stream_key({.job_seed = round.job_seed,
                      .round = round.round,

@@ -29,6 +29,7 @@ std::uint32_t guessed_threshold(std::span<const float> values, std::uint32_t k) 
   const std::size_t samples = (values.size() + stride - 1) / stride;
   const double expected =
       static_cast<double>(k) * static_cast<double>(samples) / static_cast<double>(values.size());
+  // 3.2 standard deviations above the expected rank; the constant 3 covers a small k.
   const auto rank = static_cast<std::size_t>(expected + 3.2 * std::sqrt(expected) + 3);
   if (rank >= samples) return 0;
   std::vector<std::uint32_t> sample(samples);
@@ -45,6 +46,7 @@ std::uint32_t binned_threshold(const Execution& execution, std::span<const float
   return bin_of_rank(histogram, k).bin << kDigits[0].shift;
 }
 
+// The maximum over chunks; also detects NaN and Inf, whose magnitudes are the largest.
 std::uint32_t largest_magnitude(const Execution& execution, std::span<const float> values) {
   std::vector<std::uint32_t> largest(chunks_of(values.size()));
   for_each_chunk(
@@ -76,6 +78,7 @@ struct Bracket {
   std::uint64_t reach_high;
 };
 
+// Copies the values within the bracket, in two passes like Selector::collect().
 FloatVector values_within(const Execution& execution, std::span<const float> values,
                           const Bracket& bracket) {
   FloatVector slots(chunks_of(values.size()) * kSlotStride);
@@ -121,6 +124,7 @@ Bracket bisect(const Execution& execution, std::span<const float> values, std::u
       bracket.high = magnitude;
       bracket.reach_high = reach;
     }
+    // A copy is worthwhile only if it removes most of the values from the later passes.
     if (reach_low - bracket.reach_high <= looked_at.size() / 4) {
       within = values_within(execution, looked_at, bracket);
       looked_at = within;

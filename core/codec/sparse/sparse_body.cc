@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kCountBytes = sizeof(std::uint32_t);
 
+// The count is written with memcpy, because a body is an array of bytes.
 void put_count(std::size_t count, MutableByteSpan body) {
   const auto count32 = static_cast<std::uint32_t>(count);
   std::memcpy(body.data(), &count32, kCountBytes);
@@ -34,6 +35,7 @@ float* values_of(MutableByteSpan body) {
   return reinterpret_cast<float*>(body.data() + kCountBytes);
 }
 
+// Writes the whole bucket with zeros for the values that were not selected.
 void write_all_values(const Execution& execution, const PayloadHeader& header,
                       std::span<const std::uint32_t> indices, std::span<const float> values,
                       Bytes& payload) {

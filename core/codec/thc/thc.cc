@@ -59,6 +59,8 @@ class Signs {
   RawVector<std::uint32_t> words_;
 };
 
+// With correlated rounding all agents share a stream and differ by flip and shift; otherwise each
+// agent has its own stream.
 Rounding rounding_of(const RoundContext& round, bool correlated) {
   const StreamKey key = stream_key({.job_seed = round.job_seed,
                                     .round = round.round,
@@ -138,6 +140,7 @@ class ThcEncoder final : public Encoder {
       for_each_block([&](const Block& block) {
         const float* const x = padded(values, block, copy);
         float sum;
+        // The unscaled sum serves almost all blocks. Only extreme ones need a second pass.
         const std::uint32_t largest = k.sum_squares(x, block.size, 1.0f, &sum);
         if (largest >= kInfinityBits) finite = false;
         // A block below kRmsMin decodes to zeros; its norm is 0, so that all agents treat it alike.
@@ -191,6 +194,7 @@ class ThcEncoder final : public Encoder {
 
     void write(std::span<const float> values, const Block& block, float rms, std::uint8_t* fields) {
       if (rms < kRmsMin) {
+        // The fields of a block of zeros are never used, but they must be the same on all agents.
         std::memset(fields, 0, fields_bytes(block.size, levels_.bits));
         return;
       }
@@ -258,6 +262,7 @@ class Centre {
     } else {
       unpack_fields(in, n, levels_.bits, level.data());
     }
+    // look_up_add16() adds, so the places must start from zero.
     std::memset(place.data(), 0, n * sizeof(place[0]));
     kernels_.look_up_add16(level.data(), n, levels_, place.data());
     kernels_.centre16(place.data(), n, middle(), y);

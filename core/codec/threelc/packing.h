@@ -14,7 +14,7 @@
 
 namespace tributary::threelc {
 
-// kPlaces digits to a byte in base kBase.
+// Packs kPlaces digits in a byte, in base kBase.
 template <int kBase, std::size_t kPlaces>
 struct Packing {
   static constexpr std::size_t kDigits = kPlaces;

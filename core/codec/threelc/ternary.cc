@@ -91,6 +91,7 @@ class TernaryCodec final : public Codec {
         unpack_range(body.chunks[i].data(), chunk.range, unit, out);
         return;
       }
+      // A chunk's runs are expanded on the stack and then unpacked while they are in the cache.
       std::array<std::uint8_t, kChunkBytes + kDecodeSlackBytes> packed;
       kernels(execution.backend)
           .zero_run_decode(body.chunks[i].data(), body.chunks[i].size(), packed.data());
@@ -98,6 +99,8 @@ class TernaryCodec final : public Codec {
     });
   }
 
+  // Checks the sizes first, then the numbers, then the chunks, because each step relies on the one
+  // before.
   Result<CheckedBody> check(const StageCall& call, ByteSpan payload, std::size_t values) const {
     TRIBUTARY_ASSIGN(const OpenPayload open,
                      open_payload_of(*this, 0, values, call.execution, payload));
@@ -166,6 +169,7 @@ class TernaryCodec final : public Codec {
                              ? loops.two_bit_valid(coded.data(), coded.size())
                              : loops.zero_run_decoded_bytes(coded.data(), coded.size()) ==
                                    body.layout.chunks[i].bytes();
+      // Several threads may find a fault; any of them is a valid report.
       if (!sound) bad = i;
     });
     if (bad == body.chunks.size()) return {};

@@ -120,6 +120,7 @@ class TernaryEncoder final : public Encoder {
 
   float unit_of_part(const Survey& survey, std::size_t count) const {
     const float unit = unit_of(std::bit_cast<float>(survey.largest), options_.sparsity);
+    // Clipping can only lower M.
     if (options_.clip == 0) return unit;
     const double root_mean_square = std::sqrt(survey.squares / static_cast<double>(count));
     const double clipped = options_.clip * root_mean_square;
@@ -154,6 +155,7 @@ class TernaryEncoder final : public Encoder {
       pack(call, layout, chunk, values, out);
       return static_cast<std::uint16_t>(chunk.bytes());
     }
+    // 57 kB on the stack, so that a chunk's packed bytes stay in the cache until they are coded.
     std::array<std::uint8_t, kChunkBytes> packed;
     pack(call, layout, chunk, values, packed.data());
     const Kernels& loops = kernels(call.execution.backend);

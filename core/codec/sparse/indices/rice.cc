@@ -46,6 +46,7 @@ std::array<std::uint64_t, kCandidates> code_bits(std::span<const std::uint32_t> 
                                                  unsigned first_bits) {
   std::array<std::uint64_t, kCandidates> bits = {};
   for (std::size_t i = 1; i < group.size(); ++i) {
+    // One shift serves all candidates: a larger parameter only shifts further.
     const std::uint32_t rest = (group[i] - group[i - 1] - 1) >> first_bits;
     for (unsigned c = 0; c < kCandidates; ++c) bits[c] += rest >> c;
   }
@@ -172,6 +173,8 @@ Status read_table(ByteSpan in, std::size_t count, std::size_t values, unsigned& 
   }
   if (table_bytes > 0) std::memcpy(groups.data(), in.data() + kHeaderBytes, table_bytes);
   codes = in.subspan(kHeaderBytes + table_bytes);
+  // Ends must be ascending and the last one must be the end of the codes, so the groups' codes are
+  // disjoint and complete.
   std::uint32_t begin = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].first >= values || groups[g].end < begin || groups[g].end > codes.size()) {
@@ -195,6 +198,7 @@ bool read_group(ByteSpan codes, unsigned rice_bits, std::uint32_t first, std::si
     if (index >= values || reader.overrun()) return false;
     indices[i] = static_cast<std::uint32_t>(index);
   }
+  // A byte or a bit after the last code would make the encoding of a set ambiguous.
   return reader.at_end();
 }
 

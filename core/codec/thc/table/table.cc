@@ -26,6 +26,7 @@ class Solver {
 
   LevelTable solve() {
     previous_[0] = 0;
+    // Row r can only end at points r to r + spare, because every level needs a point of its own.
     const std::uint32_t spare = points_ - rows_;
     for (row_ = 1; row_ < rows_; ++row_) {
       const bool last = row_ + 1 == rows_;
@@ -36,6 +37,7 @@ class Solver {
     table.rounding_mse = previous_[points_ - 1];
     table.intervals_costed = intervals_costed_;
     table.levels.resize(rows_);
+    // Follows the predecessors back from the last point.
     std::uint16_t point = static_cast<std::uint16_t>(points_ - 1);
     for (std::uint32_t row = rows_; row-- > 0;) {
       table.levels[row] = point;
