@@ -49,6 +49,7 @@ InputFile::~InputFile() {
   if (file_ >= 0) ::close(file_);
 }
 
+// pread() has no file position, so several threads can read at the same time.
 Status InputFile::read(std::uint64_t offset, MutableByteSpan out) const {
   while (!out.empty()) {
     const ssize_t got = ::pread(file_, out.data(), out.size(), static_cast<off_t>(offset));

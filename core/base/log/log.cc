@@ -50,6 +50,7 @@ void append_escaped(std::string& out, std::string_view text) {
     const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
     text.remove_prefix(character.size());
     if (length == 0) {
+      // U+FFFD, one for every invalid byte.
       out += "\xef\xbf\xbd";
     } else if (is_control(character)) {
       fmt::format_to(std::back_inserter(out), "\\u{:04x}",
