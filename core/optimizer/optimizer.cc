@@ -50,6 +50,7 @@ Status broken_state(std::string expected, std::string got) {
 
 namespace optimizer {
 
+// Adam and AdamW share a formula; they differ in the factors decay and shrink.
 Formula formula_of(const OptimizerSettings& settings) {
   switch (settings.kind) {
     case OptimizerKind::sgd:
@@ -100,6 +101,7 @@ Optimizer::Optimizer(const OptimizerSettings& settings, std::uint64_t values)
     : settings_(settings), values_(values) {}
 
 std::uint64_t Optimizer::state_bytes() const {
+  // An optimizer without moments has no state, and its step number does not matter.
   const std::uint64_t moments = settings_.moments();
   return moments == 0 ? 0 : kHeaderBytes + moments * values_ * sizeof(float);
 }
@@ -109,6 +111,7 @@ std::span<float> Optimizer::moment(unsigned which) const {
   return std::span<float>(floats, settings_.moments() * values_).subspan(which * values_, values_);
 }
 
+// Makes the state exist and belong to this object alone, so that it may be changed.
 void Optimizer::own() {
   if (state_) {
     tributary::own(state_);

@@ -13,6 +13,7 @@ namespace {
 // Upper limit of factors that must stay below 1, or the moments would grow without bound.
 constexpr double kAlmostOne = 0.9999999;
 
+// A non-negative real parameter.
 constexpr ParamSpec number(std::string_view name, std::string_view default_value, double max,
                            std::string_view help) {
   return {.name = name,
@@ -33,6 +34,7 @@ constexpr ParamSpec kEpsilon = number("epsilon", "1e-08", 1e3, "added to the roo
 
 constexpr std::array kSgdParams = {kWeightDecay};
 constexpr std::array kMomentumParams = {kMomentum, kWeightDecay};
+// torch.optim has another default epsilon for AdaGrad than for Adam.
 constexpr std::array kAdagradParams = {number("epsilon", "1e-10", 1e3, "added to the root"),
                                        kWeightDecay,
                                        number("start", "0", 1e9, "of the sum of squares")};
@@ -160,6 +162,7 @@ Result<OptimizerSettings> parse_optimizer(std::string_view spec) {
       settings.second_moment_start = params.real("start");
       break;
     case OptimizerKind::rmsprop:
+      // RMSProp's alpha has the role of beta2, so the formulas share the field.
       settings.beta2 = params.real("alpha");
       settings.epsilon = params.real("epsilon");
       settings.momentum = params.real("momentum");

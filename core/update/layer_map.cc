@@ -41,6 +41,7 @@ Result<LayerMap> LayerMap::make(std::vector<LayerShape> shapes) {
   map.layers_.reserve(shapes.size());
   for (LayerShape& shape : shapes) TRIBUTARY_TRY(map.add(std::move(shape)));
   TRIBUTARY_TRY(map.index_names());
+  // The hash covers the encoded form, so it does not depend on the layout of this class.
   map.hash_ = hash64(map.encode());
   return map;
 }
@@ -69,6 +70,7 @@ Status LayerMap::add(LayerShape shape) {
       return cap_reached(place(index, shape.name), kValuesMax, "values",
                          fmt::format("shape [{}]", fmt::join(shape.shape, ", ")));
     }
+    // Cannot overflow: the check above keeps the product at or below kValuesMax.
     count = empty ? 0 : count * extent;
   }
   if (count > kValuesMax - values_) {
@@ -84,6 +86,7 @@ Status LayerMap::index_names() {
   by_name_.resize(layers_.size());
   std::iota(by_name_.begin(), by_name_.end(), 0u);
   const auto name = [this](std::uint32_t i) -> const std::string& { return layers_[i].name; };
+  // Stable, so that an error names the earlier layer of two with the same name as the original.
   std::ranges::stable_sort(by_name_, {}, name);
   const auto twice = std::ranges::adjacent_find(by_name_, {}, name);
   if (twice == by_name_.end()) return {};
