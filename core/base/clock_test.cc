@@ -22,6 +22,7 @@ TEST(ManualClock, StandsStillUntilMoved) {
 TEST(ManualClock, DateJumpsWithoutMovingTime) {
   ManualClock clock;
   clock.advance(10s);
+  // The date jumps back by more than the elapsed time.
   clock.set_wall_time(kStart - 24h);
   EXPECT_EQ(clock.now(), 10s);
   EXPECT_EQ(clock.wall_time(), kStart - 24h);

@@ -1,13 +1,14 @@
-// Large values that several hold and one changes: it changes its own copy, and copies only where
-// somebody else still holds the value.
+// Copy-on-write for large values with several holders. A holder that changes the value copies it
+// first if another holder still has it.
 #pragma once
 
 #include <memory>
 
 namespace tributary {
 
-// What `shared` points to, to be changed. Not null. Others may let go of it meanwhile, on any
-// thread, but nobody else may take hold of it.
+// Returns the value of `shared` for modification. `shared` must not be null. Other threads may
+// release their pointers during the call, but none may copy `shared` itself. Cost: one copy of the
+// value if it is shared.
 template <class Value>
 Value& own(std::shared_ptr<Value>& shared) {
   if (shared.use_count() > 1) shared = std::make_shared<Value>(*shared);

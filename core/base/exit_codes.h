@@ -1,4 +1,4 @@
-// What an exit code of our programs says, by range; docs/command_line.md tells users.
+// The exit codes of the programs, in ranges by cause. docs/command_line.md describes them to users.
 #pragma once
 
 #include "core/base/status.h"
@@ -6,16 +6,17 @@
 namespace tributary {
 
 inline constexpr int kExitOk = 0;
-inline constexpr int kExitUsage = 2;          // the command line itself
+inline constexpr int kExitUsage = 2;          // errors in the command line
 inline constexpr int kExitBadInput = 10;      // 10 to 19
 inline constexpr int kExitSystem = 20;        // 20 to 29: the operating system, files
-inline constexpr int kExitLimit = 30;         // 30 to 39: caps and resources
-inline constexpr int kExitDisagreement = 40;  // 40 to 49: two sides that do not fit together
+inline constexpr int kExitLimit = 30;         // 30 to 39: limits and resources
+inline constexpr int kExitDisagreement = 40;  // 40 to 49: two sides that do not match
 inline constexpr int kExitUnavailable = 50;   // 50 to 59: network, peers, deadlines
-inline constexpr int kExitViolation = 60;     // 60 to 69: what was checked does not hold
-inline constexpr int kExitInternal = 70;      // a fault of the program
+inline constexpr int kExitViolation = 60;     // 60 to 69: a check that failed
+inline constexpr int kExitInternal = 70;      // an internal error of the program
 inline constexpr int kExitSignal = 128;       // plus the signal's number
 
+// The exit code of a program that ends with this status.
 constexpr int exit_code(StatusCode code) {
   switch (code) {
     case StatusCode::ok:

@@ -7,6 +7,7 @@
 namespace tributary {
 namespace {
 
+// Scripts depend on the ranges, and every code must be distinct.
 TEST(ExitCodes, LieInTheirRanges) {
   const struct {
     StatusCode code;

@@ -1,5 +1,5 @@
-// A callable borrowed for the time of a call: two pointers, no allocation. It must not outlive what
-// it refers to, so take it as a parameter and never keep it.
+// A reference to a callable for the duration of a call: two pointers, no allocation. It must not
+// outlive the callable. Use it as a parameter type and never store it.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@ class FunctionRef;
 template <typename R, typename... Args>
 class FunctionRef<R(Args...)> {
  public:
-  // Objects with a call operator; a plain function is passed as a lambda.
+  // Accepts objects with a call operator. A plain function must be passed as a lambda.
   template <typename F>
   requires(!std::same_as<std::remove_cvref_t<F>, FunctionRef> &&
            std::is_class_v<std::remove_cvref_t<F>> && std::is_invocable_r_v<R, F&, Args...>)

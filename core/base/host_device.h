@@ -1,4 +1,4 @@
-// Marks a per-element function that runs on the host and, compiled by nvcc, on the GPU too.
+// Marks a per-element function that is compiled for the host and, by nvcc, also for the GPU.
 #pragma once
 
 #ifdef __CUDACC__

@@ -10,7 +10,8 @@
 namespace tributary {
 namespace {
 
-// Longer names are not compared: the cost grows with the square and the text may be hostile.
+// Longer names are not compared, because the cost grows with the square of the length and the text
+// may be hostile.
 constexpr std::size_t kLengthMax = 64;
 
 char folded(char c) {
@@ -18,7 +19,7 @@ char folded(char c) {
   return c == '_' ? '-' : c;
 }
 
-// Optimal string alignment: Levenshtein with swaps of neighbours.
+// Optimal string alignment: Levenshtein distance with exchanges of neighbouring letters.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> before(to.size() + 1), above(to.size() + 1), row(to.size() + 1);
   for (std::size_t j = 0; j <= to.size(); ++j) above[j] = j;

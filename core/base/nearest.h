@@ -1,4 +1,4 @@
-// Finds the name that somebody who mistyped one probably meant.
+// Finds the known name that a user probably meant when mistyping one. The functions are pure.
 #pragma once
 
 #include <span>
@@ -7,12 +7,14 @@
 
 namespace tributary {
 
-// The known name nearest to `wrong`, counting letters inserted, dropped, changed, or swapped with
-// their neighbour; case and '-' against '_' count nothing. Empty when none is near enough: a third
-// of the letters may differ. Of equally near names the first wins.
+// Returns the known name nearest to `wrong`. The distance counts letters that are inserted,
+// deleted, changed, or exchanged with their neighbour; case and '-' against '_' are ignored.
+// Returns an empty view if more than a third of the letters differ. Among equally near names the
+// first one wins.
 std::string_view nearest_name(std::string_view wrong, std::span<const std::string_view> known);
 
-// The remedy of an error: "did you mean 'block'?", or "known: fp16, int8" when nothing is near.
+// Returns the remedy of an error: "did you mean 'block'?", or "known: fp16, int8" if no name is
+// near.
 std::string did_you_mean(std::string_view wrong, std::span<const std::string_view> known);
 
 }  // namespace tributary

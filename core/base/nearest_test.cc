@@ -30,6 +30,7 @@ TEST(Nearest, FindsNothingWhenNothingIsNear) {
   EXPECT_EQ(nearest_name("momentum", kKnown), "");
   EXPECT_EQ(nearest_name("", kKnown), "");
   EXPECT_EQ(nearest_name("block", {}), "");
+  // Hostile text must not cost quadratic time.
   EXPECT_EQ(nearest_name(std::string(1'000'000, 'b'), kKnown), "");
 }
 

@@ -1,4 +1,4 @@
-// Makes one visitor of several lambdas, for std::visit: the best match is called.
+// Combines several lambdas into one visitor for std::visit; overload resolution selects the lambda.
 #pragma once
 
 namespace tributary {

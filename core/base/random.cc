@@ -25,7 +25,7 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
 }
 
 StreamKey stream_key(const DrawAddress& address) {
-  // The address has 224 bits and one Philox takes 192, so two are chained.
+  // The address has 224 bits and one Philox call takes 192, so two calls are chained.
   const auto place =
       philox4x32({low(address.round), high(address.round), address.bucket, address.agent},
                  {low(address.job_seed), high(address.job_seed)});

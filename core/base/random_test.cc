@@ -17,7 +17,7 @@ namespace {
 
 using Counter = std::array<std::uint32_t, 4>;
 
-// The vectors that the authors of Philox publish with Random123.
+// The test vectors that the authors of Philox publish with Random123.
 TEST(Philox, GivesThePublishedAnswers) {
   EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}),
             (Counter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -30,7 +30,7 @@ TEST(Philox, GivesThePublishedAnswers) {
 constexpr DrawAddress kAddress{
     .job_seed = 42, .round = 7, .bucket = 3, .purpose = DrawPurpose::rounding, .agent = 5};
 
-// What agents of different builds have to agree on must not change.
+// Agents of different builds must agree on these values, so they must not change.
 TEST(Draws, AreTheSameForEver) {
   EXPECT_EQ(stream_key(kAddress), (StreamKey{0xf8de0a73, 0x07b89dc3}));
   static_assert(random_bits({1, 2}, 3) == 0x3c62ad17);
@@ -40,7 +40,7 @@ TEST(Draws, AreTheSameForEver) {
 
 using Change = std::pair<std::string, std::function<void(DrawAddress&)>>;
 
-// One small step in each field, and one bit in the high half of the wide ones.
+// A small change of each field, and of one bit in the upper half of the wide ones.
 std::vector<Change> small_changes() {
   return {
       {"job_seed", [](DrawAddress& a) { ++a.job_seed; }},
@@ -54,8 +54,10 @@ std::vector<Change> small_changes() {
   };
 }
 
+// Both halves of a key as one number.
 std::uint64_t joined(StreamKey key) { return std::uint64_t{key.a} << 32 | key.b; }
 
+// Every single-bit change of the address must give a new key.
 TEST(StreamKey, DependsOnEveryBitOfTheAddress) {
   std::set<std::uint64_t> keys = {joined(stream_key(kAddress))};
   int flipped = 0;
@@ -81,12 +83,12 @@ TEST(StreamKey, DependsOnEveryBitOfTheAddress) {
     take(purpose);
     take(agent);
   }
-  // 224 keys with 64 bits each: half of the bits, within 6 standard deviations.
+  // 224 keys with 64 bits each: half of the bits must change, within 6 standard deviations.
   EXPECT_NEAR(flipped, 224 * 32, 6 * std::sqrt(224 * 16.0));
 }
 
-// Statistics. Each cuts pairs of draws into 256 equally likely classes and says by how many
-// standard deviations chi-square is off. Everything is seeded: a failure is a property of the
+// Statistics. Each divides pairs of draws into 256 equally likely classes and returns the deviation
+// of chi-square, in standard deviations. Everything is seeded, so a failure is a property of the
 // generator.
 
 using Classes = std::function<std::uint32_t(std::uint32_t x, std::uint32_t y)>;
@@ -108,6 +110,8 @@ std::vector<Statistic> pair_statistics() {
 constexpr std::uint32_t kDraws = 1 << 18;
 constexpr double kDeviationsMax = 5;
 
+// Compares element i of one stream with element i + lag of another. Returns the deviation of
+// chi-square from its mean, in standard deviations.
 double deviations(const Classes& classes, StreamKey first, StreamKey second, std::uint32_t lag) {
   std::array<std::uint32_t, 256> seen = {};
   for (std::uint32_t i = 0; i < kDraws; ++i) {
@@ -135,7 +139,7 @@ TEST(RandomBits, FillEveryByteEvenly) {
   }
 }
 
-// Neighbours, and elements as far apart as the rows of matrices are.
+// Neighbouring elements, and elements as far apart as the rows of matrices.
 TEST(RandomBits, AreNotCorrelatedWithinAStream) {
   const StreamKey key = key_of_round(11);
   for (std::uint32_t lag : {1u, 2u, 3u, 4u, 8u, 16u, 64u, 100u, 256u, 784u, 1024u, 4096u, 65536u}) {
@@ -145,6 +149,7 @@ TEST(RandomBits, AreNotCorrelatedWithinAStream) {
   }
 }
 
+// Streams whose addresses differ in one field must be independent.
 TEST(RandomBits, AreNotCorrelatedBetweenNeighbouringStreams) {
   for (const auto& [field, change] : small_changes()) {
     for (std::uint64_t round : {0u, 1u, 2u}) {
@@ -160,7 +165,7 @@ TEST(RandomBits, AreNotCorrelatedBetweenNeighbouringStreams) {
   }
 }
 
-// Half of a key may be the same by chance; the other half alone has to tell the streams apart.
+// Half of a key may be equal by chance; the other half alone must separate the streams.
 TEST(RandomBits, AreNotCorrelatedWhenHalfTheKeyIsShared) {
   for (std::uint64_t round = 0; round < 8; ++round) {
     const StreamKey key = key_of_round(round);
@@ -172,9 +177,10 @@ TEST(RandomBits, AreNotCorrelatedWhenHalfTheKeyIsShared) {
   }
 }
 
+// The avalanche criterion: a change of any input bit changes each output bit with probability 1/2.
 TEST(RandomBits, FlipByHalfWithEveryBitOfKeyAndElement) {
   constexpr int kTrials = 1 << 14;
-  constexpr double kBiasMax = 6 * 0.5 / 128;  // six standard deviations of that many trials
+  constexpr double kBiasMax = 6 * 0.5 / 128;  // six standard deviations for this number of trials
   for (int input_bit = 0; input_bit < 96; ++input_bit) {
     const std::uint32_t flip = 1u << (input_bit % 32);
     std::array<int, 32> flipped = {};
@@ -193,6 +199,7 @@ TEST(RandomBits, FlipByHalfWithEveryBitOfKeyAndElement) {
   }
 }
 
+// The mix is a permutation of the elements.
 TEST(RandomBits, NeverRepeatWithinAStream) {
   std::vector<std::uint32_t> draws(1 << 20);
   for (std::uint32_t i = 0; i < draws.size(); ++i) draws[i] = random_bits(key_of_round(1), i);
@@ -219,7 +226,7 @@ TEST(NormalStream, HasTheMomentsAndTailsOfANormal) {
     for (double& moment : moments) moment += (power *= x) / kDraws;
     beyond_two += std::abs(x) > 2 ? 1 : 0;
   }
-  // Five standard deviations of each mean: the powers have variances 1, 2, 15 and 96.
+  // Five standard deviations of each mean; the powers have the variances 1, 2, 15 and 96.
   const double unit = 5 / std::sqrt(double{kDraws});
   EXPECT_NEAR(moments[0], 0, unit);
   EXPECT_NEAR(moments[1], 1, unit * std::sqrt(2.0));
@@ -237,6 +244,7 @@ TEST(NormalStream, AddressesSinglesAndPairsAlike) {
   }
 }
 
+// Both values of a pair come from the same two draws.
 TEST(NormalStream, PairsAreNotCorrelated) {
   const NormalStream normals(kAddress);
   double product = 0;

@@ -36,6 +36,7 @@ std::string_view name(StatusCode code) {
   return "unknown";
 }
 
+// An ok status has no place to add.
 Status Status::at(std::string_view place) && {
   if (error_) error_->fault.what = std::string(place) + ": " + error_->fault.what;
   return std::move(*this);

@@ -1,5 +1,8 @@
-// Errors as values. A Status says what was wrong in four parts, so that whoever reads it knows what
-// to do: what it was about, what was expected, what came instead, and the way out.
+// Errors as values. A Status describes an error in four parts, so that its reader knows what to do:
+// the thing concerned, the expected state, the actual state and the remedy.
+//
+// A Status owns its texts; an ok status allocates nothing. It may move between threads, but one
+// object is not shared by threads that change it.
 #pragma once
 
 #include <cassert>
@@ -14,26 +17,27 @@ namespace tributary {
 
 enum class StatusCode : std::uint8_t {
   ok,
-  invalid_argument,    // the caller asked for something that makes no sense
-  corrupt_data,        // bytes that break their own format
-  not_finite,          // NaN or Inf where numbers are needed
-  mismatch,            // two things that had to agree do not
+  invalid_argument,    // the caller's request makes no sense
+  corrupt_data,        // bytes that violate their own format
+  not_finite,          // NaN or Inf where finite numbers are required
+  mismatch,            // two things that must agree differ
   not_found,           //
   already_exists,      //
-  unsupported,         // well formed, but not something this build or version does
-  resource_exhausted,  // a stated cap was reached
+  unsupported,         // well formed, but not implemented in this build or version
+  resource_exhausted,  // a stated limit was reached
   io_error,            // the operating system refused
   deadline_exceeded,   //
-  unavailable,         // try again later
+  unavailable,         // may succeed later
   cancelled,           //
-  permission_denied,   // a key that may not do what it asks
+  permission_denied,   // the key is not allowed to do this
 };
-// Codes go by their numbers to watchers: new ones come last.
+// Observers receive codes as numbers, so new codes are added at the end.
 inline constexpr StatusCode kLastStatusCode = StatusCode::permission_denied;
 
 std::string_view name(StatusCode code);
 
-// What went wrong, in words. `what` names the thing and its place ("payload header, byte 12").
+// The description of an error. `what` names the thing and the position in it ("payload header, byte
+// 12").
 struct Fault {
   std::string what;
   std::string expected = {};
@@ -41,6 +45,7 @@ struct Fault {
   std::string remedy = {};
 };
 
+// Success, or a code with a description. The compiler warns if a returned status is ignored.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -58,15 +63,17 @@ class [[nodiscard]] Status {
 
   bool ok() const { return error_ == nullptr; }
   StatusCode code() const { return error_ ? error_->code : StatusCode::ok; }
+  // Requires !ok().
   const Fault& fault() const {
     assert(error_);
     return error_->fault;
   }
 
-  // Puts the place in front of what went wrong: "bucket 3: payload header".
+  // Adds the place before the description: "bucket 3: payload header".
   Status at(std::string_view place) &&;
 
-  // One line: "corrupt_data: payload header: expected 24 bytes or more, got 7; send it again".
+  // Returns one line: "corrupt_data: payload header: expected 24 bytes or more, got 7; send it
+  // again".
   std::string text() const;
 
  private:
@@ -78,11 +85,12 @@ class [[nodiscard]] Status {
   std::unique_ptr<Error> error_;
 };
 
-// A value or the reason why there is none.
+// A value, or the status that explains its absence. Access to the value requires ok().
 template <typename T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  // Requires an error; a success needs a value.
   Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {
     assert(!std::get<1>(state_).ok());
   }
@@ -113,12 +121,12 @@ class [[nodiscard]] Result {
   std::variant<T, Status> state_;
 };
 
-// Says in the code that an error is dropped on purpose, and makes the place easy to find.
+// Marks an error that is ignored on purpose, so that such places can be found by searching.
 inline void ignore_error(const Status&) {}
 
 }  // namespace tributary
 
-// Leaves the function with the error if `expr` has one.
+// Returns from the function with the error if `expr` has one.
 #define TRIBUTARY_TRY(expr)                                                    \
   do {                                                                         \
     if (::tributary::Status tributary_status = (expr); !tributary_status.ok()) \
@@ -128,7 +136,8 @@ inline void ignore_error(const Status&) {}
 #define TRIBUTARY_CONCAT_INNER(a, b) a##b
 #define TRIBUTARY_CONCAT(a, b) TRIBUTARY_CONCAT_INNER(a, b)
 
-// TRIBUTARY_ASSIGN(auto x, f()): x is f()'s value; leaves the function with f()'s error otherwise.
+// TRIBUTARY_ASSIGN(auto x, f()) sets x to the value of f(), or returns from the function with the
+// error of f().
 #define TRIBUTARY_ASSIGN(target, expr) \
   TRIBUTARY_ASSIGN_INNER(target, expr, TRIBUTARY_CONCAT(tributary_result_, __LINE__))
 #define TRIBUTARY_ASSIGN_INNER(target, expr, result)   \

@@ -40,6 +40,7 @@ TEST(Status, AtPutsThePlaceInFront) {
   EXPECT_TRUE(Status().at("anywhere").ok());
 }
 
+// A copy owns its texts, so a changed place does not appear in the original.
 TEST(Status, CopiesAreIndependent) {
   const Status first = cut_header();
   Status second = first;
@@ -51,6 +52,7 @@ TEST(Status, CopiesAreIndependent) {
   EXPECT_EQ(first.code(), StatusCode::corrupt_data);
 }
 
+// Also fails if kLastStatusCode is not updated with a new code.
 TEST(Status, EveryCodeHasAnOwnName) {
   std::set<std::string_view> names;
   const auto last = static_cast<int>(kLastStatusCode);

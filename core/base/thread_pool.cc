@@ -10,7 +10,8 @@
 namespace tributary {
 
 std::size_t hardware_threads() {
-  // The mask may be wider than cpu_set_t; the kernel says EINVAL until the buffer is large enough.
+  // The mask may be larger than cpu_set_t. The kernel returns EINVAL until the buffer is large
+  // enough.
   for (std::size_t cpus = CPU_SETSIZE; cpus <= (std::size_t{1} << 20); cpus *= 2) {
     std::vector<cpu_set_t> mask(cpus / CPU_SETSIZE);
     const std::size_t size = mask.size() * sizeof(cpu_set_t);
@@ -21,8 +22,9 @@ std::size_t hardware_threads() {
   return std::max<std::size_t>(1, std::thread::hardware_concurrency());
 }
 
-// Lives on its caller's stack. `helpers` is guarded by the pool's mutex; a helper enters while the
-// loop is in open_, and the caller leaves only after the loop is out of it and all have left.
+// A running loop; it lives on its caller's stack. The pool's mutex guards `helpers`. A helper
+// enters while the loop is in open_. The caller returns only after the loop was removed from open_
+// and all helpers have left.
 struct ThreadPool::Loop {
   Loop(std::size_t n, FunctionRef<void(std::size_t)> f) : count(n), body(f) {}
 
@@ -30,11 +32,13 @@ struct ThreadPool::Loop {
     try {
       for (std::size_t i = take(); i < count; i = take()) body(i);
     } catch (...) {
+      // Only the first thread that fails writes `error`; the caller reads it after all helpers have
+      // left.
       if (!failed.exchange(true)) error = std::current_exception();
       next.store(count);
     }
   }
-  // The counter stops at count: it cannot wrap round however many threads ask.
+  // The counter stops at `count`, so it cannot overflow, however many threads call take().
   std::size_t take() {
     std::size_t i = next.load(std::memory_order_relaxed);
     while (i < count && !next.compare_exchange_weak(i, i + 1, std::memory_order_relaxed)) {
@@ -56,7 +60,7 @@ ThreadPool::ThreadPool(std::size_t threads) {
       workers_.emplace_back([this] { work(); });
     }
   } catch (const std::system_error&) {
-    // The system gives no more threads: go on with those there are.
+    // The system provides no more threads; the pool works with the existing ones.
   }
 }
 
@@ -70,6 +74,7 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::parallel_for(std::size_t count, FunctionRef<void(std::size_t)> body) {
+  // Inline: exceptions of the body leave directly, and no lock is taken.
   if (workers_.empty() || count <= 1) {
     for (std::size_t i = 0; i < count; ++i) body(i);
     return;
@@ -98,7 +103,7 @@ void ThreadPool::work() {
     lock.unlock();
     loop.run();
     lock.lock();
-    // Nothing is left to hand out; its caller may have noticed already.
+    // No index is left. The caller may have removed the loop already.
     std::erase(open_, &loop);
     if (--loop.helpers == 0) helper_left_.notify_all();
   }

@@ -37,8 +37,8 @@ TEST(ThreadPool, CallsTheBodyOnceForEveryIndex) {
   for (std::size_t threads : {0u, 1u, 2u, 3u, 8u}) {
     ThreadPool pool(threads);
     for (std::size_t count : {0u, 1u, 2u, 3u, 7u, 8u, 9u, 1000u}) {
-      // Plain ints: under the thread sanitizer two calls for one index, or a result that is not
-      // visible to the caller, are a race.
+      // Plain ints: the thread sanitizer reports a race if two calls have the same index, or if a
+      // result is not visible to the caller.
       std::vector<int> calls(count, 0);
       pool.parallel_for(count, [&](std::size_t i) { ++calls[i]; });
       EXPECT_EQ(calls, std::vector<int>(count, 1)) << threads << " threads";
@@ -60,12 +60,12 @@ TEST(ThreadPool, OfOneRunsInlineAndInOrder) {
 TEST(ThreadPool, RunsBodiesAtTheSameTime) {
   ThreadPool pool(4);
   EXPECT_EQ(pool.threads(), 4u);
-  // Each body waits for all the others: it would never end on fewer than four threads.
+  // Each body waits for all others, which never ends with fewer than four threads.
   std::latch all_here(4);
   pool.parallel_for(4, [&](std::size_t) { all_here.arrive_and_wait(); });
 }
 
-// While every worker is held by somebody else's loop, a loop is done by its caller alone.
+// If another loop occupies every worker, a loop is executed by its caller alone.
 TEST(ThreadPool, CallerNeedsNoWorker) {
   ThreadPool pool(2);
   std::latch held(2);
@@ -84,6 +84,7 @@ TEST(ThreadPool, CallerNeedsNoWorker) {
   holder.join();
 }
 
+// Three levels of loops on few threads would deadlock if callers waited for free workers.
 TEST(ThreadPool, NestsLoops) {
   for (std::size_t threads : {1u, 2u, 4u}) {
     ThreadPool pool(threads);
@@ -97,6 +98,7 @@ TEST(ThreadPool, NestsLoops) {
   }
 }
 
+// Every caller must see the writes of its own bodies before its loop returns.
 TEST(ThreadPool, ServesSeveralCallersAtOnce) {
   ThreadPool pool(3);
   constexpr std::size_t kCallers = 4;
@@ -125,7 +127,7 @@ TEST(ThreadPool, PassesOnAnExceptionAndGoesOnWorking) {
       ++calls;
       if (i == 10) throw std::runtime_error("index 10");
     };
-    constexpr std::size_t kMany = std::size_t{1} << 60;  // never ends unless the rest is dropped
+    constexpr std::size_t kMany = std::size_t{1} << 60;  // would not end unless the rest is dropped
     try {
       pool.parallel_for(kMany, fail_at_ten);
       ADD_FAILURE() << "nothing was thrown";
@@ -140,6 +142,7 @@ TEST(ThreadPool, PassesOnAnExceptionAndGoesOnWorking) {
   }
 }
 
+// All bodies throw at the same time; one exception arrives and the others are dropped.
 TEST(ThreadPool, ThrowsOnceWhenAllBodiesDo) {
   ThreadPool pool(4);
   std::latch all_here(4);
@@ -154,6 +157,7 @@ TEST(ThreadPool, StartsAndEndsWithoutWork) {
   for (int i = 0; i < 50; ++i) ThreadPool pool(4);
 }
 
+// Containers and taskset limit the processors by this mask.
 TEST(HardwareThreads, FollowsTheAffinityMask) {
   EXPECT_GE(hardware_threads(), 1u);
   cpu_set_t before;

@@ -1,5 +1,8 @@
-// Work cut into pieces of a fixed size. The cut depends on the size of the data alone, never on the
-// number of threads, so that every thread count gives the same bytes.
+// Splits work into chunks of a fixed size.
+//
+// Chunk boundaries depend only on the size of the data, never on the number of threads. A result
+// that is a fixed function of each chunk is therefore the same for every number of threads. `body`
+// must be safe to call from several threads at once, for different chunks.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +12,12 @@
 
 namespace tributary {
 
-// Large enough to hide a thread's wake-up, small enough to stay in a core's own cache.
+// 256 KiB of float32: large enough that starting a thread's work costs little by comparison, small
+// enough for the L2 cache of one core.
 constexpr std::size_t kChunkValues = 64 * 1024;
 
-// body(index, begin, end) for every piece of [0, count).
+// Calls body(index, begin, end) once for each chunk of [0, count), and returns after the last call.
+// Uses execution.pool if it is set and if the data has two chunks or more.
 template <typename Body>
 void for_each_chunk(const Execution& execution, std::size_t count, std::size_t chunk,
                     const Body& body) {

@@ -34,6 +34,7 @@ std::string_view name(Aggregation aggregation) {
 Status Codec::decode_add(const StageCall& call, ByteSpan payload, std::span<float> scratch,
                          std::span<float> sum) const {
   TRIBUTARY_TRY(decode(call, payload, scratch));
+  // The payload was decoded into `scratch` first, so a refused payload has not touched `sum`.
   for_each_chunk(call.execution, sum.size(), kChunkValues,
                  [&](std::size_t, std::size_t begin, std::size_t end) {
                    add_values(scratch.subspan(begin, end - begin), sum.subspan(begin, end - begin));

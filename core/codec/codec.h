@@ -1,12 +1,17 @@
-// What every codec is: a list of stages, each with a payload and the operation that combines it
-// across agents. Whoever moves payloads (a collective, the coordinator, a test) asks a codec for
-// its stages and kinds and never for its name.
+// The interface of every codec: a list of stages, each with a payload and the operation that
+// combines the payloads of all agents.
+//
+// A collective, the coordinator and the tests ask a codec for its stages and their operations. They
+// never depend on its name. A round of one bucket passes through the three classes below in this
+// order:
 //
 //   agent        encoder.encode(stage 0) ─┐
 //   aggregator                            add … finish ─┐
 //   agent        encoder.encode(stage 1, combined[0]) ─ … ─ decode(combined[last])
 //
-// The stage that a call is about is the number of combined payloads it brings along.
+// The index of a call's stage is the number of combined payloads that it holds
+// (StageCall::combined). No call keeps a reference to its StageCall, to the spans in it or to a
+// payload, except where a comment says so.
 #pragma once
 
 #include <cstdint>
@@ -22,152 +27,177 @@
 
 namespace tributary {
 
-// How the payloads of one stage become one.
+// The operation that combines the payloads of one stage into one payload.
 enum class Combine : std::uint8_t {
   max,        // element-wise maximum
-  sum,        // element-wise addition of what the payloads stand for
-  broadcast,  // the root's payload, as it is
-  gather,     // all of them travel; whoever receives them decodes them
+  sum,        // element-wise addition of the values that the payloads represent
+  broadcast,  // the payload of one agent (the root), unchanged
+  gather,     // all payloads are kept; the receiver decodes each
 };
 
-// What an aggregator may do with payloads of the last stage.
+// The operations that an aggregator may apply to payloads of the last stage.
 enum class Aggregation : std::uint8_t {
   sum,     // add them as they are, without decoding
   reduce,  // decode, add, encode again
-  gather,  // decode on arrival or at the end; encoded again only to go back down
+  gather,  // decode on arrival or at the end; encode again only for the downlink
 };
 
 std::string_view name(Combine combine);
 std::string_view name(Aggregation aggregation);
 
+// One step of a codec's exchange. Most codecs have exactly one.
 struct Stage {
   std::string_view name;
   Combine combine;
 };
 
-// All backends give the same bytes; the scalar one is the specification.
+// The implementation that a call uses. All backends produce the same bytes; the scalar one is the
+// specification.
 enum class Backend : std::uint8_t { scalar, simd };
 
+// How a call runs. The result does not depend on it.
 struct Execution {
   Backend backend = Backend::simd;
-  ThreadPool* pool = nullptr;  // none: on the caller's thread
+  ThreadPool* pool = nullptr;  // not owned; null: run on the caller's thread
 };
 
-// A layer's part of a bucket, as a matrix of `rows` rows (1 for a vector); rows divides count.
+// The part of a layer that lies in a bucket, as a matrix of `rows` rows (1 for a vector). `rows`
+// divides `count`.
 struct LayerRun {
-  std::uint32_t offset = 0;  // within the bucket
+  std::uint32_t offset = 0;  // index of the first value within the bucket
   std::uint32_t count = 0;
   std::uint32_t rows = 1;
 };
 
-// What a plan fixes for one bucket in one round; together with a payload's own bytes it is all that
-// a decoder knows. Random draws are addressed by it.
+// The values that a plan fixes for one bucket in one round. A decoder knows these, the payload's
+// bytes and nothing else. They are also the address of every random draw of the bucket.
 struct RoundContext {
   std::uint64_t job_seed = 0;
   std::uint64_t round = 0;
   std::uint32_t bucket = 0;
-  std::uint32_t agent = 0;                // this agent's index among the members
-  std::uint32_t agents = 1;               // planned members: no aggregate has more contributors
-  std::span<const LayerRun> layers = {};  // in order, without gaps; none: the bucket is one layer
+  std::uint32_t agent = 0;   // this agent's index among the members
+  std::uint32_t agents = 1;  // planned members; an upper bound on an aggregate's contributors
+  std::span<const LayerRun> layers = {};  // ascending, without gaps; empty: the bucket is one layer
 };
 
 struct OptimizerView;  // core/codec/optimizer_view.h
 
+// The arguments that all calls for one stage of one bucket share. It owns nothing: the caller keeps
+// the spans and the optimizer's view alive until the call returns.
 struct StageCall {
   RoundContext round;
   Execution execution = {};
-  std::span<const ByteSpan> combined = {};   // the combined payloads of all stages before this one
-  std::uint32_t contributors = 1;            // how many agents' updates the values are the sum of
-  const OptimizerView* optimizer = nullptr;  // for encoders that look at it; none: they do without
-  double keep = 1;  // for encoders of codecs with an own_share(): keep no more than this either
+  std::span<const ByteSpan> combined = {};  // combined payloads of all earlier stages
+  std::uint32_t contributors = 1;  // number of agents whose updates the values are the sum of
+  const OptimizerView* optimizer = nullptr;  // null: encode without the optimizer's state
+  double keep = 1;  // upper bound on the share of values to keep, for codecs with own_share()
 
   std::size_t stage() const { return combined.size(); }
 };
 
-// One agent's side of one bucket, kept from round to round: a codec with memory keeps it here.
+// One agent's state for one bucket, kept from round to round. Not thread-safe: one call at a time.
 class Encoder {
  public:
   virtual ~Encoder() = default;
 
-  // Writes the payload of stage call.stage(). `values` are the same in every stage of a round.
-  // It stays empty where this agent has nothing to send in that stage (a broadcast has one root).
-  // On an error the payload's content is undefined and must not be sent.
+  // Writes the payload of stage call.stage(). The caller passes the same `values` in every stage of
+  // a round. The payload stays empty if this agent sends nothing in that stage; in a broadcast only
+  // the root sends. On an error (usually not_finite) the payload's content is undefined and must
+  // not be sent.
   virtual Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) = 0;
 
-  // Tells what became of the last encoded round, for an encoder that remembers what it sent or what
-  // all agents have received. `combined` holds the combined payloads of all stages, or nothing
-  // where the round was given up; `committed` says whether this agent's contribution is in them.
+  // Reports the outcome of the last encoded round, for encoders that remember what they sent or
+  // what all agents received. `combined` holds the combined payloads of all stages, or nothing if
+  // the round was aborted. `committed` is true if this agent's contribution is part of them.
   virtual void settle(std::span<const ByteSpan> /*combined*/, bool /*committed*/) {}
 };
 
-// Combines one stage's payloads of one bucket on arrival, in memory that does not grow with their
-// number. begin, add…, finish, settle; then begin again for the next round.
+// Combines the payloads of one stage of one bucket as they arrive. Its memory does not grow with
+// the number of payloads. The order of calls is begin, add…, finish, settle; begin then starts the
+// next round. Not thread-safe: one call at a time.
 class Aggregator {
  public:
   virtual ~Aggregator() = default;
 
-  // `residual` is where an aggregator that encodes again keeps what that encoding lost; it may be
-  // empty, and then the loss is lost. It belongs to the caller, because residuals belong to
-  // coordinates and must outlive any bucketing.
+  // Starts a round. An aggregator that encodes again stores the loss of that encoding in
+  // `residual`, which it uses until settle(); if `residual` is empty, the loss is discarded. The
+  // caller owns the residual, because a residual belongs to coordinates of the model and must
+  // outlive any division into buckets.
   virtual Status begin(const StageCall& call, std::span<float> residual) = 0;
 
-  // Takes one agent's payload or a partial aggregate of several. A payload that is refused leaves
-  // the aggregate as it was.
+  // Adds one agent's payload, or a partial aggregate of several agents. A payload that is refused
+  // leaves the aggregate unchanged: corrupt_data for damage, mismatch or unsupported for a payload
+  // of another plan or version, resource_exhausted for more contributors than planned,
+  // already_exists for a second payload of an agent in a gather.
   virtual Status add(const StageCall& call, ByteSpan payload) = 0;
 
-  // Takes one agent's values as they are, where that costs or loses less than their payload would;
-  // they stay where and as they are until finish(). False: they have to be encoded.
+  // Adds one agent's values without encoding them, if the aggregator can do so at a lower cost or
+  // with a lower loss than through a payload. The caller keeps the values alive and unchanged until
+  // finish(). Returns false if the caller must encode them.
   virtual Result<bool> add_values(const StageCall& /*call*/, std::span<const float> /*values*/) {
     return false;
   }
 
-  // Writes the combined payload of all that was added.
+  // Writes the combined payload of everything that was added since begin(). Returns unavailable if
+  // nothing was added.
   virtual Status finish(const StageCall& call, Bytes& combined) = 0;
 
-  // Tells what became of the finished aggregate, so that its residual is kept or dropped.
+  // Reports whether the finished aggregate was committed, so that its residual is kept or dropped.
   virtual void settle(bool /*committed*/) {}
 
+  // Number of agents whose updates were added since begin().
   virtual std::uint32_t contributors() const = 0;
 };
 
-// Immutable and shared freely between threads; what is remembered is in encoders and aggregators.
+// The description of a codec and the factory of its encoders and aggregators. It is immutable, and
+// all threads may share it. Encoders and aggregators hold all state; they refer to the codec, which
+// must outlive them.
 class Codec {
  public:
   virtual ~Codec() = default;
 
-  // The canonical spec string: the same codec always prints the same one.
+  // The canonical spec string. Two codecs with the same parameters have the same string.
   virtual const std::string& spec() const = 0;
+  // The stages in the order in which they run; one or more.
   virtual std::span<const Stage> stages() const = 0;
+  // The operation of an aggregator for payloads of the last stage.
   virtual Aggregation aggregation() const = 0;
-  // A lossless codec carries every bit pattern through.
+  // Whether decoded values may differ from the encoded ones. A lossless codec preserves every bit
+  // pattern.
   virtual bool lossy() const = 0;
-  // Whether NaN and Inf arrive as they were sent; a codec that does not carry them refuses them.
+  // Whether NaN and Inf arrive as they were sent. Other codecs refuse a bucket that contains them
+  // (not_finite).
   virtual bool carries_not_finite() const { return !lossy(); }
-  // Whether what is sent and what is held back add up to the update, so that error feedback may be
-  // wrapped round it. A codec that changes the update on purpose (DGC's momentum correction and
-  // masking) keeps its own memory in its encoder instead and is given updates as they are. So is
-  // one whose error can be larger than the update (QSGD in few bits): it is unbiased instead.
+  // Whether the sent part and the part held back add up to the update, as error feedback requires.
+  // A codec that changes the update on purpose, such as DGC with momentum correction and masking,
+  // returns false. It keeps its own memory in its encoder and receives updates without a residual.
+  // A codec whose error can exceed the update, such as QSGD with few bits, also returns false: it
+  // is unbiased instead.
   virtual bool conserves() const { return true; }
-  // Whether an encoding's error is smaller than what was encoded, so that error feedback converges.
-  // Unbiased random rounding onto few levels loses more than it keeps: such a codec's residual
-  // would grow without bound, and it is measured without one.
+  // Whether the error of an encoding is smaller than its input, so that error feedback converges.
+  // Unbiased random rounding to few levels loses more than it keeps. The residual of such a codec
+  // would grow without bound, so it is measured without one.
   virtual bool contracts() const { return true; }
 
-  // The share of the values that an agent keeps, where it may also keep less than others do
-  // (StageCall::keep): its payload says by itself which values it holds, and whoever decodes it
-  // need not know of the share. Nothing: all agents keep the same.
+  // The share of the values that an agent keeps, if an agent may keep fewer than the others
+  // (StageCall::keep). A payload of such a codec states which values it contains, so a decoder does
+  // not need the share. Empty: all agents keep the same share.
   virtual std::optional<double> own_share() const { return std::nullopt; }
 
+  // Both factories require that `values` is the number of values in the bucket. An encoder starts
+  // without memory of earlier rounds.
   virtual std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const = 0;
   virtual std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,
                                                       std::uint32_t values) const = 0;
 
-  // Writes the sum over the payload's contributors. The payload is one of the last stage, of one
-  // agent or combined; call.combined holds the stages before it. On an error `sum` is undefined.
+  // Writes the sum over the payload's contributors to `sum`. The payload belongs to the last stage
+  // and is one agent's or a combined one; call.combined holds the combined payloads of the earlier
+  // stages. Does not trust the payload: any bytes lead to values or to an error. On an error `sum`
+  // is undefined.
   virtual Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const = 0;
 
-  // sum += what decode() gives. A payload that is refused leaves `sum` as it was. `scratch` is as
-  // long as `sum`; a codec that adds while it decodes does not touch it.
+  // Adds the result of decode() to `sum`. A payload that is refused leaves `sum` unchanged.
+  // `scratch` must be as long as `sum`; a codec that adds while it decodes does not use it.
   virtual Status decode_add(const StageCall& call, ByteSpan payload, std::span<float> scratch,
                             std::span<float> sum) const;
 };

@@ -1,4 +1,5 @@
-// Every codec of the registry on one core: encode (all stages), aggregate, decode, beside memcpy.
+// Measures every codec of the registry on one core: encode (all stages), aggregate and decode,
+// compared with memcpy.
 #include <cstring>
 #include <map>
 #include <memory>
@@ -17,7 +18,7 @@ using bench::Settings;
 
 constexpr RoundContext kRound = {.job_seed = 1, .round = 2, .bucket = 3};
 
-// A lone agent's way through all stages, step by step, so that each step can be timed by itself.
+// Runs all stages for a single agent, so that each step can be timed on its own.
 class Lone {
  public:
   Lone(const std::string& spec, const FloatVector& update) : update_(update) {
@@ -37,7 +38,8 @@ class Lone {
   bool usable() const { return codec_ != nullptr; }
   const Codec& codec() const { return *codec_; }
 
-  // For one agent a stage's combined payload is its own, whatever the operation.
+  // With a single agent, the combined payload of a stage is that agent's payload, for every
+  // operation.
   void encode(Backend backend) {
     combined_.clear();
     for (Bytes& payload : payloads_) {
@@ -53,8 +55,8 @@ class Lone {
   }
   void decode() { note(codec_->decode(call(Backend::simd), payloads_.back(), decoded_)); }
 
-  // The specification says which bytes these must be. Encoders may remember earlier rounds, so both
-  // begin anew.
+  // Checks the SIMD payload against the scalar one, which is the specification. Encoders may
+  // remember earlier rounds, so both start with a new encoder.
   Status check_encoding() {
     encode_anew(Backend::scalar);
     const std::vector<Bytes> scalar = payloads_;
@@ -62,6 +64,7 @@ class Lone {
     if (scalar != payloads_) note(wrong("the payload", "the scalar version's bytes"));
     return status_;
   }
+  // Compares the decoded bucket with that of the scalar version.
   Status check_decoding() {
     const FloatVector simd = decoded_;
     note(codec_->decode(call(Backend::scalar), payloads_.back(), decoded_));
@@ -100,7 +103,8 @@ class Lone {
   Status status_;
 };
 
-// What the issues ask for; everything else is shown beside memcpy without a goal.
+// The target rate as a share of memcpy's, for the codecs that have one. All others are reported
+// without a target (0).
 double goal_of(std::string_view family) {
   return family == "fp16" || family == "bf16" || family == "int8" ? 0.5 : 0;
 }

@@ -1,5 +1,5 @@
-// What the tests of all codecs share: which specs to test, updates of every awkward kind, and one
-// run of the real exchange whose every byte can be compared with another run's.
+// Shared parts of the codec tests: the specs to test, updates with every difficult kind of value,
+// and a run of the real exchange whose bytes can be compared with those of another run. Tests only.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,14 +18,15 @@
 
 namespace tributary::codec_testing {
 
-// Every family with its defaults: a new one is tested by being in the registry.
+// Every family with its default parameters. A new family is tested as soon as it is in the
+// registry.
 inline std::vector<std::string> default_specs() {
   std::vector<std::string> specs;
   for (const CodecFamily& family : codec_families()) specs.emplace_back(family.name);
   return specs;
 }
 
-// "1000000" or "0.5", as a person would write it.
+// The number in its shortest decimal form without an exponent, such as "1000000" or "0.5".
 inline std::string plain_number(double number) {
   std::string text = std::to_string(number);
   while (text.back() == '0') text.pop_back();
@@ -33,7 +34,7 @@ inline std::string plain_number(double number) {
   return text;
 }
 
-// Every family with each parameter at every other choice, or at both of its ends.
+// Every family with one parameter changed: to each other choice, or to both ends of its range.
 inline std::vector<std::string> other_specs() {
   std::vector<std::string> specs;
   for (const CodecFamily& family : codec_families()) {
@@ -45,11 +46,12 @@ inline std::vector<std::string> other_specs() {
       for (const std::string& value : values) {
         const std::string spec =
             std::string(family.name) + ":" + std::string(param.name) + "=" + value;
-        // Not by making the codec, which may solve a table: every case's process lists them all.
+        // The codec itself is not made here, because that may solve a table, and every test process
+        // builds this list.
         const Result<SpecText> text = split_spec(spec);
         const Result<Params> params =
             text.ok() ? Params::make(*text, family.params) : Result<Params>(text.status());
-        // What cannot be made stays on the list, so that a test says so.
+        // A spec that cannot be made stays in the list, so that a test reports it.
         if (!params.ok() || params->canonical(family.name) != family.name) specs.push_back(spec);
       }
     }
@@ -63,6 +65,9 @@ inline std::unique_ptr<Codec> codec_of(const std::string& spec) {
   return codec.ok() ? std::move(*codec) : nullptr;
 }
 
+// The distributions of test values. `tiny` and `huge` are normal values near the ends of the float
+// range; `spike` has one large value in a thousand; `extremes` includes limits of fp16 and of
+// denormals.
 enum class Pattern { zeros, normal, lognormal, integers, denormal, tiny, huge, spike, extremes };
 inline constexpr Pattern kPatterns[] = {Pattern::zeros,    Pattern::normal,   Pattern::lognormal,
                                         Pattern::integers, Pattern::denormal, Pattern::tiny,
@@ -96,6 +101,8 @@ inline float value_of(Pattern pattern, std::uint32_t bits, double normal, std::s
   return 0;
 }
 
+// The update of one agent. It depends only on the arguments, so every run and platform tests the
+// same bits.
 inline FloatVector update(Pattern pattern, std::size_t values, std::uint32_t agent) {
   const DrawAddress address = {.job_seed = 7,
                                .bucket = static_cast<std::uint32_t>(pattern),
@@ -130,7 +137,7 @@ inline std::vector<std::uint32_t> bits_of(std::span<const float> values) {
   return bits;
 }
 
-// All that a few rounds with error feedback leave behind, to the bit.
+// Everything that several rounds with error feedback produce, for comparison bit by bit.
 struct Trace {
   std::vector<Bytes> combined;                        // every stage of every round
   std::vector<std::vector<std::uint32_t>> sums;       // every round
@@ -166,7 +173,8 @@ inline Trace play(const Codec& codec, const std::vector<FloatVector>& all, std::
   return trace;
 }
 
-// The way of a round up to the aggregator of the last stage, so that a test can go on from there.
+// Runs a round up to the last stage's aggregator, so that a test can continue with its own calls.
+// `planned` is the number of planned members and may exceed the number of updates.
 class Round {
  public:
   Round(const Codec& codec, const std::vector<FloatVector>& all, std::uint32_t planned)

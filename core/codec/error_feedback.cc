@@ -15,7 +15,8 @@ void keep_residual(std::span<const float> sent, std::span<const float> decoded,
                    std::span<float> residual) {
   assert(sent.size() == decoded.size() && sent.size() == residual.size());
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    // Equal bits leave nothing behind, also where they are an Inf or a NaN that a codec carries.
+    // Equal bits leave no residual. The difference of two Infs or NaNs, which some codecs carry,
+    // would be NaN.
     const bool whole =
         std::bit_cast<std::uint32_t>(sent[i]) == std::bit_cast<std::uint32_t>(decoded[i]);
     residual[i] = whole ? 0.0f : sent[i] - decoded[i];

@@ -1,19 +1,22 @@
-// Error feedback: what a lossy encoding cut off is sent with the next update instead of being lost.
+// Error feedback: the part of an update that a lossy encoding lost is added to the next update.
 //
-// An agent sends C(x + e). Once it knows the round's outcome, the new residual e is
+// An agent sends C(x + e), where x is the update, e the residual, C the encoder and D the decoder.
+// When the agent knows the round's outcome, the new residual is
 //   (x + e) - D(C(x + e))   if its contribution was committed,
-//   (x + e)                 if it was not: nothing of an excluded update is lost.
+//   (x + e)                 otherwise: no part of an excluded update is lost.
+//
+// Both functions require spans of equal length. They are pure, and any thread may call them.
 #pragma once
 
 #include <span>
 
 namespace tributary {
 
-// residual = sent - decoded.
+// Sets residual = sent - decoded for each element; elements with equal bits become zero.
 void keep_residual(std::span<const float> sent, std::span<const float> decoded,
                    std::span<float> residual);
 
-// sum += values, element by element.
+// Sets sum += values for each element, in ascending order.
 void add_values(std::span<const float> values, std::span<float> sum);
 
 }  // namespace tributary

@@ -24,6 +24,7 @@ TEST(KeepResidual, EqualBitsLeaveNothingAlsoWhereTheyAreNoNumber) {
   EXPECT_EQ(residual, (FloatVector{0, 0}));
 }
 
+// Measures a codec with three agents of 10,000 normal values.
 MeasureReport measured(std::string_view spec, const MeasureOptions& options) {
   const auto codec = make_codec(spec);
   EXPECT_TRUE(codec.ok());
@@ -36,16 +37,18 @@ MeasureReport measured(std::string_view spec, const MeasureOptions& options) {
 
 TEST(Measure, CountsEveryByte) {
   const MeasureReport fp32 = measured("fp32", {});
+  // The spec "fp32" is padded to 8 bytes.
   const double envelope = kPayloadFixedHeaderBytes + 8;
   EXPECT_DOUBLE_EQ(fp32.ratio_up, 40'000 / (40'000 + envelope));
   EXPECT_DOUBLE_EQ(fp32.bits_per_value_down, 32 * (40'000 + envelope) / 40'000);
-  // Of three float32 summed in float32.
+  // The exact mean differs only by the rounding of a sum of three float32.
   EXPECT_LT(fp32.nmse, 1e-13);
   const MeasureReport shared = measured("int8_shared", {});
   EXPECT_GT(shared.ratio_up, 3.9);
-  EXPECT_NEAR(shared.ratio_down, 2, 0.05);  // sums take 16 bits
+  EXPECT_NEAR(shared.ratio_down, 2, 0.05);  // sums have 16 bits
 }
 
+// Bucket boundaries at multiples of the block keep all blocks, so only the envelopes differ.
 TEST(Measure, BucketsDoNotChangeWhatIsLost) {
   const MeasureReport whole = measured("int8:block=64", {});
   const MeasureReport cut = measured("int8:block=64", {.bucket_values = 640});
@@ -53,6 +56,8 @@ TEST(Measure, BucketsDoNotChangeWhatIsLost) {
   EXPECT_GT(whole.ratio_up, cut.ratio_up);
 }
 
+// With error feedback the error of the summed rounds falls. Without it, rounding to nearest repeats
+// the same error in every round.
 TEST(Measure, ErrorFeedbackMakesTheSumRight) {
   const MeasureReport once = measured("int8", {});
   const MeasureReport with = measured("int8", {.rounds = 20});
@@ -68,8 +73,8 @@ TEST(Measure, RandomRoundingIsUnbiasedWithoutErrorFeedback) {
   const MeasureReport random =
       measured("int8:rounding=random", {.rounds = 64, .error_feedback = false});
   EXPECT_GT(random.nmse_last, nearest.nmse_last);
-  // Averaged over rounds, one error shrinks and the other stays. The sum that goes back down is
-  // rounded as well, so the shrinking is not quite 64-fold.
+  // The mean over rounds reduces the error of random rounding, but not that of rounding to nearest.
+  // The combined sum is rounded as well, so the reduction is less than 64-fold.
   EXPECT_LT(random.nmse, random.nmse_last / 16);
   EXPECT_LT(random.nmse, nearest.nmse / 4);
 }

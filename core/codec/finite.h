@@ -1,4 +1,5 @@
-// The rule for NaN and Inf: a lossy codec refuses the bucket and names the first bad element.
+// The error for NaN and Inf: a lossy codec refuses the bucket and names the first element that is
+// not finite.
 #pragma once
 
 #include <span>
@@ -7,7 +8,8 @@
 
 namespace tributary {
 
-// To be called when a bucket is known to hold a value that is not finite.
+// Returns a not_finite status with the index and value of the first such element. The caller
+// guarantees that `values` contains one; the search is linear and runs only on this error path.
 Status not_finite_error(std::span<const float> values);
 
 }  // namespace tributary

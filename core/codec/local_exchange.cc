@@ -20,6 +20,7 @@ void ExchangeTraffic::add(const StageTraffic& stage) {
 LocalExchange::LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents,
                              bool error_feedback, const Clock& clock)
     : codec_(codec), clock_(clock), agents_(agents) {
+  // A residual is only meaningful for a codec that loses something and holds it back unchanged.
   const bool keep = error_feedback && codec.lossy() && codec.conserves();
   for (Agent& agent : agents_) {
     agent.encoder = codec.make_encoder(values);
@@ -30,6 +31,7 @@ LocalExchange::LocalExchange(const Codec& codec, std::uint32_t values, std::uint
   for (std::size_t stage = 0; stage < codec.stages().size(); ++stage) {
     aggregators_.push_back(codec.make_aggregator(stage, values));
   }
+  // An aggregator that only adds loses nothing.
   if (keep && codec.aggregation() != Aggregation::sum) aggregator_residual_.assign(values, 0.0f);
   combined_.resize(codec.stages().size());
   combined_spans_.resize(codec.stages().size());
@@ -44,6 +46,8 @@ Result<ExchangeTraffic> LocalExchange::play(RoundContext round, const Execution&
                                             std::span<const std::span<const float>> updates,
                                             std::span<float> sum) {
   assert(updates.size() == agents_.size());
+  // The number of agents is part of the plan: decoders and aggregators use it for widths and
+  // bounds.
   round.agents = static_cast<std::uint32_t>(agents_.size());
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     if (agents_[i].residual.empty()) continue;
@@ -65,6 +69,8 @@ Result<ExchangeTraffic> LocalExchange::play(RoundContext round, const Execution&
   const StageCall last = {.round = round,
                           .execution = execution,
                           .combined = std::span(combined_spans_).first(stages - 1)};
+  // The residuals are settled before the final decoding, because settling uses `sum` as scratch
+  // space.
   TRIBUTARY_TRY(settle(last, sum));
   const auto start = clock_.now();
   TRIBUTARY_TRY(codec_.decode(last, combined_.back(), sum));
@@ -80,6 +86,7 @@ Result<StageTraffic> LocalExchange::play_stage(const StageCall& call,
   TRIBUTARY_TRY(
       aggregator.begin(call, last ? std::span<float>(aggregator_residual_) : std::span<float>()));
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
+    // An encoder uses its agent's index for random draws; the aggregator does not need one.
     StageCall own = call;
     own.round.agent = i;
     const auto start = clock_.now();
@@ -99,12 +106,13 @@ Result<StageTraffic> LocalExchange::play_stage(const StageCall& call,
   Bytes& combined = combined_[call.stage()];
   TRIBUTARY_TRY(aggregator.finish(call, combined));
   traffic.aggregate += clock_.now() - start;
+  // Counted once: every agent receives the same payload.
   traffic.bytes_down += combined.size();
   combined_spans_[call.stage()] = combined;
   return traffic;
 }
 
-// Every agent's payload of the last stage is still at hand; `scratch` is free until the decoding.
+// Requires that each agent's payload of the last stage still exists. `scratch` is overwritten.
 Status LocalExchange::settle(const StageCall& last, std::span<float> scratch) {
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
     Agent& agent = agents_[i];

@@ -1,6 +1,10 @@
-// A federation in one process: the round of one bucket through the real encoders, aggregators and
-// decoders, without a network in between. Tests, `codec measure` and benchmarks play it; it is also
-// the specification of what any collective must come to.
+// Runs rounds of one bucket in one process: real encoders, aggregators and decoders without a
+// network.
+//
+// Tests, `codec measure` and the benchmarks use it. Its result is the specification for every
+// collective: a collective must produce the same combined payloads. The codec and the clock belong
+// to the caller and must outlive the exchange. Not thread-safe. An error of a codec aborts the
+// round; the exchange cannot continue after it.
 #pragma once
 
 #include <chrono>
@@ -16,17 +20,19 @@
 
 namespace tributary {
 
+// Traffic and time of one stage of one round.
 struct StageTraffic {
-  std::uint64_t bytes_up = 0;  // from all agents together
-  std::uint64_t bytes_down = 0;
-  std::uint32_t senders = 0;             // agents that had a payload to send
+  std::uint64_t bytes_up = 0;            // all agents together
+  std::uint64_t bytes_down = 0;          // the combined payload, once
+  std::uint32_t senders = 0;             // agents that sent a payload
   std::chrono::nanoseconds encode{};     // all agents together
-  std::chrono::nanoseconds aggregate{};  // of all payloads
+  std::chrono::nanoseconds aggregate{};  // all payloads together
 };
 
+// Traffic and time of one round, summed over its stages.
 struct ExchangeTraffic {
-  std::uint64_t bytes_up = 0;            // from all agents together
-  std::uint64_t bytes_down = 0;          // to one agent
+  std::uint64_t bytes_up = 0;            // all agents together
+  std::uint64_t bytes_down = 0;          // combined payloads, to one agent
   std::chrono::nanoseconds encode{};     // all agents together
   std::chrono::nanoseconds aggregate{};  // all agents together
   std::chrono::nanoseconds decode{};     // one agent
@@ -37,20 +43,22 @@ struct ExchangeTraffic {
 
 class LocalExchange {
  public:
-  // Agents whose updates have `values` values. With error feedback every agent, and an aggregator
-  // that encodes again, keeps a residual from round to round.
+  // Creates `agents` agents whose updates have `values` values. With error feedback, every agent
+  // keeps a residual from round to round, and so does an aggregator that encodes again. Codecs that
+  // are lossless or do not conserve the update get no residual.
   LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents, bool error_feedback,
                 const Clock& clock);
 
-  // Plays one round: updates[i] is agent i's. `sum` becomes what every agent decodes.
-  // `round.agent` is set here.
+  // Plays one round in which every contribution is committed. updates[i] belongs to agent i. Writes
+  // the sum that every agent decodes to `sum`. Sets round.agent and round.agents itself.
   Result<ExchangeTraffic> play(RoundContext round, const Execution& execution,
                                std::span<const std::span<const float>> updates,
                                std::span<float> sum);
 
+  // The residuals after the last round; empty if none is kept.
   std::span<const float> residual(std::uint32_t agent) const { return agents_[agent].residual; }
   std::span<const float> aggregator_residual() const { return aggregator_residual_; }
-  // The combined payloads of the last round, one per stage.
+  // The combined payloads of the last round, one per stage. They are valid until the next round.
   std::span<const Bytes> combined() const { return combined_; }
 
  private:

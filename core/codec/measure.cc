@@ -11,6 +11,7 @@
 namespace tributary {
 namespace {
 
+// The upper median; reorders the samples. Medians ignore the few runs that the system disturbed.
 double median(std::vector<double>& samples) {
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
   std::ranges::nth_element(samples, middle);
@@ -21,7 +22,7 @@ double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-// Squared error and squared magnitude of decoded means against true means.
+// Sums of the squared errors and of the squared true means.
 struct Error {
   double error = 0;
   double energy = 0;
@@ -30,9 +31,12 @@ struct Error {
     error += (decoded - truth) * (decoded - truth);
     energy += truth * truth;
   }
+  // An update of zeros has no energy: the error is then reported as 0 or 1 instead of a division by
+  // zero.
   double nmse() const { return energy > 0 ? error / energy : (error > 0 ? 1 : 0); }
 };
 
+// Sums and samples of one stage over all buckets and rounds.
 struct StageTally {
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
@@ -41,6 +45,7 @@ struct StageTally {
   std::vector<double> aggregate_s;
 
   void add(const StageTraffic& stage) {
+    // In a broadcast stage only one agent sends, so times are divided by the senders.
     const double payloads = std::max(stage.senders, 1u);
     bytes_up += stage.bytes_up;
     bytes_down += stage.bytes_down;
@@ -58,6 +63,7 @@ struct StageTally {
   }
 };
 
+// Sums and samples of the whole measurement.
 struct Tally {
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
@@ -73,6 +79,7 @@ struct Tally {
     bytes_down += traffic.bytes_down;
     const double bytes = static_cast<double>(values) * sizeof(float);
     const auto rate = [](double amount, std::chrono::nanoseconds time) {
+      // A coarse clock may report no time at all for a small bucket.
       return amount / std::max(seconds(time), 1e-9);
     };
     encode_rates.push_back(rate(bytes * static_cast<double>(agents), traffic.encode));
@@ -83,8 +90,8 @@ struct Tally {
   }
 };
 
-// One bucket's way through all rounds. The updates stay the same, so that after N rounds with error
-// feedback the decoded sum should approach N times the true one.
+// Plays all rounds of one bucket. The updates stay the same in all rounds. With error feedback, the
+// decoded sum of N rounds should therefore approach N times the true sum.
 class BucketRun {
  public:
   BucketRun(const Codec& codec, std::vector<std::span<const float>> updates,
@@ -107,6 +114,7 @@ class BucketRun {
     return {};
   }
 
+  // Compares the decoded means with the true means, which are computed in double.
   void judge(Tally& tally) const {
     const auto agents = static_cast<double>(updates_.size());
     for (std::size_t i = 0; i < sum_.size(); ++i) {

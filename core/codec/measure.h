@@ -1,4 +1,9 @@
-// What a codec costs and loses on given updates: `codec measure`, the demo's table, the benchmarks.
+// Measures the cost and the loss of a codec on given updates, for `codec measure`, the
+// demonstration's table and the benchmarks.
+//
+// The measurement runs on one thread. Sizes and errors depend only on the codec, the updates and
+// the options; times depend on the machine. Memory: per agent one payload and, with error feedback,
+// two float32 copies of one bucket; in addition 12 bytes per value of one bucket.
 #pragma once
 
 #include <cstdint>
@@ -14,38 +19,44 @@ namespace tributary {
 
 struct MeasureOptions {
   std::uint32_t rounds = 1;
-  bool error_feedback = true;  // where the codec contracts
+  bool error_feedback = true;  // applied only if the codec contracts
   std::uint64_t job_seed = 1;
   std::uint32_t bucket_values = 16u << 20;  // 64 MiB of float32
+  // Implementation that is measured.
   Backend backend = Backend::simd;
-  // Called after every bucket of every round; returns false to stop.
+  // Called on the measuring thread after every bucket of every round. Returning false stops the
+  // measurement with StatusCode::cancelled.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
-// Of one bucket: payloads on average, times on one core as medians over buckets and rounds.
+// Cost of one stage for one bucket. Payload sizes are means; times are for one core and are medians
+// over buckets and rounds.
 struct StageMeasure {
-  double bytes_up = 0;     // of one payload, envelope included
-  double bytes_down = 0;   // of the combined one
-  double encode_s = 0;     // one payload
-  double aggregate_s = 0;  // one payload's part of the combined one
+  double bytes_up = 0;     // one payload, with its envelope
+  double bytes_down = 0;   // the combined payload
+  double encode_s = 0;     // seconds per payload
+  double aggregate_s = 0;  // seconds per payload added to the combined one
 };
 
 struct MeasureReport {
-  double ratio_up = 0;  // float32 bytes over payload bytes, envelopes included
+  double ratio_up = 0;  // float32 bytes divided by payload bytes, with envelopes
   double ratio_down = 0;
   double bits_per_value_up = 0;
   double bits_per_value_down = 0;
-  // Of the decoded mean against the true mean, summed over all rounds; and of the last round alone.
+  // Normalized squared error of the decoded mean against the true mean: over the sum of all rounds,
+  // and for the last round alone. 0 is exact.
   double nmse = 0;
   double nmse_last = 0;
-  // Float32 bytes of one agent per second, on one core: medians over buckets and rounds.
+  // Rates in float32 bytes of one agent per second on one core; medians over buckets and rounds.
   double encode_bytes_per_s = 0;
   double aggregate_bytes_per_s = 0;
   double decode_bytes_per_s = 0;
   std::vector<StageMeasure> stages;
 };
 
-// Plays one agent per update; all updates have the same length, one value at least.
+// Plays one agent per update. All updates must have the same length of at least one value;
+// otherwise, or with options out of bounds, the status is invalid_argument. An error of the codec
+// names the bucket and the agent.
 Result<MeasureReport> measure(const Codec& codec, std::span<const std::span<const float>> updates,
                               const MeasureOptions& options, const Clock& clock);
 

@@ -1,6 +1,8 @@
-// What a codec may know of the optimizer that an update is meant for: GComp truncates a gradient by
-// how little of it reaches the parameter. The view is of one bucket and of the moment before the
-// step that the update will be part of.
+// A read-only view of the optimizer's state that a codec may use when it encodes an update.
+//
+// GComp truncates each gradient value according to how much of it changes the parameter. The view
+// covers one bucket, at the moment before the step to which the update will belong. It owns
+// nothing; the caller keeps the spans alive and unchanged during the encoding.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +10,10 @@
 
 namespace tributary {
 
+// The optimizers that the runtime implements.
 enum class OptimizerKind : std::uint8_t { sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw };
 
-// Names as in torch.optim; what a kind does not use is ignored.
+// Fields are named as in torch.optim. Fields that the kind does not use are ignored.
 struct OptimizerView {
   OptimizerKind kind = OptimizerKind::sgd;
   float learning_rate = 0;
@@ -22,12 +25,12 @@ struct OptimizerView {
   float beta1 = 0;      // Adam, AdamW
   float beta2 = 0;
   float epsilon = 0;
-  std::uint64_t step = 1;  // of the step to come; the first one is 1
+  std::uint64_t step = 1;  // number of the next step; the first is 1
 
-  // One per value of the bucket. A moment may be empty: then it is zero, as before the first step.
+  // One element per value of the bucket. An empty moment means zero, as before the first step.
   std::span<const float> parameters = {};
-  std::span<const float> first_moment = {};   // momentum buffer, Adam's first moment
-  std::span<const float> second_moment = {};  // sum or mean of squares
+  std::span<const float> first_moment = {};   // momentum buffer, or the first moment of Adam
+  std::span<const float> second_moment = {};  // AdaGrad: sum of squares; others: mean
 };
 
 }  // namespace tributary

@@ -15,13 +15,16 @@ constexpr std::uint8_t kVersion = 1;
 constexpr std::size_t kLayoutOffset = 4;
 constexpr std::size_t kContributorsOffset = 8;
 constexpr std::size_t kChecksumOffset = 20;
-// The body is hashed in blocks, so that threads can share the work.
+// The body is hashed in blocks, so that threads can share the work. The size is part of the format:
+// another one gives another checksum.
 constexpr std::size_t kHashBlockBytes = 256 * 1024;
 
+// The body begins at a multiple of 8 bytes, so that it can be read in place.
 std::size_t header_bytes(std::size_t spec_bytes) {
   return kPayloadFixedHeaderBytes + (spec_bytes + 7) / 8 * 8;
 }
 
+// Fields are copied with memcpy, because a payload is an array of bytes.
 template <typename T>
 void put(MutableByteSpan out, std::size_t offset, T value) {
   std::memcpy(out.data() + offset, &value, sizeof(T));
@@ -43,7 +46,7 @@ std::uint32_t block_hash(ByteSpan body, std::size_t block) {
   return checksum32(body.subspan(begin, std::min(kHashBlockBytes, body.size() - begin)));
 }
 
-// Over the header without the checksum's own place, then over the hashes of the body's blocks.
+// Covers the header except the checksum field, and then the hashes of the body's blocks.
 std::uint32_t payload_checksum(ByteSpan header, std::span<const std::uint32_t> blocks) {
   Checksum all;
   all.update(header.first(kChecksumOffset));
@@ -61,6 +64,7 @@ std::uint32_t payload_checksum(const Execution& execution, ByteSpan payload, std
   return payload_checksum(payload.first(header), blocks);
 }
 
+// All damage has the same remedy: the sender repeats the payload.
 Status corrupt_payload(std::string what, std::string expected, std::string got) {
   return Status(StatusCode::corrupt_data, {.what = std::move(what),
                                            .expected = std::move(expected),
@@ -68,6 +72,7 @@ Status corrupt_payload(std::string what, std::string expected, std::string got) 
                                            .remedy = "have the bucket sent again"});
 }
 
+// Every check below runs before any size from the header is used.
 Status check_fixed_header(ByteSpan payload) {
   if (reinterpret_cast<std::uintptr_t>(payload.data()) % kPayloadAlignment != 0) {
     return Status(StatusCode::invalid_argument,
@@ -105,6 +110,7 @@ Status check_fixed_header(ByteSpan payload) {
   return {};
 }
 
+// Checks the fields that depend on one another, after the fixed header was checked.
 Status check_sizes(ByteSpan payload, const PayloadHeader& header, std::size_t body_bytes) {
   const std::size_t prefix = header_bytes(header.spec.size());
   if (payload.size() - prefix != body_bytes) {
@@ -126,6 +132,7 @@ Status check_sizes(ByteSpan payload, const PayloadHeader& header, std::size_t bo
   return {};
 }
 
+// Checks everything except the checksum.
 Result<OpenPayload> open_envelope(ByteSpan payload) {
   TRIBUTARY_TRY(check_fixed_header(payload));
   const std::size_t spec_bytes = get<std::uint8_t>(payload, 5);
@@ -152,13 +159,15 @@ Result<OpenPayload> open_envelope(ByteSpan payload) {
 }
 
 Status compare_checksum(ByteSpan payload, std::uint32_t found) {
+  // The checksum is not secret, so a plain comparison is enough.
   const std::uint32_t stated = get<std::uint32_t>(payload, kChecksumOffset);
   if (stated == found) return {};
   return corrupt_payload("payload checksum", fmt::format("{:#010x}", stated),
                          fmt::format("{:#010x}", found));
 }
 
-// That a payload is what this codec expects at this place.
+// Returns mismatch unless the payload has the codec, the stage and the number of values that the
+// caller expects.
 Status check_expected(const PayloadHeader& header, const Codec& codec, std::size_t stage,
                       std::size_t values) {
   const auto mismatch = [](std::string what, std::string expected, std::string got) {
@@ -197,6 +206,7 @@ MutableByteSpan start_payload(const PayloadHeader& header, std::size_t body_byte
   put(out, 12, header.values);
   put(out, 16, static_cast<std::uint32_t>(body_bytes));
   put(out, kChecksumOffset, std::uint32_t{0});
+  // The padding must be zero, because the buffer is not initialized and readers check it.
   std::memset(out.data() + kPayloadFixedHeaderBytes, 0, prefix - kPayloadFixedHeaderBytes);
   std::memcpy(out.data() + kPayloadFixedHeaderBytes, header.spec.data(), header.spec.size());
   return out.subspan(prefix);
@@ -218,6 +228,7 @@ void set_contributors(std::uint32_t contributors, Bytes& payload) {
 }
 
 void seal_payload(const Execution& execution, Bytes& payload) {
+  // The minimum only protects against a payload that start_payload() did not make.
   const std::size_t prefix = std::min(header_bytes(payload[5]), payload.size());
   put(MutableByteSpan(payload), kChecksumOffset, payload_checksum(execution, payload, prefix));
 }
@@ -253,12 +264,13 @@ Result<UncheckedPayload> UncheckedPayload::open(const Codec& codec, std::size_t 
   TRIBUTARY_ASSIGN(const OpenPayload open, open_envelope(payload));
   UncheckedPayload unchecked(payload, open);
   if (Status expected = check_expected(open.header, codec, stage, values); !expected.ok()) {
-    TRIBUTARY_TRY(unchecked.check(execution));  // damage explains more than another plan
+    TRIBUTARY_TRY(unchecked.check(execution));  // damage explains more than a different plan
     return expected;
   }
   return unchecked;
 }
 
+// A block belongs to the range in which it begins, so that consecutive ranges hash each block once.
 void UncheckedPayload::hash(std::size_t begin, std::size_t end) {
   for (std::size_t block = (begin + kHashBlockBytes - 1) / kHashBlockBytes;
        block * kHashBlockBytes < end; ++block) {
@@ -268,6 +280,7 @@ void UncheckedPayload::hash(std::size_t begin, std::size_t end) {
 }
 
 Status UncheckedPayload::check(const Execution& execution) {
+  // The decoder may have skipped blocks, for example after it found a fault.
   for_each_chunk(execution, hashes_.size(), 1, [&](std::size_t block, std::size_t, std::size_t) {
     if (hashed_[block] == 0) hash(block * kHashBlockBytes, block * kHashBlockBytes + 1);
   });

@@ -1,20 +1,25 @@
-// The envelope of every encoded bucket: a small versioned header that says which codec made it,
-// then that codec's body.
+// The envelope of every encoded bucket: a versioned header that names the codec, followed by the
+// codec's body. Integers are little-endian.
 //
 //   byte  0  u16  magic "TR"
 //         2  u8   version (1)
 //         3  u8   stage
-//         4  u8   layout: the codec's own choice among its body formats
+//         4  u8   layout: which of the codec's body formats follows
 //         5  u8   length of the spec string
 //         6  u16  zero
-//         8  u32  contributors: how many agents' updates are in it
+//         8  u32  contributors: number of agents whose updates the body contains
 //        12  u32  values in the bucket
 //        16  u32  bytes of body
-//        20  u32  checksum of everything else
+//        20  u32  checksum of all other bytes
 //        24       canonical spec string, zero-padded to a multiple of 8; then the body
 //
-// The spec string names the codec and its parameters, so that a payload can be read years later by
-// nothing but itself, and so that an encoder and a decoder that disagree find out at once.
+// The spec string contains the codec's parameters. A stored payload can therefore be decoded
+// without other records, and an encoder and a decoder with different plans detect this at once.
+//
+// Thread safety: none of the functions has state of its own; a payload may be written by one thread
+// at a time. Readers trust no field: sizes above the limits below give resource_exhausted, a
+// different version gives unsupported, other damage gives corrupt_data, a payload of another codec,
+// stage or bucket gives mismatch.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +33,8 @@
 namespace tributary {
 
 constexpr std::uint32_t kBucketValuesMax = 1u << 26;  // 256 MiB of float32
-constexpr std::size_t kPayloadBytesMax = 1ull << 30;  // no codec needs 16 bytes per value
-constexpr std::size_t kPayloadAlignment = 8;          // bodies are read in place
+constexpr std::size_t kPayloadBytesMax = 1ull << 30;  // 16 bytes per value of the largest bucket
+constexpr std::size_t kPayloadAlignment = 8;          // in bytes: decoders read bodies in place
 constexpr std::uint32_t kContributorsMax = 1u << 20;
 constexpr std::size_t kPayloadFixedHeaderBytes = 24;
 constexpr std::size_t kSpecBytesMax = 200;
@@ -43,52 +48,58 @@ struct PayloadHeader {
 };
 
 struct OpenPayload {
-  PayloadHeader header;  // its spec points into the payload
+  PayloadHeader header;  // header.spec points into the payload
   ByteSpan body;
 };
 
-// Sizes `payload` for the header and `body_bytes`, writes the header, and returns the body to fill.
+// Resizes `payload` to the header and `body_bytes`, writes the header and returns the body for the
+// caller to fill. The span is valid until the payload is resized.
 MutableByteSpan start_payload(const PayloadHeader& header, std::size_t body_bytes, Bytes& payload);
 
-// Shortens the body of a started payload to what was really written.
+// Shortens the body of a started payload to the number of bytes that were written.
 void shrink_body(std::size_t body_bytes, Bytes& payload);
 
-// Says what a started payload's body has become.
+// Changes the layout of a started payload, for encoders that choose it while they write the body.
 void set_layout(std::uint8_t layout, Bytes& payload);
 
-// Says how many contributions a started payload has come to hold.
+// Changes the number of contributors of a started payload.
 void set_contributors(std::uint32_t contributors, Bytes& payload);
 
-// Writes the checksum; the last thing done to a payload.
+// Writes the checksum. No byte of the payload may change afterwards.
 void seal_payload(const Execution& execution, Bytes& payload);
 
-// Checks the envelope and the checksum. Whoever reads the body still trusts nothing in it: a
-// checksum keeps out accidents, not liars.
+// Checks the envelope and the checksum. The body remains untrusted: the checksum detects accidents,
+// but an attacker can compute a valid one. The result points into `payload`, which must be aligned
+// to kPayloadAlignment (otherwise invalid_argument).
 Result<OpenPayload> open_payload(const Execution& execution, ByteSpan payload);
 
-// The same, and that the payload is what this codec expects at this place.
+// Does the same, and also requires the given codec, stage and number of values (otherwise
+// mismatch).
 Result<OpenPayload> open_payload_of(const Codec& codec, std::size_t stage, std::size_t values,
                                     const Execution& execution, ByteSpan payload);
 
-// How many contributors a payload that nobody has opened yet says it has; 0 where it is too short.
+// The number of contributors that the header of an unopened payload states; 0 if the payload is too
+// short. The number is unchecked.
 std::uint32_t contributors_said(ByteSpan payload);
 
-// A payload whose checksum is still to be checked. A decoder that reads the body anyway hashes it
-// on the way, while it is in the cache; what it has decoded counts once check() says so.
+// A payload whose checksum has not been verified yet. A decoder hashes the body while it reads it,
+// so that each byte is loaded into the cache once. The decoded values are valid only after check()
+// has succeeded. The payload's bytes belong to the caller and must outlive this object.
 class UncheckedPayload {
  public:
-  // Checks the envelope, and that the payload is what this codec expects at this place.
+  // Checks the envelope, and requires the given codec, stage and number of values.
   static Result<UncheckedPayload> open(const Codec& codec, std::size_t stage, std::size_t values,
                                        const Execution& execution, ByteSpan payload);
 
   const PayloadHeader& header() const { return open_.header; }
   ByteSpan body() const { return open_.body; }
 
-  // Hashes the blocks that begin within these bytes of the body. Threads may hash different ones at
-  // the same time.
+  // Hashes the blocks that begin within bytes [begin, end) of the body. Several threads may call
+  // this at once for disjoint ranges.
   void hash(std::size_t begin, std::size_t end);
 
-  // Hashes what is left and compares.
+  // Hashes the blocks that hash() did not cover and compares the checksum. Called once, after all
+  // hash() calls have returned.
   Status check(const Execution& execution);
 
  private:
@@ -96,11 +107,13 @@ class UncheckedPayload {
 
   ByteSpan payload_;
   OpenPayload open_;
+  // One per block of the body. hashed_ is not a vector<bool>, because threads write to neighbouring
+  // elements.
   std::vector<std::uint32_t> hashes_;
-  std::vector<std::uint8_t> hashed_;  // no vector<bool>: threads write to it
+  std::vector<std::uint8_t> hashed_;
 };
 
-// An error that says which body size this codec expected.
+// A corrupt_data status that states the expected size of the body.
 Status wrong_body_size(std::string_view what, std::size_t expected, std::size_t got);
 
 }  // namespace tributary

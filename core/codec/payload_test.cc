@@ -7,6 +7,7 @@
 namespace tributary {
 namespace {
 
+// A complete payload whose body has a known pattern of bytes.
 Bytes sealed(const PayloadHeader& header, std::size_t body_bytes) {
   Bytes payload;
   const MutableByteSpan body = start_payload(header, body_bytes, payload);
@@ -30,7 +31,7 @@ TEST(Payload, OpensAsItWasSealed) {
   EXPECT_EQ(open->body[3], 93);
 }
 
-// The format is a promise to those who kept payloads; this is what version 1 looks like.
+// Stored payloads must remain readable, so these bytes of version 1 must not change.
 TEST(Payload, HeaderBytesAreTheFormat) {
   const Bytes payload = sealed({.spec = "fp32", .contributors = 2, .values = 1}, 4);
   const std::vector<std::uint8_t> head(payload.begin(), payload.begin() + 20);
@@ -40,6 +41,7 @@ TEST(Payload, HeaderBytesAreTheFormat) {
             (std::vector<std::uint8_t>{'f', 'p', '3', '2', 0, 0, 0, 0}));
 }
 
+// The body has many hash blocks and an incomplete last one.
 TEST(Payload, ChecksumIsTheSameForEveryNumberOfThreads) {
   Bytes alone = sealed({.spec = "fp32", .values = 1}, 3'000'001);
   Bytes shared = alone;
@@ -63,6 +65,7 @@ TEST(Payload, ShrinkingKeepsWhatWasWritten) {
 
 TEST(Payload, ErrorsSayWhatWasExpectedAndWhatCame) {
   Bytes payload = sealed({.spec = "fp32", .values = 1}, 4);
+  // Byte 2 is the version, which is checked before the checksum.
   payload[2] = 9;
   EXPECT_EQ(open_payload({}, payload).status().code(), StatusCode::unsupported);
   payload[2] = 1;
@@ -73,6 +76,7 @@ TEST(Payload, ErrorsSayWhatWasExpectedAndWhatCame) {
   EXPECT_NE(status.text().find("expected"), std::string::npos) << status.text();
 }
 
+// Payloads with valid checksums; only the limits refuse them.
 TEST(Payload, ClaimsAboveTheCapsAreRefused) {
   Bytes payload = sealed({.spec = "fp32", .values = kBucketValuesMax + 1}, 4);
   EXPECT_EQ(open_payload({}, payload).status().code(), StatusCode::resource_exhausted);
@@ -82,6 +86,7 @@ TEST(Payload, ClaimsAboveTheCapsAreRefused) {
   EXPECT_EQ(open_payload({}, payload).status().code(), StatusCode::corrupt_data);
 }
 
+// Decoders read float32 values in place.
 TEST(Payload, MustLieOnItsAlignment) {
   const Bytes payload = sealed({.spec = "fp32", .values = 1}, 4);
   Bytes shifted(payload.size() + 1);
@@ -102,7 +107,7 @@ TEST(Payload, AnotherCodecStageOrBucketIsAMismatch) {
   EXPECT_NE(status.text().find("int8:block=64"), std::string::npos) << status.text();
 }
 
-// A body of several blocks, hashed by its reader in pieces that are not blocks.
+// The body has several blocks, and its reader hashes it in pieces that do not match the blocks.
 TEST(UncheckedPayload, IsCheckedByWhatItsReaderHashedAndTheRest) {
   const auto int8 = codec_testing::codec_of("int8");
   Bytes payload = sealed({.spec = "int8", .values = 10}, 700'001);
@@ -122,6 +127,7 @@ TEST(UncheckedPayload, IsCheckedByWhatItsReaderHashedAndTheRest) {
   }
 }
 
+// A damaged header may look like another codec's, so damage takes precedence.
 TEST(UncheckedPayload, DamageIsReportedBeforeAMismatch) {
   const auto int8 = codec_testing::codec_of("int8");
   Bytes payload = sealed({.spec = "int8", .values = 10}, 14);

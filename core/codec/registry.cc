@@ -17,6 +17,8 @@
 namespace tributary {
 
 std::span<const CodecFamily> codec_families() {
+  // The families are listed explicitly. Self-registration would depend on which object files a
+  // linker keeps.
   static const std::vector<CodecFamily> kFamilies = [] {
     std::vector<CodecFamily> all;
     for (const auto families :

@@ -26,6 +26,8 @@ std::vector<std::string_view> names_of(std::span<const ParamSpec> table) {
   return names;
 }
 
+// Parses a complete decimal number, independent of the locale. Infinity and NaN are not numbers
+// here.
 std::optional<double> parse_number(std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -34,6 +36,7 @@ std::optional<double> parse_number(std::string_view text) {
   return number;
 }
 
+// Whether a number is within the parameter's bounds and of its kind.
 bool allowed(const ParamSpec& param, double number) {
   if (number < param.min || number > param.max) return false;
   if (param.kind == ParamKind::real) return true;
@@ -61,6 +64,7 @@ std::string describe_range(const ParamSpec& param) {
 
 Result<SpecText> split_spec(std::string_view spec) {
   constexpr std::string_view kShape = "NAME or NAME:KEY=VALUE,KEY=VALUE";
+  // The limit makes every spec fit in a payload's header, and bounds the work on hostile text.
   if (spec.empty() || spec.size() > kSpecBytesMax) {
     return bad_spec("codec spec", fmt::format("1 to {} characters", kSpecBytesMax),
                     fmt::format("{}", spec.size()), "run 'tributary codec list' for the codecs");
@@ -73,6 +77,7 @@ Result<SpecText> split_spec(std::string_view spec) {
   }
   if (colon == std::string_view::npos) return text;
   std::string_view rest = spec.substr(colon + 1);
+  // Each iteration takes one pair; the string gets shorter, so the loop ends.
   while (true) {
     const std::size_t comma = rest.find(',');
     const std::string_view pair = rest.substr(0, comma);
@@ -89,6 +94,7 @@ Result<SpecText> split_spec(std::string_view spec) {
 
 namespace {
 
+// An error that suggests the parameter with the nearest name.
 Status no_such_parameter(const SpecText& text, std::string_view key,
                          std::span<const ParamSpec> table) {
   const std::vector<std::string_view> names = names_of(table);
@@ -105,6 +111,8 @@ Result<Params> Params::make(const SpecText& text, std::span<const ParamSpec> tab
   params.values_.resize(table.size());
   std::vector<bool> given(table.size(), false);
 
+  // Stores a checked value. Numbers are stored with their shortest text, so that "1.0" and "1" are
+  // the same codec.
   const auto assign = [&](std::size_t row, std::string_view value) -> Status {
     const ParamSpec& param = table[row];
     const auto refuse = [&](std::string remedy) {
@@ -126,6 +134,7 @@ Result<Params> Params::make(const SpecText& text, std::span<const ParamSpec> tab
     return {};
   };
 
+  // Defaults pass through the same checks as given values, so a wrong table fails at the first use.
   for (std::size_t row = 0; row < table.size(); ++row) {
     TRIBUTARY_TRY(assign(row, table[row].default_value));
   }
@@ -163,6 +172,7 @@ std::string Params::canonical(std::string_view name) const {
   char separator = ':';
   for (std::size_t row = 0; row < table_.size(); ++row) {
     const ParamSpec& param = table_[row];
+    // Numbers are compared as numbers, because a default may be written in another form.
     const bool is_default = param.kind == ParamKind::choice
                                 ? values_[row].text == param.default_value
                                 : values_[row].number == parse_number(param.default_value);

@@ -1,5 +1,7 @@
-// Spec strings: "int8:block=1024,rounding=stochastic". A family declares its parameters in a table;
-// parsing, checking, help and the canonical form all follow from that table.
+// Parses spec strings such as "int8:block=1024,rounding=stochastic".
+//
+// A codec family declares its parameters in a table (ParamSpec). Parsing, checking, help texts and
+// the canonical form use only that table. All functions are pure; errors are invalid_argument.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +16,23 @@ namespace tributary {
 
 enum class ParamKind : std::uint8_t { integer, power_of_two, real, choice };
 
+// One parameter of a family. All views point to constants of the program.
 struct ParamSpec {
   std::string_view name;
   ParamKind kind;
   std::string_view default_value;
-  double min = 0;  // of a number, inclusive; so is max
-  double max = 0;
+  double min = 0;  // inclusive, for numbers
+  double max = 0;  // inclusive, for numbers
   std::span<const std::string_view> choices = {};
   std::string_view help = {};
 };
 
-// "integer from 1 to 8", "nearest|stochastic": what a parameter may be.
+// Describes the values that a parameter accepts, such as "an integer from 1 to 8" or
+// "nearest|stochastic".
 std::string describe_range(const ParamSpec& param);
 
-// A spec string taken apart, nothing checked but its shape: NAME[:KEY=VALUE[,KEY=VALUE]...].
+// The parts of a spec string NAME[:KEY=VALUE[,KEY=VALUE]...]. Only the syntax has been checked. The
+// views point into the string that was split.
 struct SpecText {
   struct Pair {
     std::string_view key;
@@ -38,17 +43,21 @@ struct SpecText {
 };
 Result<SpecText> split_spec(std::string_view spec);
 
-// The checked values of a family's parameters.
+// The checked values of a family's parameters. It refers to the family's table, which must outlive
+// it.
 class Params {
  public:
-  // Refuses unknown and repeated keys and values outside the table's bounds.
+  // Refuses unknown and repeated keys, and values outside the table's bounds.
   static Result<Params> make(const SpecText& text, std::span<const ParamSpec> table);
 
+  // The value of a parameter. `key` must be in the table; a typing error in it is a bug of the
+  // family and asserts.
   std::int64_t integer(std::string_view key) const;
   double real(std::string_view key) const;
   std::string_view choice(std::string_view key) const;
 
-  // NAME, then what differs from the defaults, in the table's order: one string per codec.
+  // NAME, followed by the parameters that differ from their defaults in the order of the table.
+  // Equal codecs therefore have equal strings.
   std::string canonical(std::string_view name) const;
 
  private:

@@ -1,4 +1,5 @@
-// Spec strings: whatever parses must print itself canonically, and that must parse to the same.
+// Fuzzes spec strings: an accepted string must print its canonical form, and that form must parse
+// to the same parameters.
 #include <cstdlib>
 
 #include "core/codec/payload.h"

@@ -12,6 +12,7 @@ namespace tributary {
 namespace {
 
 constexpr std::array<std::string_view, 2> kColours = {"red", "blue"};
+// One parameter of each kind.
 constexpr ParamSpec kTable[] = {
     {.name = "bits", .kind = ParamKind::integer, .default_value = "4", .min = 1, .max = 8},
     {.name = "block", .kind = ParamKind::power_of_two, .default_value = "64", .min = 2, .max = 256},
@@ -40,6 +41,7 @@ TEST(Spec, DefaultsFillWhatIsNotSaid) {
 
 TEST(Spec, CanonicalFormOmitsDefaultsAndKeepsTheTablesOrder) {
   EXPECT_EQ(parse("x:colour=red,bits=4")->canonical("x"), "x");
+  // Other spellings of a number have the same canonical form.
   EXPECT_EQ(parse("x:ratio=1e-2,bits=08")->canonical("x"), "x:bits=8,ratio=0.01");
   EXPECT_EQ(parse("x:ratio=0.010000")->canonical("x"), "x:ratio=0.01");
 }
@@ -67,6 +69,7 @@ TEST(Spec, MisshapenTextIsRefused) {
   EXPECT_FALSE(split_spec(std::string(kSpecBytesMax + 1, 'x')).ok());
 }
 
+// A family with its defaults has its name as canonical spec.
 TEST(Registry, NamesAreUniqueAndEveryDefaultWorks) {
   std::vector<std::string_view> names;
   for (const CodecFamily& family : codec_families()) {

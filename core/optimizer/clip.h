@@ -1,18 +1,19 @@
-// Clipping of gradients, the same bits on every machine.
+// Clips gradients, with the same bits on every machine. The functions are pure.
 #pragma once
 
 #include <span>
 
 namespace tributary {
 
-// The Euclidean norm, summed in double and in one order.
+// Returns the Euclidean norm, added in double in a fixed order.
 double gradient_norm(std::span<const float> gradient);
 
-// Scales the gradient so that its norm is at most this; returns the norm that it had. As
-// torch.nn.utils.clip_grad_norm_ does it.
+// Scales the gradient to a norm of at most norm_max, and returns the previous norm. It works like
+// torch.nn.utils.clip_grad_norm_. The result contains a NaN if the gradient contains a
+// NaN or Inf, so that a later check detects the error.
 double clip_by_norm(std::span<float> gradient, double norm_max);
 
-// Each value for itself, to [-value_max, value_max]; NaN stays NaN.
+// Limits each value to [-value_max, value_max]; NaN is kept.
 void clip_by_value(std::span<float> gradient, float value_max);
 
 }  // namespace tributary

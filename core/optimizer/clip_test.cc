@@ -20,6 +20,7 @@ TEST(ClipByNorm, ScalesWhatIsTooLongAndLeavesTheRest) {
 }
 
 TEST(ClipByNorm, DoesNotOverflowAndKeepsWhatIsNotFinite) {
+  // The norm exceeds float32, but not double.
   std::vector<float> large(100, std::numeric_limits<float>::max());
   clip_by_norm(large, 1);
   EXPECT_NEAR(gradient_norm(large), 1, 1e-5);

@@ -1,5 +1,8 @@
-// One step over a run of values. `first` and `second` may be null where a formula does not use
-// them.
+// The loops of one optimizer step over a run of values, scalar and SIMD.
+//
+// Assumptions: the arrays do not overlap and are aligned to 4 bytes. `first` and `second` may be
+// null if the formula does not use them. The functions have no state; threads may call them for
+// different runs.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +11,7 @@
 
 namespace tributary::optimizer {
 
+// A run of `count` consecutive values of the model.
 struct Run {
   const float* sum = nullptr;
   float* parameters = nullptr;
@@ -16,11 +20,13 @@ struct Run {
   std::size_t count = 0;
 };
 
+// The specification.
 void step_scalar(Formula formula, const Factors& factors, const Run& run);
-// The same bits.
+// Produces the same bits, at the best vector width of the machine.
 void step_simd(Formula formula, const Factors& factors, const Run& run);
 
-// One by one; also what is left of a run behind its last whole vector.
+// Processes values one by one, from index i on. The SIMD version uses it for the values after the
+// last whole vector.
 template <Formula kFormula>
 void step_from(std::size_t i, const Factors& factors, const Run& run) {
   for (; i < run.count; ++i) {
@@ -34,7 +40,7 @@ void step_from(std::size_t i, const Factors& factors, const Run& run) {
   }
 }
 
-// Calls f.operator()<formula>(): one list of the formulas for both versions.
+// Calls f.operator()<formula>(), so that both versions share one list of formulas.
 template <typename F>
 void with_formula(Formula formula, F&& f) {
   switch (formula) {

@@ -1,5 +1,5 @@
-// The SIMD version of one_value.h. Highway compiles this file once per instruction set and picks
-// the best at run time.
+// The SIMD version of one_value.h, with the same operations in the same order. Highway compiles
+// this file once per instruction set and selects the best at run time.
 #include "core/optimizer/kernels.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -18,6 +18,8 @@ using FloatVec = hn::Vec<Float>;
 
 HWY_INLINE FloatVec times(float factor, FloatVec v) { return hn::Mul(hn::Set(Float(), factor), v); }
 
+// upper / (scale · √second + epsilon). IEEE 754 rounds square root and division correctly, so all
+// machines agree.
 HWY_INLINE FloatVec over_root(FloatVec upper, FloatVec second, float scale, float epsilon) {
   const FloatVec root = times(scale, hn::Sqrt(second));
   return hn::Div(upper, hn::Add(root, hn::Set(Float(), epsilon)));
@@ -38,6 +40,7 @@ HWY_INLINE void next_adam(const Factors& k, FloatVec gradient, FloatVec& paramet
   } else {
     const FloatVec less = hn::Sub(second, move);
     const FloatVec more = hn::Add(second, move);
+    // Equal values stay as they are, as in the scalar version.
     second = hn::IfThenElse(hn::Gt(second, square), less,
                             hn::IfThenElse(hn::Lt(second, square), more, second));
   }
@@ -79,7 +82,7 @@ template <Formula kFormula>
 void step_vectors(const Factors& in_memory, const Run& run) {
   const Float df;
   const std::size_t lanes = hn::Lanes(df);
-  const Factors factors = in_memory;  // stores of values cannot alias it
+  const Factors factors = in_memory;  // a copy, because stores of values could alias the original
   std::size_t i = 0;
   for (; i + lanes <= run.count; i += lanes) {
     FloatVec parameter = hn::LoadU(df, run.parameters + i);
@@ -95,6 +98,7 @@ void step_vectors(const Factors& in_memory, const Run& run) {
 
 }  // namespace
 
+// One dispatch per run: the formula is a template argument inside the loops.
 void step(Formula formula, const Factors& factors, const Run& run) {
   switch (formula) {
     case Formula::sgd:

@@ -1,5 +1,6 @@
-// What each optimizer does to one value: the specification. The SIMD version does the same
-// operations in the same order, and no compiler may contract them (cmake/TributaryCompiler.cmake).
+// The formula of each optimizer for one value. It is the specification: the SIMD version performs
+// the same operations in the same order, and the compiler must not contract them
+// (cmake/TributaryCompiler.cmake). The functions are pure.
 #pragma once
 
 #include <cmath>
@@ -9,6 +10,7 @@
 
 namespace tributary::optimizer {
 
+// The formulas; some optimizers share one and differ in the factors.
 enum class Formula : std::uint8_t {
   sgd,
   momentum,
@@ -20,21 +22,23 @@ enum class Formula : std::uint8_t {
   yogi,
 };
 
-// A step's numbers, narrowed once, so that every value is computed from the same floats.
+// The numbers of a step, rounded to float once, so that every value is computed from the same
+// floats.
 struct Factors {
   float divisor = 1;  // gradient = sum / divisor
   float rate = 0;
-  float decay = 0;   // this times the parameter is added to the gradient
-  float shrink = 1;  // AdamW: of the parameter, before its step
+  float decay = 0;   // factor of the parameter that is added to the gradient
+  float shrink = 1;  // AdamW: factor of the parameter before its step
   float momentum = 0;
   float beta1 = 0;
   float one_less_beta1 = 0;
   float beta2 = 0;
   float one_less_beta2 = 0;
-  float root_scale = 1;  // Adam's second correction: of the root of the second moment
+  float root_scale = 1;  // Adam: bias correction of the root of the second moment
   float epsilon = 0;
 };
 
+// The state of one value before or after a step.
 struct OneValue {
   float parameter;
   float first;

@@ -13,12 +13,13 @@
 namespace tributary {
 namespace {
 
-// Steps so far, then nothing up to the next cache line, where the floats begin.
+// The number of steps, then padding up to the next cache line, where the floats begin.
 constexpr std::size_t kHeaderBytes = 64;
+// Doubles represent step numbers exactly up to this limit.
 constexpr std::uint64_t kStepsMax = std::uint64_t{1} << 53;
 
-// By multiplications alone: pow() differs between C libraries, and this is something that replicas
-// must agree on.
+// Uses only multiplications. pow() differs between C libraries, and replicas must agree on this
+// value.
 double power(double base, std::uint64_t exponent) {
   double result = 1;
   for (double square = base; exponent != 0; exponent >>= 1, square *= square) {
@@ -27,6 +28,7 @@ double power(double base, std::uint64_t exponent) {
   return result;
 }
 
+// Which of the two moments an optimizer has. If it has both, the first moment is stored first.
 bool uses_first(const OptimizerSettings& settings) {
   return settings.kind != OptimizerKind::sgd && settings.kind != OptimizerKind::adagrad &&
          (settings.kind != OptimizerKind::rmsprop || settings.momentum != 0);
@@ -48,6 +50,7 @@ Status broken_state(std::string expected, std::string got) {
 
 namespace optimizer {
 
+// Adam and AdamW share a formula; they differ in the factors decay and shrink.
 Formula formula_of(const OptimizerSettings& settings) {
   switch (settings.kind) {
     case OptimizerKind::sgd:
@@ -72,6 +75,8 @@ Factors factors_of(const OptimizerSettings& settings, const OptimizerStep& step)
   const bool adam = adamw || settings.kind == OptimizerKind::adam;
   double rate = step.learning_rate;
   double root_scale = 1;
+  // Bias correction is folded into the rate and the root's scale, so that a value needs no division
+  // for it.
   if (adam && settings.bias_correction) {
     rate /= 1 - power(settings.beta1, step.step);
     root_scale = 1 / std::sqrt(1 - power(settings.beta2, step.step));
@@ -96,6 +101,7 @@ Optimizer::Optimizer(const OptimizerSettings& settings, std::uint64_t values)
     : settings_(settings), values_(values) {}
 
 std::uint64_t Optimizer::state_bytes() const {
+  // An optimizer without moments has no state, and its step number does not matter.
   const std::uint64_t moments = settings_.moments();
   return moments == 0 ? 0 : kHeaderBytes + moments * values_ * sizeof(float);
 }
@@ -105,11 +111,13 @@ std::span<float> Optimizer::moment(unsigned which) const {
   return std::span<float>(floats, settings_.moments() * values_).subspan(which * values_, values_);
 }
 
+// Makes the state exist and belong to this object alone, so that it may be changed.
 void Optimizer::own() {
   if (state_) {
     tributary::own(state_);
     return;
   }
+  // Bytes leaves new elements uninitialized, so they are cleared explicitly.
   state_ = std::make_shared<Bytes>(state_bytes());
   std::ranges::fill(*state_, std::uint8_t{0});
   if (settings_.second_moment_start == 0 || !uses_second(settings_)) return;
@@ -121,6 +129,7 @@ void Optimizer::begin() {
   ++steps_;
   if (settings_.moments() == 0) return;
   own();
+  // The saved state must contain the number of steps, so it is stored before the values change.
   std::memcpy(state_->data(), &steps_, sizeof(steps_));
 }
 
@@ -155,6 +164,7 @@ Status Optimizer::restore(ByteSpan state) {
     steps_ = 0;
     return {};
   }
+  // A copy in an aligned buffer, which is checked completely before it replaces the current state.
   auto taken = std::make_shared<Bytes>(state.begin(), state.end());
   const auto* floats = reinterpret_cast<const float*>(taken->data() + kHeaderBytes);
   const std::span<const float> moments(floats, settings_.moments() * values_);
@@ -189,6 +199,7 @@ OptimizerView Optimizer::view(std::uint64_t first_value, std::span<const float> 
                         .beta1 = static_cast<float>(settings_.beta1),
                         .beta2 = static_cast<float>(settings_.beta2),
                         .epsilon = static_cast<float>(settings_.epsilon),
+                        // The view describes the moment before the next step.
                         .step = steps_ + 1,
                         .parameters = parameters};
   if (!state_) return view;

@@ -1,5 +1,8 @@
-// An optimizer at work: what it remembers, and its steps. The same bits on every machine, because
-// replicas on unlike devices must stay identical.
+// An optimizer with its state. Its steps produce the same bits on every machine, because replicas
+// on different devices must remain identical.
+//
+// Not thread-safe. The state has 64 bytes and up to two floats per value of the model; it is
+// allocated at the first step.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +17,11 @@
 
 namespace tributary {
 
-// How many steps there were is part of Adam's formula.
+// The numbers of one step. The step's number is part of Adam's formula.
 struct OptimizerStep {
   double learning_rate = 0;
-  double divisor = 1;      // the gradient is a sum over this; negative: a sum of deltas
-  std::uint64_t step = 1;  // the first is 1
+  double divisor = 1;      // the gradient is a sum divided by this; negative: a sum of deltas
+  std::uint64_t step = 1;  // from 1
 };
 
 namespace optimizer {
@@ -28,25 +31,31 @@ Factors factors_of(const OptimizerSettings& settings, const OptimizerStep& step)
 
 class Optimizer {
  public:
-  // For a model of so many values; settings as check() allows them.
+  // Makes an optimizer for a model of `values` values. The settings must satisfy check().
   Optimizer(const OptimizerSettings& settings, std::uint64_t values);
 
   const OptimizerSettings& settings() const { return settings_; }
   std::uint64_t steps() const { return steps_; }
 
-  // A step: begin once, then apply to runs of the model that do not overlap.
+  // A step: call begin() once, then apply() for non-overlapping runs of the model. `sum` holds the
+  // values from first_value on. `model` is the complete model; its size must be `values`.
   void begin();
   void apply(std::uint64_t first_value, std::span<const float> sum, double divisor,
              double learning_rate, std::span<float> model);
 
-  // As it is now: later steps leave it alone. Null before the first step, and where there is
-  // nothing to remember. Copies nothing; the next step does, if this is still held then.
+  // Returns the current state, which later steps do not change. It is null before the first step,
+  // and always null if the optimizer has no state. The call copies nothing; the next step copies
+  // the state if the result is still held then.
   std::shared_ptr<const Bytes> save() const;
-  // Empty: as before the first step.
+  // Replaces the state by a saved one, which is untrusted. Returns mismatch if its size or its
+  // content is not valid for these settings. An empty state resets to the time before the first
+  // step.
   Status restore(ByteSpan state);
+  // Size of a saved state after the first step.
   std::uint64_t state_bytes() const;
 
-  // Of a run, for a codec that looks at the optimizer.
+  // Returns the view of a run for a codec. It points into `parameters` and the state, and is valid
+  // until the next step.
   OptimizerView view(std::uint64_t first_value, std::span<const float> parameters,
                      double learning_rate) const;
 
@@ -57,8 +66,7 @@ class Optimizer {
   OptimizerSettings settings_;
   std::uint64_t values_;
   std::uint64_t steps_ = 0;
-  std::shared_ptr<Bytes>
-      state_;  // a header, then one moment after the other; null: all as at first
+  std::shared_ptr<Bytes> state_;  // header, then the moments; null: before the first step
 };
 
 }  // namespace tributary

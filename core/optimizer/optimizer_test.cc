@@ -15,14 +15,14 @@
 namespace tributary {
 namespace {
 
-constexpr std::size_t kValues = 1003;  // no multiple of any vector
+constexpr std::size_t kValues = 1003;  // not a multiple of any vector length
 
 FloatVector noise(std::uint64_t seed, std::size_t count = kValues) {
   const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
   FloatVector values(count);
   for (std::size_t i = 0; i < count; ++i) {
     const float uniform = uniform_01(random_bits(key, static_cast<std::uint32_t>(i)));
-    // Over many orders of magnitude, of both signs, and some zeros.
+    // Many orders of magnitude, both signs, and some zeros.
     values[i] = i % 97 == 0 ? 0.0f : std::ldexp(uniform - 0.5f, static_cast<int>(i % 40) - 20);
   }
   return values;
@@ -34,20 +34,21 @@ OptimizerSettings parsed(std::string_view spec) {
   return *settings;
 }
 
+// The server's optimizer of a strategy.
 OptimizerSettings server_of(std::string_view strategy) {
   Result<Strategy> parsed = parse_strategy(strategy);
   EXPECT_TRUE(parsed.ok()) << parsed.status().text();
   return parsed->server;
 }
 
-// The textbook, in double, for one value: what the paper or torch.optim's documentation says.
+// The formulas of the papers and of torch.optim's documentation, in double, for one value.
 struct Textbook {
   OptimizerSettings o;
   double x = 0;
   double m = 0;
   double v = o.second_moment_start;
   int t = 0;
-  double path = 0;  // however far it went, forth and back
+  double path = 0;  // total length of all moves
 
   void step(double gradient, double rate) {
     const double before = x;
@@ -102,6 +103,7 @@ struct Textbook {
   }
 };
 
+// Every formula, with and without the options that change it.
 std::vector<OptimizerSettings> all_settings() {
   return {parsed("sgd"),
           parsed("sgd:weight_decay=0.01"),
@@ -123,6 +125,8 @@ std::string describe(const OptimizerSettings& o) {
          std::to_string(o.weight_decay);
 }
 
+// The tolerance is relative to the total movement, because each step rounds in proportion to its
+// size.
 TEST(Optimizer, EveryStepIsTheTextbooks) {
   constexpr double kRate = 0.01;
   for (const OptimizerSettings& settings : all_settings()) {
@@ -143,6 +147,7 @@ TEST(Optimizer, EveryStepIsTheTextbooks) {
   }
 }
 
+// Replicas on different devices must stay identical, so the bits are compared.
 TEST(Optimizer, VectorsOfEveryWidthGiveTheBitsOfTheScalarSpecification) {
   for (const OptimizerSettings& settings : all_settings()) {
     const optimizer::Factors factors =
@@ -177,7 +182,7 @@ TEST(Optimizer, VectorsOfEveryWidthGiveTheBitsOfTheScalarSpecification) {
   }
 }
 
-// A step over buckets in any cut is the step over the whole.
+// A step over any division into runs equals the step over the whole model.
 TEST(Optimizer, RunsOfAModelAreIndependent) {
   for (const OptimizerSettings& settings : all_settings()) {
     Optimizer whole(settings, kValues);
@@ -189,6 +194,7 @@ TEST(Optimizer, RunsOfAModelAreIndependent) {
       whole.begin();
       whole.apply(0, sum, 4, 0.1, one);
       cut.begin();
+      // Out of order and with a run of a single value.
       cut.apply(500, std::span(sum).subspan(500), 4, 0.1, other);
       cut.apply(0, std::span(sum).first(1), 4, 0.1, other);
       cut.apply(1, std::span(sum).subspan(1, 499), 4, 0.1, other);
@@ -202,6 +208,7 @@ TEST(Optimizer, RunsOfAModelAreIndependent) {
   }
 }
 
+// An optimizer that restores a state must continue with the same bits.
 TEST(Optimizer, GoesOnFromASavedState) {
   for (const OptimizerSettings& settings : all_settings()) {
     Optimizer first(settings, kValues);
@@ -226,6 +233,7 @@ TEST(Optimizer, GoesOnFromASavedState) {
   }
 }
 
+// The state may be as large as two models, so a copy per round would be expensive.
 TEST(Optimizer, SavingCopiesNothing) {
   Optimizer optimizer(parsed("adam"), kValues);
   FloatVector model = noise(1);
@@ -256,6 +264,7 @@ TEST(Optimizer, RefusesAStateThatIsNotItsOwn) {
   source.begin();
   source.apply(0, FloatVector(100, 1.0f), 1, 0.1, model);
   const Bytes good = *source.save();
+  // Restores a state after a change, and returns the status.
   const auto refusal = [&](auto change) {
     Bytes state = good;
     change(state);
@@ -269,6 +278,7 @@ TEST(Optimizer, RefusesAStateThatIsNotItsOwn) {
   EXPECT_EQ(refusal([](Bytes& state) { state.clear(); }), StatusCode::ok);
   EXPECT_EQ(refusal([](Bytes& state) { state.pop_back(); }), StatusCode::mismatch);
   EXPECT_EQ(refusal([](Bytes& state) { state.resize(state.size() + 4); }), StatusCode::mismatch);
+  // Byte 64 is the first moment, byte 64 + 400 the second moment, byte 0 the number of steps.
   EXPECT_EQ(refusal([&](Bytes& state) { put(state, 64, std::nanf("")); }), StatusCode::mismatch);
   EXPECT_EQ(refusal([&](Bytes& state) { put(state, 64 + 400, -1.0f); }), StatusCode::mismatch);
   EXPECT_EQ(refusal([&](Bytes& state) { put(state, 0, std::uint64_t{0}); }), StatusCode::mismatch);

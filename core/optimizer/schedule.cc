@@ -48,6 +48,7 @@ constexpr std::array kCosineParams = {ParamSpec{.name = "rounds",
                                                 .max = 1,
                                                 .help = "share of the rate at the end"},
                                       kWarmup};
+// In the order of ScheduleKind.
 constexpr std::array<std::string_view, 3> kNames = {"constant", "step", "cosine"};
 constexpr std::array<std::span<const ParamSpec>, 3> kTables = {kConstantParams, kStepParams,
                                                                kCosineParams};
@@ -81,6 +82,7 @@ Result<Schedule> parse_schedule(std::string_view spec) {
 
 double scheduled_rate(const Schedule& schedule, double full_rate, std::uint64_t round,
                       std::uint64_t rounds) {
+  // warmup = 0 never enters here, because rounds start at 1.
   if (round <= schedule.warmup) {
     return full_rate * static_cast<double>(round) / static_cast<double>(schedule.warmup);
   }
@@ -90,6 +92,7 @@ double scheduled_rate(const Schedule& schedule, double full_rate, std::uint64_t 
     return full_rate * std::pow(schedule.factor, static_cast<double>(steps));
   }
   if (schedule.kind == ScheduleKind::constant) return full_rate;
+  // A length of 0 means the job's number of rounds. Rounds after the end keep the floor.
   const std::uint64_t end = schedule.length != 0 ? schedule.length : rounds;
   const std::uint64_t length = end > schedule.warmup ? end - schedule.warmup : 1;
   const double part = std::min(1.0, static_cast<double>(since) / static_cast<double>(length));

@@ -1,5 +1,7 @@
-// Learning rates that change from round to round: pure functions of the round. Whoever plans a
-// round computes the rate and says it in the plan, so that nobody has to agree on a cosine.
+// Learning rates that depend on the round. The functions are pure.
+//
+// The planner of a round computes the rate and sends it in the plan. Agents therefore need not
+// compute the same cosine, which C libraries may round differently.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +13,21 @@ namespace tributary {
 
 enum class ScheduleKind : std::uint8_t { constant, step, cosine };
 
+// A schedule; comments name the kind that uses a field.
 struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
-  std::uint64_t warmup = 0;  // rounds of a straight line up to the full rate
-  std::uint64_t every = 0;   // step: rounds of one stair
-  double factor = 1;         // step: from one stair to the next
-  std::uint64_t length = 0;  // cosine: rounds until the floor is reached; 0: the job's
-  double floor = 0;          // cosine: share of the full rate that is left at the end
+  std::uint64_t warmup = 0;  // rounds of a linear increase to the full rate
+  std::uint64_t every = 0;   // step: rounds with the same rate
+  double factor = 1;         // step: ratio of a rate to the previous one
+  std::uint64_t length = 0;  // cosine: rounds until the floor; 0: the job's rounds
+  double floor = 0;          // cosine: share of the full rate at the end
 };
 
-// "constant", "constant:warmup=5", "step:every=30,factor=0.1", "cosine:warmup=5,floor=0.01"
+// Parses a spec such as "constant", "constant:warmup=5", "step:every=30,factor=0.1" or
+// "cosine:warmup=5,floor=0.01". Returns invalid_argument for an unknown name or parameter.
 Result<Schedule> parse_schedule(std::string_view spec);
 
-// Of the round, from 1; `rounds` is how many the job has.
+// Returns the rate of a round, counted from 1. `rounds` is the number of rounds of the job.
 double scheduled_rate(const Schedule& schedule, double full_rate, std::uint64_t round,
                       std::uint64_t rounds);
 

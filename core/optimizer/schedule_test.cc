@@ -5,6 +5,7 @@
 namespace tributary {
 namespace {
 
+// The rate of a round for a full rate of 2.
 double rate(std::string_view spec, std::uint64_t round, std::uint64_t rounds = 100) {
   const Result<Schedule> schedule = parse_schedule(spec);
   EXPECT_TRUE(schedule.ok()) << schedule.status().text();

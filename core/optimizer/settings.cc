@@ -10,8 +10,10 @@
 namespace tributary {
 namespace {
 
+// Upper limit of factors that must stay below 1, or the moments would grow without bound.
 constexpr double kAlmostOne = 0.9999999;
 
+// A non-negative real parameter.
 constexpr ParamSpec number(std::string_view name, std::string_view default_value, double max,
                            std::string_view help) {
   return {.name = name,
@@ -32,6 +34,7 @@ constexpr ParamSpec kEpsilon = number("epsilon", "1e-08", 1e3, "added to the roo
 
 constexpr std::array kSgdParams = {kWeightDecay};
 constexpr std::array kMomentumParams = {kMomentum, kWeightDecay};
+// torch.optim has another default epsilon for AdaGrad than for Adam.
 constexpr std::array kAdagradParams = {number("epsilon", "1e-10", 1e3, "added to the root"),
                                        kWeightDecay,
                                        number("start", "0", 1e9, "of the sum of squares")};
@@ -52,12 +55,13 @@ constexpr std::array kFedadaptiveParams = {
     number("beta2", "0.99", kAlmostOne, "memory of the square's mean"),
     number("tau", "0.001", 1e3, "added to the root; the smaller, the more adaptive")};
 
+// The name of an optimizer or a strategy, with the parameters of its spec.
 struct Family {
   std::string_view name;
   std::span<const ParamSpec> params;
 };
 
-// In the order of OptimizerKind.
+// In the order of OptimizerKind, which parse_optimizer() relies on.
 constexpr std::array<Family, 7> kOptimizers = {{{"sgd", kSgdParams},
                                                 {"momentum", kMomentumParams},
                                                 {"nesterov", kMomentumParams},
@@ -85,6 +89,7 @@ struct Parsed {
   Params params;
 };
 
+// Parses a spec by a list of families. `what` is the place that error texts name.
 template <std::size_t kCount>
 Result<Parsed> parse(std::string_view what, std::string_view spec,
                      const std::array<Family, kCount>& families,
@@ -102,6 +107,7 @@ Result<Parsed> parse(std::string_view what, std::string_view spec,
                                                .remedy = did_you_mean(text.name, names)});
 }
 
+// NaN is not in any range.
 Status in_range(std::string_view what, double value, double max) {
   if (value >= 0 && value <= max) return {};
   return Status(StatusCode::invalid_argument, {.what = fmt::format("optimizer: {}", what),
@@ -156,6 +162,7 @@ Result<OptimizerSettings> parse_optimizer(std::string_view spec) {
       settings.second_moment_start = params.real("start");
       break;
     case OptimizerKind::rmsprop:
+      // RMSProp's alpha has the role of beta2, so the formulas share the field.
       settings.beta2 = params.real("alpha");
       settings.epsilon = params.real("epsilon");
       settings.momentum = params.real("momentum");
@@ -180,6 +187,7 @@ Result<Strategy> parse_strategy(std::string_view spec) {
   const Params& params = parsed.params;
   const std::string_view family = kStrategyNames[parsed.family];
   Strategy strategy;
+  // FedAvg and FedProx use the default server: SGD with rate 1, which adds the mean delta.
   if (family == "fedprox") strategy.proximal = params.real("mu");
   if (family == "fedavgm") {
     strategy.server.kind = OptimizerKind::momentum;
@@ -187,6 +195,7 @@ Result<Strategy> parse_strategy(std::string_view spec) {
     strategy.server_rate = params.real("rate");
   }
   if (family == "fedadam" || family == "fedyogi") {
+    // The paper starts the second moment at tau², so that the first steps are not too large.
     const double tau = params.real("tau");
     strategy.server = {.kind = OptimizerKind::adam,
                        .beta1 = params.real("beta1"),

@@ -1,5 +1,6 @@
-// Which optimizer, and its hyperparameters: what turns an averaged gradient into a step. Written as
-// a spec, "adam:beta1=0.9,weight_decay=0.0001", with the names of torch.optim.
+// The choice of an optimizer and its hyperparameters, written as a spec such as
+// "adam:beta1=0.9,weight_decay=0.0001" with the names of torch.optim. The functions are pure;
+// errors are invalid_argument.
 #pragma once
 
 #include <cstdint>
@@ -13,37 +14,40 @@
 
 namespace tributary {
 
+// Settings that a kind does not use are 0 or their default.
 struct OptimizerSettings {
   OptimizerKind kind = OptimizerKind::sgd;
-  double momentum = 0;  // momentum and Nesterov; RMSProp's may be 0
+  double momentum = 0;  // momentum and Nesterov; RMSProp, where it may be 0
   double beta1 = 0;     // Adam, AdamW
-  double beta2 = 0;     // those, and as RMSProp's alpha
+  double beta2 = 0;     // Adam and AdamW; the alpha of RMSProp
   double epsilon = 0;
   double weight_decay = 0;
-  // What torch.optim has not, and the server's optimizers of "Adaptive federated optimization"
-  // need:
+  // Settings that torch.optim does not have. The server optimizers of "Adaptive federated
+  // optimization" require them.
   bool bias_correction = true;     // Adam, AdamW
-  bool yogi = false;               // Adam whose second moment moves by no more than a square
+  bool yogi = false;               // Yogi: Adam whose second moment changes by at most a square
   double second_moment_start = 0;  // AdaGrad, Adam, AdamW
 
-  // How many floats it remembers for every value.
+  // Number of floats of state per value.
   unsigned moments() const;
   friend bool operator==(const OptimizerSettings&, const OptimizerSettings&) = default;
 };
 
+// Checks the bounds of settings that were not parsed from a spec, such as those of a received job.
 Status check(const OptimizerSettings& settings);
 
-// "momentum:momentum=0.8,weight_decay=0.0005"; what is left out is as torch.optim has it, except a
-// momentum of 0.9, which torch.optim leaves to its caller.
+// Parses a spec such as "momentum:momentum=0.8,weight_decay=0.0005". Omitted parameters have the
+// defaults of torch.optim, except for a momentum of 0.9, for which torch.optim has no default.
 Result<OptimizerSettings> parse_optimizer(std::string_view spec);
 std::span<const std::string_view> optimizer_names();
 std::string_view name(OptimizerKind kind);
 
-// How an aggregate of deltas becomes a model, as in "fedadam:rate=0.1,tau=0.001".
+// The server's rule that turns an aggregate of deltas into a model, such as
+// "fedadam:rate=0.1,tau=0.001".
 struct Strategy {
-  OptimizerSettings server;  // its step is along the mean delta
+  OptimizerSettings server;  // its gradient is the negative mean delta
   double server_rate = 1;
-  double proximal = 0;  // FedProx's mu: agents are held back towards the round's model
+  double proximal = 0;  // FedProx's mu: pulls agents towards the round's model
 };
 
 Result<Strategy> parse_strategy(std::string_view spec);

@@ -35,6 +35,7 @@ TEST(ParseOptimizer, SaysWhatWasProbablyMeant) {
   }
 }
 
+// Settings of a received job are not parsed from a spec, so check() is their only protection.
 TEST(CheckOptimizer, RefusesNumbersThatMakeNoStep) {
   const auto refused = [](auto change) {
     OptimizerSettings settings = *parse_optimizer("adam");
@@ -56,6 +57,7 @@ TEST(ParseStrategy, EachHasItsServer) {
   EXPECT_EQ(parse_strategy("fedprox:mu=0.5")->proximal, 0.5);
   EXPECT_EQ(parse_strategy("fedavgm:momentum=0.7,rate=0.5")->server.momentum, 0.7);
   const Result<Strategy> adam = parse_strategy("fedadam:tau=0.25");
+  // The second moment starts at tau².
   EXPECT_EQ(adam->server.second_moment_start, 0.0625);
   EXPECT_FALSE(adam->server.bias_correction);
   EXPECT_FALSE(adam->server.yogi);

@@ -9,21 +9,24 @@ namespace {
 
 constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
+// Collects layers into buckets in order. One bucket is open at a time.
 class Planner {
  public:
   explicit Planner(std::uint64_t values_max) : values_max_(values_max) {}
 
+  // Adds a layer that fits, in the open bucket if there is enough space left in it.
   void add_whole(std::uint64_t count) {
     if (open_ + count > values_max_) close();
     open_ += count;
   }
 
-  // Shares out the layer's steps; the last one may be a partial step.
+  // Distributes the steps of a layer evenly over its buckets; the last step may be incomplete.
   void add_split(std::uint64_t count) {
     close();
     const std::uint64_t steps = ceil_div(count, kBucketStep);
     const std::uint64_t pieces = ceil_div(steps, values_max_ / kBucketStep);
     std::uint64_t left = count;
+    // The limit stops a hostile layer map from allocating more buckets than closed() would accept.
     for (std::uint64_t i = 0; i < pieces && buckets_.size() <= kBucketsMax; ++i) {
       const std::uint64_t piece_steps = steps / pieces + (i < steps % pieces ? 1 : 0);
       open_ = std::min(left, piece_steps * kBucketStep);
@@ -44,8 +47,8 @@ class Planner {
  private:
   const std::uint64_t values_max_;
   std::vector<Bucket> buckets_;
-  std::uint64_t end_ = 0;   // of the buckets that are closed
-  std::uint64_t open_ = 0;  // values of the bucket that is being filled
+  std::uint64_t end_ = 0;   // end of the closed buckets
+  std::uint64_t open_ = 0;  // values of the open bucket
 };
 
 Status check_options(const BucketOptions& options) {
@@ -57,7 +60,7 @@ Status check_options(const BucketOptions& options) {
                  .got = fmt::format("{}", options.values_max)});
 }
 
-// What is planned, if it is not too much.
+// Returns the planned buckets, or resource_exhausted above the limit.
 Result<std::vector<Bucket>> closed(Planner& planner, const BucketOptions& options) {
   planner.close();
   if (planner.buckets().size() > kBucketsMax) {
@@ -90,6 +93,7 @@ Result<std::vector<Bucket>> bucket_runs(std::span<const std::uint64_t> counts,
   TRIBUTARY_TRY(check_options(options));
   Planner planner(options.values_max);
   for (const std::uint64_t count : counts) {
+    // Closes the bucket of the previous run, so that runs are never combined.
     planner.close();
     if (count <= options.values_max) {
       planner.add_whole(count);

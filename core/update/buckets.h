@@ -1,4 +1,5 @@
-// Buckets: the contiguous runs of the update vector that are encoded and sent, each for itself.
+// Divides an update vector into buckets: contiguous runs that are encoded and sent independently.
+// The functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 namespace tributary {
 
+// The values [offset, offset + count) of the update vector.
 struct Bucket {
   std::uint32_t index;
   std::uint64_t offset;
@@ -18,21 +20,23 @@ struct Bucket {
 };
 
 struct BucketOptions {
-  // Between kBucketStep and 2^32, as a bucket's draws are addressed with 32 bits.
+  // Largest bucket, in values: kBucketStep to 2^32, because a bucket's draws have 32-bit addresses.
   std::uint64_t values_max = std::uint64_t{1} << 20;
 };
 
+// Unit of division of large layers, in values; a multiple of the codecs' smallest blocks.
 inline constexpr std::uint64_t kBucketStep = 64;
 inline constexpr std::uint64_t kBucketsMax = std::uint64_t{1} << 20;
 
-// Covers [0, map.values()) once and in order with non-empty buckets. Whole layers stay together
-// while they fit. A layer larger than values_max gets buckets of its own, whose sizes differ by
-// less than 2 * kBucketStep and all but the last of which are multiples of it. A function of its
-// arguments, so that agents with the same map have the same buckets.
+// Covers [0, map.values()) once and in order with non-empty buckets. Layers that fit are kept
+// whole. A layer larger than values_max gets buckets of its own; their sizes differ by less than 2
+// * kBucketStep, and all but the last are multiples of it. The result depends only on the
+// arguments, so agents with the same map have the same buckets. Returns invalid_argument for
+// options out of bounds, and resource_exhausted for more than kBucketsMax buckets.
 Result<std::vector<Bucket>> plan_buckets(const LayerMap& map, const BucketOptions& options);
 
-// The same of runs of values that follow one another, none of which is put together with the next:
-// a bucket for each, or several where it is larger than values_max, or none where it is empty.
+// Does the same for consecutive runs of values, and never combines two runs. Each run gets one
+// bucket, several if it is larger than values_max, or none if it is empty.
 Result<std::vector<Bucket>> bucket_runs(std::span<const std::uint64_t> counts,
                                         const BucketOptions& options);
 

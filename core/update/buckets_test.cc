@@ -9,6 +9,7 @@
 namespace tributary {
 namespace {
 
+// A map with one-dimensional layers of these sizes.
 LayerMap map_of(const std::vector<std::uint64_t>& counts) {
   std::vector<LayerShape> shapes;
   for (std::uint64_t count : counts) shapes.push_back({std::to_string(shapes.size()), {count}});
@@ -43,6 +44,7 @@ TEST(Buckets, GiveASplitLayerBucketsOfItsOwn) {
   EXPECT_EQ(sizes({10, 200, 10}, 128), (Sizes{10, 128, 72, 10}));
 }
 
+// Small runs would share a bucket in plan_buckets().
 TEST(Buckets, KeepRunsApart) {
   const auto run_sizes = [](const std::vector<std::uint64_t>& runs) {
     std::vector<std::uint64_t> counts;
@@ -80,6 +82,7 @@ TEST(Buckets, RefuseSizesOutOfRange) {
   EXPECT_TRUE(plan_buckets(map, {.values_max = std::uint64_t{1} << 32}).ok());
 }
 
+// The largest map with the smallest buckets must not allocate 2^28 buckets before it is refused.
 TEST(Buckets, HoldTheCapOnTheirNumber) {
   const std::uint64_t at_cap = kBucketsMax * kBucketStep;
   EXPECT_EQ(plan_buckets(map_of({at_cap}), {.values_max = kBucketStep})->size(), kBucketsMax);
@@ -90,7 +93,7 @@ TEST(Buckets, HoldTheCapOnTheirNumber) {
       StatusCode::resource_exhausted);
 }
 
-// Random maps with layers from nothing to several buckets.
+// Random maps, with layers of zero values up to several buckets.
 class RandomMap {
  public:
   explicit RandomMap(std::uint64_t seed)
@@ -133,6 +136,7 @@ TEST(Buckets, CoverEveryValueOnceInOrderWithinTheBound) {
   }
 }
 
+// A bucket that starts within a layer is only valid for a layer that does not fit.
 TEST(Buckets, CutNoLayerThatFits) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const RandomMap random(seed);
@@ -147,6 +151,7 @@ TEST(Buckets, CutNoLayerThatFits) {
   }
 }
 
+// An agent decodes the map from bytes and must compute the same buckets.
 TEST(Buckets, AreAFunctionOfTheMap) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const RandomMap random(seed);

@@ -15,7 +15,7 @@ bool is_finite(float value) {
 }  // namespace
 
 std::optional<std::uint64_t> first_not_finite(std::span<const float> values) {
-  // Blocks without an early end inside become SIMD code.
+  // A block has no early exit, so the compiler vectorizes its loop.
   constexpr std::size_t kBlock = 1024;
   for (std::size_t start = 0; start < values.size(); start += kBlock) {
     const auto block = values.subspan(start, std::min(kBlock, values.size() - start));

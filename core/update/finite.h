@@ -1,4 +1,4 @@
-// Finds values that are not finite.
+// Searches for values that are not finite. The function is pure.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,7 @@
 
 namespace tributary {
 
-// The index of the first NaN or infinity. One pass over the values, in blocks that become SIMD
-// code.
+// Returns the index of the first NaN or infinity, or nothing. One vectorized pass over the values.
 std::optional<std::uint64_t> first_not_finite(std::span<const float> values);
 
 }  // namespace tributary

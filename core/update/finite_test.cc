@@ -10,6 +10,7 @@ namespace tributary {
 namespace {
 
 TEST(FirstNotFinite, LooksAtEveryValue) {
+  // Two complete blocks and a part of a third. The largest float and a denormal are finite.
   FloatVector values(2100, std::numeric_limits<float>::max());
   values[7] = std::numeric_limits<float>::denorm_min();
   EXPECT_EQ(first_not_finite(values), std::nullopt);

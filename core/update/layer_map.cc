@@ -11,7 +11,8 @@
 namespace tributary {
 namespace {
 
-// magic, version, number of layers; per layer: length of the name, name, dimensions, extents.
+// The format: magic, version, number of layers; per layer the length of the name, the name, the
+// number of dimensions and the extents.
 constexpr std::uint32_t kLayerMapMagic = 0x4d4c5254;  // "TRLM"
 constexpr std::uint16_t kLayerMapVersion = 1;
 constexpr std::size_t kLayerBytesMin = sizeof(std::uint16_t) + 1 + sizeof(std::uint8_t);
@@ -23,7 +24,7 @@ Status cap_reached(std::string what, std::uint64_t cap, std::string_view unit, s
                  .got = std::move(got)});
 }
 
-// The names come from others and may be long or anything: at most this much of one is quoted.
+// Names are untrusted and may be long, so at most this number of bytes is quoted.
 std::string place(std::size_t index, std::string_view name) {
   constexpr std::size_t kQuotedMax = 64;
   const std::string_view dots = name.size() > kQuotedMax ? "..." : "";
@@ -40,6 +41,7 @@ Result<LayerMap> LayerMap::make(std::vector<LayerShape> shapes) {
   map.layers_.reserve(shapes.size());
   for (LayerShape& shape : shapes) TRIBUTARY_TRY(map.add(std::move(shape)));
   TRIBUTARY_TRY(map.index_names());
+  // The hash covers the encoded form, so it does not depend on the layout of this class.
   map.hash_ = hash64(map.encode());
   return map;
 }
@@ -60,12 +62,15 @@ Status LayerMap::add(LayerShape shape) {
                        fmt::format("{}", shape.shape.size()));
   }
   std::uint64_t count = 1;
+  // A shape with a zero has no values, whatever its other extents are. It must not be refused for
+  // their product.
   const bool empty = std::count(shape.shape.begin(), shape.shape.end(), 0u) > 0;
   for (std::uint64_t extent : shape.shape) {
     if (!empty && extent > kValuesMax / count) {
       return cap_reached(place(index, shape.name), kValuesMax, "values",
                          fmt::format("shape [{}]", fmt::join(shape.shape, ", ")));
     }
+    // Cannot overflow: the check above keeps the product at or below kValuesMax.
     count = empty ? 0 : count * extent;
   }
   if (count > kValuesMax - values_) {
@@ -81,6 +86,7 @@ Status LayerMap::index_names() {
   by_name_.resize(layers_.size());
   std::iota(by_name_.begin(), by_name_.end(), 0u);
   const auto name = [this](std::uint32_t i) -> const std::string& { return layers_[i].name; };
+  // Stable, so that an error names the earlier layer of two with the same name as the original.
   std::ranges::stable_sort(by_name_, {}, name);
   const auto twice = std::ranges::adjacent_find(by_name_, {}, name);
   if (twice == by_name_.end()) return {};
@@ -97,7 +103,7 @@ const Layer* LayerMap::find(std::string_view name) const {
 
 const Layer* LayerMap::at_offset(std::uint64_t offset) const {
   if (offset >= values_) return nullptr;
-  // Of the layers that start at the same offset the last is the one that is not empty.
+  // If several layers start at the same offset, only the last one is not empty.
   const auto after = std::ranges::upper_bound(layers_, offset, {}, &Layer::offset);
   return &*std::prev(after);
 }
@@ -105,7 +111,7 @@ const Layer* LayerMap::at_offset(std::uint64_t offset) const {
 Bytes LayerMap::encode() const {
   Bytes bytes;
   ByteWriter writer(bytes);
-  // The writer has no cap to reach, and the layers have theirs.
+  // Ignored on purpose: this writer has no limit, and the layers were checked against theirs.
   ignore_error(writer.write(kLayerMapMagic));
   ignore_error(writer.write(kLayerMapVersion));
   ignore_error(writer.write(static_cast<std::uint32_t>(layers_.size())));
@@ -149,6 +155,7 @@ Result<LayerMap> read_map(ByteSpan bytes) {
                                             .remedy = "use the same release on both sides"});
   }
   TRIBUTARY_ASSIGN(const auto count, reader.read<std::uint32_t>("number of layers"));
+  // Bounds the allocation by the size of the input.
   const std::size_t count_max = std::min(LayerMap::kLayersMax, reader.remaining() / kLayerBytesMin);
   if (count > count_max) {
     return Status(StatusCode::corrupt_data, {.what = "number of layers",

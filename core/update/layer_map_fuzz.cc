@@ -1,5 +1,5 @@
-// Layer maps from nobody one can trust: an error, or a map that is written back to the same bytes
-// and that look-ups and bucket planning can work with.
+// Untrusted layer maps: decoding must give an error, or a map that is encoded to the same bytes and
+// that look-ups and bucket planning can use.
 #include <algorithm>
 #include <cstdlib>
 

@@ -18,6 +18,7 @@ LayerMap made(std::vector<LayerShape> shapes) {
   return std::move(map).value();
 }
 
+// Layers with several dimensions, an empty layer and a scalar.
 LayerMap small_net() {
   return made({{"conv.weight", {8, 1, 3, 3}},
                {"empty", {0, 7}},
@@ -78,6 +79,7 @@ TEST(LayerMap, FindsValuesBetweenEmptyLayers) {
   EXPECT_EQ(map.at_offset(2), nullptr);
 }
 
+// The index of names must not point into the original.
 TEST(LayerMap, StaysWholeWhenCopied) {
   const auto original = std::make_unique<LayerMap>(small_net());
   const LayerMap copy = *original;
@@ -102,6 +104,7 @@ TEST(LayerMap, HoldsItsCaps) {
   EXPECT_EQ(code_of({{"a", {LayerMap::kValuesMax}}}), StatusCode::ok);
   EXPECT_EQ(code_of({{"a", {LayerMap::kValuesMax + 1}}}), exhausted);
   EXPECT_EQ(code_of({{"a", {LayerMap::kValuesMax}}, {"b", {}}}), exhausted);
+  // An empty layer adds no values.
   EXPECT_EQ(code_of({{"a", {LayerMap::kValuesMax}}, {"b", {0}}}), StatusCode::ok);
 
   std::vector<LayerShape> many;
@@ -133,7 +136,7 @@ TEST(LayerMap, ComesBackFromItsBytes) {
   EXPECT_EQ(decoded->values(), map.values());
 }
 
-// What agents of different builds compare must not change.
+// Agents of different builds compare these values, so they must not change.
 TEST(LayerMap, HasTheSameBytesAndHashForEver) {
   const LayerMap map = made({{"ab", {2, 3}}, {"c", {}}});
   EXPECT_EQ(map.encode(), Bytes({'T', 'R', 'L', 'M', 1, 0,  // magic, version
@@ -157,7 +160,7 @@ TEST(LayerMap, HashDependsOnNamesShapesAndOrder) {
 TEST(LayerMapDecode, RefusesEveryCut) {
   const Bytes bytes = small_net().encode();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    // A copy of its own, so that the address sanitizer sees a step over its end.
+    // A separate copy, so that the address sanitizer detects reads past its end.
     const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
     const auto map = LayerMap::decode(cut);
     ASSERT_FALSE(map.ok()) << size;
@@ -171,7 +174,7 @@ TEST(LayerMapDecode, RefusesWhatFollows) {
   EXPECT_EQ(LayerMap::decode(bytes).status().code(), StatusCode::corrupt_data);
 }
 
-// A flipped bit may make another valid map, but never one with the same hash.
+// A flipped bit may produce another valid map, but never one with the same hash.
 TEST(LayerMapDecode, TakesFlippedBitsForErrorsOrOtherMaps) {
   const LayerMap map = small_net();
   Bytes bytes = map.encode();
@@ -187,6 +190,7 @@ TEST(LayerMapDecode, TakesFlippedBitsForErrorsOrOtherMaps) {
   }
 }
 
+// A large number must be refused before memory for it is allocated.
 TEST(LayerMapDecode, DoesNotTrustTheNumberOfLayers) {
   Bytes bytes = made({}).encode();
   const std::uint32_t count = 0xffffffff;
@@ -204,6 +208,7 @@ TEST(LayerMapDecode, TellsAnotherVersionFromDamage) {
   EXPECT_EQ(LayerMap::decode(bytes).status().code(), StatusCode::corrupt_data);
 }
 
+// Bytes can describe a map that make() would refuse.
 TEST(LayerMapDecode, AppliesTheRulesOfMaking) {
   Bytes bytes;
   ByteWriter writer(bytes);

@@ -7,7 +7,7 @@
 
 namespace tributary {
 
-// In eight sums, which need not wait for one another.
+// Eight independent sums, so that additions need not wait for one another.
 double norm_of(std::span<const float> values) {
   constexpr std::size_t kSums = 8;
   double squares[kSums] = {};
@@ -15,6 +15,7 @@ double norm_of(std::span<const float> values) {
   for (std::size_t i = 0; i < whole; ++i) {
     squares[i % kSums] += static_cast<double>(values[i]) * values[i];
   }
+  // The few remaining values need no sums of their own.
   for (const float value : values.subspan(whole)) squares[0] += static_cast<double>(value) * value;
   return std::sqrt(std::accumulate(std::begin(squares), std::end(squares), 0.0));
 }

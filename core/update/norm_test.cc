@@ -12,6 +12,7 @@ TEST(Norm, IsTheRootOfTheSumOfSquares) {
   EXPECT_EQ(norm_of({}), 0);
   const std::vector<float> two = {3, -4};
   EXPECT_EQ(norm_of(two), 5);
+  // Lengths next to the number of independent sums.
   for (const std::size_t count : {7u, 8u, 9u, 1000u}) {
     EXPECT_DOUBLE_EQ(norm_of(std::vector<float>(count, 2.0f)),
                      2 * std::sqrt(static_cast<double>(count)));

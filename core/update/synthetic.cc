@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-// One address becomes two streams, in the buckets of its own purpose.
+// An address is converted to two streams, in buckets of their own purpose.
 DrawAddress magnitudes_of(DrawAddress address) {
   address.bucket = 2 * address.bucket;
   address.purpose = DrawPurpose::synthetic_data;
@@ -20,7 +20,7 @@ DrawAddress signs_of(DrawAddress address) {
   return address;
 }
 
-// Calls visit(value, normal) for each value; draws come in pairs.
+// Calls visit(value, normal) for each value. Normal draws are made in pairs.
 template <typename Visit>
 void for_each_normal(const DrawAddress& address, std::span<float> out, Visit visit) {
   const NormalStream normals(address);
@@ -31,6 +31,7 @@ void for_each_normal(const DrawAddress& address, std::span<float> out, Visit vis
   }
 }
 
+// The variance may be slightly negative after rounding, so it is limited to zero.
 double standard_deviation(std::span<const float> values) {
   if (values.empty()) return 0;
   double sum = 0;
@@ -61,6 +62,7 @@ void fill_agent_gradient(const AgentGradient& gradient, std::uint32_t agent, std
   DrawAddress address{
       .job_seed = gradient.seed, .round = gradient.round, .purpose = DrawPurpose::synthetic_data};
   fill_lognormal_gradient(address, gradient.sigma, out);
+  // The noise is relative to the common part of this round.
   const double scale = double{gradient.noise} * standard_deviation(out);
   address.agent = agent;
   for_each_normal(address, out, [&](float& value, double normal) {

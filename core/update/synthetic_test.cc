@@ -36,6 +36,7 @@ double covariance(const std::vector<double>& a, const std::vector<double>& b) {
   return mean(products) - mean(a) * mean(b);
 }
 
+// Within 5 standard errors; the signs must not depend on the magnitudes.
 TEST(LognormalGradient, HasNormalLogarithmsAndFairSigns) {
   for (float sigma : {0.5f, 2.0f}) {
     std::vector<double> logs, signs;
@@ -56,7 +57,7 @@ TEST(LognormalGradient, RepeatsFromItsAddress) {
   DrawAddress other = kAddress;
   other.round = 1;
   EXPECT_NE(lognormal(kAddress, 1), lognormal(other, 1));
-  // A shorter one is the start of a longer one, at odd lengths too.
+  // A shorter gradient is the start of a longer one, also with odd lengths.
   const auto full = lognormal(kAddress, 1);
   for (std::size_t count : {0u, 1u, 2u, 101u}) {
     const auto part = lognormal(kAddress, 1, count);
@@ -64,6 +65,7 @@ TEST(LognormalGradient, RepeatsFromItsAddress) {
   }
 }
 
+// Without noise, all agents have the common part. The noise of two agents must be independent.
 TEST(AgentGradient, IsTheCommonPartPlusNoiseOfItsOwn) {
   const AgentGradient quiet{.seed = 3, .sigma = 0.5f, .noise = 0};
   const AgentGradient noisy{.seed = 3, .sigma = 0.5f, .noise = 0.25f};

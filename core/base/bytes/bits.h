@@ -1,4 +1,4 @@
-// How many bits a number takes.
+// The number of bits that a value requires. All functions are pure.
 #pragma once
 
 #include <bit>
@@ -6,7 +6,7 @@
 
 namespace tributary {
 
-// The bits needed to tell the values 0..value_max apart; 0 needs none.
+// Returns the number of bits that distinguish the values 0..value_max; 0 for value_max = 0.
 constexpr unsigned bits_for(std::uint64_t value_max) {
   return static_cast<unsigned>(std::bit_width(value_max));
 }

@@ -1,7 +1,7 @@
-// A set of byte offsets, kept as ranges: which bytes of a payload have arrived.
+// A set of byte offsets, stored as ranges. It records which bytes of a payload have arrived.
 //
 // Ranges that touch are merged. Not thread-safe. add() and overlap() cost O(log n + k) for n
-// ranges, k of which overlap.
+// ranges, k of which overlap. Memory is proportional to the number of separate ranges.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 
 namespace tributary {
 
+// The bytes [first, first + count).
 struct ByteRange {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
@@ -20,20 +21,22 @@ struct ByteRange {
 
 class ByteRanges {
  public:
-  // Returns how many bytes of the range were not in the set. `first + count` must not overflow.
+  // Adds a range and returns the number of its bytes that were not in the set. `first + count` must
+  // not overflow.
   std::uint64_t add(ByteRange range);
 
-  // The parts of the range that are in the set, in order.
+  // Returns the parts of the range that are in the set, in ascending order.
   std::vector<ByteRange> overlap(ByteRange range) const;
 
-  // How many bytes follow each other without a gap, from offset 0 on.
+  // Number of consecutive bytes in the set from offset 0 on.
   std::uint64_t from_start() const;
 
+  // Number of bytes in the set, and number of separate ranges.
   std::uint64_t bytes() const { return bytes_; }
   std::size_t ranges() const { return ends_.size(); }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> ends_;  // of each range, by its first byte
+  std::map<std::uint64_t, std::uint64_t> ends_;  // end of each range, by its first byte
   std::uint64_t bytes_ = 0;
 };
 

@@ -32,6 +32,7 @@ TEST(ByteRanges, MergesRangesThatTouch) {
   EXPECT_EQ(seen.from_start(), 12u);
 }
 
+// The new range overlaps both ranges and joins them.
 TEST(ByteRanges, FillsAGapBetweenTwoRanges) {
   ByteRanges seen;
   seen.add({10, 10});
@@ -58,6 +59,7 @@ TEST(ByteRanges, GivesTheOverlap) {
   EXPECT_TRUE(seen.overlap({2, 0}).empty());
 }
 
+// Random ranges; a bitmap of 200 bytes is the reference.
 TEST(ByteRanges, AgreesWithABitmap) {
   constexpr std::uint64_t kBytes = 200;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {

@@ -1,4 +1,5 @@
-// Where bytes are read from and written to, whatever holds them.
+// Interfaces for reading bytes at any offset and for writing them in order, independent of the
+// storage.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,17 @@
 
 namespace tributary {
 
-// Bytes that stay where they are and can be read at any place, in any order, by any thread.
+// Bytes that do not change and that any thread can read, at any offset and in any order.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual std::uint64_t size() const = 0;
-  // Fills all of `out`; the caller stays within size().
+  // Fills all of `out`. The caller guarantees that the range lies within size(). Fails with
+  // io_error if the storage cannot deliver the bytes.
   virtual Status read(std::uint64_t offset, MutableByteSpan out) const = 0;
 };
 
-// Takes the output piece by piece, in order.
+// Receives output piece by piece, in order. An error stops the writer, which returns it.
 using ByteSink = FunctionRef<Status(ByteSpan)>;
 
 }  // namespace tributary

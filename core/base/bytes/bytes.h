@@ -1,5 +1,7 @@
-// Byte buffers, and readers and writers that never step over an end. Everything on the wire and on
-// disk is little-endian; so is every machine this runs on, which the first assertion states.
+// Byte buffers, and a reader and a writer that check bounds.
+//
+// All data on the wire and on disk is little-endian. The code reads it in place, so it supports
+// only little-endian machines; the first assertion checks this. The classes are not thread-safe.
 #pragma once
 
 #include <bit>
@@ -20,8 +22,8 @@ namespace tributary {
 static_assert(std::endian::native == std::endian::little,
               "formats are little-endian and read in place");
 
-// Aligned to a cache line, and resize() leaves new bytes unwritten: a 64 MiB payload must not be
-// cleared just before it is filled.
+// Allocates memory aligned to a cache line. resize() leaves new elements uninitialized, because
+// clearing a payload of 64 MiB just before it is filled would cost a pass over the memory.
 template <typename T>
 struct RawAllocator {
   using value_type = T;
@@ -55,7 +57,8 @@ using FloatVector = RawVector<float>;
 using ByteSpan = std::span<const std::uint8_t>;
 using MutableByteSpan = std::span<std::uint8_t>;
 
-// The bytes of an array, and back. Only for types that are their bytes.
+// The bytes of an array or a text, and the text of bytes, without a copy. Only for trivially
+// copyable types.
 template <typename T>
 ByteSpan bytes_of(std::span<const T> values) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -68,7 +71,8 @@ inline std::string_view as_text(ByteSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Reads values one after the other; every read names the field, for the error.
+// Reads values in sequence from bytes that the caller owns. Every read names the field, for the
+// error text. A read past the end returns corrupt_data and does not move the position.
 class ByteReader {
  public:
   explicit ByteReader(ByteSpan bytes) : bytes_(bytes) {}
@@ -82,9 +86,10 @@ class ByteReader {
     position_ += sizeof(T);
     return value;
   }
+  // The next `count` bytes; they point into the input.
   Result<ByteSpan> take(std::size_t count, std::string_view field);
   Status skip(std::size_t count, std::string_view field);
-  // An error unless everything was read.
+  // Returns corrupt_data unless everything was read.
   Status expect_end(std::string_view what) const;
 
   std::size_t position() const { return position_; }
@@ -97,7 +102,8 @@ class ByteReader {
   std::size_t position_ = 0;
 };
 
-// Appends values to a buffer that grows up to a cap.
+// Appends values to a buffer of the caller, up to a maximum size. A write beyond it returns
+// resource_exhausted and appends nothing.
 class ByteWriter {
  public:
   explicit ByteWriter(Bytes& out, std::size_t size_max = static_cast<std::size_t>(-1))

@@ -1,5 +1,5 @@
-// The reader of bytes, driven by a program from the input and compared with a model that indexes
-// the bytes one by one.
+// Runs the byte reader with a program from the input, and compares it with a model that indexes the
+// bytes one by one.
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -13,7 +13,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// A step reads a value of 1, 2, 4 or 8 bytes, takes or skips a run, or asks for the end.
+// A step reads a value of 1, 2, 4 or 8 bytes, takes or skips a range, or checks for the end.
 class ByteModel {
  public:
   explicit ByteModel(ByteSpan data) : data_(data), reader_(data) {}
@@ -79,7 +79,7 @@ class ByteModel {
   std::size_t position_ = 0;
 };
 
-// The first byte is the length of the program; what follows the program is what it reads.
+// The first byte is the length of the program. The bytes after the program are its data.
 void run(ByteSpan input) {
   if (input.empty()) return;
   const std::size_t steps = std::min<std::size_t>(input[0], input.size() - 1);

@@ -45,6 +45,7 @@ TEST(ByteReader, NamesTheFieldAndItsPlaceWhereTheBytesEnd) {
             "corrupt_data: length at byte 5: expected 4 bytes, got 2 before the end");
 }
 
+// A failed read must not consume bytes, and a count of SIZE_MAX must not overflow.
 TEST(ByteReader, StaysInPlaceAfterAnError) {
   const std::array<std::uint8_t, 3> bytes = {7, 8, 9};
   ByteReader reader(bytes);
@@ -73,6 +74,7 @@ TEST(ByteWriter, StopsAtItsCap) {
   EXPECT_TRUE(writer.write(std::uint8_t{3}).ok());
 }
 
+// The space left must not be computed as a negative number.
 TEST(ByteWriter, RefusesWhereTheBufferIsBeyondTheCapAlready) {
   Bytes bytes(10);
   ByteWriter writer(bytes, 5);
@@ -87,6 +89,7 @@ TEST(RawVector, StartsOnACacheLine) {
   }
 }
 
+// Only new elements stay uninitialized; an explicit value still initializes.
 TEST(RawVector, KeepsItsContentWhenItGrows) {
   Bytes bytes = {1, 2, 3};
   bytes.resize(100'000);

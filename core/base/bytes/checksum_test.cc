@@ -17,7 +17,7 @@ Bytes some_bytes(std::size_t count) {
   return bytes;
 }
 
-// Published with xxHash, so that the values stay the same whatever build of it is linked.
+// Values published with xxHash. They must be the same for every build of the library.
 TEST(Checksum, IsXxh3) {
   EXPECT_EQ(hash64({}), 0x2d06800538d394c2u);
   EXPECT_EQ(hash64(bytes_of("a")), 0xe6c632b61e964e1fu);
@@ -25,11 +25,12 @@ TEST(Checksum, IsXxh3) {
   EXPECT_EQ(checksum32(bytes_of("abc")), 0x892f3950u);
 }
 
-// Long inputs take vectorised code; this value is of the plain code.
+// Long inputs use vectorized code; this value was computed by the plain code.
 TEST(Checksum, IsTheSameForLongInputs) {
   EXPECT_EQ(hash64(some_bytes(1 << 20)), 0x9bcda87e769e9f7fu);
 }
 
+// Sizes next to the limits at which XXH3 changes its algorithm.
 TEST(Checksum, IsTheSameInPieces) {
   for (std::size_t size : {0u, 1u, 16u, 17u, 240u, 241u, 256u, 1024u, 5000u, 100'000u}) {
     const Bytes bytes = some_bytes(size);
@@ -48,6 +49,7 @@ TEST(Checksum, GoesOnAfterFinish) {
   Checksum checksum;
   checksum.update(bytes_of("ab"));
   EXPECT_EQ(checksum.finish(), checksum32(bytes_of("ab")));
+  // A copy continues independently.
   Checksum copy = checksum;
   checksum.update(bytes_of("c"));
   copy.update(bytes_of("d"));

@@ -17,7 +17,7 @@
 namespace tributary {
 namespace {
 
-// What a person can do about it.
+// The remedy for an error number, as an instruction to the user; empty if none is known.
 std::string remedy(int error) {
   switch (error) {
     case ENOENT:
@@ -61,6 +61,7 @@ Status too_large(const std::string& path, std::uint64_t size_max, std::string go
                  .got = std::move(got)});
 }
 
+// Owns a file descriptor and closes it.
 class OwnedFd {
  public:
   explicit OwnedFd(int fd) : fd_(fd) {}
@@ -75,6 +76,7 @@ class OwnedFd {
   int fd_;
 };
 
+// Repeats a system call that a signal interrupted.
 template <typename Call>
 auto retry_interrupted(Call call) {
   auto result = call();
@@ -82,8 +84,8 @@ auto retry_interrupted(Call call) {
   return result;
 }
 
-// Reads everything into `out`, growing it; its size is in bytes and at the end that of the file.
-// The size that the system states is a hint: a file may grow, and a pipe has none.
+// Reads a complete file into `out` and grows it as needed; `size` is the file's size in bytes. The
+// size that the system reports is only a hint: a file may grow, and a pipe has no size.
 template <typename T>
 Status read_all(const std::string& path, std::uint64_t size_max, RawVector<T>& out,
                 std::size_t& size) {
@@ -99,7 +101,7 @@ Status read_all(const std::string& path, std::uint64_t size_max, RawVector<T>& o
   constexpr std::size_t kGrowBytes = 1 << 16;
   const auto capacity = [&] { return out.size() * sizeof(T); };
   const auto resize = [&](std::size_t bytes) { out.resize((bytes + sizeof(T) - 1) / sizeof(T)); };
-  // One byte more than stated, so that the end is seen without growing.
+  // One byte more than reported, so that the end is detected without growing the buffer.
   resize(S_ISREG(info.st_mode) ? static_cast<std::size_t>(stated) + 1 : kGrowBytes);
   for (size = 0;;) {
     if (size == capacity()) resize(size + std::max(size / 2, kGrowBytes));
@@ -120,7 +122,8 @@ std::string random_suffix() {
   return fmt::format("{:08x}{:08x}", device(), device());
 }
 
-// Where the bytes shall go in the end: the path itself, or where a symbolic link there leads to.
+// The path where the file will be stored: the given path, or the destination of a symbolic link
+// there.
 Result<std::filesystem::path> follow_link(const std::string& target) {
   std::error_code error;
   const std::filesystem::path path(target);
@@ -153,6 +156,7 @@ Result<FloatVector> read_f32_file(const std::string& path, std::uint64_t size_ma
   return values;
 }
 
+// A moved-from object owns nothing; its append() and commit() return an error.
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
@@ -170,6 +174,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
 AtomicFile::~AtomicFile() { drop(); }
 
 void AtomicFile::drop() noexcept {
+  // An unnamed file needs no removal: it disappears when its descriptor is closed.
   if (!temporary_.empty()) ::unlinkat(folder_, temporary_.c_str(), 0);
   temporary_.clear();
   if (file_ >= 0) ::close(file_);
@@ -190,6 +195,8 @@ Result<AtomicFile> AtomicFile::open(const std::string& target, const AtomicFileO
     return made.fault("writing", EISDIR);
   }
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  // All later operations are relative to this descriptor, so a renamed folder does not redirect
+  // them.
   made.folder_ =
       retry_interrupted([&] { return ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (made.folder_ < 0) return made.fault("opening the folder of", errno);
@@ -207,7 +214,8 @@ Result<AtomicFile> AtomicFile::open(const std::string& target, const AtomicFileO
   const mode_t mode = exists ? old.st_mode & 07777 : static_cast<mode_t>(options.mode_if_new);
   made.file_ = made.create(mode & 0777, options.unnamed);
   if (made.file_ < 0) return made.fault("creating a file beside", errno);
-  // The umask has been taken from the mode; an old file's mode is kept as it is.
+  // The umask was applied when the file was created. An existing file's mode is restored
+  // completely.
   if (exists && ::fchmod(made.file_, mode) != 0) return made.fault("keeping the mode of", errno);
   return made;
 }
@@ -219,7 +227,7 @@ int AtomicFile::create(unsigned mode, bool unnamed) {
   };
   if (unnamed) {
     const int file = open_in_folder(".", O_TMPFILE);
-    // EISDIR and EINVAL come from systems that do not know the flag.
+    // Systems without this flag return EISDIR or EINVAL.
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
   }
   std::string temporary = fmt::format(".{}.{}.tmp", name_, random_suffix());
@@ -229,6 +237,7 @@ int AtomicFile::create(unsigned mode, bool unnamed) {
 }
 
 Status AtomicFile::append(ByteSpan bytes) {
+  // After a failed write the content is incomplete, so the file must never be committed.
   if (failed_ || file_ < 0) return fault("writing", EBADF);
   while (!bytes.empty()) {
     const ssize_t written =
@@ -242,7 +251,7 @@ Status AtomicFile::append(ByteSpan bytes) {
   return {};
 }
 
-// rename() can replace a file, and only a name can be renamed.
+// rename() can replace a file, but it requires a name, so an unnamed file gets a temporary one.
 Status AtomicFile::give_name() {
   if (!temporary_.empty()) return {};
   std::string temporary = fmt::format(".{}.{}.tmp", name_, random_suffix());
@@ -256,6 +265,7 @@ Status AtomicFile::give_name() {
 
 Status AtomicFile::commit() {
   if (failed_ || file_ < 0) return fault("committing", EBADF);
+  // Set before the steps below, so that a failed commit cannot be repeated.
   failed_ = true;
   if (::fsync(file_) != 0) return fault("syncing", errno);
   TRIBUTARY_TRY(give_name());
@@ -263,6 +273,7 @@ Status AtomicFile::commit() {
     return fault("replacing", errno);
   }
   temporary_.clear();
+  // The rename is only durable after the folder has been synced.
   if (::fsync(folder_) != 0) return fault("written, but syncing the folder of", errno);
   failed_ = false;
   drop();

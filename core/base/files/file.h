@@ -1,5 +1,8 @@
-// Whole files in, whole files out. A file is written beside its target and put in its place at the
-// end, so that whoever reads the target sees the old content or the new, never a part.
+// Reads and writes complete files. A file is written under another name and replaces the target at
+// the end, so a reader of the target sees either the old or the new content, never a part of it.
+//
+// Errors are not_found for a missing file or folder, io_error for other system errors, and
+// resource_exhausted for a file above the limit. Functions may be called from any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +12,24 @@
 
 namespace tributary {
 
-// Also reads what has no size of its own (pipes); a file larger than size_max is an error.
+// Reads a file. Also reads files without a size, such as pipes. A file larger than size_max bytes
+// gives resource_exhausted.
 Result<Bytes> read_file(const std::string& path, std::uint64_t size_max);
 
-// Little-endian float32 values and nothing else; size_max is in bytes.
+// Reads a file of little-endian float32 values. size_max is in bytes. A size that is not a multiple
+// of 4 bytes gives corrupt_data.
 Result<FloatVector> read_f32_file(const std::string& path, std::uint64_t size_max);
 
 struct AtomicFileOptions {
-  std::uint32_t mode_if_new = 0644;  // less the umask; an existing file keeps its mode bits
-  bool unnamed = true;               // false: as on a file system that has no unnamed files
+  std::uint32_t mode_if_new = 0644;  // before the umask; an existing file keeps its mode
+  bool unnamed = true;               // false: as on a file system without unnamed files
 };
 
-// One file being written. Until commit() the target is untouched; without it nothing stays behind,
-// not even after SIGKILL where the file system has unnamed files (ext4, xfs, btrfs, tmpfs). A kill
-// inside of commit(), or anywhere on another file system, can leave a file ".NAME.HEX.tmp". A
-// symbolic link is followed and stays; anything that is not a regular file is refused.
+// A file that is being written. The target does not change before commit(). Without commit() no
+// file remains, even after SIGKILL, if the file system has unnamed files (ext4, xfs, btrfs, tmpfs).
+// A kill during commit(), or at any time on another file system, can leave a file ".NAME.HEX.tmp".
+// A symbolic link is followed and kept. Targets other than regular files are refused
+// (invalid_argument). Not thread-safe.
 class AtomicFile {
  public:
   static Result<AtomicFile> open(const std::string& target, const AtomicFileOptions& options = {});
@@ -32,12 +38,13 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&& other) noexcept;
   ~AtomicFile();
 
-  // Not buffered: give it large pieces. After an error the file can only be dropped.
+  // Appends without a buffer, so pieces should be large. After an error the file can only be
+  // discarded.
   Status append(ByteSpan bytes);
 
-  // Syncs the content, puts it in the target's place and syncs the folder. To be called once. After
-  // an error the target is as it was, except that when only the last sync failed it is the new
-  // content and not yet safe from a power cut; the error says so.
+  // Syncs the content, replaces the target and syncs the folder. May be called once. After an error
+  // the target is unchanged, with one exception: if only the last sync failed, the target has the
+  // new content, which a power failure could still undo. The error text says so.
   Status commit();
 
  private:
@@ -47,14 +54,15 @@ class AtomicFile {
   Status fault(const char* doing, int error) const;
   void drop() noexcept;
 
-  std::string target_;     // as the caller wrote it, for errors
-  std::string name_;       // inside the folder
-  std::string temporary_;  // inside the folder; empty while the file has no name
+  std::string target_;     // as the caller wrote it, for error texts
+  std::string name_;       // within the folder
+  std::string temporary_;  // within the folder; empty while the file has no name
   int folder_ = -1;
   int file_ = -1;
   bool failed_ = false;
 };
 
+// Writes a complete file by an AtomicFile.
 Status write_file_atomically(const std::string& path, ByteSpan bytes,
                              const AtomicFileOptions& options = {});
 

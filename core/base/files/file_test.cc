@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of the test's own, removed with all that is in it.
+// A folder of its own for each test, removed with its content.
 class FileTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -66,6 +66,7 @@ Status write(const std::string& path, std::string_view text,
 }
 
 TEST_F(FileTest, ReadsBackWhatWasWritten) {
+  // Sizes next to the step by which the read buffer grows.
   for (std::size_t size : {0u, 1u, 65'535u, 65'536u, 65'537u, 1'000'000u}) {
     Bytes bytes(size);
     for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
@@ -84,6 +85,7 @@ TEST_F(FileTest, ReadsUpToTheCapAndNotBeyond) {
   EXPECT_EQ(status.fault().got, "5");
 }
 
+// Pipes and devices report no size, so the limit must be checked while reading.
 TEST_F(FileTest, ReadsPipesUpToTheCap) {
   const auto read_from_pipe = [](std::size_t size, std::uint64_t size_max) {
     std::array<int, 2> ends;
@@ -124,7 +126,7 @@ TEST_F(FileTest, SaysWhatCannotBeReadAndWhatToDo) {
   EXPECT_EQ(folder.fault().remedy, "name a file, not a folder");
 }
 
-// Both ways of making the temporary file.
+// Tests both methods of making the temporary file.
 class AtomicFileTest : public FileTest, public testing::WithParamInterface<bool> {
  protected:
   AtomicFileOptions options() const { return {.unnamed = GetParam()}; }
@@ -160,6 +162,7 @@ TEST_P(AtomicFileTest, MovesWithItsTemporaryFile) {
   auto second = AtomicFile::open(path("b"), options());
   ASSERT_TRUE(first.ok() && second.ok());
   ASSERT_TRUE(first->append(bytes_of("for a")).ok());
+  // The assignment must remove the temporary file of `second`.
   *second = std::move(*first);
   ASSERT_TRUE(second->commit().ok());
   EXPECT_FALSE(first->append(bytes_of("more")).ok());
@@ -176,6 +179,7 @@ TEST_P(AtomicFileTest, IsCommittedOnce) {
   EXPECT_EQ(text_of(path("x")), "");
 }
 
+// Includes a read-only file, whose replacement must be readable only as well.
 TEST_P(AtomicFileTest, KeepsTheModeOfAnOldFile) {
   ASSERT_TRUE(write(path("x"), "old").ok());
   for (mode_t mode : {0600u, 0444u, 0666u, 0755u}) {
@@ -188,6 +192,7 @@ TEST_P(AtomicFileTest, KeepsTheModeOfAnOldFile) {
 TEST_P(AtomicFileTest, TakesTheUmaskFromTheModeOfANewFile) {
   AtomicFileOptions secret = options();
   secret.mode_if_new = 0600;
+  // The umask removes group write and all rights of others.
   const mode_t before = ::umask(0027);
   EXPECT_TRUE(write(path("plain"), "x", options()).ok());
   EXPECT_TRUE(write(path("secret"), "x", secret).ok());
@@ -205,6 +210,7 @@ TEST_P(AtomicFileTest, FollowsALinkAndKeepsIt) {
   EXPECT_EQ(text_of(path("real/x")), "new");
   EXPECT_EQ(names_in(path("real")), Names{"x"});
 
+  // A link without a destination does not say where to create the file.
   fs::create_symlink("nowhere", path("dangling"));
   EXPECT_EQ(write(path("dangling"), "new", options()).code(), StatusCode::not_found);
 }
@@ -230,7 +236,7 @@ TEST_P(AtomicFileTest, SaysWhyAFolderCannotBeWritten) {
   EXPECT_EQ(write(path("missing/x"), "x", options()).code(), StatusCode::not_found);
 }
 
-// A limit on the size of files stands for every write that ends in the middle.
+// A limit on file sizes stands for every write that ends in the middle.
 TEST_P(AtomicFileTest, LeavesTheOldFileWhenAWriteFails) {
   ASSERT_TRUE(write(path("x"), "old").ok());
   rlimit before;
@@ -238,6 +244,7 @@ TEST_P(AtomicFileTest, LeavesTheOldFileWhenAWriteFails) {
   rlimit limit = before;
   limit.rlim_cur = 4096;
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  // Without this, the limit would end the process instead of failing the write.
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const Bytes large(100'000, 1);
   Status appended, again, committed;
@@ -260,7 +267,7 @@ TEST_P(AtomicFileTest, LeavesTheOldFileWhenAWriteFails) {
   EXPECT_EQ(names(), Names{"x"});
 }
 
-// Runs `body` in a process of its own and gives back its exit status.
+// Runs `body` in a child process and returns its exit status.
 int in_child(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());
@@ -274,7 +281,7 @@ TEST_P(AtomicFileTest, NeedsTheRightToWriteIntoTheFolder) {
   fs::permissions(folder_, fs::perms::others_all, fs::perm_options::add);
   fs::permissions(path("closed"), fs::perms(0555));
   const int result = in_child([&] {
-    constexpr uid_t kNobody = 65'534;  // root may write into any folder
+    constexpr uid_t kNobody = 65'534;  // root may write to any folder
     if (::geteuid() == 0 && ::setuid(kNobody) != 0) return 1;
     const Status status = write(path("closed/x"), "x", options());
     if (status.code() != StatusCode::io_error) return 2;
@@ -287,7 +294,7 @@ TEST_P(AtomicFileTest, NeedsTheRightToWriteIntoTheFolder) {
 TEST_P(AtomicFileTest, LeavesTheOldFileWhenTheDiskIsFull) {
   constexpr int kCannotMount = 77;
   const int result = in_child([&] {
-    // The mount is seen by this child alone and ends with it.
+    // Only this child sees the mount, and the mount ends with it.
     if (::unshare(CLONE_NEWNS) != 0 ||
         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
         ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=65536") != 0) {
@@ -303,8 +310,8 @@ TEST_P(AtomicFileTest, LeavesTheOldFileWhenTheDiskIsFull) {
   EXPECT_EQ(result, 0);
 }
 
-// Starts a child that runs `body` with the writing end of a pipe, and kills it when `bytes` have
-// come through that pipe.
+// Starts a child that runs `body` with the writing end of a pipe, and kills it after `bytes` bytes
+// have arrived through that pipe.
 void kill_after(std::size_t bytes, const std::function<void(int pipe_end)>& body) {
   std::array<int, 2> ends;
   ASSERT_EQ(::pipe(ends.data()), 0);
@@ -329,12 +336,15 @@ TEST_F(FileTest, KilledBeforeCommitLeavesTheOldFileAlone) {
   kill_after(1, [&](int pipe_end) {
     auto file = AtomicFile::open(path("x"));
     if (!file.ok() || !file->append(Bytes(1 << 20, 1)).ok()) return;
+    // The parent kills the child at this point, before commit().
     if (::write(pipe_end, "w", 1) == 1) ::pause();
   });
   EXPECT_EQ(text_of(path("x")), "old");
   EXPECT_EQ(names(), Names{"x"});
 }
 
+// The child replaces the file repeatedly and is killed after some replacements. The file must then
+// have the complete content of one replacement.
 TEST_P(AtomicFileTest, KilledAtAnyMomentLeavesAWholeFile) {
   constexpr std::size_t kSize = 200'000;
   const auto content = [](std::uint8_t which) { return Bytes(kSize, which); };

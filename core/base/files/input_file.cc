@@ -26,7 +26,7 @@ Status system_fault(std::string_view doing, const std::string& path, int error) 
 }  // namespace
 
 Result<InputFile> InputFile::open(const std::string& path) {
-  // A pipe without a writer must not hold the program up.
+  // O_NONBLOCK: a pipe without a writer must not block the program.
   InputFile file(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.file_ < 0) return system_fault("opening", path, errno);
   struct stat info;
@@ -49,6 +49,7 @@ InputFile::~InputFile() {
   if (file_ >= 0) ::close(file_);
 }
 
+// pread() has no file position, so several threads can read at the same time.
 Status InputFile::read(std::uint64_t offset, MutableByteSpan out) const {
   while (!out.empty()) {
     const ssize_t got = ::pread(file_, out.data(), out.size(), static_cast<off_t>(offset));

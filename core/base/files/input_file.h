@@ -1,4 +1,7 @@
-// A file to be read at any place, without taking all of it into memory.
+// A file that can be read at any offset without loading it into memory.
+//
+// It owns its file descriptor. Any thread may read it. The file must not shrink while it is open;
+// read() then returns io_error.
 #pragma once
 
 #include <string>
@@ -9,7 +12,8 @@ namespace tributary {
 
 class InputFile final : public ByteSource {
  public:
-  // Only regular files: nothing else has a size to plan by.
+  // Opens a regular file. Other kinds of files have no fixed size and are refused (io_error). A
+  // missing file gives not_found.
   static Result<InputFile> open(const std::string& path);
 
   InputFile(InputFile&& other) noexcept;

@@ -51,6 +51,7 @@ TEST_F(InputFileTest, NamesWhatIsMissing) {
 TEST_F(InputFileTest, RefusesWhatHasNoSize) {
   const Status folder = InputFile::open(path("")).status();
   EXPECT_EQ(folder.fault().got, "a folder");
+  // No process writes to this pipe, so a blocking open would hang.
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   const Status pipe = InputFile::open(path("pipe")).status();
   EXPECT_EQ(pipe.code(), StatusCode::io_error);

@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 5> kLevelNames = {"trace", "debug", "info", "warning",
                                                          "error"};
 
-// The length of the UTF-8 character that `text` starts with, or 0 where it is not one: overlong
-// forms, surrogates and numbers beyond U+10FFFF are none.
+// Returns the length of the UTF-8 character at the start of `text`, or 0 if there is none. Overlong
+// forms, surrogates and numbers above U+10FFFF are not characters.
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const auto continues = [&](std::size_t i, std::uint8_t low = 0x80, std::uint8_t high = 0xbf) {
@@ -37,19 +37,20 @@ std::size_t character_length(std::string_view text) {
   return continues(1, low, high) && continues(2) && continues(3) ? 4 : 0;
 }
 
-// C0, DEL and C1: C1 holds a terminal's escape sequences in two bytes.
+// C0, DEL and C1. C1 contains two-byte forms of a terminal's escape sequences.
 bool is_control(std::string_view character) {
   if (character.size() == 1) return character[0] < 0x20 || character[0] == 0x7f;
   return character[0] == '\xc2' && static_cast<std::uint8_t>(character[1]) < 0xa0;
 }
 
-// The inside of a JSON string.
+// Appends `text` as the inside of a JSON string.
 void append_escaped(std::string& out, std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = character_length(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
     text.remove_prefix(character.size());
     if (length == 0) {
+      // U+FFFD, one for every invalid byte.
       out += "\xef\xbf\xbd";
     } else if (is_control(character)) {
       fmt::format_to(std::back_inserter(out), "\\u{:04x}",
@@ -67,12 +68,14 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
+// Whether a value must be quoted so that a reader can split the line at spaces and '='.
 bool needs_quotes(std::string_view text) {
   return text.empty() || std::any_of(text.begin(), text.end(), [](char c) {
            return c <= ' ' || c == '"' || c == '=' || c == '\\' || c == 0x7f;
          });
 }
 
+// The shortest text that parses to the same number.
 std::string number_text(const LogValue::Value& value) {
   return std::visit([](auto v) { return fmt::format("{}", v); }, value);
 }
@@ -100,6 +103,7 @@ void append_json_value(std::string& out, const LogValue::Value& value) {
   }
 }
 
+// ISO 8601 in UTC with milliseconds. Rounded down, so that an event never appears in the future.
 std::string time_text(std::chrono::system_clock::time_point time) {
   using namespace std::chrono;
   const auto instant = floor<milliseconds>(time);
@@ -165,6 +169,7 @@ void MemoryLog::write(const LogEvent& event) {
     append_text_value(value, field.value.get());
     entry.fields.emplace_back(field.key, std::move(value));
   }
+  // The entry was built before the lock, so that threads wait only for the append.
   std::lock_guard lock(mutex_);
   entries_.push_back(std::move(entry));
 }

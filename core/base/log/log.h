@@ -1,5 +1,5 @@
-// Structured events for people and machines: where it happened, what happened, and named values.
-// A library never prints; it is handed a Log.
+// Structured log events for people and programs: the component, the message and named values.
+// Libraries never print; they receive a Log.
 #pragma once
 
 #include <concepts>
@@ -21,10 +21,12 @@ namespace tributary {
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warning, error };
 
+// parse_log_level() returns invalid_argument for an unknown name, with the nearest one as remedy.
 std::string_view name(LogLevel level);
 Result<LogLevel> parse_log_level(std::string_view text);
 
-// Text is borrowed: a field lives no longer than the call it is made for.
+// The value of a field. It refers to the caller's text, so a field must not outlive the call for
+// which it is made.
 class LogValue {
  public:
   using Value = std::variant<std::int64_t, std::uint64_t, double, bool, std::string_view>;
@@ -48,6 +50,7 @@ struct LogField {
   LogValue value;
 };
 
+// An event; all texts belong to the caller.
 struct LogEvent {
   LogLevel level;
   std::string_view component;
@@ -55,11 +58,12 @@ struct LogEvent {
   std::span<const LogField> fields;
 };
 
-// Any thread may log.
+// The destination of events. Implementations allow calls from any thread.
 class Log {
  public:
   virtual ~Log() = default;
 
+  // Whether events of this level are written. Callers may skip expensive fields otherwise.
   virtual bool enabled(LogLevel level) const = 0;
   virtual void write(const LogEvent& event) = 0;
 
@@ -82,32 +86,32 @@ class Log {
   }
 };
 
-// One line without its end. Valid UTF-8 whatever comes in: each byte that is not becomes U+FFFD.
-// Control characters are escaped, so that no value can start a line of its own.
+// Format an event as one line without a line end. The result is valid UTF-8 for any input: each
+// invalid byte becomes U+FFFD. Control characters are escaped, so no value can begin a new line.
 //   2026-01-31T12:00:00.000Z warning link: peer is slow peer="agent 3" rtt_ms=41.5
 //   {"time":"2026-01-31T12:00:00.000Z","level":"warning","component":"link",
 //    "message":"peer is slow","fields":{"peer":"agent 3","rtt_ms":41.5}}
-// Numbers that JSON does not have are strings: "nan", "inf", "-inf".
+// Numbers without a JSON form are strings: "nan", "inf", "-inf".
 std::string text_line(const LogEvent& event, std::chrono::system_clock::time_point time);
 std::string json_line(const LogEvent& event, std::chrono::system_clock::time_point time);
 
 struct LogOptions {
   LogLevel level = LogLevel::info;
   bool json = false;
-  const Clock* clock = nullptr;  // for the date; must outlive the log; null: the system's
+  const Clock* clock = nullptr;  // for the date; must outlive the log; null: the system's clock
 };
 
-// Writes to stderr, a line at a time.
+// Makes a log that writes to stderr, one line per write.
 std::unique_ptr<Log> make_stream_log(const LogOptions& options);
 
-// Keeps what is logged, for tests.
+// Stores events in memory without a limit, for tests.
 class MemoryLog final : public Log {
  public:
   struct Entry {
     LogLevel level;
     std::string component;
     std::string message;
-    std::vector<std::pair<std::string, std::string>> fields;  // values as text_line prints them
+    std::vector<std::pair<std::string, std::string>> fields;  // values as in text_line()
   };
 
   explicit MemoryLog(LogLevel level = LogLevel::trace) : level_(level) {}

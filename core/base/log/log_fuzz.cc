@@ -1,5 +1,6 @@
-// Whatever is logged, a JSON line is one valid JSON object, and a text line is one line. The input
-// is cut at each 0xfe, which no UTF-8 has: component, message, then keys and values in turn.
+// For any event, a JSON line must be one valid JSON object, and a text line must be one line. The
+// input is divided at each 0xfe, which never occurs in UTF-8: component, message, then keys and
+// values alternately.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -35,7 +36,7 @@ bool is_utf8(std::string_view text) {
   return dump(json::error_handler_t::ignore) == dump(json::error_handler_t::replace);
 }
 
-// Text that is UTF-8 comes back as it was. Other text comes back as something that does.
+// Valid UTF-8 must be preserved. Other text must become valid UTF-8.
 void check_text(const json& parsed, std::string_view logged) {
   const std::string text = parsed.get<std::string>();
   require(is_utf8(text));

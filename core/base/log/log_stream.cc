@@ -1,4 +1,4 @@
-// The log that daemons write, through spdlog.
+// The log of the daemons, written by spdlog.
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
@@ -29,6 +29,7 @@ class StreamLog final : public Log {
       : json_(options.json),
         clock_(options.clock ? *options.clock : system_clock_),
         logger_("tributary", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
+    // The lines are complete; spdlog adds nothing.
     logger_.set_pattern("%v");
     logger_.set_level(spdlog_level(options.level));
   }

@@ -34,6 +34,7 @@ TEST(JsonLine, IsWhatTheHeaderShows) {
   EXPECT_EQ(json::parse(as_json("nothing more"))["fields"], json::object());
 }
 
+// A conversion through double would lose the limits of 64-bit integers.
 TEST(JsonLine, KeepsTheTypesAndLimitsOfNumbers) {
   const auto fields =
       json::parse(as_json("numbers", {{"int", std::numeric_limits<std::int64_t>::min()},
@@ -57,6 +58,7 @@ TEST(JsonLine, HasStringsForWhatJsonCannotSay) {
   EXPECT_EQ(fields, (json{{"a", "nan"}, {"b", "inf"}, {"c", "-inf"}}));
 }
 
+// All ASCII characters, and the first and last characters of every length in UTF-8.
 TEST(JsonLine, GivesBackEveryCharacterThatIsOne) {
   std::string all;
   for (int c = 0; c < 0x80; ++c) all += static_cast<char>(c);
@@ -66,17 +68,18 @@ TEST(JsonLine, GivesBackEveryCharacterThatIsOne) {
   EXPECT_EQ(json::parse(line)["fields"][all], all);
 }
 
+// Pairs of invalid bytes and the expected number of replacement characters.
 TEST(Lines, ReplaceEachByteThatIsNoUtf8) {
   const std::string replaced = "\ufffd";
   const std::vector<std::pair<std::string, int>> cases = {
-      {"\x80", 1},              // a continuation alone
-      {"\xc3", 1},              // cut short
-      {"\xe2\x82", 2},          // cut short
+      {"\x80", 1},              // a continuation byte alone
+      {"\xc3", 1},              // truncated
+      {"\xe2\x82", 2},          // truncated
       {"\xc0\xaf", 2},          // overlong '/'
       {"\xe0\x9f\xbf", 3},      // overlong
       {"\xed\xa0\x80", 3},      // a surrogate
       {"\xf0\x8f\xbf\xbf", 4},  // overlong
-      {"\xf4\x90\x80\x80", 4},  // beyond U+10FFFF
+      {"\xf4\x90\x80\x80", 4},  // above U+10FFFF
       {"\xf5\x80\x80\x80", 4},
       {"\xff\xfe", 2},
   };
@@ -88,6 +91,7 @@ TEST(Lines, ReplaceEachByteThatIsNoUtf8) {
   }
 }
 
+// Line ends would forge log lines; escape sequences could control an operator's terminal.
 TEST(Lines, LetNoValueBreakTheLineOrTheTerminal) {
   const std::string hostile = "x\ny\r\t\x1b[31m\u009b31m\x7f";
   for (const std::string& line :
@@ -139,6 +143,7 @@ TEST(StreamLog, WritesTheChosenFormFromTheChosenLevelUp) {
   const auto structured =
       make_stream_log({.level = LogLevel::debug, .json = true, .clock = &clock});
   text->info("a", "left out");
+  // A message must never be used as a format string.
   text->error("a", "{} is no format string");
   structured->debug("b", "kept", {{"n", 1}});
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
@@ -148,6 +153,7 @@ TEST(StreamLog, WritesTheChosenFormFromTheChosenLevelUp) {
             "\n");
 }
 
+// Lines of several threads must not mix.
 TEST(StreamLog, WritesWholeLinesFromManyThreads) {
   testing::internal::CaptureStderr();
   {

@@ -28,6 +28,8 @@ Status nothing_added() {
 
 namespace {
 
+// Bodies are float32 magnitudes. The check refuses negative values, so that the maximum does not
+// depend on the sign of a zero.
 class MaxAggregator final : public CombiningAggregator {
  public:
   MaxAggregator(const Codec& codec, std::size_t stage, std::uint32_t values, std::size_t count)
@@ -75,6 +77,7 @@ class MaxAggregator final : public CombiningAggregator {
   const std::size_t count_;
 };
 
+// Encodes with an encoder of its own, whose memory is that of the aggregate and not of an agent.
 class DecodingAggregator final : public Aggregator {
  public:
   DecodingAggregator(const Codec& codec, std::uint32_t values)
@@ -83,6 +86,8 @@ class DecodingAggregator final : public Aggregator {
   Status begin(const StageCall& call, std::span<float> residual) override {
     assert(residual.empty() || residual.size() == values_);
     residual_ = residual;
+    // Allocated here and released in settle(), so that an idle aggregator needs no memory of the
+    // size of its bucket.
     sum_.resize(values_);
     decoded_.resize(values_);
     agents_ = call.round.agents;
@@ -90,6 +95,9 @@ class DecodingAggregator final : public Aggregator {
     return {};
   }
 
+  // decode() and decode_add() check the body. A refused payload leaves the aggregate unchanged,
+  // because contributors_ changes last and decode() into sum_ occurs only while the sum is still
+  // empty.
   Status add(const StageCall& call, ByteSpan payload) override {
     TRIBUTARY_ASSIGN(const OpenPayload open,
                      open_payload_of(codec_, call.stage(), values_, call.execution, payload));
@@ -105,7 +113,7 @@ class DecodingAggregator final : public Aggregator {
     return {};
   }
 
-  // An agent on the way of a sum need not encode what it adds: there is one loss less.
+  // An agent that forwards a sum adds its own values without encoding them, which avoids one loss.
   Result<bool> add_values(const StageCall&, std::span<const float> values) override {
     if (codec_.aggregation() != Aggregation::reduce) return false;
     assert(values.size() == values_);
@@ -121,6 +129,8 @@ class DecodingAggregator final : public Aggregator {
 
   Status finish(const StageCall& call, Bytes& combined) override {
     if (contributors_ == 0) return nothing_added();
+    // The same codec encodes the sum; `contributors` tells the decoder how many updates it
+    // represents.
     if (!residual_.empty()) tributary::add_values(residual_, sum_);
     StageCall summed = call;
     summed.contributors = contributors_;
@@ -129,12 +139,12 @@ class DecodingAggregator final : public Aggregator {
     return {};
   }
 
-  // What the encoder remembers stays; two arrays as long as the bucket need not.
+  // Keeps the encoder's memory, and releases two arrays of the bucket's size until the next round.
   void settle(bool committed) override {
     if (committed && !residual_.empty()) keep_residual(sum_, decoded_, residual_);
     FloatVector().swap(sum_);
     FloatVector().swap(decoded_);
-    agents_ = 0;  // whatever comes late is refused
+    agents_ = 0;  // refuses payloads that arrive after settle()
   }
 
   std::uint32_t contributors() const override { return contributors_; }
@@ -196,12 +206,13 @@ Status CombiningAggregator::finish(const StageCall& call, Bytes& combined) {
   if (!waiting_.empty()) start_with_values(call.execution, waiting_, nullptr, accumulator_);
   waiting_ = {};
   set_contributors(contributors_, payload_);
+  // pack() may narrow the fields, because the actual contributors may be fewer than planned.
   const Shape packed = pack(call.execution, accumulator_);
   set_layout(packed.layout, payload_);
   shrink_body(packed.body_bytes, payload_);
   seal_payload(call.execution, payload_);
   combined.swap(payload_);
-  agents_ = 0;  // whatever comes late is refused
+  agents_ = 0;  // refuses payloads that arrive after finish()
   return {};
 }
 

@@ -1,5 +1,9 @@
-// The aggregators that codecs build on: one that combines bodies element by element where they are,
-// and one that decodes, adds and encodes again.
+// Base classes and factories of aggregators for codecs: one kind combines payload bodies in place,
+// the other decodes, adds and encodes again.
+//
+// The contract is that of Aggregator (core/codec/codec.h). The codec must outlive its aggregators.
+// Every payload is untrusted: its envelope, its number of contributors and its body are checked
+// before the accumulator changes.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +16,13 @@
 
 namespace tributary {
 
-// What every aggregator says when a payload would be one contributor too many for the plan, and
-// when it is to finish an aggregate of nothing.
+// The errors that all aggregators share: a payload would exceed the planned number of contributors
+// (resource_exhausted), and finish() was called before any payload was added (unavailable).
 Status too_many_contributors(std::uint32_t agents, std::uint64_t contributors);
 Status nothing_added();
 
-// Checks envelopes and counts contributors; a derived class combines bodies. The combined payload's
-// own body is the accumulator: no copy is made at the end.
+// Checks envelopes and counts contributors; a derived class combines the bodies. The accumulator is
+// the body of the future combined payload, so no copy is made at the end.
 class CombiningAggregator : public Aggregator {
  public:
   Status begin(const StageCall& call, std::span<float> residual) override;
@@ -31,25 +35,28 @@ class CombiningAggregator : public Aggregator {
   CombiningAggregator(const Codec& codec, std::size_t stage, std::uint32_t values)
       : codec_(codec), stage_(stage), values_(values) {}
 
-  // The layout and size of an accumulator that holds `agents` contributions without overflow.
+  // The layout and size of an accumulator that can hold `agents` contributions without overflow.
   struct Shape {
     std::uint8_t layout;
     std::size_t body_bytes;
   };
   virtual Result<Shape> shape_for(std::uint32_t agents) const = 0;
-  // Everything that can be wrong with a body; after it, combining can't fail.
+  // Checks everything in a body that can be wrong. combine() cannot fail after this has succeeded.
   virtual Status check_body(const OpenPayload& payload) const = 0;
-  // The first body of a round fills the accumulator, every other one is combined into it.
+  // Combines a body into the accumulator. The first body of a round initializes it instead, because
+  // its previous content is undefined.
   virtual void combine(const Execution& execution, const OpenPayload& payload, bool first,
                        MutableByteSpan accumulator) const = 0;
-  // Whether values can be added that were never encoded.
+  // Whether the aggregator can add values that were not encoded. If so, start_with_values() is
+  // implemented.
   virtual bool takes_values() const { return false; }
-  // The accumulator becomes the sum of values and, where there is one, of the first payload: in one
-  // pass, because for codecs that hardly compute, memory is the limit.
+  // Sets the accumulator to the sum of `values` and of the payload, if it is not null. It does both
+  // in one pass, because codecs with little computation are limited by memory bandwidth.
   virtual void start_with_values(const Execution& /*execution*/, std::span<const float> /*values*/,
                                  const OpenPayload* /*payload*/,
                                  MutableByteSpan /*accumulator*/) const {}
-  // Makes of the accumulator, where it is, what goes on; says what that is.
+  // Converts the accumulator in place to the body of the combined payload, for example to narrower
+  // fields, and returns the body's layout and size.
   virtual Shape pack(const Execution& /*execution*/, MutableByteSpan accumulator) const {
     return {.layout = layout_, .body_bytes = accumulator.size()};
   }
@@ -59,20 +66,22 @@ class CombiningAggregator : public Aggregator {
   const std::uint32_t values_;
 
  private:
-  MutableByteSpan accumulator_;     // within payload_
-  std::span<const float> waiting_;  // values that came first, and are added with what comes next
+  MutableByteSpan accumulator_;     // points into payload_
+  std::span<const float> waiting_;  // values that wait for the first payload or finish()
   Bytes payload_;
   std::uint8_t layout_ = 0;
   std::uint32_t agents_ = 0;
   std::uint32_t contributors_ = 0;
 };
 
-// For codecs of kind `reduce` and `gather`: decodes every payload on arrival, adds it to one
-// float32 sum, and encodes the sum by the same codec. It is also where the aggregator's own error
-// feedback happens: the loss of that encoding goes into the residual once the round is committed.
+// Makes an aggregator for codecs with Aggregation::reduce or gather. It decodes each payload on
+// arrival, adds it to a float32 sum, and encodes the sum with the same codec. It also applies the
+// aggregator's error feedback: when the round is committed, the loss of that encoding is stored in
+// the residual. Memory: two float32 copies of the bucket during a round.
 std::unique_ptr<Aggregator> make_decoding_aggregator(const Codec& codec, std::uint32_t values);
 
-// Element-wise maximum of non-negative float32 bodies of `count` elements, for `max` stages.
+// Makes an aggregator for `max` stages: the element-wise maximum of bodies with `count`
+// non-negative, finite float32 elements.
 std::unique_ptr<Aggregator> make_max_aggregator(const Codec& codec, std::size_t stage,
                                                 std::uint32_t values, std::size_t count);
 

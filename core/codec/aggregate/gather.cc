@@ -17,6 +17,8 @@ Status corrupt(std::string what, std::string expected, std::string got) {
                                            .remedy = "have the bucket sent again"});
 }
 
+// Keeps the root's payload. `open_` is true from begin() to finish(). After finish(),
+// contributors() still returns 1, the number of the combined payload.
 class BroadcastAggregator final : public Aggregator {
  public:
   BroadcastAggregator(const Codec& codec, std::size_t stage, std::uint32_t values, BodyCheck check)
@@ -24,6 +26,7 @@ class BroadcastAggregator final : public Aggregator {
 
   Status begin(const StageCall& call, std::span<float>) override {
     assert(call.stage() == stage_);
+    // In release builds no assertion uses `call`.
     static_cast<void>(call);
     root_payload_.clear();
     open_ = true;
@@ -45,6 +48,7 @@ class BroadcastAggregator final : public Aggregator {
                      fmt::format("{}", open.header.contributors));
     }
     TRIBUTARY_TRY(check_(open));
+    // A copy is needed, because the caller's payload may not outlive the call.
     root_payload_.assign(payload.begin(), payload.end());
     return {};
   }
@@ -68,6 +72,8 @@ class BroadcastAggregator final : public Aggregator {
   bool open_ = false;
 };
 
+// Keeps one entry per agent, sorted by agent, so that the combined payload does not depend on the
+// order of arrival.
 class GatherAggregator final : public Aggregator {
  public:
   GatherAggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
@@ -84,6 +90,7 @@ class GatherAggregator final : public Aggregator {
   Status add(const StageCall& call, ByteSpan payload) override {
     TRIBUTARY_ASSIGN(const OpenPayload open,
                      open_payload_of(codec_, stage_, values_, call.execution, payload));
+    // All checks precede the first insertion, so a refused payload leaves the aggregate unchanged.
     const std::uint64_t total = std::uint64_t{contributors()} + open.header.contributors;
     if (total > agents_) return too_many_contributors(agents_, total);
     TRIBUTARY_ASSIGN(const std::vector<GatherEntry> entries,
@@ -104,6 +111,7 @@ class GatherAggregator final : public Aggregator {
 
   Status finish(const StageCall& call, Bytes& combined) override {
     if (said_.empty()) return nothing_added();
+    // The size is computed first, so that the body is allocated once.
     std::size_t bytes = 0;
     for (const auto& [agent, said] : said_) bytes += gather_bytes(said.size());
     MutableByteSpan body = start_payload({.spec = codec_.spec(),
@@ -113,7 +121,7 @@ class GatherAggregator final : public Aggregator {
                                          bytes, combined);
     for (const auto& [agent, said] : said_) body = write_gather_entry({agent, said}, body);
     seal_payload(call.execution, combined);
-    agents_ = 0;  // whatever comes late is refused
+    agents_ = 0;  // refuses payloads that arrive after finish()
     return {};
   }
 
@@ -124,7 +132,7 @@ class GatherAggregator final : public Aggregator {
   const std::size_t stage_;
   const std::uint32_t values_;
   const std::size_t said_bytes_max_;
-  std::map<std::uint32_t, Bytes> said_;  // by agent
+  std::map<std::uint32_t, Bytes> said_;  // by agent index
   std::uint32_t agents_ = 0;
 };
 
@@ -149,6 +157,7 @@ Result<std::vector<GatherEntry>> read_gather_entries(const OpenPayload& payload,
   while (reader.remaining() > 0) {
     TRIBUTARY_ASSIGN(const auto agent, reader.read<std::uint32_t>("agent of a gathered payload"));
     TRIBUTARY_ASSIGN(const auto bytes, reader.read<std::uint32_t>("size of a gathered payload"));
+    // Ascending order makes the encoding of a set of entries unique and excludes duplicates.
     if (agent >= agents || (!entries.empty() && agent <= entries.back().agent)) {
       return corrupt("agents of a gathered payload",
                      fmt::format("an ascending list below {}", agents),

@@ -1,5 +1,8 @@
-// Aggregators of the two operations that combine nothing: a broadcast lets one root's payload
-// through, a gather lets all of them travel side by side.
+// Aggregators for the two operations that keep payloads unchanged: broadcast and gather. A
+// broadcast passes on the payload of one root. A gather collects the payloads of all agents in one
+// list.
+//
+// The contract is that of Aggregator (core/codec/codec.h).
 #pragma once
 
 #include <cstdint>
@@ -13,43 +16,50 @@
 
 namespace tributary {
 
-// What can be wrong with a body of the stage, so that a root's nonsense stops at the aggregator.
+// Checks the body of a stage, so that a malformed payload of the root is refused by the aggregator
+// and does not reach the agents.
 using BodyCheck = std::function<Status(const OpenPayload&)>;
 
-// The combined payload is the only one that was added; a second is refused.
+// Makes an aggregator whose combined payload is the only payload that was added. A second one is
+// refused with resource_exhausted; a refused body gives the status of `check`.
 std::unique_ptr<Aggregator> make_broadcast_aggregator(const Codec& codec, std::size_t stage,
                                                       std::uint32_t values, BodyCheck check);
 
-// The body of a gather stage is a list of what each contributor said, in ascending order of agents:
+// An entry of a gather stage's body. The body is a list of one entry per contributor, in ascending
+// order of agents:
 //
 //   u32  index of the agent among the members
-//   u32  bytes that follow
-//        what this agent said
+//   u32  number of bytes that follow
+//        the agent's bytes
 //
-// One agent's payload is a list of one, so that partial gathers combine like single payloads.
-// Whoever knows which agent a payload came from compares: here an agent is who its payload says it
-// is.
+// One agent's payload is a list with one entry, so partial gathers combine in the same way as
+// single payloads. The agent index is not authenticated: a caller that knows the sender must
+// compare it.
 struct GatherEntry {
   std::uint32_t agent = 0;
+  // Points into the payload.
   ByteSpan said;
 };
 
 constexpr std::size_t kGatherEntryHeaderBytes = 8;
 
-// Appends an entry to a body of `gather_bytes(said.size())` free bytes and returns what is left.
+// Writes an entry to the start of `body`, which needs at least gather_bytes(said.size()) bytes, and
+// returns the remaining part.
 MutableByteSpan write_gather_entry(const GatherEntry& entry, MutableByteSpan body);
 constexpr std::size_t gather_bytes(std::size_t said_bytes) {
   return kGatherEntryHeaderBytes + said_bytes;
 }
 
-// As many entries as the payload has contributors, of distinct agents below `agents`, none of which
-// said more than `said_bytes_max`.
+// Reads the entries of an untrusted payload. Their number must equal the payload's contributors,
+// their agents must be ascending and below `agents`, and no entry may exceed `said_bytes_max`;
+// otherwise corrupt_data. The entries point into the payload.
 Result<std::vector<GatherEntry>> read_gather_entries(const OpenPayload& payload,
                                                      std::uint32_t agents,
                                                      std::size_t said_bytes_max);
 
-// Holds what every contributor said: at most the planned agents times `said_bytes_max`, so it is
-// for small things. Large payloads of `gather` codecs are decoded on arrival instead.
+// Makes an aggregator that keeps every contributor's bytes: up to `said_bytes_max` for each planned
+// agent, so it suits small entries only. Large payloads of `gather` codecs are decoded on arrival
+// instead. A second entry of an agent is refused with already_exists.
 std::unique_ptr<Aggregator> make_gather_aggregator(const Codec& codec, std::size_t stage,
                                                    std::uint32_t values,
                                                    std::size_t said_bytes_max);

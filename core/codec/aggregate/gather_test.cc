@@ -9,7 +9,7 @@
 namespace tributary {
 namespace {
 
-// The aggregators ask a codec for nothing but its spec.
+// The aggregators under test use only the codec's spec, so any codec serves.
 class AnyCodec : public testing::Test {
  protected:
   void SetUp() override { ASSERT_NE(codec_ = codec_testing::codec_of("fp32"), nullptr); }
@@ -22,11 +22,13 @@ class AnyCodec : public testing::Test {
     seal_payload({}, payload);
     return payload;
   }
+  // A payload with one entry.
   Bytes said(std::uint32_t agent, const std::string& text) const {
     Bytes body(gather_bytes(text.size()));
     write_gather_entry({agent, bytes_of(std::string_view(text))}, body);
     return payload_of(1, body);
   }
+  // The entries of a payload, each as the agent's index followed by its text.
   std::vector<std::string> texts(const Bytes& payload) const {
     const auto open = open_payload({}, payload);
     EXPECT_TRUE(open.ok());
@@ -40,6 +42,7 @@ class AnyCodec : public testing::Test {
     return out;
   }
   std::unique_ptr<Aggregator> gatherer(std::uint32_t agents) {
+    // Entries have at most 5 bytes.
     auto aggregator = make_gather_aggregator(*codec_, 0, 9, 5);
     call_.round.agents = agents;
     EXPECT_TRUE(aggregator->begin(call_, {}).ok());
@@ -53,6 +56,7 @@ class AnyCodec : public testing::Test {
 using Gather = AnyCodec;
 using Broadcast = AnyCodec;
 
+// Agents arrive out of order, and two of them in a partial gather. The result must be sorted.
 TEST_F(Gather, HoldsWhatEachSaidInTheOrderOfAgents) {
   const auto left = gatherer(5);
   const auto right = gatherer(5);
@@ -75,6 +79,7 @@ TEST_F(Gather, RefusesWhatDoesNotBelong) {
   EXPECT_EQ(aggregator->add(call_, said(1, "again")).code(), StatusCode::already_exists);
   EXPECT_EQ(aggregator->add(call_, said(2, "who")).code(), StatusCode::corrupt_data);
   EXPECT_EQ(aggregator->add(call_, said(0, "longer")).code(), StatusCode::corrupt_data);
+  // Two entries of the same agent in one payload.
   Bytes twice(2 * gather_bytes(0));
   write_gather_entry({0, {}}, write_gather_entry({0, {}}, twice));
   EXPECT_EQ(aggregator->add(call_, payload_of(1, twice)).code(), StatusCode::corrupt_data);
@@ -94,6 +99,7 @@ TEST_F(Broadcast, LetsOneCheckedPayloadThrough) {
     return wrong_body_size("test", 3, payload.body.size());
   });
   EXPECT_FALSE(aggregator->add(call_, payload_of(1, {1, 2, 3})).ok()) << "before begin";
+  // The second round shows that begin() clears the first one.
   for (int round = 0; round < 2; ++round) {
     ASSERT_TRUE(aggregator->begin(call_, {}).ok());
     EXPECT_EQ(aggregator->contributors(), 0u);

@@ -1,4 +1,4 @@
-// One table of cases for every codec in the registry.
+// One table of cases that every codec of the registry must pass.
 #include <gtest/gtest.h>
 
 #include <hwy/targets.h>
@@ -27,7 +27,7 @@ class CodecCases : public testing::TestWithParam<std::string> {
   std::unique_ptr<Codec> codec_;
 };
 
-// Around every edge that a block, a vector or a chunk can have.
+// Sizes at and next to every boundary of a block, a vector or a chunk.
 constexpr std::size_t kSizes[] = {0,    1,    2,    3,    7,    15,   16,   17,   31,
                                   33,   63,   64,   65,   127,  128,  129,  255,  257,
                                   1000, 4095, 4096, 4097, 8191, 8192, 8193, 12289};
@@ -41,11 +41,14 @@ TEST_P(CodecCases, CanonicalSpecMakesTheSameCodec) {
   EXPECT_LE(codec_->spec().size(), kSpecBytesMax);
 }
 
+// One agent, so that the sum consists of the agent's values alone.
 TEST_P(CodecCases, LosslessCodecsCarryEveryBit) {
   if (codec_->lossy()) return;
   for (const std::size_t size : kSizes) {
     FloatVector update = codec_testing::update(Pattern::normal, size, 0);
     if (size > 3) {
+      // Patterns that arithmetic would change: a quiet NaN, an infinity, a negative zero and a NaN
+      // payload.
       update[0] = std::numeric_limits<float>::quiet_NaN();
       update[1] = -std::numeric_limits<float>::infinity();
       update[2] = -0.0f;
@@ -57,8 +60,8 @@ TEST_P(CodecCases, LosslessCodecsCarryEveryBit) {
   }
 }
 
-// What was sent and what is still held back is what there was: the heart of error feedback. A codec
-// that sends something else than it says breaks it.
+// The sent values and the residuals add up to the updates, as error feedback requires. A codec
+// whose decoded values differ from its accounting fails here.
 TEST_P(CodecCases, NothingIsLostOverRounds) {
   if (!codec_->lossy() || !codec_->conserves()) return;
   constexpr std::uint32_t kRounds = 4;
@@ -68,6 +71,8 @@ TEST_P(CodecCases, NothingIsLostOverRounds) {
     for (const std::size_t size : kSizes) {
       const auto all = updates(pattern, size, kAgents);
       LocalExchange exchange(*codec_, static_cast<std::uint32_t>(size), kAgents, true, clock);
+      // account: decoded sums plus the final residuals. moved: the total magnitude that passed
+      // through float32 sums, for the tolerance.
       std::vector<double> account(size, 0.0);
       std::vector<double> moved(size, 0.0);
       FloatVector sum(size);
@@ -92,7 +97,8 @@ TEST_P(CodecCases, NothingIsLostOverRounds) {
         if (!exchange.aggregator_residual().empty()) {
           account[i] += static_cast<double>(exchange.aggregator_residual()[i]);
         }
-        // Every float32 sum on the way was rounded, and its rounding follows its size.
+        // Every intermediate float32 sum was rounded, and the rounding error is proportional to the
+        // sum.
         ASSERT_NEAR(account[i], truth, kRounds * moved[i] * 0x1p-22 + 0x1p-140)
             << "value " << i << " of " << size << ", pattern " << static_cast<int>(pattern);
       }
@@ -100,10 +106,11 @@ TEST_P(CodecCases, NothingIsLostOverRounds) {
   }
 }
 
+// Two rounds, so that residuals and encoders with memory are compared as well.
 TEST_P(CodecCases, ScalarAndSimdGiveTheSameBytes) {
   const std::int64_t targets = hwy::SupportedTargets();
   for (const Pattern pattern : kPatterns) {
-    // Compressors are slow and have no SIMD of ours: one kind of update will do.
+    // Compressors are slow and have no SIMD code of this project, so one pattern is enough.
     if (!codec_->lossy() && pattern != Pattern::extremes) continue;
     for (const std::size_t size : kSizes) {
       const auto all = updates(pattern, size, 3);
@@ -120,6 +127,7 @@ TEST_P(CodecCases, ScalarAndSimdGiveTheSameBytes) {
   }
 }
 
+// Sizes next to multiples of a chunk, where a division among threads could differ.
 TEST_P(CodecCases, EveryNumberOfThreadsGivesTheSameBytes) {
   for (const std::size_t size : kChunkSizes) {
     const auto all = updates(Pattern::lognormal, size, 2);
@@ -133,6 +141,8 @@ TEST_P(CodecCases, EveryNumberOfThreadsGivesTheSameBytes) {
   }
 }
 
+// The last element is also bad, and threads may find it first. The error must name the first one
+// nevertheless.
 TEST_P(CodecCases, NotFiniteInputIsRefusedByItsFirstElement) {
   if (codec_->carries_not_finite()) return;
   for (const std::size_t size : {1u, 65u, 4097u, 70'000u}) {
@@ -157,7 +167,7 @@ TEST_P(CodecCases, NotFiniteInputIsRefusedByItsFirstElement) {
   }
 }
 
-// And nothing of it stays in a residual, where it would spoil all rounds to come.
+// In addition, no NaN or Inf stays in a residual, where it would spoil all later rounds.
 TEST_P(CodecCases, NotFiniteInputThatIsCarriedArrivesAsItIs) {
   if (!codec_->carries_not_finite()) return;
   constexpr std::uint32_t kNotFinite[] = {0x7f800000u, 0xff800000u, 0x7fc00000u, 0x7f800001u,
@@ -172,7 +182,7 @@ TEST_P(CodecCases, NotFiniteInputThatIsCarriedArrivesAsItIs) {
       const auto traffic = exchange.play({}, {}, {{x}}, sum);
       ASSERT_TRUE(traffic.ok()) << traffic.status().text();
       for (const std::size_t i : {size / 2, size - 1}) {
-        // Adding an empty residual may quiet a NaN.
+        // Adding an empty residual may turn a signalling NaN into a quiet one.
         const std::uint32_t quiet = bits == 0x7f800001u ? 0x400000u : 0u;
         const std::uint32_t got = std::bit_cast<std::uint32_t>(sum[i]);
         ASSERT_TRUE(got == bits || got == (bits | quiet)) << size << " values, " << bits;
@@ -184,6 +194,7 @@ TEST_P(CodecCases, NotFiniteInputThatIsCarriedArrivesAsItIs) {
   }
 }
 
+// Widths of sums depend on the planned number of agents, so one more could overflow.
 TEST_P(CodecCases, AnAggregatorRefusesMoreAgentsThanPlanned) {
   const auto all = updates(Pattern::normal, 100, 2);
   Round round(*codec_, all, 2);
@@ -200,6 +211,8 @@ TEST_P(CodecCases, AnAggregatorRefusesMoreAgentsThanPlanned) {
   EXPECT_EQ(combined, round.combined(last)) << "the refused payload left a trace";
 }
 
+// Two agents are added in a partial aggregate first, as in a tree. The result must equal the direct
+// sum.
 TEST_P(CodecCases, APartialSumCountsItsContributors) {
   if (codec_->aggregation() != Aggregation::sum) return;
   const auto all = updates(Pattern::integers, 300, 4);  // float32 adds these exactly

@@ -1,6 +1,6 @@
-// Bytes that somebody else may have written: every payload of every codec, cut at every byte, with
-// every single bit flipped and a byte too long, as it is and with the checksum made to fit again.
-// What is decoded must be an error or a valid bucket; the address sanitizer watches over the rest.
+// Untrusted payloads: every payload of every codec, cut at every byte, with every single bit
+// flipped, and one byte too long. Each is tested unchanged and with a corrected checksum. Decoding
+// must give an error or a valid bucket; the address sanitizer detects everything else.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,16 +14,17 @@ namespace {
 using codec_testing::Pattern;
 using codec_testing::Round;
 
-constexpr std::size_t kHostileValues = 70;  // more than a block of 64, with a tail
+constexpr std::size_t kHostileValues = 70;  // more than one block of 64, with a remainder
 constexpr std::uint32_t kHostileAgents = 2;
 
+// Gives hostile bytes to an aggregator and a decoder, and counts the refusals.
 class Victim {
  public:
   Victim(const Codec& codec, Round& round, std::size_t stage)
       : codec_(codec), round_(round), stage_(stage), sum_(kHostileValues) {}
 
   void receive(const Bytes& bytes) {
-    const Bytes exact(bytes.begin(), bytes.end());  // so that a read beyond it is seen
+    const Bytes exact(bytes.begin(), bytes.end());  // exact: a sanitizer sees reads past the end
     const StageCall call = round_.call(stage_);
     const auto aggregator = codec_.make_aggregator(stage_, kHostileValues);
     ASSERT_TRUE(aggregator->begin(call, {}).ok());
@@ -36,7 +37,7 @@ class Victim {
   int accepted = 0;
 
  private:
-  // The last stage, decoded by what a hostile aggregator says of an earlier one.
+  // Decodes the last stage with a hostile payload in place of an earlier stage's combined payload.
   Status decode_misled_by(const Bytes& earlier) {
     StageCall call = round_.call(round_.last());
     std::vector<ByteSpan> combined(call.combined.begin(), call.combined.end());
@@ -66,7 +67,8 @@ class HostilePayloads : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override { ASSERT_NE(codec_ = codec_testing::codec_of(GetParam()), nullptr); }
 
-  // attack(payload, victim) for what an agent and what an aggregator sends, in every stage.
+  // Calls attack(payload, victim) for one agent's payload and for the combined payload of every
+  // stage.
   template <typename Attack>
   void for_every_payload(const Attack& attack) {
     for (const Pattern pattern : {Pattern::normal, Pattern::zeros, Pattern::extremes}) {
@@ -87,6 +89,8 @@ class HostilePayloads : public testing::TestWithParam<std::string> {
   std::unique_ptr<Codec> codec_;
 };
 
+// With `reseal`, the header states the new size and the checksum is correct, so only the codec's
+// own checks remain.
 void cut(const Bytes& good, bool reseal, Victim& victim) {
   const Result<OpenPayload> open = open_payload({}, good);
   ASSERT_TRUE(open.ok()) << open.status().text();
@@ -101,13 +105,14 @@ void cut(const Bytes& good, bool reseal, Victim& victim) {
     victim.receive(bytes);
   }
   if (!reseal) return;
-  Bytes longer = good;  // an empty body can't be cut, but no body may be too long either
+  Bytes longer = good;  // an empty body cannot be cut, but no body may be longer either
   longer.push_back(0);
   shrink_body(longer.size() - prefix, longer);
   seal_payload({}, longer);
   victim.receive(longer);
 }
 
+// Flips every bit in turn, including the header's.
 void flip(const Bytes& good, bool reseal, Victim& victim) {
   for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
     Bytes bytes = good;

@@ -1,7 +1,7 @@
-// Payloads from nobody one can trust, to every codec's decoder and aggregator. The input says which
-// codec, and then gives either whole payloads or only bodies, to which an envelope that fits is
-// made: so both the envelope's checks and what lies behind them are reached. Scalar and SIMD
-// decoders must agree on every one of them.
+// Untrusted payloads for every codec's decoder and aggregator. The input selects the codec. It then
+// provides either whole payloads, or only bodies, for which a valid envelope is made. Both the
+// envelope's checks and the checks behind them are therefore reached. The scalar and the SIMD
+// decoder must agree on every payload.
 #include <cmath>
 #include <cstdlib>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t kValuesMax = 9000;  // more than two blocks of the larger kind
+constexpr std::uint32_t kValuesMax = 9000;  // more than two blocks of the largest default size
 
 const std::vector<std::unique_ptr<Codec>>& all_codecs() {
   static const auto kCodecs = [] {
@@ -26,6 +26,7 @@ const std::vector<std::unique_ptr<Codec>>& all_codecs() {
   return kCodecs;
 }
 
+// The fields that the first bytes of the input select, and the remaining bytes.
 struct Input {
   const Codec* codec = nullptr;
   bool whole_payloads = false;
@@ -46,7 +47,7 @@ Result<Input> read_input(ByteSpan data) {
                .rest = reader};
 }
 
-// The next payload: what is left is shared evenly between the stages.
+// Returns the next payload. The remaining input is divided evenly among the remaining stages.
 Result<Bytes> next_payload(Input& input, std::size_t stage) {
   const std::size_t stages_left = input.codec->stages().size() - stage;
   const std::size_t share = input.rest.remaining() / stages_left;
@@ -54,6 +55,7 @@ Result<Bytes> next_payload(Input& input, std::size_t stage) {
   if (input.whole_payloads) {
     TRIBUTARY_ASSIGN(const ByteSpan bytes, input.rest.take(share, "payload"));
     payload.assign(bytes.begin(), bytes.end());
+    // A correct checksum, or almost no input would pass the envelope.
     if (payload.size() >= kPayloadFixedHeaderBytes) seal_payload({}, payload);
     return payload;
   }
@@ -79,6 +81,7 @@ void require(bool condition) {
 void aggregate(const Input& input, const StageCall& call, const Bytes& payload) {
   const auto aggregator = input.codec->make_aggregator(call.stage(), input.values);
   if (!aggregator->begin(call, {}).ok()) return;
+  // A second time, so that sums reach their limits.
   for (int twice = 0; twice < 2; ++twice) ignore_error(aggregator->add(call, payload));
   Bytes combined;
   ignore_error(aggregator->finish(call, combined));
@@ -111,6 +114,7 @@ Status run(ByteSpan data) {
                             .combined = combined};
     aggregate(input, call, payloads[stage]);
     if (stage + 1 == stages) decode(input, call, payloads[stage]);
+    // The next stage gets the hostile payload as its combined payload.
     combined.emplace_back(payloads[stage]);
   }
   return {};

@@ -1,5 +1,5 @@
-// Updates of any bits to every codec: scalar and SIMD at every instruction set must come to the
-// same bytes, the same decoded values and the same errors.
+// Updates with arbitrary bits for every codec. The scalar backend and the SIMD backend at every
+// instruction set must produce the same bytes, the same decoded values and the same errors.
 #include <hwy/targets.h>
 
 #include <cmath>
@@ -27,6 +27,7 @@ Outcome play(const Codec& codec, std::span<const std::span<const float>> updates
   LocalExchange exchange(codec, values, kAgents, true, clock);
   Outcome outcome;
   outcome.sum.resize(values);
+  // Two rounds, so that residuals and encoders with memory are compared as well.
   for (std::uint64_t round = 0; round < 2 && outcome.code == StatusCode::ok; ++round) {
     outcome.code =
         exchange.play({.round = round}, {.backend = backend}, updates, outcome.sum).status().code();
@@ -51,6 +52,7 @@ std::unique_ptr<Codec> codec_of(std::uint8_t choice) {
   return codec.ok() ? std::move(*codec) : nullptr;
 }
 
+// Selects one of the instruction sets that this machine has.
 std::int64_t target_of(std::uint8_t choice) {
   std::int64_t targets = hwy::SupportedTargets();
   for (int skip = choice % __builtin_popcountll(static_cast<std::uint64_t>(targets)); skip > 0;
@@ -72,7 +74,7 @@ void run(ByteSpan data) {
     std::memcpy(first.data(), rest.data(), values * sizeof(float));
     std::memcpy(second.data(), rest.data() + values * sizeof(float), values * sizeof(float));
   }
-  // The sum of two NaNs is one of them, and nothing says which.
+  // The sum of two NaNs is one of them, but which one is unspecified.
   for (std::size_t i = 0; i < values; ++i) {
     if (std::isnan(first[i]) && std::isnan(second[i])) second[i] = 0;
   }

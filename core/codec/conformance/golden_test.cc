@@ -1,5 +1,6 @@
-// Every codec's bytes, pinned: whoever changes them changes what old payloads mean, and agents on
-// unlike machines would no longer agree. The inputs need no mathematics library.
+// The bytes of every codec, as hashes. A change of them changes the meaning of stored payloads, and
+// agents on different machines would no longer agree. The inputs do not depend on a mathematics
+// library.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,14 +16,14 @@ namespace {
 using codec_testing::Round;
 using codec_testing::Trace;
 
-// In place of a hash where a library of compression decides on the bytes, another version on
-// others.
+// Stands for a hash if a compression library determines the bytes. Another version of the library
+// produces other bytes.
 constexpr std::uint64_t kFromALibrary = 0;
 
 struct Golden {
   std::string_view spec;
-  std::uint64_t payloads;  // of all agents and the aggregator, in every stage of one round
-  std::uint64_t results;   // what three rounds with error feedback decode to and hold back
+  std::uint64_t payloads;  // all agents and the aggregator, every stage of one round
+  std::uint64_t results;   // decoded sums and residuals of three rounds with error feedback
 };
 
 constexpr Golden kGolden[] = {
@@ -55,7 +56,7 @@ constexpr Golden kGolden[] = {
 constexpr std::uint32_t kAgents = 3;
 constexpr std::size_t kValues = 10'000;
 
-// Integers times powers of two, a few zeros, and now and then a large one.
+// Integers times powers of two, some zeros, and occasionally a large value.
 FloatVector update(std::uint32_t agent) {
   FloatVector out(kValues);
   for (std::size_t i = 0; i < kValues; ++i) {
@@ -73,6 +74,7 @@ std::vector<FloatVector> updates() {
   return all;
 }
 
+// Covers the format of every stage.
 std::uint64_t hash_of_payloads(const Codec& codec) {
   const Round round(codec, updates(), kAgents);
   Checksum checksum;
@@ -85,6 +87,7 @@ std::uint64_t hash_of_payloads(const Codec& codec) {
   return checksum.finish64();
 }
 
+// Covers the arithmetic of decoding and of residuals over several rounds.
 std::uint64_t hash_of_results(const Codec& codec) {
   const Trace trace = codec_testing::play(codec, updates(), 3, {});
   EXPECT_EQ(trace.error, "");
@@ -103,6 +106,7 @@ TEST_P(GoldenRounds, StayAsTheyAre) {
   const auto codec = codec_testing::codec_of(GetParam());
   ASSERT_NE(codec, nullptr);
   const auto* golden = std::ranges::find(kGolden, GetParam(), &Golden::spec);
+  // A new codec fails with the line that must be added, so that it cannot be forgotten.
   const bool known = golden != std::end(kGolden);
   const bool pinned = !known || golden->payloads != kFromALibrary;
   const Golden got = {GetParam(), pinned ? hash_of_payloads(*codec) : kFromALibrary,
@@ -117,6 +121,7 @@ TEST_P(GoldenRounds, StayAsTheyAre) {
 INSTANTIATE_TEST_SUITE_P(All, GoldenRounds, testing::ValuesIn(codec_testing::default_specs()),
                          codec_testing::test_name);
 
+// A codec that was removed must also leave the table.
 TEST(GoldenTable, NamesNoCodecThatIsGone) {
   const std::vector<std::string> specs = codec_testing::default_specs();
   for (const Golden& golden : kGolden) {

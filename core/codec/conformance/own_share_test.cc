@@ -1,5 +1,5 @@
-// Codecs whose agents may keep less than the codec's share: the payload is the codec's, only with
-// fewer values in it, and whoever adds and decodes it need not know.
+// Codecs whose agents may keep less than the codec's share. Such a payload belongs to the same
+// codec and contains fewer values; aggregators and decoders do not need to know the share.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,6 +27,8 @@ std::vector<std::string> specs_with_own_share() {
   return specs;
 }
 
+// A large layer, a small one and a medium one, so that selection by layer differs from selection by
+// bucket.
 const std::vector<LayerRun>& layers() {
   static const std::vector<LayerRun> kLayers = {
       {0, 15'000, 1}, {15'000, 100, 1}, {15'100, 4'900, 1}};
@@ -77,7 +79,7 @@ TEST_P(OwnShare, ASmallerOneIsASmallerPayloadOfTheSameCodec) {
     const FloatVector decoded = decode(*codec_, payload);
     EXPECT_LT(kept(decoded), kept_before) << part;
     EXPECT_GE(kept(decoded), 1u);
-    // What is kept arrives as it is, and the rest can stay a residual.
+    // Kept values arrive unchanged, so the rest can stay in a residual.
     for (std::size_t i = 0; i < kSharedValues; ++i) {
       ASSERT_TRUE(decoded[i] == 0 || decoded[i] == x[i]) << i;
     }
@@ -86,6 +88,7 @@ TEST_P(OwnShare, ASmallerOneIsASmallerPayloadOfTheSameCodec) {
   }
 }
 
+// StageCall::keep is an upper bound; the codec's own share still applies.
 TEST_P(OwnShare, ALargerOneChangesNothing) {
   const FloatVector x = update(Pattern::lognormal, kSharedValues, 1);
   const Bytes all = encode(*codec_, x, 1);
@@ -113,6 +116,7 @@ TEST_P(OwnShare, TheSumIsThatOfWhatEachHasKept) {
   ASSERT_TRUE(aggregator->begin(call, {}).ok());
   FloatVector expected(kSharedValues, 0.0f);
   for (std::uint32_t agent = 0; agent < 4; ++agent) {
+    // Each agent keeps a quarter of the previous agent's share.
     const double keep = share_ / (1 << (2 * agent));
     const Bytes payload = encode(*codec_, all[agent], keep, {}, agent);
     const FloatVector decoded = decode(*codec_, payload);
@@ -126,7 +130,7 @@ TEST_P(OwnShare, TheSumIsThatOfWhatEachHasKept) {
   EXPECT_EQ(decode(*codec_, combined), expected);
 }
 
-// A payload of fewer values is checked like any other.
+// The checks of a payload do not depend on the number of values in it.
 TEST_P(OwnShare, AHostilePayloadIsRefusedAsBefore) {
   const FloatVector x = update(Pattern::normal, kSharedValues, 3);
   const Bytes payload = encode(*codec_, x, share_ * 0.05);
@@ -144,7 +148,8 @@ TEST_P(OwnShare, AHostilePayloadIsRefusedAsBefore) {
 INSTANTIATE_TEST_SUITE_P(Families, OwnShare, testing::ValuesIn(specs_with_own_share()),
                          codec_testing::test_name);
 
-// Where agents have agreed on places, or everything is sent, nobody can keep less alone.
+// If agents have agreed on positions, or if everything is sent, an agent cannot keep less on its
+// own.
 TEST(NoOwnShare, WhatIsKeptCannotBeChanged) {
   std::size_t tried = 0;
   for (const std::string& spec : codec_testing::default_specs()) {
@@ -160,6 +165,7 @@ TEST(NoOwnShare, WhatIsKeptCannotBeChanged) {
     EXPECT_EQ(payloads[0], payloads[1]) << spec;
     ++tried;
   }
+  // Guards against a test that silently skips all codecs.
   EXPECT_GE(tried, 10u);
 }
 

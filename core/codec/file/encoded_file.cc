@@ -16,11 +16,13 @@ namespace {
 
 constexpr const char* kRemedy = "copy the file again, or encode the update again";
 constexpr std::size_t kRecordHeaderBytes = 8;
-// The least that a payload can be: its fixed header and a spec of one letter.
+// The smallest possible payload has its fixed header and a spec of one letter.
 constexpr std::size_t kRecordBytesMin = kRecordHeaderBytes + kPayloadFixedHeaderBytes + 8;
 
-// Several small buckets are in work at once, so that threads have something to share; a large one
-// is shared from within.
+// Several small buckets are processed as one batch, so that the threads have enough work. A large
+// bucket is a batch of its own and is divided among the threads internally. The limits also bound
+// memory: 64 MiB of float32 values and about 64 MiB of payloads, apart from a bucket that is
+// larger.
 constexpr std::uint64_t kBatchValues = 16u << 20;
 constexpr std::uint64_t kBatchBytes = 64u << 20;
 constexpr std::uint64_t kBatchBucketsMax = 256;
@@ -33,15 +35,17 @@ std::uint64_t buckets_at_once(const EncodedFileHeader& header, std::uint64_t fir
   return std::min(fitting, header.buckets() - first);
 }
 
-// One bucket in work, on its way in either direction.
+// A bucket of the current batch, while it is encoded or decoded.
 struct BucketInWork {
   std::uint64_t index = 0;
-  std::uint64_t place = 0;  // decoding: of its first record in the file
+  std::uint64_t place = 0;  // decoding only: byte offset of its first record in the file
   FloatVector values;
   std::vector<Bytes> payloads;  // one per stage
   Status status;
 };
 
+// Runs body(bucket) for the batch, possibly in parallel, and stores each result in bucket.status.
+// The caller reads the statuses in order, so the reported error does not depend on the threads.
 template <typename Body>
 void for_each_bucket(const Execution& execution, std::vector<BucketInWork>& batch,
                      const Body& body) {
@@ -60,7 +64,7 @@ Status stopped() {
   return Status(StatusCode::cancelled, {.what = "encoded file", .got = "a stop"});
 }
 
-// Gathers small pieces, so that the sink gets large ones.
+// Collects small writes, so that the sink receives pieces of about 1 MiB.
 class PieceWriter {
  public:
   explicit PieceWriter(ByteSink sink) : sink_(sink) {}
@@ -83,9 +87,9 @@ class PieceWriter {
   Bytes pending_;
 };
 
-// --- encoding
-// -------------------------------------------------------------------------------------
+// ------------------------------ encoding
 
+// Checks the input and fills in the header before anything is written.
 Result<EncodedFileHeader> plan_encoding(const Codec& codec, const EncodedFileOptions& options,
                                         std::uint64_t bytes) {
   if (bytes % sizeof(float) != 0) {
@@ -130,7 +134,7 @@ Status read_values(const EncodedFileHeader& header, const ByteSource& floats, st
   return {};
 }
 
-// What the agents of a stage make together, when there is one agent.
+// Replaces a payload of a stage by the combined payload of that stage for a single agent.
 Status combine_alone(const Codec& codec, const StageCall& call, std::uint32_t values,
                      Bytes& payload) {
   const auto aggregator = codec.make_aggregator(call.stage(), values);
@@ -153,15 +157,15 @@ Status encode_bucket(const Codec& codec, const RoundContext& round, const Execut
     const StageCall call = {.round = round, .execution = execution, .combined = combined};
     Bytes& payload = bucket.payloads[stage];
     TRIBUTARY_TRY(encoder->encode(call, bucket.values, payload));
-    // An agent's payload of the last stage can be decoded as it is; to aggregate it would, with
-    // some codecs, mean to encode it a second time and to lose twice.
+    // One agent's payload of the last stage can be decoded without an aggregator. With some codecs
+    // an aggregator would decode and encode it again, and lose precision a second time.
     if (stage + 1 < stages) TRIBUTARY_TRY(combine_alone(codec, call, values, payload));
     combined.push_back(payload);
   }
   return {};
 }
 
-// Adds the place within the file to what is known within the bucket only.
+// Adds the position in the file to a status that only knows the position within the bucket.
 Status place_in_file(const EncodedFileHeader& header, const BucketInWork& bucket, Status status) {
   const std::uint64_t first = bucket.index * header.bucket_values;
   if (status.code() == StatusCode::not_finite) {
@@ -192,9 +196,10 @@ Status write_records(const BucketInWork& bucket, PieceWriter& writer) {
   return {};
 }
 
-// --- decoding
-// -------------------------------------------------------------------------------------
+// ------------------------------ decoding
 
+// Makes the codec that the header names. A spec that is not canonical would disagree with the
+// payloads' own specs.
 Result<std::unique_ptr<Codec>> codec_of(const EncodedFileHeader& header) {
   Result<std::unique_ptr<Codec>> codec = make_codec(header.spec);
   if (!codec.ok()) {
@@ -213,6 +218,7 @@ Result<std::unique_ptr<Codec>> codec_of(const EncodedFileHeader& header) {
   return codec;
 }
 
+// Reads records in sequence and checks every field. An error names the byte offset of the record.
 class RecordReader {
  public:
   RecordReader(const ByteSource& source, std::uint64_t position)
@@ -231,6 +237,7 @@ class RecordReader {
       return fault(fmt::format("a record of bucket {}", bucket),
                    fmt::format("one of bucket {}", stated_bucket));
     }
+    // Bounds the allocation by the rest of the file.
     const std::uint64_t room =
         std::min<std::uint64_t>(remaining() - sizeof(record), kPayloadBytesMax);
     if (padded(bytes) > room) {
@@ -260,6 +267,7 @@ class RecordReader {
   std::uint64_t position_;
 };
 
+// Reads the next batch. The batch ends early when its payloads exceed kBatchBytes.
 Status read_records(const EncodedFileHeader& header, std::size_t stages, std::uint64_t first,
                     RecordReader& reader, std::vector<BucketInWork>& batch) {
   const std::uint64_t start = reader.position();
@@ -288,17 +296,19 @@ Status decode_bucket(const Codec& codec, const RoundContext& round, const Execut
   return codec.decode(call, payloads.back(), bucket.values);
 }
 
-// The header is what the payloads have to agree with, so whatever they do not is the file's fault.
+// Every payload must match the file's header, so any disagreement is reported as a damaged file.
 Status corrupt_bucket(const BucketInWork& bucket) {
   Fault fault = bucket.status.fault();
   fault.what =
       fmt::format("encoded file, bucket {} at byte {}: {}", bucket.index, bucket.place, fault.what);
   fault.remedy = kRemedy;
+  // A limit of this build is no damage; the file may be valid for another build.
   const bool cap = bucket.status.code() == StatusCode::resource_exhausted;
   return Status(cap ? StatusCode::resource_exhausted : StatusCode::corrupt_data, std::move(fault));
 }
 
-// What the header claims must be possible in a file of this size, before anything is made for it.
+// Refuses a number of buckets that cannot fit in a file of this size, before any memory is
+// allocated for it.
 Status check_claim(const EncodedFileHeader& header, std::size_t stages, std::uint64_t room) {
   const std::uint64_t payloads_max = room / kRecordBytesMin;
   if (header.buckets() * stages <= payloads_max) return {};

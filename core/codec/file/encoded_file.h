@@ -1,5 +1,6 @@
-// A file of one update as a lone agent would send it: what `tributary codec encode` writes and
-// `tributary codec decode` reads. It names its codec, and is read and written with bounded memory.
+// Encodes an update into a file, and decodes it, with bounded memory. This is the format of
+// `tributary codec encode` and `tributary codec decode`. The file contains the payloads of a
+// federation with a single agent, and it names its codec. Integers are little-endian.
 //
 //   byte  0  u64  magic "TRIBFILE"
 //         8  u16  version (1)
@@ -27,24 +28,31 @@
 
 namespace tributary {
 
+// The options that determine the bytes of the file.
 struct EncodedFileOptions {
   std::uint32_t bucket_values = 16u << 20;  // 64 MiB of float32
   std::uint64_t job_seed = 1;
   std::uint64_t round = 0;
 };
 
-// How the work is done; it changes no byte of the outcome.
+// Options that change the speed, but no byte of the result.
 struct EncodedFileWork {
   Execution execution = {};
-  // Called when some more buckets are done; returns false to stop.
+  // Called on the caller's thread after each batch of buckets. Returning false stops the work with
+  // StatusCode::cancelled.
   std::function<bool(std::uint64_t values_done, std::uint64_t values)> progress = {};
 };
 
-// `floats` is little-endian float32.
+// Encodes the update `floats`, raw little-endian float32. Fails with corrupt_data if the size is
+// not a multiple of 4 bytes, invalid_argument for a bucket size out of bounds, resource_exhausted
+// for too many buckets, not_finite with the element's index in the file, or an error of the source
+// or the sink. After an error, the bytes that the sink received are incomplete.
 Status encode_file(const Codec& codec, const EncodedFileOptions& options, const ByteSource& floats,
                    const EncodedFileWork& work, ByteSink encoded);
 
-// Trusts nothing in `encoded`. What the sink was given before an error is of no use.
+// Decodes a file and trusts none of its bytes. Fails with corrupt_data for damage, unsupported for
+// an unknown codec or version, resource_exhausted for a payload above the limits, or an error of
+// the source or the sink. After an error, the values that the sink received must be discarded.
 Result<EncodedFileHeader> decode_file(const ByteSource& encoded, const EncodedFileWork& work,
                                       ByteSink floats);
 

@@ -1,4 +1,5 @@
-// Decodes what it is given: as it is, and with checksums that fit.
+// Decodes the input twice: unchanged, and with all checksums corrected, so that the checks behind
+// the checksums run too.
 #include "core/codec/file/encoded_file_testing.h"
 
 using namespace tributary;
@@ -12,6 +13,7 @@ void check(ByteSpan file) {
     bytes += piece.size();
     return {};
   });
+  // A successful decoding must write exactly the values that the header states.
   if (header.ok() && bytes != header.value().values * sizeof(float)) __builtin_trap();
   if (!header.ok() && header.status().fault().what.empty()) __builtin_trap();
 }

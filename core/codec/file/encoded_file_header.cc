@@ -15,6 +15,7 @@ constexpr std::uint16_t kFileVersion = 1;
 constexpr std::size_t kFixedBytes = 48;
 constexpr std::size_t kFileChecksumOffset = 44;
 
+// The first record begins at a multiple of 8 bytes, so payloads stay aligned.
 constexpr std::size_t file_header_bytes(std::size_t spec_bytes) {
   return kFixedBytes + (spec_bytes + 7) / 8 * 8;
 }
@@ -26,6 +27,7 @@ T field_at(ByteSpan in, std::size_t offset) {
   return value;
 }
 
+// Covers everything except the checksum field itself.
 std::uint32_t header_checksum(ByteSpan header) {
   Checksum sum;
   sum.update(header.first(kFileChecksumOffset));
@@ -37,7 +39,7 @@ Status too_short(std::size_t needed, std::uint64_t size) {
   return corrupt_encoded_file(size, fmt::format("a header of {} bytes", needed), "the end");
 }
 
-// The header's bytes: whole, of a version that is known, and unharmed.
+// Reads the header's bytes. The result is complete, of a known version, and has a correct checksum.
 Result<Bytes> read_bytes(const ByteSource& source) {
   if (source.size() < kFixedBytes) return too_short(kFixedBytes, source.size());
   Bytes bytes(kFixedBytes);
@@ -79,6 +81,7 @@ Status check_padding(ByteSpan bytes, std::size_t from) {
 }  // namespace
 
 std::uint64_t EncodedFileHeader::buckets() const {
+  // Written without the usual rounding sum, which could overflow for hostile headers.
   return values / bucket_values + (values % bucket_values != 0 ? 1 : 0);
 }
 
@@ -88,6 +91,7 @@ std::uint32_t EncodedFileHeader::values_of_bucket(std::uint64_t bucket) const {
 }
 
 Bytes encoded_file_header_bytes(const EncodedFileHeader& header) {
+  // Zero-filled, so that the reserved field and the padding are zero.
   Bytes out(file_header_bytes(header.spec.size()), 0);
   const auto put = [&](std::size_t offset, auto value) {
     std::memcpy(out.data() + offset, &value, sizeof(value));

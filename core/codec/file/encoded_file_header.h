@@ -1,4 +1,5 @@
-// The header of an encoded file (encoded_file.h): what stands before the first payload.
+// The header of an encoded file: the fields before the first payload. encoded_file.h describes the
+// format.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +11,35 @@
 
 namespace tributary {
 
+// The bucket's index must fit in the 32 bits of a record and of a random draw's address.
 constexpr std::uint64_t kEncodedFileBucketsMax = std::uint64_t{1} << 32;
 
 struct EncodedFileHeader {
   std::string spec;
   std::uint64_t values = 0;
+  // Values per bucket; the last bucket may have fewer.
   std::uint32_t bucket_values = 0;
   std::uint64_t job_seed = 0;
   std::uint64_t round = 0;
 
+  // Both require bucket_values > 0; values_of_bucket() also requires bucket < buckets().
   std::uint64_t buckets() const;
   std::uint32_t values_of_bucket(std::uint64_t bucket) const;
 };
 
+// The bytes of a header with its checksum. The spec must have 1 to kSpecBytesMax bytes.
 Bytes encoded_file_header_bytes(const EncodedFileHeader& header);
 
 struct ReadEncodedFileHeader {
   EncodedFileHeader header;
-  std::uint64_t bytes;  // the records begin here
+  std::uint64_t bytes;  // size of the header; the first record begins here
 };
 
-// Checks all that a header by itself can get wrong; its spec may still name no codec.
+// Reads and checks a header: corrupt_data for damage or fields out of bounds, unsupported for an
+// unknown version, or the source's error. The spec may still name no codec.
 Result<ReadEncodedFileHeader> read_encoded_file_header(const ByteSource& source);
 
-// An error of kind corrupt_data: what is wrong with the file, and where.
+// A corrupt_data status that names the byte offset `place` in the file.
 Status corrupt_encoded_file(std::uint64_t place, std::string expected, std::string got);
 
 }  // namespace tributary

@@ -20,6 +20,7 @@ using encoded_file_testing::encode;
 using encoded_file_testing::make_checksums_fit;
 using testing::HasSubstr;
 
+// Encodes with small buckets of 100 values, so that a file has several.
 Bytes encoded(const std::string& spec, std::span<const float> values,
               std::uint32_t bucket_values = 100, const EncodedFileWork& work = {}) {
   Result<Bytes> file = encode(*codec_of(spec), {.bucket_values = bucket_values}, values, work);
@@ -27,7 +28,7 @@ Bytes encoded(const std::string& spec, std::span<const float> values,
   return file.ok() ? std::move(*file) : Bytes();
 }
 
-// What a bucket comes to when a federation of one plays it.
+// The result that one bucket has in an exchange with a single agent.
 FloatVector played_alone(const Codec& codec, std::span<const float> values,
                          const RoundContext& round) {
   const SystemClock clock;
@@ -40,7 +41,7 @@ FloatVector played_alone(const Codec& codec, std::span<const float> values,
 
 class EveryCodec : public testing::TestWithParam<std::string> {};
 
-// The file's sixth bucket is the one that codec_testing plays.
+// The sixth bucket of the file has the index that codec_testing uses, so its draws are the same.
 TEST_P(EveryCodec, ComesBackAsOneAgentWouldDecodeIt) {
   const auto codec = codec_of(GetParam());
   for (const std::size_t count : {1u, 99u, 100u}) {
@@ -70,6 +71,7 @@ TEST_P(EveryCodec, EmptyUpdatesComeBackEmpty) {
   EXPECT_TRUE(back->empty());
 }
 
+// Many small buckets are divided among threads; a large bucket is divided internally.
 TEST_P(EveryCodec, WritesTheSameBytesWithAnyNumberOfThreads) {
   const FloatVector values = update(Pattern::lognormal, 100'000, 0);
   ThreadPool pool(3);
@@ -103,8 +105,8 @@ TEST_P(EveryCodec, AnyFlippedBitIsAnError) {
   }
 }
 
-// With fitting checksums some flips make another valid file; decode() checks that it has the size
-// that its header claims.
+// With corrected checksums, some flips produce another valid file. decode() then checks that its
+// size agrees with its header.
 TEST_P(EveryCodec, AnyFlippedBitWithFittingChecksumsIsAnErrorOrValid) {
   const Bytes whole = encoded(GetParam(), update(Pattern::normal, 70, 0), 64);
   std::size_t valid = 0;
@@ -114,6 +116,8 @@ TEST_P(EveryCodec, AnyFlippedBitWithFittingChecksumsIsAnErrorOrValid) {
     make_checksums_fit(flipped);
     const Result<FloatVector> back = decode(flipped);
     if (back.ok()) ++valid;
+    // A disagreement between a payload and the file's header is damage of the file. io_error would
+    // mean a read outside the file.
     EXPECT_NE(back.status().code(), StatusCode::mismatch) << back.status().text();
     EXPECT_NE(back.status().code(), StatusCode::io_error) << back.status().text();
   }
@@ -123,6 +127,7 @@ TEST_P(EveryCodec, AnyFlippedBitWithFittingChecksumsIsAnErrorOrValid) {
 INSTANTIATE_TEST_SUITE_P(Codecs, EveryCodec, testing::ValuesIn(codec_testing::default_specs()),
                          codec_testing::test_name);
 
+// A second encoding by an aggregator would lose precision twice.
 TEST(EncodedFile, KeepsTheAgentsOwnPayloadOfTheLastStage) {
   const auto codec = codec_of("int8");
   const FloatVector values = update(Pattern::lognormal, 64, 0);
@@ -130,10 +135,12 @@ TEST(EncodedFile, KeepsTheAgentsOwnPayloadOfTheLastStage) {
   ASSERT_TRUE(codec->make_encoder(64)->encode({.round = {.job_seed = 1}}, values, payload).ok());
   const Bytes file = encoded("int8", values);
   ASSERT_GE(file.size(), payload.size());
+  // After the fixed header, the padded spec and the record's header.
   const std::size_t place = 48 + 8 + 8;
   EXPECT_TRUE(std::equal(payload.begin(), payload.end(), file.begin() + place));
 }
 
+// The last stage needs the combined payload of the first one.
 TEST(EncodedFile, DecodesStagesTogether) {
   const FloatVector values = update(Pattern::lognormal, 300, 0);
   const auto codec = codec_of("int8_shared");
@@ -142,6 +149,8 @@ TEST(EncodedFile, DecodesStagesTogether) {
   EXPECT_EQ(bits_of(*back), bits_of(played_alone(*codec, values, {.job_seed = 1})));
 }
 
+// Equal values in two buckets must be rounded by different draws. The spikes give both buckets the
+// same scale.
 TEST(EncodedFile, DrawsDifferByBucketAndSeed) {
   const FloatVector values(200, 0.3f);
   const auto codec = codec_of("int8:rounding=random");
@@ -158,6 +167,7 @@ TEST(EncodedFile, DrawsDifferByBucketAndSeed) {
 
 TEST(EncodedFile, NamesTheFirstBadElementOfTheFile) {
   FloatVector values(1000, 1.0f);
+  // In different buckets, which threads encode at the same time.
   values[350] = std::numeric_limits<float>::quiet_NaN();
   values[720] = std::numeric_limits<float>::infinity();
   ThreadPool pool(3);
@@ -174,6 +184,7 @@ TEST(EncodedFile, RefusesAnUpdateThatIsNotFloats) {
       encode_file(*codec_of("fp32"), {}, encoded_file_testing::MemorySource(seven), {},
                   [](ByteSpan) -> Status { return {}; });
   EXPECT_EQ(status.code(), StatusCode::corrupt_data);
+  // Seven bytes are not a number of float32 values.
   EXPECT_EQ(status.fault().got, "7 bytes");
 }
 
@@ -222,13 +233,14 @@ TEST(EncodedFile, RefusesBucketsInAnotherOrder) {
   Bytes file = encoded("fp32", values);
   const auto records = file.begin() + 48 + 8;
   const auto half = (file.end() - records) / 2;
+  // Exchanges the records of both buckets, whose payloads remain valid.
   std::rotate(records, records + half, file.end());
   const Status status = decode(file).status();
   EXPECT_EQ(status.code(), StatusCode::corrupt_data);
   EXPECT_THAT(status.text(), HasSubstr("byte 56: expected a record of bucket 0"));
 }
 
-// Claims that no file of this size can keep are refused before any memory is asked for.
+// A size that no file of this length can contain is refused before memory is allocated.
 TEST(EncodedFile, RefusesClaimsBeyondTheFilesSize) {
   for (const std::uint64_t values :
        {std::uint64_t{1000}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
@@ -243,6 +255,7 @@ TEST(EncodedFile, RefusesClaimsBeyondTheFilesSize) {
 
 TEST(EncodedFile, NamesAnUnknownCodecOrVersion) {
   Bytes file = encoded("fp32", FloatVector(5, 1.0f));
+  // Changes the spec "fp32" to "fp39".
   file[48 + 3] = '9';
   make_checksums_fit(file);
   Status status = decode(file).status();
@@ -258,6 +271,7 @@ TEST(EncodedFile, NamesAnUnknownCodecOrVersion) {
 }
 
 TEST(EncodedFile, RefusesASpecThatIsNotCanonical) {
+  // 4096 is the default, so the canonical spec omits it.
   Bytes file = encoded_file_header_bytes({.spec = "int8:block=4096", .bucket_values = 1});
   EXPECT_THAT(decode(file).status().text(), HasSubstr("the canonical 'int8'"));
 }

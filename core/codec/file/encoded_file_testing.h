@@ -1,4 +1,4 @@
-// Encoded files in memory, for tests and fuzzers.
+// Encoded files in memory, for tests and fuzzers only.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 namespace tributary::encoded_file_testing {
 
+// A source over bytes that the caller owns.
 class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(ByteSpan bytes) : bytes_(bytes) {}
@@ -54,7 +55,8 @@ inline Result<FloatVector> decode(ByteSpan encoded, const EncodedFileWork& work 
   return values;
 }
 
-// Makes every checksum fit what it covers, so that the bounds behind the checksums are reached.
+// Corrects every checksum in the file, so that a test reaches the checks behind the checksums.
+// Stops at the first record that does not fit in the file.
 inline void make_checksums_fit(Bytes& file) {
   const auto get = [&](std::size_t offset, auto value) {
     std::memcpy(&value, file.data() + offset, sizeof(value));

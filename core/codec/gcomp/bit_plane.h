@@ -1,5 +1,7 @@
-// A row of bits in 64-bit words, appended and taken up to 64 at a time: the lower or upper bits of
-// the levels of all values that are sent.
+// A sequence of bits in 64-bit words, written and read in groups of up to 64. GComp stores the
+// lower and the upper bits of its levels in two such planes.
+//
+// The classes do not check bounds: the caller guarantees the size. Each object serves one thread.
 #pragma once
 
 #include <bit>
@@ -9,13 +11,15 @@
 
 namespace tributary::gcomp {
 
+// Size of a plane of `bits` bits, in bytes; whole words.
 constexpr std::size_t plane_bytes(std::size_t bits) { return (bits + 63) / 64 * 8; }
 
+// Appends bits to words of the caller. finish() writes the last incomplete word.
 class PlaneWriter {
  public:
   explicit PlaneWriter(std::uint64_t* words) : words_(words) {}
 
-  // The lower `count` bits; the others must be zero.
+  // Appends the lower `count` bits of `bits`; the others must be zero. `count` is at most 64.
   void append(std::uint64_t bits, unsigned count) {
     pending_ |= bits << filled_;
     const unsigned total = filled_ + count;
@@ -37,11 +41,12 @@ class PlaneWriter {
   unsigned filled_ = 0;
 };
 
+// Reads bits from bytes of the caller, which need no alignment.
 class PlaneReader {
  public:
   explicit PlaneReader(const std::uint8_t* words) : words_(words) {}
 
-  // The next `count` bits; the caller knows that there are as many.
+  // Returns the next `count` bits; the caller guarantees that they exist.
   std::uint64_t take(unsigned count) {
     if (count == 0) return 0;
     const std::size_t word = position_ / 64;
@@ -63,8 +68,8 @@ class PlaneReader {
   std::size_t position_ = 0;
 };
 
-// The bits of `bits` where `mask` has ones, close together; and back. (pext and pdep, for machines
-// that lack them.)
+// gather_bits() moves the bits selected by `mask` together at the low end; scatter_bits() is its
+// inverse. They implement pext and pdep for machines without these instructions.
 inline std::uint64_t gather_bits(std::uint64_t bits, std::uint64_t mask) {
   if (mask == ~std::uint64_t{0}) return bits;
   std::uint64_t out = 0;

@@ -1,4 +1,5 @@
-// GComp on captured gradients: what it sends, and what the optimizer makes of what was cut off.
+// GComp on captured gradients: the bytes that it sends, and the effect of truncated bits on the
+// optimizer's step.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -13,9 +14,9 @@ namespace {
 
 using gcomp_testing::Capture;
 
-std::filesystem::path root() { return TRIBUTARY_SOURCE; }  // the checkout
+std::filesystem::path root() { return TRIBUTARY_SOURCE; }  // root of the checkout
 
-// Returns the payload's size; `decoded` becomes what arrives.
+// Returns the payload's size; `decoded` receives the decoded values.
 std::size_t send(const std::string& spec, const Capture& capture, FloatVector& decoded) {
   const auto codec = codec_testing::codec_of(spec);
   const auto values = static_cast<std::uint32_t>(capture.gradient().size());
@@ -29,7 +30,7 @@ std::size_t send(const std::string& spec, const Capture& capture, FloatVector& d
   return payload.size();
 }
 
-// Prints every capture's share of float32's bytes, and returns that of all together.
+// Prints each capture's share of the float32 size, and returns the share of all captures together.
 double share_of(const std::vector<Capture>& captures) {
   double sent = 0;
   double raw = 0;
@@ -59,33 +60,36 @@ class Captured : public testing::Test {
   std::vector<Capture> all;
 };
 
-// By the optimizer's metric, over the committed set.
+// Truncation by the optimizer's metric, over the committed set of captures.
 TEST_F(Captured, FortyPercentOfTheBytesAreSent) { EXPECT_LE(share_of(all), 0.40); }
 
-// No share is promised for these: it is the training's more than the codec's.
+// No share is guaranteed for these captures, because it depends more on the training than on the
+// codec.
 TEST(CapturedLargeSet, TruncationSavesOnEveryCapture) {
-  // Those that ./dev setup --bench makes; none where it has not.
+  // The large set, which ./dev setup --bench creates; empty without it.
   const std::vector<Capture> large = gcomp_testing::captures(root() / "build" / "gradients");
   if (large.empty()) GTEST_SKIP() << "skipped, because ./dev setup --bench has not made it";
   ASSERT_EQ(large.size(), 12u);
   EXPECT_LT(share_of(large), 1.0);
 }
 
-// Section 5.1: at most 18 bits of 23 are cut off, so a gradient loses less than 2^-5 of itself.
+// Section 5.1: at most 18 of 23 bits are truncated, so a gradient loses less than 2^-5 of itself.
 TEST_F(Captured, NoGradientLosesMoreThanItsLevelAllows) {
   for (const Capture& capture : all) {
     FloatVector decoded;
     send("gcomp", capture, decoded);
     for (std::size_t i = 0; i < decoded.size(); ++i) {
       const float g = capture.gradient()[i];
+      // Denormals have exponent 0.
       if (std::abs(g) < 0x1p-126f) continue;  // pruned
       ASSERT_LT(std::abs(g - decoded[i]), std::abs(g) * 0x1p-5f) << capture.name << ", " << i;
     }
   }
 }
 
-// Footnote 2: what is cut off moves the new parameter by less than 2^-22 of it. For SGD that is
-// checked on the parameter itself, in double; the numerator of δ is what the step leaves of θ.
+// Footnote 2: truncated bits move the new parameter by less than 2^-22 of its value. For SGD this
+// is checked on the parameter itself, in double. The numerator of δ is the part of θ that the step
+// leaves.
 TEST_F(Captured, SgdHardlyNoticesWhatWasCutOff) {
   for (const Capture& capture : all) {
     if (capture.fields.at("kind") != "sgd") continue;
@@ -104,7 +108,7 @@ TEST_F(Captured, SgdHardlyNoticesWhatWasCutOff) {
   }
 }
 
-// The same for AdamW's step, with the second moment that each gradient makes.
+// The same for AdamW's step, with the second moment that each gradient produces.
 TEST_F(Captured, AdamwHardlyNoticesWhatWasCutOff) {
   for (const Capture& capture : all) {
     if (capture.fields.at("kind") != "adamw") continue;

@@ -1,4 +1,5 @@
-// The gradients that bench/gradients/capture.py has captured, with what the optimizer knew.
+// Reads the gradients that bench/gradients/capture.py captured, with the optimizer's state. Tests
+// only.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +15,7 @@ namespace tributary::gcomp_testing {
 
 struct Capture {
   std::string name;
-  std::map<std::string, std::string> fields;  // of the manifest, by their last name
+  std::map<std::string, std::string> fields;  // of the manifest, by the last part of their name
   std::map<std::string, FloatVector> vectors;
 
   double number(const std::string& field) const { return std::stod(fields.at(field)); }
@@ -46,7 +47,7 @@ inline FloatVector read_floats(const std::filesystem::path& path) {
   return values;
 }
 
-// Reads the manifest line by line: the script writes one `"name": value` to a line, and a capture
+// Reads the manifest line by line. The script writes one `"name": value` per line, and a capture
 // begins with its name.
 inline std::vector<Capture> captures(const std::filesystem::path& folder) {
   std::vector<Capture> all;

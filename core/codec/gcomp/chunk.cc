@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint8_t kLevelsDiffer = kLevels;
 
+// The first bytes of a chunk; chunk.h describes the format.
 struct Header {
   std::uint32_t coded_bytes = 0;
   std::uint32_t escapes = 0;
@@ -25,10 +26,12 @@ constexpr std::size_t round_up_4(std::size_t bytes) { return (bytes + 3) / 4 * 4
 
 constexpr std::size_t steps_of(std::size_t n) { return (n + kStreams - 1) / kStreams; }
 
+// Size of coded exponents with the streams' states, in bytes.
 constexpr std::size_t coded_size(std::size_t bytes, std::size_t escapes) {
   return kStreams * sizeof(std::uint16_t) + bytes + escapes;
 }
 
+// The words after the exponents are aligned to 4 bytes within the chunk.
 std::uint8_t* pad_to_4(const std::uint8_t* start, std::uint8_t* end) {
   while ((end - start) % 4 != 0) *end++ = 0;
   return end;
@@ -46,6 +49,8 @@ std::uint8_t* reverse_copy(const std::uint8_t* in, std::size_t count, std::uint8
   return std::reverse_copy(in, in + count, out);
 }
 
+// Writes the exponents, coded if that makes them smaller and raw otherwise. Fills the last step
+// with the padding exponent, because the coder works on whole steps.
 std::uint8_t* write_exponents(const Kernels& loops, const Codebook* book, std::size_t n,
                               Scratch& scratch, Header& header, std::uint8_t* out) {
   std::uint8_t* const start = out;
@@ -71,6 +76,7 @@ std::uint8_t* write_exponents(const Kernels& loops, const Codebook* book, std::s
   return pad_to_4(start, out);
 }
 
+// Writes the levels, unless all sent values have the same one, and the fractions of each level.
 std::uint8_t* write_fractions(const Kernels& loops, Parts& parts, Header& header,
                               std::uint8_t* out) {
   const std::size_t sent =
@@ -85,6 +91,7 @@ std::uint8_t* write_fractions(const Kernels& loops, Parts& parts, Header& header
     std::memcpy(out, parts.level_high.data(), plane_bytes(sent));
     out += plane_bytes(sent);
   }
+  // The packing kernels read whole rows of columns, so the fields after the last one must be zero.
   for (unsigned level = 0; level < kLevels; ++level) {
     std::fill_n(parts.fractions[level].data() + parts.counts[level], kColumns, 0);
     loops.pack(parts.fractions[level].data(), parts.counts[level], sent_bits(level), out);
@@ -93,12 +100,12 @@ std::uint8_t* write_fractions(const Kernels& loops, Parts& parts, Header& header
   return out;
 }
 
-// Takes a chunk's bytes one piece after the other.
+// Takes consecutive pieces of a chunk's untrusted bytes.
 class Cursor {
  public:
   explicit Cursor(ByteSpan bytes) : bytes_(bytes) {}
 
-  // Nothing if there is less.
+  // Returns nullptr if fewer than `count` bytes remain.
   const std::uint8_t* take(std::size_t count) {
     if (count > bytes_.size() - position_) return nullptr;
     const std::uint8_t* const at = bytes_.data() + position_;
@@ -113,6 +120,7 @@ class Cursor {
   std::size_t position_ = 0;
 };
 
+// Descriptions of faults; the caller reports them as the expected content.
 constexpr const char* kCutShort = "a chunk that is longer";
 
 const char* read_exponents(const Kernels& loops, const Codebook* book, const Header& header,
@@ -126,6 +134,7 @@ const char* read_exponents(const Kernels& loops, const Codebook* book, const Hea
     return nullptr;
   }
   if (book == nullptr) return "raw exponents where there is no codebook";
+  // Bounds the sizes below, which are computed from untrusted numbers.
   if (header.coded_bytes > kChunkValues || header.escapes > n) return "fewer coded exponents";
   const std::size_t begin = cursor.position();
   const std::size_t size = coded_size(header.coded_bytes, header.escapes);
@@ -146,7 +155,7 @@ const char* read_exponents(const Kernels& loops, const Codebook* book, const Hea
   return nullptr;
 }
 
-// All values that are sent are at one level.
+// Sets the same level for all sent values.
 void set_levels(unsigned level, std::size_t n, Masks& masks) {
   const std::size_t blocks = (n + kBlock - 1) / kBlock;
   for (std::size_t i = 0; i < blocks; ++i) {
@@ -160,6 +169,7 @@ const char* read_fractions(const Kernels& loops, const Header& header, Scratch& 
   const std::uint8_t* const exponents = scratch.parts.exponents.data();
   Masks& masks = scratch.masks;
   const std::size_t n = values.size();
+  // The decoder knows from the exponents which values were pruned, so no mask is sent.
   const std::size_t sent = loops.find_sent(exponents, n, header.pruned != 0, masks);
   std::array<std::size_t, kLevels> counts = {};
   if (header.level == kLevelsDiffer) {
@@ -178,6 +188,7 @@ const char* read_fractions(const Kernels& loops, const Header& header, Scratch& 
   }
   if (!cursor.at_end()) return "a chunk that is shorter";
 
+  // The common case needs no masks: the values are joined directly from the packed words.
   if (header.level != kLevelsDiffer && sent == n) {
     loops.join_all(exponents, packed[header.level], header.level, n, values.data());
     return nullptr;
@@ -206,6 +217,8 @@ ChunkStatistics encode_chunk(const Kernels& loops, const Codebook* book, const L
   Scratch& scratch = thread_scratch();
   Header header = {.pruned = 1};
   loops.split(values.data(), values.size(), rule, true, scratch.parts);
+  // Lossless encoding must keep denormals and -0. They are rare, so pruning is tried first and
+  // repeated without it only if it would lose a value.
   if (exact && scratch.parts.pruned_more_than_zeros) {
     header.pruned = 0;
     loops.split(values.data(), values.size(), rule, false, scratch.parts);

@@ -20,7 +20,7 @@ using codec_testing::update;
 
 constexpr std::size_t kSizes[] = {1, 63, 64, 65, 127, 128, 129, 1000, 4096, 20'001};
 
-// Values of a pattern, and a parameter and moments for each of them.
+// The values of a pattern, with a parameter and moments for each of them.
 struct Data {
   Data(Pattern pattern, std::size_t n)
       : values(update(pattern, n, 0)),
@@ -29,6 +29,7 @@ struct Data {
         second(update(Pattern::lognormal, n, 3)) {
     for (std::size_t i = 0; i < n; ++i) {
       second[i] = std::abs(second[i]);
+      // Values that must not be truncated: a zero parameter, an infinity, a NaN. Zeros are pruned.
       if (i % 7 == 0) parameters[i] = 0;
       if (i % 50 == 3) values[i] = std::numeric_limits<float>::infinity();
       if (i % 50 == 4) values[i] = std::bit_cast<float>(0xff800001u);
@@ -39,6 +40,7 @@ struct Data {
   FloatVector values, parameters, first, second;
 };
 
+// One rule for each formula and each fixed level.
 struct Rules {
   static LevelRule fixed(unsigned level) { return {.level = level}; }
   static LevelRule of(const Data& data, OptimizerKind kind) {
@@ -70,13 +72,14 @@ struct Rules {
   }
 };
 
+// The best codebook for the values.
 Codebook codebook_of(std::span<const float> values) {
   Histogram histogram = {};
   for (const float x : values) ++histogram[exponent_of(std::bit_cast<std::uint32_t>(x))];
   return make_codebook(histogram, 8, 0);
 }
 
-// A chunk as it would lie in a payload, with nothing behind it.
+// A chunk as it lies in a payload, without bytes after it.
 Bytes encoded(const Kernels& loops, const Codebook* book, const LevelRule& rule, bool exact,
               std::span<const float> values) {
   Bytes chunk(chunk_bytes_max(values.size()));
@@ -91,7 +94,7 @@ const char* decode(const Kernels& loops, const Codebook* book, const Bytes& chun
   return decode_chunk(loops, book, chunk, chunk.size(), values);
 }
 
-// What a value must decode to.
+// The bits to which a value must decode.
 std::uint32_t kept_bits(const LevelRule& rule, bool exact, std::size_t i, float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   if (exponent_of(bits) == 0 && !exact) return 0;
@@ -123,6 +126,7 @@ TEST(Chunk, ScalarAndSimdGiveTheSameBytes) {
     for (const std::size_t size : kSizes) {
       const Data data(pattern, size);
       const Codebook own = codebook_of(data.values);
+      // A codebook without the chunk's exponents, so that all are escaped.
       const Codebook other = codebook_of(update(Pattern::tiny, size, 0));
       for (const Codebook* book : {static_cast<const Codebook*>(nullptr), &own, &other}) {
         for (const LevelRule& rule : Rules::all(data)) {
@@ -145,6 +149,7 @@ TEST(Chunk, ScalarAndSimdGiveTheSameBytes) {
   }
 }
 
+// The maximum size reaches the ends of all buffers.
 TEST(Chunk, ScalarAndSimdGiveTheSameBytesOfAWholeChunk) {
   const Data data(Pattern::lognormal, kChunkValues);
   const Codebook book = codebook_of(data.values);
@@ -176,6 +181,8 @@ TEST(Chunk, SpendsTheCodebooksBitsAndLittleMore) {
   for (const float x : values) ++histogram[exponent_of(std::bit_cast<std::uint32_t>(x))];
   const Bytes chunk = encoded(simd_kernels(), &book, {}, false, values);
   const std::size_t exponents = coded_bits(book, histogram) / 8;
+  // 24 bits per fraction, the exponents, the states of the streams, the chunk's header and its
+  // padding.
   EXPECT_LE(chunk.size(), 3 * values.size() + exponents + 2 * kStreams + 16);
 }
 
@@ -186,7 +193,7 @@ TEST(Chunk, ZerosCostTheirExponentAlone) {
   }
   const Codebook book = codebook_of(values);
   const Bytes chunk = encoded(simd_kernels(), &book, {}, true, values);
-  EXPECT_LE(chunk.size() * 8, values.size() * 8);  // 6 bits of fractions, below 2 of exponents
+  EXPECT_LE(chunk.size() * 8, values.size() * 8);  // 6 bits of fractions, less than 2 of exponents
 }
 
 class HostileChunk : public testing::Test {
@@ -198,7 +205,7 @@ class HostileChunk : public testing::Test {
         chunk(encoded(scalar_kernels(), &book, Rules::of(data, OptimizerKind::adamw), true,
                       data.values)) {}
 
-  // Both versions must come to the same end, without reading beyond the chunk.
+  // Both versions must return the same result, without reading beyond the chunk.
   void receive(const Bytes& bytes, const Codebook& codes) {
     const Bytes tight(bytes.begin(), bytes.end());
     FloatVector scalar(kValues);
@@ -216,6 +223,7 @@ class HostileChunk : public testing::Test {
   Bytes chunk;
 };
 
+// Checks that the test data reaches every part of the format.
 TEST_F(HostileChunk, HasCodesEscapesAndAllLevels) {
   Scratch& scratch = thread_scratch();
   EXPECT_GT(scratch.coded.byte_count, 0u);
@@ -244,6 +252,7 @@ TEST_F(HostileChunk, CutAndStretched) {
   EXPECT_NE(decode(simd_kernels(), &book, longer, out), nullptr);
 }
 
+// The header's two counts: bytes of coded exponents, and escaped exponents.
 TEST_F(HostileChunk, SizesThatLie) {
   for (const std::uint32_t lie : {0u, 1u, 0x7fffffffu, 0xffffffffu, 65'536u, 65'537u}) {
     for (const std::size_t field : {std::size_t{0}, std::size_t{4}}) {
@@ -256,6 +265,7 @@ TEST_F(HostileChunk, SizesThatLie) {
   }
 }
 
+// A wrong codebook may decode to wrong values, but both versions must agree.
 TEST_F(HostileChunk, ReadWithAnotherCodebook) {
   receive(chunk, codebook_of(update(Pattern::huge, kValues, 0)));
   receive(chunk, codebook_of(update(Pattern::zeros, kValues, 0)));

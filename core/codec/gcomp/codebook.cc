@@ -10,9 +10,11 @@
 namespace tributary::gcomp {
 namespace {
 
+// Number of values of the bits that select a decoder's table entry.
 constexpr unsigned kWindow = 1u << kCodeBitsMax;
 
-// One list of package-merge: leaves and pairs of the list below, by weight, leaves first.
+// A list of the package-merge algorithm: leaves and pairs of the list below it, by weight. Leaves
+// come first among equal weights.
 struct PackageList {
   std::vector<std::uint64_t> weights;
   std::vector<bool> is_leaf;
@@ -40,7 +42,8 @@ std::uint64_t weighted_sum(std::span<const std::uint64_t> weights,
   return sum;
 }
 
-// Exponents that occur, the most frequent first, the lower first among equals.
+// Returns the exponents that occur, by descending frequency. Among equals the lower exponent comes
+// first, so the order is unique.
 std::vector<unsigned> by_frequency(const Histogram& histogram) {
   std::vector<unsigned> order;
   for (unsigned e = 0; e < kExponents; ++e) {
@@ -51,14 +54,16 @@ std::vector<unsigned> by_frequency(const Histogram& histogram) {
   return order;
 }
 
+// A candidate codebook: the number of exponents with a code of their own, and the total cost in
+// bits.
 struct Choice {
   std::uint64_t cost = ~std::uint64_t{0};
   std::size_t coded = 0;
-  std::vector<std::uint8_t> lengths;  // ascending by weight, as the symbols in `symbols`
+  std::vector<std::uint8_t> lengths;  // parallel to `symbols`, by ascending weight
   std::vector<unsigned> symbols;
 };
 
-// The `coded` most frequent exponents and the escape, by ascending weight.
+// Returns the code for the `coded` most frequent exponents and the escape.
 Choice cost_of(std::span<const unsigned> order, std::size_t coded, const Histogram& histogram,
                unsigned bits_max) {
   std::uint64_t rest = 0;
@@ -67,6 +72,7 @@ Choice cost_of(std::span<const unsigned> order, std::size_t coded, const Histogr
   choice.coded = coded;
   choice.symbols.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(coded));
   std::ranges::reverse(choice.symbols);
+  // The escape needs a code even if no exponent uses it yet.
   const std::uint64_t escape_weight = std::max<std::uint64_t>(rest, 1);
   const auto place = std::ranges::find_if(
       choice.symbols, [&](unsigned e) { return histogram[e] >= escape_weight; });
@@ -81,13 +87,14 @@ Choice cost_of(std::span<const unsigned> order, std::size_t coded, const Histogr
   return choice;
 }
 
+// Codes are read from the low bit, but canonical codes are assigned from the high bit.
 unsigned reversed(unsigned code, unsigned bits) {
   unsigned out = 0;
   for (unsigned i = 0; i < bits; ++i) out |= ((code >> i) & 1u) << (bits - 1 - i);
   return out;
 }
 
-// Fills in everything that follows from the lengths, which must make a complete code.
+// Fills in all fields that follow from the lengths. The lengths must form a complete code.
 void make_tables(Codebook& book) {
   const auto missing = std::ranges::find(book.bits, std::uint8_t{0});
   book.escape_mark = static_cast<std::uint8_t>(missing - book.bits.begin());
@@ -133,8 +140,9 @@ std::vector<std::uint8_t> limited_lengths(std::span<const std::uint64_t> ascendi
   for (unsigned level = 1; level < bits_max; ++level) {
     lists[level] = merge(ascending, lists[level - 1]);
   }
-  // The 2n - 2 lightest of the last list are taken; a pair takes its two from the list below. A
-  // leaf's code is as long as often as it was taken.
+  // The 2n - 2 lightest entries of the last list are taken, and each pair takes its two entries
+  // from the list below. The length of a leaf's code is the number of times that the leaf was
+  // taken.
   std::vector<std::uint8_t> lengths(ascending.size(), 0);
   std::size_t taken = 2 * ascending.size() - 2;
   for (unsigned level = bits_max; level-- > 0 && taken > 0;) {
@@ -149,7 +157,7 @@ std::vector<std::uint8_t> limited_lengths(std::span<const std::uint64_t> ascendi
 Codebook make_codebook(const Histogram& histogram, unsigned bits_max, std::uint32_t version) {
   assert(bits_max >= kCodeBitsMin && bits_max <= kCodeBitsMax);
   std::vector<unsigned> order = by_frequency(histogram);
-  if (order.empty()) order.push_back(0);  // any code will do
+  if (order.empty()) order.push_back(0);  // any code serves
   const std::size_t coded_max = std::min<std::size_t>(order.size(), (1u << bits_max) - 1);
   Choice best;
   for (std::size_t coded = 1; coded <= coded_max; ++coded) {
@@ -196,6 +204,7 @@ Result<Codebook> read_codebook(ByteSpan in, unsigned bits_max) {
   for (unsigned e = 0; e < kExponents; ++e) {
     book.bits[e] = static_cast<std::uint8_t>((in[8 + e / 2] >> (e % 2 * 4)) & 15u);
   }
+  // An encoder may meet an exponent that the codebook's histogram did not contain.
   if (book.bits[kEscape] == 0) return bad_codebook("escape code", "1 bit or more", "none");
   unsigned used = 0;
   for (const unsigned bits : book.bits) {
@@ -209,7 +218,8 @@ Result<Codebook> read_codebook(ByteSpan in, unsigned bits_max) {
     return bad_codebook("codes", "lengths that use up all codes once",
                         fmt::format("{}/{} of them", used, kWindow));
   }
-  // A code of all 256 exponents and the escape would need a ninth bit: one exponent has none.
+  // A code for all 256 exponents and the escape would need a ninth bit, so at least one exponent
+  // has no code.
   make_tables(book);
   return book;
 }

@@ -13,7 +13,8 @@ namespace {
 
 constexpr StreamKey kKey = {.a = 0x5bd1e995u, .b = 0x27d4eb2fu};
 
-// The cheapest lengths of all that satisfy Kraft's inequality with equality, by trying them.
+// The cost of the cheapest lengths that satisfy Kraft's inequality with equality, by exhaustive
+// search.
 std::uint64_t cheapest(std::span<const std::uint64_t> weights, unsigned bits_max) {
   std::uint64_t best = ~std::uint64_t{0};
   const std::function<void(std::size_t, unsigned, std::uint64_t)> place =
@@ -32,7 +33,7 @@ std::uint64_t cheapest(std::span<const std::uint64_t> weights, unsigned bits_max
   return best;
 }
 
-// The cheapest code of a histogram: every set of exponents may be escaped.
+// The cost of the cheapest code of a histogram, where any set of exponents may be escaped.
 std::uint64_t cheapest_codebook(const std::vector<std::uint64_t>& counts, unsigned bits_max) {
   std::uint64_t best = ~std::uint64_t{0};
   for (unsigned escaped = 0; escaped < 1u << counts.size(); ++escaped) {
@@ -52,12 +53,14 @@ std::uint64_t cheapest_codebook(const std::vector<std::uint64_t>& counts, unsign
   return best;
 }
 
+// Spreads the counts over exponents that are not adjacent.
 Histogram histogram_of(const std::vector<std::uint64_t>& counts) {
   Histogram histogram = {};
   for (std::size_t i = 0; i < counts.size(); ++i) histogram[100 + 3 * i] = counts[i];
   return histogram;
 }
 
+// The used share of all codes in units of 1/256; a complete code uses 256.
 unsigned kraft(const Codebook& book) {
   unsigned used = 0;
   for (const unsigned bits : book.bits) used += bits == 0 ? 0 : 256u >> bits;
@@ -70,6 +73,7 @@ TEST(PackageMerge, EqualsTheBestOfAllLengths) {
     std::vector<std::uint64_t> weights;
     for (std::uint32_t i = 0; i < symbols; ++i) {
       const std::uint32_t draw = random_bits(kKey, 1000 + seed * 16 + i);
+      // Weights of very different size, so that the limit of the length matters.
       weights.push_back((draw >> 8) % (1u << (1 + draw % 12)) + 1);
     }
     std::ranges::sort(weights);
@@ -89,7 +93,7 @@ TEST(PackageMerge, EqualsTheBestOfAllLengths) {
   }
 }
 
-// Without a limit that matters these are Huffman's own lengths.
+// Without an effective limit these are Huffman's own lengths.
 TEST(PackageMerge, GivesTheKnownLengthsOfFibonacciWeights) {
   const std::uint64_t weights[] = {1, 1, 2, 3, 5, 8};
   EXPECT_EQ(limited_lengths(weights, 8), (std::vector<std::uint8_t>{5, 5, 4, 3, 2, 1}));
@@ -108,7 +112,7 @@ TEST(Codebook, EscapesWhatIsCheapestToEscape) {
       const Histogram histogram = histogram_of(counts);
       const Codebook book = make_codebook(histogram, bits_max, 0);
       ASSERT_EQ(kraft(book), 256u);
-      // An escape that nothing uses yet counts as used once when the code is chosen.
+      // For the choice of a code, an unused escape counts as if it were used once.
       const std::uint64_t slack = bits_max;
       const std::uint64_t best = cheapest_codebook(counts, bits_max);
       const std::uint64_t cost = coded_bits(book, histogram);
@@ -118,6 +122,7 @@ TEST(Codebook, EscapesWhatIsCheapestToEscape) {
   }
 }
 
+// The escape needs the other bit.
 TEST(Codebook, OneExponentTakesOneBit) {
   Histogram histogram = {};
   histogram[77] = 5;
@@ -131,6 +136,7 @@ TEST(Codebook, OneExponentTakesOneBit) {
 
 TEST(Codebook, OfNothingIsStillACode) { EXPECT_EQ(kraft(make_codebook(Histogram{}, 8, 0)), 256u); }
 
+// 256 codes of 8 bits would leave none for the escape.
 TEST(Codebook, All256ExponentsLeaveOneEscapedAtLeast) {
   Histogram histogram;
   histogram.fill(1000);
@@ -153,6 +159,7 @@ TEST(Codebook, NoCodeIsTheBeginningOfAnother) {
       ASSERT_NE(book.code[a], book.code[b] & mask) << a << " and " << b;
     }
   }
+  // The decoder's tables must agree with the codes.
   for (unsigned window = 0; window < 256; ++window) {
     const unsigned e = book.next_exponent[window];
     if (e == book.escape_mark) continue;
@@ -161,7 +168,8 @@ TEST(Codebook, NoCodeIsTheBeginningOfAnother) {
   }
 }
 
-// The paper's Table 1: exponent 0 has 3 bits, 255 has 4, and what would be long is escaped.
+// Table 1 of the paper: exponent 0 has 3 bits, 255 has 4, and exponents with long codes are
+// escaped.
 TEST(Codebook, RareExponentsShareTheEscape) {
   Histogram histogram = {};
   histogram[0] = 1'000'000;
@@ -210,11 +218,12 @@ TEST_F(CodebookBytes, WithoutAnEscapeAreRefused) {
 }
 
 TEST_F(CodebookBytes, WithTooManyCodesAreRefused) {
-  bytes[8] = 8;  // exponent 0 has none so far
+  bytes[8] = 8;  // exponent 0 had none before
   EXPECT_EQ(read(), StatusCode::corrupt_data);
 }
 
 TEST_F(CodebookBytes, WithUnusedCodesAreRefused) {
+  // Removes the code of exponent 119.
   bytes[8 + 119 / 2] = static_cast<std::uint8_t>(bytes[8 + 119 / 2] & 0x0fu);
   EXPECT_EQ(read(), StatusCode::corrupt_data);
 }
@@ -229,6 +238,7 @@ TEST_F(CodebookBytes, NoFlippedBitGetsByUnlessItIsTheVersion) {
   for (std::size_t bit = 0; bit < kCodebookBytes * 8; ++bit) {
     Bytes flipped = bytes;
     flipped[bit / 8] = static_cast<std::uint8_t>(flipped[bit / 8] ^ (1u << bit % 8));
+    // The first 32 bits are the version, for which every value is valid.
     EXPECT_EQ(read_codebook(flipped, 8).ok(), bit < 32) << "bit " << bit;
   }
 }

@@ -1,6 +1,9 @@
-// The exponent coder in SIMD. Where bytes can be looked up in a table of 256 within registers and
-// spread over lanes by a mask (AVX-512 with VBMI and VBMI2), 32 streams share a vector of 16-bit
-// windows; elsewhere plain code does it.
+// The exponent coder in SIMD. AVX-512 with VBMI and VBMI2 can look up bytes in a table of 256
+// entries within registers and spread bytes over lanes by a mask. There, 32 streams share a vector
+// of 16-bit windows. Other targets use plain code.
+//
+// Include it in kernels_simd.cc only; Highway compiles it once per instruction set. The bytes are
+// those of kernels_scalar.cc, which explains the format.
 #if defined(TRIBUTARY_GCOMP_EXPONENTS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIBUTARY_GCOMP_EXPONENTS_INL_H
 #undef TRIBUTARY_GCOMP_EXPONENTS_INL_H
@@ -22,15 +25,17 @@ HWY_BEFORE_NAMESPACE();
 namespace tributary::gcomp::HWY_NAMESPACE {
 namespace {
 
-// Whoever reads a payload from one end to the other brings in what is a chunk further on: its
-// checksum is taken there before it is decoded.
+// Prefetches the payload one chunk ahead of the current position. Payloads are read from start to
+// end, and the checksum of a chunk is computed before it is decoded.
 HWY_INLINE void prefetch_payload(const std::uint8_t* from) {
   constexpr std::size_t kAheadBytes = 256 * 1024;
   hwy::Prefetch(from + kAheadBytes);
 }
 
+// One 16-bit state per stream, in the order of stream_at().
 using StreamStates = std::array<std::uint16_t, kStreams>;
 
+// Output positions of the encoder, which writes from the last value to the first.
 struct ReversedWriter {
   std::uint8_t* bytes;
   std::uint8_t* escapes;
@@ -38,11 +43,12 @@ struct ReversedWriter {
 
 #if HWY_TARGET == HWY_AVX3_DL
 
-// The streams of half a step, 64 values: those of the even values, then those of the odd ones.
+// The streams of half a step, which has 64 values: first those of the even values, then those of
+// the odd values.
 constexpr std::size_t kHalf = 64;
 constexpr std::size_t kQuarter = 32;
 
-// table[index] for 64 indexes.
+// Returns table[index] for 64 indexes.
 __m512i look_up(const std::uint8_t* table, __m512i index) {
   const auto part = [table](std::size_t i) { return _mm512_load_si512(table + 64 * i); };
   const __m512i below_128 = _mm512_permutex2var_epi8(part(0), index, part(1));
@@ -50,7 +56,7 @@ __m512i look_up(const std::uint8_t* table, __m512i index) {
   return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), below_128, from_128);
 }
 
-// A lane of 16 bits of every stream: what it has in hand, and how many bits of it.
+// One 16-bit lane per stream: the bits that the stream has read ahead, and their number.
 struct Streams {
   __m512i window;
   __m512i bits;
@@ -59,7 +65,7 @@ struct Streams {
 __m512i low_bytes(__m512i pairs) { return _mm512_and_si512(pairs, _mm512_set1_epi16(0xff)); }
 __m512i high_bytes(__m512i pairs) { return _mm512_srli_epi16(pairs, 8); }
 
-// Streams with fewer than 8 bits in hand fetch a byte.
+// Streams with fewer than 8 bits read a byte each, in the order of the lanes.
 const std::uint8_t* refill(Streams& s, const std::uint8_t* next) {
   const __mmask32 empty = _mm512_cmplt_epu16_mask(s.bits, _mm512_set1_epi16(8));
   const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(next));
@@ -69,6 +75,7 @@ const std::uint8_t* refill(Streams& s, const std::uint8_t* next) {
   return next + std::popcount(static_cast<std::uint32_t>(empty));
 }
 
+// Removes the code that was just decoded.
 void consume(Streams& s, __m512i bits) {
   s.window = _mm512_srlv_epi16(s.window, bits);
   s.bits = _mm512_sub_epi16(s.bits, bits);
@@ -112,14 +119,15 @@ class Decoder {
   std::array<Streams, 4> s_;
 };
 
-// Streams in hand when encoding are kept from the last to the first, so that what a mask picks is
-// in the order in which it is written.
+// While encoding, streams are stored from the last to the first. The bytes that a mask selects are
+// then in the order in which they are written.
 class Encoder {
  public:
   Encoder() { s_.fill({_mm512_setzero_si512(), _mm512_set1_epi16(8)}); }
 
   void step(const Codebook& book, const std::uint8_t* exponents, ReversedWriter& out);
 
+  // A state is the window with a one above its top bit, which encodes the number of bits.
   void store(StreamStates& states) const {
     for (std::size_t q = 0; q < s_.size(); ++q) {
       const __m512i top = _mm512_sllv_epi16(_mm512_set1_epi16(1), s_[q].bits);
@@ -133,7 +141,8 @@ class Encoder {
   std::array<Streams, 4> s_;
 };
 
-// Puts a code in front of every stream. Streams that would come to have 16 bits give up 8.
+// Puts a code in front of every stream. Streams that would have 16 bits or more write their upper 8
+// bits.
 std::uint8_t* put(Streams& s, __m512i code, __m512i bits, std::uint8_t* out) {
   const __m512i eight = _mm512_set1_epi16(8);
   const __m512i sum = _mm512_add_epi16(s.bits, bits);
@@ -149,7 +158,7 @@ std::uint8_t* put(Streams& s, __m512i code, __m512i bits, std::uint8_t* out) {
   return out + std::popcount(static_cast<std::uint32_t>(full));
 }
 
-// Even values come to lie in the high bytes.
+// Reverses 64 bytes. The even values are then in the high bytes of each lane.
 __m512i reversed_bytes(__m512i bytes) {
   alignas(64) static constexpr std::array<std::uint8_t, 64> kReverse = [] {
     std::array<std::uint8_t, 64> order = {};
@@ -180,7 +189,7 @@ void Encoder::step(const Codebook& book, const std::uint8_t* exponents, Reversed
 
 #else
 
-// One stream after the other, without a branch that depends on the data.
+// Plain code: one stream after the other, without a branch that depends on the data.
 class Decoder {
  public:
   void load(const StreamStates& windows, const StreamStates& bits) {
@@ -215,6 +224,7 @@ class Decoder {
   StreamStates bits_;
 };
 
+// The inverse of the decoder; see kernels_scalar.cc for the invariant of the windows.
 class Encoder {
  public:
   Encoder() {
@@ -269,7 +279,7 @@ void code_exponents(const Codebook& book, const std::uint8_t* exponents, std::si
   encoder.store(coded.states);
 }
 
-// False if a state lacks the one on top.
+// Returns false if a state lacks the one above its window, which an encoder always writes.
 bool start_decoder(const std::uint8_t* states, Decoder& decoder) {
   StreamStates windows;
   StreamStates bits;
@@ -283,7 +293,8 @@ bool start_decoder(const std::uint8_t* states, Decoder& decoder) {
   return true;
 }
 
-// A step reads at most kStreams bytes; the last ones read a copy that has room behind it.
+// A step reads at most kStreams bytes. The last steps read from a copy that is followed by enough
+// zeros.
 bool decode_exponents(const Codebook& book, const ExponentStream& in, std::size_t steps,
                       std::uint8_t* exponents) {
   Decoder decoder;

@@ -1,4 +1,5 @@
-// GComp: exponents by Huffman codes, mantissas truncated to what reaches the parameter.
+// GComp: a codec that Huffman-codes exponents and truncates mantissas to the bits that affect the
+// parameter.
 #pragma once
 
 #include <span>
@@ -7,9 +8,10 @@
 
 namespace tributary::gcomp {
 
+// The table of families; constant, for core/codec/registry.cc.
 std::span<const CodecFamily> families();
 
-// `params` must have been checked against the family's table.
+// Makes the codec. `params` must have been checked against the family's table.
 Result<std::unique_ptr<Codec>> make_gcomp(const Params& params);
 
 }  // namespace tributary::gcomp

@@ -1,7 +1,9 @@
+// The codec gcomp: its payload, its encoder with the codebooks, and its decoder.
+//
 //   body of layout 0:           bytes of every chunk, u32; the chunks
 //   body of layout 1: codebook; bytes of every chunk, u32; the chunks
 //
-// Every chunk is a multiple of 4 bytes long.
+// The size of every chunk is a multiple of 4 bytes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,12 +27,14 @@ constexpr Stage kStages[] = {{"values", Combine::gather}};
 
 constexpr std::uint8_t kRawLayout = 0;
 constexpr std::uint8_t kCodedLayout = 1;
-// A codebook and the streams' beginnings cost 400 bytes: smaller buckets have neither.
+// A codebook and the states of the streams take 400 bytes, so smaller buckets have neither.
 constexpr std::size_t kCodedValuesMin = 1024;
+// A histogram samples at most this number of chunks, about a million values.
 constexpr std::size_t kHistogramChunksMax = 16;
-// More escapes than one in so many values, and the codebook is out of date.
+// A codebook is outdated if more than one in this number of values is escaped.
 constexpr std::size_t kValuesPerEscapeMin = 64;
 
+// The codec's parameters, after parsing.
 struct Options {
   bool by_metric = false;
   bool exact = false;
@@ -82,13 +86,16 @@ Status check_view(const OptimizerView& view, std::size_t values) {
   return {};
 }
 
-// How levels are chosen in a whole bucket. A moment that does not exist yet counts as zero.
+// The rule that chooses levels in the whole bucket. A moment that does not exist yet counts as
+// zero.
 LevelRule rule_of(const Options& options, const StageCall& call) {
   if (!options.by_metric || call.optimizer == nullptr) return {.level = options.level};
   const OptimizerView& view = *call.optimizer;
   LevelRule rule;
   rule.metric = metric_coefficients(view, call.contributors);
   rule.kind = rule.metric.adaptive ? LevelRule::Kind::adaptive : LevelRule::Kind::linear;
+  // The pointers must be valid even for moments with a factor of zero, because the kernels read
+  // them anyway.
   rule.parameters = rule.first = rule.second = view.parameters.data();
   if (view.first_moment.empty()) {
     rule.metric.moment = 0;
@@ -103,6 +110,7 @@ LevelRule rule_of(const Options& options, const StageCall& call) {
   return rule;
 }
 
+// The rule for the values from `begin` on.
 LevelRule rule_at(LevelRule rule, std::size_t begin) {
   if (rule.kind == LevelRule::Kind::fixed) return rule;
   rule.parameters += begin;
@@ -111,12 +119,12 @@ LevelRule rule_at(LevelRule rule, std::size_t begin) {
   return rule;
 }
 
-// Of an even sample of the bucket's chunks.
+// Counts the exponents in an evenly spaced sample of the bucket's chunks.
 Histogram histogram_of(std::span<const float> values) {
   Histogram histogram = {};
   const std::size_t chunks = chunks_of(values.size());
   const std::size_t stride = (chunks + kHistogramChunksMax - 1) / kHistogramChunksMax;
-  std::array<std::array<std::uint32_t, kExponents>, 4> parts = {};  // so that stores don't wait
+  std::array<std::array<std::uint32_t, kExponents>, 4> parts = {};  // fewer store stalls
   for (std::size_t chunk = 0; chunk < chunks; chunk += stride) {
     const float* const x = values.data() + chunk * kChunkValues;
     for (std::size_t i = 0; i < chunk_values(chunk, values.size()); ++i) {
@@ -129,8 +137,8 @@ Histogram histogram_of(std::span<const float> values) {
   return histogram;
 }
 
-// The codebook of an encoder: made anew so many rounds after the last one, or when it has turned
-// out not to fit, from a histogram taken in one round and for the next.
+// The codebook of an encoder. It is replaced after a number of rounds, or earlier if it does not
+// fit. The histogram is counted in one round and the new codebook is used from the next round on.
 class Codebooks {
  public:
   explicit Codebooks(const Options& options) : options_(options) {}
@@ -157,7 +165,8 @@ class Codebooks {
   void note_misfit() { outdated_ = true; }
 
  private:
-  // One that does not fit is replaced early, but not in every round: some data fits no codebook.
+  // A codebook that does not fit is replaced early, but not in every round, because some data fits
+  // no codebook.
   bool is_due(std::uint64_t round) const {
     if (round < built_in_) return true;
     const std::uint64_t age = round - built_in_;
@@ -167,7 +176,7 @@ class Codebooks {
 
   const Options options_;
   std::optional<Codebook> book_;
-  std::optional<Histogram> histogram_;  // of the round just encoded, for the next codebook
+  std::optional<Histogram> histogram_;  // of the last encoded round, for the next codebook
   std::uint64_t built_in_ = 0;
   bool outdated_ = false;
 };
@@ -177,6 +186,7 @@ class GCompEncoder final : public Encoder {
   GCompEncoder(const Codec& codec, const Options& options)
       : codec_(codec), options_(options), books_(options) {}
 
+  // Both backends decide on codebooks by the same data, so their payloads stay equal over rounds.
   Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
     if (options_.by_metric && call.optimizer != nullptr) {
       TRIBUTARY_TRY(check_view(*call.optimizer, values.size()));
@@ -240,10 +250,11 @@ class GCompEncoder final : public Encoder {
     return chunk;
   }
 
-  // Returns their size together.
+  // Writes all chunks and returns their total size.
   std::size_t write_chunks(const Work& work, MutableByteSpan out) {
     const std::size_t chunks = chunks_of(work.values.size());
     ThreadPool* const pool = work.call.execution.pool;
+    // On one thread, each chunk is written directly at its final position.
     Written written;
     if (pool == nullptr || pool->threads() < 2 || chunks < 2) {
       for (std::size_t i = 0; i < chunks; ++i) {
@@ -259,12 +270,13 @@ class GCompEncoder final : public Encoder {
     return written.bytes;
   }
 
-  // Threads code chunks aside, and these take their places in order: whoever has coded a chunk
-  // waits until the one before has its place. Indexes are handed out in order here, so that one is
-  // being coded; nothing can fail between taking an index and passing the turn on.
+  // Threads encode chunks into their scratch memory and then copy them to the payload in order. A
+  // thread that has encoded a chunk waits until the previous chunk has its position. The indices
+  // are assigned here in ascending order, so the chunk that is waited for is always being encoded.
+  // Nothing can fail between taking an index and passing the turn on, so no thread waits for ever.
   Written write_chunks_in_turn(const Work& work, ThreadPool& pool, std::size_t chunks,
                                MutableByteSpan out) const {
-    Written written;  // belongs to whose turn it is
+    Written written;  // only the thread whose turn it is may access it
     std::atomic<std::size_t> taken = 0;
     std::atomic<std::size_t> turn = 0;
     pool.parallel_for(chunks, [&](std::size_t) {
@@ -304,6 +316,8 @@ class GCompCodec final : public Codec {
     return make_decoding_aggregator(*this, values);
   }
 
+  // The body is decoded before its checksum is verified, so that each byte is loaded only once. A
+  // wrong checksum takes precedence over a fault in the body.
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override {
     TRIBUTARY_ASSIGN(UncheckedPayload unchecked,
                      UncheckedPayload::open(*this, 0, sum.size(), call.execution, payload));
@@ -348,7 +362,8 @@ class GCompCodec final : public Codec {
                                              .remedy = "have the bucket sent again"});
   }
 
-  // Where every chunk begins in the body, and where the last one ends. The table begins at `head`.
+  // Returns the offset of every chunk in the body, and the end of the last one. The table begins at
+  // `head`.
   Result<std::vector<std::size_t>> read_table(ByteSpan body, std::size_t head,
                                               std::size_t values) const {
     const std::size_t chunks = chunks_of(values);

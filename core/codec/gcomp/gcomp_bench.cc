@@ -1,4 +1,5 @@
-// GComp on one core and on two, beside memcpy and zstd, without truncation and with the metric's.
+// Measures GComp on one core and on two, without truncation and by the metric, compared with memcpy
+// and zstd.
 #include <bit>
 #include <cmath>
 #include <memory>
@@ -18,7 +19,7 @@ using bench::SharedUpdate;
 
 enum class With { nothing, sgd, adamw };
 
-// One codec over one update, with the state of an optimizer that it may look at.
+// One codec with one update, and with an optimizer's state for the metric.
 class Bench {
  public:
   Bench(const std::string& spec, const SharedUpdate& update, With with, std::size_t threads)
@@ -44,7 +45,7 @@ class Bench {
   void encode() { note(encoder_->encode(call(Backend::simd), *update_, payload_)); }
   void decode() { note(codec_->decode(call(Backend::simd), payload_, decoded_)); }
 
-  // The payload must be the scalar version's; its codebook is the first round's.
+  // The payload must equal that of the scalar version, with the codebook of the first round.
   Status check_encoding() {
     Bytes expected;
     note(codec_->make_encoder(values())->encode(call(Backend::scalar), *update_, expected));
@@ -55,6 +56,7 @@ class Bench {
     for (std::size_t i = 0; i < decoded_.size() && status_.ok(); ++i) {
       const float truth = (*update_)[i];
       const float error = std::abs(truth - decoded_[i]);
+      // Truncation removes at most 18 of 23 bits.
       const bool sound = codec_->lossy() ? error < std::abs(truth) * 0x1p-5f || error == 0
                                          : std::bit_cast<std::uint32_t>(truth) ==
                                                std::bit_cast<std::uint32_t>(decoded_[i]);
@@ -105,6 +107,7 @@ class Bench {
   Status status_;
 };
 
+// Collects the cases of the benchmark, with their targets relative to memcpy and zstd.
 class Cases {
  public:
   explicit Cases(const Settings& settings)

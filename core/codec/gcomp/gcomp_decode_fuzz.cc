@@ -1,5 +1,5 @@
-// Decodes a payload whose body is the input, with a checksum that fits. Scalar and SIMD must come
-// to the same end.
+// Decodes a payload whose body is the input, with a correct checksum. The scalar and the SIMD
+// version must return the same result.
 //
 //   byte 0  which spec    1  layout    2  u32 values, up to 140,000    6  body
 #include <cstring>

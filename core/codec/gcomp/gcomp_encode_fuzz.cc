@@ -1,6 +1,6 @@
-// Encodes the input's floats, with an optimizer's state out of the same input. Scalar and SIMD must
-// give the same payload, in this round and with the codebook of the next; it must decode to what
-// was encoded but for the bits that truncation may take.
+// Encodes the input's floats with an optimizer's state from the same input. The scalar and the SIMD
+// version must produce the same payload, in this round and with the codebook of the next round. The
+// payload must decode to the input, except for the bits that truncation may remove.
 //
 //   byte 0  which spec    1  optimizer, 7: none    2  step    3  unused    4  floats
 #include <bit>
@@ -16,7 +16,7 @@ namespace {
 
 struct Subject {
   std::unique_ptr<Codec> codec;
-  std::uint32_t kept;  // of a value's bits, if it may be truncated as far as it goes
+  std::uint32_t kept;  // mask of the bits that remain after the maximum truncation
 };
 
 const Subject& subject(std::size_t index) {
@@ -71,13 +71,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < kHead) return 0;
   FloatVector floats((size - kHead) / sizeof(float));
   if (!floats.empty()) std::memcpy(floats.data(), data + kHead, floats.size() * sizeof(float));
-  // Repeated, so that an input of a few bytes reaches the codebook and several chunks.
+  // Repeats the floats, so that a short input reaches the codebook and several chunks.
   FloatVector values;
   const std::size_t copies = data[0] < 128 ? 1 : 200;
   for (std::size_t i = 0; i < copies; ++i) {
     values.insert(values.end(), floats.begin(), floats.end());
   }
   if (values.size() > 140'000) values.resize(140'000);
+  // The optimizer's state has the same values in reverse order.
   const FloatVector state(values.rbegin(), values.rend());
   const OptimizerView view = view_of(data[1], data[2], state);
 

@@ -17,6 +17,7 @@ using codec_testing::codec_of;
 using codec_testing::Pattern;
 using codec_testing::update;
 
+// One encoder over several rounds, with a new codebook every 10 rounds.
 class GComp : public testing::Test {
  protected:
   static constexpr std::uint32_t kValues = 3000;
@@ -51,15 +52,19 @@ class GComp : public testing::Test {
   std::unique_ptr<Encoder> encoder;
 };
 
+// Round 5 is the first, so it makes a codebook at once. Later codebooks are used one round after
+// their histogram.
 TEST_F(GComp, RebuildsItsCodebookForTheRoundAfterTheHistogram) {
   const FloatVector values = update(Pattern::normal, kValues, 0);
   for (std::uint64_t round = 5; round < 50; ++round) {
     const std::uint64_t expected = round == 5 ? 0 : (round - 6) / 10;
     EXPECT_EQ(codebook_in(encode(round, values)).version, expected) << round;
-    if (round % 2 == 0) encoder->settle({}, true);  // whether that is called changes nothing
+    if (round % 2 == 0) encoder->settle({}, true);  // calling it or not must make no difference
   }
 }
 
+// The exponents change completely after round 0. The codebook is replaced five rounds later,
+// although it could be used for ten.
 TEST_F(GComp, ReplacesACodebookThatDoesNotFitBeforeItsTime) {
   const FloatVector before = update(Pattern::normal, kValues, 0);
   const FloatVector after = update(Pattern::tiny, kValues, 0);
@@ -69,6 +74,7 @@ TEST_F(GComp, ReplacesACodebookThatDoesNotFitBeforeItsTime) {
   EXPECT_NEAR(static_cast<double>(encode(7, after).size()), static_cast<double>(fitting), 16);
 }
 
+// A payload contains its codebook, so an old one decodes after newer ones.
 TEST_F(GComp, EveryPayloadDecodesByItself) {
   const Bytes first = encode(0, update(Pattern::normal, kValues, 0));
   const FloatVector other = update(Pattern::lognormal, kValues, 1);
@@ -85,6 +91,7 @@ TEST_F(GComp, WithoutAViewNothingIsTruncated) {
 
 TEST_F(GComp, PrunesDenormalsAndTheSignOfZero) {
   FloatVector values = update(Pattern::normal, kValues, 0);
+  // A denormal and a negative zero both have exponent 0.
   values[5] = 0x1p-140f;
   values[6] = -0.0f;
   const FloatVector decoded = decode(encode(0, values));
@@ -135,11 +142,13 @@ TEST_F(GComp, ASumIsTruncatedAsItsMeanWouldBe) {
   Bytes payload;
   ASSERT_TRUE(
       encoder->encode({.round = {}, .contributors = 4, .optimizer = &view}, four, payload).ok());
+  // Truncation depends on the mean, so a sum of 4 keeps the bits that one update would keep.
   EXPECT_EQ(decode(payload)[0], 4 * decode(encode(1, one, &view))[0]);
 }
 
-// Signs and mantissas at random, exponents half as frequent with every step down, some zeros and
-// escapes: made without the C library's functions, whose last bits differ.
+// Random signs and mantissas, exponents with half the frequency at every step down, and some zeros
+// and escapes. No function of the C library is used, because their last bits differ between
+// machines.
 FloatVector golden_values(std::uint32_t n) {
   FloatVector values(n);
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -153,7 +162,7 @@ FloatVector golden_values(std::uint32_t n) {
   return values;
 }
 
-// The format, byte for byte: a change here is a change of what older releases can read.
+// These bytes are the format. A change of them breaks the exchange with older releases.
 TEST(GCompGolden, PayloadsStayWhatTheyAre) {
   const struct {
     const char* spec;

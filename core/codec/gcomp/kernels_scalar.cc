@@ -1,4 +1,4 @@
-// The specification.
+// The scalar version of the loops, which is the specification.
 #include "core/codec/gcomp/kernels.h"
 
 #include <algorithm>
@@ -17,10 +17,10 @@ void split(const float* x, std::size_t n, const LevelRule& rule, bool prune, Par
   splitter.finish();
 }
 
-// A stream of codes is written from its end. The bits that its reader will have in hand at a point
-// are `window`, `bits` of them: 8 to 15 before it takes a code, and it fetches a byte when a code
-// leaves fewer than 8. So when a code is put in front and there would be 16 or more, the topmost 8
-// are what the reader fetches after that code.
+// A stream of codes is written from its end. `window` holds the bits that the reader has at the
+// same point, and `bits` their number. The reader has 8 to 15 bits before it takes a code, and it
+// reads a byte when a code leaves fewer than 8. If a new code in front would make 16 bits or more,
+// the upper 8 bits are therefore the byte that the reader reads after that code.
 void code_exponents(const Codebook& book, const std::uint8_t* exponents, std::size_t steps,
                     CodedExponents& coded) {
   std::array<std::uint32_t, kStreams> window = {};
@@ -52,7 +52,7 @@ void code_exponents(const Codebook& book, const std::uint8_t* exponents, std::si
   }
 }
 
-// A state is the window with a one on top of it.
+// A state is the window with a one above its top bit.
 bool decode_exponents(const Codebook& book, const ExponentStream& in, std::size_t steps,
                       std::uint8_t* exponents) {
   std::array<std::uint32_t, kStreams> window;
@@ -60,6 +60,7 @@ bool decode_exponents(const Codebook& book, const ExponentStream& in, std::size_
   for (std::size_t turn = 0; turn < kStreams; ++turn) {
     std::uint16_t state;
     std::memcpy(&state, in.states + turn * sizeof(state), sizeof(state));
+    // A valid window has at least 8 bits, so the one above it is bit 8 or higher.
     if (state < 0x100) return false;
     bits[turn] = static_cast<std::uint32_t>(std::bit_width(state)) - 1;
     window[turn] = state & ((1u << bits[turn]) - 1);
@@ -78,11 +79,13 @@ bool decode_exponents(const Codebook& book, const ExponentStream& in, std::size_
       bits[turn] += 8;
     }
   }
+  // A valid stream ends in the state with which its encoder started.
   const bool ended = std::ranges::all_of(bits, [](std::uint32_t left) { return left == 8; }) &&
                      std::ranges::all_of(window, [](std::uint32_t rest) { return rest == 0; });
   return ended && position == in.byte_count;
 }
 
+// The mark is an exponent without a code, so it can only come from the escape code.
 bool restore_escapes(std::uint8_t mark, const std::uint8_t* escapes, std::size_t count,
                      std::uint8_t* exponents, std::size_t n) {
   std::size_t used = 0;
@@ -114,6 +117,7 @@ void unpack(const std::uint8_t* words, std::size_t count, unsigned bits, unsigne
   for (std::size_t i = 0; i < count; ++i) fields[i] = field_at(words, i, bits) << shift;
 }
 
+// Pruned values have exponent 0 and no fraction.
 std::size_t find_sent(const std::uint8_t* exponents, std::size_t n, bool prune, Masks& masks) {
   std::fill_n(masks.sent.begin(), (n + kBlock - 1) / kBlock, 0);
   std::size_t sent = 0;

@@ -1,7 +1,7 @@
 // The SIMD version of kernels_scalar.cc. Highway compiles this file once per instruction set and
-// picks the best at run time. Vectors are of at most 16 words, so that they divide the columns of
-// packed words; what is left of a chunk behind the last whole block goes through the scalar
-// version's functions.
+// selects the best at run time. Vectors have at most 16 words, so that they divide the columns of
+// packed words. Values after the last whole block of a chunk use the functions of the scalar
+// version.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -37,7 +37,8 @@ std::uint64_t mask_bits(UintMask mask) {
 #if HWY_TARGET <= HWY_AVX3
   return mask.raw;
 #else
-  // Reads no more than was written: a load that is wider than the store before it would wait.
+  // Reads no more bytes than were written, because a load that is wider than the preceding store
+  // stalls.
   std::array<std::uint8_t, 8> bytes;
   hn::StoreMaskBits(Uint32(), mask, bytes.data());
   if (hn::Lanes(Uint32()) <= 8) return bytes[0];
@@ -47,6 +48,7 @@ std::uint64_t mask_bits(UintMask mask) {
 #endif
 }
 
+// One instruction where the processor has it. All AVX2 targets of Highway include BMI2.
 std::uint64_t gather(std::uint64_t bits, std::uint64_t mask) {
 #if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX2
   return _pext_u64(bits, mask);
@@ -63,8 +65,8 @@ std::uint64_t scatter(std::uint64_t bits, std::uint64_t mask) {
 #endif
 }
 
-// The processor's own prefetching stops at every page; chunks are read and written in one go.
-// (Inlined at once: a function that does nothing else is one that GCC leaves out.)
+// The processor's own prefetching stops at page boundaries, but chunks are processed continuously.
+// The function is always inlined, because GCC removes a function that only prefetches.
 constexpr std::size_t kPrefetchBytes = 8192;
 
 template <typename T>
@@ -74,6 +76,7 @@ HWY_INLINE void prefetch(const T* from) {
 
 // ------------------------------ split
 
+// exponent_of(), fraction_of() and join() of elements.h, for a vector.
 UintVec exponents_of(UintVec bits) {
   return hn::And(hn::ShiftRight<23>(bits), hn::Set(Uint32(), 0xffu));
 }
@@ -89,8 +92,8 @@ void store_bytes(UintVec below_256, std::uint8_t* out) {
 }
 
 #if HWY_TARGET == HWY_AVX2
-// Lane numbers in the order in which a mask's lanes close up. (GCC copies the table within Highway
-// 1.0's Compress to the stack at every call.)
+// Lane numbers in the order in which the lanes of a mask move together. GCC copies the table in
+// Highway 1.0's Compress to the stack at every call.
 constexpr std::array<std::array<std::uint8_t, 8>, 256> kCloseUp = [] {
   std::array<std::array<std::uint8_t, 8>, 256> all = {};
   for (unsigned mask = 0; mask < all.size(); ++mask) {
@@ -103,7 +106,7 @@ constexpr std::array<std::array<std::uint8_t, 8>, 256> kCloseUp = [] {
 }();
 #endif
 
-// The lanes whose bits are set, close together.
+// Moves the lanes whose bits are set together.
 HWY_INLINE UintVec compress(UintVec values, std::uint32_t lanes) {
 #if HWY_TARGET <= HWY_AVX3
   return UintVec{_mm512_maskz_compress_epi32(static_cast<__mmask16>(lanes), values.raw)};
@@ -117,12 +120,12 @@ HWY_INLINE UintVec compress(UintVec values, std::uint32_t lanes) {
 #endif
 }
 
-// Where the next fraction of each level goes. A copy of its own, in registers: stores of vectors
-// may alias whatever is in memory.
+// The position of the next fraction of each level. A local copy stays in registers, because vector
+// stores may alias anything in memory.
 using Ends = std::array<std::uint32_t*, kLevels>;
 
-// Appends the fractions whose bits are set, shifted down. Compressing in a register and storing all
-// of it is faster than a compressing store, and Parts has room for that.
+// Appends the fractions whose bits are set, without their truncated bits. Compressing in a register
+// and storing all lanes is faster than a compressing store, and Parts has space for that.
 HWY_INLINE void append(UintVec fractions, std::uint64_t bits, unsigned level, Ends& ends) {
   const auto lanes = static_cast<std::uint32_t>(bits & ((1u << hn::Lanes(Uint32())) - 1));
   const UintVec sent = hn::ShiftRightSame(fractions, static_cast<int>(truncated_bits(level)));
@@ -130,7 +133,7 @@ HWY_INLINE void append(UintVec fractions, std::uint64_t bits, unsigned level, En
   ends[level] += std::popcount(lanes);
 }
 
-// A block's values as bits: those that are sent, and of them those that are above each level.
+// A block's values as bits: the sent values, and among them those above each level.
 struct BlockMasks {
   std::uint64_t sent = 0;
   std::array<std::uint64_t, kLevels - 1> above = {};
@@ -138,6 +141,7 @@ struct BlockMasks {
 
 using BlockFractions = std::array<std::uint32_t, kBlock>;
 
+// The numerator of δ for one vector, in the order of operations of metric.h.
 template <bool kAdaptive>
 HWY_INLINE FloatVec numerator(const LevelRule& rule, std::size_t i, FloatVec parameter,
                               FloatVec gradient) {
@@ -159,7 +163,7 @@ HWY_INLINE FloatVec numerator(const LevelRule& rule, std::size_t i, FloatVec par
   }
 }
 
-// Of one vector, whose sent and finite values are given.
+// Adds the levels of one vector; `finite` marks its sent values that are finite.
 template <bool kAdaptive>
 HWY_INLINE void add_levels(const LevelRule& rule, std::size_t i, UintVec bits, UintMask finite,
                            BlockMasks& masks) {
@@ -187,6 +191,7 @@ HWY_INLINE BlockMasks block_masks(const float* x, std::size_t block, const Level
                                   UintVec& pruned) {
   const Uint32 du;
   const std::size_t lanes = hn::Lanes(du);
+  // Masks are words of 64 bits, so a block is exactly one word of each.
   BlockMasks masks;
   for (std::size_t i = block; i < block + kBlock; i += lanes) {
     prefetch(x + i);
@@ -211,8 +216,8 @@ HWY_INLINE BlockMasks block_masks(const float* x, std::size_t block, const Level
   return masks;
 }
 
-// Levels are found for a whole block before its fractions are taken: in one go, the processor runs
-// out of room for instructions that wait for one another.
+// Levels are found for a whole block before its fractions are taken. In a single loop, the
+// processor would run out of entries for waiting instructions.
 template <bool kPrune, LevelRule::Kind kKind>
 HWY_INLINE void split_block(const float* x, std::size_t block, const LevelRule& rule,
                             Splitter& splitter, std::uint8_t* exponents, Ends& ends,
@@ -226,6 +231,7 @@ HWY_INLINE void split_block(const float* x, std::size_t block, const LevelRule& 
   for (std::size_t i = 0; i < kBlock; i += hn::Lanes(du)) {
     const UintVec fractions = hn::Load(du, all.data() + i);
     append(fractions, at[0] >> i, 0, ends);
+    // Known at compile time except for the level; saves three compressions for untruncated chunks.
     if (kKind == LevelRule::Kind::fixed && rule.level == 0) continue;
     append(fractions, at[1] >> i, 1, ends);
     append(fractions, at[2] >> i, 2, ends);
@@ -239,6 +245,7 @@ HWY_INLINE void split_block(const float* x, std::size_t block, const LevelRule& 
 template <bool kPrune, LevelRule::Kind kKind>
 void split_chunk(const float* x, std::size_t n, const LevelRule& in_memory, Parts& parts) {
   const Uint32 du;
+  // A copy, because stores of vectors could alias the original.
   const LevelRule rule = in_memory;
   Splitter splitter(in_memory, kPrune, parts);
   Ends ends;
@@ -305,7 +312,7 @@ void pack(const std::uint32_t* HWY_RESTRICT fields, std::size_t count, unsigned 
   }
 }
 
-// The fields of one row from `column` on. `words` must have the row's words.
+// Returns the fields of one row from `column` on. `words` must contain all words of the row.
 UintVec fields_of_row(const std::uint32_t* words, std::size_t row, std::size_t column,
                       unsigned bits) {
   const Uint32 du;
@@ -355,11 +362,12 @@ void find_levels(const std::uint8_t* low, const std::uint8_t* high, std::size_t 
     with_high += static_cast<std::size_t>(std::popcount(h));
     with_both += static_cast<std::size_t>(std::popcount(h & l));
   }
+  // Inclusion and exclusion: four population counts per block instead of masks for each level.
   counts = {all + with_both - with_low - with_high, with_low - with_both, with_high - with_both,
             with_both};
 }
 
-// Which of a block's bytes are `value`.
+// Returns the bytes of a block that equal `value`, as bits.
 std::uint64_t equal_bytes(const std::uint8_t* block, std::uint8_t value) {
   const hn::CappedTag<std::uint8_t, kBlock> d8;
   std::uint64_t bits = 0;
@@ -407,7 +415,7 @@ void store_joined(UintVec exponents, UintVec fractions, float* x) {
 UintVec expand(const std::uint32_t*& fractions, std::uint64_t mask) {
   const auto lanes = static_cast<__mmask16>(mask);
   __m512i next = _mm512_loadu_si512(fractions);
-  asm("" : "+v"(next));  // Zen 5 takes three times as long when the load is part of the expansion
+  asm("" : "+v"(next));  // Zen 5 needs three times as long if the load is part of the expansion
   const UintVec out{_mm512_maskz_expand_epi32(lanes, next)};
   fractions += std::popcount(static_cast<std::uint32_t>(lanes));
   return out;
@@ -428,7 +436,7 @@ void join_block(const std::uint8_t* exponents, const Masks& masks, std::size_t b
   }
 }
 #else
-// Blocks that are sent whole at one level are copied; others go value by value.
+// Blocks that are sent completely at one level are copied; others are joined value by value.
 void join_block(const std::uint8_t* exponents, const Masks& masks, std::size_t block, float* x,
                 Joiner& joiner) {
   const std::size_t index = block / kBlock;
@@ -473,6 +481,7 @@ void join_all(const std::uint8_t* HWY_RESTRICT exponents, const std::uint8_t* HW
 bool restore_escapes(std::uint8_t mark, const std::uint8_t* escapes, std::size_t count,
                      std::uint8_t* exponents, std::size_t n) {
   std::size_t used = 0;
+  // Counts marks beyond the escapes too, so that the final comparison detects both errors.
   const auto restore = [&](std::size_t i) {
     if (used < count) exponents[i] = escapes[used];
     ++used;

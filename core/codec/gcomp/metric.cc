@@ -3,7 +3,8 @@
 namespace tributary::gcomp {
 namespace {
 
-// By squaring, in one order: the same bits on every machine, which pow() does not promise.
+// Computes a power by squaring, in one order of operations. The bits are the same on every machine,
+// which pow() does not guarantee.
 double power(double base, std::uint64_t exponent) {
   double result = 1;
   for (; exponent > 0; exponent >>= 1) {
@@ -73,6 +74,7 @@ MetricCoefficients metric_coefficients(const OptimizerView& view, std::uint32_t 
       break;
     }
   }
+  // Coefficients are computed in double and rounded once.
   return {.adaptive = keep != 0 || add != 0,
           .gradient = static_cast<float>(1.0 / contributors),
           .scale = static_cast<float>(scale),

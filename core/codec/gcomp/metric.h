@@ -1,9 +1,9 @@
-// The quantization metric δ of the paper's Table 2: how many times larger than a gradient's
-// contribution to the new parameter everything else in that sum is. With |δ| > 2^n the addition
-// throws at least n bits of the gradient's mantissa away, so they need not be sent.
+// The quantization metric δ (Table 2 of the paper): the ratio of all other terms in the new
+// parameter to the gradient's contribution. If |δ| > 2^n, the addition discards at least n bits of
+// the gradient's mantissa, so they need not be sent.
 //
-// δ is kept as a fraction. It is only ever compared with powers of two, so no division is needed,
-// and δ at a gradient of 0 does not arise. Written out, with g' = g + λθ:
+// δ is represented as a fraction. It is only compared with powers of two, so no division is needed,
+// and a gradient of 0 is no special case. With g' = g + λθ:
 //
 //   SGD       (1 - ηλ) θ                                              / (η g)
 //   momentum  (1 - η(1-τ)λ) θ - ημ b                                  / (η(1-τ) g)
@@ -15,10 +15,13 @@
 //
 //   η̃ = η / (1 + (t-1)λ_lr)     v̂ = (β2 v + (1-β2) g'²) / (1-β2^t), with g' = g for AdamW
 //
-// They are two formulas with seven sets of coefficients:
+// These are two formulas with seven sets of coefficients:
 //
 //   linear    (scale θ - moment m) / (rate g)
 //   adaptive  (scale θ (√(keep v + add g'²) + ε) - moment m - decay θ) / (rate g)
+//
+// All functions are pure. They are the specification of one element: kernels must use the same
+// operations in the same order.
 #pragma once
 
 #include <cmath>
@@ -30,9 +33,10 @@
 
 namespace tributary::gcomp {
 
+// The coefficients of one optimizer at one step, named as in the two formulas.
 struct MetricCoefficients {
   bool adaptive = false;
-  float gradient = 1;  // an encoded value times this is g: 1 / contributors
+  float gradient = 1;  // factor from an encoded value to g: 1 / contributors
   float scale = 0;
   float moment = 0;
   float rate = 0;
@@ -43,7 +47,7 @@ struct MetricCoefficients {
   float weight_decay = 0;  // the λ of g'
 };
 
-// δ of one element.
+// δ of one element, as a fraction.
 struct Metric {
   float numerator;
   float denominator;
@@ -63,7 +67,7 @@ TRIBUTARY_HD inline Metric adaptive_metric(const MetricCoefficients& k, float va
           k.rate * gradient};
 }
 
-// The level is the number of thresholds 2^6, 2^12, 2^18 that |δ| exceeds. NaN exceeds none.
+// Returns the number of thresholds 2^6, 2^12, 2^18 that |δ| exceeds. NaN exceeds none.
 TRIBUTARY_HD inline unsigned level_of(Metric metric) {
   const float numerator = fabsf(metric.numerator);
   const float denominator = fabsf(metric.denominator);
@@ -72,12 +76,13 @@ TRIBUTARY_HD inline unsigned level_of(Metric metric) {
          static_cast<unsigned>(numerator > denominator * 0x1p18f);
 }
 
-// A NaN must not become Inf, and a parameter of 0 keeps every bit of what it is given.
+// Truncation could turn a NaN into Inf, so values that are not finite are kept. A parameter of 0
+// loses nothing in the addition, so its gradient is kept too.
 TRIBUTARY_HD inline bool may_truncate(std::uint32_t exponent, float parameter) {
   return exponent != kNotFiniteExponent && parameter != 0.0f;
 }
 
-// For values that are sums of `contributors` updates.
+// Computes the coefficients for values that are sums of `contributors` updates.
 MetricCoefficients metric_coefficients(const OptimizerView& view, std::uint32_t contributors);
 
 }  // namespace tributary::gcomp

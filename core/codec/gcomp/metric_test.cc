@@ -36,6 +36,7 @@ struct Element {
   double g, theta, first, second;
 };
 
+// Values of many magnitudes and both signs that float32 represents exactly.
 Element element(std::uint32_t i) {
   const auto draw = [i](std::uint32_t k) {
     const std::uint32_t bits = random_bits(kMetricKey, 8 * i + k);
@@ -48,7 +49,7 @@ Element element(std::uint32_t i) {
           as_float(std::abs(draw(3)) * 1e-5)};
 }
 
-// The right column of Table 2, as printed.
+// The right column of Table 2, as printed in the paper.
 double delta_of_table_2(const OptimizerView& v, const Element& e) {
   const double eta = static_cast<double>(v.learning_rate);
   const double lambda = static_cast<double>(v.weight_decay);
@@ -95,6 +96,7 @@ double delta_of_table_2(const OptimizerView& v, const Element& e) {
   return 0;
 }
 
+// The metric as the kernels compute it, in float.
 Metric metric_of(const MetricCoefficients& k, const Element& e, float scale = 1) {
   const auto g = static_cast<float>(e.g) * scale;
   const auto theta = static_cast<float>(e.theta);
@@ -114,13 +116,14 @@ TEST_P(Table2, MetricIsThePapers) {
     const double got =
         static_cast<double>(metric.numerator) / static_cast<double>(metric.denominator);
     const double expected = delta_of_table_2(view, e);
-    // Where terms cancel, the rounding is that of the terms.
+    // If terms cancel, the rounding error is relative to the terms.
     const double terms =
         std::abs(delta_of_table_2(view, {e.g, e.theta, 0, e.second})) + std::abs(expected);
     ASSERT_NEAR(got, expected, terms * 1e-3) << "element " << i;
   }
 }
 
+// A factor of 4 is exact, so the metrics must be equal and not only close.
 TEST_P(Table2, ASumIsJudgedAsItsMean) {
   const OptimizerView view = view_of(GetParam());
   const MetricCoefficients one = metric_coefficients(view, 1);
@@ -150,6 +153,7 @@ TEST(Level, CountsTheThresholdsExceeded) {
   EXPECT_EQ(level_of({-0x1p19f, -1.0f}), 3u);
 }
 
+// Without a reliable δ, all bits are sent.
 TEST(Level, IsZeroWhereDeltaIsNoNumber) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(level_of({nan, 1.0f}), 0u);

@@ -1,4 +1,5 @@
-// Splitting and joining value by value: the scalar loops, and the ends of the SIMD ones.
+// Splits and joins a chunk value by value. The scalar loops use it for all values, the SIMD loops
+// for the values after the last whole block.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 
 namespace tributary::gcomp {
 
+// The level of value i of the chunk.
 inline unsigned choose_level(const LevelRule& rule, std::size_t i, float value) {
   const std::uint32_t exponent = exponent_of(std::bit_cast<std::uint32_t>(value));
   if (rule.kind == LevelRule::Kind::fixed) {
@@ -24,6 +26,8 @@ inline unsigned choose_level(const LevelRule& rule, std::size_t i, float value) 
           : adaptive_metric(rule.metric, value, parameter, rule.first[i], rule.second[i]));
 }
 
+// Divides values into Parts. Call add() in ascending order of values, then finish(). The SIMD
+// version appends to `low` and `high` itself.
 class Splitter {
  public:
   Splitter(const LevelRule& rule, bool prune, Parts& parts)
@@ -64,6 +68,7 @@ class Splitter {
   PlaneWriter high;
 };
 
+// Joins values in ascending order; it advances next[level] for each sent value.
 class Joiner {
  public:
   Joiner(const std::uint8_t* exponents, const Masks& masks,
@@ -89,12 +94,14 @@ class Joiner {
   const Masks& masks_;
 };
 
+// Reads a word of packed fields. memcpy is required, because the bytes are not an array of words.
 inline std::uint32_t load_word(const std::uint8_t* words, std::size_t index) {
   std::uint32_t word;
   std::memcpy(&word, words + index * sizeof(word), sizeof(word));
   return word;
 }
 
+// Returns field i of packed words (kernels.h), with bits of two words if it crosses a word.
 inline std::uint32_t field_at(const std::uint8_t* words, std::size_t i, unsigned bits) {
   const std::size_t start = i / kColumns * bits;
   const std::size_t index = start / 32 * kColumns + i % kColumns;
@@ -103,6 +110,7 @@ inline std::uint32_t field_at(const std::uint8_t* words, std::size_t i, unsigned
   return static_cast<std::uint32_t>(pair >> (start % 32)) & ((1u << bits) - 1);
 }
 
+// The joined value i of a chunk whose values are all sent at one level.
 inline float joined_at(const std::uint8_t* exponents, const std::uint8_t* words, unsigned level,
                        std::size_t i) {
   const std::uint32_t fraction = field_at(words, i, sent_bits(level)) << truncated_bits(level);

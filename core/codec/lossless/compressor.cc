@@ -9,6 +9,7 @@
 namespace tributary::lossless {
 namespace {
 
+// An error of untrusted compressed data.
 Status refused(std::string_view library, std::size_t expected, std::string got) {
   return Status(StatusCode::corrupt_data, {.what = fmt::format("{} data", library),
                                            .expected = fmt::format("{} bytes", expected),
@@ -16,6 +17,7 @@ Status refused(std::string_view library, std::size_t expected, std::string got) 
                                            .remedy = "have the bucket sent again"});
 }
 
+// An error of the compression itself. The output always has enough space, so memory is lacking.
 Status failed(std::string_view library, std::string got) {
   return Status(StatusCode::resource_exhausted, {.what = fmt::format("{} compression", library),
                                                  .expected = "memory enough",
@@ -62,6 +64,7 @@ class Zlib final : public Compressor {
   Status decompress(ByteSpan in, MutableByteSpan out) const override {
     uLongf size = out.size();
     uLong used = in.size();
+    // uncompress2() also reports the bytes used, so that bytes after the end are detected.
     const int code = uncompress2(out.data(), &size, in.data(), &used);
     if (code != Z_OK) return refused("zlib", out.size(), zError(code));
     if (size != out.size() || used != in.size()) {
@@ -74,7 +77,8 @@ class Zlib final : public Compressor {
   int level_;
 };
 
-// One of every level, made at first use; levels were checked against the parameters' bounds.
+// One object per level, created at first use. The level was checked against the parameter's bounds,
+// 1 to kLevels.
 template <typename Library, std::size_t kLevels>
 const Compressor& at_level(int level) {
   static const auto kAll = []<std::size_t... kIndex>(std::index_sequence<kIndex...>) {

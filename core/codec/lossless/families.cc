@@ -1,4 +1,5 @@
-// zstd and zlib: the bucket's bytes, or its four byte planes, compressed in independent pieces.
+// The codecs zstd and zlib. They compress the bytes of a bucket, or its four byte planes, in
+// independent pieces, so that threads can work on several pieces at once.
 //
 //   body: compressed size of every piece, u32; then the pieces
 #include "core/codec/lossless/families.h"
@@ -15,15 +16,19 @@
 namespace tributary::lossless {
 namespace {
 
-// Larger pieces compress no better: gradients hold no long repetitions.
+// 1 MiB per piece. Larger pieces do not compress better, because gradients contain no long
+// repetitions.
 constexpr std::size_t kPieceValues = 256 * 1024;
 constexpr std::size_t kPieceBytes = kPieceValues * sizeof(float);
 
 constexpr Stage kLosslessStages[] = {{"bytes", Combine::gather}};
 
+// The size of a piece is part of the format, because a decoder derives the number of pieces from
+// it.
 std::size_t pieces_of(std::size_t values) { return (values + kPieceValues - 1) / kPieceValues; }
 
-// The first error among pieces that threads share.
+// Keeps one error of several threads; later errors are dropped. take() is called after all threads
+// have finished.
 class FirstError {
  public:
   void note(Status status) {
@@ -43,11 +48,13 @@ struct Options {
   bool planes;
 };
 
+// Stateless between rounds.
 class PieceEncoder final : public Encoder {
  public:
   PieceEncoder(const Codec& codec, const Options& options) : codec_(codec), options_(options) {}
 
-  // Every piece is compressed where it would lie if none shrank; then they are moved together.
+  // Each piece is compressed into a slot of the maximum size, in parallel. The pieces are then
+  // moved together, because only then are all sizes known.
   Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
     const std::size_t pieces = pieces_of(values.size());
     const std::size_t table_bytes = pieces * sizeof(std::uint32_t);
@@ -82,6 +89,7 @@ class PieceEncoder final : public Encoder {
  private:
   Result<std::size_t> encode_piece(std::span<const float> values, MutableByteSpan out) const {
     if (!options_.planes) return options_.compressor->compress(bytes_of(values), out);
+    // Temporary memory of one piece per thread.
     Bytes planes(values.size_bytes());
     split_planes(values, planes);
     return options_.compressor->compress(planes, out);
@@ -91,6 +99,7 @@ class PieceEncoder final : public Encoder {
   const Options options_;
 };
 
+// Payloads cannot be added in compressed form, so an aggregator decodes, adds and encodes again.
 class LosslessCodec final : public Codec {
  public:
   LosslessCodec(std::string spec, const Options& options)
@@ -121,6 +130,7 @@ class LosslessCodec final : public Codec {
   }
 
  private:
+  // The table of sizes is untrusted: the pieces must lie within the body and fill it completely.
   Result<std::vector<ByteSpan>> find_pieces(ByteSpan body, std::size_t values) const {
     ByteReader table(body);
     std::vector<std::uint32_t> sizes(pieces_of(values));

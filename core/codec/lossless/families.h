@@ -1,5 +1,5 @@
-// General-purpose compressors on float32 as it is: what one gets without knowing what a gradient
-// is.
+// General-purpose lossless compressors (zstd, zlib) applied to float32 values. They are the
+// baseline that uses no knowledge of gradients.
 #pragma once
 
 #include <span>
@@ -8,6 +8,7 @@
 
 namespace tributary::lossless {
 
+// The table of families; constant, for core/codec/registry.cc.
 std::span<const CodecFamily> families();
 
 }  // namespace tributary::lossless

@@ -17,6 +17,7 @@ TEST(Planes, JoinWhatTheySplit) {
     join_planes(planes, back);
     EXPECT_EQ(codec_testing::bits_of(back), codec_testing::bits_of(values));
     for (std::size_t i = 0; i < size; ++i) {
+      // The last plane has the bytes with sign and exponent.
       ASSERT_EQ(planes[3 * size + i], std::bit_cast<std::uint32_t>(values[i]) >> 24);
     }
   }
@@ -46,6 +47,7 @@ TEST(Lossless, HigherLevelsAreNotLarger) {
   EXPECT_LT(encoded_bytes("zlib:level=9", update), encoded_bytes("zlib", update));
 }
 
+// The table of piece sizes is untrusted. 300,000 values are two pieces.
 TEST(Lossless, PiecesMustFillTheBody) {
   const auto codec = codec_testing::codec_of("zstd");
   const FloatVector update = codec_testing::update(Pattern::normal, 300'000, 0);

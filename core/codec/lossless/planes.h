@@ -1,5 +1,8 @@
-// A float32's bytes are unlike one another: its exponent repeats, its last mantissa bits are noise.
-// Byte planes put like with like.
+// Splits float32 values into byte planes, which compress better than the values themselves.
+//
+// The bytes of a float32 differ in kind: exponents repeat, and the last bits of the mantissa are
+// noise. A plane contains bytes of one kind. The result is the same on little-endian and big-endian
+// machines.
 #pragma once
 
 #include <cassert>
@@ -10,8 +13,8 @@
 
 namespace tributary::lossless {
 
-// planes: all first bytes, then all second bytes, and so on. The loops are plain enough for the
-// compiler to make SIMD of them.
+// Writes the lowest byte of all values to `planes`, then the next byte of all values, and so on.
+// `planes` must have four bytes per value. A compiler can vectorize both loops.
 inline void split_planes(std::span<const float> values, MutableByteSpan planes) {
   assert(planes.size() == values.size_bytes());
   const std::size_t n = values.size();
@@ -24,6 +27,7 @@ inline void split_planes(std::span<const float> values, MutableByteSpan planes) 
   }
 }
 
+// The inverse of split_planes().
 inline void join_planes(ByteSpan planes, std::span<float> values) {
   assert(planes.size() == values.size_bytes());
   const std::size_t n = values.size();

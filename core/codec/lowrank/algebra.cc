@@ -11,17 +11,20 @@
 namespace tributary::lowrank {
 namespace {
 
-// What is left of a column of float32 sums that depends on others is their rounding, some 2^-24.
+// A column of float32 sums that depends on the others leaves only their rounding error, about 2^-24
+// of its length.
 constexpr double kDependent = 0x1p-20;
 
-constexpr std::size_t kStripCols = 512;  // a strip of sums stays in the first-level cache
+constexpr std::size_t kStripCols = 512;  // a strip of sums (4 kB) stays in the first-level cache
 
+// Number of rows that hold about kChunkValues values.
 std::size_t rows_per_piece(std::size_t cols) {
   return std::max<std::size_t>(1, kChunkValues / std::max<std::size_t>(1, cols));
 }
 
-// The sums of columns [begin, end), rows in ascending order; a few of them at a time are still in
-// the first-level cache when the next column of `left` asks for them.
+// Adds to columns [begin, end) of `right`, with rows in ascending order. A few rows at a time are
+// processed for all columns of `left`, so that they are still in the first-level cache for the next
+// column.
 void add_strip(const Kernels& loops, const MatrixView& matrix, std::span<const float> left,
                std::size_t begin, std::size_t end, DoubleVector& right) {
   const std::size_t rank = left.size() / matrix.rows;
@@ -59,6 +62,8 @@ double multiply(const Execution& execution, const MatrixView& matrix, std::span<
   assert(matrix.cols > 0 && right.size() / matrix.cols == left.size() / matrix.rows);
   const Kernels& loops = kernels(execution.backend);
   const std::size_t rank = right.size() / matrix.cols;
+  // Row sums are added in a fixed order at the end, so that the result does not depend on the
+  // threads.
   DoubleVector squares(matrix.rows);
   const auto multiply_row = [&](std::size_t i) {
     const std::span<const float> row = matrix.row(i);
@@ -79,6 +84,7 @@ double multiply(const Execution& execution, const MatrixView& matrix, std::span<
 void multiply_transposed(const Execution& execution, const MatrixView& matrix,
                          std::span<const float> left, DoubleVector& right) {
   right.assign(left.size() / matrix.rows * matrix.cols, 0.0);
+  // Each strip of columns belongs to one thread, which adds all rows in order.
   const Kernels& loops = kernels(execution.backend);
   for_each_chunk(execution, matrix.cols, kStripCols,
                  [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -109,7 +115,7 @@ void orthonormalise(std::size_t rows, std::span<float> left) {
   for (std::size_t at = 0; at < basis.size(); at += rows) {
     const auto column = std::span(basis).subspan(at, rows);
     const double before = length(column);
-    for (int pass = 0; pass < 2; ++pass) {  // the second removes what the first rounded
+    for (int pass = 0; pass < 2; ++pass) {  // the second removes the first one's errors
       for (std::size_t earlier = 0; earlier < at; earlier += rows) {
         remove_component(std::span(basis).subspan(earlier, rows), column);
       }

@@ -1,9 +1,13 @@
-// The products that PowerSGD is made of. Everything is added up in double and in one order,
-// whatever the number of threads; a product of two float32 is exact there, so that fused
-// multiply-add would not change a bit either.
+// The matrix products of PowerSGD.
 //
-// A factor is stored column after column: value i of column k of a left factor is
-// left[k * rows + i], of a right one right[k * cols + i].
+// All sums are in double and in one order, for every number of threads and every backend. The
+// product of two float32 is exact in double, so fused multiply-add does not change a bit. The
+// functions are pure; each uses execution.pool if it is set. A product costs rows · cols · rank
+// multiplications.
+//
+// A factor is stored column by column: value i of column k is left[k * rows + i] in a left factor
+// and right[k * cols + i] in a right factor. The rank is the factor's size divided by that length,
+// at most kRankMax.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +20,8 @@ namespace tributary::lowrank {
 
 using DoubleVector = RawVector<double>;
 
-// Row-major; rows may be cut short at the end, and what is missing counts as zero.
+// A row-major matrix over memory of the caller. The last rows may be incomplete; missing values
+// count as zero.
 struct MatrixView {
   std::span<const float> values;
   std::size_t rows;
@@ -28,22 +33,23 @@ struct MatrixView {
   }
 };
 
-// left = scale · matrix · right, rounded to float32. Returns the sum of the matrix's squares, which
-// is finite where all its values are.
+// Sets left = scale · matrix · right, rounded to float32. Returns the sum of the squares of the
+// matrix; it is finite if all values are finite.
 double multiply(const Execution& execution, const MatrixView& matrix, std::span<const float> right,
                 double scale, std::span<float> left);
 
-// right = matrixᵀ · left.
+// Sets right = matrixᵀ · left. Resizes `right`.
 void multiply_transposed(const Execution& execution, const MatrixView& matrix,
                          std::span<const float> left, DoubleVector& right);
 
-// values = scale · left · rightᵀ, held within the range of float32 and rounded once.
+// Sets values = scale · left · rightᵀ, limited to the range of float32 and rounded once. `values`
+// may end before rows · cols.
 void expand(const Execution& execution, std::size_t rows, std::size_t cols,
             std::span<const float> left, std::span<const float> right, double scale,
             std::span<float> values);
 
-// Gram and Schmidt: columns of length 1 that stand on each other at right angles. A column that is
-// zero or all but depends on those before it becomes zero.
+// Makes the columns orthogonal and of length 1 (Gram-Schmidt, two passes). A column that is zero,
+// or that almost depends on the earlier ones, becomes zero.
 void orthonormalise(std::size_t rows, std::span<float> left);
 
 }  // namespace tributary::lowrank

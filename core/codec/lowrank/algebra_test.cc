@@ -21,6 +21,7 @@ double dot(std::span<const float> a, std::span<const float> b) {
 TEST(Orthonormalise, ColumnsHaveLengthOneAndRightAngles) {
   constexpr std::size_t kRows = 100;
   constexpr std::size_t kRank = 32;
+  // Squares of tiny and huge values would leave the range of float32.
   for (const Pattern pattern : {Pattern::normal, Pattern::tiny, Pattern::huge}) {
     FloatVector left = update(pattern, kRows * kRank, 0);
     orthonormalise(kRows, left);
@@ -33,6 +34,8 @@ TEST(Orthonormalise, ColumnsHaveLengthOneAndRightAngles) {
   }
 }
 
+// The second column differs from the first by one part in 10,000, so one pass of Gram-Schmidt would
+// not be enough.
 TEST(Orthonormalise, AlmostEqualColumnsStandAtRightAnglesToo) {
   FloatVector left = update(Pattern::normal, 400, 0);
   for (std::size_t i = 0; i < 200; ++i) left[200 + i] = left[i] * (1 + left[200 + i] * 1e-4f);
@@ -55,8 +58,9 @@ TEST(Orthonormalise, DependentAndEmptyColumnsBecomeZero) {
 
 TEST(Products, AreTheTextbooksWithShortLastRows) {
   constexpr std::size_t kRows = 13;
-  constexpr std::size_t kCols = 521;  // more than a strip
+  constexpr std::size_t kCols = 521;  // more than one strip
   constexpr std::size_t kRank = 3;
+  // The last row is missing and the one before is incomplete.
   const FloatVector values = update(Pattern::normal, kRows * kCols - 700, 0);
   const FloatVector right = update(Pattern::normal, kRank * kCols, 1);
   const FloatVector left = update(Pattern::normal, kRank * kRows, 2);

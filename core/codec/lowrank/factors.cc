@@ -12,8 +12,9 @@ namespace {
 
 constexpr int kGridBits = 23;
 
-// Whether all are finite and none is larger than `most`.
+// Whether all values are finite and at most `most` in magnitude.
 bool within(std::span<const float> values, float most) {
+  // A loop without an early exit is vectorized.
   bool sound = true;
   for (const float x : values) sound &= std::abs(x) <= most;
   return sound;
@@ -33,6 +34,8 @@ Status corrupt(std::string_view expected) {
                                            .remedy = "have the bucket sent again"});
 }
 
+// Adds the factors of one stage. It derives the matrices from the plan in begin(), like every
+// agent.
 class FactorAggregator final : public CombiningAggregator {
  public:
   FactorAggregator(const Codec& codec, std::size_t rank, std::size_t stage, std::uint32_t values)
@@ -84,12 +87,14 @@ float bound_of(double sum_of_squares, std::uint32_t agents) {
 
 int exponent_of(float sum_of_bounds) {
   int exponent = 0;
+  // frexp gives sum = f · 2^e with f < 1, so 2^e exceeds the sum.
   std::frexp(sum_of_bounds, &exponent);
   return exponent;
 }
 
 void write_right(std::span<const double> values, float bound, int exponent, std::span<float> out) {
   const double to_grid = std::ldexp(1.0, kGridBits - exponent);
+  // The limit of 2^23 grid steps keeps every value exact in float32 and within 1 in magnitude.
   const double most = std::min(static_cast<double>(bound) * to_grid, std::ldexp(1.0, kGridBits));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double steps = std::rint(std::min(most, std::max(-most, values[i] * to_grid)));
@@ -101,6 +106,7 @@ Result<std::span<const float>> read_left(const Matrices& matrices, const OpenPay
   TRIBUTARY_ASSIGN(const std::span<const float> body, floats_of(payload, matrices.left_floats));
   bool sound = within(body, FLT_MAX);
   for (const Matrix& matrix : matrices.all) {
+    // The first float of each factored matrix is its bound.
     if (matrix.factored) sound &= body[matrix.left_at] >= 0;
   }
   if (sound) return body;

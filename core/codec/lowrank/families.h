@@ -1,4 +1,4 @@
-// Matrices sent as the product of two thin ones: PowerSGD.
+// PowerSGD: a codec that sends each matrix as the product of two thin matrices.
 #pragma once
 
 #include <span>
@@ -7,9 +7,10 @@
 
 namespace tributary::lowrank {
 
+// The table of families; constant, for core/codec/registry.cc.
 std::span<const CodecFamily> families();
 
-// `params` must have been checked against the family's table.
+// Makes the codec. `params` must have been checked against the family's table.
 Result<std::unique_ptr<Codec>> make_powersgd(const Params& params);
 
 }  // namespace tributary::lowrank

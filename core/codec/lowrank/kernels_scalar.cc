@@ -8,6 +8,7 @@
 namespace tributary::lowrank {
 namespace {
 
+// Sixteen lanes and a tree, like the SIMD version; a plain loop would add in another order.
 void dot_columns(const float* row, std::size_t n, const float* columns, std::size_t stride,
                  std::size_t rank, double* products) {
   for (std::size_t k = 0; k < rank; ++k) {
@@ -25,6 +26,7 @@ void add_rows(const float* x, std::size_t stride, std::size_t rows, const float*
   }
 }
 
+// A conversion of a larger double to float would be undefined.
 float within_float(double value) {
   return static_cast<float>(std::min(double{FLT_MAX}, std::max(-double{FLT_MAX}, value)));
 }

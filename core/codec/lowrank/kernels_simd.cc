@@ -1,5 +1,6 @@
 // The SIMD version of kernels_scalar.cc. Highway compiles this file once per instruction set and
-// picks the best at run time. What is left behind the last whole vector is the scalar version's.
+// selects the best at run time. The scalar version processes the values after the last whole
+// vector.
 #include <array>
 #include <cfloat>
 
@@ -14,6 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tributary::lowrank::HWY_NAMESPACE {
 
+// Without vectors the specification itself serves.
 #if HWY_TARGET == HWY_SCALAR
 
 const Kernels* kernel_table() { return &scalar_kernels(); }
@@ -24,6 +26,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// At most eight lanes, so that two vectors never exceed the sixteen lanes of a sum.
 using Double = hn::CappedTag<double, kSumLanes / 2>;
 using DoubleVec = hn::Vec<Double>;
 
@@ -32,8 +35,9 @@ DoubleVec load(const float* x) {
   return hn::PromoteTo(Double(), hn::LoadU(df, x));
 }
 
-// Adds the products of whole sixteens to the lanes of two columns. Two vectors of lanes at a time:
-// narrow instruction sets read the row, which is in the first-level cache, more than once.
+// Adds the products of complete groups of sixteen to the lanes of two columns. It processes two
+// vectors of lanes at a time. Narrow instruction sets therefore read the row several times, but it
+// is in the first-level cache.
 void add_products(const float* row, std::size_t whole, const float* a, const float* b,
                   SumLanes& lanes_a, SumLanes& lanes_b) {
   const Double dd;
@@ -58,6 +62,7 @@ void add_products(const float* row, std::size_t whole, const float* a, const flo
   }
 }
 
+// Adds the products after the last complete group, in the order of ordered_dot().
 double with_tail(SumLanes& lanes, const float* row, const float* column, std::size_t whole,
                  std::size_t n) {
   for (std::size_t i = whole; i < n; ++i) {
@@ -69,6 +74,7 @@ double with_tail(SumLanes& lanes, const float* row, const float* column, std::si
 void dot_columns(const float* row, std::size_t n, const float* columns, std::size_t stride,
                  std::size_t rank, double* products) {
   const std::size_t whole = n / kSumLanes * kSumLanes;
+  // Two columns share the loads of the row. With an odd rank the last column is paired with itself.
   for (std::size_t k = 0; k < rank; k += 2) {
     const float* const a = columns + k * stride;
     const float* const b = k + 1 < rank ? a + stride : a;
@@ -80,6 +86,7 @@ void dot_columns(const float* row, std::size_t n, const float* columns, std::siz
   }
 }
 
+// The additions per sum have the order of the scalar version: row by row.
 void add_four_rows(const float* x, std::size_t stride, const float* weights, double* sums,
                    std::size_t whole) {
   const Double dd;

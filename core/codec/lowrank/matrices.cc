@@ -7,12 +7,14 @@
 namespace tributary::lowrank {
 namespace {
 
+// The smallest number of rows whose square covers all values.
 LayerRun nearly_square(std::size_t values) {
   std::uint32_t rows = 1;
   while (std::size_t{rows} * rows < values) ++rows;
   return {.offset = 0, .count = static_cast<std::uint32_t>(values), .rows = rows};
 }
 
+// Positions in the bodies are set later, when all matrices are known.
 Matrix matrix_of(std::size_t rank, const LayerRun& layer) {
   Matrix matrix = {.offset = layer.offset,
                    .count = layer.count,
@@ -21,6 +23,7 @@ Matrix matrix_of(std::size_t rank, const LayerRun& layer) {
                    .factored = false,
                    .left_at = 0,
                    .right_at = 0};
+  // Factors are worthwhile only if both together are smaller than the matrix.
   matrix.factored = layer.rows > 1 && rank * (matrix.rows + matrix.cols) < matrix.count;
   return matrix;
 }
@@ -49,6 +52,7 @@ Result<Matrices> cut_into_matrices(std::size_t rank, std::span<const LayerRun> l
       end += layer.count;
       cut.all.push_back(matrix_of(rank, layer));
     }
+    // The layers must also end where the bucket ends.
     TRIBUTARY_TRY(check_layer({.offset = static_cast<std::uint32_t>(values)}, end, values));
   }
   for (Matrix& matrix : cut.all) {

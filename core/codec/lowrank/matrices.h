@@ -1,5 +1,6 @@
-// A bucket as matrices: which of them are factored, and where their parts lie in the two stages'
-// bodies. All agents and aggregators come to the same answer from the plan alone.
+// Divides a bucket into matrices: which of them are factored, and the positions of their parts in
+// the bodies of PowerSGD's two stages. The result depends only on the plan, so all agents and
+// aggregators compute the same.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +12,34 @@
 
 namespace tributary::lowrank {
 
-// Row-major. The last rows may be cut short: what is missing counts as zero.
+// A row-major matrix in the bucket. Its last rows may be incomplete; missing values count as zero.
 struct Matrix {
-  std::size_t offset;  // of its first value in the bucket
+  std::size_t offset;  // index of its first value in the bucket
   std::size_t count;
   std::size_t rows;
   std::size_t cols;
   bool factored;
-  std::size_t left_at;  // if factored: its bound, then the left factor, in floats of stage 0's body
-  std::size_t right_at;  // the right factor, or all values, in floats of stage 1's body
+  std::size_t left_at;   // if factored: position of its bound in stage 0's body, in floats
+  std::size_t right_at;  // position of its right factor or values in stage 1's body, in floats
 
   friend bool operator==(const Matrix&, const Matrix&) = default;
 };
 
-// Stage 1's body begins with the right factors of all matrices; what travels raw comes behind.
+// All matrices of a bucket, and the sizes of the bodies in floats. In stage 0, each bound is
+// followed by its left factor. Stage 1's body begins with the right factors of all factored
+// matrices; the raw values of the others follow.
 struct Matrices {
   std::vector<Matrix> all;
   std::size_t left_floats = 0;    // stage 0
   std::size_t factor_floats = 0;  // stage 1, right factors
-  std::size_t right_floats = 0;   // stage 1, all of it
+  std::size_t right_floats = 0;   // stage 1, complete body
 
   friend bool operator==(const Matrices&, const Matrices&) = default;
 };
 
-// Without layers the bucket is one matrix as nearly square as can be. A vector, and a matrix that
-// two factors would not make smaller, is not factored.
+// Divides a bucket. Without layers, the bucket is one matrix that is as nearly square as possible.
+// Vectors are not factored, nor are matrices that two factors would not make smaller. Returns
+// invalid_argument if the layers have gaps, overlap, or do not consist of whole rows.
 Result<Matrices> cut_into_matrices(std::size_t rank, std::span<const LayerRun> layers,
                                    std::size_t values);
 

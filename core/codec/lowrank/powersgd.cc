@@ -1,12 +1,12 @@
-// powersgd: one step of power iteration a round (Vogels et al., Algorithm 1). With M the sum of the
-// agents' matrices M_i:
+// The codec powersgd: one step of power iteration per round (Vogels et al., Algorithm 1). With M =
+// Σ M_i, the sum of the agents' matrices:
 //
-//   stage 0   P_i = M_i · Q of the round before          P = Σ P_i
-//   stage 1   P̂ = P with orthonormal columns, by everybody alike
+//   stage 0   P_i = M_i · Q of the previous round         P = Σ P_i
+//   stage 1   P̂ = P with orthonormal columns, the same on every agent
 //             Q_i = M_iᵀ · P̂                             Q = Σ Q_i
 //   decode    P̂ · Qᵀ
 //
-// The first Q is drawn at random, the same by all agents.
+// The first Q is drawn at random; all agents draw the same.
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr Stage kStages[] = {{"left factors", Combine::sum}, {"right factors", Combine::sum}};
 
-// Keeps the sum of all agents' P within float32, whatever they hold: |P_i| ≤ cols · 2^128 · scale.
+// Keeps the sum of all agents' P within float32 for any values: |P_i| ≤ cols · 2^128 · scale.
 double left_scale(const Matrix& matrix, std::uint32_t agents) {
   return std::ldexp(1.0, -static_cast<int>(std::bit_width(matrix.cols)) -
                              static_cast<int>(std::bit_width(agents)) - 1);
@@ -46,7 +46,8 @@ bool all_finite(const Execution& execution, std::span<const float> values) {
   return finite;
 }
 
-// The right factors that all agents start a round from, in the order of stage 1's body.
+// The right factors with which all agents start a round, in the order of stage 1's body. They must
+// be equal on all agents.
 class Start {
  public:
   explicit Start(std::size_t rank) : rank_(rank) {}
@@ -57,11 +58,12 @@ class Start {
                   right_body.begin() + static_cast<std::ptrdiff_t>(matrices.factor_floats));
   }
 
-  // The last committed factor. Its columns only say directions, so each is brought near 1 by a
-  // power of two; one that is zero, or was never there, is drawn instead.
+  // Returns the last committed factor of a matrix. Only the directions of its columns matter, so a
+  // power of two brings each near 1. A column that is zero or unknown is drawn at random instead.
   FloatVector factor(const RoundContext& round, const Matrices& matrices,
                      const Matrix& matrix) const {
     FloatVector right(rank_ * matrix.cols, 0.0f);
+    // After a change of the division into matrices, positions in the old body are meaningless.
     if (matrices == matrices_) {
       std::copy_n(right_.begin() + static_cast<std::ptrdiff_t>(matrix.right_at), right.size(),
                   right.begin());
@@ -114,7 +116,7 @@ class PowersgdCodec final : public Codec {
   }
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override;
 
-  // Stage 0's combined body.
+  // Returns stage 0's combined body; it points into call.combined.
   Result<std::span<const float>> left_of(const StageCall& call, const Matrices& matrices,
                                          std::size_t values) const {
     TRIBUTARY_ASSIGN(
@@ -140,7 +142,8 @@ class PowersgdEncoder final : public Encoder {
                                       : encode_right(call, values, payload);
   }
 
-  // An agent whose contribution came too late starts the next round like all others.
+  // Remembers the combined right factors even if this agent's contribution was not committed, so
+  // that it starts the next round like all other agents.
   void settle(std::span<const ByteSpan> combined, bool) override {
     if (combined.size() != std::size(kStages)) return;
     const Result<OpenPayload> open =
@@ -174,6 +177,7 @@ class PowersgdEncoder final : public Encoder {
       if (!std::isfinite(squares)) return not_finite_error(values);
       body[matrix.left_at] = bound_of(squares, call.round.agents);
     }
+    // Stage 1 must limit Q by the bounds that stage 0 sent.
     bounds_.clear();
     for (const Matrix& matrix : matrices_.all) {
       bounds_.push_back(matrix.factored ? body[matrix.left_at] : 0.0f);
@@ -216,8 +220,8 @@ class PowersgdEncoder final : public Encoder {
   const PowersgdCodec& codec_;
   const std::uint32_t values_;
   Start start_;
-  Matrices matrices_;          // of the round under way
-  std::vector<float> bounds_;  // this agent's, one per matrix
+  Matrices matrices_;          // of the current round
+  std::vector<float> bounds_;  // of this agent, one per matrix
 };
 
 std::unique_ptr<Encoder> PowersgdCodec::make_encoder(std::uint32_t values) const {

@@ -15,7 +15,7 @@ using codec_testing::Pattern;
 using codec_testing::spans;
 using codec_testing::update;
 
-// Σ_k sizes[k] · u_k v_kᵀ, with u and v orthonormal.
+// The matrix Σ_k sizes[k] · u_k v_kᵀ with orthonormal u and v.
 FloatVector spectrum_matrix(std::uint32_t rows, std::uint32_t cols,
                             const std::vector<double>& sizes) {
   FloatVector left = update(Pattern::normal, rows * sizes.size(), 100);
@@ -50,7 +50,7 @@ constexpr std::uint32_t kCols = 50;
 constexpr std::uint32_t kValues = kRows * kCols;
 constexpr LayerRun kLayer[] = {{.offset = 0, .count = kValues, .rows = kRows}};
 
-// NMSE of the decoded sum, round by round, of agents who all have the same update.
+// The NMSE of the decoded sum after each round, for agents that all have the same update.
 std::vector<double> rounds_of(const std::string& spec, const FloatVector& truth,
                               std::uint32_t rounds) {
   const auto codec = codec_of(spec);
@@ -72,6 +72,7 @@ TEST(Powersgd, ReproducesAMatrixOfItsRankInOneRound) {
   EXPECT_LT(rounds_of("powersgd", spectrum_matrix(kRows, kCols, {4, 3, 2, 1}), 1)[0], 1e-11);
 }
 
+// The agents' matrices are multiples of one matrix of rank 2, so the sum has rank 2 as well.
 TEST(Powersgd, SumsAgentsWhoShareASubspace) {
   const FloatVector base = spectrum_matrix(kRows, kCols, {2, 1});
   std::vector<FloatVector> all(3, base);
@@ -87,10 +88,11 @@ TEST(Powersgd, SumsAgentsWhoShareASubspace) {
   EXPECT_LT(nmse(sum, truth), 1e-11);
 }
 
-// Power iteration: round by round nearer to the best that the rank allows.
+// With power iteration, each round is closer to the best approximation of that rank.
 TEST(Powersgd, WarmStartConvergesToTheBestOfItsRank) {
   const std::vector<double> sizes = {4, 3, 1.5, 1.2, 1, 0.8, 0.6, 0.5};
   const FloatVector truth = spectrum_matrix(kRows, kCols, sizes);
+  // The squares of the omitted singular values are the smallest possible error.
   double all = 0;
   double beyond = 0;
   for (std::size_t k = 0; k < sizes.size(); ++k) {
@@ -98,6 +100,7 @@ TEST(Powersgd, WarmStartConvergesToTheBestOfItsRank) {
     if (k >= 2) beyond += sizes[k] * sizes[k];
   }
   const std::vector<double> got = rounds_of("powersgd:rank=2", truth, 16);
+  // The first round starts from random factors and is worse than the optimum.
   EXPECT_GT(got[0], beyond / all * 1.05);
   for (std::size_t round = 1; round < got.size(); ++round) {
     EXPECT_LT(got[round], got[round - 1] + 1e-7) << round;
@@ -105,7 +108,8 @@ TEST(Powersgd, WarmStartConvergesToTheBestOfItsRank) {
   EXPECT_NEAR(got.back(), beyond / all, beyond / all * 1e-3);
 }
 
-// With error feedback all of the update arrives in time, noise far from low rank included.
+// With error feedback the whole update arrives over time, including noise that is far from low
+// rank.
 TEST(Powersgd, ErrorFeedbackSendsTheRestLater) {
   FloatVector truth = spectrum_matrix(kRows, kCols, {10, 5});
   const FloatVector noise = update(Pattern::normal, kValues, 3);
@@ -125,6 +129,8 @@ TEST(Powersgd, ErrorFeedbackSendsTheRestLater) {
   EXPECT_LT(of_mean[127], of_mean[31] / 4);
 }
 
+// Only the matrix of 64 × 48 gets smaller by factors of rank 4. Vectors and small matrices are
+// exact.
 TEST(Powersgd, SmallLayersTravelRaw) {
   constexpr std::uint32_t kAll = 10 + 20 + 64 * 48 + 7;
   const LayerRun layers[] = {{.offset = 0, .count = 10, .rows = 1},
@@ -137,6 +143,7 @@ TEST(Powersgd, SmallLayersTravelRaw) {
   LocalExchange exchange(*codec, kAll, 1, true, clock);
   FloatVector sum(kAll);
   ASSERT_TRUE(exchange.play({.layers = layers}, {}, {{truth}}, sum).ok());
+  // Stage 0: a bound and the left factor. Stage 1: the right factor and 37 raw values.
   EXPECT_EQ(open_payload({}, exchange.combined()[0])->body.size(), (1 + 4 * 64) * 4u);
   EXPECT_EQ(open_payload({}, exchange.combined()[1])->body.size(), (4 * 48 + 37) * 4u);
   for (std::size_t i = 0; i < kAll; ++i) {
@@ -161,12 +168,12 @@ TEST(Powersgd, WithoutLayersABucketIsNearlySquare) {
 
 TEST(Powersgd, RefusesLayersThatDoNotFit) {
   const std::vector<std::vector<LayerRun>> wrong = {
-      {{.offset = 0, .count = 90, .rows = 9}},                                          // short
-      {{.offset = 0, .count = 110, .rows = 10}},                                        // long
+      {{.offset = 0, .count = 90, .rows = 9}},                                          // too short
+      {{.offset = 0, .count = 110, .rows = 10}},                                        // too long
       {{.offset = 0, .count = 50, .rows = 5}, {.offset = 60, .count = 40, .rows = 4}},  // gap
-      {{.offset = 0, .count = 100, .rows = 3}},                                         // torn
+      {{.offset = 0, .count = 100, .rows = 3}},  // rows incomplete
       {{.offset = 0, .count = 100, .rows = 0}},
-      {{.offset = 0, .count = 100, .rows = 10}, {.offset = 50, .count = 50, .rows = 5}},  // twice
+      {{.offset = 0, .count = 100, .rows = 10}, {.offset = 50, .count = 50, .rows = 5}},  // overlap
   };
   for (const auto& layers : wrong) {
     const Result<Matrices> cut = cut_into_matrices(1, layers, 100);
@@ -174,7 +181,7 @@ TEST(Powersgd, RefusesLayersThatDoNotFit) {
   }
 }
 
-// One agent's two stages, alone, and what all then receive.
+// Both stages of a single agent, and the payloads that all agents then receive.
 struct LoneRound {
   LoneRound(const Codec& codec, Encoder& encoder, const FloatVector& values, std::uint64_t round) {
     const RoundContext context = {.round = round};
@@ -191,6 +198,8 @@ struct LoneRound {
   FloatVector decoded;
 };
 
+// An agent whose contribution was excluded still knows the combined factors. An agent of an aborted
+// round, like a new one, starts from random factors.
 TEST(Powersgd, WhoeverLearnsTheRoundStartsTheNextAlike) {
   const auto codec = codec_of("powersgd");
   const FloatVector values = update(Pattern::normal, kValues, 0);
@@ -213,6 +222,7 @@ TEST(Powersgd, WhoeverLearnsTheRoundStartsTheNextAlike) {
   EXPECT_LT(nmse(second.decoded, values), nmse(fresh.decoded, values));
 }
 
+// Factors are multiples of 2^-23 below a common bound, so float32 adds them exactly.
 TEST(Powersgd, TheOrderOfAdditionChangesNothing) {
   const auto codec = codec_of("powersgd");
   const auto all = codec_testing::updates(Pattern::lognormal, kValues, 5);
@@ -246,6 +256,7 @@ TEST(Powersgd, HostileFactorsAreRefusedOrFinite) {
   const auto codec = codec_of("powersgd");
   const auto encoder = codec->make_encoder(kValues);
   const LoneRound good(*codec, *encoder, update(Pattern::normal, kValues, 0), 1);
+  // Replaces one number of a stage by `lie` and decodes.
   const auto decode = [&](std::size_t stage, std::size_t place, float lie) {
     Bytes lying = good.payloads[stage];
     const std::size_t body = open_payload({}, lying)->body.size();
@@ -269,7 +280,8 @@ TEST(Powersgd, HostileFactorsAreRefusedOrFinite) {
   EXPECT_EQ(decode(0, 5, -FLT_MAX), StatusCode::ok);
 }
 
-// The format and the first draw, pinned: whoever changes them changes what old payloads mean.
+// These values fix the format and the first draw. A change of them changes the meaning of stored
+// payloads.
 TEST(Powersgd, Golden) {
   const auto codec = codec_of("powersgd:rank=2");
   const auto encoder = codec->make_encoder(200);

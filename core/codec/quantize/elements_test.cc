@@ -10,15 +10,17 @@
 namespace tributary::quantize {
 namespace {
 
-// float32 patterns around everything that rounding can trip over, and a walk through all exponents.
+// float32 patterns near every case of the rounding, and samples of all exponents.
 std::vector<float> interesting_floats() {
   std::vector<float> values;
+  // A step that is not a power of two, so that all mantissa bits vary.
   for (std::uint64_t bits = 0; bits < 0x7f800000u; bits += 0x1003) {
     values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   }
   for (std::uint32_t half = 0; half <= 0x7c00; ++half) {
     const float exact = float_of_half(static_cast<std::uint16_t>(half));
     const float next = float_of_half(static_cast<std::uint16_t>(half + 1));
+    // Every half, every tie between two halves, and the floats next to them.
     for (const float x : {exact, (exact + next) / 2}) {
       const auto bits = std::bit_cast<std::uint32_t>(x);
       values.push_back(x);
@@ -32,7 +34,7 @@ std::vector<float> interesting_floats() {
   return values;
 }
 
-// g++ 12 knows _Float16 on x86 and Arm's own __fp16 on Arm.
+// g++ 12 has _Float16 on x86, and on Arm only Arm's own __fp16.
 #if defined(__ARM_FP16_FORMAT_IEEE) || defined(__FLT16_MANT_DIG__)
 #ifdef __ARM_FP16_FORMAT_IEEE
 using CompilersHalf = __fp16;
@@ -43,6 +45,7 @@ using CompilersHalf = _Float16;
 TEST(Half, RoundsAsTheCompilerDoesAndSaturates) {
   for (const float x : interesting_floats()) {
     const auto oracle = std::bit_cast<std::uint16_t>(static_cast<CompilersHalf>(x));
+    // The compiler rounds large values to infinity; half_of() saturates instead.
     const bool overflowed = (oracle & 0x7fffu) == 0x7c00u;
     const auto expected = static_cast<std::uint16_t>(overflowed ? oracle - 1 : oracle);
     ASSERT_EQ(half_of(x), expected) << x;
@@ -64,6 +67,7 @@ TEST(Bfloat, TakesTheNearerNeighbourAndTheEvenOneOfTwo) {
     const std::uint16_t got = bfloat_of(x);
     const float back = float_of_bfloat(got);
     ASSERT_TRUE(std::isfinite(back)) << x;
+    // Above the largest bfloat16.
     if (std::abs(x) > 0x1.fep127f) {
       ASSERT_EQ(got & 0x7fffu, 0x7f7fu) << x;
       continue;
@@ -94,6 +98,7 @@ TEST(Levels, ErrorStaysWithinHalfAStep) {
   }
 }
 
+// A block of zeros, a block below kScaleMin, and the largest possible scale.
 TEST(Levels, ExtremeScalesStayFinite) {
   EXPECT_EQ(block_scale(0.0f).step, 0.0f);
   EXPECT_EQ(block_scale(FLT_MIN).step, 0.0f);
@@ -111,7 +116,7 @@ TEST(Levels, RandomRoundingIsUnbiased) {
     for (std::uint32_t i = 0; i < kDraws; ++i) {
       sum += random_level(x, scale.levels_per_unit, random_bits(key, i));
     }
-    // A level is off by at most one step's Bernoulli deviation, 0.5.
+    // The deviation of a level is at most that of a Bernoulli variable over one step, 0.5.
     EXPECT_NEAR(sum / kDraws, static_cast<double>(x) * 127, 5 * 0.5 / std::sqrt(kDraws)) << x;
   }
 }

@@ -1,5 +1,5 @@
-// Fixed-width formats: fp32, fp16, bf16, 8-bit integers with a scale of one's own or a shared one,
-// and QSGD's levels.
+// Codecs with a fixed number of bits per value: fp32, fp16, bf16, int8 with own or shared scales,
+// and QSGD.
 #pragma once
 
 #include <span>
@@ -8,9 +8,10 @@
 
 namespace tributary::quantize {
 
+// The table of families; constant, for core/codec/registry.cc.
 std::span<const CodecFamily> families();
 
-// One for each name; `params` must have been checked against the family's table.
+// Make one codec each. `params` must have been checked against the family's table.
 Result<std::unique_ptr<Codec>> make_fp32(const Params& params);
 Result<std::unique_ptr<Codec>> make_fp16(const Params& params);
 Result<std::unique_ptr<Codec>> make_bf16(const Params& params);

@@ -1,4 +1,4 @@
-// fp32, fp16 and bf16: one stage, one number after the other.
+// The codecs fp32, fp16 and bf16: one stage whose body is one number per value.
 #include <atomic>
 #include <cstring>
 
@@ -13,15 +13,16 @@
 namespace tributary::quantize {
 namespace {
 
-// float32, in whose bits nothing changes: NaN payloads and signed zeros survive.
+// float32 without any change of bits: NaN payloads and signed zeros are preserved.
 struct Fp32 {
   using Word = float;
   static constexpr std::string_view kName = "fp32";
   static constexpr Stage kStages[] = {{"values", Combine::sum}};
   static constexpr Aggregation kAggregation = Aggregation::sum;
   static constexpr bool kLossy = false;
-  static constexpr std::uint32_t kWordInfinity = ~0u;  // every pattern is valid
+  static constexpr std::uint32_t kWordInfinity = ~0u;  // above every pattern: all are valid
 
+  // Returns 0 instead of the largest magnitude, because fp32 carries NaN and Inf.
   static std::uint32_t encode(const Kernels&, const float* x, std::size_t n, Word* out) {
     std::memcpy(out, x, n * sizeof(float));
     return 0;
@@ -32,6 +33,8 @@ struct Fp32 {
   }
 };
 
+// The common part of the 16-bit formats. A sum of payloads would round at every addition, so an
+// aggregator decodes, adds in float32 and encodes once.
 struct SixteenBit {
   using Word = std::uint16_t;
   static constexpr Stage kStages[] = {{"values", Combine::gather}};
@@ -41,6 +44,7 @@ struct SixteenBit {
 
 struct Fp16 : SixteenBit {
   static constexpr std::string_view kName = "fp16";
+  // A word with this magnitude or a larger one is Inf or NaN.
   static constexpr std::uint32_t kWordInfinity = 0x7c00;
 
   static std::uint32_t encode(const Kernels& k, const float* x, std::size_t n, Word* out) {
@@ -53,6 +57,7 @@ struct Fp16 : SixteenBit {
 
 struct Bf16 : SixteenBit {
   static constexpr std::string_view kName = "bf16";
+  // As in Fp16.
   static constexpr std::uint32_t kWordInfinity = 0x7f80;
 
   static std::uint32_t encode(const Kernels& k, const float* x, std::size_t n, Word* out) {
@@ -63,6 +68,7 @@ struct Bf16 : SixteenBit {
   }
 };
 
+// Encodes any of the formats. Stateless, so that rounds are independent.
 template <typename Format>
 class FixedWidthEncoder final : public Encoder {
  public:
@@ -82,6 +88,8 @@ class FixedWidthEncoder final : public Encoder {
                      const std::uint32_t largest =
                          Format::encode(kernels(call.execution.backend), values.data() + begin,
                                         end - begin, words + begin);
+                     // Threads only ever set it to false, so the order of their writes does not
+                     // matter.
                      if (largest >= kInfinityBits) finite = false;
                    });
     if (!finite) return not_finite_error(values);
@@ -93,6 +101,8 @@ class FixedWidthEncoder final : public Encoder {
   const Codec& codec_;
 };
 
+// Adds float32 bodies in the order of arrival. The result therefore depends on that order in the
+// last bits, unless the sums are exact.
 class FloatSumAggregator final : public CombiningAggregator {
  public:
   FloatSumAggregator(const Codec& codec, std::uint32_t values)
@@ -118,6 +128,7 @@ class FloatSumAggregator final : public CombiningAggregator {
       add_both(execution, sum, x, sum);
     }
   }
+  // Values that were not encoded are already float32.
   bool takes_values() const override { return true; }
   void start_with_values(const Execution& execution, std::span<const float> values,
                          const OpenPayload* payload, MutableByteSpan accumulator) const override {
@@ -156,6 +167,7 @@ class FixedWidthCodec final : public Codec {
   }
 
   std::unique_ptr<Aggregator> make_aggregator(std::size_t, std::uint32_t values) const override {
+    // float32 is added as it is; the 16-bit formats are decoded first.
     if constexpr (Format::kAggregation == Aggregation::sum) {
       return std::make_unique<FloatSumAggregator>(*this, values);
     } else {
@@ -177,6 +189,7 @@ class FixedWidthCodec final : public Codec {
                      const std::uint32_t largest =
                          Format::decode(kernels(call.execution.backend), words + begin, end - begin,
                                         sum.data() + begin);
+                     // An untrusted word may be NaN or Inf, although no encoder writes it.
                      if (largest >= Format::kWordInfinity) finite = false;
                    });
     if (finite) return {};

@@ -1,4 +1,4 @@
-// int8: every block of values is scaled by its own largest magnitude.
+// The codec int8: every block of values is scaled by its own largest magnitude.
 //
 //   body: scale of every block, f32; then one signed byte per value
 #include <atomic>
@@ -35,6 +35,8 @@ class Int8Encoder final : public Encoder {
                    [&](std::size_t block, std::size_t begin, std::size_t end) {
                      const std::uint32_t largest =
                          loops.largest_magnitude(values.data() + begin, end - begin);
+                     // A scale that is not finite makes the whole bucket fail below; the levels
+                     // written here are discarded.
                      if (largest >= kInfinityBits) finite = false;
                      scales[block] = std::bit_cast<float>(largest);
                      writer.write(values, begin, end, block_scale(scales[block]), levels);
@@ -79,6 +81,8 @@ class Int8Codec final : public Codec {
     std::atomic<bool> sound = true;
     for_each_block(call.execution, options_, sum.size(),
                    [&](std::size_t block, std::size_t begin, std::size_t end) {
+                     // A larger step than an encoder writes cannot overflow: block_scale() limits
+                     // the scale.
                      if (!std::isfinite(scales[block]) || scales[block] < 0) sound = false;
                      loops.from_levels8(levels + begin, end - begin,
                                         block_scale(scales[block]).step, sum.data() + begin);

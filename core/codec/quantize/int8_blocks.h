@@ -1,5 +1,7 @@
-// What int8 and int8_shared have in common: blocks of values that share a scale, and the two ways
-// to round onto levels.
+// Shared parts of int8 and int8_shared: blocks of values with one scale, and the two ways to round
+// to levels.
+//
+// Everything here is pure or immutable and may be used by several threads for different blocks.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 
 namespace tributary::quantize {
 
+// The parameters of both codecs. `block` is a power of two from 64 to 65536, in values.
 struct Int8Options {
   std::uint32_t block = 4096;
   bool random_rounding = false;
@@ -22,10 +25,12 @@ struct Int8Options {
     return {.block = static_cast<std::uint32_t>(params.integer("block")),
             .random_rounding = params.choice("rounding") == "random"};
   }
+  // Number of blocks, including a shorter last one.
   std::size_t blocks(std::size_t values) const { return (values + block - 1) / block; }
 };
 
-// body(block, begin, end) for the blocks of `values`, in parallel by chunks of whole blocks.
+// Calls body(block, begin, end) for each block of `values` values. Chunks of whole blocks may run
+// in parallel, so `body` must be safe for different blocks at once.
 template <typename Body>
 void for_each_block(const Execution& execution, const Int8Options& options, std::size_t values,
                     const Body& body) {
@@ -38,7 +43,8 @@ void for_each_block(const Execution& execution, const Int8Options& options, std:
                  });
 }
 
-// Rounds values onto the levels of one scale each block.
+// Rounds the values of a block to levels of the block's scale. Random rounding draws by the address
+// of the bucket and the agent, so threads and backends draw the same numbers.
 class LevelWriter {
  public:
   LevelWriter(const StageCall& call, const Int8Options& options)
@@ -52,7 +58,8 @@ class LevelWriter {
     }
   }
 
-  // values[begin, end) of a bucket, all of one block.
+  // Writes the levels of values[begin, end), which must lie in one block. Both spans begin at the
+  // start of the bucket.
   void write(std::span<const float> values, std::size_t begin, std::size_t end, BlockScale scale,
              std::int8_t* levels) const {
     const float* const x = values.data() + begin;

@@ -1,5 +1,5 @@
-// int8_shared: the agents first agree on every block's largest magnitude, then all of them quantize
-// by it, so that an aggregator adds levels without decoding them.
+// The codec int8_shared: the agents first agree on the largest magnitude of each block and then
+// quantize with it. An aggregator can therefore add levels without decoding them.
 //
 //   stage 0, max: largest magnitude of every block, f32
 //   stage 1, sum: one level per value. Layout 0: signed bytes of one agent; 1 and 2: sums in 16 and
@@ -20,13 +20,13 @@ namespace tributary::quantize {
 namespace {
 
 constexpr Stage kInt8SharedStages[] = {{"scales", Combine::max}, {"levels", Combine::sum}};
-constexpr std::int64_t kLevelMax = 128;  // of one agent; a hostile one may send -128
+constexpr std::int64_t kLevelMax = 128;  // per agent; an untrusted payload may contain -128
 
 enum Layout : std::uint8_t { kLevels8, kSums16, kSums32 };
 
 constexpr std::size_t width_of(std::uint8_t layout) { return std::size_t{1} << layout; }
 
-// A view of stage 1's body in whichever width it has.
+// Calls visit(levels) with a pointer of the width that the layout states.
 template <typename Visit>
 void visit_levels(std::uint8_t layout, const std::uint8_t* body, const Visit& visit) {
   switch (layout) {
@@ -39,8 +39,8 @@ void visit_levels(std::uint8_t layout, const std::uint8_t* body, const Visit& vi
   }
 }
 
-// That a body has the right size, and that no level is larger than its contributors can make it:
-// sums of checked bodies can't overflow.
+// Checks an untrusted body: its size, and that no sum exceeds what its contributors can produce.
+// Sums of checked bodies therefore cannot overflow.
 Status check_levels(const OpenPayload& payload) {
   const PayloadHeader& header = payload.header;
   if (header.layout > kSums32 || (header.layout == kLevels8 && header.contributors != 1)) {
@@ -85,13 +85,17 @@ void decode_levels(const Kernels& k, const OpenPayload& payload, std::size_t beg
   });
 }
 
+// Adds levels as integers. The scales are the same for all agents, so no payload is decoded.
 class LevelSumAggregator final : public CombiningAggregator {
  public:
   LevelSumAggregator(const Codec& codec, std::uint32_t values)
       : CombiningAggregator(codec, 1, values) {}
 
  private:
+  // The planned agents are an upper bound on contributors, so the accumulator never needs a wider
+  // layout during a round.
   Result<Shape> shape_for(std::uint32_t agents) const override {
+    // 16 bits are enough for up to 255 agents.
     const std::uint8_t layout = agents * kLevelMax <= INT16_MAX ? kSums16 : kSums32;
     return Shape{.layout = layout, .body_bytes = values_ * width_of(layout)};
   }
@@ -128,7 +132,7 @@ class LevelSumAggregator final : public CombiningAggregator {
         return narrow ? k.add_levels16_to16(in16, n, sum16) : k.add_levels16_to32(in16, n, sum32);
       default:
         if (!narrow) return k.add_levels32_to32(in32, n, sum32);
-        // A peer chose more room than the plan needs; its levels are checked, so they fit.
+        // A peer chose a wider layout than the plan requires. Its levels are checked, so they fit.
         for (std::size_t i = 0; i < n; ++i)
           sum16[i] = static_cast<std::int16_t>(sum16[i] + in32[i]);
     }
@@ -153,7 +157,7 @@ class Int8SharedCodec final : public Codec {
   }
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override;
 
-  // The combined magnitudes of stage 0, one per block.
+  // Returns the combined magnitudes of stage 0, one per block. The span points into call.combined.
   Result<std::span<const float>> scales(const StageCall& call, std::size_t values) const {
     TRIBUTARY_ASSIGN(const OpenPayload open,
                      open_payload_of(*this, 0, values, call.execution, call.combined.front()));
@@ -186,6 +190,7 @@ class Int8SharedEncoder final : public Encoder {
     const MutableByteSpan body = start_payload(
         {.spec = codec_.spec(), .stage = 0, .values = static_cast<std::uint32_t>(values.size())},
         options.blocks(values.size()) * sizeof(float), payload);
+    // The bits of a non-negative float are the bits of its magnitude.
     auto* const scales = reinterpret_cast<std::uint32_t*>(body.data());
     const Kernels& loops = kernels(call.execution.backend);
     std::atomic<bool> finite = true;
@@ -199,8 +204,8 @@ class Int8SharedEncoder final : public Encoder {
     return {};
   }
 
-  // Values larger than the shared scale saturate, and error feedback keeps the rest: so a scale
-  // from an earlier round would do as well.
+  // Values above the shared scale saturate, and error feedback keeps the excess. A scale of an
+  // earlier round would therefore also be valid.
   Status encode_levels(const StageCall& call, std::span<const float> values, Bytes& payload) {
     TRIBUTARY_ASSIGN(const std::span<const float> scales, codec_.scales(call, values.size()));
     const MutableByteSpan body =
@@ -233,6 +238,8 @@ Status Int8SharedCodec::decode(const StageCall& call, ByteSpan payload,
                    open_payload_of(*this, 1, sum.size(), call.execution, payload));
   TRIBUTARY_TRY(check_levels(open));
   const Kernels& k = kernels(call.execution.backend);
+  // Levels within the bound may still exceed float32 with a large scale, so each block's product is
+  // checked once.
   const auto level_bound = static_cast<float>(kLevelMax * open.header.contributors);
   std::atomic<bool> finite = true;
   for_each_block(call.execution, options_, sum.size(),

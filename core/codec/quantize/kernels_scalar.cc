@@ -12,6 +12,7 @@ std::uint32_t largest_magnitude(const float* x, std::size_t n) {
   return largest;
 }
 
+// Shared by both 16-bit formats, which differ only in the function of one element.
 template <std::uint16_t (*kEncode)(float)>
 std::uint32_t to_16_bits(const float* x, std::size_t n, std::uint16_t* out) {
   std::uint32_t largest = 0;
@@ -49,6 +50,7 @@ void from_levels(const Level* levels, std::size_t n, float step, float* x) {
   for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<float>(levels[i]) * step;
 }
 
+// The caller has checked that no sum overflows; the cast undoes the promotion to int.
 template <typename Level, typename Sum>
 void add_levels(const Level* levels, std::size_t n, Sum* sum) {
   for (std::size_t i = 0; i < n; ++i) sum[i] = static_cast<Sum>(sum[i] + levels[i]);

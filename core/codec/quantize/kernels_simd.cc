@@ -1,6 +1,6 @@
 // The SIMD version of kernels_scalar.cc. Highway compiles this file once per instruction set and
-// picks the best at run time. Whole vectors go through it; the last few values of a loop go through
-// the same element functions that the scalar version uses.
+// selects the best at run time. Whole vectors are processed here. The remaining values of a loop
+// use the element functions that the scalar version uses.
 #include <algorithm>
 
 #include "core/codec/quantize/elements.h"
@@ -29,7 +29,8 @@ using FloatVec = hn::Vec<Float>;
 using IntVec = hn::Vec<Int32>;
 using UintVec = hn::Vec<Uint32>;
 
-// Magnitudes have no sign bit: a signed maximum orders them, and every instruction set has one.
+// Magnitudes have no sign bit, so a signed maximum orders them; every instruction set has a signed
+// maximum.
 IntVec magnitudes(FloatVec x) {
   const Int32 di;
   return hn::And(hn::BitCast(di, x), hn::Set(di, static_cast<std::int32_t>(kMagnitudeMask)));
@@ -43,7 +44,7 @@ std::uint32_t largest_magnitude(const float* HWY_RESTRICT x, std::size_t n) {
   const Float df;
   const std::size_t lanes = hn::Lanes(df);
   IntVec first = hn::Zero(Int32());
-  IntVec second = first;  // two chains hide the latency of one
+  IntVec second = first;  // two independent chains hide the latency of the maximum
   std::size_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
     first = hn::Max(first, magnitudes(hn::LoadU(df, x + i)));
@@ -54,14 +55,14 @@ std::uint32_t largest_magnitude(const float* HWY_RESTRICT x, std::size_t n) {
   return largest;
 }
 
-// The low 16 bits of every lane. They are sign-extended first, so that the signed pack, which every
-// instruction set has, saturates nothing.
+// Returns the low 16 bits of every lane. They are sign-extended first, so that the signed pack does
+// not saturate; every instruction set has a signed pack.
 hn::Vec<Uint16Half> pack16(IntVec low16) {
   const IntVec extended = hn::ShiftRight<16>(hn::ShiftLeft<16>(low16));
   return hn::BitCast(Uint16Half(), hn::DemoteTo(Int16Half(), extended));
 }
 
-// The same for 16-bit floats given as magnitudes, with the signs of x.
+// Does the same for 16-bit floats that are given as magnitudes, and takes the signs from x.
 hn::Vec<Uint16Half> pack_float16(FloatVec x, IntVec magnitude16) {
   const Uint32 du;
   const UintVec sign = hn::ShiftLeft<15>(hn::ShiftRight<31>(hn::BitCast(du, x)));
@@ -72,13 +73,14 @@ struct HalfFormat {
   static std::uint16_t encode_one(float x) { return half_of(x); }
   static float decode_one(std::uint16_t half) { return float_of_half(half); }
 
-// F16C and Arm round to nearest even in hardware, as half_of does; everything else does it here.
+// F16C and Arm round to nearest even in hardware, as half_of() does. Other targets compute it here.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || \
     HWY_ARCH_ARM_A64
   using Packed = hn::Rebind<hwy::float16_t, Float>;
 
   static hn::Vec<Uint16Half> encode(FloatVec x, IntVec) {
     const Float df;
+    // The hardware conversion would round larger values to infinity.
     const FloatVec finite = hn::Max(hn::Min(x, hn::Set(df, 65504.0f)), hn::Set(df, -65504.0f));
     return hn::BitCast(Uint16Half(), hn::DemoteTo(Packed(), finite));
   }
@@ -119,7 +121,7 @@ struct BfloatFormat {
     const Int32 di;
     const IntVec odd = hn::And(hn::ShiftRight<16>(magnitude), hn::Set(di, 1));
     const IntVec unbounded = hn::Add(magnitude, hn::Add(odd, hn::Set(di, 0x7fff)));
-    // NaNs may wrap here; the caller refuses the whole bucket then.
+    // The addition may overflow for NaN; the caller refuses the whole bucket in that case.
     return pack_float16(x, hn::Min(hn::ShiftRight<16>(unbounded), hn::Set(di, 0x7f7f)));
   }
   static FloatVec decode(hn::Vec<Uint16Half> bfloat) {
@@ -175,6 +177,7 @@ FloatVec clamp_levels(FloatVec levels) {
   return hn::Min(hn::Max(levels, hn::Set(df, -kLevels)), hn::Set(df, kLevels));
 }
 
+// Levels are within ±127, so the saturating conversion does not change them.
 void store_levels(IntVec levels, std::int8_t* out) {
   hn::StoreU(hn::DemoteTo(Int8Quarter(), levels), Int8Quarter(), out);
 }
@@ -200,6 +203,7 @@ void to_random_levels(const float* HWY_RESTRICT x, std::size_t n, float levels_p
   const Int32 di;
   const std::size_t lanes = hn::Lanes(df);
   const FloatVec factor = hn::Set(df, levels_per_unit);
+  // uniform_01() uses the upper 24 bits of a draw, which float32 represents exactly.
   const FloatVec unit = hn::Set(df, 0x1p-24f);
   UintVec position = tributary::HWY_NAMESPACE::draw_position(du, key, first_element);
   std::size_t i = 0;
@@ -259,6 +263,7 @@ void add_levels(const Level* HWY_RESTRICT levels, std::size_t n, Sum* HWY_RESTRI
   for (; i < n; ++i) sum[i] = static_cast<Sum>(sum[i] + levels[i]);
 }
 
+// No HWY_RESTRICT, because `sum` may be equal to `a` or `b`.
 void add_floats(const float* a, const float* b, std::size_t n, float* sum) {
   const Float df;
   const std::size_t lanes = hn::Lanes(df);
@@ -271,7 +276,7 @@ void add_floats(const float* a, const float* b, std::size_t n, float* sum) {
 
 }  // namespace
 
-// Highway exports plain functions; one table per instruction set is all that is exported here.
+// Highway can export only functions, so each instruction set exports one that returns its table.
 const Kernels* kernel_table() {
   static constexpr Kernels kKernels = {
       .largest_magnitude = largest_magnitude,

@@ -10,7 +10,8 @@
 namespace tributary::quantize {
 namespace {
 
-// Masks of the lower half of every pair of lanes, while lanes are joined or parted two by two.
+// A 64-bit mask that repeats `lane` every `lane_bits` bits. join() and part() use it to select one
+// of each pair of lanes.
 constexpr std::uint64_t repeat(std::uint64_t lane, int lane_bits) {
   std::uint64_t all = 0;
   for (int at = 0; at < 64; at += lane_bits) all |= lane << at;
@@ -18,6 +19,7 @@ constexpr std::uint64_t repeat(std::uint64_t lane, int lane_bits) {
 }
 constexpr std::uint64_t low_bits(int bits) { return (std::uint64_t{1} << bits) - 1; }
 
+// Converts eight levels to codes of one byte each: the sign above the magnitude.
 template <int kBits>
 std::uint64_t code_bytes(const std::int8_t* levels) {
   std::array<std::uint8_t, 8> codes;
@@ -29,6 +31,7 @@ std::uint64_t code_bytes(const std::int8_t* levels) {
   return std::bit_cast<std::uint64_t>(codes);
 }
 
+// The inverse of code_bytes().
 template <int kBits>
 void level_bytes(std::uint64_t word, std::int8_t* levels) {
   const auto codes = std::bit_cast<std::array<std::uint8_t, 8>>(word);
@@ -39,7 +42,8 @@ void level_bytes(std::uint64_t word, std::int8_t* levels) {
   }
 }
 
-// Eight codes of a byte each, moved together: bytes to pairs, pairs to fours, fours to eight.
+// Moves eight codes of one byte each together, in three steps: bytes to pairs, pairs to groups of
+// four, groups of four to eight.
 template <int kBits>
 std::uint64_t join(std::uint64_t x) {
   constexpr std::uint64_t kBytes = repeat(low_bits(8), 16);
@@ -50,6 +54,7 @@ std::uint64_t join(std::uint64_t x) {
   return (x & kFours) | (x & ~kFours) >> (32 - 4 * kBits);
 }
 
+// The inverse of join().
 template <int kBits>
 std::uint64_t part(std::uint64_t x) {
   constexpr std::uint64_t kFours = low_bits(4 * kBits);
@@ -68,6 +73,7 @@ void pack(std::span<const std::int8_t> levels, std::uint8_t* out) {
     std::memcpy(out, &word, kBits);
   }
   if (i == levels.size()) return;
+  // The last group is filled with zero levels, so that its unused bits are zero.
   std::array<std::int8_t, 8> rest = {};
   std::memcpy(rest.data(), levels.data() + i, levels.size() - i);
   const std::uint64_t word = join<kBits>(code_bytes<kBits>(rest.data()));

@@ -1,6 +1,6 @@
-// qsgd: signs and magnitudes in few bits, rounded at random so that the expected value is the value
-// (Alistarh et al.). A block's levels are multiples of norm / s, where s = 2^(bits-1) - 1 and the
-// norm is the block's Euclidean length, or its largest magnitude.
+// The codec qsgd (Alistarh et al.): a sign and a magnitude of few bits per value, rounded at random
+// so that the expected value is the value. The levels of a block are multiples of norm / s with s =
+// 2^(bits-1) - 1. The norm is the block's Euclidean length or its largest magnitude.
 //
 //   body: norm of every block, f32; then the levels, `bits` bits each
 #include <atomic>
@@ -18,7 +18,7 @@ namespace tributary::quantize {
 namespace {
 
 constexpr Stage kQsgdStages[] = {{"levels", Combine::gather}};
-constexpr std::size_t kStretch = 4096;  // values whose levels are at hand before they are packed
+constexpr std::size_t kStretch = 4096;  // levels on the stack at once; a multiple of 8
 
 struct QsgdOptions {
   int bits;
@@ -31,8 +31,9 @@ struct QsgdOptions {
   }
 };
 
-// A block whose norm lies below kScaleMin decodes to zeros. Norms saturate where the sum of as many
-// agents as there can be still fits float32: a level may stand for far more than its value.
+// Norms above this value saturate. With this limit the sum over the maximum number of agents fits
+// in float32, even if every level is far larger than its value. A block with a norm below kScaleMin
+// decodes to zeros.
 constexpr float kNormMax = 0x1p127f / kContributorsMax;
 
 BlockScale level_scale(float norm, int bits) {
@@ -41,13 +42,14 @@ BlockScale level_scale(float norm, int bits) {
   return {levels / norm, norm / levels};
 }
 
-// Rounded to float32 the length may be less than the only value in it; levels are clamped anyway.
+// Rounding to float32 may make the length smaller than the block's only value, so levels are
+// clamped later.
 float euclidean_norm(std::span<const float> block) {
   const double length = std::sqrt(ordered_dot(block, block));
   return static_cast<float>(std::min(length, static_cast<double>(kNormMax)));
 }
 
-// body(begin, end) for the stretches of [begin, end), which all start at whole packed bytes.
+// Calls body(begin, end) for the stretches of [begin, end). Each starts at a whole packed byte.
 template <typename Body>
 void for_each_stretch(std::size_t begin, std::size_t end, const Body& body) {
   for (; begin < end; begin += kStretch) body(begin, std::min(begin + kStretch, end));
@@ -86,8 +88,8 @@ class QsgdEncoder final : public Encoder {
   }
 
  private:
-  // An aggregate is rounded by other draws than any agent's update, or the two roundings would not
-  // be independent and their sum not unbiased.
+  // An aggregate uses other draws than every agent's update. Otherwise the two roundings would not
+  // be independent, and their sum would not be unbiased.
   static StreamKey rounding_key(const StageCall& call) {
     const std::uint32_t behind_agents = call.contributors > 1 ? call.round.agents : 0;
     return stream_key({.job_seed = call.round.job_seed,
@@ -97,7 +99,7 @@ class QsgdEncoder final : public Encoder {
                        .agent = call.round.agent + behind_agents});
   }
 
-  // values[begin, end) of a bucket, all of one block.
+  // Packs the levels of values[begin, end), which lie in one block.
   void write_levels(const Kernels& loops, std::span<const float> values, std::size_t begin,
                     std::size_t end, float norm, StreamKey key, std::uint8_t* packed) const {
     const float levels_per_unit = level_scale(norm, options_.bits).levels_per_unit;
@@ -130,9 +132,9 @@ class QsgdCodec final : public Codec {
   std::span<const Stage> stages() const override { return kQsgdStages; }
   Aggregation aggregation() const override { return Aggregation::reduce; }
   bool lossy() const override { return true; }
-  // With the Euclidean norm and few bits the expected error of a block is larger than the block
-  // (the paper's bound is √block / s times as large), and feedback would let it grow round by
-  // round.
+  // With the Euclidean norm and few bits, the expected error of a block exceeds the block; the
+  // paper's bound is √block / s times the block. Error feedback would let that error grow from
+  // round to round.
   bool conserves() const override {
     const int levels = level_max(options_.bits);
     return !options_.euclidean ||
@@ -173,6 +175,7 @@ class QsgdCodec final : public Codec {
   }
 
  private:
+  // The unused bits of the last byte must be zero, as the encoder writes them.
   bool padding_is_zero(ByteSpan body, std::size_t values) const {
     const std::size_t used = values * static_cast<std::size_t>(options_.bits) % 8;
     return used == 0 || body.back() >> used == 0;

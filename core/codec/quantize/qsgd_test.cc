@@ -10,6 +10,7 @@ namespace {
 using codec_testing::codec_of;
 using codec_testing::Pattern;
 
+// Levels of all values that `bits` bits can hold.
 std::vector<std::int8_t> random_levels(std::size_t count, int bits) {
   const StreamKey key = stream_key({.job_seed = 5, .purpose = DrawPurpose::synthetic_data});
   const auto choices = static_cast<std::uint32_t>(2 * level_max(bits) + 1);
@@ -21,7 +22,7 @@ std::vector<std::int8_t> random_levels(std::size_t count, int bits) {
   return levels;
 }
 
-// The format once more, one bit at a time.
+// An independent implementation of the format, one bit at a time.
 std::vector<std::uint8_t> packed_bit_by_bit(const std::vector<std::int8_t>& levels, int bits) {
   std::vector<std::uint8_t> out(packed_bytes(levels.size(), bits), 0);
   std::size_t at = 0;
@@ -59,6 +60,7 @@ TEST(PackedLevels, NegativeZeroIsZero) {
   }
 }
 
+// A payload and its decoded values.
 struct Coded {
   Bytes payload;
   FloatVector decoded;
@@ -76,14 +78,15 @@ Coded code(const std::string& spec, const FloatVector& update, std::uint64_t rou
 
 std::size_t body_bytes(const Bytes& payload) { return open_payload({}, payload)->body.size(); }
 
+// 1000 values: two blocks of 512, or 16 blocks of 64.
 TEST(Qsgd, CostsItsBitsAndANormPerBlock) {
   const FloatVector update = codec_testing::update(Pattern::normal, 1000, 0);
   EXPECT_EQ(body_bytes(code("qsgd", update, 0).payload), 2 * 4 + 500u);
   EXPECT_EQ(body_bytes(code("qsgd:bits=3,block=64", update, 0).payload), 16 * 4 + 375u);
 }
 
-// Lemma 3.1 of the paper: unbiased, and the squared error of a block of n values is at most
-// min(n / s², √n / s) · ‖v‖².
+// Lemma 3.1 of the paper: the encoding is unbiased, and the squared error of a block of n values is
+// at most min(n / s², √n / s) · ‖v‖².
 TEST(Qsgd, IsUnbiasedWithinThePapersVariance) {
   constexpr std::size_t kValues = 512;
   constexpr std::uint64_t kRounds = 400;
@@ -106,7 +109,7 @@ TEST(Qsgd, IsUnbiasedWithinThePapersVariance) {
       }
     }
     EXPECT_LT(error2 / kRounds, bound) << bits;
-    // One rounding is off by a deviation of at most half a step.
+    // The deviation of one rounding is at most half a step.
     const double deviation = 0.5 * std::sqrt(length2) / s / std::sqrt(double{kRounds});
     for (std::size_t i = 0; i < kValues; ++i) {
       ASSERT_NEAR(sum[i] / kRounds, static_cast<double>(update[i]), 5 * deviation) << bits;
@@ -114,6 +117,7 @@ TEST(Qsgd, IsUnbiasedWithinThePapersVariance) {
   }
 }
 
+// The largest magnitude is smaller than the Euclidean length, so the levels are closer together.
 TEST(Qsgd, LargestMagnitudeAsNormErrsLess) {
   const FloatVector update = codec_testing::update(Pattern::normal, 8192, 0);
   const auto error2 = [&](const std::string& spec) {
@@ -128,6 +132,7 @@ TEST(Qsgd, LargestMagnitudeAsNormErrsLess) {
   EXPECT_LT(error2("qsgd:norm=max"), error2("qsgd"));
 }
 
+// The value is at the highest level, so no random rounding occurs.
 TEST(Qsgd, AloneInItsBlockAValueIsItsNorm) {
   FloatVector update(128, 0.0f);
   update[3] = -0.7f;
@@ -150,6 +155,7 @@ TEST(Qsgd, TwoAgentsRoundDifferently) {
   EXPECT_NE(first, second);
 }
 
+// FLT_MAX exceeds the limit that keeps sums finite.
 TEST(Qsgd, RefusesNormsThatNoEncoderWrites) {
   const auto codec = codec_of("qsgd");
   const FloatVector update = codec_testing::update(Pattern::normal, 512, 0);
@@ -164,7 +170,8 @@ TEST(Qsgd, RefusesNormsThatNoEncoderWrites) {
   }
 }
 
-// The format and the draws, pinned: whoever changes them changes what old payloads mean.
+// These values fix the format and the draws. A change of them changes the meaning of stored
+// payloads.
 TEST(Qsgd, Golden) {
   const FloatVector update = codec_testing::update(Pattern::integers, 200, 0);
   EXPECT_EQ(checksum32(code("qsgd:block=64", update, 3).payload), 1325795292u);

@@ -1,4 +1,4 @@
-// One bit per value: signSGD with majority vote, EF-signSGD, and OneBit with its two means.
+// Codecs with one bit per value: signSGD with majority vote, EF-signSGD, and OneBit with two means.
 #pragma once
 
 #include <span>
@@ -7,9 +7,10 @@
 
 namespace tributary::signs {
 
+// The table of families; constant, for core/codec/registry.cc.
 std::span<const CodecFamily> families();
 
-// One for each name; `params` must have been checked against the family's table.
+// Make one codec each. `params` must have been checked against the family's table.
 Result<std::unique_ptr<Codec>> make_signsgd(const Params& params);
 Result<std::unique_ptr<Codec>> make_ef_signsgd(const Params& params);
 Result<std::unique_ptr<Codec>> make_onebit(const Params& params);

@@ -1,5 +1,6 @@
-// EF-signSGD and OneBit: a bit per value, and for every block what a positive and a negative one
-// stand for. EF-signSGD gives both the block's mean magnitude; OneBit each its own mean.
+// The codecs EF-signSGD and OneBit: one bit per value, and per block the magnitudes that a positive
+// and a negative value decode to. EF-signSGD uses the block's mean magnitude for both signs. OneBit
+// uses the mean of each sign.
 //
 //   body: positive and negative magnitude of every block, f32 each; then the sign bits
 #include <atomic>
@@ -18,13 +19,13 @@ namespace {
 
 constexpr Stage kScaledSignStages[] = {{"signs", Combine::gather}};
 
-// What a block's signs are worth: magnitudes, both without a sign.
+// The decoded magnitudes of a block's positive and negative values. Neither has a sign bit.
 struct Worth {
   float positive;
   float negative;
 };
 
-// Sums and counts by sign, of magnitudes and in double: nothing overflows.
+// Sums of magnitudes and counts, by sign. The sums are in double, so that they cannot overflow.
 struct SignSums {
   double positive = 0;
   double negative = 0;
@@ -38,7 +39,7 @@ SignSums sums_of(std::span<const float> values) {
   const auto add = [&](float value, std::size_t lane) {
     const auto magnitude = static_cast<double>(std::abs(value));
     const auto minus = static_cast<double>(sign_of(value));
-    positive[lane] += magnitude * (1 - minus);  // by 0 or 1: exact, and no branch
+    positive[lane] += magnitude * (1 - minus);  // a factor of 0 or 1 is exact and needs no branch
     negative[lane] += magnitude * minus;
   };
   const std::size_t whole = values.size() / kSumLanes * kSumLanes;
@@ -67,6 +68,7 @@ Worth means_by_sign(std::span<const float> values) {
   return {mean(sums.positive, values.size() - sums.negatives), mean(sums.negative, sums.negatives)};
 }
 
+// Computes the magnitudes of a block.
 using Rule = Worth (*)(std::span<const float> values);
 
 class ScaledSignsCodec final : public Codec {
@@ -87,12 +89,14 @@ class ScaledSignsCodec final : public Codec {
   }
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override;
 
+  // Size of the magnitudes at the start of the body.
   std::size_t worth_bytes(std::size_t values) const {
     return (values + block_ - 1) / block_ * sizeof(Worth);
   }
   Rule rule() const { return rule_; }
 
-  // body(block, begin, end) for every block, in parallel by chunks of whole blocks.
+  // Calls body(block, begin, end) for every block. Chunks may run in parallel; the block size
+  // divides kChunkValues, so a chunk contains whole blocks and whole bytes of sign bits.
   template <typename Body>
   void for_each_block(const Execution& execution, std::size_t values, const Body& body) const {
     for_each_chunk(execution, values, kChunkValues,
@@ -122,6 +126,7 @@ class ScaledSignsEncoder final : public Encoder {
                       worth_bytes + sign_bytes(values.size()), payload);
     auto* const worths = reinterpret_cast<Worth*>(body.data());
     std::uint8_t* const bits = body.data() + worth_bytes;
+    // Threads only ever set it to false, so the order of their writes does not matter.
     std::atomic<bool> finite = true;
     codec_.for_each_block(call.execution, values.size(),
                           [&](std::size_t block, std::size_t begin, std::size_t end) {

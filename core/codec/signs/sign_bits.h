@@ -1,5 +1,8 @@
-// One bit per value, set where the sign is: bit i%8 of byte i/8. The loops are plain: they run at
-// the speed of memory as they are, so the SIMD backend uses them too.
+// Packs the signs of float32 values as one bit per value: bit i % 8 of byte i / 8 is set if value i
+// has a sign bit.
+//
+// The scalar and the SIMD backend share these loops: compiled as they are, they run at memory
+// speed.
 #pragma once
 
 #include <bit>
@@ -10,11 +13,14 @@
 
 namespace tributary::signs {
 
+// Number of bytes for the signs of `values` values.
 constexpr std::size_t sign_bytes(std::size_t values) { return (values + 7) / 8; }
 
+// 1 for a set sign bit, also that of -0 and NaN; otherwise 0.
 inline std::uint32_t sign_of(float x) { return std::bit_cast<std::uint32_t>(x) >> 31; }
 
-// Bits behind the last value are zero. Returns false where a value is NaN or Inf.
+// Writes the sign bits; unused bits of the last byte are zero. Returns false if any value is NaN or
+// Inf.
 inline bool pack_signs(std::span<const float> values, std::uint8_t* bits) {
   std::uint32_t largest = 0;
   std::size_t i = 0;
@@ -36,7 +42,7 @@ inline bool pack_signs(std::span<const float> values, std::uint8_t* bits) {
   return largest < 0x7f800000u;
 }
 
-// values[i] = bit ? negative : positive.
+// Sets values[i] to `negative` if bit i is set, and otherwise to `positive`.
 inline void unpack_signs(const std::uint8_t* bits, float positive, float negative,
                          std::span<float> values) {
   const std::uint32_t base = std::bit_cast<std::uint32_t>(positive);
@@ -47,7 +53,8 @@ inline void unpack_signs(const std::uint8_t* bits, float positive, float negativ
   }
 }
 
-// Whether the bits behind the last value are zero, as an encoder leaves them.
+// Whether the unused bits of the last byte are zero, as an encoder writes them. `bits` may have
+// other data before them; only its last byte is read. It must not be empty unless values % 8 is 0.
 inline bool padding_is_zero(ByteSpan bits, std::size_t values) {
   return values % 8 == 0 || bits.back() >> (values % 8) == 0;
 }

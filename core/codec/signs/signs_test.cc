@@ -1,4 +1,4 @@
-// The three sign codecs beside their papers' definitions, worked out by hand.
+// Compares the three sign codecs with hand-computed results of their papers' definitions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// What every agent decodes after one round without error feedback.
+// The values that every agent decodes after one round without error feedback.
 FloatVector played(const std::string& spec, const std::vector<FloatVector>& updates) {
   const std::unique_ptr<Codec> codec = *make_codec(spec);
   const SystemClock clock;
@@ -35,6 +35,7 @@ TEST(SignSgd, TheMajorityDecidesAndATieMovesNothing) {
   EXPECT_THAT(played("signsgd:scale=0.5", {a, b}), ElementsAre(1, -1, 0, 0));
 }
 
+// Numbers of agents next to the limit of 8-bit counts.
 TEST(SignSgd, CountsAreWideEnoughForEveryAgent) {
   for (const std::uint32_t agents : {255u, 256u, 300u}) {
     std::vector<FloatVector> updates(agents, FloatVector{-1, 1});
@@ -45,6 +46,7 @@ TEST(SignSgd, CountsAreWideEnoughForEveryAgent) {
 }
 
 TEST(EfSignSgd, SignsTimesTheMeanMagnitudeOfTheirBlock) {
+  // A complete block with the mean magnitude 2, and a short block with the mean magnitude 2.
   FloatVector x(64 + 4, 1.0f);
   for (std::size_t i = 0; i < 64; i += 2) x[i] = -3;
   x[64] = -8;
@@ -54,6 +56,7 @@ TEST(EfSignSgd, SignsTimesTheMeanMagnitudeOfTheirBlock) {
   EXPECT_THAT(std::span(got).subspan(64), ElementsAre(-2, 2, 2, 2));
 }
 
+// Two negative values with the mean 2.5, and 62 positive values.
 TEST(OneBit, EachSignIsWorthItsOwnMean) {
   FloatVector x(64, 2.0f);
   x[0] = -1;
@@ -66,13 +69,14 @@ TEST(OneBit, EachSignIsWorthItsOwnMean) {
   for (std::size_t i = 2; i < 64; ++i) ASSERT_EQ(got[i], positive) << i;
 }
 
+// The mean of no values must not be NaN.
 TEST(OneBit, ABlockOfOneSignAndAnEmptyOne) {
   EXPECT_THAT(played("onebit", {{-1, -3}}), ElementsAre(-2, -2));
   EXPECT_THAT(played("onebit", {{0, 0}}), ElementsAre(0, 0));
   EXPECT_THAT(played("ef_signsgd", {{}}), ElementsAre());
 }
 
-// What error feedback needs to converge, whatever the values are.
+// Error feedback converges only if the error is smaller than the update, for all values.
 TEST(ScaledSigns, LoseLessThanThereWas) {
   for (const char* const spec : {"ef_signsgd:block=64", "onebit:block=64"}) {
     for (const auto pattern : {codec_testing::Pattern::normal, codec_testing::Pattern::lognormal}) {

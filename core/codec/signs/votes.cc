@@ -1,8 +1,9 @@
-// signSGD with majority vote: every agent sends the signs of its update, an aggregator counts them,
-// and the majority's sign is the step. A tie moves nothing.
+// The codec signSGD with majority vote. Every agent sends the signs of its update, an aggregator
+// counts them, and the majority's sign is the step. A tie decodes to zero.
 //
-//   body, layout 0: one agent's signs, a bit each; 1, 2 and 3: how many of the contributors voted
-//   for minus, in 8, 16 and 32 bits, the narrowest that holds the planned number of agents
+//   body, layout 0: the signs of one agent, one bit each
+//         layout 1, 2, 3: number of contributors that voted for minus, in 8, 16 or 32 bits;
+//         the narrowest that can count the planned number of agents
 #include <atomic>
 #include <type_traits>
 
@@ -18,13 +19,15 @@ namespace {
 
 constexpr Stage kVoteStages[] = {{"votes", Combine::sum}};
 
+// The values are the layout byte of a payload and must not change.
 enum Layout : std::uint8_t { kSigns, kCounts8, kCounts16, kCounts32 };
 
 constexpr std::size_t body_bytes(std::uint8_t layout, std::size_t values) {
   return layout == kSigns ? sign_bytes(values) : values << (layout - kCounts8);
 }
 
-// visit(counts) with the body as what its layout says it is; not for kSigns.
+// Calls visit(counts) with a pointer of the type that the layout states. The layout must not be
+// kSigns.
 template <typename Byte, typename Visit>
 void visit_counts(std::uint8_t layout, Byte* body, const Visit& visit) {
   using std::conditional_t;
@@ -48,7 +51,8 @@ Status bad_votes(std::string expected) {
                                            .remedy = "have the bucket sent again"});
 }
 
-// Nobody is counted twice: no count is larger than its contributors.
+// Checks an untrusted body. No count may exceed the number of contributors, so the sum of accepted
+// payloads cannot overflow its counters.
 Status check_votes(const OpenPayload& payload) {
   const PayloadHeader& header = payload.header;
   if (header.layout > kCounts32 || (header.layout == kSigns && header.contributors != 1)) {
@@ -83,7 +87,9 @@ class VoteAggregator final : public CombiningAggregator {
 
   void combine(const Execution& execution, const OpenPayload& payload, bool first,
                MutableByteSpan accumulator) const override {
+    // An empty bucket has an empty body in every layout, so the layout could not be found below.
     if (values_ == 0) return;
+    // The accumulator's size determines its layout, because values_ is not 0.
     std::uint8_t layout = kCounts8;
     while (body_bytes(layout, values_) != accumulator.size()) ++layout;
     visit_counts(layout, accumulator.data(), [&](auto* counts) {
@@ -113,6 +119,7 @@ class VoteAggregator final : public CombiningAggregator {
   }
 };
 
+// Always encodes one agent: the payload's contributors stay at the default of 1.
 class VoteEncoder final : public Encoder {
  public:
   explicit VoteEncoder(const Codec& codec) : codec_(codec) {}
@@ -147,7 +154,8 @@ class VoteCodec final : public Codec {
   std::span<const Stage> stages() const override { return kVoteStages; }
   Aggregation aggregation() const override { return Aggregation::sum; }
   bool lossy() const override { return true; }
-  // The majority's sign is not the sum of what the agents sent, on purpose.
+  // The majority's sign differs on purpose from the sum of the sent signs, so no residual may be
+  // kept.
   bool conserves() const override { return false; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
@@ -157,7 +165,8 @@ class VoteCodec final : public Codec {
     return std::make_unique<VoteAggregator>(*this, values);
   }
 
-  // The step times the number of contributors, so that their mean is one step.
+  // Returns the step times the number of contributors, so that the mean over contributors is one
+  // step.
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override {
     TRIBUTARY_ASSIGN(const OpenPayload open,
                      open_payload_of(*this, 0, sum.size(), call.execution, payload));

@@ -1,5 +1,8 @@
-// Sums in one order on every machine: in double, in sixteen lanes that take every sixteenth value,
-// which are then added in pairs, so that a compiler can make SIMD of it without changing a bit.
+// Sums whose result has the same bits on every machine.
+//
+// All sums are in double, in a fixed order: sixteen lanes each add every sixteenth value, and the
+// lanes are then added in pairs. The compiler can vectorize the loops without changing the order.
+// The functions are pure and cost one pass over the data.
 #pragma once
 
 #include <array>
@@ -11,6 +14,7 @@ namespace tributary {
 constexpr std::size_t kSumLanes = 16;
 using SumLanes = std::array<double, kSumLanes>;
 
+// Adds lane i + width to lane i and halves the width until one lane remains.
 inline double add_in_pairs(SumLanes lanes) {
   for (std::size_t width = kSumLanes / 2; width > 0; width /= 2) {
     for (std::size_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];
@@ -18,7 +22,8 @@ inline double add_in_pairs(SumLanes lanes) {
   return lanes[0];
 }
 
-// The products of two float32 are exact in double; only the additions round.
+// The dot product. Requires spans of equal length. The product of two float32 is exact in double,
+// so only the additions round.
 template <typename T>
 double ordered_dot(std::span<const T> a, std::span<const T> b) {
   SumLanes lanes = {};

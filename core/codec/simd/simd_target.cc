@@ -8,7 +8,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace tributary::HWY_NAMESPACE {
 
-// Dispatched like every kernel, so that it tells what was chosen and not what could have been.
+// Dispatched like every kernel, so that it reports the selected instruction set and not the best
+// supported one.
 const char* name_of_target() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace tributary::HWY_NAMESPACE

@@ -1,11 +1,11 @@
-// Which instruction set the SIMD kernels of all codecs run on, on this machine.
+// Reports the instruction set that the SIMD kernels of all codecs use on this machine.
 #pragma once
 
 #include <string_view>
 
 namespace tributary {
 
-// Highway's name for it: "AVX3_DL", "NEON", ...
+// The name that Highway gives it, such as "AVX3_DL" or "NEON". Any thread may call it.
 std::string_view simd_target();
 
 }  // namespace tributary

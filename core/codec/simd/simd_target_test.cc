@@ -15,19 +15,20 @@ TEST(SimdTarget, FollowsWhatIsSupported) {
     hwy::SetSupportedTargetsForTest(target);
     const std::string_view chosen = simd_target();
     hwy::SetSupportedTargetsForTest(0);
-    if ((target & HWY_TARGETS) != 0) {  // the others are supported, but not compiled
+    if ((target & HWY_TARGETS) != 0) {  // other targets are supported by the CPU, but not compiled
       EXPECT_EQ(chosen, hwy::TargetName(target));
     }
   }
 }
 
-// Where vectors always are, code that runs without them compares the specification with itself.
+// Vectors always exist on these architectures. A run without them would compare the specification
+// with itself.
 TEST(SimdTarget, IsNotTheSpecification) {
 #if HWY_ARCH_X86_64 || HWY_ARCH_ARM_A64
   EXPECT_NE(simd_target(), "EMU128");
   EXPECT_NE(simd_target(), "SCALAR");
 #endif
-  // A test preset says which instruction set its run is about.
+  // A test preset sets the instruction set that its run must use.
   if (const char* expected = std::getenv("TRIBUTARY_SIMD_TARGET")) {
     EXPECT_EQ(simd_target(), expected);
   }

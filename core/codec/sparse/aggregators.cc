@@ -17,6 +17,7 @@ Status beyond_float() {
                                            .remedy = "clip the updates"});
 }
 
+// Adds sparse payloads. sum_ is zero for every element without a bit in touched_.
 class SparseSumAggregator final : public Aggregator {
  public:
   SparseSumAggregator(const Codec& codec, std::uint32_t values)
@@ -29,6 +30,7 @@ class SparseSumAggregator final : public Aggregator {
     return {};
   }
 
+  // Everything is checked before sum_ changes, so a refused payload leaves the aggregate unchanged.
   Status add(const StageCall& call, ByteSpan payload) override {
     TRIBUTARY_ASSIGN(const OpenPayload open,
                      open_payload_of(codec_, call.stage(), sum_.size(), call.execution, payload));
@@ -50,21 +52,21 @@ class SparseSumAggregator final : public Aggregator {
                          .values = static_cast<std::uint32_t>(sum_.size())},
                         IndexChoice::smallest, places_, sum_, combined);
     seal_payload(call.execution, combined);
-    agents_ = 0;  // whatever comes late is refused
+    agents_ = 0;  // refuses payloads that arrive after finish()
     return {};
   }
 
   std::uint32_t contributors() const override { return contributors_; }
 
  private:
-  // Only what was touched must be cleared.
+  // Clears only the touched elements, because a sparse round touches few.
   void clear(const Execution& execution) {
     places_of(execution, touched_, places_);
     for (const std::uint32_t place : places_) sum_[place] = 0;
     std::ranges::fill(touched_, 0);
   }
 
-  // The new sums are made aside and checked, so that a refused payload leaves no trace.
+  // Computes the new sums separately and checks them, so that a refused payload leaves no trace.
   Status add_arrived(const Execution& execution) {
     const SparseValues& in = arrived_;
     sums_.resize(in.indices.size());
@@ -93,7 +95,7 @@ class SparseSumAggregator final : public Aggregator {
 
   const Codec& codec_;
   FloatVector sum_;
-  RawVector<std::uint64_t> touched_;  // a bit for each place that a payload has named
+  RawVector<std::uint64_t> touched_;  // one bit per element that a payload has named
   IndexVector places_;
   SparseValues arrived_;
   FloatVector sums_;
@@ -101,6 +103,8 @@ class SparseSumAggregator final : public Aggregator {
   std::uint32_t contributors_ = 0;
 };
 
+// Adds bodies of float32 whose positions all agents know.
+// The additions may reach Inf, which decode() then refuses in the combined payload.
 class ValueSumAggregator final : public CombiningAggregator {
  public:
   ValueSumAggregator(const Codec& codec, std::size_t stage, std::uint32_t values, std::size_t count)

@@ -1,4 +1,5 @@
-// The aggregators of this family's last stages.
+// Aggregators for the last stage of sparse codecs. Their contract is that of Aggregator
+// (core/codec/codec.h).
 #pragma once
 
 #include <cstdint>
@@ -10,16 +11,19 @@
 
 namespace tributary::sparse {
 
-// For sparse payloads: adds values where they belong and sends the union of all places down, or the
-// whole bucket where that is smaller. Nothing is lost on the way down, so it needs no residual. Its
-// memory is that of one bucket, whatever the number of agents.
+// Makes an aggregator for sparse payloads. It adds each value at its index. The combined payload
+// contains the union of all indices, or the whole bucket if that is smaller. It loses nothing, so
+// it needs no residual. Its memory is proportional to the bucket, whatever the number of agents. A
+// payload whose values would make a sum exceed float32 is refused (corrupt_data).
 std::unique_ptr<Aggregator> make_sparse_sum_aggregator(const Codec& codec, std::uint32_t values);
 
-// Element-wise sum of bodies of `count` float32, for places that all agents have agreed on.
+// Makes an aggregator that adds bodies of `count` float32 element by element, for indices on which
+// all agents have agreed.
 std::unique_ptr<Aggregator> make_value_sum_aggregator(const Codec& codec, std::size_t stage,
                                                       std::uint32_t values, std::size_t count);
 
-// The float32 of such a body, checked.
+// Returns the float32 of such a body, which point into the payload. A wrong size, NaN and Inf give
+// corrupt_data.
 Result<std::span<const float>> read_value_sums(const Execution& execution,
                                                const OpenPayload& payload, std::size_t count);
 

@@ -1,12 +1,11 @@
-// Codecs whose agents send values at places that all of them know, so that these are added without
-// decoding: the last stage is a sum of k float32.
+// Codecs whose agents all send values at the same indices. An aggregator therefore adds them
+// without decoding: the last stage is a sum of k float32.
 //
-//   randk      values                        places drawn from the job's seed
-//   star_topk  indices, values               places of the agent whose turn it is: round mod agents
-//   var_topk   energies, indices, values     places of the agent whose own would carry most energy
+//   randk      values                        indices drawn from the job's seed
+//   star_topk  indices, values               indices of one agent, in turn: round mod agents
+//   var_topk   energies, indices, values     indices of the agent whose selection has most energy
 //
-// For the others' coordinates that are not among these places nothing is sent: they stay in each
-// agent's residual.
+// Values at other indices are not sent; they stay in each agent's residual.
 #include <algorithm>
 #include <cmath>
 
@@ -23,6 +22,7 @@
 namespace tributary::sparse {
 namespace {
 
+// Common base: a ratio, the last stage and its decoder.
 class AgreedPlacesCodec : public Codec {
  public:
   AgreedPlacesCodec(std::string spec, double ratio, std::span<const Stage> stages)
@@ -52,7 +52,8 @@ class AgreedPlacesCodec : public Codec {
   std::size_t last_stage() const { return stages_.size() - 1; }
   std::uint32_t kept(std::size_t values) const { return kept_of(ratio_, values); }
 
-  // The places that this round's values stand for; as many as kept().
+  // Reads the indices to which this round's values belong; their number is kept(values). On an
+  // error `places` is undefined.
   virtual Status read_places(const StageCall& call, std::size_t values,
                              IndexVector& places) const = 0;
 
@@ -62,7 +63,7 @@ class AgreedPlacesCodec : public Codec {
   const std::span<const Stage> stages_;
 };
 
-// The last stage, the same for all of them.
+// Encodes the last stage, which is the same for all of these codecs.
 Status encode_values(const AgreedPlacesCodec& codec, const StageCall& call,
                      std::span<const float> values, Bytes& payload) {
   IndexVector places;
@@ -94,6 +95,7 @@ class RandkCodec final : public AgreedPlacesCodec {
                                       .bucket = call.round.bucket,
                                       .purpose = DrawPurpose::selection,
                                       .agent = kSharedDraw});
+    // kSharedDraw in the address gives all agents the same indices.
     draw_places(call.execution, key, values, kept(values), places);
     return {};
   }
@@ -116,7 +118,7 @@ std::unique_ptr<Encoder> RandkCodec::make_encoder(std::uint32_t) const {
   return std::make_unique<RandkEncoder>(*this);
 }
 
-// AR-Topk, both variants: who the root is, is all that tells them apart.
+// Both variants of AR-Topk. They differ only in the choice of the root.
 class ArTopkCodec : public AgreedPlacesCodec {
  public:
   using AgreedPlacesCodec::AgreedPlacesCodec;
@@ -131,8 +133,7 @@ class ArTopkCodec : public AgreedPlacesCodec {
     });
   }
 
-  // Places of a root whose choice can't be followed are refused like places that break their
-  // format.
+  // Fails if the root cannot be determined, or if its indices violate their format.
   Status read_places(const StageCall& call, std::size_t values, IndexVector& places) const final {
     TRIBUTARY_TRY(root(call, values).status());
     TRIBUTARY_ASSIGN(const OpenPayload open,
@@ -143,9 +144,10 @@ class ArTopkCodec : public AgreedPlacesCodec {
 
   std::size_t index_stage() const { return last_stage() - 1; }
 
-  // The agent whose places are sent; call.combined holds what the stages before have told.
+  // The agent whose indices are sent. call.combined holds the combined payloads of the earlier
+  // stages.
   virtual Result<std::uint32_t> root(const StageCall& call, std::size_t values) const = 0;
-  // Whether an agent that isn't the root selects places too.
+  // Whether agents other than the root also select indices.
   virtual bool all_select() const = 0;
 
  private:
@@ -161,7 +163,8 @@ class ArTopkCodec : public AgreedPlacesCodec {
   }
 };
 
-// ||g_topk||²: the squares are exact in double, and added one by one in ascending order of places.
+// ||g_topk||². The squares are exact in double. They are added in ascending order of indices, so
+// that every machine gets the same bits.
 double energy_of(std::span<const std::uint32_t> places, std::span<const float> values) {
   double energy = 0;
   for (const std::uint32_t place : places) {
@@ -208,7 +211,8 @@ class ArTopkEncoder final : public Encoder {
     TRIBUTARY_ASSIGN(const std::uint32_t root, codec_.root(call, values.size()));
     const bool is_root = root == call.round.agent;
     if (!codec_.all_select()) {
-      // A NaN of an agent whose turn it isn't must not stay in its residual unseen.
+      // An agent that is not the root checks its values too. Otherwise a NaN would stay in its
+      // residual unnoticed.
       TRIBUTARY_TRY(is_root ? select(call, values) : check_finite(call.execution, values));
     }
     if (!is_root) return {};
@@ -219,7 +223,7 @@ class ArTopkEncoder final : public Encoder {
 
   const ArTopkCodec& codec_;
   Selector selector_;
-  std::span<const std::uint32_t> selected_;  // within selector_
+  std::span<const std::uint32_t> selected_;  // points into selector_
 };
 
 std::unique_ptr<Encoder> ArTopkCodec::make_encoder(std::uint32_t) const {
@@ -234,6 +238,7 @@ class StarTopkCodec final : public ArTopkCodec {
       : ArTopkCodec(params.canonical("star_topk"), params.real("cr"), kStarStages) {}
 
   Result<std::uint32_t> root(const StageCall& call, std::size_t) const override {
+    // The rotation depends only on the plan, so no stage is needed to agree on it.
     return static_cast<std::uint32_t>(call.round.round %
                                       std::max<std::uint32_t>(call.round.agents, 1));
   }
@@ -254,7 +259,8 @@ class VarTopkCodec final : public ArTopkCodec {
     return make_gather_aggregator(*this, 0, values, sizeof(double));
   }
 
-  // Among those who have told their energy; of equal ones the first.
+  // The root is chosen among the agents that sent an energy. If several have the same, the lowest
+  // index wins.
   Result<std::uint32_t> root(const StageCall& call, std::size_t values) const override {
     TRIBUTARY_ASSIGN(const OpenPayload open,
                      open_payload_of(*this, 0, values, call.execution, call.combined.front()));

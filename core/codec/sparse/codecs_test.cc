@@ -1,4 +1,5 @@
-// What sets the sparse codecs apart; what all codecs have in common is in codec_cases_test.cc.
+// Properties of the individual sparse codecs; codec_cases_test.cc tests the properties that all
+// codecs share.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,6 +26,7 @@ using codec_testing::update;
 using codec_testing::updates;
 using Places = std::vector<std::uint32_t>;
 
+// The indices of the k largest magnitudes in ascending order, by a stable sort.
 Places largest(std::span<const float> x, std::size_t k) {
   Places places(x.size());
   std::iota(places.begin(), places.end(), 0u);
@@ -34,6 +36,7 @@ Places largest(std::span<const float> x, std::size_t k) {
   return places;
 }
 
+// x with zeros at all other indices.
 FloatVector only_at(std::span<const float> x, const Places& places) {
   FloatVector out(x.size(), 0.0f);
   for (const std::uint32_t place : places) out[place] = x[place];
@@ -67,6 +70,7 @@ TEST(Topk, SendsTheLargestAsTheyAre) {
   EXPECT_EQ(encode_alone("topk:cr=1", x).decoded, x);
 }
 
+// The layer of 5 values still sends one value.
 TEST(Topk, ByLayerEveryLayerSendsItsOwnShare) {
   const FloatVector x = update(Pattern::normal, 1000, 0);
   const std::vector<LayerRun> layers = {{0, 600, 1}, {600, 5, 1}, {605, 395, 1}};
@@ -90,6 +94,7 @@ TEST(Topk, LayersThatDoNotMakeTheBucketAreRefused) {
   }
 }
 
+// With the whole bucket as the sample, the share is exact.
 TEST(Threshold, SendsABitmapAndAboutItsShare) {
   const FloatVector x = update(Pattern::normal, 100'000, 0);
   const Encoded out = encode_alone("threshold:keep=0.05,sample=1", x);
@@ -100,7 +105,7 @@ TEST(Threshold, SendsABitmapAndAboutItsShare) {
   EXPECT_EQ(open->body.size(), 4 + 5000 * 4 + 12'500u);
 }
 
-// A payload that is nearly dense is sent dense, and still decodes to k values.
+// A payload that is nearly dense is sent dense and still decodes to k values.
 TEST(Payload, IsNeverLargerThanTheBucket) {
   const FloatVector x = update(Pattern::normal, 8000, 0);
   const Encoded out = encode_alone("topk:cr=0.99", x);
@@ -110,6 +115,7 @@ TEST(Payload, IsNeverLargerThanTheBucket) {
   EXPECT_EQ(open->body.size(), 4 + 8000 * 4u);
 }
 
+// Compares decode_add() with the general rule: decode, then add.
 TEST(Payload, IsAddedAsWhatItDecodesToOrNotAtAll) {
   for (const char* spec : {"topk:cr=0.01", "mstopk:cr=0.3", "dgc:cr=0.05", "threshold:keep=0.6"}) {
     SCOPED_TRACE(spec);
@@ -129,6 +135,8 @@ TEST(Payload, IsAddedAsWhatItDecodesToOrNotAtAll) {
   }
 }
 
+// Five agents select partly the same indices. Each index in the union costs 4 bytes and less than 2
+// for itself.
 TEST(SparseSum, GoesDownAsTheUnionOfPlaces) {
   const auto codec = codec_of("topk:cr=0.01");
   constexpr std::uint32_t kAgents = 5;
@@ -152,6 +160,7 @@ TEST(SparseSum, GoesDownAsTheUnionOfPlaces) {
   EXPECT_GT(open->body.size(), united.size() * 4);
 }
 
+// begin() clears only touched elements, so a second round could show a leftover of the first.
 TEST(SparseSum, IsReusedWithoutATraceOfTheLastRound) {
   const auto codec = codec_of("topk:cr=0.01");
   const auto aggregator = codec->make_aggregator(0, 3000);
@@ -167,6 +176,7 @@ TEST(SparseSum, IsReusedWithoutATraceOfTheLastRound) {
   }
 }
 
+// Only the second element overflows; the first one must not change either.
 TEST(SparseSum, APayloadThatOverflowsTheSumIsRefusedWithoutATrace) {
   const auto codec = codec_of("topk:cr=1");
   const StageCall call = {.round = {.agents = 3}};
@@ -201,7 +211,7 @@ TEST(Randk, AgentsSendTheSamePlacesAndOthersEachRound) {
   EXPECT_NE(places_in(0, 0, 1), places_in(0, 0, 2));
 }
 
-// DGC as its paper writes it, with the whole bucket as the sample.
+// The algorithm of DGC's paper, with the whole bucket as the sample.
 TEST(Dgc, EqualsThePlainAlgorithmOverRounds) {
   constexpr std::size_t kValues = 2000;
   constexpr float kMomentum = 0.5f;
@@ -219,13 +229,14 @@ TEST(Dgc, EqualsThePlainAlgorithmOverRounds) {
     const Places places = largest(v, 20);
     const Encoded out = encode_alone(*codec, *encoder, x, {.round = round});
     ASSERT_EQ(out.decoded, only_at(v, places)) << "round " << round;
-    const bool committed = round != 2;  // that one went on without this agent: nothing is masked
+    const bool committed = round != 2;  // round 2 is committed without this agent
     encoder->settle({}, committed);
     if (!committed) continue;
     for (const std::uint32_t place : places) u[place] = v[place] = 0;
   }
 }
 
+// The check for NaN and Inf precedes the momentum correction.
 TEST(Dgc, ARefusedUpdateLeavesItsMemoryClean) {
   const auto codec = codec_of("dgc:momentum=0.5");
   const auto touched = codec->make_encoder(100);
@@ -239,7 +250,8 @@ TEST(Dgc, ARefusedUpdateLeavesItsMemoryClean) {
             encode_alone(*codec, *untouched, good).payload);
 }
 
-// The agents' own copies of Algorithm 1, with nothing of ours but the order in which sums are made.
+// An independent implementation of the paper's Algorithm 1 for all agents; it shares only the order
+// of additions with the codec.
 class PlainArTopk {
  public:
   PlainArTopk(std::size_t agents, std::size_t values, std::size_t k)
@@ -316,6 +328,7 @@ TEST(StarTopk, OnlyTheRootSendsIndices) {
   const FloatVector x = update(Pattern::normal, 500, 0);
   for (std::uint64_t round = 0; round < 7; ++round) {
     for (std::uint32_t agent = 0; agent < 3; ++agent) {
+      // The encoder must clear a payload that it does not write.
       Bytes payload = {1, 2, 3};
       const StageCall call = {.round = {.round = round, .agent = agent, .agents = 3}};
       ASSERT_TRUE(codec->make_encoder(500)->encode(call, x, payload).ok());
@@ -334,8 +347,8 @@ TEST(StarTopk, ANaNOfAnAgentThatIsNotTheRootIsRefusedToo) {
   EXPECT_EQ(status.code(), StatusCode::not_finite);
 }
 
-// Energies are of what would be sent, not of the whole gradient: an agent with much noise and no
-// peak loses against one with a peak. Of equal ones the first is the root.
+// The energy covers the values that would be sent, not the whole gradient. An agent with much noise
+// and no peak loses against one with a peak. Of equal energies, the first agent's wins.
 TEST(VarTopk, TheRootHasTheMostSelectedEnergy) {
   const auto codec = codec_of("var_topk:cr=0.01");
   const auto root_of = [&](const std::vector<FloatVector>& all) {
@@ -379,6 +392,7 @@ TEST(ArTopkAggregators, ARootWithTheWrongNumberOfPlacesIsRefused) {
   const auto small = codec_of("star_topk");
   const auto large = codec_of("star_topk:cr=0.02");
   const FloatVector x = update(Pattern::normal, 400, 0);
+  // cr=0.01 of 400 values is 4 indices.
   const IndexVector places = {1, 2, 3, 4, 5, 6, 7, 8};
   Bytes payload;
   write_index_set({}, {.spec = small->spec(), .stage = 0, .values = 400}, places, payload);
@@ -389,7 +403,8 @@ TEST(ArTopkAggregators, ARootWithTheWrongNumberOfPlacesIsRefused) {
   EXPECT_EQ(aggregator->contributors(), 0u);
 }
 
-// The payloads of the first version, by their hashes.
+// Hashes of the payloads of the first version. A change of them changes the meaning of stored
+// payloads.
 struct Golden {
   const char* spec;
   std::uint32_t hash;

@@ -1,11 +1,12 @@
-// dgc: Deep Gradient Compression. Each agent keeps u (velocity) and v (what it has not sent yet):
+// The codec dgc: Deep Gradient Compression. Each agent keeps u (the velocity) and v (the values
+// that it has not sent yet):
 //
 //   u = m u + x,  v = v + u          momentum correction
 //   send v where |v| reaches a threshold taken from a sample, at most k values
 //   u = v = 0 where v was sent       momentum factor masking, once the round is committed
 //
-// v takes the place of the residual, and x is an update as it is. If a round goes on without this
-// agent, nothing is masked and v keeps all of it.
+// v replaces the residual, and x is an update without a residual. If a round is committed without
+// this agent, nothing is masked and v keeps everything.
 #include "core/codec/chunks.h"
 #include "core/codec/sparse/families.h"
 #include "core/codec/sparse/kernels.h"
@@ -14,12 +15,15 @@
 namespace tributary::sparse {
 namespace {
 
+// The parameters of the codec, after parsing. `sample` is a fraction of the bucket.
 struct DgcOptions {
   double ratio;
   float momentum;
   double sample;
 };
 
+// The encoder keeps three arrays of the bucket's size or less: u, v, and the indices of the last
+// round.
 class DgcEncoder final : public OwnPlacesEncoder {
  public:
   DgcEncoder(const Codec& codec, const DgcOptions& options, std::uint32_t values)
@@ -29,7 +33,7 @@ class DgcEncoder final : public OwnPlacesEncoder {
         accumulated_(values, 0.0f) {}
 
   Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
-    TRIBUTARY_TRY(check_finite(call.execution, values));  // or it would stay in here for ever
+    TRIBUTARY_TRY(check_finite(call.execution, values));  // a NaN would stay in u and v for ever
     for_each_chunk(call.execution, values.size(), kChunkValues,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                      kernels(call.execution.backend)
@@ -37,6 +41,7 @@ class DgcEncoder final : public OwnPlacesEncoder {
                                            velocity_.data() + begin, accumulated_.data() + begin);
                    });
     TRIBUTARY_ASSIGN(const std::span<const std::uint32_t> places, select(call, accumulated_));
+    // settle() masks these indices if the round is committed.
     sent_.assign(places.begin(), places.end());
     send(call, places, accumulated_, payload);
     return {};
@@ -74,6 +79,7 @@ class DgcCodec final : public OwnPlacesCodec {
                   .momentum = static_cast<float>(params.real("momentum")),
                   .sample = params.real("sample")}) {}
 
+  // u and v hold back values in their own form, so an outer residual would count them twice.
   bool conserves() const override { return false; }
   std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const override {
     return std::make_unique<DgcEncoder>(*this, options_, values);

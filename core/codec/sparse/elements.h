@@ -1,5 +1,5 @@
-// The arithmetic of one element, and with it the specification: what a SIMD kernel or a GPU does
-// for an element must give these bits.
+// The arithmetic of one element for the sparse codecs. It is the specification: SIMD and GPU
+// kernels must produce the same bits for each element. The functions are pure.
 #pragma once
 
 #include <bit>
@@ -13,19 +13,19 @@ namespace tributary::sparse {
 constexpr std::uint32_t kMagnitudeMask = 0x7fffffffu;
 constexpr std::uint32_t kInfinityBits = 0x7f800000u;  // magnitudes from here on are Inf and NaN
 
-// |x| as an integer: magnitudes are ordered like the numbers themselves, denormals included.
+// |x| as an integer. Magnitudes have the order of the absolute values, including denormals.
 TRIBUTARY_HD constexpr std::uint32_t magnitude_bits(float x) {
   return std::bit_cast<std::uint32_t>(x) & kMagnitudeMask;
 }
 
-// Within the finite range: an accumulated value that would leave it stays at its end.
+// Limits x to the finite range of float32, so that an accumulated value cannot become infinite.
 TRIBUTARY_HD constexpr float saturated(float x) {
   constexpr float kMax = std::numeric_limits<float>::max();
   const float low = x > -kMax ? x : -kMax;
   return low < kMax ? low : kMax;
 }
 
-// DGC's momentum correction: u = m u + x, v = v + u. It is v that values are selected from.
+// DGC's momentum correction: u = m u + x, v = v + u. Values to send are selected from v.
 struct Momentum {
   float velocity;     // u
   float accumulated;  // v

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kScopes = {"bucket", "layer"};
 
+// The share of the values that is kept; papers call it the compression ratio.
 constexpr ParamSpec kRatio = {.name = "cr",
                               .kind = ParamKind::real,
                               .default_value = "0.01",

@@ -1,4 +1,5 @@
-// Sparsifiers: a few values of a bucket with their places, the rest stays in the residual.
+// Sparse codecs: they send a few values of a bucket with their indices; the rest stays in the
+// residual.
 #pragma once
 
 #include <span>
@@ -7,9 +8,10 @@
 
 namespace tributary::sparse {
 
+// The table of families; constant, for core/codec/registry.cc.
 std::span<const CodecFamily> families();
 
-// One for each name; `params` must have been checked against the family's table.
+// Make one codec each. `params` must have been checked against the family's table.
 Result<std::unique_ptr<Codec>> make_topk(const Params& params);
 Result<std::unique_ptr<Codec>> make_mstopk(const Params& params);
 Result<std::unique_ptr<Codec>> make_dgc(const Params& params);

@@ -10,9 +10,11 @@
 namespace tributary::sparse {
 namespace {
 
+// The bins are the first digit of the radix selection.
 constexpr Digit kDigit = kDigits[0];
 constexpr std::size_t kBins = std::size_t{1} << kDigit.bits;
 
+// Counts and energies of one chunk, by bin.
 struct Tally {
   std::vector<std::uint64_t> counts = std::vector<std::uint64_t>(kBins);
   std::vector<double> energies = std::vector<double>(kBins);
@@ -41,6 +43,7 @@ GainCurve::GainCurve(const Execution& execution, std::span<const float> values)
                  [&](std::size_t chunk, std::size_t begin, std::size_t end) {
                    tally(values.subspan(begin, end - begin), chunks[chunk]);
                  });
+  // From the largest magnitudes down; empty bins are skipped.
   Bin above;
   for (std::size_t i = kBins; i-- > 0;) {
     Bin bin = {.count_above = above.count_above + above.count,
@@ -67,6 +70,7 @@ GainCurve::Bounds GainCurve::at(std::uint64_t k) const {
       std::ranges::lower_bound(bins_, k, {}, [](const Bin& b) { return b.count_above + b.count; });
   const auto taken = static_cast<double>(k - bin->count_above);
   const auto left = static_cast<double>(bin->count) - taken;
+  // The largest values of a bin have at least its average energy.
   const double average = taken * (bin->energy / static_cast<double>(bin->count));
   const double most = std::min(taken * bin->largest, bin->energy - left * bin->smallest);
   const double low = left > 0 ? average : bin->energy;

@@ -14,7 +14,7 @@ using codec_testing::kPatterns;
 using codec_testing::Pattern;
 using codec_testing::update;
 
-// gains[k] by sorting.
+// Returns gains[k] by sorting.
 std::vector<double> sorted_gains(std::span<const float> values) {
   std::vector<double> squares;
   for (const float v : values) squares.push_back(static_cast<double>(v) * static_cast<double>(v));
@@ -26,7 +26,7 @@ std::vector<double> sorted_gains(std::span<const float> values) {
   return gains;
 }
 
-constexpr double kRounding = 1e-12;  // of sums in another order
+constexpr double kRounding = 1e-12;  // tolerance for sums in another order
 
 TEST(GainCurve, BoundsTheGainOfEveryRatio) {
   for (const Pattern pattern : kPatterns) {
@@ -59,7 +59,7 @@ TEST(GainCurve, IsExactAtTheEdgesOfBins) {
   }
 }
 
-// A bin spans a sixteenth of an octave, so that squares within it differ by an eighth at most.
+// A bin spans one sixteenth of an octave, so squares within it differ by at most one eighth.
 TEST(GainCurve, IsTightInBetween) {
   const FloatVector x = update(Pattern::lognormal, 200'000, 0);
   const GainCurve curve({}, x);
@@ -82,6 +82,7 @@ TEST(GainCurve, EveryThreadCountGivesTheSame) {
   }
 }
 
+// A bucket of zeros must not divide by its energy.
 TEST(GainCurve, WithoutEnergyNothingIsLost) {
   for (const std::size_t size : {0u, 10u}) {
     const GainCurve curve({}, FloatVector(size, 0.0f));

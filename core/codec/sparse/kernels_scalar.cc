@@ -1,4 +1,4 @@
-// The specification.
+// The scalar version of the loops, which is the specification.
 #include <algorithm>
 
 #include "core/codec/sparse/elements.h"

@@ -1,6 +1,6 @@
 // The SIMD version of kernels_scalar.cc. Highway compiles this file once per instruction set and
-// picks the best at run time. Whole vectors go through it; the last few values of a loop go through
-// the same element functions that the scalar version uses.
+// selects the best at run time. Whole vectors are processed here. The remaining values of a loop
+// use the element functions that the scalar version uses.
 #include <algorithm>
 
 #include "core/codec/sparse/elements.h"
@@ -23,7 +23,8 @@ using Uint32 = hn::RebindToUnsigned<Float>;
 using FloatVec = hn::Vec<Float>;
 using IntVec = hn::Vec<Int32>;
 
-// Magnitudes have no sign bit: signed comparisons order them, and every instruction set has those.
+// Magnitudes have no sign bit, so signed comparisons order them; every instruction set has signed
+// comparisons.
 IntVec magnitudes_at(const float* x) {
   const Int32 di;
   return hn::And(hn::BitCast(di, hn::LoadU(Float(), x)),
@@ -37,7 +38,7 @@ std::uint32_t largest_lane(IntVec magnitude) {
 std::uint32_t largest_magnitude(const float* HWY_RESTRICT x, std::size_t n) {
   const std::size_t lanes = hn::Lanes(Float());
   IntVec first = hn::Zero(Int32());
-  IntVec second = first;  // two chains hide the latency of one
+  IntVec second = first;  // two independent chains hide the latency of the maximum
   std::size_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
     first = hn::Max(first, magnitudes_at(x + i));
@@ -48,8 +49,8 @@ std::uint32_t largest_magnitude(const float* HWY_RESTRICT x, std::size_t n) {
   return largest;
 }
 
-// What a magnitude has to exceed to reach the threshold; the threshold must be one that some bits
-// can reach, or it would compare as the smallest number.
+// The magnitude that a value must exceed to reach the threshold. magnitude_min must be at most
+// kMagnitudeMask; a larger one would compare as a negative number.
 IntVec just_below(std::uint32_t magnitude_min) {
   return hn::Set(Int32(), static_cast<std::int32_t>(magnitude_min) - 1);
 }
@@ -69,8 +70,8 @@ std::size_t count_at_least(const float* HWY_RESTRICT x, std::size_t n,
   return count;
 }
 
-// Every vector is compressed and stored whole, hits or not: at the ratios that matter a branch
-// would be mispredicted more often than it saves work.
+// Every vector is compressed and stored as a whole, with or without hits. At the usual ratios, a
+// branch would cost more in mispredictions than it saves.
 Collected collect(const float* HWY_RESTRICT x, std::size_t n, std::uint32_t magnitude_min,
                   std::uint32_t first_index, std::uint32_t* HWY_RESTRICT indices) {
   const Int32 di;
@@ -166,7 +167,7 @@ void correct_momentum(const float* HWY_RESTRICT x, std::size_t n, float momentum
 
 }  // namespace
 
-// Highway exports plain functions; one table per instruction set is all that is exported here.
+// Highway can export only functions, so each instruction set exports one that returns its table.
 const Kernels* kernel_table() {
   static constexpr Kernels kKernels = {
       .largest_magnitude = largest_magnitude,

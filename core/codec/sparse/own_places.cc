@@ -1,4 +1,4 @@
-// topk, mstopk and threshold; dgc, which remembers more, has a file of its own.
+// The codecs topk, mstopk and threshold, and the shared parts of dgc, which dgc.cc implements.
 #include "core/codec/sparse/own_places.h"
 
 #include <fmt/format.h>
@@ -14,6 +14,7 @@ namespace {
 
 constexpr Stage kOwnPlacesStages[] = {{"values", Combine::gather}};
 
+// Selects exactly k values, in the whole bucket or in each layer.
 class TopkEncoder final : public OwnPlacesEncoder {
  public:
   TopkEncoder(const Codec& codec, double ratio, bool by_layer)
@@ -27,9 +28,10 @@ class TopkEncoder final : public OwnPlacesEncoder {
 
   Selector::Indices select_by_layer(const StageCall& call, std::span<const float> values) {
     TRIBUTARY_TRY(check_layers(call.round.layers, values.size()));
-    TRIBUTARY_TRY(check_finite(call.execution, values));  // so that an error names its place
+    TRIBUTARY_TRY(check_finite(call.execution, values));  // an error must name the index
     places_.clear();
     const double ratio = share_kept(ratio_, call);
+    // Layers are in ascending order, so the concatenated indices are ascending.
     for (const LayerRun& layer : call.round.layers) {
       TRIBUTARY_ASSIGN(const std::span<const std::uint32_t> places,
                        selector_.top(call.execution, values.subspan(layer.offset, layer.count),
@@ -39,6 +41,7 @@ class TopkEncoder final : public OwnPlacesEncoder {
     return std::span<const std::uint32_t>(places_);
   }
 
+  // The sum is 64 bits wide, so that hostile counts cannot overflow it.
   static Status check_layers(std::span<const LayerRun> layers, std::size_t values) {
     std::uint64_t end = 0;
     for (const LayerRun& layer : layers) {
@@ -74,6 +77,8 @@ class TopkCodec final : public OwnPlacesCodec {
   const bool by_layer_;
 };
 
+// Selects k values by a threshold from a limited number of bisections. Near the threshold, the
+// choice is by index and not by magnitude.
 class MstopkEncoder final : public OwnPlacesEncoder {
  public:
   MstopkEncoder(const Codec& codec, double ratio, unsigned bisections)
@@ -105,6 +110,8 @@ class MstopkCodec final : public OwnPlacesCodec {
   const unsigned bisections_;
 };
 
+// Selects all values that reach a sampled threshold, so the number of values varies. The bitmap's
+// size does not depend on that number.
 class ThresholdEncoder final : public OwnPlacesEncoder {
  public:
   ThresholdEncoder(const Codec& codec, double keep, double sample)
@@ -161,7 +168,8 @@ Status OwnPlacesCodec::decode(const StageCall& call, ByteSpan payload, std::span
   return {};
 }
 
-// Goes over what was sent alone: of a thousandth, the others are not touched.
+// Processes only the received values. With a ratio of one thousandth, the other elements are not
+// touched.
 Status OwnPlacesCodec::decode_add(const StageCall& call, ByteSpan payload, std::span<float>,
                                   std::span<float> sum) const {
   SparseValues sparse;
@@ -194,6 +202,7 @@ void OwnPlacesEncoder::send(const StageCall& call, std::span<const std::uint32_t
 
 double share_kept(double share, const StageCall& call) { return std::min(share, call.keep); }
 
+// The agent is part of the address, so agents sample different values.
 StreamKey sample_stream(const RoundContext& round) {
   return stream_key({.job_seed = round.job_seed,
                      .round = round.round,

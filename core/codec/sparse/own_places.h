@@ -1,4 +1,8 @@
-// Codecs whose agents each choose their own places: one gather stage of sparse values.
+// Base classes of the codecs whose agents each select their own indices: one gather stage with
+// sparse values.
+//
+// A codec is immutable and shared by all threads; an encoder serves one thread at a time
+// (core/codec/codec.h).
 #pragma once
 
 #include <memory>
@@ -12,6 +16,8 @@
 
 namespace tributary::sparse {
 
+// Implements everything except the encoder. `share` is the fraction of the values that an agent
+// keeps.
 class OwnPlacesCodec : public Codec {
  public:
   OwnPlacesCodec(std::string spec, double share) : spec_(std::move(spec)), share_(share) {}
@@ -34,6 +40,7 @@ class OwnPlacesCodec : public Codec {
   const double share_;
 };
 
+// Selects indices and writes the values at them. A derived class implements the selection.
 class OwnPlacesEncoder : public Encoder {
  public:
   Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override;
@@ -41,10 +48,11 @@ class OwnPlacesEncoder : public Encoder {
  protected:
   OwnPlacesEncoder(const Codec& codec, IndexChoice choice) : codec_(codec), choice_(choice) {}
 
-  // The places to send; they stay valid until the next selection. NaN and Inf are refused here.
+  // Returns the indices to send; they are valid until the next selection. Refuses NaN and Inf
+  // (not_finite).
   virtual Selector::Indices select(const StageCall& call, std::span<const float> values) = 0;
 
-  // Sends what `values` hold at `places`.
+  // Writes the payload with the values at `places`.
   void send(const StageCall& call, std::span<const std::uint32_t> places,
             std::span<const float> values, Bytes& payload) const;
 
@@ -53,10 +61,10 @@ class OwnPlacesEncoder : public Encoder {
   const IndexChoice choice_;
 };
 
-// What an agent keeps of the codec's share.
+// The fraction that an agent keeps: the codec's share, limited by StageCall::keep.
 double share_kept(double share, const StageCall& call);
 
-// The stream from which one agent samples one bucket in one round.
+// The stream from which an agent draws its sample of one bucket in one round.
 StreamKey sample_stream(const RoundContext& round);
 
 }  // namespace tributary::sparse

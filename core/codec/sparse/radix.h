@@ -1,4 +1,7 @@
-// Order statistics of magnitudes by histograms on their bits.
+// Order statistics of magnitudes: the magnitude of a given rank, found by histograms over the bits.
+//
+// All results are exact and the same for every number of threads. The functions are pure. Cost: one
+// pass over the values per digit.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +17,7 @@
 
 namespace tributary::sparse {
 
-// 31 bits of magnitude in three digits.
+// A range of bits. The 31 bits of a magnitude are divided into three digits, from the highest.
 struct Digit {
   unsigned shift;
   unsigned bits;
@@ -24,15 +27,16 @@ constexpr Digit kDigits[] = {{19, 12}, {9, 10}, {0, 9}};
 inline std::uint32_t magnitude_of(float x) { return magnitude_bits(x); }
 inline std::uint32_t magnitude_of(std::uint32_t magnitude) { return magnitude; }
 
-// How often each value of a digit occurs among those whose higher bits are `prefix`. T is float, or
-// uint32_t for magnitudes.
+// Counts how often each value of a digit occurs among magnitudes whose higher bits are `prefix`. T
+// is float, or uint32_t for magnitudes.
 template <typename T>
 std::vector<std::uint32_t> digit_histogram(const Execution& execution, std::span<const T> values,
                                            Digit digit, std::uint32_t prefix) {
   const std::size_t bins = std::size_t{1} << digit.bits;
   const unsigned above = digit.shift + digit.bits;
   const std::size_t chunks = (values.size() + kChunkValues - 1) / kChunkValues;
-  // Neighbours often fall into one bin: two tables keep an increment from waiting for the last one.
+  // Neighbouring values often fall into the same bin. Two tables avoid that an increment waits for
+  // the previous one.
   std::vector<std::uint32_t> tables(chunks * bins);
   for_each_chunk(execution, values.size(), kChunkValues,
                  [&](std::size_t chunk, std::size_t begin, std::size_t end) {
@@ -53,13 +57,13 @@ std::vector<std::uint32_t> digit_histogram(const Execution& execution, std::span
   return all;
 }
 
-// A bin counted from the top: where the one of rank k (1 is the largest) lies.
+// The bin that contains the value of rank k, counted from the top; rank 1 is the largest value.
 struct RankedBin {
   std::uint32_t bin;
-  std::uint64_t above;  // how many lie in higher bins
+  std::uint64_t above;  // number of values in higher bins
 };
 
-// 1 <= k <= the histogram's sum.
+// Requires 1 <= k <= the sum of the histogram.
 inline RankedBin bin_of_rank(std::span<const std::uint32_t> histogram, std::uint64_t k) {
   std::uint64_t above = 0;
   std::size_t bin = histogram.size() - 1;
@@ -67,12 +71,13 @@ inline RankedBin bin_of_rank(std::span<const std::uint32_t> histogram, std::uint
   return {static_cast<std::uint32_t>(bin), above};
 }
 
+// The magnitude of rank k.
 struct RankedMagnitude {
-  std::uint32_t magnitude;  // of the one of rank k
-  std::uint64_t above;      // how many are larger
+  std::uint32_t magnitude;  // magnitude of the value of rank k
+  std::uint64_t above;      // number of larger values
 };
 
-// Fewer than this many are put into order sooner than a histogram is cleared.
+// Below this number, a partial sort is faster than clearing a histogram.
 constexpr std::size_t kFewMagnitudes = 512;
 
 inline RankedMagnitude magnitude_of_rank_of_few(std::span<const std::uint32_t> magnitudes,
@@ -84,7 +89,7 @@ inline RankedMagnitude magnitude_of_rank_of_few(std::span<const std::uint32_t> m
   return {.magnitude = *place, .above = static_cast<std::uint64_t>(larger)};
 }
 
-// 1 <= k <= magnitudes.size().
+// Requires 1 <= k <= magnitudes.size().
 inline RankedMagnitude magnitude_of_rank(const Execution& execution,
                                          std::span<const std::uint32_t> magnitudes,
                                          std::uint64_t k) {

@@ -16,17 +16,20 @@ namespace tributary::sparse {
 namespace {
 
 constexpr std::size_t kGuessSamples = 8192;
+// Every chunk collects into a slot of its own, so that chunks can run in parallel.
 constexpr std::size_t kSlotStride = kChunkValues + kCollectSlack;
 
 std::size_t chunks_of(std::size_t count) { return (count + kChunkValues - 1) / kChunkValues; }
 
-// A magnitude that more than k values reach, but for one sample in a thousand. At least that of the
-// smallest number that is not zero: of many zeros only few can be wanted.
+// Returns a magnitude that more than k values reach, except for about one sample in a thousand (3.2
+// standard deviations). It is at least the smallest magnitude above zero, so that many zeros do not
+// become candidates.
 std::uint32_t guessed_threshold(std::span<const float> values, std::uint32_t k) {
   const std::size_t stride = std::max<std::size_t>(values.size() / kGuessSamples, 1);
   const std::size_t samples = (values.size() + stride - 1) / stride;
   const double expected =
       static_cast<double>(k) * static_cast<double>(samples) / static_cast<double>(values.size());
+  // 3.2 standard deviations above the expected rank; the constant 3 covers a small k.
   const auto rank = static_cast<std::size_t>(expected + 3.2 * std::sqrt(expected) + 3);
   if (rank >= samples) return 0;
   std::vector<std::uint32_t> sample(samples);
@@ -36,13 +39,14 @@ std::uint32_t guessed_threshold(std::span<const float> values, std::uint32_t k) 
   return std::max(*place, 1u);
 }
 
-// The lower edge of the bin that holds the k-th largest.
+// Returns the lower edge of the bin that contains the k-th largest value.
 std::uint32_t binned_threshold(const Execution& execution, std::span<const float> values,
                                std::uint32_t k) {
   const auto histogram = digit_histogram(execution, values, kDigits[0], 0);
   return bin_of_rank(histogram, k).bin << kDigits[0].shift;
 }
 
+// The maximum over chunks; also detects NaN and Inf, whose magnitudes are the largest.
 std::uint32_t largest_magnitude(const Execution& execution, std::span<const float> values) {
   std::vector<std::uint32_t> largest(chunks_of(values.size()));
   for_each_chunk(
@@ -66,14 +70,15 @@ std::uint64_t count_at_least(const Execution& execution, std::span<const float> 
   return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-// Magnitudes between which the threshold lies: more than k values reach `low` (or it is 0), at most
-// k reach `high`.
+// The magnitudes between which the threshold lies. More than k values reach `low`, or it is 0; at
+// most k values reach `high`.
 struct Bracket {
   std::uint32_t low;
   std::uint32_t high;
   std::uint64_t reach_high;
 };
 
+// Copies the values within the bracket, in two passes like Selector::collect().
 FloatVector values_within(const Execution& execution, std::span<const float> values,
                           const Bracket& bracket) {
   FloatVector slots(chunks_of(values.size()) * kSlotStride);
@@ -94,21 +99,21 @@ FloatVector values_within(const Execution& execution, std::span<const float> val
   return within;
 }
 
-// Once the bracket holds few of the values that are still looked at, only those are looked at: all
-// others are known to lie above or below.
+// Halves the bracket around the threshold. When the bracket contains few of the examined values,
+// only those are examined further; all others are known to lie above or below.
 Bracket bisect(const Execution& execution, std::span<const float> values, std::uint32_t largest,
                std::uint32_t k, unsigned bisections) {
   Bracket bracket = {.low = 0, .high = largest + 1, .reach_high = 0};
   FloatVector within;
   std::span<const float> looked_at = values;
-  std::uint64_t above_all = 0;  // values above those looked at
+  std::uint64_t above_all = 0;  // number of values above the examined ones
   std::uint64_t reach_low = values.size();
   float low = 0;
   float high = std::bit_cast<float>(largest);
   for (unsigned i = 0; i < bisections && bracket.reach_high < k; ++i) {
     const float middle = low + (high - low) * 0.5f;
     const std::uint32_t magnitude = magnitude_bits(middle);
-    if (magnitude <= bracket.low || magnitude >= bracket.high) break;  // no number between them
+    if (magnitude <= bracket.low || magnitude >= bracket.high) break;  // no number in between
     const std::uint64_t reach = above_all + count_at_least(execution, looked_at, magnitude);
     if (reach > k) {
       low = middle;
@@ -119,6 +124,7 @@ Bracket bisect(const Execution& execution, std::span<const float> values, std::u
       bracket.high = magnitude;
       bracket.reach_high = reach;
     }
+    // A copy is worthwhile only if it removes most of the values from the later passes.
     if (reach_low - bracket.reach_high <= looked_at.size() / 4) {
       within = values_within(execution, looked_at, bracket);
       looked_at = within;
@@ -154,7 +160,7 @@ Status Selector::collect(const Execution& execution, std::span<const float> valu
                        kernels(execution.backend)
                            .collect(values.data() + begin, end - begin, magnitude_min,
                                     static_cast<std::uint32_t>(begin), slot);
-                   // While the chunk is still in the cache.
+                   // The values are read here because the chunk is still in the cache.
                    std::uint32_t* const magnitudes = slot_magnitudes_.data() + chunk * kSlotStride;
                    for (std::size_t i = 0; i < got.count; ++i) {
                      magnitudes[i] = magnitude_bits(values[slot[i]]);
@@ -171,7 +177,7 @@ Status Selector::collect(const Execution& execution, std::span<const float> valu
 void Selector::pack_candidates(const Execution& execution) {
   candidates_.resize(ends_.empty() ? 0 : ends_.back());
   magnitudes_.resize(candidates_.size());
-  constexpr std::size_t kSlotsAtOnce = 16;  // few are in each
+  constexpr std::size_t kSlotsAtOnce = 16;  // each slot has few candidates
   for_each_chunk(execution, ends_.size(), kSlotsAtOnce,
                  [&](std::size_t, std::size_t begin, std::size_t end) {
                    for (std::size_t chunk = begin; chunk < end; ++chunk) {
@@ -185,6 +191,8 @@ void Selector::pack_candidates(const Execution& execution) {
                  });
 }
 
+// Selects from the candidates by a rule, in two passes: the first counts per chunk, so that the
+// second can write all chunks in parallel.
 void Selector::keep(const Execution& execution, const Rule& rule) {
   struct Share {
     std::size_t high = 0;
@@ -211,8 +219,8 @@ void Selector::keep(const Execution& execution, const Rule& rule) {
     total += share.high + share.fill;
   }
   selected_.resize(total);
-  // Every candidate is written, and the next one over it unless it is kept: no branch to
-  // mispredict.
+  // Every candidate is written. The next one overwrites it unless it is kept, so no branch can be
+  // mispredicted.
   for_each_chunk(execution, candidates_.size(), kChunkValues,
                  [&](std::size_t chunk, std::size_t begin, std::size_t) {
                    const Share& share = shares[chunk];
@@ -237,6 +245,8 @@ Selector::Indices Selector::top(const Execution& execution, std::span<const floa
     std::iota(selected_.begin(), selected_.end(), 0u);
     return std::span<const std::uint32_t>(selected_);
   }
+  // The guess affects only the time: too few candidates lead to a second pass with a safe
+  // threshold.
   TRIBUTARY_TRY(collect(execution, values, guessed_threshold(values, k)));
   if (candidates_.size() < k) {
     TRIBUTARY_TRY(collect(execution, values, binned_threshold(execution, values, k)));
@@ -279,6 +289,7 @@ Selector::Indices Selector::at_least_up_to(const Execution& execution,
 }
 
 std::size_t sample_size(double fraction, std::size_t values) {
+  // Fewer samples would make the threshold too noisy.
   constexpr std::size_t kSamplesMin = 1024;
   const auto samples = static_cast<std::size_t>(fraction * static_cast<double>(values));
   return std::min(std::max(samples, kSamplesMin), values);

@@ -1,11 +1,11 @@
-// Which values of a bucket are sent: the k of largest magnitude, ties by the lower index, exactly
-// k, the same on every device.
+// Selects the values of a bucket to send: exactly the k of largest magnitude, ties to the lower
+// index, the same on every device.
 //
-// Selection reads the bucket once. A sample of it gives a threshold that a little more than k
-// values are expected to reach; one compaction pass collects those; the exact threshold is found
-// among them by a histogram on the high bits of |x|, refined twice. Should the sample have misled,
-// a histogram of the whole bucket gives a threshold that at least k values reach, and the pass is
-// made again: the sample decides how long it takes and never what is selected.
+// Selection usually reads the bucket once. A sample gives a threshold that slightly more than k
+// values should reach. One compaction pass collects those values. The exact threshold among them is
+// found by a histogram over the upper bits of |x| that is refined twice. If the sample was
+// misleading, a histogram of the whole bucket gives a threshold that at least k values reach, and
+// the pass is repeated. The sample affects the time, but never the selected values.
 #pragma once
 
 #include <cstdint>
@@ -18,48 +18,53 @@
 
 namespace tributary::sparse {
 
-// max(1, floor(ratio · values)) in double arithmetic; 0 of no values.
+// max(1, floor(ratio · values)) in double arithmetic; 0 if `values` is 0.
 std::uint32_t kept_of(double ratio, std::size_t values);
 
-// NaN and Inf as the error that names the first.
+// Returns a not_finite error that names the first NaN or Inf, if the values contain any.
 Status check_finite(const Execution& execution, std::span<const float> values);
 
-// Keeps its memory from call to call; what a call returns is valid until the next one.
+// Selects values of one bucket. It keeps its buffers from call to call, so use one per encoder and
+// thread. The result of a call is valid until the next call. All selections refuse NaN and Inf
+// (not_finite).
 class Selector {
  public:
   using Indices = Result<std::span<const std::uint32_t>>;
 
-  // The k largest magnitudes, exactly.
+  // Returns the k largest magnitudes; all values if k exceeds their number.
   Indices top(const Execution& execution, std::span<const float> values, std::uint32_t k);
 
-  // MS-Topk: at most `bisections` halvings of [0, largest magnitude] towards a threshold that k
-  // values reach. What lies above the bracket is sent, and of what lies within it as many of the
-  // lowest indices as make k.
+  // Selects by MS-Topk: at most `bisections` halvings of [0, largest magnitude] towards a threshold
+  // that k values reach. It takes all values above the bracket, and then values within the bracket
+  // by ascending index up to k in total.
   Indices bisected(const Execution& execution, std::span<const float> values, std::uint32_t k,
                    unsigned bisections);
 
-  // All values that are not zero and reach the magnitude.
+  // Returns all values that are not zero and reach the magnitude.
   Indices at_least(const Execution& execution, std::span<const float> values,
                    std::uint32_t magnitude_min);
 
-  // The same, but if they are more than k, the k largest of them: DGC's hierarchical selection.
+  // Does the same, but returns only the k largest if there are more: DGC's hierarchical selection.
   Indices at_least_up_to(const Execution& execution, std::span<const float> values,
                          std::uint32_t magnitude_min, std::uint32_t k);
 
  private:
-  // Those of magnitude high_min or more, and the first `fill` of those from low_min on.
+  // Keeps magnitudes of at least high_min, and the first `fill` of those from low_min to below
+  // high_min.
   struct Rule {
     std::uint32_t low_min;
     std::uint32_t high_min;
     std::size_t fill;
   };
 
+  // Fills candidates_ and magnitudes_ with the values of at least magnitude_min, in ascending order
+  // of index.
   Status collect(const Execution& execution, std::span<const float> values,
                  std::uint32_t magnitude_min);
   void pack_candidates(const Execution& execution);
   void keep(const Execution& execution, const Rule& rule);
 
-  // What collect() finds, a part for each chunk; ends_ counts up to the end of each.
+  // Results of collect() per chunk; ends_[i] is the number of candidates up to the end of chunk i.
   IndexVector slots_;
   RawVector<std::uint32_t> slot_magnitudes_;
   std::vector<std::size_t> ends_;
@@ -68,12 +73,13 @@ class Selector {
   IndexVector selected_;
 };
 
-// How many values to sample of a bucket: the fraction, but no fewer than the noise of a threshold
-// bears.
+// The number of values to sample: the given fraction, but at least 1024, because fewer make the
+// threshold too noisy, and at most all.
 std::size_t sample_size(double fraction, std::size_t values);
 
-// The magnitude that the `ratio` largest of a sample reach. The sample has one value of each of
-// `samples` equal parts of the bucket, drawn from the stream.
+// Returns the magnitude that the fraction `ratio` of a sample reaches. The sample has one value
+// from each of `samples` equal parts of the bucket, drawn from the stream `key`. Requires samples
+// <= values.size().
 std::uint32_t sampled_threshold(const Execution& execution, std::span<const float> values,
                                 double ratio, std::size_t samples, StreamKey key);
 

@@ -1,5 +1,5 @@
-// Any bits as a bucket, any number to keep: scalar and SIMD at every instruction set select what
-// sorting selects, or refuse the bucket alike.
+// A bucket of arbitrary bits and an arbitrary k. The scalar backend and the SIMD backend at every
+// instruction set must select what sorting selects, or give the same error.
 #include <hwy/targets.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ Outcome outcome_of(const Selector::Indices& got) {
 std::vector<Outcome> select(std::span<const float> x, std::uint32_t k, std::uint32_t threshold,
                             Backend backend) {
   const Execution execution = {.backend = backend};
-  static Selector selector;  // used again and again, as an encoder does
+  static Selector selector;  // reused, as in an encoder
   return {outcome_of(selector.top(execution, x, k)),
           outcome_of(selector.bisected(execution, x, k, 25)),
           outcome_of(selector.at_least(execution, x, threshold)),
@@ -63,6 +63,7 @@ void run(ByteSpan data) {
   }
   if (expected[0].code != StatusCode::ok) return;
   if (expected[0].places != sorted(x, k)) std::abort();
+  // Bisection may select other values than sorting, but exactly k.
   if (expected[1].places.size() != k) std::abort();
 }
 

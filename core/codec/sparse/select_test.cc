@@ -23,7 +23,7 @@ using codec_testing::Pattern;
 using codec_testing::update;
 using Places = std::vector<std::uint32_t>;
 
-// Sorted by falling magnitude, then by index: what "the k largest" means.
+// Sorted by descending magnitude, then by index: the definition of the k largest.
 Places sorted_places(std::span<const float> values) {
   Places places(values.size());
   std::iota(places.begin(), places.end(), 0u);
@@ -35,6 +35,7 @@ Places sorted_places(std::span<const float> values) {
   return places;
 }
 
+// The first k of a sorted list, in ascending order of indices.
 Places first_ascending(const Places& sorted, std::size_t k) {
   Places places(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(k));
   std::ranges::sort(places);
@@ -46,6 +47,7 @@ Places taken(const Selector::Indices& indices) {
   return indices.ok() ? Places(indices->begin(), indices->end()) : Places();
 }
 
+// All agents must compute the same k, so the rounding is fixed.
 TEST(KeptOf, IsTheFloorAndAtLeastOne) {
   EXPECT_EQ(kept_of(0.01, 0), 0u);
   EXPECT_EQ(kept_of(0.01, 1), 1u);
@@ -74,6 +76,7 @@ TEST(Selector, TopEqualsSortingOnEveryKindOfInput) {
   }
 }
 
+// All values are equal, and k is next to the size of a chunk.
 TEST(Selector, TiesGoToTheLowerIndex) {
   Selector selector;
   FloatVector x(100'000, -2.5f);
@@ -82,14 +85,14 @@ TEST(Selector, TiesGoToTheLowerIndex) {
     std::iota(first.begin(), first.end(), 0u);
     EXPECT_EQ(taken(selector.top({}, x, k)), first) << k;
   }
-  // One larger value behind all the ties, and signs that don't matter.
+  // One larger value after all the ties; signs have no effect.
   x[99'999] = 3.0f;
   for (std::size_t i = 0; i < 99'999; i += 2) x[i] = 2.5f;
   EXPECT_EQ(taken(selector.top({}, x, 4)), (Places{0, 1, 2, 99'999}));
 }
 
-// A sample at a regular stride sees only the tall values, or none of them: the guess is far off
-// both ways, and the answer is the same.
+// Large values at a regular stride, or at all other indices, can mislead the sample. The guessed
+// threshold is then too high or too low, and the selection must not change.
 TEST(Selector, AMisleadingSampleCostsTimeAndNothingElse) {
   constexpr std::size_t kSize = 160'000;
   constexpr std::size_t kStride = kSize / 16384;
@@ -106,6 +109,7 @@ TEST(Selector, AMisleadingSampleCostsTimeAndNothingElse) {
   }
 }
 
+// Zeros are selected only if fewer than k values are not zero.
 TEST(Selector, MostlyZeros) {
   Selector selector;
   FloatVector x(90'000, 0.0f);
@@ -131,7 +135,7 @@ TEST(Selector, EveryThreadCountAndTargetSelectsTheSame) {
   }
 }
 
-// MS-Topk as the paper has it, in the plainest way: halve, count, then fill up from the bracket.
+// A plain implementation of the paper's MS-Topk: halve, count, then fill up from the bracket.
 Places plain_mstopk(std::span<const float> x, std::uint32_t k, unsigned bisections) {
   const auto reach = [&](float threshold) {
     return static_cast<std::uint32_t>(
@@ -180,6 +184,7 @@ TEST(Selector, BisectionEqualsThePlainAlgorithm) {
   }
 }
 
+// Without values that are almost equal, 25 bisections separate the k largest.
 TEST(Selector, EnoughBisectionsOfTamePlacesAreExact) {
   Selector selector;
   const FloatVector x = update(Pattern::normal, 10'000, 0);
@@ -203,7 +208,8 @@ TEST(SampledThreshold, OfTheWholeBucketIsExact) {
   EXPECT_EQ(sampled_threshold({}, {}, 0.5, 0, {1, 2}), 0u);
 }
 
-// The share that reaches a threshold from s samples has a deviation of sqrt(p (1 - p) / s).
+// The share that reaches a threshold from s samples has a standard deviation of sqrt(p (1 - p) /
+// s).
 TEST(SampledThreshold, OfASampleIsNear) {
   constexpr std::size_t kSize = 1u << 20;
   constexpr std::size_t kSamples = 10'000;
@@ -221,6 +227,7 @@ TEST(SampledThreshold, OfASampleIsNear) {
 
 class Radix : public testing::TestWithParam<std::size_t> {};
 
+// Integers have many ties, which `above` must count correctly.
 TEST_P(Radix, FindsTheMagnitudeOfEveryRank) {
   const FloatVector x = update(Pattern::integers, GetParam(), 0);
   RawVector<std::uint32_t> magnitudes;
@@ -257,7 +264,8 @@ TEST(RandomPlaces, AreDistinctAscendingAndAsMany) {
   EXPECT_TRUE(none.empty());
 }
 
-// Each place is drawn with probability k/n: 2000 streams, within 5 deviations for all of 50 places.
+// Each index is drawn with probability k/n. 2000 streams must stay within 5 standard deviations for
+// all 50 indices.
 TEST(RandomPlaces, FavourNone) {
   constexpr std::uint32_t kStreams = 2000;
   for (const std::uint32_t k : {10u, 40u}) {

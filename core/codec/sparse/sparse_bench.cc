@@ -1,4 +1,5 @@
-// Selection and its codecs, beside memcpy and the standard library's selection.
+// Measures selection and the sparse codecs, compared with memcpy and the standard library's
+// selection.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -27,9 +28,10 @@ Status mismatch(std::string what) {
 
 std::uint32_t kept(const SharedUpdate& update) { return kept_of(0.01, update->size()); }
 
-// The exact top k with ties to the lower index, by the standard library: a key orders by magnitude,
-// then by falling index, so that std::nth_element over keys has one answer; then the k indices are
-// put into ascending order, as they are here. Making the keys is part of it, for they are not kept.
+// The exact top k with ties to the lower index, by the standard library. A key orders by magnitude
+// and then by descending index, so std::nth_element has one answer. The k indices are then sorted
+// in ascending order, as the codecs do. The measured time includes making the keys, because they
+// are not kept.
 struct StandardSelection {
   explicit StandardSelection(SharedUpdate u) : update(std::move(u)), keys(update->size()) {}
 
@@ -50,6 +52,7 @@ struct StandardSelection {
   IndexVector indices;
 };
 
+// The selection of the codecs, on a number of threads.
 struct Selection {
   Selection(SharedUpdate u, std::size_t threads) : update(std::move(u)), pool(threads) {}
 
@@ -64,7 +67,7 @@ struct Selection {
   std::span<const std::uint32_t> indices;
 };
 
-// One codec's encoder and decoder on a number of threads; decoding gives back what was encoded.
+// A codec's encoder and decoder on a number of threads. Decoding must return the encoded values.
 struct CodecRun {
   CodecRun(const std::string& spec, SharedUpdate u, std::size_t threads)
       : update(std::move(u)), pool(threads), decoded(update->size()) {

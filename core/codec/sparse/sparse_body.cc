@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kCountBytes = sizeof(std::uint32_t);
 
+// The count is written with memcpy, because a body is an array of bytes.
 void put_count(std::size_t count, MutableByteSpan body) {
   const auto count32 = static_cast<std::uint32_t>(count);
   std::memcpy(body.data(), &count32, kCountBytes);
@@ -28,11 +29,13 @@ Result<std::uint32_t> read_count(const OpenPayload& payload) {
        .remedy = "have the bucket sent again"});
 }
 
-// Bodies begin at a multiple of kPayloadAlignment, so that values behind the count are aligned.
+// Bodies begin at a multiple of kPayloadAlignment, so the values after the count are aligned to 4
+// bytes.
 float* values_of(MutableByteSpan body) {
   return reinterpret_cast<float*>(body.data() + kCountBytes);
 }
 
+// Writes the whole bucket with zeros for the values that were not selected.
 void write_all_values(const Execution& execution, const PayloadHeader& header,
                       std::span<const std::uint32_t> indices, std::span<const float> values,
                       Bytes& payload) {
@@ -55,6 +58,7 @@ void write_sparse_values(const Execution& execution, PayloadHeader header, Index
   const IndexPlan plan = choice == IndexChoice::bitmap
                              ? bitmap_plan(values.size())
                              : smallest_plan(execution, indices, values.size());
+  // A body with many indices may be larger than all values without indices.
   const std::size_t sparse_bytes = indices.size() * sizeof(float) + plan.bytes;
   if (choice == IndexChoice::smallest && values.size() * sizeof(float) <= sparse_bytes) {
     header.layout = static_cast<std::uint8_t>(IndexLayout::all);
@@ -67,6 +71,8 @@ void write_sparse_values(const Execution& execution, PayloadHeader header, Index
   write_indices(execution, plan, indices, values.size(), body.last(plan.bytes));
 }
 
+// The count is checked against the bucket, and the body's size against the count, before anything
+// is allocated.
 Status read_sparse_values(const Execution& execution, const OpenPayload& payload,
                           SparseValues& sparse) {
   TRIBUTARY_ASSIGN(const std::uint32_t count, read_count(payload));

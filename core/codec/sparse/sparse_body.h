@@ -1,12 +1,14 @@
-// The bodies of this family.
+// Writes and reads the bodies of sparse payloads.
 //
 //   sparse values                        indices alone
 //     u32  count                           u32  count
 //     f32  value, count times                   indices
 //          indices
 //
-// Indices stand as indices.h tells, in the layout that the payload's header names. Where all values
-// would take fewer bytes than the chosen ones with their indices, all of them are sent, the others
+// The header of the payload names the layout of the indices (indices.h). If all values take fewer
+// bytes than the selected ones with their indices, all are sent, with zeros for the values that
+// were not selected (layout 3). Functions that read trust nothing in the payload and return
+// corrupt_data; all functions are pure.
 // as zeros (layout 3).
 #pragma once
 
@@ -20,37 +22,42 @@
 
 namespace tributary::sparse {
 
-// Which layouts an encoder chooses from.
+// The layouts from which an encoder chooses.
 enum class IndexChoice : std::uint8_t { smallest, bitmap };
 
-// A payload whose body holds values[indices]; `header.layout` is set here.
+// Starts a payload whose body holds values[indices]. Sets the layout in the header. The caller
+// seals the payload.
 void write_sparse_values(const Execution& execution, PayloadHeader header, IndexChoice choice,
                          std::span<const std::uint32_t> indices, std::span<const float> values,
                          Bytes& payload);
 
+// A sparse body after it was read.
 struct SparseValues {
   IndexVector indices;
-  std::span<const float> values;  // within the payload
+  std::span<const float> values;  // points into the payload
 };
 
-// Checked: indices ascend within the bucket and values are finite.
+// Reads and checks a body: indices are ascending and within the bucket, and values are finite.
 Status read_sparse_values(const Execution& execution, const OpenPayload& payload,
                           SparseValues& sparse);
 
+// Starts a payload with indices only. header.values is the size of the bucket; the caller seals the
+// payload.
 void write_index_set(const Execution& execution, PayloadHeader header,
                      std::span<const std::uint32_t> indices, Bytes& payload);
 
+// Reads and checks a body with indices only.
 Status read_index_set(const Execution& execution, const OpenPayload& payload, IndexVector& indices);
 
-// picked[i] = values[indices[i]]
+// Sets picked[i] = values[indices[i]].
 void pick(const Execution& execution, std::span<const std::uint32_t> indices,
           std::span<const float> values, float* picked);
 
-// Zeros, but for the given values at their places.
+// Sets all of `out` to zero, except for the given values at their indices.
 void scatter(const Execution& execution, std::span<const std::uint32_t> indices,
              const float* values, std::span<float> out);
 
-// That all values of a body are finite.
+// Returns corrupt_data if any value of a body is NaN or Inf.
 Status check_finite_body(const Execution& execution, std::span<const float> values);
 
 }  // namespace tributary::sparse

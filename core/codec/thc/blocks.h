@@ -1,5 +1,7 @@
-// How a bucket is cut into blocks: as many of the full size as fit, then the tail in smaller powers
-// of two, largest first, so that less than kBlockMin values of padding are rotated and sent.
+// Divides a bucket into blocks: as many of the full size as fit, then the tail in smaller powers of
+// two, the largest first. Less than kBlockMin values of padding are therefore rotated and sent.
+//
+// A layout is an immutable value.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +13,14 @@
 
 namespace tributary::thc {
 
+// Limits of a block's size, in values.
 constexpr std::uint32_t kBlockMin = 64;
 constexpr std::uint32_t kBlockMax = 65536;
 
 struct Block {
   std::size_t index;
-  std::size_t begin;  // its first coordinate, of the bucket's values and of the payload's fields
-  std::size_t size;   // a power of two
+  std::size_t begin;  // index of its first coordinate, in the values and in the fields
+  std::size_t size;   // in coordinates; a power of two
 };
 
 class BlockLayout {
@@ -28,14 +31,16 @@ class BlockLayout {
     tail_units_ = (tail + kBlockMin - 1) / kBlockMin;
   }
 
+  // Number of values without padding.
   std::size_t values() const { return values_; }
-  // With the padding; a multiple of kBlockMin.
+  // Number of coordinates with padding; a multiple of kBlockMin.
   std::size_t coordinates() const { return full_ * block_ + tail_units_ * kBlockMin; }
   std::size_t blocks() const {
     return full_ + static_cast<std::size_t>(std::popcount(tail_units_));
   }
 
-  // body(chunk's blocks) in parallel; a chunk calls visit(block) for each of its own.
+  // Processes chunks of blocks, possibly in parallel. `body` runs once per chunk, so it can own
+  // scratch memory, and its argument calls a visitor for each block of the chunk:
   //   layout.for_each_chunk(execution, [&](auto&& for_each_block) {
   //     scratch; for_each_block([&](const Block& block) { ... });
   //   });
@@ -49,7 +54,7 @@ class BlockLayout {
   }
 
  private:
-  // The tail is shorter than a block and starts at a multiple of one, so it lies in one chunk.
+  // The tail is shorter than a block and starts at a multiple of one, so it lies in a single chunk.
   template <typename Visit>
   void visit_blocks(std::size_t begin, std::size_t end, const Visit& visit) const {
     std::size_t index = begin / block_;
@@ -65,7 +70,7 @@ class BlockLayout {
   std::size_t values_;
   std::size_t block_;
   std::size_t full_;
-  std::size_t tail_units_;  // blocks of the least size that the tail would fill
+  std::size_t tail_units_;  // blocks of size kBlockMin that cover the tail
 };
 
 }  // namespace tributary::thc

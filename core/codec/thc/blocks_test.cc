@@ -19,7 +19,7 @@ TEST(BlockLayout, TheTailIsCutIntoSmallerPowersOfTwo) {
   const std::vector<Block> blocks = blocks_of(BlockLayout(4096 + 900, 4096));
   std::vector<std::size_t> sizes;
   for (const Block& block : blocks) sizes.push_back(block.size);
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{4096, 512, 256, 128, 64}));  // 960 for 900
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{4096, 512, 256, 128, 64}));  // 960 for 900 values
 }
 
 TEST(BlockLayout, EveryValueHasItsBlockAndPaddingIsShort) {

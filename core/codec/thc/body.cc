@@ -9,6 +9,7 @@
 namespace tributary::thc {
 namespace {
 
+// The first bytes of a body; they identify the table.
 struct Stamp {
   std::uint16_t granularity;
   std::uint16_t fingerprint;

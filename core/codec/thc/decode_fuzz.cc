@@ -1,5 +1,5 @@
-// Norms, levels and sums from nobody one can trust, under every kind of table. Envelopes fit, and
-// so does the stamp of the table if the input wishes, so that what lies behind them is reached.
+// Untrusted norms, levels and sums with every kind of table. Envelopes are valid, and the stamp of
+// the table is valid if the input selects it, so that the checks behind them are reached.
 #include <cmath>
 
 #include "core/codec/payload.h"
@@ -9,8 +9,8 @@
 namespace tributary::thc {
 namespace {
 
-// A payload with an honest envelope and, for stage 1, an honest stamp: what an encoder makes of
-// zeros, with its fields overwritten by the input.
+// A payload with a valid envelope and, for stage 1, a valid stamp: the encoding of zeros with its
+// fields overwritten by the input.
 Result<Bytes> overwritten(const FuzzCase& one, const StageCall& call, ByteReader& rest,
                           std::size_t count, std::uint8_t layout, std::uint32_t contributors,
                           bool keep_stamp) {
@@ -36,10 +36,11 @@ Result<Bytes> overwritten(const FuzzCase& one, const StageCall& call, ByteReader
 void aggregate(const FuzzCase& one, const StageCall& call, const Bytes& payload) {
   const auto aggregator = one.codec->make_aggregator(call.stage(), one.values);
   if (!aggregator->begin(call, {}).ok()) return;
+  // A second time, so that sums reach their limits.
   for (int twice = 0; twice < 2; ++twice) ignore_error(aggregator->add(call, payload));
   Bytes combined;
   if (!aggregator->finish(call, combined).ok()) return;
-  // What an aggregator makes of anything is at least something that another one takes.
+  // An aggregator's output must be valid input for another aggregator, whatever was added.
   const auto next = one.codec->make_aggregator(call.stage(), one.values);
   require(next->begin(call, {}).ok() && next->add(call, combined).ok());
 }

@@ -1,7 +1,7 @@
-// The arithmetic of THC, element by element, and with it the specification: what a SIMD kernel or a
-// GPU does must give these bits.
+// The arithmetic of THC for each element. It is the specification: SIMD and GPU kernels must
+// produce the same bits.
 //
-// A block x of B values (a power of two) becomes levels in the grid's own units:
+// A block x of B values (a power of two) becomes levels in units of the grid:
 //
 //   rms      the root of the mean square of its values, the largest of all agents' (stage 0)
 //   y        H (D x k) + g/2,   k = g / (2 t rms √B),   D the signs, H the ±1 Hadamard matrix
@@ -9,9 +9,9 @@
 //   sum      of the contributors' T[level], an integer in [0, g c] for c contributors
 //   x        D (H (2 sum - g c)) f,   f = t rms / (g √B)
 //
-// which is the paper's m + T[z] (M - m) / g with M = -m = t rms and an orthonormal rotation. H is
+// This is the paper's m + T[z] (M - m) / g with M = -m = t rms and an orthonormal rotation. H is
 // applied as log2(B) rounds of butterflies (a, b) -> (a + b, a - b) with strides 1, 2, 4, ... B/2,
-// in this order.
+// in this order. The functions are pure.
 #pragma once
 
 #include <bit>
@@ -23,8 +23,8 @@
 
 namespace tributary::thc {
 
-// Blocks whose rms is smaller decode to zeros, and error feedback keeps what they held: so all
-// factors stay finite.
+// Blocks with a smaller rms decode to zeros, and error feedback keeps their values. With this limit
+// all factors are finite.
 constexpr float kRmsMin = 0x1p-100f;
 constexpr std::uint32_t kMagnitudeMask = 0x7fffffffu;
 constexpr std::uint32_t kInfinityBits = 0x7f800000u;  // magnitudes from here on are Inf and NaN
@@ -33,29 +33,32 @@ TRIBUTARY_HD inline std::uint32_t magnitude_bits(float x) {
   return std::bit_cast<std::uint32_t>(x) & kMagnitudeMask;
 }
 
-// What a block is multiplied by before squares are summed: nothing as a rule, and otherwise a power
-// of two that brings its largest magnitude, which is at least kRmsMin, into [2, 4), so that the sum
-// neither overflows nor vanishes.
+// The factor of a block before its squares are summed. It is 1 for usual magnitudes. Otherwise it
+// is a power of two that brings the largest magnitude, which is at least kRmsMin, into [2, 4), so
+// that the sum neither overflows nor underflows.
 TRIBUTARY_HD inline float norm_scale(std::uint32_t largest_bits) {
   const float largest = std::bit_cast<float>(largest_bits);
   if (largest >= 0x1p-40f && largest < 0x1p40f) return 1.0f;
   return std::bit_cast<float>((255u - (largest_bits >> 23)) << 23);
 }
 
-// From the sum of the squares of scaled values; kSquareLanes sums run side by side, element i into
-// the one numbered i mod kSquareLanes, and are added as a tree: the upper half to the lower.
+// Number of parallel sums of squares. Element i is added to sum i mod kSquareLanes. The sums are
+// then added as a tree, the upper half to the lower half.
 constexpr std::size_t kSquareLanes = 32;
 
+// The rms of a block from the sum of its scaled squares, limited to the largest float.
 TRIBUTARY_HD inline float rms_of(float scaled_square_sum, std::size_t block, float scale) {
   const float rms = sqrtf(scaled_square_sum / static_cast<float>(block)) / scale;
   return rms < 0x1.fffffep127f ? rms : 0x1.fffffep127f;
 }
 
+// The factor k of the rotation when encoding.
 TRIBUTARY_HD inline float spread_factor(float granularity, float threshold, float rms,
                                         std::size_t block) {
   return granularity / (2.0f * threshold) / sqrtf(static_cast<float>(block)) / rms;
 }
 
+// The factor f of the rotation when decoding.
 TRIBUTARY_HD inline float collect_factor(float granularity, float threshold, float rms,
                                          std::size_t block) {
   return rms / (granularity * sqrtf(static_cast<float>(block))) * threshold;
@@ -69,20 +72,21 @@ TRIBUTARY_HD inline float signed_factor(float factor, std::uint32_t word, std::s
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(factor) ^ sign);
 }
 
-// What rounding has to know of the grid cell that a coordinate lies in.
+// The part of a grid cell's description that rounding uses.
 struct Cell {
-  std::uint8_t level;   // of the table's last level that is not above the cell
-  std::uint16_t lower;  // that level's place on the grid
-  std::uint16_t gap;    // from there to the next level's
+  std::uint8_t level;   // the table's last level that is not above the cell
+  std::uint16_t lower;  // place of that level on the grid
+  std::uint16_t gap;    // distance to the next level
 };
 
-// How an agent makes its own draw of the one that all agents share: (draw ^ flip) + shift.
+// Derives an agent's own draw from the draw that all agents share: (draw ^ flip) + shift.
 //
-// Agents take places a share of the way round apart, so that whatever is common to their
-// coordinates is rounded up by as many of them as it should be, not by a random number of them. If
-// they are even in number, every other one counts backwards from the draw: their draws still fall
-// one into every share, and now have a constant sum, so that what is not common cancels better too.
-// Independent rounding has a stream for each agent, and takes it as it is.
+// The draws of the agents are spaced evenly on a circle. The common part of their coordinates is
+// therefore rounded up by the right number of agents, not by a random number of them. If the number
+// of agents is even, every other agent counts backwards from the shared draw. Each interval of the
+// circle still contains one draw, and the sum of all draws is constant, so the individual parts
+// cancel better too. Independent rounding has a stream for each agent and does not change its
+// draws.
 struct Rounding {
   StreamKey key = {};
   std::uint16_t flip = 0;
@@ -97,21 +101,23 @@ TRIBUTARY_HD inline Rounding correlated_rounding(StreamKey shared, std::uint32_t
           static_cast<std::uint16_t>((place << 16) / agents)};
 }
 
-// 16 bits for each coordinate: a word's low half for one, its high half for the sixteenth after it.
+// Each coordinate has 16 bits: a word's low half belongs to one, its high half to the sixteenth
+// after it.
 TRIBUTARY_HD inline std::uint16_t rounding_draw(const Rounding& rounding, std::uint32_t element) {
   const std::uint32_t word = random_bits(rounding.key, element / 32 * 16 + element % 16);
   const std::uint32_t half = (element & 16) != 0 ? word >> 16 : word;
   return static_cast<std::uint16_t>((half ^ rounding.flip) + rounding.shift);
 }
 
-// y not clamped yet; NaN counts as 0 (only a hostile rms leads there).
+// Clamps y to the grid. NaN, which only a hostile rms can cause, counts as 0.
 TRIBUTARY_HD inline float clamp_to_grid(float y, float granularity) {
   const float low = y > 0.0f ? y : 0.0f;
   return low < granularity ? low : granularity;
 }
 
-// The place on the grid from which on the least draw rounds up: half a draw above the level, so
-// that the probability is (y - lower) / gap to the nearest 2^-16, and a level itself stays.
+// The place from which on the smallest draw rounds up: half a draw above the level. The probability
+// of rounding up is then (y - lower) / gap to the nearest 2^-16, and a value on a level stays
+// there.
 TRIBUTARY_HD inline float least_to_go_up(const Cell& cell) {
   return static_cast<float>(cell.lower) + static_cast<float>(cell.gap) * 0x1p-17f;
 }

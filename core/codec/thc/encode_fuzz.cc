@@ -1,5 +1,5 @@
-// Updates of any bits, and norms that nobody sent, to every kind of table: scalar and SIMD encoders
-// at every instruction set must come to the same bytes or the same error.
+// Updates with arbitrary bits and arbitrary norms with every kind of table. The scalar and the SIMD
+// encoder at every instruction set must produce the same bytes or the same error.
 #include <cmath>
 
 #include "core/codec/payload.h"
@@ -22,7 +22,7 @@ Encoded encode(const FuzzCase& one, StageCall call, const FloatVector& values, B
   return out;
 }
 
-// The payload, or nothing if both refused.
+// Returns the payload, or nothing if both encoders refused.
 Bytes encode_by_both(const FuzzCase& one, const StageCall& call, const FloatVector& values) {
   Encoded scalar = encode(one, call, values, Backend::scalar);
   const Encoded simd = encode(one, call, values, Backend::simd);
@@ -32,7 +32,7 @@ Bytes encode_by_both(const FuzzCase& one, const StageCall& call, const FloatVect
   return std::move(scalar.payload);
 }
 
-// Norms straight from the input, in an envelope that fits.
+// Norms from the input, in a valid envelope.
 Bytes hostile_norms(const FuzzCase& one, const Bytes& honest, ByteReader& rest) {
   Bytes out = honest;
   const Result<OpenPayload> open = open_payload({}, honest);
@@ -50,6 +50,7 @@ Status run(ByteSpan data) {
   TRIBUTARY_ASSIGN(FuzzCase one, read_case(data));
   TRIBUTARY_ASSIGN(const auto agent, one.rest.read<std::uint8_t>("agent"));
   one.values = std::min<std::uint32_t>(one.values, 4200);
+  // Values that the input does not provide are 0.5.
   FloatVector values(one.values, 0.5f);
   const std::size_t given = std::min<std::size_t>(one.values, one.rest.remaining() / sizeof(float));
   TRIBUTARY_ASSIGN(const ByteSpan bits, one.rest.take(given * sizeof(float), "values"));

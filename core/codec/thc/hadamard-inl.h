@@ -1,6 +1,7 @@
-// The rotation of a block for kernels_simd.cc. The butterflies of the specification, stride by
-// stride, but up to four strides for every pass over the block: what is exchanged lies in 16
-// vectors at once, or, for strides below a vector's length, within one vector.
+// The rotation of a block for kernels_simd.cc. It performs the butterflies of the specification
+// stride by stride, but up to four strides per pass over the block. Values are exchanged among 16
+// vectors or, for strides below the vector's length, within a vector. Highway includes this file
+// once per instruction set.
 #if defined(TRIBUTARY_CODEC_THC_HADAMARD_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIBUTARY_CODEC_THC_HADAMARD_INL_H
 #undef TRIBUTARY_CODEC_THC_HADAMARD_INL_H
@@ -27,7 +28,8 @@ using FloatVec = hn::Vec<Float>;
 using IntVec = hn::Vec<Int32>;
 using UintVec = hn::Vec<Uint32>;
 
-// Magnitudes have no sign bit: a signed maximum orders them, and every instruction set has one.
+// Magnitudes have no sign bit, so a signed maximum orders them; every instruction set has a signed
+// maximum.
 HWY_INLINE IntVec magnitudes(FloatVec x) {
   const Int32 di;
   return hn::And(hn::BitCast(di, x), hn::Set(di, static_cast<std::int32_t>(kMagnitudeMask)));
@@ -37,7 +39,7 @@ HWY_INLINE std::uint32_t largest_lane(IntVec magnitude) {
   return static_cast<std::uint32_t>(hn::GetLane(hn::MaxOfLanes(Int32(), magnitude)));
 }
 
-// Lane i with lane i ^ stride: sums where that bit of i is 0, differences where it is 1.
+// Combines lane i with lane i ^ stride: a sum if that bit of i is 0, a difference if it is 1.
 template <int kStride>
 HWY_INLINE FloatVec butterflies_within(FloatVec v) {
   const Float df;
@@ -78,7 +80,7 @@ HWY_INLINE void butterflies4(FloatVec& a, FloatVec& b, FloatVec& c, FloatVec& d)
   butterfly(b, d);
 }
 
-// How vectors come into a pass and leave it.
+// The sources and destinations of the vectors of a pass.
 struct Memory {
   float* y;
   HWY_INLINE FloatVec load(std::size_t i) const { return hn::LoadU(Float(), y + i); }
@@ -92,7 +94,7 @@ struct WithinVectors {
   }
 };
 
-// v · (±factor), by the signs of elements i, i + 1, ...
+// Returns v · (±factor), with the signs of elements i, i + 1, ...
 HWY_INLINE FloatVec times_signed(FloatVec v, const std::uint32_t* signs, float factor,
                                  std::size_t i) {
   const Float df;
@@ -103,8 +105,8 @@ HWY_INLINE FloatVec times_signed(FloatVec v, const std::uint32_t* signs, float f
   return hn::Mul(v, hn::IfThenElse(negative, hn::Set(df, -factor), hn::Set(df, factor)));
 }
 
-// Asks for a value's neighbour one block further on, which is needed next: without it the first
-// pass over every block waits for memory. An address beyond the bucket is harmless.
+// Prefetches the value one block further on, which is needed next. Otherwise the first pass over
+// every block waits for memory. A prefetch of an address after the bucket has no effect.
 HWY_INLINE void prefetch_next_block(const float* x, std::size_t block) {
   const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(x) + block * sizeof(float);
   hwy::Prefetch(reinterpret_cast<const float*>(next));  // NOLINT(performance-no-int-to-ptr)
@@ -155,7 +157,7 @@ HWY_INLINE void radix4(const In& in, const Memory& out, std::size_t i, std::size
   out.store(v0, i), out.store(v1, i + s), out.store(v2, i + 2 * s), out.store(v3, i + 3 * s);
 }
 
-// The next strides of the block, from `stride` on; returns the first one that is left.
+// Performs the next strides of the block from `stride` on, and returns the first remaining stride.
 template <typename In>
 HWY_INLINE std::size_t pass(const In& in, const Memory& y, std::size_t block, std::size_t stride) {
   const std::size_t lanes = hn::Lanes(Float());
@@ -176,7 +178,8 @@ HWY_INLINE std::size_t pass(const In& in, const Memory& y, std::size_t block, st
   return stride * radix;
 }
 
-// A block has 64 values and a vector at most 16, so the first pass is a whole one.
+// A block has at least 64 values and a vector at most 16, so the first pass always has a stride to
+// perform.
 template <typename In>
 HWY_INLINE void rotate(const In& in, float* y, std::size_t block) {
   std::size_t stride = pass(in, Memory{y}, block, hn::Lanes(Float()));

@@ -1,7 +1,9 @@
-// The loops of this family, once as the plain specification and once in SIMD (Highway, at the best
-// width that the machine has). Both give the same bits; a test holds them together.
+// The loops of THC, in a scalar version (the specification) and a SIMD version (Highway, at the
+// best width of the machine). Both produce the same bits; a test compares them.
 //
-// Assumptions: arrays are aligned to their elements; input and output do not overlap unless it is
+// Assumptions: arrays are aligned to their element type. Inputs and outputs do not overlap except
+// where stated. A block is a power of two of at least 64, and every other n is a multiple of 64.
+// The functions have no state; threads may call them for different memory.
 // said; a block is a power of two from 64 on, and every other n is a multiple of 64.
 #pragma once
 
@@ -16,26 +18,27 @@
 namespace tributary::thc {
 
 struct Kernels {
-  // *sum = Σ (x · scale)², in the order that elements.h states. Returns the largest magnitude of x
-  // as bits: kInfinityBits or more says that a value was Inf or NaN.
+  // Sets *sum = Σ (x · scale)², in the order that elements.h states. Returns the largest magnitude
+  // of x as bits; kInfinityBits or more means that a value is Inf or NaN.
   std::uint32_t (*sum_squares)(const float* x, std::size_t n, float scale, float* sum);
 
-  // Words first .. first + n - 1 of a stream. Any n.
+  // Writes words first .. first + n - 1 of a stream. n is arbitrary.
   void (*draw_words)(StreamKey key, std::uint32_t first, std::size_t n, std::uint32_t* words);
-  // y = H (D x factor)
+  // Sets y = H (D x factor).
   void (*spread)(const float* x, std::size_t block, const std::uint32_t* signs, float factor,
                  float* y);
-  // x = D (H y) factor, in place; returns the largest magnitude as bits.
+  // Sets x = D (H y) factor in place, and returns the largest magnitude of x as bits.
   std::uint32_t (*collect)(float* y, std::size_t block, const std::uint32_t* signs, float factor);
 
-  // y + g/2, clamped and rounded to the table's levels; its first element is
-  // number `first` of the bucket, a multiple of 64.
+  // Adds g/2 to y, clamps it and rounds it to the table's levels. y[0] is element `first` of the
+  // bucket, a multiple of 64.
   void (*quantize)(const float* y, std::size_t n, const Levels& levels, const Rounding& rounding,
                    std::uint32_t first, std::uint8_t* level);
+  // Fields of 4 bits, as pack_fields() packs them (packing.h).
   void (*pack_nibbles)(const std::uint8_t* fields, std::size_t n, std::uint8_t* out);
   void (*unpack_nibbles)(const std::uint8_t* in, std::size_t n, std::uint8_t* fields);
 
-  // sum += T[level]; the caller has made sure that it fits.
+  // Sets sum += T[level]. The caller guarantees that the sum does not overflow.
   void (*look_up_add8)(const std::uint8_t* level, std::size_t n, const Levels& levels,
                        std::uint8_t* sum);
   void (*look_up_add16)(const std::uint8_t* level, std::size_t n, const Levels& levels,
@@ -43,7 +46,7 @@ struct Kernels {
   void (*look_up_add32)(const std::uint8_t* level, std::size_t n, const Levels& levels,
                         std::uint32_t* sum);
 
-  // y = 2 sum - centre
+  // Sets y = 2 sum - centre.
   void (*centre8)(const std::uint8_t* sum, std::size_t n, std::int32_t centre, float* y);
   void (*centre16)(const std::uint16_t* sum, std::size_t n, std::int32_t centre, float* y);
   void (*centre32)(const std::uint32_t* sum, std::size_t n, std::int32_t centre, float* y);

@@ -12,6 +12,7 @@ std::uint32_t largest_magnitude(const float* x, std::size_t n) {
   return largest;
 }
 
+// The order of the additions determines the bits of the norm, which all agents must share.
 std::uint32_t sum_squares(const float* x, std::size_t n, float scale, float* sum) {
   float sums[kSquareLanes] = {};
   for (std::size_t i = 0; i < n; ++i) {
@@ -31,6 +32,7 @@ void draw_words(StreamKey key, std::uint32_t first, std::size_t n, std::uint32_t
   }
 }
 
+// Without the factor 1/√B, which spread_factor() and collect_factor() contain.
 void hadamard(float* y, std::size_t block) {
   for (std::size_t stride = 1; stride < block; stride *= 2) {
     for (std::size_t i = 0; i < block; ++i) {
@@ -77,6 +79,7 @@ void unpack_nibbles(const std::uint8_t* in, std::size_t n, std::uint8_t* fields)
   unpack_fields(in, n, 4, fields);
 }
 
+// T has at most 10 bits; the caller has chosen a type that holds the sum.
 template <typename Sum>
 void look_up_add(const std::uint8_t* level, std::size_t n, const Levels& levels, Sum* sum) {
   for (std::size_t i = 0; i < n; ++i) sum[i] = static_cast<Sum>(sum[i] + levels.places[level[i]]);

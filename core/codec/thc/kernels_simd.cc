@@ -1,5 +1,6 @@
 // The SIMD version of kernels_scalar.cc. Highway compiles this file once per instruction set and
-// picks the best at run time. Vectors have at most 16 lanes, so that a block is whole vectors.
+// selects the best at run time. Vectors have at most 16 lanes, so that a block consists of whole
+// vectors.
 #include <algorithm>
 
 #include "core/codec/thc/kernels.h"
@@ -16,7 +17,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tributary::thc::HWY_NAMESPACE {
 
-// A machine without vectors takes the specification as it is.
+// A machine without vectors uses the specification itself.
 #if HWY_TARGET == HWY_SCALAR
 const Kernels* kernel_table() { return &scalar_kernels(); }
 #else
@@ -36,8 +37,8 @@ void add_square(const float* HWY_RESTRICT x, FloatVec scale, FloatVec& sum, IntV
   largest = hn::Max(largest, magnitudes(value));
 }
 
-// kSquareLanes sums in as many vectors as they take: named, for some machines' vectors have no size
-// that an array could use.
+// kSquareLanes sums, in as many vectors as they need. The vectors are named variables, because some
+// machines' vectors have no fixed size and cannot be elements of an array.
 std::uint32_t sum_squares(const float* HWY_RESTRICT x, std::size_t n, float scale, float* sum) {
   const Float df;
   const std::size_t lanes = hn::Lanes(df);
@@ -45,7 +46,7 @@ std::uint32_t sum_squares(const float* HWY_RESTRICT x, std::size_t n, float scal
   FloatVec s0 = hn::Zero(df);
   FloatVec s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
   IntVec first = hn::Zero(Int32());
-  IntVec second = first;  // two chains hide the latency of one
+  IntVec second = first;  // two independent chains hide the latency of the maximum
   for (std::size_t i = 0; i < n; i += kSquareLanes) {
     add_square(x + i, factor, s0, first);
     add_square(x + i + lanes, factor, s1, second);
@@ -91,8 +92,8 @@ void draw_words(StreamKey key, std::uint32_t first, std::size_t n,
   for (; i < n; ++i) words[i] = random_bits(key, first + static_cast<std::uint32_t>(i));
 }
 
-// Up to 16 levels on a grid of up to 128 cells fit into registers where whole-register byte
-// shuffles exist; everywhere else the cell's description is fetched from memory.
+// Up to 16 levels on a grid of up to 128 cells fit into registers, if bytes can be shuffled across
+// a whole register. Otherwise the description of the cell is loaded from memory.
 #if HWY_TARGET == HWY_AVX3_DL
 class RegisterLookUp {
  public:
@@ -106,8 +107,9 @@ class RegisterLookUp {
         gap_(hn::Load(Float(), levels.gap_of_level.data())) {}
 
   HWY_INLINE void find(FloatVec place, IntVec& level, FloatVec& up_from, FloatVec& gap) const {
-    // The upper bytes of every cell are 0, and so is the level of cell 0. Highway's conversion
-    // would see to places beyond the range of integers.
+    // The upper bytes of every cell are 0, and so is the level of cell 0. The intrinsic avoids the
+    // handling of values outside the integer range that Highway's conversion adds; places are
+    // clamped to the grid.
     const __m512i cell = _mm512_cvttps_epi32(place.raw);
     level = IntVec{_mm512_permutex2var_epi8(low_.raw, cell, high_.raw)};
     const auto index = hn::IndicesFromVec(Float(), level);
@@ -154,14 +156,14 @@ class MemoryLookUp {
 HWY_INLINE FloatVec clamp(FloatVec y, FloatVec granularity) {
   const FloatVec zero = hn::Zero(Float());
 #if HWY_ARCH_X86
-  const FloatVec low = hn::Max(y, zero);  // the second operand where the first is NaN
+  const FloatVec low = hn::Max(y, zero);  // returns the second operand if the first is NaN
 #else
   const FloatVec low = hn::IfThenElseZero(hn::Gt(y, zero), y);
 #endif
   return hn::Min(low, granularity);
 }
 
-// A vector of coordinates with draws below 2^16.
+// Rounds a vector of coordinates. Draws are below 2^16.
 template <typename LookUp>
 HWY_INLINE void round_vector(const LookUp& look_up, const float* HWY_RESTRICT y, float granularity,
                              IntVec draw, std::uint8_t* HWY_RESTRICT out) {
@@ -248,7 +250,8 @@ void look_up_add(const std::uint8_t* HWY_RESTRICT level, std::size_t n, const Le
   for (std::size_t i = 0; i < n; ++i) sum[i] = static_cast<Sum>(sum[i] + levels.places[level[i]]);
 }
 
-// The places of 16 levels, one byte each, in every 16-byte part of a vector.
+// Whether the places of all levels fit in one byte each, so that 16 of them fit in a 16-byte part
+// of a vector.
 bool fits_bytes(const Levels& levels) { return levels.bits <= 4 && levels.granularity <= 255; }
 
 hn::Vec<Bytes> place_table(const Levels& levels) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr StreamKey kKey = {0x12345678, 0x9abcdef0};
 
+// Normal values for inputs of kernels.
 FloatVector normals(std::size_t n, std::uint32_t seed) {
   const NormalStream stream({.bucket = seed, .purpose = DrawPurpose::synthetic_data});
   FloatVector out(n);
@@ -24,6 +25,7 @@ FloatVector normals(std::size_t n, std::uint32_t seed) {
   return out;
 }
 
+// Random words, with two spare ones that kernels may read.
 RawVector<std::uint32_t> words(std::size_t n, std::uint32_t first = 0) {
   RawVector<std::uint32_t> out(n + 2);
   scalar_kernels().draw_words(kKey, first, n + 2, out.data());
@@ -36,7 +38,7 @@ std::shared_ptr<const Levels> levels(const TableRequest& request) {
   return *result;
 }
 
-// body(kernels) for the specification and then for every instruction set that this machine has.
+// Calls body(kernels) for the specification and for every instruction set that this machine has.
 template <typename Body>
 void for_every_target(const Body& body) {
   body(scalar_kernels(), "specification");
@@ -54,6 +56,7 @@ bool same_bytes(const RawVector<T>& a, const RawVector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
+// Compares with the definition: entry (row, i) is -1 if row & i has an odd number of bits.
 TEST(Kernels, SpreadIsTheSignedHadamardMatrix) {
   for (const std::size_t block : {64u, 128u, 256u, 512u}) {
     const FloatVector x = normals(block, 1);
@@ -74,6 +77,7 @@ TEST(Kernels, SpreadIsTheSignedHadamardMatrix) {
   }
 }
 
+// The matrix is its own inverse up to a power of two, and small integers do not round.
 TEST(Kernels, CollectUndoesSpreadToTheBitOnIntegers) {
   for (std::size_t block = 64; block <= 65536; block *= 2) {
     FloatVector x = normals(block, 2);
@@ -128,8 +132,8 @@ TEST(Kernels, DrawWordsMayStartAnywhere) {
   });
 }
 
-// Places all over the grid and beyond it, on levels and beside them, and what no encoder should
-// ever meet.
+// Places on and outside the grid, on levels and next to them, and values that no encoder should
+// meet.
 FloatVector awkward_places(float granularity) {
   FloatVector y = normals(4096, 4);
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -150,6 +154,7 @@ TEST(Kernels, QuantizeAgreesForEveryTable) {
   for (const TableRequest& request :
        {TableRequest{.bits = 1}, TableRequest{.bits = 2}, TableRequest{.bits = 3, .agents = 5},
         TableRequest{.bits = 4, .agents = 4}, TableRequest{.bits = 4, .agents = 10},
+        // 127 and 128 are next to the limit of look-ups in registers.
         TableRequest{.bits = 4, .granularity = 127, .p = 0.01},
         TableRequest{.bits = 4, .granularity = 128, .p = 0.01},
         TableRequest{.bits = 4, .granularity = 1023, .p = 0.01}, TableRequest{.bits = 5},
@@ -169,6 +174,7 @@ TEST(Kernels, QuantizeAgreesForEveryTable) {
   }
 }
 
+// Values on a level must stay there. All others must be unbiased within 4 standard errors.
 TEST(Kernels, QuantizeKeepsLevelsAndHitsPlacesOnAverage) {
   const auto table = levels({.bits = 4, .agents = 4});
   const auto half = static_cast<float>(table->granularity) / 2;
@@ -203,6 +209,7 @@ TEST(Kernels, QuantizeKeepsLevelsAndHitsPlacesOnAverage) {
 TEST(Kernels, LookUpsAddAndCentresAgree) {
   for (const TableRequest& request :
        {TableRequest{.bits = 1}, TableRequest{.bits = 4, .agents = 4}, TableRequest{.bits = 6},
+        // 255 and 256 are next to the limit of places in bytes.
         TableRequest{.bits = 4, .granularity = 255, .p = 0.01},
         TableRequest{.bits = 4, .granularity = 256, .p = 0.01},
         TableRequest{.bits = 8, .granularity = 255, .p = 0.01}}) {
@@ -239,7 +246,7 @@ TEST(Kernels, LookUpsAddAndCentresAgree) {
   }
 }
 
-// Whatever the shared draw, the agents' draws fall one into every share of the circle.
+// Whatever the shared draw is, each interval of the circle contains the draw of one agent.
 TEST(CorrelatedRounding, PutsOneDrawIntoEveryShare) {
   for (const std::uint32_t agents : {1u, 2u, 3u, 4u, 8u, 16u}) {
     for (std::uint32_t element = 0; element < 1000; ++element) {
@@ -248,7 +255,7 @@ TEST(CorrelatedRounding, PutsOneDrawIntoEveryShare) {
           rounding_draw(correlated_rounding(kKey, 0, agents), element) * agents % 65536;
       for (std::uint32_t agent = 0; agent < agents; ++agent) {
         const std::uint32_t draw = rounding_draw(correlated_rounding(kKey, agent, agents), element);
-        if (agents % 2 != 0) {  // even places round the circle
+        if (agents % 2 != 0) {  // evenly spaced on the circle
           const auto apart = static_cast<std::int16_t>(draw * agents - anchor);
           EXPECT_LE(std::abs(apart), static_cast<int>(agents));
         } else {
@@ -261,6 +268,7 @@ TEST(CorrelatedRounding, PutsOneDrawIntoEveryShare) {
   }
 }
 
+// The constant sum makes the rounding errors of a common value cancel.
 TEST(CorrelatedRounding, OfAnEvenNumberHasAConstantSum) {
   for (const std::uint32_t agents : {2u, 4u, 8u, 16u}) {
     for (std::uint32_t element = 0; element < 100; ++element) {
@@ -303,7 +311,7 @@ void expect_round_trips() {
     RawVector<Field> back(kN);
     unpack_fields(packed.data(), kN, bits, back.data());
     EXPECT_TRUE(same_bytes(back, fields)) << bits << " bits";
-    // In place, as an aggregator does it.
+    // In place, as an aggregator packs.
     pack_fields(fields.data(), kN, bits, reinterpret_cast<std::uint8_t*>(fields.data()));
     EXPECT_EQ(std::memcmp(fields.data(), packed.data(), packed.size()), 0) << bits << " bits";
   }
@@ -315,6 +323,7 @@ TEST(Packing, ReadsBackEveryWidth) {
   expect_round_trips<std::uint32_t>();
 }
 
+// Scales whose squares would overflow or underflow float32 without norm_scale().
 TEST(Rms, HoldsAtEveryScale) {
   for (const float scale : {0x1p-98f, 0x1p-50f, 1.0f, 0x1p39f, 0x1p41f, 0x1p100f, 0x1p124f}) {
     FloatVector x = normals(4096, 5);

@@ -12,6 +12,7 @@
 namespace tributary::thc {
 namespace {
 
+// Number of tables to cache; a full cache is emptied.
 constexpr std::size_t kKeptMax = 64;
 
 }  // namespace
@@ -24,6 +25,7 @@ Levels::Levels(const TablePlan& plan, unsigned level_bits)
       threshold(static_cast<float>(plan.threshold)),
       own_error(thc::own_error(plan)) {
   const std::size_t count = plan.levels.size();
+  // The table is repeated, so that a look-up of a byte with unused bits stays within it.
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = plan.levels[i % count];
   std::size_t level = 0;
   for (std::uint32_t cell = 0; cell <= granularity; ++cell) {
@@ -51,6 +53,8 @@ unsigned Levels::sum_bits_of(std::uint32_t contributors) const {
 }
 
 Result<std::shared_ptr<const Levels>> levels_for(const TableRequest& request) {
+  // The lock is held while a table is solved, so that threads that need the same table wait for it
+  // and do not solve it again.
   static std::mutex mutex;
   static std::map<TableRequest, std::shared_ptr<const Levels>> kept;
   const std::lock_guard lock(mutex);

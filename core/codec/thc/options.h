@@ -1,4 +1,4 @@
-// What a spec string says of a THC codec.
+// The parameters of a THC codec, after parsing.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 
 namespace tributary::thc {
 
+// Fields have the names and meanings of the parameters in families.cc; 0 means chosen by the
+// planner.
 struct Options {
   unsigned bits = 4;
   std::uint32_t granularity = 0;
@@ -24,6 +26,7 @@ struct Options {
 
   BlockLayout layout(std::size_t values) const { return {values, block}; }
 
+  // The request for a table in a round with `agents` planned members.
   TableRequest table_for(std::uint32_t agents) const {
     return {.bits = bits,
             .granularity = granularity,

@@ -1,5 +1,7 @@
-// Fields of 1 to 32 bits, packed from the low bit of the first byte upwards: of two 4-bit fields
-// the first has the low nibble. Fields come in groups of 64, which fill whole 64-bit words.
+// Packs fields of 1 to 32 bits from the low bit of the first byte upwards: the first of two 4-bit
+// fields has the low nibble. Fields come in groups of 64, which fill whole 64-bit words.
+//
+// The functions are pure. `n` is a multiple of 64, and `bits` is at most the width of Field.
 #pragma once
 
 #include <cassert>
@@ -9,6 +11,8 @@
 
 namespace tributary::thc {
 
+// Packs fields whose unused bits are zero. `out` may be the memory of `fields`, because packing
+// never writes ahead of its reading.
 template <typename Field>
 void pack_fields(const Field* fields, std::size_t n, unsigned bits, std::uint8_t* out) {
   assert(n % 64 == 0 && bits >= 1 && bits <= 8 * sizeof(Field));

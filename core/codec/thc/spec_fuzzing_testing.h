@@ -1,4 +1,5 @@
-// What both fuzzers of this folder begin with: a codec, a plan and a size from a few bytes.
+// The start of both fuzzers of this folder: a codec, a plan and a size from a few bytes. Fuzzers
+// only.
 #pragma once
 
 #include <hwy/targets.h>
@@ -21,7 +22,7 @@ struct FuzzCase {
   std::unique_ptr<Codec> codec;
   std::uint32_t agents = 1;
   std::uint32_t values = 0;
-  std::int64_t target = 0;  // an instruction set
+  std::int64_t target = 0;  // an instruction set of Highway
   ByteReader rest{{}};
 };
 
@@ -32,7 +33,7 @@ inline std::int64_t target_of(std::uint8_t choice) {
   return targets & -targets;
 }
 
-// Tables are given, not chosen: choosing one takes longer than everything else.
+// The parameters of tables are given, because choosing them takes longer than everything else.
 inline std::string spec_of(std::uint8_t table, std::uint8_t rest) {
   constexpr std::array kTables = {
       "bits=1,granularity=1",   "bits=2,granularity=7",   "bits=3,granularity=20",
@@ -53,7 +54,7 @@ inline Result<FuzzCase> read_case(ByteSpan data) {
     TRIBUTARY_ASSIGN(choice, reader.read<std::uint8_t>("choice"));
   }
   TRIBUTARY_ASSIGN(const auto values, reader.read<std::uint16_t>("values"));
-  constexpr std::array<std::uint32_t, 4> kAgents = {1, 2, 3, 8};  // a table is kept for each
+  constexpr std::array<std::uint32_t, 4> kAgents = {1, 2, 3, 8};  // each has a cached table
   FuzzCase out;
   TRIBUTARY_ASSIGN(out.codec, make_codec(spec_of(choices[0], choices[1])));
   out.agents = kAgents[choices[2] % kAgents.size()];

@@ -12,8 +12,9 @@
 namespace tributary::thc {
 namespace {
 
-constexpr std::size_t kPiece = 4096;  // unpacked at a time; stays in the first cache
+constexpr std::size_t kPiece = 4096;  // sums unpacked at a time, in the first-level cache
 
+// Overloads that select the kernel by the type of the sum.
 void look_up_add(const Kernels& k, const std::uint8_t* level, std::size_t n, const Levels& levels,
                  std::uint8_t* sum) {
   k.look_up_add8(level, n, levels, sum);
@@ -35,6 +36,7 @@ class SumAggregator final : public CombiningAggregator {
         coordinates_(options.layout(values).coordinates()) {}
 
   Status begin(const StageCall& call, std::span<float> residual) override {
+    // The table depends on the planned number of agents, which may change from round to round.
     TRIBUTARY_ASSIGN(levels_, options_.levels_for(call.round.agents));
     return CombiningAggregator::begin(call, residual);
   }
@@ -45,8 +47,8 @@ class SumAggregator final : public CombiningAggregator {
                  .body_bytes = kStampBytes + coordinates_ * lane_bytes(levels_->sum_bits)};
   }
 
-  // A level can be nothing but a level. A sum has to be one that its contributors could have made:
-  // then no more than the planned ones are ever added, and the total fits.
+  // Every pattern of a level is valid. A sum must be one that its contributors can produce. At most
+  // the planned number of contributors is added, so the total cannot overflow.
   Status check_body(const OpenPayload& payload) const override {
     TRIBUTARY_ASSIGN(const Fields fields, open_fields(payload, *levels_, coordinates_));
     if (!fields.sums) return {};
@@ -105,13 +107,14 @@ class SumAggregator final : public CombiningAggregator {
                        } else {
                          unpack_fields(in, n, levels_->bits, level.data());
                        }
+                       // Clearing here, piece by piece, saves a separate pass over the accumulator.
                        if (first) std::memset(sums + at, 0, n * sizeof(Lane));
                        look_up_add(k, level.data(), n, *levels_, sums + at);
                      }
                    });
   }
 
-  // visit(begin, sums, n) for all sums of a body, unpacked piece by piece.
+  // Calls visit(begin, sums, n) for all sums of a body, unpacked piece by piece.
   template <typename Lane, typename Visit>
   void for_each_piece(const Execution& execution, const Fields& fields, Lane,
                       const Visit& visit) const {
@@ -127,11 +130,12 @@ class SumAggregator final : public CombiningAggregator {
                    });
   }
 
-  // Every chunk is packed where it begins, then they are moved together.
+  // Packs every chunk at its own start, in parallel, and then moves the chunks together.
   Shape pack(const Execution& execution, MutableByteSpan accumulator) const override {
     const unsigned bits = levels_->sum_bits_of(contributors());
     const auto layout = static_cast<std::uint8_t>(bits);
     std::uint8_t* const fields = accumulator.data() + kStampBytes;
+    // The lanes already have the width of the fields.
     if (bits == 8 * lane_bytes(levels_->sum_bits)) {
       return {.layout = layout, .body_bytes = accumulator.size()};
     }
@@ -142,6 +146,7 @@ class SumAggregator final : public CombiningAggregator {
                        std::uint8_t* const chunk = fields + begin * sizeof(Lane);
                        pack_fields(reinterpret_cast<const Lane*>(chunk), end - begin, bits, chunk);
                      });
+      // In ascending order, so that a move never overwrites a chunk that was not moved yet.
       for (std::size_t at = 0; at < coordinates_; at += kChunkValues) {
         const std::size_t n = std::min(kChunkValues, coordinates_ - at);
         std::memmove(fields + fields_bytes(at, bits), fields + at * sizeof(Lane),

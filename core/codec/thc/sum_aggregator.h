@@ -1,4 +1,5 @@
-// Adds levels by looking up their places on the grid, and sums to sums, without decoding either.
+// The aggregator of THC's stage 1. It adds levels by looking up their places on the grid, and adds
+// partial sums directly, without decoding either.
 #pragma once
 
 #include <memory>
@@ -8,6 +9,8 @@
 
 namespace tributary::thc {
 
+// The contract is that of Aggregator (core/codec/codec.h). `codec` must outlive the aggregator.
+// begin() may take some hundred milliseconds if the table for the plan has not been solved yet.
 std::unique_ptr<Aggregator> make_sum_aggregator(const Codec& codec, std::uint32_t values,
                                                 const Options& options);
 

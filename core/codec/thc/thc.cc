@@ -1,9 +1,10 @@
-// thc: the agents first agree on every block's range, then all of them send levels on one grid.
+// The codec thc: the agents first agree on the range of every block, then all of them send levels
+// on one grid.
 //
 //   stage 0, max: the root of the mean square of every block, f32
 //   stage 1, sum: one level for each coordinate of the rotated blocks (body.h)
 //
-// The rotation keeps the norm of a block, so that the range is known before it is done.
+// The rotation preserves the norm of a block, so the range is known before the rotation.
 #include <fmt/format.h>
 
 #include <array>
@@ -25,7 +26,7 @@ namespace {
 
 constexpr Stage kStages[] = {{"norms", Combine::max}, {"levels", Combine::sum}};
 
-// A block's values, copied and padded with zeros where the bucket ends before the block does.
+// Returns a block's values; if the bucket ends before the block, a copy padded with zeros.
 const float* padded(std::span<const float> values, const Block& block, FloatVector& copy) {
   if (block.begin + block.size <= values.size()) return values.data() + block.begin;
   copy.assign(block.size, 0.0f);
@@ -33,7 +34,7 @@ const float* padded(std::span<const float> values, const Block& block, FloatVect
   return copy.data();
 }
 
-// The signs of a block's values, which all agents draw alike.
+// The signs of a block's values. All agents draw the same.
 class Signs {
  public:
   Signs(const StageCall& call, const Options& options)
@@ -51,13 +52,15 @@ class Signs {
   }
 
  private:
-  static constexpr std::size_t kSpareWords = 2;  // that kernels may read, and ignore
+  static constexpr std::size_t kSpareWords = 2;  // kernels may read these words, but ignore them
 
   const StreamKey key_;
   const Kernels& kernels_;
   RawVector<std::uint32_t> words_;
 };
 
+// With correlated rounding all agents share a stream and differ by flip and shift; otherwise each
+// agent has its own stream.
 Rounding rounding_of(const RoundContext& round, bool correlated) {
   const StreamKey key = stream_key({.job_seed = round.job_seed,
                                     .round = round.round,
@@ -86,7 +89,7 @@ class ThcCodec final : public Codec {
   }
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override;
 
-  // What stage 0 came to, one for each block.
+  // Returns the combined norms of stage 0, one per block. They point into call.combined.
   Result<std::span<const float>> norms(const StageCall& call, std::size_t values) const;
   const Options& options() const { return options_; }
 
@@ -137,8 +140,10 @@ class ThcEncoder final : public Encoder {
       for_each_block([&](const Block& block) {
         const float* const x = padded(values, block, copy);
         float sum;
+        // The unscaled sum serves almost all blocks. Only extreme ones need a second pass.
         const std::uint32_t largest = k.sum_squares(x, block.size, 1.0f, &sum);
         if (largest >= kInfinityBits) finite = false;
+        // A block below kRmsMin decodes to zeros; its norm is 0, so that all agents treat it alike.
         norms[block.index] = 0;
         if (largest < std::bit_cast<std::uint32_t>(kRmsMin)) return;
         const float scale = norm_scale(largest);
@@ -151,7 +156,7 @@ class ThcEncoder final : public Encoder {
     return {};
   }
 
-  // A value beyond the agreed range is clamped, and error feedback keeps the rest.
+  // A value outside the agreed range is clamped, and error feedback keeps the excess.
   Status encode_levels(const StageCall& call, std::span<const float> values, Bytes& payload) const {
     TRIBUTARY_ASSIGN(const std::span<const float> norms, codec_.norms(call, values.size()));
     TRIBUTARY_ASSIGN(const auto levels, options_.levels_for(call.round.agents));
@@ -189,6 +194,7 @@ class ThcEncoder final : public Encoder {
 
     void write(std::span<const float> values, const Block& block, float rms, std::uint8_t* fields) {
       if (rms < kRmsMin) {
+        // The fields of a block of zeros are never used, but they must be the same on all agents.
         std::memset(fields, 0, fields_bytes(block.size, levels_.bits));
         return;
       }
@@ -223,7 +229,8 @@ std::unique_ptr<Encoder> ThcCodec::make_encoder(std::uint32_t) const {
   return std::make_unique<ThcEncoder>(*this);
 }
 
-// Places of one agent's levels, or sums of several, as multiples of half a grid step around 0.
+// Converts one agent's levels, or sums of several agents, to multiples of half a grid step around
+// 0.
 class Centre {
  public:
   Centre(const Kernels& k, const Fields& fields, const Levels& levels)
@@ -232,7 +239,7 @@ class Centre {
         levels_(levels),
         most_(levels.granularity * fields.contributors) {}
 
-  // False if a sum is larger than its contributors can make it.
+  // Returns false if a sum exceeds what its contributors can produce.
   bool write(std::size_t begin, std::size_t n, float* y) const {
     bool within = true;
     for (std::size_t at = 0; at < n; at += kPiece) {
@@ -255,6 +262,7 @@ class Centre {
     } else {
       unpack_fields(in, n, levels_.bits, level.data());
     }
+    // look_up_add16() adds, so the places must start from zero.
     std::memset(place.data(), 0, n * sizeof(place[0]));
     kernels_.look_up_add16(level.data(), n, levels_, place.data());
     kernels_.centre16(place.data(), n, middle(), y);
@@ -304,6 +312,8 @@ Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float
     FloatVector scratch;
     for_each_block([&](const Block& block) {
       const std::size_t values = std::min(block.size, sum.size() - block.begin);
+      // A block that ends after the bucket is decoded in scratch memory, because it has more
+      // coordinates than values.
       float* y = sum.data() + block.begin;
       if (values < block.size) {
         scratch.resize(block.size);
@@ -334,7 +344,8 @@ Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float
 
 Result<std::unique_ptr<Codec>> make_thc(const Params& params) {
   const Options options = Options::from(params);
-  // Whatever is wrong for one agent is wrong for any number, and a given p loses as much.
+  // Parameters that are invalid for one agent are invalid for any number. With one agent, the table
+  // also gives the error that decides whether error feedback converges.
   TRIBUTARY_ASSIGN(const auto levels, options.levels_for(1));
   return std::unique_ptr<Codec>(std::make_unique<ThcCodec>(params, options, levels->own_error < 1));
 }

@@ -1,5 +1,6 @@
-// THC step by step beside its peers: memcpy, zstd -1, and for the aggregator the bare loop that
-// looks up and adds without an envelope, which is as fast as the machine shuffles bytes.
+// Measures the steps of THC, compared with memcpy and zstd -1. The aggregator is also compared with
+// the bare loop that looks up and adds without an envelope, whose speed is the machine's speed of
+// byte shuffles.
 #include <cstring>
 #include <memory>
 
@@ -49,7 +50,7 @@ class Player {
     norms_span_.emplace_back(norms_);
     note(encoder_->encode(call(backend), *update_, levels_));
   }
-  // The fourth contribution makes room for the next one, as another round would.
+  // After the fourth contribution a new round begins, as in a real exchange.
   void aggregate() {
     if (aggregator_->contributors() == kRound.agents) begin();
     note(aggregator_->add(call(Backend::simd), levels_));
@@ -71,6 +72,7 @@ class Player {
     note(codec_->decode(call(Backend::simd), combined, four));
     decode();
     for (std::size_t i = 0; i < four.size(); ++i) {
+      // All four contributions are equal, and a factor of 4 is exact in float32.
       if (four[i] == 4 * decoded_[i]) continue;
       note(wrong("the aggregate", "four times the contribution"));
       break;
@@ -78,6 +80,7 @@ class Player {
     begin();
     return status_;
   }
+  // Compares the decoded bucket with that of the scalar version.
   Status check_decode() {
     const FloatVector simd = decoded_;
     note(codec_->decode(call(Backend::scalar), levels_, decoded_));
@@ -144,7 +147,8 @@ void add_player(const std::string& name, const std::string& spec, const SharedUp
                    .goals = goals("decode", 0)});
 }
 
-// Packed nibbles, unpacked into the first cache and added to bytes: 10 Gelem/s are 40 GB/s here.
+// Packed nibbles, unpacked into the first-level cache and added to bytes. A rate of 10 Gelem/s
+// appears as 40 GB/s.
 Case bare_case(std::uint64_t bytes) {
   struct Data {
     Bytes packed;
@@ -175,7 +179,8 @@ Case bare_case(std::uint64_t bytes) {
           .goals = {}};
 }
 
-// Counted in batches: 1.0 in the table are 4,000 tables in a second, and the goal of 10 s is 0.1.
+// The cost in batches: 1.0 in the table stands for 4,000 tables per second, and the target of 10 s
+// for 0.1.
 Case solver_case() {
   const auto solved = std::make_shared<std::uint32_t>(0);
   const auto run = [solved] {

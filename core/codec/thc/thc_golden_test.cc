@@ -1,4 +1,4 @@
-// The format, pinned: these bytes may change with a version of the envelope and with nothing else.
+// The bytes of the format. They may change only with the version of the envelope.
 #include <gtest/gtest.h>
 
 #include "core/base/bytes/checksum.h"
@@ -11,7 +11,7 @@ namespace {
 using codec_testing::codec_of;
 using codec_testing::Round;
 
-// Integers, so that the input needs no mathematics.
+// Integers, so that the input needs no mathematics library.
 FloatVector update(std::size_t values, std::uint32_t agent) {
   FloatVector out(values);
   for (std::size_t i = 0; i < values; ++i) {
@@ -21,6 +21,7 @@ FloatVector update(std::size_t values, std::uint32_t agent) {
   return out;
 }
 
+// The hash of all payloads of a round and of the decoded sum.
 std::uint64_t trace(const std::string& spec, std::size_t values, std::uint32_t agents) {
   const auto codec = codec_of(spec);
   std::vector<FloatVector> all;
@@ -47,6 +48,7 @@ TEST(ThcGolden, WholeRounds) {
   EXPECT_EQ(trace("thc:bits=8,levels=uniform,down=16", 100, 2), 0x3fc687bd53db5313ull);
 }
 
+// Complete bodies, so that a changed byte is visible in the failure.
 TEST(ThcGolden, OneSmallBucket) {
   const auto codec = codec_of("thc");
   Round round(*codec, {update(64, 0), update(64, 1)}, 2);

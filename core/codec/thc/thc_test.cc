@@ -1,4 +1,5 @@
-// THC as agents and aggregators see it: what it loses, what its sums hold, whom it refuses.
+// THC from the view of agents and aggregators: its errors, the contents of its sums, and its
+// refusals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ using codec_testing::Pattern;
 using codec_testing::Round;
 using codec_testing::spans;
 
-// Lognormal magnitudes with random signs: `noise` of their deviation is the agents' own.
+// Lognormal magnitudes with random signs. `noise` is each agent's own part, as a share of the
+// standard deviation.
 std::vector<FloatVector> related_gradients(std::size_t values, std::uint32_t agents, double noise) {
   const FloatVector base = codec_testing::update(Pattern::lognormal, values, 1000);
   double squares = 0;
@@ -65,6 +67,7 @@ double nmse(const std::string& spec, const std::vector<FloatVector>& all,
   return error / energy;
 }
 
+// The planner's prediction must match the measured error within 5 %.
 TEST(ThcError, OfIdenticalGradientsIsTheAnalyticOne) {
   const auto all = related_gradients(1u << 18, 4, 0);
   for (const auto& [bits, granularity, p] :
@@ -80,6 +83,7 @@ TEST(ThcError, OfIdenticalGradientsIsTheAnalyticOne) {
   }
 }
 
+// Agents that differ by 10 % of the standard deviation.
 TEST(ThcError, MeetsItsGoalForRelatedGradients) {
   const auto all = related_gradients(1u << 18, 4, 0.1);
   EXPECT_LE(nmse("thc", all), 0.003);
@@ -87,6 +91,7 @@ TEST(ThcError, MeetsItsGoalForRelatedGradients) {
   EXPECT_NEAR(nmse("thc:rounding=independent", all), 0.0054, 0.0004);
 }
 
+// Equal updates gain most from correlated rounding; independent updates must not lose.
 TEST(ThcError, CorrelatedRoundingNeverCostsAndOftenGains) {
   const auto alike = related_gradients(1u << 16, 4, 0);
   EXPECT_LT(nmse("thc", alike), 0.5 * nmse("thc:rounding=independent", alike));
@@ -99,8 +104,8 @@ TEST(ThcError, SmallBlocksCostLittleOnNormalUpdates) {
   EXPECT_NEAR(nmse("thc:block=256", all) / nmse("thc", all), 1, 0.1);
 }
 
-// 200 rounds of the same update: the mean of what is decoded comes to the update itself, for every
-// coordinate, as far as nothing is truncated (p is so small that nothing is).
+// With 200 rounds of the same update, the mean of the decoded values must approach the update in
+// every coordinate. p is so small that nothing is truncated.
 void expect_unbiased(const std::string& spec, std::uint32_t planned, std::uint32_t present) {
   constexpr std::uint32_t kValues = 4096 + 300;
   constexpr std::uint32_t kRounds = 200;
@@ -144,8 +149,8 @@ void expect_unbiased(const std::string& spec, std::uint32_t planned, std::uint32
     worst = std::max(worst, std::abs(deviations));
     total += deviations * deviations;
   }
-  // Of thousands of means some lie beyond 4 standard errors (one in 16,000): all of them stay
-  // within 5, and their mean square is 1.
+  // Some of thousands of means lie beyond 4 standard errors (one in 16,000). All must stay within
+  // 5, and their mean square must be 1.
   EXPECT_LE(worst, 5) << spec;
   EXPECT_NEAR(total / kValues, 1, 4 * std::sqrt(2.0 / kValues) + 0.02) << spec;
 }
@@ -156,6 +161,7 @@ TEST(ThcError, IsUnbiasedInsideTheRange) {
   expect_unbiased("thc:p=1e-9,bits=2", 4, 4);
 }
 
+// Rounding is correlated for five planned agents, of which only three contribute.
 TEST(ThcError, StaysUnbiasedWhenContributorsAreMissing) { expect_unbiased("thc:p=1e-9", 5, 3); }
 
 TEST(ThcRounding, IndependentAgentsDrawIndependently) {
@@ -188,7 +194,8 @@ TEST(ThcSums, AreAsWideAsThePlanSays) {
 }
 
 TEST(ThcSums, OfManyAgentsDoNotWrap) {
-  // Half of all coordinates of all agents at one end of the grid: the largest sum there can be.
+  // Half of all coordinates of all agents are at one end of the grid, which gives the largest
+  // possible sum.
   constexpr std::uint32_t kAgents = 300;
   const auto codec = codec_of("thc:bits=8,granularity=1023,p=0.5");
   const FloatVector update = codec_testing::update(Pattern::normal, 640, 0);
@@ -207,6 +214,7 @@ TEST(ThcSums, OfManyAgentsDoNotWrap) {
   for (std::size_t i = 0; i < 640; ++i) EXPECT_NEAR(sum[i] / kAgents, one[i], 0.05) << i;
 }
 
+// 18 agents times the minimum granularity 15 exceed 8 bits.
 TEST(ThcSums, RefuseAPlanTheyCannotHold) {
   const auto codec = codec_of("thc:down=8");
   const auto aggregator = codec->make_aggregator(1, 64);
@@ -220,6 +228,7 @@ TEST(ThcSums, RefuseAPlanTheyCannotHold) {
   EXPECT_EQ(aggregator->begin(call, {}).code(), StatusCode::resource_exhausted);
 }
 
+// Other numbers of agents have other tables, whose levels cannot be added.
 TEST(ThcSums, RefuseThePayloadOfAnotherPlan) {
   const auto codec = codec_of("thc");
   const auto all = codec_testing::updates(Pattern::normal, 640, 1);
@@ -238,6 +247,7 @@ TEST(ThcSums, LargerThanTheirContributorsAreRefused) {
   const auto all = codec_testing::updates(Pattern::normal, 640, 4);
   Round round(*codec, all, 4);
   Bytes hostile = round.combined(1);
+  // The first sum, one above the maximum of 4 contributors.
   hostile[hostile.size() - 640] = 161;
   seal_payload({}, hostile);
   FloatVector sum(640);
@@ -247,6 +257,7 @@ TEST(ThcSums, LargerThanTheirContributorsAreRefused) {
   EXPECT_EQ(aggregator->add(round.call(1), hostile).code(), StatusCode::corrupt_data);
 }
 
+// A chain of partial sums, as in a ring; the fields get wider with every contributor.
 TEST(ThcSums, HopByHopComeToTheSameBytes) {
   for (const char* const spec : {"thc", "thc:bits=3", "thc:down=16", "thc:bits=6"}) {
     const auto codec = codec_of(spec);
@@ -277,6 +288,7 @@ TEST(ThcNorms, ABlockOfZerosDecodesToZeros) {
   EXPECT_NE(sum[0], 0);
 }
 
+// The range is the maximum over agents, so the large update is not clamped.
 TEST(ThcNorms, TheLargestAgentSetsTheRange) {
   const auto codec = codec_of("thc:bits=8");
   FloatVector large = codec_testing::update(Pattern::normal, 4096, 0);
@@ -290,7 +302,7 @@ TEST(ThcNorms, TheLargestAgentSetsTheRange) {
   EXPECT_LT(error, 10) << "in units of which the large update has 100";
 }
 
-// A range of an earlier round would clamp: what it cuts off comes later, by error feedback.
+// A range from an earlier round would clamp values. Error feedback sends the clamped part later.
 TEST(ThcNorms, WhatIsClampedComesWithLaterRounds) {
   const auto codec = codec_of("thc:p=0.5");
   const auto all = codec_testing::updates(Pattern::normal, 4096, 2);
@@ -318,6 +330,7 @@ TEST(ThcSpec, KnowsWhetherErrorFeedbackConverges) {
   for (const char* const spec : {"thc", "thc:bits=1", "thc:bits=2,levels=uniform", "thc:p=0.5"}) {
     EXPECT_TRUE(codec_of(spec)->contracts()) << spec;
   }
+  // One bit over a wide range loses more than its input.
   EXPECT_FALSE(codec_of("thc:bits=1,p=0.01")->contracts());
 }
 

@@ -1,6 +1,6 @@
-// Bodies from nobody one can trust, to the decoder of every codec of this family, with layers. What
-// is decoded is finite, the same by scalar and SIMD, and the same when it is added to zeros; what
-// is refused leaves the sum alone.
+// Untrusted bodies for the decoder of every codec of this family, with layers. Decoded values must
+// be finite, equal for scalar and SIMD, and equal when they are added to zeros. A refused body must
+// leave the sum unchanged.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -57,13 +57,14 @@ void check(const Codec& codec, StageCall call, std::uint32_t values, ByteSpan bo
     return;
   }
   require(same(scalar, simd));
-  require(sum == simd);  // but for the sign of a zero
+  require(sum == simd);  // except for the sign of a zero
   for (const float value : simd) require(std::isfinite(value));
 }
 
 Status run(ByteSpan data) {
   ByteReader reader(data);
   TRIBUTARY_ASSIGN(const auto choice, reader.read<std::uint8_t>("codec"));
+  // The upper bits of the choice select the number of layers, the lower bits the codec.
   std::vector<LayerRun> layers(choice / 16 % (kLayersMax + 1));
   std::uint32_t values = 0;
   for (LayerRun& layer : layers) {

@@ -1,4 +1,5 @@
-// From a number to a digit of -1, 0 or 1 and back: the specification of this family's arithmetic.
+// Converts a number to a digit of -1, 0 or 1 and back. It is the specification of this family's
+// arithmetic; SIMD kernels must produce the same bits. The functions are pure.
 #pragma once
 
 #include <bit>
@@ -17,21 +18,21 @@ TRIBUTARY_HD inline std::uint32_t magnitude_bits(float x) {
   return std::bit_cast<std::uint32_t>(x) & kMagnitudeMask;
 }
 
-// M = s · max|x|, what a digit of 1 decodes to. It saturates, so that decoded values are finite;
-// error feedback sends the rest later.
+// M = s · max|x|, the decoded value of the digit 1. It saturates, so that decoded values are
+// finite; error feedback sends the rest later.
 TRIBUTARY_HD inline float unit_of(float largest_magnitude, float sparsity) {
   const float unit = largest_magnitude * sparsity;
   return unit < FLT_MAX ? unit : FLT_MAX;
 }
 
-// A digit is decided by one level: 1 above it, -1 below its negative.
+// A digit is decided by one level: it is 1 above the level, -1 below its negative, and otherwise 0.
 TRIBUTARY_HD inline int digit_of(float x, float level) {
   return static_cast<int>(x > level) - static_cast<int>(x < -level);
 }
 
-// The level for round(x / M) with halves away from zero, that is for 1 where x >= M / 2: the
-// largest float below M / 2. Halving is exact but among the denormals, where floats are multiples
-// of 2^-149 and their bits count them. Nothing reaches the level of M = 0.
+// The level for round(x / M) with halves away from zero. The digit is then 1 for x >= M / 2, so the
+// level is the largest float below M / 2. Halving is exact except for denormals, which are
+// multiples of 2^-149; there the bits count the multiples. With M = 0, no value reaches the level.
 TRIBUTARY_HD inline float nearest_level(float unit) {
   constexpr std::uint32_t kHalvesExactly = 0x01000000u;  // 2^-125
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(unit);
@@ -41,14 +42,15 @@ TRIBUTARY_HD inline float nearest_level(float unit) {
   return std::bit_cast<float>(half - 1);
 }
 
-// The level for the sign of x with probability |x| / M, which makes the expected value x; beyond M
-// it is the sign always.
+// The level for a digit that is the sign of x with probability |x| / M, so the expected value is x.
+// For |x| > M the digit is always the sign.
 TRIBUTARY_HD inline float random_level(float unit, std::uint32_t draw) {
   return uniform_01(draw) * unit;
 }
 
-// The negative of what a digit decodes to. A value is 0 less this, a sum changes by taking this
-// away: of all float operations only taking away +0 leaves every sum as it is, also one of -0.
+// The negative of a digit's decoded value. A value is 0 minus this, and a sum is updated by
+// subtracting it. Subtracting +0 is the only float operation that leaves every sum unchanged,
+// including -0.
 TRIBUTARY_HD inline float negated_value(int digit, float unit) {
   return digit == 0 ? 0.0f : digit > 0 ? -unit : unit;
 }

@@ -8,7 +8,7 @@
 namespace tributary::threelc {
 namespace {
 
-// round(x / M) with halves away from zero, in arithmetic that is exact for these: 2|x| >= M.
+// round(x / M) with halves away from zero. The arithmetic is exact for these values: 2|x| >= M.
 int digit_of_paper(float x, float unit) {
   if (unit == 0 || 2 * std::abs(static_cast<double>(x)) < static_cast<double>(unit)) return 0;
   return x > 0 ? 1 : -1;
@@ -22,6 +22,7 @@ TEST(Digits, HalvesGoAwayFromZero) {
   EXPECT_EQ(digit_of(std::nextafterf(-1.5f, 0.0f), level), 0);
 }
 
+// All pairs of numbers around powers of two and of the smallest denormals.
 TEST(Digits, AsExactArithmeticDecidesAlsoAmongDenormals) {
   std::vector<float> numbers;
   for (std::uint32_t bits = 0; bits < 40; ++bits) numbers.push_back(std::bit_cast<float>(bits));
@@ -48,6 +49,7 @@ TEST(Digits, TheUnitSaturates) {
   EXPECT_EQ(digit_of(FLT_MAX, nearest_level(FLT_MAX)), 1);
 }
 
+// The probability of a digit is 0 at zero and 1 at M and beyond, for every draw.
 TEST(Digits, RandomOnesAreCertainAtBothEnds) {
   const float unit = 1.7f;
   for (const std::uint32_t draw : {0u, 255u, 256u, 0x80000000u, ~0u}) {
@@ -60,6 +62,7 @@ TEST(Digits, RandomOnesAreCertainAtBothEnds) {
   }
 }
 
+// A digit of 0 must keep the sign of a zero in the sum.
 TEST(Digits, TakingAwayNothingChangesNothing) {
   EXPECT_FALSE(std::signbit(0.0f - negated_value(0, 2.0f)));
   EXPECT_TRUE(std::signbit(-0.0f - negated_value(0, 2.0f)));

@@ -46,7 +46,7 @@ constexpr std::array<ParamSpec, 1> kTerngradParams = {{
      .help = "clip at this many root mean squares of a layer; 0: do not clip"},
 }};
 
-// What is said of a block takes six bytes.
+// M and the length of a chunk take six bytes per block, so smaller blocks would cost too much.
 constexpr std::int64_t kBlockMin = 64;
 
 Result<std::unique_ptr<Codec>> make_threelc(const Params& params) {

@@ -1,5 +1,5 @@
 // 3LC (Lim, Andersen, Kaminsky: "3LC: Lightweight and Effective Traffic Compression for Distributed
-// Machine Learning") and the two codecs with three values that it is compared with.
+// Machine Learning"), and two other codecs with three values (stoch3, terngrad) for comparison.
 #pragma once
 
 #include <span>
@@ -8,6 +8,7 @@
 
 namespace tributary::threelc {
 
+// The table of families; constant, for core/codec/registry.cc.
 std::span<const CodecFamily> families();
 
 }  // namespace tributary::threelc

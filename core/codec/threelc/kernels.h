@@ -1,9 +1,11 @@
-// The loops of this family, once as the plain specification and once in SIMD (Highway, at the best
-// width that the machine has). Both give the same bits; a test holds them together.
+// The loops of the codecs with three values, in a scalar version (the specification) and a SIMD
+// version (Highway, at the best width of the machine). Both produce the same bits; a test compares
+// them.
 //
-// Assumptions: `x` and `sum` point to the first value of a part and are aligned to 4 bytes; input
-// and output do not overlap, except that `sum` is both. Packed bytes of a range lie from in[0] or
-// out[0] on, wherever the range begins.
+// Assumptions: `x` and `sum` point to the first value of a part and are aligned to 4 bytes. Inputs
+// and outputs do not overlap, except that `sum` is both. The packed bytes of a range begin at in[0]
+// or out[0], wherever the range begins in its part. The functions have no state; threads may call
+// them for different memory.
 #pragma once
 
 #include <cstddef>
@@ -15,35 +17,38 @@
 
 namespace tributary::threelc {
 
-// zero_run_decode may write this many bytes behind the last one that counts.
+// Number of bytes that zero_run_decode may write after its last valid byte.
 constexpr std::size_t kDecodeSlackBytes = 64;
 
-// For packed bytes that are made at random; the quartic ones can be made by rounding, too.
+// The loops for one packing. Both packings have random digits; only the quartic one also has
+// rounded digits (pack_nearest).
 struct PackingKernels {
-  // Draws are those of the elements from `first_element` on, which is that of x[0].
+  // Draws are addressed by element; `first_element` is the index of x[0] in the bucket.
   void (*pack_random)(const float* x, const PackedRange& range, float unit, StreamKey key,
                       std::uint32_t first_element, std::uint8_t* out);
   void (*unpack)(const std::uint8_t* in, const PackedRange& range, float unit, float* x);
-  // A digit of 0 leaves its sum as it is, whatever that is.
+  // A digit of 0 leaves its sum unchanged, including NaN and -0.
   void (*unpack_add)(const std::uint8_t* in, const PackedRange& range, float unit, float* sum);
 };
 
 struct Kernels {
-  // The largest magnitude as bits: kInfinityBits or more says that a value was Inf or NaN.
+  // Returns the largest magnitude as bits. A result of kInfinityBits or more means that a value is
+  // Inf or NaN.
   std::uint32_t (*largest_magnitude)(const float* x, std::size_t n);
 
+  // Writes the quartic bytes of a range, with digits decided by `level`.
   void (*pack_nearest)(const float* x, const PackedRange& range, float level, std::uint8_t* out);
   PackingKernels quartic;
   PackingKernels two_bit;
 
-  // Returns how many bytes it wrote: n at most.
+  // Returns the number of written bytes, which is at most n.
   std::size_t (*zero_run_encode)(const std::uint8_t* in, std::size_t n, std::uint8_t* out);
-  // How many bytes zero_run_decode is going to write. It is n where no byte stands for a run, so
-  // it also tells whether plain quartic bytes are valid.
+  // Returns the number of bytes that zero_run_decode will write. It is n if no byte represents a
+  // run, so it also checks plain quartic bytes.
   std::size_t (*zero_run_decoded_bytes)(const std::uint8_t* in, std::size_t n);
   void (*zero_run_decode)(const std::uint8_t* in, std::size_t n, std::uint8_t* out);
 
-  // Whether no two bits hold 3.
+  // Returns whether no pair of bits is 3, which is not a digit.
   bool (*two_bit_valid)(const std::uint8_t* in, std::size_t n);
 };
 

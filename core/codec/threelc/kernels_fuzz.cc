@@ -1,5 +1,6 @@
-// Scalar against SIMD, at every instruction set: digits of any floats in any range, zero runs of
-// any bytes, and back. The input's first bytes say where the range begins; the rest are the values.
+// Compares scalar and SIMD at every instruction set: digits of arbitrary floats in any range, zero
+// runs of arbitrary bytes, and decoding. The first bytes of the input select the range; the rest
+// are the values.
 #include <hwy/targets.h>
 
 #include <cmath>
@@ -22,12 +23,13 @@ void require(bool condition) {
 
 struct Input {
   FloatVector x;
-  Bytes bytes;  // the same, byte by byte
+  Bytes bytes;  // the same input as bytes
   PackedRange quartic;
   PackedRange two_bit;
   float unit = 0;
 };
 
+// Scales two bytes of the input to a range of packed bytes.
 template <class P>
 PackedRange range_of(std::size_t count, std::uint8_t begin, std::uint8_t end) {
   const std::size_t bytes = P::bytes(count);
@@ -49,7 +51,7 @@ bool read_input(ByteSpan data, Input& input) {
   return true;
 }
 
-// Everything that a set of kernels makes of an input, as bytes.
+// The results of all kernels for one input, as bytes.
 struct Outcome {
   std::uint32_t largest = 0;
   std::size_t decoded_bytes = 0;
@@ -82,6 +84,7 @@ Outcome run(const Kernels& loops, const Input& input) {
   const Bytes& bytes = input.bytes;
   outcome.largest = loops.largest_magnitude(input.x.data(), input.x.size());
   outcome.two_bit_valid = loops.two_bit_valid(bytes.data(), bytes.size());
+  // Packing requires finite values.
   if (outcome.largest < kInfinityBits) {
     Bytes packed(input.quartic.end - input.quartic.begin);
     loops.pack_nearest(input.x.data(), input.quartic, nearest_level(input.unit), packed.data());
@@ -101,7 +104,7 @@ Outcome run(const Kernels& loops, const Input& input) {
   return outcome;
 }
 
-// Quartic bytes are below 243, and those come back.
+// Quartic bytes are below 243. Encoding and decoding must restore them.
 void require_that_zero_runs_come_back(const Input& input) {
   const Kernels& loops = scalar_kernels();
   Bytes plain = input.bytes;

@@ -13,6 +13,7 @@ std::uint32_t largest_magnitude(const float* x, std::size_t n) {
   return largest;
 }
 
+// The loops run over bytes, and a byte's digits lie in different stripes of the part (packing.h).
 void pack_nearest(const float* x, const PackedRange& range, float level, std::uint8_t* out) {
   for (std::size_t at = range.begin; at < range.end; ++at) {
     out[at - range.begin] = pack_byte<Quartic>(
@@ -52,6 +53,7 @@ template <class P>
 constexpr PackingKernels kPackingKernels = {
     .pack_random = pack_random<P>, .unpack = unpack<P>, .unpack_add = unpack_add<P>};
 
+// Runs are found with the longest match first. The output is never longer than the input.
 std::size_t zero_run_encode(const std::uint8_t* in, std::size_t n, std::uint8_t* out) {
   std::uint8_t* const first = out;
   for (std::size_t i = 0; i < n;) {
@@ -68,6 +70,7 @@ std::size_t zero_run_encode(const std::uint8_t* in, std::size_t n, std::uint8_t*
   return static_cast<std::size_t>(out - first);
 }
 
+// The sum cannot overflow: a chunk's length has 16 bits, and a byte represents at most 14.
 std::size_t zero_run_decoded_bytes(const std::uint8_t* in, std::size_t n) {
   std::size_t total = 0;
   for (std::size_t i = 0; i < n; ++i) total += run_length(in[i]);

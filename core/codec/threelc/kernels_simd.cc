@@ -1,6 +1,6 @@
 // The SIMD version of kernels_scalar.cc. Highway compiles this file once per instruction set and
-// picks the best at run time. Whole vectors go through it; the last few bytes of a range go through
-// the same functions that the scalar version uses.
+// selects the best at run time. Whole vectors are processed here. The remaining bytes of a range
+// use the functions that the scalar version uses.
 #include <algorithm>
 #include <bit>
 
@@ -20,7 +20,7 @@ namespace tributary::threelc::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
 
-// Without vectors there is nothing to gain: what looks at 64 bytes together needs more than one.
+// Without vectors the specification itself serves; the loops over 64 bytes need more than one lane.
 const Kernels* kernel_table() { return &scalar_kernels(); }
 
 #else
@@ -37,12 +37,13 @@ using FloatVec = hn::Vec<Float>;
 using IntVec = hn::Vec<Int32>;
 using UintVec = hn::Vec<Uint32>;
 
-// 64 bytes are looked at together: one bit each in a word.
+// 64 bytes are examined together, as one bit each in a word.
 using Byte = hn::CappedTag<std::uint8_t, 64>;
 using ByteVec = hn::Vec<Byte>;
 constexpr std::size_t kWordBytes = 64;
 
-// Magnitudes have no sign bit: a signed maximum orders them, and every instruction set has one.
+// Magnitudes have no sign bit, so a signed maximum orders them; every instruction set has a signed
+// maximum.
 IntVec magnitudes(FloatVec x) {
   const Int32 di;
   return hn::And(hn::BitCast(di, x), hn::Set(di, static_cast<std::int32_t>(kMagnitudeMask)));
@@ -52,7 +53,7 @@ std::uint32_t largest_magnitude(const float* HWY_RESTRICT x, std::size_t n) {
   const Float df;
   const std::size_t lanes = hn::Lanes(df);
   IntVec first = hn::Zero(Int32());
-  IntVec second = first;  // two chains hide the latency of one
+  IntVec second = first;  // two independent chains hide the latency of the maximum
   std::size_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
     first = hn::Max(first, magnitudes(hn::LoadU(df, x + i)));
@@ -64,7 +65,7 @@ std::uint32_t largest_magnitude(const float* HWY_RESTRICT x, std::size_t n) {
   return largest;
 }
 
-// The level that decides digits: one for all values, or one drawn for each.
+// The level that decides digits: the same for all values, or drawn for each value.
 struct NearestLevel {
   float level;
 
@@ -93,6 +94,8 @@ struct RandomLevel {
   }
 };
 
+// The digits of a byte are in stripes that lie far apart, so a vector has one digit of each of its
+// bytes; see packing.h.
 template <class P, class Level>
 void pack(const float* HWY_RESTRICT x, const PackedRange& range, const Level& level,
           std::uint8_t* HWY_RESTRICT out) {
@@ -132,7 +135,7 @@ void pack_random(const float* x, const PackedRange& range, float unit, StreamKey
   pack<P>(x, range, RandomLevel{unit, key, first_element}, out);
 }
 
-// What becomes of a decoded value: it is stored, or added to a sum.
+// The use of a decoded value: it is stored, or added to a sum.
 struct Store {
   static constexpr bool kSkipsZeros = false;
   static void vector(FloatVec negated, float* x) {
@@ -149,6 +152,8 @@ struct Add {
   static void one(float negated, float& sum) { sum -= negated; }
 };
 
+// Extracts the digits from the highest weight down. A digit is nonzero if the rest exceeds the
+// maximum of all lower digits.
 template <class P, class Use>
 void unpack_to(const std::uint8_t* HWY_RESTRICT in, const PackedRange& range, float unit,
                float* HWY_RESTRICT x) {
@@ -186,7 +191,7 @@ template <class P>
 constexpr PackingKernels kPackingKernels = {
     .pack_random = pack_random<P>, .unpack = unpack_to<P, Store>, .unpack_add = unpack_to<P, Add>};
 
-// Bit i tells whether in[i] is the zero byte, i < 64.
+// Bit i is set if in[i] is the zero byte, for i < 64.
 std::uint64_t zero_bytes(const std::uint8_t* in) {
   const Byte d;
   static_assert(kWordBytes % hn::MaxLanes(d) == 0 && hn::MaxLanes(d) >= 8);
@@ -226,8 +231,8 @@ std::size_t zero_run_decoded_bytes(const std::uint8_t* HWY_RESTRICT in, std::siz
   return total;
 }
 
-// Every byte is written 16 times, whatever it stands for, and the next one where the run ends: how
-// long runs are decides no branch.
+// Every byte is written 16 times, and the next one begins where its run ends. The lengths of runs
+// therefore decide no branch.
 void zero_run_decode(const std::uint8_t* HWY_RESTRICT in, std::size_t n,
                      std::uint8_t* HWY_RESTRICT out) {
   const hn::FixedTag<std::uint8_t, 16> d;
@@ -241,7 +246,7 @@ void zero_run_decode(const std::uint8_t* HWY_RESTRICT in, std::size_t n,
   std::size_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     const auto bytes = hn::LoadU(d, in + i);
-    const auto more = hn::SaturatedSub(bytes, last_plain);  // than one
+    const auto more = hn::SaturatedSub(bytes, last_plain);  // length minus one
     const auto plain = hn::Eq(more, hn::Zero(d));
     if (hn::AllTrue(d, plain)) {
       hn::StoreU(bytes, d, out);
@@ -279,7 +284,7 @@ bool two_bit_valid(const std::uint8_t* HWY_RESTRICT in, std::size_t n) {
 
 }  // namespace
 
-// Highway exports plain functions; one table per instruction set is all that is exported here.
+// Highway can export only functions, so each instruction set exports one that returns its table.
 const Kernels* kernel_table() {
   static constexpr Kernels kKernels = {
       .largest_magnitude = largest_magnitude,

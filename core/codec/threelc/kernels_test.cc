@@ -1,4 +1,4 @@
-// The loops, scalar and at every instruction set that this machine has.
+// Compares the loops of the scalar version and of every instruction set that this machine has.
 #include "core/codec/threelc/kernels.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 using codec_testing::Pattern;
 using Coded = std::vector<std::uint8_t>;
 
-// test(kernels) for the specification and for every SIMD version.
+// Calls test(kernels) for the specification and for every SIMD version.
 template <typename Test>
 void with_all_kernels(const Test& test) {
   {
@@ -36,7 +36,7 @@ void with_all_kernels(const Test& test) {
 }
 
 Coded encoded(const Kernels& loops, const Coded& bytes) {
-  Coded out(bytes.size());  // exact, so that the address sanitizer sees a write behind it
+  Coded out(bytes.size());  // exact size, so that the address sanitizer detects writes past the end
   out.resize(loops.zero_run_encode(bytes.data(), bytes.size(), out.data()));
   return out;
 }
@@ -59,7 +59,7 @@ TEST(ZeroRun, LengthsAtTheEdges) {
       const Coded run(length, 121);
       EXPECT_EQ(encoded(loops, run), coded) << length;
       EXPECT_EQ(decoded(loops, coded), run) << length;
-      // The same between other bytes, and where a word of 64 begins and ends.
+      // The same run between other bytes, and across the boundaries of 64-byte words.
       for (const std::size_t before : {1u, 40u, 63u, 64u, 65u, 128u}) {
         Coded bytes(before, 7);
         bytes.insert(bytes.end(), length, 121);
@@ -76,6 +76,7 @@ TEST(ZeroRun, LengthsAtTheEdges) {
   });
 }
 
+// Densities of zero bytes from none to all.
 TEST(ZeroRun, WhateverIsEncodedComesBack) {
   const StreamKey key = stream_key({.purpose = DrawPurpose::synthetic_data});
   for (const std::uint32_t zeros_of_256 : {0u, 10u, 128u, 240u, 255u, 256u}) {
@@ -94,6 +95,7 @@ TEST(ZeroRun, WhateverIsEncodedComesBack) {
   }
 }
 
+// Untrusted bytes may contain adjacent runs. The decoder must write what the count promises.
 TEST(ZeroRun, BytesThatNoEncoderWritesAreStillCounted) {
   Coded every;
   for (int round = 0; round < 3; ++round) {
@@ -120,7 +122,7 @@ TEST(TwoBits, ThreeIsNoDigit) {
   });
 }
 
-// A range that begins and ends within a part, values at any alignment.
+// Ranges that begin and end within a part, with values at any alignment.
 class Ranges : public testing::TestWithParam<Pattern> {
  protected:
   template <typename Test>

@@ -36,6 +36,7 @@ Result<Layout> Layout::make(const RoundContext& round, std::size_t values,
   return layout;
 }
 
+// Adds a layer as a plain part, or as one or more packed parts.
 void Layout::add_layer(const Part& layer, const LayoutOptions& options) {
   if (layer.count == 0) return;
   if (layer.count < options.bypass) {
@@ -52,6 +53,7 @@ void Layout::add_layer(const Part& layer, const LayoutOptions& options) {
 
 void Layout::add_packed(const Part& part, std::size_t digits_per_byte) {
   const std::size_t bytes = (part.count + digits_per_byte - 1) / digits_per_byte;
+  // Chunks never cross a part, because each part has an M of its own.
   for (std::size_t begin = 0; begin < bytes; begin += kChunkBytes) {
     const std::size_t end = std::min(bytes, begin + kChunkBytes);
     chunks.push_back({.part = packed.size(),

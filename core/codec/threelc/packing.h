@@ -1,9 +1,9 @@
-// Several digits of -1, 0 and 1 in a byte.
+// Packs several digits of -1, 0 and 1 in a byte.
 //
 // A part of `count` values is padded with zeros to a multiple of kDigits and divided into kDigits
-// contiguous stripes. Byte i holds the i-th value of every stripe, the first one in the highest
-// place, every digit with 1 added. Reading and writing are therefore kDigits streams of consecutive
-// floats: plain SIMD without a shuffle.
+// contiguous stripes. Byte i holds value i of every stripe, with the first stripe's digit in the
+// highest place; 1 is added to every digit. Packing and unpacking therefore work on kDigits streams
+// of consecutive floats, which needs no shuffle in SIMD.
 #pragma once
 
 #include <array>
@@ -14,12 +14,13 @@
 
 namespace tributary::threelc {
 
+// Packs kPlaces digits in a byte, in base kBase.
 template <int kBase, std::size_t kPlaces>
 struct Packing {
   static constexpr std::size_t kDigits = kPlaces;
 
-  // kWeights[j] is the worth of the digit of stripe j; kRests[j] the most that all lower places
-  // together can come to, which decides whether a digit is there at all.
+  // kWeights[j] is the weight of the digit of stripe j. kRests[j] is the maximum sum of all lower
+  // digits; a larger rest means that the digit is not 0.
   static constexpr std::array<int, kDigits> kWeights = [] {
     std::array<int, kDigits> weights = {};
     int weight = 1;
@@ -32,31 +33,31 @@ struct Packing {
     return rests;
   }();
 
-  // The byte of all zeros, and so the sum of what was added to the digits.
+  // The byte whose digits are all 0, which is also the sum of the added ones.
   static constexpr int kZeroByte = kRests[0] + kWeights[0];
 
   static constexpr std::size_t bytes(std::size_t count) { return (count + kDigits - 1) / kDigits; }
 };
 
-// Quartic encoding: a·3⁴ + b·3³ + c·3² + d·3 + e, 1.6 bits a value. Bytes are 0 to 242.
+// Quartic encoding: a·3⁴ + b·3³ + c·3² + d·3 + e, 1.6 bits per value. Bytes are 0 to 242.
 struct Quartic : Packing<3, 5> {
   static constexpr std::uint8_t kByteMax = 242;
 };
 static_assert(Quartic::kZeroByte == 121);
 
-// Two bits a value, of which the pattern 3 is not used.
+// Two bits per value; the pattern 3 is not used.
 struct TwoBit : Packing<4, 4> {};
 static_assert(TwoBit::kZeroByte == 0b01010101);
 
-// Which bytes of which part a loop is about.
+// The bytes of a part that a loop processes.
 struct PackedRange {
-  std::size_t count;  // values of the whole part
+  std::size_t count;  // values of the complete part
   std::size_t begin;  // bytes [begin, end) of its packed form
   std::size_t end;
 };
 
-// The bytes [begin, end) that have a value in every stripe, so that only the few behind them need
-// to look where the part ends.
+// The end of the bytes that have a value in every stripe. Only the few bytes after it require a
+// check for the end of the part.
 template <class P>
 constexpr std::size_t end_of_full_bytes(const PackedRange& range) {
   const std::size_t before_last_stripe = P::bytes(range.count) * (P::kDigits - 1);
@@ -64,7 +65,7 @@ constexpr std::size_t end_of_full_bytes(const PackedRange& range) {
   return full < range.begin ? range.begin : full < range.end ? full : range.end;
 }
 
-// One byte from digit(index) for every stripe's value `index` of the part.
+// Packs one byte. digit(index) is the digit of value `index` of the part.
 template <class P, typename Digit>
 TRIBUTARY_HD std::uint8_t pack_byte(std::size_t count, std::size_t at, const Digit& digit) {
   int byte = P::kZeroByte;
@@ -75,7 +76,7 @@ TRIBUTARY_HD std::uint8_t pack_byte(std::size_t count, std::size_t at, const Dig
   return static_cast<std::uint8_t>(byte);
 }
 
-// use(index, digit) for every digit of a byte that is no padding.
+// Calls use(index, digit) for every digit of a byte except padding.
 template <class P, typename Use>
 TRIBUTARY_HD void unpack_byte(std::uint8_t byte, std::size_t count, std::size_t at,
                               const Use& use) {

@@ -9,10 +9,10 @@
 namespace tributary::threelc {
 namespace {
 
-// Section 3.2, step by step.
+// Section 3.2 of the paper, step by step.
 std::vector<std::uint8_t> quartic_of_paper(std::vector<int> values) {
   for (int& value : values) value += 1;
-  while (values.size() % 5 != 0) values.push_back(1);  // padded with zeros, which have become 1
+  while (values.size() % 5 != 0) values.push_back(1);  // padding with zeros, which have become 1
   const std::size_t length = values.size() / 5;
   std::vector<std::uint8_t> bytes(length);
   for (std::size_t i = 0; i < length; ++i) {
@@ -33,6 +33,7 @@ std::vector<std::uint8_t> packed(const std::vector<int>& digits) {
 
 template <class P>
 std::vector<int> unpacked(const std::vector<std::uint8_t>& bytes, std::size_t count) {
+  // 99 is not a digit, so a missing one is detected.
   std::vector<int> digits(count, 99);
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     unpack_byte<P>(bytes[at], count, at,

@@ -26,7 +26,7 @@ Status corrupt(std::string what, std::string expected, std::string got) {
                                            .remedy = "have the bucket sent again"});
 }
 
-// A body of which nothing is left to doubt.
+// A body after all checks. Its pointers and spans point into the payload.
 struct CheckedBody {
   Layout layout;
   const float* plain;
@@ -43,6 +43,7 @@ class TernaryCodec final : public Codec {
   std::span<const Stage> stages() const override { return kStages; }
   Aggregation aggregation() const override { return Aggregation::gather; }
   bool lossy() const override { return true; }
+  // Random digits lose more than they keep, so error feedback would not converge.
   bool contracts() const override { return !options_.random_digits; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
@@ -63,6 +64,8 @@ class TernaryCodec final : public Codec {
     return {};
   }
 
+  // The whole body is checked before the first addition, so a refused payload leaves `sum`
+  // unchanged.
   Status decode_add(const StageCall& call, ByteSpan payload, std::span<float>,
                     std::span<float> sum) const override {
     TRIBUTARY_ASSIGN(const CheckedBody body, check(call, payload, sum.size()));
@@ -88,6 +91,7 @@ class TernaryCodec final : public Codec {
         unpack_range(body.chunks[i].data(), chunk.range, unit, out);
         return;
       }
+      // A chunk's runs are expanded on the stack and then unpacked while they are in the cache.
       std::array<std::uint8_t, kChunkBytes + kDecodeSlackBytes> packed;
       kernels(execution.backend)
           .zero_run_decode(body.chunks[i].data(), body.chunks[i].size(), packed.data());
@@ -95,6 +99,8 @@ class TernaryCodec final : public Codec {
     });
   }
 
+  // Checks the sizes first, then the numbers, then the chunks, because each step relies on the one
+  // before.
   Result<CheckedBody> check(const StageCall& call, ByteSpan payload, std::size_t values) const {
     TRIBUTARY_ASSIGN(const OpenPayload open,
                      open_payload_of(*this, 0, values, call.execution, payload));
@@ -128,7 +134,7 @@ class TernaryCodec final : public Codec {
     return {};
   }
 
-  // Finds every chunk's bytes; together they must be all that is left of the body.
+  // Finds the bytes of every chunk. Together they must use the rest of the body.
   Status cut(ByteSpan body, CheckedBody& checked) const {
     const Layout& layout = checked.layout;
     const std::uint8_t* const lengths = body.data() + layout.lengths_at();
@@ -153,7 +159,7 @@ class TernaryCodec final : public Codec {
                    fmt::format("{} bytes more", rest.size()));
   }
 
-  // That every chunk stands for as many packed bytes as it must, and those for digits.
+  // Checks that every chunk represents the right number of packed bytes, and that these are digits.
   Status check_chunks(const Execution& execution, const CheckedBody& body) const {
     const Kernels& loops = kernels(execution.backend);
     std::atomic<std::size_t> bad = body.chunks.size();
@@ -163,6 +169,7 @@ class TernaryCodec final : public Codec {
                              ? loops.two_bit_valid(coded.data(), coded.size())
                              : loops.zero_run_decoded_bytes(coded.data(), coded.size()) ==
                                    body.layout.chunks[i].bytes();
+      // Several threads may find a fault; any of them is a valid report.
       if (!sound) bad = i;
     });
     if (bad == body.chunks.size()) return {};

@@ -1,12 +1,11 @@
-// Codecs whose every value is M times -1, 0 or 1, with one M per layer, or per block of one. They
-// differ in how a digit is chosen and in how digits are written:
+// Codecs whose values are M times -1, 0 or 1, with one M per layer or per block of a layer. They
+// differ in the choice of the digits and in their packing:
 //
 //   threelc    rounded, M = s · max|x|     quartic, zero runs
 //   stoch3     at random, M = max|x|       quartic
 //   terngrad   at random, M clipped        two bits
 //
-// The digits of the last two must be drawn without a bias, the first one's errors are corrected by
-// error feedback.
+// Error feedback corrects the errors of threelc. The other two need unbiased digits instead.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +18,16 @@
 
 namespace tributary::threelc {
 
+// The parameters of all three codecs; each family sets the ones that it has.
 struct TernaryOptions {
   bool random_digits = false;
   float sparsity = 1.0f;  // s
-  // Values beyond this many root mean squares of their layer count as if they were there; 0: none.
+  // Limit of M in root mean squares of the layer; larger values count as the limit. 0: no limit.
   double clip = 0;
   bool two_bit = false;
   bool zero_run = false;
-  std::uint32_t bypass = 0;
-  std::uint32_t block = 0;
+  std::uint32_t bypass = 0;  // layers with fewer values are sent as float32
+  std::uint32_t block = 0;   // values that share an M; 0: the whole layer
 
   LayoutOptions layout() const {
     return {.digits_per_byte = two_bit ? TwoBit::kDigits : Quartic::kDigits,
@@ -40,9 +40,10 @@ struct TernaryOptions {
   }
 };
 
+// Makes a codec. `spec` must be its canonical spec string.
 std::unique_ptr<Codec> make_ternary_codec(std::string spec, const TernaryOptions& options);
 
-// `codec` must outlive the encoder.
+// Makes an encoder; `codec` must outlive it.
 std::unique_ptr<Encoder> make_ternary_encoder(const Codec& codec, const TernaryOptions& options);
 
 }  // namespace tributary::threelc

@@ -13,7 +13,8 @@
 namespace tributary::threelc {
 namespace {
 
-// In 16 strided lanes and then a tree: the order is part of the format, because M follows from it.
+// Adds in 16 strided lanes and then as a tree. The order is part of the format, because M depends
+// on the result.
 double sum_of_squares(std::span<const float> x) {
   std::array<double, 16> lanes = {};
   std::size_t i = 0;
@@ -33,7 +34,7 @@ double sum_of_squares(std::span<const float> x) {
   return lanes[0];
 }
 
-// What a chunk says of its layer, before the layer's M is known.
+// The statistics of a chunk, which are combined before M of its part is known.
 struct Survey {
   std::uint32_t largest = 0;  // magnitude, as bits
   double squares = 0;
@@ -68,7 +69,7 @@ class TernaryEncoder final : public Encoder {
   }
 
  private:
-  // These two return false where a value is not finite.
+  // Both functions return false if a value is not finite.
   static bool write_plain(const Execution& execution, const Layout& layout,
                           std::span<const float> values, MutableByteSpan body) {
     std::uint8_t* out = body.data();
@@ -104,7 +105,8 @@ class TernaryEncoder final : public Encoder {
     return true;
   }
 
-  // Of as many values as the chunk has digits; which of the layer's values does not matter yet.
+  // Measures as many values as the chunk has digits. They are not the values of the chunk's own
+  // digits, but all chunks of a part together cover the part, which is enough.
   Survey survey(const Execution& execution, const Layout& layout, const Chunk& chunk,
                 std::span<const float> values) const {
     const Part& part = layout.packed[chunk.part];
@@ -118,13 +120,14 @@ class TernaryEncoder final : public Encoder {
 
   float unit_of_part(const Survey& survey, std::size_t count) const {
     const float unit = unit_of(std::bit_cast<float>(survey.largest), options_.sparsity);
+    // Clipping can only lower M.
     if (options_.clip == 0) return unit;
     const double root_mean_square = std::sqrt(survey.squares / static_cast<double>(count));
     const double clipped = options_.clip * root_mean_square;
     return clipped < static_cast<double>(unit) ? static_cast<float>(clipped) : unit;
   }
 
-  // Returns how many bytes all chunks take.
+  // Returns the total size of all chunks in bytes.
   std::size_t write_chunks(const StageCall& call, const Layout& layout,
                            std::span<const float> values, MutableByteSpan body) {
     std::uint8_t* const out = body.data() + layout.chunks_at();
@@ -136,7 +139,7 @@ class TernaryEncoder final : public Encoder {
                    });
     if (!options_.zero_run) return layout.packed_bytes;
 
-    std::size_t end = 0;  // every chunk was written where it would be if nothing had been coded
+    std::size_t end = 0;  // each chunk was written at its offset without zero-run encoding
     for (std::size_t i = 0; i < lengths_.size(); ++i) {
       std::memmove(out + end, out + layout.chunks[i].offset, lengths_[i]);
       end += lengths_[i];
@@ -152,6 +155,7 @@ class TernaryEncoder final : public Encoder {
       pack(call, layout, chunk, values, out);
       return static_cast<std::uint16_t>(chunk.bytes());
     }
+    // 57 kB on the stack, so that a chunk's packed bytes stay in the cache until they are coded.
     std::array<std::uint8_t, kChunkBytes> packed;
     pack(call, layout, chunk, values, packed.data());
     const Kernels& loops = kernels(call.execution.backend);
@@ -179,7 +183,7 @@ class TernaryEncoder final : public Encoder {
 
   const Codec& codec_;
   const TernaryOptions options_;
-  std::vector<float> units_;            // M of every packed layer
+  std::vector<float> units_;            // M of every packed part
   std::vector<std::uint16_t> lengths_;  // coded bytes of every chunk
 };
 

@@ -1,4 +1,4 @@
-// Whole payloads: their bytes, their sizes, what they decode to, and what happens to bad ones.
+// Complete payloads: their bytes, their sizes, their decoded values, and the refusal of bad ones.
 #include "core/codec/threelc/ternary.h"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ FloatVector decode(const Codec& codec, const Bytes& payload, std::size_t values,
   return out;
 }
 
-// A body with a header that fits.
+// A body with a valid header.
 Bytes payload_with(const Codec& codec, std::uint32_t values, ByteSpan body) {
   Bytes payload;
   const MutableByteSpan out =
@@ -52,7 +52,7 @@ Bytes payload_with(const Codec& codec, std::uint32_t values, ByteSpan body) {
   return payload;
 }
 
-// Numbers of any kind one after the other, little-endian.
+// Numbers of any type one after the other, little-endian.
 template <typename... Numbers>
 Bytes bytes_made_of(Numbers... numbers) {
   Bytes out;
@@ -70,8 +70,8 @@ TEST(Threelc, APayloadByHand) {
   const FloatVector x = {4, -2, 1, 2, -4, 0, 3};
   const auto codec = codec_of("threelc:bypass=0");
   const Bytes payload = encode(*codec, x);
-  // M = 4, so that 2 and more is a digit; one chunk of two bytes, from stripes (4, -2), (1, 2),
-  // (-4, 0), (3, padding) and padding.
+  // M = 4, so values of 2 or more have a digit. One chunk of two bytes, from the stripes (4, -2),
+  // (1, 2), (-4, 0), (3, padding) and padding.
   const Bytes expected =
       bytes_made_of(4.0f, std::uint16_t{2}, byte(121 + 81 - 9 + 3), byte(121 - 81 + 27));
   EXPECT_EQ(Bytes(body_of(payload).begin(), body_of(payload).end()), expected);
@@ -94,6 +94,7 @@ TEST(Threelc, ASparserPayloadByHand) {
   EXPECT_EQ(decode(*codec, payload, 155), decoded);
 }
 
+// 14 bytes of 5 zeros each become one byte, so 280 bytes of float32 become one.
 TEST(Threelc, ATensorOfZerosShrinksBy275AndMore) {
   constexpr std::size_t kValues = 4u << 20;
   const FloatVector zeros(kValues, 0.0f);
@@ -106,6 +107,7 @@ TEST(Threelc, ATensorOfZerosShrinksBy275AndMore) {
   }
 }
 
+// With s = 2 or more, no value would reach M / 2.
 TEST(Threelc, SparsityIsBetweenOneAndTwo) {
   for (const char* spec : {"threelc:s=1", "threelc:s=1.999", "threelc:s=1.75"}) {
     EXPECT_TRUE(make_codec(spec).ok()) << spec;
@@ -115,7 +117,7 @@ TEST(Threelc, SparsityIsBetweenOneAndTwo) {
   }
 }
 
-// Section 3.1: the error of a value is M / 2 at most, and M / 2 is below the largest magnitude.
+// Section 3.1: the error of a value is at most M / 2, which is less than the largest magnitude.
 TEST(Threelc, ErrorsAreHalfOfMAtMost) {
   for (const char* spec : {"threelc:bypass=0", "threelc:s=1.75", "threelc:s=1.999"}) {
     const auto codec = codec_of(spec);
@@ -149,11 +151,12 @@ TEST(Threelc, CuttingIntoChunksCostsAThousandthAtMost) {
     Bytes packed(all.end);
     Bytes uncut(all.end);
     loops.pack_nearest(x.data(), all, nearest_level(1.0f), packed.data());
+    // The size of the same digits if zero runs were coded over the whole part.
     const std::size_t bytes_uncut =
         sizeof(float) + loops.zero_run_encode(packed.data(), packed.size(), uncut.data());
     const Bytes payload = encode(*codec, x);
     EXPECT_LE(static_cast<double>(body_of(payload).size()),
-              static_cast<double>(bytes_uncut) * 1.001 + 3)  // one chunk always has its length
+              static_cast<double>(bytes_uncut) * 1.001 + 3)  // a single chunk also has a length
         << "one value in " << one_in;
   }
 }
@@ -175,7 +178,7 @@ constexpr std::size_t kLayeredValues = 1125;
 
 FloatVector layered_update() {
   FloatVector x = codec_testing::update(Pattern::lognormal, kLayeredValues, 0);
-  for (std::size_t i = 105; i < 1105; ++i) x[i] *= 1000.0f;  // so that a common M would be seen
+  for (std::size_t i = 105; i < 1105; ++i) x[i] *= 1000.0f;  // a common M would be detected
   return x;
 }
 
@@ -216,7 +219,7 @@ TEST(Threelc, EveryBlockOfALayerHasItsOwnM) {
   }
 }
 
-// One value that is far above the others keeps only those of its own block waiting.
+// One value far above the others delays only the values of its own block.
 TEST(Threelc, AnOutlierKeepsOnlyItsOwnBlockWaiting) {
   FloatVector x(1000, 0.01f);
   x[500] = 1;
@@ -262,6 +265,7 @@ TEST(Threelc, LayersThatAreNotTheBucketsAreRefused) {
   }
 }
 
+// Layers of several chunks between layers that are not packed.
 TEST(Threelc, BackendsAndThreadsAgreeOnLayers) {
   std::vector<LayerRun> layers;
   std::uint32_t end = 0;
@@ -297,7 +301,7 @@ TEST(Threelc, AddingWhileDecodingIsDecodingAndAdding) {
     FloatVector sum = start;
     ASSERT_TRUE(codec->decode_add({.round = round}, payload, {}, sum).ok());
     EXPECT_EQ(sum, expected) << spec;
-    // By the rule for all codecs, which this one has a faster way for.
+    // The general rule for all codecs, for which this codec has a faster implementation.
     FloatVector scratch(kLayeredValues);
     sum = start;
     ASSERT_TRUE(codec->Codec::decode_add({.round = round}, payload, scratch, sum).ok());
@@ -347,6 +351,7 @@ TEST(Threelc, BadBodiesAreRefusedAndLeaveTheSumAlone) {
   }
 }
 
+// A hostile byte may have digits in its padding; they must not be written after the last value.
 TEST(Threelc, PaddingDecodesToNothing) {
   const auto codec = codec_of("threelc:bypass=0,zero_run=off");
   const Bytes payload = payload_with(*codec, 1, bytes_made_of(2.0f, byte(242)));
@@ -355,7 +360,7 @@ TEST(Threelc, PaddingDecodesToNothing) {
   EXPECT_EQ(out, (FloatVector{2, 8}));
 }
 
-// On dyadic updates no float operation rounds, so that the account must be exact.
+// With dyadic updates no float operation rounds, so the balance must be exact.
 TEST(Threelc, NothingIsLostInCompressedPushesAndPulls) {
   constexpr std::uint32_t kAgents = 3;
   constexpr std::uint32_t kRounds = 12;
@@ -369,7 +374,7 @@ TEST(Threelc, NothingIsLostInCompressedPushesAndPulls) {
     FloatVector sum(kValues);
     for (std::uint32_t round = 0; round < kRounds; ++round) {
       ASSERT_TRUE(exchange.play({.round = round}, {}, codec_testing::spans(all), sum).ok());
-      // The pull is one payload like a push: every value of it is 0 or M of the aggregator's.
+      // The combined payload has one M as well: every decoded value is 0 or the aggregator's M.
       float unit = 0;
       for (const float value : sum) unit = std::max(unit, std::abs(value));
       for (std::size_t i = 0; i < kValues; ++i) {
@@ -390,7 +395,7 @@ TEST(Threelc, NothingIsLostInCompressedPushesAndPulls) {
   }
 }
 
-// Formats never change: these payloads were written once.
+// The bytes of the format. A change of them changes the meaning of stored payloads.
 TEST(Threelc, Golden) {
   const std::pair<const char*, std::uint64_t> cases[] = {
       {"threelc", 0x918bb82f1f2a00c4},

@@ -1,7 +1,9 @@
-// Zero-run encoding: a run of k = 2 to 14 bytes of 121 (five zeros each) becomes the one byte
-// 243 + (k - 2), which no quartic byte is. Longer runs are split at 14; a lone 121 stays.
+// Zero-run encoding of quartic bytes: a run of k = 2 to 14 bytes of 121 (five zeros each) becomes
+// the byte 243 + (k - 2), which is not a quartic byte. Longer runs are divided after 14 bytes; a
+// single 121 is unchanged.
 //
-// What is here is the specification and what the SIMD version shares with it.
+// This file contains the specification, and the parts that it shares with the SIMD version. The
+// functions do not check bounds: the caller provides the space.
 #pragma once
 
 #include <array>
@@ -19,7 +21,7 @@ constexpr std::size_t kRunMax = 14;
 constexpr std::uint8_t kFirstRunByte = 243;
 static_assert(kFirstRunByte + (kRunMax - 2) == 255);
 
-// The byte for a run of this length, 1 to kRunMax; of length 0 there is none.
+// The byte for a run of 1 to kRunMax bytes. The entry for 0 is never written.
 constexpr std::array<std::uint8_t, kRunMax + 1> kRunBytes = [] {
   std::array<std::uint8_t, kRunMax + 1> bytes = {0, kZeroByte};
   for (std::size_t k = 2; k <= kRunMax; ++k) {
@@ -28,12 +30,12 @@ constexpr std::array<std::uint8_t, kRunMax + 1> kRunBytes = [] {
   return bytes;
 }();
 
-// How many bytes a coded byte stands for.
+// Number of packed bytes that a coded byte represents.
 constexpr std::size_t run_length(std::uint8_t byte) {
   return byte < kFirstRunByte ? 1 : byte - kFirstRunByte + std::size_t{2};
 }
 
-// Writes a run of any length and returns the place behind it.
+// Writes a run of any length and returns the end of the output.
 inline std::uint8_t* put_run(std::size_t length, std::uint8_t* out) {
   const std::size_t whole = length / kRunMax;
   if (whole > 0) std::memset(out, 255, whole);
@@ -42,12 +44,13 @@ inline std::uint8_t* put_run(std::size_t length, std::uint8_t* out) {
   return out;
 }
 
-// Encodes from words that tell which bytes are zero bytes, in time that goes with the other bytes.
+// Encodes from words that mark the zero bytes. The time is proportional to the number of other
+// bytes.
 class ZeroRunWriter {
  public:
   ZeroRunWriter(const std::uint8_t* in, std::uint8_t* out) : in_(in), out_(out) {}
 
-  // in[at, at + 64), where bit i of `zeros` tells of in[at + i].
+  // Adds in[at, at + 64); bit i of `zeros` is set if in[at + i] is the zero byte.
   void add_word(std::size_t at, std::uint64_t zeros) {
     for (std::uint64_t others = ~zeros; others != 0; others &= others - 1) {
       put_other(at + static_cast<std::size_t>(std::countr_zero(others)));
@@ -56,11 +59,11 @@ class ZeroRunWriter {
   void add_byte(std::size_t at) {
     if (in_[at] != kZeroByte) put_other(at);
   }
-  // Ends the input at n bytes and returns the end of the output.
+  // Ends the input after n bytes and returns the end of the output.
   std::uint8_t* finish(std::size_t n) { return put_run(n - done_, out_); }
 
  private:
-  // The byte at `at` is no zero byte, all from done_ to it are.
+  // The byte at `at` is not the zero byte; all bytes from done_ up to it are.
   void put_other(std::size_t at) {
     const std::size_t run = at - done_;
     if (run > kRunMax) {

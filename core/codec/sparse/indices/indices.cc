@@ -45,6 +45,7 @@ Status read_bitmap(const Execution& execution, ByteSpan in, std::size_t count, s
   if (!words.empty()) {
     words.back() = 0;
     std::memcpy(words.data(), in.data(), in.size());
+    // Bits after the last value must be zero, or an index would lie outside the bucket.
     const std::size_t used = (values - 1) % 64 + 1;
     if (used < 64 && words.back() >> used != 0) return corrupt("zeros behind the bitmap", "bits");
   }
@@ -74,6 +75,7 @@ Status read_raw(const Execution& execution, ByteSpan in, std::size_t count, std:
   return corrupt(fmt::format("ascending indices below {}", values), "others");
 }
 
+// Fills in parallel, because the count is the size of the bucket.
 Status read_all(const Execution& execution, ByteSpan in, std::size_t count, std::size_t values,
                 IndexVector& indices) {
   if (count != values || !in.empty()) {
@@ -92,9 +94,12 @@ Status read_all(const Execution& execution, ByteSpan in, std::size_t count, std:
 
 }  // namespace
 
+// Two passes: the first counts the bits of each chunk, so that the second can write all chunks in
+// parallel.
 void places_of(const Execution& execution, std::span<const std::uint64_t> bitmap,
                IndexVector& indices) {
   constexpr std::size_t kWords = kChunkValues / 64;
+  // ends[chunk] is first a count and then, after the partial sum, the end of the chunk's indices.
   std::vector<std::size_t> ends((bitmap.size() + kWords - 1) / kWords);
   for_each_chunk(execution, bitmap.size(), kWords,
                  [&](std::size_t chunk, std::size_t begin, std::size_t end) {
@@ -130,6 +135,7 @@ IndexPlan smallest_plan(const Execution& execution, std::span<const std::uint32_
   for (const IndexPlan& plan : {bitmap_plan(values), gaps_plan(execution, indices)}) {
     if (plan.bytes < best.bytes) best = plan;
   }
+  // Ties go to the earlier layout in this order, so that the encoding of a set is unique.
   return best;
 }
 
@@ -163,12 +169,13 @@ Status read_indices(const Execution& execution, std::uint8_t layout, ByteSpan in
     case IndexLayout::bitmap:
       return read_bitmap(execution, in, count, values, indices);
     case IndexLayout::gaps:
-      // A gap takes a bit at least, so that the memory is bounded by the bytes that came.
+      // A gap takes at least one bit, so memory is bounded by the number of received bytes.
       if (count == 0 || count > in.size() * 8) {
         return corrupt("one index or more, of a bit or more each", fmt::format("{}", count));
       }
       indices.resize(count);
       return read_gaps(execution, in, values, indices);
+    // The set is complete, so nothing is read except the count.
     case IndexLayout::all:
       return read_all(execution, in, count, values, indices);
   }

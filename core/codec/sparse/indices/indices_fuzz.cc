@@ -1,5 +1,5 @@
-// Indices from nobody one can trust: what is accepted ascends, lies within the bucket, and has one
-// encoding only, so that writing it again gives the bytes that came.
+// Untrusted indices. Accepted indices must be ascending and within the bucket, and writing them
+// again must produce the input bytes, because an encoding is unique.
 #include <algorithm>
 #include <cstdlib>
 
@@ -24,6 +24,7 @@ void run(ByteSpan data) {
   if (std::ranges::adjacent_find(indices, std::greater_equal()) != indices.end()) std::abort();
   if (!indices.empty() && indices.back() >= bucket) std::abort();
 
+  // The parameter of the gaps layout is its first byte.
   IndexPlan plan = {.layout = IndexLayout{*layout}, .rice_bits = 0, .bytes = in.size()};
   if (plan.layout == IndexLayout::gaps) plan.rice_bits = in[0];
   Bytes again(in.size());

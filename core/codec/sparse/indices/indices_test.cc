@@ -13,6 +13,7 @@
 namespace tributary::sparse {
 namespace {
 
+// A set that contains each index with probability `density`.
 IndexVector random_set(std::size_t values, double density, std::uint32_t seed) {
   IndexVector indices;
   for (std::uint32_t i = 0; i < values; ++i) {
@@ -22,6 +23,7 @@ IndexVector random_set(std::size_t values, double density, std::uint32_t seed) {
 }
 
 Bytes written(const IndexPlan& plan, std::span<const std::uint32_t> indices, std::size_t values) {
+  // A pattern, so that bytes that are not written would be detected.
   Bytes out(plan.bytes, 0xee);
   write_indices({}, plan, indices, values, out);
   return out;
@@ -41,6 +43,7 @@ void expect_round_trip(const IndexPlan& plan, const IndexVector& indices, std::s
   EXPECT_EQ(back, indices);
 }
 
+// A plan for every layout that can encode the set.
 std::vector<IndexPlan> all_plans(const IndexVector& indices, std::size_t values) {
   std::vector<IndexPlan> plans = {{IndexLayout::raw, 0, indices.size() * 4}, bitmap_plan(values)};
   if (!indices.empty()) plans.push_back(gaps_plan({}, indices));
@@ -63,6 +66,7 @@ TEST(Indices, EveryLayoutGivesThemBack) {
   }
 }
 
+// Each layout is the smallest one for some density.
 TEST(Indices, TheSmallestLayoutIsTaken) {
   for (const std::size_t values : {1u, 9u, 1000u, 70'001u}) {
     for (const double density : kDensities) {
@@ -80,8 +84,8 @@ TEST(Indices, TheSmallestLayoutIsTaken) {
   EXPECT_EQ(smallest_plan({}, random_set(70'001, 1, 6), 70'001).layout, IndexLayout::all);
 }
 
-// The entropy of a place taken with probability p is H(p)/p bits per index; Rice codes of geometric
-// gaps stay within 4 % of it, and a group's table adds 64 bits per 4096.
+// An index that is taken with probability p has an entropy of H(p)/p bits. Rice codes of geometric
+// gaps stay within 4 % of it. The table of a group adds 64 bits per 4096 indices.
 TEST(Indices, RandomGapsTakeLittleMoreThanTheirEntropy) {
   for (const double p : {0.001, 0.01, 0.1}) {
     const IndexVector indices = random_set(1u << 20, p, 7);
@@ -92,6 +96,7 @@ TEST(Indices, RandomGapsTakeLittleMoreThanTheirEntropy) {
   }
 }
 
+// The long gap needs a code of many words, and it is the longest gap in the largest bucket.
 TEST(Indices, ClusteredPlacesWithOneLongGap) {
   constexpr std::size_t kValues = 1u << 26;
   IndexVector indices(5000);
@@ -118,11 +123,11 @@ TEST(Indices, EveryThreadCountWritesTheSameBytes) {
   }
 }
 
-// The bytes that these layouts have had since the first version.
+// The bytes of these layouts since the first version. Stored payloads depend on them.
 TEST(Indices, GoldenBytes) {
   const IndexVector indices = {0, 1, 5, 12, 13, 30};
   EXPECT_EQ(written(bitmap_plan(33), indices, 33), (Bytes{0x23, 0x30, 0x00, 0x40, 0x00}));
-  // Gaps less one: 0 3 6 0 16. With 2 low bits: 100 111 0101 100 0000100, first bit first.
+  // Gaps minus one: 0 3 6 0 16. With 2 low bits: 100 111 0101 100 0000100, first bit first.
   const IndexPlan gaps = {IndexLayout::gaps, 2, 12};
   EXPECT_EQ(written(gaps, indices, 33), (Bytes{2, 0, 0, 0, 0, 3, 0, 0, 0, 0xb9, 0x06, 0x02}));
 }
@@ -145,9 +150,9 @@ class BadIndices : public testing::Test {
 TEST_F(BadIndices, Raw) {
   expect_refused(IndexLayout::raw, raw({1, 2, 40}), 3);       // out of range
   expect_refused(IndexLayout::raw, raw({3, 2}), 2);           // descending
-  expect_refused(IndexLayout::raw, raw({2, 2}), 2);           // twice the same
-  expect_refused(IndexLayout::raw, raw({1, 2}), 3);           // fewer than counted
-  expect_refused(IndexLayout::raw, raw({1, 2}), 1);           // more than counted
+  expect_refused(IndexLayout::raw, raw({2, 2}), 2);           // the same index twice
+  expect_refused(IndexLayout::raw, raw({1, 2}), 3);           // fewer than the count
+  expect_refused(IndexLayout::raw, raw({1, 2}), 1);           // more than the count
   expect_refused(IndexLayout::raw, Bytes{1, 0, 0, 0, 2}, 1);  // half an index
 }
 
@@ -156,7 +161,7 @@ TEST_F(BadIndices, Bitmap) {
   expect_refused(IndexLayout::bitmap, Bytes{7, 0, 0, 0, 0}, 2);
   expect_refused(IndexLayout::bitmap, Bytes{3, 0, 0, 0}, 2);
   expect_refused(IndexLayout::bitmap, Bytes{3, 0, 0, 0, 0, 0}, 2);
-  expect_refused(IndexLayout::bitmap, Bytes{3, 0, 0, 0, 0x80}, 3, 39);  // behind the last value
+  expect_refused(IndexLayout::bitmap, Bytes{3, 0, 0, 0, 0x80}, 3, 39);  // after the last value
 }
 
 TEST_F(BadIndices, Gaps) {
@@ -169,20 +174,21 @@ TEST_F(BadIndices, Gaps) {
   IndexVector good;
   ASSERT_TRUE(read(2, gaps(0, 5, 1, {0x7}), 4, 40, good).ok());
   ASSERT_EQ(good, (IndexVector{5, 6, 7, 8}));
-  expect_refused(IndexLayout::gaps, gaps(27, 5, 1, {0x7}), 4);    // more low bits than there are
-  expect_refused(IndexLayout::gaps, gaps(0, 40, 1, {0x7}), 4);    // first out of range
-  expect_refused(IndexLayout::gaps, gaps(0, 38, 1, {0x7}), 4);    // runs out of range
-  expect_refused(IndexLayout::gaps, gaps(0, 5, 2, {0x7}), 4);     // end beyond the codes
-  expect_refused(IndexLayout::gaps, gaps(0, 5, 0, {0x7}), 4);     // codes beyond the end
-  expect_refused(IndexLayout::gaps, gaps(0, 5, 1, {0x7}), 5);     // a code too few
-  expect_refused(IndexLayout::gaps, gaps(0, 5, 1, {0x0f}), 4);    // bits behind the last code
-  expect_refused(IndexLayout::gaps, gaps(0, 5, 2, {0x7, 0}), 4);  // a byte behind the last code
+  expect_refused(IndexLayout::gaps, gaps(27, 5, 1, {0x7}), 4);    // more low bits than allowed
+  expect_refused(IndexLayout::gaps, gaps(0, 40, 1, {0x7}), 4);    // first index out of range
+  expect_refused(IndexLayout::gaps, gaps(0, 38, 1, {0x7}), 4);    // a later index out of range
+  expect_refused(IndexLayout::gaps, gaps(0, 5, 2, {0x7}), 4);     // end after the codes
+  expect_refused(IndexLayout::gaps, gaps(0, 5, 0, {0x7}), 4);     // codes after the end
+  expect_refused(IndexLayout::gaps, gaps(0, 5, 1, {0x7}), 5);     // one code missing
+  expect_refused(IndexLayout::gaps, gaps(0, 5, 1, {0x0f}), 4);    // bits after the last code
+  expect_refused(IndexLayout::gaps, gaps(0, 5, 2, {0x7, 0}), 4);  // a byte after the last code
   expect_refused(IndexLayout::gaps, gaps(0, 5, 1, {0}), 4);       // a code without an end
-  expect_refused(IndexLayout::gaps, Bytes{0, 5, 0, 0}, 1);        // no whole table
+  expect_refused(IndexLayout::gaps, Bytes{0, 5, 0, 0}, 1);        // incomplete table
   expect_refused(IndexLayout::gaps, Bytes{}, 0);
-  expect_refused(IndexLayout::gaps, Bytes{0}, 0);  // no index needs no layout
+  expect_refused(IndexLayout::gaps, Bytes{0}, 0);  // an empty set uses another layout
 }
 
+// Groups are decoded independently, so the order between them has a check of its own.
 TEST_F(BadIndices, GroupsThatOverlap) {
   IndexVector indices(kIndexGroup + 10);
   std::iota(indices.begin(), indices.end(), 0u);
@@ -190,7 +196,7 @@ TEST_F(BadIndices, GroupsThatOverlap) {
   Bytes bytes = written(plan, indices, 10'000);
   IndexVector back;
   ASSERT_TRUE(read(2, bytes, indices.size(), 10'000, back).ok());
-  bytes[1 + 8] = 0xff;  // the second group begins where the first ends
+  bytes[1 + 8] = 0xff;  // the second group begins at the last index of the first
   bytes[1 + 8 + 1] = 0x0f;
   expect_refused(IndexLayout::gaps, bytes, indices.size(), 10'000);
 }
@@ -200,7 +206,7 @@ TEST_F(BadIndices, CountsAndLayouts) {
   expect_refused(IndexLayout::all, Bytes{0}, 40);
   expect_refused(IndexLayout::raw, Bytes{}, 41);
   expect_refused(IndexLayout{4}, Bytes{}, 0);
-  // A count that would need a thousand times the memory that came.
+  // The count would need a thousand times the memory of the received bytes.
   expect_refused(IndexLayout::gaps, Bytes(9, 0), 1u << 26, 1u << 26);
 }
 

@@ -4,6 +4,7 @@
 
 namespace tributary::sparse {
 
+// Sequential on purpose: whether a draw is used depends on the draws before it.
 void draw_places(const Execution& execution, StreamKey key, std::size_t values, std::uint32_t k,
                  IndexVector& places) {
   assert(k <= values);

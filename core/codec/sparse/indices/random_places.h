@@ -1,4 +1,5 @@
-// k different places of a bucket, each set of k equally likely: what randk sends.
+// Draws k distinct indices of a bucket, for the codec randk. Every set of k indices is equally
+// likely.
 #pragma once
 
 #include "core/base/random.h"
@@ -6,9 +7,10 @@
 
 namespace tributary::sparse {
 
-// Ascending. The draws of the stream are taken in order; a draw is passed over if it would favour a
-// place (Lemire's rejection) or names one that is taken. Of more than half of the bucket the places
-// that stay out are drawn instead. The time follows the smaller part.
+// Writes the indices in ascending order. The draws of the stream are used in order. A draw is
+// skipped if it would favour an index (Lemire's rejection) or if its index is already taken. If k
+// is more than half of the values, the excluded indices are drawn instead. The time is proportional
+// to the smaller of both sets. Requires k <= values.
 void draw_places(const Execution& execution, StreamKey key, std::size_t values, std::uint32_t k,
                  IndexVector& places);
 

@@ -15,6 +15,7 @@ namespace {
 constexpr unsigned kRiceBitsMax = 26;  // the largest bucket has 2^26 values
 constexpr std::size_t kHeaderBytes = 1;
 
+// An entry of the table: the first index of a group, and the end of its codes in bytes.
 struct Group {
   std::uint32_t first;
   std::uint32_t end;
@@ -29,8 +30,8 @@ Status corrupt(std::string what, std::string expected, std::string got) {
                                            .remedy = "have the bucket sent again"});
 }
 
-// The best parameter for geometrically distributed gaps is near log2(ln 2 · mean gap); real ones
-// cluster, so its neighbours are tried too.
+// The best parameter for geometrically distributed gaps is near log2(ln 2 · mean gap). Real gaps
+// form clusters, so neighbouring parameters are tried too.
 constexpr unsigned kCandidates = 4;
 unsigned first_candidate(std::span<const std::uint32_t> indices) {
   const double mean =
@@ -40,11 +41,12 @@ unsigned first_candidate(std::span<const std::uint32_t> indices) {
   return static_cast<unsigned>(std::clamp(middle - 2, 0, int{kRiceBitsMax - kCandidates + 1}));
 }
 
-// The bits that a group's codes take for each parameter from `first_bits` on.
+// Returns the size of a group's codes in bits for each parameter from `first_bits` on.
 std::array<std::uint64_t, kCandidates> code_bits(std::span<const std::uint32_t> group,
                                                  unsigned first_bits) {
   std::array<std::uint64_t, kCandidates> bits = {};
   for (std::size_t i = 1; i < group.size(); ++i) {
+    // One shift serves all candidates: a larger parameter only shifts further.
     const std::uint32_t rest = (group[i] - group[i - 1] - 1) >> first_bits;
     for (unsigned c = 0; c < kCandidates; ++c) bits[c] += rest >> c;
   }
@@ -60,7 +62,7 @@ void for_each_group(const Execution& execution, std::size_t count, const Body& b
                  });
 }
 
-// Writes codes of a size known before: whole words while there is room, bytes at the end.
+// Writes codes whose total size is known in advance: whole words while they fit, then single bytes.
 class CodeWriter {
  public:
   explicit CodeWriter(MutableByteSpan out) : out_(out) {}
@@ -80,7 +82,7 @@ class CodeWriter {
   }
 
  private:
-  // Up to 32 bits; fewer than 32 are waiting.
+  // Appends up to 32 bits. Fewer than 32 bits are pending at the start.
   void append(std::uint64_t code, unsigned bits) {
     window_ |= code << filled_;
     filled_ += bits;
@@ -98,11 +100,12 @@ class CodeWriter {
   unsigned filled_ = 0;
 };
 
+// Reads codes from untrusted bytes. It never reads past the end; bits after the end are zero.
 class CodeReader {
  public:
   explicit CodeReader(ByteSpan codes) : codes_(codes), bits_(std::uint64_t{codes.size()} * 8) {}
 
-  // A gap less one; what runs over the end is seen afterwards, by overrun().
+  // Returns a gap minus one. The caller checks overrun() afterwards.
   std::uint64_t read(unsigned rice_bits) {
     std::uint64_t rest = 0;
     std::uint64_t window = peek();
@@ -115,7 +118,7 @@ class CodeReader {
     rest += zeros;
     const unsigned code_bits = zeros + 1 + rice_bits;
     if (code_bits <= peeked()) {
-      window >>= zeros;  // in two steps: zeros + 1 may be 64
+      window >>= zeros;  // in two steps: a shift by zeros + 1 = 64 is undefined
       window >>= 1;
     } else {
       position_ += zeros + 1;
@@ -126,7 +129,7 @@ class CodeReader {
     return rest << rice_bits | (window & ((std::uint64_t{1} << rice_bits) - 1));
   }
   bool overrun() const { return position_ > bits_; }
-  // That nothing but 0s up to the end of the byte is left.
+  // Whether only 0s remain up to the end of the byte.
   bool at_end() const {
     if (overrun() || bits_ - position_ >= 8) return false;
     return position_ == bits_ || peek() == 0;
@@ -137,7 +140,7 @@ class CodeReader {
 
   unsigned peeked() const { return 64 - static_cast<unsigned>(position_ % 8); }
 
-  // The next peeked() bits, 0s beyond the end.
+  // The next peeked() bits; 0s after the end.
   std::uint64_t peek() const {
     const std::uint64_t byte = position_ / 8;
     std::uint64_t window = 0;
@@ -154,6 +157,7 @@ class CodeReader {
   std::uint64_t position_ = 0;
 };
 
+// Checks every group before its codes are read in parallel.
 Status read_table(ByteSpan in, std::size_t count, std::size_t values, unsigned& rice_bits,
                   std::vector<Group>& groups, ByteSpan& codes) {
   groups.resize(groups_of(count));
@@ -169,6 +173,8 @@ Status read_table(ByteSpan in, std::size_t count, std::size_t values, unsigned& 
   }
   if (table_bytes > 0) std::memcpy(groups.data(), in.data() + kHeaderBytes, table_bytes);
   codes = in.subspan(kHeaderBytes + table_bytes);
+  // Ends must be ascending and the last one must be the end of the codes, so the groups' codes are
+  // disjoint and complete.
   std::uint32_t begin = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].first >= values || groups[g].end < begin || groups[g].end > codes.size()) {
@@ -192,6 +198,7 @@ bool read_group(ByteSpan codes, unsigned rice_bits, std::uint32_t first, std::si
     if (index >= values || reader.overrun()) return false;
     indices[i] = static_cast<std::uint32_t>(index);
   }
+  // A byte or a bit after the last code would make the encoding of a set ambiguous.
   return reader.at_end();
 }
 
@@ -258,6 +265,7 @@ Status read_gaps(const Execution& execution, ByteSpan in, std::size_t values,
                      good = false;
                    }
                  });
+  // The groups were read independently, so their order is checked last.
   for (std::size_t g = 1; good && g < groups.size(); ++g) {
     good = indices[g * kIndexGroup] > indices[g * kIndexGroup - 1];
   }

@@ -1,4 +1,4 @@
-// The gaps layout of indices.h.
+// The gaps layout of indices.h. The functions share its contract.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@
 
 namespace tributary::sparse {
 
-// For one index or more.
+// Finds the best parameter and its size. Requires one or more indices.
 IndexPlan gaps_plan(const Execution& execution, std::span<const std::uint32_t> indices);
 
+// Writes the table and the codes to `out`, whose size a plan with `rice_bits` gave.
 void write_gaps(const Execution& execution, unsigned rice_bits,
                 std::span<const std::uint32_t> indices, MutableByteSpan out);
 
-// `indices` has the size to read.
+// Reads indices.size() indices and requires that they use all of `in`; otherwise corrupt_data.
 Status read_gaps(const Execution& execution, ByteSpan in, std::size_t values,
                  std::span<std::uint32_t> indices);
 

@@ -8,7 +8,7 @@
 namespace tributary::thc {
 namespace {
 
-// The C library is the oracle here; it may not be one where agents have to agree.
+// The C library is the reference here. It cannot be used where agents must agree on bits.
 TEST(Normal, AgreesWithTheCLibrary) {
   for (double x = 0; x < 8; x += 0.0371) {
     const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
@@ -22,6 +22,7 @@ TEST(Normal, AgreesWithTheCLibrary) {
   }
 }
 
+// The reference values are published quantiles of the normal distribution.
 TEST(Normal, ThresholdsLeaveTheirShareOutside) {
   EXPECT_NEAR(normal_threshold(1.0 / 32), 2.15387469406, 1e-11);
   EXPECT_NEAR(normal_threshold(0.5), 0.674489750196, 1e-11);
@@ -30,7 +31,7 @@ TEST(Normal, ThresholdsLeaveTheirShareOutside) {
   }
 }
 
-// Bits, because agents on all machines must come to the same ones.
+// Exact bits, because agents on all machines must compute the same values.
 TEST(Normal, GivesTheseBitsEverywhere) {
   EXPECT_EQ(normal_density(1.25), 0x1.7610b9431f0c8p-3);
   EXPECT_EQ(normal_tail(3.5), 0x1.e7dbc92b77dd6p-13);

@@ -10,10 +10,10 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// One step of the dynamic programme: cheapest_[k][r] is the least cost of k + 1 levels of which the
-// first is point 0 and the last point r. Interval costs fulfil the quadrangle inequality (their
-// mixed derivative is -∫φ), so the best predecessor never moves left as r moves right, and halving
-// finds all of a row in O(g log g).
+// One step of the dynamic programme. Entry r of a row is the minimum cost of the levels up to this
+// row, if the first is point 0 and the last is point r. Interval costs satisfy the quadrangle
+// inequality (their mixed derivative is -∫φ). The best predecessor therefore never moves left as r
+// moves right, and divide and conquer fills a row in O(g log g).
 class Solver {
  public:
   Solver(unsigned bits, const IntervalCosts& costs)
@@ -26,6 +26,7 @@ class Solver {
 
   LevelTable solve() {
     previous_[0] = 0;
+    // Row r can only end at points r to r + spare, because every level needs a point of its own.
     const std::uint32_t spare = points_ - rows_;
     for (row_ = 1; row_ < rows_; ++row_) {
       const bool last = row_ + 1 == rows_;
@@ -36,6 +37,7 @@ class Solver {
     table.rounding_mse = previous_[points_ - 1];
     table.intervals_costed = intervals_costed_;
     table.levels.resize(rows_);
+    // Follows the predecessors back from the last point.
     std::uint16_t point = static_cast<std::uint16_t>(points_ - 1);
     for (std::uint32_t row = rows_; row-- > 0;) {
       table.levels[row] = point;
@@ -45,7 +47,7 @@ class Solver {
   }
 
  private:
-  // current_[first..last], knowing that the best predecessors lie in [low, high].
+  // Fills current_[first..last], if the best predecessors lie in [low, high].
   void fill(std::uint32_t first, std::uint32_t last, std::uint32_t low, std::uint32_t high) {
     const std::uint32_t middle = first + (last - first) / 2;
     double best = kInfinite;
@@ -80,7 +82,7 @@ IntervalCosts::IntervalCosts(std::uint32_t granularity, double threshold) {
   assert(granularity >= 1 && granularity <= kGranularityMax);
   points_.resize(granularity + 1);
   for (std::uint32_t i = 0; i <= granularity; ++i) {
-    // From the nearer end, so that the grid is symmetric to the last bit.
+    // Measured from the centre, so that the grid is symmetric to the last bit.
     const auto place = static_cast<double>(2 * static_cast<std::int64_t>(i) - granularity);
     const double x = threshold * (place / granularity);
     points_[i] = {.x = x, .density = normal_density(x), .mass = normal_centre_mass(x)};

@@ -15,20 +15,22 @@ namespace tributary::thc {
 namespace {
 
 constexpr unsigned kSumBitsMax = 32;
-// Four grid points for every level come within a hundredth of the error of a free choice, so a sum
-// whose width is not given is as wide as they ask. More than 16 gain nothing.
+// With four grid points per level, the error is within one hundredth of that of a free choice. A
+// sum without a given width is therefore as wide as they need. More than 16 points per level gain
+// nothing.
 constexpr std::uint32_t kPointsPerLevel = 4;
 constexpr std::uint32_t kPointsPerLevelMax = 16;
-// Errors do not fall steadily with the granularity, so all that fit are tried; of the many that
-// there are for many levels only the largest, which differ by little.
+// Errors do not fall steadily with the granularity, so all that fit are tried. With many levels,
+// only the largest few are tried, because they differ little.
 constexpr unsigned kBitsOfFullSearch = 5;
 constexpr std::uint32_t kGranularitiesTried = 4;
 // Candidates for p are 2^-1 .. 2^-kHalvingsMax.
 constexpr int kHalvingsMax = 39;
-// Of one agent's own encoding. Error feedback converges if an encoding loses less than there was,
-// and for very many agents 1 or 2 bits would otherwise be stretched beyond that.
+// Limit of the error of one agent's own encoding. Error feedback converges if an encoding loses
+// less than its input. With very many agents, the best table for 1 or 2 bits would exceed that.
 constexpr double kOwnErrorMax = 0.9;
-// A gain smaller than this share is none: equal tables of different granularity must stay equal.
+// A smaller relative gain counts as a tie. Equal tables of different granularity must remain equal
+// despite rounding.
 constexpr double kTieShare = 1e-9;
 
 Status refuse(std::string what, std::string expected, std::string got, std::string remedy = {}) {
@@ -66,7 +68,7 @@ Status check(const TableRequest& request) {
   return {};
 }
 
-// The largest granularity of which `agents` fit into a sum.
+// Returns the largest granularity with which the sum of `agents` levels fits.
 std::uint32_t largest_granularity(const TableRequest& request) {
   const std::uint64_t agents = request.agents;
   const std::uint64_t wanted = kPointsPerLevel * levels_of(request.bits) - 1;
@@ -80,6 +82,7 @@ struct Range {
   std::uint32_t last;
 };
 
+// The range of granularities to try; a single one if it is given.
 Result<Range> granularities(const TableRequest& request) {
   const std::uint32_t least = levels_of(request.bits) - 1;
   const bool given = request.granularity != 0 || request.uniform;
@@ -100,6 +103,7 @@ Result<Range> granularities(const TableRequest& request) {
   return Range{std::max(least, largest - std::min(largest, kGranularitiesTried - 1)), largest};
 }
 
+// The table for a granularity and a share p, with its expected errors.
 TablePlan evaluate(const TableRequest& request, std::uint32_t granularity, double p) {
   TablePlan plan = {.levels = {}, .granularity = granularity, .p = p};
   plan.threshold = normal_threshold(p);
@@ -118,8 +122,9 @@ bool better(const TablePlan& a, const TablePlan& b) {
   return a.expected_nmse < b.expected_nmse * (1 - kTieShare);
 }
 
-// For one granularity: truncation falls and rounding rises with every halving of p, so there is
-// one valley, and the walk from `halvings` goes downhill.
+// Finds the best p for one granularity. With every halving of p, truncation falls and rounding
+// rises, so there is one minimum. The search goes downhill from `halvings` and stores the result
+// there.
 TablePlan best_share(const TableRequest& request, std::uint32_t granularity, int& halvings) {
   const auto at = [&](int count) {
     return evaluate(request, granularity, std::ldexp(1.0, -count));
@@ -146,7 +151,7 @@ Result<TablePlan> plan_table(const TableRequest& request) {
   TRIBUTARY_TRY(check(request));
   TRIBUTARY_ASSIGN(const Range range, granularities(request));
   std::optional<TablePlan> best;
-  int halvings = 2 * static_cast<int>(request.bits);  // loses little enough, and is never far off
+  int halvings = 2 * static_cast<int>(request.bits);  // a start close to the best
   for (std::uint32_t granularity = range.first; granularity <= range.last; ++granularity) {
     TablePlan plan = request.p != 0 ? evaluate(request, granularity, request.p)
                                     : best_share(request, granularity, halvings);

@@ -37,6 +37,7 @@ TEST(PlanTable, ChoosesForAgentsAndWidth) {
   EXPECT_NEAR(planned({.bits = 4, .agents = 64}).expected_nmse, 0.0004, 0.00005);
 }
 
+// Compares the choice with every granularity and every p.
 TEST(PlanTable, NothingThatFitsIsBetter) {
   for (const TableRequest& request : {TableRequest{.bits = 2, .agents = 3, .down_bits = 6},
                                       TableRequest{.bits = 3, .agents = 5, .down_bits = 7},
@@ -66,7 +67,7 @@ TEST(PlanTable, SumsAreAsWideAsTheyMustBe) {
   }
 }
 
-// Without that bound, 64 agents with 1 bit would each lose 2.6 times what they have.
+// Without this limit, 64 agents with 1 bit would each lose 2.6 times their input.
 TEST(PlanTable, ErrorFeedbackConvergesOnWhatIsChosen) {
   for (const unsigned bits : {1u, 2u, 3u, 4u}) {
     for (const std::uint32_t agents : {1u, 4u, 64u, 1000u, 1u << 20}) {
@@ -75,11 +76,12 @@ TEST(PlanTable, ErrorFeedbackConvergesOnWhatIsChosen) {
   }
 }
 
-// Two levels are the ends, however fine the grid: the coarsest gives the narrowest sums.
+// Two levels are the ends of any grid, so the coarsest grid gives the narrowest sums.
 TEST(PlanTable, TiesGoToTheSmallerGranularity) {
   EXPECT_EQ(planned({.bits = 1, .agents = 4}).granularity, 1u);
 }
 
+// Uniform levels need no look-up, but have a larger error.
 TEST(PlanTable, UniformLevelsAreTheGridItself) {
   const TablePlan plan = planned({.bits = 4, .agents = 4, .uniform = true});
   EXPECT_EQ(plan.granularity, 15u);
@@ -87,7 +89,7 @@ TEST(PlanTable, UniformLevelsAreTheGridItself) {
   EXPECT_GT(plan.expected_nmse, planned({.bits = 4, .agents = 4}).expected_nmse);
 }
 
-// Every agent plans for itself: what is chosen may not change between machines or releases.
+// Every agent plans for itself, so the choice must not change between machines or releases.
 TEST(PlanTable, ChoicesAreTheseEverywhere) {
   const TablePlan four = planned({.bits = 4, .agents = 4});
   EXPECT_EQ(four.levels, (std::vector<std::uint16_t>{0, 8, 13, 17, 21, 24, 27, 30, 33, 36, 39, 42,

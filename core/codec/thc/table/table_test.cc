@@ -10,7 +10,7 @@
 namespace tributary::thc {
 namespace {
 
-// The paper's way: every subset of the grid that has the ends and the right size.
+// The paper's algorithm: it tries every subset of the grid that has both ends and the right size.
 class Enumeration {
  public:
   Enumeration(unsigned bits, const IntervalCosts& costs) : costs_(costs), wanted_(levels_of(bits)) {
@@ -60,6 +60,7 @@ TEST(SolveTable, EqualsEnumerationWhereThatCanRun) {
   }
 }
 
+// A table from the code that the paper's authors published.
 TEST(SolveTable, IsAsCheapAsThePublicCodesTable) {
   const std::vector<std::uint16_t> known = {0,  3,  5,  7,  9,  11, 13, 14,
                                             16, 17, 19, 21, 23, 25, 27, 30};
@@ -67,7 +68,8 @@ TEST(SolveTable, IsAsCheapAsThePublicCodesTable) {
   EXPECT_LE(solve_table(4, costs).rounding_mse, rounding_mse(known, costs) + 1e-9);
 }
 
-// Four levels on seven steps: the best table is not symmetric, so the paper's restriction costs.
+// Four levels on seven steps: the best table is not symmetric, so the paper's restriction costs
+// something.
 TEST(SolveTable, NeedsNoSymmetry) {
   const IntervalCosts costs(7, normal_threshold(1.0 / 32));
   const LevelTable table = solve_table(2, costs);
@@ -87,7 +89,7 @@ TEST(SolveTable, TakesEveryPointWhenThereIsNoChoice) {
   }
 }
 
-// What makes it fast: 4,000 tables of all kinds, and how many intervals were looked at for them.
+// The reason for the speed: the number of intervals evaluated for 4,000 tables of all kinds.
 TEST(SolveTable, LooksAtFewIntervals) {
   std::uint32_t solved = 0;
   for (unsigned bits = 1; bits <= 5; ++bits) {
@@ -119,6 +121,7 @@ TEST(SolveTable, MoreLevelsAndFinerGridsNeverCostMore) {
   EXPECT_LE(solve_table(4, IntervalCosts(60, threshold)).rounding_mse, coarse + 1e-15);
 }
 
+// Numerical integration by the midpoint rule.
 TEST(TruncationMse, AgreesWithIntegration) {
   for (const double threshold : {0.5, 1.5, 2.15387469406, 3.0}) {
     double sum = 0;
