@@ -258,15 +258,9 @@ void CoordinatorDaemon::carry_out(Action& action) {
           [this](const CommandDone& done) { take_done(done); },
           [this](const Finished& finished) { end_.finish(finished.status); },
           // The loop has carried these out.
-          [](const Send&) {},
-          [](const ClosePeer&) {},
-          [](const Note&) {},
+          Ignored<Send, ClosePeer, Note>(),
           // An agent's alone.
-          [](const StoreAgent&) {},
-          [](const Train&) {},
-          [](const OpenPeers&) {},
-          [](const ClosePeers&) {},
-          [](const SendToPeer&) {},
+          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer>(),
       },
       action);
 }

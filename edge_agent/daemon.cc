@@ -251,18 +251,10 @@ void AgentDaemon::carry_out(Action& action) {
                  [this](const Reading& reading) { take_reading(reading); },
                  [this](const Finished& finished) { end_.finish(finished.status); },
                  // The loop has carried these out.
-                 [](const Send&) {},
-                 [](const ClosePeer&) {},
-                 [](const Note&) {},
+                 Ignored<Send, ClosePeer, Note>(),
                  // A coordinator's alone.
-                 [](const StoreCoordinator&) {},
-                 [](const LoadRound&) {},
-                 [](const ProbeEchoed&) {},
-                 [](const LinksTold&) {},
-                 [](const SpeedsTold&) {},
-                 [](const AgentReported&) {},
-                 [](const RoundPlayed&) {},
-                 [](const CommandDone&) {},
+                 Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
+                         AgentReported, RoundPlayed, CommandDone>(),
              },
              action);
 }
