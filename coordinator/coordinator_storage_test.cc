@@ -34,9 +34,9 @@ TEST_F(CoordinatorStorageTest, ARoundThatIsNotThereIsAnsweredAllTheSame) {
 
 TEST_F(CoordinatorStorageTest, WhatTheChronicleHasIsKeptWhenTheStorageEnds) {
   ASSERT_TRUE(storage_->restore().ok());
-  storage_->chronicle().metric({.name = "first", .value = 1});
+  storage_->chronicle().metric({.kind = ReadingKind::agents, .value = 1});
   storage_->keep_chronicle();
-  storage_->chronicle().metric({.name = "second", .value = 2});
+  storage_->chronicle().metric({.kind = ReadingKind::model_version, .value = 2});
   storage_->keep_chronicle();
   storage_->end();
   storage_->keep_rest();

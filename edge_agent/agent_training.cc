@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/cost/device_speed.h"
+#include "core/service/metrics/reading_metrics.h"
 #include "core/train/trainer_metrics.h"
 #include "core/train/training_job.h"
 #include "schemas/frame.h"
@@ -73,7 +74,7 @@ void AgentTraining::train_now(const Train& wanted) {
   std::vector<AgentMetric> metrics;
   if (trained->evaluation) metrics = metrics_of(*trained->evaluation);
   if (const double error = parts_.conservation_error(); error >= 0) {
-    metrics.push_back({.name = "conservation_error", .value = error});
+    metrics.push_back({.kind = ReadingKind::conservation_error, .value = error});
   }
   parts_.post(UpdateReady{.token = wanted.token,
                           .update = std::move(trained->update),
@@ -99,8 +100,8 @@ void AgentTraining::log_evaluation(std::uint64_t version, const Evaluation& eval
                    {"loss", evaluation.loss},
                    {"accuracy", evaluation.accuracy},
                    {"examples", evaluation.examples}});
-  parts_.metrics.set("tributary_evaluation_loss", evaluation.loss);
-  parts_.metrics.set("tributary_evaluation_accuracy", evaluation.accuracy);
+  publish({.kind = ReadingKind::evaluation_loss, .value = evaluation.loss}, parts_.metrics);
+  publish({.kind = ReadingKind::evaluation_accuracy, .value = evaluation.accuracy}, parts_.metrics);
 }
 
 void AgentTraining::evaluate_last(SharedFloats model, std::uint64_t version) {

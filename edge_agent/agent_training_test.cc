@@ -58,7 +58,7 @@ TEST_F(AgentTrainingTest, TheErrorOfTheAccountComesWithTheUpdate) {
   training_->train(order(7));
   const UpdateReady ready = events_.next<UpdateReady>();
   ASSERT_EQ(ready.metrics.size(), 1u);
-  EXPECT_EQ(ready.metrics[0].name, "conservation_error");
+  EXPECT_EQ(ready.metrics[0].kind, ReadingKind::conservation_error);
   EXPECT_EQ(ready.metrics[0].value, 0.25);
 }
 

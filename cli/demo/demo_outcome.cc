@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/run/job_journal.h"
+#include "core/round/common/machine/readings.h"
 #include "core/round/common/plan/job_model.h"
 #include "core/store/agent/agent_journal.h"
 #include "core/store/coordinator/readable.h"
@@ -82,8 +83,9 @@ Status DemoWatch::read() {
     seen_.rounds = rounds.back().id.round;
     seen_.bytes_per_round = rounds.back().bytes_up + rounds.back().bytes_down;
   }
-  TRIBUTARY_ASSIGN(const double accuracy,
-                   newest_metric(*run_, "evaluation_accuracy", job_, last_metric_));
+  TRIBUTARY_ASSIGN(
+      const double accuracy,
+      newest_metric(*run_, reading_name(ReadingKind::evaluation_accuracy), job_, last_metric_));
   if (!std::isnan(accuracy)) seen_.accuracy = accuracy;
   return {};
 }

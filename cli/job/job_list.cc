@@ -10,6 +10,7 @@
 #include "cli/json.h"
 #include "cli/run/job_journal.h"
 #include "cli/text.h"
+#include "core/round/common/machine/readings.h"
 #include "core/round/common/machine/repeated_bytes.h"
 
 namespace tributary {
@@ -30,10 +31,12 @@ struct JobFigures {
 Result<JobFigures> figures_of(RunFile& run, const JobInJournal& job) {
   JobFigures figures;
   std::int64_t after = 0;
-  TRIBUTARY_ASSIGN(figures.accuracy,
-                   newest_metric(run, "evaluation_accuracy", job.record.job, after));
+  TRIBUTARY_ASSIGN(
+      figures.accuracy,
+      newest_metric(run, reading_name(ReadingKind::evaluation_accuracy), job.record.job, after));
   after = 0;
-  TRIBUTARY_ASSIGN(figures.loss, newest_metric(run, "evaluation_loss", job.record.job, after));
+  TRIBUTARY_ASSIGN(figures.loss, newest_metric(run, reading_name(ReadingKind::evaluation_loss),
+                                               job.record.job, after));
   return figures;
 }
 
@@ -52,7 +55,8 @@ Json json_of(const JobInJournal& job, const JobFigures& figures) {
 Result<Json> repeated_json(RunFile& run, const JobInJournal& job) {
   Json repeated = {{"up", Json::object()}, {"down", Json::object()}};
   for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
-    TRIBUTARY_ASSIGN(const double bytes, sum_of_metric(run, field.reading, job.record.job));
+    TRIBUTARY_ASSIGN(const double bytes,
+                     sum_of_metric(run, reading_name(field.reading), job.record.job));
     repeated[std::string(field.direction)][std::string(field.cause)] =
         static_cast<std::uint64_t>(bytes);
   }

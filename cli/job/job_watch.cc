@@ -11,6 +11,7 @@
 #include "cli/json.h"
 #include "cli/run/job_journal.h"
 #include "cli/text.h"
+#include "core/round/common/machine/readings.h"
 
 namespace tributary {
 namespace {
@@ -31,8 +32,9 @@ struct Seen {
 Status look(const WatchOptions& options, Seen& seen) {
   TRIBUTARY_ASSIGN(const auto run, RunFile::open(options.run_file));
   TRIBUTARY_ASSIGN(seen.job, job_in(*run, options.job));
-  TRIBUTARY_ASSIGN(const double accuracy, newest_metric(*run, "evaluation_accuracy",
-                                                        seen.job.record.job, seen.last_metric));
+  TRIBUTARY_ASSIGN(const double accuracy,
+                   newest_metric(*run, reading_name(ReadingKind::evaluation_accuracy),
+                                 seen.job.record.job, seen.last_metric));
   if (!std::isnan(accuracy)) seen.accuracy = accuracy;
   return {};
 }

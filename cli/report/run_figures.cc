@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/round/common/machine/readings.h"
+
 namespace tributary::report {
 namespace {
 
@@ -131,8 +133,8 @@ RunFigures figures_of(const RunData& data) {
   out.rounds_wanted = data.rounds_wanted;
   if (!data.rounds.empty()) out.wall_s = data.rounds.back().ended_s - data.rounds.front().began_s;
   out.agents = data.agents.size();
-  const Evaluation accuracy = evaluation(data, "evaluation_accuracy");
-  const Evaluation loss = evaluation(data, "evaluation_loss");
+  const Evaluation accuracy = evaluation(data, reading_name(ReadingKind::evaluation_accuracy));
+  const Evaluation loss = evaluation(data, reading_name(ReadingKind::evaluation_loss));
   out.accuracy_final = accuracy.last;
   out.accuracy_best = accuracy.best;
   out.loss_final = loss.last;
@@ -141,8 +143,8 @@ RunFigures figures_of(const RunData& data) {
     if (std::isfinite(row.train_loss)) out.train_loss_final = row.train_loss;
   }
   count_bytes(data, out);
-  out.wire_bytes_up = sum_of_metric(data, "wire_bytes_up");
-  out.wire_bytes_down = sum_of_metric(data, "wire_bytes_down");
+  out.wire_bytes_up = sum_of_metric(data, reading_name(ReadingKind::wire_bytes_up));
+  out.wire_bytes_down = sum_of_metric(data, reading_name(ReadingKind::wire_bytes_down));
   count_plans(data, out);
   out.aborts = data.aborts;
   out.divergences = data.divergences;

@@ -10,8 +10,13 @@
 #include <tuple>
 #include <utility>
 
+#include "core/round/common/machine/readings.h"
+
 namespace tributary::report {
 namespace {
+
+constexpr std::string_view kPictureAccuracy = reading_name(ReadingKind::evaluation_accuracy);
+constexpr std::string_view kPictureLoss = reading_name(ReadingKind::evaluation_loss);
 
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kAgentLinesMax = 6;  // more than that are shown as a band of three lines
@@ -129,7 +134,7 @@ Figure learning(const RunData& data, Over over) {
   LinePanel accuracy{.title = "accuracy", .unit = Unit::share};
   LinePanel loss{.title = "loss"};
   for (const auto& [panel, name] :
-       {std::pair(&accuracy, "evaluation_accuracy"), std::pair(&loss, "evaluation_loss")}) {
+       {std::pair(&accuracy, kPictureAccuracy), std::pair(&loss, kPictureLoss)}) {
     const ByAgent lines = metric_lines(data, name, over);
     add_agents(panel->series, lines, lines.contains(""), "the agents' hold-outs");
     if (const auto own = lines.find(""); own != lines.end()) {
@@ -170,7 +175,7 @@ Section learning_section(const RunData& data) {
       section.figures.push_back(std::move(figure));
     }
   }
-  if (data.metric("evaluation_accuracy").empty() && data.metric("evaluation_loss").empty()) {
+  if (data.metric(kPictureAccuracy).empty() && data.metric(kPictureLoss).empty()) {
     section.missing.emplace_back(
         "The journal has no evaluation: neither the coordinator's test "
         "set nor any agent's hold-out.");
