@@ -46,7 +46,10 @@ Status AgentTraining::prepare() {
 
 void AgentTraining::train(const Train& wanted) {
   parts_.log.debug(kTrainingComponent, "training", {{"round", wanted.id.round}});
-  thread_.post([this, wanted] { train_now(wanted); });
+  Status posted = thread_.try_post([this, wanted] { train_now(wanted); });
+  if (!posted.ok()) {
+    parts_.post(UpdateFailed{.token = wanted.token, .status = std::move(posted)});
+  }
 }
 
 void AgentTraining::train_now(const Train& wanted) {
@@ -106,7 +109,7 @@ void AgentTraining::log_evaluation(std::uint64_t version, const Evaluation& eval
 
 void AgentTraining::evaluate_last(SharedFloats model, std::uint64_t version) {
   evaluating_ = true;
-  thread_.post([this, model = std::move(model), version] {
+  const Status posted = thread_.try_post([this, model = std::move(model), version] {
     if (prepared_ && model) {
       const Result<std::optional<Evaluation>> evaluation = trainer_->evaluate(*model);
       if (!evaluation.ok()) {
@@ -118,10 +121,15 @@ void AgentTraining::evaluate_last(SharedFloats model, std::uint64_t version) {
     }
     evaluating_ = false;
   });
+  if (posted.ok()) return;
+  evaluating_ = false;
+  parts_.log.error(kTrainingComponent, "evaluation failed", {{"error", posted.text()}});
 }
 
 void AgentTraining::measure_device() {
-  thread_.post([this] {
+  if (measuring_.exchange(true)) return;
+  const Status posted = thread_.try_post([this] {
+    measuring_ = false;
     TellSpeeds told;
     for (DeviceSpeed& speed :
          tributary::measure_device(parts_.clock, [this] { return !ending_; })) {
@@ -134,6 +142,7 @@ void AgentTraining::measure_device() {
     parts_.log.debug(kTrainingComponent, "device measured", {{"codecs", told.codecs.size()}});
     parts_.post(std::move(told));
   });
+  if (!posted.ok()) measuring_ = false;
 }
 
 }  // namespace tributary
