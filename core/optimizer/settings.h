@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,7 +35,6 @@ Status check(const OptimizerSettings& settings);
 // "momentum:momentum=0.8,weight_decay=0.0005"; what is left out is as torch.optim has it, except a
 // momentum of 0.9, which torch.optim leaves to its caller.
 Result<OptimizerSettings> parse_optimizer(std::string_view spec);
-std::span<const std::string_view> optimizer_names();
 std::string_view name(OptimizerKind kind);
 
 // How an aggregate of deltas becomes a model, as in "fedadam:rate=0.1,tau=0.001".
@@ -47,6 +45,5 @@ struct Strategy {
 };
 
 Result<Strategy> parse_strategy(std::string_view spec);
-std::span<const std::string_view> strategy_names();
 
 }  // namespace tributary

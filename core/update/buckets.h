@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "core/base/status.h"
@@ -30,10 +29,5 @@ inline constexpr std::uint64_t kBucketsMax = std::uint64_t{1} << 20;
 // less than 2 * kBucketStep and all but the last of which are multiples of it. A function of its
 // arguments, so that agents with the same map have the same buckets.
 Result<std::vector<Bucket>> plan_buckets(const LayerMap& map, const BucketOptions& options);
-
-// The same of runs of values that follow one another, none of which is put together with the next:
-// a bucket for each, or several where it is larger than values_max, or none where it is empty.
-Result<std::vector<Bucket>> bucket_runs(std::span<const std::uint64_t> counts,
-                                        const BucketOptions& options);
 
 }  // namespace tributary

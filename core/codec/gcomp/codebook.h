@@ -50,9 +50,6 @@ constexpr std::uint8_t kEscapeFlag = 0x80;
 
 Codebook make_codebook(const Histogram& histogram, unsigned bits_max, std::uint32_t version);
 
-// Bits that a codebook spends on exponents of this histogram.
-std::uint64_t coded_bits(const Codebook& book, const Histogram& histogram);
-
 //   byte 0  u32  version
 //        4  u8   bits of the escape code
 //        5  u8   zero, three times
