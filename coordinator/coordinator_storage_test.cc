@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/log/log.h"
+#include "core/base/log/memory_log_testing.h"
 #include "core/service/posted_events_testing.h"
 #include "core/store/coordinator/run_file.h"
 #include "core/store/testing/folder_testing.h"
@@ -34,9 +35,9 @@ TEST_F(CoordinatorStorageTest, ARoundThatIsNotThereIsAnsweredAllTheSame) {
 
 TEST_F(CoordinatorStorageTest, WhatTheChronicleHasIsKeptWhenTheStorageEnds) {
   ASSERT_TRUE(storage_->restore().ok());
-  storage_->chronicle().metric({.name = "first", .value = 1});
+  storage_->chronicle().metric({.kind = ReadingKind::agents, .value = 1});
   storage_->keep_chronicle();
-  storage_->chronicle().metric({.name = "second", .value = 2});
+  storage_->chronicle().metric({.kind = ReadingKind::model_version, .value = 2});
   storage_->keep_chronicle();
   storage_->end();
   storage_->keep_rest();

@@ -1,7 +1,5 @@
 #include "coordinator/daemon.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <csignal>
 #include <memory>
@@ -22,12 +20,11 @@
 #include "core/cost/device_speed.h"
 #include "core/net/zmq/hub.h"
 #include "core/plan/search/measured_codecs.h"
-#include "core/round/common/machine/message_bytes.h"
 #include "core/round/common/plan/job_model.h"
 #include "core/service/daemon_end.h"
 #include "core/service/daemon_outlets.h"
 #include "core/service/machine_loop.h"
-#include "core/service/metrics/repeated_metrics.h"
+#include "core/service/metrics/reading_metrics.h"
 #include "core/service/service_manager.h"
 #include "core/service/stop_signals.h"
 #include "core/store/coordinator/run_file.h"
@@ -76,8 +73,6 @@ class CoordinatorDaemon {
   void carry_out(Action& action);
   void take_reading(const Reading& reading);
   void take_round_published(const Reading& reading);
-  // False: it is about something else.
-  bool count_message_bytes(const Reading& reading);
   void take_done(const CommandDone& done);
   void prepare_planner(const JobRecord& job);
   Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents,
@@ -258,15 +253,9 @@ void CoordinatorDaemon::carry_out(Action& action) {
           [this](const CommandDone& done) { take_done(done); },
           [this](const Finished& finished) { end_.finish(finished.status); },
           // The loop has carried these out.
-          [](const Send&) {},
-          [](const ClosePeer&) {},
-          [](const Note&) {},
+          Ignored<Send, ClosePeer, Note>(),
           // An agent's alone.
-          [](const StoreAgent&) {},
-          [](const Train&) {},
-          [](const OpenPeers&) {},
-          [](const ClosePeers&) {},
-          [](const SendToPeer&) {},
+          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer>(),
       },
       action);
 }
@@ -295,30 +284,13 @@ void CoordinatorDaemon::resume_plan(const JobRecord& job) {
   if (inputs->has_value()) planner_->resume(job.job, **std::move(inputs));
 }
 
-bool CoordinatorDaemon::count_message_bytes(const Reading& reading) {
-  for (const MessageUseNames& names : kMessageUseNames) {
-    const bool up = reading.name == names.up;
-    if (!up && reading.name != names.down) continue;
-    outlets_->metrics().count("tributary_message_bytes_total",
-                              {{"direction", up ? "up" : "down"}, {"use", std::string(names.name)}},
-                              reading.value);
-    return true;
-  }
-  return false;
-}
-
 void CoordinatorDaemon::take_reading(const Reading& reading) {
-  if (!reading.agent_id.empty()) {
-    if (std::ranges::find(kAgentMetrics, reading.name) != kAgentMetrics.end()) {
-      return chronicle().metric(reading);
-    }
-    return links_->take_reading(reading);
-  }
+  const ReadingGroup group = facts_of(reading.kind).group;
+  if (group == ReadingGroup::link) return links_->take_reading(reading);
   chronicle().metric(reading);
-  Metrics& metrics = outlets_->metrics();
-  if (count_message_bytes(reading) || count_repeated_bytes(reading, metrics)) return;
-  metrics.set(fmt::format("tributary_{}", reading.name), reading.value);
-  if (reading.name == "round_s") take_round_published(reading);
+  if (group == ReadingGroup::agent) return;
+  publish(reading, outlets_->metrics());
+  if (reading.kind == ReadingKind::round_s) take_round_published(reading);
 }
 
 void CoordinatorDaemon::take_round_published(const Reading& reading) {
@@ -373,20 +345,21 @@ void CoordinatorDaemon::on_signal(int signal) {
 void CoordinatorDaemon::export_metrics() {
   const bool keep = next_.until_gauges_kept == 0;
   next_.until_gauges_kept = keep ? kKeepGaugesOnceIn - 1 : next_.until_gauges_kept - 1;
-  const auto gauge = [&](std::string_view name, double value) {
-    outlets_->metrics().set(fmt::format("tributary_{}", name), value);
-    if (keep) chronicle().metric({.name = name, .value = value});
+  const auto gauge = [&](ReadingKind kind, auto value) {
+    const Reading reading = {.kind = kind, .value = static_cast<double>(value)};
+    publish(reading, outlets_->metrics());
+    if (keep) chronicle().metric(reading);
   };
   const LinkCounters counters = hub_->counters();
-  gauge("agents", static_cast<double>(machine_->agents().size()));
-  gauge("model_version", static_cast<double>(machine_->model_version()));
-  gauge("buffered_bytes", static_cast<double>(machine_->buffered_bytes()));
-  gauge("link_in_bytes", static_cast<double>(counters.bytes_in));
-  gauge("link_out_bytes", static_cast<double>(counters.bytes_out));
-  gauge("link_in_messages", static_cast<double>(counters.messages_in));
-  gauge("link_out_messages", static_cast<double>(counters.messages_out));
-  gauge("sends_dropped", static_cast<double>(loop_->sends_dropped()));
-  gauge("telemetry_rows_dropped", static_cast<double>(chronicle().dropped()));
+  gauge(ReadingKind::agents, machine_->agents().size());
+  gauge(ReadingKind::model_version, machine_->model_version());
+  gauge(ReadingKind::buffered_bytes, machine_->buffered_bytes());
+  gauge(ReadingKind::link_in_bytes, counters.bytes_in);
+  gauge(ReadingKind::link_out_bytes, counters.bytes_out);
+  gauge(ReadingKind::link_in_messages, counters.messages_in);
+  gauge(ReadingKind::link_out_messages, counters.messages_out);
+  gauge(ReadingKind::sends_dropped, loop_->sends_dropped());
+  gauge(ReadingKind::telemetry_rows_dropped, chronicle().dropped());
   links_->figures().count_refusals(counters);
   operators_->export_metrics(outlets_->metrics());
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/base/overloaded.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -38,7 +39,7 @@ Result<std::unique_ptr<AgentStorage>> AgentStorage::open(const JournalOptions& o
 
 Result<AgentState> AgentStorage::restore() {
   TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
-  if (state.job) stored(*state.job);
+  if (state.job) job_stored(*state.job);
   if (state.replica) {
     parts_.log.info(kStorageComponent, "replica restored",
                     {{"job", state.replica->job},
@@ -59,26 +60,34 @@ void AgentStorage::store(StoreAgent& wanted) {
 
 // On the journal's thread, before the machine knows.
 void AgentStorage::stored(const AgentRecordToStore& record) {
-  if (const auto* replica = std::get_if<ReplicaRecord>(&record)) {
-    parts_.log.info(kStorageComponent, "model stored",
-                    {{"model_version", replica->model_version},
-                     {"model_hash", fmt::format("{:016x}", replica->model_hash)},
-                     {"updates_taken", replica->residual_stamp.updates_taken}});
-  } else if (const auto* contribution = std::get_if<ContributionRecord>(&record)) {
-    parts_.log.debug(kStorageComponent, "contribution stored",
-                     {{"round", contribution->id.round},
-                      {"attempt", contribution->id.attempt},
-                      {"buckets", contribution->parts.size()},
-                      {"update_taken", contribution->residual != nullptr},
-                      {"update_round", contribution->residual_stamp.update_round}});
-  } else if (const auto* job = std::get_if<AgentJobRecord>(&record)) {
-    const JobEnd end = end_of(*job);
-    parts_.definition_stored(job->definition);
-    last_version_ = end.stopped ? 0 : end.rounds;
-    job_over_ = end.over;
-    parts_.log.info(kStorageComponent, "job",
-                    {{"job", job->job}, {"state", wire::EnumNameJobState(job->state)}});
-  }
+  std::visit(Overloaded{
+                 [this](const ReplicaRecord& replica) {
+                   parts_.log.info(kStorageComponent, "model stored",
+                                   {{"model_version", replica.model_version},
+                                    {"model_hash", fmt::format("{:016x}", replica.model_hash)},
+                                    {"updates_taken", replica.residual_stamp.updates_taken}});
+                 },
+                 [this](const ContributionRecord& contribution) {
+                   parts_.log.debug(kStorageComponent, "contribution stored",
+                                    {{"round", contribution.id.round},
+                                     {"attempt", contribution.id.attempt},
+                                     {"buckets", contribution.parts.size()},
+                                     {"update_taken", contribution.residual != nullptr},
+                                     {"update_round", contribution.residual_stamp.update_round}});
+                 },
+                 [this](const AgentJobRecord& job) { job_stored(job); },
+                 Ignored<DownloadRecord>(),
+             },
+             record);
+}
+
+void AgentStorage::job_stored(const AgentJobRecord& job) {
+  const JobEnd end = end_of(job);
+  parts_.definition_stored(job.definition);
+  last_version_ = end.stopped ? 0 : end.rounds;
+  job_over_ = end.over;
+  parts_.log.info(kStorageComponent, "job",
+                  {{"job", job.job}, {"state", wire::EnumNameJobState(job.state)}});
 }
 
 }  // namespace tributary

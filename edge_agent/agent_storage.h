@@ -41,6 +41,7 @@ class AgentStorage {
       : parts_(std::move(parts)), journal_(std::move(journal)) {}
 
   void stored(const AgentRecordToStore& record);
+  void job_stored(const AgentJobRecord& job);
 
   const Parts parts_;
   const std::unique_ptr<AgentJournal> journal_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/log/memory_log_testing.h"
 #include "core/round/common/plan/small_job_testing.h"
 #include "core/service/posted_events_testing.h"
 #include "core/store/testing/folder_testing.h"

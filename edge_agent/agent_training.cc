@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/cost/device_speed.h"
+#include "core/service/metrics/reading_metrics.h"
 #include "core/train/trainer_metrics.h"
 #include "core/train/training_job.h"
 #include "schemas/frame.h"
@@ -45,7 +46,10 @@ Status AgentTraining::prepare() {
 
 void AgentTraining::train(const Train& wanted) {
   parts_.log.debug(kTrainingComponent, "training", {{"round", wanted.id.round}});
-  thread_.post([this, wanted] { train_now(wanted); });
+  Status posted = thread_.try_post([this, wanted] { train_now(wanted); });
+  if (!posted.ok()) {
+    parts_.post(UpdateFailed{.token = wanted.token, .status = std::move(posted)});
+  }
 }
 
 void AgentTraining::train_now(const Train& wanted) {
@@ -73,7 +77,7 @@ void AgentTraining::train_now(const Train& wanted) {
   std::vector<AgentMetric> metrics;
   if (trained->evaluation) metrics = metrics_of(*trained->evaluation);
   if (const double error = parts_.conservation_error(); error >= 0) {
-    metrics.push_back({.name = "conservation_error", .value = error});
+    metrics.push_back({.kind = ReadingKind::conservation_error, .value = error});
   }
   parts_.post(UpdateReady{.token = wanted.token,
                           .update = std::move(trained->update),
@@ -99,13 +103,13 @@ void AgentTraining::log_evaluation(std::uint64_t version, const Evaluation& eval
                    {"loss", evaluation.loss},
                    {"accuracy", evaluation.accuracy},
                    {"examples", evaluation.examples}});
-  parts_.metrics.set("tributary_evaluation_loss", evaluation.loss);
-  parts_.metrics.set("tributary_evaluation_accuracy", evaluation.accuracy);
+  publish({.kind = ReadingKind::evaluation_loss, .value = evaluation.loss}, parts_.metrics);
+  publish({.kind = ReadingKind::evaluation_accuracy, .value = evaluation.accuracy}, parts_.metrics);
 }
 
 void AgentTraining::evaluate_last(SharedFloats model, std::uint64_t version) {
   evaluating_ = true;
-  thread_.post([this, model = std::move(model), version] {
+  const Status posted = thread_.try_post([this, model = std::move(model), version] {
     if (prepared_ && model) {
       const Result<std::optional<Evaluation>> evaluation = trainer_->evaluate(*model);
       if (!evaluation.ok()) {
@@ -117,10 +121,15 @@ void AgentTraining::evaluate_last(SharedFloats model, std::uint64_t version) {
     }
     evaluating_ = false;
   });
+  if (posted.ok()) return;
+  evaluating_ = false;
+  parts_.log.error(kTrainingComponent, "evaluation failed", {{"error", posted.text()}});
 }
 
 void AgentTraining::measure_device() {
-  thread_.post([this] {
+  if (measuring_.exchange(true)) return;
+  const Status posted = thread_.try_post([this] {
+    measuring_ = false;
     TellSpeeds told;
     for (DeviceSpeed& speed :
          tributary::measure_device(parts_.clock, [this] { return !ending_; })) {
@@ -133,6 +142,7 @@ void AgentTraining::measure_device() {
     parts_.log.debug(kTrainingComponent, "device measured", {{"codecs", told.codecs.size()}});
     parts_.post(std::move(told));
   });
+  if (!posted.ok()) measuring_ = false;
 }
 
 }  // namespace tributary

@@ -2,10 +2,12 @@
 // quick this device is at codecs, one after the other, so that none slows another down.
 //
 // Threads: any; what is asked for is done in order, and results come by `post` from the trainer's
-// thread.
+// thread. At most kWaitingMax pieces of work wait. At this bound a training is answered by
+// UpdateFailed, and an evaluation or a measurement is left out.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -46,10 +48,14 @@ class AgentTraining {
   // Rounds evaluate the model that they begin with, and so never the last one.
   void evaluate_last(SharedFloats model, std::uint64_t version);
   bool evaluating() const { return evaluating_; }
-  // Is answered by TellSpeeds.
+  // Is answered by TellSpeeds, unless an earlier one still waits for its turn.
   void measure_device();
 
  private:
+  // The machine asks for one training at a time and for one evaluation of the last model; one
+  // measurement waits.
+  static constexpr std::size_t kWaitingMax = 16;
+
   Status prepare();
   void train_now(const Train& wanted);
   void log_trained(const Train& wanted, const TrainedUpdate& trained);
@@ -61,8 +67,9 @@ class AgentTraining {
   SharedBytes definition_;
   SharedBytes prepared_;  // that the trainer knows; its thread's
   std::atomic<bool> evaluating_ = false;
+  std::atomic<bool> measuring_ = false;  // a measurement waits
   std::atomic<bool> ending_ = false;
-  Worker thread_;  // ends before all of these
+  Worker thread_{kWaitingMax};  // ends before all of these
 };
 
 }  // namespace tributary

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/log/memory_log_testing.h"
 #include "core/service/posted_events_testing.h"
 
 namespace tributary {
@@ -58,7 +59,7 @@ TEST_F(AgentTrainingTest, TheErrorOfTheAccountComesWithTheUpdate) {
   training_->train(order(7));
   const UpdateReady ready = events_.next<UpdateReady>();
   ASSERT_EQ(ready.metrics.size(), 1u);
-  EXPECT_EQ(ready.metrics[0].name, "conservation_error");
+  EXPECT_EQ(ready.metrics[0].kind, ReadingKind::conservation_error);
   EXPECT_EQ(ready.metrics[0].value, 0.25);
 }
 

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/overloaded.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -18,13 +19,18 @@ std::optional<double> Auditor::error_max() const {
 }
 
 void Auditor::before(const Event& event) {
-  if (const auto* received = std::get_if<FrameReceived>(&event)) {
-    note(take_frame(*received));
-  } else if (const auto* part = std::get_if<UpdatePart>(&event)) {
-    offer(part->token, part->update, part->first_value);
-  } else if (const auto* ready = std::get_if<UpdateReady>(&event)) {
-    offer(ready->token, ready->update, 0);
-  }
+  std::visit(
+      Overloaded{
+          [this](const FrameReceived& received) { note(take_frame(received)); },
+          [this](const UpdatePart& part) { offer(part.token, part.update, part.first_value); },
+          [this](const UpdateReady& ready) { offer(ready.token, ready.update, 0); },
+          // No model, plan or update comes with these.
+          Ignored<PeerConnected, PeerDisconnected, PeerAlive, Tick, Stored, UpdateFailed,
+                  PeerFrameReceived, PeerLost, TellLinks, TellSpeeds, ProbeLink, Shutdown>(),
+          // A coordinator's alone.
+          Ignored<RoundLoaded, SubmitJob, ChangeJob, PlanAdvised>(),
+      },
+      event);
 }
 
 void Auditor::after(const Actions& actions, const Agent& machine) {
@@ -207,16 +213,31 @@ void Auditor::offer(Token token, const SharedFloats& update, std::uint64_t first
 }
 
 Status Auditor::take_action(const Action& action) {
-  if (const auto* train = std::get_if<Train>(&action)) {
-    training_ = {train->token, train->id};
-  } else if (const auto* sent = std::get_if<Send>(&action); sent && account_) {
-    const wire::Update* update = wire::GetFrame(sent->frame.data())->message_as_Update();
-    if (update)
-      return account_->sent(key_of(*update->part()->id()), *update->part(), sent->payload);
-  } else if (const auto* stored = std::get_if<StoreAgent>(&action); stored && account_) {
-    if (const auto* record = std::get_if<ContributionRecord>(&stored->record)) take_record(*record);
-  }
-  return {};
+  Status status;
+  std::visit(Overloaded{
+                 [this](const Train& train) {
+                   training_ = {train.token, train.id};
+                 },
+                 [this, &status](const Send& sent) { status = take_sent(sent); },
+                 [this](const StoreAgent& stored) {
+                   const auto* record = std::get_if<ContributionRecord>(&stored.record);
+                   if (record && account_) take_record(*record);
+                 },
+                 // Nothing of an update goes out with these; what goes to peers is in the record.
+                 Ignored<ClosePeer, OpenPeers, ClosePeers, SendToPeer, Note, Reading, Finished>(),
+                 // A coordinator's alone.
+                 Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
+                         AgentReported, RoundPlayed, CommandDone>(),
+             },
+             action);
+  return status;
+}
+
+Status Auditor::take_sent(const Send& sent) {
+  if (!account_) return {};
+  const wire::Update* update = wire::GetFrame(sent.frame.data())->message_as_Update();
+  if (!update) return {};
+  return account_->sent(key_of(*update->part()->id()), *update->part(), sent.payload);
 }
 
 Status Auditor::compare(const Agent& machine) {

@@ -67,6 +67,7 @@ class Auditor {
   void take_record(const ContributionRecord& record);
   void offer(Token token, const SharedFloats& update, std::uint64_t first);
   Status take_action(const Action& action);
+  Status take_sent(const Send& sent);
   Status compare(const Agent& machine);
   void note(Status status);
 

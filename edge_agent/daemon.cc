@@ -1,8 +1,5 @@
 #include "edge_agent/daemon.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <memory>
@@ -16,7 +13,7 @@
 #include "core/service/daemon_end.h"
 #include "core/service/daemon_outlets.h"
 #include "core/service/machine_loop.h"
-#include "core/service/metrics/repeated_metrics.h"
+#include "core/service/metrics/reading_metrics.h"
 #include "core/service/service_manager.h"
 #include "core/service/stop_signals.h"
 #include "edge_agent/agent_storage.h"
@@ -69,7 +66,6 @@ class AgentDaemon {
   Status open_training();
   Actions handle(TimeNs now, Event event);
   void carry_out(Action& action);
-  void take_reading(const Reading& reading);
   void log_audit();
   void run_periodic_tasks();
   void export_metrics();
@@ -248,38 +244,27 @@ void AgentDaemon::carry_out(Action& action) {
                  [this](const ClosePeers&) {
                    if (peers_) peers_->close();
                  },
-                 [this](const Reading& reading) { take_reading(reading); },
+                 [this](const Reading& reading) { publish(reading, outlets_->metrics()); },
                  [this](const Finished& finished) { end_.finish(finished.status); },
                  // The loop has carried these out.
-                 [](const Send&) {},
-                 [](const ClosePeer&) {},
-                 [](const Note&) {},
+                 Ignored<Send, ClosePeer, Note>(),
                  // A coordinator's alone.
-                 [](const StoreCoordinator&) {},
-                 [](const LoadRound&) {},
-                 [](const ProbeEchoed&) {},
-                 [](const LinksTold&) {},
-                 [](const SpeedsTold&) {},
-                 [](const AgentReported&) {},
-                 [](const RoundPlayed&) {},
-                 [](const CommandDone&) {},
+                 Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
+                         AgentReported, RoundPlayed, CommandDone>(),
              },
              action);
-}
-
-void AgentDaemon::take_reading(const Reading& reading) {
-  if (count_repeated_bytes(reading, outlets_->metrics())) return;
-  outlets_->metrics().set(fmt::format("tributary_{}", reading.name), reading.value);
 }
 
 void AgentDaemon::export_metrics() {
   const LinkCounters counters = link_->counters();
   Metrics& metrics = outlets_->metrics();
   metrics.set("tributary_connected", machine_->connected() ? 1 : 0);
-  metrics.set("tributary_model_version", static_cast<double>(machine_->model_version()));
-  metrics.set("tributary_buffered_bytes", static_cast<double>(machine_->buffered_bytes()));
-  metrics.set("tributary_link_in_bytes", static_cast<double>(counters.bytes_in));
-  metrics.set("tributary_link_out_bytes", static_cast<double>(counters.bytes_out));
+  metrics.set(gauge_name(ReadingKind::model_version),
+              static_cast<double>(machine_->model_version()));
+  metrics.set(gauge_name(ReadingKind::buffered_bytes),
+              static_cast<double>(machine_->buffered_bytes()));
+  metrics.set(gauge_name(ReadingKind::link_in_bytes), static_cast<double>(counters.bytes_in));
+  metrics.set(gauge_name(ReadingKind::link_out_bytes), static_cast<double>(counters.bytes_out));
 }
 
 // The job is over, its last model is applied, and nothing of it is open.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every rule of tidy.py fails on what it forbids, at the right line, and on nothing else."""
 
+import json
 import tempfile
 import unittest
 from pathlib import Path
@@ -158,8 +159,19 @@ class Rules(unittest.TestCase):
             self.complaints(f"cli/file{number}.cc", "int x;\n")
         methods = "\n".join(f"void f{number}();" for number in range(41))
         self.complaints("core/base/a.h", f"#pragma once\nclass A {{ {methods} }};\n")
-        known = '{"classes": {"A": {"methods": 41}}, "folders": {"cli": 26}, "unused": ["A"]}\n'
-        self.assertEqual(self.complaints("tests/house_exceptions.json", known), [])
+        reason = "It has no parts that stand alone."
+        known = {"classes": {"A": {"methods": 41, "reason": reason}},
+                 "folders": {"cli": {"files": 26, "reason": reason}}, "unused": {"A": reason}}
+        text = json.dumps(known) + "\n"
+        self.assertEqual(self.complaints("tests/house_exceptions.json", text), [])
+
+    def test_exceptions_without_a_reason(self):
+        self.complaints("core/base/a.h", "#pragma once\nint f();\nint g();\nint h();\n")
+        known = {"classes": {}, "folders": {},
+                 "unused": {"f": "", "g": "Later.", "h": "The next release calls it."}}
+        found = self.complaints("tests/house_exceptions.json", json.dumps(known) + "\n")
+        self.assertEqual([line.split(" ")[1] for line in found], ["f", "g"])
+        self.assertIn("say in a sentence why it is an exception", found[0])
 
     def test_file_that_cannot_be_read(self):
         found = self.complaints("cli/a.cc", "int f() {\n")

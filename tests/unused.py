@@ -123,8 +123,8 @@ def listing(found: list) -> Iterator[str]:
         yield f"  {one.path}: function {one.name}"
 
 
-def complaints(found: list, known: list) -> Iterator[str]:
-    """`known` names those that the tree had when the check came in."""
+def complaints(found: list, known: dict) -> Iterator[str]:
+    """`known` has the exceptions by name, each with its reason."""
     nowhere = {one.name: one for one in found if not one.is_used_at_home}
     for name, one in nowhere.items():
         if name not in known:

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "cli/accept.h"
@@ -116,7 +117,23 @@ class Export {
                                           {"round", fmt::format("{}", model_.version)}};
     TRIBUTARY_ASSIGN(const Bytes file,
                      write_safetensors(job_.model->layers(), *model_.values, metadata));
+    TRIBUTARY_TRY(check_tensors(file));
     return put("model.safetensors", file);
+  }
+
+  // The file is read back before it appears: others train and serve with it.
+  Status check_tensors(ByteSpan file) const {
+    TRIBUTARY_ASSIGN(const Safetensors read, read_safetensors(file));
+    const LayerMap& layers = job_.model->layers();
+    const bool same = read.layers.hash() == layers.hash() &&
+                      std::ranges::equal(bytes_of(std::span<const float>(read.values)),
+                                         bytes_of(std::span<const float>(*model_.values)));
+    if (same) return {};
+    return Status(StatusCode::mismatch,
+                  {.what = "model.safetensors",
+                   .expected = fmt::format("the {} values of the journal", layers.values()),
+                   .got = fmt::format("{} other values", read.values.size()),
+                   .remedy = "report it, with the job's definition"});
   }
 
   Status write_tables() {

@@ -53,7 +53,8 @@ Json json_of(const JobInJournal& job, const JobFigures& figures) {
 Result<Json> repeated_json(RunFile& run, const JobInJournal& job) {
   Json repeated = {{"up", Json::object()}, {"down", Json::object()}};
   for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
-    TRIBUTARY_ASSIGN(const double bytes, sum_of_metric(run, field.reading, job.record.job));
+    TRIBUTARY_ASSIGN(const double bytes,
+                     sum_of_metric(run, reading_name(field.reading), job.record.job));
     repeated[std::string(field.direction)][std::string(field.cause)] =
         static_cast<std::uint64_t>(bytes);
   }

@@ -48,10 +48,7 @@ Command keys_revoke_command() {
                   {.name = "--id",
                    .value_name = "ID",
                    .help = "the agent",
-                   .accept = [options](const std::string& value) -> Status {
-                     options->id = value;
-                     return {};
-                   },
+                   .accept = accept_text(options->id),
                    .required = true}},
       .run = [options](World&) { return revoke(*options); }};
 }

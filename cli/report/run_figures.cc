@@ -143,8 +143,8 @@ RunFigures figures_of(const RunData& data) {
     if (std::isfinite(row.train_loss)) out.train_loss_final = row.train_loss;
   }
   count_bytes(data, out);
-  out.wire_bytes_up = sum_of_metric(data, "wire_bytes_up");
-  out.wire_bytes_down = sum_of_metric(data, "wire_bytes_down");
+  out.wire_bytes_up = sum_of_metric(data, reading_name(ReadingKind::wire_bytes_up));
+  out.wire_bytes_down = sum_of_metric(data, reading_name(ReadingKind::wire_bytes_down));
   count_plans(data, out);
   out.aborts = data.aborts;
   out.divergences = data.divergences;

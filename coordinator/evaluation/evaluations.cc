@@ -1,10 +1,9 @@
 #include "coordinator/evaluation/evaluations.h"
 
-#include <fmt/format.h>
-
 #include <string_view>
 #include <utility>
 
+#include "core/service/metrics/reading_metrics.h"
 #include "core/train/trainer_metrics.h"
 #include "schemas/frame.h"
 
@@ -68,9 +67,10 @@ void Evaluations::tell(const ModelEvaluation& done) {
                       {"accuracy", evaluation.accuracy},
                       {"examples", evaluation.examples}});
   for (const AgentMetric& metric : metrics_of(evaluation)) {
-    audience_.metrics.set(fmt::format("tributary_{}", metric.name), metric.value);
-    audience_.chronicle.metric(
-        {.name = metric.name, .value = metric.value, .job = done.job, .round = done.version});
+    const Reading reading = {
+        .kind = metric.kind, .value = metric.value, .job = done.job, .round = done.version};
+    publish(reading, audience_.metrics);
+    audience_.chronicle.metric(reading);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "coordinator/evaluation/evaluator_testing.h"
+#include "core/base/log/memory_log_testing.h"
 #include "core/train/training_job.h"
 
 namespace tributary {

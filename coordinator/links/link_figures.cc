@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,14 +24,14 @@ LinkFigures::LinkFigures(const Clock& clock, Metrics& metrics, Chronicle& chroni
 
 void LinkFigures::round_published(const Reading& round, const LinkCounters& now) {
   const LinkCounters before = std::exchange(at_last_round_, now);
-  const auto keep = [&](std::string_view name, std::uint64_t bytes) {
-    chronicle_.metric({.name = name,
+  const auto keep = [&](ReadingKind kind, std::uint64_t bytes) {
+    chronicle_.metric({.kind = kind,
                        .value = static_cast<double>(bytes),
                        .job = round.job,
                        .round = round.round});
   };
-  keep("wire_bytes_up", now.wire_bytes_in - before.wire_bytes_in);
-  keep("wire_bytes_down", now.wire_bytes_out - before.wire_bytes_out);
+  keep(ReadingKind::wire_bytes_up, now.wire_bytes_in - before.wire_bytes_in);
+  keep(ReadingKind::wire_bytes_down, now.wire_bytes_out - before.wire_bytes_out);
 }
 
 void LinkFigures::count_refusals(const LinkCounters& now) {

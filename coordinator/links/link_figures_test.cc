@@ -45,11 +45,11 @@ struct LinkFiguresTest : testing::Test {
 };
 
 TEST_F(LinkFiguresTest, ARoundHasWhatWasCarriedSinceTheOneBefore) {
-  figures.round_published({.name = "round_s", .job = 1, .round = 1},
+  figures.round_published({.kind = ReadingKind::round_s, .job = 1, .round = 1},
                           {.wire_bytes_in = 10, .wire_bytes_out = 20});
   EXPECT_EQ(readings(1),
             (std::map<std::string, double>{{"wire_bytes_up", 10}, {"wire_bytes_down", 20}}));
-  figures.round_published({.name = "round_s", .job = 1, .round = 2},
+  figures.round_published({.kind = ReadingKind::round_s, .job = 1, .round = 2},
                           {.wire_bytes_in = 15, .wire_bytes_out = 20});
   EXPECT_EQ(readings(2),
             (std::map<std::string, double>{{"wire_bytes_up", 5}, {"wire_bytes_down", 0}}));

@@ -6,14 +6,17 @@
 namespace tributary {
 
 void LinkWatch::take_reading(const Reading& reading) {
-  if (reading.name == "uplink_s_per_byte") {
-    figures_->uplink(reading.agent_id, reading.value);
-  } else if (reading.name == "uplink_s_per_byte_of_few") {
-    figures_->uplink_of_few(reading.agent_id, reading.value);
-  } else if (reading.name == "uplink_s_per_byte_at_most") {
-    figures_->uplink_at_most(reading.agent_id, reading.value);
-  } else if (reading.name == "round_trip_s") {
-    figures_->round_trip(reading.agent_id, reading.value);
+  switch (reading.kind) {
+    case ReadingKind::uplink_s_per_byte:
+      return figures_->uplink(reading.agent_id, reading.value);
+    case ReadingKind::uplink_s_per_byte_of_few:
+      return figures_->uplink_of_few(reading.agent_id, reading.value);
+    case ReadingKind::uplink_s_per_byte_at_most:
+      return figures_->uplink_at_most(reading.agent_id, reading.value);
+    case ReadingKind::round_trip_s:
+      return figures_->round_trip(reading.agent_id, reading.value);
+    default:
+      return;
   }
 }
 

@@ -37,9 +37,9 @@ TEST_F(LinkWatchTest, ReadingsOfALineBecomeWhatIsKnownOfIt) {
   LinkWatch watch = watch_of(std::nullopt);
   const auto known = [&] { return watch.figures().ways("a").up.beta_s_per_byte.known(); };
   EXPECT_FALSE(known());
-  watch.take_reading({.name = "learning_rate", .value = 1, .agent_id = "a"});
+  watch.take_reading({.kind = ReadingKind::evaluation_loss, .value = 1, .agent_id = "a"});
   EXPECT_FALSE(known()) << "it says nothing of a line";
-  watch.take_reading({.name = "uplink_s_per_byte", .value = 1e-6, .agent_id = "a"});
+  watch.take_reading({.kind = ReadingKind::uplink_s_per_byte, .value = 1e-6, .agent_id = "a"});
   EXPECT_TRUE(known());
 }
 

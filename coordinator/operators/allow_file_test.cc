@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "core/base/log/memory_log_testing.h"
 #include "core/net/keys/keys.h"
 #include "core/store/testing/folder_testing.h"
 

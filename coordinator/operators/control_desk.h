@@ -67,7 +67,7 @@ class ControlDesk {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::shared_ptr<Pending>> asked_;
+  std::deque<std::shared_ptr<Pending>> asked_;  // one for each thread that waits in answer()
   bool closed_ = false;
 };
 

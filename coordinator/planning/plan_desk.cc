@@ -112,16 +112,22 @@ PlanDesk::PlanDesk(PlanDeskParts parts)
 PlanDesk::~PlanDesk() { ending_ = true; }
 
 void PlanDesk::prepare(std::uint32_t agents) {
-  thread_.post([this, agents] {
+  const Status posted = thread_.try_post([this, agents] {
     const Status status = planners_.measure_codecs(agents);
     if (status.ok() || ending_) return;
     parts_.log.warning(kPlannerComponent, "codecs are to be measured again",
                        {{"error", status.text()}});
   });
+  // They are measured when the job's first plan needs them.
+  if (!posted.ok()) log_full(posted);
+}
+
+void PlanDesk::log_full(const Status& posted) const {
+  parts_.log.warning(kPlannerComponent, "the planner is behind", {{"error", posted.text()}});
 }
 
 void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
-  thread_.post([this, job, inputs = std::move(inputs)]() mutable {
+  const Status posted = thread_.try_post([this, job, inputs = std::move(inputs)]() mutable {
     Planned planned = {.decision = {}, .inputs = std::move(inputs)};
     Result<PlanDecision> decision = decide(planned.inputs);
     if (!decision.ok() || decision->trigger == PlanTrigger::none) return;
@@ -131,6 +137,7 @@ void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
     parts_.advise({.job = job, .advice = advice_of(planned)});
     planners_.resume(job, std::move(planned));
   });
+  if (!posted.ok()) log_full(posted);
 }
 
 void PlanDesk::reported(const AgentReported& report) {
@@ -246,10 +253,13 @@ void PlanDesk::played(const RoundPlayed& round) {
   job.newest->store(round.round);
   thought->newest = job.newest;
   ++waiting_;
-  thread_.post([this, thought] {
+  const Status posted = thread_.try_post([this, thought] {
     think(*thought);
     --waiting_;
   });
+  if (posted.ok()) return;
+  --waiting_;
+  log_full(posted);
 }
 
 void PlanDesk::think(const Thought& thought) {

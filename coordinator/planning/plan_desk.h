@@ -2,6 +2,9 @@
 // is known of links, and its advice goes back. It thinks on a thread of its own, and no round waits
 // for it: until there is advice, rounds go on as they are.
 //
+// What the thread has not come to yet is bounded: beyond kWaitingMax rounds, or Worker::kWaitingMax
+// pieces of work, a round has no plan of its own, and the log says that the planner is behind.
+//
 // Threads: resume(), told(), reported() and played() belong to the machine's; `advise` is called on
 // the desk's own.
 #pragma once
@@ -80,6 +83,7 @@ class PlanDesk {
   RoundFacts facts_of(Job& job, const RoundPlayed& round) const;
   PlanPolicy policy_of(const Job& job, const RoundPlayed& round) const;
   void think(const Thought& thought);
+  void log_full(const Status& posted) const;
 
   const PlanDeskParts parts_;
   std::map<std::uint64_t, Job> jobs_;

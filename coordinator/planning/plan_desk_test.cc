@@ -9,6 +9,7 @@
 #include <future>
 #include <mutex>
 
+#include "core/base/log/memory_log_testing.h"
 #include "core/plan/inputs/inputs_testing.h"
 #include "core/plan/inputs_text.h"
 

@@ -17,7 +17,13 @@ void Chronicle::event(const Note& note) {
 }
 
 void Chronicle::metric(const Reading& reading) {
-  if (room()) rows_.metrics.push_back({.at_wall_ns = wall_time_ns(clock_), .reading = reading});
+  if (!room()) return;
+  rows_.metrics.push_back({.at_wall_ns = wall_time_ns(clock_),
+                           .reading = {.name = reading_name(reading.kind),
+                                       .value = reading.value,
+                                       .job = reading.job,
+                                       .round = reading.round,
+                                       .agent_id = reading.agent_id}});
 }
 
 void Chronicle::link(LinkSampleRecord sample) {

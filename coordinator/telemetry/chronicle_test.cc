@@ -12,11 +12,12 @@ struct ChronicleTest : ::testing::Test {
 
 TEST_F(ChronicleTest, HandsOverWhatHasComeOnce) {
   chronicle.event({.level = LogLevel::warning, .name = "frame_refused", .source = "a"});
-  chronicle.metric({.name = "round_s", .value = 2, .job = 1, .round = 3});
+  chronicle.metric({.kind = ReadingKind::round_s, .value = 2, .job = 1, .round = 3});
   const TelemetryRows rows = chronicle.take();
   ASSERT_EQ(rows.events.size(), 1u);
   EXPECT_EQ(rows.events[0].note.source, "a");
   ASSERT_EQ(rows.metrics.size(), 1u);
+  EXPECT_EQ(rows.metrics[0].reading.name, "round_s");
   EXPECT_EQ(rows.metrics[0].reading.round, 3u);
   EXPECT_EQ(chronicle.take().size(), 0u);
 }

@@ -1,4 +1,5 @@
-// Combines several lambdas into one visitor for std::visit; overload resolution selects the lambda.
+// Makes one visitor of several lambdas, for std::visit: the best match is called. An alternative of
+// the variant without a handler is a compile error.
 #pragma once
 
 namespace tributary {
@@ -9,5 +10,15 @@ struct Overloaded : Handlers... {
 };
 template <typename... Handlers>
 Overloaded(Handlers...) -> Overloaded<Handlers...>;
+
+// Beside the handlers, names the alternatives that need none: Ignored<Tick, Stored>().
+template <typename Alternative>
+struct IgnoredOne {
+  void operator()(const Alternative& /*ignored*/) const {}
+};
+template <typename... Alternatives>
+struct Ignored : IgnoredOne<Alternatives>... {
+  using IgnoredOne<Alternatives>::operator()...;
+};
 
 }  // namespace tributary

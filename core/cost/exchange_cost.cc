@@ -1,6 +1,7 @@
 #include "core/cost/exchange_cost.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/cost/exchange_shape.h"
 
@@ -382,15 +383,6 @@ ExchangeCost predict_exchange(ExchangeKind kind, const ExchangeWork& work,
     cost.hub_bytes_received = traffic.root_in;
   }
   return cost;
-}
-
-std::vector<ExchangeCost> rank_exchanges(const ExchangeWork& work, const ExchangeNetwork& network) {
-  std::vector<ExchangeCost> costs;
-  for (const ExchangeKind kind : kExchangeKinds) {
-    costs.push_back(predict_exchange(kind, work, network));
-  }
-  std::ranges::stable_sort(costs, {}, &ExchangeCost::seconds);
-  return costs;
 }
 
 }  // namespace tributary

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "core/link_quality/link_estimate.h"
 
@@ -75,8 +74,5 @@ struct ExchangeCost {
 
 ExchangeCost predict_exchange(ExchangeKind kind, const ExchangeWork& work,
                               const ExchangeNetwork& network);
-
-// All of them, the cheapest first; of equals, the one that stands first above.
-std::vector<ExchangeCost> rank_exchanges(const ExchangeWork& work, const ExchangeNetwork& network);
 
 }  // namespace tributary

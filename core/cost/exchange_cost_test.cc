@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "core/cost/replay_testing.h"
 
@@ -202,6 +204,16 @@ TEST(ExchangeCost, GrowsWithLatencyWithSlowerLinesAndWithMoreToSend) {
       }
     }
   }
+}
+
+// The cheapest first; of equals, the one that stands first in kExchangeKinds.
+std::vector<ExchangeCost> rank_exchanges(const ExchangeWork& work, const ExchangeNetwork& network) {
+  std::vector<ExchangeCost> costs;
+  for (const ExchangeKind kind : kExchangeKinds) {
+    costs.push_back(predict_exchange(kind, work, network));
+  }
+  std::ranges::stable_sort(costs, {}, &ExchangeCost::seconds);
+  return costs;
 }
 
 TEST(ExchangeCost, RankingIsInOrderAndFollowsTheNetwork) {

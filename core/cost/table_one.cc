@@ -43,16 +43,4 @@ double top_k_all_gather(std::uint32_t n, double kept_bytes, const LinkEstimate& 
   return all_gather(n, 2 * kept_bytes, link);
 }
 
-double ring_over_tree_below(std::uint32_t n, double kept_bytes) {
-  return (std::log2(n) - (n - 1.0) / n) / (n - 1.0 - std::log2(n)) * kept_bytes;
-}
-
-double ring_over_all_gather_below(std::uint32_t n, double kept_bytes) {
-  return (1 - 1.0 / n - std::log2(n) / (2 * (n - 1.0))) * kept_bytes;
-}
-
-double tree_over_all_gather_below(std::uint32_t n, double kept_bytes) {
-  return ((n - 1.0) / std::log2(n) - 1.5) * kept_bytes;
-}
-
 }  // namespace tributary::table_one

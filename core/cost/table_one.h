@@ -1,4 +1,4 @@
-// The closed formulas of the AR-Topk paper, as printed: its Table I and Eqns. (4) and (5). They
+// The closed formulas of the AR-Topk paper, as printed: its Table I and Eqns. (4). They
 // count a whole message of M bytes at a time and no line that is shared; what exchanges here cost
 // is in exchange_cost.h, and `tributary plan collective` shows both.
 #pragma once
@@ -21,11 +21,5 @@ double all_gather(std::uint32_t n, double bytes, const LinkEstimate& link);
 double ar_top_k_ring(std::uint32_t n, double kept_bytes, const LinkEstimate& link);
 double ar_top_k_tree(std::uint32_t n, double kept_bytes, const LinkEstimate& link);
 double top_k_all_gather(std::uint32_t n, double kept_bytes, const LinkEstimate& link);
-
-// Eqns. (5a) to (5c): the alpha/beta below which the first is cheaper than the second. Three
-// workers and more; (5c) holds for two as well.
-double ring_over_tree_below(std::uint32_t n, double kept_bytes);
-double ring_over_all_gather_below(std::uint32_t n, double kept_bytes);
-double tree_over_all_gather_below(std::uint32_t n, double kept_bytes);
 
 }  // namespace tributary::table_one

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace tributary::table_one {
 namespace {
 
@@ -22,6 +24,18 @@ TEST(TableOne, ArTopKIsABroadcastAndAnAllReduce) {
   EXPECT_NEAR(ar_top_k_ring(8, kBytes, kLink), 0.017 + 4.75, 1e-9);
   EXPECT_NEAR(ar_top_k_tree(8, kBytes, kLink), 0.009 + 9, 1e-9);
   EXPECT_NEAR(top_k_all_gather(8, kBytes, kLink), 0.003 + 14, 1e-9);
+}
+
+// Eqns. (5a) to (5c) as printed: the alpha/beta below which the first is cheaper than the second,
+// for three workers and more.
+double ring_over_tree_below(std::uint32_t n, double kept_bytes) {
+  return (std::log2(n) - (n - 1.0) / n) / (n - 1.0 - std::log2(n)) * kept_bytes;
+}
+double ring_over_all_gather_below(std::uint32_t n, double kept_bytes) {
+  return (1 - 1.0 / n - std::log2(n) / (2 * (n - 1.0))) * kept_bytes;
+}
+double tree_over_all_gather_below(std::uint32_t n, double kept_bytes) {
+  return ((n - 1.0) / std::log2(n) - 1.5) * kept_bytes;
 }
 
 // What the paper solves its formulas for: on either side of the threshold the other is cheaper.

@@ -20,9 +20,7 @@ struct Run {
   std::size_t count = 0;
 };
 
-// The specification.
-void step_scalar(Formula formula, const Factors& factors, const Run& run);
-// Produces the same bits, at the best vector width of the machine.
+// The same bits on every target as step_from() over the whole run, which is the specification.
 void step_simd(Formula formula, const Factors& factors, const Run& run);
 
 // Processes values one by one, from index i on. The SIMD version uses it for the values after the
@@ -37,29 +35,6 @@ void step_from(std::size_t i, const Factors& factors, const Run& run) {
     run.parameters[i] = value.parameter;
     if (run.first) run.first[i] = value.first;
     if (run.second) run.second[i] = value.second;
-  }
-}
-
-// Calls f.operator()<formula>(), so that both versions share one list of formulas.
-template <typename F>
-void with_formula(Formula formula, F&& f) {
-  switch (formula) {
-    case Formula::sgd:
-      return f.template operator()<Formula::sgd>();
-    case Formula::momentum:
-      return f.template operator()<Formula::momentum>();
-    case Formula::nesterov:
-      return f.template operator()<Formula::nesterov>();
-    case Formula::adagrad:
-      return f.template operator()<Formula::adagrad>();
-    case Formula::rmsprop:
-      return f.template operator()<Formula::rmsprop>();
-    case Formula::rmsprop_momentum:
-      return f.template operator()<Formula::rmsprop_momentum>();
-    case Formula::adam:
-      return f.template operator()<Formula::adam>();
-    case Formula::yogi:
-      return f.template operator()<Formula::yogi>();
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/optimizer/kernels_testing.h"
 
 namespace tributary {
 namespace {

@@ -177,7 +177,6 @@ Result<OptimizerSettings> parse_optimizer(std::string_view spec) {
   return settings;
 }
 
-std::span<const std::string_view> optimizer_names() { return kOptimizerNames; }
 std::string_view name(OptimizerKind kind) {
   return kOptimizerNames[static_cast<std::size_t>(kind)];
 }
@@ -208,7 +207,5 @@ Result<Strategy> parse_strategy(std::string_view spec) {
   }
   return strategy;
 }
-
-std::span<const std::string_view> strategy_names() { return kStrategyNames; }
 
 }  // namespace tributary

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,7 +38,6 @@ Status check(const OptimizerSettings& settings);
 // Parses a spec such as "momentum:momentum=0.8,weight_decay=0.0005". Omitted parameters have the
 // defaults of torch.optim, except for a momentum of 0.9, for which torch.optim has no default.
 Result<OptimizerSettings> parse_optimizer(std::string_view spec);
-std::span<const std::string_view> optimizer_names();
 std::string_view name(OptimizerKind kind);
 
 // The server's rule that turns an aggregate of deltas into a model, such as
@@ -51,6 +49,5 @@ struct Strategy {
 };
 
 Result<Strategy> parse_strategy(std::string_view spec);
-std::span<const std::string_view> strategy_names();
 
 }  // namespace tributary

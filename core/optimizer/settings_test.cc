@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 namespace tributary {
 namespace {
 
 TEST(ParseOptimizer, TakesTheNamesAndDefaultsOfTorchOptim) {
-  for (const std::string_view known : optimizer_names()) {
+  for (const std::string_view known :
+       {"sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adam", "adamw"}) {
     const Result<OptimizerSettings> settings = parse_optimizer(known);
     ASSERT_TRUE(settings.ok()) << settings.status().text();
     EXPECT_EQ(name(settings->kind), known);
@@ -51,7 +54,9 @@ TEST(CheckOptimizer, RefusesNumbersThatMakeNoStep) {
 }
 
 TEST(ParseStrategy, EachHasItsServer) {
-  for (const std::string_view known : strategy_names()) EXPECT_TRUE(parse_strategy(known).ok());
+  for (const std::string_view known : {"fedavg", "fedprox", "fedavgm", "fedadam", "fedyogi"}) {
+    EXPECT_TRUE(parse_strategy(known).ok()) << known;
+  }
   EXPECT_EQ(parse_strategy("fedavg")->server.moments(), 0u);
   EXPECT_EQ(parse_strategy("fedavg")->server_rate, 1);
   EXPECT_EQ(parse_strategy("fedprox:mu=0.5")->proximal, 0.5);

@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "core/base/log/log.h"
+#include "core/round/common/machine/readings.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {
 
 // What a run is looked at for first.
-inline constexpr std::string_view kAccuracyMetric = "evaluation_accuracy";
-inline constexpr std::string_view kLossMetric = "evaluation_loss";
+inline constexpr std::string_view kAccuracyMetric = reading_name(ReadingKind::evaluation_accuracy);
+inline constexpr std::string_view kLossMetric = reading_name(ReadingKind::evaluation_loss);
 
 // Where no number is known.
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();

@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/overloaded.h"
+
 namespace tributary {
 
 Result<bool> MachineLoop::turn(TimeNs deadline) {
@@ -83,50 +85,60 @@ bool MachineLoop::look_at_arrivals() {
 }
 
 void MachineLoop::take(LinkEvent& event, bool waited_for) {
-  if (const auto* connected = std::get_if<Connected>(&event)) {
-    connection_ = connected->connection;
-    if (parts_.one_peer) arrivals_.clear();
-    arrivals_[connection_] = {};
-    feed(PeerConnected{.peer = connected->connection});
-  } else if (const auto* gone = std::get_if<Disconnected>(&event)) {
-    waiting_.erase(gone->connection);
-    arrivals_.erase(gone->connection);
-    parts_.notes.note({.level = LogLevel::info,
-                       .name = "disconnected",
-                       .source = parts_.id_of ? parts_.id_of(gone->peer) : "",
-                       .text = gone->why.text()});
-    feed(PeerDisconnected{.peer = gone->connection});
-  } else if (const auto* received = std::get_if<Received>(&event)) {
-    arrivals_[received->connection].heard = true;
-    const std::string id = parts_.id_of ? parts_.id_of(received->peer) : "";
-    const ByteSpan proven = parts_.link.encrypted() ? ByteSpan(received->peer.bytes) : ByteSpan();
-    feed(FrameReceived{.peer = received->connection,
-                       .frame = received->frame,
-                       .payload = received->payload.view(),
+  std::visit(Overloaded{
+                 [this](const Connected& connected) {
+                   connection_ = connected.connection;
+                   if (parts_.one_peer) arrivals_.clear();
+                   arrivals_[connection_] = {};
+                   feed(PeerConnected{.peer = connected.connection});
+                 },
+                 [this](const Disconnected& gone) {
+                   waiting_.erase(gone.connection);
+                   arrivals_.erase(gone.connection);
+                   parts_.notes.note({.level = LogLevel::info,
+                                      .name = "disconnected",
+                                      .source = parts_.id_of ? parts_.id_of(gone.peer) : "",
+                                      .text = gone.why.text()});
+                   feed(PeerDisconnected{.peer = gone.connection});
+                 },
+                 [this, waited_for](const Received& received) {
+                   arrivals_[received.connection].heard = true;
+                   const std::string id = parts_.id_of ? parts_.id_of(received.peer) : "";
+                   const bool encrypted = parts_.link.encrypted();
+                   feed(FrameReceived{
+                       .peer = received.connection,
+                       .frame = received.frame,
+                       .payload = received.payload.view(),
                        .authenticated_as = id,
-                       .authenticated_key = proven,
+                       .authenticated_key = encrypted ? ByteSpan(received.peer.bytes) : ByteSpan(),
                        .waited_for = waited_for});
-  } else if (const auto* refused = std::get_if<Refused>(&event)) {
-    parts_.notes.refused(*refused);
-  } else if (const auto* unreachable = std::get_if<Unreachable>(&event)) {
-    parts_.notes.note({.level = LogLevel::warning,
-                       .name = "unreachable",
-                       .reason = name(unreachable->why.code()),
-                       .source = "coordinator",
-                       .text = unreachable->why.text()});
-  }
+                 },
+                 [this](const Refused& refused) { parts_.notes.refused(refused); },
+                 [this](const Unreachable& unreachable) {
+                   parts_.notes.note({.level = LogLevel::warning,
+                                      .name = "unreachable",
+                                      .reason = name(unreachable.why.code()),
+                                      .source = "coordinator",
+                                      .text = unreachable.why.text()});
+                 },
+             },
+             event);
 }
 
+// The daemon handles every other action, each by a handler of its own.
 void MachineLoop::carry_out(Action& action) {
-  if (auto* message = std::get_if<Send>(&action)) return send(*message);
-  if (const auto* note = std::get_if<Note>(&action)) return parts_.notes.note(*note);
-  if (const auto* close = std::get_if<ClosePeer>(&action)) {
-    const PeerId peer = parts_.one_peer ? connection_ : close->peer;
-    waiting_.erase(peer);
-    arrivals_.erase(peer);
-    return parts_.link.give_up(peer);
-  }
-  parts_.carry_out(action);
+  std::visit(Overloaded{
+                 [this](Send& message) { send(message); },
+                 [this](Note& note) { parts_.notes.note(note); },
+                 [this](ClosePeer& close) {
+                   const PeerId peer = parts_.one_peer ? connection_ : close.peer;
+                   waiting_.erase(peer);
+                   arrivals_.erase(peer);
+                   parts_.link.give_up(peer);
+                 },
+                 [&](auto&) { parts_.carry_out(action); },
+             },
+             action);
 }
 
 // In the order in which they were asked for: what comes behind one that waits, waits too.

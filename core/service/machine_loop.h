@@ -58,6 +58,9 @@ class MachineLoop {
   void feed(Event event);
 
   // What the event borrows lives as long as `owner`, which is let go of once it has been handled.
+  // The queue has no bound of its own, because an event that answers the machine must not be lost:
+  // each caller bounds what it posts (storage, training and planning by what the machine has asked
+  // for, peers by their unread bytes).
   void post(Event event, std::shared_ptr<const void> owner = nullptr);
   TimeNs now() const { return parts_.clock.now().count(); }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "core/base/log/memory_log_testing.h"
+
 namespace tributary {
 namespace {
 

@@ -1,6 +1,6 @@
-// An agent's way to its peers, as long as the process lives: the port, and the mesh of the epoch
-// that was opened last, which one thread looks after. What the machine asks for comes in, and what
-// peers send and how they are lost goes out as events.
+// An agent's link to its peers, as long as the process lives: the port, and a session of the epoch
+// that was opened last (core/service/peers), on a thread of its own. Commands of the machine come
+// in; messages and losses of peers go out as events.
 //
 // Threads: open(), close() and send() belong to the machine's; counters(), take_refused() and
 // take_measured() are any thread's. `post` is called on a thread of this class, and must not wait.
@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -18,10 +17,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/link_quality/link_table.h"
+#include "core/net/mesh/mesh.h"
 #include "core/net/mesh/peer_port.h"
 #include "core/round/common/machine/actions.h"
-#include "core/round/common/machine/events.h"
+#include "core/service/peers/peer_commands.h"
+#include "core/service/peers/peer_session.h"
+#include "core/service/peers/peer_telemetry.h"
 
 namespace tributary {
 
@@ -43,27 +44,12 @@ struct PeerLinkOptions {
   std::chrono::milliseconds refused_max{1'000};
 };
 
-struct PeerLinkCounters {
-  std::uint64_t bytes_in = 0;  // of TCP's streams, up to the last event
-  std::uint64_t bytes_out = 0;
-  std::uint64_t refused = 0;
-};
-
-// What the way from a peer is like, as the exchanges show it: its rate by payloads, its latency by
-// half of the quickest round trip that TCP has seen.
-struct PeerMeasured {
-  std::string agent_id;
-  MeasuredLink link;
-};
-
 // Of the settings peers.endpoint and peers.advertise.
 Status check_peer_addresses(const std::string& endpoint, const std::string& advertise);
 
 class PeerLink {
  public:
-  // PeerFrameReceived and PeerLost. What the event borrows lives as long as `owner`, and counts as
-  // unread for as long.
-  using Post = std::function<void(Event event, std::shared_ptr<const void> owner)>;
+  using Post = PostPeerEvent;
 
   // By a port of its own, over TCP. `clock` outlives it.
   static Result<std::unique_ptr<PeerLink>> make(PeerLinkOptions options, const Clock& clock,
@@ -85,17 +71,13 @@ class PeerLink {
   // To a member of the epoch that was opened last; without one it goes nowhere.
   void send(SendToPeer message);
 
-  PeerLinkCounters counters() const;
-  // Strangers that were sent away since the last call, the first few of them.
-  std::vector<Refused> take_refused();
-  // Peers of which something new is known since they were taken, so many at most.
+  PeerLinkCounters counters() const { return telemetry_.counters(); }
+  // The first few strangers that were refused since the last call.
+  std::vector<Refused> take_refused() { return telemetry_.take_refused(); }
+  // Peers of which something new is known since they were taken; at most count_max.
   std::vector<PeerMeasured> take_measured(std::size_t count_max);
 
  private:
-  class Desk;
-  class Unread;
-  class Epoch;
-
   PeerLink(std::unique_ptr<PeerPort> port, PeerLinkOptions options, const Clock& clock, Post post);
   void run();
 
@@ -103,7 +85,8 @@ class PeerLink {
   const Clock& clock_;
   const Post post_;
   const std::unique_ptr<PeerPort> port_;
-  const std::shared_ptr<Desk> desk_;
+  const std::shared_ptr<PeerCommands> commands_;  // whoever holds a message holds it too
+  PeerTelemetry telemetry_;
   std::thread thread_;
 };
 

@@ -1,5 +1,7 @@
 #include "core/service/worker.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace tributary {
@@ -15,10 +17,27 @@ Worker::~Worker() {
 
 void Worker::post(std::function<void()> work) {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [&] { return waiting_.size() < waiting_max_; });
     waiting_.push_back(std::move(work));
   }
   changed_.notify_one();
+}
+
+Status Worker::try_post(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() >= waiting_max_) {
+      return {StatusCode::resource_exhausted,
+              {.what = "work that waits for a thread",
+               .expected = fmt::format("at most {} pieces", waiting_max_),
+               .got = "one more",
+               .remedy = "ask again when some of it is done"}};
+    }
+    waiting_.push_back(std::move(work));
+  }
+  changed_.notify_one();
+  return {};
 }
 
 void Worker::work() {
@@ -29,6 +48,7 @@ void Worker::work() {
     const std::function<void()> next = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
+    room_.notify_one();
     next();
   }
 }

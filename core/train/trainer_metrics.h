@@ -9,9 +9,10 @@
 namespace tributary {
 
 inline std::vector<AgentMetric> metrics_of(const Evaluation& evaluation) {
-  return {{.name = "evaluation_loss", .value = evaluation.loss},
-          {.name = "evaluation_accuracy", .value = evaluation.accuracy},
-          {.name = "evaluation_examples", .value = static_cast<double>(evaluation.examples)}};
+  return {{.kind = ReadingKind::evaluation_loss, .value = evaluation.loss},
+          {.kind = ReadingKind::evaluation_accuracy, .value = evaluation.accuracy},
+          {.kind = ReadingKind::evaluation_examples,
+           .value = static_cast<double>(evaluation.examples)}};
 }
 
 }  // namespace tributary

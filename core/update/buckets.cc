@@ -60,19 +60,6 @@ Status check_options(const BucketOptions& options) {
                  .got = fmt::format("{}", options.values_max)});
 }
 
-// Returns the planned buckets, or resource_exhausted above the limit.
-Result<std::vector<Bucket>> closed(Planner& planner, const BucketOptions& options) {
-  planner.close();
-  if (planner.buckets().size() > kBucketsMax) {
-    return Status(StatusCode::resource_exhausted,
-                  {.what = fmt::format("buckets of at most {} values", options.values_max),
-                   .expected = fmt::format("at most {} buckets", kBucketsMax),
-                   .got = "more",
-                   .remedy = "allow larger buckets"});
-  }
-  return std::move(planner.buckets());
-}
-
 }  // namespace
 
 Result<std::vector<Bucket>> plan_buckets(const LayerMap& map, const BucketOptions& options) {
@@ -85,23 +72,15 @@ Result<std::vector<Bucket>> plan_buckets(const LayerMap& map, const BucketOption
       planner.add_split(layer.count);
     }
   }
-  return closed(planner, options);
-}
-
-Result<std::vector<Bucket>> bucket_runs(std::span<const std::uint64_t> counts,
-                                        const BucketOptions& options) {
-  TRIBUTARY_TRY(check_options(options));
-  Planner planner(options.values_max);
-  for (const std::uint64_t count : counts) {
-    // Closes the bucket of the previous run, so that runs are never combined.
-    planner.close();
-    if (count <= options.values_max) {
-      planner.add_whole(count);
-    } else {
-      planner.add_split(count);
-    }
+  planner.close();
+  if (planner.buckets().size() > kBucketsMax) {
+    return Status(StatusCode::resource_exhausted,
+                  {.what = fmt::format("buckets of at most {} values", options.values_max),
+                   .expected = fmt::format("at most {} buckets", kBucketsMax),
+                   .got = "more",
+                   .remedy = "allow larger buckets"});
   }
-  return closed(planner, options);
+  return std::move(planner.buckets());
 }
 
 }  // namespace tributary

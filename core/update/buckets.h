@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "core/base/status.h"
@@ -34,10 +33,5 @@ inline constexpr std::uint64_t kBucketsMax = std::uint64_t{1} << 20;
 // arguments, so agents with the same map have the same buckets. Returns invalid_argument for
 // options out of bounds, and resource_exhausted for more than kBucketsMax buckets.
 Result<std::vector<Bucket>> plan_buckets(const LayerMap& map, const BucketOptions& options);
-
-// Does the same for consecutive runs of values, and never combines two runs. Each run gets one
-// bucket, several if it is larger than values_max, or none if it is empty.
-Result<std::vector<Bucket>> bucket_runs(std::span<const std::uint64_t> counts,
-                                        const BucketOptions& options);
 
 }  // namespace tributary

@@ -44,29 +44,6 @@ TEST(Buckets, GiveASplitLayerBucketsOfItsOwn) {
   EXPECT_EQ(sizes({10, 200, 10}, 128), (Sizes{10, 128, 72, 10}));
 }
 
-// Small runs would share a bucket in plan_buckets().
-TEST(Buckets, KeepRunsApart) {
-  const auto run_sizes = [](const std::vector<std::uint64_t>& runs) {
-    std::vector<std::uint64_t> counts;
-    std::uint64_t end = 0;
-    const auto buckets = bucket_runs(runs, {.values_max = 128});
-    EXPECT_TRUE(buckets.ok()) << buckets.status().text();
-    for (const Bucket& bucket : *buckets) {
-      EXPECT_EQ(bucket.index, counts.size());
-      EXPECT_EQ(bucket.offset, end);
-      end += bucket.count;
-      counts.push_back(bucket.count);
-    }
-    return counts;
-  };
-  EXPECT_EQ(run_sizes({10, 20, 128}), (Sizes{10, 20, 128}));
-  EXPECT_EQ(run_sizes({0, 10, 0}), (Sizes{10}));
-  EXPECT_EQ(run_sizes({10, 200, 10}), (Sizes{10, 128, 72, 10}));
-  EXPECT_EQ(run_sizes({}), Sizes{});
-  EXPECT_EQ(bucket_runs(Sizes{10}, {.values_max = 63}).status().code(),
-            StatusCode::invalid_argument);
-}
-
 TEST(Buckets, AreNoneForNothing) {
   EXPECT_EQ(sizes({}, 100), Sizes{});
   EXPECT_EQ(sizes({0, 0}, 100), Sizes{});

@@ -1,5 +1,6 @@
 // A coordinator's side and watchers' over real sockets and a real journal.
 #include "core/watch/remote_run.h"
+#include "core/base/log/memory_log_testing.h"
 
 #include <gmock/gmock.h>
 

@@ -162,21 +162,4 @@ std::string json_line(const LogEvent& event, std::chrono::system_clock::time_poi
   return line;
 }
 
-void MemoryLog::write(const LogEvent& event) {
-  Entry entry{event.level, std::string(event.component), std::string(event.message), {}};
-  for (const LogField& field : event.fields) {
-    std::string value;
-    append_text_value(value, field.value.get());
-    entry.fields.emplace_back(field.key, std::move(value));
-  }
-  // The entry was built before the lock, so that threads wait only for the append.
-  std::lock_guard lock(mutex_);
-  entries_.push_back(std::move(entry));
-}
-
-std::vector<MemoryLog::Entry> MemoryLog::entries() const {
-  std::lock_guard lock(mutex_);
-  return entries_;
-}
-
 }  // namespace tributary

@@ -104,26 +104,4 @@ struct LogOptions {
 // Makes a log that writes to stderr, one line per write.
 std::unique_ptr<Log> make_stream_log(const LogOptions& options);
 
-// Stores events in memory without a limit, for tests.
-class MemoryLog final : public Log {
- public:
-  struct Entry {
-    LogLevel level;
-    std::string component;
-    std::string message;
-    std::vector<std::pair<std::string, std::string>> fields;  // values as in text_line()
-  };
-
-  explicit MemoryLog(LogLevel level = LogLevel::trace) : level_(level) {}
-
-  bool enabled(LogLevel level) const override { return level >= level_; }
-  void write(const LogEvent& event) override;
-  std::vector<Entry> entries() const;
-
- private:
-  const LogLevel level_;
-  mutable std::mutex mutex_;
-  std::vector<Entry> entries_;
-};
-
 }  // namespace tributary

@@ -173,14 +173,6 @@ Codebook make_codebook(const Histogram& histogram, unsigned bits_max, std::uint3
   return book;
 }
 
-std::uint64_t coded_bits(const Codebook& book, const Histogram& histogram) {
-  std::uint64_t bits = 0;
-  for (unsigned e = 0; e < kExponents; ++e) {
-    bits += histogram[e] * (book.bits[e] != 0 ? book.bits[e] : book.bits[kEscape] + 8u);
-  }
-  return bits;
-}
-
 void write_codebook(const Codebook& book, MutableByteSpan out) {
   assert(out.size() >= kCodebookBytes);
   std::memset(out.data(), 0, kCodebookBytes);

@@ -58,9 +58,6 @@ constexpr std::uint8_t kEscapeFlag = 0x80;
 // histogram gives some valid code.
 Codebook make_codebook(const Histogram& histogram, unsigned bits_max, std::uint32_t version);
 
-// Returns the number of bits that the codebook spends on exponents of this histogram.
-std::uint64_t coded_bits(const Codebook& book, const Histogram& histogram);
-
 // Writes kCodebookBytes bytes:
 //
 //   byte 0  u32  version

@@ -11,6 +11,15 @@
 namespace tributary::gcomp {
 namespace {
 
+// Bits that a codebook spends on exponents of this histogram.
+std::uint64_t coded_bits(const Codebook& book, const Histogram& histogram) {
+  std::uint64_t bits = 0;
+  for (unsigned e = 0; e < kExponents; ++e) {
+    bits += histogram[e] * (book.bits[e] != 0 ? book.bits[e] : book.bits[kEscape] + 8u);
+  }
+  return bits;
+}
+
 constexpr StreamKey kKey = {.a = 0x5bd1e995u, .b = 0x27d4eb2fu};
 
 // The cost of the cheapest lengths that satisfy Kraft's inequality with equality, by exhaustive

@@ -5,6 +5,7 @@
 #include "core/data/drawn/canvas.h"
 #include "core/data/drawn/drawn_part.h"
 #include "core/data/drawn/glyphs.h"
+#include "core/data/drawn/pixel.h"
 #include "core/data/draws.h"
 #include "core/data/portable_math.h"
 
@@ -99,11 +100,6 @@ void draw_clutter(Draws& draws, Canvas& canvas) {
   }
 }
 
-std::uint8_t grey(float value) {
-  const float behind = std::clamp(value, 0.0f, 1.0f) * 255.0f + 0.5f;
-  return static_cast<std::uint8_t>(behind);
-}
-
 }  // namespace
 
 DrawnDigit draw_digit(std::uint64_t seed, DataPart part, std::uint32_t number) {
@@ -123,7 +119,7 @@ DrawnDigit draw_digit(std::uint64_t seed, DataPart part, std::uint32_t number) {
     const std::uint32_t row = i / kDigitSide;
     const float y = static_cast<float>(row) - kWidth / 2;
     const float ground = paper + slope_x * x + slope_y * y;
-    drawn.pixels[i] = grey(ground + ink[i] * (1 - ground) + roughness * draws.noise());
+    drawn.pixels[i] = pixel_of(ground + ink[i] * (1 - ground) + roughness * draws.noise());
   }
   return drawn;
 }

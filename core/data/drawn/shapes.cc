@@ -5,6 +5,7 @@
 
 #include "core/data/drawn/drawn_part.h"
 #include "core/data/drawn/outlines.h"
+#include "core/data/drawn/pixel.h"
 #include "core/data/draws.h"
 #include "core/data/portable_math.h"
 
@@ -100,11 +101,6 @@ void paint_shape(Draws& draws, Outline outline, const Colour& colour, Picture& p
   }
 }
 
-std::uint8_t level(float value) {
-  const float behind = std::clamp(value, 0.0f, 1.0f) * 255.0f + 0.5f;
-  return static_cast<std::uint8_t>(behind);
-}
-
 }  // namespace
 
 DrawnShape draw_shape(std::uint64_t seed, DataPart part, std::uint32_t number) {
@@ -119,7 +115,7 @@ DrawnShape draw_shape(std::uint64_t seed, DataPart part, std::uint32_t number) {
   paint_shape(draws, static_cast<Outline>(drawn.label), colour, picture);
   const float roughness = draws.between(0.01f, 0.08f);
   for (std::uint32_t i = 0; i < picture.size(); ++i) {
-    drawn.pixels[i] = level(picture[i] + roughness * draws.noise());
+    drawn.pixels[i] = pixel_of(picture[i] + roughness * draws.noise());
   }
   return drawn;
 }

@@ -117,7 +117,7 @@ void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& fra
       return answer(session, frame);
     case wire::Message::Heartbeat:
       if (const auto trip = session.conversation.heard_heartbeat(context.now, frame, context.out)) {
-        context.out.emplace_back(Reading{.name = "round_trip_s",
+        context.out.emplace_back(Reading{.kind = ReadingKind::round_trip_s,
                                          .value = static_cast<double>(*trip) / 1e9,
                                          .agent_id = session.agent_id});
       }

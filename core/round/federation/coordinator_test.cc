@@ -106,7 +106,7 @@ TEST_F(CoordinatorAlone, ReadsTheRoundTripFromAnEchoThatMakesSense) {
              now_,
              FrameReceived{.peer = 1, .frame = bytes, .payload = {}, .authenticated_as = {}})) {
       const auto* reading = std::get_if<Reading>(&action);
-      if (reading && reading->name == "round_trip_s" && reading->agent_id == "a") {
+      if (reading && reading->kind == ReadingKind::round_trip_s && reading->agent_id == "a") {
         return reading->value;
       }
     }

@@ -10,8 +10,16 @@
 #include <mutex>
 #include <vector>
 
+#include "core/service/metrics/reading_metrics.h"
+
 namespace tributary {
 namespace {
+
+template <typename Builder>
+Builder described(Builder builder, std::string_view name) {
+  builder.Name(std::string(name)).Help(std::string(metric_help(name)));
+  return builder;
+}
 
 class NoMetrics final : public Metrics {
  public:
@@ -33,13 +41,13 @@ class PrometheusMetrics final : public Metrics {
   void count(std::string_view name, const Labels& labels, double by) override {
     const std::lock_guard lock(mutex_);
     auto*& family = counters_[std::string(name)];
-    if (!family) family = &prometheus::BuildCounter().Name(std::string(name)).Register(*registry_);
+    if (!family) family = &described(prometheus::BuildCounter(), name).Register(*registry_);
     family->Add(labels).Increment(by);
   }
   void set(std::string_view name, double value, const Labels& labels) override {
     const std::lock_guard lock(mutex_);
     auto*& family = gauges_[std::string(name)];
-    if (!family) family = &prometheus::BuildGauge().Name(std::string(name)).Register(*registry_);
+    if (!family) family = &described(prometheus::BuildGauge(), name).Register(*registry_);
     family->Add(labels).Set(value);
   }
   std::string endpoint() const override { return endpoint_; }

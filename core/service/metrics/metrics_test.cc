@@ -32,6 +32,7 @@ TEST(Metrics, AreWhatPrometheusReads) {
   EXPECT_EQ(value_of(answer, "tributary_refused_total{reason=\"version\"}"), 1);
   EXPECT_EQ(value_of(answer, "tributary_refused_total{reason=\"a \\\"quoted\\\"\\nword\"}"), 1);
   EXPECT_EQ(value_of(answer, "tributary_agents"), 5.5);
+  EXPECT_NE(answer.find("# HELP tributary_agents Agents that have a session."), answer.npos);
 }
 
 TEST(Metrics, OnlyTheirOwnPathIsServed) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/log/memory_log_testing.h"
+
 namespace tributary {
 namespace {
 

@@ -241,10 +241,10 @@ TEST(Rounds, AgentsAreRecordedWithTheirJobWhileTheyServeIt) {
   EXPECT_EQ(federation.journal().agents().at("agent-0").job, job);
 }
 
-std::uint64_t told(const Federation& federation, std::string_view name, std::uint64_t round) {
+std::uint64_t told(const Federation& federation, ReadingKind kind, std::uint64_t round) {
   std::uint64_t bytes = 0;
   for (const Reading& reading : federation.log.readings) {
-    if (reading.name == name && reading.round == round) {
+    if (reading.kind == kind && reading.round == round) {
       bytes += static_cast<std::uint64_t>(reading.value);
     }
   }
@@ -258,20 +258,21 @@ TEST(Rounds, EachTellsWhatItsMessagesTookByTheirUse) {
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   const std::uint64_t model = federation.values() * sizeof(float);
   for (std::uint64_t round = 1; round <= 4; ++round) {
-    EXPECT_GT(told(federation, "up_updates_bytes", round), 3 * model) << "of three agents";
-    EXPECT_LT(told(federation, "up_updates_bytes", round), 6 * model) << "in frames";
-    EXPECT_GT(told(federation, "down_aggregates_bytes", round), 3 * model);
-    EXPECT_GT(told(federation, "down_plans_bytes", round), 0u);
-    EXPECT_GT(told(federation, "down_commits_bytes", round), 0u) << "of this round";
-    EXPECT_GT(told(federation, "up_control_bytes", round), 0u);
-    EXPECT_EQ(told(federation, "down_updates_bytes", round), 0u) << "nobody gets them";
-    EXPECT_EQ(told(federation, "up_aggregates_bytes", round), 0u);
+    EXPECT_GT(told(federation, ReadingKind::up_updates_bytes, round), 3 * model)
+        << "of three agents";
+    EXPECT_LT(told(federation, ReadingKind::up_updates_bytes, round), 6 * model) << "in frames";
+    EXPECT_GT(told(federation, ReadingKind::down_aggregates_bytes, round), 3 * model);
+    EXPECT_GT(told(federation, ReadingKind::down_plans_bytes, round), 0u);
+    EXPECT_GT(told(federation, ReadingKind::down_commits_bytes, round), 0u) << "of this round";
+    EXPECT_GT(told(federation, ReadingKind::up_control_bytes, round), 0u);
+    EXPECT_EQ(told(federation, ReadingKind::down_updates_bytes, round), 0u) << "nobody gets them";
+    EXPECT_EQ(told(federation, ReadingKind::up_aggregates_bytes, round), 0u);
   }
-  EXPECT_GT(told(federation, "down_models_bytes", 1), 3 * model) << "to begin with";
-  EXPECT_EQ(told(federation, "down_models_bytes", 3), 0u);
+  EXPECT_GT(told(federation, ReadingKind::down_models_bytes, 1), 3 * model) << "to begin with";
+  EXPECT_EQ(told(federation, ReadingKind::down_models_bytes, 3), 0u);
   for (const Reading& reading : federation.log.readings) {
-    if (reading.name.ends_with("_bytes")) {
-      EXPECT_GT(reading.value, 0) << reading.name;
+    if (facts_of(reading.kind).unit == ReadingUnit::bytes) {
+      EXPECT_GT(reading.value, 0) << reading_name(reading.kind);
     }
   }
 }
@@ -286,7 +287,7 @@ TEST(Rounds, BytesOfALostAgentAreToldAllTheSame) {
   const auto models = [&] {
     std::uint64_t bytes = 0;
     for (std::uint64_t round = 1; round <= 6; ++round) {
-      bytes += told(federation, "down_models_bytes", round);
+      bytes += told(federation, ReadingKind::down_models_bytes, round);
     }
     return bytes;
   };
@@ -303,7 +304,8 @@ TEST(Rounds, BytesOfALostAgentAreToldAllTheSame) {
 std::uint64_t repeated(const std::vector<Reading>& readings) {
   std::uint64_t bytes = 0;
   for (const Reading& reading : readings) {
-    if (reading.name.starts_with("repeated_")) bytes += static_cast<std::uint64_t>(reading.value);
+    if (facts_of(reading.kind).group != ReadingGroup::repeated) continue;
+    bytes += static_cast<std::uint64_t>(reading.value);
   }
   return bytes;
 }
@@ -325,15 +327,15 @@ TEST(Rounds, BothSidesTellWhatWasSentTwice) {
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   for (const std::vector<Reading>* readings :
        {&federation.log.readings, &federation.log.agent_readings}) {
-    std::set<std::string> names;
+    std::set<ReadingKind> kinds;
     for (const Reading& reading : *readings) {
-      if (!reading.name.starts_with("repeated_")) continue;
-      names.emplace(reading.name);
-      EXPECT_GT(reading.value, 0) << reading.name;
+      if (facts_of(reading.kind).group != ReadingGroup::repeated) continue;
+      kinds.insert(reading.kind);
+      EXPECT_GT(reading.value, 0) << reading_name(reading.kind);
       EXPECT_GT(reading.round, 0u);
     }
-    EXPECT_TRUE(names.contains("repeated_up_lost_bytes"));
-    EXPECT_TRUE(names.contains("repeated_down_lost_bytes"));
+    EXPECT_TRUE(kinds.contains(ReadingKind::repeated_up_lost_bytes));
+    EXPECT_TRUE(kinds.contains(ReadingKind::repeated_down_lost_bytes));
   }
 }
 

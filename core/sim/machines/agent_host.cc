@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+#include <variant>
+
+#include "core/base/overloaded.h"
 #include "core/sim/checks/ledger.h"
 #include "schemas/frame.h"
 
@@ -90,32 +94,28 @@ std::uint64_t AgentHost::buffered_bytes_max() const {
 // --- what the machine asks for -------------------------------------------------------------------
 
 void AgentHost::perform(Action& action) {
-  if (auto* const sent = std::get_if<Send>(&action)) {
-    send(*sent);
-  } else if (auto* const record = std::get_if<StoreAgent>(&action)) {
-    store(*record);
-  } else if (const auto* const wanted = std::get_if<Train>(&action)) {
-    train(*wanted);
-  } else if (const auto* const note = std::get_if<Note>(&action)) {
-    room_.note(host_name(), *note);
-  } else if (std::holds_alternative<Finished>(action)) {
-    kill({.fault = {}, .down_ns = draws_.between(100, 2000) * 1'000'000});
-  } else {
-    perform_among_peers(action);
-  }
-}
-
-void AgentHost::perform_among_peers(Action& action) {
-  if (auto* const to_peer = std::get_if<SendToPeer>(&action)) {
-    peers_.send(index_, std::move(*to_peer));
-  } else if (const auto* const open = std::get_if<OpenPeers>(&action)) {
-    peers_.open(index_, *open);
-  } else if (std::holds_alternative<ClosePeers>(action)) {
-    peers_.close(index_);
-  } else if (std::holds_alternative<ClosePeer>(action)) {  // it gives its connection up
-    network_.hang_up(index_);
-    network_.dial(index_);
-  }
+  std::visit(Overloaded{
+                 [this](Send& sent) { send(sent); },
+                 [this](StoreAgent& record) { store(record); },
+                 [this](const Train& wanted) { train(wanted); },
+                 [this](const Note& note) { room_.note(host_name(), note); },
+                 [this](const Finished&) {
+                   kill({.fault = {}, .down_ns = draws_.between(100, 2000) * 1'000'000});
+                 },
+                 [this](SendToPeer& message) { peers_.send(index_, std::move(message)); },
+                 [this](const OpenPeers& epoch) { peers_.open(index_, epoch); },
+                 [this](const ClosePeers&) { peers_.close(index_); },
+                 [this](const ClosePeer&) {  // it gives its connection up
+                   network_.hang_up(index_);
+                   network_.dial(index_);
+                 },
+                 // The simulator has no exporters.
+                 Ignored<Reading>(),
+                 // A coordinator's alone.
+                 Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
+                         AgentReported, RoundPlayed, CommandDone>(),
+             },
+             action);
 }
 
 void AgentHost::send(Send& sent) {

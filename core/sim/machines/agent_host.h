@@ -58,7 +58,6 @@ class AgentHost : public Host, public Receiver {
   void started() override;
   void look() override;
 
-  void perform_among_peers(Action& action);
   std::uint64_t buffered_bytes_max() const;
   void send(Send& send);
   void store(StoreAgent& store);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <variant>
 
+#include "core/base/overloaded.h"
 #include "core/codec/registry.h"
 #include "core/round/common/plan/job_model.h"
 #include "schemas/frame.h"
@@ -115,33 +117,36 @@ void CoordinatorHost::look() {
 // --- what the machine asks for -------------------------------------------------------------------
 
 void CoordinatorHost::perform(Action& action) {
-  if (auto* const sent = std::get_if<Send>(&action)) {
-    send(*sent);
-  } else if (const auto* const closed = std::get_if<ClosePeer>(&action)) {
-    network_.forget(closed->peer);
-  } else if (auto* const record = std::get_if<StoreCoordinator>(&action)) {
-    store(*record);
-  } else if (const auto* const wanted = std::get_if<LoadRound>(&action)) {
-    later(draw_ns(room_.scenario.machines.disk, draws_), [this, wanted = *wanted] {
-      Result<RoundLoaded> loaded = journal_->load_round(wanted);
-      if (loaded.ok()) return handle(*loaded);
-      if (!died_of_power()) kill({.fault = {}, .down_ns = 100'000'000});
-    });
-  } else if (const auto* const note = std::get_if<Note>(&action)) {
-    room_.note(host_name(), *note);
-  } else if (const auto* const done = std::get_if<CommandDone>(&action)) {
-    if (done->status.ok()) {
-      has_job_ = true;
-    } else if (room_.faulty) {  // its journal refused it: once more, as an operator would
-      later(1'000'000'000, [this] { submit(); });
-    } else {
-      room_.watch.report(room_.now(), "scenario", done->status.text());
-    }
-  } else if (const auto* const round = std::get_if<RoundPlayed>(&action)) {
-    advise(*round);
-  } else if (std::holds_alternative<Finished>(action)) {
-    kill({.fault = {}, .down_ns = 1'000'000'000});
-  }
+  std::visit(
+      Overloaded{
+          [this](Send& sent) { send(sent); },
+          [this](const ClosePeer& closed) { network_.forget(closed.peer); },
+          [this](StoreCoordinator& record) { store(record); },
+          [this](const LoadRound& wanted) {
+            later(draw_ns(room_.scenario.machines.disk, draws_), [this, wanted] {
+              Result<RoundLoaded> loaded = journal_->load_round(wanted);
+              if (loaded.ok()) return handle(*loaded);
+              if (!died_of_power()) kill({.fault = {}, .down_ns = 100'000'000});
+            });
+          },
+          [this](const Note& note) { room_.note(host_name(), note); },
+          [this](const CommandDone& done) {
+            if (done.status.ok()) {
+              has_job_ = true;
+            } else if (room_.faulty) {  // its journal refused it: once more, as an operator would
+              later(1'000'000'000, [this] { submit(); });
+            } else {
+              room_.watch.report(room_.now(), "scenario", done.status.text());
+            }
+          },
+          [this](const RoundPlayed& round) { advise(round); },
+          [this](const Finished&) { kill({.fault = {}, .down_ns = 1'000'000'000}); },
+          // The simulator has no exporters and no planner that measures.
+          Ignored<Reading, ProbeEchoed, LinksTold, SpeedsTold, AgentReported>(),
+          // An agent's alone.
+          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer>(),
+      },
+      action);
 }
 
 // What the job has anyway, but that every participant keeps another share from now on.

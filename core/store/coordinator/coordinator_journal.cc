@@ -331,7 +331,7 @@ Status CoordinatorJournal::put(const DatedNote& event) {
 }
 
 Status CoordinatorJournal::put(const DatedReading& metric) {
-  const Reading& reading = metric.reading;
+  const NamedReading& reading = metric.reading;
   return database().run(
       "INSERT INTO metrics (at_wall_ns, name, value, job, round, agent_id) "
       "VALUES (?, ?, ?, ?, ?, ?)",

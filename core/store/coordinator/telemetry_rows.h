@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/round/common/machine/actions.h"
@@ -15,9 +16,17 @@ struct DatedNote {
   std::int64_t at_wall_ns = 0;
   Note note;
 };
+// A reading as the journal has it, by its published name. The journal takes any name.
+struct NamedReading {
+  std::string_view name;
+  double value = 0;
+  std::uint64_t job = 0;
+  std::uint64_t round = 0;
+  std::string agent_id = {};  // empty: the coordinator's own
+};
 struct DatedReading {
   std::int64_t at_wall_ns = 0;
-  Reading reading;
+  NamedReading reading;
 };
 struct LinkSampleRecord {
   std::int64_t at_wall_ns = 0;

@@ -25,7 +25,8 @@ std::vector<MessageStack::Layer> MessageStack::layers_of(const RunView& view,
                                                          const Wanted& wanted) const {
   std::vector<Layer> layers;
   for (const MessageUseNames& names : kMessageUseNames) {
-    const MetricCurve* const told = view.metric(wanted.job, wanted.up ? names.up : names.down, "");
+    const MetricCurve* const told =
+        view.metric(wanted.job, reading_name(wanted.up ? names.up : names.down), "");
     if (told) layers.push_back({.names = names, .source = told->curve.over_rounds});
   }
   return layers;

@@ -105,7 +105,7 @@ wire::ReportT AgentReporter::make_report(const RoundKey& key, std::uint32_t memb
   for (const AgentMetric& metric : measured.metrics) {
     if (!std::isfinite(metric.value)) continue;
     auto measure = std::make_unique<wire::MeasureT>();
-    measure->name = metric.name;
+    measure->name = reading_name(metric.kind);
     measure->unit = wire::Unit::one;
     measure->value = metric.value;
     report.metrics.push_back(std::move(measure));
@@ -122,7 +122,7 @@ void AgentReporter::committed(const AgentRound& round) {
   for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
     const std::uint64_t bytes = repeated.*field.bytes;
     if (bytes == 0) continue;
-    context_.out.add(Reading{.name = field.reading,
+    context_.out.add(Reading{.kind = field.reading,
                              .value = static_cast<double>(bytes),
                              .job = round.key().job,
                              .round = round.key().round});

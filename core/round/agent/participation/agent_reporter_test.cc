@@ -37,7 +37,7 @@ TEST_F(SomeReporter, ReportsWhatWasMeasuredAsFiniteNumbers) {
   reporter_.measured({.update = nullptr,
                       .loss = std::numeric_limits<double>::quiet_NaN(),
                       .examples = 5,
-                      .metrics = {{.name = "evaluation_loss", .value = 2}}},
+                      .metrics = {{.kind = ReadingKind::evaluation_loss, .value = 2}}},
                      7);
   const wire::ReportT sent = report(*round(1));
   EXPECT_EQ(sent.agent_index, 1u);

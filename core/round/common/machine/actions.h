@@ -10,6 +10,7 @@
 
 #include "core/base/log/log.h"
 #include "core/round/common/machine/events.h"
+#include "core/round/common/machine/readings.h"
 
 namespace tributary {
 
@@ -102,8 +103,8 @@ struct Note {
 
 // A reading for the exporters and the journal.
 struct Reading {
-  std::string_view name;  // ends in its unit, as "round_s"
-  double value = 0;
+  ReadingKind kind = ReadingKind::round_s;
+  double value = 0;  // in the unit of its kind
   std::uint64_t job = 0;
   std::uint64_t round = 0;
   std::string agent_id = {};  // empty: the machine's own

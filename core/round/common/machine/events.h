@@ -2,7 +2,6 @@
 // those that are not for it.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "core/base/status.h"
 #include "core/net/shared_slice.h"
 #include "core/round/common/machine/plan_advice.h"
+#include "core/round/common/machine/readings.h"
 #include "core/round/common/machine/records.h"
 
 namespace tributary {
@@ -79,11 +79,8 @@ struct Stored {
 
 // What an agent may measure beside the loss: of the model that the round begins with, on examples
 // that it was not trained with; and how far its account of updates is off (edge_agent/auditor.h).
-inline constexpr std::array<std::string_view, 4> kAgentMetrics = {
-    "evaluation_loss", "evaluation_accuracy", "evaluation_examples", "conservation_error"};
-
 struct AgentMetric {
-  std::string_view name;  // one of kAgentMetrics
+  ReadingKind kind = ReadingKind::evaluation_loss;  // of ReadingGroup::agent
   double value = 0;
 };
 

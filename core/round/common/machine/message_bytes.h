@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/round/common/machine/readings.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {
@@ -58,18 +59,23 @@ constexpr MessageUse use_of(wire::Message kind) {
 struct MessageUseNames {
   MessageUse use = MessageUse::control;
   std::string_view name = {};
-  std::string_view up = {};
-  std::string_view down = {};
+  ReadingKind up = ReadingKind::up_control_bytes;
+  ReadingKind down = ReadingKind::down_control_bytes;
 };
 inline constexpr std::array<MessageUseNames, kMessageUses> kMessageUseNames = {{
-    {MessageUse::updates, "updates", "up_updates_bytes", "down_updates_bytes"},
-    {MessageUse::aggregates, "aggregates", "up_aggregates_bytes", "down_aggregates_bytes"},
-    {MessageUse::plans, "plans", "up_plans_bytes", "down_plans_bytes"},
-    {MessageUse::commits, "commits", "up_commits_bytes", "down_commits_bytes"},
-    {MessageUse::models, "models", "up_models_bytes", "down_models_bytes"},
-    {MessageUse::reports, "reports", "up_reports_bytes", "down_reports_bytes"},
-    {MessageUse::probes, "probes", "up_probes_bytes", "down_probes_bytes"},
-    {MessageUse::control, "control", "up_control_bytes", "down_control_bytes"},
+    {MessageUse::updates, "updates", ReadingKind::up_updates_bytes,
+     ReadingKind::down_updates_bytes},
+    {MessageUse::aggregates, "aggregates", ReadingKind::up_aggregates_bytes,
+     ReadingKind::down_aggregates_bytes},
+    {MessageUse::plans, "plans", ReadingKind::up_plans_bytes, ReadingKind::down_plans_bytes},
+    {MessageUse::commits, "commits", ReadingKind::up_commits_bytes,
+     ReadingKind::down_commits_bytes},
+    {MessageUse::models, "models", ReadingKind::up_models_bytes, ReadingKind::down_models_bytes},
+    {MessageUse::reports, "reports", ReadingKind::up_reports_bytes,
+     ReadingKind::down_reports_bytes},
+    {MessageUse::probes, "probes", ReadingKind::up_probes_bytes, ReadingKind::down_probes_bytes},
+    {MessageUse::control, "control", ReadingKind::up_control_bytes,
+     ReadingKind::down_control_bytes},
 }};
 
 class MessageBytes {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/round/common/machine/readings.h"
+
 namespace tributary {
 
 struct RepeatedBytes {
@@ -22,7 +24,7 @@ struct RepeatedBytes {
 
   // The reading of each, and the labels of its metric.
   struct Field {
-    std::string_view reading;
+    ReadingKind reading;
     std::uint64_t RepeatedBytes::*bytes;
     std::string_view direction;
     std::string_view cause;
@@ -31,12 +33,12 @@ struct RepeatedBytes {
 };
 
 inline constexpr std::array<RepeatedBytes::Field, 6> RepeatedBytes::kFields = {{
-    {"repeated_up_lost_bytes", &RepeatedBytes::lost_up, "up", "lost"},
-    {"repeated_down_lost_bytes", &RepeatedBytes::lost_down, "down", "lost"},
-    {"repeated_down_session_bytes", &RepeatedBytes::session_down, "down", "session"},
-    {"repeated_up_known_bytes", &RepeatedBytes::known_up, "up", "known"},
-    {"repeated_up_late_bytes", &RepeatedBytes::late_up, "up", "late"},
-    {"repeated_up_no_room_bytes", &RepeatedBytes::no_room_up, "up", "no_room"},
+    {ReadingKind::repeated_up_lost_bytes, &RepeatedBytes::lost_up, "up", "lost"},
+    {ReadingKind::repeated_down_lost_bytes, &RepeatedBytes::lost_down, "down", "lost"},
+    {ReadingKind::repeated_down_session_bytes, &RepeatedBytes::session_down, "down", "session"},
+    {ReadingKind::repeated_up_known_bytes, &RepeatedBytes::known_up, "up", "known"},
+    {ReadingKind::repeated_up_late_bytes, &RepeatedBytes::late_up, "up", "late"},
+    {ReadingKind::repeated_up_no_room_bytes, &RepeatedBytes::no_room_up, "up", "no_room"},
 }};
 
 }  // namespace tributary

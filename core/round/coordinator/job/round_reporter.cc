@@ -75,17 +75,18 @@ void RoundReporter::keep(const AgentSession& session, const wire::Report& report
 
 // Unknown names are skipped: a name becomes that of a series.
 void RoundReporter::read_metrics(const AgentSession& session, const wire::Report& report) {
-  if (!report.metrics() || report.metrics()->size() > kAgentMetrics.size()) return;
+  constexpr std::size_t kMeasuresMax = readings_in(ReadingGroup::agent);
+  if (!report.metrics() || report.metrics()->size() > kMeasuresMax) return;
   for (const wire::Measure* measure : *report.metrics()) {
-    const auto known = std::ranges::find(kAgentMetrics, measure->name()->string_view());
-    if (known == kAgentMetrics.end()) continue;
+    const std::optional<ReadingKind> known = reading_named(measure->name()->string_view());
+    if (!known || facts_of(*known).group != ReadingGroup::agent) continue;
     tell(*known, measure->value(), report.id()->round() - 1, session.agent_id);
   }
 }
 
-void RoundReporter::tell(std::string_view name, double value, std::uint64_t round,
+void RoundReporter::tell(ReadingKind kind, double value, std::uint64_t round,
                          std::string agent_id) {
-  job_.coordinator.out.emplace_back(Reading{.name = name,
+  job_.coordinator.out.emplace_back(Reading{.kind = kind,
                                             .value = value,
                                             .job = job_.id(),
                                             .round = round,
@@ -93,7 +94,7 @@ void RoundReporter::tell(std::string_view name, double value, std::uint64_t roun
 }
 
 void RoundReporter::tell_commit(const RoundRecord& record, const ActiveRound& round) {
-  tell("round_s", static_cast<double>(job_.coordinator.now - record.began_at_ns) / 1e9,
+  tell(ReadingKind::round_s, static_cast<double>(job_.coordinator.now - record.began_at_ns) / 1e9,
        record.id.round);
   tell_uplinks(record, round);
 }
@@ -107,9 +108,9 @@ void RoundReporter::tell_uplinks(const RoundRecord& record, const ActiveRound& r
     const TimeNs took = member.last_part_at_ns - member.first_part_at_ns;
     if (!session || member.bytes_after_first == 0 || took <= 0) continue;
     const bool few = member.bytes_after_first < kRateBytesMin;
-    std::string_view name = few ? "uplink_s_per_byte_of_few" : "uplink_s_per_byte";
-    if (round.plan().by_peers()) name = "uplink_s_per_byte_at_most";
-    tell(name, static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first),
+    ReadingKind kind = few ? ReadingKind::uplink_s_per_byte_of_few : ReadingKind::uplink_s_per_byte;
+    if (round.plan().by_peers()) kind = ReadingKind::uplink_s_per_byte_at_most;
+    tell(kind, static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first),
          record.id.round, session->agent_id);
   }
 }
@@ -118,8 +119,8 @@ void RoundReporter::tell_bytes(std::uint64_t round) {
   for (const auto& [number, session] : job_.coordinator.roster.all()) {
     if (session->run == job_.id()) count(*session);
   }
-  const auto tell_some = [&](std::string_view name, std::uint64_t bytes) {
-    if (bytes > 0) tell(name, static_cast<double>(bytes), round);
+  const auto tell_some = [&](ReadingKind kind, std::uint64_t bytes) {
+    if (bytes > 0) tell(kind, static_cast<double>(bytes), round);
   };
   for (const MessageUseNames& names : kMessageUseNames) {
     tell_some(names.up, up_.of(names.use));

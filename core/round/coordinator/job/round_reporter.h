@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/round/common/machine/message_bytes.h"
@@ -39,7 +38,7 @@ class RoundReporter {
   static constexpr std::size_t kReportsMax = 4096;
 
   void tell_uplinks(const RoundRecord& record, const ActiveRound& round);
-  void tell(std::string_view name, double value, std::uint64_t round, std::string agent_id = {});
+  void tell(ReadingKind kind, double value, std::uint64_t round, std::string agent_id = {});
 
   const JobContext& job_;
   std::vector<AgentRoundRecord> reports_;

@@ -47,11 +47,10 @@ class RoundReporterTest : public JobTest {
     report.metrics.back()->name = name;
     report.metrics.back()->value = value;
   }
-  // The readings of this name.
-  std::vector<Reading> readings(std::string_view name) const {
+  std::vector<Reading> readings(ReadingKind kind) const {
     std::vector<Reading> found;
     for (const Reading& one : actions<Reading>()) {
-      if (one.name == name) found.push_back(one);
+      if (one.kind == kind) found.push_back(one);
     }
     return found;
   }
@@ -118,7 +117,7 @@ TEST_F(RoundReporterTest, MetricsAreOfTheModelThatTheRoundBeganWith) {
   wire::ReportT report = report_on(4);
   measure(report, "evaluation_loss", 0.25);
   reporter_.read_metrics(member(0), *Packed(report));
-  const auto told = readings("evaluation_loss");
+  const auto told = readings(ReadingKind::evaluation_loss);
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].value, 0.25);
   EXPECT_EQ(told[0].round, 3u);
@@ -131,7 +130,7 @@ TEST_F(RoundReporterTest, MetricsWithUnknownNamesAreSkipped) {
   measure(report, "evaluation_accuracy", 0.75);
   reporter_.read_metrics(member(0), *Packed(report));
   ASSERT_EQ(actions<Reading>().size(), 1u);
-  EXPECT_EQ(actions<Reading>()[0].name, "evaluation_accuracy");
+  EXPECT_EQ(actions<Reading>()[0].kind, ReadingKind::evaluation_accuracy);
 }
 
 TEST_F(RoundReporterTest, AReportWithoutMetricsHasNoReadings) {
@@ -147,9 +146,9 @@ TEST_F(RoundReporterTest, ACommitTellsHowLongItsRoundTook) {
   record.began_at_ns = coordinator_.now;
   coordinator_.now += 2'500 * kNsPerMs;
   reporter_.tell_commit(record, *begin_round(membership_, coordinator_.now, make_plan(6)));
-  ASSERT_EQ(readings("round_s").size(), 1u);
-  EXPECT_EQ(readings("round_s")[0].value, 2.5);
-  EXPECT_EQ(readings("round_s")[0].round, 6u);
+  ASSERT_EQ(readings(ReadingKind::round_s).size(), 1u);
+  EXPECT_EQ(readings(ReadingKind::round_s)[0].value, 2.5);
+  EXPECT_EQ(readings(ReadingKind::round_s)[0].round, 6u);
 }
 
 class UplinkReadingTest : public RoundReporterTest {
@@ -166,7 +165,7 @@ class UplinkReadingTest : public RoundReporterTest {
 
 TEST_F(UplinkReadingTest, TheRateOfAnUplinkIsThatOfTheBytesBehindTheFirstPart) {
   tell(100'000);
-  const auto told = readings("uplink_s_per_byte");
+  const auto told = readings(ReadingKind::uplink_s_per_byte);
   ASSERT_EQ(told.size(), 1u) << "nothing is known of the other member";
   EXPECT_EQ(told[0].agent_id, "agent-001");
   EXPECT_NEAR(told[0].value, 2e-5, 1e-12);
@@ -174,14 +173,14 @@ TEST_F(UplinkReadingTest, TheRateOfAnUplinkIsThatOfTheBytesBehindTheFirstPart) {
 
 TEST_F(UplinkReadingTest, TheRateOfAFewBytesHasANameOfItsOwn) {
   tell(1'000);
-  EXPECT_EQ(readings("uplink_s_per_byte_of_few").size(), 1u);
-  EXPECT_TRUE(readings("uplink_s_per_byte").empty());
+  EXPECT_EQ(readings(ReadingKind::uplink_s_per_byte_of_few).size(), 1u);
+  EXPECT_TRUE(readings(ReadingKind::uplink_s_per_byte).empty());
 }
 
 TEST_F(UplinkReadingTest, ByPeersTheRateIsABound) {
   policy().collective = wire::Collective::ring;
   tell(100'000);
-  EXPECT_EQ(readings("uplink_s_per_byte_at_most").size(), 1u);
+  EXPECT_EQ(readings(ReadingKind::uplink_s_per_byte_at_most).size(), 1u);
 }
 
 // --- bytes ---
@@ -191,9 +190,9 @@ TEST_F(RoundReporterTest, BytesOfAllSessionsAreToldOnce) {
   member(1).received.add(wire::Message::Update, 30);
   reporter_.repeats().late_up = 5;
   reporter_.tell_bytes(1);
-  ASSERT_EQ(readings("up_updates_bytes").size(), 1u);
-  EXPECT_EQ(readings("up_updates_bytes")[0].value, 130);
-  EXPECT_EQ(readings("repeated_up_late_bytes")[0].value, 5);
+  ASSERT_EQ(readings(ReadingKind::up_updates_bytes).size(), 1u);
+  EXPECT_EQ(readings(ReadingKind::up_updates_bytes)[0].value, 130);
+  EXPECT_EQ(readings(ReadingKind::repeated_up_late_bytes)[0].value, 5);
   forget_actions();
   reporter_.tell_bytes(2);
   EXPECT_TRUE(actions<Reading>().empty());
@@ -204,8 +203,8 @@ TEST_F(RoundReporterTest, BytesOfASessionThatHasEndedAreTold) {
   reporter_.count(member(0));
   coordinator_.roster.remove(member(0).conversation.session());
   reporter_.tell_bytes(1);
-  ASSERT_EQ(readings("up_reports_bytes").size(), 1u);
-  EXPECT_EQ(readings("up_reports_bytes")[0].value, 40);
+  ASSERT_EQ(readings(ReadingKind::up_reports_bytes).size(), 1u);
+  EXPECT_EQ(readings(ReadingKind::up_reports_bytes)[0].value, 40);
 }
 
 TEST_F(RoundReporterTest, BytesOfAnAgentOfAnotherJobAreNotTold) {
@@ -219,8 +218,8 @@ TEST_F(RoundReporterTest, BytesThatWereSentAreTold) {
   membership_.announce(0);
   const std::size_t bytes = actions<Send>()[0].frame.size() + actions<Send>()[1].frame.size();
   reporter_.tell_bytes(1);
-  ASSERT_EQ(readings("down_plans_bytes").size(), 1u);
-  EXPECT_EQ(readings("down_plans_bytes")[0].value, static_cast<double>(bytes));
+  ASSERT_EQ(readings(ReadingKind::down_plans_bytes).size(), 1u);
+  EXPECT_EQ(readings(ReadingKind::down_plans_bytes)[0].value, static_cast<double>(bytes));
 }
 
 }  // namespace

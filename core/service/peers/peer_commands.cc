@@ -1,0 +1,72 @@
+#include "core/service/peers/peer_commands.h"
+
+#include <utility>
+
+namespace tributary {
+
+void PeerCommands::alert() {
+  changed_.notify_one();
+  if (wake_) wake_();
+}
+
+void PeerCommands::begin(std::optional<OpenPeers> epoch) {
+  const std::lock_guard lock(mutex_);
+  ++number_;
+  epoch_ = std::move(epoch);
+  unsent_.clear();
+  alert();
+}
+
+void PeerCommands::end() {
+  const std::lock_guard lock(mutex_);
+  ending_ = true;
+  alert();
+}
+
+void PeerCommands::send(SendToPeer message) {
+  const std::lock_guard lock(mutex_);
+  if (!epoch_ || unsent_.overrun_by()) return;
+  const bool first = unsent_.empty();
+  const bool kept = unsent_.push(std::move(message));
+  if (first || !kept) alert();
+}
+
+std::optional<PeerCommands::Wanted> PeerCommands::next_epoch(std::uint64_t seen) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ending_ || number_ != seen; });
+  if (ending_) return std::nullopt;
+  return Wanted{number_, epoch_};
+}
+
+std::optional<PeerCommands::Work> PeerCommands::work(std::uint64_t number) {
+  std::unique_lock lock(mutex_);
+  const auto over = [&] { return ending_ || number_ != number; };
+  changed_.wait(lock, [&] { return over() || unread_.has_room(); });
+  if (over()) return std::nullopt;
+  return Work{.sends = unsent_.take(), .overrun_by = unsent_.overrun_by()};
+}
+
+void PeerCommands::give_up(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  if (number_ != number) return;
+  epoch_.reset();
+  unsent_.clear();
+}
+
+void PeerCommands::attach(std::function<void()> wake) {
+  const std::lock_guard lock(mutex_);
+  wake_ = std::move(wake);
+}
+
+void PeerCommands::hand_out(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  unread_.hand_out(bytes);
+}
+
+void PeerCommands::let_go(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  unread_.let_go(bytes);
+  changed_.notify_one();
+}
+
+}  // namespace tributary

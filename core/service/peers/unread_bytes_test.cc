@@ -1,0 +1,30 @@
+#include "core/service/peers/unread_bytes.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary {
+namespace {
+
+TEST(UnreadBytes, OneMessageMayPassTheBoundAndNoMore) {
+  UnreadBytes unread(3000);
+  unread.hand_out(2999);
+  EXPECT_TRUE(unread.has_room());
+  unread.hand_out(5000);
+  EXPECT_FALSE(unread.has_room());
+  EXPECT_EQ(unread.bytes(), 7999u);
+}
+
+TEST(UnreadBytes, ThereIsRoomAgainBelowTheBound) {
+  UnreadBytes unread(10);
+  unread.hand_out(10);
+  EXPECT_FALSE(unread.has_room());
+  unread.let_go(1);
+  EXPECT_TRUE(unread.has_room());
+  unread.let_go(9);
+  EXPECT_EQ(unread.bytes(), 0u);
+}
+
+TEST(UnreadBytes, WithoutRoomForAnyNothingIsRead) { EXPECT_FALSE(UnreadBytes(0).has_room()); }
+
+}  // namespace
+}  // namespace tributary
