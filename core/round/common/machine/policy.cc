@@ -81,7 +81,7 @@ Status read_version_3(ByteReader& reader, RoundPolicy& policy) {
 
 Status read_version_4(ByteReader& reader, Planning& planning) {
   TRIBUTARY_ASSIGN(const auto goal, reader.read<std::uint8_t>("goal of the planning"));
-  planning.goal = static_cast<PlanningGoal>(goal);
+  planning.goal = static_cast<wire::PlanGoal>(goal + 1);  // counted from 0 here
   TRIBUTARY_ASSIGN(planning.time_budget_s, reader.read<double>("time budget"));
   TRIBUTARY_ASSIGN(planning.bytes_per_day, reader.read<double>("bytes per day"));
   TRIBUTARY_ASSIGN(planning.gain_weight, reader.read<double>("weight of gain"));
@@ -90,7 +90,7 @@ Status read_version_4(ByteReader& reader, Planning& planning) {
 }
 
 Status write_planning(const Planning& planning, ByteWriter& writer) {
-  TRIBUTARY_TRY(writer.write(static_cast<std::uint8_t>(planning.goal)));
+  TRIBUTARY_TRY(writer.write(static_cast<std::uint8_t>(static_cast<int>(planning.goal) - 1)));
   TRIBUTARY_TRY(writer.write(planning.time_budget_s));
   TRIBUTARY_TRY(writer.write(planning.bytes_per_day));
   TRIBUTARY_TRY(writer.write(planning.gain_weight));
@@ -99,7 +99,7 @@ Status write_planning(const Planning& planning, ByteWriter& writer) {
 }
 
 Status check(const Planning& planning) {
-  if (planning.goal > PlanningGoal::byte_budget) {
+  if (planning.goal == wire::PlanGoal::unspecified || planning.goal > wire::PlanGoal::MAX) {
     return wrong("goal of the planning", "one that is known",
                  fmt::format("{}", static_cast<int>(planning.goal)));
   }
@@ -111,10 +111,10 @@ Status check(const Planning& planning) {
     return wrong("exploring_share", fmt::format("from 0 to {}", kExploringShareMax),
                  fmt::format("{}", planning.exploring_share));
   }
-  if (planning.goal == PlanningGoal::time_budget && planning.time_budget_s == 0) {
+  if (planning.goal == wire::PlanGoal::time_budget && planning.time_budget_s == 0) {
     return wrong("time_budget_s", "a time, where rounds are planned by it", "0");
   }
-  if (planning.goal == PlanningGoal::byte_budget && planning.bytes_per_day == 0) {
+  if (planning.goal == wire::PlanGoal::byte_budget && planning.bytes_per_day == 0) {
     return wrong("bytes_per_day", "a number, where rounds are planned by it", "0");
   }
   return {};

@@ -62,7 +62,7 @@ TEST(Policy, OneWithoutPlanningIsRead) {
 // As version 4 wrote it.
 TEST(Policy, OneWithoutExploringIsRead) {
   RoundPolicy policy;
-  policy.planning = {.goal = PlanningGoal::adaptive, .gain_weight = 2};
+  policy.planning = {.goal = wire::PlanGoal::adaptive, .gain_weight = 2};
   Bytes bytes = encode(policy);
   bytes.resize(bytes.size() - kExploringBytes);
   bytes[0] = 4;
@@ -73,18 +73,18 @@ TEST(Policy, OneWithoutExploringIsRead) {
 
 TEST(Policy, PlanningComesBackAndNonsenseOfItIsRefused) {
   RoundPolicy policy;
-  policy.planning = {.goal = PlanningGoal::byte_budget, .bytes_per_day = 1e9, .gain_weight = 2};
+  policy.planning = {.goal = wire::PlanGoal::byte_budget, .bytes_per_day = 1e9, .gain_weight = 2};
   policy.planning.exploring_share = 0.03;
   const Result<RoundPolicy> back = decode_policy(encode(policy));
   ASSERT_TRUE(back.ok()) << back.status().text();
   EXPECT_EQ(*back, policy);
   policy.planning.bytes_per_day = 0;
   EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument);
-  policy.planning = {.goal = PlanningGoal::adaptive, .exploring_share = 0.6};
+  policy.planning = {.goal = wire::PlanGoal::adaptive, .exploring_share = 0.6};
   EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument);
-  policy.planning = {.goal = PlanningGoal::time_budget};
+  policy.planning = {.goal = wire::PlanGoal::time_budget};
   EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument);
-  policy.planning = {.goal = static_cast<PlanningGoal>(9)};
+  policy.planning = {.goal = static_cast<wire::PlanGoal>(9)};
   EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument);
 }
 
