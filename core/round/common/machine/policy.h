@@ -62,7 +62,11 @@ struct RoundPolicy {
 };
 
 Status check(const RoundPolicy& policy);
+
+// As a journal keeps it: schemas/policy.fbs behind its size in four bytes.
 Bytes encode(const RoundPolicy& policy);
+// Also reads the five formats of earlier builds, which begin with their version, 1 to 5: less than
+// any size. invalid_argument, corrupt_data: neither, or a policy that `check` refuses.
 Result<RoundPolicy> decode_policy(ByteSpan bytes);
 
 }  // namespace tributary
