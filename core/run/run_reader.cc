@@ -173,6 +173,7 @@ Result<bool> RunReader::read_jobs(RunChanges& changes) {
     KnownJob& known = jobs_[jobs[i].job];
     if (known.revision != revisions[i]) TRIBUTARY_TRY(read_definition(jobs[i].job, known));
     known.revision = revisions[i];
+    jobs[i].state = std::min(jobs[i].state, wire::JobState::MAX);
     jobs[i].name = known.name;
     jobs[i].model = known.model;
     jobs[i].rounds_wanted = known.rounds_wanted;
