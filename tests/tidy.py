@@ -3,7 +3,8 @@
 
 usage: tidy.py [--root FOLDER]
        tidy.py --table [--against COMMIT]   the sizes of classes and folders, and lines of code
-       tidy.py --unused                     what only tests, benchmarks and fuzzers use
+       tidy.py --unused                     what only tests, benchmarks and fuzzers use, and the
+                                            fields of messages that nothing reads or writes
 
 class_sizes.py and folders.py hold the bounds of sizes. house_exceptions.json lists what exceeds them.
 Each figure there is a ceiling: it may not grow, and its entry goes when the bound is kept.
@@ -23,6 +24,7 @@ import folders
 import size_table
 import source_tree
 import unused
+import wire_fields
 
 LINES_MAX = 600
 TEXT_SUFFIXES = source_tree.CODE_SUFFIXES | {".py", ".sh", ".cmake", ".txt", ".md", ".fbs", ".json"}
@@ -113,6 +115,8 @@ def complaints(root: Path) -> Iterator[str]:
     yield from class_sizes.complaints(sizes, exceptions["classes"])
     yield from class_sizes.duplicates(sizes)
     yield from unused.complaints(unused.find(sources), exceptions["unused"])
+    if (root / wire_fields.SCHEMAS / "frame.fbs").is_file():
+        yield from wire_fields.complaints(wire_fields.find(root, sources), wire_fields.KEPT)
 
 
 def house_exceptions(root: Path) -> dict:
@@ -176,7 +180,7 @@ def main() -> int:
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
     parser.add_argument("--table", action="store_true", help="print sizes, and check nothing")
     parser.add_argument("--against", metavar="COMMIT", help="with --table: the sizes before")
-    parser.add_argument("--unused", action="store_true", help="print what has no caller")
+    parser.add_argument("--unused", action="store_true", help="print what has no caller or reader")
     options = parser.parse_args()
     if options.against and not options.table:
         parser.error("--against belongs to --table")
@@ -190,8 +194,10 @@ def main() -> int:
         print("\n".join(size_table.rows(size_table.measure(options.root), before)))
         return 0
     if options.unused:
-        found = unused.find(class_sizes.sources_of(options.root))
-        print("\n".join(unused.listing(found)))
+        sources = class_sizes.sources_of(options.root)
+        print("\n".join(unused.listing(unused.find(sources))))
+        print()
+        print("\n".join(wire_fields.listing(wire_fields.find(options.root, sources))))
         return 0
     found = list(complaints(options.root))
     for complaint in found:
