@@ -4,6 +4,7 @@
 
 #include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
+#include "core/cost/exchange_shape.h"
 #include "core/net/access/join_file.h"
 #include "core/service/peer_link.h"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/collective/collective_name.h"
+#include "core/cost/exchange_shape.h"
 
 namespace tributary {
 namespace {

@@ -116,7 +116,6 @@ Status check(const Report& report) {
   TRIBUTARY_TRY(each("metrics", report.metrics(), kListItemsMax));
   TRIBUTARY_TRY(not_negative("compute_s", report.compute_s()));
   TRIBUTARY_TRY(not_negative("encode_s", report.encode_s()));
-  TRIBUTARY_TRY(not_negative("send_s", report.send_s()));
   TRIBUTARY_TRY(not_negative("wait_s", report.wait_s()));
   TRIBUTARY_TRY(not_negative("decode_s", report.decode_s()));
   TRIBUTARY_TRY(not_negative("update_norm", report.update_norm()));

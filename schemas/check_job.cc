@@ -78,7 +78,6 @@ Status check_exchange(const Exchange& exchange, std::uint32_t agents) {
     }
   }
   TRIBUTARY_TRY(not_negative("range_margin", exchange.range_margin()));
-  TRIBUTARY_TRY(at_most("sum_bits", exchange.sum_bits(), 64));
   return in_range("payload_bytes", exchange.payload_bytes(), 1, kPayloadBytesMax);
 }
 

@@ -79,7 +79,6 @@ Status check(const Hello& hello) {
   if (const Capabilities* capabilities = hello.capabilities()) {
     TRIBUTARY_TRY(each("capabilities.codecs", capabilities->codecs(), kListItemsMax));
     TRIBUTARY_TRY(at_most("capabilities.trainers", capabilities->trainers(), kListItemsMax));
-    TRIBUTARY_TRY(at_most("capabilities.transports", capabilities->transports(), kListItemsMax));
     TRIBUTARY_TRY(at_most("capabilities.features", capabilities->features(), kListItemsMax));
   }
   TRIBUTARY_TRY(each("holdings", hello.holdings(), kJobsMax, check_holding));

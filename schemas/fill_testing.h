@@ -100,27 +100,8 @@ inline std::size_t items_at(const std::string& path) {
   return 2;
 }
 
-class Filler {
- public:
-  // The finished frame, with message `Kind` in it.
-  template <HasFields Kind>
-  static std::vector<std::uint8_t> frame() {
-    Filler filler;
-    const Place place{.name = Kind::Traits::name};
-    const flatbuffers::Offset<Kind> message = filler.table<Kind>(place);
-    const Place root{.name = "Frame"};
-    const auto number = [&](const char* name) {
-      return filler.number<std::uint64_t>({.outer = &root, .name = name});
-    };
-    FinishFrameBuffer(
-        filler.builder_,
-        CreateFrame(filler.builder_, number("session"), number("message_id"), number("in_reply_to"),
-                    number("sent_at_ns"), MessageTraits<Kind>::enum_value, message.Union()));
-    const auto bytes = filler.builder_.GetBufferSpan();
-    return {bytes.begin(), bytes.end()};
-  }
-
- private:
+// Values that follow from the path to a field.
+struct PathValues {
   template <typename Number>
   Number number(const Place& place) {
     const unsigned value = value_at(place.text());
@@ -129,11 +110,23 @@ class Filler {
     if constexpr (std::is_enum_v<Number>) return value % 2 ? Number::MAX : static_cast<Number>(1);
     return static_cast<Number>(value);
   }
-
-  template <HasFields Struct>
-  Struct structure(const Place& place) {
-    return fields<Struct>(place, [](auto... values) { return Struct(values...); });
+  // Fit to be an agent's id, because some are.
+  std::string text(const Place& place) {
+    std::string path = place.text();
+    for (char& c : path) {
+      if (c == '[' || c == ']') c = '-';
+    }
+    return path;
   }
+  std::size_t items(const Place& place) { return items_at(place.text()); }
+};
+
+// Writes a table whose every field is from `values`.
+template <typename Values>
+class TableFiller {
+ public:
+  TableFiller(flatbuffers::FlatBufferBuilder& builder, Values& values)
+      : builder_(builder), values_(values) {}
 
   template <HasFields Table>
   flatbuffers::Offset<Table> table(const Place& place) {
@@ -141,14 +134,20 @@ class Filler {
         place, [&](auto... values) { return Table::Traits::Create(builder_, values...); });
   }
 
+ private:
+  template <HasFields Struct>
+  Struct structure(const Place& place) {
+    return fields<Struct>(place, [](auto... values) { return Struct(values...); });
+  }
+
   // Calls make with a value for each field, in their order.
   template <HasFields Object, typename Make>
   auto fields(const Place& place, Make&& make) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      using Values =
+      using Fields =
           std::tuple<decltype(field<typename Object::Traits::template FieldType<I>>(place))...>;
       // Braces: nested tables are written before their parents, in the order of the fields.
-      return std::apply(make, Values{field<typename Object::Traits::template FieldType<I>>(Place{
+      return std::apply(make, Fields{field<typename Object::Traits::template FieldType<I>>(Place{
                                   .outer = &place, .name = Object::Traits::field_names[I]})...});
     }
     (std::make_index_sequence<Object::Traits::fields_number>());
@@ -159,18 +158,18 @@ class Filler {
     if constexpr (std::is_pointer_v<Field>) {
       return object(place, static_cast<Field>(nullptr));
     } else {
-      return number<Field>(place);
+      return values_.template number<Field>(place);
     }
   }
 
   auto object(const Place& place, const flatbuffers::String*) {
-    return builder_.CreateString(text(place));
+    return builder_.CreateString(values_.text(place));
   }
   template <typename Item>
   flatbuffers::Offset<flatbuffers::Vector<Item>> object(const Place& place,
                                                         const flatbuffers::Vector<Item>*) {
     using Stored = typename flatbuffers::IndirectHelper<Item>::return_type;
-    const auto items = static_cast<std::int64_t>(items_at(place.text()));
+    const auto items = static_cast<std::int64_t>(values_.items(place));
     if constexpr (std::is_pointer_v<Item>) {
       std::vector<std::remove_cv_t<std::remove_pointer_t<Item>>> structs;
       for (std::int64_t i = 0; i < items; ++i) {
@@ -203,17 +202,27 @@ class Filler {
     return &kept.back();
   }
 
-  // Fit to be an agent's id, because some are.
-  static std::string text(const Place& place) {
-    std::string path = place.text();
-    for (char& c : path) {
-      if (c == '[' || c == ']') c = '-';
-    }
-    return path;
-  }
-
-  flatbuffers::FlatBufferBuilder builder_;
+  flatbuffers::FlatBufferBuilder& builder_;
+  Values& values_;
 };
+
+// The finished frame, with message `Kind` in it.
+template <HasFields Kind>
+std::vector<std::uint8_t> filled_frame() {
+  flatbuffers::FlatBufferBuilder builder;
+  PathValues values;
+  const flatbuffers::Offset<Kind> message =
+      TableFiller(builder, values).template table<Kind>({.name = Kind::Traits::name});
+  const Place root{.name = "Frame"};
+  const auto number = [&](const char* name) {
+    return values.number<std::uint64_t>({.outer = &root, .name = name});
+  };
+  FinishFrameBuffer(
+      builder, CreateFrame(builder, number("session"), number("message_id"), number("in_reply_to"),
+                           number("sent_at_ns"), MessageTraits<Kind>::enum_value, message.Union()));
+  const auto bytes = builder.GetBufferSpan();
+  return {bytes.begin(), bytes.end()};
+}
 
 struct FilledFrame {
   std::string kind;
@@ -223,7 +232,7 @@ struct FilledFrame {
 // One frame of every kind.
 inline std::vector<FilledFrame> filled_frames() {
   std::vector<FilledFrame> frames;
-#define TRIBUTARY_FILL(Kind) frames.push_back({#Kind, Filler::frame<Kind>()});
+#define TRIBUTARY_FILL(Kind) frames.push_back({#Kind, filled_frame<Kind>()});
   TRIBUTARY_MESSAGE_KINDS(TRIBUTARY_FILL)
 #undef TRIBUTARY_FILL
   return frames;
@@ -235,6 +244,12 @@ class Dump {
   static std::vector<std::string> of(const Frame& frame) {
     Dump dump;
     ignore_error(walk_frame(frame, dump));  // this visitor never fails
+    return std::move(dump.lines_);
+  }
+  template <HasFields Table>
+  static std::vector<std::string> of(const Table& table) {
+    Dump dump;
+    ignore_error(walk(table, {.name = Table::Traits::name}, dump));
     return std::move(dump.lines_);
   }
 

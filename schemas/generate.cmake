@@ -37,3 +37,39 @@ function(tributary_generate_wire schemas include_dir headers_out source_out)
   set(${headers_out} ${headers} PARENT_SCOPE)
   set(${source_out} "${source}" PARENT_SCOPE)
 endfunction()
+
+# tributary_generate_tables(LIBRARY NAME [INCLUDES headers...]): makes
+# #include "FOLDER/NAME_generated.h" work for LIBRARY and its users, from NAME.fbs in the folder at
+# hand. INCLUDES are the headers of what the schema includes, beside the messages'. For tables that are
+# no messages: records of a journal, the rows of a run, and the language of watchers.
+function(tributary_generate_tables library name)
+  cmake_parse_arguments(arg "" "" "INCLUDES" ${ARGN})
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  set(out "${PROJECT_BINARY_DIR}/generated/${folder}")
+  set(header "${out}/${name}_generated.h")
+  set(schema "${CMAKE_CURRENT_SOURCE_DIR}/${name}.fbs")
+  set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plain_tables.cmake")
+  file(GLOB inputs CONFIGURE_DEPENDS "*.fbs")
+  set(includes --cpp-include "schemas/frame_generated.h")
+  foreach(include ${arg_INCLUDES})
+    list(APPEND includes --cpp-include "${include}")
+    if(include MATCHES "(.*)_generated\\.h$")
+      list(APPEND inputs "${PROJECT_SOURCE_DIR}/${CMAKE_MATCH_1}.fbs")
+    endif()
+  endforeach()
+  add_custom_command(
+    OUTPUT "${header}"
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${out}"
+    COMMAND "${FLATC}" --cpp --cpp-std c++17 --cpp-static-reflection --scoped-enums
+            --gen-object-api --gen-compare --warnings-as-errors --no-includes ${includes}
+            -I "${PROJECT_SOURCE_DIR}" -o "${out}" "${schema}"
+    COMMAND "${CMAKE_COMMAND}" "-DHEADER=${header}" -P "${script}"
+    DEPENDS ${inputs} "${script}"
+    COMMENT "Generating C++ from ${folder}/${name}.fbs"
+    VERBATIM)
+  string(MAKE_C_IDENTIFIER "generated_${folder}_${name}" target)
+  add_custom_target(${target} DEPENDS "${header}")
+  add_dependencies(generated_headers ${target})
+  add_dependencies(${library} ${target})
+  target_sources(${library} PRIVATE "${header}")
+endfunction()

@@ -3,13 +3,15 @@
 
 usage: tidy.py [--root FOLDER]
        tidy.py --table [--against COMMIT]   the sizes of classes and folders, and lines of code
-       tidy.py --unused                     what only tests, benchmarks and fuzzers use
+       tidy.py --unused                     what only tests, benchmarks and fuzzers use, and the
+                                            fields of messages that nothing reads or writes
        tidy.py --words FOLDER               old terms and comments to rewrite, below FOLDER
        tidy.py --words-left                 lowers the figures of words_left.json to those of today
 
 class_sizes.py and folders.py hold the bounds of sizes, words.py those of words. house_exceptions.json
-lists the classes and folders beyond a bound. Each figure there is a ceiling: it may not grow, and its entry goes when the bound is kept. Each entry
-has a reason in one sentence.
+lists the classes and folders beyond a bound. Each figure there is a ceiling: it may not grow, and its
+entry goes when the bound is kept. Each entry has a reason in one sentence. wire_fields.py finds fields
+of messages that nothing reads or writes.
 """
 
 import argparse
@@ -26,6 +28,7 @@ import folders
 import size_table
 import source_tree
 import unused
+import wire_fields
 import words
 
 LINES_MAX = 600
@@ -123,6 +126,8 @@ def complaints(root: Path) -> Iterator[str]:
     yield from class_sizes.duplicates(sizes)
     yield from unused.complaints(unused.find(sources), exceptions["unused"])
     yield from words.complaints(root)
+    if (root / wire_fields.SCHEMAS / "frame.fbs").is_file():
+        yield from wire_fields.complaints(wire_fields.find(root, sources), wire_fields.KEPT)
 
 
 def house_exceptions(root: Path) -> dict:
@@ -200,7 +205,7 @@ def main() -> int:
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
     parser.add_argument("--table", action="store_true", help="print sizes, and check nothing")
     parser.add_argument("--against", metavar="COMMIT", help="with --table: the sizes before")
-    parser.add_argument("--unused", action="store_true", help="print what has no caller")
+    parser.add_argument("--unused", action="store_true", help="print what has no caller or reader")
     parser.add_argument("--words", metavar="FOLDER", help="print old terms and comments to rewrite")
     parser.add_argument("--words-left", action="store_true", help="lower tests/words_left.json")
     options = parser.parse_args()
@@ -216,8 +221,10 @@ def main() -> int:
         print("\n".join(size_table.rows(size_table.measure(options.root), before)))
         return 0
     if options.unused:
-        found = unused.find(class_sizes.sources_of(options.root))
-        print("\n".join(unused.listing(found)))
+        sources = class_sizes.sources_of(options.root)
+        print("\n".join(unused.listing(unused.find(sources))))
+        print()
+        print("\n".join(wire_fields.listing(wire_fields.find(options.root, sources))))
         return 0
     if options.words is not None:
         print("\n".join(words.listing(options.root, options.words)))

@@ -16,9 +16,11 @@ constexpr double kNoise = 0.05;  // of a measured line, each way
 constexpr double kLearnt_s = 1e-9;
 
 // How far what really happens is from the model, by collective: what corrections are there for.
-double hidden_factor(ExchangeKind kind) {
-  constexpr double kFactors[] = {1.05, 1.12, 1.03, 1.15, 1.10, 1.35};
-  return kFactors[static_cast<std::size_t>(kind)];
+double hidden_factor(wire::Collective kind) {
+  constexpr double kFactors[] = {1.05, 1.12, 1.03,
+                                 1.15, 1.10, 1.35};  // in the order of kCollectives
+  const auto place = static_cast<std::size_t>(kind) - static_cast<std::size_t>(kCollectives[0]);
+  return kFactors[place];
 }
 
 LinkEstimate line_at(const ChangingLink& world, double seconds) {
@@ -123,7 +125,7 @@ class Measured {
 };
 
 std::string fixed_name(const PlanChoice& choice) {
-  return fmt::format("{} by {}", choice.codec, name(choice.collective));
+  return fmt::format("{} by {}", choice.codec, wire::EnumNameCollective(choice.collective));
 }
 
 }  // namespace

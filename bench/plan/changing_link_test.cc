@@ -23,7 +23,7 @@ ChangingLink world() {
 }
 
 PlanChoice dense() {
-  return {.codec = "fp32", .collective = ExchangeKind::ring, .bucket_values = 1u << 16};
+  return {.codec = "fp32", .collective = wire::Collective::ring, .bucket_values = 1u << 16};
 }
 
 TEST(ChangingLink, AFixedChoiceIsSlowWhereTheLinkIs) {
@@ -43,8 +43,9 @@ TEST(ChangingLink, AnExchangeThatOutlastsAChangeIsPartlySlow) {
 
 TEST(ChangingLink, WhoFollowsTheLinkIsThereBeforeEveryFixedChoice) {
   const ChangingLink link = world();
-  const PlanChoice thc = {
-      .codec = "thc:bits=4", .collective = ExchangeKind::sharded_star, .bucket_values = 1u << 16};
+  const PlanChoice thc = {.codec = "thc:bits=4",
+                          .collective = wire::Collective::sharded_star,
+                          .bucket_values = 1u << 16};
   const double target = gain_after(link, thc, 240);
   const Course adaptive = run_adaptive(link, target);
   EXPECT_GE(adaptive.switches, 2u);

@@ -90,7 +90,7 @@ Json time_plans(const PlanInputs& four, const Clock& clock) {
 
 // --- adaptive beside fixed ---------------------------------------------------------------------
 
-PlanChoice choice_of(const PlanInputs& inputs, const Fixed& fixed, ExchangeKind kind,
+PlanChoice choice_of(const PlanInputs& inputs, const Fixed& fixed, wire::Collective kind,
                      std::uint64_t bucket_values) {
   const auto codec = std::ranges::find(inputs.codecs, fixed.codec, &PlanCodec::spec);
   return make_choice(*codec, kind, fixed.ratio, bucket_values);
@@ -101,7 +101,7 @@ PlanChoice choice_of(const PlanInputs& inputs, const Fixed& fixed, ExchangeKind 
 PlanChoice best_in_hindsight(const ChangingLink& world, const Fixed& fixed, double seconds) {
   PlanChoice best;
   double most = -1;
-  for (const ExchangeKind kind : kExchangeKinds) {
+  for (const wire::Collective kind : kCollectives) {
     for (const std::uint64_t bucket : {1u << 14, 1u << 16, 1u << 18}) {
       const PlanChoice choice = choice_of(world.inputs, fixed, kind, bucket);
       const double gain = gain_after(world, choice, seconds);

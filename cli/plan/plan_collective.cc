@@ -45,7 +45,7 @@ struct Request {
 };
 
 struct Row {
-  ExchangeKind kind;
+  wire::Collective kind;
   std::string codec;
   double compressed_s;
   double dense_s;
@@ -54,7 +54,7 @@ struct Row {
 struct Prediction {
   std::uint32_t buckets = 1;
   double bucket_values = 0;
-  std::vector<Row> rows;  // in the order of kExchangeKinds
+  std::vector<Row> rows;  // in the order of kCollectives
   std::size_t best = 0;
   bool best_is_dense = false;
   std::map<std::string, MeasuredStages> measured;  // by codec
@@ -69,18 +69,18 @@ LinkEstimate link_of(const Request& request, double gbps) {
 
 // Where partial sums are made, agents must agree on places; where all payloads are seen, they need
 // not.
-bool sums(ExchangeKind kind) {
-  return kind != ExchangeKind::star && kind != ExchangeKind::all_gather;
+bool sums(wire::Collective kind) {
+  return kind != wire::Collective::star && kind != wire::Collective::all_gather;
 }
 
-std::string codec_of(ExchangeKind kind, const Request& request) {
+std::string codec_of(wire::Collective kind, const Request& request) {
   if (request.codec) return request.codec->spec();
   if (request.cr >= 1) return "fp32";
   return fmt::format("{}:cr={}", sums(kind) ? "star_topk" : "topk", request.cr);
 }
 
 // Stated sizes, and the speeds that are given. Whoever selects is whoever encodes.
-MeasuredStages stated_stages(ExchangeKind kind, const Request& request, double values) {
+MeasuredStages stated_stages(wire::Collective kind, const Request& request, double values) {
   MeasuredStages all;
   if (request.cr >= 1) {
     all.stages = dense_stages(values);
@@ -95,7 +95,7 @@ MeasuredStages stated_stages(ExchangeKind kind, const Request& request, double v
   return all;
 }
 
-double seconds(ExchangeKind kind, const Request& request, const Prediction& prediction,
+double seconds(wire::Collective kind, const Request& request, const Prediction& prediction,
                const MeasuredStages& bucket) {
   return predict_exchange(
              kind,
@@ -138,7 +138,7 @@ Result<Prediction> predict(const Request& request, const Clock& clock) {
   const MeasuredStages dense =
       measured ? prediction.measured["fp32"]
                : MeasuredStages{.stages = dense_stages(prediction.bucket_values)};
-  for (const ExchangeKind kind : kExchangeKinds) {
+  for (const wire::Collective kind : kCollectives) {
     Row row = {.kind = kind, .codec = codec_of(kind, request), .compressed_s = 0, .dense_s = 0};
     if (measured) TRIBUTARY_TRY(measure_codec(row.codec, request, prediction, clock));
     const MeasuredStages own = measured ? prediction.measured[row.codec]
@@ -183,9 +183,9 @@ Json plan_json(const Request& request, const Prediction& prediction) {
   Json dense;
   Json codecs;
   for (const Row& row : prediction.rows) {
-    predicted[name(row.kind)] = row.compressed_s;
-    dense[name(row.kind)] = row.dense_s;
-    codecs[name(row.kind)] = row.codec;
+    predicted[wire::EnumNameCollective(row.kind)] = row.compressed_s;
+    dense[wire::EnumNameCollective(row.kind)] = row.dense_s;
+    codecs[wire::EnumNameCollective(row.kind)] = row.codec;
   }
   Json data = {{"agents", request.agents},
                {"params", request.params},
@@ -196,7 +196,7 @@ Json plan_json(const Request& request, const Prediction& prediction) {
                {"predicted_s", predicted},
                {"codecs", codecs},
                {"dense_s", dense},
-               {"choice", name(prediction.choice().kind)},
+               {"choice", wire::EnumNameCollective(prediction.choice().kind)},
                {"choice_codec", prediction.best_is_dense ? "fp32" : prediction.choice().codec},
                {"table_one_s", table_one_json(request)}};
   for (const auto& [spec, measured] : prediction.measured) {
@@ -208,13 +208,13 @@ Json plan_json(const Request& request, const Prediction& prediction) {
 std::string plan_text(const Request& request, const Prediction& prediction) {
   Table table({"collective", "codec", "predicted", "fp32"});
   for (const Row& row : prediction.rows) {
-    table.add({std::string(name(row.kind)), row.codec, seconds_text(row.compressed_s),
+    table.add({wire::EnumNameCollective(row.kind), row.codec, seconds_text(row.compressed_s),
                seconds_text(row.dense_s)});
   }
   return fmt::format(
       "{} agents, {} parameters in {} buckets, {} ms, {} Gbit/s\n\n{}\nchoice: {}, {}\n",
       request.agents, count_text(request.params), prediction.buckets, request.alpha_ms,
-      request.gbps, table.text(), name(prediction.choice().kind),
+      request.gbps, table.text(), wire::EnumNameCollective(prediction.choice().kind),
       prediction.best_is_dense ? "fp32" : prediction.choice().codec);
 }
 

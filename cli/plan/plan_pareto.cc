@@ -89,10 +89,10 @@ PlanPolicy policy_of(const ParetoRequest& request) {
   PlanPolicy policy = {.gain_weight = request.gain_weight, .gain_min = request.gain_min};
   policy.rounds_left = request.rounds;
   if (request.time_budget_s > 0) {
-    policy.goal = PlanGoal::time_budget;
+    policy.goal = wire::PlanGoal::time_budget;
     policy.budget_s = request.time_budget_s;
   } else if (request.bytes_per_day > 0) {
-    policy.goal = PlanGoal::byte_budget;
+    policy.goal = wire::PlanGoal::byte_budget;
     policy.bytes_left_today = request.bytes_per_day;
   }
   return policy;
@@ -145,7 +145,7 @@ Json cost_json(const PlanCost& cost) {
 
 Json option_json(const PlanOption& option) {
   Json json = {{"codec", option.choice.codec},
-               {"collective", name(option.choice.collective)},
+               {"collective", wire::EnumNameCollective(option.choice.collective)},
                {"ratio", option.choice.ratio},
                {"bucket_values", option.choice.bucket_values}};
   json.update(cost_json(option.cost));
@@ -173,7 +173,7 @@ std::string decision_text(const PlanDecision& decision, double planned_s) {
   for (const PlanOption& option : decision.options) {
     const PlanChoice& choice = option.choice;
     const bool chosen = choice == decision.chosen.choice;
-    table.add({(chosen ? "* " : "  ") + choice.codec, std::string(name(choice.collective)),
+    table.add({(chosen ? "* " : "  ") + choice.codec, wire::EnumNameCollective(choice.collective),
                count_text(choice.bucket_values), seconds_text(option.cost.compress_s),
                seconds_text(option.cost.exchange_s), seconds_text(option.cost.round_s),
                fmt::format("{:.3f}", option.cost.gain)});

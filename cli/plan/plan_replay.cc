@@ -13,7 +13,6 @@
 #include "cli/json.h"
 #include "cli/run/job_journal.h"
 #include "cli/text.h"
-#include "core/collective/collective_name.h"
 #include "core/plan/decide.h"
 #include "core/plan/inputs_text.h"
 #include "core/store/coordinator/stored_frames.h"
@@ -64,7 +63,8 @@ std::string differs(const wire::Plan& plan, const Replayed& stored) {
   const Result<PlanDecision> decision = decide(*inputs);
   if (!decision.ok()) return decision.status().text();
   const PlanChoice& choice = decision->chosen.choice;
-  const bool same = choice.codec == stored.codec && name(choice.collective) == stored.collective &&
+  const bool same = choice.codec == stored.codec &&
+                    wire::EnumNameCollective(choice.collective) == stored.collective &&
                     decision->reason.substr(0, wire::kTextBytesMax) == stored.reason &&
                     same_ratios(plan, *decision);
   return same ? "" : decision->reason;

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/collective/collective_name.h"
 #include "core/plan/inputs/inputs_testing.h"
 #include "core/plan/inputs_text.h"
 #include "core/plan/planner.h"
@@ -37,7 +36,7 @@ class Misled {
   std::shared_ptr<const PlanAdvice> think(const RoundPlayed& round,
                                           const std::vector<AgentReported>& reports) {
     RoundFacts facts = {
-        .agents = {}, .codec = round.choice.codec, .collective = *kind_of(round.choice.collective)};
+        .agents = {}, .codec = round.choice.codec, .collective = round.choice.collective};
     PlanLines lines;
     for (const RoundPlayed::Participant& participant : round.participants) {
       facts.agents.push_back({.id = participant.agent_id, .compute_s = 0.005});
@@ -63,7 +62,7 @@ class Misled {
     const PlanDecision& decision = made.back().decision;
     auto advice = std::make_shared<PlanAdvice>();
     advice->choice = {.codec = decision.chosen.choice.codec,
-                      .collective = collective_of(decision.chosen.choice.collective),
+                      .collective = decision.chosen.choice.collective,
                       .bucket_values_max = decision.chosen.choice.bucket_values};
     advice->trigger = decision.trigger == PlanTrigger::exploring ? wire::Trigger::exploration
                                                                  : wire::Trigger::gain_changed;
@@ -84,7 +83,7 @@ TEST(Exploring, ACodecThatWasOverratedGivesWayOnceAgentsHaveTriedIt) {
   Options options;
   options.rounds = 40;
   options.look_ns = kNsPerMs / 10;
-  options.policy.planning = {.goal = PlanningGoal::adaptive, .exploring_share = 0.5};
+  options.policy.planning = {.goal = wire::PlanGoal::adaptive, .exploring_share = 0.5};
   options.policy.agents_min = 3;
   Misled misled(470);
   const Federation* watched = nullptr;

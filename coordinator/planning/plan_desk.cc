@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/collective/collective_name.h"
 #include "core/plan/inputs_text.h"
 #include "schemas/limits.h"
 
@@ -56,7 +55,7 @@ wire::Trigger trigger_of(PlanTrigger trigger) {
 wire::AlternativeT alternative_of(const PlanOption& option, bool pareto, bool chosen) {
   wire::AlternativeT one;
   one.codec = option.choice.codec;
-  one.collective = collective_of(option.choice.collective);
+  one.collective = option.choice.collective;
   one.ratio = option.choice.ratio;
   one.encode_s = option.cost.compress_s;
   one.wire_s = option.cost.exchange_s;
@@ -72,7 +71,7 @@ std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
   auto advice = std::make_shared<PlanAdvice>();
   const PlanChoice& choice = decision.chosen.choice;
   advice->choice = {.codec = choice.codec,
-                    .collective = collective_of(choice.collective),
+                    .collective = choice.collective,
                     .bucket_values_max = choice.bucket_values};
   for (std::size_t i = 0; i < decision.ratios.size(); ++i) {
     advice->ratios[planned.inputs.agents[i].name] = decision.ratios[i];
@@ -200,9 +199,9 @@ RoundFacts PlanDesk::facts_of(Job& job, const RoundPlayed& round) const {
   }
   facts.exchange_s = std::max(round.round_s - compute_s, 0.0);
   facts.codec = round.choice.codec;
-  facts.collective = kind_of(round.choice.collective).value_or(ExchangeKind::star);
+  facts.collective = round.choice.collective;
   // Among peers less comes here than they send.
-  if (facts.collective == ExchangeKind::star && !round.participants.empty()) {
+  if (facts.collective == wire::Collective::star && !round.participants.empty()) {
     facts.bytes_up =
         static_cast<double>(round.bytes_up) / static_cast<double>(round.participants.size());
   }
@@ -215,18 +214,17 @@ PlanPolicy PlanDesk::policy_of(const Job& job, const RoundPlayed& round) const {
                        .gain_min = planning.gain_min,
                        .rounds_left = round.rounds_left,
                        .exploring_share = planning.exploring_share};
-  if (planning.goal == PlanningGoal::time_budget) {
+  if (planning.planned()) policy.goal = planning.goal;
+  if (planning.goal == wire::PlanGoal::time_budget) {
     const double gone_s = std::chrono::duration<double>(parts_.clock.now() - job.began).count();
-    policy.goal = PlanGoal::time_budget;
     policy.budget_s = planning.time_budget_s - gone_s;
   }
-  if (planning.goal == PlanningGoal::byte_budget) {
+  if (planning.goal == wire::PlanGoal::byte_budget) {
     const Today now = today();
     std::uint64_t most = 0;
     for (const auto& [id, agent] : job.agents) {
       if (agent.day == now.day) most = std::max(most, agent.bytes_today);
     }
-    policy.goal = PlanGoal::byte_budget;
     policy.bytes_left_today = planning.bytes_per_day - static_cast<double>(most);
     policy.seconds_left_today = now.seconds_left;
   }

@@ -107,7 +107,7 @@ class PlanDeskTest : public testing::Test {
                        .round = 0,
                        .rounds_left = 100,
                        .values = 1u << 20,
-                       .planning = {.goal = PlanningGoal::adaptive},
+                       .planning = {.goal = wire::PlanGoal::adaptive},
                        .choice = {.codec = "fp32", .bucket_values_max = 1u << 20},
                        .round_s = 0.5,
                        .participants = {{.agent_id = "a"}, {.agent_id = "b"}},
@@ -200,14 +200,14 @@ TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
 }
 
 TEST_F(PlanDeskTest, AByteBudgetIsWhatIsLeftOfToday) {
-  round.planning = {.goal = PlanningGoal::byte_budget, .bytes_per_day = 1e9};
+  round.planning = {.goal = wire::PlanGoal::byte_budget, .bytes_per_day = 1e9};
   play();
   const auto advice = advised_.next();
   ASSERT_NE(advice, nullptr);
   const Result<PlanInputs> inputs = parse_plan_inputs(
       {reinterpret_cast<const char*>(advice->inputs.data()), advice->inputs.size()});
   ASSERT_TRUE(inputs.ok());
-  EXPECT_EQ(inputs->policy.goal, PlanGoal::byte_budget);
+  EXPECT_EQ(inputs->policy.goal, wire::PlanGoal::byte_budget);
   EXPECT_EQ(inputs->policy.bytes_left_today, 1e9 - 1000);
   EXPECT_LE(inputs->policy.seconds_left_today, 86'400);
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/cost/exchange_shape.h"
+
 namespace tributary {
 namespace {
 
@@ -13,12 +15,15 @@ TEST(CollectiveName, AllThatAJobCanHaveAreKnown) {
   }
 }
 
-TEST(CollectiveName, EachHasItsKindOfExchange) {
-  for (const ExchangeKind kind : kExchangeKinds) {
-    EXPECT_EQ(kind_of(collective_of(kind)), kind);
-    EXPECT_EQ(name(kind), wire::EnumNameCollective(collective_of(kind)));
+// They are written into JSON, settings and journals: these spellings are for ever.
+TEST(CollectiveName, NamesAndTreesAreAsTheyWere) {
+  const std::vector<std::string_view> names = {"star", "sharded_star",     "ring",
+                                               "tree", "halving_doubling", "all_gather"};
+  for (std::size_t i = 0; i < kCollectives.size(); ++i) {
+    EXPECT_EQ(wire::EnumNameCollective(kCollectives[i]), names[i]);
+    EXPECT_TRUE(tree_of(kCollectives[i])) << names[i];
   }
-  EXPECT_EQ(kind_of(wire::Collective::in_network), std::nullopt);
+  EXPECT_FALSE(tree_of(wire::Collective::in_network));
 }
 
 TEST(CollectiveName, AWrongOneIsRefusedWithTheNearest) {

@@ -67,29 +67,29 @@ PeerExchange::PeerExchange(const Routes& routes, std::uint32_t rank,
     stages.resize(buckets_[i].codec->stages().size());
     for (std::size_t s = 0; s < stages.size(); ++s) {
       switch (flow(buckets_[i], s)) {
-        case Flow::reduced:
+        case StageFlow::reduced:
           stages[s].parts.resize(routes.up(routes.owner(i), rank).children.size());
           break;
-        case Flow::from_all:
+        case StageFlow::gathered:
           stages[s].parts.resize(routes.members());
           break;
-        case Flow::from_root:
+        case StageFlow::from_root:
           break;
       }
     }
   }
 }
 
-PeerExchange::Flow PeerExchange::flow(const ExchangeBucket& bucket, std::size_t stage) const {
-  if (bucket.codec->stages()[stage].combine == Combine::broadcast) return Flow::from_root;
-  if (routes_.spreads()) return Flow::from_all;
+StageFlow PeerExchange::flow(const ExchangeBucket& bucket, std::size_t stage) const {
+  if (bucket.codec->stages()[stage].combine == Combine::broadcast) return StageFlow::from_root;
+  if (routes_.spreads()) return StageFlow::gathered;
   const bool gathers = bucket.codec->aggregation() == Aggregation::gather;
-  return last(bucket, stage) && gathers ? Flow::from_all : Flow::reduced;
+  return last(bucket, stage) && gathers ? StageFlow::gathered : StageFlow::reduced;
 }
 
 bool PeerExchange::encodes_again(const ExchangeBucket& bucket, std::size_t stage) const {
   return last(bucket, stage) && bucket.codec->aggregation() == Aggregation::reduce &&
-         flow(bucket, stage) == Flow::reduced;
+         flow(bucket, stage) == StageFlow::reduced;
 }
 
 StageCall PeerExchange::call_of(std::uint32_t bucket, std::span<const ByteSpan> combined) const {
@@ -131,13 +131,13 @@ Status PeerExchange::advance(std::uint32_t bucket, PeerSends& out) {
 Result<bool> PeerExchange::work_on_stage(std::uint32_t bucket, PeerSends& out) {
   BucketWork& work = work_[bucket];
   StageWork& stage = work.stages[work.stage];
-  const Flow flow = this->flow(buckets_[bucket], work.stage);
-  if (flow == Flow::reduced) {
+  const StageFlow flow = this->flow(buckets_[bucket], work.stage);
+  if (flow == StageFlow::reduced) {
     if (!stage.done && stage.arrived == stage.parts.size()) TRIBUTARY_TRY(reduce(bucket, out));
     return !stage.result.empty();
   }
   if (!stage.done) TRIBUTARY_TRY(send_own(bucket, flow, out));
-  if (flow == Flow::from_root) return !stage.result.empty();
+  if (flow == StageFlow::from_root) return !stage.result.empty();
   if (stage.arrived < stage.parts.size()) return false;
   // What would have to be encoded again to be one payload stays as it is.
   const bool stay = last(buckets_[bucket], work.stage) &&
@@ -212,7 +212,7 @@ void PeerExchange::send_down(const Piece& piece, const SharedSlice& payload, Pee
 
 // --- from a root, or from everybody ------------------------------------------------------------
 
-Status PeerExchange::send_own(std::uint32_t bucket, Flow flow, PeerSends& out) {
+Status PeerExchange::send_own(std::uint32_t bucket, StageFlow flow, PeerSends& out) {
   const ExchangeBucket& what = buckets_[bucket];
   BucketWork& work = work_[bucket];
   StageWork& stage = work.stages[work.stage];
@@ -222,10 +222,10 @@ Status PeerExchange::send_own(std::uint32_t bucket, Flow flow, PeerSends& out) {
   stage.done = true;
   const Piece piece = {
       .bucket = bucket, .stage = static_cast<std::uint8_t>(work.stage), .origin = rank_};
-  if (flow == Flow::from_root && payload.empty()) return {};
+  if (flow == StageFlow::from_root && payload.empty()) return {};
   const SharedSlice shared = cache_.share(std::move(payload));
   if (last(what, work.stage)) work.own = shared;
-  if (flow == Flow::from_root) {
+  if (flow == StageFlow::from_root) {
     if (!stage.result.empty()) {
       return wrong_piece(piece, "root", "one root: this member",
                          fmt::format("what member {} sends as root", stage.origin));
@@ -290,7 +290,7 @@ Status PeerExchange::receive(std::uint32_t from, const Piece& piece, SharedSlice
 
 Status PeerExchange::take_partial(std::uint32_t from, const Piece& piece, SharedSlice payload) {
   StageWork& stage = work_[piece.bucket].stages[piece.stage];
-  if (flow(buckets_[piece.bucket], piece.stage) != Flow::reduced || piece.origin != from) {
+  if (flow(buckets_[piece.bucket], piece.stage) != StageFlow::reduced || piece.origin != from) {
     return wrong_piece(piece, "way", "a payload that nobody combines", "a partial sum");
   }
   const std::uint32_t owner = routes_.owner(piece.bucket);
@@ -312,12 +312,12 @@ Status PeerExchange::take_partial(std::uint32_t from, const Piece& piece, Shared
 Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedSlice payload,
                                  PeerSends& out) {
   StageWork& stage = work_[piece.bucket].stages[piece.stage];
-  const Flow flow = this->flow(buckets_[piece.bucket], piece.stage);
+  const StageFlow flow = this->flow(buckets_[piece.bucket], piece.stage);
   if (routes_.down(piece.origin, rank_).parent != from) {
     return wrong_piece(piece, "sender", "the member before this one",
                        fmt::format("member {}, of what member {} made", from, piece.origin));
   }
-  if (flow == Flow::from_all) {
+  if (flow == StageFlow::gathered) {
     SharedSlice& place = stage.parts[piece.origin];
     if (!place.empty()) return {};
     TRIBUTARY_TRY(check_contributors(piece, payload.view(), 1));
@@ -331,7 +331,7 @@ Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedS
     return wrong_piece(piece, "root", fmt::format("member {} alone", stage.origin),
                        fmt::format("member {} as well", piece.origin));
   }
-  if (flow == Flow::reduced) {
+  if (flow == StageFlow::reduced) {
     const std::uint32_t owner = routes_.owner(piece.bucket);
     if (piece.origin != owner) {
       return wrong_piece(piece, "owner", fmt::format("member {}", owner),
@@ -362,12 +362,12 @@ std::vector<std::uint32_t> PeerExchange::waiting_for() const {
     const StageWork& stage = work.stages[work.stage];
     const std::uint32_t owner = routes_.owner(i);
     switch (flow(buckets_[i], work.stage)) {
-      case Flow::from_all:
+      case StageFlow::gathered:
         for (std::uint32_t m = 0; m < routes_.members(); ++m) {
           if (m != rank_ && stage.parts[m].empty()) members.insert(m);
         }
         break;
-      case Flow::reduced: {
+      case StageFlow::reduced: {
         if (stage.done) {
           if (const auto parent = routes_.down(owner, rank_).parent) members.insert(*parent);
           break;
@@ -378,7 +378,7 @@ std::vector<std::uint32_t> PeerExchange::waiting_for() const {
         }
         break;
       }
-      case Flow::from_root:
+      case StageFlow::from_root:
         break;  // only the codec knows who that is
     }
   }

@@ -109,13 +109,11 @@ class PeerExchange {
   Status left_over(std::uint32_t bucket, std::span<float> left) const;
 
  private:
-  // Reduced: up and down the owner's tree.
-  enum class Flow : std::uint8_t { reduced, from_root, from_all };
   struct StageWork {
     bool done = false;               // this member's own part
-    std::vector<SharedSlice> parts;  // reduced: by child; from_all: by rank
+    std::vector<SharedSlice> parts;  // reduced: by child; gathered: by rank
     std::uint32_t arrived = 0;       // of parts
-    SharedSlice result;              // empty: not there; from_all in the last stage has none
+    SharedSlice result;              // empty: not there; gathered in the last stage has none
     std::uint32_t origin = 0;        // of the result
   };
   struct BucketWork {
@@ -126,7 +124,7 @@ class PeerExchange {
     FloatVector left;  // of codecs that encode sums again
   };
 
-  Flow flow(const ExchangeBucket& bucket, std::size_t stage) const;
+  StageFlow flow(const ExchangeBucket& bucket, std::size_t stage) const;
   bool last(const ExchangeBucket& bucket, std::size_t stage) const {
     return stage + 1 == bucket.codec->stages().size();
   }
@@ -138,7 +136,7 @@ class PeerExchange {
   Result<bool> work_on_stage(std::uint32_t bucket, PeerSends& out);
   Status reduce(std::uint32_t bucket, PeerSends& out);
   Status combine_own_with_parts(std::uint32_t bucket, Bytes& sum);
-  Status send_own(std::uint32_t bucket, Flow flow, PeerSends& out);
+  Status send_own(std::uint32_t bucket, StageFlow flow, PeerSends& out);
   Status combine_all(std::uint32_t bucket);
   void send_down(const Piece& piece, const SharedSlice& payload, PeerSends& out) const;
 

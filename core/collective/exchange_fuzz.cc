@@ -15,8 +15,9 @@ constexpr std::uint32_t kMembers = 3;
 constexpr std::uint32_t kBuckets = 3;
 constexpr std::uint32_t kValues = 70;
 constexpr std::string_view kSpecs[] = {"fp32", "gcomp", "thc", "star_topk:cr=0.1", "topk:cr=0.1"};
-constexpr wire::Collective kCollectives[] = {wire::Collective::sharded_star, wire::Collective::ring,
-                                             wire::Collective::tree, wire::Collective::all_gather};
+constexpr wire::Collective kCollectivesPlayed[] = {wire::Collective::sharded_star,
+                                                   wire::Collective::ring, wire::Collective::tree,
+                                                   wire::Collective::all_gather};
 
 void play(const Codec& codec, wire::Collective collective, ByteSpan script) {
   const Routes routes = *Routes::make(collective, kMembers);
@@ -75,7 +76,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const std::string_view spec : kSpecs) all->push_back(*make_codec(spec));
     return all;
   }();
-  play(*(*codecs)[data[0] % codecs->size()], kCollectives[(data[0] / 8) % std::size(kCollectives)],
+  play(*(*codecs)[data[0] % codecs->size()],
+       kCollectivesPlayed[(data[0] / 8) % std::size(kCollectivesPlayed)],
        ByteSpan(data + 1, size - 1));
   return 0;
 }

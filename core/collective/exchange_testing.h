@@ -18,10 +18,6 @@
 
 namespace tributary::exchange_testing {
 
-inline constexpr wire::Collective kCollectives[] = {
-    wire::Collective::star, wire::Collective::sharded_star,     wire::Collective::ring,
-    wire::Collective::tree, wire::Collective::halving_doubling, wire::Collective::all_gather};
-
 inline RoundContext context(std::uint32_t bucket, std::uint32_t agent, std::uint32_t agents) {
   return {.job_seed = 11, .round = 3, .bucket = bucket, .agent = agent, .agents = agents};
 }

@@ -16,20 +16,8 @@ Result<Routes> Routes::make(wire::Collective collective, std::uint32_t members) 
                    .expected = fmt::format("1 to {}", wire::kMembersMax),
                    .got = fmt::format("{}", members)});
   }
-  switch (collective) {
-    case wire::Collective::star:
-      return Routes(collective, members, Shape::direct, false);
-    case wire::Collective::sharded_star:
-    case wire::Collective::all_gather:
-      return Routes(collective, members, Shape::direct, true);
-    case wire::Collective::ring:
-      return Routes(collective, members, Shape::chain, true);
-    case wire::Collective::tree:
-      return Routes(collective, members, Shape::binomial, false);
-    case wire::Collective::halving_doubling:
-      return Routes(collective, members, Shape::binomial, true);
-    default:
-      break;
+  if (const std::optional<ExchangeTree> tree = tree_of(collective)) {
+    return Routes(collective, members, *tree);
   }
   return Status(StatusCode::unsupported,
                 {.what = "collective among peers",
@@ -41,9 +29,9 @@ Result<Routes> Routes::make(wire::Collective collective, std::uint32_t members) 
 // A chain's partial sums start behind the root and go round to it; what comes down takes the same
 // links, so that a ring needs no other.
 TreePlace Routes::up(std::uint32_t root, std::uint32_t member) const {
-  if (shape_ != Shape::chain) {
+  if (tree_.shape != TreeShape::chain) {
     TreePlace place = down(root, member);
-    if (shape_ == Shape::binomial) std::ranges::reverse(place.children);
+    if (tree_.shape == TreeShape::binomial) std::ranges::reverse(place.children);
     return place;
   }
   TreePlace place;
@@ -56,16 +44,16 @@ TreePlace Routes::up(std::uint32_t root, std::uint32_t member) const {
 TreePlace Routes::down(std::uint32_t root, std::uint32_t member) const {
   TreePlace place;
   const std::uint32_t d = distance(root, member);
-  switch (shape_) {
-    case Shape::direct:
+  switch (tree_.shape) {
+    case TreeShape::direct:
       if (d != 0) place.parent = root;
       for (std::uint32_t i = 1; d == 0 && i < members_; ++i) place.children.push_back(at(root, i));
       break;
-    case Shape::chain:
+    case TreeShape::chain:
       if (d != 0) place.parent = at(member, members_ - 1);
       if (d + 1 < members_) place.children = {at(member, 1)};
       break;
-    case Shape::binomial:
+    case TreeShape::binomial:
       // The parent of d is d without its lowest bit.
       if (d != 0) place.parent = at(root, d & (d - 1));
       for (std::uint32_t bit = 1; d + bit < members_ && (d & bit) == 0; bit <<= 1) {
@@ -81,12 +69,12 @@ TreePlace Routes::down(std::uint32_t root, std::uint32_t member) const {
 std::uint32_t Routes::combined_at(std::uint32_t root, std::uint32_t member) const {
   const std::uint32_t d = distance(root, member);
   if (d == 0) return members_;
-  switch (shape_) {
-    case Shape::direct:
+  switch (tree_.shape) {
+    case TreeShape::direct:
       return 1;
-    case Shape::chain:
+    case TreeShape::chain:
       return d;
-    case Shape::binomial:
+    case TreeShape::binomial:
       return std::min(d & (~d + 1), members_ - d);
   }
   return 1;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "core/cost/exchange_shape.h"
 #include "schemas/frame_generated.h"
 
 namespace tributary {
@@ -38,17 +39,17 @@ class Routes {
   // Whether payloads that could be combined on the way all go to everybody instead.
   bool spreads() const { return collective_ == wire::Collective::all_gather; }
 
-  std::uint32_t owner(std::uint32_t bucket) const { return takes_turns_ ? bucket % members_ : 0; }
+  std::uint32_t owner(std::uint32_t bucket) const {
+    return tree_.owners_take_turns ? bucket % members_ : 0;
+  }
   TreePlace up(std::uint32_t root, std::uint32_t member) const;
   TreePlace down(std::uint32_t root, std::uint32_t member) const;
   // How many members' payloads are in what this one sends up, its own included.
   std::uint32_t combined_at(std::uint32_t root, std::uint32_t member) const;
 
  private:
-  enum class Shape : std::uint8_t { direct, chain, binomial };
-
-  Routes(wire::Collective collective, std::uint32_t members, Shape shape, bool takes_turns)
-      : collective_(collective), members_(members), shape_(shape), takes_turns_(takes_turns) {}
+  Routes(wire::Collective collective, std::uint32_t members, ExchangeTree tree)
+      : collective_(collective), members_(members), tree_(tree) {}
   std::uint32_t distance(std::uint32_t root, std::uint32_t member) const {
     return (member + members_ - root) % members_;
   }
@@ -58,8 +59,7 @@ class Routes {
 
   wire::Collective collective_;
   std::uint32_t members_;
-  Shape shape_;
-  bool takes_turns_;
+  ExchangeTree tree_;
 };
 
 }  // namespace tributary

@@ -13,7 +13,6 @@ namespace {
 
 using codec_testing::codec_of;
 using codec_testing::Pattern;
-using exchange_testing::kCollectives;
 using exchange_testing::Specification;
 using exchange_testing::Updates;
 using std::chrono::milliseconds;

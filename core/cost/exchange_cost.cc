@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/cost/exchange_shape.h"
-
 namespace tributary {
 namespace {
 
@@ -35,27 +33,6 @@ struct StageTime {
   bool one_root = false;  // then what is lost follows from the bucket alone
 };
 
-struct Way {
-  TreeShape shape;
-  bool roots_take_turns;
-};
-
-Way way_of(ExchangeKind kind) {
-  switch (kind) {
-    case ExchangeKind::ring:
-      return {TreeShape::chain, true};
-    case ExchangeKind::tree:
-      return {TreeShape::binomial, false};
-    case ExchangeKind::halving_doubling:
-      return {TreeShape::binomial, true};
-    case ExchangeKind::star:
-    case ExchangeKind::sharded_star:
-    case ExchangeKind::all_gather:
-      break;
-  }
-  return {TreeShape::direct, true};
-}
-
 // The most that `rest` neighbours on the circle have together.
 double busiest_run(const std::vector<double>& bytes, std::size_t rest) {
   double run = 0;
@@ -78,7 +55,7 @@ double in_turns(const std::vector<double>& by_distance, std::uint32_t buckets) {
   return static_cast<double>(turns) * once + busiest_run(by_distance, buckets % members);
 }
 
-Traffic traffic_of(const Way& way, const ExchangeWork& work, double up, double down) {
+Traffic traffic_of(const ExchangeTree& way, const ExchangeWork& work, double up, double down) {
   std::vector<double> out(work.agents);
   std::vector<double> in(work.agents);
   for (std::uint32_t d = 0; d < work.agents; ++d) {
@@ -86,7 +63,7 @@ Traffic traffic_of(const Way& way, const ExchangeWork& work, double up, double d
     out[d] = own * up + children_down(way.shape, work.agents, d) * down;
     in[d] = own * down + children_up(way.shape, work.agents, d) * up;
   }
-  if (way.roots_take_turns) {
+  if (way.owners_take_turns) {
     const double sent = in_turns(out, work.buckets);
     const double received = in_turns(in, work.buckets);
     return {.root_out = sent, .root_in = received, .other_out = sent, .other_in = received};
@@ -118,14 +95,14 @@ double start_s(TreeShape shape, std::uint32_t members, double port_s) {
   return 0;
 }
 
-StageTime reduced(const Way& way, const ExchangeWork& work, const StagePayload& stage,
+StageTime reduced(const ExchangeTree& way, const ExchangeWork& work, const StagePayload& stage,
                   const LinkEstimate& link) {
   const double up_s = stage.up_bytes * link.beta_s_per_byte;
   const double down_s = stage.down_bytes * link.beta_s_per_byte;
   StageTime time = {.traffic = traffic_of(way, work, stage.up_bytes, stage.down_bytes),
                     .alone_s = time_up(way.shape, work.agents, up_s, link.alpha_s) +
                                time_down(way.shape, work.agents, down_s, link.alpha_s),
-                    .one_root = !way.roots_take_turns};
+                    .one_root = !way.owners_take_turns};
   if (time.one_root) {
     // A port serves whoever floods it, while sums wait for the others, so that what comes up and
     // what goes down overlap only in part. How far they do was taken from the replay and from
@@ -143,9 +120,9 @@ StageTime reduced(const Way& way, const ExchangeWork& work, const StagePayload& 
   return time;
 }
 
-StageTime from_root(const Way& way, const ExchangeWork& work, double bytes,
+StageTime from_root(const ExchangeTree& way, const ExchangeWork& work, double bytes,
                     const LinkEstimate& link) {
-  const Way fixed = {way.shape, false};
+  const ExchangeTree fixed = {way.shape, false};
   const double port_s = bytes * link.beta_s_per_byte;
   return {.traffic = traffic_of(fixed, work, 0, bytes),
           .alone_s = time_down(way.shape, work.agents, port_s, link.alpha_s),
@@ -172,7 +149,7 @@ double lost_behind_places_s(const ExchangeWork& work, const LinkEstimate& link) 
          (2 * n - 3) * link.alpha_s;
 }
 
-StageTime gathered(const Way& way, const ExchangeWork& work, double bytes,
+StageTime gathered(const ExchangeTree& way, const ExchangeWork& work, double bytes,
                    const LinkEstimate& link) {
   const double all = bytes * work.buckets * (work.agents - 1);
   const double port_s = bytes * link.beta_s_per_byte;
@@ -184,14 +161,14 @@ StageTime gathered(const Way& way, const ExchangeWork& work, double bytes,
 }
 
 // Everybody is left with everybody's payloads.
-bool gathers(ExchangeKind kind, const StagePayload& stage) {
-  if (kind == ExchangeKind::star || stage.flow == StageFlow::from_root) return false;
-  return kind == ExchangeKind::all_gather || stage.flow == StageFlow::gathered;
+bool gathers(wire::Collective kind, const StagePayload& stage) {
+  if (kind == wire::Collective::star || stage.flow == StageFlow::from_root) return false;
+  return kind == wire::Collective::all_gather || stage.flow == StageFlow::gathered;
 }
 
-StageTime peer_stage(ExchangeKind kind, const ExchangeWork& work, const StagePayload& stage,
+StageTime peer_stage(wire::Collective kind, const ExchangeWork& work, const StagePayload& stage,
                      const LinkEstimate& link) {
-  const Way way = way_of(kind);
+  const ExchangeTree way = tree_of(kind).value_or(ExchangeTree());
   if (stage.flow == StageFlow::from_root) return from_root(way, work, stage.up_bytes, link);
   if (gathers(kind, stage)) {
     return gathered(way, work, stage.up_bytes, link);
@@ -227,7 +204,7 @@ double port_s(const Traffic& traffic, double root_s, double other_s) {
 // Of a bucket, at each agent. Of payloads that nobody has combined the first is decoded, and the
 // others are added to it: those of codecs that gather as whoever combines them would; others are
 // decoded as well, and added over all values.
-double decode_s(ExchangeKind kind, const ExchangeWork& work) {
+double decode_s(wire::Collective kind, const ExchangeWork& work) {
   const StagePayload& last = work.stages.back();
   if (!gathers(kind, last)) return work.decode_s;
   const bool as_combined = last.flow == StageFlow::gathered;
@@ -254,14 +231,14 @@ struct Compute {
 
 // A direct owner adds one payload while the next arrives: of one bucket only the last is waited
 // for.
-Compute stage_compute(ExchangeKind kind, const ExchangeWork& work, const StagePayload& stage) {
+Compute stage_compute(wire::Collective kind, const ExchangeWork& work, const StagePayload& stage) {
   const double n = work.agents;
   const double encode_s = stage.encode_s;
   const double add_s = stage.aggregate_s;
   if (stage.flow == StageFlow::from_root) {
     return {.total_s = encode_s, .busiest_s = encode_s, .way_s = encode_s};
   }
-  if (kind == ExchangeKind::star) {
+  if (kind == wire::Collective::star) {
     return {.total_s = n * encode_s,
             .busiest_s = encode_s,
             .hub_s = n * add_s,
@@ -270,27 +247,27 @@ Compute stage_compute(ExchangeKind kind, const ExchangeWork& work, const StagePa
   if (gathers(kind, stage)) {
     return {.total_s = n * encode_s, .busiest_s = encode_s, .way_s = encode_s};
   }
-  const Way way = way_of(kind);
-  const double adds = way.roots_take_turns ? 1 : 1 + children_up(way.shape, work.agents, 0);
+  const ExchangeTree way = tree_of(kind).value_or(ExchangeTree());
+  const double adds = way.owners_take_turns ? 1 : 1 + children_up(way.shape, work.agents, 0);
   return {.total_s = n * (encode_s + add_s),
           .busiest_s = encode_s + adds * add_s,
           .way_s = encode_s + hops(way.shape, work.agents) * add_s};
 }
 
 // Sending and receiving the payloads of one stage of a bucket.
-Compute stage_messages(ExchangeKind kind, const ExchangeWork& work, const StagePayload& stage) {
+Compute stage_messages(wire::Collective kind, const ExchangeWork& work, const StagePayload& stage) {
   const double n = work.agents;
   const bool broadcast = stage.flow == StageFlow::from_root;
   const double up_s = work.message_s + work.byte_s * stage.up_bytes;
   const double down_s = broadcast ? up_s : work.message_s + work.byte_s * stage.down_bytes;
-  if (kind == ExchangeKind::star) {
+  if (kind == wire::Collective::star) {
     const double each_s = broadcast ? up_s : up_s + down_s;
     return {.total_s = n * each_s,
             .busiest_s = each_s,
             .hub_s = n * each_s,
             .way_s = 2 * (up_s + down_s)};
   }
-  const Way way = way_of(kind);
+  const ExchangeTree way = tree_of(kind).value_or(ExchangeTree());
   const double ends = 2 * hops(way.shape, work.agents);
   const double down = children_down(way.shape, work.agents, 0);
   if (broadcast) {
@@ -301,14 +278,14 @@ Compute stage_messages(ExchangeKind kind, const ExchangeWork& work, const StageP
         .total_s = 2 * n * (n - 1) * up_s, .busiest_s = 2 * (n - 1) * up_s, .way_s = ends * up_s};
   }
   const double both_s = up_s + down_s;
-  const double busiest_s = way.roots_take_turns
+  const double busiest_s = way.owners_take_turns
                                ? 2 * (n - 1) / n * both_s
                                : down * down_s + children_up(way.shape, work.agents, 0) * up_s;
   return {.total_s = 2 * (n - 1) * both_s, .busiest_s = busiest_s, .way_s = ends * both_s};
 }
 
 // An agent works in one thread, so that more than one core is of no use to it.
-Compute compute_of(ExchangeKind kind, const ExchangeWork& work) {
+Compute compute_of(wire::Collective kind, const ExchangeWork& work) {
   const double each_s = decode_s(kind, work);
   Compute all = {.total_s = work.agents * each_s, .busiest_s = each_s, .way_s = each_s};
   for (const StagePayload& stage : work.stages) {
@@ -324,28 +301,10 @@ double compute_s(const ExchangeWork& work, const Compute& one, double cores) {
 
 }  // namespace
 
-std::string_view name(ExchangeKind kind) {
-  switch (kind) {
-    case ExchangeKind::star:
-      return "star";
-    case ExchangeKind::sharded_star:
-      return "sharded_star";
-    case ExchangeKind::ring:
-      return "ring";
-    case ExchangeKind::tree:
-      return "tree";
-    case ExchangeKind::halving_doubling:
-      return "halving_doubling";
-    case ExchangeKind::all_gather:
-      return "all_gather";
-  }
-  return "unknown";
-}
-
-ExchangeCost predict_exchange(ExchangeKind kind, const ExchangeWork& work,
+ExchangeCost predict_exchange(wire::Collective kind, const ExchangeWork& work,
                               const ExchangeNetwork& network) {
   ExchangeCost cost = {.kind = kind};
-  const bool star = kind == ExchangeKind::star;
+  const bool star = kind == wire::Collective::star;
   if ((work.agents < 2 && !star) || work.buckets == 0 || work.stages.empty()) return cost;
   const double other_s = network.agents.beta_s_per_byte;
   const double root_s = star ? network.hub.beta_s_per_byte : other_s;
@@ -368,7 +327,7 @@ ExchangeCost predict_exchange(ExchangeKind kind, const ExchangeWork& work,
   }
   // Of a bucket's own way, the port's work is counted already.
   lost_s -= std::max(port_s(of_one_root, root_s, other_s) / buckets, pace_s);
-  if (kind == ExchangeKind::ring) {
+  if (kind == wire::Collective::ring) {
     lost_s = std::max(lost_s, lost_behind_places_s(work, network.agents));
   }
   const Compute compute = compute_of(kind, work);

@@ -11,32 +11,11 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 
+#include "core/cost/exchange_shape.h"
 #include "core/link_quality/link_estimate.h"
 
 namespace tributary {
-
-enum class ExchangeKind : std::uint8_t {
-  star,              // by the coordinator, whose line all share
-  sharded_star,      // direct, owners take turns
-  ring,              // a chain, owners take turns
-  tree,              // binomial, one root
-  halving_doubling,  // binomial, roots take turns
-  all_gather,        // everybody's to everybody
-};
-inline constexpr ExchangeKind kExchangeKinds[] = {
-    ExchangeKind::star, ExchangeKind::sharded_star,     ExchangeKind::ring,
-    ExchangeKind::tree, ExchangeKind::halving_doubling, ExchangeKind::all_gather};
-
-std::string_view name(ExchangeKind kind);
-
-// What is done with the payloads of one stage of a codec.
-enum class StageFlow : std::uint8_t {
-  reduced,    // combined on the way up, the result comes down
-  from_root,  // one member's to all
-  gathered,   // nobody combines them among peers; the coordinator may
-};
 
 // Of one bucket: bytes with envelopes, and seconds of one core.
 struct StagePayload {
@@ -63,7 +42,7 @@ struct ExchangeNetwork {
 };
 
 struct ExchangeCost {
-  ExchangeKind kind = ExchangeKind::star;
+  wire::Collective kind = wire::Collective::star;
   double seconds = 0;
   // Of the busiest member, and of the coordinator where it takes part.
   double bytes_sent = 0;
@@ -72,7 +51,7 @@ struct ExchangeCost {
   double hub_bytes_received = 0;
 };
 
-ExchangeCost predict_exchange(ExchangeKind kind, const ExchangeWork& work,
+ExchangeCost predict_exchange(wire::Collective kind, const ExchangeWork& work,
                               const ExchangeNetwork& network);
 
 }  // namespace tributary

@@ -29,7 +29,7 @@ ExchangeWork dense(std::uint32_t agents, std::uint32_t buckets) {
   return {.agents = agents, .buckets = buckets, .stages = kDense};
 }
 
-double seconds(ExchangeKind kind, const ExchangeWork& work, const ExchangeNetwork& network) {
+double seconds(wire::Collective kind, const ExchangeWork& work, const ExchangeNetwork& network) {
   return predict_exchange(kind, work, network).seconds;
 }
 
@@ -39,39 +39,40 @@ TEST(ExchangeCost, OneBucketAloneByHand) {
   const ExchangeNetwork network = network_of(0.005);
   const ExchangeWork one = dense(4, 1);
   // The hub's line carries four payloads each way, one after the other.
-  EXPECT_THAT(seconds(ExchangeKind::star, one, network), DoubleNear(0.010 + 0.008, kNear));
-  EXPECT_THAT(seconds(ExchangeKind::sharded_star, one, network), DoubleNear(0.010 + 0.006, kNear));
-  EXPECT_THAT(seconds(ExchangeKind::ring, one, network), DoubleNear(6 * 0.006, kNear));
+  EXPECT_THAT(seconds(wire::Collective::star, one, network), DoubleNear(0.010 + 0.008, kNear));
+  EXPECT_THAT(seconds(wire::Collective::sharded_star, one, network),
+              DoubleNear(0.010 + 0.006, kNear));
+  EXPECT_THAT(seconds(wire::Collective::ring, one, network), DoubleNear(6 * 0.006, kNear));
   // Two levels up; down, the root sends to two at once, and the larger child then to its own.
-  EXPECT_THAT(seconds(ExchangeKind::tree, one, network), DoubleNear(2 * 0.006 + 0.013, kNear));
-  EXPECT_THAT(seconds(ExchangeKind::all_gather, one, network), DoubleNear(0.008, kNear));
+  EXPECT_THAT(seconds(wire::Collective::tree, one, network), DoubleNear(2 * 0.006 + 0.013, kNear));
+  EXPECT_THAT(seconds(wire::Collective::all_gather, one, network), DoubleNear(0.008, kNear));
 }
 
 TEST(ExchangeCost, ManyBucketsAreBoundByThePorts) {
   const ExchangeNetwork network = network_of(0.0001);
   const ExchangeWork many = dense(4, 64);
   // 2 (n - 1) / n of the update: 96 payloads.
-  EXPECT_THAT(seconds(ExchangeKind::ring, many, network), DoubleNear(0.0961, kNear));
-  EXPECT_NEAR(seconds(ExchangeKind::sharded_star, many, network), 0.0966, 1e-4);
-  EXPECT_NEAR(seconds(ExchangeKind::halving_doubling, many, network), 0.0972, 1e-4);
-  EXPECT_NEAR(seconds(ExchangeKind::star, many, network), 0.2602, 1e-4);
-  EXPECT_NEAR(seconds(ExchangeKind::all_gather, many, network), 0.1921, 1e-4);
+  EXPECT_THAT(seconds(wire::Collective::ring, many, network), DoubleNear(0.0961, kNear));
+  EXPECT_NEAR(seconds(wire::Collective::sharded_star, many, network), 0.0966, 1e-4);
+  EXPECT_NEAR(seconds(wire::Collective::halving_doubling, many, network), 0.0972, 1e-4);
+  EXPECT_NEAR(seconds(wire::Collective::star, many, network), 0.2602, 1e-4);
+  EXPECT_NEAR(seconds(wire::Collective::all_gather, many, network), 0.1921, 1e-4);
 }
 
 TEST(ExchangeCost, FastHubLeavesTheAgentsLines) {
   const ExchangeNetwork network = network_of(0, kBeta / 100);
-  EXPECT_THAT(seconds(ExchangeKind::star, dense(4, 64), network), DoubleNear(0.065, kNear));
+  EXPECT_THAT(seconds(wire::Collective::star, dense(4, 64), network), DoubleNear(0.065, kNear));
 }
 
 TEST(ExchangeCost, BytesOfTheBusiest) {
   const ExchangeNetwork network = network_of(0.001);
-  const ExchangeCost ring = predict_exchange(ExchangeKind::ring, dense(4, 8), network);
+  const ExchangeCost ring = predict_exchange(wire::Collective::ring, dense(4, 8), network);
   EXPECT_EQ(ring.bytes_sent, 12'000);
   EXPECT_EQ(ring.bytes_received, 12'000);
   EXPECT_EQ(ring.hub_bytes_sent, 0);
-  const ExchangeCost tree = predict_exchange(ExchangeKind::tree, dense(4, 8), network);
+  const ExchangeCost tree = predict_exchange(wire::Collective::tree, dense(4, 8), network);
   EXPECT_EQ(tree.bytes_sent, 16'000);  // the root, to two; its larger child up and to one
-  const ExchangeCost star = predict_exchange(ExchangeKind::star, dense(4, 8), network);
+  const ExchangeCost star = predict_exchange(wire::Collective::star, dense(4, 8), network);
   EXPECT_EQ(star.bytes_sent, 8'000);
   EXPECT_EQ(star.hub_bytes_received, 32'000);
 }
@@ -80,17 +81,17 @@ TEST(ExchangeCost, OwnersThatDoNotComeOutEven) {
   // Nine buckets of four owners: member 0 owns three, receives nine payloads for them, and the
   // results of the other six.
   const ExchangeCost direct =
-      predict_exchange(ExchangeKind::sharded_star, dense(4, 9), network_of(0));
+      predict_exchange(wire::Collective::sharded_star, dense(4, 9), network_of(0));
   EXPECT_EQ(direct.bytes_received, 15'000);
 }
 
 TEST(ExchangeCost, OneAgentHasNobodyToExchangeWith) {
-  for (const ExchangeKind kind : kExchangeKinds) {
+  for (const wire::Collective kind : kCollectives) {
     const double alone = seconds(kind, dense(1, 4), network_of(0.001));
-    if (kind == ExchangeKind::star) {
+    if (kind == wire::Collective::star) {
       EXPECT_GT(alone, 0);
     } else {
-      EXPECT_EQ(alone, 0) << name(kind);
+      EXPECT_EQ(alone, 0) << wire::EnumNameCollective(kind);
     }
   }
 }
@@ -98,14 +99,14 @@ TEST(ExchangeCost, OneAgentHasNobodyToExchangeWith) {
 TEST(ExchangeCost, ComputingIsHiddenUntilItIsTheBottleneck) {
   const ExchangeNetwork network = network_of(0.0001);
   ExchangeWork work = dense(4, 64);
-  const double free = seconds(ExchangeKind::ring, work, network);
+  const double free = seconds(wire::Collective::ring, work, network);
   std::array<StagePayload, 1> stages = kDense;
   work.stages = stages;
   stages[0].encode_s = stages[0].aggregate_s = work.decode_s = 1e-5;
   // One bucket of 10 µs for each of encode, three sums and decode stays visible.
-  EXPECT_THAT(seconds(ExchangeKind::ring, work, network), DoubleNear(free + 5e-5, kNear));
+  EXPECT_THAT(seconds(wire::Collective::ring, work, network), DoubleNear(free + 5e-5, kNear));
   stages[0].encode_s = 1e-2;
-  EXPECT_GT(seconds(ExchangeKind::ring, work, network), 64 * 0.01);
+  EXPECT_GT(seconds(wire::Collective::ring, work, network), 64 * 0.01);
 }
 
 TEST(ExchangeCost, CoresThatAgentsShareTakeAsMuchLonger) {
@@ -114,12 +115,12 @@ TEST(ExchangeCost, CoresThatAgentsShareTakeAsMuchLonger) {
   ExchangeWork work = dense(4, 64);
   work.stages = stages;
   const ExchangeNetwork network = network_of(0);
-  const double own = seconds(ExchangeKind::ring, work, network);
+  const double own = seconds(wire::Collective::ring, work, network);
   work.cores = 0.5;
-  const double shared = seconds(ExchangeKind::ring, work, network);
+  const double shared = seconds(wire::Collective::ring, work, network);
   EXPECT_THAT(shared, DoubleNear(2 * own, kNear));
   work.cores = 2;  // of no use to a single thread
-  EXPECT_EQ(seconds(ExchangeKind::ring, work, network), own);
+  EXPECT_EQ(seconds(wire::Collective::ring, work, network), own);
 }
 
 TEST(ExchangeCost, ARootThatEncodesAloneHasACoreToItself) {
@@ -128,10 +129,10 @@ TEST(ExchangeCost, ARootThatEncodesAloneHasACoreToItself) {
        {.flow = StageFlow::reduced, .up_bytes = 10, .down_bytes = 10}}};
   ExchangeWork work = {.agents = 4, .buckets = 64, .stages = stages, .cores = 0.5};
   // All agents together have less to do than two cores can; the root has 64 times 10 ms.
-  EXPECT_NEAR(seconds(ExchangeKind::ring, work, network_of(0)), 64 * 0.01, 0.03);
+  EXPECT_NEAR(seconds(wire::Collective::ring, work, network_of(0)), 64 * 0.01, 0.03);
   stages[0].encode_s = 0;
   stages[1].encode_s = 0.01;
-  EXPECT_NEAR(seconds(ExchangeKind::ring, work, network_of(0)), 64 * 0.02, 0.03);
+  EXPECT_NEAR(seconds(wire::Collective::ring, work, network_of(0)), 64 * 0.02, 0.03);
 }
 
 // Four agents, 64 buckets: of everybody to everybody 12 payloads are sent and 12 received, up and
@@ -140,10 +141,10 @@ TEST(ExchangeCost, MessagesTakeTimeAtBothEnds) {
   ExchangeWork work = dense(4, 64);
   work.message_s = 0.1;
   const ExchangeNetwork network = network_of(0);
-  EXPECT_NEAR(seconds(ExchangeKind::all_gather, work, network), 64 * 0.6, 0.5);
-  EXPECT_NEAR(seconds(ExchangeKind::ring, work, network), 64 * 0.3, 1.5);
+  EXPECT_NEAR(seconds(wire::Collective::all_gather, work, network), 64 * 0.6, 0.5);
+  EXPECT_NEAR(seconds(wire::Collective::ring, work, network), 64 * 0.3, 1.5);
   work.cores = 0.5;
-  EXPECT_NEAR(seconds(ExchangeKind::all_gather, work, network), 64 * 1.2, 1);
+  EXPECT_NEAR(seconds(wire::Collective::all_gather, work, network), 64 * 1.2, 1);
 }
 
 TEST(ExchangeCost, SoDoTheirBytes) {
@@ -154,9 +155,9 @@ TEST(ExchangeCost, SoDoTheirBytes) {
   ExchangeWork by_message = work;
   by_message.message_s = 0.1;
   work.byte_s = 0.1 / each_bytes;
-  for (const ExchangeKind kind : kExchangeKinds) {
+  for (const wire::Collective kind : kCollectives) {
     EXPECT_DOUBLE_EQ(seconds(kind, work, network), seconds(kind, by_message, network))
-        << name(kind);
+        << wire::EnumNameCollective(kind);
   }
 }
 
@@ -166,31 +167,34 @@ TEST(ExchangeCost, WhoeverGathersAddsEverybodysPayloads) {
   ExchangeWork work = dense(4, 64);
   work.stages = stages;
   const ExchangeNetwork network = network_of(0);
-  EXPECT_GT(seconds(ExchangeKind::all_gather, work, network), 64 * 0.03);
-  EXPECT_LT(seconds(ExchangeKind::ring, work, network), 64 * 0.012);
+  EXPECT_GT(seconds(wire::Collective::all_gather, work, network), 64 * 0.03);
+  EXPECT_LT(seconds(wire::Collective::ring, work, network), 64 * 0.012);
 }
 
 TEST(ExchangeCost, WhoeverGathersAddsEveryPayload) {
   StagePayload stage = {.up_bytes = 10, .down_bytes = 10};
   ExchangeWork work = {.agents = 4, .buckets = 64, .stages = {&stage, 1}, .decode_s = 0.01};
-  const auto each_s = [&](ExchangeKind kind) { return seconds(kind, work, network_of(0)) / 64; };
+  const auto each_s = [&](wire::Collective kind) {
+    return seconds(kind, work, network_of(0)) / 64;
+  };
   // What could have been combined is decoded four times and added three times, over all values.
-  EXPECT_NEAR(each_s(ExchangeKind::all_gather), 0.07, 0.002);
-  EXPECT_NEAR(each_s(ExchangeKind::ring), 0.01, 0.002);
+  EXPECT_NEAR(each_s(wire::Collective::all_gather), 0.07, 0.002);
+  EXPECT_NEAR(each_s(wire::Collective::ring), 0.01, 0.002);
   // Codecs that gather add while they decode, which may go over what was sent alone. Whoever
   // combines for all does it once for each.
   stage.flow = StageFlow::gathered;
-  EXPECT_NEAR(each_s(ExchangeKind::all_gather), 0.01, 0.002);
+  EXPECT_NEAR(each_s(wire::Collective::all_gather), 0.01, 0.002);
   stage.aggregate_s = 0.002;
-  EXPECT_NEAR(each_s(ExchangeKind::all_gather), 0.016, 0.002);
-  EXPECT_NEAR(each_s(ExchangeKind::ring), 0.016, 0.002);
+  EXPECT_NEAR(each_s(wire::Collective::all_gather), 0.016, 0.002);
+  EXPECT_NEAR(each_s(wire::Collective::ring), 0.016, 0.002);
 }
 
 TEST(ExchangeCost, GrowsWithLatencyWithSlowerLinesAndWithMoreToSend) {
-  for (const ExchangeKind kind : kExchangeKinds) {
+  for (const wire::Collective kind : kCollectives) {
     for (const std::uint32_t agents : {2u, 3u, 5u, 8u, 13u}) {
       for (const std::uint32_t buckets : {1u, 4u, 9u, 40u}) {
-        SCOPED_TRACE(testing::Message() << name(kind) << " " << agents << " " << buckets);
+        SCOPED_TRACE(testing::Message()
+                     << wire::EnumNameCollective(kind) << " " << agents << " " << buckets);
         const double base = seconds(kind, dense(agents, buckets), network_of(0.001));
         EXPECT_LT(base, seconds(kind, dense(agents, buckets), network_of(0.002)));
         ExchangeNetwork slower = network_of(0.001, 2 * kBeta);
@@ -218,12 +222,12 @@ std::vector<ExchangeCost> rank_exchanges(const ExchangeWork& work, const Exchang
 
 TEST(ExchangeCost, RankingIsInOrderAndFollowsTheNetwork) {
   const auto slow = rank_exchanges(dense(8, 8), network_of(0.05));
-  ASSERT_EQ(slow.size(), std::size(kExchangeKinds));
+  ASSERT_EQ(slow.size(), std::size(kCollectives));
   for (std::size_t i = 1; i < slow.size(); ++i) EXPECT_LE(slow[i - 1].seconds, slow[i].seconds);
-  EXPECT_EQ(slow.front().kind, ExchangeKind::all_gather);  // one way only
-  EXPECT_EQ(slow.back().kind, ExchangeKind::ring);
+  EXPECT_EQ(slow.front().kind, wire::Collective::all_gather);  // one way only
+  EXPECT_EQ(slow.back().kind, wire::Collective::ring);
   const auto narrow = rank_exchanges(dense(8, 64), network_of(0));
-  EXPECT_EQ(narrow.front().kind, ExchangeKind::ring);
+  EXPECT_EQ(narrow.front().kind, wire::Collective::ring);
 }
 
 // --- against the replay
@@ -243,13 +247,13 @@ struct Deviation {
   std::string where;
 };
 
-void compare(ExchangeKind kind, const ExchangeWork& work, const ExchangeNetwork& network,
+void compare(wire::Collective kind, const ExchangeWork& work, const ExchangeNetwork& network,
              double bytes_off_max, Deviation& deviation) {
   const Replay replay(kind, work, network);
   ASSERT_TRUE(replay.whole());
   const ExchangeCost cost = predict_exchange(kind, work, network);
   EXPECT_NEAR(cost.bytes_sent / replay.bytes_sent_max(), 1, bytes_off_max);
-  if (kind == ExchangeKind::star) {
+  if (kind == wire::Collective::star) {
     EXPECT_NEAR(cost.hub_bytes_sent / replay.hub_bytes_sent(), 1, 1e-9);
   }
   const double off = std::abs(cost.seconds / replay.seconds() - 1);
@@ -264,7 +268,7 @@ void compare(ExchangeKind kind, const ExchangeWork& work, const ExchangeNetwork&
   }
 }
 
-void hold(ExchangeKind kind, const Stages& stages, const Bounds& bounds) {
+void hold(wire::Collective kind, const Stages& stages, const Bounds& bounds) {
   Deviation deviation;
   for (const std::uint32_t agents : {2u, 3u, 4u, 5u, 8u, 12u}) {
     for (const std::uint32_t buckets : {1u, 2u, 8u, 13u, 32u}) {
@@ -282,7 +286,7 @@ void hold(ExchangeKind kind, const Stages& stages, const Bounds& bounds) {
   EXPECT_LT(deviation.worst, bounds.worst) << deviation.where;
 }
 
-class Against : public testing::TestWithParam<std::tuple<ExchangeKind, Bounds>> {};
+class Against : public testing::TestWithParam<std::tuple<wire::Collective, Bounds>> {};
 
 TEST_P(Against, ReplayOfSums) {
   const auto [kind, bounds] = GetParam();
@@ -292,21 +296,21 @@ TEST_P(Against, ReplayOfSums) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Exchanges, Against,
-                         testing::Values(std::tuple{ExchangeKind::star, Bounds{0.03, 0.1}},
-                                         std::tuple{ExchangeKind::sharded_star, Bounds{0.02, 0.1}},
-                                         std::tuple{ExchangeKind::ring, Bounds{0.01, 0.1}},
-                                         std::tuple{ExchangeKind::tree, Bounds{0.05, 0.25}},
-                                         std::tuple{ExchangeKind::halving_doubling,
-                                                    Bounds{0.05, 0.3}},
-                                         std::tuple{ExchangeKind::all_gather, Bounds{0.02, 0.1}}),
-                         [](const auto& one) { return std::string(name(std::get<0>(one.param))); });
+INSTANTIATE_TEST_SUITE_P(
+    Exchanges, Against,
+    testing::Values(std::tuple{wire::Collective::star, Bounds{0.03, 0.1}},
+                    std::tuple{wire::Collective::sharded_star, Bounds{0.02, 0.1}},
+                    std::tuple{wire::Collective::ring, Bounds{0.01, 0.1}},
+                    std::tuple{wire::Collective::tree, Bounds{0.05, 0.25}},
+                    std::tuple{wire::Collective::halving_doubling, Bounds{0.05, 0.3}},
+                    std::tuple{wire::Collective::all_gather, Bounds{0.02, 0.1}}),
+    [](const auto& one) { return wire::EnumNameCollective(std::get<0>(one.param)); });
 
 // AR-Topk: indices from one agent, then a sum of the values at those places.
 // With fewer buckets than agents, the agent from whom the indices come need not be the one with
 // most to do otherwise, and a sum that begins beside it is on its way before others have them.
 TEST_P(Against, ReplayOfIndicesAndThenSums) {
-  const ExchangeKind kind = std::get<0>(GetParam());
+  const wire::Collective kind = std::get<0>(GetParam());
   hold(kind,
        {{.flow = StageFlow::from_root, .up_bytes = 250},
         {.flow = StageFlow::reduced, .up_bytes = 1000, .down_bytes = 1000}},
@@ -323,8 +327,8 @@ TEST(ExchangeCost, ARingThatWaitsForPlaces) {
         const ExchangeWork work = {
             .agents = agents, .buckets = 4 * agents + more, .stages = stages};
         const ExchangeNetwork network = network_of(1e-5);
-        EXPECT_NEAR(seconds(ExchangeKind::ring, work, network),
-                    Replay(ExchangeKind::ring, work, network).seconds(), 1e-6)
+        EXPECT_NEAR(seconds(wire::Collective::ring, work, network),
+                    Replay(wire::Collective::ring, work, network).seconds(), 1e-6)
             << agents << " agents, " << work.buckets << " buckets, " << places_bytes;
       }
     }
@@ -332,13 +336,13 @@ TEST(ExchangeCost, ARingThatWaitsForPlaces) {
 }
 
 TEST_P(Against, ReplayOfWhatNobodyCombines) {
-  const ExchangeKind kind = std::get<0>(GetParam());
+  const wire::Collective kind = std::get<0>(GetParam());
   hold(kind, {{.flow = StageFlow::gathered, .up_bytes = 1000, .down_bytes = 3000}},
        {.mean = 0.02, .worst = 0.2});
 }
 
 TEST_P(Against, ReplayOfABroadcast) {
-  const ExchangeKind kind = std::get<0>(GetParam());
+  const wire::Collective kind = std::get<0>(GetParam());
   hold(kind, {{.flow = StageFlow::from_root, .up_bytes = 1000}}, {.mean = 0.02, .worst = 0.1});
 }
 

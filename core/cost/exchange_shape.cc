@@ -38,6 +38,24 @@ double binomial_down(std::uint32_t members, double port_s, double alpha_s) {
 
 }  // namespace
 
+std::optional<ExchangeTree> tree_of(wire::Collective collective) {
+  switch (collective) {
+    case wire::Collective::star:
+      return ExchangeTree{TreeShape::direct, false};
+    case wire::Collective::sharded_star:
+    case wire::Collective::all_gather:
+      return ExchangeTree{TreeShape::direct, true};
+    case wire::Collective::ring:
+      return ExchangeTree{TreeShape::chain, true};
+    case wire::Collective::tree:
+      return ExchangeTree{TreeShape::binomial, false};
+    case wire::Collective::halving_doubling:
+      return ExchangeTree{TreeShape::binomial, true};
+    default:
+      return {};
+  }
+}
+
 std::uint32_t children_down(TreeShape shape, std::uint32_t members, std::uint32_t distance) {
   switch (shape) {
     case TreeShape::direct:

@@ -2,15 +2,41 @@
 // their distance from the root, which is 0; a tree of one member is the root.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
+
+#include "schemas/frame_generated.h"
 
 namespace tributary {
+
+// The collectives that a job can have. The first goes by the coordinator, whose line all members
+// share; the others go among peers.
+inline constexpr std::array<wire::Collective, 6> kCollectives = {
+    wire::Collective::star, wire::Collective::sharded_star,     wire::Collective::ring,
+    wire::Collective::tree, wire::Collective::halving_doubling, wire::Collective::all_gather};
+
+// What is done with the payloads of one stage of a codec.
+enum class StageFlow : std::uint8_t {
+  reduced,    // combined on the way up the owner's tree, the result comes down
+  from_root,  // one member's to all
+  gathered,   // everybody's to all: peers do not combine them, the coordinator may
+};
 
 enum class TreeShape : std::uint8_t {
   direct,    // everybody to the root
   chain,     // 1 to 2 to 3 and so on round to the root; what comes down goes the same way
   binomial,  // the parent of d is d without its lowest bit
 };
+
+// How a bucket travels. Where the owners take turns, bucket b has member b mod n as its root.
+struct ExchangeTree {
+  TreeShape shape = TreeShape::direct;
+  bool owners_take_turns = true;
+};
+
+// Nothing: none of kCollectives.
+std::optional<ExchangeTree> tree_of(wire::Collective collective);
 
 std::uint32_t children_up(TreeShape shape, std::uint32_t members, std::uint32_t distance);
 std::uint32_t children_down(TreeShape shape, std::uint32_t members, std::uint32_t distance);

@@ -115,7 +115,7 @@ class ReplayNetwork {
 
 class Replay {
  public:
-  Replay(ExchangeKind kind, const ExchangeWork& work, const ExchangeNetwork& network)
+  Replay(wire::Collective kind, const ExchangeWork& work, const ExchangeNetwork& network)
       : kind_(kind), work_(work), n_(work.agents), network_(ports(work, network)) {
     for (std::uint32_t bucket = 0; bucket < work.buckets; ++bucket) {
       for (std::uint32_t member = 0; member < n_; ++member) begin({bucket, 0}, member);
@@ -146,10 +146,10 @@ class Replay {
   const StagePayload& stage(const Place& place) const { return work_.stages[place.second]; }
   TreeShape shape() const {
     switch (kind_) {
-      case ExchangeKind::ring:
+      case wire::Collective::ring:
         return TreeShape::chain;
-      case ExchangeKind::tree:
-      case ExchangeKind::halving_doubling:
+      case wire::Collective::tree:
+      case wire::Collective::halving_doubling:
         return TreeShape::binomial;
       default:
         return TreeShape::direct;
@@ -159,16 +159,16 @@ class Replay {
     return (member + n_ - root) % n_;
   }
   std::uint32_t owner(const Place& place) const {
-    return kind_ == ExchangeKind::tree ? 0 : place.first % n_;
+    return kind_ == wire::Collective::tree ? 0 : place.first % n_;
   }
 
   void begin(const Place& place, std::uint32_t member) {
     const StageFlow flow = stage(place).flow;
     if (flow == StageFlow::from_root) {
       if (member == 0) from_root(place);
-    } else if (kind_ == ExchangeKind::star) {
+    } else if (kind_ == wire::Collective::star) {
       network_.send(member, n_, stage(place).up_bytes, [=, this] { arrived_at_hub(place); });
-    } else if (flow == StageFlow::gathered || kind_ == ExchangeKind::all_gather) {
+    } else if (flow == StageFlow::gathered || kind_ == wire::Collective::all_gather) {
       spread(place, member, member);
     } else {
       up(place, member);  // its own part has come
@@ -176,7 +176,7 @@ class Replay {
   }
 
   void from_root(const Place& place) {
-    if (kind_ != ExchangeKind::star) {
+    if (kind_ != wire::Collective::star) {
       down(place, 0, 0, stage(place).up_bytes);
       return;
     }
@@ -244,7 +244,7 @@ class Replay {
     }
   }
 
-  const ExchangeKind kind_;
+  const wire::Collective kind_;
   const ExchangeWork work_;
   const std::uint32_t n_;
   ReplayNetwork network_;

@@ -16,15 +16,11 @@
 #include "core/round/common/plan/job_model.h"
 #include "core/train/model/network_plan.h"
 #include "core/train/model_tools.h"
+#include "schemas/enum_names.h"
 #include "schemas/limits.h"
 
 namespace tributary {
 namespace {
-
-constexpr std::array<std::string_view, 2> kModes = {"delta", "gradient"};
-constexpr std::array<std::string_view, 2> kWeightings = {"equal", "examples"};
-constexpr std::array<std::string_view, 4> kPlannings = {"fixed", "adaptive", "time_budget",
-                                                        "byte_budget"};  // as PlanningGoal
 
 constexpr std::array<std::string_view, 2> kExplorings = {"off", "trials"};
 
@@ -40,6 +36,15 @@ Result<std::size_t> choice(std::string_view what, std::string_view given,
                                                .expected = "one of a few words",
                                                .got = fmt::format("'{}'", given),
                                                .remedy = did_you_mean(given, choices)});
+}
+
+// One of a schema's enum, from `first` to its last value.
+template <typename Enum>
+Result<Enum> choice_of(std::string_view what, std::string_view given, Enum first,
+                       const char* (*name)(Enum)) {
+  TRIBUTARY_ASSIGN(const std::size_t place,
+                   choice(what, given, wire::enum_names(first, Enum::MAX, name)));
+  return wire::enum_value(first, place);
 }
 
 Status bad_layer(std::string_view text) {
@@ -85,7 +90,7 @@ Status check_codecs(const RoundPolicy& policy) {
 Result<double> exploring_share_of(const JobSettings& job) {
   TRIBUTARY_ASSIGN(const std::size_t mode, choice("exploring", job.exploring, kExplorings));
   if (mode == 0) return 0.0;
-  if (job.planning == kPlannings[0]) {
+  if (job.planning == wire::EnumNamePlanGoal(wire::PlanGoal::fixed)) {
     return Status(StatusCode::invalid_argument,
                   {.what = "job: exploring",
                    .expected = "off, where the job chooses by itself",
@@ -190,23 +195,27 @@ Result<SubmitJob> described(const JobSettings& job) {
                                                  .got = job.name.empty() ? "no name" : "no rounds",
                                                  .remedy = {}});
   }
-  TRIBUTARY_ASSIGN(const std::size_t mode, choice("mode", job.mode, kModes));
-  TRIBUTARY_ASSIGN(const std::size_t weighting, choice("weighting", job.weighting, kWeightings));
+  TRIBUTARY_ASSIGN(const auto mode, choice_of("mode", job.mode, wire::ExchangeMode::gradient,
+                                              wire::EnumNameExchangeMode));
+  TRIBUTARY_ASSIGN(
+      const auto weighting,
+      choice_of("weighting", job.weighting, wire::Weighting::equal, wire::EnumNameWeighting));
   TRIBUTARY_TRY(check_codecs(job.policy));
 
   SubmitJob submit;
   submit.policy = job.policy;
   TRIBUTARY_ASSIGN(submit.policy.collective, parse_collective(job.collective));
-  TRIBUTARY_ASSIGN(const std::size_t goal, choice("planning", job.planning, kPlannings));
-  submit.policy.planning.goal = static_cast<PlanningGoal>(goal);
+  TRIBUTARY_ASSIGN(
+      submit.policy.planning.goal,
+      choice_of("planning", job.planning, wire::PlanGoal::fixed, wire::EnumNamePlanGoal));
   TRIBUTARY_ASSIGN(submit.policy.planning.exploring_share, exploring_share_of(job));
   TRIBUTARY_TRY(check(submit.policy));
   wire::JobT& definition = submit.definition;
   definition.name = job.name;
   definition.seed = job.seed;
-  definition.mode = mode == 0 ? wire::ExchangeMode::delta : wire::ExchangeMode::gradient;
+  definition.mode = mode;
   definition.rounds = job.rounds;
-  definition.weighting = weighting == 0 ? wire::Weighting::equal : wire::Weighting::examples;
+  definition.weighting = weighting;
   definition.loss = job.loss;
   definition.batch_size = job.batch_size;
   definition.clip_norm = job.clip_norm;

@@ -19,8 +19,8 @@ class Corrections : public testing::Test {
   PlanOption predicted() const {
     const PlanCodec& codec = inputs.codecs[1];
     const PlanPredictor predictor(inputs);
-    return {.choice = make_choice(codec, ExchangeKind::ring, 1, 1u << 16),
-            .cost = predictor.cost(codec, ExchangeKind::ring, 1, 1u << 16)};
+    return {.choice = make_choice(codec, wire::Collective::ring, 1, 1u << 16),
+            .cost = predictor.cost(codec, wire::Collective::ring, 1, 1u << 16)};
   }
 
   PlanInputs inputs = federation(100, 1);
@@ -60,9 +60,9 @@ TEST_F(Corrections, OfAYoungChoiceTheFirstRoundsCountForMore) {
 TEST_F(Corrections, ACollectiveThatNobodyHasTriedIsDoubtedMore) {
   const std::map<std::string, double> corrections = {{"star fp16", 1}};
   const PlanCodec& thc = inputs.codecs[2];
-  EXPECT_DOUBLE_EQ(learned_factor({}, ExchangeKind::ring, thc), 1) << "as all others";
-  EXPECT_DOUBLE_EQ(learned_factor(corrections, ExchangeKind::star, thc), 1);
-  EXPECT_GT(learned_factor(corrections, ExchangeKind::ring, thc), 1.1);
+  EXPECT_DOUBLE_EQ(learned_factor({}, wire::Collective::ring, thc), 1) << "as all others";
+  EXPECT_DOUBLE_EQ(learned_factor(corrections, wire::Collective::star, thc), 1);
+  EXPECT_GT(learned_factor(corrections, wire::Collective::ring, thc), 1.1);
 }
 
 TEST_F(Corrections, FadeWhereTheirChoiceIsNotInForce) {

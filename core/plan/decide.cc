@@ -67,23 +67,27 @@ double rounds_today(const PlanPolicy& policy, const PlanOption& option) {
 
 bool within_budget(const PlanPolicy& policy, const PlanOption& option) {
   switch (policy.goal) {
-    case PlanGoal::adaptive:
+    case wire::PlanGoal::adaptive:
       return true;
-    case PlanGoal::time_budget:
+    case wire::PlanGoal::time_budget:
       return option.cost.round_s * static_cast<double>(policy.rounds_left) <= policy.budget_s;
-    case PlanGoal::byte_budget:
+    case wire::PlanGoal::byte_budget:
       return day_bytes(option) * rounds_today(policy, option) <= policy.bytes_left_today;
+    case wire::PlanGoal::unspecified:
+    case wire::PlanGoal::fixed:
+      break;
   }
   return true;
 }
 
 // The greater the better, among those that are within the budget; and among those that are not.
 double score(const PlanPolicy& policy, const PlanOption& option) {
-  if (policy.goal == PlanGoal::time_budget) return std::log(std::max(option.cost.gain, kGainFloor));
+  if (policy.goal == wire::PlanGoal::time_budget)
+    return std::log(std::max(option.cost.gain, kGainFloor));
   return knee_score(option, policy.gain_weight);
 }
 double score_over_budget(const PlanPolicy& policy, const PlanOption& option) {
-  return policy.goal == PlanGoal::time_budget ? -option.cost.round_s : -day_bytes(option);
+  return policy.goal == wire::PlanGoal::time_budget ? -option.cost.round_s : -day_bytes(option);
 }
 
 // In order of importance: the budget, the least gain, the score. Of equals the first.
@@ -115,7 +119,7 @@ class Better {
 
 // Bytes a day are kept by waiting, where no choice is small enough.
 double pause_for(const PlanPolicy& policy, const PlanOption& option) {
-  if (policy.goal != PlanGoal::byte_budget || within_budget(policy, option)) return 0;
+  if (policy.goal != wire::PlanGoal::byte_budget || within_budget(policy, option)) return 0;
   const double rounds = std::floor(std::max(policy.bytes_left_today, 0.0) / day_bytes(option));
   const double each_s = policy.seconds_left_today / std::max(rounds, 1.0);
   return rounds < 1 ? policy.seconds_left_today : std::max(each_s - option.cost.round_s, 0.0);
@@ -140,8 +144,8 @@ std::string line_text(const LinkEstimate& line) {
 
 std::string option_text(const PlanOption& option) {
   return fmt::format("{} by {} ({} a round, {:.3g} % of the update)", option.choice.codec,
-                     name(option.choice.collective), time_text(option.cost.round_s),
-                     option.cost.gain * 100);
+                     wire::EnumNameCollective(option.choice.collective),
+                     time_text(option.cost.round_s), option.cost.gain * 100);
 }
 
 std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPredictor& predictor) {
@@ -216,7 +220,7 @@ std::string sentence(const PlanDecision& decision, const std::optional<PlanOptio
   text += ratios_text(decision, inputs);
   if (!trials.specs.empty()) text += "; " + trials.sentence;
   if (decision.over_budget) {
-    text += inputs.policy.goal == PlanGoal::time_budget
+    text += inputs.policy.goal == wire::PlanGoal::time_budget
                 ? fmt::format(
                       "; the {} rounds that are left do not fit in the {} that are left, "
                       "and this is the quickest",

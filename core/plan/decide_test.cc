@@ -189,12 +189,12 @@ TEST(Decide, WhatIsBetterByLittleIsNotWorthASwitch) {
 TEST(Decide, AChoiceThatCannotBeCarriedOutIsLeftAtOnce) {
   PlanInputs inputs = federation(100, 1);
   PlanDecision first = decided(inputs);
-  first.chosen.choice.collective = ExchangeKind::ring;
+  first.chosen.choice.collective = wire::Collective::ring;
   carry_out(inputs, first, 0);
   inputs.peers_reachable = false;
   const PlanDecision decision = decided(inputs);
   EXPECT_EQ(decision.trigger, PlanTrigger::impossible);
-  EXPECT_EQ(decision.chosen.choice.collective, ExchangeKind::star);
+  EXPECT_EQ(decision.chosen.choice.collective, wire::Collective::star);
 }
 
 TEST(Decide, AnotherNumberOfAgentsIsAReasonAtOnce) {
@@ -208,7 +208,7 @@ TEST(Decide, AnotherNumberOfAgentsIsAReasonAtOnce) {
 
 TEST(Decide, WithATimeBudgetTakesTheMostGainThatFits) {
   PlanInputs inputs = federation(10, 10);
-  inputs.policy.goal = PlanGoal::time_budget;
+  inputs.policy.goal = wire::PlanGoal::time_budget;
   inputs.policy.rounds_left = 100;
   double gain = 0;
   for (const double budget_s : {20.0, 60.0, 1000.0}) {
@@ -224,7 +224,7 @@ TEST(Decide, WithATimeBudgetTakesTheMostGainThatFits) {
 
 TEST(Decide, ATimeBudgetThatCannotBeKeptIsSaidAndTheQuickestTaken) {
   PlanInputs inputs = federation(10, 10);
-  inputs.policy.goal = PlanGoal::time_budget;
+  inputs.policy.goal = wire::PlanGoal::time_budget;
   for (const double budget_s : {1.0, 0.0, -5.0}) {
     inputs.policy.budget_s = budget_s;
     const PlanDecision decision = decided(inputs);
@@ -239,7 +239,7 @@ TEST(Decide, ATimeBudgetThatCannotBeKeptIsSaidAndTheQuickestTaken) {
 
 TEST(Decide, KeepsAByteBudget) {
   PlanInputs inputs = federation(100, 10);
-  inputs.policy.goal = PlanGoal::byte_budget;
+  inputs.policy.goal = wire::PlanGoal::byte_budget;
   inputs.policy.seconds_left_today = 3600;
   inputs.policy.rounds_left = 1000;
   inputs.policy.bytes_left_today = 1e12;
@@ -277,7 +277,7 @@ TEST(Decide, WhatHasNotBeenMeasuredIsAssumedAndSaid) {
 
 TEST(Decide, OneAgentExchangesWithTheCoordinator) {
   const PlanDecision decision = decided(federation(100, 1, 1));
-  EXPECT_EQ(decision.chosen.choice.collective, ExchangeKind::star);
+  EXPECT_EQ(decision.chosen.choice.collective, wire::Collective::star);
 }
 
 TEST(Decide, NumbersThatCannotBeAreRefused) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/nearest.h"
+#include "schemas/enum_names.h"
 
 namespace tributary {
 namespace {
@@ -18,7 +19,18 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFamilies[] = {"fixed", "top_k", "ar_top_k"};
 constexpr std::string_view kFlows[] = {"reduced", "from_root", "gathered"};
-constexpr std::string_view kGoals[] = {"adaptive", "time_budget", "byte_budget"};
+
+const std::vector<std::string_view>& collective_names() {
+  static const auto names =
+      wire::enum_names(kCollectives.front(), kCollectives.back(), wire::EnumNameCollective);
+  return names;
+}
+
+const std::vector<std::string_view>& goal_names() {
+  static const auto names = wire::enum_names(wire::PlanGoal::adaptive, wire::PlanGoal::byte_budget,
+                                             wire::EnumNamePlanGoal);
+  return names;
+}
 
 // --- every field, once, for writing and for reading
 // --------------------------------------------------
@@ -77,7 +89,7 @@ void fields(Fields& f, PlanTried& tried) {
 template <class Fields>
 void fields(Fields& f, PlanChoice& choice) {
   f.text("codec", choice.codec);
-  f.choice("collective", choice.collective, f.collectives());
+  f.choice("collective", choice.collective, collective_names(), kCollectives.front());
   f.number("ratio", choice.ratio);
   f.count("bucket_values", choice.bucket_values);
 }
@@ -97,7 +109,7 @@ void fields(Fields& f, PlanBefore& before) {
 
 template <class Fields>
 void fields(Fields& f, PlanPolicy& policy) {
-  f.choice("goal", policy.goal, kGoals);
+  f.choice("goal", policy.goal, goal_names(), wire::PlanGoal::adaptive);
   f.number("gain_weight", policy.gain_weight);
   f.number("gain_min", policy.gain_min);
   f.number("ratio_min", policy.ratio_min);
@@ -137,15 +149,6 @@ void fields(Fields& f, PlanInputs& inputs) {
   f.count("asked_in_vain", inputs.asked_in_vain);
 }
 
-std::span<const std::string_view> collective_names() {
-  static const auto names = [] {
-    std::array<std::string_view, std::size(kExchangeKinds)> all;
-    for (const ExchangeKind kind : kExchangeKinds) all[static_cast<std::size_t>(kind)] = name(kind);
-    return all;
-  }();
-  return names;
-}
-
 // --- writing
 // ---------------------------------------------------------------------------------------
 
@@ -168,8 +171,8 @@ class Writer {
   void flag(const char* key, bool& value) { json_[key] = value; }
   void text(const char* key, std::string& value) { json_[key] = value; }
   template <class T>
-  void choice(const char* key, T& value, std::span<const std::string_view> names) {
-    json_[key] = names[static_cast<std::size_t>(value)];
+  void choice(const char* key, T& value, std::span<const std::string_view> names, T first = T{}) {
+    json_[key] = names[static_cast<std::size_t>(value) - static_cast<std::size_t>(first)];
   }
   template <class T>
   void one(const char* key, T& value) {
@@ -189,7 +192,6 @@ class Writer {
   void map_or_none(const char* key, std::map<std::string, double>& values) {
     if (!values.empty()) map(key, values);
   }
-  static std::span<const std::string_view> collectives() { return collective_names(); }
 
  private:
   Json json_ = Json::object();
@@ -256,12 +258,12 @@ class Reader {
     value = found->get<std::string>();
   }
   template <class T>
-  void choice(const char* key, T& value, std::span<const std::string_view> names) {
+  void choice(const char* key, T& value, std::span<const std::string_view> names, T first = T{}) {
     const Json* found = find(key);
     if (!found) return;
     for (std::size_t i = 0; found->is_string() && i < names.size(); ++i) {
       if (found->get_ref<const std::string&>() != names[i]) continue;
-      value = static_cast<T>(i);
+      value = wire::enum_value(first, i);
       return;
     }
     fail(key, fmt::format("{}", fmt::join(names, " or ")), *found);
@@ -296,7 +298,6 @@ class Reader {
     }
   }
   void map_or_none(const char* key, std::map<std::string, double>& values) { map(key, values); }
-  static std::span<const std::string_view> collectives() { return collective_names(); }
 
  private:
   Reader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}

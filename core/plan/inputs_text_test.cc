@@ -20,10 +20,10 @@ PlanInputs with_everything() {
   PlanInputs inputs = federation(1.0 / 3, 0.1);
   inputs.agents[1].alpha_s = std::numeric_limits<double>::quiet_NaN();
   inputs.corrections["ring fp16"] = 1.0 / 7;
-  inputs.policy.goal = PlanGoal::byte_budget;
+  inputs.policy.goal = wire::PlanGoal::byte_budget;
   inputs.policy.bytes_left_today = 1e9 / 3;
   inputs.before = {.choice = {.codec = "topk:cr=0.01",
-                              .collective = ExchangeKind::halving_doubling,
+                              .collective = wire::Collective::halving_doubling,
                               .ratio = 0.01,
                               .bucket_values = 65536},
                    .rounds = 17,

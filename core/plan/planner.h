@@ -29,7 +29,7 @@ struct RoundFacts {
   };
   std::vector<Agent> agents;  // the participants
   std::string codec;          // that it was carried out by, as it was chosen
-  ExchangeKind collective = ExchangeKind::star;
+  wire::Collective collective = wire::Collective::star;
   double exchange_s = 0;  // that took; 0: not known
   double bytes_up = 0;    // of an agent's payloads, in the mean; 0: not known
 };

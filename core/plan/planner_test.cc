@@ -272,8 +272,8 @@ TEST_F(PlannerTest, ARoundThatWentAnotherWayTeachesNothing) {
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;
   PlanChoice fallback = first.choice;
-  fallback.collective =
-      fallback.collective == ExchangeKind::star ? ExchangeKind::ring : ExchangeKind::star;
+  fallback.collective = fallback.collective == wire::Collective::star ? wire::Collective::ring
+                                                                      : wire::Collective::star;
   for (int i = 0; i < 10; ++i) planner.round_over(round(fallback, 100));
   EXPECT_FALSE(think().has_value());
 }

@@ -49,7 +49,7 @@ std::optional<TrialReason> reason_to_try(const PlanInputs& inputs, const PlanPre
 PlanOption quickest_by(const PlanCodec& codec, const PlanPredictor& predictor,
                        const PlanChoice& choice) {
   std::optional<PlanOption> quickest;
-  for (const ExchangeKind kind : kExchangeKinds) {
+  for (const wire::Collective kind : kCollectives) {
     if (!predictor.possible(kind)) continue;
     PlanOption option = {.choice = make_choice(codec, kind, 1, choice.bucket_values),
                          .cost = predictor.cost(codec, kind, 1, choice.bucket_values)};

@@ -136,7 +136,7 @@ TEST(PlanTrials, OnlyWhatMightBeChosenIsTriedAndTheNearestFirst) {
   for (const std::string& spec : trials.specs) {
     const auto codec = std::ranges::find(inputs.codecs, spec, &PlanCodec::spec);
     double quickest = 1e9;
-    for (const ExchangeKind kind : kExchangeKinds) {
+    for (const wire::Collective kind : kCollectives) {
       const PlanCost cost = predictor.cost(*codec, kind, 1, chosen.choice.bucket_values);
       quickest = std::min(quickest, cost.round_s);
     }
@@ -156,7 +156,7 @@ TEST(PlanTrials, ATriedGainStandsInPlaceOfTheAssumedOneByAgentsShares) {
   const PlanPredictor predictor(inputs);
   const auto thc = std::ranges::find(inputs.codecs, "thc:bits=4", &PlanCodec::spec);
   EXPECT_NEAR(predictor.fixed_gain(*thc), (4 * 0.5 + 0.8) / 5, 1e-12) << "the third knows nothing";
-  EXPECT_NEAR(predictor.cost(*thc, ExchangeKind::star, 1, 65'536).gain, 0.56, 1e-12);
+  EXPECT_NEAR(predictor.cost(*thc, wire::Collective::star, 1, 65'536).gain, 0.56, 1e-12);
   const auto fp16 = std::ranges::find(inputs.codecs, "fp16", &PlanCodec::spec);
   EXPECT_EQ(predictor.fixed_gain(*fp16), fp16->gain);
 }

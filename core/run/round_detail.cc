@@ -50,6 +50,7 @@ class RoundDetailReading {
     detail_.model_hash = record_.model_hash;
     detail_.buckets = record_.buckets;
     detail_.buckets_counted = record_.outcomes.size();
+    detail_.exchanges_per_round = 1;
   }
 
   void name_members(const std::optional<EpochRecord>& epoch) {
@@ -64,14 +65,15 @@ class RoundDetailReading {
   }
 
   static AgentInRound nobody() {
-    return {.ratio = kNotReported,
+    return {.part = AgentPart::not_asked,
+            .ratio = kNotReported,
             .compute_s = kNotReported,
             .encode_s = kNotReported,
             .wait_s = kNotReported,
-            .decode_s = kNotReported,
             .loss = kNotReported,
             .update_norm = kNotReported,
             .residual_norm = kNotReported,
+            .decode_s = kNotReported,
             .gain = kNotReported};
   }
 
@@ -110,7 +112,8 @@ class RoundDetailReading {
     }
     read_exchanges(plan);
     if (plan.reason()) read_reason(*plan.reason());
-    detail_.inputs = stored_inputs(plan);
+    const std::string_view inputs = stored_inputs(plan);
+    detail_.inputs.assign(inputs.begin(), inputs.end());
   }
 
   void read_exchanges(const wire::Plan& plan) {

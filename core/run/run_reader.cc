@@ -173,6 +173,7 @@ Result<bool> RunReader::read_jobs(RunChanges& changes) {
       TRIBUTARY_TRY(read_definition(jobs[i].job, known.definition));
     }
     known.revision = revisions[i];
+    jobs[i].state = std::min(jobs[i].state, wire::JobState::MAX);
     jobs[i].name = known.definition.name;
     jobs[i].model = known.definition.model;
     jobs[i].rounds_wanted = known.definition.rounds_wanted;

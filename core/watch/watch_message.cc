@@ -10,107 +10,128 @@
 #include <utility>
 #include <vector>
 
-#include "core/net/zmq/control.h"
-#include "core/watch/watch_fields.h"
-#include "schemas/walk.h"
+#include "schemas/limits.h"
 
 namespace tributary {
 namespace {
 
+constexpr std::size_t kWatchTextBytesMax = wire::kTextBytesMax;
+constexpr std::size_t kWatchInputsBytesMax = wire::kLongFrameBytesMax;
 constexpr std::uint32_t kWatchDepthMax = 8;
 // The others are the message itself and what it says beside its lists.
 constexpr std::uint32_t kWatchRowsInAllMax = kWatchTablesMax - 8;
 
-// Not in the middle of a character.
-std::string cut_text(std::string_view text, std::size_t bytes_max) {
-  if (text.size() <= bytes_max) return std::string(text);
-  std::size_t end = bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;
-  return std::string(text.substr(0, end));
+Status damaged_message(std::string expected, std::string got) {
+  return Status(StatusCode::corrupt_data, {.what = "message of a watch",
+                                           .expected = std::move(expected),
+                                           .got = std::move(got),
+                                           .remedy = {}});
 }
 
-// --- from values to a message
+// --- bounds
 
-class Telling {
+// What a text of a column may have. `list` empty: in whatever list the column is, or in none.
+struct Cap {
+  std::string_view list;
+  std::string_view column;
+  std::size_t bytes;
+};
+
+// As a run's file is read: names of an agent and of a metric, and other names. All texts without an
+// entry may have kWatchTextBytesMax.
+constexpr std::size_t kNameBytesMax = 64;
+constexpr std::size_t kWordsBytesMax = 256;
+constexpr std::size_t kDeviceBytesMax = 128;  // there is one of every agent at once
+constexpr Cap kCaps[] = {{"", "agent_id", kNameBytesMax},    {"", "trigger", kNameBytesMax},
+                         {"", "collective", kNameBytesMax},  {"", "fallback", kNameBytesMax},
+                         {"", "unit", kNameBytesMax},        {"", "purpose", kNameBytesMax},
+                         {"", "from", kNameBytesMax},        {"", "to", kNameBytesMax},
+                         {"metrics", "name", kNameBytesMax}, {"events", "name", kNameBytesMax},
+                         {"", "codecs", kWordsBytesMax},     {"", "collectives", kWordsBytesMax},
+                         {"", "source", kWordsBytesMax},     {"events", "reason", kWordsBytesMax},
+                         {"", "build", kDeviceBytesMax},     {"", "device", kDeviceBytesMax}};
+
+// Not in the middle of a character.
+std::size_t cut_size(std::string_view text, std::size_t bytes_max) {
+  std::size_t end = bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;
+  return end;
+}
+
+// Refuses what these do not send, before it is copied: a table that is used many times is copied as
+// often. Their number is bounded by the verifier, and what each may bring along here.
+class Bounds {
  public:
-  template <typename Value, typename Wire>
-  void number(const Value& value, Wire& wire) {
-    wire = static_cast<Wire>(value);
-  }
-  template <typename Value, typename Wire>
-  void choice(const Value& value, Wire& wire, Value last) {
-    wire = static_cast<Wire>(std::min(value, last));
-  }
-  void text(const std::string& value, std::string& wire, std::size_t bytes_max) {
-    wire = cut_text(value, bytes_max);
-  }
-  void blob(const std::string& value, std::vector<std::uint8_t>& wire, std::size_t bytes_max) {
-    if (value.size() <= bytes_max) wire.assign(value.begin(), value.end());
-  }
-  template <typename Value, typename Wire>
-  void list(const std::vector<Value>& values, std::vector<std::unique_ptr<Wire>>& wire) {
-    wire.reserve(values.size());
-    for (const Value& value : values) {
-      pair_fields(*this, value, *wire.emplace_back(std::make_unique<Wire>()));
+  template <typename Number>
+  Status number(const wire::Place& place, Number value) {
+    if constexpr (std::is_enum_v<Number>) {
+      if (value > last_value<Number>()) {
+        return damaged_message("a choice that is known, in " + place.text(),
+                               fmt::format("{}", static_cast<int>(value)));
+      }
     }
-    rows_ += values.size();
+    return {};
   }
-  template <typename Value, typename Pair>
-  void maybe(const std::optional<Value>& value, bool& there, Pair pair) {
-    there = value.has_value();
-    if (there) pair(*value);
+  Status text(const wire::Place& place, std::string_view text) {
+    return at_most(place, text.size(), watch_text_bytes_max(place));
   }
+  Status list(const wire::Place& place, ByteSpan bytes, std::size_t /*alignment*/) {
+    return at_most(place, bytes.size(), kWatchInputsBytesMax);
+  }
+
+ private:
+  static Status at_most(const wire::Place& place, std::size_t bytes, std::size_t bytes_max) {
+    if (bytes <= bytes_max) return {};
+    return damaged_message(fmt::format("at most {} bytes in {}", bytes_max, place.text()),
+                           fmt::format("{}", bytes));
+  }
+};
+
+// Cuts texts that are too long, where they lie in a message that was just written, and counts rows.
+class Cutting {
+ public:
+  template <typename Number>
+  Status number(const wire::Place& /*place*/, Number /*value*/) {
+    return {};
+  }
+  Status text(const wire::Place& place, std::string_view text) {
+    const std::size_t bytes_max = watch_text_bytes_max(place);
+    if (text.size() <= bytes_max) return {};
+    const std::size_t size = cut_size(text, bytes_max);
+    auto* const data = reinterpret_cast<std::uint8_t*>(const_cast<char*>(text.data()));
+    flatbuffers::WriteScalar(data - sizeof(flatbuffers::uoffset_t),
+                             static_cast<flatbuffers::uoffset_t>(size));
+    data[size] = 0;
+    has_cut_ = true;
+    return {};
+  }
+  Status list(const wire::Place& /*place*/, ByteSpan bytes, std::size_t alignment) {
+    if (alignment == sizeof(flatbuffers::uoffset_t)) rows_ += bytes.size() / alignment;
+    return {};
+  }
+  bool has_cut() const { return has_cut_; }
   std::size_t rows() const { return rows_; }
 
  private:
+  bool has_cut_ = false;
   std::size_t rows_ = 0;
 };
 
-// --- and back
-
-class Reading {
- public:
-  template <typename Value, typename Wire>
-  void number(Value& value, const Wire& wire) {
-    value = static_cast<Value>(wire);
+// The body of a message, where it has texts.
+template <typename Visitor>
+Status walk_body(const watch::Message& message, Visitor& visitor) {
+  const wire::Place root = {.name = watch::EnumNameBody(message.body_type())};
+  switch (message.body_type()) {
+    case watch::Body::Portion:
+      return wire::walk(*message.body_as_Portion(), root, visitor);
+    case watch::Body::RoundDetail:
+      return wire::walk(*message.body_as_RoundDetail(), root, visitor);
+    case watch::Body::Trouble:
+      return wire::walk(*message.body_as_Trouble(), root, visitor);
+    default:
+      return {};
   }
-  template <typename Value, typename Wire>
-  void choice(Value& value, const Wire& wire, Value last) {
-    if (wire > static_cast<Wire>(last)) return refuse("a choice that is known", wire);
-    value = static_cast<Value>(wire);
-  }
-  void text(std::string& value, std::string& wire, std::size_t bytes_max) {
-    if (wire.size() > bytes_max) return refuse("a shorter text", wire.size());
-    value = std::move(wire);
-  }
-  void blob(std::string& value, const std::vector<std::uint8_t>& wire, std::size_t bytes_max) {
-    if (wire.size() > bytes_max) return refuse("a shorter text", wire.size());
-    value.assign(wire.begin(), wire.end());
-  }
-  template <typename Value, typename Wire>
-  void list(std::vector<Value>& values, std::vector<std::unique_ptr<Wire>>& wire) {
-    values.reserve(wire.size());
-    for (const std::unique_ptr<Wire>& one : wire) {
-      if (one) pair_fields(*this, values.emplace_back(), *one);
-    }
-  }
-  template <typename Value, typename Pair>
-  void maybe(std::optional<Value>& value, bool there, Pair pair) {
-    if (there) pair(value.emplace());
-  }
-  const Status& status() const { return status_; }
-
- private:
-  void refuse(std::string_view expected, std::size_t got) {
-    if (!status_.ok()) return;
-    status_ = Status(StatusCode::corrupt_data, {.what = "message of a watch",
-                                                .expected = std::string(expected),
-                                                .got = fmt::format("{}", got),
-                                                .remedy = {}});
-  }
-
-  Status status_;
-};
+}
 
 // --- troubles
 
@@ -118,10 +139,10 @@ watch::TroubleT told(const Status& status) {
   const Fault& fault = status.fault();
   watch::TroubleT trouble;
   trouble.code = static_cast<std::uint8_t>(status.code());
-  trouble.what = cut_text(fault.what, kWatchTextBytesMax);
-  trouble.expected = cut_text(fault.expected, kWatchTextBytesMax);
-  trouble.got = cut_text(fault.got, kWatchTextBytesMax);
-  trouble.remedy = cut_text(fault.remedy, kWatchTextBytesMax);
+  trouble.what = fault.what;
+  trouble.expected = fault.expected;
+  trouble.got = fault.got;
+  trouble.remedy = fault.remedy;
   return trouble;
 }
 
@@ -146,11 +167,23 @@ Status too_large(std::string_view what, std::string expected, std::size_t got) {
 }
 
 Result<Bytes> pack(std::uint64_t number, watch::BodyUnion body, std::size_t bytes_max) {
-  watch::MessageT message;
-  message.number = number;
-  message.body = std::move(body);
+  auto message = std::make_unique<watch::MessageT>();
+  message->number = number;
+  message->body = std::move(body);
   flatbuffers::FlatBufferBuilder builder(1024);
-  watch::FinishMessageBuffer(builder, watch::Message::Pack(builder, &message));
+  watch::FinishMessageBuffer(builder, watch::Message::Pack(builder, message.get()));
+  const watch::Message& written = *watch::GetMessage(builder.GetBufferPointer());
+  Cutting cutting;
+  ignore_error(walk_body(written, cutting));  // this visitor never fails
+  if (cutting.rows() > kWatchRowsInAllMax) {
+    return too_large("message of a watch", fmt::format("at most {} rows", kWatchRowsInAllMax),
+                     cutting.rows());
+  }
+  if (cutting.has_cut()) {  // seldom: written again without what is left of the texts
+    message.reset(written.UnPack());
+    builder.Clear();
+    watch::FinishMessageBuffer(builder, watch::Message::Pack(builder, message.get()));
+  }
   if (builder.GetSize() > bytes_max) {
     return too_large("message of a watch", fmt::format("at most {} bytes", bytes_max),
                      builder.GetSize());
@@ -163,50 +196,6 @@ watch::BodyUnion body_of(Body body) {
   watch::BodyUnion out;
   out.Set(std::move(body));
   return out;
-}
-
-Status damaged_message(std::string expected, std::string got) {
-  return Status(StatusCode::corrupt_data, {.what = "message of a watch",
-                                           .expected = std::move(expected),
-                                           .got = std::move(got),
-                                           .remedy = {}});
-}
-
-// A table that is used many times is copied as often: their number is bounded by the verifier, and
-// what each may bring along here.
-class TextCaps {
- public:
-  template <typename Number>
-  Status number(const wire::Place& /*place*/, Number /*value*/) {
-    return {};
-  }
-  Status text(const wire::Place& /*place*/, std::string_view text) {
-    if (text.size() <= kWatchTextBytesMax) return {};
-    return damaged_message(fmt::format("texts of {} bytes at most", kWatchTextBytesMax),
-                           fmt::format("{}", text.size()));
-  }
-  Status list(const wire::Place& /*place*/, ByteSpan /*bytes*/, std::size_t /*alignment*/) {
-    return {};
-  }
-};
-
-template <typename Table>
-Status check_texts(const Table* table) {
-  TextCaps caps;
-  return table ? wire::walk(*table, {.name = "message"}, caps) : Status();
-}
-
-Status check_texts(const watch::Message& message) {
-  switch (message.body_type()) {
-    case watch::Body::Portion:
-      return check_texts(message.body_as_Portion());
-    case watch::Body::RoundDetail:
-      return check_texts(message.body_as_RoundDetail());
-    case watch::Body::Trouble:
-      return check_texts(message.body_as_Trouble());
-    default:
-      return {};
-  }
 }
 
 // The identifier comes before everything else: whatever another version has changed, it is told
@@ -249,18 +238,13 @@ Result<std::unique_ptr<watch::MessageT>> unpack(ByteSpan bytes, std::size_t byte
   }
   const watch::Message& message = *watch::GetMessage(bytes.data());
   if (message.body() == nullptr) return damaged_message("a question or an answer", "neither");
-  TRIBUTARY_TRY(check_texts(message));
+  Bounds bounds;
+  TRIBUTARY_TRY(walk_body(message, bounds));
   return std::unique_ptr<watch::MessageT>(message.UnPack());
 }
 
-Result<watch::BodyUnion> body_told(const WatchPortion& portion) {
-  Telling way;
-  watch::PortionT wire;
-  pair_fields(way, portion.changes, wire);
-  if (way.rows() > kWatchRowsInAllMax) {
-    return too_large("portion of a run", fmt::format("at most {} rows", kWatchRowsInAllMax),
-                     way.rows());
-  }
+watch::BodyUnion body_told(const WatchPortion& portion) {
+  watch::PortionT wire = portion_of(portion.changes);
   wire.first = portion.first;
   wire.more = portion.more;
   if (!portion.trouble.ok()) {
@@ -269,24 +253,18 @@ Result<watch::BodyUnion> body_told(const WatchPortion& portion) {
   return body_of(std::move(wire));
 }
 
-Result<watch::BodyUnion> body_told(const RoundDetail& detail) {
-  Telling way;
-  watch::RoundDetailT wire;
-  pair_fields(way, detail, wire);
-  if (way.rows() > kWatchRowsInAllMax) {
-    return too_large("round of a run", fmt::format("at most {} rows", kWatchRowsInAllMax),
-                     way.rows());
-  }
-  return body_of(std::move(wire));
+watch::BodyUnion body_told(RoundDetail detail) {
+  if (detail.inputs.size() > kWatchInputsBytesMax) detail.inputs.clear();
+  return body_of(std::move(detail));
 }
 
-Result<watch::BodyUnion> body_told(const OperatorAnswer& answer) {
+watch::BodyUnion body_told(const OperatorAnswer& answer) {
   watch::OperatorAnswerT wire;
   wire.answer.assign(answer.json.begin(), answer.json.end());
   return body_of(std::move(wire));
 }
 
-Result<watch::BodyUnion> body_told(const Status& status) { return body_of(told(status)); }
+watch::BodyUnion body_told(const Status& status) { return body_of(told(status)); }
 
 watch::BodyUnion body_asked(const PullQuestion& pull) {
   watch::PullT wire;
@@ -307,23 +285,25 @@ watch::BodyUnion body_asked(const OperatorQuestion& question) {
   return body_of(std::move(wire));
 }
 
-Result<WatchAnswer> read_portion(std::uint64_t number, watch::PortionT& wire) {
-  Reading way;
-  WatchPortion portion;
-  pair_fields(way, portion.changes, wire);
-  TRIBUTARY_TRY(way.status());
-  portion.first = wire.first;
-  portion.more = wire.more;
+WatchPortion read_portion(watch::PortionT& wire) {
+  WatchPortion portion = {.first = wire.first, .more = wire.more};
   if (wire.trouble) portion.trouble = read_trouble(*wire.trouble);
-  return WatchAnswer{.number = number, .says = std::move(portion)};
+  portion.changes = changes_of(std::move(wire));
+  return portion;
 }
 
-Result<WatchAnswer> read_round(std::uint64_t number, watch::RoundDetailT& wire) {
-  Reading way;
-  RoundDetail detail;
-  pair_fields(way, detail, wire);
-  TRIBUTARY_TRY(way.status());
-  return WatchAnswer{.number = number, .says = std::move(detail)};
+// What a portion and its message have alike.
+template <typename Changes, typename Move>
+void each_field(Changes& changes, watch::PortionT& wire, Move move) {
+  move(changes.begins_anew, wire.begins_anew);
+  move(changes.rounds, wire.rounds);
+  move(changes.plans, wire.plans);
+  move(changes.ratios, wire.ratios);
+  move(changes.metrics, wire.metrics);
+  move(changes.reports, wire.reports);
+  move(changes.links, wire.links);
+  move(changes.events, wire.events);
+  move(changes.overview_read, wire.overview_read);
 }
 
 template <typename Row>
@@ -333,6 +313,36 @@ void append(std::vector<Row>& to, std::vector<Row>& from) {
 
 }  // namespace
 
+std::size_t watch_text_bytes_max(const wire::Place& place) {
+  const wire::Place* const list = place.outer ? place.outer->outer : nullptr;
+  for (const Cap& cap : kCaps) {
+    if (cap.column != place.name) continue;
+    if (cap.list.empty() || (list && cap.list == list->name)) return cap.bytes;
+  }
+  return kWatchTextBytesMax;
+}
+
+watch::PortionT portion_of(const RunChanges& changes) {
+  watch::PortionT wire;
+  each_field(changes, wire, [](const auto& value, auto& field) { field = value; });
+  wire.has_base = changes.base_wall_ns.has_value();
+  wire.base_wall_ns = changes.base_wall_ns.value_or(0);
+  wire.has_jobs = changes.jobs.has_value();
+  if (changes.jobs) wire.jobs = *changes.jobs;
+  wire.has_agents = changes.agents.has_value();
+  if (changes.agents) wire.agents = *changes.agents;
+  return wire;
+}
+
+RunChanges changes_of(watch::PortionT wire) {
+  RunChanges changes;
+  each_field(changes, wire, [](auto& value, auto& field) { value = std::move(field); });
+  if (wire.has_base) changes.base_wall_ns = wire.base_wall_ns;
+  if (wire.has_jobs) changes.jobs = std::move(wire.jobs);
+  if (wire.has_agents) changes.agents = std::move(wire.agents);
+  return changes;
+}
+
 Result<Bytes> pack_question(const WatchQuestion& question) {
   watch::BodyUnion body =
       std::visit([](const auto& asks) { return body_asked(asks); }, question.asks);
@@ -340,8 +350,7 @@ Result<Bytes> pack_question(const WatchQuestion& question) {
 }
 
 Result<Bytes> pack_answer(const WatchAnswer& answer) {
-  TRIBUTARY_ASSIGN(watch::BodyUnion body,
-                   std::visit([](const auto& says) { return body_told(says); }, answer.says));
+  watch::BodyUnion body = std::visit([](const auto& says) { return body_told(says); }, answer.says);
   return pack(answer.number, std::move(body), kWatchAnswerBytesMax);
 }
 
@@ -366,10 +375,10 @@ Result<WatchAnswer> unpack_answer(ByteSpan bytes) {
                    unpack(bytes, kWatchAnswerBytesMax));
   const std::uint64_t number = message->number;
   if (watch::PortionT* const portion = message->body.AsPortion()) {
-    return read_portion(number, *portion);
+    return WatchAnswer{.number = number, .says = read_portion(*portion)};
   }
-  if (watch::RoundDetailT* const round = message->body.AsRoundDetail()) {
-    return read_round(number, *round);
+  if (RoundDetail* const round = message->body.AsRoundDetail()) {
+    return WatchAnswer{.number = number, .says = std::move(*round)};
   }
   if (const watch::OperatorAnswerT* const told = message->body.AsOperatorAnswer()) {
     return WatchAnswer{.number = number,

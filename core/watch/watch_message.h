@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <variant>
 
 #include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "core/run/round_detail.h"
 #include "core/run/run_changes.h"
+#include "core/watch/watch_generated.h"
+#include "schemas/walk.h"
 
 namespace tributary {
 
@@ -63,6 +66,23 @@ Result<Bytes> pack_answer(const WatchAnswer& answer);
 // unsupported: of another version. corrupt_data, resource_exhausted: nothing that these send.
 Result<WatchQuestion> unpack_question(ByteSpan bytes);
 Result<WatchAnswer> unpack_answer(ByteSpan bytes);
+
+// The changes as a message has them, and back.
+watch::PortionT portion_of(const RunChanges& changes);
+RunChanges changes_of(watch::PortionT wire);
+
+// How many bytes the text at this place of an answer may have.
+std::size_t watch_text_bytes_max(const wire::Place& place);
+
+// The last value that is known. Of LogLevel, which no schema of ours made, it stands here.
+template <typename Enum>
+constexpr Enum last_value() {
+  if constexpr (std::is_same_v<Enum, LogLevel>) {
+    return LogLevel::error;
+  } else {
+    return Enum::MAX;
+  }
+}
 
 // What a portion brings, behind what is there already.
 void add_changes(RunChanges portion, RunChanges& changes);

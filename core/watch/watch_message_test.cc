@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/watch/watch_testing.h"
+#include "schemas/limits.h"
 
 namespace tributary {
 namespace {
@@ -187,8 +188,7 @@ TEST(WatchMessage, ItNeedNotBeginAtAnyMultiple) {
 TEST(WatchMessage, AJobsStateThatNobodyKnowsIsRefused) {
   watch::PortionT portion;
   portion.has_jobs = true;
-  portion.jobs.push_back(std::make_unique<watch::JobInfoT>());
-  portion.jobs.back()->state = 200;
+  portion.jobs.push_back({.state = static_cast<wire::JobState>(200)});
   watch::MessageT message;
   message.number = 1;
   message.body.Set(std::move(portion));

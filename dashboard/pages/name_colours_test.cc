@@ -8,6 +8,7 @@
 
 #include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
+#include "core/cost/exchange_shape.h"
 #include "dashboard/plot/data/palette.h"
 
 namespace tributary::dashboard {

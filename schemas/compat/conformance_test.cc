@@ -206,13 +206,14 @@ TEST_P(ConformanceOfAChange, IsJudged) {
 }
 
 const Change kChanges[] = {
-    {"FieldRetyped", "session.fbs", "cores: uint;", "cores: ulong;", "types differ"},
+    {"FieldRetyped", "session.fbs", "retries_max: uint;", "retries_max: ulong;", "types differ"},
     {"FieldRemovedFromTheMiddle", "session.fbs", "  incarnation: ulong;", "  //", "offsets differ"},
     {"FieldRemovedFromTheEnd", "transfer.fbs", "  payload_checksum: ulong;\n}", "}",
      "TransferPart.payload_checksum is gone"},
-    {"FieldRenamed", "session.fbs", "cores: uint;", "threads: uint;", "Device.cores is gone"},
-    {"FieldInsertedBefore", "session.fbs", "  cores: uint;", "  sockets: uint;\n  cores: uint;",
-     "offsets differ"},
+    {"FieldRenamed", "session.fbs", "retries_max: uint;", "tries_max: uint;",
+     "Welcome.retries_max is gone"},
+    {"FieldInsertedBefore", "session.fbs", "  retries_max: uint;",
+     "  retries_min: uint;\n  retries_max: uint;", "offsets differ"},
     {"FieldMadeRequired", "session.fbs", "agent_id: string;", "agent_id: string (required);",
      "agent_id is required"},
     {"DefaultChanged", "plan.fbs", "segments: uint = 1;", "segments: uint = 2;", "defaults differ"},
@@ -230,7 +231,7 @@ const Change kChanges[] = {
     {"TableRemoved", "exchange.fbs", "GainCurve", "GainLine", "GainCurve is gone"},
     {"IdentifierChanged", "frame.fbs", "\"TRIB\"", "\"TRB2\"", "another identifier"},
     {"FieldAdded", "session.fbs", "  duplicate: bool;", "  duplicate: bool;\n  more: string;", ""},
-    {"FieldDeprecated", "session.fbs", "cores: uint;", "cores: uint (deprecated);", ""},
+    {"FieldDeprecated", "session.fbs", "retries_max: uint;", "retries_max: uint (deprecated);", ""},
     {"EnumValueAdded", "common.fbs", ", sum, reduce, gather }", ", sum, reduce, gather, more }",
      ""},
     {"MessageAdded", "frame.fbs", "  Leave,\n", "  Leave,\n  Layer,\n", ""},

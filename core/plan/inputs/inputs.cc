@@ -27,6 +27,12 @@ class Checks {
   void count(std::string_view what, std::size_t value, std::size_t low, std::size_t high) {
     range(what, static_cast<double>(value), static_cast<double>(low), static_cast<double>(high));
   }
+  // By its number in the schemas.
+  template <typename Enum>
+  void choice(std::string_view what, Enum value, Enum first, Enum last) {
+    count(what, static_cast<std::size_t>(value), static_cast<std::size_t>(first),
+          static_cast<std::size_t>(last));
+  }
   void fail(std::string_view what, std::string expected, std::string got) {
     if (!status_.ok()) return;
     status_ =
@@ -69,6 +75,8 @@ void check_codec(const PlanCodec& codec, Checks& checks) {
 }
 
 void check_before(const PlanBefore& before, Checks& checks) {
+  checks.choice("the collective in force", before.choice.collective, kCollectives.front(),
+                kCollectives.back());
   checks.range("the ratio in force", before.choice.ratio, 1e-9, 1);
   checks.count("the bucket's values in force", before.choice.bucket_values, 1,
                std::size_t{1} << 40);
@@ -98,10 +106,11 @@ void check_policy(const PlanPolicy& policy, Checks& checks) {
   checks.range("link_change", policy.link_change, 0, 100);
   checks.range("gain_change", policy.gain_change, 0, 100);
   checks.range("exploring_share", policy.exploring_share, 0, 1);
-  if (policy.goal == PlanGoal::time_budget) {
+  checks.choice("the goal", policy.goal, wire::PlanGoal::adaptive, wire::PlanGoal::byte_budget);
+  if (policy.goal == wire::PlanGoal::time_budget) {
     checks.range("the time that is left", policy.budget_s, -kSecondsMax, kSecondsMax);
   }
-  if (policy.goal == PlanGoal::byte_budget) {
+  if (policy.goal == wire::PlanGoal::byte_budget) {
     checks.range("the bytes that are left today", policy.bytes_left_today, -kBytesMax, kBytesMax);
     checks.range("the seconds that are left today", policy.seconds_left_today, 0, 86'400);
   }

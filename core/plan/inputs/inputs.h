@@ -12,6 +12,7 @@
 #include "core/base/status.h"
 #include "core/cost/exchange_cost.h"
 #include "core/plan/inputs/gain_points.h"
+#include "schemas/policy_generated.h"
 
 namespace tributary {
 
@@ -66,7 +67,7 @@ struct PlanTried {
 
 struct PlanChoice {
   std::string codec;  // with its ratio
-  ExchangeKind collective = ExchangeKind::star;
+  wire::Collective collective = wire::Collective::star;
   double ratio = 1;
   std::uint64_t bucket_values = 0;
 
@@ -88,16 +89,10 @@ struct PlanBefore {
   std::map<std::string, double> gains = {};
 };
 
-enum class PlanGoal : std::uint8_t {
-  adaptive,     // the most of the update through in the least time
-  time_budget,  // the most of the update through, so that all rounds fit in a time
-  byte_budget,  // adaptive, with so many bytes a day over the line of an agent
-};
-
 // Kept by whoever asks for plans: budgets are what is left of them.
 struct PlanPolicy {
-  PlanGoal goal = PlanGoal::adaptive;
-  double gain_weight = 1;  // how much the knee prefers gain, against time
+  wire::PlanGoal goal = wire::PlanGoal::adaptive;  // never `fixed`
+  double gain_weight = 1;                          // how much the knee prefers gain, against time
   double gain_min = 0.05;  // nothing that lets less through, unless there is nothing else
   double ratio_min = 0.001;
   double ratio_max = 0.1;

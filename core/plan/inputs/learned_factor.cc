@@ -31,11 +31,11 @@ class MeanFactor {
 
 }  // namespace
 
-std::string correction_key(ExchangeKind collective, const PlanCodec& codec) {
-  return fmt::format("{} {}", name(collective), codec.spec);
+std::string correction_key(wire::Collective collective, const PlanCodec& codec) {
+  return fmt::format("{} {}", wire::EnumNameCollective(collective), codec.spec);
 }
 
-double learned_factor(const std::map<std::string, double>& corrections, ExchangeKind collective,
+double learned_factor(const std::map<std::string, double>& corrections, wire::Collective collective,
                       const PlanCodec& codec) {
   if (const auto own = corrections.find(correction_key(collective, codec));
       own != corrections.end()) {
@@ -44,7 +44,7 @@ double learned_factor(const std::map<std::string, double>& corrections, Exchange
   MeanFactor all(0);
   for (const auto& [key, factor] : corrections) all.add(factor);
   MeanFactor alike(all.value());
-  const std::string prefix = fmt::format("{} ", name(collective));
+  const std::string prefix = fmt::format("{} ", wire::EnumNameCollective(collective));
   bool tried = corrections.empty();
   for (const auto& [key, factor] : corrections) {
     if (!key.starts_with(prefix)) continue;

@@ -14,9 +14,9 @@ namespace tributary {
 struct PlanCodec;
 
 // The keys of the corrections.
-std::string correction_key(ExchangeKind collective, const PlanCodec& codec);
+std::string correction_key(wire::Collective collective, const PlanCodec& codec);
 
-double learned_factor(const std::map<std::string, double>& corrections, ExchangeKind collective,
+double learned_factor(const std::map<std::string, double>& corrections, wire::Collective collective,
                       const PlanCodec& codec);
 
 }  // namespace tributary

@@ -47,7 +47,7 @@ PlanFamily family_of(std::string_view spec) {
 Result<PlanCodec> measure_plan_codec(std::string_view spec, const PlanMeasureOptions& options,
                                      const Clock& clock) {
   PlanCodec plan = {.spec = std::string(spec), .family = family_of(spec)};
-  const PlanChoice choice = make_choice(plan, ExchangeKind::star, options.ratio, 1);
+  const PlanChoice choice = make_choice(plan, wire::Collective::star, options.ratio, 1);
   TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(choice.codec));
   TRIBUTARY_ASSIGN(
       const MeasuredStages measured,

@@ -50,14 +50,14 @@ PlanPredictor::PlanPredictor(const PlanInputs& inputs) : inputs_(inputs) {
   for (const PlanCodec& codec : inputs.codecs) {
     fixed_gains_.push_back(tried_gain(codec));
     auto& factors = corrections_.emplace_back();
-    for (const ExchangeKind kind : kExchangeKinds) {
+    for (const wire::Collective kind : kCollectives) {
       factors[static_cast<std::size_t>(kind)] = learned_factor(inputs.corrections, kind, codec);
     }
   }
 }
 
-bool PlanPredictor::possible(ExchangeKind collective) const {
-  if (collective == ExchangeKind::star) return true;
+bool PlanPredictor::possible(wire::Collective collective) const {
+  if (collective == wire::Collective::star) return true;
   return inputs_.peers_reachable && inputs_.agents.size() > 1;
 }
 
@@ -157,13 +157,13 @@ double PlanPredictor::gain_of_each(const std::vector<double>& ratios) const {
   return gain;
 }
 
-std::vector<double> PlanPredictor::ratios(const PlanCodec& codec, ExchangeKind collective,
+std::vector<double> PlanPredictor::ratios(const PlanCodec& codec, wire::Collective collective,
                                           double ratio, std::uint64_t bucket_values) const {
-  if (collective != ExchangeKind::star) return {};
+  if (collective != wire::Collective::star) return {};
   return ratios_of(codec, bytes_of(buckets_of(codec, ratio, bucket_values), ratio));
 }
 
-PlanCost PlanPredictor::cost(const PlanCodec& codec, ExchangeKind collective, double ratio,
+PlanCost PlanPredictor::cost(const PlanCodec& codec, wire::Collective collective, double ratio,
                              std::uint64_t bucket_values) const {
   const Buckets buckets = buckets_of(codec, ratio, bucket_values);
   const double decode_s =
@@ -171,7 +171,7 @@ PlanCost PlanPredictor::cost(const PlanCodec& codec, ExchangeKind collective, do
   PlanCost cost = {.gain = gain_of(codec, ratio)};
   LinkEstimate line = peers_;
   const RatioBytes bytes = bytes_of(buckets, ratio);
-  const bool star = collective == ExchangeKind::star;
+  const bool star = collective == wire::Collective::star;
   if (star) {
     const std::vector<double> ratios = ratios_of(codec, bytes);
     if (!ratios.empty()) cost.gain = gain_of_each(ratios);
@@ -208,7 +208,7 @@ const PlanCodec* find_codec(const PlanInputs& inputs, const PlanChoice& choice) 
   return found == inputs.codecs.end() ? nullptr : &*found;
 }
 
-PlanChoice make_choice(const PlanCodec& codec, ExchangeKind collective, double ratio,
+PlanChoice make_choice(const PlanCodec& codec, wire::Collective collective, double ratio,
                        std::uint64_t bucket_values) {
   PlanChoice choice = {
       .codec = codec.spec, .collective = collective, .bucket_values = bucket_values};

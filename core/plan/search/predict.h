@@ -33,15 +33,15 @@ class PlanPredictor {
 
   // Of one of the inputs' codecs. By the star, agents with slow lines keep less of what has a
   // ratio.
-  PlanCost cost(const PlanCodec& codec, ExchangeKind collective, double ratio,
+  PlanCost cost(const PlanCodec& codec, wire::Collective collective, double ratio,
                 std::uint64_t bucket_values) const;
   // By agent, where they are not all the ratio itself.
-  std::vector<double> ratios(const PlanCodec& codec, ExchangeKind collective, double ratio,
+  std::vector<double> ratios(const PlanCodec& codec, wire::Collective collective, double ratio,
                              std::uint64_t bucket_values) const;
 
   // Whether agents may do that here: among peers only where they reach one another, and never
   // alone.
-  bool possible(ExchangeKind collective) const;
+  bool possible(wire::Collective collective) const;
 
   const LinkEstimate& line() const { return line_; }    // of the slowest agent
   const LinkEstimate& peers() const { return peers_; }  // between the two that are slowest
@@ -81,13 +81,14 @@ class PlanPredictor {
   GainPoints gain_;
   std::vector<double> shares_;       // of the joint update's energy, by agent
   std::vector<double> fixed_gains_;  // by codec
-  std::vector<std::array<double, std::size(kExchangeKinds)>> corrections_;  // by codec, by kind
+  using ByCollective = std::array<double, static_cast<std::size_t>(wire::Collective::MAX) + 1>;
+  std::vector<ByCollective> corrections_;  // by codec
 };
 
 // The codec that a choice names; null: none of these.
 const PlanCodec* find_codec(const PlanInputs& inputs, const PlanChoice& choice);
 // The choice with its spec as a job's policy takes it, and the ratio as the spec says it.
-PlanChoice make_choice(const PlanCodec& codec, ExchangeKind collective, double ratio,
+PlanChoice make_choice(const PlanCodec& codec, wire::Collective collective, double ratio,
                        std::uint64_t bucket_values);
 
 }  // namespace tributary

@@ -28,7 +28,7 @@ const PlanCodec& codec(const PlanInputs& inputs, std::string_view spec) {
 TEST(PlanPredictor, IsTheExchangesCostWithTheTrainingBefore) {
   const PlanInputs inputs = federation(100, 1);
   const PlanPredictor predictor(inputs);
-  const PlanCost cost = predictor.cost(codec(inputs, "fp32"), ExchangeKind::ring, 1, kBucket);
+  const PlanCost cost = predictor.cost(codec(inputs, "fp32"), wire::Collective::ring, 1, kBucket);
   const std::vector<StagePayload> stages = {{.flow = StageFlow::reduced,
                                              .up_bytes = 200 + 4.0 * kBucket,
                                              .down_bytes = 200 + 4.0 * kBucket,
@@ -36,7 +36,7 @@ TEST(PlanPredictor, IsTheExchangesCostWithTheTrainingBefore) {
                                              .aggregate_s = 0.2e-9 * kBucket}};
   const LinkEstimate line = {.alpha_s = 1e-3, .beta_s_per_byte = beta_of_mbit(100)};
   const ExchangeCost exchange =
-      predict_exchange(ExchangeKind::ring,
+      predict_exchange(wire::Collective::ring,
                        {.agents = 4, .buckets = 16, .stages = stages, .decode_s = 0.2e-9 * kBucket},
                        {.agents = line, .hub = line});
   EXPECT_DOUBLE_EQ(cost.exchange_s, exchange.seconds);
@@ -50,20 +50,20 @@ TEST(PlanPredictor, WhatPeersComeToIsSettledWithTheCoordinator) {
   const PlanInputs alone = federation(100, 1);
   PlanInputs settled = alone;
   settled.settled = true;
-  const auto cost = [](const PlanInputs& inputs, ExchangeKind kind) {
+  const auto cost = [](const PlanInputs& inputs, wire::Collective kind) {
     return PlanPredictor(inputs).cost(codec(inputs, "fp32"), kind, 1, kBucket).exchange_s;
   };
   const double bytes = 16 * (200 + 4.0 * kBucket) / 4;
-  EXPECT_NEAR(cost(settled, ExchangeKind::ring) - cost(alone, ExchangeKind::ring),
+  EXPECT_NEAR(cost(settled, wire::Collective::ring) - cost(alone, wire::Collective::ring),
               0.002 + bytes * beta_of_mbit(100), 1e-9);
-  EXPECT_EQ(cost(settled, ExchangeKind::star), cost(alone, ExchangeKind::star));
+  EXPECT_EQ(cost(settled, wire::Collective::star), cost(alone, wire::Collective::star));
 }
 
 TEST(PlanPredictor, WhatEveryRoundTakesChangesNoOrder) {
   PlanInputs inputs = federation(100, 1);
   inputs.overhead_s = 0.25;
   const PlanInputs without = federation(100, 1);
-  for (const ExchangeKind kind : kExchangeKinds) {
+  for (const wire::Collective kind : kCollectives) {
     const auto cost = [&](const PlanInputs& of) {
       return PlanPredictor(of).cost(codec(of, "fp16"), kind, 1, kBucket);
     };
@@ -73,13 +73,13 @@ TEST(PlanPredictor, WhatEveryRoundTakesChangesNoOrder) {
 }
 
 TEST(PlanPredictor, SlowerLinesAndMoreValuesNeverCostLess) {
-  for (const ExchangeKind kind : kExchangeKinds) {
+  for (const wire::Collective kind : kCollectives) {
     double before = 0;
     for (const double mbit : {1000, 100, 10, 1}) {
       const PlanInputs inputs = federation(mbit, 5);
       const double seconds =
           PlanPredictor(inputs).cost(codec(inputs, "fp16"), kind, 1, kBucket).exchange_s;
-      EXPECT_GT(seconds, before) << name(kind) << " at " << mbit;
+      EXPECT_GT(seconds, before) << wire::EnumNameCollective(kind) << " at " << mbit;
       before = seconds;
     }
   }
@@ -88,7 +88,9 @@ TEST(PlanPredictor, SlowerLinesAndMoreValuesNeverCostLess) {
 TEST(PlanPredictor, OneAgentsPlacesHoldLessOfTheOthersUpdates) {
   PlanInputs inputs = federation(100, 1);
   const auto gain = [&](std::string_view spec) {
-    return PlanPredictor(inputs).cost(codec(inputs, spec), ExchangeKind::ring, 0.01, kBucket).gain;
+    return PlanPredictor(inputs)
+        .cost(codec(inputs, spec), wire::Collective::ring, 0.01, kBucket)
+        .gain;
   };
   EXPECT_DOUBLE_EQ(gain("topk"), 0.34);
   EXPECT_LT(gain("star_topk"), gain("topk"));
@@ -102,7 +104,7 @@ TEST(PlanPredictor, ASlowAgentSendsLessAndHoldsNobodyBack) {
   PlanInputs inputs = federation(100, 1);
   const auto cost = [&](double ratio_min) {
     inputs.policy.ratio_min = ratio_min;
-    return PlanPredictor(inputs).cost(codec(inputs, "topk"), ExchangeKind::star, 0.1, kBucket);
+    return PlanPredictor(inputs).cost(codec(inputs, "topk"), wire::Collective::star, 0.1, kBucket);
   };
   inputs.hub_beta_s_per_byte = 0;
   for (PlanAgent& agent : inputs.agents) agent.down_beta_s_per_byte = beta_of_mbit(1000);
@@ -115,7 +117,7 @@ TEST(PlanPredictor, ASlowAgentSendsLessAndHoldsNobodyBack) {
   EXPECT_LT(sends_less.gain, alike.gain);
   EXPECT_GT(sends_less.gain, 0.75 * alike.gain);  // the other three lose nothing
   const std::vector<double> ratios =
-      PlanPredictor(inputs).ratios(codec(inputs, "topk"), ExchangeKind::star, 0.1, kBucket);
+      PlanPredictor(inputs).ratios(codec(inputs, "topk"), wire::Collective::star, 0.1, kBucket);
   ASSERT_EQ(ratios.size(), 4u);
   EXPECT_EQ(ratios[0], 0.1);
   EXPECT_NEAR(ratios[2], 0.01, 1e-3);
@@ -125,7 +127,8 @@ TEST(PlanPredictor, NobodySendsLessForWhatMeasuringMayExplainOrForALineThatNobod
   PlanInputs inputs = federation(1000, 1);
   for (PlanAgent& agent : inputs.agents) agent.down_beta_s_per_byte = beta_of_mbit(100'000);
   const auto ratios = [&] {
-    return PlanPredictor(inputs).ratios(codec(inputs, "topk"), ExchangeKind::star, 0.1, kBucket);
+    return PlanPredictor(inputs).ratios(codec(inputs, "topk"), wire::Collective::star, 0.1,
+                                        kBucket);
   };
   inputs.agents[0].beta_s_per_byte *= 1.15;
   EXPECT_TRUE(ratios().empty());
@@ -141,7 +144,7 @@ TEST(PlanPredictor, WhatComesDownAnywaySetsTheLeastThatIsWorthSending) {
   PlanInputs inputs = federation(100, 1);
   inputs.agents[2].beta_s_per_byte = beta_of_mbit(10);  // and the same down: all agents' places
   EXPECT_TRUE(PlanPredictor(inputs)
-                  .ratios(codec(inputs, "topk"), ExchangeKind::star, 0.01, kBucket)
+                  .ratios(codec(inputs, "topk"), wire::Collective::star, 0.01, kBucket)
                   .empty());
 }
 
@@ -158,36 +161,36 @@ TEST(PlanPredictor, ALineThatCarriesNothingStillHasACost) {
   PlanInputs inputs = federation(100, 1);
   inputs.agents[0].beta_s_per_byte = 1e6;
   const PlanCost cost =
-      PlanPredictor(inputs).cost(codec(inputs, "fp32"), ExchangeKind::star, 1, kBucket);
+      PlanPredictor(inputs).cost(codec(inputs, "fp32"), wire::Collective::star, 1, kBucket);
   EXPECT_GT(cost.exchange_s, 1000);
   EXPECT_LT(cost.exchange_s, 1e6);
 }
 
 TEST(PlanPredictor, WhatWasLearntOfAChoiceIsDoubtOfThoseThatWereNeverTaken) {
   PlanInputs inputs = federation(100, 1);
-  const auto seconds = [&](const char* spec, ExchangeKind kind) {
+  const auto seconds = [&](const char* spec, wire::Collective kind) {
     return PlanPredictor(inputs).cost(codec(inputs, spec), kind, 1, kBucket).exchange_s;
   };
-  const double ring = seconds("fp16", ExchangeKind::ring);
-  const double other_ring = seconds("fp32", ExchangeKind::ring);
-  const double star = seconds("fp16", ExchangeKind::star);
-  const double other_star = seconds("fp32", ExchangeKind::star);
-  inputs.corrections[correction_key(ExchangeKind::ring, codec(inputs, "fp16"))] = 4;
-  inputs.corrections[correction_key(ExchangeKind::star, codec(inputs, "fp32"))] = 0.5;
-  EXPECT_DOUBLE_EQ(seconds("fp16", ExchangeKind::ring), 4 * ring);
-  EXPECT_DOUBLE_EQ(seconds("fp32", ExchangeKind::star), 0.5 * other_star);
+  const double ring = seconds("fp16", wire::Collective::ring);
+  const double other_ring = seconds("fp32", wire::Collective::ring);
+  const double star = seconds("fp16", wire::Collective::star);
+  const double other_star = seconds("fp32", wire::Collective::star);
+  inputs.corrections[correction_key(wire::Collective::ring, codec(inputs, "fp16"))] = 4;
+  inputs.corrections[correction_key(wire::Collective::star, codec(inputs, "fp32"))] = 0.5;
+  EXPECT_DOUBLE_EQ(seconds("fp16", wire::Collective::ring), 4 * ring);
+  EXPECT_DOUBLE_EQ(seconds("fp32", wire::Collective::star), 0.5 * other_star);
   // The mean of all, ln 2 / 3, counts as one more of those by the same collective.
   const double of_all = std::log(2.0) / 3;
-  EXPECT_NEAR(seconds("fp32", ExchangeKind::ring),
+  EXPECT_NEAR(seconds("fp32", wire::Collective::ring),
               std::exp((of_all + std::log(4.0)) / 2) * other_ring, 1e-9 * other_ring);
-  EXPECT_NEAR(seconds("fp16", ExchangeKind::star), std::exp((of_all - std::log(2.0)) / 2) * star,
-              1e-9 * star);
+  EXPECT_NEAR(seconds("fp16", wire::Collective::star),
+              std::exp((of_all - std::log(2.0)) / 2) * star, 1e-9 * star);
 }
 
 TEST(PlanChoice, SaysTheRatioAsItsSpecDoes) {
   const PlanInputs inputs = federation(100, 1);
   const PlanChoice choice =
-      make_choice(codec(inputs, "topk"), ExchangeKind::star, 0.0123456, kBucket);
+      make_choice(codec(inputs, "topk"), wire::Collective::star, 0.0123456, kBucket);
   EXPECT_EQ(choice.codec, "topk:cr=0.0123");
   EXPECT_EQ(choice.ratio, 0.0123);
   EXPECT_EQ(find_codec(inputs, choice), &codec(inputs, "topk"));

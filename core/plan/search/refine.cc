@@ -21,7 +21,7 @@ class Problem {
   Problem() = default;
   Problem(const PlanInputs& inputs, const PlanPredictor& predictor)
       : inputs_(&inputs), predictor_(&predictor) {
-    for (const ExchangeKind kind : kExchangeKinds) {
+    for (const wire::Collective kind : kCollectives) {
       if (predictor.possible(kind)) collectives_.push_back(kind);
     }
     ratio_low_ = inputs.policy.ratio_min;
@@ -66,7 +66,7 @@ class Problem {
  private:
   struct Place {
     const PlanCodec* codec;
-    ExchangeKind collective;
+    wire::Collective collective;
     double ratio;
     std::uint64_t bucket_values;
   };
@@ -86,7 +86,7 @@ class Problem {
 
   const PlanInputs* inputs_ = nullptr;
   const PlanPredictor* predictor_ = nullptr;
-  std::vector<ExchangeKind> collectives_;
+  std::vector<wire::Collective> collectives_;
   double ratio_low_ = 1;
   double ratio_high_ = 1;
   double bucket_low_ = 0;

@@ -9,7 +9,7 @@
 namespace tributary {
 
 PlanOption make_option(const PlanPredictor& predictor, const PlanCodec& codec,
-                       ExchangeKind collective, double ratio, std::uint64_t bucket_values);
+                       wire::Collective collective, double ratio, std::uint64_t bucket_values);
 
 // What the last generation holds: begins with `start`, which is not empty.
 std::vector<PlanOption> refine(const PlanInputs& inputs, const PlanPredictor& predictor,

@@ -44,7 +44,7 @@ class Grid {
   std::vector<PlanOption> options() const {
     std::vector<PlanOption> all;
     for (const PlanCodec& codec : inputs_.codecs) {
-      for (const ExchangeKind collective : kExchangeKinds) {
+      for (const wire::Collective collective : kCollectives) {
         if (!predictor_.possible(collective)) continue;
         if (codec.family == PlanFamily::fixed) {
           all.push_back(quickest(codec, collective, 1));
@@ -57,7 +57,7 @@ class Grid {
   }
 
  private:
-  PlanOption quickest(const PlanCodec& codec, ExchangeKind collective, double ratio) const {
+  PlanOption quickest(const PlanCodec& codec, wire::Collective collective, double ratio) const {
     const auto seconds = [&](std::uint64_t size) {
       return predictor_.cost(codec, collective, ratio, size).exchange_s;
     };
@@ -76,8 +76,8 @@ double bytes_of(const PlanOption& option) { return option.cost.bytes_up + option
 // Of equals the first stays. Ascending by time, and what is left of too many is spread evenly.
 // Whoever has a budget of bytes needs the small ones too, which are no quicker where computing is
 // what takes the time.
-std::vector<PlanOption> not_dominated(std::vector<PlanOption> options, PlanGoal goal) {
-  const bool bytes_count = goal == PlanGoal::byte_budget;
+std::vector<PlanOption> not_dominated(std::vector<PlanOption> options, wire::PlanGoal goal) {
+  const bool bytes_count = goal == wire::PlanGoal::byte_budget;
   const auto key = [](const PlanOption& option) {
     const PlanCost& cost = option.cost;
     return std::tuple(cost.exchange_s, cost.compress_s, -cost.gain);
@@ -110,7 +110,7 @@ bool dominates(const PlanCost& one, const PlanCost& other) {
 }
 
 PlanOption make_option(const PlanPredictor& predictor, const PlanCodec& codec,
-                       ExchangeKind collective, double ratio, std::uint64_t bucket_values) {
+                       wire::Collective collective, double ratio, std::uint64_t bucket_values) {
   PlanChoice choice = make_choice(codec, collective, ratio, bucket_values);
   const PlanCost cost = predictor.cost(codec, collective, choice.ratio, bucket_values);
   return {.choice = std::move(choice), .cost = cost};

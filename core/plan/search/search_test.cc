@@ -35,7 +35,7 @@ TEST(ParetoSet, NothingThatCouldBeChosenByHandBeatsAllOfIt) {
     const PlanPredictor predictor(inputs);
     const std::vector<PlanOption> set = found(inputs, 20);
     for (const PlanCodec& codec : inputs.codecs) {
-      for (const ExchangeKind kind : kExchangeKinds) {
+      for (const wire::Collective kind : kCollectives) {
         for (const double ratio : {0.001, 0.01, 0.1}) {
           const PlanCost cost = predictor.cost(codec, kind, ratio, 1u << 16);
           EXPECT_TRUE(std::ranges::any_of(set,
@@ -44,7 +44,8 @@ TEST(ParetoSet, NothingThatCouldBeChosenByHandBeatsAllOfIt) {
                                             return own.exchange_s <= cost.exchange_s * 1.001 &&
                                                    own.gain >= cost.gain * 0.95;
                                           }))
-              << codec.spec << " by " << name(kind) << " at " << ratio << ", " << mbit << " Mbit/s";
+              << codec.spec << " by " << wire::EnumNameCollective(kind) << " at " << ratio << ", "
+              << mbit << " Mbit/s";
         }
       }
     }
@@ -75,7 +76,7 @@ TEST(ParetoSet, AloneOrWithoutAWayToPeersThereIsTheStar) {
     const std::vector<PlanOption> set = found(inputs, 20);
     ASSERT_FALSE(set.empty());
     for (const PlanOption& option : set) {
-      EXPECT_EQ(option.choice.collective, ExchangeKind::star);
+      EXPECT_EQ(option.choice.collective, wire::Collective::star);
     }
   }
 }

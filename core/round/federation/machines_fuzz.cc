@@ -73,7 +73,7 @@ SubmitJob small_job(wire::Collective collective, bool planned) {
   job.optimizer->kind = wire::OptimizerKind::sgd;
   job.layer_map = wire_layers(*map);
   submit.policy.codecs = {"thc", "topk:cr=0.1", "threelc", "fp32"};
-  if (planned) submit.policy.planning.goal = PlanningGoal::adaptive;
+  if (planned) submit.policy.planning.goal = wire::PlanGoal::adaptive;
   submit.policy.collective = collective;
   submit.policy.bucket_values_max = collective == wire::Collective::star ? 64 : 32;
   submit.policy.deadline_ms = 300;

@@ -396,7 +396,7 @@ TEST_F(RunFollowerTest, ShowsARoundInDetail) {
   ASSERT_EQ(detail.observations.size(), 1u);
   EXPECT_EQ(detail.observations[0].agent_id, "b");
   EXPECT_EQ(detail.observations[0].age_s, 1.5);
-  EXPECT_EQ(detail.inputs, "{\"values\":1000}");
+  EXPECT_EQ(as_text(detail.inputs), "{\"values\":1000}");
   ASSERT_EQ(detail.agents.size(), 3u);
   EXPECT_EQ(detail.agents[0].part, AgentPart::contributed);
   EXPECT_EQ(detail.agents[0].compute_s, 0.25);

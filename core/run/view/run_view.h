@@ -97,9 +97,9 @@ struct AgentRow {
                     .compute_s = kUnknown,
                     .encode_s = kUnknown,
                     .wait_s = kUnknown,
-                    .decode_s = kUnknown,
                     .update_norm = kUnknown,
                     .residual_norm = kUnknown,
+                    .decode_s = kUnknown,
                     .gain = kUnknown};
   std::string metric = {};  // which one the next two are of: its accuracy, or else its loss
   double metric_last = kUnknown;

@@ -33,7 +33,7 @@ Options exploring(std::uint64_t rounds = 6) {
   Options options;
   options.rounds = rounds;
   options.peers = true;
-  options.policy.planning = {.goal = PlanningGoal::adaptive, .exploring_share = 0.02};
+  options.policy.planning = {.goal = wire::PlanGoal::adaptive, .exploring_share = 0.02};
   options.policy.agents_min = 3;
   return options;
 }

@@ -104,7 +104,7 @@ TEST(Deadlines, AQuorumWithoutTheSlowAgentIsEnough) {
 
 TEST(Deadlines, AJobThatIsPlannedIsNotPaused) {
   Options options = slow_uplink(2, 1);
-  options.policy.planning.goal = PlanningGoal::adaptive;
+  options.policy.planning.goal = wire::PlanGoal::adaptive;
   Federation federation(options);
   ASSERT_TRUE(federation.run([&] { return federation.noted("round_aborted") >= 4; }));
   EXPECT_GE(federation.noted("deadline_too_short"), 4);

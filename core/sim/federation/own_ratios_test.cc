@@ -70,7 +70,7 @@ class OwnRatios : public testing::Test {
     options.agents = 4;
     options.rounds = rounds;
     options.policy.codec = kCodec;
-    options.policy.planning.goal = PlanningGoal::adaptive;
+    options.policy.planning.goal = wire::PlanGoal::adaptive;
     options.policy.bucket_values_max = 128;
     options.policy.agents_min = 2;
     options.policy.deadline_ms = 2'000;

@@ -41,7 +41,7 @@ Options planned(std::uint64_t rounds = 6) {
   Options options;
   options.rounds = rounds;
   options.peers = true;
-  options.policy.planning.goal = PlanningGoal::adaptive;
+  options.policy.planning.goal = wire::PlanGoal::adaptive;
   options.policy.agents_min = 2;
   options.policy.deadline_ms = 2'000;
   options.policy.preliminary_deadline_ms = 1'000;

@@ -206,7 +206,7 @@ class TableReader {
 // The simulator advises what the job has anyway, but for the shares.
 Status plan_own_ratios(ScenarioJob& job) {
   RoundPolicy& policy = job.policy;
-  policy.planning.goal = PlanningGoal::adaptive;
+  policy.planning.goal = wire::PlanGoal::adaptive;
   if (policy.codecs.size() == 1 && policy.collective == wire::Collective::star) {
     TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(policy.codecs[0]));
     if (codec->own_share() && *codec->own_share() >= job.ratio_min) return {};

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/bytes/bytes.h"
 #include "dashboard/pages/common/texts.h"
 #include "dashboard/plot/data/quantity.h"
 
@@ -133,7 +134,8 @@ std::vector<PlanInput> plan_inputs_of(const RoundDetail& detail) {
   if (!detail.inputs.empty()) {
     const InputsJson json = InputsJson::parse(detail.inputs, nullptr, false);
     if (json.is_discarded()) {
-      inputs.push_back({.name = "inputs, which are no JSON", .value = detail.inputs});
+      inputs.push_back(
+          {.name = "inputs, which are no JSON", .value = std::string(as_text(detail.inputs))});
     } else {
       InputsReading(inputs, left_out).read(json, {}, {});
     }

@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const RoundDetail& detail) {
 
 RoundDetail with_inputs(const std::string& inputs) {
   RoundDetail detail;
-  detail.inputs = inputs;
+  detail.inputs.assign(inputs.begin(), inputs.end());
   return detail;
 }
 

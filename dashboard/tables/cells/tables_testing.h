@@ -37,13 +37,13 @@ inline NewReport some_report(std::int64_t agent, std::uint64_t round, double los
           .compute_s = 0.25,
           .encode_s = 0.05,
           .wait_s = 0.5,
-          .decode_s = 0.1,
           .update_norm = 1.5,
           .residual_norm = 0.125,
-          .gain = 0.75,
           .examples = 64,
           .bytes_up = 2048,
-          .bytes_down = 4096};
+          .bytes_down = 4096,
+          .decode_s = 0.1,
+          .gain = 0.75};
 }
 
 // It takes two seconds, and so does every other one.

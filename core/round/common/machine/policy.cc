@@ -5,13 +5,14 @@
 #include <cmath>
 
 #include "schemas/limits.h"
+#include "schemas/walk.h"
 
 namespace tributary {
 namespace {
 
-// 1 had neither agents nor a fraction, 2 no collective, 3 no planning, 4 no exploring
-constexpr std::uint32_t kPolicyVersion = 5;
+constexpr std::uint32_t kOldVersionMax = 5;
 constexpr std::size_t kPolicyBytesMax = 2u << 20;
+constexpr std::size_t kSizeBytes = sizeof(flatbuffers::uoffset_t);
 constexpr std::uint32_t kCodecsMax = 256;
 constexpr std::uint32_t kAgentsMax = 16'384;
 constexpr std::uint32_t kSpecBytesMax = 200;
@@ -28,78 +29,133 @@ Status finite_from(std::string what, double value, double min) {
   return wrong(std::move(what), fmt::format("a number from {}", min), fmt::format("{}", value));
 }
 
-Status write_text(ByteWriter& writer, const std::string& text) {
-  TRIBUTARY_TRY(writer.write(static_cast<std::uint32_t>(text.size())));
-  return writer.append(bytes_of(text));
+Status corrupt(std::string expected, std::string got) {
+  return Status(StatusCode::corrupt_data, {.what = "stored policy",
+                                           .expected = std::move(expected),
+                                           .got = std::move(got),
+                                           .remedy = {}});
 }
 
-Result<std::string> read_text(ByteReader& reader) {
-  TRIBUTARY_ASSIGN(const auto size, reader.read<std::uint32_t>("length of a spec"));
+// Calls field(version, member, place in the table) with every field, in the order of the old
+// formats. `version` is the first of them that has it.
+template <typename Policy, typename Table, typename Field>
+Status each_field(Policy& policy, Table& table, Field&& field) {
+  TRIBUTARY_TRY(field(1, policy.codec, table.codec));
+  TRIBUTARY_TRY(field(1, policy.codecs, table.codecs));
+  TRIBUTARY_TRY(field(1, policy.bucket_values_max, table.bucket_values_max));
+  TRIBUTARY_TRY(field(1, policy.learning_rate, table.learning_rate));
+  TRIBUTARY_TRY(field(1, policy.local_steps, table.local_steps));
+  TRIBUTARY_TRY(field(1, policy.agents_min, table.agents_min));
+  TRIBUTARY_TRY(field(1, policy.quorum_fraction, table.quorum_fraction));
+  TRIBUTARY_TRY(field(1, policy.deadline_ms, table.deadline_ms));
+  TRIBUTARY_TRY(field(1, policy.preliminary_deadline_ms, table.preliminary_deadline_ms));
+  TRIBUTARY_TRY(field(1, policy.retry_after_ms, table.retry_after_ms));
+  TRIBUTARY_TRY(field(1, policy.catch_up_wait_ms, table.catch_up_wait_ms));
+  TRIBUTARY_TRY(field(1, policy.checkpoint_rounds, table.checkpoint_rounds));
+  TRIBUTARY_TRY(field(1, policy.checkpoint_redo_models, table.checkpoint_redo_models));
+  TRIBUTARY_TRY(field(2, policy.fraction, table.fraction));
+  TRIBUTARY_TRY(field(2, policy.agents, table.agents));
+  TRIBUTARY_TRY(field(3, policy.collective, table.collective));
+  TRIBUTARY_TRY(field(3, policy.exchanges_per_round, table.exchanges_per_round));
+  auto& planning = policy.planning;
+  TRIBUTARY_TRY(field(4, planning.goal, table.goal));
+  TRIBUTARY_TRY(field(4, planning.time_budget_s, table.time_budget_s));
+  TRIBUTARY_TRY(field(4, planning.bytes_per_day, table.bytes_per_day));
+  TRIBUTARY_TRY(field(4, planning.gain_weight, table.gain_weight));
+  TRIBUTARY_TRY(field(4, planning.gain_min, table.gain_min));
+  return field(5, planning.exploring_share, table.exploring_share);
+}
+
+// A field of an old format: numbers as they are, lengths and counts in four bytes before texts and
+// lists, enums in one byte.
+template <typename Number>
+Status read_old(ByteReader& reader, Number& value) {
+  TRIBUTARY_ASSIGN(value, reader.read<Number>("number"));
+  return {};
+}
+Status read_old(ByteReader& reader, wire::Collective& value) {
+  TRIBUTARY_ASSIGN(const auto number, reader.read<std::uint8_t>("collective"));
+  value = static_cast<wire::Collective>(number);
+  return {};
+}
+// Goals were counted from 0, which was the fixed one.
+Status read_old(ByteReader& reader, wire::PlanGoal& value) {
+  TRIBUTARY_ASSIGN(const auto number, reader.read<std::uint8_t>("goal of the planning"));
+  value = static_cast<wire::PlanGoal>(number + 1);
+  return {};
+}
+Status read_old(ByteReader& reader, std::string& value) {
+  TRIBUTARY_ASSIGN(const auto size, reader.read<std::uint32_t>("length of a text"));
   if (size > kSpecBytesMax) {
-    return wrong("spec in a stored policy", fmt::format("at most {} bytes", kSpecBytesMax),
-                 fmt::format("{}", size));
+    return corrupt(fmt::format("texts of at most {} bytes", kSpecBytesMax),
+                   fmt::format("{}", size));
   }
-  TRIBUTARY_ASSIGN(const ByteSpan bytes, reader.take(size, "spec"));
-  return std::string(bytes.begin(), bytes.end());
+  TRIBUTARY_ASSIGN(const ByteSpan bytes, reader.take(size, "text"));
+  value = as_text(bytes);
+  return {};
 }
-
-// Calls `field` with every number, in the order of the format.
-template <typename Policy, typename Field>
-Status each_number(Policy& policy, Field&& field) {
-  TRIBUTARY_TRY(field(policy.bucket_values_max));
-  TRIBUTARY_TRY(field(policy.learning_rate));
-  TRIBUTARY_TRY(field(policy.local_steps));
-  TRIBUTARY_TRY(field(policy.agents_min));
-  TRIBUTARY_TRY(field(policy.quorum_fraction));
-  TRIBUTARY_TRY(field(policy.deadline_ms));
-  TRIBUTARY_TRY(field(policy.preliminary_deadline_ms));
-  TRIBUTARY_TRY(field(policy.retry_after_ms));
-  TRIBUTARY_TRY(field(policy.catch_up_wait_ms));
-  TRIBUTARY_TRY(field(policy.checkpoint_rounds));
-  return field(policy.checkpoint_redo_models);
-}
-
-Status read_version_2(ByteReader& reader, RoundPolicy& policy) {
-  TRIBUTARY_ASSIGN(policy.fraction, reader.read<double>("fraction"));
-  TRIBUTARY_ASSIGN(const auto agents, reader.read<std::uint32_t>("number of agents"));
-  if (agents > kAgentsMax) {
-    return wrong("agents", fmt::format("at most {}", kAgentsMax), fmt::format("{}", agents));
+Status read_old(ByteReader& reader, std::vector<std::string>& values) {
+  TRIBUTARY_ASSIGN(const auto count, reader.read<std::uint32_t>("length of a list"));
+  if (count > kAgentsMax) {
+    return corrupt(fmt::format("lists of at most {}", kAgentsMax), fmt::format("{}", count));
   }
-  for (std::uint32_t i = 0; i < agents; ++i) {
-    TRIBUTARY_ASSIGN(std::string agent, read_text(reader));
-    policy.agents.push_back(std::move(agent));
-  }
+  for (std::uint32_t i = 0; i < count; ++i) TRIBUTARY_TRY(read_old(reader, values.emplace_back()));
   return {};
 }
 
-Status read_version_3(ByteReader& reader, RoundPolicy& policy) {
-  TRIBUTARY_ASSIGN(const auto collective, reader.read<std::uint8_t>("collective"));
-  policy.collective = static_cast<wire::Collective>(collective);
-  TRIBUTARY_ASSIGN(policy.exchanges_per_round, reader.read<std::uint32_t>("exchanges per round"));
-  return {};
+Status read_old(ByteSpan bytes, RoundPolicy& policy) {
+  ByteReader reader(bytes);
+  TRIBUTARY_ASSIGN(const auto version, reader.read<std::uint32_t>("version"));
+  wire::PolicyT none;
+  TRIBUTARY_TRY(each_field(policy, none, [&](std::uint32_t since, auto& value, auto&) {
+    return version < since ? Status() : read_old(reader, value);
+  }));
+  return reader.expect_end("policy");
 }
 
-Status read_version_4(ByteReader& reader, Planning& planning) {
-  TRIBUTARY_ASSIGN(const auto goal, reader.read<std::uint8_t>("goal of the planning"));
-  planning.goal = static_cast<PlanningGoal>(goal);
-  TRIBUTARY_ASSIGN(planning.time_budget_s, reader.read<double>("time budget"));
-  TRIBUTARY_ASSIGN(planning.bytes_per_day, reader.read<double>("bytes per day"));
-  TRIBUTARY_ASSIGN(planning.gain_weight, reader.read<double>("weight of gain"));
-  TRIBUTARY_ASSIGN(planning.gain_min, reader.read<double>("least gain"));
-  return {};
-}
+// Many fields of a damaged table may be one text: what is copied is bounded before it is copied.
+class PolicyCaps {
+ public:
+  template <typename Number>
+  Status number(const wire::Place& /*place*/, Number /*value*/) {
+    return {};
+  }
+  Status text(const wire::Place& place, std::string_view text) {
+    if (text.size() <= kSpecBytesMax) return {};
+    return corrupt(fmt::format("{} of at most {} bytes", place.text(), kSpecBytesMax),
+                   fmt::format("{}", text.size()));
+  }
+  Status list(const wire::Place& place, ByteSpan bytes, std::size_t /*alignment*/) {
+    if (bytes.size() / sizeof(flatbuffers::uoffset_t) <= kAgentsMax) return {};
+    return corrupt(fmt::format("{} of at most {}", place.text(), kAgentsMax), "more");
+  }
+};
 
-Status write_planning(const Planning& planning, ByteWriter& writer) {
-  TRIBUTARY_TRY(writer.write(static_cast<std::uint8_t>(planning.goal)));
-  TRIBUTARY_TRY(writer.write(planning.time_budget_s));
-  TRIBUTARY_TRY(writer.write(planning.bytes_per_day));
-  TRIBUTARY_TRY(writer.write(planning.gain_weight));
-  TRIBUTARY_TRY(writer.write(planning.gain_min));
-  return writer.write(planning.exploring_share);
+Status read_table(ByteSpan bytes, RoundPolicy& policy) {
+  if (bytes.size() > kPolicyBytesMax) {
+    return corrupt(fmt::format("at most {} bytes", kPolicyBytesMax),
+                   fmt::format("{}", bytes.size()));
+  }
+  const Bytes aligned(bytes.begin(), bytes.end());
+  flatbuffers::Verifier verifier(aligned.data(), aligned.size());
+  const bool whole = aligned.size() > kSizeBytes &&
+                     flatbuffers::GetPrefixedSize(aligned.data()) == aligned.size() - kSizeBytes;
+  if (!whole || !wire::VerifySizePrefixedPolicyBuffer(verifier)) {
+    return corrupt("a policy's table, or a version of 1 to 5", "neither");
+  }
+  const wire::Policy& stored = *wire::GetSizePrefixedPolicy(aligned.data());
+  PolicyCaps caps;
+  TRIBUTARY_TRY(wire::walk(stored, {.name = "Policy"}, caps));
+  wire::PolicyT table;
+  stored.UnPackTo(&table);
+  return each_field(policy, table, [](std::uint32_t, auto& value, auto& field) -> Status {
+    value = std::move(field);
+    return {};
+  });
 }
 
 Status check(const Planning& planning) {
-  if (planning.goal > PlanningGoal::byte_budget) {
+  if (planning.goal == wire::PlanGoal::unspecified || planning.goal > wire::PlanGoal::MAX) {
     return wrong("goal of the planning", "one that is known",
                  fmt::format("{}", static_cast<int>(planning.goal)));
   }
@@ -111,27 +167,13 @@ Status check(const Planning& planning) {
     return wrong("exploring_share", fmt::format("from 0 to {}", kExploringShareMax),
                  fmt::format("{}", planning.exploring_share));
   }
-  if (planning.goal == PlanningGoal::time_budget && planning.time_budget_s == 0) {
+  if (planning.goal == wire::PlanGoal::time_budget && planning.time_budget_s == 0) {
     return wrong("time_budget_s", "a time, where rounds are planned by it", "0");
   }
-  if (planning.goal == PlanningGoal::byte_budget && planning.bytes_per_day == 0) {
+  if (planning.goal == wire::PlanGoal::byte_budget && planning.bytes_per_day == 0) {
     return wrong("bytes_per_day", "a number, where rounds are planned by it", "0");
   }
   return {};
-}
-
-Status write_policy(const RoundPolicy& policy, ByteWriter& writer) {
-  TRIBUTARY_TRY(writer.write(kPolicyVersion));
-  TRIBUTARY_TRY(write_text(writer, policy.codec));
-  TRIBUTARY_TRY(writer.write(static_cast<std::uint32_t>(policy.codecs.size())));
-  for (const std::string& codec : policy.codecs) TRIBUTARY_TRY(write_text(writer, codec));
-  TRIBUTARY_TRY(each_number(policy, [&](auto number) { return writer.write(number); }));
-  TRIBUTARY_TRY(writer.write(policy.fraction));
-  TRIBUTARY_TRY(writer.write(static_cast<std::uint32_t>(policy.agents.size())));
-  for (const std::string& agent : policy.agents) TRIBUTARY_TRY(write_text(writer, agent));
-  TRIBUTARY_TRY(writer.write(static_cast<std::uint8_t>(policy.collective)));
-  TRIBUTARY_TRY(writer.write(policy.exchanges_per_round));
-  return write_planning(policy.planning, writer);
 }
 
 }  // namespace
@@ -171,40 +213,22 @@ Status check(const RoundPolicy& policy) {
 }
 
 Bytes encode(const RoundPolicy& policy) {
-  Bytes bytes;
-  ByteWriter writer(bytes, kPolicyBytesMax);
-  ignore_error(write_policy(policy, writer));  // a checked policy is far below the cap
-  return bytes;
+  wire::PolicyT table;
+  ignore_error(each_field(policy, table, [](std::uint32_t, const auto& value, auto& field) {
+    field = value;
+    return Status();
+  }));
+  flatbuffers::FlatBufferBuilder builder;
+  wire::FinishSizePrefixedPolicyBuffer(builder, wire::Policy::Pack(builder, &table));
+  return Bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
 }
 
 Result<RoundPolicy> decode_policy(ByteSpan bytes) {
   ByteReader reader(bytes);
-  TRIBUTARY_ASSIGN(const auto version, reader.read<std::uint32_t>("version"));
-  if (version == 0 || version > kPolicyVersion) {
-    return wrong("version of a stored policy", fmt::format("1 to {}", kPolicyVersion),
-                 fmt::format("{}", version));
-  }
+  TRIBUTARY_ASSIGN(const auto marker, reader.read<std::uint32_t>("version"));
+  const bool old = marker >= 1 && marker <= kOldVersionMax;
   RoundPolicy policy;
-  TRIBUTARY_ASSIGN(policy.codec, read_text(reader));
-  TRIBUTARY_ASSIGN(const auto codecs, reader.read<std::uint32_t>("number of codecs"));
-  if (codecs > kCodecsMax) {
-    return wrong("codecs", fmt::format("at most {}", kCodecsMax), fmt::format("{}", codecs));
-  }
-  for (std::uint32_t i = 0; i < codecs; ++i) {
-    TRIBUTARY_ASSIGN(std::string codec, read_text(reader));
-    policy.codecs.push_back(std::move(codec));
-  }
-  TRIBUTARY_TRY(each_number(policy, [&](auto& number) -> Status {
-    TRIBUTARY_ASSIGN(number, reader.read<std::decay_t<decltype(number)>>("policy"));
-    return {};
-  }));
-  if (version >= 2) TRIBUTARY_TRY(read_version_2(reader, policy));
-  if (version >= 3) TRIBUTARY_TRY(read_version_3(reader, policy));
-  if (version >= 4) TRIBUTARY_TRY(read_version_4(reader, policy.planning));
-  if (version >= 5) {
-    TRIBUTARY_ASSIGN(policy.planning.exploring_share, reader.read<double>("share of exploring"));
-  }
-  TRIBUTARY_TRY(reader.expect_end("policy"));
+  TRIBUTARY_TRY(old ? read_old(bytes, policy) : read_table(bytes, policy));
   TRIBUTARY_TRY(check(policy));
   return policy;
 }

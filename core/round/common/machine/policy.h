@@ -8,22 +8,15 @@
 
 #include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
-#include "schemas/frame_generated.h"
+#include "schemas/policy_generated.h"
 
 namespace tributary {
 
-// Who chooses codec, ratio, collective and buckets of a round.
-enum class PlanningGoal : std::uint8_t {
-  fixed,        // the job does
-  adaptive,     // a planner: the most of the updates through in the least time
-  time_budget,  // a planner: the most of the updates through, so that all rounds fit in a time
-  byte_budget,  // a planner: as adaptive, with so many bytes a day over an agent's line
-};
-
 inline constexpr double kExploringShareMax = 0.5;
 
+// Who chooses codec, ratio, collective and buckets of a round: the job, or a planner with a goal.
 struct Planning {
-  PlanningGoal goal = PlanningGoal::fixed;
+  wire::PlanGoal goal = wire::PlanGoal::fixed;
   double time_budget_s = 0;
   double bytes_per_day = 0;
   double gain_weight = 1;  // how much gain counts against time
@@ -31,7 +24,7 @@ struct Planning {
   // Of the rounds' time, how much agents may take to try other codecs; 0: they try none.
   double exploring_share = 0;
 
-  bool planned() const { return goal != PlanningGoal::fixed; }
+  bool planned() const { return goal != wire::PlanGoal::fixed; }
   friend bool operator==(const Planning&, const Planning&) = default;
 };
 
@@ -69,7 +62,11 @@ struct RoundPolicy {
 };
 
 Status check(const RoundPolicy& policy);
+
+// As a journal keeps it: schemas/policy.fbs behind its size in four bytes.
 Bytes encode(const RoundPolicy& policy);
+// Also reads the five formats of earlier builds, which begin with their version, 1 to 5: less than
+// any size. invalid_argument, corrupt_data: neither, or a policy that `check` refuses.
 Result<RoundPolicy> decode_policy(ByteSpan bytes);
 
 }  // namespace tributary

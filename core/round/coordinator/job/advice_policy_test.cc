@@ -23,7 +23,7 @@ using round_testing::wire_id_of;
 class AdvicePolicyTest : public JobTest {
  protected:
   AdvicePolicyTest() {
-    policy().planning.goal = PlanningGoal::adaptive;
+    policy().planning.goal = wire::PlanGoal::adaptive;
     open_epoch(3);
   }
 
@@ -93,7 +93,7 @@ TEST_F(AdvicePolicyTest, BucketsAreNotLargerThanTheJobHasThem) {
 }
 
 TEST_F(AdvicePolicyTest, AJobThatLeavesNothingToAPlannerIgnoresDecisions) {
-  policy().planning.goal = PlanningGoal::fixed;
+  policy().planning.goal = wire::PlanGoal::fixed;
   advise();
   EXPECT_FALSE(advice_.advised());
   EXPECT_TRUE(noted("advice_refused").empty());
@@ -251,7 +251,7 @@ TEST_F(AdvicePolicyTest, ThePlannerIsToldOfEachCommitAndWhoTookPart) {
 }
 
 TEST_F(AdvicePolicyTest, WithoutAPlannerNothingIsTold) {
-  policy().planning.goal = PlanningGoal::fixed;
+  policy().planning.goal = wire::PlanGoal::fixed;
   wire::ReportT report;
   report.id = wire_id_of({.job = kSmallJob, .round = 4, .epoch = 1, .attempt = 0});
   advice_.tell_report(member(0), *Packed(report));

@@ -93,7 +93,7 @@ TEST_F(PeerPolicyTest, AJobByTheStarConnectsItsMembersOnlyForAPlanner) {
   policy().collective = Collective::star;
   open_two();
   EXPECT_EQ(peers_.session(), 0u);
-  policy().planning.goal = PlanningGoal::adaptive;
+  policy().planning.goal = wire::PlanGoal::adaptive;
   peers_.open(membership_);
   EXPECT_NE(peers_.session(), 0u);
   EXPECT_EQ(chosen(1), Collective::star);
