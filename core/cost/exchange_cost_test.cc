@@ -210,10 +210,10 @@ TEST(ExchangeCost, GrowsWithLatencyWithSlowerLinesAndWithMoreToSend) {
   }
 }
 
-// The cheapest first; of equals, the one that stands first in kExchangeKinds.
+// The cheapest first; of equals, the one that stands first in kCollectives.
 std::vector<ExchangeCost> rank_exchanges(const ExchangeWork& work, const ExchangeNetwork& network) {
   std::vector<ExchangeCost> costs;
-  for (const ExchangeKind kind : kExchangeKinds) {
+  for (const wire::Collective kind : kCollectives) {
     costs.push_back(predict_exchange(kind, work, network));
   }
   std::ranges::stable_sort(costs, {}, &ExchangeCost::seconds);

@@ -147,7 +147,7 @@ class Federation {
   // All agents run. The ledger, which has checked every replica, commit and residual on the way,
   // has found nothing; it does not follow a planner that changes the codec between rounds.
   void expect_conserved(double tolerance = 0) const {
-    if (options_.policy.planning.goal == PlanningGoal::fixed) {
+    if (options_.policy.planning.goal == wire::PlanGoal::fixed) {
       for (const Violation& found : room_.watch.violations()) {
         ADD_FAILURE() << found.invariant << ": " << found.text;
       }
