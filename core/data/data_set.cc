@@ -89,6 +89,7 @@ Result<std::unique_ptr<Subset>> Subset::make(std::shared_ptr<const DataSet> whol
   return std::unique_ptr<Subset>(new Subset(std::move(whole), std::move(indices)));
 }
 
+// The check comes first, because a number of the subset is an index of indices_.
 Status Subset::gather(std::span<const std::uint32_t> indices, Batch& out) const {
   TRIBUTARY_TRY(check_indices(indices, count()));
   std::vector<std::uint32_t> of_whole;

@@ -14,6 +14,7 @@ namespace tributary {
 namespace {
 
 constexpr std::uint8_t kGzipMagic[] = {0x1f, 0x8b};
+// zlib's code for 15 bits of window (32 KiB) and a gzip header only.
 constexpr int kGzipOnly = 15 + 16;
 
 class MemorySource final : public ByteSource {
@@ -69,10 +70,10 @@ Result<Bytes> inflate_gzip(ByteSpan compressed, std::uint64_t size_max) {
   z_stream& stream = inflater.stream();
   Bytes out;
   std::size_t size = 0;
-  // zlib counts in 32 bits, so both sides go in pieces.
+  // zlib counts in 32 bits, so input and output are passed in pieces.
   for (ByteSpan rest = compressed;;) {
     const std::size_t given = std::min(rest.size(), kPiece);
-    // zlib does not write there; its interface is older than const.
+    // zlib does not write to its input; the cast is needed because its interface predates const.
     stream.next_in = const_cast<Bytef*>(rest.data());
     stream.avail_in = static_cast<uInt>(given);
     if (size == out.size())

@@ -11,6 +11,7 @@ struct Range {
   std::uint32_t end;
 };
 
+// The pixels between two coordinates, clipped to the canvas.
 Range pixels_between(float low, float high, std::uint32_t size) {
   const float limit = static_cast<float>(size);
   const float begin = std::clamp(std::floor(low), 0.0f, limit);
@@ -21,6 +22,7 @@ Range pixels_between(float low, float high, std::uint32_t size) {
 }  // namespace
 
 void Canvas::line(Point from, Point to, float radius, float ink) {
+  // The ink fades over one pixel beyond the radius, so no pixel farther away is visited.
   const float reach = radius + 1;
   const Range columns =
       pixels_between(std::min(from.x, to.x) - reach, std::max(from.x, to.x) + reach, width_);
@@ -29,6 +31,7 @@ void Canvas::line(Point from, Point to, float radius, float ink) {
   const float along_x = to.x - from.x;
   const float along_y = to.y - from.y;
   const float square = along_x * along_x + along_y * along_y;
+  // A stroke of length 0 is a dot; the inverse 0 keeps its projection at the first point.
   const float inverse = square > 0 ? 1 / square : 0;
   for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
     const float y = static_cast<float>(row) + 0.5f - from.y;

@@ -18,10 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Pictures that are held in memory at a time.
 constexpr std::uint32_t kPicturesAtOnce = 512;
+// CIFAR-10's own batch size, so that readers of the original accept the files.
 constexpr std::uint32_t kPicturesPerBatch = 10'000;
 
-// Writes all files before the first one takes its place.
+// Writes the files under temporary names and puts them in place together at commit(). A Maker that
+// is destroyed earlier leaves no file.
 class Maker {
  public:
   explicit Maker(const MakeRequest& request) : request_(request) {}
@@ -38,7 +41,7 @@ class Maker {
       TRIBUTARY_TRY(shapes_of(DataPart::train, fmt::format("data_batch_{}.bin", batch), first,
                               std::min(count - first, kPicturesPerBatch)));
     }
-    // A larger data set's last batches would be taken for a part of this one.
+    // A larger data set's remaining batches would be read as a part of this one.
     const std::string behind = path(fmt::format("data_batch_{}.bin", batch));
     std::error_code error;
     if (fs::exists(behind, error)) {

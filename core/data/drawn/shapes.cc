@@ -24,7 +24,8 @@ Colour any_colour(Draws& draws) {
   return colour;
 }
 
-// Far enough from `other` to be seen; the complement is, when chance fails.
+// A random colour that differs visibly from `other`. If no try gives one, the result is an extreme
+// colour opposite to `other`.
 Colour contrasting(Draws& draws, const Colour& other) {
   constexpr int kTries = 8;
   for (int i = 0; i < kTries; ++i) {
@@ -43,7 +44,7 @@ Point middle_of(std::uint32_t pixel) {
   return {static_cast<float>(pixel % kCifarSide) + 0.5f, static_cast<float>(row) + 0.5f};
 }
 
-// Runs from one colour to a similar one.
+// Paints the background as a gentle gradient around `colour`.
 void paint_ground(Draws& draws, const Colour& colour, Picture& picture) {
   for (std::uint32_t c = 0; c < kColours; ++c) {
     const float slope_x = draws.between(-0.2f, 0.2f) / kShapeSide;
@@ -63,7 +64,7 @@ void blend(Picture& picture, std::uint32_t pixel, const Colour& colour, float co
   }
 }
 
-// Small discs, pale enough not to be taken for the shape.
+// Paints up to four small discs, too pale to be mistaken for the shape.
 void paint_clutter(Draws& draws, Picture& picture) {
   const std::uint32_t spots = draws.below(5);
   for (std::uint32_t spot = 0; spot < spots; ++spot) {
@@ -81,6 +82,8 @@ void paint_clutter(Draws& draws, Picture& picture) {
   }
 }
 
+// Computes the shape's distance at every pixel centre. The outline is in units of the shape's size,
+// so the distance times `size` is in pixels, and the edge fades over one pixel.
 void paint_shape(Draws& draws, Outline outline, const Colour& colour, Picture& picture) {
   const double turns = draws.unit();
   const auto cosine = static_cast<float>(cosine_of_turns(turns));

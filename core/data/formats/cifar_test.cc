@@ -26,7 +26,7 @@ Result<std::unique_ptr<DataSet>> make(const Files& files, CifarKind kind) {
   return make_cifar(sources, names, kind, {});
 }
 
-// Records whose pixels all have the same value.
+// A record whose pixels all have the same value.
 Bytes record(Bytes label, std::uint8_t pixel) {
   return joined(std::move(label), Bytes(kCifarPixelBytes, pixel));
 }
@@ -82,7 +82,7 @@ TEST(Cifar, SaysWhichFileIsCut) {
   EXPECT_THAT(status.text(), AllOf(HasSubstr("file 1"), HasSubstr("3073 bytes each"),
                                    HasSubstr("3072 bytes, 3072 too many")));
   EXPECT_FALSE(make({Bytes()}, CifarKind::cifar10).ok());
-  // The other kind's file.
+  // A file of the other kind is refused.
   EXPECT_FALSE(make({record({1, 2}, 0)}, CifarKind::cifar10).ok());
 }
 

@@ -13,6 +13,7 @@
 namespace tributary {
 namespace {
 
+// Characters of a field that an error quotes.
 constexpr std::size_t kShownMax = 40;
 
 std::string shown(std::string_view field) {
@@ -27,7 +28,7 @@ std::string_view trimmed(std::string_view field) {
   return field.substr(first, field.find_last_not_of(" \t") - first + 1);
 }
 
-// One record after the other.
+// Splits the text into records, one per call of next().
 class Records {
  public:
   Records(std::string_view text, char separator, std::uint32_t columns_max)
@@ -35,7 +36,7 @@ class Records {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
   }
 
-  // False at the end. Empty lines are left out.
+  // Reads the next record that is not empty; false at the end of the text.
   Result<bool> next(std::vector<std::string>& fields) {
     while (at_ < text_.size()) {
       line_ = next_line_;
@@ -90,6 +91,8 @@ class Records {
     return {};
   }
 
+  // Reads a field in quotes. Two quotes stand for one, and the field may contain line ends, which
+  // count as lines of the file.
   Status read_quoted(std::size_t column, std::string& field) {
     for (++at_;; ++at_) {
       if (at_ == text_.size()) return fault(column, "a closing quote", "the end of the file");
@@ -113,6 +116,8 @@ class Records {
   std::uint64_t next_line_ = 1;
 };
 
+// A number that is too large for a double still counts as a number here, so that its line is
+// reported as a bad value and not taken for a header.
 bool is_number(std::string_view field) {
   field = trimmed(field);
   if (field.starts_with('+')) field.remove_prefix(1);
@@ -138,7 +143,7 @@ Result<float> parse_value(const Records& records, std::size_t column, std::strin
 Result<std::uint16_t> parse_label(const Records& records, std::size_t column,
                                   std::string_view field, std::uint32_t classes) {
   TRIBUTARY_ASSIGN(const float value, parse_value(records, column, field));
-  // "3.0" is a class, too.
+  // Spreadsheets write classes as "3.0"; such a value is accepted.
   if (value >= 0 && value < static_cast<float>(classes) && value == std::floor(value)) {
     return static_cast<std::uint16_t>(value);
   }
@@ -196,7 +201,8 @@ class TableBuilder {
   TableBuilder(const CsvOptions& options, const CsvLimits& limits)
       : options_(options), limits_(limits) {}
 
-  // The first line settles columns and label; it is an example unless it is a header.
+  // Determines the columns and the label from the first line. The line is an example unless it is a
+  // header.
   Status begin(const Records& records, const std::vector<std::string>& first) {
     bool has_header = options_.header == CsvHeader::yes;
     if (options_.header == CsvHeader::automatic) {
@@ -228,6 +234,7 @@ class TableBuilder {
                            fmt::format("{}", fields.size()));
     }
     FeatureTable& table = csv_.table;
+    // A division, not a multiplication, so the comparison cannot overflow.
     if (++count_ > limits_.memory_bytes_max / (columns_ * sizeof(float)) ||
         count_ > std::numeric_limits<std::uint32_t>::max()) {
       return Status(StatusCode::resource_exhausted,

@@ -38,7 +38,7 @@ Result<std::unique_ptr<DataSet>> open_csv(const DataRequest& request, const Byte
   return make_table(std::move(csv.table));
 }
 
-// The file's name in front of what is wrong with its content.
+// Adds the file's name to an error about its content.
 Result<std::unique_ptr<DataSet>> named(const std::string& path,
                                        Result<std::unique_ptr<DataSet>> data) {
   if (data.ok()) return data;

@@ -43,6 +43,7 @@ class Stored final : public DataSet {
 
  private:
   Status read(std::uint32_t index, Bytes& bytes) const {
+    // A linear search: a data set has at most 99 runs, and reading an example costs more.
     auto run = examples_.runs.begin();
     while (index >= run->count) index -= (run++)->count;
     return run->source->read(run->offset + index * run->stride, bytes);

@@ -18,7 +18,7 @@ Result<std::unique_ptr<DataSet>> make(std::string_view text, const TextOptions& 
 TEST(Text, LabelsAreTheNextTokens) {
   const auto data = make("abcdefgh", {.tokens = 3});
   ASSERT_TRUE(data.ok()) << data.status().text();
-  EXPECT_EQ((*data)->count(), 2u);  // "gh" is too short
+  EXPECT_EQ((*data)->count(), 2u);  // the remainder "gh" is too short for a window
   EXPECT_EQ((*data)->shape().classes, 97u);
   EXPECT_THAT((*data)->shape().dims, ElementsAre(3));
   Batch batch;
