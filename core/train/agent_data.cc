@@ -49,7 +49,7 @@ Result<std::vector<std::uint32_t>> own_examples(const DataSet& whole, const Data
                  .remedy = "the first shard is 0"});
 }
 
-// Its own part, and what it keeps back of it.
+// The agent's shard, divided into training and hold-out examples.
 Result<TrainingData> own_data(std::shared_ptr<const DataSet> whole, const DataSource& source,
                               const TrainingJob& job) {
   const double kept_back = source.evaluate ? source.hold_out : 0;
@@ -76,7 +76,8 @@ Result<TrainingData> open_training_data(const DataSource& source, const Training
   if (!source.evaluate || data.hold_out) return data;
   request.part = DataPart::test;
   Result<OpenedData> test = open_data(request);
-  // A folder without a test part, or a single file, which is the training part.
+  // A folder may have no test part. A single file is found again as its own test part, so it is
+  // compared with the training files.
   if (!test.ok() && test.status().code() != StatusCode::not_found) return test.status();
   if (test.ok() && test->files != train.files) data.hold_out = std::move(test->data);
   return data;

@@ -24,7 +24,7 @@ Status bad_input(std::string_view text) {
                                                .remedy = "write down the shape of one example"});
 }
 
-// Sizes between crosses.
+// Reads one size, which must be positive and fill the whole text.
 bool read_size(std::string_view text, std::uint32_t& size) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
   return error == std::errc() && end == text.data() + text.size() && size != 0;

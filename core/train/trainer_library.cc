@@ -24,11 +24,11 @@ Function* symbol(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-// What the library's function of this name makes.
+// The object that the library's function of this name creates.
 template <typename Make, typename Made, typename Options>
 Result<std::unique_ptr<Made>> made_by(const std::string& path, const char* function,
                                       const Options& options) {
-  // Never unloaded: the engine keeps threads.
+  // The library is never unloaded, because the engine keeps threads running in its code.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* why = dlerror();

@@ -79,7 +79,7 @@ Result<TrainingJob> training_job(const wire::Job& job) {
                      setting.value() ? setting.value()->string_view() : std::string_view(), shape,
                      training.epochs));
   }
-  if (!shape.input.empty()) {  // a synthetic job has none
+  if (!shape.input.empty()) {  // a synthetic job has no input
     TRIBUTARY_ASSIGN(training.input, parse_shape(shape));
   }
   return training;

@@ -60,7 +60,8 @@ class Builder {
     parameter(name + ".bias", {out}, bound > 0 ? Fill::zeros : Fill::uniform, usual);
   }
 
-  // With a batch norm behind it (`normed`) it needs no bias, and begins as He et al. have it.
+  // Adds a convolution. A convolution before a batch norm (`normed`) needs no bias and is
+  // initialized as He et al. propose.
   void convolution(const std::string& name, Operation operation, bool normed) {
     operation.kind = OperationKind::convolution;
     operation.bias = !normed;
@@ -99,14 +100,15 @@ class Builder {
 
   void attention(const std::string& name, std::uint32_t width, std::uint32_t heads) {
     begin({.kind = OperationKind::attention, .in = width, .out = width, .heads = heads});
-    // Not "in": that is a word of TorchScript's language, and its files could not be read again.
+    // The name is not "in", because that is a keyword of TorchScript and an exported file could not
+    // be loaded.
     parameter(name + ".qkv.weight", {3ull * width, width}, Fill::uniform, kSmall);
     parameter(name + ".qkv.bias", {3ull * width}, Fill::zeros);
     parameter(name + ".out.weight", {width, width}, Fill::uniform, kSmall);
     parameter(name + ".out.bias", {width}, Fill::zeros);
   }
 
-  // A standard deviation of 0.02, as GPT-2 has it.
+  // Half the width of a uniform distribution with standard deviation 0.02, the value of GPT-2.
   static constexpr float kSmall = 0.0346f;
 
   NetworkPlan finish(std::string spec) {
@@ -125,6 +127,7 @@ class Builder {
     operation.first_buffer = static_cast<std::uint32_t>(buffers_.size());
     plan_.operations.push_back(operation);
   }
+  // Buffers are collected separately, because they follow all parameters in the flat vector.
   static PlannedLayer layer(std::string name, std::vector<std::uint64_t> shape, Fill fill,
                             float bound = 0) {
     return {.shape = {.name = std::move(name), .shape = std::move(shape)},
@@ -200,7 +203,7 @@ void add_resnet_block(Builder& builder, const std::string& name, std::uint32_t i
   builder.add(OperationKind::relu);
 }
 
-// Of He et al., "Deep residual learning", for CIFAR: three stages, 6 n + 2 layers.
+// The networks of He et al., "Deep residual learning", for CIFAR: three stages, 6 n + 2 layers.
 Result<NetworkPlan> plan_resnet(std::string_view name, std::uint32_t blocks, const Params& params,
                                 const ExampleShape& input) {
   if (input.task == DataTask::next_token || input.dims.size() != 3 || input.dims[1] < 8 ||
@@ -303,7 +306,7 @@ FloatVector initial_model(const NetworkPlan& plan, std::uint64_t seed) {
       std::ranges::fill(values, layer.fill == Fill::ones ? 1.0f : 0.0f);
       continue;
     }
-    // Round 0, which no update is of.
+    // The draws belong to round 0; rounds begin at 1, so no synthetic update has the same address.
     const StreamKey key = stream_key({.job_seed = seed,
                                       .bucket = static_cast<std::uint32_t>(i),
                                       .purpose = DrawPurpose::synthetic_data});

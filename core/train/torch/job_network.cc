@@ -15,6 +15,7 @@
 namespace tributary {
 namespace {
 
+// Examples per forward pass: enough for the engine's kernels, and little memory.
 constexpr std::uint32_t kEvaluationBatch = 256;
 constexpr std::uint64_t kScriptBytesMax = std::uint64_t{8} << 30;
 

@@ -1,4 +1,4 @@
-// A built-in network as a TorchScript module.
+// Exports a built-in network as a TorchScript module.
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/jit/api/module.h>
 
@@ -12,7 +12,8 @@
 namespace tributary {
 namespace {
 
-// The module that a layer's name leads to, made where it is not there, and the rest of the name.
+// Returns the module that owns the layer and creates missing modules on the path. `name` keeps only
+// the part after the last dot.
 torch::jit::Module owner_of(const torch::jit::Module& root, std::string_view& name) {
   torch::jit::Module at = root;
   for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {

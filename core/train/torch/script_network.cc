@@ -1,4 +1,4 @@
-// A model from a TorchScript file.
+// Loads a model from a TorchScript file.
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
@@ -23,7 +23,8 @@ class ScriptNetwork final : public Network {
       parameters.push_back({.shape = shape_of(one.name, one.value), .tensor = one.value});
     }
     for (const auto& one : module_.named_buffers()) {
-      if (!one.value.is_floating_point()) continue;  // a count of batches: everybody's own
+      // a counter of batches stays local to each agent
+      if (!one.value.is_floating_point()) continue;
       if (one.value.scalar_type() != at::kFloat) return not_float(name, one.name, one.value);
       buffers.push_back({.shape = shape_of(one.name, one.value), .tensor = one.value});
     }

@@ -10,7 +10,7 @@
 namespace tributary {
 namespace {
 
-// As ATen numbers the types.
+// ATen's numbers of scalar types.
 constexpr int kLong = 4;
 constexpr int kFloat = 6;
 
@@ -29,8 +29,8 @@ class ScriptWriter {
     body_ += "    " + fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
 
-  // By their texts, since parts may be "0" or "in", which the language would take for something
-  // else.
+  // Accesses every part by getattr with its text, because a part may be "0" or a keyword, which the
+  // language would not accept as a name.
   static std::string path_to(std::string_view name) {
     std::string path = "self";
     for (std::size_t begin = 0; begin <= name.size();) {

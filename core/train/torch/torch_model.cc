@@ -32,7 +32,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kLossNames = {"cross_entropy", "mse", "bce"};
 
-// The engine has no view of what is const; nothing here writes to parameters or batches.
+// Creates a tensor over memory of the caller. The engine has no const tensors; nothing here writes
+// to parameters or batches.
 template <typename T>
 at::Tensor view_of(const T* data, std::vector<std::int64_t> sizes, at::ScalarType type) {
   return at::from_blob(const_cast<T*>(data), sizes, at::TensorOptions().dtype(type));
@@ -62,8 +63,8 @@ Status misfit(std::string expected, const at::Tensor& output) {
                                        .remedy = "choose a model for this data, or another loss"});
 }
 
-// Output and target in the shapes that a loss takes: a row for each label, and one column per
-// class, or a single one where there are two classes.
+// Output and target in the shapes that a loss requires: one row per label and one column per class,
+// or a single column if there are two classes.
 struct Compared {
   at::Tensor output;
   at::Tensor target;
@@ -221,7 +222,8 @@ class TorchModel::Impl {
       ready_ = ready;
       done_.assign(network_->parameters.size(), false);
       value.backward(at::scalar_tensor(scale, value.options()));
-      for (std::size_t i = done_.size(); i-- > 0;) tell(i);  // what has no part in the loss
+      // parameters without influence on the loss
+      for (std::size_t i = done_.size(); i-- > 0;) tell(i);
       ready_ = nullptr;
       return number;
     } catch (const std::exception& error) {
@@ -260,7 +262,9 @@ class TorchModel::Impl {
   }
 
  private:
-  // The engine calls a parameter's accumulator when its gradient is complete, on this thread.
+  // Registers a callback per parameter. The engine calls it on this thread when the parameter's
+  // gradient is complete. The hooks are registered at the first bind(); later ones change only the
+  // memory behind the tensors.
   void hook() {
     std::uint64_t first = 0;
     for (std::size_t i = 0; i < network_->parameters.size(); ++i) {

@@ -19,7 +19,7 @@
 namespace tributary {
 namespace {
 
-// Steps over the examples of one round.
+// Position and number of the steps of one round.
 struct RoundSteps {
   std::uint64_t first_example = 0;
   std::uint32_t steps = 1;
@@ -54,7 +54,7 @@ class TorchTrainer final : public Trainer {
   TrainingData data_;
   std::unique_ptr<TorchModel> model_;
   std::unique_ptr<BatchOrder> order_;
-  FloatVector buffers_;  // of the model in training, where the model itself must not change
+  FloatVector buffers_;  // buffers during training, because the job's model must not change
   std::vector<std::uint32_t> indices_;
   Batch batch_;
 };
@@ -79,6 +79,8 @@ RoundSteps TorchTrainer::steps_of(const TrainOrder& order) const {
     const std::uint64_t examples = std::uint64_t{data_.train->count()} * job_->epochs;
     steps.steps = static_cast<std::uint32_t>((examples + job_->batch_size - 1) / job_->batch_size);
   }
+  // Rounds begin at 1. The position depends only on the round, so a repeated or resumed round sees
+  // the same examples.
   steps.first_example = (order.round - 1) * steps.steps * job_->batch_size;
   return steps;
 }
@@ -96,8 +98,9 @@ void TorchTrainer::clip(std::span<float> gradient) const {
   if (job_->clip_norm > 0) clip_by_norm(gradient, job_->clip_norm);
 }
 
-// The mean gradient over all steps, at the model as it came. What is to happen to buffers is said
-// in the gradient's units; see core/round/common/plan/model_rule.h.
+// Computes the mean gradient over all steps at the given model. A buffer has no gradient: its entry
+// is chosen so that the server's step changes the buffer as training did
+// (core/round/common/plan/model_rule.h).
 Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trained) {
   const std::uint64_t parameters = model_->parameter_values();
   const std::span<float> update(*trained.update);
@@ -112,7 +115,8 @@ Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trai
       update[parameters + i] = rate == 0 ? 0 : (order.model[parameters + i] - buffers_[i]) / rate;
     }
   };
-  // The forward pass has changed the buffers before the first gradient is there.
+  // The forward pass has already changed the buffers when the first gradient is final, so the
+  // buffers become ready first.
   ReadyTail tail(update.size());
   const auto ready = [&](std::uint64_t first, std::uint64_t count) {
     if (tail.first_value() > parameters) {
@@ -124,7 +128,8 @@ Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trai
     if (tail.first_value() < before) order.part_ready(tail.first_value(), trained.update);
   };
   const TorchModel::GradientReady hook(ready);
-  // Clipping needs the whole gradient, and a mean of several steps the last of them.
+  // Parts are announced only for a single step without clipping: clipping needs the whole gradient,
+  // and a mean over several steps is final only with the last one.
   const bool in_parts =
       order.part_ready && steps.steps == 1 && job_->clip_value == 0 && job_->clip_norm == 0;
   for (std::uint32_t step = 0; step < steps.steps; ++step) {
@@ -140,7 +145,8 @@ Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trai
   return {};
 }
 
-// How far the local optimizer goes. It begins anew with every round.
+// Trains with the local optimizer and returns the change of the model. The optimizer's state starts
+// anew in every round.
 Status TorchTrainer::train_delta(const TrainOrder& order, TrainedUpdate& trained) {
   const std::uint64_t parameters = model_->parameter_values();
   FloatVector working(order.model.begin(), order.model.end());
