@@ -127,7 +127,7 @@ Status PeerExchange::advance(std::uint32_t bucket, PeerSends& out) {
   return {};
 }
 
-// True when the stage is over.
+// Returns true if the stage is complete.
 Result<bool> PeerExchange::work_on_stage(std::uint32_t bucket, PeerSends& out) {
   BucketWork& work = work_[bucket];
   StageWork& stage = work.stages[work.stage];
@@ -139,7 +139,7 @@ Result<bool> PeerExchange::work_on_stage(std::uint32_t bucket, PeerSends& out) {
   if (!stage.done) TRIBUTARY_TRY(send_own(bucket, flow, out));
   if (flow == Flow::from_root) return !stage.result.empty();
   if (stage.arrived < stage.parts.size()) return false;
-  // What would have to be encoded again to be one payload stays as it is.
+  // Payloads that could only become one by another encoding stay separate.
   const bool stay = last(buckets_[bucket], work.stage) &&
                     buckets_[bucket].codec->aggregation() != Aggregation::sum;
   if (!stay) TRIBUTARY_TRY(combine_all(bucket));
@@ -164,7 +164,8 @@ Status PeerExchange::reduce(std::uint32_t bucket, PeerSends& out) {
                        .origin = rank_};
   const TreePlace up = routes_.up(owner, rank_);
   if (up.parent) {
-    // A leaf's payload is its own; further up there are others' in it too.
+    // A leaf's payload contains only its own values; other members' payloads contain children's,
+    // too.
     if (routes_.combined_at(owner, rank_) == 1 && !encodes_again(buckets_[bucket], work.stage)) {
       work.own = shared;
     }
@@ -191,6 +192,8 @@ Status PeerExchange::combine_own_with_parts(std::uint32_t bucket, Bytes& sum) {
   Aggregator& aggregator = cache_.aggregator(*what.codec, work.stage, values, bucket);
   if (again && what.codec->lossy()) work.left.assign(values, 0.0f);
   TRIBUTARY_TRY(aggregator.begin(call, work.left));
+  // The aggregator may take values without an encoding; otherwise the member's payload is added
+  // first, which fixes the order of the sum.
   TRIBUTARY_ASSIGN(const bool taken, aggregator.add_values(call, what.input));
   if (!taken) {
     Bytes own = cache_.buffer();
@@ -210,7 +213,7 @@ void PeerExchange::send_down(const Piece& piece, const SharedSlice& payload, Pee
   }
 }
 
-// --- from a root, or from everybody ------------------------------------------------------------
+// --- from a root, or from every member ---------------------------------------------------------
 
 Status PeerExchange::send_own(std::uint32_t bucket, Flow flow, PeerSends& out) {
   const ExchangeBucket& what = buckets_[bucket];
@@ -240,7 +243,8 @@ Status PeerExchange::send_own(std::uint32_t bucket, Flow flow, PeerSends& out) {
   return {};
 }
 
-// Everybody does what an owner would have done, in the order of ranks.
+// Every member computes the sum that an owner would have computed, in the order of ranks, so all
+// members get the same bits.
 Status PeerExchange::combine_all(std::uint32_t bucket) {
   const ExchangeBucket& what = buckets_[bucket];
   BucketWork& work = work_[bucket];
@@ -260,7 +264,7 @@ Status PeerExchange::combine_all(std::uint32_t bucket) {
   return {};
 }
 
-// --- what arrives ------------------------------------------------------------------------------
+// --- arriving pieces ---------------------------------------------------------------------------
 
 Status PeerExchange::check_place(const Piece& piece) const {
   if (piece.bucket >= buckets_.size()) {
@@ -348,7 +352,7 @@ Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedS
   return {};
 }
 
-// --- what came of it ---------------------------------------------------------------------------
+// --- results -----------------------------------------------------------------------------------
 
 bool PeerExchange::whole(std::uint32_t bucket) const {
   return work_[bucket].stage == work_[bucket].stages.size();
@@ -379,7 +383,7 @@ std::vector<std::uint32_t> PeerExchange::waiting_for() const {
         break;
       }
       case Flow::from_root:
-        break;  // only the codec knows who that is
+        break;  // only the codec knows the root
     }
   }
   return {members.begin(), members.end()};

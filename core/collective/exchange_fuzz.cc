@@ -1,5 +1,6 @@
-// Pieces of every kind, in any order, from any member, with payloads that are right, broken or
-// those of another place: an exchange may refuse them, and what it calls whole must decode.
+// Fuzzes an exchange with pieces of every kind, in any order and from any member, whose payloads
+// are correct, broken or of another place. The exchange may refuse them; a bucket that it calls
+// whole must decode.
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -40,7 +41,7 @@ void play(const Codec& codec, wire::Collective collective, ByteSpan script) {
       if (bucket < kBuckets && !exchange.begin(bucket, sends).ok()) return;
       continue;
     }
-    // What was sent to others comes back as if others had made it.
+    // Returns a payload that was sent to others as if another member had made it.
     Bytes payload;
     if (!sends.empty()) {
       const ByteSpan sent = sends[script[at + 2] % sends.size()].payload.view();

@@ -16,7 +16,8 @@ using exchange_testing::Members;
 using exchange_testing::Specification;
 using exchange_testing::Updates;
 
-// Around the edges of vectors and blocks; as many buckets as make every member an owner twice.
+// Sizes around the edges of vectors and blocks. Their number makes every member the owner of two
+// buckets.
 constexpr std::uint32_t kSizes[] = {1, 2, 17, 63, 257, 1000, 4097};
 
 Updates updates_of(std::uint32_t members, Pattern pattern) {
@@ -99,8 +100,8 @@ TEST_P(ExchangeCases, RepeatsAndDetoursChangeNothing) {
   }
 }
 
-// Whatever is lost, nobody takes a part for the whole: a bucket that is whole anywhere is the right
-// one, and what is not stays open and says so.
+// Whatever is lost, no member takes a part for the whole. A bucket that is whole at any member has
+// the right result, and the others stay open and say so.
 TEST_P(ExchangeCases, ALossLeavesBucketsOpenAndNoneWrong) {
   for (const wire::Collective collective : kCollectives) {
     const std::uint32_t n = 5;
@@ -130,7 +131,8 @@ TEST_P(ExchangeCases, ALossLeavesBucketsOpenAndNoneWrong) {
   }
 }
 
-// What was decoded and what members keep is what there was, whoever encoded which partial sum.
+// The decoded sum and the residuals add up to the updates, whichever member encoded which partial
+// sum.
 TEST_P(ExchangeCases, NothingIsLost) {
   if (!codec_->conserves()) return;
   for (const wire::Collective collective : kCollectives) {
@@ -167,7 +169,7 @@ TEST_P(ExchangeCases, NothingIsLost) {
 INSTANTIATE_TEST_SUITE_P(Families, ExchangeCases, testing::ValuesIn(codec_testing::default_specs()),
                          [](const auto& family) { return family.param; });
 
-// --- what may go wrong -------------------------------------------------------------------------
+// --- faults ------------------------------------------------------------------------------------
 
 class ExchangeFaults : public testing::Test {
  protected:
@@ -192,8 +194,8 @@ class ExchangeFaults : public testing::Test {
   }
 };
 
-// In a ring of four, bucket 0 belongs to member 0 and its sums reach it by 1, 2 and 3; those of
-// bucket 2 begin at member 3, and the next to add is member 0.
+// In a ring of four, member 0 owns bucket 0, and its sums go through 1, 2 and 3. The sums of bucket
+// 2 begin at member 3, and member 0 is next.
 TEST_F(ExchangeFaults, PiecesFromNowhereAreRefused) {
   const Bytes good = payload_of(3, 2, *codec_);
   const Piece piece = {.bucket = 2, .partial = true, .origin = 3};
@@ -262,7 +264,7 @@ TEST(Exchange, TwoRootsAreOneTooMany) {
   const Updates updates = updates_of(3, Pattern::normal);
   Members members(*codec, wire::Collective::tree, updates);
   for (std::uint32_t m = 0; m < 3; ++m) ASSERT_TRUE(members.begin(m, 0).ok());
-  // Round 3 of three members: the root is member 0, whose indices are on their way to the others.
+  // Round 3 of three members: the root is member 0, and its indices are on their way to the others.
   const auto encoder = codec->make_encoder(static_cast<std::uint32_t>(updates[0][0].size()));
   Bytes indices;
   ASSERT_TRUE(
@@ -274,7 +276,7 @@ TEST(Exchange, TwoRootsAreOneTooMany) {
   EXPECT_EQ(status.code(), StatusCode::mismatch) << status.text();
 }
 
-// Each member but the owner sends a bucket once up and gets it once down.
+// Each member but the owner sends a bucket once up and receives it once down.
 TEST(Exchange, SendsTheLeastThatThereIs) {
   const auto codec = codec_of("fp32");
   for (const std::uint32_t n : {2u, 3u, 7u, 8u}) {

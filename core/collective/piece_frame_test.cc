@@ -63,7 +63,7 @@ TEST(PieceFrame, RefusesOtherFramesAndSizes) {
   EXPECT_FALSE(read_piece(kId, 0, {}, {}).ok());
 }
 
-// The coordinator's aggregates, and payloads in parts, are not for peers.
+// Aggregates of the coordinator and payloads in parts are not valid between peers.
 TEST(PieceFrame, RefusesWhatPeersDoNotSend) {
   const auto code_of = [](std::uint32_t parts, std::int32_t owner) {
     wire::AggregateT whole;

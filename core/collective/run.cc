@@ -24,7 +24,7 @@ class ExchangeRunner::Play {
     for (std::uint32_t bucket = 0; bucket < exchange_.buckets(); ++bucket) {
       TRIBUTARY_TRY(exchange_.begin(bucket, sends_));
       TRIBUTARY_TRY(pass_on(bucket));
-      // What has come meanwhile need not wait until all buckets are encoded.
+      // Handles pieces that have arrived, so they do not wait until all buckets are encoded.
       TRIBUTARY_TRY(step(std::chrono::nanoseconds(0)).status());
     }
     while (exchange_.buckets_open() > 0 || mesh_.waiting_bytes() > 0) {
@@ -54,12 +54,12 @@ class ExchangeRunner::Play {
     return {};
   }
 
-  // One event, if there is one before the deadline.
+  // Handles one event. Returns false if none arrives before the deadline.
   Result<bool> step(std::chrono::nanoseconds deadline) {
     TRIBUTARY_ASSIGN(std::optional<MeshEvent> event, mesh_.receive(deadline));
     if (!event) return false;
     if (auto* const lost = std::get_if<MeshLost>(&*event)) {
-      // Whoever has everything, and owes nothing, may go before the others have.
+      // A member that has every result and owes nothing may leave before the others.
       const std::vector<std::uint32_t> awaited = exchange_.waiting_for();
       if (lost->unsent_bytes == 0 && !std::ranges::count(awaited, lost->member)) return true;
       return std::move(lost->why);

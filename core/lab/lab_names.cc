@@ -24,7 +24,7 @@ std::optional<std::uint32_t> node_number(std::string_view text) {
   std::uint32_t node = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  // "01" is no name that we give.
+  // A number with leading zeros is not a name that this file creates.
   if (!whole || node >= kLabNodesMax || fmt::format("{}", node) != text) return std::nullopt;
   return node;
 }

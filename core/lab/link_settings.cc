@@ -26,7 +26,7 @@ constexpr std::array<Unit, 4> kTimeUnits = {{{"s", 1e9}, {"ms", 1e6}, {"us", 1e3
 constexpr std::array<std::string_view, 9> kKeys = {
     "rate", "up-rate", "down-rate", "delay", "jitter", "loss", "reorder", "queue", "trace"};
 
-constexpr double kRateMin = 8e3;  // a byte in a millisecond
+constexpr double kRateMin = 8e3;  // 1 byte per millisecond
 constexpr double kRateMax = 1e12;
 constexpr double kDelayMaxNs = 60e9;
 constexpr std::uint64_t kQueueMin = 1u << 11;
@@ -40,7 +40,8 @@ Status refuse(std::string expected, std::string_view got, std::string remedy = {
                                                .remedy = std::move(remedy)});
 }
 
-// The number at the beginning of `text`, which then begins with its unit; NaN where there is none.
+// Removes and returns the number at the beginning of `text`; the unit remains. NaN without a
+// number.
 double take_number(std::string_view& text) {
   double value = 0;
   const auto [end, error] =
@@ -50,7 +51,7 @@ double take_number(std::string_view& text) {
   return value;
 }
 
-// With six digits behind the point at most, and none that say nothing.
+// A decimal number with at most six digits after the point and no trailing zeros.
 std::string decimal(double value) {
   std::string text = fmt::format("{:.6f}", value);
   text.resize(text.find_last_not_of('0') + 1);
@@ -217,9 +218,9 @@ std::uint64_t queue_bytes_for(const LinkSettings& link, std::uint64_t bits_per_s
   const double bytes_per_s = static_cast<double>(bits_per_s) / 8;
   const double seconds =
       kLeastS + kLinksOnTheWayAndBack * static_cast<double>(link.delay.count()) / 1e9;
-  // What Linux keeps before an interface unless told otherwise. A window of TCP has some segments
-  // however slow the line is, and several connections have one each: 10 ms at 10 Mbit/s are less
-  // than what one begins with.
+  // The default queue length of Linux before an interface. A TCP window has several segments even
+  // on a slow link, and each connection has its own: 10 ms at 10 Mbit/s are less than one initial
+  // window.
   constexpr double kUsualPackets = 1000;
   constexpr double kUsualS = 0.2;
   const double frame_bytes = mtu_bytes + kFrameHeaderBytes;

@@ -13,7 +13,7 @@ namespace tributary {
 
 namespace {
 
-// Beside the shaper's own draws.
+// Streams of draws, in addition to those of the shaper.
 constexpr std::uint32_t kReorder = 2;
 constexpr std::uint32_t kLoss = 3;
 

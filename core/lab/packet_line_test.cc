@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 PacketLine line(const PacketLineOptions& options) { return *PacketLine::make(options); }
 
-// A packet that is known by its first byte.
+// A packet that is identified by its first byte.
 LinePacket line_packet(std::uint8_t name, std::size_t bytes) {
   return {.bytes = Bytes(bytes, name), .wire_bytes = bytes};
 }
@@ -77,7 +77,7 @@ TEST(PacketLine, AFullQueueDropsTheNewest) {
   for (std::uint8_t i = 1; i <= 9; ++i) small.put(seconds(1), line_packet(i, 1000));
   EXPECT_EQ(small.counts().overflowed, 6u);
   small.put(seconds(1) + milliseconds(1),
-            line_packet(10, 5000));  // the first has left: there is room
+            line_packet(10, 5000));  // the first packet has left, so the queue has room
   small.put(seconds(1) + milliseconds(1), line_packet(11, 1000));
   EXPECT_EQ(small.counts().overflowed, 7u);
   EXPECT_THAT(all_of(small), testing::ElementsAre(Arrival{1, seconds(1) + milliseconds(1)},
@@ -119,7 +119,7 @@ TEST(PacketLine, EverySegmentIsLostByItself) {
     lossy.put(microseconds(i), {.bytes = Bytes(100, 0), .wire_bytes = 1000, .segments = 10});
   }
   EXPECT_NEAR(static_cast<double>(lossy.counts().lost), 500, 100);
-  // What cannot be cut goes with its first loss: 0.99 to the 10th remain.
+  // A packet that cannot be cut is lost with its first segment: 0.99^10 remain.
   EXPECT_NEAR(static_cast<double>(all_of(lossy).size()), 4522, 100);
 }
 
@@ -148,7 +148,7 @@ TEST(PacketLine, SomePacketsOvertake) {
     EXPECT_GE(*due, last);
     last = *due;
     const auto out = mixed.take(*due);
-    // On time it left at its own millisecond's end and took ten more; otherwise it skipped them.
+    // A packet in order leaves at the end of its own millisecond and takes ten more.
     early += (out->packet.bytes[0] - (due->count() / 1'000'000 - 11) % 251) % 251 != 0 ? 1u : 0u;
   }
   EXPECT_EQ(early, mixed.counts().reordered);

@@ -6,7 +6,8 @@ namespace tributary {
 namespace {
 
 constexpr std::uint8_t kNoSegments = 0;
-constexpr std::size_t kDataOffsetByte = 12;  // of a TCP header; its upper half counts words of 4
+// in a TCP header; its upper four bits count 32-bit words
+constexpr std::size_t kDataOffsetByte = 12;
 
 }  // namespace
 
