@@ -10,7 +10,8 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t kValues = 1u << 16;  // more than a core's caches nearest to it, times two
+// twice the nearest caches of a core, so that the memory behind them is measured too
+constexpr std::uint32_t kValues = 1u << 16;
 constexpr std::uint32_t kRounds = 3;
 
 }  // namespace

@@ -7,9 +7,11 @@
 namespace tributary {
 namespace {
 
+// Protects against a division by zero; no machine gives an agent less than a thousandth of a core.
 constexpr double kCoresMin = 1e-3;
 
-// Bytes through the ports of a root, which in a star is the coordinator, and of the busiest other.
+// Bytes through the ports of a root and of the busiest other member. In a star, the root is the
+// coordinator.
 struct Traffic {
   double root_out = 0;
   double root_in = 0;
@@ -26,12 +28,13 @@ struct Traffic {
 };
 
 struct StageTime {
-  Traffic traffic;        // of all buckets
-  double lost_s = 0;      // in which the busiest port waits: before its work and after it
-  double alone_s = 0;     // of one bucket, nothing else under way
-  double behind_s = 0;    // what must still be sent when a bucket that is alone is through
-  double pace_s = 0;      // of one bucket: a root is not ready sooner, however free its ports are
-  bool one_root = false;  // then what is lost follows from the bucket alone
+  Traffic traffic;      // all buckets
+  double lost_s = 0;    // idle time of the busiest port before and after its work
+  double alone_s = 0;   // one bucket, while nothing else is under way
+  double behind_s = 0;  // transmissions that remain when a single bucket has arrived
+  // per bucket: a root cannot complete buckets faster, however idle its ports are
+  double pace_s = 0;
+  bool one_root = false;  // true: the idle time follows from alone_s
 };
 
 struct Way {
@@ -55,7 +58,7 @@ Way way_of(ExchangeKind kind) {
   return {TreeShape::direct, true};
 }
 
-// The most that `rest` neighbours on the circle have together.
+// The largest sum of `rest` consecutive entries on the circle.
 double busiest_run(const std::vector<double>& bytes, std::size_t rest) {
   double run = 0;
   for (std::size_t i = 0; i < rest; ++i) run += bytes[i];
@@ -67,8 +70,8 @@ double busiest_run(const std::vector<double>& bytes, std::size_t rest) {
   return most;
 }
 
-// Roots that take turns: each member is at each distance once in as many buckets as there are
-// members, and at neighbouring distances in those that are left over.
+// Bytes of the busiest member if roots alternate. In as many buckets as members, each member has
+// each distance once. In the remaining buckets it has neighbouring distances.
 double in_turns(const std::vector<double>& by_distance, std::uint32_t buckets) {
   const std::size_t members = by_distance.size();
   double once = 0;
@@ -97,14 +100,14 @@ Traffic traffic_of(const Way& way, const ExchangeWork& work, double up, double d
           .other_in = buckets * *std::max_element(in.begin() + 1, in.end())};
 }
 
-// Levels of a binomial tree, the last of which may have gaps.
+// Number of levels of a binomial tree; the last one may have gaps.
 double levels(std::uint32_t members) {
   double count = 0;
   for (std::uint32_t reach = 1; reach < members; reach <<= 1) ++count;
   return count;
 }
 
-// Before the first sums are complete a port has less to do than later.
+// Time in which a port has less work than later, because the first sums are not complete yet.
 double start_s(TreeShape shape, std::uint32_t members, double port_s) {
   switch (shape) {
     case TreeShape::direct:
@@ -126,9 +129,9 @@ StageTime reduced(const Way& way, const ExchangeWork& work, const StagePayload& 
                                time_down(way.shape, work.agents, down_s, link.alpha_s),
                     .one_root = !way.roots_take_turns};
   if (time.one_root) {
-    // A port serves whoever floods it, while sums wait for the others, so that what comes up and
-    // what goes down overlap only in part. How far they do was taken from the replay and from
-    // sockets.
+    // A port serves the member that floods it, while sums wait for the others, so traffic up and
+    // down overlaps only in part. The coefficients were fitted to the simulation and to
+    // measurements with sockets.
     if (hops(way.shape, work.agents) > 1) {
       time.pace_s = (0.75 * levels(work.agents) - 0.25) * (up_s + down_s);
     }
@@ -151,10 +154,10 @@ StageTime from_root(const Way& way, const ExchangeWork& work, double bytes,
           .one_root = true};
 }
 
-// Round a ring whose members wait for one root's places nobody's sums are through at the same time,
-// as they are where all begin at once: the last bucket's way up and down again stays visible, but
-// for what its ports have to do for it themselves. Taken from the replay, which it is equal to
-// where there are a few buckets for each owner.
+// In a ring whose members wait for one root's indices, no sums finish at the same time, as they
+// would if all began together. The path of the last bucket up and down remains visible, except for
+// the work of its own ports. The formula was derived from the simulation and equals it if there are
+// a few buckets per owner.
 double lost_behind_places_s(const ExchangeWork& work, const LinkEstimate& link) {
   const auto with = [&](StageFlow flow) {
     return std::ranges::find(work.stages, flow, &StagePayload::flow);
@@ -165,7 +168,8 @@ double lost_behind_places_s(const ExchangeWork& work, const LinkEstimate& link) 
   const double n = work.agents;
   const double places_s = places->up_bytes * link.beta_s_per_byte;
   const double sum_s = std::max(sums->up_bytes, sums->down_bytes) * link.beta_s_per_byte;
-  const std::uint32_t uneven = work.buckets % work.agents;  // whose owners have less at their end
+  // buckets beyond a whole number per owner
+  const std::uint32_t uneven = work.buckets % work.agents;
   const double sooner_s = std::min(uneven, work.agents - 1 - uneven) * sum_s;
   return (n - 2) * sum_s + (n - 3) * std::max(sum_s, places_s) + places_s - sooner_s +
          (2 * n - 3) * link.alpha_s;
@@ -182,7 +186,7 @@ StageTime gathered(const Way& way, const ExchangeWork& work, double bytes,
           .behind_s = (work.buckets - 1) * port_s};
 }
 
-// Everybody is left with everybody's payloads.
+// True if every member ends up with the payloads of all members.
 bool gathers(ExchangeKind kind, const StagePayload& stage) {
   if (kind == ExchangeKind::star || stage.flow == StageFlow::from_root) return false;
   return kind == ExchangeKind::all_gather || stage.flow == StageFlow::gathered;
@@ -223,9 +227,9 @@ double port_s(const Traffic& traffic, double root_s, double other_s) {
                   std::max(traffic.other_out, traffic.other_in) * other_s);
 }
 
-// Of a bucket, at each agent. Of payloads that nobody has combined the first is decoded, and the
-// others are added to it: those of codecs that gather as whoever combines them would; others are
-// decoded as well, and added over all values.
+// Decoding time of a bucket at each agent. If payloads were not combined, the first is decoded and
+// the others are added to it. Codecs that gather add as an aggregator does; other codecs decode
+// each payload and then add over all values.
 double decode_s(ExchangeKind kind, const ExchangeWork& work) {
   const StagePayload& last = work.stages.back();
   if (!gathers(kind, last)) return work.decode_s;
@@ -235,12 +239,12 @@ double decode_s(ExchangeKind kind, const ExchangeWork& work) {
   return work.decode_s + (work.agents - 1) * add_s;
 }
 
-// Seconds of one core for one bucket.
+// Seconds of one core per bucket.
 struct Compute {
-  double total_s = 0;    // of all agents together
-  double busiest_s = 0;  // of whoever has most to do
+  double total_s = 0;    // sum over all agents
+  double busiest_s = 0;  // of the busiest agent
   double hub_s = 0;
-  double way_s = 0;  // one after the other, of a bucket on its way
+  double way_s = 0;  // the sequential part on the path of one bucket
 
   Compute& operator+=(const Compute& more) {
     total_s += more.total_s;
@@ -251,8 +255,8 @@ struct Compute {
   }
 };
 
-// A direct owner adds one payload while the next arrives: of one bucket only the last is waited
-// for.
+// A direct owner adds one payload while the next one arrives, so only the last addition of a bucket
+// delays its path.
 Compute stage_compute(ExchangeKind kind, const ExchangeWork& work, const StagePayload& stage) {
   const double n = work.agents;
   const double encode_s = stage.encode_s;
@@ -276,7 +280,7 @@ Compute stage_compute(ExchangeKind kind, const ExchangeWork& work, const StagePa
           .way_s = encode_s + hops(way.shape, work.agents) * add_s};
 }
 
-// Sending and receiving the payloads of one stage of a bucket.
+// Time for sending and receiving the payloads of one stage of a bucket.
 Compute stage_messages(ExchangeKind kind, const ExchangeWork& work, const StagePayload& stage) {
   const double n = work.agents;
   const bool broadcast = stage.flow == StageFlow::from_root;
@@ -306,7 +310,7 @@ Compute stage_messages(ExchangeKind kind, const ExchangeWork& work, const StageP
   return {.total_s = 2 * (n - 1) * both_s, .busiest_s = busiest_s, .way_s = ends * both_s};
 }
 
-// An agent works in one thread, so that more than one core is of no use to it.
+// An agent's exchange runs in one thread, so more than one core per agent does not help.
 Compute compute_of(ExchangeKind kind, const ExchangeWork& work) {
   const double each_s = decode_s(kind, work);
   Compute all = {.total_s = work.agents * each_s, .busiest_s = each_s, .way_s = each_s};
@@ -365,7 +369,7 @@ ExchangeCost predict_exchange(ExchangeKind kind, const ExchangeWork& work,
     behind_s += time.behind_s;
     pace_s += time.pace_s;
   }
-  // Of a bucket's own way, the port's work is counted already.
+  // The port's work for a bucket is already counted as work, so it is not idle time.
   lost_s -= std::max(port_s(of_one_root, root_s, other_s) / buckets, pace_s);
   if (kind == ExchangeKind::ring) {
     lost_s = std::max(lost_s, lost_behind_places_s(work, network.agents));

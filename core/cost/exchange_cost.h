@@ -1,12 +1,12 @@
-// How long an exchange takes, said before it is made. Every bucket goes up a tree to its owner and
-// comes down again (core/collective/routes.h); buckets follow one another, so that in a long
-// exchange some port is always busy, and in a short one latency counts. The greater of two bounds
-// is said:
+// Predicts the duration of an exchange. Every bucket goes up a tree to its owner and down again
+// (core/collective/routes.h). Buckets follow one another, so in a long exchange some port is always
+// busy, and in a short one latency dominates. The prediction is the larger of two bounds:
 //
-//   the busiest port's work, and what stands at its beginning and end
-//   the way of one bucket alone, and of those that its members have to send behind it
+//   the work of the busiest port, plus the idle times at its beginning and end
+//   the path of one bucket alone, plus the buckets that its members must send after it
 //
-// The test beside this plays exchanges bucket by bucket and holds both to it.
+// exchange_cost_test.cc simulates exchanges bucket by bucket and compares both bounds with them.
+// All functions are pure and cost O(agents * log agents) per kind.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@
 namespace tributary {
 
 enum class ExchangeKind : std::uint8_t {
-  star,              // by the coordinator, whose line all share
-  sharded_star,      // direct, owners take turns
-  ring,              // a chain, owners take turns
+  star,              // through the coordinator, whose link all share
+  sharded_star,      // direct; owners alternate
+  ring,              // a chain; owners alternate
   tree,              // binomial, one root
-  halving_doubling,  // binomial, roots take turns
-  all_gather,        // everybody's to everybody
+  halving_doubling,  // binomial; roots alternate
+  all_gather,        // from every member to every member
 };
 inline constexpr ExchangeKind kExchangeKinds[] = {
     ExchangeKind::star, ExchangeKind::sharded_star,     ExchangeKind::ring,
@@ -32,51 +32,54 @@ inline constexpr ExchangeKind kExchangeKinds[] = {
 
 std::string_view name(ExchangeKind kind);
 
-// What is done with the payloads of one stage of a codec.
+// How the payloads of one stage of a codec are exchanged.
 enum class StageFlow : std::uint8_t {
-  reduced,    // combined on the way up, the result comes down
-  from_root,  // one member's to all
-  gathered,   // nobody combines them among peers; the coordinator may
+  reduced,    // combined on the way up; the result goes down
+  from_root,  // from one member to all
+  gathered,   // not combined among peers; the coordinator may combine them
 };
 
-// Of one bucket: bytes with envelopes, and seconds of one core.
+// Cost of one stage of one bucket. Bytes include envelopes; times are seconds of one core.
 struct StagePayload {
   StageFlow flow = StageFlow::reduced;
   double up_bytes = 0;
-  double down_bytes = 0;   // of the combined payload; from_root has none of its own
-  double encode_s = 0;     // of whoever sends a payload
-  double aggregate_s = 0;  // of whoever adds one
+  double down_bytes = 0;   // of the combined payload; not used for from_root
+  double encode_s = 0;     // per member that sends a payload of its own
+  double aggregate_s = 0;  // per payload that is added
 };
 
 struct ExchangeWork {
   std::uint32_t agents = 1;
   std::uint32_t buckets = 1;
-  std::span<const StagePayload> stages;  // of a bucket of mean size
-  double decode_s = 0;                   // of what comes of a bucket, at every agent, on one core
-  double message_s = 0;                  // to send a payload, and again to receive it, on one core
-  double byte_s = 0;                     // and each byte of it
-  double cores = 1;                      // that an agent has; less than one where agents share them
+  std::span<const StagePayload> stages;  // stages of a bucket of mean size
+  double decode_s = 0;   // decoding of a bucket's result at every agent, seconds of one core
+  double message_s = 0;  // sending one payload, and the same for receiving it, seconds of one core
+  double byte_s = 0;     // additional seconds per byte of a payload
+  double cores = 1;      // cores per agent; below 1 if agents share cores
 };
 
 struct ExchangeNetwork {
-  LinkEstimate agents;  // the slowest member's
-  LinkEstimate hub;     // the coordinator's; its alpha is the agents' way to it
+  LinkEstimate agents;  // link of the slowest member
+  // link of the coordinator; its alpha is the latency between agents and coordinator
+  LinkEstimate hub;
 };
 
 struct ExchangeCost {
   ExchangeKind kind = ExchangeKind::star;
   double seconds = 0;
-  // Of the busiest member, and of the coordinator where it takes part.
+  // Of the busiest member, and of the coordinator if it takes part. Bytes per exchange.
   double bytes_sent = 0;
   double bytes_received = 0;
   double hub_bytes_sent = 0;
   double hub_bytes_received = 0;
 };
 
+// Returns a cost of 0 s if no exchange is necessary: no buckets or stages, or one member without a
+// coordinator.
 ExchangeCost predict_exchange(ExchangeKind kind, const ExchangeWork& work,
                               const ExchangeNetwork& network);
 
-// All of them, the cheapest first; of equals, the one that stands first above.
+// All kinds, the cheapest first. Equal costs keep the order of kExchangeKinds.
 std::vector<ExchangeCost> rank_exchanges(const ExchangeWork& work, const ExchangeNetwork& network);
 
 }  // namespace tributary

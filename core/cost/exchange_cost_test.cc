@@ -13,7 +13,7 @@ namespace {
 
 using testing::DoubleNear;
 
-// Payloads of 1,000 bytes and a microsecond for each byte: a bucket keeps a port busy for 1 ms.
+// Payloads of 1,000 bytes at a microsecond per byte: a bucket keeps a port busy for 1 ms.
 constexpr double kBeta = 1e-6;
 constexpr std::array<StagePayload, 1> kDense = {
     {{.flow = StageFlow::reduced, .up_bytes = 1000, .down_bytes = 1000}}};
@@ -36,11 +36,11 @@ constexpr double kNear = 1e-9;
 TEST(ExchangeCost, OneBucketAloneByHand) {
   const ExchangeNetwork network = network_of(0.005);
   const ExchangeWork one = dense(4, 1);
-  // The hub's line carries four payloads each way, one after the other.
+  // The hub's link carries four payloads in each direction, one after another.
   EXPECT_THAT(seconds(ExchangeKind::star, one, network), DoubleNear(0.010 + 0.008, kNear));
   EXPECT_THAT(seconds(ExchangeKind::sharded_star, one, network), DoubleNear(0.010 + 0.006, kNear));
   EXPECT_THAT(seconds(ExchangeKind::ring, one, network), DoubleNear(6 * 0.006, kNear));
-  // Two levels up; down, the root sends to two at once, and the larger child then to its own.
+  // Two levels up. Down, the root sends to two members at once, then the larger child to its own.
   EXPECT_THAT(seconds(ExchangeKind::tree, one, network), DoubleNear(2 * 0.006 + 0.013, kNear));
   EXPECT_THAT(seconds(ExchangeKind::all_gather, one, network), DoubleNear(0.008, kNear));
 }
@@ -48,7 +48,7 @@ TEST(ExchangeCost, OneBucketAloneByHand) {
 TEST(ExchangeCost, ManyBucketsAreBoundByThePorts) {
   const ExchangeNetwork network = network_of(0.0001);
   const ExchangeWork many = dense(4, 64);
-  // 2 (n - 1) / n of the update: 96 payloads.
+  // 2 (n - 1) / n of the update are 96 payloads.
   EXPECT_THAT(seconds(ExchangeKind::ring, many, network), DoubleNear(0.0961, kNear));
   EXPECT_NEAR(seconds(ExchangeKind::sharded_star, many, network), 0.0966, 1e-4);
   EXPECT_NEAR(seconds(ExchangeKind::halving_doubling, many, network), 0.0972, 1e-4);
@@ -68,14 +68,15 @@ TEST(ExchangeCost, BytesOfTheBusiest) {
   EXPECT_EQ(ring.bytes_received, 12'000);
   EXPECT_EQ(ring.hub_bytes_sent, 0);
   const ExchangeCost tree = predict_exchange(ExchangeKind::tree, dense(4, 8), network);
-  EXPECT_EQ(tree.bytes_sent, 16'000);  // the root, to two; its larger child up and to one
+  // the root sends to two members; its larger child sends up and to one member
+  EXPECT_EQ(tree.bytes_sent, 16'000);
   const ExchangeCost star = predict_exchange(ExchangeKind::star, dense(4, 8), network);
   EXPECT_EQ(star.bytes_sent, 8'000);
   EXPECT_EQ(star.hub_bytes_received, 32'000);
 }
 
 TEST(ExchangeCost, OwnersThatDoNotComeOutEven) {
-  // Nine buckets of four owners: member 0 owns three, receives nine payloads for them, and the
+  // Nine buckets of four owners: member 0 owns three and receives nine payloads for them, plus the
   // results of the other six.
   const ExchangeCost direct =
       predict_exchange(ExchangeKind::sharded_star, dense(4, 9), network_of(0));
@@ -100,7 +101,7 @@ TEST(ExchangeCost, ComputingIsHiddenUntilItIsTheBottleneck) {
   std::array<StagePayload, 1> stages = kDense;
   work.stages = stages;
   stages[0].encode_s = stages[0].aggregate_s = work.decode_s = 1e-5;
-  // One bucket of 10 µs for each of encode, three sums and decode stays visible.
+  // The 10 µs of one bucket for each of encode, three sums and decode remain visible.
   EXPECT_THAT(seconds(ExchangeKind::ring, work, network), DoubleNear(free + 5e-5, kNear));
   stages[0].encode_s = 1e-2;
   EXPECT_GT(seconds(ExchangeKind::ring, work, network), 64 * 0.01);
@@ -125,15 +126,15 @@ TEST(ExchangeCost, ARootThatEncodesAloneHasACoreToItself) {
       {{.flow = StageFlow::from_root, .up_bytes = 10, .encode_s = 0.01},
        {.flow = StageFlow::reduced, .up_bytes = 10, .down_bytes = 10}}};
   ExchangeWork work = {.agents = 4, .buckets = 64, .stages = stages, .cores = 0.5};
-  // All agents together have less to do than two cores can; the root has 64 times 10 ms.
+  // All agents together need less than two cores; the root needs 64 times 10 ms.
   EXPECT_NEAR(seconds(ExchangeKind::ring, work, network_of(0)), 64 * 0.01, 0.03);
   stages[0].encode_s = 0;
   stages[1].encode_s = 0.01;
   EXPECT_NEAR(seconds(ExchangeKind::ring, work, network_of(0)), 64 * 0.02, 0.03);
 }
 
-// Four agents, 64 buckets: of everybody to everybody 12 payloads are sent and 12 received, up and
-// down a tree 6 and 6.
+// Four agents, 64 buckets: from every member to every member, 12 payloads are sent and 12 received
+// per bucket; in a tree, 6 and 6.
 TEST(ExchangeCost, MessagesTakeTimeAtBothEnds) {
   ExchangeWork work = dense(4, 64);
   work.message_s = 0.1;
@@ -172,11 +173,11 @@ TEST(ExchangeCost, WhoeverGathersAddsEveryPayload) {
   StagePayload stage = {.up_bytes = 10, .down_bytes = 10};
   ExchangeWork work = {.agents = 4, .buckets = 64, .stages = {&stage, 1}, .decode_s = 0.01};
   const auto each_s = [&](ExchangeKind kind) { return seconds(kind, work, network_of(0)) / 64; };
-  // What could have been combined is decoded four times and added three times, over all values.
+  // Payloads that could have been combined are decoded four times and added three times.
   EXPECT_NEAR(each_s(ExchangeKind::all_gather), 0.07, 0.002);
   EXPECT_NEAR(each_s(ExchangeKind::ring), 0.01, 0.002);
-  // Codecs that gather add while they decode, which may go over what was sent alone. Whoever
-  // combines for all does it once for each.
+  // Codecs that gather add while they decode, and may touch only the values that were sent. A
+  // member that combines for all does so once per payload.
   stage.flow = StageFlow::gathered;
   EXPECT_NEAR(each_s(ExchangeKind::all_gather), 0.01, 0.002);
   stage.aggregate_s = 0.002;
@@ -208,14 +209,13 @@ TEST(ExchangeCost, RankingIsInOrderAndFollowsTheNetwork) {
   const auto slow = rank_exchanges(dense(8, 8), network_of(0.05));
   ASSERT_EQ(slow.size(), std::size(kExchangeKinds));
   for (std::size_t i = 1; i < slow.size(); ++i) EXPECT_LE(slow[i - 1].seconds, slow[i].seconds);
-  EXPECT_EQ(slow.front().kind, ExchangeKind::all_gather);  // one way only
+  EXPECT_EQ(slow.front().kind, ExchangeKind::all_gather);  // needs only one direction
   EXPECT_EQ(slow.back().kind, ExchangeKind::ring);
   const auto narrow = rank_exchanges(dense(8, 64), network_of(0));
   EXPECT_EQ(narrow.front().kind, ExchangeKind::ring);
 }
 
-// --- against the replay
-// ----------------------------------------------------------------------------
+// --- comparison with the simulation -------------------------------------------------------------
 
 struct Bounds {
   double mean;
@@ -290,9 +290,9 @@ INSTANTIATE_TEST_SUITE_P(Exchanges, Against,
                                          std::tuple{ExchangeKind::all_gather, Bounds{0.02, 0.1}}),
                          [](const auto& one) { return std::string(name(std::get<0>(one.param))); });
 
-// AR-Topk: indices from one agent, then a sum of the values at those places.
-// With fewer buckets than agents, the agent from whom the indices come need not be the one with
-// most to do otherwise, and a sum that begins beside it is on its way before others have them.
+// AR-Topk: indices from one agent, then a sum of the values at those indices. With fewer buckets
+// than agents, the agent that sends the indices need not be the busiest one, and a sum that begins
+// at it is under way before others have the indices.
 TEST_P(Against, ReplayOfIndicesAndThenSums) {
   const ExchangeKind kind = std::get<0>(GetParam());
   hold(kind,
@@ -301,7 +301,7 @@ TEST_P(Against, ReplayOfIndicesAndThenSums) {
        {.mean = 0.1, .worst = 0.45, .bytes = 0.1});
 }
 
-// Where every owner has a few buckets, what a ring loses behind the places is known exactly.
+// If every owner has a few buckets, the idle time of a ring after the indices is known exactly.
 TEST(ExchangeCost, ARingThatWaitsForPlaces) {
   for (const double places_bytes : {100.0, 1000.0, 3000.0}) {
     const Stages stages = {{.flow = StageFlow::from_root, .up_bytes = places_bytes},

@@ -13,7 +13,8 @@ std::uint32_t binomial_children(std::uint32_t members, std::uint32_t distance) {
   return count;
 }
 
-// When the sum of each member's subtree is there; those farther from the root first.
+// Computes the time at which the sum of each member's subtree is complete, starting with the
+// farthest member.
 double binomial_up(std::uint32_t members, double port_s, double alpha_s) {
   std::vector<double> there(members, 0.0);
   for (std::uint32_t d = members; d-- > 0;) {

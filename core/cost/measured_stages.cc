@@ -8,8 +8,9 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint64_t kValuesMax = 8u << 20;  // of all agents together, but two buckets at least
-constexpr std::uint64_t kEncodedMax = 24u << 20;  // of all rounds, but a few rounds at least
+constexpr std::uint64_t kValuesMax = 8u << 20;  // of all agents together, but at least two buckets
+// of all rounds together, but at least kRoundsMin rounds
+constexpr std::uint64_t kEncodedMax = 24u << 20;
 constexpr std::uint64_t kRoundsMin = 3;
 
 StageFlow flow_of(const Codec& codec, std::size_t stage) {

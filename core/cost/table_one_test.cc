@@ -5,7 +5,7 @@
 namespace tributary::table_one {
 namespace {
 
-// 1 ms and 1 Gbit/s, 8 workers, 125 MB: a second on the line.
+// 1 ms and 1 Gbit/s, 8 workers, 125 MB: one second on the link.
 constexpr LinkEstimate kLink = {.alpha_s = 0.001, .beta_s_per_byte = 8e-9};
 constexpr double kBytes = 125e6;
 
@@ -24,7 +24,7 @@ TEST(TableOne, ArTopKIsABroadcastAndAnAllReduce) {
   EXPECT_NEAR(top_k_all_gather(8, kBytes, kLink), 0.003 + 14, 1e-9);
 }
 
-// What the paper solves its formulas for: on either side of the threshold the other is cheaper.
+// The thresholds of the paper: on either side, another collective is cheaper.
 TEST(TableOne, ThresholdsAreWhereTheCostsAreEqual) {
   constexpr double kKept = 1e6;
   for (const std::uint32_t n : {3u, 4u, 8u, 16u, 100u}) {

@@ -24,11 +24,12 @@ namespace {
 constexpr std::array<std::string_view, 2> kModes = {"delta", "gradient"};
 constexpr std::array<std::string_view, 2> kWeightings = {"equal", "examples"};
 constexpr std::array<std::string_view, 4> kPlannings = {"fixed", "adaptive", "time_budget",
-                                                        "byte_budget"};  // as PlanningGoal
+                                                        // in the order of PlanningGoal
+                                                        "byte_budget"};
 
 constexpr std::array<std::string_view, 2> kExplorings = {"off", "trials"};
 
-// The model and its like are held a few times over: what is larger is meant by mistake.
+// The coordinator holds several copies of a model, so a larger number is taken for a mistake.
 constexpr std::uint64_t kParametersMax = std::uint64_t{1} << 33;
 
 Result<std::size_t> choice(std::string_view what, std::string_view given,
@@ -128,7 +129,7 @@ Status set_optimizer(const JobSettings& job, wire::JobT& definition) {
   return {};
 }
 
-// They are averaged, and travel as they are.
+// Marks the layers from `first` on as buffers: they are averaged, and sent without compression.
 void mark_buffers(std::size_t first, wire::LayerMapT& map) {
   for (std::size_t i = first; i < map.layers.size(); ++i) {
     map.layers[i]->kind = wire::LayerKind::buffer;
@@ -141,7 +142,7 @@ Result<NetworkPlan> plan_of(const JobSettings& job) {
   return plan_network(job.model, input);
 }
 
-// Layers of a model that agents build.
+// Sets the layers of a model that agents build from its spec.
 Status set_network(const JobSettings& job, wire::JobT& definition) {
   TRIBUTARY_ASSIGN(const NetworkPlan plan, plan_of(job));
   TRIBUTARY_ASSIGN(const LayerMap layers, layer_map_of(plan));
@@ -152,7 +153,7 @@ Status set_network(const JobSettings& job, wire::JobT& definition) {
   return {};
 }
 
-// Layers and first model of somebody else's: they are in the file.
+// Sets layers and initial model from a TorchScript file.
 Status set_script(const JobSettings& job, SubmitJob& submit) {
   constexpr std::uint64_t kScriptBytesMax = std::uint64_t{8} << 30;
   TRIBUTARY_ASSIGN(const ExampleShape input, parse_shape(job.examples));
@@ -177,12 +178,12 @@ Status set_script(const JobSettings& job, SubmitJob& submit) {
   return {};
 }
 
-// One, and nothing else that would say which layers there are.
+// True if the job names exactly one model and no other source of layers.
 bool names_a_model(const JobSettings& job) {
   return job.layers.empty() && job.parameters == 0 && job.model.empty() != job.model_file.empty();
 }
 
-// The job but for the model to begin with.
+// The submission without the initial model.
 Result<SubmitJob> described(const JobSettings& job) {
   if (job.name.empty() || job.rounds == 0) {
     return Status(StatusCode::invalid_argument, {.what = "job",
@@ -216,7 +217,7 @@ Result<SubmitJob> described(const JobSettings& job) {
   definition.model = std::make_unique<wire::ModelT>();
   definition.model->kind = wire::ModelKind::built_in;
   if (names_a_model(job)) {
-    // What is in a script is known to whoever reads it.
+    // The layers of a TorchScript become known when its file is read.
     TRIBUTARY_TRY(job.model.empty() ? parse_shape(job.examples).status()
                                     : set_network(job, definition));
     return submit;

@@ -138,7 +138,7 @@ TEST(ParseLayer, TakesANameAndSizes) {
   }
 }
 
-// What the documents show is what works.
+// Every job in the documentation is valid.
 TEST(JobSettings, EveryExampleOfTheDocumentsIsAJob) {
   std::size_t examples = 0;
   for (const auto& entry : std::filesystem::directory_iterator(TRIBUTARY_JOB_EXAMPLES)) {
