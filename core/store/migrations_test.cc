@@ -1,4 +1,4 @@
-// Older journals are taken to the newest version, newer ones are refused.
+// Older journals are migrated to the newest version; newer ones are refused.
 #include "core/store/database/migrations.h"
 
 #include <gmock/gmock.h>
@@ -102,7 +102,7 @@ TEST_F(Migration, TablesWithoutAMarkAreSomebodyElses) {
   EXPECT_EQ(migrated(schema(3)).code(), StatusCode::mismatch);
 }
 
-// Journals as released builds left them.
+// Journals as released builds wrote them.
 class Released : public testing::Test {
  protected:
   static std::string released(const std::string& name) {
@@ -119,7 +119,7 @@ class Released : public testing::Test {
     return path;
   }
 
-  // Every table, index and view, in the words in which it was made.
+  // The SQL of every table, index and view.
   static std::string tables(Database& database) {
     std::string all;
     const auto add = [&](Rows& row) -> Status {
@@ -150,7 +150,7 @@ TEST_F(Released, CoordinatorsJournalOfVersion1) {
       << "old and new journals must have the same tables";
 }
 
-// Whoever looks on cannot take it to this version, and need not.
+// A reader cannot migrate the file, and need not.
 TEST_F(Released, ARunOfVersion1IsReadAsItIs) {
   const std::string path = make("coordinator_1");
   const auto file = RunFile::open(path);

@@ -1,4 +1,4 @@
-// Whatever is stored comes back, also when the journal is opened anew in between.
+// Every stored record is returned, also if the journal was reopened in between.
 #include <gtest/gtest.h>
 
 #include "core/store/agent/agent_journal.h"
@@ -96,7 +96,7 @@ TEST(Journal, OfANewDeviceIsEmpty) {
   EXPECT_EQ(described(*restored), "");
 }
 
-// A model of several chunks, the last one short.
+// A model of several chunks, the last one shorter.
 TEST(Journal, HoldsValuesOfManyChunks) {
   const Folder folder;
   Draws draws(1);

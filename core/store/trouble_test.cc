@@ -1,4 +1,4 @@
-// Disks that are full, files that are damaged, and files that are something else.
+// Full disks, damaged files, and files of another kind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 namespace tributary::store_testing {
 namespace {
 
-// No file of this process can become longer, as if the disk were full.
+// Prevents every file of this process from growing, like a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
@@ -106,7 +106,7 @@ TEST_F(FullDisk, SurvivesARestartThen) {
 }
 
 TEST_F(FullDisk, OfSqlitesOwnMaking) {
-  ASSERT_TRUE(journal_->database().limit_pages(1).ok());  // never less than there are
+  ASSERT_TRUE(journal_->database().limit_pages(1).ok());  // never less than the current number
   Draws draws(1);
   ReplicaRecord large;
   large.model = draws.floats(500'000);
@@ -170,7 +170,7 @@ class Damage : public testing::Test {
     ASSERT_EQ((*journal)->store(replica).text(), "ok");
   }
 
-  // Overwrites bytes at a share of the file's length.
+  // Overwrites bytes at this fraction of the file's length.
   void write_at(double share, const std::string& bytes) {
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
     const auto size = static_cast<double>(std::filesystem::file_size(path_));

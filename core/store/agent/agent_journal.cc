@@ -10,12 +10,13 @@
 namespace tributary {
 namespace {
 
-// Nearly all of it is long values, which want large pages, and which are overwritten each round:
-// the longer the log, the more often a page is overwritten in it before it is copied.
+// The journal consists mostly of long values that are overwritten in each round. Long values need
+// large pages. With a longer log, a page is overwritten more often in the log before it is copied
+// to the file.
 const DatabaseOptions kAgentDatabase = {
     .exclusive = true, .page_bytes = 16u << 10, .log_bytes = 64u << 20, .cache_bytes = 1u << 20};
 
-// The blobs of one record, of which any may be missing.
+// The blobs of one record, each of which may be missing.
 class BlobList {
  public:
   void add(const SharedFloats& floats, std::uint64_t begins_at = 0) {
@@ -30,7 +31,7 @@ class BlobList {
     TRIBUTARY_ASSIGN(numbers_, blobs.exchange(old_blobs, values_));
     return {};
   }
-  // In the order in which they were added.
+  // Returns the blob numbers in the order of add(); empty for a value that is missing.
   std::optional<BlobId> next() {
     if (!there_[next_place_++]) return std::nullopt;
     return numbers_[next_number_++];
@@ -73,7 +74,7 @@ Status AgentJournal::put(const AgentJobRecord& record) {
 }
 
 Status AgentJournal::put(const ReplicaRecord& record) {
-  // First, so that the model is written to the pages that become free.
+  // The download is removed first, so that the model is written to the pages that become free.
   TRIBUTARY_TRY(downloads_.remove());
   std::vector<BlobId> old_blobs;
   TRIBUTARY_TRY(blobs_of_replica(old_blobs));
@@ -143,7 +144,7 @@ Status AgentJournal::put_residual(const ResidualStamp& stamp, std::optional<Blob
       stamp.part_first, residual);
 }
 
-// Everything of the replica's job.
+// Deletes everything of the replica's job.
 Status AgentJournal::forget_everything() {
   std::vector<BlobId> blobs;
   TRIBUTARY_TRY(blobs_of_replica(blobs));
@@ -294,7 +295,7 @@ Status AgentJournal::restore_parts(std::uint64_t row, UndecidedRound& round) {
         TRIBUTARY_TRY(columns.read(part.bucket, part.first_value, part.values, blob));
         if (blob) {
           TRIBUTARY_ASSIGN(part.if_committed, blobs_.read_floats(*blob));
-          part.values = part.if_committed->size();  // older journals do not say it
+          part.values = part.if_committed->size();  // older journals do not store the size
         }
         return {};
       },

@@ -26,12 +26,12 @@ Status BoundedTable::trim(Database& database, std::int64_t now_wall_ns) {
     if (key) TRIBUTARY_TRY(drop_up_to(database, *key));
   }
   while (size_.bytes > limits_.bytes_max && size_.rows > 0) {
-    // A sixteenth at a time: rows are not equally large.
+    // Deletes a sixteenth at a time, because rows differ in size.
     TRIBUTARY_ASSIGN(const auto key, key_of_oldest(database, size_.rows / 16 + 1));
     TRIBUTARY_TRY(drop_up_to(database, key.value_or(size_.last_key)));
     if (!key) break;
   }
-  // Rows stand in the order of their dates, but for clocks that were set.
+  // Rows are in the order of their dates, unless the clock was set back.
   std::int64_t first_young = size_.last_key + 1;
   TRIBUTARY_TRY(
       database.first(first_young_, std::tie(first_young), now_wall_ns - limits_.age_ns_max)

@@ -17,11 +17,11 @@ ByteSpan bytes_of_floats(const FloatVector& floats) {
   return bytes_of(std::span<const float>(floats));
 }
 
-// Mostly short rows, beside payloads, most of which are gone again some rounds later: what is
-// overwritten in the log is not copied. Copying is done between rounds.
+// Most rows are short. Payloads are deleted again some rounds later; pages that are overwritten in
+// the log are not copied to the file. The log is copied between rounds.
 const DatabaseOptions kCoordinatorDatabase = {.page_bytes = 8u << 10, .log_bytes = 64u << 20};
 
-// Numbers of agents that are kept in memory: more of them are looked up again.
+// Agent numbers that are kept in memory; beyond that the cache starts again.
 constexpr std::size_t kAgentNumbersMax = wire::kMembersMax;
 
 }  // namespace
@@ -31,7 +31,7 @@ Result<std::unique_ptr<CoordinatorJournal>> CoordinatorJournal::open(
   TRIBUTARY_ASSIGN(OwnedDatabase owned,
                    open_journal(options.journal, kCoordinatorSchema, kCoordinatorDatabase));
   std::unique_ptr<CoordinatorJournal> journal(new CoordinatorJournal(std::move(owned), options));
-  // Nobody is, yet.
+  // No agent is connected yet.
   TRIBUTARY_TRY(journal->in_transaction([&] {
     return journal->database().run("UPDATE agents SET connected = 0 WHERE connected != 0");
   }));
@@ -238,8 +238,9 @@ Status CoordinatorJournal::put_aggregator_residual(std::uint64_t job,
                         job);
 }
 
-// Rounds of an earlier epoch than this one's will not come any more, so that an earlier epoch that
-// has none will not be asked for. Those before the epoch of the last commit have been looked at.
+// An epoch is needed as long as a stored round belongs to it. No further round of an earlier epoch
+// than this one will be committed, so earlier epochs without a round can be deleted. Epochs before
+// that of the last commit have been checked already.
 Status CoordinatorJournal::forget_epochs_before(const RoundKey& id) {
   std::uint32_t& looked_at = epochs_looked_at_[id.job];
   if (looked_at == id.epoch) return {};
@@ -252,7 +253,7 @@ Status CoordinatorJournal::forget_epochs_before(const RoundKey& id) {
   return {};
 }
 
-// --- for people --------------------------------------------------------------------------------
+// --- records for people ------------------------------------------------------------------------
 
 Status CoordinatorJournal::put(const AgentRecords& records) {
   for (const AgentRecord& agent : records.agents) {

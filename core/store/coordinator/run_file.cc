@@ -13,7 +13,7 @@
 namespace tributary {
 namespace {
 
-// A number that was not one is NULL in SQLite.
+// Reads a column that may be NULL as NaN. SQLite has no NaN and stores it as NULL.
 class Gap {
  public:
   explicit Gap(double& value) : value_(value) {}
@@ -108,7 +108,8 @@ Result<std::uint64_t> RunFile::last_round(std::uint64_t job) {
 }
 
 Result<std::optional<RestoredJob>> RunFile::restore(std::uint64_t job) {
-  TRIBUTARY_TRY(database_->execute("BEGIN"));  // a checkpoint drops the redo before it
+  // in one transaction, because a checkpoint deletes the redo before it
+  TRIBUTARY_TRY(database_->execute("BEGIN"));
   Result<std::optional<RestoredJob>> restored = CoordinatorReading(*database_).restore_one(job);
   TRIBUTARY_TRY(database_->execute("COMMIT"));
   return restored;

@@ -1,5 +1,5 @@
-// What a journal must give back, by the words of core/round/common/machine/records.h and without a
-// database.
+// Specifies what a journal must return: an implementation of core/round/common/machine/records.h in
+// memory, without a database.
 #pragma once
 
 #include <algorithm>
