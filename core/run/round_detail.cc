@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kNotReported = std::numeric_limits<double>::quiet_NaN();
 
-// A file may claim anything for an id.
+// A file may contain any text as an id, so its length is bounded.
 std::string short_id(const std::string& agent_id) {
   return agent_id.substr(0, wire::kAgentIdBytesMax);
 }
@@ -93,7 +93,7 @@ class RoundDetailReading {
     return asked_.test(index) ? AgentPart::left_out : AgentPart::not_asked;
   }
 
-  // --- the plan
+  // --- plan
 
   void read_plan(const wire::Plan& plan) {
     detail_.planned = true;
@@ -173,7 +173,7 @@ class RoundDetailReading {
 
   // --- reports
 
-  // Of several of one agent, that of the attempt that counted, or else the last one.
+  // Of several reports of one agent, keeps that of the successful attempt, or else the last one.
   void take(const AgentRoundRecord& report) {
     AgentInRound& agent = agent_of(short_id(report.agent_id));
     if (agent.reported && agent.attempt == record_.id.attempt) return;

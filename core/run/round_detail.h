@@ -1,5 +1,5 @@
-// One round, as its plan and the reports on it tell: what there was to choose from and why it was
-// this, and what each agent did.
+// One round in detail, from its plan and the agents' reports: the alternatives, the reason of the
+// choice, and the part of each agent. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 namespace tributary {
 
+// A choice that the planner considered. Times in seconds are predictions per round.
 struct PlanAlternative {
   std::string codec = {};
   std::string collective = {};
@@ -18,12 +19,13 @@ struct PlanAlternative {
   double encode_s = 0;
   double wire_s = 0;
   double decode_s = 0;
-  double round_s = 0;  // predicted
-  double gain = 0;     // share of the update's energy that gets through
+  double round_s = 0;  // predicted duration of the round
+  double gain = 0;     // share of the update's energy that the codec keeps
   bool pareto = false;
-  bool chosen = false;  // of the Pareto set: the knee
+  bool chosen = false;  // chosen: the knee of the Pareto front
 };
 
+// An exchange of the plan, with the number and the size of its buckets.
 struct PlanExchange {
   std::string codec = {};
   std::string collective = {};
@@ -33,31 +35,33 @@ struct PlanExchange {
   std::uint64_t values = 0;
 };
 
+// An observation on which the decision was based.
 struct PlanObservation {
   std::string name = {};
   std::string unit = {};
   double value = 0;
-  std::string agent_id = {};  // empty: of the coordinator, or of all
+  std::string agent_id = {};  // empty: of the coordinator, or of all agents
   double age_s = 0;
 };
 
 enum class AgentPart : std::uint8_t {
   contributed,  // to every bucket that counted
-  partly,       // to some
-  left_out,     // was asked, and is in none
+  partly,       // to some buckets
+  left_out,     // was a participant, but is in no bucket
   not_asked,
 };
 
-// Seconds one after the other, from the plan's arrival: they make a row of a Gantt chart. Where the
-// wait ends the result is there; what is left of the round went on elsewhere. NaN: no report.
+// The times in seconds follow one another from the arrival of the plan, so they form a row of a
+// Gantt chart. The result has arrived at the end of the wait; the remaining part of the round took
+// place elsewhere. Values are NaN without a report.
 struct AgentInRound {
-  std::string agent_id = {};  // "#3", if the file does not have the epoch any more
+  std::string agent_id = {};  // "#3" (index of the member) if the epoch is no longer stored
   AgentPart part = AgentPart::not_asked;
-  std::uint64_t buckets = 0;  // that it is in
+  std::uint64_t buckets = 0;  // number of buckets that contain its contribution
   double weight = 0;
-  double ratio = 0;  // that it keeps at most; NaN: as the codec says
+  double ratio = 0;  // largest ratio that it keeps; NaN: the codec's ratio
   bool reported = false;
-  std::uint32_t attempt = 0;  // that its report is of
+  std::uint32_t attempt = 0;  // attempt to which its report belongs
   double compute_s = 0;
   double encode_s = 0;
   double wait_s = 0;
@@ -65,7 +69,7 @@ struct AgentInRound {
   double loss = 0;
   double update_norm = 0;
   double residual_norm = 0;
-  double gain = 0;  // share of its update's energy that what it kept has
+  double gain = 0;  // share of its update's energy that its encoding kept
   std::uint64_t examples = 0;
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
@@ -75,17 +79,17 @@ struct RoundDetail {
   std::uint64_t job = 0;
   std::uint64_t round = 0;
   std::uint32_t epoch = 0;
-  std::uint32_t attempt = 0;  // the one that counted: so many failed before
+  std::uint32_t attempt = 0;  // the attempt that succeeded; equals the number of failed attempts
   std::uint32_t members = 0;
   double seconds = 0;
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
   std::uint64_t previous_hash = 0;
   std::uint64_t model_hash = 0;
-  std::uint64_t buckets = 0;          // of all exchanges of the round
-  std::uint64_t buckets_counted = 0;  // that have a result
+  std::uint64_t buckets = 0;          // over all exchanges of the round
+  std::uint64_t buckets_counted = 0;  // buckets with a result
 
-  bool planned = false;  // false: there is no plan that this build can read, and none of these
+  bool planned = false;  // false: this build cannot read the plan, and the fields below are empty
   std::string purpose = {};
   std::string trigger = {};
   std::string sentence = {};
@@ -97,12 +101,14 @@ struct RoundDetail {
   std::vector<PlanExchange> exchanges = {};
   std::vector<PlanAlternative> alternatives = {};
   std::vector<PlanObservation> observations = {};
-  std::string inputs = {};  // what it was decided from, as JSON (core/plan/inputs_text.h)
+  std::string inputs = {};  // inputs of the decision as JSON (core/plan/inputs_text.h)
 
+  // Members in the order of their index, then agents that reported without being a member.
   std::vector<AgentInRound> agents = {};
 };
 
-// not_found: no such round was committed.
+// Fails with not_found if the round was not committed, or as RunFile does. The result is bounded
+// whatever the file claims.
 Result<RoundDetail> read_round_detail(RunFile& file, std::uint64_t job, std::uint64_t round);
 
 }  // namespace tributary

@@ -1,7 +1,8 @@
-// What a RunFollower has read since it was last asked, as values that one thread hands to another:
-// the follower's reads the file, and the one that shows it puts this into its RunView.
+// New data of a run since the last step of a RunSource, as plain values. They are passed from the
+// thread that reads the file to the thread that displays it, which puts them into its RunView.
 //
-// Times (*_s without another meaning) are seconds by the calendar since RunChanges::base_wall_ns.
+// Times named *_s are seconds of calendar time since RunChanges::base_wall_ns, unless stated
+// otherwise. Not thread-safe: one thread owns an object at a time.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +17,25 @@
 
 namespace tributary {
 
-// What a run is looked at for first.
+// The metrics that are read and displayed first.
 inline constexpr std::string_view kAccuracyMetric = "evaluation_accuracy";
 inline constexpr std::string_view kLossMetric = "evaluation_loss";
 
-// Where no number is known.
+// Value of an unknown number.
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 struct JobInfo {
   std::uint64_t job = 0;
   std::string name = {};  // empty: the definition cannot be read
   wire::JobState state = wire::JobState::unspecified;
-  std::string reason = {};  // of the state
+  std::string reason = {};  // reason of the state
   std::string model = {};
   std::uint64_t rounds_wanted = 0;  // 0: the definition does not say
-  std::uint64_t parameters = 0;     // values of the layer map; 0 likewise
+  std::uint64_t parameters = 0;     // values of the layer map; 0: the definition does not say
   std::int64_t submitted_wall_ns = 0;
 };
 
-// A committed round, but for its plan.
+// A committed round without its plan, which is read later.
 struct NewRound {
   std::uint64_t job = 0;
   std::uint64_t round = 0;
@@ -42,24 +43,26 @@ struct NewRound {
   double began_s = 0;
   double ended_s = 0;
   std::uint32_t members = 0;
-  std::uint32_t contributors = 0;  // of the bucket that has most
+  std::uint32_t contributors = 0;  // of the bucket with the most contributors
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
-  double dense_bytes_up = 0;  // float32 instead; NaN: the number of parameters is not known
+  // the same traffic as float32; NaN: the number of parameters is unknown
+  double dense_bytes_up = 0;
   double dense_bytes_down = 0;
 };
 
+// The plan of a round that was announced before.
 struct NewPlan {
   std::uint64_t job = 0;
   std::uint64_t round = 0;
-  std::string codecs = {};  // each once, with commas between; empty: it does not say
+  std::string codecs = {};  // each once, separated by commas; empty: the plan does not say
   std::string collectives = {};
   std::string trigger = {};
-  double ratio = 0;        // of the exchange with most values; NaN: no plan
-  double predicted_s = 0;  // of the choice; NaN: nothing was predicted
+  double ratio = 0;        // ratio of the exchange with the most values; NaN: no plan
+  double predicted_s = 0;  // predicted duration of the chosen alternative; NaN: no prediction
 };
 
-// What an agent keeps of its update at most, in the newest plan that says so.
+// The largest ratio that an agent keeps, from the newest plan that states it.
 struct AgentRatio {
   std::uint64_t job = 0;
   std::string agent_id = {};
@@ -67,26 +70,26 @@ struct AgentRatio {
 };
 
 struct NewMetric {
-  std::uint64_t job = 0;  // 0: of none
+  std::uint64_t job = 0;  // 0: belongs to no job
   std::uint64_t round = 0;
   std::string name = {};
-  std::string agent_id = {};  // empty: the coordinator's
+  std::string agent_id = {};  // empty: a metric of the coordinator
   double time_s = 0;
-  double value = 0;  // NaN: a gap
+  double value = 0;  // NaN: no value
 };
 
 struct AgentInfo {
-  std::int64_t number = 0;  // in the file
+  std::int64_t number = 0;  // key of the agent in the file
   std::string agent_id = {};
   std::string build = {};
   std::string device = {};
   bool connected = false;
-  std::uint64_t job = 0;  // that it serves; 0: none
+  std::uint64_t job = 0;  // the job that it works for; 0: none
   std::uint64_t model_version = 0;
   std::int64_t seen_wall_ns = 0;
 };
 
-// An agent's report; what is not known is NaN.
+// An agent's report on a round. Unknown values are NaN.
 struct NewReport {
   std::int64_t agent = 0;  // AgentInfo::number
   std::uint64_t job = 0;
@@ -98,14 +101,14 @@ struct NewReport {
   double decode_s = 0;
   double update_norm = 0;
   double residual_norm = 0;
-  double gain = 0;  // share of its update's energy that what it kept has
+  double gain = 0;  // share of its update's energy that its encoding kept
   std::uint64_t examples = 0;
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
 };
 
 struct NewLinkSample {
-  std::string from = {};  // agent ids; empty: the coordinator
+  std::string from = {};  // agent id; empty: the coordinator
   std::string to = {};
   double time_s = 0;
   double alpha_s = 0;  // NaN: not measured
@@ -126,20 +129,21 @@ struct EventRow {
 };
 
 struct RunChanges {
-  // Another file is in the place of the one before, or it begins anew: forget what was there.
+  // True if another file has replaced the previous one, or the run begins again: discard all
+  // earlier data.
   bool begins_anew = false;
   std::optional<std::int64_t> base_wall_ns = {};
-  std::optional<std::vector<JobInfo>> jobs = {};  // all of them, as they were submitted
+  std::optional<std::vector<JobInfo>> jobs = {};  // all jobs, in the order of submission
   std::vector<NewRound> rounds = {};
   std::vector<NewPlan> plans = {};
   std::vector<AgentRatio> ratios = {};
   std::vector<NewMetric> metrics = {};
-  std::optional<std::vector<AgentInfo>> agents = {};  // all of them
+  std::optional<std::vector<AgentInfo>> agents = {};  // all agents
   std::vector<NewReport> reports = {};
   std::vector<NewLinkSample> links = {};
   std::vector<EventRow> events = {};
-  // Jobs, rounds and what they came to are there up to the moment of opening: enough for a first
-  // picture.
+  // True once all jobs and committed rounds up to the time of opening have been read, with their
+  // accuracy and loss: enough for a first picture.
   bool overview_read = false;
 
   bool empty() const {

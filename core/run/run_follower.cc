@@ -17,6 +17,7 @@
 namespace tributary {
 namespace {
 
+// Wait for an operator's answer; a change may need a sync to a slow disk.
 constexpr std::chrono::seconds kOperatorPatience{30};
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
@@ -28,8 +29,8 @@ Status no_run(StatusCode code, const std::string& path, std::string expected, st
                        .remedy = std::move(remedy)});
 }
 
-// What stands at the beginning of every SQLite file: whatever else it is, it is no run, and need
-// not be opened to be told so.
+// Checks the magic number of SQLite files. A file without it is no run, and SQLite need not open
+// it.
 Status check_head(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, kSqliteMagic.size()> head = {};
@@ -90,8 +91,8 @@ Result<bool> RunFollower::step(RunChanges& changes) {
   }
 }
 
-// As long as nothing else is in its place, a file that went away is kept open: the same one may
-// come back, and then nothing need be read again.
+// A file that disappears stays open as long as no other file takes its place. The same file may
+// return, and then nothing has to be read again.
 Result<bool> RunFollower::step_now(RunChanges& changes) {
   TRIBUTARY_ASSIGN(const Place now, place());
   if (reader_ && now != place_) forget();

@@ -1,4 +1,4 @@
-// Everything of a run but its jobs and rounds.
+// Reads all tables of a run except jobs and rounds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace tributary {
 namespace {
 
 constexpr std::array<std::string_view, 2> kHeadlines = {kAccuracyMetric, kLossMetric};
-// A plan's frame costs as much as so many rows.
+// A plan's frame costs about as much as this number of rows.
 constexpr std::uint32_t kRowsPerFrame = 8;
 
 double number_of(const std::optional<double>& value) { return value.value_or(kUnknown); }
@@ -177,7 +177,7 @@ Result<bool> RunReader::read_events(RunChanges& changes) {
 
 // --- plans -------------------------------------------------------------------------------------
 
-// Of rounds that have been read, not of those that have come since.
+// Reads plans only of rounds that have been read, and not of rounds that were added since.
 Result<bool> RunReader::read_plans(RunChanges& changes) {
   const std::uint32_t rows_max = std::max(1u, portion_.rows_max / kRowsPerFrame);
   std::uint32_t rows = 0;
@@ -229,7 +229,8 @@ void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan&
   const auto most = std::ranges::max_element(values) - values.begin();
   const wire::Exchange& exchange =
       *plan.exchanges()->Get(static_cast<flatbuffers::uoffset_t>(most));
-  // A planner's exchange keeps what its codec's spec says, which stands beside what was chosen.
+  // The planner leaves the exchange's ratio at 1, because the codec's spec contains it; the
+  // alternative states it.
   told.ratio = chosen && exchange.ratio() == 1 ? chosen->ratio() : exchange.ratio();
   if (!exchange.ratios() || exchange.ratios()->size() == 0) return;
   told_ratios_ = {.job = told.job,

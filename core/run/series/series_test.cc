@@ -36,7 +36,7 @@ bool holds(const std::vector<Sample>& all, const Sample& wanted) {
   return std::ranges::any_of(all, [&](const Sample& each) { return same(each, wanted); });
 }
 
-// The same by looking at every sample, each time.
+// A specification of Series that inspects every sample each time.
 struct Plain {
   std::size_t samples_max = 0;
   std::deque<Sample> samples = {};
@@ -64,7 +64,7 @@ struct Plain {
 };
 
 Sample drawn_sample(SeriesDraws& draws, double& x) {
-  if (draws.below(5) != 0) x += draws.real();  // several may have one x
+  if (draws.below(5) != 0) x += draws.real();  // several samples may have one x
   const bool gap = draws.below(7) == 0;
   return {x, gap ? kGap : draws.real() * 100 - 50};
 }
@@ -177,7 +177,7 @@ TEST(SeriesTest, FindsTheNearestSampleOrGap) {
   for (const double x : {1.0, 2.0, 4.0, 8.0}) series.append({x, x == 4 ? kGap : x * 10});
   EXPECT_EQ(series.nearest(-100)->x, 2);
   EXPECT_EQ(series.nearest(2.9)->x, 2);
-  EXPECT_EQ(series.nearest(3)->x, 2);  // as near as the other
+  EXPECT_EQ(series.nearest(3)->x, 2);  // both neighbours are equally near
   EXPECT_TRUE(std::isnan(series.nearest(5)->y));
   EXPECT_EQ(series.nearest(kEndless)->x, 8);
   EXPECT_FALSE(series.nearest(kGap));

@@ -59,7 +59,7 @@ TEST(AxisTicks, InALowPictureALogAxisHasTwoLabelsThatDoNotStandInOneAnother) {
 }
 
 TEST(AxisTicks, WallTimeHasRoundMomentsAndSaysTheDayOnce) {
-  // 2026-11-22 23:50 to 2026-11-23 00:10, UTC.
+  // From 2026-11-22 23:50 to 2026-11-23 00:10, UTC.
   const double begin = 1795391400;
   const AxisTicks ticks = axis_ticks(Unit::wall_time, {begin, begin + 1200}, false, 4);
   EXPECT_THAT(ticks.labels,

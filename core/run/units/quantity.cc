@@ -28,7 +28,7 @@ constexpr double kLatestMoment = 253402300799;  // the end of the year 9999
 UnitScale with_prefix(std::span<const Prefix> prefixes, const char* unit, double largest) {
   Prefix best = prefixes.front();
   for (const Prefix& one : prefixes) {
-    // What rounds to the next prefix's one is written with it: not "1000 ms".
+    // A value that rounds to 1 of the next prefix uses that prefix, so "1000 ms" never occurs.
     if (largest >= one.size * 0.9995) best = one;
   }
   return {best.size, fmt::format("{}{}", best.name, unit)};
@@ -42,11 +42,11 @@ UnitScale seconds_scale(double largest) {
   return with_prefix(kSmallPrefixes, "s", largest);
 }
 
-// As many decimals as three or four digits need.
+// The number of decimals for a total of `digits` digits.
 int decimals_for(double value, int digits) {
   const double size = std::fabs(value);
   if (size == 0) return 0;
-  // Rounding may give one more digit before the point: 9.9996 is 10.0.
+  // Rounding may add a digit before the point: 9.9996 becomes 10.0.
   const int before = static_cast<int>(std::floor(std::log10(size * 1.0005))) + 1;
   return std::clamp(digits - before, 0, 9);
 }

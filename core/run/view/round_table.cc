@@ -53,7 +53,7 @@ std::optional<std::size_t> RoundTable::row_of(std::uint64_t wanted) const {
   return static_cast<std::size_t>(found - columns.round.begin());
 }
 
-// A round that is not after the last one was stored again, and has been seen: it never changes.
+// A round not after the last one was stored again and is already known; a round never changes.
 void RoundTable::add(const NewRound& added) {
   if (!columns.round.empty() && added.round <= columns.round.back()) return;
   if (columns.round.size() >= rounds_max_) {

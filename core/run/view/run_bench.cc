@@ -1,4 +1,4 @@
-// How long somebody waits for the file of a long run, and what a repaint of it costs.
+// Measures the time to open the file of a long run and the time of a repaint.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ Status expect_number(std::string_view what, std::uint64_t expected, std::uint64_
                                        .got = fmt::format("{}", got)});
 }
 
-// Written once, before anything is timed.
+// Written once, before the measurement.
 struct LongRun {
   store_testing::Folder folder;
   std::string path = folder / "run.db";
@@ -86,7 +86,7 @@ class Drawing {
   }
 
   void run() { series_.draw(borders_, drawn_); }
-  // A column has its first, lowest, highest and last.
+  // A column has its first, lowest, highest and last sample.
   Status check() const {
     const bool fine =
         drawn_.size() > std::size_t{2} * kColumns && drawn_.size() <= std::size_t{4} * kColumns + 2;

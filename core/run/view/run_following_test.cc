@@ -25,7 +25,7 @@ class RunFollowerTest : public testing::Test {
   void follow(std::uint32_t rows_max = 4096) {
     follower_.emplace(RunFollowerOptions{.path = run_db(), .rows_max = rows_max}, clock_);
   }
-  // All that there is at once.
+  // Reads all data that is available.
   Status read() {
     if (!follower_) follow();
     for (int steps = 0; steps < 100'000; ++steps) {
@@ -229,7 +229,7 @@ TEST_F(RunFollowerTest, KeepsTheNewestEventsAlone) {
   EXPECT_EQ(view_.events().front().text, "20");
 }
 
-// --- files that are none -----------------------------------------------------------------------
+// --- files that are no runs ---------------------------------------------------------------------
 
 TEST_F(RunFollowerTest, WaitsForAFileThatIsNotThere) {
   const Status status = read();
