@@ -1,4 +1,4 @@
-// tributary lab down
+// The command `tributary lab down`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -22,7 +22,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::chrono::seconds kStopMax{5};  // from asking to telling
+constexpr std::chrono::seconds kStopMax{5};  // from the first signal to SIGKILL
 constexpr int kCannotRun = 127;
 
 struct Program {
@@ -30,7 +30,8 @@ struct Program {
   bool running = false;
 };
 
-// In the child. A group of its own takes what it starts along; and it never outlives us.
+// Runs in the child. A process group of its own makes signals reach everything that the program
+// starts. The child is killed if this process dies.
 [[noreturn]] void become(char* const* arguments, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -67,7 +68,7 @@ class Programs {
                      .got = std::generic_category().message(errno),
                      .remedy = {}});
     }
-    ::setpgid(child, child);  // whoever of the two is first
+    ::setpgid(child, child);  // parent and child both call it, because either may run first
     programs_[node] = {.process = child, .running = true};
     return {};
   }
@@ -80,7 +81,7 @@ class Programs {
     }
   }
 
-  // Notes who has ended.
+  // Records the programs that have ended.
   void look() {
     for (std::size_t node = 0; node < programs_.size(); ++node) {
       Program& program = programs_[node];

@@ -1,4 +1,4 @@
-// tributary lab exec
+// The command `tributary lab exec`.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -38,7 +38,8 @@ Result<FoundLab> find_lab(const std::string& name) {
                  .remedy = fmt::format("make it: tributary lab up --name {}", name)});
 }
 
-// Leaves this program behind, so that exit code and signals are the command's own.
+// Replaces this process by the command, so that exit code and signals are those of the command.
+// Returns only on an error.
 Status become(const LabExec& exec, std::uint32_t nodes) {
   std::vector<std::string> words = lab_command(exec.name, exec.node, nodes, exec.command);
   std::vector<char*> arguments;

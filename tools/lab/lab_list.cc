@@ -1,4 +1,4 @@
-// tributary lab list
+// The command `tributary lab list`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::string direction_text(const DirectionCounts& counts) {
                      static_cast<double>(counts.late_ns_max) / 1e6);
 }
 
-// Otherwise the link is idle, or the kernel's.
+// False if the link is idle or implemented by the kernel.
 bool was_used(const DirectionCounts& counts) {
   return counts.line.packets + counts.line.lost + counts.line.overflowed > 0;
 }

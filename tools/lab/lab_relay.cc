@@ -94,8 +94,8 @@ Result<std::vector<RelayDirection>> make_directions(const LabPlan& plan, const R
   return directions;
 }
 
-// Whoever waits for the end of our output must not wait for the relay, and a lock that somebody
-// holds must not be held by it.
+// Closes all files but the TAPs and `kept`. A program that waits for the end of our output must not
+// wait for the relay, and the relay must not keep an inherited lock.
 void let_go_of_all_but(const RelayTaps& taps, int kept) {
   std::vector<int> open;
   std::error_code ignored;
@@ -118,7 +118,8 @@ void let_go_of_all_but(const RelayTaps& taps, int kept) {
   ::close(nowhere);
 }
 
-// Links keep their times while the programs under test keep every processor busy.
+// Requests precise timers and real-time priority, so links keep their times while the programs
+// under test occupy every processor.
 void ask_for_punctuality() {
   ::prctl(PR_SET_NAME, "tributary-relay");
   ::prctl(PR_SET_TIMERSLACK, 1UL);
@@ -157,8 +158,8 @@ Result<RelayTaps> RelayTaps::open(const LabPlan& plan) {
       TRIBUTARY_ASSIGN(LinkTrace trace, LinkTrace::read(settings.trace));
       link.trace.push_back(std::move(trace));
     }
-    // Packets that come uncut (GSO) carry a gigabit with little work. But it is single frames that
-    // overtake one another, so a link that reorders gets them one by one.
+    // Uncut packets (GSO) allow a gigabit with little work. Reordering concerns single frames, so a
+    // link that reorders receives them one by one.
     const bool uncut = settings.reorder == 0;
     TRIBUTARY_ASSIGN(link.node_tap,
                      open_tap(node_namespace(plan.name, node), kNodeInterface, uncut));

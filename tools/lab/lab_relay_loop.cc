@@ -20,9 +20,10 @@ namespace {
 using Time = PacketLine::Time;
 
 constexpr std::size_t kPacketBytesMax = (64u << 10) + 256;  // a GSO packet with its headers
-constexpr std::size_t kCopiedBytesMax = 16u << 10;  // shorter ones move into a buffer that fits
+// shorter packets are copied to a buffer of their size
+constexpr std::size_t kCopiedBytesMax = 16u << 10;
 constexpr std::size_t kSpareBuffersMax = 256;
-constexpr int kPacketsAtOnce = 64;  // from one TAP, before the others have their turn
+constexpr int kPacketsAtOnce = 64;  // from one TAP, before the other TAPs have a turn
 
 Time now() {
   timespec time = {};
@@ -85,7 +86,7 @@ class Relay {
       const ssize_t size = ::read(direction.from, buffer.data(), buffer.size());
       if (size < 0) {
         give_back(std::move(buffer));
-        // A TAP that is down has nothing to say; one that is gone never will.
+        // A TAP that is down has no packets now; a TAP that is gone is an error.
         if (errno == EAGAIN || errno == EINTR || errno == EIO) return {};
         return fault(errno);
       }
@@ -106,7 +107,7 @@ class Relay {
   void deliver(RelayDirection& direction) {
     const Time time = now();
     while (std::optional<PacketLine::Out> out = direction.line.take(time)) {
-      // Where the other end is down or has no memory the packet is dropped, as by a network.
+      // If the other end is down or has no memory, the packet is dropped, as in a network.
       [[maybe_unused]] const ssize_t written =
           ::write(direction.to, out->packet.bytes.data(), out->packet.bytes.size());
       direction.counts->note_late(static_cast<std::uint64_t>((time - out->due).count()));

@@ -41,7 +41,8 @@ Result<LabLock> LabLock::take() {
   std::error_code error;
   fs::create_directories(kFolder, error);
   if (error) return folder_error(error.value());
-  // Tools that we run inherit it: whoever kills us must wait until the last of them is done.
+  // The tools that this process starts inherit the lock. If this process is killed, another one
+  // waits until the last tool has ended.
   const int file = ::open(kFolder, O_RDONLY | O_DIRECTORY);
   if (file < 0) return folder_error(errno);
   LabLock lock(file);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kShownBytes = 400;
 
-// A file in memory: whatever its length, neither side ever waits for the other.
+// A file in memory instead of a pipe, so neither side blocks, whatever the length.
 class Stream {
  public:
   Stream() : file_(::memfd_create("tool", MFD_CLOEXEC)) {}
@@ -49,7 +49,7 @@ class Stream {
   int file_;
 };
 
-// In a process group of its own, with the signals' usual meaning.
+// Starts the command in its own process group and with default signal handling.
 int spawn(std::vector<std::string>& command, const std::array<const Stream*, 3>& streams,
           pid_t& child) {
   std::vector<char*> arguments;
