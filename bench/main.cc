@@ -1,4 +1,4 @@
-// tributary-bench [--json] [--bytes N] [--repetitions N] [SUITE...]
+// usage: tributary-bench [--json] [--bytes N] [--repetitions N] [SUITE...]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ std::uint64_t number(std::string_view text, std::uint64_t low, std::uint64_t hig
   return low;
 }
 
-// "codec" stands for the suites "codec" and "codec.thc".
+// The name "codec" selects the suites "codec" and "codec.thc".
 bool belongs(std::string_view suite, std::string_view name) {
   return suite == name || (suite.starts_with(name) && suite[name.size()] == '.');
 }

@@ -1,5 +1,5 @@
-// The ranks that mpirun has started, where this build knows MPI: their mesh for collectives of
-// ours, and MPI's own all-reduce to measure beside them.
+// The ranks that mpirun has started, if this build supports MPI: their mesh for our collectives,
+// and MPI's own all-reduce for comparison. All calls come from the thread that opened the ranks.
 #pragma once
 
 #include <chrono>
@@ -19,13 +19,14 @@ class MpiRanks {
 
   virtual std::uint32_t rank() const = 0;
   virtual std::uint32_t size() const = 0;
-  // Ranks wait for one another for so long, when the mesh is opened and when it is left.
+  // `patience` bounds the wait for other ranks when the mesh is opened and when it is left.
   virtual Result<std::unique_ptr<Mesh>> open_mesh(const Clock& clock,
                                                   std::chrono::milliseconds patience) = 0;
   virtual Status barrier() = 0;
   virtual Status all_reduce(FloatVector& update) = 0;
 };
 
+// Fails with unsupported in a build without MPI.
 Result<std::unique_ptr<MpiRanks>> open_mpi_ranks();
 
 }  // namespace tributary::bench

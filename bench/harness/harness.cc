@@ -36,7 +36,7 @@ Registration::Registration(const Suite& suite) { suites().push_back(suite); }
 Result<std::vector<Row>> run_suite(const Suite& suite, const Settings& settings) {
   const std::vector<Case> cases = suite.build(settings);
   for (const Case& one : cases) {
-    one.run();  // also faults the pages in
+    one.run();  // also faults in the pages
     if (Status status = one.check(); !status.ok()) return std::move(status).at(one.name);
   }
   std::vector<std::vector<double>> seconds(cases.size());

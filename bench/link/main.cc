@@ -1,5 +1,5 @@
-// tributary-bench-estimate: two ends of a link, of which the first measures it with round trips and
-// trains and prints what its estimator makes of them.
+// tributary-bench-estimate: two ends of a link. The first end measures it with round trips and
+// trains, and prints the result of its estimator.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -20,12 +20,13 @@ constexpr std::uint32_t kFirst = 0;
 constexpr std::uint32_t kSecond = 1;
 constexpr std::size_t kPartBytes = 64u << 10;
 constexpr std::chrono::seconds kPatience{60};
-// Small messages: a frame of one letter, and what a train took behind it.
+// Types of messages, the first byte of a frame. The answer to a train has the bytes and seconds of
+// the train after it.
 constexpr std::uint8_t kTrip = 'p';
 constexpr std::uint8_t kPart = 't';
 constexpr std::uint8_t kLastPart = 'l';
 constexpr std::uint8_t kEnd = 'q';
-constexpr double kTripBytes = 200;  // of a letter there and back, with all headers
+constexpr double kTripBytes = 200;  // of a round trip, with all headers
 
 struct Arguments {
   std::uint32_t rank = 0;

@@ -12,10 +12,10 @@
 namespace tributary::bench {
 namespace {
 
-constexpr double kNoise = 0.05;  // of a measured line, each way
+constexpr double kNoise = 0.05;  // of a measured link, in each direction
 constexpr double kLearnt_s = 1e-9;
 
-// How far what really happens is from the model, by collective: what corrections are there for.
+// Ratio of the true time to the model's, by collective. The planner's corrections must learn it.
 double hidden_factor(ExchangeKind kind) {
   constexpr double kFactors[] = {1.05, 1.12, 1.03, 1.15, 1.10, 1.35};
   return kFactors[static_cast<std::size_t>(kind)];
@@ -40,7 +40,7 @@ void set_lines(PlanInputs& inputs, const LinkEstimate& line) {
   inputs.hub_beta_s_per_byte = line.beta_s_per_byte;
 }
 
-// One training: time, the gain so far, and what of the world is true now.
+// One training: its time, the accumulated gain, and the current truth about the links.
 class Training {
  public:
   Training(const ChangingLink& world, double target)
@@ -57,11 +57,12 @@ class Training {
     return world_.gains[part];
   }
 
-  // Returns what the exchange has taken. A link that changes meanwhile does so in mid-exchange.
+  // Returns the duration of the exchange. If the link changes during the exchange, the remaining
+  // part takes the new speed.
   double round(const PlanChoice& choice) {
     now_s_ += truth_.agents.front().compute_s;
     const double began_s = now_s_;
-    double left = 1;  // of the exchange
+    double left = 1;  // remaining share of the exchange
     double gain = 0;
     while (left > 0) {
       const PlanCost cost = cost_now(choice);
@@ -107,7 +108,7 @@ class Training {
   std::uint64_t rounds_ = 0;
 };
 
-// What the planner has measured of a line.
+// The planner's measurement of a link, with noise.
 class Measured {
  public:
   LinkEstimate of(const LinkEstimate& line) {

@@ -21,7 +21,7 @@ struct Model {
   std::array<std::string_view, 9> quickest;  // in the paper: by bandwidth, then by ratio
 };
 
-// Parameters as the models were published.
+// Numbers of parameters as published with the models.
 constexpr Model kModels[] = {
     {"ResNet18", 11.7e6, {kRing, kGather, kGather, kRing, kGather, kGather, kRing, kRing, kGather}},
     {"ResNet50", 25.6e6, {kRing, kGather, kGather, kRing, kTree, kGather, kRing, kRing, kGather}},
