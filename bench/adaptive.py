@@ -94,7 +94,7 @@ evaluate = false
 class Phase(NamedTuple):
     lasts_s: float
     mbit: float
-    delay_ms: float  # of one link; a packet between agents crosses two
+    delay_ms: float  # per link; a packet between agents crosses two
     loss_percent: float
 
     def text(self) -> str:

@@ -80,7 +80,7 @@ class Figures(NamedTuple):
     round_s: float
     cpu_s_per_gb: float  # per GB of float32 contributed by one rank
     cpu_s_per_gb_sent: float
-    bytes_sent: float  # by one rank in one round
+    bytes_sent: float  # bytes that one rank sent in one round
 
 
 def round_times(ranks: list) -> list:

@@ -34,6 +34,7 @@ Pattern values_of(std::uint32_t rank, std::uint32_t round) {
   return values;
 }
 
+// The expected sum of all ranks.
 Pattern sum_of(std::uint32_t ranks, std::uint32_t round) {
   Pattern sum = {};
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -75,6 +76,7 @@ CpuTime cpu_time() {
   return {.user_s = seconds(usage.ru_utime), .system_s = seconds(usage.ru_stime)};
 }
 
+// The name of the interface that has this IPv4 address; empty if none has it.
 std::string interface_of(const std::string& address) {
   in_addr wanted = {};
   ifaddrs* all = nullptr;
@@ -153,6 +155,7 @@ class Updates {
   Checksum sums_;
 };
 
+// Only the all-reduce is timed; filling, barrier and verification are not.
 Status one_round(const Exchange& exchange, std::uint32_t round, Updates& updates,
                  RankFigures& figures) {
   FloatVector& update = updates.begin(round);

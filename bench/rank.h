@@ -16,7 +16,7 @@ namespace tributary::bench {
 struct RankSettings {
   std::uint32_t rank = 0;
   std::uint32_t size = 0;
-  std::string address;  // of this rank; the counters of its interface are read
+  std::string address;  // this rank's address; the counters of its interface are read
   std::uint64_t bytes = 25u << 20;
   std::uint32_t rounds = 10;
   // rounds before the measured ones: windows grow and pages are faulted in

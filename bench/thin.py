@@ -38,7 +38,7 @@ from thin_lab import ACK_FRAME_BYTES, Counters, Failure, Federation, Link, RunRe
 
 # Numbers of values for the sizes in MB that rows name; other sizes are converted.
 VALUES = {"0.26": 1 << 16, "0.52": 1 << 17, "1.0": 1 << 18, "4.2": 1 << 20, "16.8": 1 << 22}
-BUCKET_VALUES = 1 << 20  # of a job, unless it states another value
+BUCKET_VALUES = 1 << 20  # default of a job
 ROUNDS = 4
 # Rate in Mbit/s, model in MB, codec, then delay and loss of the agent's link.
 TABLE = ["50/16.8/thc:bits=4", "10/16.8/thc:bits=4", "4/16.8/fp32", "4/4.2/fp32", "4/1.0/fp32",
@@ -59,7 +59,7 @@ SOAK = "0.1/0.26/fp32"
 # a part at 1 Mbit/s has 22 KiB; the framing of the whole model counts, too
 PART_BYTES_MAX = 64 << 10
 FAST_VALUES, FAST_AGENTS, FAST_CODECS = 1 << 22, 4, ["fp32", "thc:bits=4"]
-FAST_ROUNDS = {1000: 12, 100: 6}  # by Mbit/s
+FAST_ROUNDS = {1000: 12, 100: 6}  # key: Mbit/s
 LOOPBACK_ROUNDS = 15
 
 

@@ -271,8 +271,8 @@ class Federation:
     def __init__(self, tributary: Path, build: Path, name: str, folder: Path, agents: int = 1):
         self.tributary, self.build, self.name, self.folder = tributary, build, name, folder
         self.agents = agents
-        self.daemons = {}  # by node
-        self.connections = {}  # of node 1, including closed ones
+        self.daemons = {}  # key: node
+        self.connections = {}  # connections of node 1, including closed ones
         self.trips = Trips()
         self.coordinator_metrics, self.agent_metrics = {}, {}
         self.addresses = []

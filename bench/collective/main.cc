@@ -83,6 +83,7 @@ class Meeting {
   const std::chrono::nanoseconds deadline_;
 };
 
+// Publishes this rank's endpoint and key, and waits for those of all others.
 Result<std::unique_ptr<Mesh>> meet(const Arguments& arguments, const MeshPort& port,
                                    const Clock& clock) {
   TRIBUTARY_ASSIGN(const KeyPair keys, make_key_pair());
@@ -127,6 +128,7 @@ class Exchanges {
     return exchange(routes_, std::move(buckets), aggregators_, update);
   }
 
+  // An exchange of one value among all members: it ends only when all have taken part.
   Status barrier() {
     static const std::unique_ptr<Codec> codec = *make_codec("fp32");
     TRIBUTARY_ASSIGN(const Routes routes,
@@ -140,6 +142,7 @@ class Exchanges {
   }
 
  private:
+  // Decodes each bucket as soon as it is whole, into the place of its input.
   Status exchange(const Routes& routes, std::vector<ExchangeBucket> buckets,
                   ExchangeCache& aggregators, std::span<float> update) {
     PeerExchange exchange(routes, arguments_.settings.rank, buckets, aggregators, {});
@@ -166,6 +169,7 @@ class Exchanges {
   std::uint64_t round_ = 0;
 };
 
+// Sums can be verified only for a lossless codec and known updates.
 Result<RankFigures> measure_over(Arguments& arguments, Mesh& mesh, const Clock& clock) {
   TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(arguments.codec));
   TRIBUTARY_ASSIGN(const wire::Collective collective, collective_named(arguments.algorithm));

@@ -18,6 +18,7 @@ constexpr std::chrono::nanoseconds kPacedStep =
 
 std::string paced_agent(std::uint32_t index) { return fmt::format("agent-{:03}", index); }
 
+// The record of a round: all agents contribute, and every hundredth plan is a new decision.
 CommitRecord paced_commit(std::uint64_t number) {
   CommitRecord commit;
   RoundRecord& round = commit.round;

@@ -86,6 +86,7 @@ RepaintTimes repaint(PlotView& view, int repaints) {
   return times;
 }
 
+// Measures repaints of `count` curves. A wrong picture, or a missing repaint, is a failure.
 bool measure(std::size_t count, std::size_t samples, double goal_ms, int repaints) {
   PlotView view({.title = "Loss", .y = {"Loss", Unit::one}});
   view.group().set_following(false);

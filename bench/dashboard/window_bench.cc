@@ -43,6 +43,7 @@ constexpr int kLookEveryMs = 5;
 constexpr int kPatienceMs = 60'000;
 constexpr int kSettleMs = 3'000;
 
+// The dashboard's window with all pages, and a run.
 struct Bench {
   explicit Bench(const std::string& run_file)
       : settings(QString::fromStdString(folder / "settings.ini"), QSettings::IniFormat),
@@ -87,6 +88,7 @@ void run_for(int ms) {
 
 double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
+// Resident memory of this process from /proc, in MiB.
 double resident_mib() {
   std::ifstream file("/proc/self/statm");
   double size = 0;
@@ -116,6 +118,7 @@ int fail(const std::string& why) {
 
 // --- the first picture ---------------------------------------------------------------------------
 
+// Number of different colours; a picture without a curve has few.
 std::size_t colours_of(const QImage& image) {
   std::vector<QRgb> found;
   for (int y = 0; y < image.height(); y += 2) {
@@ -125,6 +128,7 @@ std::size_t colours_of(const QImage& image) {
   return static_cast<std::size_t>(std::unique(found.begin(), found.end()) - found.begin());
 }
 
+// Runs in a process of its own, so that nothing is cached in memory except the file's pages.
 int see_first_picture(const std::string& run_file) {
   Bench bench(run_file);
   auto* const page = qobject_cast<OverviewPage*>(bench.window.docks().page("overview"));
@@ -196,6 +200,7 @@ class Writer {
   QProcess process_;
 };
 
+// Shows one page after another, and measures the CPU time of each after it has settled.
 int measure_pace(const QString& program, int seconds) {
   const store_testing::Folder folder;
   const std::string path = folder / "run.db";
@@ -232,6 +237,7 @@ int measure_pace(const QString& program, int seconds) {
   return 0;
 }
 
+// Prints memory every five minutes of the run's own time.
 int measure_hour(const QString& program, int minutes) {
   constexpr std::uint64_t kRoundsPerMinute = std::uint64_t{60} * bench::kPacedRoundsPerS;
   const store_testing::Folder folder;

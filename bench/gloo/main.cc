@@ -84,6 +84,7 @@ constexpr Named kAlgorithms[] = {
      }},
 };
 
+// Connects all ranks with one another; they meet through files.
 Context connected(const Arguments& arguments) {
   ::gloo::rendezvous::FileStore store(arguments.store);
   const ::gloo::transport::tcp::attr attr(arguments.settings.address.c_str());

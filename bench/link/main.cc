@@ -26,7 +26,7 @@ constexpr std::uint8_t kTrip = 'p';
 constexpr std::uint8_t kPart = 't';
 constexpr std::uint8_t kLastPart = 'l';
 constexpr std::uint8_t kEnd = 'q';
-constexpr double kTripBytes = 200;  // of a round trip, with all headers
+constexpr double kTripBytes = 200;  // a round trip with all headers
 
 struct Arguments {
   std::uint32_t rank = 0;
@@ -41,6 +41,7 @@ Status failed(std::string what) {
   return Status(StatusCode::unavailable, {.what = std::move(what)});
 }
 
+// One end of the link. The first one measures, the second one answers.
 class End {
  public:
   End(const Arguments& arguments, Mesh& mesh) : arguments_(arguments), mesh_(mesh) {}
@@ -57,6 +58,8 @@ class End {
     return drain();
   }
 
+  // Echoes round trips. For a train it reports the bytes after the first part, and the time they
+  // took.
   Status answer() {
     std::chrono::nanoseconds first{0};
     double bytes = 0;
@@ -113,6 +116,7 @@ class End {
     return failed("the other end");
   }
 
+  // Waits until everything has been passed to the operating system; leaving earlier would lose it.
   Status drain() {
     while (mesh_.waiting_bytes() > 0) {
       TRIBUTARY_TRY(mesh_.receive(clock_.now() + std::chrono::milliseconds(10)).status());
@@ -133,6 +137,8 @@ class End {
     return {};
   }
 
+  // Sends a train and takes the receiver's figures. Two parts more than its size: the first one
+  // only starts the clock, and the last one ends the train.
   Status train() {
     const std::uint64_t parts = arguments_.train_bytes / kPartBytes + 2;
     for (std::uint64_t i = 1; i <= parts; ++i) {

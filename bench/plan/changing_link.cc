@@ -12,7 +12,7 @@
 namespace tributary::bench {
 namespace {
 
-constexpr double kNoise = 0.05;  // of a measured link, in each direction
+constexpr double kNoise = 0.05;  // relative error of a measurement, in each direction
 constexpr double kLearnt_s = 1e-9;
 
 // Ratio of the true time to the model's, by collective. The planner's corrections must learn it.
@@ -21,6 +21,7 @@ double hidden_factor(ExchangeKind kind) {
   return kFactors[static_cast<std::size_t>(kind)];
 }
 
+// The link at this time; a path between agents crosses two links.
 LinkEstimate line_at(const ChangingLink& world, double seconds) {
   const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(seconds / world.seconds_per_step));
@@ -88,6 +89,7 @@ class Training {
                           choice.bucket_values);
   }
 
+  // The end of the step of the trace that is in force. The trace repeats.
   double next_change_s() const {
     const double period_s =
         world_.seconds_per_step * std::chrono::duration<double>(world_.trace.lasts()).count();
@@ -141,6 +143,8 @@ Course run_fixed(const ChangingLink& world, const PlanChoice& choice, double tar
   return {.name = fixed_name(choice), .seconds = training.now_s(), .rounds = training.rounds()};
 }
 
+// The planner decides before each round, with measurements that are one round old, and learns from
+// the duration of the round.
 Course run_adaptive(const ChangingLink& world, double target) {
   Training training(world, target);
   Measured measured;

@@ -16,7 +16,7 @@
 namespace tributary::bench {
 
 struct ChangingLink {
-  LinkTrace trace;                // of an agent's link, half of the latency between two agents
+  LinkTrace trace;                // an agent's link, with half of the latency between two agents
   double seconds_per_step = 1;    // seconds per second of the trace: stretches it
   PlanInputs inputs;              // all inputs except links and gain, which change
   std::vector<GainPoints> gains;  // over the training, divided into equal parts

@@ -68,6 +68,7 @@ std::vector<GainPoints> captured_gains(const std::string& folder) {
 
 // --- time of plans -------------------------------------------------------------------------------
 
+// Times decisions for different numbers of agents; the median of eleven.
 Json time_plans(const PlanInputs& four, const Clock& clock) {
   Json rows = Json::array();
   for (const std::size_t agents : {std::size_t{4}, std::size_t{64}, std::size_t{1024}}) {
@@ -96,8 +97,8 @@ PlanChoice choice_of(const PlanInputs& inputs, const Fixed& fixed, ExchangeKind 
   return make_choice(*codec, kind, fixed.ratio, bucket_values);
 }
 
-// The best fixed choice over all collectives and some bucket sizes, for somebody who knows the
-// trace in advance.
+// The best fixed choice over all collectives and some bucket sizes, which is known only in
+// hindsight.
 PlanChoice best_in_hindsight(const ChangingLink& world, const Fixed& fixed, double seconds) {
   PlanChoice best;
   double most = -1;
@@ -114,6 +115,8 @@ PlanChoice best_in_hindsight(const ChangingLink& world, const Fixed& fixed, doub
   return best;
 }
 
+// The target is the gain that the best fixed choice reaches within one period of the trace. All
+// choices then run until they reach it.
 Json compare(const ChangingLink& world, std::string_view trace) {
   const double period_s =
       world.seconds_per_step * std::chrono::duration<double>(world.trace.lasts()).count();

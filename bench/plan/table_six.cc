@@ -28,6 +28,7 @@ constexpr Model kModels[] = {
     {"AlexNet", 61.1e6, {kRing, kRing, kGather, kRing, kRing, kGather, kRing, kRing, kRing}},
     {"ViT", 86.6e6, {kRing, kRing, kGather, kRing, kRing, kGather, kRing, kRing, kRing}}};
 
+// The cheapest of the three by the paper's formulas.
 std::string_view predicted(double parameters, double gbps, double ratio) {
   const LinkEstimate link = {.alpha_s = kAlpha_s, .beta_s_per_byte = 8e-9 / gbps};
   const double kept = parameters * 4 * ratio;

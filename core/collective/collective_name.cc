@@ -19,6 +19,7 @@ Result<wire::Collective> parse_collective(std::string_view name) {
                                                .remedy = did_you_mean(name, names)});
 }
 
+// A search keeps a single table of the mapping, collective_of().
 std::optional<ExchangeKind> kind_of(wire::Collective collective) {
   for (const ExchangeKind kind : kExchangeKinds) {
     if (collective_of(kind) == collective) return kind;

@@ -13,6 +13,7 @@
 namespace tributary {
 namespace {
 
+// The error of a piece that does not belong at its place.
 Status wrong_piece(const Piece& piece, std::string_view what, std::string expected,
                    std::string got) {
   return Status(StatusCode::mismatch,
@@ -51,6 +52,7 @@ SharedSlice ExchangeCache::share(Bytes payload) {
   return buffers_.share(std::move(payload));
 }
 
+// Sizes the arrays of parts: one per child in a reduction, one per rank in a gather.
 PeerExchange::PeerExchange(const Routes& routes, std::uint32_t rank,
                            std::vector<ExchangeBucket> buckets, ExchangeCache& cache,
                            const Execution& execution)
@@ -80,6 +82,7 @@ PeerExchange::PeerExchange(const Routes& routes, std::uint32_t rank,
   }
 }
 
+// The path of a stage's payloads; see the table in the header.
 PeerExchange::Flow PeerExchange::flow(const ExchangeBucket& bucket, std::size_t stage) const {
   if (bucket.codec->stages()[stage].combine == Combine::broadcast) return Flow::from_root;
   if (routes_.spreads()) return Flow::from_all;
@@ -87,6 +90,7 @@ PeerExchange::Flow PeerExchange::flow(const ExchangeBucket& bucket, std::size_t 
   return last(bucket, stage) && gathers ? Flow::from_all : Flow::reduced;
 }
 
+// True if partial sums are decoded, added and encoded again at every hop.
 bool PeerExchange::encodes_again(const ExchangeBucket& bucket, std::size_t stage) const {
   return last(bucket, stage) && bucket.codec->aggregation() == Aggregation::reduce &&
          flow(bucket, stage) == Flow::reduced;
@@ -115,6 +119,7 @@ Status PeerExchange::begin(std::uint32_t bucket, PeerSends& out) {
   return advance(bucket, out);
 }
 
+// Completes as many stages as possible. Pieces of later stages may have arrived already.
 Status PeerExchange::advance(std::uint32_t bucket, PeerSends& out) {
   BucketWork& work = work_[bucket];
   if (!work.begun) return {};
@@ -155,6 +160,7 @@ Status PeerExchange::reduce(std::uint32_t bucket, PeerSends& out) {
   Bytes payload = cache_.buffer();
   TRIBUTARY_TRY(combine_own_with_parts(bucket, payload));
   stage.done = true;
+  // The children's payloads are no longer needed; their buffers return to the cache.
   stage.parts.clear();
   stage.arrived = 0;
   const SharedSlice shared = cache_.share(std::move(payload));
@@ -185,6 +191,7 @@ Status PeerExchange::combine_own_with_parts(std::uint32_t bucket, Bytes& sum) {
   const std::vector<ByteSpan> before = combined_before(work, work.stage);
   const StageCall call = call_of(bucket, before);
   const bool again = encodes_again(what, work.stage);
+  // A leaf sends its own payload and needs no aggregator, unless sums are encoded again.
   const bool leaf = stage.parts.empty() && routes_.owner(bucket) != rank_;
   if (leaf && !again) return what.encoder->encode(call, what.input, sum);
 
@@ -292,6 +299,7 @@ Status PeerExchange::receive(std::uint32_t from, const Piece& piece, SharedSlice
   return advance(piece.bucket, out);
 }
 
+// Accepts a partial sum from a child in the owner's tree.
 Status PeerExchange::take_partial(std::uint32_t from, const Piece& piece, SharedSlice payload) {
   StageWork& stage = work_[piece.bucket].stages[piece.stage];
   if (flow(buckets_[piece.bucket], piece.stage) != Flow::reduced || piece.origin != from) {
@@ -313,6 +321,7 @@ Status PeerExchange::take_partial(std::uint32_t from, const Piece& piece, Shared
   return {};
 }
 
+// Accepts a result from the parent in the tree of its origin, and passes it on.
 Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedSlice payload,
                                  PeerSends& out) {
   StageWork& stage = work_[piece.bucket].stages[piece.stage];
@@ -331,6 +340,7 @@ Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedS
     return {};
   }
   if (!stage.result.empty()) {
+    // A second result of the same origin is a repetition; one of another origin is an error.
     if (stage.origin == piece.origin) return {};
     return wrong_piece(piece, "root", fmt::format("member {} alone", stage.origin),
                        fmt::format("member {} as well", piece.origin));
@@ -341,6 +351,7 @@ Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedS
       return wrong_piece(piece, "owner", fmt::format("member {}", owner),
                          fmt::format("member {}", piece.origin));
     }
+    // The owner cannot have a complete sum without this member's part.
     if (!stage.done) {
       return wrong_piece(piece, "result", "one that this member's values are in", "one without");
     }

@@ -38,7 +38,7 @@ namespace tributary {
 struct Piece {
   std::uint32_t bucket = 0;
   std::uint8_t stage = 0;
-  // a partial sum on its way up; all other pieces are the same for all receivers
+  // a partial sum that goes up; all other pieces are the same for all receivers
   bool partial = false;
   std::uint32_t origin = 0;  // partial: the sender; otherwise the member that made the payload
 

@@ -29,6 +29,7 @@ std::unique_ptr<wire::PartT> part_of(const ExchangeId& id, const Piece& piece, B
   return part;
 }
 
+// Compares epoch, round and attempt in this order to tell late pieces from early ones.
 Status check_id(const ExchangeId& id, const wire::RoundId& got) {
   if (got == id.round) return {};
   const auto order = [](const wire::RoundId& x) {

@@ -79,6 +79,8 @@ TreePlace Routes::down(std::uint32_t root, std::uint32_t member) const {
   return place;
 }
 
+// The size of the member's subtree. In a binomial tree it is the lowest bit of the distance, cut at
+// the number of members.
 std::uint32_t Routes::combined_at(std::uint32_t root, std::uint32_t member) const {
   const std::uint32_t d = distance(root, member);
   if (d == 0) return members_;

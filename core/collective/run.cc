@@ -9,6 +9,7 @@
 
 namespace tributary {
 
+// One run of an exchange.
 class ExchangeRunner::Play {
  public:
   Play(ExchangeRunner& runner, PeerExchange& exchange, const ExchangeRun& run)
@@ -42,6 +43,7 @@ class ExchangeRunner::Play {
     return {};
   }
 
+  // Keeps a piece of a later exchange, within the bound on memory.
   Status hold(MeshMessage& message) {
     runner_.early_bytes_ += message.payload.size();
     if (runner_.early_bytes_ > kEarlyBytesMax) {
@@ -82,6 +84,7 @@ class ExchangeRunner::Play {
     return pass_on(piece->bucket);
   }
 
+  // Sends the pieces that the exchange produced, and reports a bucket that has become whole, once.
   Status pass_on(std::uint32_t bucket) {
     for (PeerSend& send : std::exchange(sends_, {})) {
       TRIBUTARY_ASSIGN(Bytes frame,

@@ -37,6 +37,7 @@ struct StageTime {
   bool one_root = false;  // true: the idle time follows from alone_s
 };
 
+// A collective's tree, and whether its roots alternate.
 struct Way {
   TreeShape shape;
   bool roots_take_turns;
@@ -80,6 +81,8 @@ double in_turns(const std::vector<double>& by_distance, std::uint32_t buckets) {
   return static_cast<double>(turns) * once + busiest_run(by_distance, buckets % members);
 }
 
+// Bytes through the ports for all buckets. A member sends its own sum up, unless it is the root,
+// and the result down to each child; it receives accordingly.
 Traffic traffic_of(const Way& way, const ExchangeWork& work, double up, double down) {
   std::vector<double> out(work.agents);
   std::vector<double> in(work.agents);
@@ -145,6 +148,7 @@ StageTime reduced(const Way& way, const ExchangeWork& work, const StagePayload& 
   return time;
 }
 
+// A broadcast has one root, whatever the collective: the member whose indices count in this round.
 StageTime from_root(const Way& way, const ExchangeWork& work, double bytes,
                     const LinkEstimate& link) {
   const Way fixed = {way.shape, false};
@@ -175,6 +179,7 @@ double lost_behind_places_s(const ExchangeWork& work, const LinkEstimate& link) 
          (2 * n - 3) * link.alpha_s;
 }
 
+// Every member receives the payloads of all others, and passes them on unless the tree is direct.
 StageTime gathered(const Way& way, const ExchangeWork& work, double bytes,
                    const LinkEstimate& link) {
   const double all = bytes * work.buckets * (work.agents - 1);
@@ -202,6 +207,8 @@ StageTime peer_stage(ExchangeKind kind, const ExchangeWork& work, const StagePay
   return reduced(way, work, stage, link);
 }
 
+// In a star, all payloads share the coordinator's port. alone_s is the path of one bucket: up, then
+// down.
 StageTime star_stage(const ExchangeWork& work, const StagePayload& stage,
                      const ExchangeNetwork& network) {
   const bool broadcast = stage.flow == StageFlow::from_root;
@@ -222,6 +229,7 @@ StageTime star_stage(const ExchangeWork& work, const StagePayload& stage,
           .one_root = true};
 }
 
+// Time of the busiest port; sending and receiving do not share a port's rate.
 double port_s(const Traffic& traffic, double root_s, double other_s) {
   return std::max(std::max(traffic.root_out, traffic.root_in) * root_s,
                   std::max(traffic.other_out, traffic.other_in) * other_s);
@@ -242,7 +250,7 @@ double decode_s(ExchangeKind kind, const ExchangeWork& work) {
 // Seconds of one core per bucket.
 struct Compute {
   double total_s = 0;    // sum over all agents
-  double busiest_s = 0;  // of the busiest agent
+  double busiest_s = 0;  // the busiest agent
   double hub_s = 0;
   double way_s = 0;  // the sequential part on the path of one bucket
 
@@ -321,6 +329,7 @@ Compute compute_of(ExchangeKind kind, const ExchangeWork& work) {
   return all;
 }
 
+// The CPU bound of an exchange: the average over the available cores, or the busiest single thread.
 double compute_s(const ExchangeWork& work, const Compute& one, double cores) {
   return work.buckets * std::max({one.total_s / work.agents / cores, one.busiest_s, one.hub_s});
 }
@@ -345,6 +354,8 @@ std::string_view name(ExchangeKind kind) {
   return "unknown";
 }
 
+// Adds the stages' bytes and times, and returns the larger of the two bounds in the header, plus
+// the CPU work on the path of one bucket.
 ExchangeCost predict_exchange(ExchangeKind kind, const ExchangeWork& work,
                               const ExchangeNetwork& network) {
   ExchangeCost cost = {.kind = kind};

@@ -43,7 +43,7 @@ enum class StageFlow : std::uint8_t {
 struct StagePayload {
   StageFlow flow = StageFlow::reduced;
   double up_bytes = 0;
-  double down_bytes = 0;   // of the combined payload; not used for from_root
+  double down_bytes = 0;   // the combined payload; not used for from_root
   double encode_s = 0;     // per member that sends a payload of its own
   double aggregate_s = 0;  // per payload that is added
 };
@@ -67,7 +67,7 @@ struct ExchangeNetwork {
 struct ExchangeCost {
   ExchangeKind kind = ExchangeKind::star;
   double seconds = 0;
-  // Of the busiest member, and of the coordinator if it takes part. Bytes per exchange.
+  // Bytes per exchange at the busiest member, and at the coordinator if it takes part.
   double bytes_sent = 0;
   double bytes_received = 0;
   double hub_bytes_sent = 0;

@@ -117,7 +117,7 @@ TEST(ExchangeCost, CoresThatAgentsShareTakeAsMuchLonger) {
   work.cores = 0.5;
   const double shared = seconds(ExchangeKind::ring, work, network);
   EXPECT_THAT(shared, DoubleNear(2 * own, kNear));
-  work.cores = 2;  // of no use to a single thread
+  work.cores = 2;  // a single thread cannot use them
   EXPECT_EQ(seconds(ExchangeKind::ring, work, network), own);
 }
 

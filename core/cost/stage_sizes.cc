@@ -12,6 +12,7 @@ constexpr double kCountBytes = 4;
 constexpr double kValueBytes = 4;
 constexpr unsigned kRiceBitsMax = 26;
 
+// At least one value is kept.
 double kept(double values, double ratio) { return std::max(1.0, std::floor(ratio * values)); }
 
 double bitmap_bytes(double values) { return values / 8; }
@@ -21,6 +22,7 @@ double index_bytes(double values, double places) {
   return std::min({gap_bytes(places, places / values), bitmap_bytes(values), places * kValueBytes});
 }
 
+// A sparse payload is never larger than a dense one, because the codec then sends all values.
 double sparse_bytes(double values, double places) {
   const double sparse = kCountBytes + places * kValueBytes + index_bytes(values, places);
   return kEnvelopeBytes + std::min(sparse, values * kValueBytes);
@@ -55,6 +57,7 @@ std::vector<StagePayload> top_k_stages(double values, double ratio, std::uint32_
            .down_bytes = sparse_bytes(values, all)}};
 }
 
+// First the indices of one agent, then the sum of all agents' values at these indices.
 std::vector<StagePayload> ar_top_k_stages(double values, double ratio) {
   const double places = kept(values, ratio);
   const double sums = kEnvelopeBytes + places * kValueBytes;

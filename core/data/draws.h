@@ -11,6 +11,7 @@
 
 namespace tributary {
 
+// Draws numbers from one stream in order. The order of calls is part of the drawn data.
 class Draws {
  public:
   explicit Draws(const DrawAddress& address) : key_(stream_key(address)) {}

@@ -12,6 +12,7 @@ constexpr int kMantissaBits = 52;
 constexpr int kExponentBias = 1023;
 constexpr std::uint64_t kMantissaMask = (std::uint64_t{1} << kMantissaBits) - 1;
 
+// 2^exponent for a normal result, from the bits of the format.
 double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + kExponentBias)
                                << kMantissaBits);
@@ -25,6 +26,7 @@ double sine_series(double x) {
   return x * (sum + 1);
 }
 
+// Taylor series up to x^18.
 double cosine_series(double x) {
   const double square = x * x;
   double sum = 0;
@@ -69,6 +71,7 @@ double portable_log(double x) {
   return exponent * std::numbers::ln2 + 2 * ratio * sum;
 }
 
+// Reduces x to a rest of at most ln 2 / 2 and scales by a power of two, which is exact.
 double portable_exp(double x) {
   if (x < -708) return 0;
   const double twos = std::floor(x / std::numbers::ln2 + 0.5);

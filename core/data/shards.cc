@@ -145,6 +145,7 @@ Indices first_numbers(std::uint32_t count) {
   return indices;
 }
 
+// The examples of each class in ascending order; labels have been checked.
 std::vector<Indices> by_class(std::span<const std::uint16_t> labels, std::uint32_t classes) {
   std::vector<Indices> members(classes);
   for (std::uint32_t i = 0; i < labels.size(); ++i) members[labels[i]].push_back(i);
@@ -162,6 +163,7 @@ Result<std::vector<std::vector<std::uint32_t>>> make_shards(const ShardOptions& 
   if (options.dirichlet_alpha == 0) {
     Indices all = first_numbers(count);
     shuffle(all, draws_for(options.seed, ShardStream::deal, 0));
+    // Rounded boundaries: sizes differ by at most one.
     for (std::uint64_t agent = 0; agent < options.agents; ++agent) {
       const std::uint64_t begin = agent * count / options.agents;
       const std::uint64_t end = (agent + 1) * count / options.agents;
@@ -187,6 +189,7 @@ Result<Split> split_holdout(std::vector<std::uint32_t> examples, double share, s
                   fmt::format("{}", share));
   }
   shuffle(examples, draws_for(seed, ShardStream::holdout, agent));
+  // Rounds down, so an agent with one example keeps it for training.
   const auto held = static_cast<std::ptrdiff_t>(static_cast<double>(examples.size()) * share);
   Split split;
   split.holdout.assign(examples.begin(), examples.begin() + held);

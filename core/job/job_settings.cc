@@ -32,6 +32,7 @@ constexpr std::array<std::string_view, 2> kExplorings = {"off", "trials"};
 // The coordinator holds several copies of a model, so a larger number is taken for a mistake.
 constexpr std::uint64_t kParametersMax = std::uint64_t{1} << 33;
 
+// The position of a word among its choices; an unknown word gets a suggestion.
 Result<std::size_t> choice(std::string_view what, std::string_view given,
                            std::span<const std::string_view> choices) {
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -50,6 +51,7 @@ Status bad_layer(std::string_view text) {
                                                .remedy = {}});
 }
 
+// The layers of a job without a trainer. Exactly one source of layers must be stated.
 Result<LayerMap> layers_of(const JobSettings& job) {
   const int given = (job.layers.empty() ? 0 : 1) + (job.parameters == 0 ? 0 : 1) +
                     (job.model.empty() ? 0 : 1) + (job.model_file.empty() ? 0 : 1);
@@ -77,12 +79,14 @@ Result<LayerMap> layers_of(const JobSettings& job) {
   return map;
 }
 
+// A spec is valid if its codec can be created.
 Status check_codecs(const RoundPolicy& policy) {
   TRIBUTARY_TRY(make_codec(policy.codec).status());
   for (const std::string& codec : policy.codecs) TRIBUTARY_TRY(make_codec(codec).status());
   return {};
 }
 
+// Exploring needs a planner that may change the choice.
 Result<double> exploring_share_of(const JobSettings& job) {
   TRIBUTARY_ASSIGN(const std::size_t mode, choice("exploring", job.exploring, kExplorings));
   if (mode == 0) return 0.0;
@@ -103,6 +107,7 @@ void set(wire::JobT& job, std::string key, std::string value) {
   job.data.push_back(std::move(setting));
 }
 
+// The shape of the examples travels as settings, which trainers parse (core/train/training_job.h).
 void set_examples(const JobSettings& job, wire::JobT& definition) {
   set(definition, "task", job.examples.task);
   set(definition, "input", job.examples.input);
@@ -111,6 +116,7 @@ void set_examples(const JobSettings& job, wire::JobT& definition) {
   set(definition, "epochs", fmt::format("{}", job.epochs));
 }
 
+// Strategy and schedule are sent as specs, after a check; the optimizer is sent as numbers.
 Status set_optimizer(const JobSettings& job, wire::JobT& definition) {
   TRIBUTARY_ASSIGN(const OptimizerSettings optimizer, parse_optimizer(job.optimizer));
   TRIBUTARY_TRY(parse_strategy(job.strategy).status());
@@ -230,6 +236,7 @@ Result<SubmitJob> described(const JobSettings& job) {
 
 }  // namespace
 
+// Ranges here reject mistyped numbers; check_job() checks combinations.
 void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
   constexpr std::uint32_t kHourMs = 3'600'000;
   settings.text(prefix + "name", job.name);
@@ -302,6 +309,7 @@ Result<LayerShape> parse_layer(std::string_view text) {
 
 Status check_job(const JobSettings& job) { return described(job).status(); }
 
+// The three sources of an initial model.
 Result<SubmitJob> submission(const JobSettings& job) {
   TRIBUTARY_ASSIGN(SubmitJob submit, described(job));
   if (!names_a_model(job)) {

@@ -22,6 +22,7 @@ std::uint64_t burst_bytes(std::uint64_t bits_per_s, std::uint32_t mtu_bytes) {
                                  2ull * (mtu_bytes + kFrameHeaderBytes) + 64);
 }
 
+// Empty if the link has no rate, or if the relay shapes it.
 std::string tbf_line(std::string_view interface, std::uint64_t bits_per_s, const LabPlan& plan,
                      const LinkSettings& link) {
   if (bits_per_s == 0 || needs_user_space(link)) return {};
@@ -58,6 +59,8 @@ Result<LabPlan> plan_lab(std::string name, std::uint32_t nodes, std::uint32_t mt
   return plan;
 }
 
+// The bridge, and each node's link to it. A veth pair is created in one step, with its far end in
+// the node's namespace.
 std::string hub_ip_lines(const LabPlan& plan) {
   std::string lines = fmt::format("link add {0} mtu {1} type bridge stp_state 0 mcast_snooping 0\n",
                                   kBridge, plan.mtu_bytes);
@@ -116,6 +119,7 @@ std::string node_tc_lines(const LabPlan& plan, std::uint32_t node) {
   return tbf_line(kNodeInterface, link.up_bits_per_s, plan, link);
 }
 
+// Each direction crosses both links once.
 double round_trip_s(const LinkSettings& a, const LinkSettings& b) {
   return 2e-9 * static_cast<double>((a.delay + b.delay).count());
 }

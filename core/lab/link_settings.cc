@@ -28,7 +28,9 @@ constexpr std::array<std::string_view, 9> kKeys = {
 
 constexpr double kRateMin = 8e3;  // 1 byte per millisecond
 constexpr double kRateMax = 1e12;
-constexpr double kDelayMaxNs = 60e9;
+constexpr double kDelayMaxNs = 60e9;  // 60 s
+// A queue holds at least a little more than one frame, and at most what a relay holds per
+// direction.
 constexpr std::uint64_t kQueueMin = 1u << 11;
 constexpr std::uint64_t kQueueMax = 64u << 20;
 
@@ -59,6 +61,7 @@ std::string decimal(double value) {
   return text;
 }
 
+// NaN for an unknown unit, so the range checks of the callers fail.
 double factor_of(std::span<const Unit> units, std::string_view name) {
   const auto unit = std::ranges::find(units, name, &Unit::name);
   return unit == units.end() ? std::nan("") : unit->factor;
@@ -101,6 +104,7 @@ Status set_rates(LinkSettings& link, std::string_view key, std::string_view valu
   return {};
 }
 
+// A queue of 0 bytes means the default.
 Status set_queue(LinkSettings& link, std::string_view value) {
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
@@ -161,6 +165,7 @@ Result<NodeSettings> parse_node_settings(std::string_view text) {
     return refuse("NODE:KEY=VALUE,KEY=VALUE", text, "write it as 2:rate=10mbit,delay=50ms");
   }
   node.settings = text.substr(colon + 1);
+  // The settings are only checked here; plan_lab() applies them over the common ones.
   LinkSettings tried;
   TRIBUTARY_TRY(set_link(tried, node.settings));
   return node;

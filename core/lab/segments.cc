@@ -21,12 +21,14 @@ constexpr std::size_t kHeaderBytesMin = 20;
 constexpr std::uint8_t kFinAndPush = 0x01 | 0x08;  // only on the last segment
 constexpr std::uint8_t kCongestionReduced = 0x80;  // only on the first segment
 
+// Reads a big-endian field.
 std::uint32_t get(ByteSpan bytes, std::size_t at, std::size_t size) {
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < size; ++i) value = value << 8 | bytes[at + i];
   return value;
 }
 
+// Writes a big-endian field.
 void set(MutableByteSpan bytes, std::size_t at, std::size_t size, std::uint32_t value) {
   for (std::size_t i = size; i-- > 0; value >>= 8) bytes[at + i] = static_cast<std::uint8_t>(value);
 }
@@ -38,6 +40,7 @@ std::uint32_t sum_of(ByteSpan bytes, std::uint32_t sum) {
   return sum;
 }
 
+// Offsets are relative to the frame, after the offload header.
 struct Layout {
   OffloadHeader offload;
   bool ip6 = false;
@@ -45,6 +48,7 @@ struct Layout {
   std::size_t payload_at = 0;
 };
 
+// Empty if the packet is not TCP over IP or its headers are inconsistent.
 std::optional<Layout> layout_of(ByteSpan packet) {
   constexpr std::uint32_t kIp4Type = 0x0800;
   constexpr std::uint32_t kIp6Type = 0x86dd;
@@ -103,6 +107,7 @@ Bytes piece(const Layout& layout, ByteSpan packet, std::size_t first, std::size_
 
   OffloadHeader offload = layout.offload;
   offload.header_bytes = static_cast<std::uint16_t>(layout.payload_at);
+  // A single segment needs no further cutting by the kernel.
   if (end - begin <= segment_bytes) {
     offload.gso_type = 0;
     offload.segment_bytes = 0;

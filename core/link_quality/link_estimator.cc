@@ -19,6 +19,7 @@ constexpr std::size_t kRunMin = 5;
 constexpr double kChange = 1.15;
 constexpr double kChanceMax = 2e-5;
 
+// False for NaN.
 bool within(double value, double least, double most) { return value >= least && value <= most; }
 
 // Probability that `run` readings deviate by chance if `like_them` of `older` readings did.
@@ -51,6 +52,7 @@ void LinkEstimator::Window::drop_oldest(std::size_t count) {
   size_ -= count;
 }
 
+// How many times the latency one way is contained in a transfer of this kind.
 double LinkEstimator::latencies(TransferKind kind) {
   switch (kind) {
     case TransferKind::train:
@@ -64,6 +66,7 @@ double LinkEstimator::latencies(TransferKind kind) {
   return 2;
 }
 
+// A reading belongs to the window of the quantity that makes up the larger part of its time.
 bool LinkEstimator::tells_of_latency(const LinkTransfer& transfer) const {
   if (transfer.kind == TransferKind::round_trip) return true;
   if (transfer.kind == TransferKind::train) return false;
@@ -155,6 +158,7 @@ std::span<const LinkReading> LinkEstimator::weighed(double now_s, Readings& room
   return {room.data(), count};
 }
 
+// Adds the reading to its window, then looks for a change in that window, then fits again.
 void LinkEstimator::add(const LinkTransfer& transfer) {
   if (!within(transfer.bytes, 1, kBytesMax) ||
       !within(transfer.seconds, kSecondsMin, kSecondsMax) || !std::isfinite(transfer.at_s) ||
@@ -202,6 +206,7 @@ double LinkEstimator::age_of(const LinkFit& fit, bool of_alpha, double now_s) co
   return age_s;
 }
 
+// The weights depend on the time of the question, so the fit is computed anew.
 MeasuredLink LinkEstimator::measured(double now_s) const {
   Readings room;
   const LinkFit fit = fit_link(weighed(now_s, room));

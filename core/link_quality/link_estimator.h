@@ -79,7 +79,7 @@ class LinkEstimator {
 
  private:
   struct Reading {
-    double at_s = 0;  // of the first reading in its slot
+    double at_s = 0;  // time of the first reading in its slot
     double bytes = 0;
     double seconds = 0;
     TransferKind kind = TransferKind::one_way;
@@ -112,7 +112,7 @@ class LinkEstimator {
 
   Window latency_;
   Window rate_;
-  LinkFit fit_;  // of all readings, at the time of the last one
+  LinkFit fit_;  // fit of all readings at the time of the last one
   double newest_at_s_ = -std::numeric_limits<double>::infinity();
   std::uint64_t taken_ = 0;
   std::uint64_t ignored_ = 0;

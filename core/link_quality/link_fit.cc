@@ -36,6 +36,8 @@ struct Sums {
   double determinant() const { return aa * bb - ab * ab; }
 };
 
+// Iteratively reweighted least squares for a low quantile, with two unknowns that must not be
+// negative.
 class Fitter {
  public:
   explicit Fitter(std::span<const LinkReading> readings) : readings_(readings) { start(); }
@@ -67,6 +69,8 @@ class Fitter {
     fit_.beta_s_per_byte = beta_unit_ / 2;
   }
 
+  // The fitted time, bounded relative to the measured one, so that neither very short nor very long
+  // transfers dominate.
   double scale_of(const LinkReading& reading) const {
     return std::clamp(fit_.seconds(reading.latencies, reading.bytes), reading.seconds / kScaleMax,
                       reading.seconds * kScaleMax);
@@ -99,6 +103,8 @@ class Fitter {
     return sums;
   }
 
+  // Solves the normal equations. If an unknown becomes negative, it is set to 0 and the other one
+  // is solved alone.
   void solve(const Sums& s) {
     double a = 0;
     double b = 0;
@@ -138,11 +144,13 @@ class Fitter {
     return std::sqrt(squares / count);
   }
 
+  // 1 for an exact value, 0.5 for a relative standard error of 0.1.
   static double confidence(double standard_error, double value) {
     const double relative = standard_error / value / kHalfConfidentError;
     return 1 / (1 + relative * relative);
   }
 
+  // Confidences from the covariance at the final fit. They stay 0 if the columns are proportional.
   void judge() {
     const Sums s = sums(false);
     double alpha_variance = 1 / s.aa;

@@ -38,11 +38,14 @@ double LinkProber::budget_bytes(double now_s) const {
   return options_.share_max * carried_bytes_ + options_.allowance_bytes_per_hour * hours;
 }
 
+// True if the quantity is unknown, too inaccurate or too old.
 bool LinkProber::wanted(const LinkQuantity& quantity) const {
   return !quantity.known() || quantity.confidence < options_.confidence_min ||
          quantity.age_s > options_.age_max_s;
 }
 
+// Charges the probe to the budget and schedules the next one. Every probe counts as unanswered
+// until answered().
 bool LinkProber::take(const LinkProbe& probe) {
   if (probe_bytes_ + probe.bytes() > budget_bytes(now_s_)) return false;
   probe_bytes_ += probe.bytes();

@@ -20,7 +20,7 @@ struct LinkProberOptions {
   // a quantity with less confidence, or older than age_max_s, is probed
   double confidence_min = 0.5;
   double age_max_s = 300;
-  double share_max = 0.005;                      // of the bytes carried
+  double share_max = 0.005;                      // relative to the bytes carried
   double allowance_bytes_per_hour = 256 * 1024;  // in addition, for each hour that has begun
 };
 

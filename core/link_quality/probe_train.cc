@@ -5,6 +5,8 @@
 namespace tributary {
 
 std::optional<LinkTransfer> transfer_of(std::span<const ProbePart> parts) {
+  // The first usable time is that of a part for which the receiver waited, and also for the next
+  // one.
   std::size_t first = 0;
   while (first + 1 < parts.size() && (parts[first].at_ns == 0 || parts[first + 1].at_ns == 0)) {
     ++first;

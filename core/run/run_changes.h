@@ -43,7 +43,7 @@ struct NewRound {
   double began_s = 0;
   double ended_s = 0;
   std::uint32_t members = 0;
-  std::uint32_t contributors = 0;  // of the bucket with the most contributors
+  std::uint32_t contributors = 0;  // in the bucket with the most contributors
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
   // the same traffic as float32; NaN: the number of parameters is unknown

@@ -58,6 +58,7 @@ RunFollower::RunFollower(RunFollowerOptions options, const Clock& clock)
 
 RunFollower::~RunFollower() = default;
 
+// Identifies the file now at the path.
 Result<RunFollower::Place> RunFollower::place() const {
   struct stat found = {};
   if (::stat(options_.path.c_str(), &found) != 0) {
@@ -75,6 +76,8 @@ Result<RunFollower::Place> RunFollower::place() const {
   return Place{.device = found.st_dev, .file = found.st_ino};
 }
 
+// Collects several tables in one portion, until the portion is full, the overview is complete or
+// nothing is left.
 Result<bool> RunFollower::step(RunChanges& changes) {
   if (!trouble_.ok() && clock_.now() < retry_at_) return trouble_;
   for (;;) {
@@ -112,6 +115,7 @@ void RunFollower::forget() {
   begins_anew_ = true;
 }
 
+// A reader that exists continues with the new connection if it is still the same run.
 Status RunFollower::connect(const Place& now) {
   if (!options_.own_journal) TRIBUTARY_TRY(check_head(options_.path));
   TRIBUTARY_ASSIGN(std::unique_ptr<RunFile> file, RunFile::open(options_.path));
@@ -129,6 +133,7 @@ Status RunFollower::connect(const Place& now) {
   return {};
 }
 
+// It fails while the file cannot be read, with the same error as step().
 Result<RoundDetail> RunFollower::round_detail(std::uint64_t job, std::uint64_t round) {
   if (!connected_) {
     if (!trouble_.ok()) return trouble_;

@@ -56,7 +56,7 @@ struct PlanOptions {
   double predicted_s = 0.5;
   wire::Trigger trigger = wire::Trigger::unchanged;
   std::string sentence = "as before";
-  std::vector<double> ratios = {};  // of every member
+  std::vector<double> ratios = {};  // one per member
   std::uint32_t members = 3;
   std::uint32_t buckets = 2;
   bool decided = false;  // with the alternatives of the decision

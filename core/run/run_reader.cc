@@ -39,6 +39,7 @@ double RunReader::parameters_of(std::uint64_t job) const {
 
 // --- identity and position -----------------------------------------------------------------------
 
+// The run is the same if its first job is, and if no row that was read is missing.
 Result<bool> RunReader::is_the_same(Database& database) {
   Mark mark;
   std::optional<std::int64_t> last_round_row;
@@ -63,6 +64,8 @@ Result<bool> RunReader::reconnect(std::unique_ptr<RunFile>& file) {
   return true;
 }
 
+// SQLite's data_version changes if another connection has committed, so an idle file costs one
+// query.
 Result<bool> RunReader::anything_new() {
   std::int64_t version = 0;
   TRIBUTARY_TRY(file_->database().first("PRAGMA data_version", std::tie(version)).status());
@@ -79,6 +82,8 @@ Result<bool> RunReader::anything_new() {
   return true;
 }
 
+// The start of the first round, or else the submission of the first job, or else the opening of the
+// journal.
 Result<std::int64_t> RunReader::first_date() {
   std::int64_t date = 0;
   Database& database = file_->database();
@@ -93,6 +98,8 @@ Result<std::int64_t> RunReader::first_date() {
   return date;
 }
 
+// Old events are skipped. The metrics of the headline end at the current last row; later ones are
+// read with the others.
 Status RunReader::begin(RunChanges& changes) {
   TRIBUTARY_ASSIGN(base_wall_ns_, first_date());
   std::optional<std::int64_t> last_event;
@@ -154,6 +161,7 @@ Result<bool> RunReader::read(RunChanges& changes) {
 
 // --- jobs --------------------------------------------------------------------------------------
 
+// A definition is read again only if its revision has changed.
 Result<bool> RunReader::read_jobs(RunChanges& changes) {
   std::vector<JobInfo> jobs;
   std::vector<std::uint32_t> revisions;
@@ -201,6 +209,8 @@ Status RunReader::read_definition(std::uint64_t job, KnownJob& known) {
 
 // --- rounds ------------------------------------------------------------------------------------
 
+// Rounds that were added after the jobs were read wait for the next pass, so that every round's job
+// is known.
 Result<bool> RunReader::read_rounds(RunChanges& changes) {
   const std::uint32_t rows_max = portion_.rows_max;
   std::vector<std::int64_t> round_rows;

@@ -16,6 +16,7 @@
 namespace tributary {
 namespace {
 
+// The metrics that are read first, in this order.
 constexpr std::array<std::string_view, 2> kHeadlines = {kAccuracyMetric, kLossMetric};
 // A plan's frame costs about as much as this number of rows.
 constexpr std::uint32_t kRowsPerFrame = 8;
@@ -44,6 +45,7 @@ Status RunReader::read_metric(Rows& row, std::int64_t& last, RunChanges& changes
   return {};
 }
 
+// Reads one metric after another, up to the row that was the last one at the beginning.
 Result<bool> RunReader::read_headline(RunChanges& changes) {
   if (headline_.index == kHeadlines.size()) return true;
   const std::size_t before = changes.metrics.size();
@@ -57,6 +59,7 @@ Result<bool> RunReader::read_headline(RunChanges& changes) {
   return ++headline_.index == kHeadlines.size();
 }
 
+// Skips rows of the headline that have been read already.
 Result<bool> RunReader::read_metrics(RunChanges& changes) {
   std::uint32_t rows = 0;
   const auto add = [&](Rows& row) -> Status {
@@ -76,6 +79,7 @@ Result<bool> RunReader::read_metrics(RunChanges& changes) {
 
 // --- agents ------------------------------------------------------------------------------------
 
+// All agents are read each time: their rows change in place.
 Result<bool> RunReader::read_agents(RunChanges& changes) {
   std::vector<AgentInfo> agents;
   const auto add = [&](Rows& row) -> Status {
@@ -161,6 +165,7 @@ Result<bool> RunReader::read_events(RunChanges& changes) {
     EventRow event;
     TRIBUTARY_TRY(row.read(event.number, event.at_wall_ns, event.level, event.name, event.reason,
                            event.source, event.text, event.job, event.round));
+    // A hostile file may contain an unknown level.
     event.level = std::min(event.level, LogLevel::error);
     event.time_s = seconds_of(event.at_wall_ns);
     position_.event = event.number;
@@ -216,6 +221,7 @@ Status RunReader::read_plan(Rows& row, RunChanges& changes) {
   return {};
 }
 
+// A round may have several exchanges; the one with the most values represents it.
 void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan& told) {
   const wire::Alternative* const chosen = stored_choice(plan);
   if (chosen) told.predicted_s = chosen->round_s();
@@ -238,6 +244,7 @@ void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan&
                   .ratios = {exchange.ratios()->begin(), exchange.ratios()->end()}};
 }
 
+// Resolves the newest ratios to agent ids. An epoch that is no longer stored has none.
 Status RunReader::read_ratios(RunChanges& changes) {
   if (told_ratios_.ratios.empty()) return {};
   Bytes packed;

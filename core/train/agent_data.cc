@@ -13,6 +13,7 @@
 namespace tributary {
 namespace {
 
+// The number of classes is the job's: a shard may lack the highest ones.
 Result<DataRequest> request_of(const DataSource& source, const TrainingJob& job) {
   if (source.path.empty()) {
     return Status(StatusCode::invalid_argument, {.what = "setting data.path",
@@ -35,6 +36,7 @@ Result<DataRequest> request_of(const DataSource& source, const TrainingJob& job)
   return request;
 }
 
+// All agents compute all shards from the same seed and take their own, so no agent has to be asked.
 Result<std::vector<std::uint32_t>> own_examples(const DataSet& whole, const DataSource& source,
                                                 const TrainingJob& job) {
   TRIBUTARY_ASSIGN(

@@ -28,6 +28,7 @@ Result<TrainedUpdate> SyntheticTrainer::train(const TrainOrder& order) {
   trained.loss = 1.0 / static_cast<double>(order.round + 1);
   trained.examples = 1;
   trained.local_steps = order.local_steps;
+  // The simulated training time; cancel() ends it early.
   std::unique_lock lock(mutex_);
   cancelled_changed_.wait_for(lock, std::chrono::milliseconds(options_.train_ms),
                               [&] { return cancelled_; });

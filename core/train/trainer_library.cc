@@ -11,6 +11,7 @@
 namespace tributary {
 namespace {
 
+// The error for every problem of a library; the remedy is the same.
 Status no_trainer(const std::string& path, std::string expected, std::string got) {
   return Status(StatusCode::unavailable,
                 {.what = fmt::format("trainer library '{}'", path),
@@ -50,6 +51,7 @@ Result<std::unique_ptr<Made>> made_by(const std::string& path, const char* funct
 
 const char* trainer_library_version() { return TRIBUTARY_VERSION; }
 
+// The places are relative to the program: the same folder, installed libraries, and the build tree.
 std::string find_trainer_library(const std::string& name) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -13,6 +13,7 @@
 namespace tributary {
 namespace {
 
+// Keys of the job's data settings, written by core/job.
 constexpr std::array<std::string_view, 5> kKeys = {"task", "input", "classes", "outputs", "epochs"};
 
 Result<std::uint32_t> number_of(std::string_view what, std::string_view text) {
@@ -25,6 +26,7 @@ Result<std::uint32_t> number_of(std::string_view what, std::string_view text) {
                                                .remedy = "correct the job"});
 }
 
+// An unknown key is an error: a newer coordinator may expect the agent to obey it.
 Status read_setting(std::string_view key, std::string_view value, ShapeText& shape,
                     std::uint32_t& epochs) {
   if (key == "task") {

@@ -45,6 +45,7 @@ struct Program {
   ::_exit(kCannotRun);
 }
 
+// The programs in all nodes. The destructor kills those that still run.
 class Programs {
  public:
   explicit Programs(std::uint32_t nodes) : programs_(nodes) {
@@ -75,6 +76,7 @@ class Programs {
 
   bool any_running() const { return std::ranges::any_of(programs_, &Program::running); }
 
+  // The negative process id addresses the whole process group.
   void signal_all(int signal) const {
     for (const Program& program : programs_) {
       if (program.running) ::kill(-program.process, signal);
@@ -122,6 +124,7 @@ std::vector<std::string> lab_command(const std::string& lab, std::uint32_t node,
   return words;
 }
 
+// Polls every 2 ms: programs under test must not be disturbed by many wake-ups.
 Result<EverywhereOutcome> run_in_every_node(const std::string& lab, std::uint32_t nodes,
                                             const std::vector<std::string>& command) {
   constexpr std::chrono::milliseconds kStep{2};

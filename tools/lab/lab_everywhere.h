@@ -15,7 +15,7 @@ std::vector<std::string> lab_command(const std::string& lab, std::uint32_t node,
                                      std::uint32_t nodes, const std::vector<std::string>& command);
 
 struct EverywhereOutcome {
-  int exit_code = 0;            // of the first program that failed
+  int exit_code = 0;            // exit code of the first program that failed
   int first_to_fail = -1;       // node of that program; -1: none
   std::vector<int> exit_codes;  // one per node; 128 plus the signal that ended the program
 };

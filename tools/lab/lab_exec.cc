@@ -18,6 +18,7 @@
 namespace tributary {
 namespace {
 
+// Not a valid node: --node was not given.
 constexpr std::uint32_t kNoNode = kLabNodesMax;
 
 struct LabExec {
@@ -53,6 +54,7 @@ Status become(const LabExec& exec, std::uint32_t nodes) {
                                        .remedy = "install them: apt-get install iproute2"});
 }
 
+// The exit code is that of the first program that failed.
 Result<Answer> run_everywhere(const LabExec& exec, std::uint32_t nodes) {
   TRIBUTARY_ASSIGN(const EverywhereOutcome outcome,
                    run_in_every_node(exec.name, nodes, exec.command));

@@ -48,6 +48,7 @@ Status set_sysctl(const std::string& name, const std::string& value) {
   return error == 0 ? Status() : system_error(fmt::format("{} = {}", path, value), error);
 }
 
+// Writes /etc/hosts for the nodes: name resolution must not leave the lab.
 Status make_hosts_file(const std::string& name, const std::string& text) {
   const std::string folder = fmt::format("{}/{}", kHosts, name);
   std::error_code error;
@@ -61,6 +62,7 @@ Status make_hosts_file(const std::string& name, const std::string& text) {
   return write_error == 0 ? Status() : system_error(path, write_error);
 }
 
+// The hub is a namespace with the bridge to which all links lead.
 Status make_hub(const LabPlan& plan) {
   const std::string name = hub_namespace(plan.name);
   const Status added = run_tool({"ip", "netns", "add", name}).status();
@@ -105,6 +107,7 @@ Status make_node(const LabPlan& plan, std::uint32_t node, const std::string& con
                  "net.ipv4.tcp_allowed_congestion_control"});
 }
 
+// Runs all lines with one call of the tool, which is much faster than a call per line.
 Status run_batch(const char* tool, const std::string& name, const std::string& lines) {
   if (lines.empty()) return {};
   return run_tool({tool, "-n", name, "-batch", "-"}, lines).status();
@@ -130,6 +133,7 @@ Status enter_namespace(const std::string& name) {
   return error == 0 ? Status() : system_error(path_of(name), error);
 }
 
+// Keeps a handle of the thread's own namespace for the way back.
 Result<InNamespace> InNamespace::enter(const std::string& name) {
   const int home = ::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
   if (home < 0) return system_error("/proc/thread-self/ns/net", errno);
@@ -170,6 +174,7 @@ std::map<std::string, FoundLab> find_labs() {
   return labs;
 }
 
+// Compares the identity of each process's network namespace with that of the named ones.
 std::vector<pid_t> processes_in(const std::vector<std::string>& namespaces) {
   std::set<std::pair<dev_t, ino_t>> wanted;
   for (const std::string& name : namespaces) {
@@ -235,6 +240,7 @@ void end_processes(const std::vector<std::string>& namespaces) {
 
 }  // namespace
 
+// Continues after an error, and returns the first one.
 Status remove_namespaces(const std::string& lab, const FoundLab& found) {
   const std::vector<std::string> namespaces = found.namespaces(lab);
   end_processes(namespaces);

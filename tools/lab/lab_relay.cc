@@ -41,6 +41,8 @@ Status tap_error(std::string what, int error) {
                                  : ""});
 }
 
+// Opens a TAP in a namespace. Each packet has an offload header, so the kernel need not compute
+// checksums or cut packets.
 Result<int> open_tap(const std::string& in_namespace, std::string_view name, bool uncut) {
   const std::string what = fmt::format("{} in {}", name, in_namespace);
   TRIBUTARY_ASSIGN(const InNamespace inside, InNamespace::enter(in_namespace));
@@ -62,6 +64,7 @@ Result<int> open_tap(const std::string& in_namespace, std::string_view name, boo
   return tap_error(what, error);
 }
 
+// Each direction has its own random stream.
 Result<PacketLine> make_line(const LabPlan& plan, const RelayTaps::Link& link, bool up,
                              std::uint64_t seed) {
   const LinkSettings& settings = plan.links[link.node];
@@ -127,6 +130,7 @@ void ask_for_punctuality() {
   ::sched_setscheduler(0, SCHED_RR, &priority);
 }
 
+// The child's life: a session of its own, no inherited files, the hub's namespace, then the loop.
 [[noreturn]] void become_relay(const LabPlan& plan, const RelayTaps& taps,
                                const RelayOptions& options, int ready) {
   constexpr char kReady = 1;
@@ -175,6 +179,7 @@ RelayTaps::~RelayTaps() {
   }
 }
 
+// Waits for one byte from the relay, so an error at its start is reported.
 Result<pid_t> start_relay(const LabPlan& plan, const RelayTaps& taps, const RelayOptions& options) {
   std::array<int, 2> ready = {-1, -1};
   if (::pipe2(ready.data(), O_CLOEXEC) != 0) return tap_error("the relay", errno);

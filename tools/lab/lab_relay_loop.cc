@@ -31,6 +31,8 @@ Time now() {
   return std::chrono::seconds(time.tv_sec) + Time(time.tv_nsec);
 }
 
+// Reads packets when they arrive, and writes each when it is due. Buffers are reused, because a GSO
+// buffer has 64 KiB.
 class Relay {
  public:
   explicit Relay(std::vector<RelayDirection>& directions)
@@ -58,6 +60,7 @@ class Relay {
                                          .remedy = {}});
   }
 
+  // Sleeps until a packet arrives or the next one on any link is due.
   Status wait_and_read() {
     std::array<epoll_event, 64> events{};
     std::optional<Time> due;
@@ -80,6 +83,7 @@ class Relay {
     return {};
   }
 
+  // Reads a bounded number of packets, so one busy direction cannot delay the others.
   Status read(RelayDirection& direction) {
     for (int i = 0; i < kPacketsAtOnce; ++i) {
       Bytes buffer = take_buffer();
@@ -104,6 +108,7 @@ class Relay {
     return {};
   }
 
+  // Writes all packets that are due, and records how late they are.
   void deliver(RelayDirection& direction) {
     const Time time = now();
     while (std::optional<PacketLine::Out> out = direction.line.take(time)) {
@@ -116,6 +121,7 @@ class Relay {
     direction.counts->line = direction.line.counts();
   }
 
+  // Applies the step of the trace that is in force at this time.
   void follow_trace(RelayDirection& direction, Time time) const {
     if (direction.trace == nullptr) return;
     const TraceStep& step = direction.trace->at(time - begin_);

@@ -91,6 +91,7 @@ std::optional<LabState> read_lab_state(const std::string& lab) {
   return state;
 }
 
+// A lab without a description may still have counts.
 std::vector<std::string> lab_state_names() {
   std::vector<std::string> names;
   std::error_code error;
@@ -110,6 +111,7 @@ void remove_lab_state(const std::string& lab) {
   fs::remove(lab_counts_path(lab), ignored);
 }
 
+// The relay's process id may have been reused, so it must also be in the hub's namespace.
 bool relay_is_alive(const LabState& state) {
   if (state.relay == 0) return true;
   const std::vector<pid_t> there = processes_in({hub_namespace(state.name)});

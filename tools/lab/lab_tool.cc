@@ -77,6 +77,7 @@ int spawn(std::vector<std::string>& command, const std::array<const Stream*, 3>&
   return error;
 }
 
+// The error of a tool, with its own message cut to a readable length.
 Status failed(const std::vector<std::string>& command, std::string got) {
   got.resize(std::min(got.size(), kShownBytes));
   while (!got.empty() && got.back() == '\n') got.pop_back();

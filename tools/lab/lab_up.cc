@@ -56,6 +56,7 @@ Status make_room(const std::string& name) {
                  .remedy = fmt::format("take it down first: tributary lab down --name {}", name)});
 }
 
+// Reads the setting from the kernel, which may have chosen a default.
 std::string congestion_control_in_force(const std::string& name) {
   const Result<InNamespace> inside = InNamespace::enter(node_namespace(name, 0));
   std::string word;
@@ -63,6 +64,8 @@ std::string congestion_control_in_force(const std::string& name) {
   return word;
 }
 
+// TAPs must exist before the lines that configure them. The relay starts last, when the links are
+// complete.
 Result<LabState> make_lab(const LabPlan& plan, const LabUp& command) {
   TRIBUTARY_TRY(make_namespaces(plan, command.congestion_control));
   TRIBUTARY_ASSIGN(const RelayTaps taps, RelayTaps::open(plan));
@@ -118,6 +121,7 @@ Answer answer(const LabPlan& plan, const LabState& state) {
                              {"nodes", nodes}})};
 }
 
+// A lab that could not be completed is removed.
 Result<Answer> up(const LabUp& command) {
   TRIBUTARY_ASSIGN(const LabPlan plan, plan_lab(command.name, command.nodes, command.mtu_bytes,
                                                 command.everywhere, command.own));

@@ -34,10 +34,12 @@ void Canvas::line(Point from, Point to, float radius, float ink) {
   // A stroke of length 0 is a dot; the inverse 0 keeps its projection at the first point.
   const float inverse = square > 0 ? 1 / square : 0;
   for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
+    // The loop works with coordinates relative to `from`.
     const float y = static_cast<float>(row) + 0.5f - from.y;
     float* const pixels = ink_.data() + std::size_t{row} * width_;
     for (std::uint32_t column = columns.begin; column < columns.end; ++column) {
       const float x = static_cast<float>(column) + 0.5f - from.x;
+      // The position of the nearest point of the stroke, from 0 at `from` to 1 at `to`.
       const float place = std::clamp((x * along_x + y * along_y) * inverse, 0.0f, 1.0f);
       const float dx = x - place * along_x;
       const float dy = y - place * along_y;

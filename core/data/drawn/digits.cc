@@ -11,7 +11,9 @@
 namespace tributary {
 namespace {
 
+// Line segments per section of a curve: at 28 pixels more are not visible.
 constexpr std::uint32_t kStepsPerSection = 5;
+// The side in pixels as a float, for geometry.
 constexpr float kWidth = kDigitSide;
 
 // Maps a point of the glyph's box to the picture. It bends, shears, rotates, scales and moves the
@@ -62,6 +64,8 @@ void draw_curve(std::span<const Point> curve, float radius, float taper, float i
   }
 }
 
+// Draws one style of the digit with random position, thickness and darkness. Each point of a stroke
+// is moved a little, so that no two digits are equal.
 void draw_glyph(Draws& draws, std::uint32_t digit, Canvas& canvas) {
   const auto styles = styles_of_digit(digit);
   const Glyph glyph = styles[draws.below(static_cast<std::uint32_t>(styles.size()))];
@@ -102,6 +106,7 @@ void draw_clutter(Draws& draws, Canvas& canvas) {
   }
 }
 
+// Rounds a brightness in [0, 1] to a byte.
 std::uint8_t grey(float value) {
   const float behind = std::clamp(value, 0.0f, 1.0f) * 255.0f + 0.5f;
   return static_cast<std::uint8_t>(behind);

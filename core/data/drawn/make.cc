@@ -72,6 +72,7 @@ class Maker {
   }
 
  private:
+  // Counts of pictures fit in 32 bits after check_counts().
   static std::uint32_t drawn(std::uint64_t count) { return static_cast<std::uint32_t>(count); }
 
   std::string path(const std::string& name) const { return fs::path(request_.folder) / name; }
@@ -83,6 +84,7 @@ class Maker {
     return {};
   }
 
+  // Appends to the file begun last, and reports `done` more pictures or characters.
   Status append(ByteSpan bytes, std::uint64_t done) {
     made_.bytes += bytes.size();
     TRIBUTARY_TRY(files_.back().append(bytes));
@@ -93,6 +95,8 @@ class Maker {
     return Status(StatusCode::cancelled, {.what = "drawing data", .got = "a request to stop"});
   }
 
+  // Writes a pair of image and label files. Pictures are written as they are drawn; labels are few
+  // bytes and are written at the end.
   Status digits_of(DataPart part, const std::string& prefix, std::uint32_t count) {
     const std::uint32_t image_dims[] = {count, kDigitSide, kDigitSide};
     TRIBUTARY_TRY(begin(prefix + "-images-idx3-ubyte"));
@@ -112,6 +116,7 @@ class Maker {
     return append(labels, 0);
   }
 
+  // Writes one batch: pictures [first, first + count) with their labels.
   Status shapes_of(DataPart part, const std::string& name, std::uint32_t first,
                    std::uint32_t count) {
     TRIBUTARY_TRY(begin(name));

@@ -54,6 +54,7 @@ float distance_to(Outline outline, Point p) {
   switch (outline) {
     case Outline::disc:
       return length(p.x, p.y) - 0.9f;
+    // The distance from a circle of radius 0.7, less half of the ring's thickness.
     case Outline::ring:
       return std::abs(length(p.x, p.y) - 0.7f) - 0.23f;
     case Outline::square:
@@ -64,6 +65,7 @@ float distance_to(Outline outline, Point p) {
       return to_polygon(kStar, p);
     case Outline::plus:
       return to_polygon(kPlus, p);
+    // A disc without a second disc that is shifted to the right.
     case Outline::crescent:
       return std::max(length(p.x, p.y) - 0.95f, 0.75f - length(p.x - 0.5f, p.y));
     case Outline::bars:

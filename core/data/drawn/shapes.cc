@@ -16,6 +16,7 @@ constexpr std::uint32_t kPixels = kCifarSide * kCifarSide;
 constexpr float kShapeSide = kCifarSide;
 
 using Colour = std::array<float, kColours>;
+// Planes of red, green and blue values; 0 is dark and 1 is bright.
 using Picture = std::array<float, kCifarPixelBytes>;
 
 Colour any_colour(Draws& draws) {
@@ -39,6 +40,7 @@ Colour contrasting(Draws& draws, const Colour& other) {
   return colour;
 }
 
+// Coordinates of a pixel's centre; the first pixel's is (0.5, 0.5).
 Point middle_of(std::uint32_t pixel) {
   const std::uint32_t row = pixel / kCifarSide;
   return {static_cast<float>(pixel % kCifarSide) + 0.5f, static_cast<float>(row) + 0.5f};
@@ -57,6 +59,7 @@ void paint_ground(Draws& draws, const Colour& colour, Picture& picture) {
   }
 }
 
+// Mixes `colour` into a pixel with weight `cover` in [0, 1].
 void blend(Picture& picture, std::uint32_t pixel, const Colour& colour, float cover) {
   for (std::uint32_t c = 0; c < kColours; ++c) {
     float& value = picture[c * kPixels + pixel];
@@ -90,6 +93,7 @@ void paint_shape(Draws& draws, Outline outline, const Colour& colour, Picture& p
   const auto sine = static_cast<float>(sine_of_turns(turns));
   const float size = draws.between(6.5f, 12.5f);
   const float stretch = draws.between(0.85f, 1.18f);
+  // The shape stays within the picture.
   const float room = kShapeSide / 2 - size;
   const Point at = {kShapeSide / 2 + draws.between(-room, room),
                     kShapeSide / 2 + draws.between(-room, room)};

@@ -55,6 +55,7 @@ class Narrator {
   }
 
  private:
+  // Every random choice goes through this function, so no bits are missed.
   std::uint32_t choose(std::uint32_t alternatives) {
     story_.bits += portable_log(alternatives) / portable_log(2);
     return draws_.below(alternatives);
@@ -129,6 +130,7 @@ Story draw_story(std::uint64_t seed, DataPart part, std::uint64_t characters) {
       story.bits += sentence.bits;
     }
   }
+  // The last sentence is cut, and its bits are counted in proportion.
   const double kept = static_cast<double>(characters);
   if (!story.text.empty()) story.bits *= kept / static_cast<double>(story.text.size());
   story.text.resize(characters);

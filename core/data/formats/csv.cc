@@ -16,6 +16,7 @@ namespace {
 // Characters of a field that an error quotes.
 constexpr std::size_t kShownMax = 40;
 
+// Quotes a field for an error, bounded in length and without control characters.
 std::string shown(std::string_view field) {
   std::string text;
   for (const char c : field.substr(0, kShownMax)) text += c >= ' ' && c <= '~' ? c : '?';
@@ -58,6 +59,7 @@ class Records {
   }
 
  private:
+  // Reads fields up to the end of the line. \n, \r\n and \r end a line.
   Status read_record(std::vector<std::string>& fields) {
     for (;;) {
       if (fields.size() == columns_max_) {
@@ -113,6 +115,7 @@ class Records {
   const std::uint32_t columns_max_;
   std::size_t at_ = 0;
   std::uint64_t line_ = 1;
+  // Line of the next record; line_ is the line in which the current record began.
   std::uint64_t next_line_ = 1;
 };
 
@@ -126,6 +129,7 @@ bool is_number(std::string_view field) {
   return end == field.data() + field.size() && error != std::errc::invalid_argument;
 }
 
+// Parses a number as double first: the text may have more digits than a float.
 Result<float> parse_value(const Records& records, std::size_t column, std::string_view field) {
   std::string_view digits = trimmed(field);
   if (digits.starts_with('+')) digits.remove_prefix(1);
@@ -160,6 +164,7 @@ std::string column_names(const std::vector<std::string>& names) {
   return text;
 }
 
+// A name in the header takes precedence over a column number.
 Result<std::size_t> find_label(const CsvOptions& options, const std::vector<std::string>& first,
                                bool has_header) {
   if (options.label.empty()) return first.size() - 1;
@@ -196,6 +201,7 @@ Status check_options(const CsvOptions& options) {
   return {};
 }
 
+// Collects records in a FeatureTable and checks them one by one.
 class TableBuilder {
  public:
   TableBuilder(const CsvOptions& options, const CsvLimits& limits)

@@ -38,6 +38,7 @@ Status missing(const fs::path& path, std::string_view what, std::string remedy) 
                                         .remedy = std::move(remedy)});
 }
 
+// Replaces the last occurrence, so that the folder's own name does not matter.
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   const std::size_t at = text.rfind(from);
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
@@ -65,6 +66,7 @@ Result<DataFiles> idx_pair(const fs::path& images) {
   return DataFiles{DataFormat::idx, {images.string(), *found}};
 }
 
+// MNIST calls its test files t10k; related sets also use "test", and a dot instead of the dash.
 std::optional<std::string> idx_images(const fs::path& folder, DataPart part) {
   constexpr auto kTrain = std::to_array<const char*>({"train"});
   constexpr auto kTest = std::to_array<const char*>({"t10k", "test"});
@@ -132,6 +134,7 @@ Result<std::optional<DataFiles>> look_for(const fs::path& folder, DataFormat for
   return std::optional<DataFiles>();
 }
 
+// The file names that an error mentions.
 std::string names_looked_for(DataFormat format, DataPart part) {
   const bool train = part == DataPart::train;
   switch (format) {

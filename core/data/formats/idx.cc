@@ -51,6 +51,7 @@ Status check_prefix(const std::uint8_t* prefix) {
   return {};
 }
 
+// The product of the dimensions must equal the bytes after the header.
 Status check_size(const IdxHeader& header, std::uint64_t size) {
   // The check divides and does not multiply, so it cannot be deceived by a product that overflows.
   std::uint64_t room = size - header.bytes;
@@ -82,6 +83,8 @@ Result<std::vector<std::uint16_t>> read_labels(const ByteSource& source) {
   return std::vector<std::uint16_t>(bytes.begin(), bytes.end());
 }
 
+// The first dimension counts the examples. A single remaining image plane gets one channel in
+// front.
 Result<ExampleShape> shape_of(const IdxHeader& images) {
   ExampleShape shape{.task = DataTask::classification,
                      .dims = {images.dims.begin() + 1, images.dims.end()}};

@@ -10,6 +10,7 @@
 namespace tributary {
 namespace {
 
+// In the order of DataFormat.
 constexpr auto kFormatNames = std::to_array<std::string_view>(
     {"auto", "idx", "cifar10", "cifar100", "cifar100-coarse", "csv", "text"});
 
@@ -20,6 +21,7 @@ CifarKind cifar_kind(DataFormat format) {
   return format == DataFormat::cifar100 ? CifarKind::cifar100_fine : CifarKind::cifar100_coarse;
 }
 
+// The size is checked before the text is read, so a huge file cannot exhaust the memory.
 Result<std::unique_ptr<DataSet>> open_csv(const DataRequest& request, const ByteSource& source,
                                           std::vector<std::string>& columns) {
   if (source.size() > request.limits.memory_bytes_max) {

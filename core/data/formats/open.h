@@ -46,7 +46,7 @@ std::string_view name(DataPart part);
 struct DataRequest {
   std::string path;  // a folder, or one file; for IDX the image file
   DataFormat format = DataFormat::automatic;
-  DataPart part = DataPart::train;  // which files of a folder; ignored if `path` is a file
+  DataPart part = DataPart::train;  // selects files of a folder; ignored if `path` is a file
   std::uint32_t classes = 0;        // only for IDX; 0: the highest label plus one, but at least 10
   FeatureScale scale = {};          // only for IDX and CIFAR
   CsvOptions csv = {};

@@ -22,7 +22,7 @@ struct FeatureScale {
 // A run of examples in one source, at equal distances.
 struct StoredRun {
   std::shared_ptr<const ByteSource> source;
-  std::uint64_t offset = 0;  // of the first example's features, in bytes
+  std::uint64_t offset = 0;  // position of the first example's features, in bytes
   std::uint64_t stride = 0;  // from one example to the next, in bytes
   std::uint32_t count = 0;
 };

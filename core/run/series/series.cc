@@ -8,6 +8,7 @@
 
 namespace tributary::dashboard {
 
+// Adds one sample. Of equal values the first one is kept.
 void Series::Summary::take(double y, std::uint64_t number) {
   if (std::isnan(y)) {
     if (first_gap_at == kNone) first_gap_at = number;
@@ -24,6 +25,7 @@ void Series::Summary::take(double y, std::uint64_t number) {
   }
 }
 
+// Adds a block whose first sample has the number `begin`.
 void Series::Summary::take(const Block& block, std::uint64_t begin) {
   if (block.first_gap_at != kNowhere) {
     if (first_gap_at == kNone) first_gap_at = begin + block.first_gap_at;
@@ -61,12 +63,14 @@ Series::Series(std::size_t samples_max)
   }
 }
 
+// Maps a sample number to its position in the ring.
 const Sample& Series::sample(std::uint64_t number) const {
   std::size_t place = place_of_first_ + static_cast<std::size_t>(number - first_);
   if (place >= samples_max_) place -= samples_max_;
   return chunks_[place >> kChunkBits][place % kChunk];
 }
 
+// Overwrites the oldest sample if the ring is full, and otherwise appends.
 void Series::keep(const Sample& added) {
   if (size() == samples_max_) {
     chunks_[place_of_first_ >> kChunkBits][place_of_first_ % kChunk] = added;
@@ -93,6 +97,8 @@ bool Series::append(Sample added) {
   return true;
 }
 
+// Computes the blocks that end with the newest sample, from the lowest level up. A level whose
+// block is incomplete ends the loop, as all higher levels are incomplete, too.
 void Series::finish_blocks() {
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     const std::uint64_t bits = kFactorBits * (i + 1);
@@ -220,6 +226,7 @@ void Series::draw(std::span<const double> borders, std::vector<Sample>& out) con
   if (begin < end_) out.push_back(sample(begin));
 }
 
+// Up to six samples are drawn as they are; more are represented by six.
 void Series::draw_column(std::uint64_t begin, std::uint64_t end, std::vector<Sample>& out) const {
   constexpr std::uint64_t kAllOf = 6;
   if (end - begin <= kAllOf) {

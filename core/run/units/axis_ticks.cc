@@ -16,6 +16,7 @@ namespace {
 // Bound on the ticks of an axis, whatever range is requested.
 constexpr std::size_t kTicksMax = 1000;
 
+// False for a range without a width, or with an infinite or NaN end.
 bool usable(Extent range) {
   return std::isfinite(range.low) && std::isfinite(range.high) && range.high > range.low;
 }
@@ -51,6 +52,7 @@ struct LinearAxis {
   }
 };
 
+// Decimals follow from the step. Very large numbers without a unit are written with an exponent.
 AxisTicks linear_axis_ticks(Unit unit, Extent range, int wanted) {
   const auto [scale, step] = LinearAxis(unit, range, wanted);
   const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 12);
@@ -124,6 +126,7 @@ AxisTicks log_axis_ticks(Unit unit, Extent range, int wanted) {
   return ticks;
 }
 
+// Steps in seconds that divide minutes, hours, days or weeks.
 constexpr std::array<double, 22> kTimeSteps = {1,
                                                2,
                                                5,
@@ -160,6 +163,7 @@ std::string moment_label(double at, double step, bool new_day) {
   return new_day ? time + '\n' + day : time;
 }
 
+// Multiples of the step in local time, so that ticks are at local midnight and full hours.
 AxisTicks time_axis_ticks(Extent range, int wanted, double offset) {
   const double least = (range.high - range.low) / wanted;
   double step = least < 1 ? std::max(0.001, round_step(least)) : 0;

@@ -25,6 +25,7 @@ constexpr double kMinute = 60;
 constexpr double kHour = 3600;
 constexpr double kLatestMoment = 253402300799;  // the end of the year 9999
 
+// The largest prefix for which the number is at least 1 after rounding.
 UnitScale with_prefix(std::span<const Prefix> prefixes, const char* unit, double largest) {
   Prefix best = prefixes.front();
   for (const Prefix& one : prefixes) {
@@ -34,6 +35,7 @@ UnitScale with_prefix(std::span<const Prefix> prefixes, const char* unit, double
   return {best.size, fmt::format("{}{}", best.name, unit)};
 }
 
+// Minutes, hours and days are used from three of them on: "150 s" is clearer than "2.5 min".
 UnitScale seconds_scale(double largest) {
   if (largest == 0) return {1, "s"};
   if (largest >= 3 * kSecondsPerDay) return {kSecondsPerDay, "days"};
@@ -51,12 +53,14 @@ int decimals_for(double value, int digits) {
   return std::clamp(digits - before, 0, 9);
 }
 
+// Four significant digits, with an exponent for very small and very large numbers.
 std::string small_or_large(double value) {
   const double size = std::fabs(value);
   const bool by_power = size != 0 && (size < 1e-4 || size >= 1e6);
   return fmt::format("{:.{}g}", value, !by_power && size >= 1e4 ? 6 : 4);
 }
 
+// Clamped to years that a calendar text can represent.
 std::string moment_text(double seconds) {
   const double bounded = std::clamp(std::floor(seconds + 0.0005), 0.0, kLatestMoment);
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(bounded)));

@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t kSharesMin = 16;
 constexpr std::size_t kShareMin = 256;
 
+// Metrics for which a smaller value is better.
 bool is_small_best(std::string_view metric) {
   return metric.find("loss") != std::string_view::npos ||
          metric.find("error") != std::string_view::npos || metric.ends_with("_s");
@@ -84,6 +85,7 @@ void RunView::take(std::vector<JobInfo>&& jobs) {
   ++revisions_.jobs;
 }
 
+// The table of a job is created with its first round.
 void RunView::take(const NewRound& round) {
   auto found = rounds_.find(round.job);
   if (found == rounds_.end()) {
@@ -125,6 +127,7 @@ void RunView::take(NewMetric&& metric) {
   show_metric(curve);
 }
 
+// Updates the agent's row. Accuracy has precedence over loss.
 void RunView::show_metric(const MetricCurve& metric) {
   AgentRow* const row = metric.agent_id.empty() ? nullptr : row_of(metric.agent_id);
   if (!row) return;
@@ -146,6 +149,7 @@ std::size_t RunView::share_of(std::size_t samples_max, std::size_t curves) const
 
 // --- agents ------------------------------------------------------------------------------------
 
+// Rows are never removed, so an index stays valid.
 AgentRow* RunView::row_of(std::int64_t number) {
   const auto found = row_by_number_.find(number);
   if (found != row_by_number_.end()) return &agents_[found->second];
@@ -197,6 +201,7 @@ void RunView::take(const AgentRatio& ratio) {
   if (AgentRow* const row = row_of(ratio.agent_id)) row->ratio = ratio.ratio;
 }
 
+// Curves are created with the agent's first report in a job.
 void RunView::take(const NewReport& report) {
   AgentRow* const row = row_of(report.agent);
   if (!row) return;
@@ -228,6 +233,8 @@ void RunView::take(const NewReport& report) {
   curves.update_norm->append({x, report.update_norm});
 }
 
+// If the clock was set back, the time of the last sample is used, because a series needs ascending
+// times.
 void RunView::take(const NewLinkSample& sample) {
   std::pair key(sample.from, sample.to);
   auto found = links_.find(key);

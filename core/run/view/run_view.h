@@ -101,7 +101,7 @@ struct AgentRow {
                     .update_norm = kUnknown,
                     .residual_norm = kUnknown,
                     .gain = kUnknown};
-  std::string metric = {};  // which one the next two are of: its accuracy, or else its loss
+  std::string metric = {};  // metric of the next two fields: its accuracy, or else its loss
   double metric_last = kUnknown;
   double metric_best = kUnknown;
   double alpha_up_s = kUnknown;

@@ -57,12 +57,14 @@ Result<std::unique_ptr<AgentJournal>> AgentJournal::open(const JournalOptions& o
   return std::unique_ptr<AgentJournal>(new AgentJournal(std::move(owned)));
 }
 
+// One transaction per record; the commit syncs it.
 Status AgentJournal::store(const AgentRecordToStore& record) {
   TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
   TRIBUTARY_TRY(std::visit([&](const auto& kind) { return put(kind); }, record));
   return transaction.commit();
 }
 
+// A record of another job deletes everything of the old one, because a replica belongs to one job.
 Status AgentJournal::put(const AgentJobRecord& record) {
   std::uint64_t job = 0;
   TRIBUTARY_ASSIGN(const bool replica, database().first("SELECT job FROM replica", std::tie(job)));
@@ -73,6 +75,9 @@ Status AgentJournal::put(const AgentJobRecord& record) {
       record.job, record.revision, record.change, record.state, record.definition);
 }
 
+// Replaces replica and residual, and deletes the undecided rounds that the record does not list.
+// All blobs are exchanged in one step, so that model and residual reuse the pages of the deleted
+// ones.
 Status AgentJournal::put(const ReplicaRecord& record) {
   // The download is removed first, so that the model is written to the pages that become free.
   TRIBUTARY_TRY(downloads_.remove());
@@ -96,6 +101,8 @@ Status AgentJournal::put(const ReplicaRecord& record) {
   return put_residual(record.residual_stamp, blobs.next());
 }
 
+// Replaces the residual, if the record has one, and the parts of the given buckets; other parts of
+// the round stay.
 Status AgentJournal::put(const ContributionRecord& record) {
   std::uint64_t job = 0;
   TRIBUTARY_ASSIGN(const bool replica, database().first("SELECT job FROM replica", std::tie(job)));
@@ -135,6 +142,7 @@ Status AgentJournal::put(const ContributionRecord& record) {
   return {};
 }
 
+// The stamp is stored even if the residual itself is missing.
 Status AgentJournal::put_residual(const ResidualStamp& stamp, std::optional<BlobId> residual) {
   return database().run(
       "REPLACE INTO residual (one, version, learning_rate, updates_taken, update_round, "
@@ -155,6 +163,7 @@ Status AgentJournal::forget_everything() {
   return database().run("DELETE FROM residual");
 }
 
+// Rows are collected first: a table must not change while it is being read.
 Status AgentJournal::forget_undecided(const std::vector<RoundKey>& kept,
                                       std::vector<BlobId>& dropped) {
   std::vector<std::uint64_t> rows;
@@ -177,6 +186,7 @@ Status AgentJournal::forget_undecided(const std::vector<RoundKey>& kept,
   return {};
 }
 
+// Returns the row of the round, which is created by its first part.
 Result<std::uint64_t> AgentJournal::undecided_row(const ContributionRecord& record) {
   const RoundKey& id = record.id;
   TRIBUTARY_TRY(database().run(
@@ -285,6 +295,7 @@ Result<std::vector<UndecidedRound>> AgentJournal::restore_undecided() {
   return rounds;
 }
 
+// Parts in the order of buckets. A part without a blob stands for zeros.
 Status AgentJournal::restore_parts(std::uint64_t row, UndecidedRound& round) {
   return database().each(
       "SELECT bucket, first_value, value_count, if_committed FROM parts WHERE undecided = ? "

@@ -6,6 +6,7 @@
 
 namespace tributary {
 
+// All statements are built once; parameters are keys.
 BoundedTable::BoundedTable(std::string_view name, std::string_view key, std::string_view row_bytes,
                            const TableLimits& limits)
     : limits_(limits) {
@@ -39,6 +40,7 @@ Status BoundedTable::trim(Database& database, std::int64_t now_wall_ns) {
   return drop_up_to(database, first_young - 1);
 }
 
+// Keys are ascending, so new rows are those after the last key that was counted.
 Status BoundedTable::count_new_rows(Database& database) {
   std::uint64_t rows = 0;
   std::uint64_t bytes = 0;
@@ -50,6 +52,7 @@ Status BoundedTable::count_new_rows(Database& database) {
   return {};
 }
 
+// Counts the rows before it deletes them, to keep the size right.
 Status BoundedTable::drop_up_to(Database& database, std::int64_t key) {
   std::uint64_t rows = 0;
   std::uint64_t bytes = 0;
@@ -61,6 +64,7 @@ Status BoundedTable::drop_up_to(Database& database, std::int64_t key) {
   return {};
 }
 
+// The key of the row number `rows` from the oldest on; empty if there are fewer rows.
 Result<std::optional<std::int64_t>> BoundedTable::key_of_oldest(Database& database,
                                                                 std::uint64_t rows) {
   std::int64_t key = 0;

@@ -42,7 +42,7 @@ class BoundedTable {
   std::string oldest_;
   std::string first_young_;
   TableLimits limits_;
-  Size size_;  // of the rows up to last_key
+  Size size_;  // size of the rows up to last_key
 };
 
 }  // namespace tributary

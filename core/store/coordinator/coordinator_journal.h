@@ -96,7 +96,7 @@ class CoordinatorJournal {
   std::array<BoundedTable, 4> tables_;
   // Cached knowledge about the tables; cleared after a failed transaction.
   std::map<std::string, std::int64_t> agent_numbers_;
-  std::map<std::uint64_t, std::uint32_t> epochs_looked_at_;  // by job
+  std::map<std::uint64_t, std::uint32_t> epochs_looked_at_;  // key: job
 };
 
 }  // namespace tributary

@@ -46,7 +46,7 @@ class Blobs::Pool {
     return chunk;
   }
 
-  Chunks chunks_;  // by length and hash
+  Chunks chunks_;  // key: length and hash
 };
 
 namespace {
@@ -67,6 +67,7 @@ void cut(const NewBlob& value, Function&& piece) {
 
 Result<std::vector<BlobId>> Blobs::exchange(std::span<const BlobId> old_blobs,
                                             std::span<const NewBlob> values) {
+  // The old blobs' chunks go to a pool; the new blobs take chunks from it, and the rest is deleted.
   Pool pool;
   for (const BlobId blob : old_blobs) TRIBUTARY_TRY(take_apart(blob, pool));
 
@@ -109,6 +110,7 @@ Result<BlobId> Blobs::add(ByteSpan value) {
 
 Status Blobs::remove(BlobId blob) { return exchange({&blob, 1}, {}).status(); }
 
+// Removes the blob's rows but not its chunks, which go to the pool.
 Status Blobs::take_apart(BlobId blob, Pool& pool) {
   const auto take = [&](Rows& row) -> Status {
     std::uint64_t chunk = 0;
@@ -158,6 +160,7 @@ Result<std::shared_ptr<const FloatVector>> Blobs::read_floats(BlobId blob) {
   return std::shared_ptr<const FloatVector>(std::move(floats));
 }
 
+// A stored size beyond the file's own size is damage.
 Result<std::uint64_t> Blobs::size_of(BlobId blob) {
   std::uint64_t size = 0;
   TRIBUTARY_ASSIGN(const bool there, database_->first("SELECT bytes FROM blobs WHERE blob = ?",

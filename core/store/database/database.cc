@@ -16,11 +16,13 @@ struct Meaning {
   const char* remedy;
 };
 
+// Quotas and file size limits count as a full disk, because the operator's remedy is the same.
 bool disk_is_full(int code, int system_error) {
   return code == SQLITE_FULL || system_error == ENOSPC || system_error == EDQUOT ||
          system_error == EFBIG;
 }
 
+// Maps SQLite's codes to ours and to a remedy.
 Meaning meaning_of(int extended_code, int system_error) {
   const int code = extended_code & 0xff;
   const bool of_system = code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN;
@@ -114,6 +116,7 @@ bool Statement::busy() const { return sqlite3_stmt_busy(statement_) != 0; }
 
 void Statement::reset() { sqlite3_reset(statement_); }
 
+// errno is cleared first, so that a stale value is not reported with an error of SQLite's own.
 Result<bool> Statement::step() {
   errno = 0;
   const int code = sqlite3_step(statement_);
@@ -141,12 +144,14 @@ Status Statement::bind_at(int place, double value) {
   return bound(place, sqlite3_bind_double(statement_, place, value));
 }
 
+// A null pointer would bind NULL and not an empty text.
 Status Statement::bind_at(int place, std::string_view value) {
   const char* text = value.data() ? value.data() : "";
   return bound(place, sqlite3_bind_text64(statement_, place, text, value.size(), SQLITE_STATIC,
                                           SQLITE_UTF8));
 }
 
+// An empty blob has no address, so it is bound as a blob of zero zeros.
 Status Statement::bind_at(int place, ByteSpan value) {
   if (value.empty()) return bound(place, sqlite3_bind_zeroblob(statement_, place, 0));
   return bound(place,
@@ -157,6 +162,7 @@ bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
 
+// SQLite would convert the value silently; a file with another type is damaged.
 Status Statement::expect_type(int column, int type, std::string_view type_name) {
   if (sqlite3_column_type(statement_, column) == type) return {};
   const char* name = sqlite3_column_name(statement_, column);
@@ -239,11 +245,13 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
   return database;
 }
 
+// Statements must be finalized before the connection is closed.
 Database::~Database() {
   statements_.clear();
   sqlite3_close(database_);
 }
 
+// SQLite's own mutexes are off: a connection belongs to one thread at a time.
 Status Database::open_file(const DatabaseOptions& options) {
   const char* vfs = options.vfs.empty() ? nullptr : options.vfs.c_str();
   if (vfs && !sqlite3_vfs_find(vfs)) {
@@ -298,6 +306,7 @@ Status Database::set_up(const DatabaseOptions& options) {
   return {};
 }
 
+// Opens the write-ahead log. Copying it is under our control (copy_long_log()).
 Status Database::set_up_writing(const DatabaseOptions& options) {
   log_bytes_max_ = options.log_bytes;
   exclusive_ = options.exclusive;
@@ -332,6 +341,7 @@ Status Database::error(std::string_view doing) const {
   return status_of(database_, sqlite3_extended_errcode(database_), path_, doing);
 }
 
+// Statements are cached by their text. A statement in use cannot be started again.
 Result<Statement*> Database::prepared(std::string_view sql) {
   auto found = statements_.find(sql);
   if (found == statements_.end()) {
@@ -365,6 +375,7 @@ std::uint64_t Database::rows_changed() const {
   return static_cast<std::uint64_t>(sqlite3_changes64(database_));
 }
 
+// Statistics do not fail: an error counts as 0.
 std::uint64_t Database::file_bytes() {
   const Result<std::uint64_t> pages = number("PRAGMA page_count");
   return pages.ok() ? *pages * page_bytes_ : 0;

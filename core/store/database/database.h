@@ -42,7 +42,7 @@ struct DatabaseOptions {
   std::uint32_t value_bytes_max = 16u << 20;
 };
 
-// True if the same operation can succeed later, by itself or after somebody has freed space: the
+// True if the same operation can succeed later, by itself or after space was freed: the
 // file was locked, the disk full, or the operating system refused. False for corrupt data and wrong
 // use.
 bool worth_retrying(const Status& status);
@@ -217,7 +217,7 @@ class Database {
   }
 
   std::int64_t last_row_id() const;
-  std::uint64_t rows_changed() const;  // by the last statement that changed any row
+  std::uint64_t rows_changed() const;  // count of the last statement that changed any row
 
   // --- statistics ---
   const std::string& path() const { return path_; }

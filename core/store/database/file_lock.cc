@@ -31,6 +31,7 @@ Status refused(const std::string& name, int error) {
 
 }  // namespace
 
+// flock is bound to the open file, so the lock ends with the process, however it ends.
 Result<FileLock> FileLock::take(const std::string& path) {
   const std::string name = path + ".lock";
   const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);

@@ -76,6 +76,7 @@ class CoordinatorLife {
   }
 
  private:
+  // The state of one job that the next record depends on.
   struct Course {
     std::uint64_t job = 0;
     std::uint64_t round = 0;

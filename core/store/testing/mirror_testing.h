@@ -63,6 +63,7 @@ class CoordinatorMirror {
   }
   void put(const AgentRecords&) {}
 
+  // Applies the rules for history and epochs to everything that was stored.
   RestoredJob restored(const Course& course) const {
     RestoredJob job = course.job;
     std::set<std::uint32_t> epochs;

@@ -29,6 +29,7 @@ Status damaged(std::string what, std::string expected, std::string got) {
                                            .remedy = "write the file again"});
 }
 
+// An entry of the header; begin and end are offsets in the data after the header.
 struct Tensor {
   LayerShape shape;
   std::uint64_t begin = 0;
@@ -63,6 +64,7 @@ bool is_list_of_numbers(const Json& json) {
          std::ranges::all_of(json, [](const Json& each) { return each.is_number_unsigned(); });
 }
 
+// Requires exactly the three members of the format, with the right types.
 Result<Tensor> read_tensor(const std::string& name, const Json& json) {
   const std::string what = fmt::format("tensor '{}'", name);
   if (!json.is_object() || json.size() != 3 || !json.contains("dtype") || !json.contains("shape") ||
@@ -101,6 +103,7 @@ Status check_places(const std::vector<Tensor>& tensors, const LayerMap& layers,
 }
 
 Result<std::vector<Tensor>> read_tensors(const Json& header, SafetensorsMetadata& metadata) {
+  // One member more than layers: the metadata.
   if (header.size() > LayerMap::kLayersMax + 1) {
     return Status(StatusCode::resource_exhausted,
                   {.what = "safetensors: tensors",
@@ -144,6 +147,7 @@ Result<Bytes> write_safetensors(const LayerMap& layers, std::span<const float> v
                           {"data_offsets", {begin, begin + layer.count * sizeof(float)}}};
   }
   std::string text = header.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  // Padding aligns the values to 8 bytes, so that a reader can map the file.
   text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   Bytes file;
   file.reserve(kLengthBytes + text.size() + values.size_bytes());

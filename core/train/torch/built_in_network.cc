@@ -34,6 +34,7 @@ class BuiltInNetwork final : public Network {
     for (NetworkLayer& layer : buffers) layer.tensor = at::empty({0});
   }
 
+  // Nested residual blocks work like parentheses: the input of each is kept on a stack.
   at::Tensor forward(const at::Tensor& input, bool training) override {
     at::Tensor x = input;
     std::vector<at::Tensor> remembered;
@@ -53,6 +54,7 @@ class BuiltInNetwork final : public Network {
   void save_script(std::ostream& out) override { save_as_script(plan_, *this, out); }
 
  private:
+  // Parameter number `which` of an operation.
   const at::Tensor& weight(const Operation& operation, std::uint32_t which = 0) const {
     return parameters[operation.first_parameter + which].tensor;
   }
@@ -106,12 +108,15 @@ class BuiltInNetwork final : public Network {
     return at::constant_pad_nd(fewer, {0, 0, 0, 0, 0, added}, 0);
   }
 
+  // The sum of the embeddings of tokens and of their positions.
   at::Tensor embed(const Operation& operation, const at::Tensor& tokens) const {
     const at::Tensor places = at::arange(tokens.size(1), tokens.options());
     return at::embedding(weight(operation), tokens)
         .add(at::embedding(weight(operation, 1), places));
   }
 
+  // Causal attention of all heads at once: scores, a mask of later positions, softmax, weighted
+  // values.
   at::Tensor attend(const Operation& operation, const at::Tensor& x) const {
     const std::int64_t batch = x.size(0);
     const std::int64_t length = x.size(1);

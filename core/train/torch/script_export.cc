@@ -28,6 +28,8 @@ torch::jit::Module owner_of(const torch::jit::Module& root, std::string_view& na
   return at;
 }
 
+// Registers a copy of the layer's values: the exported module must not refer to the caller's
+// memory.
 void add_layer(const torch::jit::Module& root, const NetworkLayer& layer, bool buffer) {
   std::string_view name = layer.shape.name;
   torch::jit::Module owner = owner_of(root, name);

@@ -17,6 +17,8 @@ class ScriptNetwork final : public Network {
  public:
   explicit ScriptNetwork(torch::jit::Module module) : module_(std::move(module)) {}
 
+  // Lists the module's float32 tensors in the order of the file, which is the order of the flat
+  // vector.
   Status collect(const std::string& name) {
     for (const auto& one : module_.named_parameters()) {
       if (one.value.scalar_type() != at::kFloat) return not_float(name, one.name, one.value);
@@ -32,6 +34,7 @@ class ScriptNetwork final : public Network {
   }
 
   at::Tensor forward(const at::Tensor& input, bool training) override {
+    // Switching the mode visits all submodules, so it happens only on a change.
     if (module_.is_training() != training) module_.train(training);
     return module_.forward({input}).toTensor();
   }

@@ -14,6 +14,7 @@ namespace {
 constexpr int kLong = 4;
 constexpr int kFloat = 6;
 
+// Writes one statement per operation. Variables that hold inputs of residual blocks are numbered.
 class ScriptWriter {
  public:
   explicit ScriptWriter(const NetworkPlan& plan) : plan_(plan) {}
@@ -85,6 +86,7 @@ class ScriptWriter {
     }
   }
 
+  // The same as BuiltInNetwork::shortcut().
   void add_shortcut(const Operation& operation) {
     const std::string kept = fmt::format("kept{}", remembered_.back());
     remembered_.pop_back();
@@ -105,6 +107,7 @@ class ScriptWriter {
          weight(operation, 1));
   }
 
+  // The same as BuiltInNetwork::attend().
   void add_attention(const Operation& operation) {
     const std::uint32_t columns = operation.in / operation.heads;
     line("n = torch.size(x, 0)");

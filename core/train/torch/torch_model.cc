@@ -43,12 +43,14 @@ std::vector<std::int64_t> sizes_of(const LayerShape& shape) {
   return {shape.shape.begin(), shape.shape.end()};
 }
 
+// Number of values of a layer; 1 for a scalar.
 std::uint64_t count_of(const LayerShape& shape) {
   std::uint64_t count = 1;
   for (const std::uint64_t dimension : shape.shape) count *= dimension;
   return count;
 }
 
+// The batch's features or tokens as a tensor, without a copy.
 at::Tensor input_of(const Batch& batch, const ExampleShape& shape) {
   std::vector<std::int64_t> sizes = {static_cast<std::int64_t>(batch.count)};
   sizes.insert(sizes.end(), shape.dims.begin(), shape.dims.end());
@@ -91,6 +93,7 @@ Result<Compared> compare(const at::Tensor& output, const Batch& batch, const Exa
   const auto rows = static_cast<std::int64_t>(batch.labels.size());
   const auto classes = static_cast<std::int64_t>(shape.classes);
   const at::Tensor labels = view_of(batch.labels.data(), {rows}, at::kLong);
+  // A model for two classes may have a single output column, the log-odds of class 1.
   const bool one_column = loss != Loss::cross_entropy && classes == 2 && output.numel() == rows;
   if (one_column) {
     return Compared{
@@ -117,6 +120,7 @@ at::Tensor loss_of(const Compared& compared, Loss loss) {
   return {};
 }
 
+// A single column predicts class 1 if its value is positive.
 std::uint64_t count_right(const Compared& compared) {
   if (!compared.labels.defined()) return 0;
   const at::Tensor guess = compared.output.dim() == 1 ? compared.output.gt(0).to(at::kLong)
@@ -161,6 +165,7 @@ Status engine_error(StatusCode code, std::string what, const std::exception& err
                        .remedy = std::move(remedy)});
 }
 
+// Hides libtorch from the header.
 class TorchModel::Impl {
  public:
   Impl(std::unique_ptr<Network> network, ExampleShape input, LayerMap map)
@@ -221,6 +226,7 @@ class TorchModel::Impl {
       if (!std::isfinite(number)) return not_finite_loss(number);
       ready_ = ready;
       done_.assign(network_->parameters.size(), false);
+      // The scale is the gradient of the scalar loss, so it multiplies all gradients.
       value.backward(at::scalar_tensor(scale, value.options()));
       // parameters without influence on the loss
       for (std::size_t i = done_.size(); i-- > 0;) tell(i);
@@ -285,6 +291,7 @@ class TorchModel::Impl {
     }
   }
 
+  // Reports a parameter's gradient at most once per pass.
   void tell(std::size_t parameter) {
     if (!ready_ || done_[parameter]) return;
     done_[parameter] = true;

@@ -25,6 +25,7 @@ struct RoundSteps {
   std::uint32_t steps = 1;
 };
 
+// Trains one job at a time. All members but cancelled_ belong to the training thread.
 class TorchTrainer final : public Trainer {
  public:
   TorchTrainer(TrainerOptions options, OpenTrainingData open_data)
@@ -60,6 +61,7 @@ class TorchTrainer final : public Trainer {
 };
 
 Status TorchTrainer::prepare(const TrainingJob& job) {
+  // A failed prepare() leaves no job, so that train() cannot use a mixture of old and new settings.
   job_.reset();
   set_engine_threads(options_.threads);
   TRIBUTARY_ASSIGN(loss_, parse_loss(job.loss));
@@ -85,6 +87,7 @@ RoundSteps TorchTrainer::steps_of(const TrainOrder& order) const {
   return steps;
 }
 
+// One step's gradient; the check for cancellation is here, once per batch.
 Result<double> TorchTrainer::add_gradient(std::uint64_t first_example, double scale,
                                           const TorchModel::GradientReady* ready) {
   if (cancelled_) return Status(StatusCode::cancelled, {.what = "training"});
@@ -93,6 +96,7 @@ Result<double> TorchTrainer::add_gradient(std::uint64_t first_example, double sc
   return model_->add_gradient(batch_, loss_, scale, ready);
 }
 
+// Clips by value first, then by norm.
 void TorchTrainer::clip(std::span<float> gradient) const {
   if (job_->clip_value > 0) clip_by_value(gradient, static_cast<float>(job_->clip_value));
   if (job_->clip_norm > 0) clip_by_norm(gradient, job_->clip_norm);
@@ -149,6 +153,7 @@ Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trai
 // anew in every round.
 Status TorchTrainer::train_delta(const TrainOrder& order, TrainedUpdate& trained) {
   const std::uint64_t parameters = model_->parameter_values();
+  // The local steps change a copy; the job's model belongs to the caller.
   FloatVector working(order.model.begin(), order.model.end());
   const std::span<float> weights = std::span(working).first(parameters);
   const std::span<float> gradient = std::span(*trained.update).first(parameters);
@@ -202,6 +207,7 @@ Result<std::optional<Evaluation>> TorchTrainer::evaluate(std::span<const float> 
 
 Result<TrainedUpdate> TorchTrainer::train(const TrainOrder& order) {
   TRIBUTARY_TRY(check_model(order.model));
+  // Random operations of a script, such as dropout, differ between rounds and are reproducible.
   seed_engine(order.seed ^ order.round);
   TrainedUpdate trained;
   if (order.evaluate && data_.hold_out) {
