@@ -22,6 +22,7 @@ ChangingLink world() {
           .gains = {plan_testing::heavy_tailed()}};
 }
 
+// Uncompressed values over a ring: fast only on a fast link.
 PlanChoice dense() {
   return {.codec = "fp32", .collective = ExchangeKind::ring, .bucket_values = 1u << 16};
 }

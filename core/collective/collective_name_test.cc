@@ -13,6 +13,7 @@ TEST(CollectiveName, AllThatAJobCanHaveAreKnown) {
   }
 }
 
+// The names of the cost model and of the wire must not drift apart.
 TEST(CollectiveName, EachHasItsKindOfExchange) {
   for (const ExchangeKind kind : kExchangeKinds) {
     EXPECT_EQ(kind_of(collective_of(kind)), kind);

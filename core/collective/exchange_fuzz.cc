@@ -1,6 +1,6 @@
 // Fuzzes an exchange with pieces of every kind, in any order and from any member, whose payloads
-// are correct, broken or of another place. The exchange may refuse them; a bucket that it calls
-// whole must decode.
+// are correct, broken or of another place. The exchange may refuse them, and decoding a bucket that
+// it calls whole may fail, but neither may crash or read beyond a payload.
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -19,6 +19,7 @@ constexpr std::string_view kSpecs[] = {"fp32", "gcomp", "thc", "star_topk:cr=0.1
 constexpr wire::Collective kCollectives[] = {wire::Collective::sharded_star, wire::Collective::ring,
                                              wire::Collective::tree, wire::Collective::all_gather};
 
+// Plays a script of arrivals at one member of three. The bytes of the script are choices.
 void play(const Codec& codec, wire::Collective collective, ByteSpan script) {
   const Routes routes = *Routes::make(collective, kMembers);
   const FloatVector input(kValues, 0.5f);

@@ -20,6 +20,7 @@ using exchange_testing::Updates;
 // buckets.
 constexpr std::uint32_t kSizes[] = {1, 2, 17, 63, 257, 1000, 4097};
 
+// One update per bucket and member, with buckets of all sizes.
 Updates updates_of(std::uint32_t members, Pattern pattern) {
   Updates updates;
   for (std::uint32_t b = 0; b < 2 * members + 1; ++b) {
@@ -85,6 +86,7 @@ TEST_P(ExchangeCases, EveryMemberEndsWithTheSpecifiedBytes) {
   }
 }
 
+// Repeated and reordered payloads do not change the result, whatever the order of arrival.
 TEST_P(ExchangeCases, RepeatsAndDetoursChangeNothing) {
   for (const wire::Collective collective : kCollectives) {
     for (const std::uint32_t n : {2u, 4u, 7u}) {
@@ -215,6 +217,7 @@ TEST_F(ExchangeFaults, PiecesFromNowhereAreRefused) {
   EXPECT_EQ(receive(1, wrong, good), StatusCode::mismatch) << "a sum against the ring's direction";
 }
 
+// The number of contributors must match the sender's subtree, even if the checksum is right.
 TEST_F(ExchangeFaults, ASumHasAsManyContributorsAsItsWay) {
   Bytes two = payload_of(3, 2, *codec_);
   set_contributors(2, two);
@@ -222,6 +225,7 @@ TEST_F(ExchangeFaults, ASumHasAsManyContributorsAsItsWay) {
   EXPECT_EQ(receive(3, {.bucket = 2, .partial = true, .origin = 3}, two), StatusCode::mismatch);
 }
 
+// A complete sum cannot exist before this member has sent its part.
 TEST_F(ExchangeFaults, AResultWithoutThisMemberIsRefused) {
   Bytes four = payload_of(3, 3, *codec_);
   set_contributors(4, four);
@@ -259,6 +263,7 @@ TEST_F(ExchangeFaults, SaysWhomItWaitsFor) {
   EXPECT_EQ(members_[0].buckets_open(), updates_.size());
 }
 
+// Two members that both act as root of a broadcast are an error.
 TEST(Exchange, TwoRootsAreOneTooMany) {
   const auto codec = codec_of("star_topk");
   const Updates updates = updates_of(3, Pattern::normal);

@@ -35,6 +35,7 @@ TEST(PieceFrame, ComesBackAsItWent) {
   }
 }
 
+// Late and early pieces have their own status codes, because their senders did nothing wrong.
 TEST(PieceFrame, TellsLateFromEarlyFromForeign) {
   const auto code_of = [](wire::RoundId round, std::uint64_t session) {
     const ExchangeId other = {.round = round, .session = session};

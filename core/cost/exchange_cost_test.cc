@@ -33,6 +33,7 @@ double seconds(ExchangeKind kind, const ExchangeWork& work, const ExchangeNetwor
 
 constexpr double kNear = 1e-9;
 
+// Expected values were calculated by hand for a single bucket.
 TEST(ExchangeCost, OneBucketAloneByHand) {
   const ExchangeNetwork network = network_of(0.005);
   const ExchangeWork one = dense(4, 1);
@@ -56,6 +57,7 @@ TEST(ExchangeCost, ManyBucketsAreBoundByThePorts) {
   EXPECT_NEAR(seconds(ExchangeKind::all_gather, many, network), 0.1921, 1e-4);
 }
 
+// If the coordinator's link is fast, the agents' own links determine the time.
 TEST(ExchangeCost, FastHubLeavesTheAgentsLines) {
   const ExchangeNetwork network = network_of(0, kBeta / 100);
   EXPECT_THAT(seconds(ExchangeKind::star, dense(4, 64), network), DoubleNear(0.065, kNear));
@@ -75,6 +77,7 @@ TEST(ExchangeCost, BytesOfTheBusiest) {
   EXPECT_EQ(star.hub_bytes_received, 32'000);
 }
 
+// The number of buckets is no multiple of the number of owners.
 TEST(ExchangeCost, OwnersThatDoNotComeOutEven) {
   // Nine buckets of four owners: member 0 owns three and receives nine payloads for them, plus the
   // results of the other six.
@@ -94,6 +97,7 @@ TEST(ExchangeCost, OneAgentHasNobodyToExchangeWith) {
   }
 }
 
+// CPU work overlaps with transfers, except for the path of one bucket.
 TEST(ExchangeCost, ComputingIsHiddenUntilItIsTheBottleneck) {
   const ExchangeNetwork network = network_of(0.0001);
   ExchangeWork work = dense(4, 64);
@@ -121,6 +125,7 @@ TEST(ExchangeCost, CoresThatAgentsShareTakeAsMuchLonger) {
   EXPECT_EQ(seconds(ExchangeKind::ring, work, network), own);
 }
 
+// Only one member encodes the indices, so shared cores do not slow it down.
 TEST(ExchangeCost, ARootThatEncodesAloneHasACoreToItself) {
   std::array<StagePayload, 2> stages = {
       {{.flow = StageFlow::from_root, .up_bytes = 10, .encode_s = 0.01},
@@ -145,6 +150,7 @@ TEST(ExchangeCost, MessagesTakeTimeAtBothEnds) {
   EXPECT_NEAR(seconds(ExchangeKind::all_gather, work, network), 64 * 1.2, 1);
 }
 
+// The cost per byte also counts at both ends of a transfer.
 TEST(ExchangeCost, SoDoTheirBytes) {
   ExchangeWork work = dense(4, 64);
   const ExchangeNetwork network = network_of(0);
@@ -185,6 +191,8 @@ TEST(ExchangeCost, WhoeverGathersAddsEveryPayload) {
   EXPECT_NEAR(each_s(ExchangeKind::ring), 0.016, 0.002);
 }
 
+// A higher latency, slower links or larger payloads always take longer; more buckets never take
+// less time.
 TEST(ExchangeCost, GrowsWithLatencyWithSlowerLinesAndWithMoreToSend) {
   for (const ExchangeKind kind : kExchangeKinds) {
     for (const std::uint32_t agents : {2u, 3u, 5u, 8u, 13u}) {

@@ -28,6 +28,7 @@ void expect_near(const std::vector<StagePayload>& measured,
   }
 }
 
+// Measured sizes agree with the formulas.
 TEST(MeasuredStages, WeighWhatIsStated) {
   expect_near(measured("fp32").stages, dense_stages(kValues));
   expect_near(measured("topk:cr=0.01").stages, top_k_stages(kValues, 0.01, 4));

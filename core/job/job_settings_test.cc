@@ -118,6 +118,7 @@ TEST(JobSettings, WhatMakesNoSenseIsRefused) {
   }
 }
 
+// check_job() also runs on machines without the model file.
 TEST(JobSettings, AScriptIsCheckedWithoutReadingIt) {
   JobSettings job = good_job();
   job.parameters = 0;

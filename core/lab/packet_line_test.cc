@@ -26,6 +26,7 @@ struct Arrival {
   friend bool operator==(const Arrival&, const Arrival&) = default;
 };
 
+// Takes all packets at the times at which they are due.
 std::vector<Arrival> all_of(PacketLine& line) {
   std::vector<Arrival> arrivals;
   while (const auto due = line.next_due()) {
@@ -86,6 +87,7 @@ TEST(PacketLine, AFullQueueDropsTheNewest) {
                                                   Arrival{10, seconds(1) + milliseconds(8)}));
 }
 
+// Without a rate the queue is unlimited, so the memory bound applies.
 TEST(PacketLine, HoldsNoMoreThanItsShareOfMemory) {
   PacketLine endless = line({.delay = seconds(10)});
   const std::size_t size = 1u << 20;
@@ -98,6 +100,7 @@ TEST(PacketLine, HoldsNoMoreThanItsShareOfMemory) {
   EXPECT_EQ(endless.next_due(), seconds(21)) << "there is room again";
 }
 
+// Losses depend only on seed, stream and number.
 TEST(PacketLine, LosesItsShareAndTheSameOnesAgain) {
   const auto arrived = [](std::uint64_t seed, std::uint32_t stream) {
     PacketLine lossy = line({.loss = 0.05, .seed = seed, .stream = stream});

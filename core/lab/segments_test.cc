@@ -98,6 +98,7 @@ void check_piece(bool ip6, ByteSpan piece, ByteSpan whole, std::size_t begin, bo
   }
 }
 
+// All patterns of loss, for IPv4 and IPv6 and for different lengths of the last segment.
 TEST(Segments, WhatIsLostIsMissingAndTheRestIsWhole) {
   for (const bool ip6 : {false, true}) {
     for (const std::size_t payload : {2001u, 4000u, 4999u}) {

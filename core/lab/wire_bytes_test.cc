@@ -37,6 +37,7 @@ TEST(WireBytes, HeadersCountOncePerSegment) {
   }
 }
 
+// Truncated packets must not be read beyond their end.
 TEST(WireBytes, WhatMakesNoSenseIsOneFrame) {
   EXPECT_EQ(wire_size({}).bytes, 0u);
   const Bytes whole = packet(uncut(), 100);

@@ -92,6 +92,8 @@ TEST(LinkEstimator, TellsLatencyAndRateApartBySizes) {
   }
 }
 
+// Transfers of one size do not separate latency from rate, so both confidences stay low until there
+// are round trips.
 TEST(LinkEstimator, EqualSizesAreNotTrustedUntilThereAreRoundTrips) {
   NoisyLink link(0.02, per_byte(100), 1);
   link.queue_s = 0.001;
@@ -177,6 +179,7 @@ struct Phase {
 constexpr Phase kTraceC1[] = {{1000, 1}, {40, 1}, {40, 50}, {1000, 50}};
 constexpr Phase kTraceC2[] = {{1000, 1}, {400, 1}, {40, 50}, {400, 1}, {1000, 1}};
 
+// Six readings of the changed link are sufficient for an estimate within 15 %.
 TEST(LinkEstimator, FollowsALinkThatChangesWithinSixReadings) {
   for (const std::span<const Phase> trace : {std::span<const Phase>(kTraceC1), {kTraceC2}}) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -317,6 +320,7 @@ TEST(LinkEstimator, ArbitraryReadingsNeverGiveNonsense) {
   }
 }
 
+// A coordinator keeps one estimator per link.
 TEST(LinkEstimator, IsSmall) { EXPECT_LE(sizeof(LinkEstimator), 1800u); }
 
 }  // namespace

@@ -70,6 +70,7 @@ TEST(LinkProber, WhatIsKnownWellIsNotProbed) {
   for (const LinkProbe& probe : probes) EXPECT_EQ(probe.kind, TransferKind::train);
 }
 
+// The length follows the known rate, within its bounds.
 TEST(LinkProber, ATrainIsAsLongAsItsTimingNeedsAndNoLonger) {
   const auto padding_at = [](double beta_s_per_byte) {
     LinkProber prober(0, {.allowance_bytes_per_hour = 1e9});
@@ -126,6 +127,7 @@ TEST(LinkProber, ALinkWithoutTrafficSpendsItsAllowanceAndWaitsForTheNext) {
   EXPECT_GT(prober.probe_bytes(), first);
 }
 
+// The budget is smaller than a train, but round trips fit.
 TEST(LinkProber, ATrainForWhichThereIsNoRoomLetsRoundTripsPass) {
   LinkProber prober(0, {.allowance_bytes_per_hour = 8 * 1024});
   double now_s = 0;

@@ -77,6 +77,7 @@ void dawdle(Draws& draws) {
   while (turns > 0) turns = turns - 1;
 }
 
+// Runs for both kinds of journal; Kind has the journal's type, life and mirror.
 template <typename Kind>
 class Crash : public testing::Test {
  protected:

@@ -19,6 +19,7 @@
 namespace tributary::store_testing {
 namespace {
 
+// A schema of three versions, for tests of the mechanism.
 constexpr std::array<std::string_view, 3> kSteps = {
     "CREATE TABLE pets (name TEXT); INSERT INTO pets VALUES ('cat');",
     "ALTER TABLE pets ADD COLUMN legs INTEGER DEFAULT 4;",
@@ -93,6 +94,7 @@ TEST_F(Migration, SomebodyElsesDatabaseIsRefused) {
   EXPECT_EQ(migrated(schema(3)).code(), StatusCode::mismatch);
 }
 
+// A file with tables but without an application id belongs to another program.
 TEST_F(Migration, TablesWithoutAMarkAreSomebodyElses) {
   {
     auto database = Database::open(path_, {.sync = false});

@@ -27,6 +27,7 @@ void fill(Journal& journal, Life life) {
   for (std::uint32_t i = 0; i < kRecords; ++i) require((*journal)->store(life.next()).ok());
 }
 
+// The journals are filled once; every input edits a copy.
 class Journals {
  public:
   Journals() {

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint32_t kRecords = 120;
 constexpr std::uint64_t kHistory = 7;
 
+// The parameter is the seed of the records. The log is short, so that it is copied often.
 class RoundTrip : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RoundTrip, OfACoordinator) {

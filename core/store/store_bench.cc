@@ -34,6 +34,7 @@ struct Data {
   std::array<SharedFloats, 6> floats;
 };
 
+// The baseline: a plain write and fdatasync of the same bytes.
 class PlainFile {
  public:
   PlainFile(std::shared_ptr<Folder> folder, std::shared_ptr<Data> data)

@@ -38,6 +38,7 @@ class FileSizeLimit {
   void (*handler_)(int);
 };
 
+// An agent's journal that runs out of space.
 class FullDisk : public testing::Test {
  protected:
   void SetUp() override {
@@ -75,6 +76,7 @@ class FullDisk : public testing::Test {
   std::optional<AgentRecordToStore> refused_;
 };
 
+// A full disk is reported as resource_exhausted, and the stored state does not change.
 TEST_F(FullDisk, IsToldApartAndLeavesEverythingAsItWas) {
   Status full;
   {
@@ -115,6 +117,7 @@ TEST_F(FullDisk, OfSqlitesOwnMaking) {
   EXPECT_EQ(restored(), described(mirror_.state()));
 }
 
+// The log itself fills the disk; the next transaction copies it and gives its space back.
 TEST(DiskFullOfLog, IsMadeRoomOnByTheNextTry) {
   const Folder folder;
   auto journal = AgentJournal::open({.path = folder / "agent.db", .sync = false});
@@ -212,6 +215,7 @@ TEST_F(Damage, ByCuttingTheFileIsFound) {
   EXPECT_EQ(status.code(), StatusCode::corrupt_data) << status.text();
 }
 
+// A blob that claims a huge size must not cause an allocation.
 TEST_F(Damage, OfAClaimedSizeAllocatesNothing) {
   {
     auto database = Database::open(path_, {.sync = false});

@@ -37,6 +37,7 @@ TEST(Drawn, TextStaysAsItWas) {
             "Hana and Ben find five rivers at the station.");
 }
 
+// Each part of the address alone gives a different picture.
 TEST(Drawn, SeedPartAndNumberMakeAnotherPicture) {
   const auto pixels = draw_digit(1, DataPart::train, 0).pixels;
   EXPECT_NE(draw_digit(2, DataPart::train, 0).pixels, pixels);
@@ -127,6 +128,7 @@ TEST(Make, TextIsAsLongAsAskedFor) {
   EXPECT_TRUE(open_data({.path = folder.path()}).ok());
 }
 
+// A stopped call leaves neither complete nor temporary files.
 TEST(Make, LeavesNothingWhenItIsStopped) {
   const Folder folder;
   const auto made = make_data({.folder = folder.path(),

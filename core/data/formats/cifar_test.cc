@@ -64,6 +64,7 @@ TEST(Cifar, HundredHasTwoLabels) {
   EXPECT_EQ(batch.features[0], 1.0f);
 }
 
+// Labels are collected from 256 records at a time; 600 need several reads.
 TEST(Cifar, ReadsMoreThanOnePieceOfLabels) {
   Bytes file;
   for (unsigned i = 0; i < 600; ++i) {

@@ -69,6 +69,7 @@ TEST(Idx, TakesVectorsAndChannelsToo) {
   EXPECT_THAT((*channels)->shape().dims, ElementsAre(2, 1, 2));
 }
 
+// A file that is shorter or longer by any number of bytes is refused.
 TEST(Idx, EveryOtherLengthIsAnError) {
   const Bytes whole = joined(images(), counting(5));
   for (std::size_t size = 0; size <= whole.size(); ++size) {

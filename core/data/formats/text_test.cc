@@ -28,6 +28,7 @@ TEST(Text, LabelsAreTheNextTokens) {
   EXPECT_EQ(text_of(batch.labels, TextVocabulary::printable), "efgbcd");
 }
 
+// The last label needs one byte beyond the windows.
 TEST(Text, OneByteMoreMakesAWindow) {
   EXPECT_EQ((*make("1234567", {.tokens = 3}))->count(), 2u);
   EXPECT_EQ((*make("123456", {.tokens = 3}))->count(), 1u);

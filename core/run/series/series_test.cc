@@ -135,6 +135,7 @@ void expect_same_extents(const Series& series, const Plain& plain, SeriesDraws& 
   EXPECT_EQ(wanted->high, got->high);
 }
 
+// Capacities around the sizes of blocks and chunks.
 class SeriesOfSize : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(SeriesOfSize, ShowsWhatAScanShows) {
@@ -185,6 +186,7 @@ TEST(SeriesTest, FindsTheNearestSampleOrGap) {
   EXPECT_EQ(series.x_extent()->low, 2);
 }
 
+// A refused sample leaves the series and its revision unchanged.
 TEST(SeriesTest, RefusesWhatIsOutOfOrderOrNoPlace) {
   Series series(10);
   EXPECT_TRUE(series.append({5, 1}));
@@ -212,6 +214,7 @@ TEST(SeriesTest, BeginsAnewWhenCleared) {
   EXPECT_EQ(series.y_extent(-1e9, 1e9)->low, 30);
 }
 
+// No borders, a single one, and unordered, NaN, infinite and equal borders.
 TEST(SeriesTest, BordersThatMakeNoSenseDrawNothingWrong) {
   Series series(100);
   for (int i = 0; i < 100; ++i) series.append({i * 1.0, 1});

@@ -35,6 +35,7 @@ struct LongRun {
   Status written = run_testing::BigRunWriter(size).write(path);
 };
 
+// Reads the whole file into a view.
 class Opening {
  public:
   Opening(std::shared_ptr<LongRun> run, bool all) : run_(std::move(run)), all_(all) {}
@@ -73,6 +74,7 @@ class Opening {
   Status status_;
 };
 
+// Draws one curve over all pixel columns.
 class Drawing {
  public:
   explicit Drawing(std::size_t samples) : series_(samples) {

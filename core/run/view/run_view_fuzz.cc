@@ -27,6 +27,7 @@ void draw(const TwoCurves& curves) {
   }
 }
 
+// Reads everything that pages read, and checks the limits.
 void look(const RunView& view, const RunLimits& limits) {
   must(view.agents().size() <= limits.agents_max);
   must(view.events().size() <= limits.events_max);

@@ -77,6 +77,7 @@ TEST(RunViewTest, AgentsThatAreKnownShareEvenly) {
   }
 }
 
+// A round that was stored again must not appear twice.
 TEST(RunViewTest, RoundsThatGoBackAreNoNews) {
   RunView view;
   view.apply(rounds_up_to(10));
@@ -148,6 +149,7 @@ TEST(RunViewTest, AnAgentThatIsNamedLateHasWhatWasToldOfIt) {
   EXPECT_TRUE(view.agent_curves(kRun, "x"));
 }
 
+// Pages share ownership of curves, so a new run cannot invalidate what they draw.
 TEST(RunViewTest, CurvesThatAPageHoldsOutliveTheRun) {
   RunView view;
   view.apply(rounds_up_to(3));

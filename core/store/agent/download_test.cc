@@ -29,6 +29,7 @@ class Download : public testing::Test {
     journal_ = *std::move(journal);
   }
 
+  // The bytes [begin, end) of the download as one run.
   DownloadRecord run(std::uint64_t begin, std::uint64_t end) const {
     return {
         .job = kJob,
@@ -146,6 +147,7 @@ TEST_F(Download, ARunBeyondItsEndIsRefused) {
   EXPECT_EQ(restored_bytes(), 100u);
 }
 
+// A stored replica makes the download obsolete.
 TEST_F(Download, EndsWithAReplica) {
   store(run(0, 3'000'000));
   ReplicaRecord replica;
@@ -175,6 +177,7 @@ TEST_F(Download, EndsWithAnotherJobAlone) {
   EXPECT_EQ(rows(), 0);
 }
 
+// The download belongs to the new job, and a record of this job must not delete it.
 TEST_F(Download, StaysWhereTheReplicaIsOfTheJobBefore) {
   ReplicaRecord replica;
   replica.job = 6;

@@ -146,6 +146,7 @@ TEST_F(Telemetry, KeepsNoMoreBytesThanTheLimit) {
   EXPECT_LE(journal_->database().file_bytes(), size + 64 * 1024) << "the file grows on";
 }
 
+// Limits also apply to rows that were stored before the journal was opened.
 TEST_F(Telemetry, LimitsHoldForWhatAnEarlierRunLeft) {
   open();
   add_events(50);
@@ -300,6 +301,7 @@ TEST_F(Run, NobodyWritesWhoLooksOn) {
   EXPECT_FALSE((*file)->database().run("DELETE FROM events").ok());
 }
 
+// A reader without write permission for the folder cannot create lock files.
 TEST_F(Run, IsReadWhereNothingCanBeWrittenBesideIt) {
   open();
   add_events(3);
@@ -312,6 +314,7 @@ TEST_F(Run, IsReadWhereNothingCanBeWrittenBesideIt) {
   std::filesystem::permissions(folder, std::filesystem::perms(0755));
 }
 
+// Opening a file that does not exist must not create it.
 TEST_F(Run, IsNotMadeByLookingForIt) {
   const auto file = RunFile::open(folder_ / "nothing.db");
   ASSERT_FALSE(file.ok());

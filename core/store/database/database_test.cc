@@ -20,6 +20,7 @@ std::unique_ptr<Database> opened(const std::string& path, DatabaseOptions option
   return database.ok() ? std::move(*database) : nullptr;
 }
 
+// A database with one table, for values of all types.
 class OneTable : public testing::Test {
  protected:
   void SetUp() override {
@@ -125,6 +126,7 @@ TEST_F(OneTable, AQueryWithinItselfIsRefused) {
   EXPECT_EQ(inner.code(), StatusCode::invalid_argument);
 }
 
+// A second writer gets `unavailable` after its busy timeout.
 TEST_F(OneTable, AnotherWriterIsToldToWait) {
   auto transaction = Transaction::begin(*database_);
   ASSERT_TRUE(transaction.ok());
@@ -202,6 +204,7 @@ TEST_F(BlobTables, GiveValuesOfAllSizesBack) {
   EXPECT_EQ(count("blobs") + count("blob_chunks") + count("chunks"), 0);
 }
 
+// Storing an equal value again writes only rows; a changed one also writes the pages that differ.
 TEST_F(BlobTables, WriteNothingTwice) {
   const Bytes value = made_up(3 * kChunkBytes + 77);
   std::vector<BlobId> blobs;
@@ -213,7 +216,7 @@ TEST_F(BlobTables, WriteNothingTwice) {
   EXPECT_EQ(**blobs_.read_bytes(blobs[0]), changed);
 }
 
-// As when a bucket's part becomes a part of the residual.
+// The part of a bucket becomes a part of the residual, which takes over its chunks.
 TEST_F(BlobTables, PassChunksOn) {
   Bytes whole = made_up(4 * kChunkBytes);
   Bytes part = made_up(2 * kChunkBytes);
@@ -227,6 +230,7 @@ TEST_F(BlobTables, PassChunksOn) {
   EXPECT_EQ(count("chunks"), 4);
 }
 
+// Replaced values reuse the space of the old ones.
 TEST_F(BlobTables, KeepTheFileAsLargeAsItsContent) {
   std::vector<BlobId> blobs;
   for (int i = 0; i < 5; ++i) exchange(blobs, {{.bytes = made_up(2 * kChunkBytes)}});

@@ -33,6 +33,7 @@ TEST(NetworkPlan, ModelsHaveTheParametersOfTheirPapers) {
             2 * block + (65 + 32) * 64 + 2 * 64 + 65 * 64 + 65);
 }
 
+// Trainers update a prefix of the flat vector, so buffers must follow.
 TEST(NetworkPlan, BuffersLieBehindTheParameters) {
   const Result<NetworkPlan> plan = plan_network("resnet8", kPictures);
   ASSERT_TRUE(plan.ok());
