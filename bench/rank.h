@@ -13,13 +13,14 @@
 
 namespace tributary::bench {
 
+// What one rank exchanges, and how often.
 struct RankSettings {
   std::uint32_t rank = 0;
   std::uint32_t size = 0;
   std::string address;  // this rank's address; the counters of its interface are read
   std::uint64_t bytes = 25u << 20;
   std::uint32_t rounds = 10;
-  // rounds before the measured ones: windows grow and pages are faulted in
+  // Rounds before the measured ones: windows grow and pages are faulted in.
   std::uint32_t warm_ups = 2;
   // False for a lossy codec, whose sums cannot be predicted. Updates then resemble gradients, and
   // equal values of sums_hash show that all ranks have the same sums.
@@ -33,6 +34,7 @@ struct Exchange {
   std::function<Status(FloatVector& update)> all_reduce;
 };
 
+// Measurements of one rank, over the timed rounds.
 struct RankFigures {
   std::vector<double> round_s;
   // Start of each round by the machine's clock, which all ranks on one machine share. The barrier
@@ -52,6 +54,7 @@ struct RankFigures {
 // is not finite (not_finite) or an error of the exchange ends the measurement.
 Result<RankFigures> measure_rank(const RankSettings& settings, const Exchange& exchange);
 
+// The median of the values; 0 without any.
 double median_of(std::vector<double> values);
 
 // The output of the programs: one JSON object, or lines for people.

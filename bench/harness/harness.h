@@ -25,6 +25,7 @@ struct Unit {
   double size = 1e9;
 };
 
+// One measurement of a suite. `run` is timed; `check` is not.
 struct Case {
   std::string name;
   double bytes = 0;  // handled by one call of `run`, or the number of items that `unit` counts
@@ -34,6 +35,7 @@ struct Case {
   Unit unit = {};
 };
 
+// Options of the program that apply to all suites.
 struct Settings {
   std::uint64_t bucket_bytes = 64u << 20;
   std::uint32_t repetitions = 11;
@@ -50,8 +52,10 @@ struct Suite {
 struct Registration {
   explicit Registration(const Suite& suite);
 };
+// All registered suites, in no particular order.
 std::vector<Suite>& suites();
 
+// The result of a case: rates over all repetitions.
 struct Row {
   std::string name;
   double median_bytes_per_s = 0;

@@ -15,6 +15,7 @@
 
 namespace tributary::bench {
 
+// The world of a simulated training.
 struct ChangingLink {
   LinkTrace trace;                // an agent's link, with half of the latency between two agents
   double seconds_per_step = 1;    // seconds per second of the trace: stretches it
@@ -22,6 +23,7 @@ struct ChangingLink {
   std::vector<GainPoints> gains;  // over the training, divided into equal parts
 };
 
+// The result of one training.
 struct Course {
   std::string name;
   double seconds = 0;  // until the target is reached

@@ -38,7 +38,7 @@ namespace tributary {
 struct Piece {
   std::uint32_t bucket = 0;
   std::uint8_t stage = 0;
-  // a partial sum that goes up; all other pieces are the same for all receivers
+  // A partial sum that goes up; all other pieces are the same for all receivers.
   bool partial = false;
   std::uint32_t origin = 0;  // partial: the sender; otherwise the member that made the payload
 
@@ -75,6 +75,7 @@ class ExchangeCache {
   std::size_t largest_ = 0;
 };
 
+// The input of an exchange for one bucket.
 struct ExchangeBucket {
   const Codec* codec = nullptr;
   Encoder* encoder = nullptr;    // kept from round to round and settled by the caller
@@ -83,6 +84,8 @@ struct ExchangeBucket {
   const OptimizerView* optimizer = nullptr;
 };
 
+// The exchange of all buckets of one round, seen by the member `rank`. begin() is called once per
+// bucket, and receive() for each piece that arrives, also before begin().
 class PeerExchange {
  public:
   // Routes, cache, codecs and encoders must outlive the exchange. rank < routes.members().
@@ -127,7 +130,7 @@ class PeerExchange {
     bool done = false;               // this member's own part is done
     std::vector<SharedSlice> parts;  // reduced: one per child; from_all: one per rank
     std::uint32_t arrived = 0;       // number of parts that are present
-    // empty until it is complete; always empty for from_all in a last stage that is not summed
+    // Empty until it is complete; always empty for from_all in a last stage that is not summed.
     SharedSlice result;
     std::uint32_t origin = 0;  // the member that made the result
   };

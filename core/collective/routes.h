@@ -26,11 +26,13 @@
 
 namespace tributary {
 
+// A member's neighbours in a tree.
 struct TreePlace {
   std::optional<std::uint32_t> parent;  // empty at the root
   std::vector<std::uint32_t> children;  // in the order in which their payloads are added
 };
 
+// The paths of one collective among a fixed number of members.
 class Routes {
  public:
   // Fails with invalid_argument (0 members, or more than wire::kMembersMax) or unsupported

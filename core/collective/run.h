@@ -13,6 +13,7 @@
 
 namespace tributary {
 
+// Identity and deadline of one run.
 struct ExchangeRun {
   ExchangeId id;
   std::chrono::nanoseconds deadline{0};  // a time of `clock`; the end of the exchange's patience

@@ -18,6 +18,7 @@
 
 namespace tributary {
 
+// Copies the payloads, which may be empty, into the format above.
 Bytes join_payloads(std::span<const ByteSpan> payloads);
 
 // Splits into exactly `expected` payloads, which refer to `joined` and begin at multiples of 8 in

@@ -10,7 +10,7 @@
 namespace tributary {
 namespace {
 
-// twice the nearest caches of a core, so that the memory behind them is measured too
+// Twice the nearest caches of a core, so that the memory behind them is measured too.
 constexpr std::uint32_t kValues = 1u << 16;
 constexpr std::uint32_t kRounds = 3;
 

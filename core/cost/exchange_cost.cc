@@ -32,7 +32,7 @@ struct StageTime {
   double lost_s = 0;    // idle time of the busiest port before and after its work
   double alone_s = 0;   // one bucket, while nothing else is under way
   double behind_s = 0;  // transmissions that remain when a single bucket has arrived
-  // per bucket: a root cannot complete buckets faster, however idle its ports are
+  // Per bucket: a root cannot complete buckets faster, however idle its ports are.
   double pace_s = 0;
   bool one_root = false;  // true: the idle time follows from alone_s
 };
@@ -172,7 +172,7 @@ double lost_behind_places_s(const ExchangeWork& work, const LinkEstimate& link) 
   const double n = work.agents;
   const double places_s = places->up_bytes * link.beta_s_per_byte;
   const double sum_s = std::max(sums->up_bytes, sums->down_bytes) * link.beta_s_per_byte;
-  // buckets beyond a whole number per owner
+  // Buckets beyond a whole number per owner.
   const std::uint32_t uneven = work.buckets % work.agents;
   const double sooner_s = std::min(uneven, work.agents - 1 - uneven) * sum_s;
   return (n - 2) * sum_s + (n - 3) * std::max(sum_s, places_s) + places_s - sooner_s +

@@ -18,6 +18,7 @@
 
 namespace tributary {
 
+// Collectives as the cost model distinguishes them.
 enum class ExchangeKind : std::uint8_t {
   star,              // through the coordinator, whose link all share
   sharded_star,      // direct; owners alternate
@@ -48,6 +49,7 @@ struct StagePayload {
   double aggregate_s = 0;  // per payload that is added
 };
 
+// The work of an exchange, independent of the network.
 struct ExchangeWork {
   std::uint32_t agents = 1;
   std::uint32_t buckets = 1;
@@ -58,12 +60,14 @@ struct ExchangeWork {
   double cores = 1;      // cores per agent; below 1 if agents share cores
 };
 
+// The links that an exchange uses.
 struct ExchangeNetwork {
   LinkEstimate agents;  // link of the slowest member
-  // link of the coordinator; its alpha is the latency between agents and coordinator
+  // Link of the coordinator; its alpha is the latency between agents and coordinator.
   LinkEstimate hub;
 };
 
+// The prediction for one kind of exchange.
 struct ExchangeCost {
   ExchangeKind kind = ExchangeKind::star;
   double seconds = 0;

@@ -13,7 +13,7 @@
 
 namespace tributary {
 
-// frame before every payload among peers, in bytes (docs/wire.md)
+// Frame before every payload among peers, in bytes (docs/wire.md).
 inline constexpr double kPeerFrameBytes = 168;
 
 // Per bucket and agent; bytes include frames.

@@ -15,7 +15,10 @@ double gap_bytes(double places, double ratio);
 
 // `ratio` is the share of values that are kept, above 0 and at most 1.
 std::vector<StagePayload> dense_stages(double values);
+// Top-k with indices of each agent's own: a gather of sparse payloads. The combined payload grows
+// with the number of agents.
 std::vector<StagePayload> top_k_stages(double values, double ratio, std::uint32_t agents);
+// AR-Topk: a broadcast of one agent's indices, then a sum of the values at these indices.
 std::vector<StagePayload> ar_top_k_stages(double values, double ratio);
 
 }  // namespace tributary

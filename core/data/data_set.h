@@ -17,6 +17,7 @@
 
 namespace tributary {
 
+// The learning task that a data set is for.
 enum class DataTask : std::uint8_t {
   classification,  // features and one label in [0, classes)
   regression,      // features and `outputs` targets

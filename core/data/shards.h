@@ -30,6 +30,7 @@ Result<std::vector<std::vector<std::uint32_t>>> make_shards(const ShardOptions& 
                                                             std::span<const std::uint16_t> labels,
                                                             std::uint32_t classes);
 
+// An agent's examples, divided in two.
 struct Split {
   std::vector<std::uint32_t> train;
   std::vector<std::uint32_t> holdout;

@@ -10,8 +10,9 @@
 
 namespace tributary {
 
+// Bounds on the memory for a data set's files.
 struct DataLimits {
-  // size of a file that is held in memory, compressed or not
+  // Size of a file that is held in memory, compressed or not.
   std::uint64_t memory_bytes_max = std::uint64_t{1} << 30;
 };
 

@@ -24,7 +24,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kModes = {"delta", "gradient"};
 constexpr std::array<std::string_view, 2> kWeightings = {"equal", "examples"};
 constexpr std::array<std::string_view, 4> kPlannings = {"fixed", "adaptive", "time_budget",
-                                                        // in the order of PlanningGoal
+                                                        // In the order of PlanningGoal.
                                                         "byte_budget"};
 
 constexpr std::array<std::string_view, 2> kExplorings = {"off", "trials"};

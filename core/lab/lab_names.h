@@ -25,9 +25,11 @@ inline constexpr std::string_view kBridge = "bridge0";
 // invalid_argument.
 Status check_lab_name(std::string_view name);
 
+// Names of the network namespaces of the hub and of a node.
 std::string hub_namespace(std::string_view lab);
 std::string node_namespace(std::string_view lab, std::uint32_t node);
 
+// The meaning of a namespace's name.
 struct LabNamespace {
   std::string lab;
   std::optional<std::uint32_t> node;  // empty: the hub

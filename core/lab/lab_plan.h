@@ -12,6 +12,7 @@
 
 namespace tributary {
 
+// Name, MTU and links of a lab.
 struct LabPlan {
   std::string name;
   std::uint32_t mtu_bytes = 1500;

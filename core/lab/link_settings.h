@@ -14,6 +14,7 @@ namespace tributary {
 
 constexpr std::uint32_t kFrameHeaderBytes = 14;  // Ethernet header, which an MTU does not count
 
+// One node's link to the bridge. Both directions have the same delay, jitter, loss and reordering.
 struct LinkSettings {
   std::uint64_t up_bits_per_s = 0;  // from the node; 0: unlimited
   // To the node; 0: unlimited.

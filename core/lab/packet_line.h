@@ -18,24 +18,27 @@
 
 namespace tributary {
 
+// Properties of the link in this direction.
 struct PacketLineOptions {
   std::chrono::nanoseconds delay{0};
   std::chrono::nanoseconds jitter{0};
   std::uint64_t bytes_per_s = 0;  // 0: unlimited
   double loss = 0;                // share of segments; a packet may contain many
   double reorder = 0;  // share of packets that skip the delay, and so overtake those on the link
-  // capacity of the queue for the rate; packets beyond it are dropped
+  // Capacity of the queue for the rate; packets beyond it are dropped.
   std::uint64_t queue_bytes = 1u << 20;
   std::uint64_t seed = 0;
   std::uint32_t stream = 0;  // links with one seed and different streams draw independently
 };
 
+// A packet and its size on the wire.
 struct LinePacket {
   Bytes bytes;
   std::size_t wire_bytes = 0;  // bytes that count against the rate, including repeated headers
   std::uint32_t segments = 1;  // single segments of a packet with several may be lost
 };
 
+// Statistics since the object was created.
 struct LineCounts {
   std::uint64_t packets = 0;  // packets that came out
   std::uint64_t wire_bytes = 0;

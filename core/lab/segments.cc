@@ -79,7 +79,7 @@ void set_ip_length(const Layout& layout, MutableByteSpan frame, std::uint32_t fi
     return;
   }
   set(frame, kIpAt + 2, 2, behind_ethernet);
-  // each segment has its own IP identification
+  // Each segment has its own IP identification.
   set(frame, kIpAt + 4, 2, get(frame, kIpAt + 4, 2) + first_segment);
   set(frame, kIpAt + 10, 2, 0);
   set(frame, kIpAt + 10, 2, ~sum_of(frame.subspan(kIpAt, layout.tcp_at - kIpAt), 0));

@@ -6,7 +6,7 @@ namespace tributary {
 namespace {
 
 constexpr std::uint8_t kNoSegments = 0;
-// in a TCP header; its upper four bits count 32-bit words
+// In a TCP header; its upper four bits count 32-bit words.
 constexpr std::size_t kDataOffsetByte = 12;
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace tributary {
 namespace {
 
-// smaller transfers are readings of latency until rate and latency are known
+// Smaller transfers are readings of latency until rate and latency are known.
 constexpr double kSmallBytes = 8192;
 // When one part is subtracted from a reading, at least 1 / kRestMax of it remains.
 constexpr double kRestMax = 8;

@@ -24,6 +24,7 @@
 
 namespace tributary {
 
+// How a transfer was timed, and so how often latency is contained in its time.
 enum class TransferKind : std::uint8_t {
   round_trip,  // a small message and its answer; bytes of both directions, 1 if unknown
   train,  // one way: bytes after the first part, and the time from its arrival to the last arrival
@@ -31,6 +32,7 @@ enum class TransferKind : std::uint8_t {
   acknowledged,  // from the first byte sent until the sender knows of the arrival
 };
 
+// A timed transfer over the link.
 struct LinkTransfer {
   TransferKind kind = TransferKind::one_way;
   double bytes = 0;
@@ -38,15 +40,17 @@ struct LinkTransfer {
   double at_s = 0;  // end of the transfer; all transfers use one clock
 };
 
+// An estimated value with its confidence; NaN and 0 if it is unknown.
 struct LinkQuantity {
   double value = std::numeric_limits<double>::quiet_NaN();
   double confidence = 0;  // 0 to 1; see link_fit.h
-  // age of the newest reading that contributes to it
+  // Age of the newest reading that contributes to it.
   double age_s = std::numeric_limits<double>::infinity();
 
   bool known() const { return value == value; }
 };
 
+// The estimate of a link at one time.
 struct MeasuredLink {
   LinkQuantity alpha_s;
   LinkQuantity beta_s_per_byte;

@@ -11,7 +11,7 @@ namespace {
 constexpr double kShareBelow = 0.08;
 constexpr int kIterations = 24;
 constexpr double kErrorMin = 0.01;  // smaller relative errors count by their square
-// bound on the ratio between the fitted and the measured time that scales an error
+// Bound on the ratio between the fitted and the measured time that scales an error.
 constexpr double kScaleMax = 32;
 
 // Prior before any reading: an error of 30 %, with the weight of two readings.

@@ -10,6 +10,7 @@
 
 namespace tributary {
 
+// One timed transfer, in the form that the fit uses.
 struct LinkReading {
   double latencies = 0;  // how many times alpha is contained in the time
   double bytes = 0;

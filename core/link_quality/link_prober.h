@@ -13,11 +13,12 @@
 
 namespace tributary {
 
+// When a link is probed, and how many bytes probes may use.
 struct LinkProberOptions {
   double quiet_s = 5;           // time without traffic that measures the link
   double spacing_s = 10;        // between probes; doubles with every unanswered probe
   double spacing_max_s = 3600;  // upper bound of the doubling
-  // a quantity with less confidence, or older than age_max_s, is probed
+  // A quantity with less confidence, or older than age_max_s, is probed.
   double confidence_min = 0.5;
   double age_max_s = 300;
   double share_max = 0.005;                      // relative to the bytes carried
@@ -42,7 +43,7 @@ class LinkProber {
   static constexpr std::uint32_t kTrainParts = 8;
   static constexpr double kTrainBytesMin = 16 * 1024;
   static constexpr double kTrainBytesMax = 1024 * 1024;
-  // intended duration of a train, long enough to be timed accurately
+  // Intended duration of a train, long enough to be timed accurately.
   static constexpr double kTrain_s = 0.02;
 
   explicit LinkProber(double now_s, const LinkProberOptions& options = {})

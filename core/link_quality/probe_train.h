@@ -15,6 +15,7 @@
 
 namespace tributary {
 
+// A received part of a train.
 struct ProbePart {
   double bytes = 0;
   // Arrival time; 0 if the receiver was not waiting for this part.

@@ -16,6 +16,7 @@
 
 namespace tributary::run_testing {
 
+// The size of the run.
 struct BigRun {
   std::uint64_t rounds = 100'000;
   std::uint32_t agents = 32;

@@ -44,6 +44,7 @@ struct PlanObservation {
   double age_s = 0;
 };
 
+// The part of an agent in a round.
 enum class AgentPart : std::uint8_t {
   contributed,  // to every bucket that counted
   partly,       // to some buckets
@@ -75,6 +76,7 @@ struct AgentInRound {
   std::uint64_t bytes_down = 0;
 };
 
+// All data of a round, for one page or report.
 struct RoundDetail {
   std::uint64_t job = 0;
   std::uint64_t round = 0;

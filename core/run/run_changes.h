@@ -24,6 +24,7 @@ inline constexpr std::string_view kLossMetric = "evaluation_loss";
 // Value of an unknown number.
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
+// A job and the values of its definition that pages display.
 struct JobInfo {
   std::uint64_t job = 0;
   std::string name = {};  // empty: the definition cannot be read
@@ -46,7 +47,7 @@ struct NewRound {
   std::uint32_t contributors = 0;  // in the bucket with the most contributors
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
-  // the same traffic as float32; NaN: the number of parameters is unknown
+  // The same traffic as float32; NaN: the number of parameters is unknown.
   double dense_bytes_up = 0;
   double dense_bytes_down = 0;
 };
@@ -69,6 +70,7 @@ struct AgentRatio {
   double ratio = 1;
 };
 
+// A reading of a metric.
 struct NewMetric {
   std::uint64_t job = 0;  // 0: belongs to no job
   std::uint64_t round = 0;
@@ -78,6 +80,7 @@ struct NewMetric {
   double value = 0;  // NaN: no value
 };
 
+// An agent as the coordinator knows it.
 struct AgentInfo {
   std::int64_t number = 0;  // key of the agent in the file
   std::string agent_id = {};
@@ -107,6 +110,7 @@ struct NewReport {
   std::uint64_t bytes_down = 0;
 };
 
+// A measurement of a link in one direction.
 struct NewLinkSample {
   std::string from = {};  // agent id; empty: the coordinator
   std::string to = {};
@@ -115,6 +119,7 @@ struct NewLinkSample {
   double beta_s_per_byte = 0;
 };
 
+// An event that the coordinator has stored.
 struct EventRow {
   std::int64_t number = 0;
   std::int64_t at_wall_ns = 0;
@@ -128,6 +133,7 @@ struct EventRow {
   std::uint64_t round = 0;
 };
 
+// Everything that one or several steps have read. A field that has not changed is empty.
 struct RunChanges {
   // True if another file has replaced the previous one, or the run begins again: discard all
   // earlier data.

@@ -25,6 +25,7 @@ namespace tributary {
 
 class RunReader;
 
+// The file to follow, and the sizes of portions.
 struct RunFollowerOptions {
   std::string path = {};
   // Time between two attempts to read a file that cannot be read.

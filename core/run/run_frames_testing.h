@@ -50,6 +50,7 @@ inline SharedBytes definition(const std::string& name, std::uint32_t parameters 
   return framed(frame_with(std::move(job)));
 }
 
+// The contents of a plan that tests vary.
 struct PlanOptions {
   std::string codec = "thc:bits=4";
   double ratio = 1;

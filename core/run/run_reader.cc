@@ -239,7 +239,7 @@ Result<bool> RunReader::read_rounds(RunChanges& changes) {
       "committed_wall_ns, bytes_up, bytes_down, length(outcomes) FROM rounds WHERE round_row > ? "
       "AND round_row <= ? ORDER BY round_row LIMIT ?",
       add, position_.round, position_.round_end, rows_max);
-  // after an error, keep the complete rows before it
+  // After an error, keep the complete rows before it.
   round_rows.resize(changes.rounds.size() - begin);
   if (round_rows.empty()) {
     TRIBUTARY_TRY(read);

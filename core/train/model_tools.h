@@ -46,6 +46,7 @@ class ModelTools {
   virtual Result<Bytes> export_script(std::span<const float> model) = 0;
 };
 
+// Options of the engine.
 struct ModelToolsOptions {
   std::uint32_t threads = 0;    // threads of one operation; 0: the engine's default
   std::string model_file = {};  // path of the job's TorchScript; empty for a built-in model

@@ -9,6 +9,7 @@
 
 namespace tributary {
 
+// The settings of a job that describe an example.
 struct ShapeText {
   std::string task = "classification";
   // Sizes joined by "x", as "1x28x28".

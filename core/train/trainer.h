@@ -40,6 +40,7 @@ struct Evaluation {
   double accuracy = 0;  // share of correct labels; 0 in a regression
 };
 
+// The result of a training task.
 struct TrainedUpdate {
   std::shared_ptr<FloatVector> update;  // same length as the model
   // Mean loss over the steps.
@@ -53,7 +54,7 @@ struct TrainedUpdate {
 struct DataSource {
   std::string path;             // a folder or a file
   std::string format = "auto";  // a name of core/data/formats/open.h
-  // index among `shards` parts of one data set, for federations on one machine
+  // Index among `shards` parts of one data set, for federations on one machine.
   std::uint32_t shard = 0;
   std::uint32_t shards = 1;
   double skew = 0;  // Dirichlet alpha of the labels in a shard; 0: i.i.d.
@@ -86,6 +87,7 @@ class Trainer {
   virtual void cancel() = 0;
 };
 
+// Options of an agent's trainer; a trainer ignores those of others.
 struct TrainerOptions {
   std::string agent_id;
   std::uint32_t train_ms = 0;   // synthetic: simulated training time

@@ -17,6 +17,7 @@ namespace wire {
 struct Job;
 }
 
+// A job as a trainer sees it. Values that the definition omits have the defaults below.
 struct TrainingJob {
   std::uint64_t job = 0;
   std::uint32_t revision = 0;
@@ -39,7 +40,7 @@ struct TrainingJob {
   // Largest absolute value in a step's gradient; 0: no clipping.
   double clip_value = 0;
   std::uint32_t batch_size = 32;
-  // for deltas: passes over the data per round; 0: the plan's number of steps
+  // For deltas: passes over the data per round; 0: the plan's number of steps.
   std::uint32_t epochs = 0;
 };
 

@@ -14,6 +14,7 @@ namespace tributary {
 std::vector<std::string> lab_command(const std::string& lab, std::uint32_t node,
                                      std::uint32_t nodes, const std::vector<std::string>& command);
 
+// Exit codes of the programs in all nodes.
 struct EverywhereOutcome {
   int exit_code = 0;            // exit code of the first program that failed
   int first_to_fail = -1;       // node of that program; -1: none

@@ -35,6 +35,7 @@ class InNamespace {
 // Moves the calling thread, and processes that it starts, to the namespace for good.
 Status enter_namespace(const std::string& name);
 
+// The namespaces that exist of a lab.
 struct FoundLab {
   bool has_hub = false;
   std::vector<std::uint32_t> nodes;  // in ascending order

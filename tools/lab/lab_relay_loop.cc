@@ -20,7 +20,7 @@ namespace {
 using Time = PacketLine::Time;
 
 constexpr std::size_t kPacketBytesMax = (64u << 10) + 256;  // a GSO packet with its headers
-// shorter packets are copied to a buffer of their size
+// Shorter packets are copied to a buffer of their size.
 constexpr std::size_t kCopiedBytesMax = 16u << 10;
 constexpr std::size_t kSpareBuffersMax = 256;
 constexpr int kPacketsAtOnce = 64;  // from one TAP, before the other TAPs have a turn

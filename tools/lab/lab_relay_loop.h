@@ -14,6 +14,7 @@
 
 namespace tributary {
 
+// One direction of a link. The loop owns none of its pointers or files.
 struct RelayDirection {
   int from = -1;
   int to = -1;

@@ -14,6 +14,7 @@
 
 namespace tributary {
 
+// The description of a lab.
 struct LabState {
   std::string name;
   std::uint32_t mtu_bytes = 0;
@@ -36,12 +37,15 @@ class LabLock {
   int file_;
 };
 
+// The file of the relay's statistics (lab_counts.h).
 std::string lab_counts_path(const std::string& lab);
+// Writes the description atomically; fails with io_error.
 Status write_lab_state(const LabState& state);
 // Empty if the description is missing or invalid.
 std::optional<LabState> read_lab_state(const std::string& lab);
 // Names of all labs that have a description or counts.
 std::vector<std::string> lab_state_names();
+// Removes description and statistics; missing files are no error.
 void remove_lab_state(const std::string& lab);
 
 // True if the lab's relay is alive or not necessary.

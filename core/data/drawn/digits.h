@@ -22,6 +22,7 @@ struct DrawnDigit {
   std::uint8_t label;
 };
 
+// Draws the picture with this number of the given part.
 DrawnDigit draw_digit(std::uint64_t seed, DataPart part, std::uint32_t number);
 
 }  // namespace tributary

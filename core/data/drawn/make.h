@@ -21,6 +21,7 @@ namespace tributary {
 inline constexpr std::uint32_t kDrawnMax = 990'000;            // pictures: CIFAR's 99 batches
 inline constexpr std::uint64_t kDrawnTextMax = 1'000'000'000;  // characters
 
+// The data set to write.
 struct MakeRequest {
   DrawnKind kind = DrawnKind::digits;
   std::string folder = {};       // created if it does not exist
@@ -32,6 +33,7 @@ struct MakeRequest {
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
+// The files that make_data() has written.
 struct MadeData {
   // Paths of the files, in the order in which they were written.
   std::vector<std::string> files;

@@ -22,6 +22,7 @@ struct DrawnShape {
   std::uint8_t label;
 };
 
+// Draws the picture with this number of the given part.
 DrawnShape draw_shape(std::uint64_t seed, DataPart part, std::uint32_t number);
 
 }  // namespace tributary

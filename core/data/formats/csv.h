@@ -13,15 +13,17 @@
 
 namespace tributary {
 
+// Whether the first line of the table is a header.
 enum class CsvHeader : std::uint8_t {
   automatic,  // the first line is a header if any of its fields is not a number
   yes,
   no,
 };
 
+// The meaning of a table's columns.
 struct CsvOptions {
   CsvHeader header = CsvHeader::automatic;
-  // a name in the header, or a column number from 1; empty: the last column
+  // A name in the header, or a column number from 1; empty: the last column.
   std::string label = {};
   std::uint32_t classes = 0;  // 0: a regression with one target
   char separator = ',';
@@ -33,6 +35,7 @@ struct CsvLimits {
   std::uint64_t memory_bytes_max = std::uint64_t{1} << 30;
 };
 
+// The parsed table and its column names.
 struct CsvTable {
   FeatureTable table;
   std::vector<std::string> names;  // feature columns, without the label; empty without a header

@@ -19,6 +19,7 @@
 
 namespace tributary {
 
+// Dimensions of the array, and the position of its values.
 struct IdxHeader {
   std::vector<std::uint32_t> dims;
   std::uint64_t bytes = 0;  // offset of the first value

@@ -25,6 +25,7 @@
 
 namespace tributary {
 
+// Formats that this version reads.
 enum class DataFormat : std::uint8_t {
   automatic,
   idx,
@@ -43,6 +44,7 @@ std::string_view name(DataFormat format);
 enum class DataPart : std::uint8_t { train, test };
 std::string_view name(DataPart part);
 
+// The data set to open. Options of other formats than the one found are ignored.
 struct DataRequest {
   std::string path;  // a folder, or one file; for IDX the image file
   DataFormat format = DataFormat::automatic;
@@ -54,11 +56,12 @@ struct DataRequest {
   DataLimits limits = {};
 };
 
+// The opened data set, and the files that it consists of.
 struct OpenedData {
   std::unique_ptr<DataSet> data;
   DataFormat format = DataFormat::automatic;
   std::vector<std::string> files;
-  // names of the features of a CSV file with a header; empty otherwise
+  // Names of the features of a CSV file with a header; empty otherwise.
   std::vector<std::string> columns;
 };
 

@@ -11,6 +11,7 @@
 
 namespace tributary {
 
+// The mapping from bytes to tokens.
 enum class TextVocabulary : std::uint8_t {
   printable,  // 0 to 94: ' ' to '~'; 95: newline; 96: any other byte
   bytes,      // all 256 values
@@ -31,6 +32,7 @@ struct TextOptions {
 Result<std::unique_ptr<DataSet>> make_text(std::shared_ptr<const ByteSource> source,
                                            const TextOptions& options);
 
+// The token of a byte, below vocabulary_size().
 std::uint32_t token_of(std::uint8_t byte, TextVocabulary vocabulary);
 // The inverse of token_of(). The token for "any other byte" becomes '?'.
 std::string text_of(std::span<const std::int64_t> tokens, TextVocabulary vocabulary);

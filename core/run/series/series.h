@@ -19,6 +19,7 @@
 
 namespace tributary::dashboard {
 
+// One point of a curve.
 struct Sample {
   double x = 0;
   double y = 0;  // NaN: a gap

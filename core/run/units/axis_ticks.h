@@ -10,6 +10,7 @@
 
 namespace tributary {
 
+// Ticks with a label each, in no particular order, and minor ticks without labels.
 struct AxisTicks {
   std::vector<double> at;           // values in the base unit
   std::vector<std::string> labels;  // one per tick

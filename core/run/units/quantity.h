@@ -10,6 +10,7 @@ namespace tributary {
 inline constexpr double kBitsPerByte = 8;
 inline constexpr double kSecondsPerDay = 86400;
 
+// The unit in which a number is stored.
 enum class Unit : std::uint8_t {
   one,    // a number without a unit: a loss, a ratio
   count,  // an integer number of things: rounds, agents

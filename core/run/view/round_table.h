@@ -84,6 +84,7 @@ struct RoundSums {
   double dense_down = 0;
 };
 
+// The curves of a job's rounds.
 struct RoundCurves {
   explicit RoundCurves(std::size_t rounds_max)
       : seconds(rounds_max),
@@ -114,7 +115,7 @@ class RoundTable {
   void add(const NewPlan& plan);
 
   std::size_t size() const { return columns.round.size(); }
-  // row of a round, found by binary search
+  // Row of a round, found by binary search.
   std::optional<std::size_t> row_of(std::uint64_t wanted) const;
   // Ranges of rows with the same name in a column, within the given rows.
   static std::vector<NameStretch> stretches(const std::vector<std::uint16_t>& column,

@@ -253,7 +253,7 @@ void RunView::take(const NewLinkSample& sample) {
   link.beta_s_per_byte->append({x, sample.beta_s_per_byte});
   if (std::isfinite(sample.alpha_s)) link.alpha_last_s = sample.alpha_s;
   if (std::isfinite(sample.beta_s_per_byte)) link.beta_last_s_per_byte = sample.beta_s_per_byte;
-  // a link between agents, or of the coordinator to itself
+  // A link between agents, or of the coordinator to itself.
   if (sample.from.empty() == sample.to.empty()) return;
   AgentRow* const row = row_of(sample.from.empty() ? sample.to : sample.from);
   if (!row) return;

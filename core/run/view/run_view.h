@@ -27,6 +27,7 @@
 
 namespace tributary::dashboard {
 
+// Bounds on what a view keeps.
 struct RunLimits {
   std::size_t jobs_max = 64;
   std::size_t rounds_max = 200'000;  // of a job; a coordinator's own metrics likewise
@@ -41,6 +42,7 @@ struct RunLimits {
   std::size_t events_max = 50'000;
 };
 
+// One metric of one agent, or of the coordinator, over rounds and over time.
 struct MetricCurve {
   MetricCurve(NewMetric of, std::size_t samples_max)
       : job(of.job),
@@ -89,6 +91,7 @@ struct LinkCurves {
   double beta_last_s_per_byte = kUnknown;
 };
 
+// An agent and its latest values, one row of the agents page.
 struct AgentRow {
   AgentInfo info =
       {};  // without an id where the file has reports of an agent that it does not name

@@ -11,8 +11,10 @@
 
 namespace tributary {
 
+// The name in a job's definition; empty if the definition cannot be read.
 std::optional<std::string> readable_job_name(const SharedBytes& definition);
 
+// The columns of a plan; empty ones are NULL in the table.
 struct ReadablePlan {
   std::optional<std::string> trigger;
   std::optional<std::string> sentence;

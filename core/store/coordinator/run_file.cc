@@ -110,7 +110,7 @@ Result<std::uint64_t> RunFile::last_round(std::uint64_t job) {
 }
 
 Result<std::optional<RestoredJob>> RunFile::restore(std::uint64_t job) {
-  // in one transaction, because a checkpoint deletes the redo before it
+  // In one transaction, because a checkpoint deletes the redo before it.
   TRIBUTARY_TRY(database_->execute("BEGIN"));
   Result<std::optional<RestoredJob>> restored = CoordinatorReading(*database_).restore_one(job);
   TRIBUTARY_TRY(database_->execute("COMMIT"));

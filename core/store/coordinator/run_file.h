@@ -34,6 +34,7 @@ struct StoredEvent {
   std::uint64_t round = 0;
 };
 
+// A row of the metrics.
 struct StoredMetric {
   std::int64_t number = 0;
   std::int64_t at_wall_ns = 0;
@@ -51,6 +52,7 @@ struct RoundDate {
   std::int64_t committed_wall_ns = 0;
 };
 
+// A row of the link samples.
 struct StoredLinkSample {
   std::int64_t number = 0;
   LinkSampleRecord sample;

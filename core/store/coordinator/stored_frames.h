@@ -12,6 +12,7 @@
 
 namespace tributary {
 
+// The message of a stored frame, if it is of this type.
 const wire::Job* stored_job(const SharedBytes& frame);
 const wire::Plan* stored_plan(const SharedBytes& frame);
 // For bytes at any alignment: they are copied to `aligned` if necessary.

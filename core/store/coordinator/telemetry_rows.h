@@ -19,6 +19,7 @@ struct DatedReading {
   std::int64_t at_wall_ns = 0;
   Reading reading;
 };
+// A measured link in one direction.
 struct LinkSampleRecord {
   std::int64_t at_wall_ns = 0;
   std::string from;  // agent id; empty: the coordinator
@@ -29,6 +30,7 @@ struct LinkSampleRecord {
   double confidence = 0;
 };
 
+// The rows of one transaction.
 struct TelemetryRows {
   std::vector<DatedNote> events;
   std::vector<DatedReading> metrics;
@@ -50,6 +52,7 @@ struct TableLimits {
 
 constexpr std::int64_t kDayNs = 86'400'000'000'000;
 
+// The default limits, per table.
 struct Retention {
   TableLimits events = {.rows_max = 200'000, .bytes_max = 32u << 20, .age_ns_max = 90 * kDayNs};
   TableLimits metrics = {.rows_max = 2'000'000, .bytes_max = 128u << 20, .age_ns_max = 30 * kDayNs};

@@ -41,6 +41,7 @@ CREATE TABLE chunks (
 );
 )sql";
 
+// A value to store; the bytes are borrowed for the duration of the call.
 struct NewBlob {
   ByteSpan bytes;
   // Offset of this value in a larger one that contains it. Chunks are cut at the larger value's

@@ -25,6 +25,7 @@ struct sqlite3_stmt;
 
 namespace tributary {
 
+// How a file is opened. The defaults suit a writer that shares the file with readers.
 struct DatabaseOptions {
   std::string vfs = {};    // name of a registered SQLite VFS; empty: the operating system's
   bool read_only = false;  // never creates and never writes the file
@@ -42,9 +43,8 @@ struct DatabaseOptions {
   std::uint32_t value_bytes_max = 16u << 20;
 };
 
-// True if the same operation can succeed later, by itself or after space was freed: the
-// file was locked, the disk full, or the operating system refused. False for corrupt data and wrong
-// use.
+// True if the same operation can succeed later, by itself or after space was freed: the file was
+// locked, the disk full, or the operating system refused. False for corrupt data and wrong use.
 bool worth_retrying(const Status& status);
 
 // One prepared statement with its values. A Database creates and owns it.
@@ -164,6 +164,7 @@ class Rows {
   Statement* statement_;
 };
 
+// A connection to one SQLite file.
 class Database {
  public:
   // Fails with invalid_argument (an empty path), not_found (unknown VFS), unsupported (no
@@ -223,7 +224,7 @@ class Database {
   const std::string& path() const { return path_; }
   std::uint64_t file_bytes();  // size of the database, including pages that are only in the log
   std::uint64_t free_bytes();  // part of file_bytes() in unused pages
-  // bytes written since the log was last reset
+  // Bytes written since the log was last reset.
   std::uint64_t log_bytes() const { return log_bytes_; }
   std::uint64_t bytes_written();  // bytes of pages that this connection has written to the log
   const Status& last_log_copy() const { return last_log_copy_; }

@@ -14,6 +14,7 @@
 
 namespace tributary {
 
+// Options of both journals.
 struct JournalOptions {
   std::string path;
   // Name of a registered SQLite VFS, such as a simulated disk. Empty: the operating system's files,
@@ -42,7 +43,9 @@ struct OwnedDatabase {
 Result<OwnedDatabase> open_journal(const JournalOptions& options, const Schema& schema,
                                    DatabaseOptions settings);
 
+// The clock of the options, or the system's.
 const Clock& clock_of(const JournalOptions& options);
+// Wall-clock time in ns since 1970.
 std::int64_t wall_time_ns(const Clock& clock);
 
 // A table of both journals: the times at which the journal was opened.

@@ -11,6 +11,7 @@
 
 namespace tributary {
 
+// The tables of a kind of file, as the steps that lead to them.
 struct Schema {
   std::string_view what;             // "coordinator's journal"
   std::uint32_t application_id = 0;  // SQLite's application id in the file header

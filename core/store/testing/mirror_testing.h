@@ -13,6 +13,7 @@
 
 namespace tributary::store_testing {
 
+// Keeps the records of a coordinator and computes the state to restore.
 class CoordinatorMirror {
  public:
   explicit CoordinatorMirror(std::uint64_t history_rounds_max = 256)
@@ -86,6 +87,7 @@ class CoordinatorMirror {
   std::vector<Course> courses_;
 };
 
+// Keeps the state of an agent and applies each record to it.
 class AgentMirror {
  public:
   void store(const AgentRecordToStore& record) {

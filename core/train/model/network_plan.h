@@ -22,6 +22,7 @@ namespace tributary {
 constexpr double kNormMomentum = 0.1;
 constexpr double kNormEpsilon = 1e-5;
 
+// Operations that an executor must support.
 enum class OperationKind : std::uint8_t {
   flatten,
   linear,       // weight, bias
@@ -35,10 +36,11 @@ enum class OperationKind : std::uint8_t {
   residual_end,    // adds the kept input; with stride and zero channels if the shape changed
   embedding,       // tokens plus positions
   layer_norm,      // weight, bias
-  // causal, all heads at once; weight and bias of the input and of the output projection
+  // Causal, all heads at once; weight and bias of the input and of the output projection.
   attention,
 };
 
+// One step of the computation. Fields that its kind does not need keep their defaults.
 struct Operation {
   OperationKind kind;
   std::uint32_t in = 0;  // channels, columns, or size of the vocabulary
@@ -49,7 +51,7 @@ struct Operation {
   std::uint32_t heads = 0;
   std::uint32_t context = 0;
   bool bias = true;
-  // index of its first parameter in NetworkPlan::layers; its others follow
+  // Index of its first parameter in NetworkPlan::layers; its others follow.
   std::uint32_t first_parameter = 0;
   // Index of its first buffer, counted from the first buffer of the plan.
   std::uint32_t first_buffer = 0;
@@ -58,6 +60,7 @@ struct Operation {
 // How initial_model() fills a layer.
 enum class Fill : std::uint8_t { zeros, ones, uniform };
 
+// A layer with its initial values.
 struct PlannedLayer {
   LayerShape shape;
   bool buffer = false;

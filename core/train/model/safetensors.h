@@ -21,6 +21,7 @@ namespace tributary {
 
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
+// The contents of a file.
 struct Safetensors {
   LayerMap layers;  // in the order of their values in the file
   FloatVector values;

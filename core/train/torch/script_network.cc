@@ -25,7 +25,7 @@ class ScriptNetwork final : public Network {
       parameters.push_back({.shape = shape_of(one.name, one.value), .tensor = one.value});
     }
     for (const auto& one : module_.named_buffers()) {
-      // a counter of batches stays local to each agent
+      // A counter of batches stays local to each agent.
       if (!one.value.is_floating_point()) continue;
       if (one.value.scalar_type() != at::kFloat) return not_float(name, one.name, one.value);
       buffers.push_back({.shape = shape_of(one.name, one.value), .tensor = one.value});

@@ -228,7 +228,7 @@ class TorchModel::Impl {
       done_.assign(network_->parameters.size(), false);
       // The scale is the gradient of the scalar loss, so it multiplies all gradients.
       value.backward(at::scalar_tensor(scale, value.options()));
-      // parameters without influence on the loss
+      // Parameters without influence on the loss.
       for (std::size_t i = done_.size(); i-- > 0;) tell(i);
       ready_ = nullptr;
       return number;
