@@ -15,16 +15,16 @@ import typing
 
 
 class Shape(typing.NamedTuple):
-    """A job but for its codec, and what to run in it: name, codec, further options of
-    `tributary demo`. The first run is what the others are compared with."""
+    """A job without its codec, and the runs of it: name, codec, and further options of `tributary
+    demo`. The other runs are compared with the first one."""
     says: str
     rounds: int
     options: list
     runs: list
 
 
-# What a sparse codec holds back comes dozens of rounds late, so that 3LC has a job with many short
-# rounds: with as many rounds and all else as for the dense one beside it.
+# A sparse codec sends withheld values dozens of rounds later. 3LC therefore has a job with many
+# short rounds; the dense run for comparison has the same rounds and settings.
 SHAPES = [
     Shape("16 local steps a round", 60, [], [
         ("dense", "fp32", []),
@@ -41,15 +41,15 @@ SHAPES = [
     ]),
 ]
 MAY_LOSE = 0.005
-MUST_SAVE = {"3LC, s = 1.75": 30}  # times, both ways
-# Of Student's t for a two-sided interval of 95 %, by degrees of freedom.
+MUST_SAVE = {"3LC, s = 1.75": 30}  # factor in each direction
+# Student's t for a two-sided 95 % interval, by degrees of freedom.
 T_95 = {1: 12.71, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
 
 
 def demo(program, folder, codec, seed, options):
     trace = os.path.join(folder, "trace")
     with open(trace, "w", encoding="ascii") as file:
-        file.write("1, 0, 0, 0\n")  # links cost nothing: rounds are what counts
+        file.write("1, 0, 0, 0\n")  # links cost no time: only rounds count
     command = [program, "demo", "--headless", "--json", "--out", os.path.join(folder, "demo"),
                "--trace", trace, "--codec", codec, "--seed", str(seed), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -62,7 +62,7 @@ def demo(program, folder, codec, seed, options):
 
 
 def interval(differences):
-    """Half of the interval of 95 %."""
+    """Half of the 95 % confidence interval."""
     if len(differences) < 2:
         return math.nan
     error = statistics.stdev(differences) / math.sqrt(len(differences))

@@ -34,7 +34,7 @@ FIXED = ["fp32", "fp16", "thc:bits=4", "gcomp", "topk:cr=0.1", "topk:cr=0.01", "
          "star_topk:cr=0.01", "threelc"]
 ADAPTIVE = "adaptive"
 COLLECTIVES = ["star", "sharded_star", "ring", "tree", "halving_doubling", "all_gather"]
-RATE_SHARE, TIME_SHARE = 0.1, 0.5  # of the trace's
+RATE_SHARE, TIME_SHARE = 0.1, 0.5  # relative to the trace
 EVALUATIONS = 3
 MOST_TO_BEST, MOST_TO_MEDIAN = 1.05, 0.75
 
@@ -94,7 +94,7 @@ evaluate = false
 class Phase(NamedTuple):
     lasts_s: float
     mbit: float
-    delay_ms: float  # of one link; between agents a packet crosses two
+    delay_ms: float  # per link; a packet between agents crosses two
     loss_percent: float
 
     def text(self) -> str:
@@ -111,8 +111,8 @@ class Choice(NamedTuple):
 class Run(NamedTuple):
     seconds: Optional[float]  # None: the target was not reached
     rounds: int
-    accuracy: float  # the best mean of evaluations in a row
-    rounds_by: dict  # collective and codec: rounds
+    accuracy: float  # the best mean of consecutive evaluations
+    rounds_by: dict  # number of rounds by collective and codec
 
 
 def read_trace(path: Path) -> list:
@@ -122,7 +122,8 @@ def read_trace(path: Path) -> list:
             for lasts, mbit, delay, loss in rows]
 
 
-# --- which collective a fixed choice takes --------------------------------------------------------
+# --- collective of a fixed choice
+# -------------------------------------------------------------------
 
 
 def predicted_s(programs: Programs, codec: str, phase: Phase, links: int) -> dict:
@@ -133,7 +134,7 @@ def predicted_s(programs: Programs, codec: str, phase: Phase, links: int) -> dic
 
 
 def best_collective(programs: Programs, codec: str, phases: list) -> str:
-    """A packet to the coordinator crosses one slow link, one to another agent two."""
+    """A packet to the coordinator crosses one slow link, a packet to another agent crosses two."""
     total = dict.fromkeys(COLLECTIVES, 0.0)
     for phase in phases:
         far = predicted_s(programs, codec, phase, 2)
@@ -157,7 +158,7 @@ def choices(programs: Programs, phases: list, only: Optional[list]) -> list:
 
 
 class Federation:
-    """Daemons on the nodes of a lab, for as long as it is used."""
+    """Daemons on the nodes of a lab; they run as long as the object is in use."""
 
     def __init__(self, arguments, folder: Path, trace: Path):
         self.arguments, self.folder, self.trace = arguments, folder, trace
@@ -221,7 +222,7 @@ class Federation:
         return " | ".join(log.splitlines()[-1] for log in logs if log)
 
     def accuracies(self) -> list:
-        """Of (round, accuracy), from the log: the journal has them later."""
+        """Pairs of round and accuracy from the log, which has them earlier than the journal."""
         found = []
         for line in (self.folder / "coordinator.log").read_text(encoding="utf-8").splitlines():
             if '"evaluated"' not in line:
@@ -229,13 +230,13 @@ class Federation:
             try:
                 row = json.loads(line)["fields"]
             except json.JSONDecodeError:
-                continue  # being written
+                continue  # the line is still being written
             found.append((int(row["model_version"]), float(row["accuracy"])))
         return found
 
 
 def in_a_row(accuracies: list) -> list:
-    """(round, mean of the evaluations up to it)."""
+    """Pairs of round and mean of the evaluations up to it."""
     return [(accuracies[at][0],
              statistics.mean(one for _, one in accuracies[at + 1 - EVALUATIONS:at + 1]))
             for at in range(EVALUATIONS - 1, len(accuracies))]
@@ -258,7 +259,8 @@ def outcome_of(folder: Path, accuracies: list, target: float) -> Run:
 
 
 def keep(journal: Path, as_file: Path) -> None:
-    """Whole, with what its log still holds; as `tributary plan replay` and the dashboard take it."""
+    """Copies the journal, including its log, to a file for `tributary plan replay` and the
+    dashboard."""
     as_file.parent.mkdir(parents=True, exist_ok=True)
     with sqlite3.connect(journal) as from_, sqlite3.connect(as_file) as to:
         from_.backup(to)
@@ -282,7 +284,8 @@ def run(arguments, choice: Choice, trace: Path) -> Run:
         return outcome_of(folder, accuracies, arguments.target)
 
 
-# --- what is printed ------------------------------------------------------------------------------
+# --- output
+# -----------------------------------------------------------------------------------------
 
 
 def row_text(choice: Choice, done: Run) -> str:
@@ -293,7 +296,8 @@ def row_text(choice: Choice, done: Run) -> str:
 
 
 def verdict(rows: dict, seconds_max: float) -> Optional[dict]:
-    """Who has not reached the target took longer than it was watched: that is all that is known."""
+    """A run that has not reached the target counts with the time for which it was watched, a lower
+    bound."""
     fixed = [seconds_max if done.seconds is None else done.seconds
              for choice, done in rows.items() if choice.planning == "fixed"]
     adaptive = next((done for choice, done in rows.items() if choice.name == ADAPTIVE), None)

@@ -29,17 +29,17 @@ from collectives import (OURS, OVERHEAD, Contender, Costs, Failure, Lab, Link, P
                          summary)
 
 NODES = 4
-LEVELS = 2  # of a binomial tree of four
+LEVELS = 2  # in a binomial tree of four
 ALPHAS_MS = (1, 10, 50)
 RATES_MBIT = (1000, 100, 10)
 RATIOS = (0.1, 0.01, 0.001)
 PARAMS = {"1Mi": 1 << 20, "8Mi": 8 << 20}
-NEAR = 1.2  # a second turn up to so many times the quickest one's time
-HOPELESS = 1.2  # none at all where payloads alone need so many times that
-ROUNDS = (1, 12)  # of a turn
-SHORT_S, SHORT_TURNS, SHORT_NEAR = 0.05, 5, 1.5  # such rounds wait for cores, and vary by a third
-LONG_S = 1  # rounds of this length vary so little that one turn is enough
-ALIKE = 0.02  # two turns of one contender differ by more than that as often as not
+NEAR = 1.2  # a contender within this factor of the fastest one gets a second turn
+HOPELESS = 1.2  # a contender whose payloads alone take longer by this factor gets no turn
+ROUNDS = (1, 12)  # minimum and maximum per turn
+SHORT_S, SHORT_TURNS, SHORT_NEAR = 0.05, 5, 1.5  # short rounds wait for cores and vary by a third
+LONG_S = 1  # rounds of this length vary so little that one turn is sufficient
+ALIKE = 0.02  # median difference between two turns of one contender
 WANTED_SHARE, WANTED_LOSS = 0.9, 0.1
 
 
@@ -74,11 +74,12 @@ def chosen(plan: dict) -> str:
 
 
 def payload_s(plan: dict, name: str, setting: Setting) -> float:
-    """What the busiest line needs for payloads alone, where that is more than all collectives need."""
+    """Time of the busiest link for payloads alone, if they exceed the minimum of all
+    collectives."""
     stages = plan["measured"][plan["codecs"][name]]["stages"]
     if name == "all_gather":
         size = (NODES - 1) * sum(stage["bytes_up"] for stage in stages)
-    elif name == "tree":  # the root sends both to its children: places as they are, and sums
+    elif name == "tree":  # the root sends indices and sums to both children
         size = LEVELS * (stages[0]["bytes_up"] + stages[1]["bytes_down"])
     else:
         return 0
@@ -89,7 +90,7 @@ def payload_s(plan: dict, name: str, setting: Setting) -> float:
 
 
 class Turns:
-    """Of one setting, in one lab."""
+    """The turns of one setting in one lab."""
 
     def __init__(self, lab: Lab, plan: dict, setting: Setting, seconds: float):
         self.lab, self.plan, self.setting, self.seconds = lab, plan, setting, seconds
@@ -104,7 +105,7 @@ class Turns:
     def take(self, name: str) -> None:
         expected_s = self.plan["predicted_s"][name]
         rounds = max(ROUNDS[0], min(ROUNDS[1], int(self.seconds / expected_s)))
-        warm_ups = 3 if expected_s < LONG_S / 5 else 1  # windows have grown after that
+        warm_ups = 3 if expected_s < LONG_S / 5 else 1  # afterwards, TCP windows have grown
         values = -(-PARAMS[self.setting.size] // self.plan["buckets"])
         contender = Contender("tributary", name,
                               ("--codec", self.plan["codecs"][name], "--bucket-values", str(values),
@@ -141,7 +142,7 @@ def measure(programs: Programs, setting: Setting, plan: dict, arguments) -> dict
 
 
 class Kept:
-    """What was measured before: a run that was stopped goes on where it was."""
+    """Earlier measurements in a file, so that an interrupted run continues."""
 
     def __init__(self, path: Optional[Path]):
         self.path = path
@@ -158,7 +159,7 @@ class Kept:
 
 
 def row_of(programs: Programs, setting: Setting, kept: Kept, cost: Costs, arguments) -> dict:
-    """The prediction is made anew also of what is kept: only what took time is not done again."""
+    """Predictions are always computed again; only measurements are kept."""
     plan = predicted(programs, setting, cost)
     found = kept.rows.get(setting.name())
     if not found or chosen(plan) not in found["measured"]:
@@ -171,7 +172,8 @@ def row_of(programs: Programs, setting: Setting, kept: Kept, cost: Costs, argume
             "fastest": fastest, "loss": times[choice] / times[fastest] - 1}
 
 
-# --- what is printed ------------------------------------------------------------------------------
+# --- output
+# -----------------------------------------------------------------------------------------
 
 
 def cell(row: dict, name: str) -> str:
@@ -193,7 +195,7 @@ def print_row(row: dict) -> None:
 
 
 def turns_differ(rows: list) -> list:
-    """By what share two turns of one contender have differed."""
+    """Relative differences between the first two turns of each contender."""
     pairs = [one["turns_s"][:2] for row in rows for one in row["measured"].values()
              if len(one["turns_s"]) > 1]
     return [abs(a - b) / min(a, b) for a, b in pairs]

@@ -24,27 +24,27 @@ from typing import NamedTuple, Optional
 
 LAB = "bench"
 MIB = 1 << 20
-BUCKET_VALUES = 64 << 10  # of predictions
-# Of 25 MiB, 128 buckets on a slow line, where the last bucket's way is what is not hidden, and 16 on a
-# quick one, where each message costs a core; four owners have as many each.
+BUCKET_VALUES = 64 << 10  # for predictions
+# For 25 MiB: 128 buckets on a slow link, where only the last bucket's path is not hidden, and 16 on
+# a fast link, where each message costs CPU time. Four owners have equally many.
 DENSE_BUCKET_VALUES = {True: 50 << 10, False: 400 << 10}
-# What headers of Ethernet, IP and TCP add at an MTU of 1500, in percent, and acknowledgements of
-# every second packet: lines carry those of what comes the other way. The bound does without.
+# Overhead in percent: the headers of Ethernet, IP and TCP at an MTU of 1500, and acknowledgements
+# of every second packet of the other direction. The lower bound does not contain it.
 OVERHEAD = ((1514 + 66 / 2) / 1448 - 1) * 100
 
 GLOO = ["ring", "ring_chunked", "halving_doubling", "bcube", "segmented_ring", "segmented_bcube"]
 OURS = ["sharded_star", "ring", "tree", "halving_doubling", "all_gather"]
-# all_gather is for payloads that nobody can add: of float32 it sends twice as much.
+# all_gather is for payloads that cannot be added; for float32 it sends twice as much.
 DENSE = ["sharded_star", "ring", "halving_doubling"]
 
 
 class Link(NamedTuple):
     name: str
-    mbit: Optional[float] = None  # None: as fast as the machine is
+    mbit: Optional[float] = None  # None: as fast as the machine
     delay_ms: float = 0  # one way, between two nodes
 
     def options(self) -> list:
-        """Of `tributary lab up`: a packet crosses two links."""
+        """Options of `tributary lab up`; a packet crosses two links."""
         rate = [] if self.mbit is None else ["--rate", f"{self.mbit:g}mbit"]
         delay = [] if self.delay_ms == 0 else ["--delay", f"{self.delay_ms / 2:g}ms"]
         return rate + delay
@@ -60,7 +60,7 @@ LINKS = [Link("100mbit", 100), Link("1gbit", 1000), Link("unshaped")]
 CODEC_LINKS = [LINKS[1], Link("100mbit-10ms", 100, 10)]
 CAPTURES = Path(__file__).parent / "gradients/captured"
 
-# Latency, rate and share that is kept: the network of a site, a wide one, and a bad one.
+# Latency, rate and ratio: a local network, a wide area network and a bad one.
 SETTINGS = [(Link(f"{mbit} Mbit/s, {delay} ms", mbit, delay), ratio)
             for mbit, delay in ((1000, 1), (100, 1), (100, 10), (20, 25))
             for ratio in (1, 0.1, 0.01)]
@@ -78,13 +78,13 @@ class Contender(NamedTuple):
 
 class Figures(NamedTuple):
     round_s: float
-    cpu_s_per_gb: float  # of float32 that one rank gave
+    cpu_s_per_gb: float  # per GB of float32 contributed by one rank
     cpu_s_per_gb_sent: float
-    bytes_sent: float  # by one rank in one round
+    bytes_sent: float  # bytes that one rank sent in one round
 
 
 def round_times(ranks: list) -> list:
-    """Of each round, from when its last rank began until the last one was through."""
+    """Duration of each round, from its last rank's start to its last rank's end."""
     times = []
     for round_ in zip(*(zip(rank["began_s"], rank["round_s"]) for rank in ranks)):
         times.append(max(began + took for began, took in round_) - max(began for began, _ in round_))
@@ -92,7 +92,7 @@ def round_times(ranks: list) -> list:
 
 
 def summary(runs: list) -> Figures:
-    """Of repetitions, each of which is what every rank has printed."""
+    """Summarizes repetitions; each is the list of what its ranks printed."""
     rounds = [time for run in runs for time in round_times(run)]
     ranks = [rank for run in runs for rank in run]
     cpu_s = sum(rank["cpu_user_s"] + rank["cpu_system_s"] for rank in ranks)
@@ -133,7 +133,7 @@ class Programs:
 
 
 class Lab:
-    """Up while it is used; taken down whatever happens."""
+    """A lab that is up while the object is in use, and is removed in any case."""
 
     def __init__(self, programs: Programs, link: Link, nodes: int, congestion: Optional[str],
                  name: str = LAB):
@@ -142,7 +142,7 @@ class Lab:
         self.congestion = ["--congestion", congestion] if congestion else []
 
     def __enter__(self) -> "Lab":
-        self.down()  # what a run that was killed has left
+        self.down()  # removes the remains of a killed run
         data = self.programs.json("lab", "up", "--name", self.name, "--nodes", str(self.count),
                                   *self.link.options(), *self.congestion)
         self.addresses = [node["address"] for node in data["nodes"]]
@@ -186,7 +186,8 @@ class Lab:
 
 
 def rounds_for(bound_s: Optional[float], seconds: float) -> int:
-    """As many as fit in the time, were the line all that counts; without a rate, as with 1 Gbit/s."""
+    """The number of rounds that fit in the time if only the link counts; without a rate, 1 Gbit/s
+    is assumed."""
     return max(3, min(20, int(seconds / (bound_s or 0.3))))
 
 
@@ -204,7 +205,8 @@ def measure(lab: Lab, contenders: list, size: int, arguments) -> dict:
     return {contender: summary(done) for contender, done in runs.items() if done}
 
 
-# --- ours beside gloo's -----------------------------------------------------------------------------
+# --- our collectives and gloo's
+# ---------------------------------------------------------------------
 
 
 def best_gloo(figures: dict) -> Optional[float]:
@@ -281,7 +283,8 @@ def compare_over(link: Link, contenders: list, rows_of, show, programs: Programs
     return rows
 
 
-# --- with codecs, beside float32 --------------------------------------------------------------------
+# --- codecs compared with float32
+# -------------------------------------------------------------------
 
 
 def codec_contenders() -> list:
@@ -313,17 +316,18 @@ def print_codecs(rows: list, congestion_control: str) -> None:
               f"{row['cpu_s_per_gb']:9.3f} {row['bytes_sent'] / 1e6:8.2f}", flush=True)
 
 
-# --- against the prediction -------------------------------------------------------------------------
+# --- comparison with the prediction
+# -----------------------------------------------------------------
 
 
 def predicted_bucket_values(arguments) -> int:
-    """Those of the other comparison, or less, so that every agent owns two."""
+    """Bucket size of the other comparison, or less, so that every agent owns two buckets."""
     values = arguments.bytes // 4
     return max(64, min(BUCKET_VALUES, -(-values // (2 * arguments.nodes))))
 
 
 class Costs(NamedTuple):
-    """What payloads cost this machine's cores at each end, on their way as well."""
+    """CPU costs of payloads on this machine, at each end and on the path between."""
     message_us: float
     byte_ns: float
 
@@ -332,25 +336,26 @@ class Costs(NamedTuple):
 
 
 CALIBRATION = Link("calibration", 1000, 1)
-SMALL = (256, 64)  # buckets and values of each
+SMALL = (256, 64)  # number of buckets, and values of each
 LARGE = (32, 1 << 16)
 CALIBRATION_ROUNDS = 24
 
 
 def relays_s() -> float:
-    """Of cores, that labs' relays have used: packets that they hand over are received on their time."""
+    """CPU seconds that the relays of labs have used; the kernel charges the reception of their
+    packets to them."""
     ticks = 0
     for process in Path("/proc").iterdir():
         try:
             if (process / "comm").read_text() == "tributary-relay\n":
                 ticks += sum(map(int, (process / "stat").read_text().rsplit(")")[-1].split()[11:13]))
         except (OSError, UnicodeDecodeError):
-            pass  # no process, or one that has ended
+            pass  # not a process, or one that has ended
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class RoundCost(NamedTuple):
-    """Of cores, of all ranks together: their own work, and the kernel's and the way's for them."""
+    """CPU seconds of all ranks together: own work, and work of the kernel and the path for them."""
     own_s: float
     way_s: float
 
@@ -371,8 +376,8 @@ def costs(programs: Programs, arguments) -> Costs:
 
 
 def costs_from(small: RoundCost, large: RoundCost, nodes: int) -> Costs:
-    """What ranks themselves do for a large bucket is mostly its codec, which is counted elsewhere."""
-    ends = 4 * (nodes - 1)  # of a bucket: up and down, sent and received
+    """The ranks' own work for a large bucket is mostly its codec, which is counted elsewhere."""
+    ends = 4 * (nodes - 1)  # ends per bucket: up and down, sent and received
     message_s = (small.own_s + small.way_s) / SMALL[0] / ends
     more_s = large.way_s / LARGE[0] - small.way_s / SMALL[0]
     return Costs(message_s * 1e6, max(more_s, 0) / ends / (4 * (LARGE[1] - SMALL[1])) * 1e9)
@@ -422,7 +427,7 @@ def print_prediction(row: dict) -> None:
 
 
 def errors_of(rows: list) -> list:
-    """Of every collective, and of all together."""
+    """Errors of every collective, and of all together."""
     summaries = []
     for name in [*OURS, "all"]:
         errors = [abs(row["error"]) for row in rows if name in (row["collective"], "all")]

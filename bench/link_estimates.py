@@ -14,9 +14,9 @@ from pathlib import Path
 LAB = "estimates"
 RATES_MBIT = (10, 100, 1000)
 DELAYS_MS = (1, 10, 50)  # one way, over two links
-# A rate counts Ethernet frames; at an MTU of 1500 TCP carries so much of it.
+# A rate counts Ethernet frames; at an MTU of 1500, this share is TCP payload.
 PAYLOAD_SHARE = 1448 / 1514
-TRAIN_S = 0.3  # that a train takes on the line
+TRAIN_S = 0.3  # duration of a train on the link
 TIMEOUT_S = 120
 
 
@@ -44,7 +44,7 @@ def estimate(tributary: str, program: str, addresses: list, options: list) -> di
         for end in ends:
             end.kill()
             end.wait()
-    # The end that answers may find the other one gone before it has read its last word.
+    # The answering end may fail because the other end has left before the last answer was read.
     if ends[0].returncode != 0:
         raise Failure(" ".join(err.strip() for _, err in answers))
     return json.loads(answers[0][0])

@@ -17,7 +17,7 @@ from pathlib import Path
 
 LAB = "probes"
 LINKS = ((10, 10, 10), (10, 2, 10), (100, 100, 10), (1000, 1000, 1))  # Mbit/s down, up, ms one way
-# A rate counts Ethernet frames; at an MTU of 1500 TCP carries so much of it.
+# A rate counts Ethernet frames; at an MTU of 1500, this share is TCP payload.
 PAYLOAD_SHARE = 1448 / 1514
 METRICS_PORT = 9464
 
@@ -102,7 +102,7 @@ def federation(tributary: str, build: Path, address: str, arguments) -> tuple:
 def measure(tributary: str, build: Path, link: tuple, arguments) -> dict:
     down, up, delay_ms = link
     try:
-        # The node of the agent has the slow line; a packet crosses the other one too.
+        # The agent's node has the slow link; a packet also crosses the other node's link.
         made = json.loads(finished(
             [tributary, "lab", "up", "--name", LAB, "--nodes", "2",
              "--delay", f"{delay_ms / 2:g}ms", "--node",

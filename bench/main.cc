@@ -1,4 +1,4 @@
-// tributary-bench [--json] [--bytes N] [--repetitions N] [SUITE...]
+// usage: tributary-bench [--json] [--bytes N] [--repetitions N] [SUITE...]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,6 +35,7 @@ struct Arguments {
   std::string error;
 };
 
+// Parses an option's number and reports an error by `error`.
 std::uint64_t number(std::string_view text, std::uint64_t low, std::uint64_t high,
                      std::string& error) {
   std::uint64_t value = 0;
@@ -46,7 +47,7 @@ std::uint64_t number(std::string_view text, std::uint64_t low, std::uint64_t hig
   return low;
 }
 
-// "codec" stands for the suites "codec" and "codec.thc".
+// The name "codec" selects the suites "codec" and "codec.thc".
 bool belongs(std::string_view suite, std::string_view name) {
   return suite == name || (suite.starts_with(name) && suite[name.size()] == '.');
 }
@@ -84,6 +85,7 @@ Arguments parse(int argc, char** argv) {
   return out;
 }
 
+// True if the median is at least the required multiple of the peer's median.
 bool reached(const std::vector<Row>& rows, const Row& row, const Goal& goal) {
   return row.median_bytes_per_s >= goal.ratio_min * row_named(rows, goal.peer).median_bytes_per_s;
 }

@@ -18,7 +18,8 @@ from pathlib import Path
 import collectives
 
 ALGORITHMS = ["sharded_star", "ring", "halving_doubling"]
-# As in tests/mpi_slow_test.py: more ranks than cores, and root, are refused unless one insists.
+# Open MPI refuses more ranks than cores, and root, without these variables
+# (tests/mpi_slow_test.py).
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_pml": "ob1"}
 

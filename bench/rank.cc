@@ -19,11 +19,12 @@
 namespace tributary::bench {
 namespace {
 
-// Values repeat after a prime number of elements, so that no segment is like its neighbour.
+// Values repeat with a prime period, so neighbouring segments differ.
 constexpr std::size_t kPeriod = 251;
 using Pattern = std::array<float, kPeriod>;
 
-// Multiples of 1/64 below 2: every sum of up to a thousand ranks is exact in any order.
+// Multiples of 1/64 with absolute values below 2: sums of up to a thousand ranks are exact in any
+// order.
 Pattern values_of(std::uint32_t rank, std::uint32_t round) {
   Pattern values = {};
   for (std::size_t i = 0; i < kPeriod; ++i) {
@@ -33,6 +34,7 @@ Pattern values_of(std::uint32_t rank, std::uint32_t round) {
   return values;
 }
 
+// The expected sum of all ranks.
 Pattern sum_of(std::uint32_t ranks, std::uint32_t round) {
   Pattern sum = {};
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -74,6 +76,7 @@ CpuTime cpu_time() {
   return {.user_s = seconds(usage.ru_utime), .system_s = seconds(usage.ru_stime)};
 }
 
+// The name of the interface that has this IPv4 address; empty if none has it.
 std::string interface_of(const std::string& address) {
   in_addr wanted = {};
   ifaddrs* all = nullptr;
@@ -93,7 +96,8 @@ struct Counters {
   std::uint64_t received = 0;
 };
 
-// /proc follows the process into its network namespace; /sys shows the one it was mounted in.
+// /proc/self follows the process into its network namespace; /sys shows the one in which it was
+// mounted.
 Counters counters_of(const std::string& interface) {
   std::ifstream file("/proc/self/net/dev");
   for (std::string line; !interface.empty() && std::getline(file, line);) {
@@ -102,7 +106,8 @@ Counters counters_of(const std::string& interface) {
     const std::size_t start = line.find_first_not_of(' ');
     if (line.substr(start, colon - start) != interface) continue;
     std::istringstream fields(line.substr(colon + 1));
-    std::array<std::uint64_t, 16> values = {};  // 8 of what came, 8 of what went; bytes first
+    // 8 receive counters, then 8 transmit counters; each group begins with bytes
+    std::array<std::uint64_t, 16> values = {};
     for (std::uint64_t& value : values) fields >> value;
     return {.sent = values[8], .received = values[0]};
   }
@@ -114,7 +119,7 @@ Status verify_finite(const FloatVector& update, std::uint32_t round) {
   return Status(StatusCode::not_finite, {.what = fmt::format("the sum of round {}", round)});
 }
 
-// What every rank starts a round with, and what must come of it.
+// The update of every round, and the check of its sum.
 class Updates {
  public:
   explicit Updates(const RankSettings& settings)
@@ -150,6 +155,7 @@ class Updates {
   Checksum sums_;
 };
 
+// Only the all-reduce is timed; filling, barrier and verification are not.
 Status one_round(const Exchange& exchange, std::uint32_t round, Updates& updates,
                  RankFigures& figures) {
   FloatVector& update = updates.begin(round);
@@ -190,7 +196,7 @@ Result<RankFigures> measure_rank(const RankSettings& settings, const Exchange& e
   for (std::uint32_t round = 0; round < settings.rounds; ++round) {
     TRIBUTARY_TRY(one_round(exchange, settings.warm_ups + round, updates, figures));
   }
-  // Nobody leaves while another still waits for what it has in its buffers.
+  // No rank may leave while another one still waits for data in its buffers.
   TRIBUTARY_TRY(exchange.barrier());
   const Counters after = counters_of(interface);
   figures.bytes_sent = after.sent - before.sent;

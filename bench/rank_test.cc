@@ -17,7 +17,7 @@ RankSettings settings_of(std::uint32_t rounds, std::uint32_t warm_ups) {
           .warm_ups = warm_ups};
 }
 
-// A federation of one: its update is the sum.
+// A federation of one rank: its update is the sum.
 Exchange alone(int& reductions) {
   return {.barrier = [] { return Status(); },
           .all_reduce =

@@ -16,7 +16,7 @@ import time
 MIB = 1 << 20
 DENSE = ["--params", "4Mi", "--codec", "fp32"]
 
-# What, what of it, arguments of `tributary load`, seconds a round may take, bytes of memory.
+# Name, arguments of `tributary load`, maximum seconds per round, maximum memory in bytes.
 RUNS = [
     ("empty update, 4 agents, CURVE", ["--agents", "4", "--params", "64", "--codec", "fp32",
                                        "--rounds", "200"], 0.005, None),

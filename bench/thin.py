@@ -36,9 +36,9 @@ from typing import NamedTuple, Optional
 
 from thin_lab import ACK_FRAME_BYTES, Counters, Failure, Federation, Link, RunRecord
 
-# Names of sizes in MB, as they stand in a row; others are taken as they are.
+# Numbers of values for the sizes in MB that rows name; other sizes are converted.
 VALUES = {"0.26": 1 << 16, "0.52": 1 << 17, "1.0": 1 << 18, "4.2": 1 << 20, "16.8": 1 << 22}
-BUCKET_VALUES = 1 << 20  # of a job, unless it says otherwise
+BUCKET_VALUES = 1 << 20  # default of a job
 ROUNDS = 4
 # Rate in Mbit/s, model in MB, codec, then delay and loss of the agent's link.
 TABLE = ["50/16.8/thc:bits=4", "10/16.8/thc:bits=4", "4/16.8/fp32", "4/4.2/fp32", "4/1.0/fp32",
@@ -49,16 +49,17 @@ SHORT = ["4/1.0/fp32", "1/0.52/fp32", "10/1.0/thc:bits=4/50ms/1%"]
 
 TIME_FACTOR_MAX = 1.15
 ROUND_TRIPS_MAX = 3
-SLOW_MBIT, SLOW_S_MAX = 1, 1.0  # more time below this rate
+SLOW_MBIT, SLOW_S_MAX = 1, 1.0  # additional time below this rate
 BYTES_FACTOR_MAX, BYTES_FACTOR_MAX_LOSS = 1.08, 1.2
 HEARTBEAT_MBIT_MIN, HEARTBEAT_S_MAX = 0.5, 1.0
-HEARTBEAT_EXPECTED_S = 5  # a run of this length has at least one
+HEARTBEAT_EXPECTED_S = 5  # a run of this length has at least one heartbeat
 
 RESUME = "1/1.0/fp32"
 SOAK = "0.1/0.26/fp32"
-PART_BYTES_MAX = 64 << 10  # a part of 1 Mbit/s has 22 KiB; the framing of the whole model counts as well
+# a part at 1 Mbit/s has 22 KiB; the framing of the whole model counts, too
+PART_BYTES_MAX = 64 << 10
 FAST_VALUES, FAST_AGENTS, FAST_CODECS = 1 << 22, 4, ["fp32", "thc:bits=4"]
-FAST_ROUNDS = {1000: 12, 100: 6}  # by Mbit/s
+FAST_ROUNDS = {1000: 12, 100: 6}  # key: Mbit/s
 LOOPBACK_ROUNDS = 15
 
 
@@ -67,7 +68,7 @@ class Row(NamedTuple):
     link: Link
     values: int
     codec: str
-    bytes_up: int = 0  # payload bytes of an update; sized() fills in both
+    bytes_up: int = 0  # payload bytes of an update; sized() sets both fields
     bytes_down: int = 0
 
     def model_bytes(self) -> int:
@@ -80,7 +81,7 @@ class Row(NamedTuple):
         return self.link.seconds(self.bytes_up + self.bytes_down)
 
     def first_s_max(self) -> float:
-        """How long the first commit is waited for."""
+        """Time limit for the first commit."""
         return 4 * self.first_bytes_s() + 30
 
     def rest_s_max(self, rounds: int) -> float:
@@ -122,7 +123,8 @@ class Outcome(NamedTuple):
         return Link(self.mbit, self.delay_ms, self.loss_percent)
 
     def ratio_in(self) -> float:
-        """Ethernet bytes without acknowledgements of the other direction, to what is needed."""
+        """Ratio of Ethernet bytes, without acknowledgements of the other direction, to the
+        necessary bytes."""
         data = self.counters.ethernet_in - ACK_FRAME_BYTES * self.counters.ack_frames_in
         return data / self.needed_in
 
@@ -140,7 +142,7 @@ class Outcome(NamedTuple):
 
 
 def parse_row(text: str) -> Row:
-    """RATE/MB/CODEC[/DELAYms][/LOSS%], as 4/1.0/fp32/50ms/1%."""
+    """Parses RATE/MB/CODEC[/DELAYms][/LOSS%], for example 4/1.0/fp32/50ms/1%."""
     words = text.split("/")
     try:
         mbit, size, codec = float(words[0]), words[1], words[2]
@@ -162,7 +164,7 @@ def codec_given(words: list) -> bool:
 
 @functools.lru_cache(maxsize=None)
 def payload_bytes(tributary: Path, codec: str, values: int) -> tuple:
-    """Of one agent's update, up and down, with the payload's own header."""
+    """Bytes of one agent's payload, up and down, including the payload's own header."""
     with tempfile.NamedTemporaryFile(prefix="tributary-thin-") as update:
         array.array("f", array.array("b", os.urandom(values))).tofile(update)
         update.flush()
@@ -188,7 +190,7 @@ def sized(arguments, text: str) -> Row:
 
 @contextlib.contextmanager
 def folder_for(arguments, name: str):
-    """Of journals and logs: kept where --keep says, or removed."""
+    """The folder for journals and logs: kept if --keep names one, otherwise removed."""
     if not arguments.keep:
         with tempfile.TemporaryDirectory(prefix="tributary-thin-") as folder:
             yield Path(folder)
@@ -251,12 +253,13 @@ def first_s(record: RunRecord) -> Optional[float]:
 
 
 def later_s(record: RunRecord) -> list:
-    """From each commit to the next one."""
+    """Seconds from each commit to the next one."""
     return [(after - before) / 1e9
             for before, after in zip(record.commits_ns, record.commits_ns[1:])]
 
 
-# --- what is wanted of it -------------------------------------------------------------------------
+# --- criteria
+# ---------------------------------------------------------------------------------------
 
 
 def seconds_max(bytes_s: float, link: Link) -> float:
@@ -302,11 +305,12 @@ def missed(all_of: list) -> list:
 
 
 def bytes_met(one: Outcome) -> bool:
-    """What the short form fails on. A run that does not end has no bytes to judge."""
+    """The criteria on which the short form fails. A run that does not end has no bytes to judge."""
     return not [each for each in missed(criteria(one)) if each.kind in ("bytes", "end")]
 
 
-# --- what is printed ------------------------------------------------------------------------------
+# --- output
+# -----------------------------------------------------------------------------------------
 
 
 HEAD = f"""{'':28} {'first commit':>22} {'round':>16} {'received / needed':>19} \
@@ -344,7 +348,8 @@ def say(arguments, text: str) -> None:
     print(text, flush=True, file=sys.stderr if arguments.json else sys.stdout)
 
 
-# --- the parts ------------------------------------------------------------------------------------
+# --- parts of the program
+# ---------------------------------------------------------------------------
 
 
 def table(arguments) -> tuple:
@@ -376,7 +381,7 @@ def as_data(one: Outcome) -> dict:
 
 
 def resume(arguments) -> tuple:
-    """The agent is killed when half of the model has come."""
+    """Kills the agent when half of the model has arrived, and starts it again."""
     row = sized(arguments, arguments.rows[0] if arguments.rows else RESUME)
     with federation(arguments, "resume") as one:
         one.start(row.link)
@@ -390,7 +395,7 @@ def resume(arguments) -> tuple:
             raise Failure("--resume: half of the model did not come in time")
         at_kill = received()
         one.kill_agent(1)
-        one.agent_metrics = {}  # of the first life
+        one.agent_metrics = {}  # those of the first process
         one.start_agent(1)
         began = time.monotonic()
         ended = one.wait(lambda: one.applied() >= 1, row.first_s_max())
@@ -414,7 +419,7 @@ def verdict(data: dict) -> str:
 
 
 def soak(arguments) -> tuple:
-    """No round is waited for: what counts is that the session stays."""
+    """Runs rounds without waiting for any: the session must stay."""
     row = sized(arguments, arguments.rows[0] if arguments.rows else SOAK)
     with federation(arguments, "soak") as one:
         one.start(row.link)
@@ -435,11 +440,12 @@ def soak(arguments) -> tuple:
     return data, True
 
 
-# --- beside another build -------------------------------------------------------------------------
+# --- comparison with another build
+# ------------------------------------------------------------------
 
 
 def loopback_s(_, build: Path, codec: str) -> float:
-    """Median of a round, without a lab."""
+    """Median of a round over loopback, without a lab."""
     command = [str(build / "cli/tributary"), "load", "--agents", str(FAST_AGENTS), "--params",
                str(FAST_VALUES), "--codec", codec, "--rounds", str(LOOPBACK_ROUNDS), "--curve", "off",
                "--json"]

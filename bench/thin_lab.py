@@ -1,7 +1,7 @@
 """A federation on nodes of `tributary lab`, and the counters of its agents' links, for bench/thin.py.
 
 Node 0 is the coordinator's and has no limit. Agents are on nodes 1, 2, ..., each behind its own link.
-Where bytes are counted, segmentation offload is off in all nodes: interface counters then see every
+If bytes are counted, segmentation offload is off in all nodes, so interface counters include every
 Ethernet frame.
 """
 
@@ -23,7 +23,7 @@ LOOK_EVERY_S = 0.2
 START_S_MAX = 30
 STOP_S_MAX = 10
 PORT = 4640
-PLAIN_PORT = 4641  # of the transfer without Tributary
+PLAIN_PORT = 4641  # for the transfer without Tributary
 METRICS_PORT = 9464  # on the loopback of each node
 ACK_FRAME_BYTES = 66  # Ethernet, IP and TCP with timestamps; no payload
 CLONE_NEWNET = 0x40000000
@@ -67,13 +67,13 @@ class Failure(Exception):
 
 
 class Link(NamedTuple):
-    """Of an agent, in both directions."""
+    """The link of an agent; the settings hold in both directions."""
     mbit: float
     delay_ms: float = 0
     loss_percent: float = 0
 
     def option(self, node: int) -> list:
-        """For `tributary lab up`."""
+        """The option for `tributary lab up`."""
         settings = [f"rate={self.mbit:g}mbit"]
         if self.delay_ms:
             settings.append(f"delay={self.delay_ms:g}ms")
@@ -89,10 +89,10 @@ class Link(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """Of an agent's link. Frames of acknowledgements alone carry no payload of TCP."""
-    stream_in: int = 0  # bytes of TCP's streams, without what was sent again
+    """Counters of an agent's link. Frames that only acknowledge carry no TCP payload."""
+    stream_in: int = 0  # bytes of TCP streams, without retransmissions
     stream_out: int = 0
-    ethernet_in: int = 0  # bytes of frames, without the checksum behind each
+    ethernet_in: int = 0  # bytes of frames, without their checksums
     ethernet_out: int = 0
     frames_in: int = 0
     frames_out: int = 0
@@ -104,7 +104,7 @@ class Counters(NamedTuple):
 
 
 class RunRecord(NamedTuple):
-    """Of the newest job in the coordinator's journal. Times are the coordinator's wall clock."""
+    """Times of the newest job in the coordinator's journal, by the coordinator's wall clock."""
     submitted_ns: int
     commits_ns: list
 
@@ -114,7 +114,8 @@ class RunRecord(NamedTuple):
 
 @contextlib.contextmanager
 def namespace(name: str):
-    """This thread is in the network namespace inside the block. Programs started there stay in it."""
+    """Moves this thread to the network namespace inside the block. Programs started there stay in
+    it."""
     libc = ctypes.CDLL(None, use_errno=True)
 
     def enter(file) -> None:
@@ -140,7 +141,7 @@ def interface_counters(lines: str) -> tuple:
 
 
 def parse_sockets(lines: str) -> dict:
-    """From `ss -tinHO`: the counters of each connection, by its local address."""
+    """The counters of each connection by its local address, from `ss -tinHO`."""
     connections = {}
     for line in lines.splitlines():
         words = line.split()
@@ -151,7 +152,7 @@ def parse_sockets(lines: str) -> dict:
 
 
 def stream_counters(connections: dict) -> tuple:
-    """Stream bytes in and out, frames of acknowledgements in and out, of all connections."""
+    """Stream bytes and acknowledgement frames, in and out, of all connections."""
     def total(key: str) -> int:
         return sum(one.get(key, 0) for one in connections.values())
 
@@ -165,7 +166,7 @@ def retransmitted(connection: dict) -> int:
 
 
 def parse_metrics(text: str) -> dict:
-    """Prometheus' text: the value of each series, by its name with labels."""
+    """The value of each series by its name with labels, from Prometheus' text."""
     rows = (line.rpartition(" ") for line in text.splitlines() if line and not line.startswith("#"))
     return {series: float(value) for series, _, value in rows}
 
@@ -176,7 +177,7 @@ def noted(metrics: dict, name: str) -> int:
 
 
 def scrape(node: str) -> dict:
-    """Nothing where the daemon does not listen (yet)."""
+    """Empty if the daemon does not listen (yet)."""
     try:
         with namespace(node):
             connection = socket.socket()
@@ -192,8 +193,8 @@ def scrape(node: str) -> dict:
 
 
 class Trips:
-    """Round trips of heartbeats, from the coordinator's counters. Those that came between two looks
-    are known by their mean alone."""
+    """Round trips of heartbeats from the coordinator's counters. Of several between two readings
+    only the mean is known."""
 
     def __init__(self):
         self.seconds = []
@@ -208,7 +209,8 @@ class Trips:
         self.count, self.sum_s = count, sum_s
 
 
-# --- the same bytes by TCP alone ------------------------------------------------------------------
+# --- the same bytes over plain TCP
+# ------------------------------------------------------------------
 
 
 def receive(connection: socket.socket, size: int) -> None:
@@ -263,13 +265,14 @@ def plain_tcp_s(server: str, client: str, address: str, bytes_down: int, bytes_u
 
 
 class Federation:
-    """Up between start() and the end of its `with` block, whatever happens there."""
+    """A federation that runs from start() to the end of its `with` block, which always removes
+    it."""
 
     def __init__(self, tributary: Path, build: Path, name: str, folder: Path, agents: int = 1):
         self.tributary, self.build, self.name, self.folder = tributary, build, name, folder
         self.agents = agents
-        self.daemons = {}  # by node
-        self.connections = {}  # of node 1, also those that are gone
+        self.daemons = {}  # key: node
+        self.connections = {}  # connections of node 1, including closed ones
         self.trips = Trips()
         self.coordinator_metrics, self.agent_metrics = {}, {}
         self.addresses = []
@@ -278,7 +281,7 @@ class Federation:
         return self
 
     def __exit__(self, *_) -> None:
-        """A second Ctrl-C does not stop it half way."""
+        """Ignores further signals, so that a second Ctrl-C does not interrupt the removal."""
         handlers = {number: signal.signal(number, signal.SIG_IGN)
                     for number in (signal.SIGINT, signal.SIGTERM)}
         try:
@@ -306,7 +309,7 @@ class Federation:
                               capture_output=True, text=True, check=False)
 
     def start(self, link: Link, count_frames: bool = True) -> None:
-        self.lab("down")  # what a run that was killed has left
+        self.lab("down")  # removes the remains of a killed run
         nodes = [word for agent in range(1, self.agents + 1) for word in link.option(agent)]
         up = self.lab("up", "--nodes", str(self.agents + 1), *nodes, "--json")
         if up.returncode != 0:
@@ -365,7 +368,7 @@ class Federation:
             raise Failure(f"no session in {START_S_MAX} s: {self.last_words()}")
 
     def submit(self, **job) -> None:
-        """Heartbeats count from here on."""
+        """Heartbeats count from this call on."""
         self.trips.seconds.clear()
         text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in job.items())
         file = self.folder / "job.toml"
@@ -386,7 +389,7 @@ class Federation:
         self.look_at_sockets()
 
     def look_at_coordinator(self) -> None:
-        """Costs less processor time, for rounds that need all of it."""
+        """Uses less CPU time than look(), for rounds that need all of it."""
         self.check()
         self.coordinator_metrics = scrape(self.node(0)) or self.coordinator_metrics
 
@@ -399,7 +402,7 @@ class Federation:
         self.connections.update(parse_sockets(done.stdout))
 
     def counters(self) -> Counters:
-        """Of agent 1, as of now."""
+        """The current counters of agent 1."""
         self.look_at_sockets()
         with namespace(self.node(1)):
             interface = interface_counters(
@@ -409,7 +412,7 @@ class Federation:
 
     def wait(self, until: Callable[[], bool], seconds_max: float,
              look: Optional[Callable[[], None]] = None) -> bool:
-        """Looks at all counters before each question, or does what `look` does instead."""
+        """Reads all counters before each call of `until`, or calls `look` instead."""
         end = time.monotonic() + seconds_max
         while time.monotonic() < end:
             (look or self.look)()
@@ -426,12 +429,12 @@ class Federation:
         return int(self.agent_metrics.get("tributary_model_version", 0))
 
     def plain_tcp_s(self, bytes_down: int, bytes_up: int, seconds_max: float) -> Optional[float]:
-        """Over the link of agent 1, while nothing else goes over it but heartbeats."""
+        """Over the link of agent 1, while only heartbeats use it."""
         return plain_tcp_s(self.node(0), self.node(1), self.addresses[0], bytes_down, bytes_up,
                            seconds_max)
 
     def sessions_lost(self) -> int:
-        """As agent 1 and the coordinator count them; the larger number."""
+        """The larger of the counts of agent 1 and of the coordinator."""
         return max(noted(self.agent_metrics, "session_lost"),
                    noted(self.coordinator_metrics, "agent_gone"))
 

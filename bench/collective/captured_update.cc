@@ -8,6 +8,7 @@
 namespace tributary::bench {
 namespace {
 
+// The values again and again, up to `count`.
 FloatVector repeated(const FloatVector& values, std::size_t count) {
   FloatVector out(count);
   for (std::size_t at = 0; at < count; at += values.size()) {
@@ -17,6 +18,7 @@ FloatVector repeated(const FloatVector& values, std::size_t count) {
   return out;
 }
 
+// Empty if the capture does not contain this vector: SGD has no moments.
 FloatVector repeated(const gcomp_testing::Capture& capture, const char* vector, std::size_t count) {
   const auto found = capture.vectors.find(vector);
   return found == capture.vectors.end() ? FloatVector() : repeated(found->second, count);

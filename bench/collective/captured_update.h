@@ -1,6 +1,8 @@
-// Updates of gradients that were captured while models learned, for codecs that look at the
-// optimizer: what made-up values cannot be measured with. One bucket has one capture, repeated
-// until the bucket is full, and the next bucket has the next one.
+// Updates from gradients that were captured while models were trained. Codecs that use the
+// optimizer's state cannot be measured with synthetic values. Each bucket has one capture, repeated
+// to fill the bucket; the next bucket has the next capture.
+//
+// Used by one thread. Holds all captures in memory, each as long as a bucket.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +19,26 @@ namespace tributary::bench {
 
 class CapturedUpdate {
  public:
-  // `folder` is one that bench/gradients/capture.py has written.
+  // `folder` was written by bench/gradients/capture.py. Fails with not_found if it contains no
+  // captures.
   static Result<CapturedUpdate> make(const std::string& folder, std::uint32_t bucket_values);
 
-  // A capture is of one device. The others' values are its own, each times something between 0.5
-  // and 1.5, and never the same twice.
+  // The update of a rank. A capture comes from one device; each rank multiplies every value by a
+  // random factor between 0.5 and 1.5, so ranks differ.
   FloatVector gradient(std::uint32_t rank, std::size_t values) const;
 
-  // Valid as long as this lives.
+  // The optimizer's state for a bucket. Valid as long as this object lives.
   const OptimizerView* view(std::uint32_t bucket, std::uint32_t values);
 
  private:
   struct Tile {
     FloatVector gradient, parameters, first_moment, second_moment;
-    OptimizerView view;  // of a whole bucket
+    OptimizerView view;  // for a whole bucket
   };
 
   std::uint32_t bucket_values_ = 0;
   std::vector<Tile> tiles_;
-  std::map<std::uint32_t, OptimizerView> views_;  // of the buckets asked for
+  std::map<std::uint32_t, OptimizerView> views_;  // for buckets that were requested
 };
 
 }  // namespace tributary::bench

@@ -1,5 +1,5 @@
-// tributary-bench-collective: one rank of a collective of ours, over sockets, as gloo's program
-// does it, or over MPI.
+// tributary-bench-collective: one rank of our collectives over sockets, with the same measurement
+// as gloo's program, or over MPI.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// MPI's own, for comparison.
+// MPI's own algorithm, for comparison.
 constexpr const char* kMpiAllreduce = "mpi_allreduce";
 
 struct Arguments {
@@ -47,7 +47,7 @@ Result<wire::Collective> collective_named(const std::string& name) {
   return Status(StatusCode::not_found, {.what = "collective", .expected = "a name", .got = name});
 }
 
-// The ranks find one another through files, as gloo's do.
+// The ranks find one another through files in a shared folder, like gloo's.
 class Meeting {
  public:
   Meeting(const Arguments& arguments, const Clock& clock)
@@ -100,7 +100,7 @@ Result<std::unique_ptr<Transport>> meet(const Arguments& arguments, const MeshPo
   return open_mesh(port, options, clock);
 }
 
-// Exchanges one after the other, each under a round of its own.
+// Runs exchanges one after another, each with its own round number.
 class Exchanges {
  public:
   Exchanges(const Arguments& arguments, const Codec& codec, const Routes& routes, Transport& mesh,
@@ -128,6 +128,7 @@ class Exchanges {
     return exchange(routes_, std::move(buckets), aggregators_, update);
   }
 
+  // An exchange of one value among all members: it ends only when all have taken part.
   Status barrier() {
     static const std::unique_ptr<Codec> codec = *make_codec("fp32");
     TRIBUTARY_ASSIGN(const Routes routes,
@@ -141,6 +142,7 @@ class Exchanges {
   }
 
  private:
+  // Decodes each bucket as soon as it is whole, into the place of its input.
   Status exchange(const Routes& routes, std::vector<ExchangeBucket> buckets,
                   ExchangeCache& aggregators, std::span<float> update) {
     PeerExchange exchange(routes, arguments_.settings.rank, buckets, aggregators, {});
@@ -158,7 +160,7 @@ class Exchanges {
   const Arguments& arguments_;
   const Codec& codec_;
   const Routes& routes_;
-  CapturedUpdate* const captured_;  // null: made-up values, and no optimizer
+  CapturedUpdate* const captured_;  // null: synthetic values, and no optimizer
   const Clock& clock_;
   ExchangeRunner runner_;
   std::vector<std::unique_ptr<Encoder>> encoders_;
@@ -251,7 +253,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--json", arguments.json, "one JSON object");
 }
 
-// Over TCP a rank is told who it is and where to meet; over MPI that, and much else, is MPI's.
+// Over TCP, rank and meeting folder are options; over MPI, mpirun supplies them.
 void check_options(const CLI::App& app, const Arguments& arguments) {
   const bool tcp = arguments.transport == "tcp";
   for (const char* const name : {"--rank", "--size", "--store", "--address"}) {

@@ -1,5 +1,5 @@
-// The ranks that mpirun has started, where this build knows MPI: their mesh for collectives of
-// ours, and MPI's own all-reduce to measure beside them.
+// The ranks that mpirun has started, if this build supports MPI: their mesh for our collectives,
+// and MPI's own all-reduce for comparison. All calls come from the thread that opened the ranks.
 #pragma once
 
 #include <chrono>
@@ -26,6 +26,7 @@ class MpiRanks {
   virtual Status all_reduce(FloatVector& update) = 0;
 };
 
+// Fails with unsupported in a build without MPI.
 Result<std::unique_ptr<MpiRanks>> open_mpi_ranks();
 
 }  // namespace tributary::bench

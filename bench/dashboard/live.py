@@ -27,7 +27,8 @@ from pathlib import Path
 SIZE = (1280, 800)
 LOOK_EVERY_S = 0.5
 PATIENCE_S = 600
-MOMENTS = [(0.3, "1", "begin"), (0.7, "3", "middle"), (1.0, "4", "end")]  # share of rounds, page
+# share of rounds, key of the page, name of the picture
+MOMENTS = [(0.3, "1", "begin"), (0.7, "3", "middle"), (1.0, "4", "end")]
 
 
 def png(width: int, height: int, rgb: bytes) -> bytes:
@@ -40,7 +41,7 @@ def png(width: int, height: int, rgb: bytes) -> bytes:
 
 
 class Screen:
-    """An X server in memory, which keeps what it shows in a file (xwd's format)."""
+    """An X server in memory that keeps its screen in a file (xwd format)."""
 
     def __init__(self, folder: Path):
         self.file = folder / "Xvfb_screen0"
@@ -61,7 +62,7 @@ class Screen:
         self.connection = ctypes.c_void_p(x11.XOpenDisplay(self.name.encode()))
 
     def give_focus(self) -> None:
-        """To the window there is: nobody manages windows here."""
+        """Gives the focus to the only window: there is no window manager here."""
         window, count = ctypes.c_ulong(), ctypes.c_uint()
         children = ctypes.POINTER(ctypes.c_ulong)()
         root = ctypes.c_ulong(self.x11.XDefaultRootWindow(self.connection))
@@ -96,7 +97,7 @@ class Screen:
         rgb = bytearray(3 * width * height)
         for y in range(height):
             line = pixels[y * line_bytes:y * line_bytes + 4 * width]
-            for part in range(3):  # in memory blue is the first
+            for part in range(3):  # bytes are in the order blue, green, red
                 rgb[3 * width * y + part:3 * width * (y + 1):3] = line[2 - part::4]
         return png(width, height, bytes(rgb))
 
@@ -106,7 +107,7 @@ class Screen:
 
 
 class Dashboard:
-    """The process that a demonstration has opened."""
+    """The dashboard process that a demonstration has opened."""
 
     def __init__(self, run_file: Path):
         self.pid = self.find(run_file)

@@ -18,6 +18,7 @@ constexpr std::chrono::nanoseconds kPacedStep =
 
 std::string paced_agent(std::uint32_t index) { return fmt::format("agent-{:03}", index); }
 
+// The record of a round: all agents contribute, and every hundredth plan is a new decision.
 CommitRecord paced_commit(std::uint64_t number) {
   CommitRecord commit;
   RoundRecord& round = commit.round;
@@ -59,7 +60,7 @@ CommitRecord paced_commit(std::uint64_t number) {
   return commit;
 }
 
-// Each way is measured once a second, a few in every round.
+// Each link is measured once per second, so each round contains a tenth of the agents.
 TelemetryRows paced_telemetry(std::uint64_t number, std::int64_t at_ns) {
   TelemetryRows rows;
   const double accuracy = 1 - std::exp(-static_cast<double>(number) / 5000);
@@ -67,7 +68,7 @@ TelemetryRows paced_telemetry(std::uint64_t number, std::int64_t at_ns) {
     rows.metrics.push_back(
         {at_ns, {.name = name, .value = accuracy, .job = kJob, .round = number}});
   }
-  // What moves in every round, as a coordinator tells it.
+  // Metrics that a coordinator writes in every round.
   for (const std::string_view name :
        {"up_updates_bytes", "down_aggregates_bytes", "down_plans_bytes", "up_commits_bytes",
         "down_commits_bytes", "up_reports_bytes", "up_control_bytes", "down_control_bytes"}) {

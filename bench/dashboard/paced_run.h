@@ -1,5 +1,5 @@
-// A run that is being written: a hundred agents that all report on ten rounds a second, through the
-// coordinator's own journal.
+// Writes a run like a live coordinator: a hundred agents that report on ten rounds per second,
+// through the coordinator's own journal.
 #pragma once
 
 #include <chrono>
@@ -17,11 +17,12 @@ inline constexpr std::uint32_t kPacedRoundsPerS = 10;
 
 class PacedRun {
  public:
-  // A job, its epoch and its agents.
+  // Creates the file with a job, its epoch and its agents. Fails as CoordinatorJournal::open()
+  // does.
   static Result<std::unique_ptr<PacedRun>> begin(const std::string& path);
 
-  // At the pace of its agents, or, without one, as fast as it can be written; its dates follow the
-  // former either way.
+  // Writes this many rounds: in real time if `paced`, and otherwise as fast as possible. The dates
+  // in the file are those of the real pace in both cases.
   Status write(std::uint64_t rounds, bool paced);
 
  private:

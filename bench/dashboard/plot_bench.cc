@@ -1,4 +1,5 @@
-// Milliseconds of a repaint while somebody zooms and pans, painted by the CPU without a display.
+// Measures the time of a repaint in ms during zooming and panning, painted by the CPU without a
+// display.
 //
 // usage: tributary-bench-dashboard [REPAINTS]
 #include <fmt/core.h>
@@ -21,7 +22,7 @@ namespace {
 
 constexpr QSize kPictureSize(1200, 500);
 
-// A falling curve with noise on it: what a loss looks like.
+// A decreasing curve with noise, like a loss.
 std::shared_ptr<Series> noisy_curve(std::uint64_t seed, std::size_t samples) {
   auto series = std::make_shared<Series>(samples);
   const StreamKey noise = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
@@ -34,7 +35,7 @@ std::shared_ptr<Series> noisy_curve(std::uint64_t seed, std::size_t samples) {
   return series;
 }
 
-// The share of pixels that differ from the ground: a picture without its curves has few.
+// The share of pixels that differ from the background. It is small for a picture without curves.
 double inked(const QImage& picture) {
   const QRgb ground = picture.pixel(0, picture.height() - 1);
   std::size_t found = 0;
@@ -57,12 +58,12 @@ Spread spread_of(std::vector<double> values) {
 
 struct RepaintTimes {
   std::vector<double> wall_ms = {};
-  std::vector<double> cpu_ms = {};  // what a machine with nothing else to do would take
+  std::vector<double> cpu_ms = {};  // time on a machine with no other load
 };
 
 double cpu_now_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// Each step is a zoom or a pan, a repaint of the canvas and its way onto the window.
+// Each step is a zoom or a pan, a repaint of the canvas and its transfer to the window.
 RepaintTimes repaint(PlotView& view, int repaints) {
   using Clock = std::chrono::steady_clock;
   RepaintTimes times;
@@ -85,6 +86,7 @@ RepaintTimes repaint(PlotView& view, int repaints) {
   return times;
 }
 
+// Measures repaints of `count` curves. A wrong picture, or a missing repaint, is a failure.
 bool measure(std::size_t count, std::size_t samples, double goal_ms, int repaints) {
   PlotView view({.title = "Loss", .y = {"Loss", Unit::one}});
   view.group().x_axis().set_following(false);

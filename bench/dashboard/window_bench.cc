@@ -1,12 +1,13 @@
-// What the whole window costs, painted by the CPU without a display: how soon a long run is seen,
-// how much of a core a run takes that is being written, and whether memory stays flat.
+// Measures the whole window, painted by the CPU without a display: the time until a long run is
+// visible, the CPU share of a run that is being written, and the growth of memory.
 //
 // usage: tributary-bench-dashboard-window first|pace|hour [N]
-//   first [N]  a file of 100,000 rounds and 32 agents, opened N times (5) by a program of its own:
-//              seconds from its start to the first picture with curves in it
-//   pace [N]   100 agents that report ten times a second, followed for N seconds (60): the share of
-//              one core, page by page
-//   hour [N]   N minutes (60) of that, written as fast as it goes: memory on the way
+//   first [N]  opens a file of 100,000 rounds and 32 agents N times (5), each time in a new
+//   process:
+//              seconds from its start to the first picture with curves
+//   pace [N]   follows 100 agents with ten reports per second for N seconds (60): the share of one
+//              core, per page
+//   hour [N]   N minutes (60) of the same run, written as fast as possible: memory over time
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -42,6 +43,7 @@ constexpr int kLookEveryMs = 5;
 constexpr int kPatienceMs = 60'000;
 constexpr int kSettleMs = 3'000;
 
+// The dashboard's window with all pages, and a run.
 struct Bench {
   explicit Bench(const std::string& run_file)
       : settings(QString::fromStdString(folder / "settings.ini"), QSettings::IniFormat),
@@ -77,15 +79,16 @@ bool run_until(const std::function<bool()>& condition, int patience_ms) {
   return true;
 }
 
-// Waits in the event loop as the program does, and wakes for nothing else.
+// Waits in the event loop like the program; only its own timer wakes it.
 void run_for(int ms) {
-  QEventLoop loop;  // the application's own closes the windows as it ends
+  QEventLoop loop;  // the application's own loop closes the windows when it ends
   QTimer::singleShot(ms, &loop, &QEventLoop::quit);
   loop.exec();
 }
 
 double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
+// Resident memory of this process from /proc, in MiB.
 double resident_mib() {
   std::ifstream file("/proc/self/statm");
   double size = 0;
@@ -94,7 +97,7 @@ double resident_mib() {
   return resident * static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-// The system's clock when this process began is in ticks, usually of 10 ms.
+// The start time of a process is stated in ticks, usually of 10 ms.
 double seconds_since_start() {
   std::ifstream file("/proc/self/stat");
   std::string line;
@@ -115,6 +118,7 @@ int fail(const std::string& why) {
 
 // --- the first picture ---------------------------------------------------------------------------
 
+// Number of different colours; a picture without a curve has few.
 std::size_t colours_of(const QImage& image) {
   std::vector<QRgb> found;
   for (int y = 0; y < image.height(); y += 2) {
@@ -124,6 +128,7 @@ std::size_t colours_of(const QImage& image) {
   return static_cast<std::size_t>(std::unique(found.begin(), found.end()) - found.begin());
 }
 
+// Runs in a process of its own, so that nothing is cached in memory except the file's pages.
 int see_first_picture(const std::string& run_file) {
   Bench bench(run_file);
   auto* const page = qobject_cast<OverviewPage*>(bench.window.docks().page("overview"));
@@ -135,7 +140,7 @@ int see_first_picture(const std::string& run_file) {
         return bench.run().view().overview_read() && plot.paints() > before;
       },
       kPatienceMs);
-  page->refresh();  // what came with the last portion
+  page->refresh();  // displays the last portion
   bench.context.group().refresh_now();
   const double took_s = seconds_since_start();
   if (!seen) return fail("no picture came");
@@ -168,7 +173,8 @@ int measure_first(const QString& program, int times) {
   return 0;
 }
 
-// --- a run that is being written -----------------------------------------------------------------
+// --- a run that is being written
+// ------------------------------------------------------------------
 
 int write_run(const std::string& path, std::uint64_t rounds, bool paced) {
   const auto run = bench::PacedRun::begin(path);
@@ -176,7 +182,7 @@ int write_run(const std::string& path, std::uint64_t rounds, bool paced) {
   return status.ok() ? 0 : fail(status.text());
 }
 
-// Killed with this object.
+// A process that writes the run; the destructor kills it.
 class Writer {
  public:
   Writer(const QString& program, const std::string& path, std::uint64_t rounds, bool paced) {
@@ -194,6 +200,7 @@ class Writer {
   QProcess process_;
 };
 
+// Shows one page after another, and measures the CPU time of each after it has settled.
 int measure_pace(const QString& program, int seconds) {
   const store_testing::Folder folder;
   const std::string path = folder / "run.db";
@@ -230,6 +237,7 @@ int measure_pace(const QString& program, int seconds) {
   return 0;
 }
 
+// Prints memory every five minutes of the run's own time.
 int measure_hour(const QString& program, int minutes) {
   constexpr std::uint64_t kRoundsPerMinute = std::uint64_t{60} * bench::kPacedRoundsPerS;
   const store_testing::Folder folder;

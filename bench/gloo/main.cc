@@ -1,4 +1,4 @@
-// tributary-bench-gloo: one rank of gloo's all-reduce, over TCP.
+// tributary-bench-gloo: one rank of gloo's all-reduce over TCP.
 #include <fmt/format.h>
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_bcube.h>
@@ -32,7 +32,8 @@ struct Arguments {
 using Context = std::shared_ptr<::gloo::Context>;
 using Step = std::function<void(FloatVector& update)>;
 
-// The classes of gloo's first interface keep the buffers that they were made with.
+// An algorithm of gloo's older interface. Its classes are bound to their buffers, so a new buffer
+// needs a new object.
 template <template <typename> class Algorithm>
 Step class_step(const Context& context) {
   struct State {
@@ -50,7 +51,7 @@ Step class_step(const Context& context) {
   };
 }
 
-// PyTorch calls this one.
+// An algorithm of gloo's newer interface, which PyTorch uses.
 Step function_step(const Context& context, ::gloo::AllreduceOptions::Algorithm algorithm) {
   return [=](FloatVector& update) {
     ::gloo::AllreduceOptions options(context);
@@ -83,6 +84,7 @@ constexpr Named kAlgorithms[] = {
      }},
 };
 
+// Connects all ranks with one another; they meet through files.
 Context connected(const Arguments& arguments) {
   ::gloo::rendezvous::FileStore store(arguments.store);
   const ::gloo::transport::tcp::attr attr(arguments.settings.address.c_str());
@@ -158,7 +160,7 @@ int run(int argc, char** argv) {
     const auto text = arguments.json ? figures_json : figures_text;
     fmt::print("{}", text("gloo", arguments.algorithm, arguments.settings, *figures));
     return 0;
-  } catch (const std::exception& error) {  // gloo throws
+  } catch (const std::exception& error) {  // gloo reports errors by exceptions
     fmt::print(stderr, "tributary-bench-gloo: {}\n", error.what());
     return 1;
   }

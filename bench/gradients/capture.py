@@ -26,7 +26,7 @@ MOMENTS = ("beginning", "middle", "end")
 
 
 class Size:
-    """How large the models are and how long they are trained."""
+    """Sizes of the models and lengths of their training."""
 
     def __init__(self, large):
         self.channels = (32, 64, 128) if large else (8, 16, 32)
@@ -43,7 +43,8 @@ class Size:
 
 
 def shape_images(count, random):
-    """24 x 24 images of eight shapes, of any size, place and brightness; and which shape each is."""
+    """Images of 24 x 24 pixels with eight shapes of any size, position and brightness, and their
+    labels."""
     side = 24
     grid = numpy.arange(side, dtype=numpy.float32)
     y, x = numpy.meshgrid(grid, grid, indexing="ij")
@@ -69,7 +70,8 @@ def shape_images(count, random):
 
 
 def sentences(length, random):
-    """Text of a small made-up language: words follow words by fixed odds."""
+    """Text of a small artificial language: each word follows the one before with fixed
+    probabilities."""
     words = []
     for _ in range(60):
         syllables = random.integers(1, 4)
@@ -102,7 +104,7 @@ def convnet(size):
 
 
 class Transformer(nn.Module):
-    """Characters in, the next one's odds out. It knows more characters than the text has."""
+    """Predicts the next character. Its vocabulary is larger than that of the text."""
 
     def __init__(self, size):
         super().__init__()
@@ -175,7 +177,7 @@ def rate_at(step, steps):
 
 
 def vectors(kind, parameters, optimizer):
-    """What a view of the optimizer shows before its step."""
+    """The vectors that an optimizer view shows before the optimizer's step."""
     def flat(tensors):
         return numpy.concatenate([t.detach().numpy().astype("<f4").ravel() for t in tensors])
 
@@ -230,7 +232,8 @@ def train(task_type, kind, size, out):
 
 
 def tell(words, last):
-    """Progress: on a terminal one line that is written again, elsewhere a line each time."""
+    """Prints progress: on a terminal it overwrites one line, otherwise it prints a new line each
+    time."""
     terminal = sys.stderr.isatty()
     print(f"\r{words}\x1b[K" if terminal else words, end="" if terminal and not last else "\n",
           file=sys.stderr, flush=True)
@@ -242,7 +245,7 @@ def main():
     parser.add_argument("--large", action="store_true", help="the set that is not committed")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    torch.set_num_threads(1)  # the order of sums, and with it the files, depends on it
+    torch.set_num_threads(1)  # the order of sums, and so the files, depend on the number of threads
     size = Size(arguments.large)
     captures = [capture for task in (ShapesTask, TextTask) for kind in OPTIMIZERS
                 for capture in train(task, kind, size, arguments.out)]

@@ -14,6 +14,7 @@ double seconds_of(const std::function<void()>& run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// The fastest repetition has the highest rate, so the order of minimum and maximum is reversed.
 Row row_of(const Case& one, std::vector<double> seconds) {
   std::ranges::sort(seconds);
   return {.name = one.name,
@@ -26,6 +27,7 @@ Row row_of(const Case& one, std::vector<double> seconds) {
 
 }  // namespace
 
+// A function-local static: registrations run before main() in any order.
 std::vector<Suite>& suites() {
   static std::vector<Suite> all;
   return all;
@@ -36,7 +38,7 @@ Registration::Registration(const Suite& suite) { suites().push_back(suite); }
 Result<std::vector<Row>> run_suite(const Suite& suite, const Settings& settings) {
   const std::vector<Case> cases = suite.build(settings);
   for (const Case& one : cases) {
-    one.run();  // also faults the pages in
+    one.run();  // also faults in the pages
     if (Status status = one.check(); !status.ok()) return std::move(status).at(one.name);
   }
   std::vector<std::vector<double>> seconds(cases.size());

@@ -13,7 +13,7 @@ Status same_or(bool same, const char* what) {
   return same ? Status() : Status(StatusCode::mismatch, {.what = what, .expected = "the input"});
 }
 
-// One core's work: libzstd is called without threads.
+// Compression on one core: libzstd is called without threads.
 struct Zstd {
   Zstd(const SharedUpdate& input, int compression_level)
       : update(input),

@@ -1,4 +1,4 @@
-// What every codec's speed is compared with, in the same run.
+// Cases with which the speed of every codec is compared in the same run.
 #pragma once
 
 #include <memory>

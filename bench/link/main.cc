@@ -1,5 +1,5 @@
-// tributary-bench-estimate: two ends of a link, of which the first measures it with round trips and
-// trains and prints what its estimator makes of them.
+// tributary-bench-estimate: two ends of a link. The first end measures it with round trips and
+// trains, and prints the result of its estimator.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -20,12 +20,13 @@ constexpr std::uint32_t kFirst = 0;
 constexpr std::uint32_t kSecond = 1;
 constexpr std::size_t kPartBytes = 64u << 10;
 constexpr std::chrono::seconds kPatience{60};
-// Small messages: a frame of one letter, and what a train took behind it.
+// Types of messages, the first byte of a frame. The answer to a train has the bytes and seconds of
+// the train after it.
 constexpr std::uint8_t kTrip = 'p';
 constexpr std::uint8_t kPart = 't';
 constexpr std::uint8_t kLastPart = 'l';
 constexpr std::uint8_t kEnd = 'q';
-constexpr double kTripBytes = 200;  // of a letter there and back, with all headers
+constexpr double kTripBytes = 200;  // a round trip with all headers
 
 struct Arguments {
   std::uint32_t rank = 0;
@@ -40,6 +41,7 @@ Status failed(std::string what) {
   return Status(StatusCode::unavailable, {.what = std::move(what)});
 }
 
+// One end of the link. The first one measures, the second one answers.
 class End {
  public:
   End(const Arguments& arguments, Transport& mesh) : arguments_(arguments), mesh_(mesh) {}
@@ -56,6 +58,8 @@ class End {
     return drain();
   }
 
+  // Echoes round trips. For a train it reports the bytes after the first part, and the time they
+  // took.
   Status answer() {
     std::chrono::nanoseconds first{0};
     double bytes = 0;
@@ -112,6 +116,7 @@ class End {
     return failed("the other end");
   }
 
+  // Waits until everything has been passed to the operating system; leaving earlier would lose it.
   Status drain() {
     while (mesh_.waiting_bytes() > 0) {
       TRIBUTARY_TRY(mesh_.receive(clock_.now() + std::chrono::milliseconds(10)).status());
@@ -132,6 +137,8 @@ class End {
     return {};
   }
 
+  // Sends a train and takes the receiver's figures. Two parts more than its size: the first one
+  // only starts the clock, and the last one ends the train.
   Status train() {
     const std::uint64_t parts = arguments_.train_bytes / kPartBytes + 2;
     for (std::uint64_t i = 1; i <= parts; ++i) {

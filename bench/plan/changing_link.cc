@@ -12,7 +12,7 @@
 namespace tributary::bench {
 namespace {
 
-constexpr double kNoise = 0.05;  // of a measured line, each way
+constexpr double kNoise = 0.05;  // relative error of a measurement, in each direction
 constexpr double kLearnt_s = 1e-9;
 
 // How far what really happens is from the model, by collective: what corrections are there for.
@@ -23,6 +23,7 @@ double hidden_factor(wire::Collective kind) {
   return kFactors[place];
 }
 
+// The link at this time; a path between agents crosses two links.
 LinkEstimate line_at(const ChangingLink& world, double seconds) {
   const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(seconds / world.seconds_per_step));
@@ -42,7 +43,7 @@ void set_lines(PlanInputs& inputs, const LinkEstimate& line) {
   inputs.hub_beta_s_per_byte = line.beta_s_per_byte;
 }
 
-// One training: time, the gain so far, and what of the world is true now.
+// One training: its time, the accumulated gain, and the current truth about the links.
 class Training {
  public:
   Training(const ChangingLink& world, double target)
@@ -59,11 +60,12 @@ class Training {
     return world_.gains[part];
   }
 
-  // Returns what the exchange has taken. A link that changes meanwhile does so in mid-exchange.
+  // Returns the duration of the exchange. If the link changes during the exchange, the remaining
+  // part takes the new speed.
   double round(const PlanChoice& choice) {
     now_s_ += truth_.agents.front().compute_s;
     const double began_s = now_s_;
-    double left = 1;  // of the exchange
+    double left = 1;  // remaining share of the exchange
     double gain = 0;
     while (left > 0) {
       const PlanCost cost = cost_now(choice);
@@ -89,6 +91,7 @@ class Training {
                           choice.bucket_values);
   }
 
+  // The end of the step of the trace that is in force. The trace repeats.
   double next_change_s() const {
     const double period_s =
         world_.seconds_per_step * std::chrono::duration<double>(world_.trace.lasts()).count();
@@ -109,7 +112,7 @@ class Training {
   std::uint64_t rounds_ = 0;
 };
 
-// What the planner has measured of a line.
+// The planner's measurement of a link, with noise.
 class Measured {
  public:
   LinkEstimate of(const LinkEstimate& line) {
@@ -142,6 +145,8 @@ Course run_fixed(const ChangingLink& world, const PlanChoice& choice, double tar
   return {.name = fixed_name(choice), .seconds = training.now_s(), .rounds = training.rounds()};
 }
 
+// The planner decides before each round, with measurements that are one round old, and learns from
+// the duration of the round.
 Course run_adaptive(const ChangingLink& world, double target) {
   Training training(world, target);
   Measured measured;

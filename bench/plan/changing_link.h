@@ -1,7 +1,9 @@
-// Training over a link that changes, played in virtual time: a plan that follows the link beside
-// plans that never change. What a round takes is the cost model's with factors that the planner
-// does not know and has to learn, over the link as it really is at each moment; what the planner
-// knows is what was measured in the round before, with noise.
+// Simulates training over a changing link in virtual time: a plan that follows the link, compared
+// with plans that never change. The true time of a round is the cost model's over the actual link,
+// times factors that the planner does not know and must learn. The planner knows the measurements
+// of the round before, with noise.
+//
+// All functions are deterministic: the noise has a fixed seed.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +15,27 @@
 
 namespace tributary::bench {
 
+// The world of a simulated training.
 struct ChangingLink {
-  LinkTrace trace;                // of an agent's line, half of the latency between two of them
-  double seconds_per_step = 1;    // of the trace's: stretches it
-  PlanInputs inputs;              // all but lines and gain, which change
-  std::vector<GainPoints> gains;  // over the training, as equal parts of it
+  LinkTrace trace;                // an agent's link, with half of the latency between two agents
+  double seconds_per_step = 1;    // seconds per second of the trace: stretches it
+  PlanInputs inputs;              // all inputs except links and gain, which change
+  std::vector<GainPoints> gains;  // over the training, divided into equal parts
 };
 
+// The result of one training.
 struct Course {
   std::string name;
-  double seconds = 0;  // until the target
+  double seconds = 0;  // until the target is reached
   std::uint64_t rounds = 0;
   std::uint64_t switches = 0;
-  std::vector<std::string> reasons = {};  // of the switches
+  std::vector<std::string> reasons = {};  // one per switch
 };
 
-// The gain that a fixed choice has added up after so many seconds.
+// The gain that a fixed choice has accumulated after this many seconds.
 double gain_after(const ChangingLink& world, const PlanChoice& choice, double seconds);
 
-// Until the gains of all rounds add up to `target`; at most kRoundsMax rounds.
+// Run until the sum of the rounds' gains reaches `target`, but at most kRoundsMax rounds.
 inline constexpr std::uint64_t kRoundsMax = 2'000'000;
 Course run_fixed(const ChangingLink& world, const PlanChoice& choice, double target);
 Course run_adaptive(const ChangingLink& world, double target);

@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A minute of a fast line, then one of a slow one.
+// A minute of a fast link, then a minute of a slow one.
 ChangingLink world() {
   auto trace =
       LinkTrace::make({{.lasts = seconds(60), .bytes_per_s = 125'000'000, .delay = milliseconds(1)},
@@ -22,6 +22,7 @@ ChangingLink world() {
           .gains = {plan_testing::heavy_tailed()}};
 }
 
+// Uncompressed values over a ring: fast only on a fast link.
 PlanChoice dense() {
   return {.codec = "fp32", .collective = wire::Collective::ring, .bucket_values = 1u << 16};
 }
@@ -31,7 +32,7 @@ TEST(ChangingLink, AFixedChoiceIsSlowWhereTheLinkIs) {
   const double fast = gain_after(link, dense(), 60);
   const double both = gain_after(link, dense(), 120);
   EXPECT_GT(fast, 200);
-  EXPECT_LT(both - fast, 5);  // 24 s each
+  EXPECT_LT(both - fast, 5);  // each exchange takes 24 s
 }
 
 TEST(ChangingLink, AnExchangeThatOutlastsAChangeIsPartlySlow) {

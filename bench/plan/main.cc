@@ -1,5 +1,5 @@
-// tributary-bench-plan: what the planner is held to. Table VI of the AR-Topk paper, how long plans
-// take, and a plan that follows a changing link beside plans that never change.
+// tributary-bench-plan: the requirements for the planner. Table VI of the AR-Topk paper, the time
+// of a plan, and a plan that follows a changing link compared with plans that never change.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kAgents = 4;
 constexpr double kAgreement = 0.6;
-constexpr double kSecondsPerStep = 20;  // of a trace: its epochs become this long
+constexpr double kSecondsPerStep = 20;  // per second of a trace, which stretches its epochs
 constexpr double kDecideGoal_s = 0.05;
 
 struct Arguments {
@@ -37,7 +37,7 @@ struct ModelSize {
 };
 constexpr ModelSize kModels[] = {{1u << 20, 0.05}, {8u << 20, 0.3}};
 
-// What the issue of a plan is compared with; a share stands where the codec keeps one.
+// The fixed choices for comparison; a ratio is given if the codec has one.
 struct Fixed {
   std::string_view codec;
   double ratio = 1;
@@ -56,7 +56,7 @@ Result<std::vector<PlanCodec>> measured_codecs(const Clock& clock) {
   return codecs;
 }
 
-// Of the convnet's captured gradients, as its training goes on.
+// Gain curves of the convnet's captured gradients, in the order of its training.
 std::vector<GainPoints> captured_gains(const std::string& folder) {
   std::vector<GainPoints> gains;
   for (const gcomp_testing::Capture& capture : gcomp_testing::captures(folder)) {
@@ -66,14 +66,15 @@ std::vector<GainPoints> captured_gains(const std::string& folder) {
   return gains;
 }
 
-// --- plans in time -----------------------------------------------------------------------------
+// --- time of plans -------------------------------------------------------------------------------
 
+// Times decisions for different numbers of agents; the median of eleven.
 Json time_plans(const PlanInputs& four, const Clock& clock) {
   Json rows = Json::array();
   for (const std::size_t agents : {std::size_t{4}, std::size_t{64}, std::size_t{1024}}) {
     PlanInputs inputs = four;
     inputs.agents.assign(agents, four.agents.front());
-    inputs.agents.front().beta_s_per_byte *= 4;  // unlike lines are more work
+    inputs.agents.front().beta_s_per_byte *= 4;  // differing links cost more time
     std::vector<double> seconds;
     for (int i = 0; i < 11; ++i) {
       const auto start = clock.now();
@@ -88,7 +89,7 @@ Json time_plans(const PlanInputs& four, const Clock& clock) {
   return rows;
 }
 
-// --- adaptive beside fixed ---------------------------------------------------------------------
+// --- adaptive compared with fixed ----------------------------------------------------------------
 
 PlanChoice choice_of(const PlanInputs& inputs, const Fixed& fixed, wire::Collective kind,
                      std::uint64_t bucket_values) {
@@ -96,8 +97,8 @@ PlanChoice choice_of(const PlanInputs& inputs, const Fixed& fixed, wire::Collect
   return make_choice(*codec, kind, fixed.ratio, bucket_values);
 }
 
-// Over all collectives and some bucket sizes: the best that somebody could have fixed who had known
-// what comes.
+// The best fixed choice over all collectives and some bucket sizes, which is known only in
+// hindsight.
 PlanChoice best_in_hindsight(const ChangingLink& world, const Fixed& fixed, double seconds) {
   PlanChoice best;
   double most = -1;
@@ -114,11 +115,13 @@ PlanChoice best_in_hindsight(const ChangingLink& world, const Fixed& fixed, doub
   return best;
 }
 
+// The target is the gain that the best fixed choice reaches within one period of the trace. All
+// choices then run until they reach it.
 Json compare(const ChangingLink& world, std::string_view trace) {
   const double period_s =
       world.seconds_per_step * std::chrono::duration<double>(world.trace.lasts()).count();
   std::vector<PlanChoice> choices;
-  double target = 0;  // what the best of them reaches within the trace
+  double target = 0;  // gain that the best of them reaches within the trace
   for (const Fixed& fixed : kFixed) {
     choices.push_back(best_in_hindsight(world, fixed, period_s));
     target = std::max(target, gain_after(world, choices.back(), period_s));
@@ -146,7 +149,7 @@ Json compare(const ChangingLink& world, std::string_view trace) {
           {"courses", std::move(courses)}};
 }
 
-// --- all of it ---------------------------------------------------------------------------------
+// --- all parts -----------------------------------------------------------------------------------
 
 Json table_six_json() {
   Json rows = Json::array();

@@ -21,13 +21,14 @@ struct Model {
   std::array<std::string_view, 9> quickest;  // in the paper: by bandwidth, then by ratio
 };
 
-// Parameters as the models were published.
+// Numbers of parameters as published with the models.
 constexpr Model kModels[] = {
     {"ResNet18", 11.7e6, {kRing, kGather, kGather, kRing, kGather, kGather, kRing, kRing, kGather}},
     {"ResNet50", 25.6e6, {kRing, kGather, kGather, kRing, kTree, kGather, kRing, kRing, kGather}},
     {"AlexNet", 61.1e6, {kRing, kRing, kGather, kRing, kRing, kGather, kRing, kRing, kRing}},
     {"ViT", 86.6e6, {kRing, kRing, kGather, kRing, kRing, kGather, kRing, kRing, kRing}}};
 
+// The cheapest of the three by the paper's formulas.
 std::string_view predicted(double parameters, double gbps, double ratio) {
   const LinkEstimate link = {.alpha_s = kAlpha_s, .beta_s_per_byte = 8e-9 / gbps};
   const double kept = parameters * 4 * ratio;

@@ -1,5 +1,5 @@
-// Collectives as jobs and command lines name them: star, sharded_star, ring, tree,
-// halving_doubling, all_gather.
+// Names of collectives in jobs and command lines: star, sharded_star, ring, tree, halving_doubling,
+// all_gather. The functions are pure.
 #pragma once
 
 #include <string_view>

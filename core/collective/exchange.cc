@@ -13,6 +13,7 @@
 namespace tributary {
 namespace {
 
+// The error of a piece that does not belong at its place.
 Status wrong_piece(const Piece& piece, std::string_view what, std::string expected,
                    std::string got) {
   return Status(StatusCode::mismatch,
@@ -51,6 +52,7 @@ SharedSlice ExchangeCache::share(Bytes payload) {
   return buffers_.share(std::move(payload));
 }
 
+// Sizes the arrays of parts: one per child in a reduction, one per rank in a gather.
 PeerExchange::PeerExchange(const Routes& routes, std::uint32_t rank,
                            std::vector<ExchangeBucket> buckets, ExchangeCache& cache,
                            const Execution& execution)
@@ -87,6 +89,7 @@ StageFlow PeerExchange::flow(const ExchangeBucket& bucket, std::size_t stage) co
   return last(bucket, stage) && gathers ? StageFlow::gathered : StageFlow::reduced;
 }
 
+// True if partial sums are decoded, added and encoded again at every hop.
 bool PeerExchange::encodes_again(const ExchangeBucket& bucket, std::size_t stage) const {
   return last(bucket, stage) && bucket.codec->aggregation() == Aggregation::reduce &&
          flow(bucket, stage) == StageFlow::reduced;
@@ -115,6 +118,7 @@ Status PeerExchange::begin(std::uint32_t bucket, PeerSends& out) {
   return advance(bucket, out);
 }
 
+// Completes as many stages as possible. Pieces of later stages may have arrived already.
 Status PeerExchange::advance(std::uint32_t bucket, PeerSends& out) {
   BucketWork& work = work_[bucket];
   if (!work.begun) return {};
@@ -127,7 +131,7 @@ Status PeerExchange::advance(std::uint32_t bucket, PeerSends& out) {
   return {};
 }
 
-// True when the stage is over.
+// Returns true if the stage is complete.
 Result<bool> PeerExchange::work_on_stage(std::uint32_t bucket, PeerSends& out) {
   BucketWork& work = work_[bucket];
   StageWork& stage = work.stages[work.stage];
@@ -139,7 +143,7 @@ Result<bool> PeerExchange::work_on_stage(std::uint32_t bucket, PeerSends& out) {
   if (!stage.done) TRIBUTARY_TRY(send_own(bucket, flow, out));
   if (flow == StageFlow::from_root) return !stage.result.empty();
   if (stage.arrived < stage.parts.size()) return false;
-  // What would have to be encoded again to be one payload stays as it is.
+  // Payloads that could only become one by another encoding stay separate.
   const bool stay = last(buckets_[bucket], work.stage) &&
                     buckets_[bucket].codec->aggregation() != Aggregation::sum;
   if (!stay) TRIBUTARY_TRY(combine_all(bucket));
@@ -155,6 +159,7 @@ Status PeerExchange::reduce(std::uint32_t bucket, PeerSends& out) {
   Bytes payload = cache_.buffer();
   TRIBUTARY_TRY(combine_own_with_parts(bucket, payload));
   stage.done = true;
+  // The children's payloads are no longer needed; their buffers return to the cache.
   stage.parts.clear();
   stage.arrived = 0;
   const SharedSlice shared = cache_.share(std::move(payload));
@@ -164,7 +169,8 @@ Status PeerExchange::reduce(std::uint32_t bucket, PeerSends& out) {
                        .origin = rank_};
   const TreePlace up = routes_.up(owner, rank_);
   if (up.parent) {
-    // A leaf's payload is its own; further up there are others' in it too.
+    // A leaf's payload contains only its own values; other members' payloads contain children's,
+    // too.
     if (routes_.combined_at(owner, rank_) == 1 && !encodes_again(buckets_[bucket], work.stage)) {
       work.own = shared;
     }
@@ -184,6 +190,7 @@ Status PeerExchange::combine_own_with_parts(std::uint32_t bucket, Bytes& sum) {
   const std::vector<ByteSpan> before = combined_before(work, work.stage);
   const StageCall call = call_of(bucket, before);
   const bool again = encodes_again(what, work.stage);
+  // A leaf sends its own payload and needs no aggregator, unless sums are encoded again.
   const bool leaf = stage.parts.empty() && routes_.owner(bucket) != rank_;
   if (leaf && !again) return what.encoder->encode(call, what.input, sum);
 
@@ -191,6 +198,8 @@ Status PeerExchange::combine_own_with_parts(std::uint32_t bucket, Bytes& sum) {
   Aggregator& aggregator = cache_.aggregator(*what.codec, work.stage, values, bucket);
   if (again && what.codec->lossy()) work.left.assign(values, 0.0f);
   TRIBUTARY_TRY(aggregator.begin(call, work.left));
+  // The aggregator may take values without an encoding; otherwise the member's payload is added
+  // first, which fixes the order of the sum.
   TRIBUTARY_ASSIGN(const bool taken, aggregator.add_values(call, what.input));
   if (!taken) {
     Bytes own = cache_.buffer();
@@ -210,7 +219,7 @@ void PeerExchange::send_down(const Piece& piece, const SharedSlice& payload, Pee
   }
 }
 
-// --- from a root, or from everybody ------------------------------------------------------------
+// --- from a root, or from every member ---------------------------------------------------------
 
 Status PeerExchange::send_own(std::uint32_t bucket, StageFlow flow, PeerSends& out) {
   const ExchangeBucket& what = buckets_[bucket];
@@ -240,7 +249,8 @@ Status PeerExchange::send_own(std::uint32_t bucket, StageFlow flow, PeerSends& o
   return {};
 }
 
-// Everybody does what an owner would have done, in the order of ranks.
+// Every member computes the sum that an owner would have computed, in the order of ranks, so all
+// members get the same bits.
 Status PeerExchange::combine_all(std::uint32_t bucket) {
   const ExchangeBucket& what = buckets_[bucket];
   BucketWork& work = work_[bucket];
@@ -260,7 +270,7 @@ Status PeerExchange::combine_all(std::uint32_t bucket) {
   return {};
 }
 
-// --- what arrives ------------------------------------------------------------------------------
+// --- arriving pieces ---------------------------------------------------------------------------
 
 Status PeerExchange::check_place(const Piece& piece) const {
   if (piece.bucket >= buckets_.size()) {
@@ -288,6 +298,7 @@ Status PeerExchange::receive(std::uint32_t from, const Piece& piece, SharedSlice
   return advance(piece.bucket, out);
 }
 
+// Accepts a partial sum from a child in the owner's tree.
 Status PeerExchange::take_partial(std::uint32_t from, const Piece& piece, SharedSlice payload) {
   StageWork& stage = work_[piece.bucket].stages[piece.stage];
   if (flow(buckets_[piece.bucket], piece.stage) != StageFlow::reduced || piece.origin != from) {
@@ -309,6 +320,7 @@ Status PeerExchange::take_partial(std::uint32_t from, const Piece& piece, Shared
   return {};
 }
 
+// Accepts a result from the parent in the tree of its origin, and passes it on.
 Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedSlice payload,
                                  PeerSends& out) {
   StageWork& stage = work_[piece.bucket].stages[piece.stage];
@@ -327,6 +339,7 @@ Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedS
     return {};
   }
   if (!stage.result.empty()) {
+    // A second result of the same origin is a repetition; one of another origin is an error.
     if (stage.origin == piece.origin) return {};
     return wrong_piece(piece, "root", fmt::format("member {} alone", stage.origin),
                        fmt::format("member {} as well", piece.origin));
@@ -337,6 +350,7 @@ Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedS
       return wrong_piece(piece, "owner", fmt::format("member {}", owner),
                          fmt::format("member {}", piece.origin));
     }
+    // The owner cannot have a complete sum without this member's part.
     if (!stage.done) {
       return wrong_piece(piece, "result", "one that this member's values are in", "one without");
     }
@@ -348,7 +362,7 @@ Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedS
   return {};
 }
 
-// --- what came of it ---------------------------------------------------------------------------
+// --- results -----------------------------------------------------------------------------------
 
 bool PeerExchange::whole(std::uint32_t bucket) const {
   return work_[bucket].stage == work_[bucket].stages.size();

@@ -1,19 +1,23 @@
-// One member's part in an exchange among peers: payloads come in, payloads go out, and in the end
-// every member holds the same bytes of every bucket. No socket, clock or thread is inside, and
-// nothing waits: whoever drives it says when input is final, what has arrived, and when to give up.
+// One member's part in an exchange among peers. Payloads go in and out, and in the end every member
+// holds the same bytes of every bucket.
 //
-// Each bucket goes its own way through its codec's stages, so that encoding, sending, adding and
-// decoding of different buckets overlap. What is done with a stage follows from its operation:
+// The object contains no socket, clock or thread, and it never waits. Its driver reports when input
+// is final and when a piece has arrived, sends the pieces in `out`, and decides when to give up. It
+// is used by one thread at a time.
+//
+// Each bucket passes through its codec's stages independently, so encoding, sending, adding and
+// decoding of different buckets overlap. The operation of a stage determines the path of its
+// payloads:
 //
 //   max, sum, and a gather before the last stage    up the tree to the owner, combined on the way;
-//                                                   the result comes down again
+//                                                   the result goes down again
 //   broadcast                                       from its root down the root's tree
-//   last stage of a codec that gathers,             from everybody to everybody
-//   and all of all_gather but broadcasts
+//   last stage of a codec that gathers,             from every member to every member
+//   and all stages of all_gather but broadcasts
 //
-// Sums are made in one order (own values, then children's as the tree names them), whatever comes
-// first, so that the same updates always give the same model. What comes out is what LocalExchange
-// does with the same tree.
+// Sums are computed in a fixed order (own values, then the children's in the order of the tree),
+// whatever the order of arrival, so equal updates always give an equal model. The result equals
+// that of LocalExchange with the same tree.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +34,18 @@
 
 namespace tributary {
 
-// Which payload this is. Each comes once from each sender.
+// Identifies a payload. Each sender sends each piece once.
 struct Piece {
   std::uint32_t bucket = 0;
   std::uint8_t stage = 0;
-  bool partial = false;      // on its way up; everything else is the same for all who get it
-  std::uint32_t origin = 0;  // partial: who sends it; else who made it
+  // A partial sum that goes up; all other pieces are the same for all receivers.
+  bool partial = false;
+  std::uint32_t origin = 0;  // partial: the sender; otherwise the member that made the payload
 
   friend auto operator<=>(const Piece&, const Piece&) = default;
 };
 
+// A piece that the driver must send to member `to`.
 struct PeerSend {
   std::uint32_t to = 0;
   Piece piece;
@@ -47,17 +53,17 @@ struct PeerSend {
 };
 using PeerSends = std::vector<PeerSend>;
 
-// What is worth keeping from round to round: aggregators, and the buffers that payloads are made
-// in. Aggregators that add what is encoded are used for one bucket at a time, and buckets of one
-// kind share one; those that encode again may remember what they encoded, and are the bucket's own.
-// Codecs outlive it.
+// Objects that are reused from round to round: aggregators and payload buffers. Aggregators that
+// add encoded values are used for one bucket at a time, and buckets of the same codec, stage and
+// size share one. Aggregators that encode again have a memory and belong to one bucket. The codecs
+// must outlive the cache. Not thread-safe.
 class ExchangeCache {
  public:
   Aggregator& aggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
                          std::uint32_t bucket);
-  // Empty, with room for the largest payload so far.
+  // Returns an empty buffer with a capacity for the largest payload so far.
   Bytes buffer();
-  // The buffer comes back when nobody holds the payload any more.
+  // Shares the payload. Its buffer returns to the cache when no reference remains.
   SharedSlice share(Bytes payload);
 
  private:
@@ -69,43 +75,52 @@ class ExchangeCache {
   std::size_t largest_ = 0;
 };
 
+// The input of an exchange for one bucket.
 struct ExchangeBucket {
   const Codec* codec = nullptr;
-  Encoder* encoder = nullptr;    // kept from round to round by the caller, who settles it
-  std::span<const float> input;  // stays where and as it is until the exchange is over
-  RoundContext round;            // agent and agents are set by the exchange
+  Encoder* encoder = nullptr;    // kept from round to round and settled by the caller
+  std::span<const float> input;  // must stay valid and unchanged until the exchange is over
+  RoundContext round;            // the exchange sets agent and agents
   const OptimizerView* optimizer = nullptr;
 };
 
+// The exchange of all buckets of one round, seen by the member `rank`. begin() is called once per
+// bucket, and receive() for each piece that arrives, also before begin().
 class PeerExchange {
  public:
-  // All of them outlive the exchange.
+  // Routes, cache, codecs and encoders must outlive the exchange. rank < routes.members().
   PeerExchange(const Routes& routes, std::uint32_t rank, std::vector<ExchangeBucket> buckets,
                ExchangeCache& cache, const Execution& execution);
 
-  // The bucket's input is final. On an error, here and in receive(), the exchange is to be given
-  // up: nothing of it may be applied.
+  // Reports that the bucket's input is final; repeated calls have no effect. After an error here or
+  // in receive() the exchange must be abandoned, and nothing of it may be applied.
   Status begin(std::uint32_t bucket, PeerSends& out);
 
-  // `from` is who the transport has proven it to be. What came before is ignored.
+  // Takes a piece. `from` is the sender as authenticated by the transport. A repeated piece is
+  // ignored. Fails with mismatch if the piece does not belong at this place of the exchange, or
+  // with the codec's error for a bad payload.
   Status receive(std::uint32_t from, const Piece& piece, SharedSlice payload, PeerSends& out);
 
   std::uint32_t buckets() const { return static_cast<std::uint32_t>(buckets_.size()); }
+  // Number of buckets without a complete result.
   std::uint32_t buckets_open() const { return open_; }
+  // True if the bucket's result is complete.
   bool whole(std::uint32_t bucket) const;
   bool is_last_stage(const Piece& piece) const { return last(buckets_[piece.bucket], piece.stage); }
-  // The members whom this one waits for, for people to read.
+  // The members for which this one is waiting, for messages to people.
   std::vector<std::uint32_t> waiting_for() const;
 
-  // --- of a bucket that is whole ---
+  // --- only for a bucket that is whole ---
 
-  // Of each stage but the last, as StageCall::combined wants them.
+  // Combined payloads of all stages but the last, in the form of StageCall::combined.
   std::vector<ByteSpan> combined(std::uint32_t bucket) const;
-  // The last stage: one payload, or everybody's in the order of ranks where they were not combined.
+  // The last stage: one payload, or the payloads of all members in rank order if they were not
+  // combined.
   std::vector<SharedSlice> results(std::uint32_t bucket) const;
-  // The sum over all members, the same bits at each. `scratch` is as long as `sum`.
+  // The sum over all members, with the same bits at each. `scratch` has the length of `sum`.
   Status decode(std::uint32_t bucket, std::span<float> scratch, std::span<float> sum) const;
-  // What the input had and this member's encodings had not: its residual if the bucket counts.
+  // The part of the input that this member's encodings lost. It becomes the residual if the bucket
+  // counts.
   Status left_over(std::uint32_t bucket, std::span<float> left) const;
 
  private:
@@ -118,10 +133,10 @@ class PeerExchange {
   };
   struct BucketWork {
     bool begun = false;
-    std::size_t stage = 0;  // that is at work; as many as there are: whole
+    std::size_t stage = 0;  // the current stage; stages.size() if the bucket is whole
     std::vector<StageWork> stages;
-    SharedSlice own;   // this member's payload of the last stage, where it made one
-    FloatVector left;  // of codecs that encode sums again
+    SharedSlice own;   // this member's payload of the last stage, if it made one
+    FloatVector left;  // only for codecs that encode sums again: the loss of that encoding
   };
 
   StageFlow flow(const ExchangeBucket& bucket, std::size_t stage) const;

@@ -1,5 +1,6 @@
-// Pieces of every kind, in any order, from any member, with payloads that are right, broken or
-// those of another place: an exchange may refuse them, and what it calls whole must decode.
+// Fuzzes an exchange with pieces of every kind, in any order and from any member, whose payloads
+// are correct, broken or of another place. The exchange may refuse them, and decoding a bucket that
+// it calls whole may fail, but neither may crash or read beyond a payload.
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -19,6 +20,7 @@ constexpr wire::Collective kCollectivesPlayed[] = {wire::Collective::sharded_sta
                                                    wire::Collective::ring, wire::Collective::tree,
                                                    wire::Collective::all_gather};
 
+// Plays a script of arrivals at one member of three. The bytes of the script are choices.
 void play(const Codec& codec, wire::Collective collective, ByteSpan script) {
   const Routes routes = *Routes::make(collective, kMembers);
   const FloatVector input(kValues, 0.5f);
@@ -41,7 +43,7 @@ void play(const Codec& codec, wire::Collective collective, ByteSpan script) {
       if (bucket < kBuckets && !exchange.begin(bucket, sends).ok()) return;
       continue;
     }
-    // What was sent to others comes back as if others had made it.
+    // Returns a payload that was sent to others as if another member had made it.
     Bytes payload;
     if (!sends.empty()) {
       const ByteSpan sent = sends[script[at + 2] % sends.size()].payload.view();

@@ -15,9 +15,11 @@ using exchange_testing::Members;
 using exchange_testing::Specification;
 using exchange_testing::Updates;
 
-// Around the edges of vectors and blocks; as many buckets as make every member an owner twice.
+// Sizes around the edges of vectors and blocks. Their number makes every member the owner of two
+// buckets.
 constexpr std::uint32_t kSizes[] = {1, 2, 17, 63, 257, 1000, 4097};
 
+// One update per bucket and member, with buckets of all sizes.
 Updates updates_of(std::uint32_t members, Pattern pattern) {
   Updates updates;
   for (std::uint32_t b = 0; b < 2 * members + 1; ++b) {
@@ -83,6 +85,7 @@ TEST_P(ExchangeCases, EveryMemberEndsWithTheSpecifiedBytes) {
   }
 }
 
+// Repeated and reordered payloads do not change the result, whatever the order of arrival.
 TEST_P(ExchangeCases, RepeatsAndDetoursChangeNothing) {
   for (const wire::Collective collective : kCollectives) {
     for (const std::uint32_t n : {2u, 4u, 7u}) {
@@ -98,8 +101,8 @@ TEST_P(ExchangeCases, RepeatsAndDetoursChangeNothing) {
   }
 }
 
-// Whatever is lost, nobody takes a part for the whole: a bucket that is whole anywhere is the right
-// one, and what is not stays open and says so.
+// Whatever is lost, no member takes a part for the whole. A bucket that is whole at any member has
+// the right result, and the others stay open and say so.
 TEST_P(ExchangeCases, ALossLeavesBucketsOpenAndNoneWrong) {
   for (const wire::Collective collective : kCollectives) {
     const std::uint32_t n = 5;
@@ -129,7 +132,8 @@ TEST_P(ExchangeCases, ALossLeavesBucketsOpenAndNoneWrong) {
   }
 }
 
-// What was decoded and what members keep is what there was, whoever encoded which partial sum.
+// The decoded sum and the residuals add up to the updates, whichever member encoded which partial
+// sum.
 TEST_P(ExchangeCases, NothingIsLost) {
   if (!codec_->conserves()) return;
   for (const wire::Collective collective : kCollectives) {
@@ -166,7 +170,7 @@ TEST_P(ExchangeCases, NothingIsLost) {
 INSTANTIATE_TEST_SUITE_P(Families, ExchangeCases, testing::ValuesIn(codec_testing::default_specs()),
                          [](const auto& family) { return family.param; });
 
-// --- what may go wrong -------------------------------------------------------------------------
+// --- faults ------------------------------------------------------------------------------------
 
 class ExchangeFaults : public testing::Test {
  protected:
@@ -191,8 +195,8 @@ class ExchangeFaults : public testing::Test {
   }
 };
 
-// In a ring of four, bucket 0 belongs to member 0 and its sums reach it by 1, 2 and 3; those of
-// bucket 2 begin at member 3, and the next to add is member 0.
+// In a ring of four, member 0 owns bucket 0, and its sums go through 1, 2 and 3. The sums of bucket
+// 2 begin at member 3, and member 0 is next.
 TEST_F(ExchangeFaults, PiecesFromNowhereAreRefused) {
   const Bytes good = payload_of(3, 2, *codec_);
   const Piece piece = {.bucket = 2, .partial = true, .origin = 3};
@@ -212,6 +216,7 @@ TEST_F(ExchangeFaults, PiecesFromNowhereAreRefused) {
   EXPECT_EQ(receive(1, wrong, good), StatusCode::mismatch) << "a sum against the ring's direction";
 }
 
+// The number of contributors must match the sender's subtree, even if the checksum is right.
 TEST_F(ExchangeFaults, ASumHasAsManyContributorsAsItsWay) {
   Bytes two = payload_of(3, 2, *codec_);
   set_contributors(2, two);
@@ -219,6 +224,7 @@ TEST_F(ExchangeFaults, ASumHasAsManyContributorsAsItsWay) {
   EXPECT_EQ(receive(3, {.bucket = 2, .partial = true, .origin = 3}, two), StatusCode::mismatch);
 }
 
+// A complete sum cannot exist before this member has sent its part.
 TEST_F(ExchangeFaults, AResultWithoutThisMemberIsRefused) {
   Bytes four = payload_of(3, 3, *codec_);
   set_contributors(4, four);
@@ -256,12 +262,13 @@ TEST_F(ExchangeFaults, SaysWhomItWaitsFor) {
   EXPECT_EQ(members_[0].buckets_open(), updates_.size());
 }
 
+// Two members that both act as root of a broadcast are an error.
 TEST(Exchange, TwoRootsAreOneTooMany) {
   const auto codec = codec_of("star_topk");
   const Updates updates = updates_of(3, Pattern::normal);
   Members members(*codec, wire::Collective::tree, updates);
   for (std::uint32_t m = 0; m < 3; ++m) ASSERT_TRUE(members.begin(m, 0).ok());
-  // Round 3 of three members: the root is member 0, whose indices are on their way to the others.
+  // Round 3 of three members: the root is member 0, and its indices are on their way to the others.
   const auto encoder = codec->make_encoder(static_cast<std::uint32_t>(updates[0][0].size()));
   Bytes indices;
   ASSERT_TRUE(
@@ -273,7 +280,7 @@ TEST(Exchange, TwoRootsAreOneTooMany) {
   EXPECT_EQ(status.code(), StatusCode::mismatch) << status.text();
 }
 
-// Each member but the owner sends a bucket once up and gets it once down.
+// Each member but the owner sends a bucket once up and receives it once down.
 TEST(Exchange, SendsTheLeastThatThereIs) {
   const auto codec = codec_of("fp32");
   for (const std::uint32_t n : {2u, 3u, 7u, 8u}) {

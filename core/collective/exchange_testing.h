@@ -1,5 +1,5 @@
-// Members of an exchange in one process, over a network that keeps the order on each link and no
-// other; and what every exchange must come to, computed in one place.
+// Members of an exchange in one process, over a network that keeps the order on each link but not
+// between links; and a specification that computes the expected result of an exchange in one place.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,16 +22,17 @@ inline RoundContext context(std::uint32_t bucket, std::uint32_t agent, std::uint
   return {.job_seed = 11, .round = 3, .bucket = bucket, .agent = agent, .agents = agents};
 }
 
-// What a network may do to payloads, as chances in 256.
+// Faults of the network, as probabilities in units of 1/256.
 struct Faults {
   std::uint32_t twice = 0;
   std::uint32_t overtaken = 0;
   std::uint32_t lost = 0;
 };
 
-// values[bucket][member]
+// Indexed as values[bucket][member].
 using Updates = std::vector<std::vector<FloatVector>>;
 
+// All members with their encoders and caches. `codec` and `updates` must outlive the object.
 class Members {
  public:
   Members(const Codec& codec, wire::Collective collective, const Updates& updates,
@@ -73,7 +74,7 @@ class Members {
     }
   }
 
-  // Delivers the next payload of a link, drawn by `draw`; false when nothing is under way.
+  // Delivers the next payload of a link chosen by `draw`. Returns false if no payload is under way.
   Result<bool> deliver(std::uint32_t draw) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> busy;
     for (const auto& [ends, queue] : links_) {
@@ -95,7 +96,8 @@ class Members {
     return true;
   }
 
-  // Inputs become final and payloads arrive in an order that the seed picks.
+  // Runs the exchange: the seed determines the order in which inputs become final and payloads
+  // arrive.
   Status play(std::uint64_t seed) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> ready;
     for (std::uint32_t m = 0; m < members_.size(); ++m) {
@@ -129,8 +131,8 @@ class Members {
   std::uint64_t bytes_ = 0;
 };
 
-// One bucket, all members, one after the other. What depends on the collective is only the order in
-// which sums are made: fold() says it in words of its own.
+// Computes one bucket for all members, one after another. Only the order of the sums depends on the
+// collective; fold() states it independently of Routes.
 class Specification {
  public:
   Specification(const Codec& codec, wire::Collective collective,
@@ -193,7 +195,7 @@ class Specification {
     return payload;
   }
 
-  // The sum of a member's own and what others have combined, in this order.
+  // Adds the member's own values and the given partial sums, in this order.
   Result<Bytes> add(std::uint32_t member, const std::vector<Bytes>& others, bool at_the_end) {
     const bool again = last() && codec_.aggregation() == Aggregation::reduce;
     if (!again && others.empty() && !at_the_end) return encode(member);
@@ -218,7 +220,7 @@ class Specification {
     return sum;
   }
 
-  // The subtree below the member at this distance from the owner.
+  // Combines the subtree of the member at this distance from the owner.
   Result<Bytes> fold(std::uint32_t distance) {
     std::vector<Bytes> others;
     switch (collective_) {

@@ -17,7 +17,7 @@ std::string text(const wire::RoundId& id) {
                      id.attempt());
 }
 
-// Without a checksum: a codec's payload has its own, and whoever reads it checks that one.
+// The part has no checksum of its own: a codec's payload contains one, and its decoder checks it.
 std::unique_ptr<wire::PartT> part_of(const ExchangeId& id, const Piece& piece, ByteSpan payload) {
   const auto bytes = static_cast<std::uint32_t>(payload.size());
   auto part = std::make_unique<wire::PartT>();
@@ -29,6 +29,7 @@ std::unique_ptr<wire::PartT> part_of(const ExchangeId& id, const Piece& piece, B
   return part;
 }
 
+// Compares epoch, round and attempt in this order to tell late pieces from early ones.
 Status check_id(const ExchangeId& id, const wire::RoundId& got) {
   if (got == id.round) return {};
   const auto order = [](const wire::RoundId& x) {
@@ -90,7 +91,7 @@ Result<Bytes> piece_frame(const ExchangeId& id, const Piece& piece, bool last_st
     wire::UpdateT update;
     update.part = part_of(id, piece, payload);
     update.agent_index = piece.origin;
-    update.weight = 1;  // the plan has said it; nobody on the way can check it
+    update.weight = 1;  // the plan fixes the weight; members cannot check it
     update.contributors = contributors_said(payload);
     return build(std::move(update));
   }

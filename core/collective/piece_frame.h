@@ -1,5 +1,6 @@
-// Pieces of an exchange as they cross the wire (docs/wire.md): partial sums as Preliminary and
-// Update, everything that is the same for all as Aggregate.
+// Frames for the pieces of an exchange (docs/wire.md). Partial sums are Preliminary and Update
+// messages; pieces that are the same for all receivers are Aggregate messages. The functions are
+// pure.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,20 @@
 
 namespace tributary {
 
-// Whose exchange it is: the same for all its members, and for no other.
+// Identifies an exchange: equal for all its members, and different from every other exchange.
 struct ExchangeId {
   wire::RoundId round;
-  std::uint64_t session = 0;  // of the epoch's peers
+  std::uint64_t session = 0;  // session of the epoch's peers
 };
 
+// The frame that precedes `payload`; the payload itself is not copied.
 Result<Bytes> piece_frame(const ExchangeId& id, const Piece& piece, bool last_stage,
                           ByteSpan payload);
 
-// Checks frame and payload and that they belong to this exchange; `from` is whom the transport has
-// proven to have sent them. Nothing is wrong with the sender of a message that is late
-// (`cancelled`: of an earlier attempt or round) or early (`unavailable`: of a later one).
+// Checks frame and payload and that both belong to this exchange. `from` is the sender as
+// authenticated by the transport. `cancelled` (a message of an earlier attempt or round) and
+// `unavailable` (of a later one) are no fault of the sender. All other errors are: mismatch,
+// corrupt_data and unsupported.
 Result<Piece> read_piece(const ExchangeId& id, std::uint32_t from, ByteSpan frame,
                          ByteSpan payload);
 

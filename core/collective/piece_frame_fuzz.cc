@@ -1,4 +1,4 @@
-// What a peer may send as a piece of an exchange: a frame, and the payload behind it.
+// Fuzzes the pieces that a peer may send: a frame and the payload after it.
 #include <cstdlib>
 
 #include "core/collective/piece_frame.h"

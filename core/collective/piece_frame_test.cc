@@ -35,6 +35,7 @@ TEST(PieceFrame, ComesBackAsItWent) {
   }
 }
 
+// Late and early pieces have their own status codes, because their senders did nothing wrong.
 TEST(PieceFrame, TellsLateFromEarlyFromForeign) {
   const auto code_of = [](wire::RoundId round, std::uint64_t session) {
     const ExchangeId other = {.round = round, .session = session};
@@ -63,7 +64,7 @@ TEST(PieceFrame, RefusesOtherFramesAndSizes) {
   EXPECT_FALSE(read_piece(kId, 0, {}, {}).ok());
 }
 
-// The coordinator's aggregates, and payloads in parts, are not for peers.
+// Aggregates of the coordinator and payloads in parts are not valid between peers.
 TEST(PieceFrame, RefusesWhatPeersDoNotSend) {
   const auto code_of = [](std::uint32_t parts, std::int32_t owner) {
     wire::AggregateT whole;

@@ -26,8 +26,8 @@ Result<Routes> Routes::make(wire::Collective collective, std::uint32_t members) 
                  .remedy = "choose another in the job's settings"});
 }
 
-// A chain's partial sums start behind the root and go round to it; what comes down takes the same
-// links, so that a ring needs no other.
+// In a chain, partial sums start at the member after the root and go around to it. Results take the
+// same links, so a ring needs no others.
 TreePlace Routes::up(std::uint32_t root, std::uint32_t member) const {
   if (tree_.shape != TreeShape::chain) {
     TreePlace place = down(root, member);
@@ -59,13 +59,16 @@ TreePlace Routes::down(std::uint32_t root, std::uint32_t member) const {
       for (std::uint32_t bit = 1; d + bit < members_ && (d & bit) == 0; bit <<= 1) {
         place.children.push_back(at(root, d + bit));
       }
-      // Who has most below it comes first on the way down, and last on the way up.
+      // On the way down, the child with the largest subtree is first, because its path is the
+      // longest. On the way up it is last, because its sum arrives last.
       std::ranges::reverse(place.children);
       break;
   }
   return place;
 }
 
+// The size of the member's subtree. In a binomial tree it is the lowest bit of the distance, cut at
+// the number of members.
 std::uint32_t Routes::combined_at(std::uint32_t root, std::uint32_t member) const {
   const std::uint32_t d = distance(root, member);
   if (d == 0) return members_;

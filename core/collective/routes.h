@@ -1,6 +1,5 @@
-// The ways that payloads take between members. Every bucket has an owner, and every way of
-// exchanging is a tree that spans all members: partial sums go up to the owner, the result comes
-// down from it.
+// The paths of payloads between members. Every bucket has an owner. Every collective is a tree that
+// spans all members: partial sums go up to the owner, and the result goes down from it.
 //
 //   collective        tree                          owner
 //   star              direct: all to the root       member 0
@@ -8,12 +7,14 @@
 //   ring              a chain, member to the next   bucket mod members
 //   tree              binomial                      member 0
 //   halving_doubling  binomial                      bucket mod members
-//   all_gather        direct, from everybody        nobody: all payloads come to all
+//   all_gather        direct, from every member     none: all payloads go to all members
 //
-// In any tree each member but the owner sends a bucket once up and gets it once down. With owners
-// that take turns all members send and receive as much, the least that there is: what the classic
-// algorithms reach by cutting an array is had here by there being many buckets. Binomial trees
-// whose root takes turns are recursive halving and doubling, for any number of members.
+// In any tree, each member but the owner sends a bucket once up and receives it once down. If
+// owners alternate, all members send and receive the same amount, which is the minimum. Classic
+// algorithms reach it by dividing an array; here the buckets are the parts. Binomial trees with
+// alternating roots are recursive halving and doubling, for any number of members.
+//
+// A Routes object is a few words, immutable, and may be shared between threads.
 #pragma once
 
 #include <cstdint>
@@ -26,25 +27,30 @@
 
 namespace tributary {
 
+// A member's neighbours in a tree.
 struct TreePlace {
-  std::optional<std::uint32_t> parent;  // none: this is the root
-  std::vector<std::uint32_t> children;  // in the order in which what they bring is added
+  std::optional<std::uint32_t> parent;  // empty at the root
+  std::vector<std::uint32_t> children;  // in the order in which their payloads are added
 };
 
+// The paths of one collective among a fixed number of members.
 class Routes {
  public:
+  // Fails with invalid_argument (0 members, or more than wire::kMembersMax) or unsupported
+  // (collective).
   static Result<Routes> make(wire::Collective collective, std::uint32_t members);
 
   std::uint32_t members() const { return members_; }
-  // Whether payloads that could be combined on the way all go to everybody instead.
+  // True if payloads that could be combined on the path go to every member instead.
   bool spreads() const { return collective_ == wire::Collective::all_gather; }
 
   std::uint32_t owner(std::uint32_t bucket) const {
     return tree_.owners_take_turns ? bucket % members_ : 0;
   }
   TreePlace up(std::uint32_t root, std::uint32_t member) const;
+  // The place of `member` in the tree for results with this root.
   TreePlace down(std::uint32_t root, std::uint32_t member) const;
-  // How many members' payloads are in what this one sends up, its own included.
+  // Number of members whose payloads are contained in the one that this member sends up.
   std::uint32_t combined_at(std::uint32_t root, std::uint32_t member) const;
 
  private:

@@ -22,6 +22,7 @@ std::uint32_t depth_of(const Routes& routes, std::uint32_t root, std::uint32_t m
   return steps;
 }
 
+// If a member has a parent, it must be among that parent's children, and vice versa.
 TEST(Routes, EveryTreeSpansAllMembersAndBothEndsOfALinkAgree) {
   for (const wire::Collective collective : kTrees) {
     for (std::uint32_t n = 1; n <= 33; ++n) {
@@ -46,6 +47,7 @@ TEST(Routes, EveryTreeSpansAllMembersAndBothEndsOfALinkAgree) {
   }
 }
 
+// combined_at() equals the size of the subtree, counted by walking the tree.
 TEST(Routes, WhatIsCombinedIsWhatIsBelow) {
   for (const wire::Collective collective : kTrees) {
     for (std::uint32_t n = 1; n <= 33; ++n) {

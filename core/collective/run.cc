@@ -9,6 +9,7 @@
 
 namespace tributary {
 
+// One run of an exchange.
 class ExchangeRunner::Play {
  public:
   Play(ExchangeRunner& runner, PeerExchange& exchange, const ExchangeRun& run)
@@ -24,7 +25,7 @@ class ExchangeRunner::Play {
     for (std::uint32_t bucket = 0; bucket < exchange_.buckets(); ++bucket) {
       TRIBUTARY_TRY(exchange_.begin(bucket, sends_));
       TRIBUTARY_TRY(pass_on(bucket));
-      // What has come meanwhile need not wait until all buckets are encoded.
+      // Handles pieces that have arrived, so they do not wait until all buckets are encoded.
       TRIBUTARY_TRY(step(std::chrono::nanoseconds(0)).status());
     }
     while (exchange_.buckets_open() > 0 || mesh_.waiting_bytes() > 0) {
@@ -54,7 +55,7 @@ class ExchangeRunner::Play {
     return {};
   }
 
-  // One event, if there is one before the deadline.
+  // Handles one event. Returns false if none arrives before the deadline.
   Result<bool> step(std::chrono::nanoseconds deadline) {
     TRIBUTARY_ASSIGN(std::optional<LinkEvent> event, mesh_.receive(deadline));
     if (!event) return false;
@@ -84,6 +85,7 @@ class ExchangeRunner::Play {
     return pass_on(piece->bucket);
   }
 
+  // Sends the pieces that the exchange produced, and reports a bucket that has become whole, once.
   Status pass_on(std::uint32_t bucket) {
     for (PeerSend& send : std::exchange(sends_, {})) {
       TRIBUTARY_ASSIGN(Bytes frame,

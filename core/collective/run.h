@@ -1,6 +1,5 @@
-// Takes an exchange over a transport among peers to its end, for those who have nothing else to do
-// meanwhile: benchmarks, tests and programs started by mpirun. The agent's state machine drives its
-// own.
+// Drives an exchange over a mesh to its end and blocks meanwhile. Benchmarks, tests and programs
+// started by mpirun use it; the agent's state machine drives its exchanges itself.
 #pragma once
 
 #include <chrono>
@@ -14,24 +13,28 @@
 
 namespace tributary {
 
+// Identity and deadline of one run.
 struct ExchangeRun {
   ExchangeId id;
-  std::chrono::nanoseconds deadline{0};  // a time of the clock
-  // Of a bucket that has become whole, while others are under way; may be empty.
+  std::chrono::nanoseconds deadline{0};  // a time of `clock`; the end of the exchange's patience
+  // Called once for each bucket that becomes whole, while others continue. May be empty. An error
+  // ends the exchange.
   std::function<Status(std::uint32_t bucket)> whole = nullptr;
 };
 
+// Used by one thread. Keeps messages that arrive too early from one exchange to the next.
 class ExchangeRunner {
  public:
-  // What comes from members that are an exchange ahead waits here.
+  // Bound on the payloads of members that are an exchange ahead, in bytes.
   static constexpr std::size_t kEarlyBytesMax = 1u << 30;
 
   // The mesh has fixed members. Both outlive it.
   ExchangeRunner(Transport& mesh, const Clock& clock) : mesh_(mesh), clock_(clock) {}
 
-  // Begins all buckets. Before the deadline either all of them are whole and all that this member
-  // owes others is handed to the operating system, or there is an error that says who did what, and
-  // nothing of the exchange may be applied.
+  // Begins all buckets. On success, all buckets are whole before the deadline and all pieces that
+  // this member owes others have been passed to the operating system. On an error, which names the
+  // member at fault, nothing of the exchange may be applied. Fails with deadline_exceeded,
+  // resource_exhausted (early messages), or the error of the mesh or the exchange.
   Status run(PeerExchange& exchange, const ExchangeRun& run);
 
  private:

@@ -1,4 +1,4 @@
-// Exchanges between threads over real sockets, and what the others do when one of them fails.
+// Exchanges between threads over real sockets, and the reaction of the others if one fails.
 #include "core/collective/run.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class Runs : public testing::Test {
     return all;
   }
 
-  // One member as a thread: rounds one after the other, until one fails.
+  // A member in a thread of its own: rounds one after another, until one fails.
   class Member {
    public:
     Member(Runs& runs, std::uint32_t rank, const Codec& codec, wire::Collective collective)
@@ -149,7 +149,7 @@ class FailingRuns : public Runs {
     }
   }
 
-  // Member 2 of a ring does something else than its part.
+  // Runs a ring in which member 2 misbehaves.
   std::vector<Status> outcomes_beside(const Misbehave& misbehave, milliseconds time) {
     const auto codec = codec_of("fp32");
     std::vector<std::unique_ptr<Member>> members;
@@ -162,7 +162,7 @@ class FailingRuns : public Runs {
       if (m == 2) continue;
       threads.emplace_back([&, m] {
         outcomes[m] = members[m]->play(1, updates(1), time);
-        members[m]->vanish();  // as an agent that goes over to the coordinator closes its mesh
+        members[m]->vanish();  // as an agent does that falls back to the coordinator
       });
     }
     misbehave(*members[2]);
@@ -174,7 +174,7 @@ class FailingRuns : public Runs {
 TEST_F(FailingRuns, SilenceEndsWithTheDeadline) {
   const auto outcomes = outcomes_beside([](Member&) {}, milliseconds(300));
   for (const std::uint32_t m : {0u, 1u, 3u}) EXPECT_FALSE(outcomes[m].ok()) << m;
-  // Its neighbours' errors name it; the third may have been left alone by them first.
+  // Its neighbours' errors name it; the third member may have lost a neighbour first.
   EXPECT_NE(outcomes[3].text().find('2'), std::string::npos) << outcomes[3].text();
 }
 
@@ -183,18 +183,18 @@ TEST_F(FailingRuns, WhoVanishesIsNoticedByWhoWaitsForIt) {
       [&](Member& member) {
         send_to_next(member, {.bucket = 0, .partial = true, .origin = 2}, 2);
         member.vanish();
-        ports_[2].reset();  // as with a process that is killed
+        ports_[2].reset();  // like a killed process
       },
       milliseconds(3000));
   EXPECT_EQ(outcomes[3].code(), StatusCode::unavailable) << outcomes[3].text();
-  // The others hear of it by and by, from whoever aborts the round or by the deadline.
+  // The others notice later, when another member aborts the round or at the deadline.
   for (const std::uint32_t m : {0u, 1u}) EXPECT_FALSE(outcomes[m].ok()) << m;
 }
 
 TEST_F(FailingRuns, AWrongPieceIsRefusedByWhoGetsIt) {
   const auto outcomes = outcomes_beside(
       [&](Member& member) {
-        // A sum of a bucket that does not go this way.
+        // A partial sum of a bucket that does not use this path.
         send_to_next(member, {.bucket = 99, .partial = true, .origin = 2}, 1);
       },
       milliseconds(2000));

@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kHeaderBytes = 8;
 constexpr std::size_t kSizeBytes = 8;
 
+// Payloads are read in place, so each begins at a multiple of 8.
 constexpr std::size_t filled_up(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
 Status misfit(std::string expected, std::string got) {
@@ -54,6 +55,7 @@ Result<std::vector<ByteSpan>> split_payloads(ByteSpan joined, std::uint32_t expe
   for (std::uint32_t i = 0; i < count; ++i) {
     std::uint64_t size = 0;
     std::memcpy(&size, sizes.data() + i * kSizeBytes, sizeof(size));
+    // Checked first, so that rounding up cannot overflow.
     if (size > joined.size()) return misfit("sizes of what follows", "more");
     TRIBUTARY_ASSIGN(const ByteSpan filled, reader.take(filled_up(size), "a payload"));
     payloads.push_back(filled.first(size));

@@ -1,10 +1,13 @@
-// Payloads that nobody combined, as one: what an exchange among peers leaves of a codec that
-// gathers, to be kept in a journal and given to whoever missed it.
+// Joins payloads that were not combined into one byte array, and splits it again. The result of an
+// exchange with a gathering codec is stored in a journal in this form, and sent to agents that
+// missed it.
 //
 //   u32  number of payloads
 //   u32  0
 //   u64  bytes of each
-//        the payloads, in the order of ranks, each filled up to a multiple of 8
+//        the payloads in rank order, each padded with zeros to a multiple of 8
+//
+// The functions are pure.
 #pragma once
 
 #include <span>
@@ -15,9 +18,11 @@
 
 namespace tributary {
 
+// Copies the payloads, which may be empty, into the format above.
 Bytes join_payloads(std::span<const ByteSpan> payloads);
 
-// As many as are expected, each begins at a multiple of 8 of `joined`.
+// Splits into exactly `expected` payloads, which refer to `joined` and begin at multiples of 8 in
+// it. Fails with corrupt_data.
 Result<std::vector<ByteSpan>> split_payloads(ByteSpan joined, std::uint32_t expected);
 
 }  // namespace tributary

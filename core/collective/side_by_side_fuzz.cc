@@ -1,4 +1,4 @@
-// Payloads side by side from anybody: what is taken apart is put together to the same bytes again.
+// Fuzzes joined payloads: splitting and joining again gives the same bytes.
 #include <algorithm>
 #include <cstdlib>
 

@@ -33,7 +33,7 @@ TEST(SideBySide, WhatDoesNotFitIsRefused) {
   longer.push_back(0);
   EXPECT_FALSE(split_payloads(longer, 2).ok());
   Bytes lying = joined;
-  lying[8 + 7] = 0xff;  // of the first size
+  lying[8 + 7] = 0xff;  // the last byte of the first size field
   EXPECT_FALSE(split_payloads(lying, 2).ok());
 }
 

@@ -10,11 +10,13 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t kValues = 1u << 16;  // more than a core's caches nearest to it, times two
+// Twice the nearest caches of a core, so that the memory behind them is measured too.
+constexpr std::uint32_t kValues = 1u << 16;
 constexpr std::uint32_t kRounds = 3;
 
 }  // namespace
 
+// One agent's gradient in a single bucket is sufficient for speeds.
 std::vector<DeviceSpeed> measure_device(const Clock& clock, const std::function<bool()>& go_on) {
   FloatVector update(kValues);
   fill_agent_gradient({.seed = 1}, 0, update);

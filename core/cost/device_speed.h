@@ -1,5 +1,5 @@
-// How quick this machine is at each codec: what an agent tells of its device, and what a
-// coordinator compares that with. Only figures of this function are compared with one another.
+// Measures the speed of this machine at each codec. An agent reports it, and the coordinator
+// compares agents by it. Only results of this function are comparable with each other.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,18 @@
 
 namespace tributary {
 
-// On one core, in bytes of float32 of one agent.
+// Speeds on one core, in bytes of one agent's float32 values per second.
 struct DeviceSpeed {
-  std::string family;  // at its default parameters
+  std::string family;  // codec family, measured with its default parameters
   double encode_bytes_per_s = 0;
   double aggregate_bytes_per_s = 0;
   double decode_bytes_per_s = 0;
 };
 
-// Every family of codecs by trying it on a made-up gradient of 256 KiB: less than a second on a
-// desktop's core. `go_on` is asked before each; what comes after a no is not measured, and neither
-// is a codec that fails.
+// Measures every family of codecs on a synthetic gradient of 256 KiB: less than a second on a
+// desktop core. `go_on` is called before each family; after it returns false, no further family is
+// measured. A codec that fails is left out. Blocks the caller's thread.
+// The measurement runs without error feedback, because a residual would make rounds differ.
 std::vector<DeviceSpeed> measure_device(const Clock& clock, const std::function<bool()>& go_on);
 
 }  // namespace tributary

@@ -6,9 +6,11 @@
 namespace tributary {
 namespace {
 
+// Protects against a division by zero; no machine gives an agent less than a thousandth of a core.
 constexpr double kCoresMin = 1e-3;
 
-// Bytes through the ports of a root, which in a star is the coordinator, and of the busiest other.
+// Bytes through the ports of a root and of the busiest other member. In a star, the root is the
+// coordinator.
 struct Traffic {
   double root_out = 0;
   double root_in = 0;
@@ -25,12 +27,13 @@ struct Traffic {
 };
 
 struct StageTime {
-  Traffic traffic;        // of all buckets
-  double lost_s = 0;      // in which the busiest port waits: before its work and after it
-  double alone_s = 0;     // of one bucket, nothing else under way
-  double behind_s = 0;    // what must still be sent when a bucket that is alone is through
-  double pace_s = 0;      // of one bucket: a root is not ready sooner, however free its ports are
-  bool one_root = false;  // then what is lost follows from the bucket alone
+  Traffic traffic;      // all buckets
+  double lost_s = 0;    // idle time of the busiest port before and after its work
+  double alone_s = 0;   // one bucket, while nothing else is under way
+  double behind_s = 0;  // transmissions that remain when a single bucket has arrived
+  // Per bucket: a root cannot complete buckets faster, however idle its ports are.
+  double pace_s = 0;
+  bool one_root = false;  // true: the idle time follows from alone_s
 };
 
 // The most that `rest` neighbours on the circle have together.
@@ -45,8 +48,8 @@ double busiest_run(const std::vector<double>& bytes, std::size_t rest) {
   return most;
 }
 
-// Roots that take turns: each member is at each distance once in as many buckets as there are
-// members, and at neighbouring distances in those that are left over.
+// Bytes of the busiest member if roots alternate. In as many buckets as members, each member has
+// each distance once. In the remaining buckets it has neighbouring distances.
 double in_turns(const std::vector<double>& by_distance, std::uint32_t buckets) {
   const std::size_t members = by_distance.size();
   double once = 0;
@@ -75,14 +78,14 @@ Traffic traffic_of(const ExchangeTree& way, const ExchangeWork& work, double up,
           .other_in = buckets * *std::max_element(in.begin() + 1, in.end())};
 }
 
-// Levels of a binomial tree, the last of which may have gaps.
+// Number of levels of a binomial tree; the last one may have gaps.
 double levels(std::uint32_t members) {
   double count = 0;
   for (std::uint32_t reach = 1; reach < members; reach <<= 1) ++count;
   return count;
 }
 
-// Before the first sums are complete a port has less to do than later.
+// Time in which a port has less work than later, because the first sums are not complete yet.
 double start_s(TreeShape shape, std::uint32_t members, double port_s) {
   switch (shape) {
     case TreeShape::direct:
@@ -104,9 +107,9 @@ StageTime reduced(const ExchangeTree& way, const ExchangeWork& work, const Stage
                                time_down(way.shape, work.agents, down_s, link.alpha_s),
                     .one_root = !way.owners_take_turns};
   if (time.one_root) {
-    // A port serves whoever floods it, while sums wait for the others, so that what comes up and
-    // what goes down overlap only in part. How far they do was taken from the replay and from
-    // sockets.
+    // A port serves the member that floods it, while sums wait for the others, so traffic up and
+    // down overlaps only in part. The coefficients were fitted to the simulation and to
+    // measurements with sockets.
     if (hops(way.shape, work.agents) > 1) {
       time.pace_s = (0.75 * levels(work.agents) - 0.25) * (up_s + down_s);
     }
@@ -129,10 +132,10 @@ StageTime from_root(const ExchangeTree& way, const ExchangeWork& work, double by
           .one_root = true};
 }
 
-// Round a ring whose members wait for one root's places nobody's sums are through at the same time,
-// as they are where all begin at once: the last bucket's way up and down again stays visible, but
-// for what its ports have to do for it themselves. Taken from the replay, which it is equal to
-// where there are a few buckets for each owner.
+// In a ring whose members wait for one root's indices, no sums finish at the same time, as they
+// would if all began together. The path of the last bucket up and down remains visible, except for
+// the work of its own ports. The formula was derived from the simulation and equals it if there are
+// a few buckets per owner.
 double lost_behind_places_s(const ExchangeWork& work, const LinkEstimate& link) {
   const auto with = [&](StageFlow flow) {
     return std::ranges::find(work.stages, flow, &StagePayload::flow);
@@ -143,7 +146,8 @@ double lost_behind_places_s(const ExchangeWork& work, const LinkEstimate& link) 
   const double n = work.agents;
   const double places_s = places->up_bytes * link.beta_s_per_byte;
   const double sum_s = std::max(sums->up_bytes, sums->down_bytes) * link.beta_s_per_byte;
-  const std::uint32_t uneven = work.buckets % work.agents;  // whose owners have less at their end
+  // Buckets beyond a whole number per owner.
+  const std::uint32_t uneven = work.buckets % work.agents;
   const double sooner_s = std::min(uneven, work.agents - 1 - uneven) * sum_s;
   return (n - 2) * sum_s + (n - 3) * std::max(sum_s, places_s) + places_s - sooner_s +
          (2 * n - 3) * link.alpha_s;
@@ -176,6 +180,8 @@ StageTime peer_stage(wire::Collective kind, const ExchangeWork& work, const Stag
   return reduced(way, work, stage, link);
 }
 
+// In a star, all payloads share the coordinator's port. alone_s is the path of one bucket: up, then
+// down.
 StageTime star_stage(const ExchangeWork& work, const StagePayload& stage,
                      const ExchangeNetwork& network) {
   const bool broadcast = stage.flow == StageFlow::from_root;
@@ -196,6 +202,7 @@ StageTime star_stage(const ExchangeWork& work, const StagePayload& stage,
           .one_root = true};
 }
 
+// Time of the busiest port; sending and receiving do not share a port's rate.
 double port_s(const Traffic& traffic, double root_s, double other_s) {
   return std::max(std::max(traffic.root_out, traffic.root_in) * root_s,
                   std::max(traffic.other_out, traffic.other_in) * other_s);
@@ -213,12 +220,12 @@ double decode_s(wire::Collective kind, const ExchangeWork& work) {
   return work.decode_s + (work.agents - 1) * add_s;
 }
 
-// Seconds of one core for one bucket.
+// Seconds of one core per bucket.
 struct Compute {
-  double total_s = 0;    // of all agents together
-  double busiest_s = 0;  // of whoever has most to do
+  double total_s = 0;    // sum over all agents
+  double busiest_s = 0;  // the busiest agent
   double hub_s = 0;
-  double way_s = 0;  // one after the other, of a bucket on its way
+  double way_s = 0;  // the sequential part on the path of one bucket
 
   Compute& operator+=(const Compute& more) {
     total_s += more.total_s;
@@ -295,6 +302,7 @@ Compute compute_of(wire::Collective kind, const ExchangeWork& work) {
   return all;
 }
 
+// The CPU bound of an exchange: the average over the available cores, or the busiest single thread.
 double compute_s(const ExchangeWork& work, const Compute& one, double cores) {
   return work.buckets * std::max({one.total_s / work.agents / cores, one.busiest_s, one.hub_s});
 }
@@ -325,7 +333,7 @@ ExchangeCost predict_exchange(wire::Collective kind, const ExchangeWork& work,
     behind_s += time.behind_s;
     pace_s += time.pace_s;
   }
-  // Of a bucket's own way, the port's work is counted already.
+  // The port's work for a bucket is already counted as work, so it is not idle time.
   lost_s -= std::max(port_s(of_one_root, root_s, other_s) / buckets, pace_s);
   if (kind == wire::Collective::ring) {
     lost_s = std::max(lost_s, lost_behind_places_s(work, network.agents));

@@ -15,7 +15,7 @@ namespace {
 
 using testing::DoubleNear;
 
-// Payloads of 1,000 bytes and a microsecond for each byte: a bucket keeps a port busy for 1 ms.
+// Payloads of 1,000 bytes at a microsecond per byte: a bucket keeps a port busy for 1 ms.
 constexpr double kBeta = 1e-6;
 constexpr std::array<StagePayload, 1> kDense = {
     {{.flow = StageFlow::reduced, .up_bytes = 1000, .down_bytes = 1000}}};
@@ -35,6 +35,7 @@ double seconds(wire::Collective kind, const ExchangeWork& work, const ExchangeNe
 
 constexpr double kNear = 1e-9;
 
+// Expected values were calculated by hand for a single bucket.
 TEST(ExchangeCost, OneBucketAloneByHand) {
   const ExchangeNetwork network = network_of(0.005);
   const ExchangeWork one = dense(4, 1);
@@ -59,6 +60,7 @@ TEST(ExchangeCost, ManyBucketsAreBoundByThePorts) {
   EXPECT_NEAR(seconds(wire::Collective::all_gather, many, network), 0.1921, 1e-4);
 }
 
+// If the coordinator's link is fast, the agents' own links determine the time.
 TEST(ExchangeCost, FastHubLeavesTheAgentsLines) {
   const ExchangeNetwork network = network_of(0, kBeta / 100);
   EXPECT_THAT(seconds(wire::Collective::star, dense(4, 64), network), DoubleNear(0.065, kNear));
@@ -77,8 +79,9 @@ TEST(ExchangeCost, BytesOfTheBusiest) {
   EXPECT_EQ(star.hub_bytes_received, 32'000);
 }
 
+// The number of buckets is no multiple of the number of owners.
 TEST(ExchangeCost, OwnersThatDoNotComeOutEven) {
-  // Nine buckets of four owners: member 0 owns three, receives nine payloads for them, and the
+  // Nine buckets of four owners: member 0 owns three and receives nine payloads for them, plus the
   // results of the other six.
   const ExchangeCost direct =
       predict_exchange(wire::Collective::sharded_star, dense(4, 9), network_of(0));
@@ -96,6 +99,7 @@ TEST(ExchangeCost, OneAgentHasNobodyToExchangeWith) {
   }
 }
 
+// CPU work overlaps with transfers, except for the path of one bucket.
 TEST(ExchangeCost, ComputingIsHiddenUntilItIsTheBottleneck) {
   const ExchangeNetwork network = network_of(0.0001);
   ExchangeWork work = dense(4, 64);
@@ -123,6 +127,7 @@ TEST(ExchangeCost, CoresThatAgentsShareTakeAsMuchLonger) {
   EXPECT_EQ(seconds(wire::Collective::ring, work, network), own);
 }
 
+// Only one member encodes the indices, so shared cores do not slow it down.
 TEST(ExchangeCost, ARootThatEncodesAloneHasACoreToItself) {
   std::array<StagePayload, 2> stages = {
       {{.flow = StageFlow::from_root, .up_bytes = 10, .encode_s = 0.01},
@@ -135,8 +140,8 @@ TEST(ExchangeCost, ARootThatEncodesAloneHasACoreToItself) {
   EXPECT_NEAR(seconds(wire::Collective::ring, work, network_of(0)), 64 * 0.02, 0.03);
 }
 
-// Four agents, 64 buckets: of everybody to everybody 12 payloads are sent and 12 received, up and
-// down a tree 6 and 6.
+// Four agents, 64 buckets: from every member to every member, 12 payloads are sent and 12 received
+// per bucket; in a tree, 6 and 6.
 TEST(ExchangeCost, MessagesTakeTimeAtBothEnds) {
   ExchangeWork work = dense(4, 64);
   work.message_s = 0.1;
@@ -147,6 +152,7 @@ TEST(ExchangeCost, MessagesTakeTimeAtBothEnds) {
   EXPECT_NEAR(seconds(wire::Collective::all_gather, work, network), 64 * 1.2, 1);
 }
 
+// The cost per byte also counts at both ends of a transfer.
 TEST(ExchangeCost, SoDoTheirBytes) {
   ExchangeWork work = dense(4, 64);
   const ExchangeNetwork network = network_of(0);
@@ -189,6 +195,8 @@ TEST(ExchangeCost, WhoeverGathersAddsEveryPayload) {
   EXPECT_NEAR(each_s(wire::Collective::ring), 0.016, 0.002);
 }
 
+// A higher latency, slower links or larger payloads always take longer; more buckets never take
+// less time.
 TEST(ExchangeCost, GrowsWithLatencyWithSlowerLinesAndWithMoreToSend) {
   for (const wire::Collective kind : kCollectives) {
     for (const std::uint32_t agents : {2u, 3u, 5u, 8u, 13u}) {
@@ -230,8 +238,7 @@ TEST(ExchangeCost, RankingIsInOrderAndFollowsTheNetwork) {
   EXPECT_EQ(narrow.front().kind, wire::Collective::ring);
 }
 
-// --- against the replay
-// ----------------------------------------------------------------------------
+// --- comparison with the simulation -------------------------------------------------------------
 
 struct Bounds {
   double mean;
@@ -306,9 +313,9 @@ INSTANTIATE_TEST_SUITE_P(
                     std::tuple{wire::Collective::all_gather, Bounds{0.02, 0.1}}),
     [](const auto& one) { return wire::EnumNameCollective(std::get<0>(one.param)); });
 
-// AR-Topk: indices from one agent, then a sum of the values at those places.
-// With fewer buckets than agents, the agent from whom the indices come need not be the one with
-// most to do otherwise, and a sum that begins beside it is on its way before others have them.
+// AR-Topk: indices from one agent, then a sum of the values at those indices. With fewer buckets
+// than agents, the agent that sends the indices need not be the busiest one, and a sum that begins
+// at it is under way before others have the indices.
 TEST_P(Against, ReplayOfIndicesAndThenSums) {
   const wire::Collective kind = std::get<0>(GetParam());
   hold(kind,
@@ -317,7 +324,7 @@ TEST_P(Against, ReplayOfIndicesAndThenSums) {
        {.mean = 0.1, .worst = 0.45, .bytes = 0.1});
 }
 
-// Where every owner has a few buckets, what a ring loses behind the places is known exactly.
+// If every owner has a few buckets, the idle time of a ring after the indices is known exactly.
 TEST(ExchangeCost, ARingThatWaitsForPlaces) {
   for (const double places_bytes : {100.0, 1000.0, 3000.0}) {
     const Stages stages = {{.flow = StageFlow::from_root, .up_bytes = places_bytes},

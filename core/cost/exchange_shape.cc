@@ -7,13 +7,15 @@
 namespace tributary {
 namespace {
 
+// Children of distance d are d + 2^k for all k below d's lowest bit.
 std::uint32_t binomial_children(std::uint32_t members, std::uint32_t distance) {
   std::uint32_t count = 0;
   for (std::uint32_t bit = 1; distance + bit < members && (distance & bit) == 0; bit <<= 1) ++count;
   return count;
 }
 
-// When the sum of each member's subtree is there; those farther from the root first.
+// Computes the time at which the sum of each member's subtree is complete, starting with the
+// farthest member.
 double binomial_up(std::uint32_t members, double port_s, double alpha_s) {
   std::vector<double> there(members, 0.0);
   for (std::uint32_t d = members; d-- > 0;) {
@@ -27,6 +29,8 @@ double binomial_up(std::uint32_t members, double port_s, double alpha_s) {
   return there[0];
 }
 
+// A parent sends to its children concurrently, so each child receives after all of them have been
+// sent.
 double binomial_down(std::uint32_t members, double port_s, double alpha_s) {
   std::vector<double> there(members, 0.0);
   for (std::uint32_t d = 1; d < members; ++d) {
@@ -99,6 +103,8 @@ std::uint32_t hops(TreeShape shape, std::uint32_t members) {
   return 0;
 }
 
+// Each hop of a chain waits for the whole payload; a direct owner receives all payloads one after
+// another.
 double time_up(TreeShape shape, std::uint32_t members, double port_s, double alpha_s) {
   if (members < 2) return 0;
   switch (shape) {

@@ -1,5 +1,6 @@
-// The trees that buckets travel, as far as their cost depends on them. Members are numbered by
-// their distance from the root, which is 0; a tree of one member is the root.
+// The shapes of the trees that buckets use, as far as the cost depends on them. Members are
+// numbered by their distance from the root, which has distance 0; in a tree of one member that
+// member is the root. All functions are pure.
 #pragma once
 
 #include <array>
@@ -24,8 +25,8 @@ enum class StageFlow : std::uint8_t {
 };
 
 enum class TreeShape : std::uint8_t {
-  direct,    // everybody to the root
-  chain,     // 1 to 2 to 3 and so on round to the root; what comes down goes the same way
+  direct,    // every member sends to the root
+  chain,     // 1 to 2 to 3 and so on around to the root; results take the same links
   binomial,  // the parent of d is d without its lowest bit
 };
 
@@ -39,14 +40,16 @@ struct ExchangeTree {
 std::optional<ExchangeTree> tree_of(wire::Collective collective);
 
 std::uint32_t children_up(TreeShape shape, std::uint32_t members, std::uint32_t distance);
+// Number of members to which this one sends the result.
 std::uint32_t children_down(TreeShape shape, std::uint32_t members, std::uint32_t distance);
+// Number of members without children on the way up.
 std::uint32_t leaves(TreeShape shape, std::uint32_t members);
-// Links between the root and the member that is farthest from it.
+// Number of links between the root and the farthest member.
 std::uint32_t hops(TreeShape shape, std::uint32_t members);
 
-// How long one bucket takes when nothing else is under way. A payload keeps the port of its sender
-// and the port of its receiver busy for port_s, and is alpha_s on its way; a member sends to its
-// children at the same time.
+// Duration of one bucket's way up or down while nothing else is under way. A payload keeps the
+// ports of its sender and of its receiver busy for port_s each, and its latency is alpha_s. A
+// member sends to its children concurrently.
 double time_up(TreeShape shape, std::uint32_t members, double port_s, double alpha_s);
 double time_down(TreeShape shape, std::uint32_t members, double port_s, double alpha_s);
 

@@ -8,10 +8,12 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint64_t kValuesMax = 8u << 20;  // of all agents together, but two buckets at least
-constexpr std::uint64_t kEncodedMax = 24u << 20;  // of all rounds, but a few rounds at least
+constexpr std::uint64_t kValuesMax = 8u << 20;  // all agents together, but at least two buckets
+// All rounds together, but at least kRoundsMin rounds.
+constexpr std::uint64_t kEncodedMax = 24u << 20;
 constexpr std::uint64_t kRoundsMin = 3;
 
+// The cost model's view of a codec's stage.
 StageFlow flow_of(const Codec& codec, std::size_t stage) {
   if (codec.stages()[stage].combine == Combine::broadcast) return StageFlow::from_root;
   const bool last = stage + 1 == codec.stages().size();
@@ -24,6 +26,7 @@ StageFlow flow_of(const Codec& codec, std::size_t stage) {
 Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
                                       std::uint32_t bucket_values, const Clock& clock,
                                       const std::function<bool()>& go_on, std::uint64_t buckets) {
+  // Reduces agents first, then buckets, to stay within kValuesMax.
   const std::uint64_t room = std::max<std::uint64_t>(kValuesMax / bucket_values, 2);
   agents = static_cast<std::uint32_t>(std::min<std::uint64_t>({agents, kMeasuredAgentsMax, room}));
   buckets = std::clamp<std::uint64_t>(room / agents, 1, buckets);

@@ -1,5 +1,5 @@
-// What a codec's stages weigh and how long they take, by doing it on this machine: the codec's own
-// payloads of made-up gradients, instead of the formulas of stage_sizes.h.
+// Measures the sizes and times of a codec's stages on this machine. It encodes synthetic gradients,
+// where stage_sizes.h uses formulas.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,36 @@
 
 namespace tributary {
 
-inline constexpr double kPeerFrameBytes = 168;  // before every payload among peers (docs/wire.md)
+// Frame before every payload among peers, in bytes (docs/wire.md).
+inline constexpr double kPeerFrameBytes = 168;
 
-// Of one bucket and agent, frames included.
+// Per bucket and agent; bytes include frames.
 struct MeasuredStages {
   std::vector<StagePayload> stages;
+  // Seconds to decode a bucket on one core.
   double decode_s = 0;
-  // Of the decoded mean. With error feedback, of what all rounds together should have brought: what
-  // it brings later is late and not lost. Without it of one round, whose noise stays.
+  // Relative squared error of the decoded mean. With error feedback it is the error of the sum over
+  // all rounds, because values that are sent in a later round are late but not lost. Without error
+  // feedback it is the error of one round, whose noise remains.
   double nmse = 0;
 };
 
-// A codec is tried for so many rounds, with error feedback where it contracts; fewer where there
-// are many values. What its payloads weigh settles in them; and of what 3LC brings of captured
-// gradients 76 to 95 % are there after twenty, where 6 to 32 % are at once: real training takes it
-// for 86 % (docs/planner.md).
+// Number of rounds of a measurement, with error feedback if the codec contracts; fewer if there are
+// many values. Payload sizes converge in them. After twenty rounds, 3LC has transmitted 76 to 95 %
+// of captured gradients, and only 6 to 32 % after one; real training treats it like 86 %
+// (docs/planner.md).
 inline constexpr std::uint32_t kMeasuredRounds = 20;
 
-// Sums of more agents than this many are as large and as costly for each as those of this many.
+// Sums of more agents than this have the same size and cost per agent, so no more are measured.
 inline constexpr std::uint32_t kMeasuredAgentsMax = 16;
 
-// Of many buckets a cache holds only some, as of a large model's; of one it takes less long.
+// Number of buckets of a measurement. A cache holds only some of them, as in a large model; a
+// single bucket would stay in the cache and seem faster.
 inline constexpr std::uint64_t kMeasuredBuckets = 8;
 
-// On one core. `agents`, `bucket_values` and `buckets` are one or more. `go_on` is asked often, and
-// ends it with `cancelled` where it says no.
+// Measures on one core and blocks meanwhile. `agents`, `bucket_values` and `buckets` are at least
+// 1; large ones are reduced to bound memory and time. `go_on` is called often; if it returns false,
+// the result is `cancelled`.
 Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
                                       std::uint32_t bucket_values, const Clock& clock,
                                       const std::function<bool()>& go_on = {},

@@ -28,13 +28,14 @@ void expect_near(const std::vector<StagePayload>& measured,
   }
 }
 
+// Measured sizes agree with the formulas.
 TEST(MeasuredStages, WeighWhatIsStated) {
   expect_near(measured("fp32").stages, dense_stages(kValues));
   expect_near(measured("topk:cr=0.01").stages, top_k_stages(kValues, 0.01, 4));
   expect_near(measured("star_topk:cr=0.01").stages, ar_top_k_stages(kValues, 0.01));
 }
 
-// The places come from one agent: its payload is weighed, not a fourth of it.
+// The indices come from one agent, so its whole payload counts and not a fourth of it.
 TEST(MeasuredStages, ARootsPayloadIsThatOfOneAgent) {
   const double of_two = measured("star_topk:cr=0.1", 2).stages[0].up_bytes;
   const double of_eight = measured("star_topk:cr=0.1", 8).stages[0].up_bytes;

@@ -1,6 +1,6 @@
-// An exchange played message by message: ports that send and receive at a rate, a switch between
-// them that never drops, and members that do what core/collective/exchange.h says. What costs are
-// predicted from in closed form is here simply done.
+// Simulates an exchange message by message: ports that send and receive at a rate, a switch that
+// never drops, and members that follow core/collective/exchange.h. The closed formulas of
+// exchange_cost.h are compared with it.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace tributary {
 
-// Messages are cut, so that receiving overlaps with sending; connections share their sender's port
-// piece by piece, and a receiver's port takes pieces as they come.
+// A network of ports. Messages are cut into pieces, so receiving overlaps with sending. Connections
+// share their sender's port piece by piece, and a receiver's port takes pieces in order of arrival.
 class ReplayNetwork {
  public:
   using Done = std::function<void()>;
@@ -60,7 +60,7 @@ class ReplayNetwork {
     std::map<std::uint32_t, std::deque<Message>> waiting;
     std::deque<std::uint32_t> turns;
     bool busy = false;
-    double free_s = 0;  // to receive
+    double free_s = 0;  // time at which the port can receive again
     double sent = 0;
     double received = 0;
   };
@@ -113,6 +113,7 @@ class ReplayNetwork {
   double now_s_ = 0;
 };
 
+// Runs the exchange in its constructor.
 class Replay {
  public:
   Replay(wire::Collective kind, const ExchangeWork& work, const ExchangeNetwork& network)
@@ -135,7 +136,7 @@ class Replay {
   double hub_bytes_sent() const { return network_.sent(n_); }
 
  private:
-  using Place = std::pair<std::uint32_t, std::uint32_t>;  // bucket, stage
+  using Place = std::pair<std::uint32_t, std::uint32_t>;  // bucket and stage
 
   static std::vector<LinkEstimate> ports(const ExchangeWork& work, const ExchangeNetwork& network) {
     std::vector<LinkEstimate> all(work.agents, network.agents);
@@ -171,7 +172,7 @@ class Replay {
     } else if (flow == StageFlow::gathered || kind_ == wire::Collective::all_gather) {
       spread(place, member, member);
     } else {
-      up(place, member);  // its own part has come
+      up(place, member);  // its own part is present
     }
   }
 
@@ -210,7 +211,7 @@ class Replay {
     network_.send(member, to, stage(place).up_bytes, [=, this] { up(place, to); });
   }
 
-  // To the children, the largest subtree first.
+  // The children of a member, the one with the largest subtree first.
   std::vector<std::uint32_t> below(std::uint32_t root, std::uint32_t member) const {
     const std::uint32_t d = distance(root, member);
     std::vector<std::uint32_t> children;

@@ -12,15 +12,17 @@ constexpr double kCountBytes = 4;
 constexpr double kValueBytes = 4;
 constexpr unsigned kRiceBitsMax = 26;
 
+// At least one value is kept.
 double kept(double values, double ratio) { return std::max(1.0, std::floor(ratio * values)); }
 
 double bitmap_bytes(double values) { return values / 8; }
 
-// Of the formats of core/codec/sparse the smallest.
+// The smallest of the index formats in core/codec/sparse.
 double index_bytes(double values, double places) {
   return std::min({gap_bytes(places, places / values), bitmap_bytes(values), places * kValueBytes});
 }
 
+// A sparse payload is never larger than a dense one, because the codec then sends all values.
 double sparse_bytes(double values, double places) {
   const double sparse = kCountBytes + places * kValueBytes + index_bytes(values, places);
   return kEnvelopeBytes + std::min(sparse, values * kValueBytes);
@@ -28,7 +30,8 @@ double sparse_bytes(double values, double places) {
 
 }  // namespace
 
-// Gaps are geometric; a code is `bits` bits of the gap and the rest in unary.
+// Gaps have a geometric distribution. A code has `bits` binary bits of the gap and the rest in
+// unary; the best number of bits is tried out.
 double gap_bytes(double places, double ratio) {
   if (ratio >= 1) return 0;
   double least = std::numeric_limits<double>::infinity();
@@ -44,8 +47,8 @@ std::vector<StagePayload> dense_stages(double values) {
   return {{.flow = StageFlow::reduced, .up_bytes = bytes, .down_bytes = bytes}};
 }
 
-// What comes down has the places of all agents. They are taken as independent, the most there can
-// be on average: agents whose updates are alike share many.
+// The combined payload has the indices of all agents. They are assumed to be independent, which is
+// the maximum on average: agents with similar updates share many indices.
 std::vector<StagePayload> top_k_stages(double values, double ratio, std::uint32_t agents) {
   const double places = kept(values, ratio);
   const double all = values * (1 - std::pow(1 - places / values, agents));
@@ -54,6 +57,7 @@ std::vector<StagePayload> top_k_stages(double values, double ratio, std::uint32_
            .down_bytes = sparse_bytes(values, all)}};
 }
 
+// First the indices of one agent, then the sum of all agents' values at these indices.
 std::vector<StagePayload> ar_top_k_stages(double values, double ratio) {
   const double places = kept(values, ratio);
   const double sums = kEnvelopeBytes + places * kValueBytes;

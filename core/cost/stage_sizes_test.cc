@@ -5,7 +5,7 @@
 namespace tributary {
 namespace {
 
-// docs/codecs/sparse.md gives what the codec takes for its indices.
+// docs/codecs/sparse.md states the measured size of the codec's indices.
 TEST(StageSizes, GapsTakeWhatTheCodecTakes) {
   EXPECT_NEAR(gap_bytes(1000, 0.01) * 8 / 1000, 8.2, 0.15);
   EXPECT_NEAR(gap_bytes(1000, 0.1) * 8 / 1000, 4.8, 0.15);

@@ -1,6 +1,6 @@
-// The closed formulas of the AR-Topk paper, as printed: its Table I and Eqns. (4). They
-// count a whole message of M bytes at a time and no line that is shared; what exchanges here cost
-// is in exchange_cost.h, and `tributary plan collective` shows both.
+// The closed formulas of the AR-Topk paper as printed: its Table I and Eqns. (4) and (5). They
+// count whole messages of M bytes and no shared link. The costs of Tributary's own exchanges are in
+// exchange_cost.h; `tributary plan collective` shows both. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace tributary::table_one {
 
-// Of n workers and M bytes; logarithms are binary.
+// Seconds for n workers and M bytes; logarithms are binary.
 double star(std::uint32_t n, double bytes, const LinkEstimate& link);
 double ring(std::uint32_t n, double bytes, const LinkEstimate& link);
 double tree(std::uint32_t n, double bytes, const LinkEstimate& link);
 double broadcast(std::uint32_t n, double bytes, const LinkEstimate& link);
 double all_gather(std::uint32_t n, double bytes, const LinkEstimate& link);
 
-// Eqns. (4a) and (4b), and the cost of an all-gather beside them: `kept_bytes` is M c, the bytes of
-// the values that are kept; their indices are as large.
+// Eqns. (4a) and (4b), and the cost of an all-gather for comparison. `kept_bytes` is M c, the bytes
+// of the values that are kept; their indices have the same size.
 double ar_top_k_ring(std::uint32_t n, double kept_bytes, const LinkEstimate& link);
 double ar_top_k_tree(std::uint32_t n, double kept_bytes, const LinkEstimate& link);
 double top_k_all_gather(std::uint32_t n, double kept_bytes, const LinkEstimate& link);

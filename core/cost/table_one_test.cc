@@ -7,7 +7,7 @@
 namespace tributary::table_one {
 namespace {
 
-// 1 ms and 1 Gbit/s, 8 workers, 125 MB: a second on the line.
+// 1 ms and 1 Gbit/s, 8 workers, 125 MB: one second on the link.
 constexpr LinkEstimate kLink = {.alpha_s = 0.001, .beta_s_per_byte = 8e-9};
 constexpr double kBytes = 125e6;
 

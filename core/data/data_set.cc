@@ -15,6 +15,7 @@ Status table_fault(std::string_view what, std::size_t expected, std::size_t got)
                                        .got = fmt::format("{}", got)});
 }
 
+// A data set whose examples are rows of arrays in memory.
 class Table final : public DataSet {
  public:
   Table(FeatureTable table, std::uint32_t count) : table_(std::move(table)), count_(count) {}
@@ -37,6 +38,8 @@ class Table final : public DataSet {
   }
 
  private:
+  // Copies the selected rows of `width` values each. A width of 0 gives an empty array, which a
+  // task without targets needs.
   static void copy_rows(const FloatVector& rows, std::size_t width,
                         std::span<const std::uint32_t> indices, FloatVector& out) {
     out.resize(indices.size() * width);
@@ -75,6 +78,8 @@ Status check_indices(std::span<const std::uint32_t> indices, std::uint32_t count
   return {};
 }
 
+// Labels are copied, because labels() returns a contiguous span. Indices have been checked by
+// make().
 Subset::Subset(std::shared_ptr<const DataSet> whole, std::vector<std::uint32_t> indices)
     : whole_(std::move(whole)), indices_(std::move(indices)) {
   const auto labels = whole_->labels();
@@ -89,6 +94,7 @@ Result<std::unique_ptr<Subset>> Subset::make(std::shared_ptr<const DataSet> whol
   return std::unique_ptr<Subset>(new Subset(std::move(whole), std::move(indices)));
 }
 
+// The check comes first, because a number of the subset is an index of indices_.
 Status Subset::gather(std::span<const std::uint32_t> indices, Batch& out) const {
   TRIBUTARY_TRY(check_indices(indices, count()));
   std::vector<std::uint32_t> of_whole;
@@ -112,6 +118,8 @@ Result<std::unique_ptr<DataSet>> make_table(FeatureTable table) {
   if (count > std::numeric_limits<std::uint32_t>::max()) {
     return table_fault("examples", std::numeric_limits<std::uint32_t>::max(), count);
   }
+  // The number of examples follows from the labels or the targets; the other arrays must agree with
+  // it.
   if (table.features.size() != count * width) {
     return table_fault("features", count * width, table.features.size());
   }

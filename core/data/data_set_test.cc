@@ -68,6 +68,7 @@ TEST(Table, RefusesAnIndexBehindTheEnd) {
   EXPECT_THAT(status.text(), HasSubstr("below 3"));
 }
 
+// Numbers of a subset start at 0, and labels follow its selection.
 TEST(Subset, HasItsOwnNumbers) {
   auto data = make_table(three_examples());
   ASSERT_TRUE(data.ok());

@@ -1,4 +1,4 @@
-// Unpacks anything; what comes out stays below the cap.
+// Fuzzes decompression: any input is accepted, and a result never exceeds the limit.
 #include <cstdlib>
 
 #include "core/data/source.h"

@@ -1,18 +1,20 @@
-// Elementary functions that give the same bits on every machine. The C library's differ in the last
-// one. These use +, -, *, / and square roots, which IEEE 754 settles, in a fixed order; the build
-// forbids contraction into fused multiply-add.
+// Elementary functions that give the same bits on every machine, which C libraries do not
+// guarantee. They use only +, -, *, / and square roots, which IEEE 754 defines exactly, in a fixed
+// order. The build forbids contraction into fused multiply-add.
+//
+// All functions are pure. Arguments outside the stated range give undefined results.
 #pragma once
 
 namespace tributary {
 
-// Of whole turns: sine_of_turns(0.25) is 1. Within 1e-12; |turns| < 2^31.
+// Sine of an angle in turns: sine_of_turns(0.25) is 1. Error below 1e-12; |turns| < 2^31.
 double sine_of_turns(double turns);
 double cosine_of_turns(double turns);
 
-// x > 0, within 1e-13 relative or absolute, whichever is larger.
+// Natural logarithm of x > 0. Error below 1e-13, relative or absolute, whichever is larger.
 double portable_log(double x);
 
-// 0 below -708; x <= 709. Within 1e-13, relative.
+// e^x for x <= 709; 0 for x < -708. Relative error below 1e-13.
 double portable_exp(double x);
 
 }  // namespace tributary

@@ -28,7 +28,7 @@ TEST(PortableMath, AgreesWithTheLibrary) {
   EXPECT_EQ(portable_exp(-1e9), 0);
 }
 
-// The same on every machine: what another one computed.
+// The results have the same bits on every machine: the hash was computed on another one.
 TEST(PortableMath, KeepsItsBits) {
   std::uint64_t hash = 0;
   const auto add = [&](double value) {

@@ -15,7 +15,8 @@ namespace {
 
 using Indices = std::vector<std::uint32_t>;
 
-// Streams of this purpose; the class or the agent comes with it. Append, never reorder.
+// The streams of draws of this purpose. The class or the agent is the second part of the address.
+// Append, never reorder: a stream's number is part of the result.
 enum class ShardStream : std::uint64_t { deal, order_in_class, parts, holdout };
 
 Draws draws_for(std::uint64_t seed, ShardStream stream, std::uint32_t number) {
@@ -25,13 +26,14 @@ Draws draws_for(std::uint64_t seed, ShardStream stream, std::uint32_t number) {
                 .purpose = DrawPurpose::data_shard});
 }
 
+// Fisher-Yates shuffle.
 void shuffle(Indices& indices, Draws draws) {
   for (std::uint32_t left = static_cast<std::uint32_t>(indices.size()); left > 1; --left) {
     std::swap(indices[left - 1], indices[draws.below(left)]);
   }
 }
 
-// By Marsaglia's polar method.
+// A standard normal variate (Marsaglia's polar method).
 double normal(Draws& draws) {
   for (;;) {
     const double x = 2 * draws.unit() - 1;
@@ -42,10 +44,11 @@ double normal(Draws& draws) {
   }
 }
 
-// The logarithm of a gamma variate by Marsaglia and Tsang, "A simple method for generating gamma
-// variables"; a logarithm, because for small shapes the variate itself is often too small.
+// The logarithm of a gamma variate (Marsaglia and Tsang, "A simple method for generating gamma
+// variables"). It is a logarithm because the variate itself often underflows for small shapes.
 double log_gamma_variate(double shape, Draws& draws) {
   if (shape < 1) {
+    // Half a step is added so that u is never 0.
     const double u = draws.unit() + 0x1p-33;
     const double raised = log_gamma_variate(shape + 1, draws);
     return raised + portable_log(u) / shape;
@@ -64,6 +67,8 @@ double log_gamma_variate(double shape, Draws& draws) {
   }
 }
 
+// Shares are normalised gamma variates. Subtracting the largest logarithm keeps at least one of
+// them at 1, so the sum is never 0.
 std::vector<double> dirichlet(double alpha, std::uint32_t parts, Draws& draws) {
   std::vector<double> shares(parts);
   for (double& share : shares) share = log_gamma_variate(alpha, draws);
@@ -74,7 +79,8 @@ std::vector<double> dirichlet(double alpha, std::uint32_t parts, Draws& draws) {
   return shares;
 }
 
-// Cuts `indices` at the rounded sums of the shares.
+// Cuts `indices` at the rounded cumulative shares. The last agent gets the rest, so that rounding
+// loses no example.
 void deal(const Indices& indices, std::span<const double> shares, std::vector<Indices>& shards) {
   const auto count = static_cast<double>(indices.size());
   double sum = 0;
@@ -91,7 +97,7 @@ void deal(const Indices& indices, std::span<const double> shares, std::vector<In
   }
 }
 
-// As many as have none, and whoever has most at each time gives one.
+// Gives every empty shard one example of the shard that is largest at that moment.
 void feed_the_empty(std::vector<Indices>& shards) {
   for (Indices& shard : shards) {
     if (!shard.empty()) continue;
@@ -139,6 +145,7 @@ Indices first_numbers(std::uint32_t count) {
   return indices;
 }
 
+// The examples of each class in ascending order; labels have been checked.
 std::vector<Indices> by_class(std::span<const std::uint16_t> labels, std::uint32_t classes) {
   std::vector<Indices> members(classes);
   for (std::uint32_t i = 0; i < labels.size(); ++i) members[labels[i]].push_back(i);
@@ -156,6 +163,7 @@ Result<std::vector<std::vector<std::uint32_t>>> make_shards(const ShardOptions& 
   if (options.dirichlet_alpha == 0) {
     Indices all = first_numbers(count);
     shuffle(all, draws_for(options.seed, ShardStream::deal, 0));
+    // Rounded boundaries: sizes differ by at most one.
     for (std::uint64_t agent = 0; agent < options.agents; ++agent) {
       const std::uint64_t begin = agent * count / options.agents;
       const std::uint64_t end = (agent + 1) * count / options.agents;
@@ -181,6 +189,7 @@ Result<Split> split_holdout(std::vector<std::uint32_t> examples, double share, s
                   fmt::format("{}", share));
   }
   shuffle(examples, draws_for(seed, ShardStream::holdout, agent));
+  // Rounds down, so an agent with one example keeps it for training.
   const auto held = static_cast<std::ptrdiff_t>(static_cast<double>(examples.size()) * share);
   Split split;
   split.holdout.assign(examples.begin(), examples.begin() + held);

@@ -25,7 +25,7 @@ std::vector<std::uint16_t> some_labels(std::uint32_t count, std::uint32_t classe
   return labels;
 }
 
-// Each example once.
+// Every example occurs exactly once.
 void expect_partition(const Shards& shards, std::uint32_t count) {
   std::vector<std::uint32_t> all;
   for (const auto& shard : shards) {
@@ -38,7 +38,8 @@ void expect_partition(const Shards& shards, std::uint32_t count) {
   EXPECT_EQ(all, expected);
 }
 
-// The share of an agent's largest class, averaged over agents: 0.1 where ten classes are even.
+// The share of an agent's largest class, averaged over agents. It is 0.1 if ten classes are evenly
+// distributed.
 double purity(const Shards& shards, const std::vector<std::uint16_t>& labels) {
   double sum = 0;
   for (const auto& shard : shards) {
@@ -91,7 +92,7 @@ TEST(Shards, SmallerAlphaMeansMoreSkew) {
   EXPECT_GT(found[4], 0.6);
 }
 
-// The variance of a share of Dirichlet(alpha) among n is (n - 1) / (n^2 (n alpha + 1)).
+// The variance of one share of Dirichlet(alpha) among n is (n - 1) / (n^2 (n alpha + 1)).
 TEST(Shards, PartsHaveTheVarianceOfDirichlet) {
   constexpr std::uint32_t kClasses = 400;
   constexpr std::uint32_t kEach = 500;
@@ -131,7 +132,7 @@ TEST(Shards, DependOnTheSeed) {
   }
 }
 
-// The same on every machine and in every version: what was dealt out once.
+// The shards are the same on every machine and in every version, so the hash is a constant.
 TEST(Shards, StayAsTheyWere) {
   const auto labels = some_labels(16, 4);
   const auto even = make_shards({.seed = 5, .agents = 4}, 16, {}, 0);

@@ -14,8 +14,10 @@ namespace tributary {
 namespace {
 
 constexpr std::uint8_t kGzipMagic[] = {0x1f, 0x8b};
+// zlib's code for 15 bits of window (32 KiB) and a gzip header only.
 constexpr int kGzipOnly = 15 + 16;
 
+// A source in memory; immutable, so any thread may read.
 class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(Bytes bytes) : bytes_(std::move(bytes)) {}
@@ -36,6 +38,7 @@ class MemorySource final : public ByteSource {
   const Bytes bytes_;
 };
 
+// Owns zlib's state.
 class Inflater {
  public:
   Inflater() : ready_(::inflateInit2(&stream_, kGzipOnly) == Z_OK) {}
@@ -69,12 +72,14 @@ Result<Bytes> inflate_gzip(ByteSpan compressed, std::uint64_t size_max) {
   z_stream& stream = inflater.stream();
   Bytes out;
   std::size_t size = 0;
-  // zlib counts in 32 bits, so both sides go in pieces.
+  // zlib counts in 32 bits, so input and output are passed in pieces.
   for (ByteSpan rest = compressed;;) {
     const std::size_t given = std::min(rest.size(), kPiece);
-    // zlib does not write there; its interface is older than const.
+    // zlib does not write to its input; the cast is needed because its interface predates const.
     stream.next_in = const_cast<Bytef*>(rest.data());
     stream.avail_in = static_cast<uInt>(given);
+    // The output grows by half, and by no more than one piece at first: a small file must not
+    // allocate much, whatever its content claims.
     if (size == out.size())
       out.resize(size + std::max(size / 2, std::min(kPiece, rest.size() + 64)));
     const std::size_t room = std::min(out.size() - size, kPiece);
@@ -91,6 +96,7 @@ Result<Bytes> inflate_gzip(ByteSpan compressed, std::uint64_t size_max) {
                      .got = "more",
                      .remedy = "unpack it with gunzip: a plain file is not held in memory"});
     }
+    // A gzip file may consist of several members; decompression continues with the next one.
     if (answer == Z_STREAM_END) {
       if (rest.empty()) break;
       if (::inflateReset(&stream) != Z_OK) return damaged(place, "a state that zlib refuses");

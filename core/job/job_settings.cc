@@ -24,9 +24,10 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kExplorings = {"off", "trials"};
 
-// The model and its like are held a few times over: what is larger is meant by mistake.
+// The coordinator holds several copies of a model, so a larger number is taken for a mistake.
 constexpr std::uint64_t kParametersMax = std::uint64_t{1} << 33;
 
+// The position of a word among its choices; an unknown word gets a suggestion.
 Result<std::size_t> choice(std::string_view what, std::string_view given,
                            std::span<const std::string_view> choices) {
   for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -54,6 +55,7 @@ Status bad_layer(std::string_view text) {
                                                .remedy = {}});
 }
 
+// The layers of a job without a trainer. Exactly one source of layers must be stated.
 Result<LayerMap> layers_of(const JobSettings& job) {
   const int given = (job.layers.empty() ? 0 : 1) + (job.parameters == 0 ? 0 : 1) +
                     (job.model.empty() ? 0 : 1) + (job.model_file.empty() ? 0 : 1);
@@ -81,12 +83,14 @@ Result<LayerMap> layers_of(const JobSettings& job) {
   return map;
 }
 
+// A spec is valid if its codec can be created.
 Status check_codecs(const RoundPolicy& policy) {
   TRIBUTARY_TRY(make_codec(policy.codec).status());
   for (const std::string& codec : policy.codecs) TRIBUTARY_TRY(make_codec(codec).status());
   return {};
 }
 
+// Exploring needs a planner that may change the choice.
 Result<double> exploring_share_of(const JobSettings& job) {
   TRIBUTARY_ASSIGN(const std::size_t mode, choice("exploring", job.exploring, kExplorings));
   if (mode == 0) return 0.0;
@@ -107,6 +111,7 @@ void set(wire::JobT& job, std::string key, std::string value) {
   job.data.push_back(std::move(setting));
 }
 
+// The shape of the examples travels as settings, which trainers parse (core/train/training_job.h).
 void set_examples(const JobSettings& job, wire::JobT& definition) {
   set(definition, "task", job.examples.task);
   set(definition, "input", job.examples.input);
@@ -115,6 +120,7 @@ void set_examples(const JobSettings& job, wire::JobT& definition) {
   set(definition, "epochs", fmt::format("{}", job.epochs));
 }
 
+// Strategy and schedule are sent as specs, after a check; the optimizer is sent as numbers.
 Status set_optimizer(const JobSettings& job, wire::JobT& definition) {
   TRIBUTARY_ASSIGN(const OptimizerSettings optimizer, parse_optimizer(job.optimizer));
   TRIBUTARY_TRY(parse_strategy(job.strategy).status());
@@ -133,7 +139,7 @@ Status set_optimizer(const JobSettings& job, wire::JobT& definition) {
   return {};
 }
 
-// They are averaged, and travel as they are.
+// Marks the layers from `first` on as buffers: they are averaged, and sent without compression.
 void mark_buffers(std::size_t first, wire::LayerMapT& map) {
   for (std::size_t i = first; i < map.layers.size(); ++i) {
     map.layers[i]->kind = wire::LayerKind::buffer;
@@ -146,7 +152,7 @@ Result<NetworkPlan> plan_of(const JobSettings& job) {
   return plan_network(job.model, input);
 }
 
-// Layers of a model that agents build.
+// Sets the layers of a model that agents build from its spec.
 Status set_network(const JobSettings& job, wire::JobT& definition) {
   TRIBUTARY_ASSIGN(const NetworkPlan plan, plan_of(job));
   TRIBUTARY_ASSIGN(const LayerMap layers, layer_map_of(plan));
@@ -157,7 +163,7 @@ Status set_network(const JobSettings& job, wire::JobT& definition) {
   return {};
 }
 
-// Layers and first model of somebody else's: they are in the file.
+// Sets layers and initial model from a TorchScript file.
 Status set_script(const JobSettings& job, SubmitJob& submit) {
   constexpr std::uint64_t kScriptBytesMax = std::uint64_t{8} << 30;
   TRIBUTARY_ASSIGN(const ExampleShape input, parse_shape(job.examples));
@@ -182,12 +188,12 @@ Status set_script(const JobSettings& job, SubmitJob& submit) {
   return {};
 }
 
-// One, and nothing else that would say which layers there are.
+// True if the job names exactly one model and no other source of layers.
 bool names_a_model(const JobSettings& job) {
   return job.layers.empty() && job.parameters == 0 && job.model.empty() != job.model_file.empty();
 }
 
-// The job but for the model to begin with.
+// The submission without the initial model.
 Result<SubmitJob> described(const JobSettings& job) {
   if (job.name.empty() || job.rounds == 0) {
     return Status(StatusCode::invalid_argument, {.what = "job",
@@ -225,7 +231,7 @@ Result<SubmitJob> described(const JobSettings& job) {
   definition.model = std::make_unique<wire::ModelT>();
   definition.model->kind = wire::ModelKind::built_in;
   if (names_a_model(job)) {
-    // What is in a script is known to whoever reads it.
+    // The layers of a TorchScript become known when its file is read.
     TRIBUTARY_TRY(job.model.empty() ? parse_shape(job.examples).status()
                                     : set_network(job, definition));
     return submit;
@@ -238,6 +244,7 @@ Result<SubmitJob> described(const JobSettings& job) {
 
 }  // namespace
 
+// Ranges here reject mistyped numbers; check_job() checks combinations.
 void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
   constexpr std::uint32_t kHourMs = 3'600'000;
   settings.text(prefix + "name", job.name);
@@ -310,6 +317,7 @@ Result<LayerShape> parse_layer(std::string_view text) {
 
 Status check_job(const JobSettings& job) { return described(job).status(); }
 
+// The three sources of an initial model.
 Result<SubmitJob> submission(const JobSettings& job) {
   TRIBUTARY_ASSIGN(SubmitJob submit, described(job));
   if (!names_a_model(job)) {

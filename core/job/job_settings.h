@@ -1,4 +1,4 @@
-// A job as an operator writes it down.
+// The settings of a job as an operator writes them, and their conversion to a submission.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,12 @@
 
 namespace tributary {
 
+// Defaults are those that docs/run.md states. Values are checked by check_job(), not while they are
+// set.
 struct JobSettings {
   std::string name;
   std::uint64_t rounds = 0;
-  std::uint64_t parameters = 0;     // one layer of so many values; or
+  std::uint64_t parameters = 0;     // size of a single layer; an alternative to `layers`
   std::vector<std::string> layers;  // "weights:64x32", in order
   std::string mode = "delta";
   std::uint64_t seed = 1;
@@ -25,33 +27,39 @@ struct JobSettings {
   std::string collective = "star";
   std::string planning = "fixed";
   std::string exploring = "off";
-  double exploring_share = 0.02;  // of the rounds' time
-  // Where a model is trained and not only exchanged: specs as in docs/run.md.
+  double exploring_share = 0.02;  // share of the rounds' time
+  // Only for jobs that train a model and do not just exchange: specs as in docs/run.md.
   std::string model;
-  std::string model_file;  // TorchScript, instead
+  std::string model_file;  // path of a TorchScript file, an alternative to `model`
   ShapeText examples;
   std::string loss = "cross_entropy";
   std::string optimizer = "sgd";
   std::string strategy = "fedavg";
   std::string schedule = "constant";
   std::uint32_t batch_size = 32;
+  // Passes over the data per round; 0: `policy.local_steps` steps.
   std::uint32_t epochs = 0;
   double clip_norm = 0;
   double clip_value = 0;
+  // Rounds between two evaluations; 0: none.
   std::uint32_t evaluate_every = 0;
   RoundPolicy policy;
 };
 
-// Binds each setting of the job to a key that begins with `prefix`. The job must outlive the
-// settings.
+// Binds each setting of the job to a key that begins with `prefix`. `job` must outlive `settings`.
 void bind_job(JobSettings& job, Settings& settings, const std::string& prefix);
 
+// Parses "NAME:SIZExSIZE..."; fails with invalid_argument.
 Result<LayerShape> parse_layer(std::string_view text);
 
-// Whether it makes sense as far as that can be told without reading or drawing a model.
+// Checks the job as far as possible without reading a model file or drawing a model. Fails with
+// invalid_argument or mismatch.
 Status check_job(const JobSettings& job);
 
-// The job, and the model to begin with: drawn from the job's seed, or zeros where none is named.
+// Converts the settings to a submission with the initial model: drawn from the job's seed, read
+// from the TorchScript, or zeros for a job without a model. Fails as check_job() does, with the
+// error of reading the file, or with unavailable if a TorchScript needs an engine that is not
+// installed. Holds the whole model in memory.
 Result<SubmitJob> submission(const JobSettings& job);
 
 }  // namespace tributary

@@ -118,6 +118,7 @@ TEST(JobSettings, WhatMakesNoSenseIsRefused) {
   }
 }
 
+// check_job() also runs on machines without the model file.
 TEST(JobSettings, AScriptIsCheckedWithoutReadingIt) {
   JobSettings job = good_job();
   job.parameters = 0;
@@ -138,7 +139,7 @@ TEST(ParseLayer, TakesANameAndSizes) {
   }
 }
 
-// What the documents show is what works.
+// Every job in the documentation is valid.
 TEST(JobSettings, EveryExampleOfTheDocumentsIsAJob) {
   std::size_t examples = 0;
   for (const auto& entry : std::filesystem::directory_iterator(TRIBUTARY_JOB_EXAMPLES)) {

@@ -8,6 +8,7 @@
 namespace tributary {
 namespace {
 
+// All namespaces begin with it, so that labs do not collide with other users of namespaces.
 constexpr std::string_view kPrefix = "trib-";
 constexpr std::string_view kHub = "hub";
 constexpr std::size_t kNameMax = 24;
@@ -24,7 +25,7 @@ std::optional<std::uint32_t> node_number(std::string_view text) {
   std::uint32_t node = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  // "01" is no name that we give.
+  // A number with leading zeros is not a name that this file creates.
   if (!whole || node >= kLabNodesMax || fmt::format("{}", node) != text) return std::nullopt;
   return node;
 }
@@ -51,6 +52,7 @@ std::string node_namespace(std::string_view lab, std::uint32_t node) {
   return fmt::format("{}{}-{}", kPrefix, lab, node);
 }
 
+// The lab's name may contain dashes, so the part after the last dash is the node.
 std::optional<LabNamespace> parse_lab_namespace(std::string_view name) {
   const std::size_t dash = name.rfind('-');
   if (!name.starts_with(kPrefix) || dash < kPrefix.size()) return std::nullopt;
@@ -63,6 +65,7 @@ std::optional<LabNamespace> parse_lab_namespace(std::string_view name) {
   return LabNamespace{.lab = std::string(lab), .node = node};
 }
 
+// Nodes count from 0, addresses from 10.77.0.1.
 std::string node_address(std::uint32_t node) { return fmt::format("10.77.0.{}", node + 1); }
 std::string node_mac(std::uint32_t node) { return fmt::format("02:74:72:69:62:{:02x}", node + 1); }
 std::string hub_port(std::uint32_t node) { return fmt::format("port{}", node); }

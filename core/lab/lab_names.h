@@ -1,5 +1,6 @@
-// What the parts of a lab are called. The names of its network namespaces are all that is needed to
-// find a lab again, whatever became of the program that made it.
+// Names of a lab's parts: network namespaces, interfaces and addresses. The names of its namespaces
+// are sufficient to find a lab, even if the program that created it has died. The functions are
+// pure.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +12,37 @@
 
 namespace tributary {
 
+// Nodes share one /24 network, with room for the hub.
 inline constexpr std::uint32_t kLabNodesMax = 200;
 inline constexpr std::uint32_t kLabMtuMin = 1280;
 inline constexpr std::uint32_t kLabMtuMax = 9000;
 
-// Of every node's one interface, and of the bridge that all links lead to.
+// The interface of every node, and the bridge to which all links lead.
 inline constexpr std::string_view kNodeInterface = "eth0";
 inline constexpr std::string_view kBridge = "bridge0";
 
-// A small letter, then up to 23 small letters, digits and dashes.
+// A lower-case letter, then up to 23 lower-case letters, digits and dashes; otherwise
+// invalid_argument.
 Status check_lab_name(std::string_view name);
 
+// Names of the network namespaces of the hub and of a node.
 std::string hub_namespace(std::string_view lab);
 std::string node_namespace(std::string_view lab, std::uint32_t node);
 
+// The meaning of a namespace's name.
 struct LabNamespace {
   std::string lab;
-  std::optional<std::uint32_t> node;  // none: the hub
+  std::optional<std::uint32_t> node;  // empty: the hub
   friend bool operator==(const LabNamespace&, const LabNamespace&) = default;
 };
-// The reverse; nothing for a namespace that is no lab's.
+// The inverse of the two functions above; empty if the namespace belongs to no lab.
 std::optional<LabNamespace> parse_lab_namespace(std::string_view name);
 
-std::string node_address(std::uint32_t node);    // "10.77.0.1": labs never see one another
-std::string node_mac(std::uint32_t node);        // locally administered
-std::string hub_port(std::uint32_t node);        // the bridge's end of a node's link
+// "10.77.0.1"; the same in every lab, because labs never see each other
+std::string node_address(std::uint32_t node);
+std::string node_mac(std::uint32_t node);        // a locally administered address
+std::string hub_port(std::uint32_t node);        // the bridge's end of the node's link
 std::string node_host_name(std::uint32_t node);  // "node-0"
-std::string hosts_file(std::uint32_t nodes);     // /etc/hosts as a node sees it
+std::string hosts_file(std::uint32_t nodes);     // content of /etc/hosts in every node
 
 }  // namespace tributary

@@ -10,17 +10,19 @@
 namespace tributary {
 namespace {
 
-// The interface of a link in user space holds what the relay has not read yet; of GSO packets this
-// is plenty, of single frames 24 ms at 1 Gbit/s.
+// Length of the queue at the interface of a link in user space, which holds packets that the relay
+// has not read yet. It is plenty for GSO packets, and 24 ms of single frames at 1 Gbit/s.
 constexpr std::uint32_t kTapQueuePackets = 2000;
 
-// TBF lets this much through at once after a pause. More makes short messages faster than the link,
-// less costs a timer per frame: a millisecond's worth, and room for two frames.
+// Bytes that TBF passes at once after a pause. A larger burst makes short messages faster than the
+// link, and a smaller one costs a timer per frame. This is the amount of one millisecond, but at
+// least two frames.
 std::uint64_t burst_bytes(std::uint64_t bits_per_s, std::uint32_t mtu_bytes) {
   return std::max<std::uint64_t>(bits_per_s / 8 / 1000,
                                  2ull * (mtu_bytes + kFrameHeaderBytes) + 64);
 }
 
+// Empty if the link has no rate, or if the relay shapes it.
 std::string tbf_line(std::string_view interface, std::uint64_t bits_per_s, const LabPlan& plan,
                      const LinkSettings& link) {
   if (bits_per_s == 0 || needs_user_space(link)) return {};
@@ -57,6 +59,8 @@ Result<LabPlan> plan_lab(std::string name, std::uint32_t nodes, std::uint32_t mt
   return plan;
 }
 
+// The bridge, and each node's link to it. A veth pair is created in one step, with its far end in
+// the node's namespace.
 std::string hub_ip_lines(const LabPlan& plan) {
   std::string lines = fmt::format("link add {0} mtu {1} type bridge stp_state 0 mcast_snooping 0\n",
                                   kBridge, plan.mtu_bytes);
@@ -75,7 +79,7 @@ std::string hub_ip_lines(const LabPlan& plan) {
   return lines + fmt::format("link set {} up\n", kBridge);
 }
 
-// Who lives where is known: nothing needs to be flooded to find out.
+// The location of every address is static, so no frame is flooded to find it.
 std::string hub_bridge_lines(const LabPlan& plan) {
   std::string lines;
   for (std::uint32_t node = 0; node < plan.nodes(); ++node) {
@@ -101,7 +105,7 @@ std::string node_ip_lines(const LabPlan& plan, std::uint32_t node) {
   }
   lines += fmt::format("addr add {}/24 brd + dev {}\nlink set {} up\n", node_address(node),
                        kNodeInterface, kNodeInterface);
-  // A lost ARP would cost a second that is none of the link's.
+  // Static neighbours: a lost ARP request would cost a second that is not the link's.
   for (std::uint32_t other = 0; other < plan.nodes(); ++other) {
     if (other == node) continue;
     lines += fmt::format("neigh replace {} lladdr {} dev {} nud permanent\n", node_address(other),
@@ -115,6 +119,7 @@ std::string node_tc_lines(const LabPlan& plan, std::uint32_t node) {
   return tbf_line(kNodeInterface, link.up_bits_per_s, plan, link);
 }
 
+// Each direction crosses both links once.
 double round_trip_s(const LinkSettings& a, const LinkSettings& b) {
   return 2e-9 * static_cast<double>((a.delay + b.delay).count());
 }

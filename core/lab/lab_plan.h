@@ -1,5 +1,6 @@
-// A lab as it is wanted, and the lines for ip(8), bridge(8) and tc(8) that make it. Interfaces of
-// links in user space are there already when the lines are read; all others are made by them.
+// The plan of a lab, and the command lines for ip(8), bridge(8) and tc(8) that build it. Interfaces
+// of links in user space exist before the lines run; the lines create all others. The functions are
+// pure: they run no command.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +12,31 @@
 
 namespace tributary {
 
+// Name, MTU and links of a lab.
 struct LabPlan {
   std::string name;
   std::uint32_t mtu_bytes = 1500;
-  std::vector<LinkSettings> links;  // one for each node
+  std::vector<LinkSettings> links;  // one per node, in order
 
   std::uint32_t nodes() const { return static_cast<std::uint32_t>(links.size()); }
+  // True if at least one link needs a relay in user space.
   bool needs_relay() const;
 };
 
-// `everywhere` holds for each node, and the nodes' own settings over it, in their order.
+// `everywhere` applies to each node; the nodes' own settings override it, in their order. Fails
+// with invalid_argument for a bad name, node or setting.
 Result<LabPlan> plan_lab(std::string name, std::uint32_t nodes, std::uint32_t mtu_bytes,
                          const LinkSettings& everywhere, const std::vector<NodeSettings>& own);
 
-// Each a text for -batch, for the namespace in its name.
+// Each function returns a text for the -batch option of its command, to run in the namespace of its
+// name.
 std::string hub_ip_lines(const LabPlan& plan);
 std::string hub_bridge_lines(const LabPlan& plan);
 std::string hub_tc_lines(const LabPlan& plan);
 std::string node_ip_lines(const LabPlan& plan, std::uint32_t node);
 std::string node_tc_lines(const LabPlan& plan, std::uint32_t node);
 
-// The seconds that a packet waits on its way from one node to another and back, on idle links.
+// Propagation time in seconds from one node to another and back, on idle links.
 double round_trip_s(const LinkSettings& a, const LinkSettings& b);
 
 }  // namespace tributary

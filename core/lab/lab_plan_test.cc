@@ -56,6 +56,7 @@ TEST(LabPlan, ANodesOwnSettingsGoOverTheOthers) {
   EXPECT_EQ(plan_lab("X", 3, 1500, {}, {}).status().code(), StatusCode::invalid_argument);
 }
 
+// Links with only a rate use the kernel's token bucket filter and no relay.
 TEST(LabPlan, RatesAloneAreTheKernels) {
   const LabPlan plan = *plan_lab("x", 2, 1500, {}, {{0, "up-rate=1gbit,down-rate=10mbit"}});
   EXPECT_FALSE(plan.needs_relay());
@@ -69,6 +70,7 @@ TEST(LabPlan, RatesAloneAreTheKernels) {
                                             "link set port1 master bridge0 up\n"));
 }
 
+// The relay creates these interfaces, so the lines only configure them.
 TEST(LabPlan, LinksInUserSpaceBringTheirInterfaces) {
   const LabPlan plan = *plan_lab("x", 2, 9000, {}, {{1, "rate=10mbit,delay=1ms"}});
   EXPECT_EQ(node_tc_lines(plan, 1) + hub_tc_lines(plan), "") << "the relay holds the rate";

@@ -26,9 +26,11 @@ constexpr std::array<Unit, 4> kTimeUnits = {{{"s", 1e9}, {"ms", 1e6}, {"us", 1e3
 constexpr std::array<std::string_view, 9> kKeys = {
     "rate", "up-rate", "down-rate", "delay", "jitter", "loss", "reorder", "queue", "trace"};
 
-constexpr double kRateMin = 8e3;  // a byte in a millisecond
+constexpr double kRateMin = 8e3;  // 1 byte per millisecond
 constexpr double kRateMax = 1e12;
-constexpr double kDelayMaxNs = 60e9;
+constexpr double kDelayMaxNs = 60e9;  // 60 s
+// A queue holds at least a little more than one frame, and at most what a relay holds per
+// direction.
 constexpr std::uint64_t kQueueMin = 1u << 11;
 constexpr std::uint64_t kQueueMax = 64u << 20;
 
@@ -40,7 +42,8 @@ Status refuse(std::string expected, std::string_view got, std::string remedy = {
                                                .remedy = std::move(remedy)});
 }
 
-// The number at the beginning of `text`, which then begins with its unit; NaN where there is none.
+// Removes and returns the number at the beginning of `text`; the unit remains. NaN without a
+// number.
 double take_number(std::string_view& text) {
   double value = 0;
   const auto [end, error] =
@@ -50,7 +53,7 @@ double take_number(std::string_view& text) {
   return value;
 }
 
-// With six digits behind the point at most, and none that say nothing.
+// A decimal number with at most six digits after the point and no trailing zeros.
 std::string decimal(double value) {
   std::string text = fmt::format("{:.6f}", value);
   text.resize(text.find_last_not_of('0') + 1);
@@ -58,6 +61,7 @@ std::string decimal(double value) {
   return text;
 }
 
+// NaN for an unknown unit, so the range checks of the callers fail.
 double factor_of(std::span<const Unit> units, std::string_view name) {
   const auto unit = std::ranges::find(units, name, &Unit::name);
   return unit == units.end() ? std::nan("") : unit->factor;
@@ -100,6 +104,7 @@ Status set_rates(LinkSettings& link, std::string_view key, std::string_view valu
   return {};
 }
 
+// A queue of 0 bytes means the default.
 Status set_queue(LinkSettings& link, std::string_view value) {
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
@@ -160,6 +165,7 @@ Result<NodeSettings> parse_node_settings(std::string_view text) {
     return refuse("NODE:KEY=VALUE,KEY=VALUE", text, "write it as 2:rate=10mbit,delay=50ms");
   }
   node.settings = text.substr(colon + 1);
+  // The settings are only checked here; plan_lab() applies them over the common ones.
   LinkSettings tried;
   TRIBUTARY_TRY(set_link(tried, node.settings));
   return node;
@@ -217,9 +223,9 @@ std::uint64_t queue_bytes_for(const LinkSettings& link, std::uint64_t bits_per_s
   const double bytes_per_s = static_cast<double>(bits_per_s) / 8;
   const double seconds =
       kLeastS + kLinksOnTheWayAndBack * static_cast<double>(link.delay.count()) / 1e9;
-  // What Linux keeps before an interface unless told otherwise. A window of TCP has some segments
-  // however slow the line is, and several connections have one each: 10 ms at 10 Mbit/s are less
-  // than what one begins with.
+  // The default queue length of Linux before an interface. A TCP window has several segments even
+  // on a slow link, and each connection has its own: 10 ms at 10 Mbit/s are less than one initial
+  // window.
   constexpr double kUsualPackets = 1000;
   constexpr double kUsualS = 0.2;
   const double frame_bytes = mtu_bytes + kFrameHeaderBytes;

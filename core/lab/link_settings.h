@@ -1,4 +1,5 @@
-// What somebody wants a node's link to be like, as words: rate=10mbit,delay=50ms,loss=1%.
+// Settings of a node's link as text: rate=10mbit,delay=50ms,loss=1%. The functions are pure; a
+// value that cannot be parsed is invalid_argument.
 #pragma once
 
 #include <chrono>
@@ -11,54 +12,58 @@
 
 namespace tributary {
 
-constexpr std::uint32_t kFrameHeaderBytes = 14;  // of Ethernet, beside what an MTU counts
+constexpr std::uint32_t kFrameHeaderBytes = 14;  // Ethernet header, which an MTU does not count
 
+// One node's link to the bridge. Both directions have the same delay, jitter, loss and reordering.
 struct LinkSettings {
-  std::uint64_t up_bits_per_s = 0;  // from the node; 0: as fast as it goes
+  std::uint64_t up_bits_per_s = 0;  // from the node; 0: unlimited
+  // To the node; 0: unlimited.
   std::uint64_t down_bits_per_s = 0;
-  std::chrono::nanoseconds delay{0};   // of every packet, in each direction
-  std::chrono::nanoseconds jitter{0};  // up to so much more; order is kept
-  double loss = 0;                     // share of packets, in each direction
-  double reorder = 0;                  // share of packets that skip the delay
-  std::uint64_t queue_bytes = 0;       // that may wait for the rate; 0: queue_bytes_for() says
-  std::string trace;                   // a file of steps (core/net/shaped/trace.h)
+  std::chrono::nanoseconds delay{0};   // added to every packet, in each direction
+  std::chrono::nanoseconds jitter{0};  // up to this much more delay; packets stay in order
+  double loss = 0;                     // share of packets, 0 to 1, in each direction
+  double reorder = 0;                  // share of packets, 0 to 1, that skip the delay
+  std::uint64_t queue_bytes = 0;       // capacity of the queue for the rate; 0: queue_bytes_for()
+  std::string trace;                   // path of a file of steps (core/net/shaped/trace.h)
 
   friend bool operator==(const LinkSettings&, const LinkSettings&) = default;
 };
 
-// "100mbit", "2.5gbit", "64kbit", "9600bit"; "unlimited" and "0" are as fast as it goes.
+// Bits per second of "100mbit", "2.5gbit", "64kbit" or "9600bit"; 0 for "unlimited" and "0".
 Result<std::uint64_t> parse_bit_rate(std::string_view text);
-// "20ms", "1.5s", "300us", "0".
+// A time up to 60 s: "20ms", "1.5s", "300us", "0".
 Result<std::chrono::nanoseconds> parse_delay(std::string_view text);
-// "1%" or "0.01".
+// A share from 0 to 1: "1%" or "0.01".
 Result<double> parse_share(std::string_view text);
 
-// One setting; the keys are rate (both directions), up-rate, down-rate, delay, jitter, loss,
+// Sets one value. The keys are rate (both directions), up-rate, down-rate, delay, jitter, loss,
 // reorder, queue and trace.
 Status set_link(LinkSettings& link, std::string_view key, std::string_view value);
 
-// KEY=VALUE,KEY=VALUE over what `link` says already.
+// Applies KEY=VALUE,KEY=VALUE over the current settings.
 Status set_link(LinkSettings& link, std::string_view settings);
 
-// What one node alone is told: "2:rate=10mbit,delay=50ms".
+// The settings of one node: "2:rate=10mbit,delay=50ms".
 struct NodeSettings {
   std::uint32_t node = 0;
   std::string settings;
 };
 Result<NodeSettings> parse_node_settings(std::string_view text);
 
-// What only becomes clear when all is said: reordering needs a delay to skip.
+// Checks combinations, once all settings are known: reordering needs a delay, and a trace excludes
+// rate, delay and loss. Fails with invalid_argument.
 Status check_link(const LinkSettings& link);
 
-// The kernel at hand shapes rates; the rest needs a link of our own.
+// True if the link needs the relay in user space. The kernel shapes only rates without its help.
 bool needs_user_space(const LinkSettings& link);
 
-// Every setting that is not the default, as set_link() takes them; "unlimited" when there is none.
+// All settings that differ from the defaults, in the syntax of set_link(); "unlimited" if none
+// does.
 std::string link_text(const LinkSettings& link);
 
-// Bytes that may wait at a link of this rate: those of 1000 whole frames, but no more than it
-// carries in 200 ms; those of 10 ms and of the time that a packet takes over two such links and
-// back, where that is more; and never less than 16 frames.
+// Capacity of the queue in bytes, unless the settings state one. It is the larger of two amounts:
+// 1000 full frames, but at most what the link carries in 200 ms; and what it carries in 10 ms plus
+// the propagation time over two such links and back. It is at least 16 frames and at most 64 MiB.
 std::uint64_t queue_bytes_for(const LinkSettings& link, std::uint64_t bits_per_s,
                               std::uint32_t mtu_bytes);
 

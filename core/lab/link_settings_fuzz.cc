@@ -1,4 +1,4 @@
-// Settings that are taken are in range, and their text means the same again.
+// Fuzzes link settings: accepted settings are in range, and their text has the same meaning.
 #include <cstdlib>
 #include <string_view>
 
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(link.delay.count() >= 0 && link.jitter.count() >= 0);
   require(queue_bytes_for(link, link.up_bits_per_s, 1500) > 0);
   if (link.trace.find(',') != std::string::npos || link_text(link) == "unlimited") return 0;
-  // Six digits are written: from there on the text no longer changes.
+  // The text has six digits, so it is stable after the first conversion.
   LinkSettings again;
   require(set_link(again, link_text(link)).ok());
   require(again.trace == link.trace && again.queue_bytes == link.queue_bytes);

@@ -108,7 +108,7 @@ TEST(LinkSettings, TheKernelDoesRatesAlone) {
 }
 
 TEST(LinkSettings, AQueueFitsItsLink) {
-  // 1 Gbit/s: 10 ms and four times 5 ms are 3.75 MB.
+  // At 1 Gbit/s, 10 ms and four times 5 ms are 3.75 MB.
   EXPECT_EQ(queue_bytes_for(link_from("delay=5ms"), 1'000'000'000, 1500), 3'750'000u);
   EXPECT_EQ(queue_bytes_for({}, 100'000'000, 1500), 1000u * 1514) << "as Linux has it";
   EXPECT_EQ(queue_bytes_for({}, 10'000'000, 1500), 250'000u) << "no more than 200 ms of waiting";

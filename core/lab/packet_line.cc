@@ -13,7 +13,7 @@ namespace tributary {
 
 namespace {
 
-// Beside the shaper's own draws.
+// Streams of draws, in addition to those of the shaper.
 constexpr std::uint32_t kReorder = 2;
 constexpr std::uint32_t kLoss = 3;
 
@@ -49,6 +49,8 @@ void PacketLine::change(Time delay, std::uint64_t bytes_per_s, double loss,
   shaper_.change(delay, bytes_per_s, 0);
 }
 
+// The bytes that wait are the time until the link is free, times the rate. Without a rate only the
+// memory bound counts.
 bool PacketLine::queue_is_full(Time now) const {
   if (held_bytes_ >= kHeldBytesMax) return true;
   if (options_.bytes_per_s == 0 || shaper_.line_free_at() <= now) return false;
@@ -67,6 +69,7 @@ bool PacketLine::happens(double share, std::uint32_t purpose, std::uint64_t numb
   return static_cast<double>(draw) < share;
 }
 
+// Every segment has a number, so a loss does not depend on how segments are grouped in packets.
 std::vector<bool> PacketLine::draw_losses(std::uint32_t segments) {
   std::vector<bool> lost;
   for (std::uint32_t i = 0; i < segments; ++i) {
@@ -86,6 +89,7 @@ void PacketLine::put(Time now, LinePacket packet) {
   }
   Time due = *shaper_.arrival(now, packet.wire_bytes);
   if (options_.reorder > 0 && happens(options_.reorder, kReorder, packets_put_++)) {
+    // The packet skips the delay, but not its time at the rate.
     due -= options_.delay;
     ++counts_.reordered;
   }

@@ -1,6 +1,9 @@
-// One direction of a link: packets go in, and come out when a line of that rate, delay, jitter and
-// loss would let them. Driven by the times it is handed; the same seed, times and sizes give the
-// same fates.
+// One direction of an emulated link. Packets go in and come out at the times that rate, delay,
+// jitter and loss determine. The caller supplies the time; equal seeds, times and sizes give equal
+// results.
+//
+// Used by one thread. Holds at most kHeldBytesMax of packets; put() and take() cost O(log n) for n
+// packets on the link.
 #pragma once
 
 #include <chrono>
@@ -15,28 +18,32 @@
 
 namespace tributary {
 
+// Properties of the link in this direction.
 struct PacketLineOptions {
   std::chrono::nanoseconds delay{0};
   std::chrono::nanoseconds jitter{0};
-  std::uint64_t bytes_per_s = 0;  // 0: as fast as it goes
-  double loss = 0;                // share of segments: a packet may be many
-  double reorder = 0;  // share of packets that skip the delay, and so overtake what is on the line
-  std::uint64_t queue_bytes = 1u << 20;  // that may wait for the rate; the rest is dropped
+  std::uint64_t bytes_per_s = 0;  // 0: unlimited
+  double loss = 0;                // share of segments; a packet may contain many
+  double reorder = 0;  // share of packets that skip the delay, and so overtake those on the link
+  // Capacity of the queue for the rate; packets beyond it are dropped.
+  std::uint64_t queue_bytes = 1u << 20;
   std::uint64_t seed = 0;
-  std::uint32_t stream = 0;  // lines of one seed draw from streams of their own
+  std::uint32_t stream = 0;  // links with one seed and different streams draw independently
 };
 
+// A packet and its size on the wire.
 struct LinePacket {
   Bytes bytes;
-  std::size_t wire_bytes = 0;  // what it takes of the line's rate
-  std::uint32_t segments = 1;  // of more than one, some may be lost
+  std::size_t wire_bytes = 0;  // bytes that count against the rate, including repeated headers
+  std::uint32_t segments = 1;  // single segments of a packet with several may be lost
 };
 
+// Statistics since the object was created.
 struct LineCounts {
-  std::uint64_t packets = 0;  // that came out
+  std::uint64_t packets = 0;  // packets that came out
   std::uint64_t wire_bytes = 0;
-  std::uint64_t lost = 0;        // by chance
-  std::uint64_t overflowed = 0;  // no place in the queue, or too much held
+  std::uint64_t lost = 0;        // segments lost at random
+  std::uint64_t overflowed = 0;  // dropped: the queue or the memory bound was full
   std::uint64_t reordered = 0;
 };
 
@@ -44,20 +51,23 @@ class PacketLine {
  public:
   using Time = std::chrono::nanoseconds;
 
-  // What a line without a rate may hold: the most memory that it takes.
+  // Bound on the memory of a link without a rate, in bytes.
   static constexpr std::size_t kHeldBytesMax = 64u << 20;
 
+  // Fails with invalid_argument if loss or reordering is not a share from 0 to 1, or as
+  // Shaper::make() does.
   static Result<PacketLine> make(const PacketLineOptions& options);
 
-  // The line is another one from now on; what is on it arrives as it would have.
+  // Changes the link from now on. Packets that are already on it arrive as before.
   void change(Time delay, std::uint64_t bytes_per_s, double loss, std::uint64_t queue_bytes);
 
-  // Tail drop: a packet gets in whole while the queue has any room. A lost one takes its time, too.
+  // Adds a packet with tail drop: it is accepted completely if the queue is not full. A lost packet
+  // still uses its time on the link.
   void put(Time now, LinePacket packet);
 
-  // When the next packet comes out; nothing while none is on the line.
+  // The time at which the next packet comes out; empty if the link holds none.
   std::optional<Time> next_due() const;
-  // The packet that has come out by now, and when it should have.
+  // A packet that came out, with the exact time at which it was due.
   struct Out {
     Time due{0};
     LinePacket packet;
@@ -69,7 +79,7 @@ class PacketLine {
  private:
   struct Held {
     Time due;
-    std::uint64_t number;  // of two that are due at once the first goes first
+    std::uint64_t number;  // order of packets with equal due times
     LinePacket packet;
   };
   struct Later {
@@ -80,15 +90,15 @@ class PacketLine {
 
   PacketLine(const PacketLineOptions& options, const Shaper& shaper);
   bool queue_is_full(Time now) const;
-  // A share of all draws, which are numbered, comes out true.
+  // True for the share `share` of all draws, which are numbered.
   bool happens(double share, std::uint32_t purpose, std::uint64_t number) const;
-  // Which of the packet's segments are lost; nothing when none is.
+  // Marks the lost segments of a packet; empty if none is lost.
   std::vector<bool> draw_losses(std::uint32_t segments);
   void hold(Time due, LinePacket packet);
 
   PacketLineOptions options_;
   Shaper shaper_;
-  std::vector<Held> held_;  // a heap
+  std::vector<Held> held_;  // a heap, earliest first
   std::size_t held_bytes_ = 0;
   std::uint64_t packets_put_ = 0;
   std::uint64_t segments_put_ = 0;

@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 PacketLine line(const PacketLineOptions& options) { return *PacketLine::make(options); }
 
-// A packet that is known by its first byte.
+// A packet that is identified by its first byte.
 LinePacket line_packet(std::uint8_t name, std::size_t bytes) {
   return {.bytes = Bytes(bytes, name), .wire_bytes = bytes};
 }
@@ -26,6 +26,7 @@ struct Arrival {
   friend bool operator==(const Arrival&, const Arrival&) = default;
 };
 
+// Takes all packets at the times at which they are due.
 std::vector<Arrival> all_of(PacketLine& line) {
   std::vector<Arrival> arrivals;
   while (const auto due = line.next_due()) {
@@ -77,7 +78,7 @@ TEST(PacketLine, AFullQueueDropsTheNewest) {
   for (std::uint8_t i = 1; i <= 9; ++i) small.put(seconds(1), line_packet(i, 1000));
   EXPECT_EQ(small.counts().overflowed, 6u);
   small.put(seconds(1) + milliseconds(1),
-            line_packet(10, 5000));  // the first has left: there is room
+            line_packet(10, 5000));  // the first packet has left, so the queue has room
   small.put(seconds(1) + milliseconds(1), line_packet(11, 1000));
   EXPECT_EQ(small.counts().overflowed, 7u);
   EXPECT_THAT(all_of(small), testing::ElementsAre(Arrival{1, seconds(1) + milliseconds(1)},
@@ -86,6 +87,7 @@ TEST(PacketLine, AFullQueueDropsTheNewest) {
                                                   Arrival{10, seconds(1) + milliseconds(8)}));
 }
 
+// Without a rate the queue is unlimited, so the memory bound applies.
 TEST(PacketLine, HoldsNoMoreThanItsShareOfMemory) {
   PacketLine endless = line({.delay = seconds(10)});
   const std::size_t size = 1u << 20;
@@ -98,6 +100,7 @@ TEST(PacketLine, HoldsNoMoreThanItsShareOfMemory) {
   EXPECT_EQ(endless.next_due(), seconds(21)) << "there is room again";
 }
 
+// Losses depend only on seed, stream and number.
 TEST(PacketLine, LosesItsShareAndTheSameOnesAgain) {
   const auto arrived = [](std::uint64_t seed, std::uint32_t stream) {
     PacketLine lossy = line({.loss = 0.05, .seed = seed, .stream = stream});
@@ -119,7 +122,7 @@ TEST(PacketLine, EverySegmentIsLostByItself) {
     lossy.put(microseconds(i), {.bytes = Bytes(100, 0), .wire_bytes = 1000, .segments = 10});
   }
   EXPECT_NEAR(static_cast<double>(lossy.counts().lost), 500, 100);
-  // What cannot be cut goes with its first loss: 0.99 to the 10th remain.
+  // A packet that cannot be cut is lost with its first segment: 0.99^10 remain.
   EXPECT_NEAR(static_cast<double>(all_of(lossy).size()), 4522, 100);
 }
 
@@ -148,7 +151,7 @@ TEST(PacketLine, SomePacketsOvertake) {
     EXPECT_GE(*due, last);
     last = *due;
     const auto out = mixed.take(*due);
-    // On time it left at its own millisecond's end and took ten more; otherwise it skipped them.
+    // A packet in order leaves at the end of its own millisecond and takes ten more.
     early += (out->packet.bytes[0] - (due->count() / 1'000'000 - 11) % 251) % 251 != 0 ? 1u : 0u;
   }
   EXPECT_EQ(early, mixed.counts().reordered);

@@ -9,35 +9,38 @@
 namespace tributary {
 namespace {
 
-constexpr std::size_t kIpAt = 14;  // behind the Ethernet header
+constexpr std::size_t kIpAt = 14;  // after the Ethernet header
 constexpr std::size_t kIp6HeaderBytes = 40;
 constexpr std::uint8_t kTcp = 6;
 
-// Of a TCP header.
+// Offsets and flags of a TCP header.
 constexpr std::size_t kSequenceByte = 4;
 constexpr std::size_t kFlagsByte = 13;
 constexpr std::size_t kChecksumByte = 16;
 constexpr std::size_t kHeaderBytesMin = 20;
-constexpr std::uint8_t kFinAndPush = 0x01 | 0x08;  // of the last segment alone
-constexpr std::uint8_t kCongestionReduced = 0x80;  // of the first one
+constexpr std::uint8_t kFinAndPush = 0x01 | 0x08;  // only on the last segment
+constexpr std::uint8_t kCongestionReduced = 0x80;  // only on the first segment
 
+// Reads a big-endian field.
 std::uint32_t get(ByteSpan bytes, std::size_t at, std::size_t size) {
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < size; ++i) value = value << 8 | bytes[at + i];
   return value;
 }
 
+// Writes a big-endian field.
 void set(MutableByteSpan bytes, std::size_t at, std::size_t size, std::uint32_t value) {
   for (std::size_t i = size; i-- > 0; value >>= 8) bytes[at + i] = static_cast<std::uint8_t>(value);
 }
 
-// The Internet's checksum, not inverted, on top of what is summed already.
+// Adds the Internet checksum of `bytes` to `sum`, without the final inversion.
 std::uint32_t sum_of(ByteSpan bytes, std::uint32_t sum) {
   for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) sum += get(bytes, i, 2);
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
   return sum;
 }
 
+// Offsets are relative to the frame, after the offload header.
 struct Layout {
   OffloadHeader offload;
   bool ip6 = false;
@@ -45,6 +48,7 @@ struct Layout {
   std::size_t payload_at = 0;
 };
 
+// Empty if the packet is not TCP over IP or its headers are inconsistent.
 std::optional<Layout> layout_of(ByteSpan packet) {
   constexpr std::uint32_t kIp4Type = 0x0800;
   constexpr std::uint32_t kIp6Type = 0x86dd;
@@ -75,12 +79,14 @@ void set_ip_length(const Layout& layout, MutableByteSpan frame, std::uint32_t fi
     return;
   }
   set(frame, kIpAt + 2, 2, behind_ethernet);
-  set(frame, kIpAt + 4, 2, get(frame, kIpAt + 4, 2) + first_segment);  // each has its own number
+  // Each segment has its own IP identification.
+  set(frame, kIpAt + 4, 2, get(frame, kIpAt + 4, 2) + first_segment);
   set(frame, kIpAt + 10, 2, 0);
   set(frame, kIpAt + 10, 2, ~sum_of(frame.subspan(kIpAt, layout.tcp_at - kIpAt), 0));
 }
 
-// The sum over addresses, protocol and length; whoever sends the frame adds the rest to it.
+// Writes the partial checksum of the pseudo header (addresses, protocol and length). The device
+// that sends the frame completes it.
 void set_tcp_checksum(const Layout& layout, MutableByteSpan frame) {
   const ByteSpan addresses =
       layout.ip6 ? frame.subspan(kIpAt + 8, 32) : frame.subspan(kIpAt + 12, 8);
@@ -88,7 +94,7 @@ void set_tcp_checksum(const Layout& layout, MutableByteSpan frame) {
   set(frame, layout.tcp_at + kChecksumByte, 2, sum_of(addresses, kTcp + tcp_bytes));
 }
 
-// Segments first to last, `last` not among them.
+// Returns the segments [first, last) as one packet.
 Bytes piece(const Layout& layout, ByteSpan packet, std::size_t first, std::size_t last) {
   const std::size_t segment_bytes = layout.offload.segment_bytes;
   const ByteSpan headers = packet.first(sizeof(OffloadHeader) + layout.payload_at);
@@ -101,6 +107,7 @@ Bytes piece(const Layout& layout, ByteSpan packet, std::size_t first, std::size_
 
   OffloadHeader offload = layout.offload;
   offload.header_bytes = static_cast<std::uint16_t>(layout.payload_at);
+  // A single segment needs no further cutting by the kernel.
   if (end - begin <= segment_bytes) {
     offload.gso_type = 0;
     offload.segment_bytes = 0;

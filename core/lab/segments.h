@@ -1,5 +1,6 @@
-// A line loses single frames, but the kernel hands over many in one piece (GSO). Here such a piece
-// is cut around what is lost: what remains is as the sender's kernel would have sent it.
+// Removes lost segments from a packet that the kernel passes uncut (GSO). A real link loses single
+// frames, but the kernel passes many in one piece. The remaining pieces are identical to those that
+// the sender's kernel would have sent.
 #pragma once
 
 #include <vector>
@@ -8,9 +9,10 @@
 
 namespace tributary {
 
-// The packet (with its offload header) without the segments i for which lost[i]; `lost` has one
-// entry for each segment that wire_size() counts. A packet that is not TCP over IPv4 or IPv6 goes
-// whole: nothing remains of it if any part is lost.
+// Returns the packet (with its offload header) without the segments i for which lost[i]. `lost` has
+// one entry per segment that wire_size() counts. A packet that is not TCP over IPv4 or IPv6 cannot
+// be cut: if any part is lost, the result is empty. Any input is safe; the function never reads
+// beyond the packet.
 std::vector<Bytes> without_segments(ByteSpan packet, const std::vector<bool>& lost);
 
 }  // namespace tributary

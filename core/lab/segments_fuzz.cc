@@ -1,5 +1,5 @@
-// Whatever the packet, cutting it reads and writes nothing beyond its ends, and what remains is no
-// more than what was there.
+// Fuzzes cutting: it reads and writes nothing beyond the packet, and the result is no larger than
+// the packet.
 #include <cstdlib>
 
 #include "core/lab/segments.h"

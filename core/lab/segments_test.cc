@@ -11,7 +11,7 @@ namespace tributary {
 namespace {
 
 constexpr std::uint16_t kSegmentBytes = 1000;
-constexpr std::uint32_t kSequence = 0xffff'fe00;            // the numbers go round
+constexpr std::uint32_t kSequence = 0xffff'fe00;            // the sequence number wraps around
 constexpr std::uint8_t kFlags = 0x80 | 0x10 | 0x08 | 0x01;  // CWR, ACK, PSH, FIN
 
 struct Headers {
@@ -30,8 +30,8 @@ void set(Bytes& bytes, std::size_t at, std::initializer_list<int> values) {
   for (const int value : values) bytes[at++] = static_cast<std::uint8_t>(value);
 }
 
-// As a sender's kernel hands it over: what depends on the length of a segment is still to be
-// filled.
+// A packet as the sender's kernel passes it: fields that depend on the segment's length are not
+// final.
 Bytes packet(bool ip6, std::size_t payload_bytes) {
   const Headers& headers = ip6 ? kIp6 : kIp4;
   const OffloadHeader offload = {.flags = 1,
@@ -66,7 +66,7 @@ std::uint32_t sum(ByteSpan bytes, std::uint32_t begin) {
   return static_cast<std::uint32_t>(sum);
 }
 
-// What every piece must be, whatever was lost; `begin` is where its payload stood.
+// Properties of every piece, whatever was lost. `begin` is the offset of its payload.
 void check_piece(bool ip6, ByteSpan piece, ByteSpan whole, std::size_t begin, bool is_last) {
   const Headers& headers = ip6 ? kIp6 : kIp4;
   const ByteSpan frame = piece.subspan(sizeof(OffloadHeader));
@@ -98,6 +98,7 @@ void check_piece(bool ip6, ByteSpan piece, ByteSpan whole, std::size_t begin, bo
   }
 }
 
+// All patterns of loss, for IPv4 and IPv6 and for different lengths of the last segment.
 TEST(Segments, WhatIsLostIsMissingAndTheRestIsWhole) {
   for (const bool ip6 : {false, true}) {
     for (const std::size_t payload : {2001u, 4000u, 4999u}) {

@@ -1,4 +1,4 @@
-// The traces in docs/traces are ones that links take.
+// The traces in docs/traces are valid.
 #include <gtest/gtest.h>
 
 #include <string>

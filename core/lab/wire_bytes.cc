@@ -6,7 +6,8 @@ namespace tributary {
 namespace {
 
 constexpr std::uint8_t kNoSegments = 0;
-constexpr std::size_t kDataOffsetByte = 12;  // of a TCP header; its upper half counts words of 4
+// In a TCP header; its upper four bits count 32-bit words.
+constexpr std::size_t kDataOffsetByte = 12;
 
 }  // namespace
 
@@ -23,6 +24,7 @@ WireSize wire_size(ByteSpan packet) {
   const std::size_t headers = tcp + (frame[tcp + kDataOffsetByte] >> 4) * std::size_t{4};
   if (headers >= frame.size()) return {.bytes = frame.size()};
   const std::size_t payload = frame.size() - headers;
+  // The last segment may be shorter; every segment has its own headers.
   const std::size_t segments = (payload + header.segment_bytes - 1) / header.segment_bytes;
   return {.bytes = payload + segments * headers, .segments = static_cast<std::uint32_t>(segments)};
 }

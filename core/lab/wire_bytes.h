@@ -1,5 +1,5 @@
-// How much of a line a frame takes that the kernel hands over uncut, to be cut into segments later
-// (GSO): the headers go over the line once with each segment.
+// Computes the bytes on the wire of a frame that the kernel passes uncut and later cuts into
+// segments (GSO): the headers are sent once per segment. The function is pure.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace tributary {
 
-// The kernel's struct virtio_net_hdr, which stands before a frame on a TAP with IFF_VNET_HDR.
+// The kernel's struct virtio_net_hdr, which precedes a frame on a TAP with IFF_VNET_HDR.
 struct OffloadHeader {
   std::uint8_t flags = 0;
   std::uint8_t gso_type = 0;
@@ -20,13 +20,14 @@ struct OffloadHeader {
 };
 static_assert(sizeof(OffloadHeader) == 10);
 
+// Bytes on the wire of all segments, and their number.
 struct WireSize {
   std::size_t bytes = 0;
   std::uint32_t segments = 1;
 };
 
-// Of a frame with its offload header before it. What makes no sense counts as one frame as it is:
-// the kernel wrote the header, and a wrong count only shifts a time.
+// Size of a frame that follows its offload header. A frame with inconsistent headers counts as one
+// segment: the kernel wrote the header, and a wrong count only shifts a time.
 WireSize wire_size(ByteSpan packet);
 
 }  // namespace tributary

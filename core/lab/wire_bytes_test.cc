@@ -8,8 +8,8 @@ namespace tributary {
 namespace {
 
 constexpr std::uint8_t kTcp4 = 1;
-constexpr std::size_t kTcpAt = 14 + 20;        // behind Ethernet and IPv4
-constexpr std::size_t kHeaders = kTcpAt + 32;  // a TCP header with a timestamp
+constexpr std::size_t kTcpAt = 14 + 20;        // after Ethernet and IPv4
+constexpr std::size_t kHeaders = kTcpAt + 32;  // a TCP header with a timestamp option
 
 Bytes packet(const OffloadHeader& header, std::size_t payload_bytes) {
   Bytes bytes(sizeof(header) + kHeaders + payload_bytes, 0);
@@ -37,6 +37,7 @@ TEST(WireBytes, HeadersCountOncePerSegment) {
   }
 }
 
+// Truncated packets must not be read beyond their end.
 TEST(WireBytes, WhatMakesNoSenseIsOneFrame) {
   EXPECT_EQ(wire_size({}).bytes, 0u);
   const Bytes whole = packet(uncut(), 100);

@@ -1,6 +1,7 @@
-// How much an agent echoes of what it is probed with. Who probes keeps to a budget (link_prober.h),
-// and who answers does not rely on that: an echo may be much longer than what asks for it. Pure:
-// times are handed in.
+// Limits the bytes that an agent echoes for probes. The prober keeps to a budget (link_prober.h),
+// but the echoing agent does not rely on that, because an echo may be much longer than its request.
+//
+// Times are parameters, in seconds of any clock. Used by one thread.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +10,12 @@ namespace tributary {
 
 class EchoAllowance {
  public:
-  // One train as long as trains get, with its envelopes, and the same again in about a minute.
+  // One train of maximum length with its envelopes at once, and the same amount again in about a
+  // minute.
   static constexpr double kBurstBytes = 1024 * 1024 + 8 * 1024;
   static constexpr double kBytesPerS = 16 * 1024;
 
-  // Whether so much may be sent now; then it counts as sent.
+  // Returns true and counts the bytes as sent if they may be sent now.
   bool take(double now_s, double bytes) {
     left_ = std::min(kBurstBytes, left_ + std::max(now_s - now_s_, 0.0) * kBytesPerS);
     now_s_ = std::max(now_s_, now_s);

@@ -14,6 +14,7 @@ TEST(EchoAllowance, ATrainAtOnceAndThenASmallRate) {
   EXPECT_FALSE(allowance.take(101, 1));
 }
 
+// The allowance never exceeds the burst, however long the pause.
 TEST(EchoAllowance, RestIsNotSavedUp) {
   EchoAllowance allowance;
   EXPECT_TRUE(allowance.take(0, 1));

@@ -6,20 +6,23 @@
 namespace tributary {
 namespace {
 
-constexpr double kSmallBytes = 8192;  // tells of latency, as long as nothing is known
-constexpr double kRestMax =
-    8;  // what is left of a reading without one part, is so much smaller at most
-constexpr double kHalvesMax = 40;  // of a weight: never nothing
+// Smaller transfers are readings of latency until rate and latency are known.
+constexpr double kSmallBytes = 8192;
+// When one part is subtracted from a reading, at least 1 / kRestMax of it remains.
+constexpr double kRestMax = 8;
+constexpr double kHalvesMax = 40;  // bound on the halvings of a weight, so that it never becomes 0
 
-// A change: so many readings in a row, all slower (or faster) than the older ones by so much that
-// chance does not explain it, nor a burst with a reading beside it that had to wait by itself.
+// A change is detected if at least kRunMin readings in a row are all slower (or faster) than the
+// older ones by the factor kChange, and the probability of that by chance is below kChanceMax. The
+// bound also excludes a burst beside a single reading that waited on its own.
 constexpr std::size_t kRunMin = 5;
 constexpr double kChange = 1.15;
 constexpr double kChanceMax = 2e-5;
 
+// False for NaN.
 bool within(double value, double least, double most) { return value >= least && value <= most; }
 
-// That `run` readings are so by chance, when `like_them` of `older` were.
+// Probability that `run` readings deviate by chance if `like_them` of `older` readings did.
 double chance(std::size_t run, std::size_t like_them, std::size_t older) {
   const double each = static_cast<double>(like_them + 1) / static_cast<double>(older + 1);
   return std::pow(each, static_cast<double>(run));
@@ -49,6 +52,7 @@ void LinkEstimator::Window::drop_oldest(std::size_t count) {
   size_ -= count;
 }
 
+// How many times the latency one way is contained in a transfer of this kind.
 double LinkEstimator::latencies(TransferKind kind) {
   switch (kind) {
     case TransferKind::train:
@@ -62,6 +66,7 @@ double LinkEstimator::latencies(TransferKind kind) {
   return 2;
 }
 
+// A reading belongs to the window of the quantity that makes up the larger part of its time.
 bool LinkEstimator::tells_of_latency(const LinkTransfer& transfer) const {
   if (transfer.kind == TransferKind::round_trip) return true;
   if (transfer.kind == TransferKind::train) return false;
@@ -69,14 +74,14 @@ bool LinkEstimator::tells_of_latency(const LinkTransfer& transfer) const {
   return latencies(transfer.kind) * fit_.alpha_s >= transfer.bytes * fit_.beta_s_per_byte;
 }
 
-// Against what is known, or by itself while nothing is.
+// Ratio to the expected time, or the time itself while nothing is known.
 double LinkEstimator::slowness(const Reading& reading) const {
   const double expected_s = fit_.seconds(latencies(reading.kind), reading.bytes);
   return expected_s > 0 ? reading.seconds / expected_s : reading.seconds;
 }
 
-// Into the last one, if that is of the same slot. Trains follow one another and become one long
-// one; of others the quicker tells more.
+// Merges a reading into the last one if both belong to one slot. Trains follow one another and
+// become one longer train; of other readings the faster one is kept, because it waited less.
 bool LinkEstimator::merge(std::span<Reading> window, const Reading& reading) const {
   if (window.empty() || reading.at_s - window.back().at_s >= kSlot_s) return false;
   Reading& last = window.back();
@@ -91,7 +96,7 @@ bool LinkEstimator::merge(std::span<Reading> window, const Reading& reading) con
   return true;
 }
 
-// How many readings are from before a change; 0: there was none.
+// Number of readings before a change; 0 if no change is detected.
 std::size_t LinkEstimator::older_than_change(std::span<const Reading> window) const {
   std::array<double, kWindow> slowness_of{};
   std::ranges::transform(window, slowness_of.begin(),
@@ -113,8 +118,8 @@ std::size_t LinkEstimator::older_than_change(std::span<const Reading> window) co
   return 0;
 }
 
-// What has changed is taken out of readings from before, as it was known then: what they tell of
-// the other holds on.
+// After a change of one quantity, subtracts its old share from the other window's earlier readings.
+// Those readings remain valid for the quantity that has not changed.
 void LinkEstimator::take_out_changed(bool latency, double changed_at_s) {
   Readings room;
   const LinkFit before = fit_link(weighed(changed_at_s, room, changed_at_s));
@@ -131,7 +136,8 @@ void LinkEstimator::take_out_changed(bool latency, double changed_at_s) {
   }
 }
 
-// Where nothing but small messages has gone, what their bytes took is in their latency.
+// The readings with their weights at now_s. If only small messages have been sent, bytes are set to
+// 0: the time of their bytes then counts as latency.
 std::span<const LinkReading> LinkEstimator::weighed(double now_s, Readings& room,
                                                     double before_s) const {
   const bool bytes_count =
@@ -152,6 +158,7 @@ std::span<const LinkReading> LinkEstimator::weighed(double now_s, Readings& room
   return {room.data(), count};
 }
 
+// Adds the reading to its window, then looks for a change in that window, then fits again.
 void LinkEstimator::add(const LinkTransfer& transfer) {
   if (!within(transfer.bytes, 1, kBytesMax) ||
       !within(transfer.seconds, kSecondsMin, kSecondsMax) || !std::isfinite(transfer.at_s) ||
@@ -178,7 +185,7 @@ void LinkEstimator::add(const LinkTransfer& transfer) {
   fit_ = fit_link(weighed(transfer.at_s, room));
 }
 
-// Of the newest reading in which the unknown has at least half the part that it has in any.
+// Age of the newest reading in which the quantity has at least half of its largest share.
 double LinkEstimator::age_of(const LinkFit& fit, bool of_alpha, double now_s) const {
   const auto part = [&](const Reading& reading) {
     const double alpha_s = latencies(reading.kind) * fit.alpha_s;
@@ -199,6 +206,7 @@ double LinkEstimator::age_of(const LinkFit& fit, bool of_alpha, double now_s) co
   return age_s;
 }
 
+// The weights depend on the time of the question, so the fit is computed anew.
 MeasuredLink LinkEstimator::measured(double now_s) const {
   Readings room;
   const LinkFit fit = fit_link(weighed(now_s, room));

@@ -1,14 +1,16 @@
-// What a link is like, from the transfers that are made over it anyway: alpha, the latency one way,
-// and beta, the seconds a byte takes. Pure: times are handed in.
+// Estimates a link from the transfers that use it anyway: alpha, the latency one way, and beta, the
+// seconds per byte.
 //
-// Queues and other traffic only ever add time, so the estimate lies where the quickest readings of
-// a bounded window do (link_fit.h). A burst of other traffic passes with little effect; two quicker
-// readings count at once. What persists for five or more readings in a row, in a way that chance
-// does not explain, is a change: what was known before it is dropped.
+// Queues and other traffic only ever add time, so the estimate follows the fastest readings of a
+// bounded window (link_fit.h). A burst of other traffic has little effect, and two faster readings
+// count at once. A deviation is a change of the link if it persists for five or more readings in a
+// row and is too unlikely to be random; older readings are then discarded.
 //
-// Readings closer together than kSlot_s count as one, so that many in a moment, all in the same
-// queue, do not fill the window. One link takes 1.6 KiB, and a reading costs time in proportion to
-// the window's 48.
+// Readings within kSlot_s count as one, so that many readings of one moment, all in the same queue,
+// do not fill the window. A link takes 1.6 KiB of memory, and a reading costs time in proportion to
+// the window's 48 readings.
+//
+// Pure: the caller supplies the times. Used by one thread.
 #pragma once
 
 #include <array>
@@ -22,67 +24,72 @@
 
 namespace tributary {
 
+// How a transfer was timed, and so how often latency is contained in its time.
 enum class TransferKind : std::uint8_t {
-  round_trip,    // of a small message; bytes of both ways, 1 where nobody knows
-  train,         // one way: bytes behind the first part, and how long after it they had come
-  one_way,       // from handing over the first byte until the last has arrived
-  acknowledged,  // the same, until the sender knows
+  round_trip,  // a small message and its answer; bytes of both directions, 1 if unknown
+  train,  // one way: bytes after the first part, and the time from its arrival to the last arrival
+  one_way,       // from the first byte sent until the last byte has arrived
+  acknowledged,  // from the first byte sent until the sender knows of the arrival
 };
 
+// A timed transfer over the link.
 struct LinkTransfer {
   TransferKind kind = TransferKind::one_way;
   double bytes = 0;
   double seconds = 0;
-  double at_s = 0;  // when it ended, by one clock for all
+  double at_s = 0;  // end of the transfer; all transfers use one clock
 };
 
+// An estimated value with its confidence; NaN and 0 if it is unknown.
 struct LinkQuantity {
   double value = std::numeric_limits<double>::quiet_NaN();
-  double confidence = 0;                                   // 0 to 1, as link_fit.h has it
-  double age_s = std::numeric_limits<double>::infinity();  // of the newest reading that tells of it
+  double confidence = 0;  // 0 to 1; see link_fit.h
+  // Age of the newest reading that contributes to it.
+  double age_s = std::numeric_limits<double>::infinity();
 
   bool known() const { return value == value; }
 };
 
+// The estimate of a link at one time.
 struct MeasuredLink {
   LinkQuantity alpha_s;
   LinkQuantity beta_s_per_byte;
 
   bool known() const { return alpha_s.known() && beta_s_per_byte.known(); }
-  double confidence() const;  // of what is known less well
-  double age_s() const;       // of what is known for longer
-  // Unknown: 0.
+  double confidence() const;  // the lower of the two confidences
+  double age_s() const;       // the larger of the two ages
+  // Unknown quantities are 0.
   LinkEstimate estimate() const;
 };
 
 class LinkEstimator {
  public:
   static constexpr double kSlot_s = 0.5;
-  static constexpr std::size_t kWindow = 24;  // readings that tell of latency, and of rate
-  static constexpr double kHalfLife_s = 900;  // in which a reading loses half of its weight
+  static constexpr std::size_t kWindow = 24;  // number of readings, for latency and for rate each
+  static constexpr double kHalfLife_s = 900;  // a reading loses half of its weight in this time
   static constexpr double kBytesMax = 1e15;
   static constexpr double kSecondsMin = 1e-9;
   static constexpr double kSecondsMax = 1e7;
 
-  // Ignores, and counts, what cannot be: sizes and times that are not numbers or out of bounds, and
-  // a time before the last one's.
+  // Adds a transfer. A transfer is ignored and counted as such if a number is not finite or out of
+  // range, or if its time is before that of the last one.
   void add(const LinkTransfer& transfer);
 
   MeasuredLink measured(double now_s) const;
 
   std::uint64_t taken() const { return taken_; }
   std::uint64_t ignored() const { return ignored_; }
-  std::uint64_t changes() const { return changes_; }  // that were noticed
+  std::uint64_t changes() const { return changes_; }  // number of detected changes
 
  private:
   struct Reading {
-    double at_s = 0;  // of the first in its slot
+    double at_s = 0;  // time of the first reading in its slot
     double bytes = 0;
     double seconds = 0;
     TransferKind kind = TransferKind::one_way;
   };
 
-  // Oldest first.
+  // The readings of one quantity, the oldest first. A full window drops its oldest reading.
   class Window {
    public:
     std::span<const Reading> all() const { return {readings_.data(), size_}; }
@@ -109,7 +116,7 @@ class LinkEstimator {
 
   Window latency_;
   Window rate_;
-  LinkFit fit_;  // of all, when the last came
+  LinkFit fit_;  // fit of all readings at the time of the last one
   double newest_at_s_ = -std::numeric_limits<double>::infinity();
   std::uint64_t taken_ = 0;
   std::uint64_t ignored_ = 0;

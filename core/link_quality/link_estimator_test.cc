@@ -15,7 +15,7 @@ namespace {
 constexpr double kSmall = 200;
 constexpr double kLarge = 1e6;
 
-// Once in a second a heartbeat and a train, as a round has them.
+// A heartbeat and a train once per second, as in a round.
 void run(LinkEstimator& estimator, NoisyLink& link, double& now_s, int seconds) {
   for (int i = 0; i < seconds; ++i) {
     now_s += 1;
@@ -43,8 +43,8 @@ TEST(LinkEstimator, NothingIsKnownOfALinkThatNobodyHasUsed) {
   EXPECT_EQ(measured.estimate().beta_s_per_byte, 0);
 }
 
-// Every rate, latency and seed, with queues as long as half of the latency on average. Where a
-// heartbeat's own bytes take long beside the latency, it is not known so well.
+// All rates, latencies and seeds, with queues of up to half of the latency on average. If a
+// heartbeat's own bytes take long compared with the latency, the latency is less accurate.
 TEST(LinkEstimator, FindsRateAndLatencyBehindQueues) {
   for (const double mbit : {1.0, 10.0, 100.0, 1000.0}) {
     for (const double ms : {0.2, 1.0, 10.0, 50.0}) {
@@ -72,7 +72,7 @@ TEST(LinkEstimator, FindsRateAndLatencyBehindQueues) {
   }
 }
 
-// Nothing but whole transfers of many sizes: the line through them has both.
+// Only whole transfers of many sizes: the fit separates both quantities.
 TEST(LinkEstimator, TellsLatencyAndRateApartBySizes) {
   for (const TransferKind kind : {TransferKind::one_way, TransferKind::acknowledged}) {
     for (const double ms : {1.0, 10.0, 50.0}) {
@@ -92,6 +92,8 @@ TEST(LinkEstimator, TellsLatencyAndRateApartBySizes) {
   }
 }
 
+// Transfers of one size do not separate latency from rate, so both confidences stay low until there
+// are round trips.
 TEST(LinkEstimator, EqualSizesAreNotTrustedUntilThereAreRoundTrips) {
   NoisyLink link(0.02, per_byte(100), 1);
   link.queue_s = 0.001;
@@ -122,8 +124,8 @@ TEST(LinkEstimator, HeartbeatsAloneTellOfLatencyAlone) {
   EXPECT_EQ(measured.confidence(), 0);
 }
 
-// Other traffic that takes nine tenths of the line and fills its queues, for five seconds of
-// thirty.
+// Other traffic that takes nine tenths of the link and fills its queues, for five of thirty
+// seconds.
 TEST(LinkEstimator, ABurstOfOtherTrafficPasses) {
   int mistaken = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -154,7 +156,7 @@ TEST(LinkEstimator, ABurstOfOtherTrafficPasses) {
   EXPECT_LE(mistaken, 2);
 }
 
-// A thousand transfers that all waited in the same queue are one observation of it.
+// A thousand transfers that waited in the same queue are one observation of it.
 TEST(LinkEstimator, ManyReadingsOfAMomentAreOne) {
   NoisyLink link(0.01, per_byte(100), 3);
   LinkEstimator estimator;
@@ -173,10 +175,11 @@ struct Phase {
   double mbit_per_s;
   double ms;
 };
-// docs/traces: C1 and C2, two latencies of links to a way.
+// Traces C1 and C2 of docs/traces; each path has the latencies of two links.
 constexpr Phase kTraceC1[] = {{1000, 1}, {40, 1}, {40, 50}, {1000, 50}};
 constexpr Phase kTraceC2[] = {{1000, 1}, {400, 1}, {40, 50}, {400, 1}, {1000, 1}};
 
+// Six readings of the changed link are sufficient for an estimate within 15 %.
 TEST(LinkEstimator, FollowsALinkThatChangesWithinSixReadings) {
   for (const std::span<const Phase> trace : {std::span<const Phase>(kTraceC1), {kTraceC2}}) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -200,7 +203,7 @@ TEST(LinkEstimator, FollowsALinkThatChangesWithinSixReadings) {
   }
 }
 
-// Whole transfers from before a new latency had the old one in them, and still tell of the rate.
+// Whole transfers from before a new latency contain the old one, and remain valid for the rate.
 TEST(LinkEstimator, WhatOneChangeLeavesAsItWasIsStillKnown) {
   for (const auto& [before, after] :
        {std::pair(Phase{100, 1}, Phase{100, 50}), {Phase{100, 50}, Phase{100, 1}}}) {
@@ -222,7 +225,7 @@ TEST(LinkEstimator, WhatOneChangeLeavesAsItWasIsStillKnown) {
   }
 }
 
-// The same from whole transfers of many sizes, of which each tells of one more than of the other.
+// The same with whole transfers of many sizes, which mix both quantities.
 TEST(LinkEstimator, FollowsWholeTransfersToo) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     LinkEstimator estimator;
@@ -292,7 +295,7 @@ TEST(LinkEstimator, WhatCannotBeIsCountedAndChangesNothing) {
   EXPECT_EQ(after.confidence(), before.confidence());
 }
 
-// Whatever comes, what is said is a number and no confidence is out of its range.
+// For arbitrary readings, every result is a number and every confidence is in its range.
 TEST(LinkEstimator, ArbitraryReadingsNeverGiveNonsense) {
   constexpr TransferKind kKinds[] = {TransferKind::round_trip, TransferKind::train,
                                      TransferKind::one_way, TransferKind::acknowledged};
@@ -317,6 +320,7 @@ TEST(LinkEstimator, ArbitraryReadingsNeverGiveNonsense) {
   }
 }
 
+// A coordinator keeps one estimator per link.
 TEST(LinkEstimator, IsSmall) { EXPECT_LE(sizeof(LinkEstimator), 1800u); }
 
 }  // namespace

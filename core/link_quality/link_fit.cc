@@ -7,23 +7,25 @@
 namespace tributary {
 namespace {
 
+// Share of the readings that may lie below the line: one in twelve.
 constexpr double kShareBelow = 0.08;
 constexpr int kIterations = 24;
-constexpr double kErrorMin = 0.01;  // below it errors count by their square
-constexpr double kScaleMax = 32;  // an error is measured by the fit, within so much of the reading
+constexpr double kErrorMin = 0.01;  // smaller relative errors count by their square
+// Bound on the ratio between the fitted and the measured time that scales an error.
+constexpr double kScaleMax = 32;
 
-// What is believed before there are readings: they are off by 30 %, as two of them would show.
+// Prior before any reading: an error of 30 %, with the weight of two readings.
 constexpr double kPriorError = 0.3;
 constexpr double kPriorReadings = 2;
 constexpr double kHalfConfidentError = 0.1;
-// Nobody needs to know smaller ones to a tenth.
+// Lower bounds for the confidence: smaller values need not be known to a tenth.
 constexpr double kAlphaMin_s = 20e-6;
 constexpr double kBetaMin_s_per_byte = 1e-11;
-// Two columns that are so nearly the same tell nothing apart.
+// Two columns closer than this do not separate latency and rate.
 constexpr double kDeterminantMin = 1e-9;
 
-// Sums over readings of products of their two columns and of the time, in errors' scale and in
-// units in which both unknowns are about 1.
+// Sums over the readings of the products of their two columns and the time. They are scaled by the
+// errors' scale, and both unknowns are in units in which they are about 1.
 struct Sums {
   double aa = 0;
   double ab = 0;
@@ -34,6 +36,8 @@ struct Sums {
   double determinant() const { return aa * bb - ab * ab; }
 };
 
+// Iteratively reweighted least squares for a low quantile, with two unknowns that must not be
+// negative.
 class Fitter {
  public:
   explicit Fitter(std::span<const LinkReading> readings) : readings_(readings) { start(); }
@@ -45,7 +49,7 @@ class Fitter {
   }
 
  private:
-  // All of the shortest time is latency, and all of it is bytes: half of each.
+  // Starts with half of the shortest time as latency and half as bytes.
   void start() {
     alpha_unit_ = std::numeric_limits<double>::infinity();
     beta_unit_ = alpha_unit_;
@@ -65,6 +69,8 @@ class Fitter {
     fit_.beta_s_per_byte = beta_unit_ / 2;
   }
 
+  // The fitted time, bounded relative to the measured one, so that neither very short nor very long
+  // transfers dominate.
   double scale_of(const LinkReading& reading) const {
     return std::clamp(fit_.seconds(reading.latencies, reading.bytes), reading.seconds / kScaleMax,
                       reading.seconds * kScaleMax);
@@ -73,8 +79,8 @@ class Fitter {
     return (reading.seconds - fit_.seconds(reading.latencies, reading.bytes)) / scale_of(reading);
   }
 
-  // For the next step each error counts by its square, with a weight that makes that the quantile's
-  // loss at the present one.
+  // Weights for the next step of iteratively reweighted least squares: each squared error gets the
+  // weight that makes it equal to the quantile loss at the current fit.
   Sums sums(bool towards_quantile) const {
     Sums sums;
     for (const LinkReading& reading : readings_) {
@@ -97,6 +103,8 @@ class Fitter {
     return sums;
   }
 
+  // Solves the normal equations. If an unknown becomes negative, it is set to 0 and the other one
+  // is solved alone.
   void solve(const Sums& s) {
     double a = 0;
     double b = 0;
@@ -104,7 +112,7 @@ class Fitter {
       if (s.aa > 0) a = s.at / s.aa;
       if (s.bb > 0) b = s.bt / s.bb;
     } else {
-      // Where sizes tell nothing apart, the ridge gives each its half.
+      // If sizes do not separate the unknowns, the ridge gives each of them half.
       const double ridge = kDeterminantMin * (s.aa + s.bb);
       const Sums r = {.aa = s.aa + ridge, .ab = s.ab, .bb = s.bb + ridge};
       a = (s.at * r.bb - s.bt * r.ab) / r.determinant();
@@ -121,7 +129,7 @@ class Fitter {
     fit_.beta_s_per_byte = b * beta_unit_;
   }
 
-  // How far readings are from the fit, by how much of each unknown is in them.
+  // Root mean square deviation of the readings, weighted by the share of the unknown in each.
   double spread(bool of_alpha) const {
     double squares = kPriorReadings * kPriorError * kPriorError;
     double count = kPriorReadings;
@@ -136,11 +144,13 @@ class Fitter {
     return std::sqrt(squares / count);
   }
 
+  // 1 for an exact value, 0.5 for a relative standard error of 0.1.
   static double confidence(double standard_error, double value) {
     const double relative = standard_error / value / kHalfConfidentError;
     return 1 / (1 + relative * relative);
   }
 
+  // Confidences from the covariance at the final fit. They stay 0 if the columns are proportional.
   void judge() {
     const Sums s = sums(false);
     double alpha_variance = 1 / s.aa;

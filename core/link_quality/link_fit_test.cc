@@ -10,6 +10,7 @@ namespace {
 constexpr double kAlpha_s = 0.01;
 constexpr double kFittedBeta = 1e-7;
 
+// A reading that lies exactly on the line.
 LinkReading exact(double latencies, double bytes) {
   return {.latencies = latencies,
           .bytes = bytes,
@@ -39,6 +40,7 @@ TEST(LinkFit, TwoReadingsAreALineThatNobodyRelesOn) {
   EXPECT_LT(fit.beta_confidence, 0.2);
 }
 
+// Half of the readings are fifty times too slow; the fit ignores them.
 TEST(LinkFit, WhatWaitedDoesNotCountHoweverLongItTook) {
   std::vector<LinkReading> readings = twenty_sizes();
   for (std::size_t i = 0; i < readings.size(); i += 2) readings[i].seconds *= 50;
@@ -81,6 +83,7 @@ TEST(LinkFit, WhatNoReadingTellsOfIsUnknown) {
   EXPECT_GT(trips.alpha_confidence, 0.8);
 }
 
+// Old readings have small weights and must lower the confidence.
 TEST(LinkFit, AWeightIsAsManyReadings) {
   std::vector<LinkReading> readings = twenty_sizes();
   const double confidence = fit_link(readings).alpha_confidence;

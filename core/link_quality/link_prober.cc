@@ -7,10 +7,10 @@ namespace tributary {
 namespace {
 
 constexpr double kHour_s = 3600;
-constexpr std::uint32_t kUnansweredMax = 30;  // of which spacing doubles
+constexpr std::uint32_t kUnansweredMax = 30;  // bound on the number of doublings
 
-// As long as nothing is known of the rate a short train says how long the next one is to be. One
-// that takes a fourth of what is left leaves room for those that have to agree with it.
+// While the rate is unknown, a short train determines the length of the next one. A train uses at
+// most a fourth of the remaining budget, so that others remain to confirm it.
 LinkProbe train_for(const LinkQuantity& beta_s_per_byte, double left_bytes) {
   double bytes = 0;
   if (beta_s_per_byte.known() && beta_s_per_byte.value > 0) {
@@ -38,11 +38,14 @@ double LinkProber::budget_bytes(double now_s) const {
   return options_.share_max * carried_bytes_ + options_.allowance_bytes_per_hour * hours;
 }
 
+// True if the quantity is unknown, too inaccurate or too old.
 bool LinkProber::wanted(const LinkQuantity& quantity) const {
   return !quantity.known() || quantity.confidence < options_.confidence_min ||
          quantity.age_s > options_.age_max_s;
 }
 
+// Charges the probe to the budget and schedules the next one. Every probe counts as unanswered
+// until answered().
 bool LinkProber::take(const LinkProbe& probe) {
   if (probe_bytes_ + probe.bytes() > budget_bytes(now_s_)) return false;
   probe_bytes_ += probe.bytes();
@@ -59,7 +62,7 @@ std::optional<LinkProbe> LinkProber::next(double now_s, const MeasuredLink& know
   if (now_s_ - last_carried_s_ < options_.quiet_s || now_s_ < next_at_s_) return std::nullopt;
   const bool trip = wanted(known.alpha_s);
   const bool train = wanted(known.beta_s_per_byte);
-  // One for which there is no room waits, and the other takes its turn.
+  // A train that does not fit the budget waits, and a round trip may go first.
   const LinkProbe long_one = train_for(known.beta_s_per_byte, budget_bytes(now_s_) - probe_bytes_);
   if (train && (train_is_next_ || !trip) && take(long_one)) return long_one;
   if (trip && take(LinkProbe{})) return LinkProbe{};

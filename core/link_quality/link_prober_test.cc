@@ -17,7 +17,7 @@ MeasuredLink well_known() {
           .beta_s_per_byte = {.value = 1e-6, .confidence = 0.9, .age_s = 10}};
 }
 
-// Asks every second for so long, and answers.
+// Calls next() every second for this time, and answers if `answered`.
 std::vector<LinkProbe> probes_of(LinkProber& prober, double& now_s, double seconds,
                                  const MeasuredLink& known, bool answered = true) {
   std::vector<LinkProbe> probes;
@@ -70,6 +70,7 @@ TEST(LinkProber, WhatIsKnownWellIsNotProbed) {
   for (const LinkProbe& probe : probes) EXPECT_EQ(probe.kind, TransferKind::train);
 }
 
+// The length follows the known rate, within its bounds.
 TEST(LinkProber, ATrainIsAsLongAsItsTimingNeedsAndNoLonger) {
   const auto padding_at = [](double beta_s_per_byte) {
     LinkProber prober(0, {.allowance_bytes_per_hour = 1e9});
@@ -84,7 +85,7 @@ TEST(LinkProber, ATrainIsAsLongAsItsTimingNeedsAndNoLonger) {
   EXPECT_EQ(padding_at(0), LinkProber::kTrainBytesMin);
 }
 
-// Whatever is asked and carried, at every moment.
+// The budget holds at every moment, whatever is requested and carried.
 TEST(LinkProber, NeverSpendsMoreThanItsBudget) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     NoisyLink random(0, 0, seed);
@@ -126,6 +127,7 @@ TEST(LinkProber, ALinkWithoutTrafficSpendsItsAllowanceAndWaitsForTheNext) {
   EXPECT_GT(prober.probe_bytes(), first);
 }
 
+// The budget is smaller than a train, but round trips fit.
 TEST(LinkProber, ATrainForWhichThereIsNoRoomLetsRoundTripsPass) {
   LinkProber prober(0, {.allowance_bytes_per_hour = 8 * 1024});
   double now_s = 0;
@@ -161,7 +163,7 @@ TEST(LinkProber, TimesAndSizesThatCannotBeChangeNothing) {
   EXPECT_FALSE(prober.next(-1e9, {})) << "a clock that went back: no time has passed";
 }
 
-// Probes alone make a quiet link known, within the allowance of its first hour.
+// Probes alone are sufficient to know a quiet link within the allowance of its first hour.
 TEST(LinkProber, WhatProbesTellIsEnough) {
   for (const double mbit : {1.0, 10.0, 100.0}) {
     SCOPED_TRACE(mbit);

@@ -36,6 +36,7 @@ MeasuredLink LinkTable::measured(std::string_view member, double now_s) const {
 std::optional<LinkEstimate> LinkTable::slowest(double now_s, double confidence_min) const {
   std::optional<double> alpha_s;
   std::optional<double> beta_s_per_byte;
+  // The maximum of a quantity over the members that know it well enough.
   const auto take = [&](std::optional<double>& most, const LinkQuantity& quantity) {
     if (!quantity.known() || quantity.confidence < confidence_min) return;
     most = std::max(most.value_or(0), quantity.value);

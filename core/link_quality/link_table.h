@@ -1,4 +1,5 @@
-// What one member knows of its links to others. Pure: times are handed in.
+// The links of one member to others, each with an estimator. Pure: the caller supplies the times.
+// Used by one thread; add() costs a lookup and one reading, slowest() a fit per link.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +15,18 @@ namespace tributary {
 
 class LinkTable {
  public:
-  // Of as many members: 2 KiB each. Another one takes the place of who was heard longest ago.
+  // Capacity of the table; a link takes 2 KiB. A new member replaces the one without readings for
+  // the longest time.
   explicit LinkTable(std::size_t members_max = 4096) : members_max_(members_max) {}
 
   void add(std::string_view member, const LinkTransfer& transfer);
-  // Of a member that comes back from somewhere else, or not at all.
+  // Removes a member that reconnects from another place, or that has left.
   void forget(std::string_view member);
 
   MeasuredLink measured(std::string_view member, double now_s) const;
-  // What an exchange has to reckon with: the longest latency and the lowest rate of those that are
-  // known with this confidence. Nothing: there is none of one of them.
+  // The link that an exchange must assume: the highest latency and the lowest rate among those
+  // known with at least this confidence. Empty if no member's latency, or no member's rate, is
+  // known.
   std::optional<LinkEstimate> slowest(double now_s, double confidence_min) const;
 
   std::size_t size() const { return links_.size(); }
@@ -32,7 +35,7 @@ class LinkTable {
  private:
   struct Link {
     LinkEstimator estimator;
-    std::uint64_t heard = 0;  // counts what was added to any
+    std::uint64_t heard = 0;  // value of added_ at the last reading
   };
 
   std::map<std::string, Link, std::less<>> links_;

@@ -32,6 +32,7 @@ TEST(LinkTable, KnowsEachMemberByItself) {
   EXPECT_EQ(table.size(), 1u);
 }
 
+// The highest latency and the lowest rate may belong to different members.
 TEST(LinkTable, TheSlowestIsTheWorstOfEachThatIsTrusted) {
   LinkTable table;
   EXPECT_FALSE(table.slowest(30, 0.5));

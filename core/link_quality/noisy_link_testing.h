@@ -1,4 +1,4 @@
-// A link to be measured: its latency and rate are known, and queues add time by chance.
+// A synthetic link with known latency and rate; queues add random times.
 #pragma once
 
 #include <cmath>
@@ -16,12 +16,12 @@ class NoisyLink {
 
   double alpha_s;
   double beta_s_per_byte;
-  double queue_s = 0;     // mean of what queues add to a latency, exponential
-  double rate_noise = 0;  // mean share that other traffic adds to a byte's time, exponential
+  double queue_s = 0;     // mean of the exponential time that queues add to a latency
+  double rate_noise = 0;  // mean of the exponential share that other traffic adds to a byte's time
 
-  // In [0, 1).
+  // Uniform in [0, 1).
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-  // Sizes between these, as many in each decade.
+  // Random sizes between the two, equally many per decade.
   double size(double least, double most) { return least * std::pow(most / least, uniform()); }
 
   LinkTransfer transfer(TransferKind kind, double bytes, double at_s) {
@@ -38,7 +38,7 @@ class NoisyLink {
  private:
   double exponential() { return -std::log1p(-uniform()); }
 
-  std::mt19937_64 random_;  // the standard says what it draws
+  std::mt19937_64 random_;  // the standard defines its output
 };
 
 }  // namespace tributary

@@ -5,6 +5,8 @@
 namespace tributary {
 
 std::optional<LinkTransfer> transfer_of(std::span<const ProbePart> parts) {
+  // The first usable time is that of a part for which the receiver waited, and also for the next
+  // one.
   std::size_t first = 0;
   while (first + 1 < parts.size() && (parts[first].at_ns == 0 || parts[first + 1].at_ns == 0)) {
     ++first;
@@ -12,7 +14,7 @@ std::optional<LinkTransfer> transfer_of(std::span<const ProbePart> parts) {
   if (first + 1 >= parts.size()) return std::nullopt;
   std::size_t last = parts.size() - 1;
   while (parts[last].at_ns == 0) --last;
-  // Half of the train is too little for one reading to stand for it.
+  // A reading must cover at least half of the train.
   if (2 * (last - first) < parts.size() - 1 || parts[last].at_ns <= parts[first].at_ns) {
     return std::nullopt;
   }

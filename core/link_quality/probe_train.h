@@ -1,10 +1,10 @@
-// What a train of probes says of the rate of a line, from when its parts came. Pure.
+// Derives the rate of a link from the arrival times of a probe train's parts. Pure.
 //
-// A receiver that is busy, or asleep for longer than a part takes, finds parts in its queue and
-// would take the line for a quick one. So a time counts only where the receiver was waiting, and
-// the first one only where it waited again for the part after it: then it was not late by more than
-// that part took. A late end, and whatever else takes time, makes the line slower and not quicker,
-// and what is too slow an estimator can tell (link_estimator.h).
+// A receiver that is busy, or sleeps longer than a part takes, finds parts in its queue and would
+// overestimate the rate. So an arrival time counts only if the receiver was waiting for the part.
+// The first time counts only if the receiver also waited for the next part: its error is then at
+// most the duration of that part. A late end and all other delays make the link seem slower, not
+// faster, and an estimator recognizes readings that are too slow (link_estimator.h).
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@
 
 namespace tributary {
 
+// A received part of a train.
 struct ProbePart {
   double bytes = 0;
-  // When it had come; 0: nobody was waiting for it.
+  // Arrival time; 0 if the receiver was not waiting for this part.
   std::uint64_t at_ns = 0;
 };
 
-// Nothing: too many parts lay in a queue. When it was is the caller's to set (LinkTransfer::at_s).
+// Empty if too many parts were found in a queue. The caller sets LinkTransfer::at_s.
 std::optional<LinkTransfer> transfer_of(std::span<const ProbePart> parts);
 
 }  // namespace tributary

@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-// Parts of 1000 bytes; times in microseconds, 0 where nobody waited.
+// Parts of 1000 bytes; times in microseconds, 0 if the receiver was not waiting.
 std::optional<LinkTransfer> of(const std::vector<std::uint64_t>& at_us) {
   std::vector<ProbePart> parts;
   for (const std::uint64_t at : at_us) parts.push_back({.bytes = 1000, .at_ns = at * 1000});
@@ -23,7 +23,7 @@ TEST(ProbeTrain, IsWhatCameBehindTheFirstPart) {
 }
 
 TEST(ProbeTrain, BeginsWhereTheReceiverHadCaughtUp) {
-  // The first three were found in a queue at 350; the fourth is the first in time.
+  // The first three were found in a queue at 350; the fourth is the first one on time.
   const auto transfer = of({0, 0, 0, 400, 500, 600, 700, 800});
   ASSERT_TRUE(transfer);
   EXPECT_EQ(transfer->bytes, 4000);
@@ -31,7 +31,8 @@ TEST(ProbeTrain, BeginsWhereTheReceiverHadCaughtUp) {
 }
 
 TEST(ProbeTrain, WhoWasAsleepForTheFirstPartIsNotBelieved) {
-  // Woken at 350 by the first, with three more behind it: from there on it would be 4000 in 450 us.
+  // Woken at 350 by the first part, with three more behind it. Counted from there, 4000 bytes would
+  // take 450 us.
   const auto transfer = of({350, 0, 0, 400, 500, 600, 700, 800});
   ASSERT_TRUE(transfer);
   EXPECT_DOUBLE_EQ(transfer->seconds / transfer->bytes, 100e-9);

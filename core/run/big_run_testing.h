@@ -1,5 +1,5 @@
-// The file of a long run, written through the real schema and in large transactions: a coordinator
-// would have taken days. For benchmarks.
+// Writes the file of a long run through the real schema and in large transactions, for benchmarks.
+// A real coordinator would need days for such a run.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,11 +16,12 @@
 
 namespace tributary::run_testing {
 
+// The size of the run.
 struct BigRun {
   std::uint64_t rounds = 100'000;
   std::uint32_t agents = 32;
   std::uint32_t buckets = 16;
-  std::uint64_t reports_max = 1'000'000;  // of the last rounds: as many as a journal keeps
+  std::uint64_t reports_max = 1'000'000;  // for the last rounds, as many as a journal keeps
   std::uint64_t evaluate_every = 1;
 };
 
@@ -36,7 +37,9 @@ class BigRunWriter {
   }
 
  private:
+  // Rounds per transaction.
   static constexpr std::uint64_t kRoundsAtOnce = 5000;
+  // Duration of a round in ns.
   static constexpr std::int64_t kRoundNs = 1'500'000'000;
 
   Status write_job() {
@@ -77,7 +80,8 @@ class BigRunWriter {
     return began_wall_ns_ + static_cast<std::int64_t>(round) * kRoundNs;
   }
 
-  // A decision every so often, and what is told again of it in between.
+  // The frames of a decided plan and of an unchanged one, for each codec; write_round() cycles
+  // through them.
   void make_plans() {
     const std::vector<std::string> codecs = {"fp32", "thc:bits=4", "topk:cr=0.1", "topk:cr=0.01"};
     const std::vector<double> ratios(run_.agents, 0.05);

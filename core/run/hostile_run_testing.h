@@ -1,10 +1,12 @@
-// A run's file that somebody has tampered with, for fuzzers of those who read it: first cells of
-// its tables become anything, frames among them, then bytes of the file do.
+// A run's file that has been tampered with, for fuzzers of its readers. First, cells of its tables
+// and bytes of its frames are replaced by arbitrary values; then bytes of the file are.
 //
-// The input: one byte of choices for the fuzzer, then steps: a byte that says what, and
-//   cell   which (1 byte), which row (1), kind of value (1), and the value: nothing, 8 bytes, or a
-//          byte with a size and so many bytes
-//   frame  which (1), then edits: a byte with their number, each where (2) and what (1)
+// The input is one byte of choices for the fuzzer, then steps. A step is a byte that selects its
+// kind, and its data:
+//   cell   which cell (1 byte), which row (1), type of the value (1), and the value: nothing, 8
+//          bytes, or a size byte with as many bytes
+//   frame  which frame (1), number of edits (1), and per edit an offset (2) and a value (1)
+//   file   offset (3), value (1)
 //   file   where (3), what (1)
 #pragma once
 
@@ -27,11 +29,12 @@
 
 namespace tributary::run_testing {
 
+// Ends the process; failures of the harness itself are not findings about the readers.
 inline void must(bool condition) {
   if (!condition) std::abort();
 }
 
-// Takes an input apart; what is not there any more is 0.
+// Splits an input into values; missing bytes read as 0.
 class HostileInput {
  public:
   explicit HostileInput(ByteSpan bytes) : bytes_(bytes) {}
@@ -52,6 +55,7 @@ class HostileInput {
   ByteSpan bytes_;
 };
 
+// The original file is written once, and restored before each input.
 class HostileRun {
  public:
   static constexpr std::uint64_t kRounds = 6;
@@ -66,6 +70,7 @@ class HostileRun {
   std::string path() const { return folder_ / "run.db"; }
   void restore() { put(original_); }
 
+  // Applies the edits of the input to the file. Edits that SQLite rejects have no effect.
   void tamper(HostileInput& input) {
     std::vector<std::pair<std::size_t, std::uint8_t>> file_edits;
     {
@@ -107,7 +112,7 @@ class HostileRun {
       Frame{"SELECT outcomes FROM rounds WHERE round_row = ?",
             "UPDATE rounds SET outcomes = ? WHERE round_row = ?"}};
 
-  // SQLite keeps any type in any column, but those of a rowid.
+  // SQLite stores any type in any column, except a rowid.
   static constexpr std::array<std::string_view, 46> kCells = {
       "UPDATE OR IGNORE jobs SET job = ? WHERE submission = ?",
       "UPDATE OR IGNORE jobs SET revision = ? WHERE submission = ?",
@@ -156,7 +161,7 @@ class HostileRun {
       "UPDATE OR IGNORE metrics SET agent_id = ? WHERE metric = ?",
       "UPDATE OR IGNORE link_samples SET alpha_s = ? WHERE link_sample = ?"};
 
-  // A change that the schema does not allow does not happen.
+  // A change that the schema does not allow has no effect.
   static void change_cell(Database& database, HostileInput& input) {
     const std::string_view cell = kCells[input.number(1) % kCells.size()];
     const std::int64_t row = static_cast<std::int64_t>(input.number(1) % 12) + 1;
@@ -174,7 +179,7 @@ class HostileRun {
       }
       case 4:
         return ignore_error(database.run(cell, input.sized(), row));
-      default:  // large, and nothing in it
+      default:  // a large value of zeros
         return ignore_error(database.run(cell, Bytes(input.number(2) * 4), row));
     }
   }
@@ -194,7 +199,7 @@ class HostileRun {
     if (there.ok() && *there) ignore_error(database.run(frame.write, bytes, row));
   }
 
-  // In its place, as a copy that somebody puts there.
+  // Replaces the file, as an operator does with a copy.
   void put(const Bytes& bytes) {
     for (const char* suffix : {"-wal", "-shm"}) std::filesystem::remove(path() + suffix);
     must(write_file_atomically(path(), bytes).ok());

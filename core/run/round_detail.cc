@@ -16,16 +16,19 @@ namespace {
 
 constexpr double kNotReported = std::numeric_limits<double>::quiet_NaN();
 
-// A file may claim anything for an id.
+// A file may contain any text as an id, so its length is bounded.
 std::string short_id(const std::string& agent_id) {
   return agent_id.substr(0, wire::kAgentIdBytesMax);
 }
 
+// Fills a RoundDetail from the stored record, the epoch, the plan and the reports.
 class RoundDetailReading {
  public:
   RoundDetailReading(const RoundRecord& record, RoundDetail& detail)
       : record_(record), detail_(detail) {}
 
+  // The order matters: members first, then the plan, which says who was asked, then the parts and
+  // the reports.
   void read(const std::optional<EpochRecord>& epoch, const std::vector<AgentRoundRecord>& reports) {
     read_record();
     name_members(epoch);
@@ -64,6 +67,7 @@ class RoundDetailReading {
     }
   }
 
+  // An agent without a report: all measured values are NaN.
   static AgentInRound nobody() {
     return {.part = AgentPart::not_asked,
             .ratio = kNotReported,
@@ -77,6 +81,7 @@ class RoundDetailReading {
             .gain = kNotReported};
   }
 
+  // Counts the buckets of each set once, and then adds the count to each member of the set.
   void count_buckets() {
     std::vector<std::uint64_t> uses(record_.contributor_sets.size());
     for (const OutcomeRecord& outcome : record_.outcomes) ++uses[outcome.contributor_set];
@@ -96,7 +101,7 @@ class RoundDetailReading {
     return asked_.test(index) ? AgentPart::left_out : AgentPart::not_asked;
   }
 
-  // --- the plan
+  // --- plan
 
   void read_plan(const wire::Plan& plan) {
     detail_.planned = true;
@@ -116,6 +121,7 @@ class RoundDetailReading {
     detail_.inputs.assign(inputs.begin(), inputs.end());
   }
 
+  // Indices in the plan are checked, because the file may be hostile.
   void read_exchanges(const wire::Plan& plan) {
     if (!plan.exchanges()) return;
     const std::vector<std::uint64_t> values = exchange_values(plan);
@@ -177,7 +183,7 @@ class RoundDetailReading {
 
   // --- reports
 
-  // Of several of one agent, that of the attempt that counted, or else the last one.
+  // Keeps an agent's report on the successful attempt, or else its last report.
   void take(const AgentRoundRecord& report) {
     AgentInRound& agent = agent_of(short_id(report.agent_id));
     if (agent.reported && agent.attempt == record_.id.attempt) return;
@@ -196,6 +202,7 @@ class RoundDetailReading {
     agent.bytes_down = report.bytes_down;
   }
 
+  // An agent that reported without being a member gets a row at the end.
   AgentInRound& agent_of(const std::string& agent_id) {
     if (places_.empty()) {
       for (std::size_t i = 0; i < detail_.agents.size(); ++i)

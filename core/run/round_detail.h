@@ -1,5 +1,5 @@
-// One round, as its plan and the reports on it tell: what there was to choose from and why it was
-// this, and what each agent did. Its columns stand in run_rows.fbs.
+// One round in detail, from its plan and the agents' reports: the alternatives, the reason of the
+// choice, and the part of each agent. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ using AgentPart = rows::AgentPart;
 using AgentInRound = rows::AgentInRoundT;
 using RoundDetail = rows::RoundDetailT;
 
-// not_found: no such round was committed.
+// Fails with not_found if the round was not committed, or as RunFile does. The result is bounded
+// whatever the file claims.
 Result<RoundDetail> read_round_detail(RunFile& file, std::uint64_t job, std::uint64_t round);
 
 }  // namespace tributary

@@ -1,6 +1,8 @@
-// What a RunFollower has read since it was last asked, as values that one thread hands to another:
-// the follower's reads the file, and the one that shows it puts this into its RunView. The rows'
-// columns stand in run_rows.fbs.
+// New data of a run since the last step of a RunSource, as plain values. They are passed from the
+// thread that reads the file to the thread that displays it, which puts them into its RunView.
+//
+// Times named *_s are seconds of calendar time since RunChanges::base_wall_ns, unless stated
+// otherwise. Not thread-safe: one thread owns an object at a time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@ namespace tributary {
 inline constexpr std::string_view kAccuracyMetric = reading_name(ReadingKind::evaluation_accuracy);
 inline constexpr std::string_view kLossMetric = reading_name(ReadingKind::evaluation_loss);
 
-// Where no number is known.
+// Value of an unknown number.
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 using JobInfo = rows::JobInfoT;
@@ -31,21 +33,23 @@ using NewReport = rows::NewReportT;
 using NewLinkSample = rows::NewLinkSampleT;
 using EventRow = rows::EventRowT;
 
+// Everything that one or several steps have read. A field that has not changed is empty.
 struct RunChanges {
-  // Another file is in the place of the one before, or it begins anew: forget what was there.
+  // True if another file has replaced the previous one, or the run begins again: discard all
+  // earlier data.
   bool begins_anew = false;
   std::optional<std::int64_t> base_wall_ns = {};
-  std::optional<std::vector<JobInfo>> jobs = {};  // all of them, as they were submitted
+  std::optional<std::vector<JobInfo>> jobs = {};  // all jobs, in the order of submission
   std::vector<NewRound> rounds = {};
   std::vector<NewPlan> plans = {};
   std::vector<AgentRatio> ratios = {};
   std::vector<NewMetric> metrics = {};
-  std::optional<std::vector<AgentInfo>> agents = {};  // all of them
+  std::optional<std::vector<AgentInfo>> agents = {};  // all agents
   std::vector<NewReport> reports = {};
   std::vector<NewLinkSample> links = {};
   std::vector<EventRow> events = {};
-  // Jobs, rounds and what they came to are there up to the moment of opening: enough for a first
-  // picture.
+  // True once all jobs and committed rounds up to the time of opening have been read, with their
+  // accuracy and loss: enough for a first picture.
   bool overview_read = false;
 
   bool empty() const {

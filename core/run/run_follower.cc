@@ -17,6 +17,7 @@
 namespace tributary {
 namespace {
 
+// Wait for an operator's answer; a change may need a sync to a slow disk.
 constexpr std::chrono::seconds kOperatorPatience{30};
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
@@ -28,8 +29,8 @@ Status no_run(StatusCode code, const std::string& path, std::string expected, st
                        .remedy = std::move(remedy)});
 }
 
-// What stands at the beginning of every SQLite file: whatever else it is, it is no run, and need
-// not be opened to be told so.
+// Checks the magic number of SQLite files. A file without it is no run, and SQLite need not open
+// it.
 Status check_head(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, kSqliteMagic.size()> head = {};
@@ -57,6 +58,7 @@ RunFollower::RunFollower(RunFollowerOptions options, const Clock& clock)
 
 RunFollower::~RunFollower() = default;
 
+// Identifies the file now at the path.
 Result<RunFollower::Place> RunFollower::place() const {
   struct stat found = {};
   if (::stat(options_.path.c_str(), &found) != 0) {
@@ -74,6 +76,8 @@ Result<RunFollower::Place> RunFollower::place() const {
   return Place{.device = found.st_dev, .file = found.st_ino};
 }
 
+// Collects several tables in one portion, until the portion is full, the overview is complete or
+// nothing is left.
 Result<bool> RunFollower::step(RunChanges& changes) {
   if (!trouble_.ok() && clock_.now() < retry_at_) return trouble_;
   for (;;) {
@@ -90,8 +94,8 @@ Result<bool> RunFollower::step(RunChanges& changes) {
   }
 }
 
-// As long as nothing else is in its place, a file that went away is kept open: the same one may
-// come back, and then nothing need be read again.
+// A file that disappears stays open as long as no other file takes its place. The same file may
+// return, and then nothing has to be read again.
 Result<bool> RunFollower::step_now(RunChanges& changes) {
   TRIBUTARY_ASSIGN(const Place now, place());
   if (reader_ && now != place_) forget();
@@ -111,6 +115,7 @@ void RunFollower::forget() {
   begins_anew_ = true;
 }
 
+// A reader that exists continues with the new connection if it is still the same run.
 Status RunFollower::connect(const Place& now) {
   if (!options_.own_journal) TRIBUTARY_TRY(check_head(options_.path));
   TRIBUTARY_ASSIGN(std::unique_ptr<RunFile> file, RunFile::open(options_.path));
@@ -128,6 +133,7 @@ Status RunFollower::connect(const Place& now) {
   return {};
 }
 
+// It fails while the file cannot be read, with the same error as step().
 Result<RoundDetail> RunFollower::round_detail(std::uint64_t job, std::uint64_t round) {
   if (!connected_) {
     if (!trouble_.ok()) return trouble_;

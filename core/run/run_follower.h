@@ -1,11 +1,12 @@
-// Follows a run's file, also while a coordinator writes it, and hands over what is new in bounded
-// portions: first jobs, rounds and what they came to, then everything else.
+// Follows a run's file, also while a coordinator writes it, and returns new data in bounded
+// portions: first jobs, rounds, and their accuracy and loss, then everything else.
 //
-// A file that goes away, is replaced, or cannot be read is an error of step(), which is tried again
-// by itself: the caller only goes on calling. What is in the place of the old file afterwards is
-// told from it, and RunChanges::begins_anew says so.
+// If the file disappears, is replaced or cannot be read, step() returns an error and retries by
+// itself; the caller just continues to call it. If another file has replaced the old one,
+// RunChanges::begins_anew is set and the new file is read from its beginning.
 //
-// Threads: one at a time, but for wake(); not the one that draws.
+// Used by one thread at a time, except wake(). It blocks on the disk, so it must not be called from
+// a thread that draws.
 #pragma once
 
 #include <atomic>
@@ -24,42 +25,45 @@ namespace tributary {
 
 class RunReader;
 
+// The file to follow, and the sizes of portions.
 struct RunFollowerOptions {
   std::string path = {};
-  // A file that cannot be read is not looked at before so long.
+  // Time between two attempts to read a file that cannot be read.
   std::chrono::nanoseconds retry_after = std::chrono::seconds(1);
-  std::uint32_t rows_max = 4096;      // of a portion
-  std::uint32_t events_max = 50'000;  // older ones are passed over
-  // This process writes it: then it is opened by SQLite alone. A file of it that is opened and
-  // closed beside that would take SQLite's locks along, which are the process's (fcntl).
+  std::uint32_t rows_max = 4096;      // rows of one portion
+  std::uint32_t events_max = 50'000;  // older events are skipped
+  // True if this process writes the file. Then only SQLite opens it: closing any other handle of
+  // the file would release SQLite's locks, because fcntl locks belong to the process.
   bool own_journal = false;
 };
 
 class RunFollower : public RunSource {
  public:
-  // The clock must outlive it.
+  // The clock must outlive the follower.
   RunFollower(RunFollowerOptions options, const Clock& clock);
   ~RunFollower() override;
   RunFollower(const RunFollower&) = delete;
   RunFollower& operator=(const RunFollower&) = delete;
 
-  // Adds what one portion brings to `changes`. True: there is more at once; false: ask again after
-  // a while. Errors: not_found (no such file), mismatch (not a run), unsupported (of a newer
-  // build), unavailable (not yet one, or locked), corrupt_data and io_error as of RunFile. Until it
-  // is time to try again the last one is given again, without a look at the disk. What `changes`
-  // holds then is right, and to be taken as well.
+  // Adds one portion to `changes`. True: more data is available at once; false: call again after a
+  // pause. Fails with not_found (no such file), mismatch (not a run), unsupported (written by a
+  // newer build), unavailable (empty or locked), or corrupt_data and io_error as RunFile does.
+  // Until the next attempt, the last error is returned without access to the disk. The content of
+  // `changes` is valid also after an error.
   Result<bool> step(RunChanges& changes) override;
   bool at_end() const override { return at_end_; }
 
-  // One round in detail, of the file that step() reads.
+  // One round in detail, from the file that step() reads.
   Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round) override;
-  // Through the control socket beside the file, if its daemon runs on this machine as this user.
+  // Asks through the control socket beside the file. It works if the daemon runs on this machine as
+  // the same user.
   Result<std::string> ask_operator(std::string_view question) override;
-  // An operator's question that waits ends as `cancelled`, or else the next one.
+  // Cancels the operator's question that is waiting, or else the next one (`cancelled`).
   void wake() override { woken_ = true; }
 
  private:
-  // Where the file is on its disk: another one of the same name has another.
+  // Identifies a file on its device. A file that replaces another one of the same name has another
+  // inode.
   struct Place {
     std::uint64_t device = 0;
     std::uint64_t file = 0;
@@ -73,9 +77,9 @@ class RunFollower : public RunSource {
 
   RunFollowerOptions options_;
   const Clock& clock_;
-  std::unique_ptr<RunReader> reader_;  // what was read so far, of the file at place_
+  std::unique_ptr<RunReader> reader_;  // reader with the position in the file at place_
   Place place_;
-  bool connected_ = false;  // false: through a connection that has failed
+  bool connected_ = false;  // false: the connection has failed or does not exist
   bool begins_anew_ = false;
   bool at_end_ = false;
   std::atomic<bool> woken_ = false;

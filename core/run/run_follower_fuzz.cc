@@ -1,6 +1,6 @@
-// Follows runs that have been tampered with (hostile_run_testing.h), and what is put in their
-// place. There may be an error, or other figures; never a crash, a read without an end, nor memory
-// for what is only claimed.
+// Fuzzes following of runs that have been tampered with (hostile_run_testing.h) and then replaced.
+// The result may be an error or other numbers, but never a crash, an endless read, or an allocation
+// for a size that is only claimed.
 #include "core/run/run_follower.h"
 
 #include "core/run/hostile_run_testing.h"
@@ -9,14 +9,14 @@ namespace tributary::run_testing {
 namespace {
 
 constexpr int kFollowStepsMax = 2000;
-constexpr std::size_t kRowsReadMax = 1000;  // the file has some fifty
+constexpr std::size_t kRowsReadMax = 1000;  // the file has about fifty
 
 std::size_t rows_of(const RunChanges& changes) {
   return changes.rounds.size() + changes.plans.size() + changes.metrics.size() +
          changes.reports.size() + changes.links.size() + changes.events.size();
 }
 
-// To the end, or to its first error.
+// Follows to the end, or to the first error.
 Status follow(RunFollower& follower) {
   std::size_t rows = 0;
   for (int steps = 0;; ++steps) {
@@ -44,7 +44,7 @@ void follow_tampered(ByteSpan bytes) {
   if (read_before) must(follow(follower).ok());
   run.tamper(input);
   ignore_error(follow(follower));
-  // Another file is in its place: nothing of the one before may be in the way.
+  // Another file replaces it: nothing of the previous one may remain.
   run.restore();
   clock.advance(std::chrono::seconds(2));
   Status status = follow(follower);

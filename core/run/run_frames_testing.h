@@ -1,4 +1,5 @@
-// What a coordinator's journal keeps as frames: a job and its plans, as small as their rules allow.
+// The frames of a coordinator's journal for tests: a job and its plans, as small as the schema
+// allows.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,10 @@
 
 namespace tributary::run_testing {
 
-constexpr std::uint64_t kJob = 0xfedcba9876543210u;  // looks negative in the file
+constexpr std::uint64_t kJob = 0xfedcba9876543210u;  // negative as a signed number in the file
 constexpr std::uint32_t kParameters = 1000;
 
-// Null, if it breaks a rule of its schema.
+// Null if the frame violates a rule of its schema.
 inline SharedBytes framed(wire::FrameT frame) {
   frame.message_id = 1;
   frame.session = 1;
@@ -49,16 +50,17 @@ inline SharedBytes definition(const std::string& name, std::uint32_t parameters 
   return framed(frame_with(std::move(job)));
 }
 
+// The contents of a plan that tests vary.
 struct PlanOptions {
   std::string codec = "thc:bits=4";
   double ratio = 1;
   double predicted_s = 0.5;
   wire::Trigger trigger = wire::Trigger::unchanged;
   std::string sentence = "as before";
-  std::vector<double> ratios = {};  // of every member
+  std::vector<double> ratios = {};  // one per member
   std::uint32_t members = 3;
   std::uint32_t buckets = 2;
-  bool decided = false;  // with what there was to choose from
+  bool decided = false;  // with the alternatives of the decision
 };
 
 inline std::unique_ptr<wire::ExchangeT> exchange(const std::string& codec, double ratio) {
@@ -108,7 +110,7 @@ inline std::unique_ptr<wire::ReasonT> reason(const PlanOptions& options) {
   return out;
 }
 
-// Its last bucket travels as it is.
+// The last bucket is sent without compression.
 inline SharedBytes plan(std::uint64_t round, const PlanOptions& options) {
   wire::PlanT plan;
   plan.id = std::make_unique<wire::RoundId>(kJob, round, 1, 0);
@@ -124,7 +126,7 @@ inline SharedBytes plan(std::uint64_t round, const PlanOptions& options) {
   plan.preliminary_deadline_ms = 400;
   plan.local_steps = 1;
   plan.learning_rate = 1;
-  plan.exchanges.push_back(exchange(options.codec, 1.0));  // the share stands in its spec
+  plan.exchanges.push_back(exchange(options.codec, 1.0));  // the ratio is in its spec
   plan.exchanges.back()->ratios = options.ratios;
   plan.exchanges.push_back(exchange("raw", 1));
   for (std::uint32_t i = 0; i < options.buckets; ++i) {

@@ -10,11 +10,11 @@
 namespace tributary {
 namespace {
 
-// Newer jobs hide older ones, as in RunLimits.
+// The newest jobs are read, as many as RunLimits keeps.
 constexpr std::uint32_t kJobsReadMax = 64;
 
-// A round's share of the dense bytes: of a round of several exchanges, or with buckets that did not
-// count, there are more or fewer outcomes than buckets.
+// Factor of the dense bytes: number of outcomes per bucket. It differs from 1 if a round has
+// several exchanges, or buckets that did not count.
 double exchanges_of(std::uint64_t outcome_bytes, std::uint32_t buckets) {
   constexpr double kOutcomeBytes = 16;
   return static_cast<double>(outcome_bytes) / kOutcomeBytes / std::max(1u, buckets);
@@ -35,8 +35,9 @@ double RunReader::parameters_of(std::uint64_t job) const {
   return parameters > 0 ? static_cast<double>(parameters) : kUnknown;
 }
 
-// --- what is where -----------------------------------------------------------------------------
+// --- identity and position -----------------------------------------------------------------------
 
+// The run is the same if its first job is, and if no row that was read is missing.
 Result<bool> RunReader::is_the_same(Database& database) {
   Mark mark;
   std::optional<std::int64_t> last_round_row;
@@ -57,10 +58,12 @@ Result<bool> RunReader::reconnect(std::unique_ptr<RunFile>& file) {
   TRIBUTARY_ASSIGN(const bool same, is_the_same(file->database()));
   if (!same) return false;
   file_ = std::move(file);
-  data_version_ = -1;  // counts for a connection
+  data_version_ = -1;  // the version counts per connection
   return true;
 }
 
+// SQLite's data_version changes if another connection has committed, so an idle file costs one
+// query.
 Result<bool> RunReader::anything_new() {
   std::int64_t version = 0;
   TRIBUTARY_TRY(file_->database().first("PRAGMA data_version", std::tie(version)).status());
@@ -73,10 +76,12 @@ Result<bool> RunReader::anything_new() {
                    .got = "another one",
                    .remedy = "it is read from its beginning"});
   }
-  data_version_ = version;  // before anything is read: what comes meanwhile makes another one
+  data_version_ = version;  // before any row is read: a later change gives another version
   return true;
 }
 
+// The start of the first round, or else the submission of the first job, or else the opening of the
+// journal.
 Result<std::int64_t> RunReader::first_date() {
   std::int64_t date = 0;
   Database& database = file_->database();
@@ -91,6 +96,8 @@ Result<std::int64_t> RunReader::first_date() {
   return date;
 }
 
+// Old events are skipped. The metrics of the headline end at the current last row; later ones are
+// read with the others.
 Status RunReader::begin(RunChanges& changes) {
   TRIBUTARY_ASSIGN(base_wall_ns_, first_date());
   std::optional<std::int64_t> last_event;
@@ -98,7 +105,7 @@ Status RunReader::begin(RunChanges& changes) {
   Database& database = file_->database();
   TRIBUTARY_TRY(database.first("SELECT max(event) FROM events", std::tie(last_event)).status());
   TRIBUTARY_TRY(database.first("SELECT max(metric) FROM metrics", std::tie(last_metric)).status());
-  // A file that somebody has tampered with may have a number that nothing can be taken from.
+  // A hostile file may contain the smallest integer, from which nothing can be subtracted.
   position_.event = std::max<std::int64_t>(
       0, std::max<std::int64_t>(0, last_event.value_or(0)) - portion_.events_max);
   headline_.end = last_metric.value_or(0);
@@ -152,6 +159,7 @@ Result<bool> RunReader::read(RunChanges& changes) {
 
 // --- jobs --------------------------------------------------------------------------------------
 
+// A definition is read again only if its revision has changed.
 Result<bool> RunReader::read_jobs(RunChanges& changes) {
   std::vector<JobInfo> jobs;
   std::vector<std::uint32_t> revisions;
@@ -195,6 +203,8 @@ Status RunReader::read_definition(std::uint64_t job, JobDefinition& definition) 
 
 // --- rounds ------------------------------------------------------------------------------------
 
+// Rounds that were added after the jobs were read wait for the next pass, so that every round's job
+// is known.
 Result<bool> RunReader::read_rounds(RunChanges& changes) {
   const std::uint32_t rows_max = portion_.rows_max;
   std::vector<std::int64_t> round_rows;
@@ -212,7 +222,7 @@ Result<bool> RunReader::read_rounds(RunChanges& changes) {
     round.ended_s = seconds_of(committed_wall_ns);
     round.began_s =
         round.ended_s - (static_cast<double>(committed_ns) - static_cast<double>(began_ns)) / 1e9;
-    // What a contributor sends, and what comes down to each member.
+    // Bytes per contributor and per member; count_contributors() multiplies them.
     round.dense_bytes_up = round.dense_bytes_down =
         4 * parameters_of(round.job) * exchanges_of(outcome_bytes, buckets);
     changes.rounds.push_back(round);
@@ -223,7 +233,8 @@ Result<bool> RunReader::read_rounds(RunChanges& changes) {
       "committed_wall_ns, bytes_up, bytes_down, length(outcomes) FROM rounds WHERE round_row > ? "
       "AND round_row <= ? ORDER BY round_row LIMIT ?",
       add, position_.round, position_.round_end, rows_max);
-  round_rows.resize(changes.rounds.size() - begin);  // of an error, those before it
+  // After an error, keep the complete rows before it.
+  round_rows.resize(changes.rounds.size() - begin);
   if (round_rows.empty()) {
     TRIBUTARY_TRY(read);
     return true;
@@ -238,7 +249,7 @@ Result<bool> RunReader::read_rounds(RunChanges& changes) {
   return round_rows.size() < rows_max;
 }
 
-// Both lie in the order of round_row: one pass over each.
+// Both lists are in the order of round_row, so one pass over each is sufficient.
 Status RunReader::count_contributors(std::span<const std::int64_t> round_rows,
                                      std::span<NewRound> rounds) {
   std::size_t place = 0;

@@ -1,4 +1,8 @@
-// Reads a run's tables from where it stopped the last time. Inner part of RunFollower.
+// Reads a run's tables from the position of the last call. Internal part of RunFollower; used by
+// its thread.
+//
+// Each step reads a bounded number of rows. Texts and counts are bounded in the queries, because
+// the file may be hostile.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +28,17 @@ class RunReader {
 
   RunReader(std::unique_ptr<RunFile> file, Portion portion);
 
-  // Goes on through another connection, since the one before has failed. False: what is in the file
-  // is not what was read so far; then `file` is left.
+  // Continues with another connection after the last one failed. Returns false and leaves `file`
+  // unchanged if the file's content is not the run that was read so far.
   Result<bool> reconnect(std::unique_ptr<RunFile>& file);
-  // True: there is more at once. A file that was overwritten in its place is an error that
-  // reconnecting tells.
+  // True: more data is available at once. A file that was overwritten in place gives an error, and
+  // the next reconnect() detects the new run.
   Result<bool> step(RunChanges& changes);
   RunFile& file() { return *file_; }
 
  private:
-  // In this order, each up to its end, then the next; then again from the start. The second is for
-  // the first time alone.
+  // The tables in the order of reading. Each is read to its end; after the last one, reading starts
+  // again. `headline` is read only the first time.
   enum class Stage {
     idle,
     jobs,
@@ -48,29 +52,29 @@ class RunReader {
     plans,
     end,
   };
-  // The run's first job, by which it is known again; 0: there is none yet.
+  // The run's first job, which identifies the run; 0: no job yet.
   struct Mark {
     std::uint64_t first_job = 0;
     std::int64_t submitted_wall_ns = 0;
     friend bool operator==(const Mark&, const Mark&) = default;
   };
-  // The last row that was read of each table.
+  // Key of the last row that was read of each table.
   struct Position {
     std::int64_t round = 0;
-    std::int64_t round_end = 0;  // of what was there before the jobs were read
+    std::int64_t round_end = 0;  // last round row that existed before the jobs were read
     std::int64_t metric = 0;
     std::int64_t report = 0;
     std::int64_t link_sample = 0;
     std::int64_t event = 0;
     std::int64_t plan = 0;
   };
-  // Of what is read before other metrics: which one, from where, up to where.
+  // Position in the metrics that are read before all others.
   struct Headline {
     std::size_t index = 0;
     std::int64_t metric = 0;
     std::int64_t end = 0;
   };
-  struct KnownJob {
+  struct KnownJob {  // values from the job's definition
     std::uint32_t revision = 0;
     JobDefinition definition = {};
   };
@@ -79,7 +83,7 @@ class RunReader {
   Result<bool> anything_new();
   Status begin(RunChanges& changes);
   Result<std::int64_t> first_date();
-  // True: that was all.
+  // True: the table has been read to its end.
   Result<bool> read(RunChanges& changes);
   Result<bool> read_jobs(RunChanges& changes);
   Status read_definition(std::uint64_t job, JobDefinition& definition);
@@ -109,14 +113,14 @@ class RunReader {
   std::int64_t data_version_ = -1;
   Mark mark_;
   std::map<std::uint64_t, KnownJob> jobs_;
-  // The newest shares by member that a plan has told, and of which epoch's members.
+  // The newest ratios of a plan, and the epoch to whose members they belong.
   struct ToldRatios {
     std::uint64_t job = 0;
     std::uint32_t epoch = 0;
     std::vector<double> ratios = {};
   };
   ToldRatios told_ratios_;
-  Bytes aligned_;  // of a frame
+  Bytes aligned_;  // buffer for a frame that is not aligned
   Position position_;
   Headline headline_;
 };

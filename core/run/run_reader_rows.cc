@@ -1,4 +1,4 @@
-// Everything of a run but its jobs and rounds.
+// Reads all tables of a run except jobs and rounds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,9 @@
 namespace tributary {
 namespace {
 
+// The metrics that are read first, in this order.
 constexpr std::array<std::string_view, 2> kHeadlines = {kAccuracyMetric, kLossMetric};
-// A plan's frame costs as much as so many rows.
+// A plan's frame costs about as much as this number of rows.
 constexpr std::uint32_t kRowsPerFrame = 8;
 
 double number_of(const std::optional<double>& value) { return value.value_or(kUnknown); }
@@ -44,6 +45,7 @@ Status RunReader::read_metric(Rows& row, std::int64_t& last, RunChanges& changes
   return {};
 }
 
+// Reads one metric after another, up to the row that was the last one at the beginning.
 Result<bool> RunReader::read_headline(RunChanges& changes) {
   if (headline_.index == kHeadlines.size()) return true;
   const std::size_t before = changes.metrics.size();
@@ -57,6 +59,7 @@ Result<bool> RunReader::read_headline(RunChanges& changes) {
   return ++headline_.index == kHeadlines.size();
 }
 
+// Skips rows of the headline that have been read already.
 Result<bool> RunReader::read_metrics(RunChanges& changes) {
   std::uint32_t rows = 0;
   const auto add = [&](Rows& row) -> Status {
@@ -76,6 +79,7 @@ Result<bool> RunReader::read_metrics(RunChanges& changes) {
 
 // --- agents ------------------------------------------------------------------------------------
 
+// All agents are read each time: their rows change in place.
 Result<bool> RunReader::read_agents(RunChanges& changes) {
   std::vector<AgentInfo> agents;
   const auto add = [&](Rows& row) -> Status {
@@ -161,6 +165,7 @@ Result<bool> RunReader::read_events(RunChanges& changes) {
     EventRow event;
     TRIBUTARY_TRY(row.read(event.number, event.at_wall_ns, event.level, event.name, event.reason,
                            event.source, event.text, event.job, event.round));
+    // A hostile file may contain an unknown level.
     event.level = std::min(event.level, LogLevel::error);
     event.time_s = seconds_of(event.at_wall_ns);
     position_.event = event.number;
@@ -177,7 +182,7 @@ Result<bool> RunReader::read_events(RunChanges& changes) {
 
 // --- plans -------------------------------------------------------------------------------------
 
-// Of rounds that have been read, not of those that have come since.
+// Reads plans only of rounds that have been read, and not of rounds that were added since.
 Result<bool> RunReader::read_plans(RunChanges& changes) {
   const std::uint32_t rows_max = std::max(1u, portion_.rows_max / kRowsPerFrame);
   std::uint32_t rows = 0;
@@ -216,6 +221,7 @@ Status RunReader::read_plan(Rows& row, RunChanges& changes) {
   return {};
 }
 
+// A round may have several exchanges; the one with the most values represents it.
 void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan& told) {
   const wire::Alternative* const chosen = stored_choice(plan);
   if (chosen) told.predicted_s = chosen->round_s();
@@ -224,7 +230,8 @@ void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan&
   const auto most = std::ranges::max_element(values) - values.begin();
   const wire::Exchange& exchange =
       *plan.exchanges()->Get(static_cast<flatbuffers::uoffset_t>(most));
-  // A planner's exchange keeps what its codec's spec says, which stands beside what was chosen.
+  // The planner leaves the exchange's ratio at 1, because the codec's spec contains it; the
+  // alternative states it.
   told.ratio = chosen && exchange.ratio() == 1 ? chosen->ratio() : exchange.ratio();
   if (!exchange.ratios() || exchange.ratios()->size() == 0) return;
   told_ratios_ = {.job = told.job,
@@ -232,6 +239,7 @@ void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan&
                   .ratios = {exchange.ratios()->begin(), exchange.ratios()->end()}};
 }
 
+// Resolves the newest ratios to agent ids. An epoch that is no longer stored has none.
 Status RunReader::read_ratios(RunChanges& changes) {
   if (told_ratios_.ratios.empty()) return {};
   Bytes packed;

@@ -1,9 +1,9 @@
-// Where what is told of a run comes from, and where what operators ask goes: a file beside a
-// coordinator, or a coordinator across the network.
+// The interface to a source of run data and to its coordinator: a file beside a coordinator, or a
+// coordinator across the network.
 //
-// Trouble is an error of step(), which is tried again by itself: the caller only goes on calling.
-//
-// Threads: one at a time, but for wake(); not one that draws.
+// A problem is an error of step(), which retries by itself; the caller just continues to call it.
+// Used by one thread at a time, except wake(). Calls may block, so they must not come from a thread
+// that draws.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,23 @@ class RunSource {
  public:
   virtual ~RunSource() = default;
 
-  // Adds what one portion brings to `changes`. True: there is more at once; false: ask again after
-  // a while. Until it is time to try again an error is given again, without another attempt. What
-  // `changes` holds then is right, and to be taken as well.
+  // Adds one portion to `changes`. True: more data is available at once; false: call again after a
+  // pause. Until the next attempt, the last error is returned again. The content of `changes` is
+  // valid also after an error.
   virtual Result<bool> step(RunChanges& changes) = 0;
-  // Whether the last step() told the end of what there was. False is no promise of more: it may
-  // still be on its way.
+  // True if the last step() reached the end of the available data. False does not promise more
+  // data: it may still be under way.
   virtual bool at_end() const = 0;
 
+  // Reads one committed round in detail; not_found if it does not exist.
   virtual Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round) = 0;
 
-  // What an operator asks of the coordinator, and its answer, as JSON (docs/jobs.md). Unavailable:
-  // no coordinator is there; permission_denied: not with this key.
+  // Sends an operator's request to the coordinator and returns its answer, both as JSON
+  // (docs/jobs.md). Fails with unavailable (no coordinator) or permission_denied (this key has no
+  // right to it).
   virtual Result<std::string> ask_operator(std::string_view question) = 0;
 
-  // Any thread: whoever waits in a call is to come back soon, since nobody wants its answer.
+  // Makes a waiting call return soon, because its result is no longer necessary. Any thread.
   virtual void wake() {}
 };
 

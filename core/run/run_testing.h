@@ -1,4 +1,4 @@
-// A run as a coordinator's journal has it, for tests of those who look on.
+// Writes a run into a coordinator's journal, for tests of its readers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace tributary::run_testing {
 
-// Writes a run as a coordinator would, on a clock of its own.
+// Writes a run as a coordinator does, with its own clock.
 class RunWriter {
  public:
   explicit RunWriter(const std::string& path) {
@@ -33,7 +33,7 @@ class RunWriter {
     store(EpochRecord{number, 1, 1, {{"a", 1}, {"b", 1}, {"c", 2}}});
   }
 
-  // Takes a second; the third agent is late where `late`. Two agents report.
+  // Adds a round of one second. If `late`, the third agent is a straggler. Two agents report.
   void round(std::uint64_t number, const PlanOptions& options = {}, bool late = false) {
     clock_.advance(std::chrono::seconds(1));
     CommitRecord commit;

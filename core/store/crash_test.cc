@@ -1,5 +1,6 @@
-// Processes that are killed while they store, and those that come too early. Nothing is synced: a
-// kill loses nothing that the system has been given, and power cuts are the simulator's affair.
+// Processes that are killed while they store, and a second process that opens the journal too
+// early. Nothing is synced: a kill loses nothing that the system has received, and the simulator
+// covers power failures.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -20,10 +21,10 @@
 namespace tributary::store_testing {
 namespace {
 
-// A child process that reports each thing it has done by a byte, and is killed.
+// A child process that sends a byte for each completed action, and is killed.
 class Child {
  public:
-  // `work` is given a function that reports.
+  // `work` receives the function that reports.
   explicit Child(const std::function<void(const std::function<void()>&)>& work) {
     std::array<int, 2> ends{};
     if (::pipe(ends.data()) != 0) return;
@@ -45,14 +46,14 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // False: it has ended.
+  // False: the child has ended.
   bool wait_for_report() {
     char byte = 0;
     const bool came = ::read(reports_, &byte, 1) == 1;
     count_ += came ? 1 : 0;
     return came;
   }
-  // How many reports it has sent, ever.
+  // Kills the child and returns the number of its reports.
   std::uint32_t kill() {
     if (process_ > 0) {
       ::kill(process_, SIGKILL);
@@ -70,16 +71,17 @@ class Child {
   std::uint32_t count_ = 0;
 };
 
-// So that the moment of the kill is not always just behind a report.
+// Delays by a random time, so that the kill does not always follow a report.
 void dawdle(Draws& draws) {
   volatile std::uint32_t turns = draws.below(4) * draws.below(100'000);
   while (turns > 0) turns = turns - 1;
 }
 
+// Runs for both kinds of journal; Kind has the journal's type, life and mirror.
 template <typename Kind>
 class Crash : public testing::Test {
  protected:
-  // Stores records of the life from number `first` on, for ever.
+  // Stores the records from number `first` on, without end.
   void store_from(std::uint32_t first, const std::function<void()>& report) {
     typename Kind::Life life(Kind::kSeed, Kind::kValues);
     for (std::uint32_t i = 0; i < first; ++i) life.next();
@@ -123,7 +125,7 @@ struct AgentKind {
 using Kinds = testing::Types<CoordinatorKind, AgentKind>;
 TYPED_TEST_SUITE(Crash, Kinds);
 
-// After each kill there is what was acknowledged and at most the one record that was being stored.
+// After each kill, all acknowledged records exist, and at most the one that was being stored.
 TYPED_TEST(Crash, LosesNothingThatWasAcknowledged) {
   Draws draws(99);
   typename TypeParam::Life life(TypeParam::kSeed, TypeParam::kValues);
@@ -148,7 +150,7 @@ TYPED_TEST(Crash, LosesNothingThatWasAcknowledged) {
   EXPECT_GT(stored, 50u) << "so little says nothing";
 }
 
-// A download goes on from a run that is whole, and from none that was acknowledged before the last.
+// A download continues after a complete run, and loses no acknowledged run.
 TEST(CrashOfADownload, LosesNoRunThatWasAcknowledged) {
   constexpr std::size_t kRunBytes = 300'000;
   constexpr std::size_t kRuns = 64;
@@ -209,7 +211,7 @@ TYPED_TEST(Crash, ASecondOneInTheSameProcessIsRefused) {
   EXPECT_EQ(TypeParam::open(this->folder_).status().code(), StatusCode::already_exists);
 }
 
-// With a VFS of one's own there is no lock beside the file; SQLite's own must do.
+// With a custom VFS there is no lock file, so SQLite's own lock must be sufficient.
 TEST(OwnVfs, ASecondOneIsRefused) {
   const Folder folder;
   const JournalOptions options{.path = folder / "agent.db", .vfs = "unix"};

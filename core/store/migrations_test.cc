@@ -1,4 +1,4 @@
-// Older journals are taken to the newest version, newer ones are refused.
+// Older journals are migrated to the newest version; newer ones are refused.
 #include "core/store/database/migrations.h"
 
 #include <gmock/gmock.h>
@@ -19,6 +19,7 @@
 namespace tributary::store_testing {
 namespace {
 
+// A schema of three versions, for tests of the mechanism.
 constexpr std::array<std::string_view, 3> kSteps = {
     "CREATE TABLE pets (name TEXT); INSERT INTO pets VALUES ('cat');",
     "ALTER TABLE pets ADD COLUMN legs INTEGER DEFAULT 4;",
@@ -93,6 +94,7 @@ TEST_F(Migration, SomebodyElsesDatabaseIsRefused) {
   EXPECT_EQ(migrated(schema(3)).code(), StatusCode::mismatch);
 }
 
+// A file with tables but without an application id belongs to another program.
 TEST_F(Migration, TablesWithoutAMarkAreSomebodyElses) {
   {
     auto database = Database::open(path_, {.sync = false});
@@ -102,7 +104,7 @@ TEST_F(Migration, TablesWithoutAMarkAreSomebodyElses) {
   EXPECT_EQ(migrated(schema(3)).code(), StatusCode::mismatch);
 }
 
-// Journals as released builds left them.
+// Journals as released builds wrote them.
 class Released : public testing::Test {
  protected:
   static std::string released(const std::string& name) {
@@ -119,7 +121,7 @@ class Released : public testing::Test {
     return path;
   }
 
-  // Every table, index and view, in the words in which it was made.
+  // The SQL of every table, index and view.
   static std::string tables(Database& database) {
     std::string all;
     const auto add = [&](Rows& row) -> Status {
@@ -150,7 +152,7 @@ TEST_F(Released, CoordinatorsJournalOfVersion1) {
       << "old and new journals must have the same tables";
 }
 
-// Whoever looks on cannot take it to this version, and need not.
+// A reader cannot migrate the file, and need not.
 TEST_F(Released, ARunOfVersion1IsReadAsItIs) {
   const std::string path = make("coordinator_1");
   const auto file = RunFile::open(path);

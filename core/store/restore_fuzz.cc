@@ -1,7 +1,7 @@
-// Restores journals that have been tampered with: any bytes of the file, changed in any way. There
-// may be an error, or another state; never a crash, nor memory for what is only claimed.
+// Fuzzes restoring: any bytes of a journal file are changed. The result may be an error or another
+// state, but never a crash, and never an allocation for a size that is only claimed.
 //
-// The input: one byte that chooses the journal, then edits of four bytes: where (24 bits) and what.
+// Input: one byte that chooses the journal, then edits of four bytes: offset (24 bits) and value.
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -27,6 +27,7 @@ void fill(Journal& journal, Life life) {
   for (std::uint32_t i = 0; i < kRecords; ++i) require((*journal)->store(life.next()).ok());
 }
 
+// The journals are filled once; every input edits a copy.
 class Journals {
  public:
   Journals() {

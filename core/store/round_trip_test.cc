@@ -1,4 +1,4 @@
-// Whatever is stored comes back, also when the journal is opened anew in between.
+// Every stored record is returned, also if the journal was reopened in between.
 #include <gtest/gtest.h>
 
 #include "core/store/agent/agent_journal.h"
@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint32_t kRecords = 120;
 constexpr std::uint64_t kHistory = 7;
 
+// The parameter is the seed of the records. The log is short, so that it is copied often.
 class RoundTrip : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RoundTrip, OfACoordinator) {
@@ -96,7 +97,7 @@ TEST(Journal, OfANewDeviceIsEmpty) {
   EXPECT_EQ(described(*restored), "");
 }
 
-// A model of several chunks, the last one short.
+// A model of several chunks, the last one shorter.
 TEST(Journal, HoldsValuesOfManyChunks) {
   const Folder folder;
   Draws draws(1);

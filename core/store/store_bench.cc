@@ -1,5 +1,6 @@
-// The price of being durable: the journals' records beside a plain write and fdatasync of the same
-// bytes, in the folder for temporary files. Says something where that is on the disk in question.
+// Measures the cost of durability: the journals' records compared with a plain write and fdatasync
+// of the same bytes, in the folder for temporary files. The result is meaningful if that folder is
+// on the disk in question.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ using bench::Case;
 using store_testing::Draws;
 using store_testing::Folder;
 
-// Two versions of everything, so that each time all of it changes.
+// Two versions of all data, so that every record changes all of it.
 struct Data {
   explicit Data(std::uint32_t count) : values(count), draws(count) {
     for (SharedFloats& each : floats) each = draws.floats(count);
@@ -33,6 +34,7 @@ struct Data {
   std::array<SharedFloats, 6> floats;
 };
 
+// The baseline: a plain write and fdatasync of the same bytes.
 class PlainFile {
  public:
   PlainFile(std::shared_ptr<Folder> folder, std::shared_ptr<Data> data)
@@ -75,10 +77,10 @@ class AgentCase {
     if (opened.ok()) journal_ = std::move(*opened);
   }
 
-  // A commit after a contribution that did not count: model and residual, both new.
+  // A commit after a contribution that did not count: model and residual are both new.
   void replica() { store_replica(data_->floats[2 + turn_ % 2]); }
 
-  // A round: update and parts, then the commit, whose residual is what the parts said.
+  // A round: update and parts, then the commit, whose residual equals the stored parts.
   void round() {
     ContributionRecord contribution;
     contribution.id = {1, ++turn_, 1, 0};
@@ -120,7 +122,7 @@ class AgentCase {
   Status status_;
 };
 
-// Commits whose payloads take four bits per value, as THC's, with a checkpoint in every 64.
+// Commits with payloads of four bits per value, like THC, and a checkpoint every 64 commits.
 class CoordinatorCase {
  public:
   CoordinatorCase(std::shared_ptr<Folder> folder, std::shared_ptr<Data> data, std::uint32_t agents)
@@ -195,7 +197,7 @@ void add_cases(std::uint32_t values, std::string_view size, std::vector<Case>& c
                    .run = [agent] { agent->replica(); },
                    .check = [agent] { return agent->check(); },
                    .goals = {{.peer = plain, .ratio_min = 0.1}}});
-  // Residual, parts and model: the residual after the commit is there already.
+  // Residual, parts and model; the residual after the commit is already stored.
   cases.push_back({.name = fmt::format("agent: round of {}", size),
                    .bytes = 3 * bytes,
                    .run = [agent] { agent->round(); },

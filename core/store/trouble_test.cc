@@ -1,4 +1,4 @@
-// Disks that are full, files that are damaged, and files that are something else.
+// Full disks, damaged files, and files of another kind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 namespace tributary::store_testing {
 namespace {
 
-// No file of this process can become longer, as if the disk were full.
+// Prevents every file of this process from growing, like a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
@@ -38,6 +38,7 @@ class FileSizeLimit {
   void (*handler_)(int);
 };
 
+// An agent's journal that runs out of space.
 class FullDisk : public testing::Test {
  protected:
   void SetUp() override {
@@ -75,6 +76,7 @@ class FullDisk : public testing::Test {
   std::optional<AgentRecordToStore> refused_;
 };
 
+// A full disk is reported as resource_exhausted, and the stored state does not change.
 TEST_F(FullDisk, IsToldApartAndLeavesEverythingAsItWas) {
   Status full;
   {
@@ -106,7 +108,7 @@ TEST_F(FullDisk, SurvivesARestartThen) {
 }
 
 TEST_F(FullDisk, OfSqlitesOwnMaking) {
-  ASSERT_TRUE(journal_->database().limit_pages(1).ok());  // never less than there are
+  ASSERT_TRUE(journal_->database().limit_pages(1).ok());  // never less than the current number
   Draws draws(1);
   ReplicaRecord large;
   large.model = draws.floats(500'000);
@@ -115,6 +117,7 @@ TEST_F(FullDisk, OfSqlitesOwnMaking) {
   EXPECT_EQ(restored(), described(mirror_.state()));
 }
 
+// The log itself fills the disk; the next transaction copies it and gives its space back.
 TEST(DiskFullOfLog, IsMadeRoomOnByTheNextTry) {
   const Folder folder;
   auto journal = AgentJournal::open({.path = folder / "agent.db", .sync = false});
@@ -170,7 +173,7 @@ class Damage : public testing::Test {
     ASSERT_EQ((*journal)->store(replica).text(), "ok");
   }
 
-  // Overwrites bytes at a share of the file's length.
+  // Overwrites bytes at this fraction of the file's length.
   void write_at(double share, const std::string& bytes) {
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
     const auto size = static_cast<double>(std::filesystem::file_size(path_));
@@ -212,6 +215,7 @@ TEST_F(Damage, ByCuttingTheFileIsFound) {
   EXPECT_EQ(status.code(), StatusCode::corrupt_data) << status.text();
 }
 
+// A blob that claims a huge size must not cause an allocation.
 TEST_F(Damage, OfAClaimedSizeAllocatesNothing) {
   {
     auto database = Database::open(path_, {.sync = false});

@@ -13,6 +13,7 @@
 namespace tributary {
 namespace {
 
+// The number of classes is the job's: a shard may lack the highest ones.
 Result<DataRequest> request_of(const DataSource& source, const TrainingJob& job) {
   if (source.path.empty()) {
     return Status(StatusCode::invalid_argument, {.what = "setting data.path",
@@ -35,6 +36,7 @@ Result<DataRequest> request_of(const DataSource& source, const TrainingJob& job)
   return request;
 }
 
+// All agents compute all shards from the same seed and take their own, so no agent has to be asked.
 Result<std::vector<std::uint32_t>> own_examples(const DataSet& whole, const DataSource& source,
                                                 const TrainingJob& job) {
   TRIBUTARY_ASSIGN(
@@ -49,7 +51,7 @@ Result<std::vector<std::uint32_t>> own_examples(const DataSet& whole, const Data
                  .remedy = "the first shard is 0"});
 }
 
-// Its own part, and what it keeps back of it.
+// The agent's shard, divided into training and hold-out examples.
 Result<TrainingData> own_data(std::shared_ptr<const DataSet> whole, const DataSource& source,
                               const TrainingJob& job) {
   const double kept_back = source.evaluate ? source.hold_out : 0;
@@ -76,7 +78,8 @@ Result<TrainingData> open_training_data(const DataSource& source, const Training
   if (!source.evaluate || data.hold_out) return data;
   request.part = DataPart::test;
   Result<OpenedData> test = open_data(request);
-  // A folder without a test part, or a single file, which is the training part.
+  // A folder may have no test part. A single file is found again as its own test part, so it is
+  // compared with the training files.
   if (!test.ok() && test.status().code() != StatusCode::not_found) return test.status();
   if (test.ok() && test->files != train.files) data.hold_out = std::move(test->data);
   return data;

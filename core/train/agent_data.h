@@ -1,4 +1,4 @@
-// An agent's own part of a data set, as its settings say where it is and which part is its own.
+// Opens an agent's own part of a data set, according to its settings (DataSource) and the job.
 #pragma once
 
 #include "core/base/status.h"
@@ -7,14 +7,17 @@
 
 namespace tributary {
 
-// What an agent trains with, and what it keeps back: the test part of a folder that has one.
-// Without a hold-out nothing is evaluated.
+// The examples that an agent trains with, and those that it holds out for evaluation. The hold-out
+// is a share of its own examples, or else the test part of a folder that has one. Without a
+// hold-out (null) nothing is evaluated.
 struct TrainingData {
   std::shared_ptr<const DataSet> train;
   std::shared_ptr<const DataSet> hold_out;
 };
 
-// The draw of the shards is the job's: all agents must name the same number of them.
+// Opens the files and selects the agent's shard. Shards are drawn from the job's seed, so all
+// agents must state the same number of shards and the same skew. Fails with invalid_argument
+// (settings) or as open_data() does (core/data/formats/open.h); a missing test part is no failure.
 Result<TrainingData> open_training_data(const DataSource& source, const TrainingJob& job);
 
 }  // namespace tributary

@@ -11,10 +11,11 @@ namespace tributary {
 
 BatchOrder::BatchOrder(std::uint64_t job_seed, std::string_view agent_id, std::uint32_t count)
     : job_seed_(job_seed),
-      agent_(checksum32(bytes_of(agent_id)) & 0x7fff'ffffu),  // not kSharedDraw
+      agent_(checksum32(bytes_of(agent_id)) & 0x7fff'ffffu),  // 31 bits: never kSharedDraw
       order_(count) {}
 
-// Fisher and Yates. A multiplication instead of a remainder: as good for noise, and much faster.
+// Fisher-Yates shuffle. A multiplication replaces the remainder: it is much faster, and its bias is
+// negligible here.
 void BatchOrder::shuffle(std::uint64_t pass) {
   const StreamKey key = stream_key(
       {.job_seed = job_seed_, .round = pass, .purpose = DrawPurpose::data_shard, .agent = agent_});

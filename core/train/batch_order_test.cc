@@ -28,6 +28,7 @@ TEST(BatchOrder, EveryPassSeesEveryExampleOnceInAnOrderOfItsOwn) {
   }
 }
 
+// A jump to a position gives the same examples as counting up to it.
 TEST(BatchOrder, FollowsFromThePositionAlone) {
   BatchOrder straight(1, "agent", 10);
   BatchOrder jumping(1, "agent", 10);

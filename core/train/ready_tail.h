@@ -1,5 +1,8 @@
-// From which value on everything is there, when ranges become ready in an order that is only mostly
-// from the last to the first: branches of a network that join again are done as they come.
+// Tracks the tail of an array that is complete. Ranges become ready approximately from the last to
+// the first: parallel branches of a network finish in any order. first_value() is the position from
+// which on everything is ready.
+//
+// Used by one thread; memory is proportional to the number of ranges that wait for a gap to close.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +14,7 @@ class ReadyTail {
  public:
   explicit ReadyTail(std::uint64_t values) : first_(values) {}
 
-  // Ranges do not overlap.
+  // Marks a range as ready. The caller guarantees that ranges do not overlap.
   void add(std::uint64_t first, std::uint64_t count) {
     if (count == 0) return;
     ahead_[first + count] = first;
@@ -25,7 +28,7 @@ class ReadyTail {
 
  private:
   std::uint64_t first_;
-  std::map<std::uint64_t, std::uint64_t> ahead_;  // ready, behind a gap: first by end
+  std::map<std::uint64_t, std::uint64_t> ahead_;  // ready ranges before a gap: first value, by end
 };
 
 }  // namespace tributary

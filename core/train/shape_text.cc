@@ -14,6 +14,7 @@ namespace tributary {
 namespace {
 
 constexpr std::array<std::string_view, 3> kTasks = {"classification", "regression", "next_token"};
+// Bounds against mistyped shapes; a larger model could not be trained on a device.
 constexpr std::uint64_t kExampleValuesMax = 1u << 28;
 constexpr std::size_t kDimsMax = 8;
 
@@ -24,7 +25,7 @@ Status bad_input(std::string_view text) {
                                                .remedy = "write down the shape of one example"});
 }
 
-// Sizes between crosses.
+// Reads one size, which must be positive and fill the whole text.
 bool read_size(std::string_view text, std::uint32_t& size) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
   return error == std::errc() && end == text.data() + text.size() && size != 0;
@@ -46,6 +47,7 @@ Result<ExampleShape> parse_shape(const ShapeText& text) {
   shape.outputs = text.outputs;
   std::string_view rest = text.input;
   std::uint64_t values = 1;
+  // The product is bounded before each step, so it cannot overflow.
   while (true) {
     const std::size_t cross = rest.find('x');
     std::uint32_t size = 0;

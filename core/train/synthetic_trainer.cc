@@ -9,7 +9,8 @@ namespace tributary {
 
 void fill_synthetic_update(std::uint64_t job_seed, std::string_view agent_id, std::uint64_t round,
                            std::span<float> out) {
-  const std::uint32_t agent = checksum32(bytes_of(agent_id)) & 0x7fff'ffffu;  // not kSharedDraw
+  // 31 bits: never kSharedDraw
+  const std::uint32_t agent = checksum32(bytes_of(agent_id)) & 0x7fff'ffffu;
   const StreamKey key = stream_key({.job_seed = job_seed,
                                     .round = round,
                                     .purpose = DrawPurpose::synthetic_data,
@@ -27,6 +28,7 @@ Result<TrainedUpdate> SyntheticTrainer::train(const TrainOrder& order) {
   trained.loss = 1.0 / static_cast<double>(order.round + 1);
   trained.examples = 1;
   trained.local_steps = order.local_steps;
+  // The simulated training time; cancel() ends it early.
   std::unique_lock lock(mutex_);
   cancelled_changed_.wait_for(lock, std::chrono::milliseconds(options_.train_ms),
                               [&] { return cancelled_; });

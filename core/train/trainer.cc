@@ -13,6 +13,7 @@ constexpr std::array<std::string_view, 2> kTrainerNames = {"synthetic", "torch"}
 
 }  // namespace
 
+// The last name is the one that needs a library.
 std::span<const std::string_view> trainer_names() {
   return std::span(kTrainerNames).first(find_trainer_library("torch").empty() ? 1 : 2);
 }

@@ -1,4 +1,6 @@
-// What turns a model and the data on a device into an update.
+// The interface between the runtime and a trainer: it turns a model and the data on a device into
+// an update. The caller makes all calls but cancel() from one thread, one at a time; cancel() may
+// come from any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,80 +19,87 @@ namespace tributary {
 
 struct TrainingJob;  // core/train/training_job.h
 
+// One training task. The model must stay valid and unchanged until train() returns.
 struct TrainOrder {
   std::uint64_t round = 0;
   std::span<const float> model;
   std::uint32_t local_steps = 0;
   double learning_rate = 0;
-  std::uint64_t seed = 0;  // the job's
-  bool evaluate = false;   // on the hold-out, before training
-  // Called during train(), where the trainer can tell: of this update, everything from the value on
-  // is final. Comes with ever lower values. May be empty.
+  std::uint64_t seed = 0;  // seed of the job
+  bool evaluate = false;   // also evaluate the model on the hold-out, before training
+  // Called during train(), on its thread, by trainers that know it: all values of `update` from
+  // `first_value` on are final. `first_value` decreases from call to call. May be empty.
   std::function<void(std::uint64_t first_value, const std::shared_ptr<FloatVector>& update)>
       part_ready = {};
 };
 
-// How good a model is on examples that it was not trained with.
+// Quality of a model on examples that it was not trained with.
 struct Evaluation {
   std::uint64_t examples = 0;
   double loss = 0;
-  double accuracy = 0;  // share of the labels that were guessed; 0 in a regression
+  double accuracy = 0;  // share of correct labels; 0 in a regression
 };
 
+// The result of a training task.
 struct TrainedUpdate {
-  std::shared_ptr<FloatVector> update;  // as long as the model
+  std::shared_ptr<FloatVector> update;  // same length as the model
+  // Mean loss over the steps.
   double loss = 0;
   std::uint64_t examples = 0;
   std::uint32_t local_steps = 0;
-  std::optional<Evaluation> evaluation = {};  // where it was asked for and there is a hold-out
+  std::optional<Evaluation> evaluation = {};  // present if it was requested and a hold-out exists
 };
 
-// Where an agent's examples are, and which of them are its own.
+// The location of an agent's examples, and its share of them.
 struct DataSource {
   std::string path;             // a folder or a file
-  std::string format = "auto";  // as core/data/formats/open.h has them
-  std::uint32_t shard = 0;      // of `shards` parts of one data set: for federations on one machine
+  std::string format = "auto";  // a name of core/data/formats/open.h
+  // Index among `shards` parts of one data set, for federations on one machine.
+  std::uint32_t shard = 0;
   std::uint32_t shards = 1;
-  double skew = 0;  // Dirichlet's alpha of the labels in a shard; 0: i.i.d.
-  // The share of its own examples that an agent keeps back to evaluate with; 0: the test part of a
-  // folder that has one.
+  double skew = 0;  // Dirichlet alpha of the labels in a shard; 0: i.i.d.
+  // Share of the agent's own examples that is held out for evaluation. With 0, the test part of a
+  // folder is used if it has one.
   double hold_out = 0;
-  bool evaluate = true;  // whether it evaluates at all
+  bool evaluate = true;  // false: never evaluate, and hold nothing out
 };
 
 class Trainer {
  public:
   virtual ~Trainer() = default;
 
-  // Before the first train() of a job, and when its definition has changed: opens the data, builds
-  // the model, and says what does not fit. On train()'s thread.
+  // Called before the first train() of a job and after a change of its definition. Opens the data,
+  // builds the model and checks that they fit. Fails with invalid_argument, not_found, mismatch or
+  // unsupported; train() then fails until a prepare() succeeds.
   virtual Status prepare(const TrainingJob& job) = 0;
 
-  // May take hours. One call at a time, all from one thread.
+  // Computes an update; it may take hours. Fails with cancelled, not_finite (the loss), mismatch
+  // (the model), or the error of reading the data.
   virtual Result<TrainedUpdate> train(const TrainOrder& order) = 0;
 
-  // On the hold-out, for the model that comes out in the end; nothing without a hold-out. On
-  // train()'s thread.
+  // Evaluates the job's final model on the hold-out. Empty without a hold-out.
   virtual Result<std::optional<Evaluation>> evaluate(std::span<const float> /*model*/) {
     return std::optional<Evaluation>();
   }
 
-  // Makes a train() that is running return `cancelled`, now or soon, and every later one. Any
-  // thread.
+  // Makes the running train() return `cancelled` soon, and every later one at once. It cannot be
+  // undone. Any thread.
   virtual void cancel() = 0;
 };
 
+// Options of an agent's trainer; a trainer ignores those of others.
 struct TrainerOptions {
   std::string agent_id;
-  std::uint32_t train_ms = 0;   // synthetic: how long it seems to take
-  std::uint32_t threads = 0;    // torch: of one operation; 0: as the engine likes
-  std::string model_file = {};  // torch: the job's TorchScript, where it is not built in
-  std::string library = {};     // torch: the engine's part of this program; empty: beside it
-  DataSource data = {};         // torch
+  std::uint32_t train_ms = 0;   // synthetic: simulated training time
+  std::uint32_t threads = 0;    // torch: threads of one operation; 0: the engine's default
+  std::string model_file = {};  // torch: path of the job's TorchScript; empty for a built-in model
+  std::string library = {};  // torch: path of the trainer's library; empty: find_trainer_library()
+  DataSource data = {};      // torch
 };
 
-// Those that can be made here.
+// Names of the trainers that are available here: "torch" only if its library is found.
 std::span<const std::string_view> trainer_names();
+// Fails with invalid_argument (unknown name) or unavailable (no library).
 Result<std::unique_ptr<Trainer>> make_trainer(std::string_view name, const TrainerOptions& options);
 
 }  // namespace tributary

@@ -11,6 +11,7 @@
 namespace tributary {
 namespace {
 
+// The error for every problem of a library; the remedy is the same.
 Status no_trainer(const std::string& path, std::string expected, std::string got) {
   return Status(StatusCode::unavailable,
                 {.what = fmt::format("trainer library '{}'", path),
@@ -24,11 +25,11 @@ Function* symbol(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-// What the library's function of this name makes.
+// The object that the library's function of this name creates.
 template <typename Make, typename Made, typename Options>
 Result<std::unique_ptr<Made>> made_by(const std::string& path, const char* function,
                                       const Options& options) {
-  // Never unloaded: the engine keeps threads.
+  // The library is never unloaded, because the engine keeps threads running in its code.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* why = dlerror();
@@ -50,6 +51,7 @@ Result<std::unique_ptr<Made>> made_by(const std::string& path, const char* funct
 
 const char* trainer_library_version() { return TRIBUTARY_VERSION; }
 
+// The places are relative to the program: the same folder, installed libraries, and the build tree.
 std::string find_trainer_library(const std::string& name) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);

@@ -1,5 +1,5 @@
-// A trainer whose engine is a shared library of its own, loaded only by an agent that is told to
-// use it: others need neither its memory nor its package.
+// Loads a trainer whose engine is a separate shared library. Only agents that use it load it, so
+// other agents need neither its memory nor its package.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace tributary {
 
-// What such a library exports, under these names and by C's rules.
+// Functions that such a library exports under these names with C linkage.
 using TrainerLibraryVersion = const char*();
 using TrainerLibraryMake = void(const TrainerOptions& options, std::unique_ptr<Trainer>& trainer);
 using ModelToolsLibraryMake = void(const ModelToolsOptions& options,
@@ -19,13 +19,16 @@ inline constexpr char kTrainerLibraryVersion[] = "tributary_trainer_version";
 inline constexpr char kTrainerLibraryMake[] = "tributary_trainer_make";
 inline constexpr char kModelToolsLibraryMake[] = "tributary_model_tools_make";
 
-// Both sides pass objects of C++ to one another and must come from the same build.
+// Version of the C++ interface. Objects of C++ cross the boundary, so agent and library must have
+// the same version; a load compares them.
 const char* trainer_library_version();
 
-// Where a library of this name lies: beside the program, in the folder of installed libraries, or
-// in the build. Empty: nowhere.
+// Path of the library with this name: beside the program, in the folder of installed libraries, or
+// in the build tree. Empty if none exists.
 std::string find_trainer_library(const std::string& name);
 
+// Load the library and create an object. The library is never unloaded. Both fail with unavailable
+// if the file cannot be loaded, is no trainer, or has another version.
 Result<std::unique_ptr<Trainer>> load_trainer(const std::string& path,
                                               const TrainerOptions& options);
 Result<std::unique_ptr<ModelTools>> load_model_tools(const std::string& path,

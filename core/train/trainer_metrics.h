@@ -1,4 +1,4 @@
-// What a trainer measured, as rounds report it.
+// Converts an evaluation to the metrics that an agent reports in a round.
 #pragma once
 
 #include <vector>

@@ -13,6 +13,7 @@
 namespace tributary {
 namespace {
 
+// Keys of the job's data settings, written by core/job.
 constexpr std::array<std::string_view, 5> kKeys = {"task", "input", "classes", "outputs", "epochs"};
 
 Result<std::uint32_t> number_of(std::string_view what, std::string_view text) {
@@ -25,6 +26,7 @@ Result<std::uint32_t> number_of(std::string_view what, std::string_view text) {
                                                .remedy = "correct the job"});
 }
 
+// An unknown key is an error: a newer coordinator may expect the agent to obey it.
 Status read_setting(std::string_view key, std::string_view value, ShapeText& shape,
                     std::uint32_t& epochs) {
   if (key == "task") {
@@ -79,7 +81,7 @@ Result<TrainingJob> training_job(const wire::Job& job) {
                      setting.value() ? setting.value()->string_view() : std::string_view(), shape,
                      training.epochs));
   }
-  if (!shape.input.empty()) {  // a synthetic job has none
+  if (!shape.input.empty()) {  // a synthetic job has no input
     TRIBUTARY_ASSIGN(training.input, parse_shape(shape));
   }
   return training;

@@ -1,4 +1,4 @@
-// The commands of tributary-lab, each in the file of its name.
+// The commands of tributary-lab; each is in the file of its name.
 #pragma once
 
 #include "cli/command.h"

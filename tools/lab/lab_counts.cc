@@ -30,6 +30,7 @@ double DirectionCounts::late_ms_mean() const {
   return static_cast<double>(late_ns_sum) / static_cast<double>(line.packets) / 1e6;
 }
 
+// The upper bound of the histogram's bin, but never more than the exact maximum.
 double DirectionCounts::late_ms_percentile(double share) const {
   std::uint64_t all = 0;
   for (const std::uint64_t count : late) all += count;
@@ -43,6 +44,7 @@ double DirectionCounts::late_ms_percentile(double share) const {
   return 0;
 }
 
+// The mapping stays valid after the file is closed.
 Result<CountsFile> CountsFile::create(const std::string& path, std::uint32_t nodes) {
   const std::size_t size = nodes * sizeof(NodeCounts);
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);

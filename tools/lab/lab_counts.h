@@ -1,5 +1,8 @@
-// What a relay has done, in a file that it maps and others read: how punctual it was, what it
-// carried and what it dropped.
+// Statistics of a relay in a file that the relay maps and other processes read: punctuality,
+// packets carried and packets dropped.
+//
+// The relay is the only writer. There is no lock: a reader may see the counts of one packet
+// incompletely.
 #pragma once
 
 #include <array>
@@ -12,15 +15,17 @@
 
 namespace tributary {
 
+// One direction of a link. "Late" is the time between the exact due time of a packet and its
+// delivery.
 struct DirectionCounts {
   LineCounts line;
   std::uint64_t late_ns_sum = 0;
   std::uint64_t late_ns_max = 0;
-  std::array<std::uint64_t, 40> late = {};  // by the number of bits of the nanoseconds
+  std::array<std::uint64_t, 40> late = {};  // histogram by the bit width of the nanoseconds
 
   void note_late(std::uint64_t late_ns);
   double late_ms_mean() const;
-  // At most a factor of two above the true one.
+  // Percentile from the histogram: at most a factor of two above the true value.
   double late_ms_percentile(double share) const;
 };
 
@@ -31,7 +36,7 @@ struct NodeCounts {
 
 class CountsFile {
  public:
-  // Of a new file, all zeros.
+  // Creates the file with all counts 0. Fails with io_error.
   static Result<CountsFile> create(const std::string& path, std::uint32_t nodes);
   ~CountsFile();
   CountsFile(CountsFile&& other) noexcept;
@@ -45,7 +50,8 @@ class CountsFile {
   std::uint32_t nodes_;
 };
 
-// As they are at this moment, give or take a packet; nothing where the file is not theirs.
+// Reads the current counts, apart from a packet being counted; empty if the file is missing or too
+// large.
 std::vector<NodeCounts> read_counts(const std::string& path);
 
 }  // namespace tributary

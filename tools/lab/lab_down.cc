@@ -1,4 +1,4 @@
-// tributary lab down
+// The command `tributary lab down`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,6 +21,8 @@ struct LabDown {
   bool all = false;
 };
 
+// Labs are found by their namespaces and by their descriptions, since a crash may leave either of
+// them alone. All labs are tried; the first error is reported.
 Result<Answer> down(const LabDown& command) {
   TRIBUTARY_TRY(check_lab_is_possible());
   TRIBUTARY_ASSIGN(const LabLock lock, LabLock::take());

@@ -22,7 +22,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::chrono::seconds kStopMax{5};  // from asking to telling
+constexpr std::chrono::seconds kStopMax{5};  // from the first signal to SIGKILL
 constexpr int kCannotRun = 127;
 
 struct Program {
@@ -30,7 +30,8 @@ struct Program {
   bool running = false;
 };
 
-// In the child. A group of its own takes what it starts along; and it never outlives us.
+// Runs in the child. A process group of its own makes signals reach everything that the program
+// starts. The child is killed if this process dies.
 [[noreturn]] void become(char* const* arguments, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -44,6 +45,7 @@ struct Program {
   ::_exit(kCannotRun);
 }
 
+// The programs in all nodes. The destructor kills those that still run.
 class Programs {
  public:
   explicit Programs(std::uint32_t nodes) : programs_(nodes) {
@@ -67,20 +69,21 @@ class Programs {
                      .got = std::generic_category().message(errno),
                      .remedy = {}});
     }
-    ::setpgid(child, child);  // whoever of the two is first
+    ::setpgid(child, child);  // parent and child both call it, because either may run first
     programs_[node] = {.process = child, .running = true};
     return {};
   }
 
   bool any_running() const { return std::ranges::any_of(programs_, &Program::running); }
 
+  // The negative process id addresses the whole process group.
   void signal_all(int signal) const {
     for (const Program& program : programs_) {
       if (program.running) ::kill(-program.process, signal);
     }
   }
 
-  // Notes who has ended.
+  // Records the programs that have ended.
   void look() {
     for (std::size_t node = 0; node < programs_.size(); ++node) {
       Program& program = programs_[node];
@@ -121,6 +124,7 @@ std::vector<std::string> lab_command(const std::string& lab, std::uint32_t node,
   return words;
 }
 
+// Polls every 2 ms: programs under test must not be disturbed by many wake-ups.
 Result<EverywhereOutcome> run_in_every_node(const std::string& lab, std::uint32_t nodes,
                                             const std::vector<std::string>& command) {
   constexpr std::chrono::milliseconds kStep{2};

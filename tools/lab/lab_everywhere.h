@@ -1,4 +1,4 @@
-// One command in every node of a lab at once.
+// Runs one command in all nodes of a lab at once.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,21 @@
 
 namespace tributary {
 
-// The words that run `command` in a node, with what it is told in its environment. A program that
-// cannot be found ends with 127, one that cannot be run with 126, as in a shell.
+// The command line that runs `command` in a node, with the node's environment variables. As in a
+// shell, exit code 127 means that the program was not found, and 126 that it cannot be executed.
 std::vector<std::string> lab_command(const std::string& lab, std::uint32_t node,
                                      std::uint32_t nodes, const std::vector<std::string>& command);
 
+// Exit codes of the programs in all nodes.
 struct EverywhereOutcome {
-  int exit_code = 0;            // of the first that failed
-  int first_to_fail = -1;       // its node
-  std::vector<int> exit_codes;  // of each; 128 and the signal that ended it
+  int exit_code = 0;            // exit code of the first program that failed
+  int first_to_fail = -1;       // node of that program; -1: none
+  std::vector<int> exit_codes;  // one per node; 128 plus the signal that ended the program
 };
 
-// Ends when all have ended. When one fails, or this program is asked to stop, the others are asked
-// to stop, too, and soon after made to.
+// Returns when all programs have ended. If one fails, or this program receives a stop signal, the
+// others receive SIGTERM or that signal, and SIGKILL some seconds later. After a stop signal the
+// result is `cancelled`.
 Result<EverywhereOutcome> run_in_every_node(const std::string& lab, std::uint32_t nodes,
                                             const std::vector<std::string>& command);
 

@@ -1,4 +1,4 @@
-// tributary lab exec
+// The command `tributary lab exec`.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -18,6 +18,7 @@
 namespace tributary {
 namespace {
 
+// Not a valid node: --node was not given.
 constexpr std::uint32_t kNoNode = kLabNodesMax;
 
 struct LabExec {
@@ -38,7 +39,8 @@ Result<FoundLab> find_lab(const std::string& name) {
                  .remedy = fmt::format("make it: tributary lab up --name {}", name)});
 }
 
-// Leaves this program behind, so that exit code and signals are the command's own.
+// Replaces this process by the command, so that exit code and signals are those of the command.
+// Returns only on an error.
 Status become(const LabExec& exec, std::uint32_t nodes) {
   std::vector<std::string> words = lab_command(exec.name, exec.node, nodes, exec.command);
   std::vector<char*> arguments;
@@ -52,6 +54,7 @@ Status become(const LabExec& exec, std::uint32_t nodes) {
                                        .remedy = "install them: apt-get install iproute2"});
 }
 
+// The exit code is that of the first program that failed.
 Result<Answer> run_everywhere(const LabExec& exec, std::uint32_t nodes) {
   TRIBUTARY_ASSIGN(const EverywhereOutcome outcome,
                    run_in_every_node(exec.name, nodes, exec.command));

@@ -26,7 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kNamespaces = "/run/netns";
-constexpr const char* kHosts = "/etc/netns";  // ip netns exec shows what is there as /etc
+// ip netns exec binds the files there over those in /etc
+constexpr const char* kHosts = "/etc/netns";
 
 Status system_error(std::string what, int error) {
   return Status(StatusCode::io_error, {.what = std::move(what),
@@ -37,7 +38,7 @@ Status system_error(std::string what, int error) {
 
 std::string path_of(const std::string& name) { return fmt::format("{}/{}", kNamespaces, name); }
 
-// A sysctl of the namespace that the caller is in. One that this kernel lacks needs no value.
+// Sets a sysctl of the current namespace. A sysctl that this kernel lacks is skipped.
 Status set_sysctl(const std::string& name, const std::string& value) {
   const std::string path = "/proc/sys/net/" + name;
   const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -47,6 +48,7 @@ Status set_sysctl(const std::string& name, const std::string& value) {
   return error == 0 ? Status() : system_error(fmt::format("{} = {}", path, value), error);
 }
 
+// Writes /etc/hosts for the nodes: name resolution must not leave the lab.
 Status make_hosts_file(const std::string& name, const std::string& text) {
   const std::string folder = fmt::format("{}/{}", kHosts, name);
   std::error_code error;
@@ -60,6 +62,7 @@ Status make_hosts_file(const std::string& name, const std::string& text) {
   return write_error == 0 ? Status() : system_error(path, write_error);
 }
 
+// The hub is a namespace with the bridge to which all links lead.
 Status make_hub(const LabPlan& plan) {
   const std::string name = hub_namespace(plan.name);
   const Status added = run_tool({"ip", "netns", "add", name}).status();
@@ -74,7 +77,7 @@ Status make_hub(const LabPlan& plan) {
   }
   TRIBUTARY_TRY(added);
   TRIBUTARY_ASSIGN(const InNamespace inside, InNamespace::enter(name));
-  // The bridge's packets are nobody's business but the bridge's.
+  // IPv6 and the host's netfilter rules must not touch the packets on the bridge.
   TRIBUTARY_TRY(set_sysctl("ipv6/conf/default/disable_ipv6", "1"));
   for (const char* each :
        {"bridge-nf-call-iptables", "bridge-nf-call-ip6tables", "bridge-nf-call-arptables"}) {
@@ -88,9 +91,9 @@ Status make_node(const LabPlan& plan, std::uint32_t node, const std::string& con
   TRIBUTARY_TRY(run_tool({"ip", "netns", "add", name}).status());
   TRIBUTARY_TRY(make_hosts_file(name, hosts_file(plan.nodes())));
   TRIBUTARY_ASSIGN(const InNamespace inside, InNamespace::enter(name));
-  // Neighbour discovery would be traffic that nobody asked for; the loopback keeps its ::1.
+  // IPv6 is off, because neighbour discovery would add traffic. The loopback interface keeps ::1.
   TRIBUTARY_TRY(set_sysctl("ipv6/conf/default/disable_ipv6", "1"));
-  // A connection must not begin with what an earlier one found out.
+  // A connection must not start with measurements of an earlier one.
   TRIBUTARY_TRY(set_sysctl("ipv4/tcp_no_metrics_save", "1"));
   if (congestion_control.empty()) return {};
   Status set = set_sysctl("ipv4/tcp_congestion_control", congestion_control);
@@ -104,6 +107,7 @@ Status make_node(const LabPlan& plan, std::uint32_t node, const std::string& con
                  "net.ipv4.tcp_allowed_congestion_control"});
 }
 
+// Runs all lines with one call of the tool, which is much faster than a call per line.
 Status run_batch(const char* tool, const std::string& name, const std::string& lines) {
   if (lines.empty()) return {};
   return run_tool({tool, "-n", name, "-batch", "-"}, lines).status();
@@ -129,6 +133,7 @@ Status enter_namespace(const std::string& name) {
   return error == 0 ? Status() : system_error(path_of(name), error);
 }
 
+// Keeps a handle of the thread's own namespace for the way back.
 Result<InNamespace> InNamespace::enter(const std::string& name) {
   const int home = ::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
   if (home < 0) return system_error("/proc/thread-self/ns/net", errno);
@@ -169,6 +174,7 @@ std::map<std::string, FoundLab> find_labs() {
   return labs;
 }
 
+// Compares the identity of each process's network namespace with that of the named ones.
 std::vector<pid_t> processes_in(const std::vector<std::string>& namespaces) {
   std::set<std::pair<dev_t, ino_t>> wanted;
   for (const std::string& name : namespaces) {
@@ -216,7 +222,7 @@ Status make_links(const LabPlan& plan) {
 
 namespace {
 
-// Asked first, then told.
+// Sends SIGTERM first, and SIGKILL after a second.
 void end_processes(const std::vector<std::string>& namespaces) {
   constexpr std::chrono::milliseconds kStep{10};
   constexpr int kStepsAsked = 100;
@@ -234,6 +240,7 @@ void end_processes(const std::vector<std::string>& namespaces) {
 
 }  // namespace
 
+// Continues after an error, and returns the first one.
 Status remove_namespaces(const std::string& lab, const FoundLab& found) {
   const std::vector<std::string> namespaces = found.namespaces(lab);
   end_processes(namespaces);
@@ -244,7 +251,7 @@ Status remove_namespaces(const std::string& lab, const FoundLab& found) {
     Status removed = run_tool({"ip", "netns", "del", name}).status();
     if (first.ok() && !removed.ok()) first = std::move(removed);
   }
-  fs::remove(kHosts, ignored);  // only when it is empty
+  fs::remove(kHosts, ignored);  // succeeds only if the folder is empty
   return first;
 }
 

@@ -1,4 +1,8 @@
-// The network namespaces of labs as the kernel has them, and the processes in them.
+// The network namespaces of labs in the kernel, and the processes in them.
+//
+// All functions need root (check_lab_is_possible()) and fail with io_error, or with not_found if
+// iproute2 is missing. Namespaces belong to threads, so an object of InNamespace must stay on its
+// thread.
 #pragma once
 
 #include <sys/types.h>
@@ -12,10 +16,10 @@
 
 namespace tributary {
 
-// Root with iproute2; an error says what to do.
+// Fails with unsupported unless the process runs as root.
 Status check_lab_is_possible();
 
-// For the life of this object the calling thread is in that namespace.
+// Moves the calling thread to a namespace and back at the end of the object's life.
 class InNamespace {
  public:
   static Result<InNamespace> enter(const std::string& name);
@@ -28,27 +32,31 @@ class InNamespace {
   int home_;
 };
 
-// The calling process is there from now on.
+// Moves the calling thread, and processes that it starts, to the namespace for good.
 Status enter_namespace(const std::string& name);
 
+// The namespaces that exist of a lab.
 struct FoundLab {
   bool has_hub = false;
-  std::vector<std::uint32_t> nodes;  // ascending
+  std::vector<std::uint32_t> nodes;  // in ascending order
 
   bool complete() const { return has_hub && !nodes.empty() && nodes.back() + 1 == nodes.size(); }
   std::vector<std::string> namespaces(const std::string& lab) const;
 };
-// By their names.
+// Finds all labs by the names of their namespaces. A lab that a crash left may be incomplete.
 std::map<std::string, FoundLab> find_labs();
 
-// All that are in one of these namespaces, but for this one.
+// All processes in these namespaces, except the calling one.
 std::vector<pid_t> processes_in(const std::vector<std::string>& namespaces);
 
+// Creates the namespaces of hub and nodes, with their sysctls and /etc/hosts. `congestion_control`
+// may be empty: the system's default.
 Status make_namespaces(const LabPlan& plan, const std::string& congestion_control);
-// Bridge, links, addresses and rates; what links in user space need is there already.
+// Creates bridge, links, addresses and rates. The TAPs of links in user space exist already.
 Status make_links(const LabPlan& plan);
 
-// Ends what runs in them and takes them away; nothing there is no error.
+// Ends the processes in the lab's namespaces and removes these. Namespaces that do not exist are no
+// error.
 Status remove_namespaces(const std::string& lab, const FoundLab& found);
 
 }  // namespace tributary

@@ -1,4 +1,4 @@
-// tributary lab list
+// The command `tributary lab list`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The state of a lab from its namespaces, its description and its relay.
 std::string condition(const FoundLab& found, const std::optional<LabState>& state) {
   if (!state || !found.complete() || state->links.size() != found.nodes.size()) return "incomplete";
   return relay_is_alive(*state) ? "up" : "its relay is gone";
@@ -43,11 +44,13 @@ std::string direction_text(const DirectionCounts& counts) {
                      static_cast<double>(counts.late_ns_max) / 1e6);
 }
 
-// Otherwise the link is idle, or the kernel's.
+// False if the link is idle or implemented by the kernel.
 bool was_used(const DirectionCounts& counts) {
   return counts.line.packets + counts.line.lost + counts.line.overflowed > 0;
 }
 
+// Adds a lab to the text and to the JSON answer. Counts are shown only for links in user space that
+// were used.
 void add_lab(const std::string& name, const FoundLab& found, std::string& text, Json& labs) {
   const std::optional<LabState> state = read_lab_state(name);
   const std::string how = condition(found, state);

@@ -41,6 +41,8 @@ Status tap_error(std::string what, int error) {
                                  : ""});
 }
 
+// Opens a TAP in a namespace. Each packet has an offload header, so the kernel need not compute
+// checksums or cut packets.
 Result<int> open_tap(const std::string& in_namespace, std::string_view name, bool uncut) {
   const std::string what = fmt::format("{} in {}", name, in_namespace);
   TRIBUTARY_ASSIGN(const InNamespace inside, InNamespace::enter(in_namespace));
@@ -62,6 +64,7 @@ Result<int> open_tap(const std::string& in_namespace, std::string_view name, boo
   return tap_error(what, error);
 }
 
+// Each direction has its own random stream.
 Result<PacketLine> make_line(const LabPlan& plan, const RelayTaps::Link& link, bool up,
                              std::uint64_t seed) {
   const LinkSettings& settings = plan.links[link.node];
@@ -94,8 +97,8 @@ Result<std::vector<RelayDirection>> make_directions(const LabPlan& plan, const R
   return directions;
 }
 
-// Whoever waits for the end of our output must not wait for the relay, and a lock that somebody
-// holds must not be held by it.
+// Closes all files but the TAPs and `kept`. A program that waits for the end of our output must not
+// wait for the relay, and the relay must not keep an inherited lock.
 void let_go_of_all_but(const RelayTaps& taps, int kept) {
   std::vector<int> open;
   std::error_code ignored;
@@ -118,7 +121,8 @@ void let_go_of_all_but(const RelayTaps& taps, int kept) {
   ::close(nowhere);
 }
 
-// Links keep their times while the programs under test keep every processor busy.
+// Requests precise timers and real-time priority, so links keep their times while the programs
+// under test occupy every processor.
 void ask_for_punctuality() {
   ::prctl(PR_SET_NAME, "tributary-relay");
   ::prctl(PR_SET_TIMERSLACK, 1UL);
@@ -126,6 +130,7 @@ void ask_for_punctuality() {
   ::sched_setscheduler(0, SCHED_RR, &priority);
 }
 
+// The child's life: a session of its own, no inherited files, the hub's namespace, then the loop.
 [[noreturn]] void become_relay(const LabPlan& plan, const RelayTaps& taps,
                                const RelayOptions& options, int ready) {
   constexpr char kReady = 1;
@@ -157,8 +162,8 @@ Result<RelayTaps> RelayTaps::open(const LabPlan& plan) {
       TRIBUTARY_ASSIGN(LinkTrace trace, LinkTrace::read(settings.trace));
       link.trace.push_back(std::move(trace));
     }
-    // Packets that come uncut (GSO) carry a gigabit with little work. But it is single frames that
-    // overtake one another, so a link that reorders gets them one by one.
+    // Uncut packets (GSO) allow a gigabit with little work. Reordering concerns single frames, so a
+    // link that reorders receives them one by one.
     const bool uncut = settings.reorder == 0;
     TRIBUTARY_ASSIGN(link.node_tap,
                      open_tap(node_namespace(plan.name, node), kNodeInterface, uncut));
@@ -174,6 +179,7 @@ RelayTaps::~RelayTaps() {
   }
 }
 
+// Waits for one byte from the relay, so an error at its start is reported.
 Result<pid_t> start_relay(const LabPlan& plan, const RelayTaps& taps, const RelayOptions& options) {
   std::array<int, 2> ready = {-1, -1};
   if (::pipe2(ready.data(), O_CLOEXEC) != 0) return tap_error("the relay", errno);

@@ -1,5 +1,5 @@
-// Links in user space: a TAP in the node's namespace, another one at the bridge, and a process that
-// carries packets between them when their line lets it.
+// Links in user space: a TAP in the node's namespace, a TAP at the bridge, and a relay process that
+// carries packets between them at the times that the emulated link determines.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace tributary {
 
-// The TAPs are there as long as this object or a relay that was started from it.
+// The TAPs exist as long as this object or a relay that was started from it.
 class RelayTaps {
  public:
   struct Link {
@@ -24,6 +24,8 @@ class RelayTaps {
     std::vector<LinkTrace> trace;  // at most one
   };
 
+  // Creates a pair of TAPs for each link that needs user space. Fails with io_error or the error of
+  // reading a trace.
   static Result<RelayTaps> open(const LabPlan& plan);
   ~RelayTaps();
   RelayTaps(RelayTaps&&) noexcept = default;
@@ -41,7 +43,9 @@ struct RelayOptions {
   std::string counts_path;
 };
 
-// Goes on after this program, in the hub's namespace, until it is killed or the lab is taken down.
+// Starts the relay in the hub's namespace and returns its process id. The relay outlives this
+// program and ends when it is killed or the lab is taken down. Fails with io_error if it does not
+// start.
 Result<pid_t> start_relay(const LabPlan& plan, const RelayTaps& taps, const RelayOptions& options);
 
 }  // namespace tributary

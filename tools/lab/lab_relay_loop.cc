@@ -20,9 +20,10 @@ namespace {
 using Time = PacketLine::Time;
 
 constexpr std::size_t kPacketBytesMax = (64u << 10) + 256;  // a GSO packet with its headers
-constexpr std::size_t kCopiedBytesMax = 16u << 10;  // shorter ones move into a buffer that fits
+// Shorter packets are copied to a buffer of their size.
+constexpr std::size_t kCopiedBytesMax = 16u << 10;
 constexpr std::size_t kSpareBuffersMax = 256;
-constexpr int kPacketsAtOnce = 64;  // from one TAP, before the others have their turn
+constexpr int kPacketsAtOnce = 64;  // from one TAP, before the other TAPs have a turn
 
 Time now() {
   timespec time = {};
@@ -30,6 +31,8 @@ Time now() {
   return std::chrono::seconds(time.tv_sec) + Time(time.tv_nsec);
 }
 
+// Reads packets when they arrive, and writes each when it is due. Buffers are reused, because a GSO
+// buffer has 64 KiB.
 class Relay {
  public:
   explicit Relay(std::vector<RelayDirection>& directions)
@@ -57,6 +60,7 @@ class Relay {
                                          .remedy = {}});
   }
 
+  // Sleeps until a packet arrives or the next one on any link is due.
   Status wait_and_read() {
     std::array<epoll_event, 64> events{};
     std::optional<Time> due;
@@ -79,13 +83,14 @@ class Relay {
     return {};
   }
 
+  // Reads a bounded number of packets, so one busy direction cannot delay the others.
   Status read(RelayDirection& direction) {
     for (int i = 0; i < kPacketsAtOnce; ++i) {
       Bytes buffer = take_buffer();
       const ssize_t size = ::read(direction.from, buffer.data(), buffer.size());
       if (size < 0) {
         give_back(std::move(buffer));
-        // A TAP that is down has nothing to say; one that is gone never will.
+        // A TAP that is down has no packets now; a TAP that is gone is an error.
         if (errno == EAGAIN || errno == EINTR || errno == EIO) return {};
         return fault(errno);
       }
@@ -103,10 +108,11 @@ class Relay {
     return {};
   }
 
+  // Writes all packets that are due, and records how late they are.
   void deliver(RelayDirection& direction) {
     const Time time = now();
     while (std::optional<PacketLine::Out> out = direction.line.take(time)) {
-      // Where the other end is down or has no memory the packet is dropped, as by a network.
+      // If the other end is down or has no memory, the packet is dropped, as in a network.
       [[maybe_unused]] const ssize_t written =
           ::write(direction.to, out->packet.bytes.data(), out->packet.bytes.size());
       direction.counts->note_late(static_cast<std::uint64_t>((time - out->due).count()));
@@ -115,6 +121,7 @@ class Relay {
     direction.counts->line = direction.line.counts();
   }
 
+  // Applies the step of the trace that is in force at this time.
   void follow_trace(RelayDirection& direction, Time time) const {
     if (direction.trace == nullptr) return;
     const TraceStep& step = direction.trace->at(time - begin_);

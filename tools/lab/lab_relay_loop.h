@@ -1,4 +1,5 @@
-// The relay's loop: packets between pairs of TAPs, each direction through its own line.
+// The relay's loop: it carries packets between pairs of TAPs, each direction through its own
+// PacketLine. It runs in one thread.
 #pragma once
 
 #include <chrono>
@@ -13,18 +14,19 @@
 
 namespace tributary {
 
+// One direction of a link. The loop owns none of its pointers or files.
 struct RelayDirection {
   int from = -1;
   int to = -1;
   PacketLine line;
-  const LinkTrace* trace = nullptr;  // what changes the line as time goes by
-  const TraceStep* step = nullptr;   // the one in force
+  const LinkTrace* trace = nullptr;  // changes the link over time; null: constant
+  const TraceStep* step = nullptr;   // the step in force
   std::uint32_t mtu_bytes = 1500;
   DirectionCounts* counts = nullptr;
   int readable_slot = -1;
 };
 
-// Ends only with an error: when the TAPs are gone, or the process is killed.
+// Returns only an error, for instance when the TAPs are gone. The process is normally killed.
 Status run_relay_loop(std::vector<RelayDirection>& directions);
 
 }  // namespace tributary

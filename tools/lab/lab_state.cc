@@ -41,7 +41,8 @@ Result<LabLock> LabLock::take() {
   std::error_code error;
   fs::create_directories(kFolder, error);
   if (error) return folder_error(error.value());
-  // Tools that we run inherit it: whoever kills us must wait until the last of them is done.
+  // The tools that this process starts inherit the lock. If this process is killed, another one
+  // waits until the last tool has ended.
   const int file = ::open(kFolder, O_RDONLY | O_DIRECTORY);
   if (file < 0) return folder_error(errno);
   LabLock lock(file);
@@ -90,6 +91,7 @@ std::optional<LabState> read_lab_state(const std::string& lab) {
   return state;
 }
 
+// A lab without a description may still have counts.
 std::vector<std::string> lab_state_names() {
   std::vector<std::string> names;
   std::error_code error;
@@ -109,6 +111,7 @@ void remove_lab_state(const std::string& lab) {
   fs::remove(lab_counts_path(lab), ignored);
 }
 
+// The relay's process id may have been reused, so it must also be in the hub's namespace.
 bool relay_is_alive(const LabState& state) {
   if (state.relay == 0) return true;
   const std::vector<pid_t> there = processes_in({hub_namespace(state.name)});

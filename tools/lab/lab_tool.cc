@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kShownBytes = 400;
 
-// A file in memory: whatever its length, neither side ever waits for the other.
+// A file in memory instead of a pipe, so neither side blocks, whatever the length.
 class Stream {
  public:
   Stream() : file_(::memfd_create("tool", MFD_CLOEXEC)) {}
@@ -49,7 +49,7 @@ class Stream {
   int file_;
 };
 
-// In a process group of its own, with the signals' usual meaning.
+// Starts the command in its own process group and with default signal handling.
 int spawn(std::vector<std::string>& command, const std::array<const Stream*, 3>& streams,
           pid_t& child) {
   std::vector<char*> arguments;
@@ -77,6 +77,7 @@ int spawn(std::vector<std::string>& command, const std::array<const Stream*, 3>&
   return error;
 }
 
+// The error of a tool, with its own message cut to a readable length.
 Status failed(const std::vector<std::string>& command, std::string got) {
   got.resize(std::min(got.size(), kShownBytes));
   while (!got.empty() && got.back() == '\n') got.pop_back();

@@ -1,4 +1,4 @@
-// Runs the system's own tools for networks, ip(8) and tc(8), to their end.
+// Runs the system's network tools, ip(8), bridge(8) and tc(8), and waits for their end.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace tributary {
 
-// What the tool printed on standard output. It reads `input`. A tool that fails is an error with
-// the tool's own words. A Ctrl-C on the terminal does not reach it: it takes milliseconds.
+// Runs the command with `input` as its standard input and returns its standard output. Fails with
+// not_found (no such program) or io_error (with the tool's own message). Ctrl-C on the terminal
+// does not reach the tool, which takes only milliseconds.
 Result<std::string> run_tool(std::vector<std::string> command, const std::string& input = {});
 
 }  // namespace tributary

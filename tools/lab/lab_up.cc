@@ -1,4 +1,4 @@
-// tributary lab up
+// The command `tributary lab up`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct LabUp {
   std::uint64_t seed = 1;
 };
 
-// Whatever there is of a lab of this name.
+// Removes everything that exists of a lab with this name.
 Status take_down(const std::string& name) {
   const auto labs = find_labs();
   const auto found = labs.find(name);
@@ -41,7 +41,7 @@ Status take_down(const std::string& name) {
   return removed;
 }
 
-// What a crash has left gives way to a new lab; one that works does not.
+// Removes the remains of a crashed lab; a lab that works is an error.
 Status make_room(const std::string& name) {
   const auto labs = find_labs();
   const auto found = labs.find(name);
@@ -56,6 +56,7 @@ Status make_room(const std::string& name) {
                  .remedy = fmt::format("take it down first: tributary lab down --name {}", name)});
 }
 
+// Reads the setting from the kernel, which may have chosen a default.
 std::string congestion_control_in_force(const std::string& name) {
   const Result<InNamespace> inside = InNamespace::enter(node_namespace(name, 0));
   std::string word;
@@ -63,6 +64,8 @@ std::string congestion_control_in_force(const std::string& name) {
   return word;
 }
 
+// TAPs must exist before the lines that configure them. The relay starts last, when the links are
+// complete.
 Result<LabState> make_lab(const LabPlan& plan, const LabUp& command) {
   TRIBUTARY_TRY(make_namespaces(plan, command.congestion_control));
   TRIBUTARY_ASSIGN(const RelayTaps taps, RelayTaps::open(plan));
@@ -90,7 +93,7 @@ Json node_json(const LabPlan& plan, std::uint32_t node) {
           {"kind", needs_user_space(link) ? "user-space" : "kernel"}};
 }
 
-// Nothing where a trace says what it is.
+// Empty if a trace determines the delay.
 std::string round_trip_text(const LabPlan& plan) {
   const LinkSettings& first = plan.links.front();
   const LinkSettings& last = plan.links.back();
@@ -118,6 +121,7 @@ Answer answer(const LabPlan& plan, const LabState& state) {
                              {"nodes", nodes}})};
 }
 
+// A lab that could not be completed is removed.
 Result<Answer> up(const LabUp& command) {
   TRIBUTARY_ASSIGN(const LabPlan plan, plan_lab(command.name, command.nodes, command.mtu_bytes,
                                                 command.everywhere, command.own));
@@ -126,7 +130,7 @@ Result<Answer> up(const LabUp& command) {
   TRIBUTARY_TRY(make_room(plan.name));
   Result<LabState> state = make_lab(plan, command);
   if (!state.ok()) {
-    ignore_error(take_down(plan.name));  // the first error is the one to tell
+    ignore_error(take_down(plan.name));  // the first error is the one to report
     return std::move(state).status();
   }
   return answer(plan, *state);

@@ -1,4 +1,4 @@
-// tributary-lab: nodes with slow links on this machine. `tributary lab` runs it.
+// The program tributary-lab: nodes with slow links on this machine. `tributary lab` starts it.
 #include <array>
 #include <string>
 #include <vector>

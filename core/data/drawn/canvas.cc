@@ -11,6 +11,7 @@ struct Range {
   std::uint32_t end;
 };
 
+// The pixels between two coordinates, clipped to the canvas.
 Range pixels_between(float low, float high, std::uint32_t size) {
   const float limit = static_cast<float>(size);
   const float begin = std::clamp(std::floor(low), 0.0f, limit);
@@ -21,6 +22,7 @@ Range pixels_between(float low, float high, std::uint32_t size) {
 }  // namespace
 
 void Canvas::line(Point from, Point to, float radius, float ink) {
+  // The ink fades over one pixel beyond the radius, so no pixel farther away is visited.
   const float reach = radius + 1;
   const Range columns =
       pixels_between(std::min(from.x, to.x) - reach, std::max(from.x, to.x) + reach, width_);
@@ -29,12 +31,15 @@ void Canvas::line(Point from, Point to, float radius, float ink) {
   const float along_x = to.x - from.x;
   const float along_y = to.y - from.y;
   const float square = along_x * along_x + along_y * along_y;
+  // A stroke of length 0 is a dot; the inverse 0 keeps its projection at the first point.
   const float inverse = square > 0 ? 1 / square : 0;
   for (std::uint32_t row = rows.begin; row < rows.end; ++row) {
+    // The loop works with coordinates relative to `from`.
     const float y = static_cast<float>(row) + 0.5f - from.y;
     float* const pixels = ink_.data() + std::size_t{row} * width_;
     for (std::uint32_t column = columns.begin; column < columns.end; ++column) {
       const float x = static_cast<float>(column) + 0.5f - from.x;
+      // The position of the nearest point of the stroke, from 0 at `from` to 1 at `to`.
       const float place = std::clamp((x * along_x + y * along_y) * inverse, 0.0f, 1.0f);
       const float dx = x - place * along_x;
       const float dy = y - place * along_y;

@@ -1,5 +1,9 @@
-// A small grey picture on which strokes are drawn with smooth edges, by the distance of each pixel
-// near a line from it. Float arithmetic in a fixed order: the same picture on every machine.
+// A small grey picture on which strokes with smooth edges are drawn. A pixel's ink depends on its
+// distance from the stroke.
+//
+// All arithmetic is in float and in a fixed order, so a picture is the same on every machine. A
+// canvas is used by one thread. Coordinates are in pixels; the centre of pixel (0, 0) is (0.5,
+// 0.5).
 #pragma once
 
 #include <cstdint>
@@ -14,10 +18,11 @@ class Canvas {
   Canvas(std::uint32_t width, std::uint32_t height)
       : width_(width), height_(height), ink_(std::size_t{width} * height) {}
 
-  // A line with round ends; where lines meet the darker one counts. Pixel (0, 0) has its middle at
-  // (0.5, 0.5).
+  // Draws a line with round ends. `radius` is half its thickness in pixels, `ink` its darkness in
+  // [0, 1]. Where strokes overlap, the darker one counts. Parts outside the canvas are clipped.
   void line(Point from, Point to, float radius, float ink);
 
+  // Values in row-major order, 0 where nothing was drawn.
   std::vector<float>& ink() { return ink_; }
   void clear() { ink_.assign(ink_.size(), 0.0f); }
 
@@ -27,8 +32,8 @@ class Canvas {
   std::vector<float> ink_;
 };
 
-// Points on a smooth curve through `points` (Catmull and Rom), `steps` per section and the last
-// point; appended.
+// Appends points on a smooth curve (Catmull-Rom) through `points` to `out`: `steps` points per
+// section and the last point. The first and the last point also serve as their own neighbours.
 void smooth_curve(std::span<const Point> points, std::uint32_t steps, std::vector<Point>& out);
 
 }  // namespace tributary

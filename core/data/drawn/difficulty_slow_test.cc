@@ -1,5 +1,5 @@
-// How hard the drawn digits are: a linear model, trained until it gets no better, must stay clearly
-// below what a small convolutional network reaches, and still must learn something.
+// Checks the difficulty of the drawn digits. A linear model that is trained to convergence must
+// stay clearly below a small convolutional network, and must still learn something.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Pictures draw(Draw draw_one, DataPart part, std::uint32_t count) {
   return pictures;
 }
 
-// Softmax regression by stochastic gradient descent, with a step that shrinks towards zero.
+// Softmax regression by stochastic gradient descent with a step that decreases to zero.
 class Softmax {
  public:
   explicit Softmax(std::size_t values) : weights_(values * kClasses) {}
@@ -92,7 +92,7 @@ TEST(Difficulty, LogisticRegressionStaysBelow92PercentOnDigits) {
   RecordProperty("accuracy", std::to_string(accuracy));
   EXPECT_LE(accuracy, 0.92);
   EXPECT_GE(accuracy, 0.75);
-  EXPECT_GE(model.accuracy(train), accuracy);  // it was trained, and to its limit
+  EXPECT_GE(model.accuracy(train), accuracy);  // it has been trained to its limit
 }
 
 TEST(Difficulty, LogisticRegressionLearnsLittleOfShapes) {

@@ -12,10 +12,14 @@
 namespace tributary {
 namespace {
 
+// Line segments per section of a curve: at 28 pixels more are not visible.
 constexpr std::uint32_t kStepsPerSection = 5;
+// The side in pixels as a float, for geometry.
 constexpr float kWidth = kDigitSide;
 
-// From the glyph's box to the picture: bent, sheared, turned, scaled and moved.
+// Maps a point of the glyph's box to the picture. It bends, shears, rotates, scales and moves the
+// glyph, in this order. The ranges below were chosen by hand so that a person still reads every
+// digit.
 class Placement {
  public:
   explicit Placement(Draws& draws) {
@@ -51,6 +55,7 @@ class Placement {
   std::array<float, 4> bends_;
 };
 
+// Draws a curve whose thickness changes linearly along it by the share `taper`.
 void draw_curve(std::span<const Point> curve, float radius, float taper, float ink,
                 Canvas& canvas) {
   const float sections = static_cast<float>(std::max<std::size_t>(curve.size(), 2) - 1);
@@ -60,6 +65,8 @@ void draw_curve(std::span<const Point> curve, float radius, float taper, float i
   }
 }
 
+// Draws one style of the digit with random position, thickness and darkness. Each point of a stroke
+// is moved a little, so that no two digits are equal.
 void draw_glyph(Draws& draws, std::uint32_t digit, Canvas& canvas) {
   const auto styles = styles_of_digit(digit);
   const Glyph glyph = styles[draws.below(static_cast<std::uint32_t>(styles.size()))];
@@ -82,7 +89,7 @@ void draw_glyph(Draws& draws, std::uint32_t digit, Canvas& canvas) {
   }
 }
 
-// Pieces of strokes that belong to no digit, mostly near an edge.
+// Draws up to two pieces of strokes that belong to no digit, mostly near an edge.
 void draw_clutter(Draws& draws, Canvas& canvas) {
   const std::uint32_t pieces = draws.below(3);
   for (std::uint32_t i = 0; i < pieces; ++i) {
@@ -102,6 +109,8 @@ void draw_clutter(Draws& draws, Canvas& canvas) {
 
 }  // namespace
 
+// The order of the draws is part of the data: a changed order changes every picture, and
+// make_test.cc fails.
 DrawnDigit draw_digit(std::uint64_t seed, DataPart part, std::uint32_t number) {
   Draws draws(drawn_address(seed, DrawnKind::digits, part, number));
   DrawnDigit drawn;

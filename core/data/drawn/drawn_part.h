@@ -1,4 +1,4 @@
-// Where the draws of drawn data come from.
+// Addresses of the random draws of drawn data (core/base/random.h).
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,12 @@
 
 namespace tributary {
 
-// The numbers are part of the data: append, never reorder.
+// Kinds of drawn data. Their numbers are part of the draws' addresses: append new kinds, never
+// reorder them.
 enum class DrawnKind : std::uint32_t { digits, shapes, text };
 
-// Train and test never share a draw.
+// The address of picture or chapter `number`. Train and test have different buckets, so they never
+// share a draw.
 inline DrawAddress drawn_address(std::uint64_t seed, DrawnKind kind, DataPart part,
                                  std::uint32_t number) {
   return {.job_seed = seed,

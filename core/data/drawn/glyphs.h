@@ -1,5 +1,8 @@
-// How people write digits: each in several styles, each style a few strokes, each stroke a smooth
-// curve through points. The box is 1 wide and 1 high, y goes down.
+// Shapes of handwritten digits. Each digit has several styles, a style has a few strokes, and a
+// stroke is a smooth curve through points. Coordinates are in a box of width and height 1 with y
+// downwards.
+//
+// The data is constant and static: the spans never become invalid.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +20,7 @@ using Glyph = std::span<const Stroke>;
 
 inline constexpr std::uint32_t kDigits = 10;
 
+// The styles of a digit below kDigits; a larger digit is a programming error (assert).
 std::span<const Glyph> styles_of_digit(std::uint32_t digit);
 
 }  // namespace tributary

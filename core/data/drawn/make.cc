@@ -18,10 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Pictures that are held in memory at a time.
 constexpr std::uint32_t kPicturesAtOnce = 512;
+// CIFAR-10's own batch size, so that readers of the original accept the files.
 constexpr std::uint32_t kPicturesPerBatch = 10'000;
 
-// Writes all files before the first one takes its place.
+// Writes the files under temporary names and puts them in place together at commit(). A Maker that
+// is destroyed earlier leaves no file.
 class Maker {
  public:
   explicit Maker(const MakeRequest& request) : request_(request) {}
@@ -38,7 +41,7 @@ class Maker {
       TRIBUTARY_TRY(shapes_of(DataPart::train, fmt::format("data_batch_{}.bin", batch), first,
                               std::min(count - first, kPicturesPerBatch)));
     }
-    // A larger data set's last batches would be taken for a part of this one.
+    // A larger data set's remaining batches would be read as a part of this one.
     const std::string behind = path(fmt::format("data_batch_{}.bin", batch));
     std::error_code error;
     if (fs::exists(behind, error)) {
@@ -69,6 +72,7 @@ class Maker {
   }
 
  private:
+  // Counts of pictures fit in 32 bits after check_counts().
   static std::uint32_t drawn(std::uint64_t count) { return static_cast<std::uint32_t>(count); }
 
   std::string path(const std::string& name) const { return fs::path(request_.folder) / name; }
@@ -80,6 +84,7 @@ class Maker {
     return {};
   }
 
+  // Appends to the file begun last, and reports `done` more pictures or characters.
   Status append(ByteSpan bytes, std::uint64_t done) {
     made_.bytes += bytes.size();
     TRIBUTARY_TRY(files_.back().append(bytes));
@@ -90,6 +95,8 @@ class Maker {
     return Status(StatusCode::cancelled, {.what = "drawing data", .got = "a request to stop"});
   }
 
+  // Writes a pair of image and label files. Pictures are written as they are drawn; labels are few
+  // bytes and are written at the end.
   Status digits_of(DataPart part, const std::string& prefix, std::uint32_t count) {
     const std::uint32_t image_dims[] = {count, kDigitSide, kDigitSide};
     TRIBUTARY_TRY(begin(prefix + "-images-idx3-ubyte"));
@@ -109,6 +116,7 @@ class Maker {
     return append(labels, 0);
   }
 
+  // Writes one batch: pictures [first, first + count) with their labels.
   Status shapes_of(DataPart part, const std::string& name, std::uint32_t first,
                    std::uint32_t count) {
     TRIBUTARY_TRY(begin(name));

@@ -16,7 +16,7 @@ namespace {
 using data_testing::Folder;
 using testing::HasSubstr;
 
-// The same pictures on every machine and in every version.
+// The pictures are the same on every machine and in every version.
 TEST(Drawn, PicturesStayAsTheyWere) {
   std::uint64_t digits = 0;
   std::uint64_t shapes = 0;
@@ -37,6 +37,7 @@ TEST(Drawn, TextStaysAsItWas) {
             "Hana and Ben find five rivers at the station.");
 }
 
+// Each part of the address alone gives a different picture.
 TEST(Drawn, SeedPartAndNumberMakeAnotherPicture) {
   const auto pixels = draw_digit(1, DataPart::train, 0).pixels;
   EXPECT_NE(draw_digit(2, DataPart::train, 0).pixels, pixels);
@@ -52,17 +53,17 @@ TEST(Drawn, ClassesAreEven) {
     ++digits[draw_digit(3, DataPart::train, i).label];
     ++shapes[draw_shape(3, DataPart::train, i).label];
   }
-  // Five standard deviations of a binomial count.
+  // The tolerance is five standard deviations of a binomial count.
   for (const unsigned count : digits) EXPECT_NEAR(count, 200, 67);
   for (const unsigned count : shapes) EXPECT_NEAR(count, 200, 67);
 }
 
-// A longer text begins with the shorter one, and its entropy per character settles.
+// A longer text begins with the shorter one, and its entropy per character converges.
 TEST(Drawn, TextHasTheEntropyOfItsGrammar) {
   const Story story = draw_story(0, DataPart::train, 1'000'000);
   EXPECT_EQ(story.text.substr(0, 1000), draw_story(0, DataPart::train, 1000).text);
-  // By hand: one of four kinds is 2 bits, and then they have 15, 15 + log2 7, 9 + log2 7 and
-  // 2 log2 10; the mean of the four is 14.82.
+  // Expected value: the choice among four kinds is 2 bits; the kinds have 15, 15 + log2 7, 9 + log2
+  // 7 and 2 log2 10 bits more. The mean is 14.82.
   const auto sentences = static_cast<double>(std::ranges::count(story.text, '\n'));
   EXPECT_NEAR(story.bits / sentences, 14.815, 0.05);
   EXPECT_NEAR(story.bits / 1e6, 0.3134, 0.001);
@@ -108,7 +109,7 @@ TEST(Make, CutsShapesIntoBatches) {
   const DrawnShape expected = draw_shape(1, DataPart::train, last);
   EXPECT_EQ(batch.labels[0], expected.label);
   EXPECT_EQ(batch.features[2000], static_cast<float>(expected.pixels[2000] / 255.0));
-  // Fewer batches would leave the second one of this set behind.
+  // With fewer batches, the second batch of this set would remain.
   const auto fewer =
       make_data({.kind = DrawnKind::shapes, .folder = folder.path(), .count = 5, .test_count = 2});
   EXPECT_EQ(fewer.status().code(), StatusCode::already_exists);
@@ -127,6 +128,7 @@ TEST(Make, TextIsAsLongAsAskedFor) {
   EXPECT_TRUE(open_data({.path = folder.path()}).ok());
 }
 
+// A stopped call leaves neither complete nor temporary files.
 TEST(Make, LeavesNothingWhenItIsStopped) {
   const Folder folder;
   const auto made = make_data({.folder = folder.path(),

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Point kSquare[] = {{-0.75f, -0.75f}, {0.75f, -0.75f}, {0.75f, 0.75f}, {-0.75f, 0.75f}};
 constexpr Point kTriangle[] = {{0, -1}, {0.9f, 0.65f}, {-0.9f, 0.65f}};
-// Five points on the unit circle, five on one of 0.42 between them.
+// Five points on the unit circle and, between them, five on a circle of radius 0.42.
 constexpr Point kStar[] = {
     {0, -1},    {0.247f, -0.34f},  {0.951f, -0.309f}, {0.399f, 0.13f},    {0.588f, 0.809f},
     {0, 0.42f}, {-0.588f, 0.809f}, {-0.399f, 0.13f},  {-0.951f, -0.309f}, {-0.247f, -0.34f}};
@@ -26,7 +26,8 @@ constexpr Point kArrow[] = {{0, -1},         {0.8f, -0.1f},   {0.28f, -0.1f}, {0
 
 float length(float x, float y) { return std::sqrt(x * x + y * y); }
 
-// To the nearest edge; the sign by how often a ray to the right crosses edges.
+// Distance to the nearest edge. The sign is the parity of the edges that a ray to the right
+// crosses.
 float to_polygon(std::span<const Point> corners, Point p) {
   float nearest = std::numeric_limits<float>::max();
   bool inside = false;
@@ -53,6 +54,7 @@ float distance_to(Outline outline, Point p) {
   switch (outline) {
     case Outline::disc:
       return length(p.x, p.y) - 0.9f;
+    // The distance from a circle of radius 0.7, less half of the ring's thickness.
     case Outline::ring:
       return std::abs(length(p.x, p.y) - 0.7f) - 0.23f;
     case Outline::square:
@@ -63,6 +65,7 @@ float distance_to(Outline outline, Point p) {
       return to_polygon(kStar, p);
     case Outline::plus:
       return to_polygon(kPlus, p);
+    // A disc without a second disc that is shifted to the right.
     case Outline::crescent:
       return std::max(length(p.x, p.y) - 0.95f, 0.75f - length(p.x - 0.5f, p.y));
     case Outline::bars:

@@ -1,4 +1,5 @@
-// What the drawn shapes look like: how far a point is from each, in units of the shape's size.
+// The ten outlines of the drawn shapes, each as a signed distance function. One unit is the shape's
+// size; the centre is (0, 0) and a shape extends to about 1. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 
 namespace tributary {
 
+// The enumerators' values are the labels of the data set.
 enum class Outline : std::uint8_t {
   disc,
   ring,
@@ -21,7 +23,8 @@ enum class Outline : std::uint8_t {
 };
 inline constexpr std::uint32_t kOutlines = 10;
 
-// Below 0 within the shape, which has its middle at (0, 0) and reaches to about 1.
+// Signed distance of `p` from the outline, negative inside the shape. The distance is exact for
+// polygons, and a lower bound near the corners of combined outlines.
 float distance_to(Outline outline, Point p);
 
 }  // namespace tributary

@@ -17,6 +17,7 @@ constexpr std::uint32_t kPixels = kCifarSide * kCifarSide;
 constexpr float kShapeSide = kCifarSide;
 
 using Colour = std::array<float, kColours>;
+// Planes of red, green and blue values; 0 is dark and 1 is bright.
 using Picture = std::array<float, kCifarPixelBytes>;
 
 Colour any_colour(Draws& draws) {
@@ -25,7 +26,8 @@ Colour any_colour(Draws& draws) {
   return colour;
 }
 
-// Far enough from `other` to be seen; the complement is, when chance fails.
+// A random colour that differs visibly from `other`. If no try gives one, the result is an extreme
+// colour opposite to `other`.
 Colour contrasting(Draws& draws, const Colour& other) {
   constexpr int kTries = 8;
   for (int i = 0; i < kTries; ++i) {
@@ -39,12 +41,13 @@ Colour contrasting(Draws& draws, const Colour& other) {
   return colour;
 }
 
+// Coordinates of a pixel's centre; the first pixel's is (0.5, 0.5).
 Point middle_of(std::uint32_t pixel) {
   const std::uint32_t row = pixel / kCifarSide;
   return {static_cast<float>(pixel % kCifarSide) + 0.5f, static_cast<float>(row) + 0.5f};
 }
 
-// Runs from one colour to a similar one.
+// Paints the background as a gentle gradient around `colour`.
 void paint_ground(Draws& draws, const Colour& colour, Picture& picture) {
   for (std::uint32_t c = 0; c < kColours; ++c) {
     const float slope_x = draws.between(-0.2f, 0.2f) / kShapeSide;
@@ -57,6 +60,7 @@ void paint_ground(Draws& draws, const Colour& colour, Picture& picture) {
   }
 }
 
+// Mixes `colour` into a pixel with weight `cover` in [0, 1].
 void blend(Picture& picture, std::uint32_t pixel, const Colour& colour, float cover) {
   for (std::uint32_t c = 0; c < kColours; ++c) {
     float& value = picture[c * kPixels + pixel];
@@ -64,7 +68,7 @@ void blend(Picture& picture, std::uint32_t pixel, const Colour& colour, float co
   }
 }
 
-// Small discs, pale enough not to be taken for the shape.
+// Paints up to four small discs, too pale to be mistaken for the shape.
 void paint_clutter(Draws& draws, Picture& picture) {
   const std::uint32_t spots = draws.below(5);
   for (std::uint32_t spot = 0; spot < spots; ++spot) {
@@ -82,12 +86,15 @@ void paint_clutter(Draws& draws, Picture& picture) {
   }
 }
 
+// Computes the shape's distance at every pixel centre. The outline is in units of the shape's size,
+// so the distance times `size` is in pixels, and the edge fades over one pixel.
 void paint_shape(Draws& draws, Outline outline, const Colour& colour, Picture& picture) {
   const double turns = draws.unit();
   const auto cosine = static_cast<float>(cosine_of_turns(turns));
   const auto sine = static_cast<float>(sine_of_turns(turns));
   const float size = draws.between(6.5f, 12.5f);
   const float stretch = draws.between(0.85f, 1.18f);
+  // The shape stays within the picture.
   const float room = kShapeSide / 2 - size;
   const Point at = {kShapeSide / 2 + draws.between(-room, room),
                     kShapeSide / 2 + draws.between(-room, room)};

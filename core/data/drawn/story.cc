@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::span<const std::string_view>;
 
-// No list holds a word twice, or the entropy would be less than what is counted.
+// No list contains a word twice: otherwise the entropy would be lower than the counted bits.
 constexpr std::string_view kStoryNames[] = {"Ada",  "Ben", "Cleo", "Dara",
                                             "Emil", "Fay", "Gus",  "Hana"};
 constexpr std::string_view kThings[] = {"stone", "lamp",  "boat", "kettle",
@@ -35,7 +35,7 @@ class Narrator {
  public:
   explicit Narrator(Draws draws) : draws_(draws) {}
 
-  // One sentence, with the bits of its choices.
+  // Produces one sentence with the bits of its choices.
   Story tell() {
     story_ = {};
     switch (choose(4)) {
@@ -55,6 +55,7 @@ class Narrator {
   }
 
  private:
+  // Every random choice goes through this function, so no bits are missed.
   std::uint32_t choose(std::uint32_t alternatives) {
     story_.bits += portable_log(alternatives) / portable_log(2);
     return draws_.below(alternatives);
@@ -66,7 +67,7 @@ class Narrator {
     for (const std::string_view word : words) story_.text += word;
   }
 
-  // "Ada finds the red stone in the garden."
+  // Example: "Ada finds the red stone in the garden."
   void tell_of_one() {
     const std::string_view name = choose(kStoryNames);
     const std::string_view verb = choose(kVerbsOfOne);
@@ -76,7 +77,7 @@ class Narrator {
     say({name, " ", verb, " the ", colour, " ", thing, " in the ", place, ".\n"});
   }
 
-  // "Ada and Ben carry two lamps to the mill." The second name is another one.
+  // Example: "Ada and Ben carry two lamps to the mill." The second name differs from the first.
   void tell_of_two() {
     const std::uint32_t first = choose(std::size(kStoryNames));
     const std::uint32_t step = choose(std::size(kStoryNames) - 1);
@@ -89,7 +90,7 @@ class Narrator {
          ".\n"});
   }
 
-  // "Where is the lamp, Ben? asks Ada. The lamp is at the mill, Ada, says Ben."
+  // Example: "Where is the lamp, Ben? asks Ada. The lamp is at the mill, Ada, says Ben."
   void ask() {
     const std::string_view thing = choose(kThings);
     const std::uint32_t asked = choose(std::size(kStoryNames));
@@ -101,7 +102,7 @@ class Narrator {
          ", ", by, ", says ", who, ".\n"});
   }
 
-  // "Three and four is seven."
+  // Example: "Three and four is seven."
   void count() {
     const std::uint32_t first = choose(kAddends);
     const std::uint32_t second = choose(kAddends);
@@ -118,7 +119,7 @@ class Narrator {
 }  // namespace
 
 Story draw_story(std::uint64_t seed, DataPart part, std::uint64_t characters) {
-  // A new address now and then: a stream has 2^32 draws.
+  // A new address every 1024 sentences, because a stream has only 2^32 draws.
   constexpr std::uint32_t kSentencesPerAddress = 1024;
   Story story;
   for (std::uint32_t chapter = 0; story.text.size() < characters; ++chapter) {
@@ -129,6 +130,7 @@ Story draw_story(std::uint64_t seed, DataPart part, std::uint64_t characters) {
       story.bits += sentence.bits;
     }
   }
+  // The last sentence is cut, and its bits are counted in proportion.
   const double kept = static_cast<double>(characters);
   if (!story.text.empty()) story.bits *= kept / static_cast<double>(story.text.size());
   story.text.resize(characters);

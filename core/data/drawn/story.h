@@ -1,9 +1,10 @@
-// Drawn text: sentences of a small grammar in which some words are chosen and others follow from
-// what was said before. All choices are uniform and no text can come about in two ways, so that the
-// entropy is known: the sum of log2(alternatives) over the choices. No model can be expected to
-// need fewer bits per character for text that it has not seen.
+// Drawn text whose entropy is known. A small grammar chooses some words at random; other words
+// follow from earlier ones. All choices are uniform and no text can be produced in two ways, so the
+// entropy is the sum of log2(alternatives) over the choices. No model can need fewer bits per
+// character on text that it has not seen.
 //
-// What follows and can be learned: spelling; the verb's form and the plural by the subject; in an
+// A model can learn: spelling; the verb form and the plural from the subject; in an answer the
+// thing, the person who asked and the person asked; the sum of two digits.
 // answer the thing, who asked and who was asked; the sum of two digits.
 #pragma once
 
@@ -16,10 +17,11 @@ namespace tributary {
 
 struct Story {
   std::string text;
-  double bits = 0;  // of all choices
+  double bits = 0;  // entropy: the sum over all choices
 };
 
-// `characters` of it, cut where they are full. The same on every machine.
+// Returns exactly `characters` characters; the last sentence is cut, and the bits are scaled by the
+// kept share. The text is the same on every machine, and a longer text begins with the shorter one.
 Story draw_story(std::uint64_t seed, DataPart part, std::uint64_t characters);
 
 }  // namespace tributary

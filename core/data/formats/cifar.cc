@@ -10,7 +10,7 @@
 namespace tributary {
 namespace {
 
-// Labels stand between the pixels, so that the whole file goes by once.
+// Labels are stored between the pixels, so the whole file is read once, 256 records at a time.
 Status append_labels(const ByteSource& source, CifarKind kind, std::vector<std::uint16_t>& labels) {
   constexpr std::uint64_t kRecordsAtOnce = 256;
   const std::uint64_t record = cifar_record_bytes(kind);

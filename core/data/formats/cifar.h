@@ -1,7 +1,10 @@
-// CIFAR in its binary version: examples of 32 x 32 pixels one behind the other, nothing else.
+// Loader of the binary version of CIFAR: records of 32 x 32 pixels one after another, without a
+// header.
 //
 //   CIFAR-10     u8 label, 3072 bytes: red, green and blue plane
-//   CIFAR-100    u8 coarse label, u8 fine label, then the same
+//   CIFAR-100    u8 coarse label, u8 fine label, then the same 3072 bytes
+//
+// Opening reads every file once to collect the labels; pixels are read when a batch needs them.
 #pragma once
 
 #include <memory>
@@ -25,7 +28,9 @@ constexpr std::uint32_t cifar_classes(CifarKind kind) {
   return kind == CifarKind::cifar10 ? 10 : kind == CifarKind::cifar100_fine ? 100 : 20;
 }
 
-// The files of one split, in order; `names` of the same length, for errors.
+// Opens the files of one split, in order. `names` has the same length and is used in errors. Fails
+// with corrupt_data (a size that is no multiple of the record), mismatch (a label out of range),
+// resource_exhausted (more than 2^32 - 1 examples), or the error of reading.
 Result<std::unique_ptr<DataSet>> make_cifar(
     std::span<const std::shared_ptr<const ByteSource>> files, std::span<const std::string> names,
     CifarKind kind, const FeatureScale& scale);

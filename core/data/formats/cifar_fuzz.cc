@@ -1,5 +1,6 @@
-// CIFAR files of each kind. Inputs grow slowly to the size of an example, so that the pixels are
-// put in here: byte 0 is the kind, byte 1 the bytes to be taken off the end, the others are labels.
+// Fuzzes CIFAR files of each kind. A fuzzer's inputs grow slowly to the size of an example, so the
+// harness supplies the pixels: byte 0 is the kind, byte 1 the number of bytes cut off the end, and
+// the other bytes are labels.
 #include <algorithm>
 #include <cstdlib>
 #include <string>

@@ -26,7 +26,7 @@ Result<std::unique_ptr<DataSet>> make(const Files& files, CifarKind kind) {
   return make_cifar(sources, names, kind, {});
 }
 
-// Records whose pixels all have the same value.
+// A record whose pixels all have the same value.
 Bytes record(Bytes label, std::uint8_t pixel) {
   return joined(std::move(label), Bytes(kCifarPixelBytes, pixel));
 }
@@ -64,6 +64,7 @@ TEST(Cifar, HundredHasTwoLabels) {
   EXPECT_EQ(batch.features[0], 1.0f);
 }
 
+// Labels are collected from 256 records at a time; 600 need several reads.
 TEST(Cifar, ReadsMoreThanOnePieceOfLabels) {
   Bytes file;
   for (unsigned i = 0; i < 600; ++i) {
@@ -82,7 +83,7 @@ TEST(Cifar, SaysWhichFileIsCut) {
   EXPECT_THAT(status.text(), AllOf(HasSubstr("file 1"), HasSubstr("3073 bytes each"),
                                    HasSubstr("3072 bytes, 3072 too many")));
   EXPECT_FALSE(make({Bytes()}, CifarKind::cifar10).ok());
-  // The other kind's file.
+  // A file of the other kind is refused.
   EXPECT_FALSE(make({record({1, 2}, 0)}, CifarKind::cifar10).ok());
 }
 

@@ -13,8 +13,10 @@
 namespace tributary {
 namespace {
 
+// Characters of a field that an error quotes.
 constexpr std::size_t kShownMax = 40;
 
+// Quotes a field for an error, bounded in length and without control characters.
 std::string shown(std::string_view field) {
   std::string text;
   for (const char c : field.substr(0, kShownMax)) text += c >= ' ' && c <= '~' ? c : '?';
@@ -27,7 +29,7 @@ std::string_view trimmed(std::string_view field) {
   return field.substr(first, field.find_last_not_of(" \t") - first + 1);
 }
 
-// One record after the other.
+// Splits the text into records, one per call of next().
 class Records {
  public:
   Records(std::string_view text, char separator, std::uint32_t columns_max)
@@ -35,7 +37,7 @@ class Records {
     if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
   }
 
-  // False at the end. Empty lines are left out.
+  // Reads the next record that is not empty; false at the end of the text.
   Result<bool> next(std::vector<std::string>& fields) {
     while (at_ < text_.size()) {
       line_ = next_line_;
@@ -57,6 +59,7 @@ class Records {
   }
 
  private:
+  // Reads fields up to the end of the line. \n, \r\n and \r end a line.
   Status read_record(std::vector<std::string>& fields) {
     for (;;) {
       if (fields.size() == columns_max_) {
@@ -90,6 +93,8 @@ class Records {
     return {};
   }
 
+  // Reads a field in quotes. Two quotes stand for one, and the field may contain line ends, which
+  // count as lines of the file.
   Status read_quoted(std::size_t column, std::string& field) {
     for (++at_;; ++at_) {
       if (at_ == text_.size()) return fault(column, "a closing quote", "the end of the file");
@@ -110,9 +115,12 @@ class Records {
   const std::uint32_t columns_max_;
   std::size_t at_ = 0;
   std::uint64_t line_ = 1;
+  // Line of the next record; line_ is the line in which the current record began.
   std::uint64_t next_line_ = 1;
 };
 
+// A number that is too large for a double still counts as a number here, so that its line is
+// reported as a bad value and not taken for a header.
 bool is_number(std::string_view field) {
   field = trimmed(field);
   if (field.starts_with('+')) field.remove_prefix(1);
@@ -121,6 +129,7 @@ bool is_number(std::string_view field) {
   return end == field.data() + field.size() && error != std::errc::invalid_argument;
 }
 
+// Parses a number as double first: the text may have more digits than a float.
 Result<float> parse_value(const Records& records, std::size_t column, std::string_view field) {
   std::string_view digits = trimmed(field);
   if (digits.starts_with('+')) digits.remove_prefix(1);
@@ -138,7 +147,7 @@ Result<float> parse_value(const Records& records, std::size_t column, std::strin
 Result<std::uint16_t> parse_label(const Records& records, std::size_t column,
                                   std::string_view field, std::uint32_t classes) {
   TRIBUTARY_ASSIGN(const float value, parse_value(records, column, field));
-  // "3.0" is a class, too.
+  // Spreadsheets write classes as "3.0"; such a value is accepted.
   if (value >= 0 && value < static_cast<float>(classes) && value == std::floor(value)) {
     return static_cast<std::uint16_t>(value);
   }
@@ -155,6 +164,7 @@ std::string column_names(const std::vector<std::string>& names) {
   return text;
 }
 
+// A name in the header takes precedence over a column number.
 Result<std::size_t> find_label(const CsvOptions& options, const std::vector<std::string>& first,
                                bool has_header) {
   if (options.label.empty()) return first.size() - 1;
@@ -191,12 +201,14 @@ Status check_options(const CsvOptions& options) {
   return {};
 }
 
+// Collects records in a FeatureTable and checks them one by one.
 class TableBuilder {
  public:
   TableBuilder(const CsvOptions& options, const CsvLimits& limits)
       : options_(options), limits_(limits) {}
 
-  // The first line settles columns and label; it is an example unless it is a header.
+  // Determines the columns and the label from the first line. The line is an example unless it is a
+  // header.
   Status begin(const Records& records, const std::vector<std::string>& first) {
     bool has_header = options_.header == CsvHeader::yes;
     if (options_.header == CsvHeader::automatic) {
@@ -228,6 +240,7 @@ class TableBuilder {
                            fmt::format("{}", fields.size()));
     }
     FeatureTable& table = csv_.table;
+    // A division, not a multiplication, so the comparison cannot overflow.
     if (++count_ > limits_.memory_bytes_max / (columns_ * sizeof(float)) ||
         count_ > std::numeric_limits<std::uint32_t>::max()) {
       return Status(StatusCode::resource_exhausted,

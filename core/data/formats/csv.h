@@ -1,5 +1,9 @@
-// Tables of numbers as CSV: a line per example, a column per feature, one column for what is to be
-// learned. Quotes as in RFC 4180; a byte order mark, empty lines and \r\n do no harm.
+// Parser of CSV tables of numbers: one line per example, one column per feature, one column for the
+// label or target. Quotes follow RFC 4180. A byte order mark, empty lines and \r\n line ends are
+// accepted.
+//
+// The table is held in memory as float32. The parser has no state and may be called from any
+// thread.
 #pragma once
 
 #include <string>
@@ -9,31 +13,38 @@
 
 namespace tributary {
 
+// Whether the first line of the table is a header.
 enum class CsvHeader : std::uint8_t {
-  automatic,  // the first line is one if it holds something that is no number
+  automatic,  // the first line is a header if any of its fields is not a number
   yes,
   no,
 };
 
+// The meaning of a table's columns.
 struct CsvOptions {
   CsvHeader header = CsvHeader::automatic;
-  std::string label = {};     // a name in the header or a number from 1 on; the last one if empty
-  std::uint32_t classes = 0;  // 0: a regression
+  // A name in the header, or a column number from 1; empty: the last column.
+  std::string label = {};
+  std::uint32_t classes = 0;  // 0: a regression with one target
   char separator = ',';
 };
 
+// Bounds that protect against damaged or wrongly separated files.
 struct CsvLimits {
   std::uint32_t columns_max = 65536;
   std::uint64_t memory_bytes_max = std::uint64_t{1} << 30;
 };
 
+// The parsed table and its column names.
 struct CsvTable {
   FeatureTable table;
-  std::vector<std::string> names;  // of the columns without the label; empty without a header
+  std::vector<std::string> names;  // feature columns, without the label; empty without a header
+  // Name of the label column; empty without a header.
   std::string label;
 };
 
-// Errors name line and column, both from 1 on.
+// Fails with invalid_argument (options), not_found (label column), corrupt_data (content) or
+// resource_exhausted (limits). Errors in the content name line and column, both counted from 1.
 Result<CsvTable> parse_csv(ByteSpan text, const CsvOptions& options, const CsvLimits& limits = {});
 
 }  // namespace tributary

@@ -1,5 +1,5 @@
-// Tables: byte 0 chooses header, separator and task, the rest is the file. What parses is a table
-// that fits together, with finite numbers.
+// Fuzzes tables: byte 0 chooses header, separator and task, the rest is the file. A text that
+// parses must give a consistent table of finite numbers.
 #include <cmath>
 #include <cstdlib>
 

@@ -55,6 +55,8 @@ TEST(Csv, HeaderCanBeStated) {
               HasSubstr("line 1, column 1"));
 }
 
+// A byte order mark, semicolons, quotes with line ends, \r\n, empty lines, and no line end at the
+// end.
 TEST(Csv, TakesWhatSpreadsheetsWrite) {
   const auto csv =
       parse("\xef\xbb\xbf\"a, \"\"b\"\"\nand c\";y\r\n\"1\";+2\r\n\r\n3;4", {.separator = ';'});

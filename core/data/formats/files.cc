@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A fixed bound on the numbers that are probed in a folder. CIFAR-10 itself has 5 batches.
 constexpr unsigned kBatchesMax = 99;
 
 bool present(const fs::path& path) {
@@ -21,7 +22,7 @@ bool present(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-// The file of that name, or its compressed twin.
+// The file of that name, or else the same name with ".gz".
 std::optional<std::string> plain_or_gz(const fs::path& path) {
   for (const char* suffix : {"", ".gz"}) {
     const std::string candidate = path.string() + suffix;
@@ -37,13 +38,14 @@ Status missing(const fs::path& path, std::string_view what, std::string remedy) 
                                         .remedy = std::move(remedy)});
 }
 
+// Replaces the last occurrence, so that the folder's own name does not matter.
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   const std::size_t at = text.rfind(from);
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-// "train-images-idx3-ubyte.gz" belongs to "train-labels-idx1-ubyte", which may be compressed or
-// not.
+// Finds the labels of an image file: "train-images-idx3-ubyte.gz" belongs to
+// "train-labels-idx1-ubyte", which may be compressed or not.
 Result<DataFiles> idx_pair(const fs::path& images) {
   const std::string name = images.filename();
   if (name.find("images") == std::string::npos) {
@@ -64,6 +66,7 @@ Result<DataFiles> idx_pair(const fs::path& images) {
   return DataFiles{DataFormat::idx, {images.string(), *found}};
 }
 
+// MNIST calls its test files t10k; related sets also use "test", and a dot instead of the dash.
 std::optional<std::string> idx_images(const fs::path& folder, DataPart part) {
   constexpr auto kTrain = std::to_array<const char*>({"train"});
   constexpr auto kTest = std::to_array<const char*>({"t10k", "test"});
@@ -77,7 +80,7 @@ std::optional<std::string> idx_images(const fs::path& folder, DataPart part) {
   return std::nullopt;
 }
 
-// A gap in the numbers is a missing file, not the end.
+// A gap in the numbers is reported as a missing file and is not taken for the end of the series.
 Result<std::vector<std::string>> cifar10_batches(const fs::path& folder) {
   const auto batch = [&](unsigned number) {
     return folder / fmt::format("data_batch_{}.bin", number);
@@ -97,7 +100,7 @@ Result<std::vector<std::string>> cifar10_batches(const fs::path& folder) {
   return paths;
 }
 
-// None where the folder does not hold that format's part.
+// Empty if the folder has no files of that format and part.
 Result<std::optional<DataFiles>> look_for(const fs::path& folder, DataFormat format,
                                           DataPart part) {
   const auto one_file = [&](const fs::path& path) -> std::optional<DataFiles> {
@@ -131,6 +134,7 @@ Result<std::optional<DataFiles>> look_for(const fs::path& folder, DataFormat for
   return std::optional<DataFiles>();
 }
 
+// The file names that an error mentions.
 std::string names_looked_for(DataFormat format, DataPart part) {
   const bool train = part == DataPart::train;
   switch (format) {
@@ -157,6 +161,8 @@ std::string names_looked_for(DataFormat format, DataPart part) {
   return fmt::format("{}", fmt::join(all, ", or "));
 }
 
+// With format `automatic`, exactly one format must be found: two would make the choice depend on
+// the order of the attempts.
 Result<DataFiles> in_folder(const DataRequest& request) {
   std::vector<DataFormat> formats = {request.format};
   if (request.format == DataFormat::automatic) {
@@ -181,7 +187,7 @@ Result<DataFiles> in_folder(const DataRequest& request) {
                  .remedy = "state the format"});
 }
 
-// Of a file whose format was not stated.
+// The format of a single file, from its name; `automatic` if the name does not determine it.
 DataFormat guessed(const fs::path& path) {
   fs::path file = path.filename();
   if (file.extension() == ".gz") file = file.stem();

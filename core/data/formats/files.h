@@ -1,4 +1,4 @@
-// Which files a data set consists of, by their names alone.
+// Finds the files of a data set by their names; it never looks at their content.
 #pragma once
 
 #include <string>
@@ -8,11 +8,15 @@
 
 namespace tributary {
 
+// The files to open, and their format (never `automatic`).
 struct DataFiles {
   DataFormat format = DataFormat::automatic;
-  std::vector<std::string> paths;  // of IDX: images, labels
+  std::vector<std::string> paths;  // for IDX: images, then labels
 };
 
+// Fails with not_found (no path, no files of the format, or one of a pair or series missing),
+// invalid_argument (a folder with files of two formats) or unsupported (a file name that does not
+// determine the format).
 Result<DataFiles> find_data_files(const DataRequest& request);
 
 }  // namespace tributary

@@ -12,6 +12,7 @@ namespace tributary {
 namespace {
 
 constexpr std::uint8_t kUnsignedBytes = 8;
+// Examples have at most channel, height and width, so a file has at most four dimensions.
 constexpr unsigned kDimsMax = 4;
 constexpr std::size_t kPrefixBytes = 4;
 
@@ -50,8 +51,9 @@ Status check_prefix(const std::uint8_t* prefix) {
   return {};
 }
 
+// The product of the dimensions must equal the bytes after the header.
 Status check_size(const IdxHeader& header, std::uint64_t size) {
-  // What lies within the file cannot overflow: the product is divided by, not multiplied up.
+  // The check divides and does not multiply, so it cannot be deceived by a product that overflows.
   std::uint64_t room = size - header.bytes;
   bool fits = true;
   std::uint64_t values = 1;
@@ -81,6 +83,8 @@ Result<std::vector<std::uint16_t>> read_labels(const ByteSource& source) {
   return std::vector<std::uint16_t>(bytes.begin(), bytes.end());
 }
 
+// The first dimension counts the examples. A single remaining image plane gets one channel in
+// front.
 Result<ExampleShape> shape_of(const IdxHeader& images) {
   ExampleShape shape{.task = DataTask::classification,
                      .dims = {images.dims.begin() + 1, images.dims.end()}};
@@ -93,7 +97,8 @@ Result<ExampleShape> shape_of(const IdxHeader& images) {
   if (shape.dims.size() == 2) shape.dims.insert(shape.dims.begin(), 1);
   std::uint64_t values = 1;
   for (const std::uint32_t dim : shape.dims) {
-    // Each step stays below 2^20 * 2^32.
+    // `values` is at most 2^20 before each step, so the product stays below 2^52 and cannot
+    // overflow.
     values *= dim;
     if (values == 0 || values > kExampleValuesMax) {
       return Status(StatusCode::corrupt_data,

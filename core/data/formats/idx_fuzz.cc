@@ -1,5 +1,5 @@
-// A pair of IDX files: the first byte says how many of the others belong to the labels. What opens
-// must be readable to its last example, with labels that are classes.
+// Fuzzes a pair of IDX files: the first byte is the number of bytes that belong to the labels. A
+// pair that opens must be readable to its last example, with labels below the number of classes.
 #include <algorithm>
 #include <cstdlib>
 

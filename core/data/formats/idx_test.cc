@@ -23,7 +23,7 @@ Bytes images() { return idx_file({3, 2, 2}, counting(12)); }
 Bytes labels() { return idx_file({3}, counting(3, 4)); }
 
 TEST(Idx, ReadsThePublishedLayout) {
-  // The first bytes of MNIST's file of labels, as published: 60000 labels, 5 0 4 1 9.
+  // The first bytes of MNIST's label file as published: 60000 labels, 5 0 4 1 9.
   const Bytes published = {0, 0, 8, 1, 0, 0, 0xea, 0x60, 5, 0, 4, 1, 9};
   const Bytes whole = joined(published, Bytes(60000 - 5, 0));
   const auto header = read_idx_header(*memory_source(whole));
@@ -69,6 +69,7 @@ TEST(Idx, TakesVectorsAndChannelsToo) {
   EXPECT_THAT((*channels)->shape().dims, ElementsAre(2, 1, 2));
 }
 
+// A file that is shorter or longer by any number of bytes is refused.
 TEST(Idx, EveryOtherLengthIsAnError) {
   const Bytes whole = joined(images(), counting(5));
   for (std::size_t size = 0; size <= whole.size(); ++size) {
@@ -95,13 +96,13 @@ TEST(Idx, SaysWhatIsWrongWithTheHeader) {
 }
 
 TEST(Idx, SizesThatOverflowAreNotBelieved) {
-  // 2^32 - 1 in each dimension; and 2^16 four times, whose product is 0 modulo 2^64.
+  // 2^32 - 1 in each dimension, and 2^16 four times: the second product is 0 modulo 2^64.
   Bytes huge = images();
   std::fill(huge.begin() + 4, huge.begin() + 16, 0xff);
   EXPECT_EQ(make(huge, labels()).status().code(), StatusCode::corrupt_data);
   const Bytes wraps = idx_file({65536, 65536, 65536, 65536}, {});
   EXPECT_EQ(make(wraps, labels()).status().code(), StatusCode::corrupt_data);
-  // No examples: every size fits, but not an example of any size.
+  // A file without examples has the right size for any dimensions; the example itself is too large.
   const Bytes none = idx_file({0, 65536, 65536, 65536}, {});
   EXPECT_THAT(make(none, idx_file({0}, {})).status().text(), HasSubstr("values of an example"));
 }

@@ -1,4 +1,4 @@
-// A folder of a test's own and small files of each format.
+// A temporary folder for one test, and small files of each format.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,6 +15,7 @@
 
 namespace tributary::data_testing {
 
+// Creates a new folder and removes it with its content at the end.
 class Folder {
  public:
   Folder() {
@@ -46,17 +47,19 @@ inline Bytes joined(Bytes front, ByteSpan back) {
   return front;
 }
 
-// Values that count up from `first`.
+// Bytes that count up from `first`.
 inline Bytes counting(std::size_t size, std::uint8_t first = 0) {
   Bytes bytes(size);
   std::iota(bytes.begin(), bytes.end(), first);
   return bytes;
 }
 
+// An IDX file with this header and these values.
 inline Bytes idx_file(std::initializer_list<std::uint32_t> dims, ByteSpan values) {
   return joined(idx_header(std::vector<std::uint32_t>(dims)), values);
 }
 
+// Compresses bytes as a gzip file with one member.
 inline Bytes gzip(ByteSpan plain) {
   z_stream stream{};
   EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);

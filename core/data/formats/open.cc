@@ -10,6 +10,7 @@
 namespace tributary {
 namespace {
 
+// In the order of DataFormat.
 constexpr auto kFormatNames = std::to_array<std::string_view>(
     {"auto", "idx", "cifar10", "cifar100", "cifar100-coarse", "csv", "text"});
 
@@ -20,6 +21,7 @@ CifarKind cifar_kind(DataFormat format) {
   return format == DataFormat::cifar100 ? CifarKind::cifar100_fine : CifarKind::cifar100_coarse;
 }
 
+// The size is checked before the text is read, so a huge file cannot exhaust the memory.
 Result<std::unique_ptr<DataSet>> open_csv(const DataRequest& request, const ByteSource& source,
                                           std::vector<std::string>& columns) {
   if (source.size() > request.limits.memory_bytes_max) {
@@ -38,7 +40,7 @@ Result<std::unique_ptr<DataSet>> open_csv(const DataRequest& request, const Byte
   return make_table(std::move(csv.table));
 }
 
-// The file's name in front of what is wrong with its content.
+// Adds the file's name to an error about its content.
 Result<std::unique_ptr<DataSet>> named(const std::string& path,
                                        Result<std::unique_ptr<DataSet>> data) {
   if (data.ok()) return data;

@@ -119,6 +119,7 @@ TEST(OpenData, SaysWhichFileIsWrong) {
   EXPECT_THAT(open_data({.path = cut}).status().text(), HasSubstr("data_batch_1.bin: CIFAR"));
 }
 
+// A folder with files of two formats is refused until the format is stated.
 TEST(OpenData, AsksWhereItCannotTell) {
   const Folder folder;
   folder.write("train.txt", "some text");
@@ -144,6 +145,7 @@ TEST(OpenData, KeepsItsMemoryLimit) {
   EXPECT_THAT(status.text(), AllOf(HasSubstr("train-images"), HasSubstr("gunzip")));
 }
 
+// Files stay open and are read on demand, so a file may shrink later.
 TEST(OpenData, NoticesAFileThatShrinksWhileItIsRead) {
   const Folder folder;
   write_idx(folder, "train", 0);

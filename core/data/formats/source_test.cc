@@ -48,6 +48,7 @@ TEST(Gzip, OfNothingIsNothing) {
   EXPECT_TRUE(out->empty());
 }
 
+// A small file that expands to 16 MiB is refused at the limit.
 TEST(Gzip, StopsAtItsCap) {
   const Bytes bomb = gzip(Bytes(1u << 24, 7));
   EXPECT_LT(bomb.size(), 1u << 15);

@@ -8,6 +8,7 @@
 namespace tributary {
 namespace {
 
+// Maps bytes to floats by a table of 256 entries, which is computed once.
 class Stored final : public DataSet {
  public:
   Stored(StoredExamples examples, const FeatureScale& scale)
@@ -31,6 +32,7 @@ class Stored final : public DataSet {
     out.targets.clear();
     out.labels.clear();
     out.features.resize(indices.size() * values_);
+    // One read per example: batches are random, so neighbouring reads cannot be merged.
     Bytes bytes(values_);
     float* at = out.features.data();
     for (const std::uint32_t index : indices) {
@@ -43,6 +45,7 @@ class Stored final : public DataSet {
 
  private:
   Status read(std::uint32_t index, Bytes& bytes) const {
+    // A linear search: a data set has at most 99 runs, and reading an example costs more.
     auto run = examples_.runs.begin();
     while (index >= run->count) index -= (run++)->count;
     return run->source->read(run->offset + index * run->stride, bytes);

@@ -1,5 +1,5 @@
-// Examples whose features are bytes in a file. They are read when a batch asks for them, so that a
-// data set takes a few bytes of memory per example, however large its file is.
+// Examples whose features are bytes in a file. They are read when a batch needs them, so a data set
+// takes two bytes of memory per example (the label), however large its file is.
 #pragma once
 
 #include <array>
@@ -11,29 +11,32 @@
 
 namespace tributary {
 
-// A byte b becomes (b / 255 - mean) / deviation. All agents of a job must use the same numbers.
+// Maps a byte b to (b / 255 - mean) / deviation. All agents of a job must use the same scale:
+// otherwise they train different models.
 struct FeatureScale {
   double mean = 0;
   double deviation = 1;
   friend bool operator==(const FeatureScale&, const FeatureScale&) = default;
 };
 
-// Examples in one source, at equal distances.
+// A run of examples in one source, at equal distances.
 struct StoredRun {
   std::shared_ptr<const ByteSource> source;
-  std::uint64_t offset = 0;  // of the first example's features
-  std::uint64_t stride = 0;  // from one example to the next
+  std::uint64_t offset = 0;  // position of the first example's features, in bytes
+  std::uint64_t stride = 0;  // from one example to the next, in bytes
   std::uint32_t count = 0;
 };
 
+// All runs together have as many examples as `labels` has entries.
 struct StoredExamples {
   ExampleShape shape;
   std::vector<StoredRun> runs;
   std::vector<std::uint16_t> labels;
 };
 
-// The caller has checked that all examples lie within their sources, and that there is a label for
-// each. An error if a label is not one of shape.classes, or if the scale is none.
+// The caller guarantees that all examples lie within their sources and that each has a label. Fails
+// with mismatch if a label is not below shape.classes, and with invalid_argument if the scale is
+// not finite or its deviation is not positive.
 Result<std::unique_ptr<DataSet>> make_stored(StoredExamples examples, const FeatureScale& scale);
 
 }  // namespace tributary

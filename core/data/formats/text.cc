@@ -15,6 +15,7 @@ constexpr std::uint8_t kLastPrintable = '~';
 constexpr std::uint32_t kNewline = kLastPrintable - kFirstPrintable + 1;
 constexpr std::uint32_t kOther = kNewline + 1;
 
+// Reads the window of an example and one byte more, which is the last label.
 class Text final : public DataSet {
  public:
   Text(std::shared_ptr<const ByteSource> source, const TextOptions& options, std::uint32_t count)

@@ -1,4 +1,5 @@
-// Plain text for character models: one token per byte, cut into windows of the same length.
+// Plain text as a data set for character models: one token per byte, in consecutive windows of
+// equal length. The file is read on demand.
 #pragma once
 
 #include <memory>
@@ -10,9 +11,10 @@
 
 namespace tributary {
 
+// The mapping from bytes to tokens.
 enum class TextVocabulary : std::uint8_t {
-  printable,  // ' ' to '~' are 0 to 94, the end of a line is 95, all else is 96
-  bytes,      // all 256
+  printable,  // 0 to 94: ' ' to '~'; 95: newline; 96: any other byte
+  bytes,      // all 256 values
 };
 
 constexpr std::uint32_t vocabulary_size(TextVocabulary vocabulary) {
@@ -20,17 +22,19 @@ constexpr std::uint32_t vocabulary_size(TextVocabulary vocabulary) {
 }
 
 struct TextOptions {
-  std::uint32_t tokens = 64;  // of a window
+  std::uint32_t tokens = 64;  // length of a window
   TextVocabulary vocabulary = TextVocabulary::printable;
 };
 
-// Example i begins at byte i * tokens; its labels are its tokens moved by one, so the text has to
-// be one byte longer than the windows.
+// Example i begins at byte i * tokens. Its labels are its tokens shifted by one, so n windows need
+// a text of n * tokens + 1 bytes; a remainder is not used. Fails with invalid_argument (no tokens,
+// or a text shorter than one window and a byte) or resource_exhausted (more than 2^32 - 1 windows).
 Result<std::unique_ptr<DataSet>> make_text(std::shared_ptr<const ByteSource> source,
                                            const TextOptions& options);
 
+// The token of a byte, below vocabulary_size().
 std::uint32_t token_of(std::uint8_t byte, TextVocabulary vocabulary);
-// What a token of unknown meaning looks like is '?'.
+// The inverse of token_of(). The token for "any other byte" becomes '?'.
 std::string text_of(std::span<const std::int64_t> tokens, TextVocabulary vocabulary);
 
 }  // namespace tributary

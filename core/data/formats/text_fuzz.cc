@@ -1,5 +1,5 @@
-// Texts: byte 0 chooses the vocabulary, byte 1 the window, the rest is the text. Every label is the
-// token that follows.
+// Fuzzes texts: byte 0 chooses the vocabulary, byte 1 the window, the rest is the text. Every label
+// must be the token that follows.
 #include <cstdlib>
 
 #include "core/data/formats/text.h"

@@ -18,7 +18,7 @@ Result<std::unique_ptr<DataSet>> make(std::string_view text, const TextOptions& 
 TEST(Text, LabelsAreTheNextTokens) {
   const auto data = make("abcdefgh", {.tokens = 3});
   ASSERT_TRUE(data.ok()) << data.status().text();
-  EXPECT_EQ((*data)->count(), 2u);  // "gh" is too short
+  EXPECT_EQ((*data)->count(), 2u);  // the remainder "gh" is too short for a window
   EXPECT_EQ((*data)->shape().classes, 97u);
   EXPECT_THAT((*data)->shape().dims, ElementsAre(3));
   Batch batch;
@@ -28,6 +28,7 @@ TEST(Text, LabelsAreTheNextTokens) {
   EXPECT_EQ(text_of(batch.labels, TextVocabulary::printable), "efgbcd");
 }
 
+// The last label needs one byte beyond the windows.
 TEST(Text, OneByteMoreMakesAWindow) {
   EXPECT_EQ((*make("1234567", {.tokens = 3}))->count(), 2u);
   EXPECT_EQ((*make("123456", {.tokens = 3}))->count(), 1u);

@@ -8,6 +8,7 @@
 
 namespace tributary::dashboard {
 
+// Adds one sample. Of equal values the first one is kept.
 void Series::Summary::take(double y, std::uint64_t number) {
   if (std::isnan(y)) {
     if (first_gap_at == kNone) first_gap_at = number;
@@ -24,12 +25,13 @@ void Series::Summary::take(double y, std::uint64_t number) {
   }
 }
 
+// Adds a block whose first sample has the number `begin`.
 void Series::Summary::take(const Block& block, std::uint64_t begin) {
   if (block.first_gap_at != kNowhere) {
     if (first_gap_at == kNone) first_gap_at = begin + block.first_gap_at;
     last_gap_at = begin + block.last_gap_at;
   }
-  if (block.low_at == kNowhere) return;  // nothing but gaps
+  if (block.low_at == kNowhere) return;  // only gaps
   if (low_at == kNone || block.low < low) {
     low = block.low;
     low_at = begin + block.low_at;
@@ -54,19 +56,21 @@ Series::Block Series::Summary::block(std::uint64_t begin) const {
 
 Series::Series(std::size_t samples_max)
     : samples_max_(std::clamp<std::size_t>(samples_max, 1, kSamplesMax)) {
-  // Blocks that lie wholly among the samples are never more than this; a power of two is found
-  // without a division.
+  // The number of complete blocks never exceeds this size. It is a power of two, so a position is
+  // found without a division.
   for (std::uint64_t bits = kFactorBits; samples_max_ >> bits > 0; bits += kFactorBits) {
     levels_.push_back({.mask = std::bit_ceil((samples_max_ >> bits) + 1) - 1});
   }
 }
 
+// Maps a sample number to its position in the ring.
 const Sample& Series::sample(std::uint64_t number) const {
   std::size_t place = place_of_first_ + static_cast<std::size_t>(number - first_);
   if (place >= samples_max_) place -= samples_max_;
   return chunks_[place >> kChunkBits][place % kChunk];
 }
 
+// Overwrites the oldest sample if the ring is full, and otherwise appends.
 void Series::keep(const Sample& added) {
   if (size() == samples_max_) {
     chunks_[place_of_first_ >> kChunkBits][place_of_first_ % kChunk] = added;
@@ -77,7 +81,7 @@ void Series::keep(const Sample& added) {
   if (size() % kChunk == 0) {
     chunks_.emplace_back();
     if (chunks_.size() > 1)
-      chunks_.back().reserve(kChunk);  // the first grows: most curves are short
+      chunks_.back().reserve(kChunk);  // the first chunk grows as needed: most curves are short
   }
   chunks_.back().push_back(added);
 }
@@ -93,6 +97,8 @@ bool Series::append(Sample added) {
   return true;
 }
 
+// Computes the blocks that end with the newest sample, from the lowest level up. A level whose
+// block is incomplete ends the loop, as all higher levels are incomplete, too.
 void Series::finish_blocks() {
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     const std::uint64_t bits = kFactorBits * (i + 1);
@@ -126,7 +132,7 @@ void Series::clear() {
   ++revision_;
 }
 
-// The largest blocks that fit, from the left: their sizes grow, and then fall.
+// Uses the largest blocks that fit, from the left: their sizes first increase and then decrease.
 Series::Summary Series::summary(std::uint64_t begin, std::uint64_t end) const {
   Summary all;
   std::uint64_t number = begin;
@@ -151,7 +157,7 @@ Series::Summary Series::summary(std::uint64_t begin, std::uint64_t end) const {
   return all;
 }
 
-// By steps that double: columns are asked for one after the other, and are mostly near.
+// Exponential search: columns are requested in order, so the result is usually near.
 std::uint64_t Series::first_not_below(double x, std::uint64_t begin) const {
   std::uint64_t low = begin;
   std::uint64_t step = 1;
@@ -220,6 +226,7 @@ void Series::draw(std::span<const double> borders, std::vector<Sample>& out) con
   if (begin < end_) out.push_back(sample(begin));
 }
 
+// Up to six samples are drawn as they are; more are represented by six.
 void Series::draw_column(std::uint64_t begin, std::uint64_t end, std::vector<Sample>& out) const {
   constexpr std::uint64_t kAllOf = 6;
   if (end - begin <= kAllOf) {
@@ -229,7 +236,7 @@ void Series::draw_column(std::uint64_t begin, std::uint64_t end, std::vector<Sam
   const Summary all = summary(begin, end);
   std::array<std::uint64_t, kAllOf> wanted = {
       begin, all.low_at, all.high_at, all.first_gap_at, all.last_gap_at, end - 1};
-  std::ranges::sort(wanted);  // what is not there comes last
+  std::ranges::sort(wanted);  // missing ones sort last
   std::uint64_t before = kNone;
   for (const std::uint64_t number : wanted) {
     if (number != kNone && number != before) out.push_back(sample(number));

@@ -1,12 +1,12 @@
-// One curve's samples, bounded, with what is needed to draw any stretch of it at the cost of the
-// pixels and not of the samples.
+// The samples of one curve, bounded, with an index for drawing any range of it. Drawing costs time
+// in proportion to the pixels, not to the samples.
 //
-// A ring of samples, and over it a pyramid: of every 16 samples, of every 16 of those, and so on,
-// the lowest, the highest and the gaps. A block is made once, when its last sample comes, so that
-// appending costs 17/16 samples in the mean. Memory: 16 bytes for a sample and 2 to 4 for the
-// pyramid; none before there are samples.
+// The samples are a ring. Above it is a pyramid of blocks: for every 16 samples, every 16 of these
+// blocks, and so on, the minimum, the maximum and the gaps. A block is computed once, when its last
+// sample arrives, so appending a sample costs 17/16 visits on average. Memory is 16 bytes per
+// sample and 2 to 4 for the pyramid; an empty series uses none.
 //
-// Threads: one at a time.
+// Used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,7 @@
 
 namespace tributary::dashboard {
 
+// One point of a curve.
 struct Sample {
   double x = 0;
   double y = 0;  // NaN: a gap
@@ -28,30 +29,32 @@ class Series {
  public:
   static constexpr std::size_t kSamplesMax = std::size_t{1} << 31;
 
-  // A ring: the oldest go. At least one sample is kept, and at most kSamplesMax.
+  // A ring that drops its oldest samples. samples_max is limited to 1 .. kSamplesMax.
   explicit Series(std::size_t samples_max);
 
-  // False: refused, for x is not finite or before the last one. Infinite y is a gap.
+  // Returns false, without effect, if x is not finite or smaller than the last x. An infinite y
+  // becomes a gap.
   bool append(Sample sample);
   void clear();
 
   std::size_t size() const { return static_cast<std::size_t>(end_ - first_); }
   bool empty() const { return end_ == first_; }
   std::size_t samples_max() const { return samples_max_; }
-  std::uint64_t revision() const { return revision_; }  // grows with every change
+  std::uint64_t revision() const { return revision_; }  // increases with every change
 
   std::optional<Extent> x_extent() const;
-  // Of what is not a gap, both borders included.
+  // Range of the values that are no gaps, both ends of x included; empty if there is none.
   std::optional<Extent> y_extent(double x_low, double x_high) const;
   std::optional<Sample> last() const;
-  // By x; a gap is found as well. Of two that are as near, the earlier one.
+  // The sample with the nearest x, gaps included. Of two equally near samples, the earlier one.
   std::optional<Sample> nearest(double x) const;
-  Sample at(std::size_t index) const;  // 0: the oldest
+  Sample at(std::size_t index) const;  // 0 is the oldest sample
 
-  // What draws the same picture as all samples would between these borders of pixel columns
-  // (ascending, one more than there are columns; a border belongs to the column on its right): of
-  // each column the first, lowest, highest and last one and its first and last gap, in the order of
-  // x; and the nearest samples outside, on both sides. Replaces what was in `out`.
+  // Writes samples to `out` that give the same picture as all samples would. `borders` are the
+  // borders of the pixel columns in ascending order, one more than the columns; a border belongs to
+  // the column on its right. Per column these are the first, lowest, highest and last sample and
+  // the first and last gap, in the order of x. The nearest samples on both sides of the range are
+  // added.
   void draw(std::span<const double> borders, std::vector<Sample>& out) const;
 
  private:
@@ -61,7 +64,7 @@ class Series {
   static constexpr std::size_t kChunk = std::size_t{1} << kChunkBits;
   static constexpr std::uint32_t kNowhere = 0xffffffffu;
 
-  // Places are counted from the block's first sample.
+  // Positions are relative to the block's first sample.
   struct Block {
     double low = 0;
     double high = 0;
@@ -72,9 +75,9 @@ class Series {
   };
   struct Level {
     std::vector<Block> blocks = {};
-    std::uint64_t mask = 0;  // places of the ring, less one
+    std::uint64_t mask = 0;  // size of the ring of blocks, minus 1
   };
-  // Of any stretch, by the number of the sample: what Block is of its own.
+  // The contents of a Block for any range, with absolute sample numbers.
   struct Summary {
     double low = 0;
     double high = 0;
@@ -93,17 +96,17 @@ class Series {
   void keep(const Sample& added);
   void finish_blocks();
   Summary summary(std::uint64_t begin, std::uint64_t end) const;
-  // The first one from `begin` on whose x is not below this one; `end_`, if there is none.
+  // The first sample from `begin` on with x not below this value; `end_` if there is none.
   std::uint64_t first_not_below(double x, std::uint64_t begin) const;
   std::uint64_t first_above(double x) const;
   void draw_column(std::uint64_t begin, std::uint64_t end, std::vector<Sample>& out) const;
 
   std::size_t samples_max_;
-  // Chunks, so that a curve that grows is never copied: hundreds of them grow in step, and whoever
-  // appends is the one who draws.
+  // Samples are in chunks, so a growing curve is never copied. Hundreds of curves grow at the same
+  // time, and the thread that appends is the one that draws.
   std::vector<std::vector<Sample>> chunks_;
-  std::vector<Level> levels_;  // the first: blocks of 16 samples
-  // Samples are numbered in the order in which they came; those from first_ to end_ are here.
+  std::vector<Level> levels_;  // the first level has blocks of 16 samples
+  // Samples are numbered in the order of arrival; the series contains those from first_ to end_.
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
   std::size_t place_of_first_ = 0;

@@ -36,7 +36,7 @@ bool holds(const std::vector<Sample>& all, const Sample& wanted) {
   return std::ranges::any_of(all, [&](const Sample& each) { return same(each, wanted); });
 }
 
-// The same by looking at every sample, each time.
+// A specification of Series that inspects every sample each time.
 struct Plain {
   std::size_t samples_max = 0;
   std::deque<Sample> samples = {};
@@ -64,7 +64,7 @@ struct Plain {
 };
 
 Sample drawn_sample(SeriesDraws& draws, double& x) {
-  if (draws.below(5) != 0) x += draws.real();  // several may have one x
+  if (draws.below(5) != 0) x += draws.real();  // several samples may have one x
   const bool gap = draws.below(7) == 0;
   return {x, gap ? kGap : draws.real() * 100 - 50};
 }
@@ -135,6 +135,7 @@ void expect_same_extents(const Series& series, const Plain& plain, SeriesDraws& 
   EXPECT_EQ(wanted->high, got->high);
 }
 
+// Capacities around the sizes of blocks and chunks.
 class SeriesOfSize : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(SeriesOfSize, ShowsWhatAScanShows) {
@@ -177,7 +178,7 @@ TEST(SeriesTest, FindsTheNearestSampleOrGap) {
   for (const double x : {1.0, 2.0, 4.0, 8.0}) series.append({x, x == 4 ? kGap : x * 10});
   EXPECT_EQ(series.nearest(-100)->x, 2);
   EXPECT_EQ(series.nearest(2.9)->x, 2);
-  EXPECT_EQ(series.nearest(3)->x, 2);  // as near as the other
+  EXPECT_EQ(series.nearest(3)->x, 2);  // both neighbours are equally near
   EXPECT_TRUE(std::isnan(series.nearest(5)->y));
   EXPECT_EQ(series.nearest(kEndless)->x, 8);
   EXPECT_FALSE(series.nearest(kGap));
@@ -185,6 +186,7 @@ TEST(SeriesTest, FindsTheNearestSampleOrGap) {
   EXPECT_EQ(series.x_extent()->low, 2);
 }
 
+// A refused sample leaves the series and its revision unchanged.
 TEST(SeriesTest, RefusesWhatIsOutOfOrderOrNoPlace) {
   Series series(10);
   EXPECT_TRUE(series.append({5, 1}));
@@ -212,6 +214,7 @@ TEST(SeriesTest, BeginsAnewWhenCleared) {
   EXPECT_EQ(series.y_extent(-1e9, 1e9)->low, 30);
 }
 
+// No borders, a single one, and unordered, NaN, infinite and equal borders.
 TEST(SeriesTest, BordersThatMakeNoSenseDrawNothingWrong) {
   Series series(100);
   for (int i = 0; i < 100; ++i) series.append({i * 1.0, 1});

@@ -1,5 +1,5 @@
-// A mean of what came last, exponentially weighted, with the weights corrected at the beginning:
-// the first value is the first mean, and not a mean with the nothing before it.
+// An exponentially weighted mean with bias correction: the first mean equals the first value,
+// because the weight of the time before it is divided out.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@ class SmoothedMean {
  public:
   static constexpr double kWeightMax = 0.9999;
 
-  // The weight of what was before: 0 smooths nothing.
+  // `weight` is the weight of the earlier values; 0 means no smoothing.
   explicit SmoothedMean(double weight) : weight_(weight > 0 ? std::min(weight, kWeightMax) : 0) {}
 
-  // A gap gives a gap, and the mean goes on after it as it was.
+  // Adds a value and returns the mean. A gap returns a gap and leaves the mean unchanged.
   double take(double value) {
     if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
     sum_ = weight_ * sum_ + (1 - weight_) * value;
@@ -30,7 +30,7 @@ class SmoothedMean {
  private:
   double weight_;
   double sum_ = 0;
-  double unused_ = 1;  // weight that belongs to the time before the first value
+  double unused_ = 1;  // weight of the time before the first value
 };
 
 }  // namespace tributary::dashboard

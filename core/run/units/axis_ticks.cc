@@ -13,13 +13,15 @@
 namespace tributary {
 namespace {
 
+// Bound on the ticks of an axis, whatever range is requested.
 constexpr std::size_t kTicksMax = 1000;
 
+// False for a range without a width, or with an infinite or NaN end.
 bool usable(Extent range) {
   return std::isfinite(range.low) && std::isfinite(range.high) && range.high > range.low;
 }
 
-// The smallest of 1, 2 and 5 times a power of ten that is not below.
+// The smallest of 1, 2 and 5 times a power of ten that is at least `least`.
 double round_step(double least) {
   const double power = std::pow(10, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -28,7 +30,8 @@ double round_step(double least) {
   return 10 * power;
 }
 
-// Multiples of the step within the range, counted in whole numbers so that no error adds up.
+// Multiples of the step within the range. They are counted in integers, so errors do not
+// accumulate.
 std::vector<double> multiples(double step, Extent range) {
   std::vector<double> found;
   const double first = std::ceil(range.low / step - 1e-6);
@@ -37,7 +40,7 @@ std::vector<double> multiples(double step, Extent range) {
   return found;
 }
 
-// The scale of an axis, and the distance of its ticks in it.
+// The scale of an axis and the distance of its ticks in that scale.
 struct LinearAxis {
   UnitScale scale;
   double step;
@@ -49,6 +52,7 @@ struct LinearAxis {
   }
 };
 
+// Decimals follow from the step. Very large numbers without a unit are written with an exponent.
 AxisTicks linear_axis_ticks(Unit unit, Extent range, int wanted) {
   const auto [scale, step] = LinearAxis(unit, range, wanted);
   const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 12);
@@ -64,15 +68,15 @@ AxisTicks linear_axis_ticks(Unit unit, Extent range, int wanted) {
   return ticks;
 }
 
-// "20 kB": a round number of its own unit.
+// "20 kB": the value with four significant digits in its own unit.
 std::string round_text(Unit unit, double value) {
   const UnitScale scale = unit_scale(unit, value);
   const std::string number = fmt::format("{:.4g}", value / scale.size);
   return scale.name.empty() ? number : number + ' ' + scale.name;
 }
 
-// Of 2 and 5 of each power, which stand between the labels: all that fit, or the one furthest from
-// the power that there is, since one label alone tells nothing of a log axis.
+// Labels ticks between the powers, at 2 and 5 of each. If not all fit, only the one farthest from
+// the existing label gets one: a single label does not show the scale of a log axis.
 void label_between(AxisTicks& ticks, Unit unit, std::vector<double> between, bool fit) {
   if (!fit && !ticks.at.empty() && !between.empty()) {
     const auto away = [&](double at) { return std::fabs(std::log(at / ticks.at.front())); };
@@ -90,7 +94,7 @@ void label_between(AxisTicks& ticks, Unit unit, std::vector<double> between, boo
 AxisTicks log_axis_ticks(Unit unit, Extent range, int wanted) {
   const double low = std::log10(range.low);
   const double high = std::log10(range.high);
-  // Less than a power between the ends: round numbers tell more than one power does.
+  // Within less than one power of ten, linear ticks are more informative.
   if (high - low < 1) {
     AxisTicks ticks = linear_axis_ticks(unit, range, wanted);
     ticks.minor.clear();
@@ -103,7 +107,7 @@ AxisTicks log_axis_ticks(Unit unit, Extent range, int wanted) {
     ticks.labels.push_back(round_text(unit, ticks.at.back()));
   }
   if (step > 1) return ticks;
-  // Three to a power, unless the picture is so low that they would stand in one another.
+  // Three labels per power, unless the picture is so small that they would overlap.
   const bool fit = 3 * (high - low) <= 2 * wanted;
   const bool few = ticks.at.size() < 2 || (ticks.at.size() < 3 && fit);
   std::vector<double> between;
@@ -122,6 +126,7 @@ AxisTicks log_axis_ticks(Unit unit, Extent range, int wanted) {
   return ticks;
 }
 
+// Steps in seconds that divide minutes, hours, days or weeks.
 constexpr std::array<double, 22> kTimeSteps = {1,
                                                2,
                                                5,
@@ -145,7 +150,7 @@ constexpr std::array<double, 22> kTimeSteps = {1,
                                                14 * kSecondsPerDay,
                                                28 * kSecondsPerDay};
 
-// The time of day of a tick, and the day where it is a new one.
+// The time of day of a tick, with the date if a new day begins.
 std::string moment_label(double at, double step, bool new_day) {
   const auto milliseconds = static_cast<std::int64_t>(std::llround(at * 1000));
   const std::int64_t seconds = (milliseconds - (milliseconds % 1000 + 1000) % 1000) / 1000;
@@ -158,6 +163,7 @@ std::string moment_label(double at, double step, bool new_day) {
   return new_day ? time + '\n' + day : time;
 }
 
+// Multiples of the step in local time, so that ticks are at local midnight and full hours.
 AxisTicks time_axis_ticks(Extent range, int wanted, double offset) {
   const double least = (range.high - range.low) / wanted;
   double step = least < 1 ? std::max(0.001, round_step(least)) : 0;
@@ -168,7 +174,7 @@ AxisTicks time_axis_ticks(Extent range, int wanted, double offset) {
   AxisTicks ticks;
   double day = std::nan("");
   for (const double local : multiples(step, {range.low + offset, range.high + offset})) {
-    // The day stands below the first tick and below every one that begins another.
+    // The date is below the first tick and below each tick that begins another day.
     const double its_day = std::floor(local / kSecondsPerDay);
     ticks.at.push_back(local - offset);
     ticks.labels.push_back(moment_label(local, step, its_day != day));
@@ -177,12 +183,12 @@ AxisTicks time_axis_ticks(Extent range, int wanted, double offset) {
   return ticks;
 }
 
-// The range with some room where it has no width.
+// Extends the range if it has no width.
 Extent with_width(Extent range) {
   if (!std::isfinite(range.low) || !std::isfinite(range.high) || range.low > range.high) {
     return {0, 1};
   }
-  // A range that a double can hardly divide is as good as none.
+  // A range too narrow for the precision of a double counts as empty.
   const double size = std::max(std::fabs(range.low), std::fabs(range.high));
   if (range.high - range.low > 1e-9 * size) return range;
   const double room = size == 0 ? 1 : 0.1 * size;
@@ -207,7 +213,7 @@ Extent round_range(Unit unit, Extent data, bool log, int wanted) {
     return {std::pow(10, first), std::pow(10, std::max(last, first + 1))};
   }
   Extent range = with_width(data);
-  // A wider range may have wider steps, and so other round numbers: twice is enough.
+  // A wider range may have wider steps and so other round numbers; the second pass is sufficient.
   for (int i = 0; i < 2; ++i) {
     const LinearAxis axis(unit, range, std::max(1, wanted));
     const double step = axis.step * axis.scale.size;

@@ -1,5 +1,5 @@
-// Where an axis has its lines and what stands beside them: for every picture of a run, whoever
-// draws it.
+// Computes the positions and labels of axis ticks, for all pictures of runs. All functions are
+// pure.
 #pragma once
 
 #include <string>
@@ -10,21 +10,22 @@
 
 namespace tributary {
 
+// Ticks with a label each, in no particular order, and minor ticks without labels.
 struct AxisTicks {
-  std::vector<double> at;           // values, not divided by the unit
-  std::vector<std::string> labels;  // as many
-  std::vector<double> minor;        // without labels, between them
-  std::string unit;  // of the labels, for the axis's name; empty where each label has its own
+  std::vector<double> at;           // values in the base unit
+  std::vector<std::string> labels;  // one per tick
+  std::vector<double> minor;        // ticks without labels, between the others
+  std::string unit;  // unit of the labels, for the axis title; empty if each label has its own unit
 };
 
-// About `wanted` of them within the range: at multiples of 1, 2 or 5, at powers where `log`, and at
-// round moments of the day where the unit is wall time, which is then `utc_offset_s` ahead of UTC.
-// None for a range that is empty or not finite.
+// About `wanted` ticks within the range: at multiples of 1, 2 or 5; at powers of ten if `log`; at
+// round times of day if the unit is wall time, whose local time is `utc_offset_s` ahead of UTC.
+// Empty for a range that is empty or not finite.
 AxisTicks axis_ticks(Unit unit, Extent range, bool log, int wanted, double utc_offset_s = 0);
 
-// A range that holds all of `data` and ends at round numbers, or at powers of ten where `log`. Data
-// without a width get some room, and data that are not finite, or not above 0 where `log`, a range
-// all the same.
+// A range that contains all of `data` and ends at round numbers, or at powers of ten if `log`. It
+// always has a width: data of zero width are extended, and data that are not finite (or not
+// positive if `log`) give a default range.
 Extent round_range(Unit unit, Extent data, bool log, int wanted);
 
 }  // namespace tributary

@@ -28,6 +28,7 @@ TEST(AxisTicks, CountsHaveNoHalves) {
   EXPECT_THAT(ticks.labels, ElementsAre("0", "1", "2", "3"));
 }
 
+// Labels have enough decimals to differ, even if the values are large.
 TEST(AxisTicks, NeighboursAreToldApartFarFromZero) {
   const AxisTicks ticks = axis_ticks(Unit::one, {1000.001, 1000.004}, false, 3);
   EXPECT_THAT(ticks.labels, ElementsAre("1000.001", "1000.002", "1000.003", "1000.004"));
@@ -59,13 +60,14 @@ TEST(AxisTicks, InALowPictureALogAxisHasTwoLabelsThatDoNotStandInOneAnother) {
 }
 
 TEST(AxisTicks, WallTimeHasRoundMomentsAndSaysTheDayOnce) {
-  // 2026-11-22 23:50 to 2026-11-23 00:10, UTC.
+  // From 2026-11-22 23:50 to 2026-11-23 00:10, UTC.
   const double begin = 1795391400;
   const AxisTicks ticks = axis_ticks(Unit::wall_time, {begin, begin + 1200}, false, 4);
   EXPECT_THAT(ticks.labels,
               ElementsAre("23:50\nNov 22", "23:55", "00:00\nNov 23", "00:05", "00:10"));
 }
 
+// The offset from UTC shifts the labels, not the positions.
 TEST(AxisTicks, WallTimeIsThatOfThePlace) {
   const double begin = 1795391400;
   const AxisTicks ticks = axis_ticks(Unit::wall_time, {begin, begin + 1200}, false, 2, 1800);

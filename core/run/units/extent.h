@@ -1,4 +1,4 @@
-// A range of values, both ends included.
+// A range of values; both ends are included.
 #pragma once
 
 namespace tributary {

@@ -27,15 +27,17 @@ constexpr double kMinute = 60;
 constexpr double kHour = 3600;
 constexpr double kLatestMoment = 253402300799;  // the end of the year 9999
 
+// The largest prefix for which the number is at least 1 after rounding.
 UnitScale with_prefix(std::span<const Prefix> prefixes, const char* unit, double largest) {
   Prefix best = prefixes.front();
   for (const Prefix& one : prefixes) {
-    // What rounds to the next prefix's one is written with it: not "1000 ms".
+    // A value that rounds to 1 of the next prefix uses that prefix, so "1000 ms" never occurs.
     if (largest >= one.size * 0.9995) best = one;
   }
   return {best.size, fmt::format("{}{}", best.name, unit)};
 }
 
+// Minutes, hours and days are used from three of them on: "150 s" is clearer than "2.5 min".
 UnitScale seconds_scale(double largest) {
   if (largest == 0) return {1, "s"};
   if (largest >= 3 * kSecondsPerDay) return {kSecondsPerDay, "days"};
@@ -44,21 +46,23 @@ UnitScale seconds_scale(double largest) {
   return with_prefix(kSmallPrefixes, "s", largest);
 }
 
-// As many decimals as three or four digits need.
+// The number of decimals for a total of `digits` digits.
 int decimals_for(double value, int digits) {
   const double size = std::fabs(value);
   if (size == 0) return 0;
-  // Rounding may give one more digit before the point: 9.9996 is 10.0.
+  // Rounding may add a digit before the point: 9.9996 becomes 10.0.
   const int before = static_cast<int>(std::floor(std::log10(size * 1.0005))) + 1;
   return std::clamp(digits - before, 0, 9);
 }
 
+// Four significant digits, with an exponent for very small and very large numbers.
 std::string small_or_large(double value) {
   const double size = std::fabs(value);
   const bool by_power = size != 0 && (size < 1e-4 || size >= 1e6);
   return fmt::format("{:.{}g}", value, !by_power && size >= 1e4 ? 6 : 4);
 }
 
+// Clamped to years that a calendar text can represent.
 std::string moment_text(double seconds) {
   const double bounded = std::clamp(std::floor(seconds + 0.0005), 0.0, kLatestMoment);
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(bounded)));

@@ -1,5 +1,5 @@
-// What a number of a run is, and how people read it: one set of units for reports, pictures and
-// tables.
+// Units of a run's numbers and their text for people, common to reports, pictures and tables. All
+// functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -9,34 +9,34 @@ namespace tributary {
 
 inline constexpr double kSecondsPerDay = 86400;
 
+// The unit in which a number is stored.
 enum class Unit : std::uint8_t {
-  one,    // a loss, a ratio
-  count,  // whole things: rounds, agents
-  share,  // 0 to 1, read as percent
+  one,    // a number without a unit: a loss, a ratio
+  count,  // an integer number of things: rounds, agents
+  share,  // 0 to 1, shown as a percentage
   bytes,
   bytes_per_second,
   bits_per_second,
   seconds,
   celsius,
   watts,
-  wall_time,  // seconds since 1970, read as date and time of day
+  wall_time,  // seconds since 1970, shown as date and time of day
 };
 
-// What a number is divided by before it is written, and what stands behind it: 1e6 and "MB".
-// Prefixes are powers of 1000.
+// The divisor of a number and the unit after it: 1e6 and "MB". Prefixes are powers of 1000.
 struct UnitScale {
   double size = 1;
   std::string name = {};
 };
 
-// The scale in which a largest value reads best.
+// The scale for a set of numbers whose largest is `largest`.
 UnitScale unit_scale(Unit unit, double largest);
 
-// What numbers are in that nothing has divided: "B", "s"; a share's is nothing.
+// The unit without a prefix: "B", "s"; empty for a share.
 std::string base_unit_name(Unit unit);
 
-// With its unit: "12.3 MB", "97.4 %", "31 ms"; "no value" for what is not finite. Wall time is told
-// `utc_offset_s` ahead of UTC.
+// The number with its unit: "12.3 MB", "97.4 %", "31 ms"; "no value" if it is not finite. Wall time
+// is shown in a time zone `utc_offset_s` ahead of UTC.
 std::string quantity_text(Unit unit, double value, double utc_offset_s = 0);
 
 // The rate of a link on which a byte takes `s_per_byte` (β); NaN where that is not above 0, or NaN.

@@ -41,6 +41,7 @@ TEST(Quantity, WhatIsNotFiniteHasNoValue) {
   EXPECT_EQ(quantity_text(Unit::one, std::numeric_limits<double>::infinity()), "no value");
 }
 
+// A negative value that rounds to zero has no minus sign.
 TEST(Quantity, NothingHasNoSign) {
   EXPECT_EQ(number_text(-0.0001, 2), "0.00");
   EXPECT_EQ(number_text(-0.5, 1), "-0.5");

@@ -53,7 +53,7 @@ std::optional<std::size_t> RoundTable::row_of(std::uint64_t wanted) const {
   return static_cast<std::size_t>(found - columns.round.begin());
 }
 
-// A round that is not after the last one was stored again, and has been seen: it never changes.
+// A round not after the last one was stored again and is already known; a round never changes.
 void RoundTable::add(const NewRound& added) {
   if (!columns.round.empty() && added.round <= columns.round.back()) return;
   if (columns.round.size() >= rounds_max_) {
@@ -84,6 +84,7 @@ void RoundTable::add(const NewRound& added) {
   ++revision_;
 }
 
+// Adds the round to all curves that do not depend on its plan.
 void RoundTable::draw_row(std::size_t row) {
   const auto x = static_cast<double>(columns.round[row]);
   const double time_s = columns.ended_s[row];
@@ -95,6 +96,7 @@ void RoundTable::draw_row(std::size_t row) {
   curves.contributors.append(x, time_s, columns.contributors[row]);
 }
 
+// A plan may belong to a round that was already dropped; it is ignored then.
 void RoundTable::add(const NewPlan& plan) {
   const std::optional<std::size_t> row = row_of(plan.round);
   if (!row) return;

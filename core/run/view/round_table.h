@@ -1,4 +1,5 @@
-// The committed rounds of a job, column by column, and the curves that are drawn of them.
+// The committed rounds of a job in columns, and the curves that are drawn from them. Plain values,
+// used by the thread that draws.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +14,26 @@
 
 namespace tributary::dashboard {
 
-// One quantity over both axes. The pages draw them; their owner alone changes them.
+// One quantity over rounds and over time. Pages draw the curves; only their owner changes them.
 struct TwoCurves {
   explicit TwoCurves(std::size_t samples_max)
       : over_rounds(std::make_shared<Series>(samples_max)),
         over_time(std::make_shared<Series>(samples_max)) {}
 
-  // A date that goes back, because somebody set the clock, is taken for the last one.
+  // Appends a value. If the clock was set back, the time of the last sample is used.
   void append(double round, double time_s, double value);
 
   std::shared_ptr<Series> over_rounds;
   std::shared_ptr<Series> over_time;
 };
 
-// Texts that come again and again, as numbers. 0 is the empty text.
+// Numbers for texts that repeat. Number 0 is the empty text. The list bounds what a hostile file
+// can add.
 class NameList {
  public:
   static constexpr std::size_t kNamesMax = 1024;
 
-  // Beyond so many all further ones are "other".
+  // The number of a text; when the list is full, the number of "other".
   std::uint16_t number_of(std::string_view name);
   const std::string& name(std::uint16_t number) const { return names_[number]; }
   std::size_t size() const { return names_.size(); }
@@ -40,14 +42,14 @@ class NameList {
   std::vector<std::string> names_ = {""};
 };
 
-// A stretch of rows with one value in a column.
+// A range of rows with the same value in a column.
 struct NameStretch {
   std::size_t first_row = 0;
   std::size_t last_row = 0;
   std::uint16_t name = 0;
 };
 
-// Ascending by round.
+// Rows are in ascending order of rounds.
 struct RoundColumns {
   std::vector<std::uint64_t> round = {};
   std::vector<std::uint32_t> attempt = {};
@@ -57,9 +59,9 @@ struct RoundColumns {
   std::vector<std::uint32_t> contributors = {};
   std::vector<std::uint64_t> bytes_up = {};
   std::vector<std::uint64_t> bytes_down = {};
-  std::vector<double> dense_bytes_up = {};  // NaN: not known
+  std::vector<double> dense_bytes_up = {};  // NaN: unknown
   std::vector<double> dense_bytes_down = {};
-  // Of the plan, which comes later than the rest: empty names and NaN until then.
+  // Columns from the plan, which is read later. Until then names are empty and numbers NaN.
   std::vector<std::uint16_t> codec = {};
   std::vector<std::uint16_t> collective = {};
   std::vector<std::uint16_t> trigger = {};
@@ -67,21 +69,22 @@ struct RoundColumns {
   std::vector<double> predicted_s = {};
 };
 
-// What the numbers in the columns of names stand for.
+// The texts for the numbers in the columns of names.
 struct RoundNames {
   NameList codecs;
   NameList collectives;
   NameList triggers;
 };
 
-// Of all rounds that were ever added.
+// Sums over all rounds ever added, dropped ones included.
 struct RoundSums {
   double bytes_up = 0;
   double bytes_down = 0;
-  double dense_up = 0;  // NaN as soon as one is not known
+  double dense_up = 0;  // NaN if any summand is unknown
   double dense_down = 0;
 };
 
+// The curves of a job's rounds.
 struct RoundCurves {
   explicit RoundCurves(std::size_t rounds_max)
       : seconds(rounds_max),
@@ -105,20 +108,21 @@ struct RoundCurves {
 
 class RoundTable {
  public:
-  // The oldest rounds go, a sixteenth at a time, when there are more.
+  // If the table is full, the oldest sixteenth of the rounds is dropped.
   explicit RoundTable(std::size_t rounds_max);
 
   void add(const NewRound& round);
   void add(const NewPlan& plan);
 
   std::size_t size() const { return columns.round.size(); }
-  std::optional<std::size_t> row_of(std::uint64_t wanted) const;  // by round
-  // Where the value of a column that counts names changes, between two rows.
+  // Row of a round, found by binary search.
+  std::optional<std::size_t> row_of(std::uint64_t wanted) const;
+  // Ranges of rows with the same name in a column, within the given rows.
   static std::vector<NameStretch> stretches(const std::vector<std::uint16_t>& column,
                                             std::size_t first_row, std::size_t last_row);
   std::uint64_t revision() const { return revision_; }
 
-  // To be read alone.
+  // Read-only for users.
   RoundColumns columns;
   RoundNames names;
   RoundSums sums;

@@ -1,4 +1,4 @@
-// How long somebody waits for the file of a long run, and what a repaint of it costs.
+// Measures the time to open the file of a long run and the time of a repaint.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ Status expect_number(std::string_view what, std::uint64_t expected, std::uint64_
                                        .got = fmt::format("{}", got)});
 }
 
-// Written once, before anything is timed.
+// Written once, before the measurement.
 struct LongRun {
   store_testing::Folder folder;
   std::string path = folder / "run.db";
@@ -35,6 +35,7 @@ struct LongRun {
   Status written = run_testing::BigRunWriter(size).write(path);
 };
 
+// Reads the whole file into a view.
 class Opening {
  public:
   Opening(std::shared_ptr<LongRun> run, bool all) : run_(std::move(run)), all_(all) {}
@@ -73,6 +74,7 @@ class Opening {
   Status status_;
 };
 
+// Draws one curve over all pixel columns.
 class Drawing {
  public:
   explicit Drawing(std::size_t samples) : series_(samples) {
@@ -86,7 +88,7 @@ class Drawing {
   }
 
   void run() { series_.draw(borders_, drawn_); }
-  // A column has its first, lowest, highest and last.
+  // A column has its first, lowest, highest and last sample.
   Status check() const {
     const bool fine =
         drawn_.size() > std::size_t{2} * kColumns && drawn_.size() <= std::size_t{4} * kColumns + 2;

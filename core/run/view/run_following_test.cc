@@ -18,6 +18,7 @@ namespace {
 using run_testing::kJob;
 using run_testing::RunWriter;
 
+// A follower and a view on the file that a RunWriter writes. The clock decides when a retry is due.
 class RunFollowerTest : public testing::Test {
  protected:
   std::string run_db() { return folder_ / "run.db"; }
@@ -25,7 +26,7 @@ class RunFollowerTest : public testing::Test {
   void follow(std::uint32_t rows_max = 4096) {
     follower_.emplace(RunFollowerOptions{.path = run_db(), .rows_max = rows_max}, clock_);
   }
-  // All that there is at once.
+  // Reads all data that is available.
   Status read() {
     if (!follower_) follow();
     for (int steps = 0; steps < 100'000; ++steps) {
@@ -184,6 +185,7 @@ TEST_F(RunFollowerTest, SeesWhatIsWrittenMeanwhile) {
   EXPECT_EQ(anew_, 0);
 }
 
+// The result must not depend on the size of the portions.
 TEST_F(RunFollowerTest, SmallPortionsComeToTheSame) {
   RunWriter writer(run_db());
   writer.job();
@@ -229,7 +231,7 @@ TEST_F(RunFollowerTest, KeepsTheNewestEventsAlone) {
   EXPECT_EQ(view_.events().front().text, "20");
 }
 
-// --- files that are none -----------------------------------------------------------------------
+// --- files that are no runs ---------------------------------------------------------------------
 
 TEST_F(RunFollowerTest, WaitsForAFileThatIsNotThere) {
   const Status status = read();
@@ -274,6 +276,7 @@ TEST_F(RunFollowerTest, SaysWhenANewerBuildWroteIt) {
   EXPECT_EQ(read().code(), StatusCode::unsupported);
 }
 
+// The same file returns, so nothing has to be read again.
 TEST_F(RunFollowerTest, SaysThatAFileWentAwayAndGoesOnWhenItIsBack) {
   RunWriter writer(run_db());
   writer.job();
@@ -312,6 +315,7 @@ TEST_F(RunFollowerTest, BeginsAnewWithAnotherFileInItsPlace) {
   EXPECT_EQ(view_.revisions().events, 1u) << "a page must see that they are gone";
 }
 
+// The file keeps its inode, so only its content shows that the run is another one.
 TEST_F(RunFollowerTest, BeginsAnewWhereAFileWasOverwritten) {
   RunWriter writer(run_db());
   writer.job();
@@ -348,6 +352,7 @@ TEST_F(RunFollowerTest, SaysWhatIsDamagedAndShowsWhatCameBefore) {
   EXPECT_EQ(anew_, 0);
 }
 
+// A hostile file must not fill the memory with long texts.
 TEST_F(RunFollowerTest, TextsOfAFileAreCut) {
   RunWriter writer(run_db());
   writer.job();

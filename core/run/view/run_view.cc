@@ -6,10 +6,11 @@
 namespace tributary::dashboard {
 namespace {
 
-// Curves that share a limit before it is exceeded.
+// Minimum number of curves among which a limit is divided, and minimum share of a curve in samples.
 constexpr std::size_t kSharesMin = 16;
 constexpr std::size_t kShareMin = 256;
 
+// Metrics for which a smaller value is better.
 bool is_small_best(std::string_view metric) {
   return metric.find("loss") != std::string_view::npos ||
          metric.find("error") != std::string_view::npos || metric.ends_with("_s");
@@ -46,7 +47,7 @@ void RunView::take_all(Part& revision, Items& items) {
   ++revision;
 }
 
-// In this order, since rows name what stands before them.
+// The order matters, because rows refer to agents and jobs that come before them.
 void RunView::apply(RunChanges&& changes) {
   if (changes.begins_anew) forget();
   if (changes.base_wall_ns) base_wall_ns_ = *changes.base_wall_ns;
@@ -62,7 +63,7 @@ void RunView::apply(RunChanges&& changes) {
   overview_read_ = overview_read_ || changes.overview_read;
 }
 
-// Pages see by the revisions, which go on, that all of it is new.
+// The revisions continue, so pages notice that everything has changed.
 void RunView::forget() {
   const Revisions was = revisions_;
   *this = RunView(limits_);
@@ -76,7 +77,7 @@ void RunView::forget() {
 }
 
 void RunView::take(std::vector<JobInfo>&& jobs) {
-  if (jobs.size() > limits_.jobs_max) {  // the newest are what somebody wants to see
+  if (jobs.size() > limits_.jobs_max) {  // the newest jobs are kept
     left_out_ += jobs.size() - limits_.jobs_max;
     jobs.erase(jobs.begin(), jobs.end() - static_cast<std::ptrdiff_t>(limits_.jobs_max));
   }
@@ -84,6 +85,7 @@ void RunView::take(std::vector<JobInfo>&& jobs) {
   ++revisions_.jobs;
 }
 
+// The table of a job is created with its first round.
 void RunView::take(const NewRound& round) {
   auto found = rounds_.find(round.job);
   if (found == rounds_.end()) {
@@ -109,7 +111,7 @@ void RunView::take(NewMetric&& metric) {
       ++left_out_;
       return;
     }
-    // Few are the coordinator's own, and they are as long as the run.
+    // The coordinator has few metrics, and each may be as long as the run.
     const std::size_t samples_max = metric.agent_id.empty() && metrics_.size() < kSharesMin
                                         ? limits_.rounds_max
                                         : share_of(limits_.metrics_max, metrics_.size());
@@ -125,6 +127,7 @@ void RunView::take(NewMetric&& metric) {
   show_metric(curve);
 }
 
+// Updates the agent's row. Accuracy has precedence over loss.
 void RunView::show_metric(const MetricCurve& metric) {
   AgentRow* const row = metric.agent_id.empty() ? nullptr : row_of(metric.agent_id);
   if (!row) return;
@@ -138,7 +141,7 @@ void RunView::show_metric(const MetricCurve& metric) {
   row->metric_best = metric.best();
 }
 
-// What the next of these curves may hold.
+// The number of samples that the next of these curves may hold.
 std::size_t RunView::share_of(std::size_t samples_max, std::size_t curves) const {
   const std::size_t expected = std::max({kSharesMin, curves + 1, agents_.size()});
   return std::max(kShareMin, samples_max / expected);
@@ -146,6 +149,7 @@ std::size_t RunView::share_of(std::size_t samples_max, std::size_t curves) const
 
 // --- agents ------------------------------------------------------------------------------------
 
+// Rows are never removed, so an index stays valid.
 AgentRow* RunView::row_of(std::int64_t number) {
   const auto found = row_by_number_.find(number);
   if (found != row_by_number_.end()) return &agents_[found->second];
@@ -177,7 +181,7 @@ void RunView::take(std::vector<AgentInfo>&& agents) {
   ++revisions_.agents;
 }
 
-// What was told of an agent before the file named it.
+// Fills in data of an agent that arrived before the file named it.
 void RunView::fill(AgentRow& row) {
   const std::string& agent_id = row.info.agent_id;
   for (const auto& [key, metric] : metrics_) {
@@ -197,6 +201,7 @@ void RunView::take(const AgentRatio& ratio) {
   if (AgentRow* const row = row_of(ratio.agent_id)) row->ratio = ratio.ratio;
 }
 
+// Curves are created with the agent's first report in a job.
 void RunView::take(const NewReport& report) {
   AgentRow* const row = row_of(report.agent);
   if (!row) return;
@@ -219,7 +224,7 @@ void RunView::take(const NewReport& report) {
   curves.compute_s->append({x, report.compute_s});
   curves.encode_s->append({x, report.encode_s});
   curves.wait_s->append({x, report.wait_s});
-  // Runs of earlier versions have neither, and agents are not always asked for the second.
+  // Runs of earlier versions have neither value, and agents are not always asked for the gain.
   if (std::isfinite(report.decode_s)) curves.decode_s->append({x, report.decode_s});
   if (std::isfinite(report.gain)) curves.gain->append({x, report.gain});
   curves.bytes_up->append({x, static_cast<double>(report.bytes_up)});
@@ -228,6 +233,8 @@ void RunView::take(const NewReport& report) {
   curves.update_norm->append({x, report.update_norm});
 }
 
+// If the clock was set back, the time of the last sample is used, because a series needs ascending
+// times.
 void RunView::take(const NewLinkSample& sample) {
   std::pair key(sample.from, sample.to);
   auto found = links_.find(key);
@@ -246,7 +253,8 @@ void RunView::take(const NewLinkSample& sample) {
   link.beta_s_per_byte->append({x, sample.beta_s_per_byte});
   if (std::isfinite(sample.alpha_s)) link.alpha_last_s = sample.alpha_s;
   if (std::isfinite(sample.beta_s_per_byte)) link.beta_last_s_per_byte = sample.beta_s_per_byte;
-  if (sample.from.empty() == sample.to.empty()) return;  // of a pair of agents
+  // A link between agents, or of the coordinator to itself.
+  if (sample.from.empty() == sample.to.empty()) return;
   AgentRow* const row = row_of(sample.from.empty() ? sample.to : sample.from);
   if (!row) return;
   const bool up = sample.to.empty();
@@ -260,7 +268,7 @@ void RunView::take(EventRow&& event) {
   if (events_.size() > limits_.events_max) events_.pop_front();
 }
 
-// --- what pages ask for ------------------------------------------------------------------------
+// --- queries of pages --------------------------------------------------------------------------
 
 const RoundTable* RunView::rounds(std::uint64_t job) const { return find_in(rounds_, job); }
 

@@ -1,13 +1,13 @@
-// What is known of one run, as pages show it. Plain values: a RunFollower reads them on a thread of
-// its own and hands them over as RunChanges.
+// The data of one run as pages display it, as plain values. A RunFollower reads them on another
+// thread and passes them as RunChanges.
 //
-// Memory is bounded by RunLimits: of a curve the oldest samples go, of a table the oldest rows. Of
-// many curves of one kind each gets a share of that kind's samples when its first one comes: as if
-// every agent that is known then had one. Agents are told before what they report, so that shares
-// are even; of n curves that nobody could foresee all hold at most 1 + ln(n / 16) times as many as
-// the limit says.
+// RunLimits bound the memory: curves drop their oldest samples, tables their oldest rows. All
+// curves of one kind share that kind's samples. Each curve gets its share when its first sample
+// arrives, as if every agent known at that time had one. Agents are announced before their reports,
+// so shares are even. If n curves appear unexpectedly, they hold at most 1 + ln(n / 16) times the
+// limit.
 //
-// Threads: one at a time.
+// Used by one thread at a time. Pointers from queries are valid until the next apply().
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,13 @@
 
 namespace tributary::dashboard {
 
+// Bounds on what a view keeps.
 struct RunLimits {
   std::size_t jobs_max = 64;
   std::size_t rounds_max = 200'000;  // of a job; a coordinator's own metrics likewise
-  std::size_t agents_max = 16'384;   // of the run
-  // Of all agents together, see above: a hundred of them that report ten times a second fill it
-  // within five minutes, and take 55 MiB from then on.
+  std::size_t agents_max = 16'384;   // per run
+  // All agents together, see above. A hundred agents with ten reports per second fill it within
+  // five minutes; it then takes 55 MiB.
   std::size_t reports_max = 300'000;
   std::size_t metrics_max = 1'000'000;
   std::size_t metric_curves_max = 16'384;
@@ -41,6 +42,7 @@ struct RunLimits {
   std::size_t events_max = 50'000;
 };
 
+// One metric of one agent, or of the coordinator, over rounds and over time.
 struct MetricCurve {
   MetricCurve(NewMetric of, std::size_t samples_max)
       : job(of.job),
@@ -50,18 +52,18 @@ struct MetricCurve {
 
   std::uint64_t job;
   std::string name;
-  std::string agent_id;  // empty: the coordinator's
+  std::string agent_id;  // empty: a metric of the coordinator
   TwoCurves curve;
-  // Of what is no gap, ever; NaN before there is any.
+  // Over all values that are no gaps; NaN before the first.
   double last = kUnknown;
   double lowest = kUnknown;
   double highest = kUnknown;
 
-  // The highest one, and of what is to be small the lowest.
+  // The highest value, or the lowest for a metric that should be small (loss, error, seconds).
   double best() const;
 };
 
-// Of one agent in one job, over rounds.
+// The curves of one agent in one job, over rounds.
 struct AgentCurves {
   explicit AgentCurves(std::size_t samples_max);
 
@@ -77,7 +79,7 @@ struct AgentCurves {
   std::shared_ptr<Series> update_norm;
 };
 
-// Of one way between two ends, over time.
+// The curves of one link direction between two ends, over time.
 struct LinkCurves {
   explicit LinkCurves(std::size_t samples_max)
       : alpha_s(std::make_shared<Series>(samples_max)),
@@ -85,10 +87,11 @@ struct LinkCurves {
 
   std::shared_ptr<Series> alpha_s;
   std::shared_ptr<Series> beta_s_per_byte;
-  double alpha_last_s = kUnknown;  // of what was measured
+  double alpha_last_s = kUnknown;  // last measured value
   double beta_last_s_per_byte = kUnknown;
 };
 
+// An agent and its latest values, one row of the agents page.
 struct AgentRow {
   AgentInfo info =
       {};  // without an id where the file has reports of an agent that it does not name
@@ -101,7 +104,7 @@ struct AgentRow {
                     .residual_norm = kUnknown,
                     .decode_s = kUnknown,
                     .gain = kUnknown};
-  std::string metric = {};  // which one the next two are of: its accuracy, or else its loss
+  std::string metric = {};  // metric of the next two fields: its accuracy, or else its loss
   double metric_last = kUnknown;
   double metric_best = kUnknown;
   double alpha_up_s = kUnknown;
@@ -109,8 +112,8 @@ struct AgentRow {
   double alpha_down_s = kUnknown;
   double beta_down_s_per_byte = kUnknown;
   double ratio = kUnknown;
-  double gain = kUnknown;           // the last that it told
-  double temperature_c = kUnknown;  // of a device that has such readings
+  double gain = kUnknown;           // last reported value
+  double temperature_c = kUnknown;  // only for devices that report such readings
   double power_w = kUnknown;
 };
 
@@ -118,6 +121,8 @@ class RunView {
  public:
   explicit RunView(const RunLimits& limits = {});
 
+  // Adds changes in the order in which rows refer to one another; costs time in proportion to their
+  // number.
   void apply(RunChanges&& changes);
 
   std::int64_t base_wall_ns() const { return base_wall_ns_; }
@@ -135,9 +140,9 @@ class RunView {
   // An empty id is the coordinator.
   const LinkCurves* link(std::string_view from, std::string_view to) const;
   std::vector<std::pair<std::string, std::string>> links() const;
-  const std::deque<EventRow>& events() const { return events_; }  // the oldest first
+  const std::deque<EventRow>& events() const { return events_; }  // oldest first
 
-  // Each grows with every change of its own part.
+  // Each counter increases with every change of its part, so a page can skip a repaint.
   struct Revisions {
     std::uint64_t jobs = 0;
     std::uint64_t rounds = 0;
@@ -148,7 +153,7 @@ class RunView {
     std::uint64_t events = 0;
   };
   const Revisions& revisions() const { return revisions_; }
-  // What there was no room for: jobs, agents, curves and links beyond the limits.
+  // Number of jobs, agents, curves and links that were left out because of the limits.
   std::uint64_t left_out() const { return left_out_; }
 
  private:
@@ -170,7 +175,7 @@ class RunView {
   void take(const NewLinkSample& sample);
   void take(EventRow&& event);
   void show_metric(const MetricCurve& metric);
-  AgentRow* row_of(std::int64_t number);        // made, if there is none; null: no room
+  AgentRow* row_of(std::int64_t number);  // creates the row if necessary; null: the table is full
   AgentRow* row_of(std::string_view agent_id);  // null: unknown
   void fill(AgentRow& row);
   std::size_t share_of(std::size_t samples_max, std::size_t curves) const;

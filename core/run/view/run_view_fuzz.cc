@@ -1,5 +1,5 @@
-// What a file that has been tampered with (core/run/hostile_run_testing.h) comes to in the
-// pictures: any figures, but no crash, and no more than RunLimits allow.
+// Fuzzes the view of a file that has been tampered with (core/run/hostile_run_testing.h): any
+// numbers are accepted, but no crash, and no more data than RunLimits allow.
 #include <algorithm>
 #include <array>
 
@@ -27,6 +27,7 @@ void draw(const TwoCurves& curves) {
   }
 }
 
+// Reads everything that pages read, and checks the limits.
 void look(const RunView& view, const RunLimits& limits) {
   must(view.agents().size() <= limits.agents_max);
   must(view.events().size() <= limits.events_max);

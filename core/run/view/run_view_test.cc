@@ -57,8 +57,8 @@ TEST(RunViewTest, OldRoundsGoAndSumsStay) {
   EXPECT_EQ(table.curves.bytes_up.over_rounds->size(), 160u);
 }
 
-// Agents are told first, so that who reports first gets no more than who reports last, and memory
-// is at its largest as soon as one of them is.
+// Agents are announced first, so the first agent to report gets no more samples than the last one,
+// and the memory reaches its maximum as soon as one curve is full.
 TEST(RunViewTest, AgentsThatAreKnownShareEvenly) {
   constexpr std::int64_t kAgents = 64;
   RunView view({.reports_max = kAgents * 300, .link_samples_max = kAgents * 300});
@@ -77,6 +77,7 @@ TEST(RunViewTest, AgentsThatAreKnownShareEvenly) {
   }
 }
 
+// A round that was stored again must not appear twice.
 TEST(RunViewTest, RoundsThatGoBackAreNoNews) {
   RunView view;
   view.apply(rounds_up_to(10));
@@ -148,6 +149,7 @@ TEST(RunViewTest, AnAgentThatIsNamedLateHasWhatWasToldOfIt) {
   EXPECT_TRUE(view.agent_curves(kRun, "x"));
 }
 
+// Pages share ownership of curves, so a new run cannot invalidate what they draw.
 TEST(RunViewTest, CurvesThatAPageHoldsOutliveTheRun) {
   RunView view;
   view.apply(rounds_up_to(3));

@@ -10,12 +10,13 @@
 namespace tributary {
 namespace {
 
-// Nearly all of it is long values, which want large pages, and which are overwritten each round:
-// the longer the log, the more often a page is overwritten in it before it is copied.
+// The journal consists mostly of long values that are overwritten in each round. Long values need
+// large pages. With a longer log, a page is overwritten more often in the log before it is copied
+// to the file.
 const DatabaseOptions kAgentDatabase = {
     .exclusive = true, .page_bytes = 16u << 10, .log_bytes = 64u << 20, .cache_bytes = 1u << 20};
 
-// The blobs of one record, of which any may be missing.
+// The blobs of one record, each of which may be missing.
 class BlobList {
  public:
   void add(const SharedFloats& floats, std::uint64_t begins_at = 0) {
@@ -30,7 +31,7 @@ class BlobList {
     TRIBUTARY_ASSIGN(numbers_, blobs.exchange(old_blobs, values_));
     return {};
   }
-  // In the order in which they were added.
+  // Returns the blob numbers in the order of add(); empty for a value that is missing.
   std::optional<BlobId> next() {
     if (!there_[next_place_++]) return std::nullopt;
     return numbers_[next_number_++];
@@ -56,12 +57,14 @@ Result<std::unique_ptr<AgentJournal>> AgentJournal::open(const JournalOptions& o
   return std::unique_ptr<AgentJournal>(new AgentJournal(std::move(owned)));
 }
 
+// One transaction per record; the commit syncs it.
 Status AgentJournal::store(const AgentRecordToStore& record) {
   TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
   TRIBUTARY_TRY(std::visit([&](const auto& kind) { return put(kind); }, record));
   return transaction.commit();
 }
 
+// A record of another job deletes everything of the old one, because a replica belongs to one job.
 Status AgentJournal::put(const AgentJobRecord& record) {
   std::uint64_t job = 0;
   TRIBUTARY_ASSIGN(const bool replica, database().first("SELECT job FROM replica", std::tie(job)));
@@ -72,8 +75,11 @@ Status AgentJournal::put(const AgentJobRecord& record) {
       record.job, record.revision, record.change, record.state, record.definition);
 }
 
+// Replaces replica and residual, and deletes the undecided rounds that the record does not list.
+// All blobs are exchanged in one step, so that model and residual reuse the pages of the deleted
+// ones.
 Status AgentJournal::put(const ReplicaRecord& record) {
-  // First, so that the model is written to the pages that become free.
+  // The download is removed first, so that the model is written to the pages that become free.
   TRIBUTARY_TRY(downloads_.remove());
   std::vector<BlobId> old_blobs;
   TRIBUTARY_TRY(blobs_of_replica(old_blobs));
@@ -95,6 +101,8 @@ Status AgentJournal::put(const ReplicaRecord& record) {
   return put_residual(record.residual_stamp, blobs.next());
 }
 
+// Replaces the residual, if the record has one, and the parts of the given buckets; other parts of
+// the round stay.
 Status AgentJournal::put(const ContributionRecord& record) {
   std::uint64_t job = 0;
   TRIBUTARY_ASSIGN(const bool replica, database().first("SELECT job FROM replica", std::tie(job)));
@@ -134,6 +142,7 @@ Status AgentJournal::put(const ContributionRecord& record) {
   return {};
 }
 
+// The stamp is stored even if the residual itself is missing.
 Status AgentJournal::put_residual(const ResidualStamp& stamp, std::optional<BlobId> residual) {
   return database().run(
       "REPLACE INTO residual (one, version, learning_rate, updates_taken, update_round, "
@@ -143,7 +152,7 @@ Status AgentJournal::put_residual(const ResidualStamp& stamp, std::optional<Blob
       stamp.part_first, residual);
 }
 
-// Everything of the replica's job.
+// Deletes everything of the replica's job.
 Status AgentJournal::forget_everything() {
   std::vector<BlobId> blobs;
   TRIBUTARY_TRY(blobs_of_replica(blobs));
@@ -154,6 +163,7 @@ Status AgentJournal::forget_everything() {
   return database().run("DELETE FROM residual");
 }
 
+// Rows are collected first: a table must not change while it is being read.
 Status AgentJournal::forget_undecided(const std::vector<RoundKey>& kept,
                                       std::vector<BlobId>& dropped) {
   std::vector<std::uint64_t> rows;
@@ -176,6 +186,7 @@ Status AgentJournal::forget_undecided(const std::vector<RoundKey>& kept,
   return {};
 }
 
+// Returns the row of the round, which is created by its first part.
 Result<std::uint64_t> AgentJournal::undecided_row(const ContributionRecord& record) {
   const RoundKey& id = record.id;
   TRIBUTARY_TRY(database().run(
@@ -284,6 +295,7 @@ Result<std::vector<UndecidedRound>> AgentJournal::restore_undecided() {
   return rounds;
 }
 
+// Parts in the order of buckets. A part without a blob stands for zeros.
 Status AgentJournal::restore_parts(std::uint64_t row, UndecidedRound& round) {
   return database().each(
       "SELECT bucket, first_value, value_count, if_committed FROM parts WHERE undecided = ? "
@@ -294,7 +306,7 @@ Status AgentJournal::restore_parts(std::uint64_t row, UndecidedRound& round) {
         TRIBUTARY_TRY(columns.read(part.bucket, part.first_value, part.values, blob));
         if (blob) {
           TRIBUTARY_ASSIGN(part.if_committed, blobs_.read_floats(*blob));
-          part.values = part.if_committed->size();  // older journals do not say it
+          part.values = part.if_committed->size();  // older journals do not store the size
         }
         return {};
       },

@@ -1,9 +1,9 @@
-// The agent's journal: the newest replica, the residual, the contributions whose fate is open, and
-// the first bytes of a model download that is under way.
+// The agent's journal in a SQLite file: the current replica, the residual, the contributions whose
+// outcome is unknown, and the received bytes of an unfinished model download.
 //
-// Nobody else can open it meanwhile, not even to read.
-//
-// Threads: one at a time.
+// The file is locked exclusively while the journal is open; no other process can open it, not even
+// to read. Used by one thread at a time. store() and restore() block on the disk; restore() holds
+// the model and all contributions in memory.
 #pragma once
 
 #include <memory>
@@ -19,14 +19,19 @@ namespace tributary {
 
 class AgentJournal {
  public:
+  // Creates or migrates the file. Fails with already_exists (another process has the journal),
+  // unsupported (a newer version), mismatch (another kind of file), corrupt_data or io_error.
   static Result<std::unique_ptr<AgentJournal>> open(const JournalOptions& options);
 
-  // Durable once it is ok, and not there at all otherwise; worth_retrying() says whether asking
-  // again makes sense. One case is open: after an error while syncing, a crash may still bring the
-  // record to light.
+  // Stores a record in one transaction. If the result is ok, the record is durable; otherwise
+  // nothing of it is stored, and worth_retrying() says whether a repetition can succeed. One
+  // exception: after an error while syncing, a crash may still make the record visible. A
+  // contribution requires a stored replica of its job (invalid_argument).
   Status store(const AgentRecordToStore& record);
+  // Returns the stored state. Fails with corrupt_data if a stored value does not match its hash.
   Result<AgentState> restore();
 
+  // For statistics and tests; the journal keeps the ownership.
   Database& database() { return *owned_.database; }
 
  private:
@@ -39,7 +44,7 @@ class AgentJournal {
   Status put(const DownloadRecord& record) { return downloads_.put(record); }
   Status put_residual(const ResidualStamp& stamp, std::optional<BlobId> residual);
   Status forget_everything();
-  // Forgets the undecided rounds that are not in `kept`; their blobs go to `dropped`.
+  // Deletes the undecided rounds that are not in `kept` and appends their blobs to `dropped`.
   Status forget_undecided(const std::vector<RoundKey>& kept, std::vector<BlobId>& dropped);
   Result<std::uint64_t> undecided_row(const ContributionRecord& record);
   Status blobs_of_replica(std::vector<BlobId>& found);

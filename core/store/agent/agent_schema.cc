@@ -59,7 +59,7 @@ CREATE TABLE parts (
 
 const std::string kAgentVersion1 =
     std::string(kRunsTable) + std::string(kBlobTables) + std::string(kTables);
-// A bucket of which nothing is left has no blob, and its size stands here.
+// A bucket without remaining values has no blob, so its size is stored here.
 constexpr std::string_view kAgentVersion2 =
     "ALTER TABLE parts ADD COLUMN value_count INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE residual ADD COLUMN part_round INTEGER NOT NULL DEFAULT 0;"

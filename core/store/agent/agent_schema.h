@@ -1,4 +1,4 @@
-// The tables of an agent's journal. docs/journal.md explains them.
+// The tables of an agent's journal; docs/journal.md describes them.
 #pragma once
 
 #include "core/store/database/migrations.h"

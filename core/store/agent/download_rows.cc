@@ -27,6 +27,7 @@ std::string text_of(std::uint64_t job, std::uint64_t hash, std::uint64_t bytes) 
   return fmt::format("job {}, hash {:016x}, {} bytes", job, hash, bytes);
 }
 
+// The subtraction cannot overflow, because the offset has been compared first.
 Status check_size(const DownloadRecord& record, std::uint64_t run_bytes) {
   if (record.bytes > wire::kTransferBytesMax) {
     return run_refused(record,
@@ -40,6 +41,7 @@ Status check_size(const DownloadRecord& record, std::uint64_t run_bytes) {
 
 }  // namespace
 
+// A run with offset 0 begins a new download and discards the stored one.
 Status DownloadRows::put(const DownloadRecord& record) {
   ByteSpan rest = record.data ? ByteSpan(*record.data) : ByteSpan();
   TRIBUTARY_TRY(check_size(record, rest.size()));
@@ -62,6 +64,7 @@ Status DownloadRows::put(const DownloadRecord& record) {
   return {};
 }
 
+// The end of the stored runs is computed from the last row alone.
 Status DownloadRows::check_follows(const DownloadRecord& record) {
   std::uint64_t job = 0;
   std::uint64_t hash = 0;
@@ -118,6 +121,7 @@ Result<std::optional<StoredDownload>> DownloadRows::read() {
   return std::optional(std::move(download));
 }
 
+// The sum of the lengths is checked before memory is reserved.
 Status DownloadRows::read_runs(StoredDownload& download) {
   std::uint64_t stored = 0;
   TRIBUTARY_TRY(

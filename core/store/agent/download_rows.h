@@ -1,9 +1,10 @@
 // The rows of an unfinished model download in an agent's journal.
 //
-// Contract: put(), remove() and remove_other_than() run inside a transaction of the caller's. A run
-// is cut into rows of kChunkBytes at most, each with its XXH3. Cost: put() writes the run once and
-// reads no other run. remove() takes time in proportion to the stored bytes.
+// put(), remove() and remove_other_than() require a transaction of the caller. A run is cut into
+// rows of at most kChunkBytes, each with its XXH3 hash. put() writes the run once and reads no
+// other run. The time of remove() is proportional to the stored bytes.
 //
+// Used by the thread of the database, which must outlive the object.
 // Threads: that of the database.
 #pragma once
 
@@ -17,7 +18,7 @@
 
 namespace tributary {
 
-// The tables, to be part of a schema.
+// The tables, as a part of a schema.
 constexpr std::string_view kDownloadTables = R"sql(
 CREATE TABLE download (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -37,20 +38,22 @@ class DownloadRows {
  public:
   explicit DownloadRows(Database& database) : database_(&database) {}
 
-  // Fails with invalid_argument, and nothing written, if a run at an offset above 0 is of another
-  // download than the stored one or does not begin where the stored runs end, and if a run goes
-  // beyond the download or the download beyond wire::kTransferBytesMax.
+  // Stores a run. Fails with invalid_argument, without writing, if a run with an offset above 0
+  // belongs to another download than the stored one or does not begin at its end, if a run exceeds
+  // the download, or if the download exceeds wire::kTransferBytesMax.
   Status put(const DownloadRecord& record);
   Status remove();
+  // Removes the stored download if it belongs to another job.
   Status remove_other_than(std::uint64_t job);
 
-  // Nothing if there is no download, or if its rows are damaged, have a gap or hold more than the
-  // download. Fails only if worth_retrying(). Allocates what the rows hold.
+  // Empty if no download is stored, or if its rows are damaged, have a gap or exceed the download:
+  // the agent then downloads again. Fails only if worth_retrying(). Allocates no more than the rows
+  // contain.
   Result<std::optional<StoredDownload>> restore();
 
  private:
   Status check_follows(const DownloadRecord& record);
-  // Fails with corrupt_data.
+  // Fails with corrupt_data if the rows are damaged.
   Result<std::optional<StoredDownload>> read();
   Status read_runs(StoredDownload& download);
 

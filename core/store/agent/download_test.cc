@@ -1,4 +1,4 @@
-// The agent's journal keeps the first bytes of a download until the replica is there.
+// The agent's journal keeps the received bytes of a download until the replica is stored.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,6 +29,7 @@ class Download : public testing::Test {
     journal_ = *std::move(journal);
   }
 
+  // The bytes [begin, end) of the download as one run.
   DownloadRecord run(std::uint64_t begin, std::uint64_t end) const {
     return {
         .job = kJob,
@@ -54,7 +55,7 @@ class Download : public testing::Test {
     EXPECT_TRUE(state.ok()) << state.status().text();
     return state.ok() ? state->download : std::nullopt;
   }
-  // Bytes that come back; they are those of the download.
+  // Number of restored bytes, after a check that they are those of the download.
   std::uint64_t restored_bytes() {
     const std::optional<StoredDownload> download = restored();
     if (!download) return 0;
@@ -146,6 +147,7 @@ TEST_F(Download, ARunBeyondItsEndIsRefused) {
   EXPECT_EQ(restored_bytes(), 100u);
 }
 
+// A stored replica makes the download obsolete.
 TEST_F(Download, EndsWithAReplica) {
   store(run(0, 3'000'000));
   ReplicaRecord replica;
@@ -155,7 +157,7 @@ TEST_F(Download, EndsWithAReplica) {
   EXPECT_EQ(rows(), 0);
 }
 
-// The model takes the pages of its download.
+// The model reuses the pages of its download.
 TEST_F(Download, AReplicaOfTheSameSizeDoesNotMakeTheFileLonger) {
   store(run(0, kBytes));
   const std::uint64_t before = journal_->database().file_bytes();
@@ -175,6 +177,7 @@ TEST_F(Download, EndsWithAnotherJobAlone) {
   EXPECT_EQ(rows(), 0);
 }
 
+// The download belongs to the new job, and a record of this job must not delete it.
 TEST_F(Download, StaysWhereTheReplicaIsOfTheJobBefore) {
   ReplicaRecord replica;
   replica.job = 6;
@@ -184,7 +187,7 @@ TEST_F(Download, StaysWhereTheReplicaIsOfTheJobBefore) {
   EXPECT_EQ(restored_bytes(), 100u);
 }
 
-// What cannot be read is forgotten, and the next download takes its place.
+// A download that cannot be read is ignored, and the next one replaces it.
 TEST_F(Download, IsForgottenWhereItCannotBeRead) {
   for (const char* damage :
        {"DELETE FROM download", "DELETE FROM download_runs WHERE begins_at = 0",

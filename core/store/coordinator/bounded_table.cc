@@ -6,6 +6,7 @@
 
 namespace tributary {
 
+// All statements are built once; parameters are keys.
 BoundedTable::BoundedTable(std::string_view name, std::string_view key, std::string_view row_bytes,
                            const TableLimits& limits)
     : limits_(limits) {
@@ -26,12 +27,12 @@ Status BoundedTable::trim(Database& database, std::int64_t now_wall_ns) {
     if (key) TRIBUTARY_TRY(drop_up_to(database, *key));
   }
   while (size_.bytes > limits_.bytes_max && size_.rows > 0) {
-    // A sixteenth at a time: rows are not equally large.
+    // Deletes a sixteenth at a time, because rows differ in size.
     TRIBUTARY_ASSIGN(const auto key, key_of_oldest(database, size_.rows / 16 + 1));
     TRIBUTARY_TRY(drop_up_to(database, key.value_or(size_.last_key)));
     if (!key) break;
   }
-  // Rows stand in the order of their dates, but for clocks that were set.
+  // Rows are in the order of their dates, unless the clock was set back.
   std::int64_t first_young = size_.last_key + 1;
   TRIBUTARY_TRY(
       database.first(first_young_, std::tie(first_young), now_wall_ns - limits_.age_ns_max)
@@ -39,6 +40,7 @@ Status BoundedTable::trim(Database& database, std::int64_t now_wall_ns) {
   return drop_up_to(database, first_young - 1);
 }
 
+// Keys are ascending, so new rows are those after the last key that was counted.
 Status BoundedTable::count_new_rows(Database& database) {
   std::uint64_t rows = 0;
   std::uint64_t bytes = 0;
@@ -50,6 +52,7 @@ Status BoundedTable::count_new_rows(Database& database) {
   return {};
 }
 
+// Counts the rows before it deletes them, to keep the size right.
 Status BoundedTable::drop_up_to(Database& database, std::int64_t key) {
   std::uint64_t rows = 0;
   std::uint64_t bytes = 0;
@@ -61,6 +64,7 @@ Status BoundedTable::drop_up_to(Database& database, std::int64_t key) {
   return {};
 }
 
+// The key of the row number `rows` from the oldest on; empty if there are fewer rows.
 Result<std::optional<std::int64_t>> BoundedTable::key_of_oldest(Database& database,
                                                                 std::uint64_t rows) {
   std::int64_t key = 0;

@@ -1,4 +1,4 @@
-// A table of which the oldest rows go when it is too long, too large or too old.
+// Limits the rows, bytes and age of a table by deleting its oldest rows.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,17 @@
 
 namespace tributary {
 
-// Its key must be AUTOINCREMENT, and it must have a column at_wall_ns.
+// The table must have an AUTOINCREMENT key and a column at_wall_ns. The size is counted
+// incrementally, so trim() costs time in proportion to the rows that were added and deleted.
 class BoundedTable {
  public:
-  // row_bytes: SQL that says how large a row is.
+  // row_bytes: an SQL expression for the size of a row in bytes.
   BoundedTable(std::string_view name, std::string_view key, std::string_view row_bytes,
                const TableLimits& limits);
 
-  // To be called after rows were added, in the same transaction.
+  // Call it after adding rows, in the same transaction.
   Status trim(Database& database, std::int64_t now_wall_ns);
-  // What is known of the table's size may be wrong: the transaction failed.
+  // Discards the counted size, which may be wrong after a failed transaction.
   void forget() { size_ = Size(); }
 
  private:
@@ -41,7 +42,7 @@ class BoundedTable {
   std::string oldest_;
   std::string first_young_;
   TableLimits limits_;
-  Size size_;  // of the rows up to last_key
+  Size size_;  // size of the rows up to last_key
 };
 
 }  // namespace tributary

@@ -17,11 +17,11 @@ ByteSpan bytes_of_floats(const FloatVector& floats) {
   return bytes_of(std::span<const float>(floats));
 }
 
-// Mostly short rows, beside payloads, most of which are gone again some rounds later: what is
-// overwritten in the log is not copied. Copying is done between rounds.
+// Most rows are short. Payloads are deleted again some rounds later; pages that are overwritten in
+// the log are not copied to the file. The log is copied between rounds.
 const DatabaseOptions kCoordinatorDatabase = {.page_bytes = 8u << 10, .log_bytes = 64u << 20};
 
-// Numbers of agents that are kept in memory: more of them are looked up again.
+// Agent numbers that are kept in memory; beyond that the cache starts again.
 constexpr std::size_t kAgentNumbersMax = wire::kMembersMax;
 
 }  // namespace
@@ -31,7 +31,7 @@ Result<std::unique_ptr<CoordinatorJournal>> CoordinatorJournal::open(
   TRIBUTARY_ASSIGN(OwnedDatabase owned,
                    open_journal(options.journal, kCoordinatorSchema, kCoordinatorDatabase));
   std::unique_ptr<CoordinatorJournal> journal(new CoordinatorJournal(std::move(owned), options));
-  // Nobody is, yet.
+  // No agent is connected yet.
   TRIBUTARY_TRY(journal->in_transaction([&] {
     return journal->database().run("UPDATE agents SET connected = 0 WHERE connected != 0");
   }));
@@ -53,6 +53,8 @@ CoordinatorJournal::CoordinatorJournal(OwnedDatabase owned,
               BoundedTable("link_samples", "link_sample", "56 + length(from_id) + length(to_id)",
                            options.retention.link_samples)} {}
 
+// Runs `function` in a transaction. A failure clears the caches, which may describe rows that were
+// rolled back.
 template <typename Function>
 Status CoordinatorJournal::in_transaction(Function&& function) {
   const auto attempt = [&]() -> Status {
@@ -76,11 +78,13 @@ Status CoordinatorJournal::store(const CoordinatorRecord& record) {
 
 // --- jobs --------------------------------------------------------------------------------------
 
+// Job and first checkpoint are in one transaction, so a job always has a model.
 Status CoordinatorJournal::put(const NewJobRecord& record) {
   TRIBUTARY_TRY(put(record.job));
   return put(record.checkpoint);
 }
 
+// A job's submission date and last epoch survive an update of its definition.
 Status CoordinatorJournal::put(const JobRecord& record) {
   return database().run(
       "INSERT INTO jobs (job, name, revision, change, state, state_reason, definition, policy, "
@@ -92,6 +96,8 @@ Status CoordinatorJournal::put(const JobRecord& record) {
       record.state, record.state_reason, record.definition, encode(record.policy), now_wall_ns());
 }
 
+// A job has one checkpoint. Redo up to it is no longer needed and is deleted in the same
+// transaction.
 Status CoordinatorJournal::put(const CheckpointRecord& record) {
   std::optional<BlobId> model;
   std::optional<BlobId> rule_state;
@@ -149,6 +155,7 @@ Status CoordinatorJournal::put(const EpochRecord& record) {
 
 // --- rounds ------------------------------------------------------------------------------------
 
+// Redo is not stored for a round that the record's own checkpoint contains.
 Status CoordinatorJournal::put(const CommitRecord& record) {
   const RoundRecord& round = record.round;
   TRIBUTARY_TRY(forget_round(round.id));
@@ -183,6 +190,7 @@ Status CoordinatorJournal::forget_round(const RoundKey& id) {
   return database().run("DELETE FROM rounds WHERE round_row = ?", row);
 }
 
+// Contributor sets are stored once per set, and outcomes refer to them by their place.
 Result<std::int64_t> CoordinatorJournal::put_round(const RoundRecord& round) {
   TRIBUTARY_TRY(database().run(
       "INSERT INTO rounds (job, round, epoch, attempt, journal_entry, members, buckets, "
@@ -203,6 +211,7 @@ Result<std::int64_t> CoordinatorJournal::put_round(const RoundRecord& round) {
   return row;
 }
 
+// The frame is the record; the other columns are for people and queries.
 Status CoordinatorJournal::put_plan(std::int64_t row, const SharedBytes& frame) {
   const ReadablePlan plan = readable_plan(frame);
   return database().run(
@@ -223,6 +232,7 @@ Status CoordinatorJournal::put_redo(std::int64_t row, const RedoPayload& payload
       place, payload.bucket, payload.stage, blob);
 }
 
+// The residual replaces the stored one in place, since it has the same size.
 Status CoordinatorJournal::put_aggregator_residual(std::uint64_t job,
                                                    const SharedFloats& residual) {
   std::optional<BlobId> old_blob;
@@ -238,8 +248,9 @@ Status CoordinatorJournal::put_aggregator_residual(std::uint64_t job,
                         job);
 }
 
-// Rounds of an earlier epoch than this one's will not come any more, so that an earlier epoch that
-// has none will not be asked for. Those before the epoch of the last commit have been looked at.
+// An epoch is needed as long as a stored round belongs to it. No further round of an earlier epoch
+// than this one will be committed, so earlier epochs without a round can be deleted. Epochs before
+// that of the last commit have been checked already.
 Status CoordinatorJournal::forget_epochs_before(const RoundKey& id) {
   std::uint32_t& looked_at = epochs_looked_at_[id.job];
   if (looked_at == id.epoch) return {};
@@ -252,7 +263,7 @@ Status CoordinatorJournal::forget_epochs_before(const RoundKey& id) {
   return {};
 }
 
-// --- for people --------------------------------------------------------------------------------
+// --- records for people ------------------------------------------------------------------------
 
 Status CoordinatorJournal::put(const AgentRecords& records) {
   for (const AgentRecord& agent : records.agents) {
@@ -285,6 +296,8 @@ Status CoordinatorJournal::put_reports(const std::vector<AgentRoundRecord>& repo
   return tables_[agent_rounds].trim(database(), now_wall_ns());
 }
 
+// Reports refer to agents by a short number. An agent that reports before its own record is stored
+// gets a row with its id alone.
 Result<std::int64_t> CoordinatorJournal::number_of_agent(const std::string& agent_id) {
   if (const auto known = agent_numbers_.find(agent_id); known != agent_numbers_.end()) {
     return known->second;

@@ -1,9 +1,9 @@
-// The coordinator's journal: jobs, epochs, rounds with their plans, redo and checkpoints, from
-// which it restarts; and what people want to know: agents, reports, events, readings, links.
+// The coordinator's journal in a SQLite file. It contains the state for a restart: jobs, epochs,
+// rounds with their plans, redo and checkpoints. It also contains records for people: agents,
+// reports, events, readings and links.
 //
-// While it is open others may read the file (RunFile, or sqlite3 -readonly), and none may write.
-//
-// Threads: one at a time.
+// While it is open, other processes may read the file (RunFile, or sqlite3 -readonly), but not
+// write it. Used by one thread at a time. All calls block on the disk.
 #pragma once
 
 #include <array>
@@ -26,26 +26,34 @@ namespace tributary {
 
 struct CoordinatorJournalOptions {
   JournalOptions journal;
-  // Rounds up to the checkpoint that restore() gives back of each job.
+  // Number of rounds up to the checkpoint that restore() returns for each job.
   std::uint64_t history_rounds_max = 256;
   Retention retention = {};
 };
 
 class CoordinatorJournal {
  public:
+  // Creates or migrates the file, and marks all agents as disconnected. Fails with already_exists
+  // (another process has the journal), unsupported (a newer version), mismatch (another kind of
+  // file), corrupt_data or io_error.
   static Result<std::unique_ptr<CoordinatorJournal>> open(const CoordinatorJournalOptions& options);
 
-  // Durable once it is ok, and not there at all otherwise; worth_retrying() says whether asking
-  // again makes sense. One case is open: after an error while syncing, a crash may still bring the
-  // record to light. A round that is stored again replaces itself.
+  // Stores a record in one transaction. If the result is ok, the record is durable; otherwise
+  // nothing of it is stored, and worth_retrying() says whether a repetition can succeed. One
+  // exception: after an error while syncing, a crash may still make the record visible. A round
+  // that is stored again replaces the earlier one.
   Status store(const CoordinatorRecord& record);
-  // What can be done while nobody waits; the next record does it otherwise.
+  // Copies a long log into the file. Call it while nothing waits for the journal; otherwise the
+  // next record does it.
   void rest() { database().copy_long_log(); }
+  // Returns the state for a restart. Fails with corrupt_data if a stored value does not match its
+  // hash.
   Result<CoordinatorState> restore();
+  // Returns one committed round and its epoch; the round is empty if it is not stored.
   Result<RoundLoaded> load_round(const LoadRound& wanted);
 
-  // One transaction, and one sync: to be called with what has gathered in a second or so. More than
-  // kTelemetryRowsMax rows are refused.
+  // Stores telemetry in one transaction with one sync; call it about once per second with the rows
+  // collected since. Fails with invalid_argument if there are more than kTelemetryRowsMax rows.
   Status add(const TelemetryRows& rows);
 
   Database& database() { return *owned_.database; }
@@ -67,14 +75,14 @@ class CoordinatorJournal {
   Status put(const DatedReading& metric);
   Status put(const LinkSampleRecord& sample);
 
-  // What is stored of this round goes: it is stored again.
+  // Deletes the stored round before it is stored again.
   Status forget_round(const RoundKey& id);
   Result<std::int64_t> put_round(const RoundRecord& round);
   Status put_plan(std::int64_t row, const SharedBytes& frame);
   Status put_redo(std::int64_t row, const RedoPayload& payload, std::uint64_t place);
   Status put_aggregator_residual(std::uint64_t job, const SharedFloats& residual);
   Status forget_epochs_before(const RoundKey& id);
-  // Takes the blobs out of the tables that name them.
+  // Removes redo rows up to the round and appends their blobs to `dropped`.
   Status drop_redo_up_to(std::uint64_t job, std::uint64_t round, std::vector<BlobId>& dropped);
   Status put_reports(const std::vector<AgentRoundRecord>& reports);
   Result<std::int64_t> number_of_agent(const std::string& agent_id);
@@ -86,9 +94,9 @@ class CoordinatorJournal {
   const Clock& clock_;
   std::uint64_t history_rounds_max_;
   std::array<BoundedTable, 4> tables_;
-  // What is known of the tables without asking; nothing, after a transaction failed.
+  // Cached knowledge about the tables; cleared after a failed transaction.
   std::map<std::string, std::int64_t> agent_numbers_;
-  std::map<std::uint64_t, std::uint32_t> epochs_looked_at_;  // by job
+  std::map<std::uint64_t, std::uint32_t> epochs_looked_at_;  // key: job
 };
 
 }  // namespace tributary

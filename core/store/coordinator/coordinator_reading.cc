@@ -21,6 +21,7 @@ Result<CoordinatorState> CoordinatorReading::restore(std::uint64_t history_round
   return state;
 }
 
+// A journal has few jobs, so a search over all of them is sufficient.
 Result<std::optional<RestoredJob>> CoordinatorReading::restore_one(std::uint64_t job) {
   TRIBUTARY_ASSIGN(std::vector<JobRecord> all, jobs());
   for (JobRecord& record : all) {
@@ -51,6 +52,7 @@ Result<std::vector<JobRecord>> CoordinatorReading::jobs() {
   return jobs;
 }
 
+// History are the rounds up to the checkpoint, redo those after it.
 Status CoordinatorReading::restore_job(RestoredJob& job, std::uint64_t history_rounds_max) {
   TRIBUTARY_TRY(restore_checkpoint(job));
   TRIBUTARY_TRY(restore_residual(job));
@@ -63,6 +65,7 @@ Status CoordinatorReading::restore_job(RestoredJob& job, std::uint64_t history_r
   return restore_epochs(job);
 }
 
+// A job without a checkpoint cannot be continued, so its absence is damage.
 Status CoordinatorReading::restore_checkpoint(RestoredJob& job) {
   CheckpointRecord& checkpoint = job.checkpoint;
   checkpoint.job = job.job.job;
@@ -112,6 +115,7 @@ Status CoordinatorReading::restore_redo(RestoredJob& job) {
   return {};
 }
 
+// Only the epochs of restored rounds are needed.
 Status CoordinatorReading::restore_epochs(RestoredJob& job) {
   std::set<std::uint32_t> wanted;
   for (const RoundRecord& round : job.history) wanted.insert(round.id.epoch);
@@ -178,6 +182,8 @@ Result<std::vector<RoundRecord>> CoordinatorReading::rounds(std::uint64_t job,
   return rounds;
 }
 
+// An outcome that refers to a missing contributor set is damage; users of the record need not check
+// it again.
 Status CoordinatorReading::read_round(Rows& row, std::vector<RoundRecord>& rounds) {
   RoundRecord& round = rounds.emplace_back();
   std::int64_t round_row = 0;

@@ -1,4 +1,7 @@
-// What a coordinator's journal gives back. Inner part of CoordinatorJournal and RunFile.
+// Reads a coordinator's journal. Internal part of CoordinatorJournal and RunFile.
+//
+// Used by the thread of the database. Calls fail with corrupt_data if the file is damaged, or with
+// the database's error. A caller that needs several consistent reads opens a transaction.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +26,10 @@ class CoordinatorReading {
   Result<RoundLoaded> load_round(const LoadRound& wanted);
 
   Result<std::vector<JobRecord>> jobs();
-  // Rounds first_round to last_round of a job, ascending.
+  // Rounds first_round to last_round of a job, in ascending order.
   Result<std::vector<RoundRecord>> rounds(std::uint64_t job, std::uint64_t first_round,
                                           std::uint64_t last_round);
-  // Ascending.
+  // All stored epochs of a job, in ascending order.
   Result<std::vector<EpochRecord>> epochs(std::uint64_t job);
 
  private:

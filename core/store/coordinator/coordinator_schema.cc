@@ -9,7 +9,7 @@
 namespace tributary {
 namespace {
 
-// What a coordinator starts from.
+// The state for a restart.
 constexpr std::string_view kStateTables = R"sql(
 CREATE TABLE jobs (
   submission INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -90,7 +90,7 @@ CREATE TABLE redo (
 ) WITHOUT ROWID;
 )sql";
 
-// What is for people alone.
+// Records that only people read.
 constexpr std::string_view kViewTables = R"sql(
 CREATE TABLE agents (
   agent INTEGER PRIMARY KEY,
@@ -168,7 +168,7 @@ CREATE VIEW round_overview AS
 const std::string kCoordinatorVersion1 = std::string(kRunsTable) + std::string(kBlobTables) +
                                          std::string(kStateTables) + std::string(kViewTables);
 
-// What agents also tell of a round; NULL of those before.
+// Additional values in agents' reports; NULL in older rows.
 constexpr std::string_view kCoordinatorVersion2 = R"sql(
 ALTER TABLE agent_rounds ADD COLUMN decode_s REAL;
 ALTER TABLE agent_rounds ADD COLUMN gain REAL;

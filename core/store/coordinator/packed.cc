@@ -19,7 +19,7 @@ Bytes pack(const std::vector<OutcomeRecord>& outcomes) {
   bytes.reserve(outcomes.size() * kOutcomeBytes);
   ByteWriter writer(bytes);
   for (const OutcomeRecord& outcome : outcomes) {
-    ignore_error(writer.write(outcome.bucket));  // the writer has no cap
+    ignore_error(writer.write(outcome.bucket));  // the writer is unbounded
     ignore_error(writer.write(outcome.contributor_set));
     ignore_error(writer.write(outcome.result_hash));
   }

@@ -1,5 +1,6 @@
-// Lists that are stored as one value, because a row for each item would cost several times its
-// size: the outcomes of a round's buckets, and the members of an epoch.
+// Packs lists into one value: the outcomes of a round's buckets, and the members of an epoch. A row
+// per item would take several times the size. The functions are pure; `path` is used in errors
+// (corrupt_data or truncated input).
 #pragma once
 
 #include <string>
@@ -11,12 +12,15 @@
 
 namespace tributary {
 
-// Each: u32 bucket, u32 contributor set, u64 result hash.
+// Format per outcome: u32 bucket, u32 contributor set, u64 result hash.
 Bytes pack(const std::vector<OutcomeRecord>& outcomes);
+// The inverse of pack().
 Result<std::vector<OutcomeRecord>> unpack_outcomes(ByteSpan bytes, const std::string& path);
 
-// Each: u16 length of the id, the id, f64 weight.
+// Format per member: u16 length of the id, the id, f64 weight. Fails with invalid_argument if an id
+// is longer than 65535 bytes.
 Result<Bytes> pack(const std::vector<MemberRecord>& members);
+// The inverse of pack().
 Result<std::vector<MemberRecord>> unpack_members(ByteSpan bytes, const std::string& path);
 
 }  // namespace tributary

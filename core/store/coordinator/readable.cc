@@ -27,6 +27,7 @@ std::optional<std::string> readable_job_name(const SharedBytes& definition) {
   return stored_text(job->name());
 }
 
+// The plan may have several exchanges; their codecs and collectives are joined.
 ReadablePlan readable_plan(const SharedBytes& bytes) {
   const wire::Plan* plan = stored_plan(bytes);
   ReadablePlan out;

@@ -13,7 +13,7 @@
 namespace tributary {
 namespace {
 
-// A number that was not one is NULL in SQLite.
+// Reads a column that may be NULL as NaN. SQLite has no NaN and stores it as NULL.
 class Gap {
  public:
   explicit Gap(double& value) : value_(value) {}
@@ -43,6 +43,7 @@ Result<std::unique_ptr<RunFile>> RunFile::open(const std::string& path) {
 }
 
 std::string_view RunFile::later_report_columns() const {
+  // Schema version that introduced the columns.
   constexpr std::uint32_t kSince = 2;
   return version_ >= kSince ? "decode_s, gain" : "NULL, NULL";
 }
@@ -61,6 +62,7 @@ Result<RoundLoaded> RunFile::load_round(std::uint64_t job, std::uint64_t round) 
   return CoordinatorReading(*database_).load_round(wanted);
 }
 
+// All columns but the id may be NULL: an agent may have reported before its own record was stored.
 Result<std::vector<AgentRecord>> RunFile::agents() {
   std::vector<AgentRecord> agents;
   const auto add = [&](Rows& row) -> Status {
@@ -108,7 +110,8 @@ Result<std::uint64_t> RunFile::last_round(std::uint64_t job) {
 }
 
 Result<std::optional<RestoredJob>> RunFile::restore(std::uint64_t job) {
-  TRIBUTARY_TRY(database_->execute("BEGIN"));  // a checkpoint drops the redo before it
+  // In one transaction, because a checkpoint deletes the redo before it.
+  TRIBUTARY_TRY(database_->execute("BEGIN"));
   Result<std::optional<RestoredJob>> restored = CoordinatorReading(*database_).restore_one(job);
   TRIBUTARY_TRY(database_->execute("COMMIT"));
   return restored;
@@ -153,6 +156,7 @@ Result<std::vector<StoredEvent>> RunFile::events(std::int64_t after, std::uint32
     StoredEvent& event = events.emplace_back();
     TRIBUTARY_TRY(row.read(event.number, event.at_wall_ns, event.level, event.name, event.reason,
                            event.source, event.text, event.job, event.round));
+    // An unknown level would be out of range for users of the enumeration.
     if (event.level <= LogLevel::error) return {};
     return damaged_journal(database_->path(), "level of an event", "one that is known",
                            fmt::format("{}", static_cast<unsigned>(event.level)));

@@ -1,7 +1,8 @@
-// A coordinator's journal for those who look on: dashboards and tools, also while the coordinator
-// is running. Never writes. Every call is a transaction of its own, so that nobody waits.
+// Reads a coordinator's journal from another process: for dashboards and tools, also while the
+// coordinator runs. It never writes. Every call is a transaction of its own, so it never blocks the
+// coordinator for long.
 //
-// Threads: one at a time.
+// Used by one thread at a time. Calls fail with unavailable (locked), corrupt_data or io_error.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 
 namespace tributary {
 
-// Numbers grow: what came after number n is what has come since n was read.
+// `number` increases: rows after number n are those that were added since n was read.
 struct StoredEvent {
   std::int64_t number = 0;
   std::int64_t at_wall_ns = 0;
@@ -33,23 +34,25 @@ struct StoredEvent {
   std::uint64_t round = 0;
 };
 
+// A row of the metrics.
 struct StoredMetric {
   std::int64_t number = 0;
   std::int64_t at_wall_ns = 0;
   std::string name;
-  double value = 0;  // NaN: a gap
+  double value = 0;  // NaN: no value
   std::uint64_t job = 0;
   std::uint64_t round = 0;
   std::string agent_id;
 };
 
-// When a round was committed, by the calendar: RoundRecord's own times are of a process's clock,
-// and begin anew with each restart.
+// Calendar time of a commit. RoundRecord's own times come from a process clock that starts again
+// with each restart.
 struct RoundDate {
   std::uint64_t round = 0;
   std::int64_t committed_wall_ns = 0;
 };
 
+// A row of the link samples.
 struct StoredLinkSample {
   std::int64_t number = 0;
   LinkSampleRecord sample;
@@ -57,45 +60,47 @@ struct StoredLinkSample {
 
 class RunFile {
  public:
-  // Files of earlier versions are read as they are: what they do not have is not known. A file that
-  // a crash has left together with its log can only be read where the folder can be
-  // written, or after a coordinator has opened it.
+  // Opens the file read-only. Files of earlier versions are read as they are; values that they lack
+  // are unknown. If a crash left a log beside the file, the folder must be writable, or a
+  // coordinator must have opened the file since. Fails with unsupported if the file is empty or has
+  // a newer version.
   static Result<std::unique_ptr<RunFile>> open(const std::string& path);
 
   Result<std::vector<JobRecord>> jobs();
   Result<std::vector<AgentRecord>> agents();
-  // Ascending; last_round is the last one that is wanted.
+  // In ascending order; both bounds are included.
   Result<std::vector<RoundRecord>> rounds(std::uint64_t job, std::uint64_t first_round,
                                           std::uint64_t last_round);
   Result<std::vector<RoundDate>> round_dates(std::uint64_t job, std::uint64_t first_round,
                                              std::uint64_t last_round);
-  // One round, and the members that its bitmaps are about if their epoch is still kept.
+  // One round, with the members that its bitmaps refer to if their epoch is still stored.
   Result<RoundLoaded> load_round(std::uint64_t job, std::uint64_t round);
-  // The number of the last committed round; 0 before the first.
+  // Number of the last committed round; 0 before the first.
   Result<std::uint64_t> last_round(std::uint64_t job);
   Result<std::vector<AgentRoundRecord>> agent_rounds(std::uint64_t job, std::uint64_t round) {
     return agent_rounds(job, round, round);
   }
   Result<std::vector<AgentRoundRecord>> agent_rounds(std::uint64_t job, std::uint64_t first_round,
                                                      std::uint64_t last_round);
-  // What a coordinator would start this job with, of one moment: the newest checkpoint and all
-  // commits after it, without what is before. Nothing where there is no such job.
+  // The state from which a coordinator would start this job, at one moment: the newest checkpoint
+  // and all commits after it, without history. Empty if the job does not exist.
   Result<std::optional<RestoredJob>> restore(std::uint64_t job);
-  // All that are kept: those of rounds that are.
+  // All stored epochs: those of stored rounds.
   Result<std::vector<EpochRecord>> epochs(std::uint64_t job);
 
-  // The first rows_max after a number.
+  // The first rows_max rows after number `after`.
   Result<std::vector<StoredEvent>> events(std::int64_t after, std::uint32_t rows_max);
   Result<std::vector<StoredMetric>> metrics(std::string_view name, std::int64_t after,
                                             std::uint32_t rows_max);
-  // Of all names.
+  // Metrics of all names.
   Result<std::vector<StoredMetric>> metrics(std::int64_t after, std::uint32_t rows_max);
   Result<std::vector<StoredLinkSample>> link_samples(std::int64_t after, std::uint32_t rows_max);
 
-  // The columns decode_s and gain of agent_rounds, or what stands for them in an earlier version.
+  // Column expressions for decode_s and gain of agent_rounds; NULLs for a file of an earlier
+  // version.
   std::string_view later_report_columns() const;
 
-  // For questions that nobody thought of here.
+  // For queries that this interface does not offer.
   Database& database() { return *database_; }
 
  private:

@@ -5,6 +5,7 @@
 namespace tributary {
 namespace {
 
+// Verifies the frame; stored bytes are not trusted.
 const wire::Frame* stored_frame(const SharedBytes& bytes) {
   if (!bytes) return nullptr;
   const Result<const wire::Frame*> frame = open_frame(ByteSpan(*bytes));

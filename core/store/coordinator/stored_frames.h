@@ -1,5 +1,6 @@
-// The frames that a coordinator's journal keeps, opened. Null: there is none, or this build cannot
-// read it; what is pointed to is valid as long as the bytes are.
+// Opens the frames that a coordinator's journal stores. A null result means that the frame is
+// missing or that this build cannot read it. Results point into the given bytes and are valid as
+// long as those.
 #pragma once
 
 #include <string>
@@ -11,15 +12,17 @@
 
 namespace tributary {
 
+// The message of a stored frame, if it is of this type.
 const wire::Job* stored_job(const SharedBytes& frame);
 const wire::Plan* stored_plan(const SharedBytes& frame);
-// For bytes that begin anywhere: copied to `aligned` if they have to be.
+// For bytes at any alignment: they are copied to `aligned` if necessary.
 const wire::Plan* stored_plan(ByteSpan frame, Bytes& aligned);
 
-std::string stored_text(const flatbuffers::String* text);  // null: the empty text
-// All that the plan was decided from (core/plan/inputs_text.h); empty: the plan does not hold it.
+std::string stored_text(const flatbuffers::String* text);  // empty for a null pointer
+// The inputs of the planner's decision (core/plan/inputs_text.h); empty if the plan does not
+// contain them.
 std::string_view stored_inputs(const wire::Plan& plan);
-// The choice that is in force, with what it was expected to cost; null: it does not say.
+// The chosen alternative with its expected cost; null if the plan does not state it.
 const wire::Alternative* stored_choice(const wire::Plan& plan);
 
 }  // namespace tributary

@@ -1,4 +1,4 @@
-// What the coordinator's journal keeps for people, and for how long.
+// Telemetry rows of the coordinator's journal, and the limits of their retention.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tributary {
 
-// Dates are of the wall clock.
+// Dates are wall-clock times in ns since 1970.
 struct DatedNote {
   std::int64_t at_wall_ns = 0;
   Note note;
@@ -28,9 +28,10 @@ struct DatedReading {
   std::int64_t at_wall_ns = 0;
   NamedReading reading;
 };
+// A measured link in one direction.
 struct LinkSampleRecord {
   std::int64_t at_wall_ns = 0;
-  std::string from;  // agent ids; empty: the coordinator
+  std::string from;  // agent id; empty: the coordinator
   std::string to;
   wire::LinkMethod method = wire::LinkMethod::unspecified;
   double alpha_s = 0;
@@ -38,6 +39,7 @@ struct LinkSampleRecord {
   double confidence = 0;
 };
 
+// The rows of one transaction.
 struct TelemetryRows {
   std::vector<DatedNote> events;
   std::vector<DatedReading> metrics;
@@ -46,19 +48,20 @@ struct TelemetryRows {
   std::size_t size() const { return events.size() + metrics.size() + link_samples.size(); }
 };
 
-// Of one call; a text is cut behind so many bytes.
+// Bounds of one call. Longer texts are cut to kTelemetryTextBytesMax bytes.
 constexpr std::size_t kTelemetryRowsMax = 4096;
 constexpr std::size_t kTelemetryTextBytesMax = 1024;
 
-// Of one table. The oldest rows go first; what is over a limit goes with the next rows that come.
+// Limits of one table. The oldest rows are deleted first, when the next rows are added.
 struct TableLimits {
   std::uint64_t rows_max = 0;
-  std::uint64_t bytes_max = 0;  // of content; pages and indexes add about half as much
+  std::uint64_t bytes_max = 0;  // content only; pages and indexes add about half as much
   std::int64_t age_ns_max = 0;
 };
 
 constexpr std::int64_t kDayNs = 86'400'000'000'000;
 
+// The default limits, per table.
 struct Retention {
   TableLimits events = {.rows_max = 200'000, .bytes_max = 32u << 20, .age_ns_max = 90 * kDayNs};
   TableLimits metrics = {.rows_max = 2'000'000, .bytes_max = 128u << 20, .age_ns_max = 30 * kDayNs};

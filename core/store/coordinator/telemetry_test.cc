@@ -1,4 +1,4 @@
-// What is kept for people, for how long, and what those see who look on.
+// Telemetry: what is kept, for how long, and what a reader of the file sees.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class Telemetry : public testing::Test {
 
   std::int64_t now() const { return wall_time_ns(clock_); }
 
-  // So many events, a second apart.
+  // Adds this many events, one second apart.
   void add_events(int count, const std::string& text = "what happened") {
     for (int i = 0; i < count; ++i) {
       clock_.advance(std::chrono::seconds(1));
@@ -112,7 +112,7 @@ TEST_F(Telemetry, IsReadWhileTheCoordinatorRuns) {
   EXPECT_EQ(samples[0].sample.method, wire::LinkMethod::active);
   EXPECT_EQ(samples[0].sample.beta_s_per_byte, 1e-8);
 
-  // What is added meanwhile is seen by the next call.
+  // The next call sees rows that were added meanwhile.
   add_events(1);
   EXPECT_EQ((*file)->events(events[0].number, 10)->size(), 1u);
 }
@@ -146,6 +146,7 @@ TEST_F(Telemetry, KeepsNoMoreBytesThanTheLimit) {
   EXPECT_LE(journal_->database().file_bytes(), size + 64 * 1024) << "the file grows on";
 }
 
+// Limits also apply to rows that were stored before the journal was opened.
 TEST_F(Telemetry, LimitsHoldForWhatAnEarlierRunLeft) {
   open();
   add_events(50);
@@ -171,7 +172,7 @@ TEST_F(Telemetry, RefusesTooManyRowsAtATime) {
   EXPECT_EQ(journal_->add(rows).code(), StatusCode::invalid_argument);
 }
 
-// What people read of jobs, rounds, plans and agents.
+// The readable columns of jobs, rounds, plans and agents.
 class Run : public Telemetry {
  protected:
   static SharedBytes frame(wire::FrameT frame) {
@@ -300,6 +301,7 @@ TEST_F(Run, NobodyWritesWhoLooksOn) {
   EXPECT_FALSE((*file)->database().run("DELETE FROM events").ok());
 }
 
+// A reader without write permission for the folder cannot create lock files.
 TEST_F(Run, IsReadWhereNothingCanBeWrittenBesideIt) {
   open();
   add_events(3);
@@ -312,6 +314,7 @@ TEST_F(Run, IsReadWhereNothingCanBeWrittenBesideIt) {
   std::filesystem::permissions(folder, std::filesystem::perms(0755));
 }
 
+// Opening a file that does not exist must not create it.
 TEST_F(Run, IsNotMadeByLookingForIt) {
   const auto file = RunFile::open(folder_ / "nothing.db");
   ASSERT_FALSE(file.ok());

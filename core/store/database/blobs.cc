@@ -10,27 +10,27 @@
 
 namespace tributary {
 
-// A chunk on its way into the tables.
+// A chunk to be stored.
 struct Blobs::Piece {
-  std::size_t value = 0;  // whose it is: place in the list of new values
+  std::size_t value = 0;  // index in the list of new values
   std::uint64_t place = 0;
   ByteSpan bytes;
   std::uint64_t hash = 0;
-  std::uint64_t chunk = 0;  // the row to overwrite; 0: a new one
+  std::uint64_t chunk = 0;  // row to overwrite; 0: a new row
   BlobId blob = 0;
 };
 
-// Rows that have lost their owner.
+// Rows of removed blobs that can be used again.
 class Blobs::Pool {
  public:
   void add(std::uint64_t chunk, std::uint64_t bytes, std::uint64_t hash) {
     chunks_.emplace(std::pair(bytes, hash), chunk);
   }
-  // The row that holds this already, as far as its hash tells; 0: none does.
+  // A row with the same length and hash; 0 if none exists.
   std::uint64_t take_same(std::uint64_t bytes, std::uint64_t hash) {
     return take(chunks_.find({bytes, hash}), bytes);
   }
-  // A row that can be overwritten in place.
+  // A row of the same length, to be overwritten in place; 0 if none exists.
   std::uint64_t take_as_long(std::uint64_t bytes) {
     return take(chunks_.lower_bound({bytes, 0}), bytes);
   }
@@ -46,7 +46,7 @@ class Blobs::Pool {
     return chunk;
   }
 
-  Chunks chunks_;  // by length and hash
+  Chunks chunks_;  // key: length and hash
 };
 
 namespace {
@@ -67,6 +67,7 @@ void cut(const NewBlob& value, Function&& piece) {
 
 Result<std::vector<BlobId>> Blobs::exchange(std::span<const BlobId> old_blobs,
                                             std::span<const NewBlob> values) {
+  // The old blobs' chunks go to a pool; the new blobs take chunks from it, and the rest is deleted.
   Pool pool;
   for (const BlobId blob : old_blobs) TRIBUTARY_TRY(take_apart(blob, pool));
 
@@ -81,6 +82,7 @@ Result<std::vector<BlobId>> Blobs::exchange(std::span<const BlobId> old_blobs,
                         .chunk = pool.take_same(bytes.size(), hash)});
     });
   }
+  // Equal chunks are claimed for all values first; only the rest overwrites other rows.
   for (Piece& piece : pieces) {
     if (piece.chunk == 0) piece.chunk = pool.take_as_long(piece.bytes.size());
   }
@@ -108,6 +110,7 @@ Result<BlobId> Blobs::add(ByteSpan value) {
 
 Status Blobs::remove(BlobId blob) { return exchange({&blob, 1}, {}).status(); }
 
+// Removes the blob's rows but not its chunks, which go to the pool.
 Status Blobs::take_apart(BlobId blob, Pool& pool) {
   const auto take = [&](Rows& row) -> Status {
     std::uint64_t chunk = 0;
@@ -123,8 +126,8 @@ Status Blobs::take_apart(BlobId blob, Pool& pool) {
   return database_->run("DELETE FROM blobs WHERE blob = ?", blob);
 }
 
-// Overwriting a row by as many bytes changes, and logs, only those pages that differ: nothing, if
-// the hash was right about the chunk; and if it was wrong the chunk is right afterwards.
+// Overwriting a row with the same number of bytes logs only pages that differ. If the stored hash
+// was right, nothing is logged; if the chunk was damaged, it is repaired.
 Status Blobs::write(const Piece& piece) {
   std::uint64_t chunk = piece.chunk;
   if (chunk != 0) {
@@ -157,6 +160,7 @@ Result<std::shared_ptr<const FloatVector>> Blobs::read_floats(BlobId blob) {
   return std::shared_ptr<const FloatVector>(std::move(floats));
 }
 
+// A stored size beyond the file's own size is damage.
 Result<std::uint64_t> Blobs::size_of(BlobId blob) {
   std::uint64_t size = 0;
   TRIBUTARY_ASSIGN(const bool there, database_->first("SELECT bytes FROM blobs WHERE blob = ?",

@@ -1,4 +1,5 @@
-// Values of any size, in rows of bounded size.
+// Stores values of any size in rows of bounded size. Each chunk has a hash, so damage is detected
+// when a value is read.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +15,12 @@
 
 namespace tributary {
 
-// The number of a stored value.
+// Number of a stored value. Numbers are unique among the values that exist at one time.
 using BlobId = std::uint64_t;
 
 constexpr std::size_t kChunkBytes = 1u << 20;
 
-// The tables, to be part of a schema.
+// The tables, as a part of a schema.
 constexpr std::string_view kBlobTables = R"sql(
 CREATE TABLE blobs (
   blob INTEGER PRIMARY KEY,
@@ -40,26 +41,29 @@ CREATE TABLE chunks (
 );
 )sql";
 
+// A value to store; the bytes are borrowed for the duration of the call.
 struct NewBlob {
   ByteSpan bytes;
-  // Of which it is a part: chunks are cut where that one's would be, so that they can be the same.
+  // Offset of this value in a larger one that contains it. Chunks are cut at the larger value's
+  // boundaries, so that both can share chunks.
   std::uint64_t begins_at = 0;
 };
 
-// Inside a transaction of the caller's.
+// All calls that write require a transaction of the caller. The database must outlive the object.
 class Blobs {
  public:
   explicit Blobs(Database& database) : database_(&database) {}
 
-  // Removes some and adds others in one go, so that what is the same in both is not written again:
-  // a chunk of a new value that an old one holds too, at whatever place, changes its owner, and the
-  // others overwrite what is there. Gives the new ones' numbers, in their order.
+  // Removes the old blobs and adds new values in one step, and returns the new numbers in order.
+  // Chunks with equal content, at whatever place, are moved and not written again; other chunks
+  // overwrite removed ones in place.
   Result<std::vector<BlobId>> exchange(std::span<const BlobId> old_blobs,
                                        std::span<const NewBlob> values);
   Result<BlobId> add(ByteSpan value);
   Status remove(BlobId blob);
 
-  // Each chunk is checked against its hash; nothing is allocated for more than the file holds.
+  // Read a value. Each chunk is compared with its hash (corrupt_data). A damaged size cannot cause
+  // an allocation beyond the size of the file.
   Result<std::shared_ptr<const Bytes>> read_bytes(BlobId blob);
   Result<std::shared_ptr<const FloatVector>> read_floats(BlobId blob);
 

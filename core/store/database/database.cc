@@ -16,11 +16,13 @@ struct Meaning {
   const char* remedy;
 };
 
+// Quotas and file size limits count as a full disk, because the operator's remedy is the same.
 bool disk_is_full(int code, int system_error) {
   return code == SQLITE_FULL || system_error == ENOSPC || system_error == EDQUOT ||
          system_error == EFBIG;
 }
 
+// Maps SQLite's codes to ours and to a remedy.
 Meaning meaning_of(int extended_code, int system_error) {
   const int code = extended_code & 0xff;
   const bool of_system = code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN;
@@ -53,7 +55,7 @@ Meaning meaning_of(int extended_code, int system_error) {
 }
 
 Status status_of(sqlite3* database, int code, std::string_view file, std::string_view doing) {
-  // SQLite remembers it of some calls, and of a COMMIT it does not.
+  // SQLite keeps the system error of some calls, but not of a COMMIT; errno is the fallback.
   int system_error = database ? sqlite3_system_errno(database) : 0;
   if (system_error == 0) system_error = errno;
   const Meaning meaning = meaning_of(code, system_error);
@@ -69,18 +71,19 @@ Status status_of(sqlite3* database, int code, std::string_view file, std::string
                                .remedy = meaning.remedy});
 }
 
-// As the head of a statement, for errors.
+// The beginning of a statement, for errors.
 std::string_view verb(const char* sql) {
   const std::string_view text = sql ? sql : "";
   return text.substr(0, text.find_first_of("(=", 0)).substr(0, 60);
 }
 
-// Debian's SQLite takes "file:..." for an address, and some names have a meaning of their own.
+// Debian's SQLite interprets names that begin with "file:" and some others, so a relative path gets
+// a prefix.
 std::string plain_name(const std::string& path, const std::string& vfs) {
   return vfs.empty() && !path.starts_with('/') ? "./" + path : path;
 }
 
-// The file alone, whatever lies beside it: for a folder that cannot be written.
+// A URI that opens only the file and ignores files beside it, for a folder that is not writable.
 std::string address_of_unchanging(const std::string& path) {
   std::string address = "file:";
   for (const char c : path) {
@@ -113,6 +116,7 @@ bool Statement::busy() const { return sqlite3_stmt_busy(statement_) != 0; }
 
 void Statement::reset() { sqlite3_reset(statement_); }
 
+// errno is cleared first, so that a stale value is not reported with an error of SQLite's own.
 Result<bool> Statement::step() {
   errno = 0;
   const int code = sqlite3_step(statement_);
@@ -136,16 +140,18 @@ Status Statement::bind_null(int place) {
 }
 
 Status Statement::bind_at(int place, double value) {
-  // SQLite has no NaN: it becomes NULL, which most columns refuse.
+  // SQLite has no NaN and stores NULL, which most columns reject.
   return bound(place, sqlite3_bind_double(statement_, place, value));
 }
 
+// A null pointer would bind NULL and not an empty text.
 Status Statement::bind_at(int place, std::string_view value) {
   const char* text = value.data() ? value.data() : "";
   return bound(place, sqlite3_bind_text64(statement_, place, text, value.size(), SQLITE_STATIC,
                                           SQLITE_UTF8));
 }
 
+// An empty blob has no address, so it is bound as a blob of zero zeros.
 Status Statement::bind_at(int place, ByteSpan value) {
   if (value.empty()) return bound(place, sqlite3_bind_zeroblob(statement_, place, 0));
   return bound(place,
@@ -156,6 +162,7 @@ bool Statement::is_null(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
 
+// SQLite would convert the value silently; a file with another type is damaged.
 Status Statement::expect_type(int column, int type, std::string_view type_name) {
   if (sqlite3_column_type(statement_, column) == type) return {};
   const char* name = sqlite3_column_name(statement_, column);
@@ -238,11 +245,13 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
   return database;
 }
 
+// Statements must be finalized before the connection is closed.
 Database::~Database() {
   statements_.clear();
   sqlite3_close(database_);
 }
 
+// SQLite's own mutexes are off: a connection belongs to one thread at a time.
 Status Database::open_file(const DatabaseOptions& options) {
   const char* vfs = options.vfs.empty() ? nullptr : options.vfs.c_str();
   if (vfs && !sqlite3_vfs_find(vfs)) {
@@ -257,8 +266,8 @@ Status Database::open_file(const DatabaseOptions& options) {
   if (code != SQLITE_OK) return status_of(database_, code, path_, "opening it");
   if (!options.read_only || !options.vfs.empty()) return {};
 
-  // Reading needs a file beside the database for the locks. Where none can be made, and no log
-  // holds anything that is not in the database yet, it can be read without.
+  // Readers need a lock file beside the database. If it cannot be created and no log contains newer
+  // data, the file can be read without locks.
   code = sqlite3_exec(database_, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr, nullptr);
   if ((code & 0xff) != SQLITE_CANTOPEN && (code & 0xff) != SQLITE_READONLY) return {};
   int log_exists = 1;
@@ -274,7 +283,7 @@ Status Database::open_file(const DatabaseOptions& options) {
 Status Database::set_up(const DatabaseOptions& options) {
   sqlite3_busy_timeout(database_, static_cast<int>(options.busy_timeout_ms));
   sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, static_cast<int>(options.value_bytes_max));
-  // A file that somebody else has prepared is data, and its schema runs nothing.
+  // A file may be hostile, so its schema must not execute anything.
   sqlite3_db_config(database_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(database_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -297,10 +306,11 @@ Status Database::set_up(const DatabaseOptions& options) {
   return {};
 }
 
+// Opens the write-ahead log. Copying it is under our control (copy_long_log()).
 Status Database::set_up_writing(const DatabaseOptions& options) {
   log_bytes_max_ = options.log_bytes;
   exclusive_ = options.exclusive;
-  // secure_delete, which Debian switches on, writes zeros over everything that is deleted.
+  // Debian enables secure_delete, which overwrites all deleted data with zeros.
   TRIBUTARY_TRY(execute(
       fmt::format("PRAGMA page_size = {};"
                   "PRAGMA secure_delete = OFF;"
@@ -315,7 +325,7 @@ Status Database::set_up_writing(const DatabaseOptions& options) {
                                             .got = mode,
                                             .remedy = "keep it on a local disk"});
   }
-  // Instead of SQLite's own rule, which counts pages and hides its errors.
+  // Replaces SQLite's automatic checkpoint, which counts pages and hides its errors.
   sqlite3_wal_hook(
       database_,
       [](void* self, sqlite3*, const char*, int frames) {
@@ -331,6 +341,7 @@ Status Database::error(std::string_view doing) const {
   return status_of(database_, sqlite3_extended_errcode(database_), path_, doing);
 }
 
+// Statements are cached by their text. A statement in use cannot be started again.
 Result<Statement*> Database::prepared(std::string_view sql) {
   auto found = statements_.find(sql);
   if (found == statements_.end()) {
@@ -364,6 +375,7 @@ std::uint64_t Database::rows_changed() const {
   return static_cast<std::uint64_t>(sqlite3_changes64(database_));
 }
 
+// Statistics do not fail: an error counts as 0.
 std::uint64_t Database::file_bytes() {
   const Result<std::uint64_t> pages = number("PRAGMA page_count");
   return pages.ok() ? *pages * page_bytes_ : 0;
@@ -393,8 +405,8 @@ Status Database::copy_log(int manner) {
   return last_log_copy_;
 }
 
-// What was committed is safe in the log: a copy that fails is no error of the commit before it, and
-// is tried again after the next.
+// A failed copy is no error of the commit before it, because committed data is safe in the log. The
+// copy is repeated after the next commit.
 void Database::copy_long_log() {
   if (log_bytes_ >= log_bytes_max_) ignore_error(copy_log());
 }
@@ -407,7 +419,7 @@ Status Database::limit_pages(std::uint64_t pages_max) {
 
 Result<Transaction> Transaction::begin(Database& database) {
   if (std::exchange(database.rolled_back_, false)) {
-    ignore_error(database.empty_log());  // for want of room, perhaps
+    ignore_error(database.empty_log());  // a full disk may be the reason
   } else {
     database.copy_long_log();
   }
@@ -415,7 +427,7 @@ Result<Transaction> Transaction::begin(Database& database) {
   return Transaction(database);
 }
 
-// SQLite ends a transaction by itself after some errors.
+// SQLite ends a transaction by itself after some errors, so ROLLBACK is sent only if one is open.
 Transaction::~Transaction() {
   if (!database_) return;
   database_->rolled_back_ = true;

@@ -1,7 +1,9 @@
-// A small layer over SQLite's C interface: what is opened is closed, what fails is a Status, and
+// A thin layer over SQLite's C interface: handles are closed, failures are Status values, and
 // statements are prepared once.
 //
-// Threads: a Database, with everything made from it, belongs to one thread at a time.
+// A Database and everything created from it is used by one thread at a time. Errors: unavailable
+// (locked), resource_exhausted (disk full, out of memory, value too long), corrupt_data, io_error
+// (system, permissions), mismatch (a constraint), and invalid_argument (wrong SQL or use).
 #pragma once
 
 #include <concepts>
@@ -23,28 +25,29 @@ struct sqlite3_stmt;
 
 namespace tributary {
 
+// How a file is opened. The defaults suit a writer that shares the file with readers.
 struct DatabaseOptions {
-  std::string vfs = {};    // of SQLite's by this name; empty: the operating system's
-  bool read_only = false;  // never creates, never writes
-  // No other connection is let in, not even to read. Needs no shared memory from the VFS.
+  std::string vfs = {};    // name of a registered SQLite VFS; empty: the operating system's
+  bool read_only = false;  // never creates and never writes the file
+  // Excludes all other connections, readers included. The VFS then needs no shared memory.
   bool exclusive = false;
-  // False: a commit is safe from a crash of this process alone, not from a power cut.
+  // False: a commit survives a crash of this process, but not a power failure.
   bool sync = true;
-  std::uint32_t page_bytes = 8192;  // of a new file
-  // The write-ahead log is copied into the file once it is so long; it can grow beyond this by one
-  // transaction, or as long as a reader stays in one of its own.
+  std::uint32_t page_bytes = 8192;  // for a new file
+  // Length at which the write-ahead log is copied into the file. The log can exceed it by one
+  // transaction, or for as long as a reader's transaction lasts.
   std::uint64_t log_bytes = 16u << 20;
   std::uint32_t cache_bytes = 4u << 20;
-  std::uint32_t busy_timeout_ms = 2'000;  // for other connections to let go
-  // No text and no blob may be longer, whatever the file claims.
+  std::uint32_t busy_timeout_ms = 2'000;  // wait for locks of other connections
+  // Bound on the length of texts and blobs, whatever the file claims.
   std::uint32_t value_bytes_max = 16u << 20;
 };
 
-// Whether doing the same again can help, by itself or once somebody has freed the disk: what is
-// locked, full, or refused by the operating system. Not what is corrupt or makes no sense.
+// True if the same operation can succeed later, by itself or after space was freed: the file was
+// locked, the disk full, or the operating system refused. False for corrupt data and wrong use.
 bool worth_retrying(const Status& status);
 
-// One prepared statement with its values. Made by a Database, which keeps it.
+// One prepared statement with its values. A Database creates and owns it.
 class Statement {
  public:
   Statement(sqlite3_stmt* statement, std::string_view file);
@@ -58,13 +61,13 @@ class Statement {
     reset();
     int place = 0;
     Status status;
-    // Stops at the first that fails.
+    // Stops at the first failure.
     static_cast<void>(((status = bind_at(++place, values)).ok() && ...));
     return status;
   }
-  Result<bool> step();  // true: at a row
+  Result<bool> step();  // true: a row is available
   void reset();
-  bool busy() const;  // at a row
+  bool busy() const;  // a query is in progress
 
   template <typename... Values>
   Status read(Values&... values) {
@@ -102,13 +105,13 @@ class Statement {
   Status bind_null(int place);
   Status bound(int place, int code);
 
-  // A column must be of the type that is asked for, and within its range.
+  // The column must have the requested type (corrupt_data) and a value in its range.
   template <std::integral Number>
   Status read_at(int column, Number& value) {
     std::int64_t wide = 0;
     TRIBUTARY_TRY(read_integer(column, wide));
     value = static_cast<Number>(wide);
-    // 64 bits without a sign are stored as the same bits with one.
+    // Unsigned 64-bit numbers are stored as signed numbers with the same bits.
     if (sizeof(Number) < 8 && static_cast<std::int64_t>(value) != wide) {
       return out_of_range(column, wide);
     }
@@ -141,7 +144,7 @@ class Statement {
   std::string_view file_;
 };
 
-// The rows of a query, one after the other. Ends the query when it goes.
+// The rows of a query, one after another. The destructor ends the query.
 class Rows {
  public:
   explicit Rows(Statement& statement) : statement_(&statement) {}
@@ -161,18 +164,21 @@ class Rows {
   Statement* statement_;
 };
 
+// A connection to one SQLite file.
 class Database {
  public:
+  // Fails with invalid_argument (an empty path), not_found (unknown VFS), unsupported (no
+  // write-ahead log on this file system), or as listed above.
   static Result<std::unique_ptr<Database>> open(const std::string& path,
                                                 const DatabaseOptions& options);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // Several statements without values.
+  // Runs several statements without values.
   Status execute(const std::string& sql);
 
-  // One that gives no rows.
+  // Runs a statement that returns no rows.
   template <typename... Values>
   Status run(std::string_view sql, const Values&... values) {
     TRIBUTARY_ASSIGN(Statement * statement, prepared(sql));
@@ -181,14 +187,15 @@ class Database {
     statement->reset();
     return stepped.status();
   }
-  // The same query must not be begun again while its rows are being read.
+  // Starts a query. The same SQL text must not be started again while its rows are being read
+  // (invalid_argument).
   template <typename... Values>
   Result<Rows> query(std::string_view sql, const Values&... values) {
     TRIBUTARY_ASSIGN(Statement * statement, prepared(sql));
     TRIBUTARY_TRY(statement->bind(values...));
     return Rows(*statement);
   }
-  // Calls `row` with each row.
+  // Calls `row` with each row; stops at the first error.
   template <typename Function, typename... Values>
   Status each(std::string_view sql, Function&& row, const Values&... values) {
     TRIBUTARY_ASSIGN(Rows rows, query(sql, values...));
@@ -198,7 +205,7 @@ class Database {
       TRIBUTARY_TRY(row(rows));
     }
   }
-  // The only row of a query, if it has one: its columns, in their order, into `columns`.
+  // Reads the columns of the first row into `columns`; false if the query has no row.
   template <typename... Columns, typename... Values>
   Result<bool> first(std::string_view sql, std::tuple<Columns&...> columns,
                      const Values&... values) {
@@ -211,25 +218,26 @@ class Database {
   }
 
   std::int64_t last_row_id() const;
-  std::uint64_t rows_changed() const;  // by the last statement that changed any
+  std::uint64_t rows_changed() const;  // count of the last statement that changed any row
 
-  // --- for those who watch ---
+  // --- statistics ---
   const std::string& path() const { return path_; }
-  std::uint64_t file_bytes();  // of the whole database, what only the log holds included
-  std::uint64_t free_bytes();  // of them: in pages that hold nothing
-  std::uint64_t log_bytes() const { return log_bytes_; }  // written since the log began anew
-  std::uint64_t bytes_written();  // pages written to the log, ever, by this connection
+  std::uint64_t file_bytes();  // size of the database, including pages that are only in the log
+  std::uint64_t free_bytes();  // part of file_bytes() in unused pages
+  // Bytes written since the log was last reset.
+  std::uint64_t log_bytes() const { return log_bytes_; }
+  std::uint64_t bytes_written();  // bytes of pages that this connection has written to the log
   const Status& last_log_copy() const { return last_log_copy_; }
 
-  // Copies the log into the file, as far as readers let it.
+  // Copies the log into the file as far as readers allow.
   Status copy_log();
-  // That, if it has become long: whoever waits for a commit should not wait for this, and may call
-  // it when nobody does. The next transaction begins with it otherwise.
+  // Copies the log if it is long. The next transaction does so otherwise, so a host calls this
+  // while no commit is waiting.
   void copy_long_log();
-  // Copies the log and gives its room back, where nobody else can be reading: a disk may be full of
-  // nothing but log.
+  // Copies the log and frees its space if no other connection can be reading: the log alone may
+  // have filled the disk.
   Status empty_log();
-  // At most so many pages (as when a disk is full). For tests.
+  // Limits the file to this number of pages, like a full disk. For tests.
   Status limit_pages(std::uint64_t pages_max);
 
  private:
@@ -251,11 +259,11 @@ class Database {
   std::uint64_t log_bytes_max_ = 0;
   std::uint64_t log_bytes_ = 0;
   bool exclusive_ = false;
-  bool rolled_back_ = false;  // the last transaction
+  bool rolled_back_ = false;  // the last transaction was rolled back
   Status last_log_copy_;
 };
 
-// All or nothing. Rolled back unless it was committed.
+// A transaction: all or nothing. The destructor rolls back unless commit() succeeded.
 class Transaction {
  public:
   static Result<Transaction> begin(Database& database);
@@ -263,7 +271,7 @@ class Transaction {
   Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
   Transaction& operator=(Transaction&&) = delete;
 
-  // Durable once it is ok; after an error nothing of it is stored.
+  // Durable if ok; after an error nothing of the transaction is stored.
   Status commit();
 
  private:

@@ -12,7 +12,7 @@
 namespace tributary::store_testing {
 namespace {
 
-// Syncing takes as long as the disk pleases, and no test here would notice it missing.
+// Syncing is off: it depends on the disk, and no test here could notice that it is missing.
 std::unique_ptr<Database> opened(const std::string& path, DatabaseOptions options = {}) {
   options.sync = false;
   auto database = Database::open(path, options);
@@ -20,6 +20,7 @@ std::unique_ptr<Database> opened(const std::string& path, DatabaseOptions option
   return database.ok() ? std::move(*database) : nullptr;
 }
 
+// A database with one table, for values of all types.
 class OneTable : public testing::Test {
  protected:
   void SetUp() override {
@@ -125,6 +126,7 @@ TEST_F(OneTable, AQueryWithinItselfIsRefused) {
   EXPECT_EQ(inner.code(), StatusCode::invalid_argument);
 }
 
+// A second writer gets `unavailable` after its busy timeout.
 TEST_F(OneTable, AnotherWriterIsToldToWait) {
   auto transaction = Transaction::begin(*database_);
   ASSERT_TRUE(transaction.ok());
@@ -160,7 +162,7 @@ class BlobTables : public testing::Test {
     return bytes;
   }
 
-  // What writing them wrote to the disk.
+  // Bytes written to the disk by the exchange.
   std::uint64_t exchange(std::vector<BlobId>& blobs, const std::vector<NewBlob>& values) {
     const std::uint64_t before = database_->bytes_written();
     auto transaction = Transaction::begin(*database_);
@@ -184,7 +186,7 @@ class BlobTables : public testing::Test {
   Draws draws_{1};
 };
 
-constexpr std::uint64_t kSmall = 200'000;  // pages of rows and indexes, and chains of freed pages
+constexpr std::uint64_t kSmall = 200'000;  // pages of rows and indexes, and lists of free pages
 
 TEST_F(BlobTables, GiveValuesOfAllSizesBack) {
   std::vector<BlobId> blobs;
@@ -202,6 +204,7 @@ TEST_F(BlobTables, GiveValuesOfAllSizesBack) {
   EXPECT_EQ(count("blobs") + count("blob_chunks") + count("chunks"), 0);
 }
 
+// Storing an equal value again writes only rows; a changed one also writes the pages that differ.
 TEST_F(BlobTables, WriteNothingTwice) {
   const Bytes value = made_up(3 * kChunkBytes + 77);
   std::vector<BlobId> blobs;
@@ -213,7 +216,7 @@ TEST_F(BlobTables, WriteNothingTwice) {
   EXPECT_EQ(**blobs_.read_bytes(blobs[0]), changed);
 }
 
-// As when a bucket's part becomes part of the residual.
+// The part of a bucket becomes a part of the residual, which takes over its chunks.
 TEST_F(BlobTables, PassChunksOn) {
   Bytes whole = made_up(4 * kChunkBytes);
   Bytes part = made_up(2 * kChunkBytes);
@@ -221,12 +224,13 @@ TEST_F(BlobTables, PassChunksOn) {
   std::vector<BlobId> blobs;
   exchange(blobs, {{.bytes = whole}, {.bytes = part, .begins_at = place}});
   std::ranges::copy(part, whole.begin() + static_cast<std::ptrdiff_t>(place));
-  // Of the part's three pieces the one in the middle is a whole chunk; beside it two have changed.
+  // The middle one of the part's three pieces is a whole chunk; the two beside it have changed.
   EXPECT_LE(exchange(blobs, {{.bytes = whole}}), 2 * kChunkBytes + kSmall);
   EXPECT_EQ(**blobs_.read_bytes(blobs[0]), whole);
   EXPECT_EQ(count("chunks"), 4);
 }
 
+// Replaced values reuse the space of the old ones.
 TEST_F(BlobTables, KeepTheFileAsLargeAsItsContent) {
   std::vector<BlobId> blobs;
   for (int i = 0; i < 5; ++i) exchange(blobs, {{.bytes = made_up(2 * kChunkBytes)}});

@@ -12,7 +12,7 @@
 namespace tributary {
 namespace {
 
-// Who wrote its number into the file; it may be on its way to do so.
+// The process whose number is in the file; the file may still be empty.
 std::string holder(int file) {
   std::array<char, 20> digits{};
   const ssize_t size = ::pread(file, digits.data(), digits.size(), 0);
@@ -31,6 +31,7 @@ Status refused(const std::string& name, int error) {
 
 }  // namespace
 
+// flock is bound to the open file, so the lock ends with the process, however it ends.
 Result<FileLock> FileLock::take(const std::string& path) {
   const std::string name = path + ".lock";
   const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -43,7 +44,7 @@ Result<FileLock> FileLock::take(const std::string& path) {
                                                .got = fmt::format("{} does", holder(file)),
                                                .remedy = "stop that one, or name another journal"});
   }
-  // The number is for people: the lock holds without.
+  // The number is only information for people; the lock does not depend on it.
   const std::string number = fmt::format("{}\n", ::getpid());
   if (::ftruncate(file, 0) == 0) {
     static_cast<void>(::pwrite(file, number.data(), number.size(), 0) < 0);

@@ -1,5 +1,6 @@
-// One process at a time: a file beside what it guards, locked for as long as this object lives. The
-// system lets go of it when the process ends, however it ends; the file stays and means nothing.
+// Ensures that only one process uses a file, by a lock on a file beside it. The lock lasts as long
+// as the object. The system releases it when the process ends in any way; the lock file itself
+// remains and has no meaning.
 #pragma once
 
 #include <string>
@@ -11,7 +12,8 @@ namespace tributary {
 
 class FileLock {
  public:
-  // Takes PATH.lock, or says at once who has it (`already_exists`).
+  // Locks PATH.lock. Fails at once with already_exists, naming the process that has the lock, or
+  // with io_error.
   static Result<FileLock> take(const std::string& path);
 
   ~FileLock();

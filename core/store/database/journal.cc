@@ -5,9 +5,9 @@
 namespace tributary {
 namespace {
 
-// Before anybody acts on what is restored, it must be safe. What an earlier process wrote and did
-// not live to sync is in the log, whole, and would be restored; and a power cut could still take
-// it. Syncing what is written now syncs what was written before.
+// Restored data must be durable before anything acts on it. An earlier process may have died before
+// syncing its last write; the write is complete in the log and would be restored, but a power
+// failure could still lose it. Syncing this transaction syncs those before it.
 Status make_safe(Database& database, std::int64_t now_wall_ns) {
   {
     TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database));
@@ -16,7 +16,7 @@ Status make_safe(Database& database, std::int64_t now_wall_ns) {
                                database.last_row_id() - static_cast<std::int64_t>(kRunsMax)));
     TRIBUTARY_TRY(transaction.commit());
   }
-  // As far as readers let it; a log that stays is no harm.
+  // Copies as far as readers allow; a remaining log does no harm.
   ignore_error(database.copy_log());
   return {};
 }
@@ -33,7 +33,7 @@ Result<OwnedDatabase> open_journal(const JournalOptions& options, const Schema& 
   settings.vfs = options.vfs;
   settings.sync = options.sync;
   settings.exclusive = settings.exclusive || !options.vfs.empty();
-  // Whoever has it all for himself does not let go soon.
+  // A process with exclusive access does not release it soon, so waiting is useless.
   if (settings.exclusive) settings.busy_timeout_ms = 0;
   if (options.log_bytes != 0) settings.log_bytes = options.log_bytes;
   TRIBUTARY_ASSIGN(owned.database, Database::open(options.path, settings));

@@ -1,4 +1,4 @@
-// What the journals of coordinator and agent have in common: how they are opened, and by whom.
+// Opening of journals, common to coordinator and agent.
 #pragma once
 
 #include <cstdint>
@@ -14,36 +14,41 @@
 
 namespace tributary {
 
+// Options of both journals.
 struct JournalOptions {
   std::string path;
-  // A SQLite VFS that was registered under this name, such as a simulator's disk; empty: the
-  // operating system's files, guarded by PATH.lock.
+  // Name of a registered SQLite VFS, such as a simulated disk. Empty: the operating system's files,
+  // guarded by PATH.lock.
   std::string vfs = {};
-  // False: what is stored survives a crash of this process, and not a power cut.
+  // False: stored records survive a crash of this process, but not a power failure.
   bool sync = true;
-  // For dates, which are for people and for retention; must outlive the journal. Null: the
-  // system's.
+  // Clock for dates, which are for people and for retention. It must outlive the journal. Null: the
+  // system's clock.
   const Clock* clock = nullptr;
-  // The write-ahead log's length (DatabaseOptions::log_bytes); 0: as measured to be good
+  // Length of the write-ahead log (DatabaseOptions::log_bytes); 0: the measured optimum
   // (docs/journal.md).
   std::uint64_t log_bytes = 0;
 };
 
-// An open database that nobody else writes to.
+// An open database of which this process is the only writer.
 struct OwnedDatabase {
-  std::optional<FileLock> lock;  // let go after the database
+  std::optional<FileLock> lock;  // destroyed after the database
   std::unique_ptr<Database> database;
 };
 
-// `settings`: those of this kind of journal; `options` go before. With a VFS of one's own nobody
-// may look on, so that it needs no shared memory.
+// Locks, opens and migrates the file, and syncs what an earlier process may have left unsynced.
+// `settings` are those of the kind of journal; `options` override them. With a VFS, access is
+// exclusive, so the VFS needs no shared memory. Fails as FileLock::take(), Database::open() and
+// migrate() do.
 Result<OwnedDatabase> open_journal(const JournalOptions& options, const Schema& schema,
                                    DatabaseOptions settings);
 
+// The clock of the options, or the system's.
 const Clock& clock_of(const JournalOptions& options);
+// Wall-clock time in ns since 1970.
 std::int64_t wall_time_ns(const Clock& clock);
 
-// A table of both: when the journal was opened.
+// A table of both journals: the times at which the journal was opened.
 constexpr std::string_view kRunsTable = R"sql(
 CREATE TABLE runs (
   run INTEGER PRIMARY KEY,

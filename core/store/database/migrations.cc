@@ -5,6 +5,7 @@
 namespace tributary {
 namespace {
 
+// The identity of a file: SQLite's application id and user version. A new file has neither.
 struct Marks {
   std::uint32_t application_id = 0;
   std::uint32_t version = 0;
@@ -43,6 +44,7 @@ Status check_marks(const Marks& marks, const Database& database, const Schema& s
   return {};
 }
 
+// The marks change in the same transaction as the tables.
 Status take_step(Database& database, const Schema& schema, std::size_t version) {
   TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database));
   TRIBUTARY_TRY(database.execute(std::string(schema.steps[version])));

@@ -1,5 +1,5 @@
-// How a database comes to have the tables that this build works with: by steps from one version to
-// the next, never back.
+// Brings a database to the tables of this build, in steps from one version to the next and never
+// back.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,21 @@
 
 namespace tributary {
 
+// The tables of a kind of file, as the steps that lead to them.
 struct Schema {
   std::string_view what;             // "coordinator's journal"
-  std::uint32_t application_id = 0;  // SQLite's mark in the file's header
-  // steps[n] is the SQL that leads from version n to version n + 1. Released ones never change.
+  std::uint32_t application_id = 0;  // SQLite's application id in the file header
+  // steps[n] is the SQL from version n to version n + 1. Released steps never change.
   std::span<const std::string_view> steps;
 };
 
-// Takes an empty file, or an older version, to the newest. Each step is a transaction of its own:
-// what ends in the middle goes on from there. Refuses what is newer or something else.
+// Migrates an empty or older file to the newest version. Each step is a transaction, so an
+// interrupted migration continues from its last step. Fails with unsupported (a newer version) or
+// mismatch (another application's file).
 Status migrate(Database& database, const Schema& schema);
 
-// For those who cannot write: that it is this version or an older one, and which.
+// For read-only users: returns the version, if it is this build's or an older one. An empty file is
+// unsupported.
 Result<std::uint32_t> check_version(Database& database, const Schema& schema);
 
 }  // namespace tributary

@@ -1,4 +1,4 @@
-// Checks on what comes back from a file.
+// Checks of values that were read from a file.
 #pragma once
 
 #include <string>
@@ -8,9 +8,11 @@
 
 namespace tributary {
 
+// The error of a damaged journal (corrupt_data), with the remedy for the operator.
 Status damaged_journal(const std::string& path, std::string what, std::string expected,
                        std::string got);
 
+// Fails with corrupt_data if the state is not a known one.
 Status check_restored(wire::JobState state, const std::string& path);
 
 }  // namespace tributary

@@ -1,4 +1,5 @@
-// Everything in a restored state, in words: equal for equal states, and readable where they differ.
+// Describes a restored state completely as text. Texts are equal for equal states, and show where
+// states differ.
 #pragma once
 
 #include <fmt/format.h>

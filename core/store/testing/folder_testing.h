@@ -1,4 +1,4 @@
-// A folder of a test's own, gone after it.
+// A temporary folder that is deleted with the object.
 #pragma once
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Records with made-up content, in an order in which a machine could ask for them. The n-th is a
-// function of the seed.
+// Generates records with random content in an order in which a state machine could store them.
+// Record n is a function of the seed.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ inline RoundPolicy made_up_policy(Draws& draws) {
   return policy;
 }
 
-// A job or two, epochs, commits with redo or a checkpoint, reports, agents.
+// One or two jobs with epochs, commits with redo or a checkpoint, reports and agents.
 class CoordinatorLife {
  public:
   CoordinatorLife(std::uint64_t seed, std::uint32_t values) : draws_(seed), values_(values) {}
@@ -76,6 +76,7 @@ class CoordinatorLife {
   }
 
  private:
+  // The state of one job that the next record depends on.
   struct Course {
     std::uint64_t job = 0;
     std::uint64_t round = 0;
@@ -192,8 +193,8 @@ class CoordinatorLife {
   std::vector<Course> courses_;
 };
 
-// Jobs that replace one another, replicas, contributions in one record or in several, downloads
-// that end with a replica, with a job or with another download.
+// Jobs that replace one another, replicas, contributions in one or several records, and downloads
+// that end with a replica, a job or another download.
 class AgentLife {
  public:
   AgentLife(std::uint64_t seed, std::uint32_t values) : draws_(seed), values_(values) {}
@@ -291,7 +292,7 @@ class AgentLife {
   std::uint64_t round_ = 0;
   bool has_replica_ = false;
   std::vector<RoundKey> undecided_;
-  DownloadRecord download_;  // without its data; offset: of the next run
+  DownloadRecord download_;  // without its data; offset of the next run
 };
 
 }  // namespace tributary::store_testing

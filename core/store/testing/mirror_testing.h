@@ -1,5 +1,5 @@
-// What a journal must give back, by the words of core/round/common/machine/records.h and without a
-// database.
+// Specifies what a journal must return: an implementation of core/round/common/machine/records.h in
+// memory, without a database.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 namespace tributary::store_testing {
 
+// Keeps the records of a coordinator and computes the state to restore.
 class CoordinatorMirror {
  public:
   explicit CoordinatorMirror(std::uint64_t history_rounds_max = 256)
@@ -63,6 +64,7 @@ class CoordinatorMirror {
   }
   void put(const AgentRecords&) {}
 
+  // Applies the rules for history and epochs to everything that was stored.
   RestoredJob restored(const Course& course) const {
     RestoredJob job = course.job;
     std::set<std::uint32_t> epochs;
@@ -85,6 +87,7 @@ class CoordinatorMirror {
   std::vector<Course> courses_;
 };
 
+// Keeps the state of an agent and applies each record to it.
 class AgentMirror {
  public:
   void store(const AgentRecordToStore& record) {

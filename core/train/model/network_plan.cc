@@ -14,6 +14,7 @@
 namespace tributary {
 namespace {
 
+// An integer parameter of a model spec.
 constexpr ParamSpec whole(std::string_view name, std::string_view default_value, double min,
                           double max, std::string_view help) {
   return {.name = name,
@@ -31,6 +32,7 @@ constexpr std::array kChargptParams = {
     whole("width", "128", 8, 4'096, "of the residual stream"), whole("depth", "4", 1, 64, "blocks"),
     whole("heads", "4", 1, 64, "of attention, which share the width")};
 
+// Names and parameter tables are in the same order.
 constexpr std::array<std::string_view, 5> kNames = {"mlp", "lenet", "resnet8", "resnet20",
                                                     "chargpt"};
 constexpr std::array<std::span<const ParamSpec>, 5> kTables = {
@@ -47,12 +49,16 @@ Status does_not_fit(std::string_view model, std::string expected, const ExampleS
                                        .remedy = "choose another model or other data"});
 }
 
+// Collects operations and layers. Each function adds an operation with its layers in the order in
+// which the executor indexes them.
 class Builder {
  public:
   explicit Builder(const ExampleShape& input) { plan_.input = input; }
 
   void add(OperationKind kind) { plan_.operations.push_back({.kind = kind}); }
 
+  // With a bound of 0, weights and bias are uniform in 1 / sqrt(in), the default of PyTorch. With
+  // another bound, the bias is 0.
   void linear(const std::string& name, std::uint32_t in, std::uint32_t out, float bound = 0) {
     begin({.kind = OperationKind::linear, .in = in, .out = out});
     const float usual = bound > 0 ? bound : 1 / std::sqrt(static_cast<float>(in));
@@ -60,7 +66,8 @@ class Builder {
     parameter(name + ".bias", {out}, bound > 0 ? Fill::zeros : Fill::uniform, usual);
   }
 
-  // With a batch norm behind it (`normed`) it needs no bias, and begins as He et al. have it.
+  // Adds a convolution. A convolution before a batch norm (`normed`) needs no bias and is
+  // initialized as He et al. propose.
   void convolution(const std::string& name, Operation operation, bool normed) {
     operation.kind = OperationKind::convolution;
     operation.bias = !normed;
@@ -99,16 +106,18 @@ class Builder {
 
   void attention(const std::string& name, std::uint32_t width, std::uint32_t heads) {
     begin({.kind = OperationKind::attention, .in = width, .out = width, .heads = heads});
-    // Not "in": that is a word of TorchScript's language, and its files could not be read again.
+    // The name is not "in", because that is a keyword of TorchScript and an exported file could not
+    // be loaded.
     parameter(name + ".qkv.weight", {3ull * width, width}, Fill::uniform, kSmall);
     parameter(name + ".qkv.bias", {3ull * width}, Fill::zeros);
     parameter(name + ".out.weight", {width, width}, Fill::uniform, kSmall);
     parameter(name + ".out.bias", {width}, Fill::zeros);
   }
 
-  // A standard deviation of 0.02, as GPT-2 has it.
+  // Half the width of a uniform distribution with standard deviation 0.02, the value of GPT-2.
   static constexpr float kSmall = 0.0346f;
 
+  // Moves the buffers behind all parameters: the optimizer updates a prefix of the flat vector.
   NetworkPlan finish(std::string spec) {
     plan_.spec = std::move(spec);
     plan_.parameters = static_cast<std::uint32_t>(plan_.layers.size());
@@ -125,6 +134,7 @@ class Builder {
     operation.first_buffer = static_cast<std::uint32_t>(buffers_.size());
     plan_.operations.push_back(operation);
   }
+  // Buffers are collected separately, because they follow all parameters in the flat vector.
   static PlannedLayer layer(std::string name, std::vector<std::uint64_t> shape, Fill fill,
                             float bound = 0) {
     return {.shape = {.name = std::move(name), .shape = std::move(shape)},
@@ -139,6 +149,7 @@ class Builder {
   std::vector<PlannedLayer> buffers_;
 };
 
+// Values that the last layer computes per example or token.
 std::uint32_t outputs_of(const ExampleShape& input) {
   return input.task == DataTask::regression ? input.outputs : input.classes;
 }
@@ -176,6 +187,8 @@ Result<NetworkPlan> plan_lenet(const Params& params, const ExampleShape& input) 
   builder.add(OperationKind::relu);
   builder.add(OperationKind::max_pool);
   builder.add(OperationKind::flatten);
+  // Two stages: the first keeps the size, the second loses 4 pixels; both are followed by a 2 x 2
+  // pool.
   const auto side = [](std::uint32_t pixels) { return (pixels / 2 - 4) / 2; };
   builder.linear("fc1", 16 * side(input.dims[1]) * side(input.dims[2]), 120);
   builder.add(OperationKind::relu);
@@ -185,6 +198,7 @@ Result<NetworkPlan> plan_lenet(const Params& params, const ExampleShape& input) 
   return builder.finish(params.canonical("lenet"));
 }
 
+// Two convolutions with a shortcut around them. The first one applies the stride.
 void add_resnet_block(Builder& builder, const std::string& name, std::uint32_t in,
                       std::uint32_t out, std::uint32_t stride) {
   builder.add(OperationKind::residual_begin);
@@ -200,7 +214,7 @@ void add_resnet_block(Builder& builder, const std::string& name, std::uint32_t i
   builder.add(OperationKind::relu);
 }
 
-// Of He et al., "Deep residual learning", for CIFAR: three stages, 6 n + 2 layers.
+// The networks of He et al., "Deep residual learning", for CIFAR: three stages, 6 n + 2 layers.
 Result<NetworkPlan> plan_resnet(std::string_view name, std::uint32_t blocks, const Params& params,
                                 const ExampleShape& input) {
   if (input.task == DataTask::next_token || input.dims.size() != 3 || input.dims[1] < 8 ||
@@ -226,6 +240,8 @@ Result<NetworkPlan> plan_resnet(std::string_view name, std::uint32_t blocks, con
   return builder.finish(params.canonical(name));
 }
 
+// A decoder-only transformer with pre-norm blocks: attention, then a feed-forward part of four
+// times the width.
 Result<NetworkPlan> plan_chargpt(const Params& params, const ExampleShape& input) {
   if (input.task != DataTask::next_token || input.dims.size() != 1 || input.dims[0] == 0) {
     return does_not_fit("chargpt", "text: runs of tokens", input);
@@ -303,7 +319,7 @@ FloatVector initial_model(const NetworkPlan& plan, std::uint64_t seed) {
       std::ranges::fill(values, layer.fill == Fill::ones ? 1.0f : 0.0f);
       continue;
     }
-    // Round 0, which no update is of.
+    // The draws belong to round 0; rounds begin at 1, so no synthetic update has the same address.
     const StreamKey key = stream_key({.job_seed = seed,
                                       .bucket = static_cast<std::uint32_t>(i),
                                       .purpose = DrawPurpose::synthetic_data});

@@ -22,10 +22,10 @@ std::uint64_t values_of(std::string_view spec, const ExampleShape& input) {
 }
 
 TEST(NetworkPlan, ModelsHaveTheParametersOfTheirPapers) {
-  EXPECT_EQ(values_of("mlp:depth=0", kDigits), 7'850u);  // logistic regression
+  EXPECT_EQ(values_of("mlp:depth=0", kDigits), 7'850u);  // depth 0 is logistic regression
   EXPECT_EQ(values_of("mlp", kDigits), 784u * 128 + 128 + 1'290);
   EXPECT_EQ(values_of("lenet", kDigits), 61'706u);
-  // He et al. say 0.27 M for 20 layers; the buffers of 19 batch norms are on top.
+  // He et al. state 0.27 M for 20 layers; the buffers of 19 batch norms are added.
   EXPECT_EQ(values_of("resnet20", kPictures), 269'722u + 2 * 688);
   EXPECT_EQ(values_of("resnet8", kPictures), 75'290u + 2 * 16 * (3 + 2 * 2 + 4 * 2));
   const std::uint64_t block = 2 * 2 * 64 + 4 * 64 * 64 + 4 * 64 + 8 * 64 * 64 + 5 * 64;
@@ -33,6 +33,7 @@ TEST(NetworkPlan, ModelsHaveTheParametersOfTheirPapers) {
             2 * block + (65 + 32) * 64 + 2 * 64 + 65 * 64 + 65);
 }
 
+// Trainers update a prefix of the flat vector, so buffers must follow.
 TEST(NetworkPlan, BuffersLieBehindTheParameters) {
   const Result<NetworkPlan> plan = plan_network("resnet8", kPictures);
   ASSERT_TRUE(plan.ok());

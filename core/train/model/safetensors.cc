@@ -13,14 +13,14 @@
 namespace tributary {
 namespace {
 
-// The header keeps the order in which it is written.
+// Keeps the header's keys in the order of insertion, which is the order of the layers.
 using OrderedJson = nlohmann::ordered_json;
 using Json = nlohmann::json;
 
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kAlignment = 8;
-constexpr int kHeaderDepthMax = 3;  // of an array in a tensor in the header
+constexpr int kHeaderDepthMax = 3;  // header, tensor, array
 
 Status damaged(std::string what, std::string expected, std::string got) {
   return Status(StatusCode::corrupt_data, {.what = "safetensors: " + std::move(what),
@@ -29,13 +29,15 @@ Status damaged(std::string what, std::string expected, std::string got) {
                                            .remedy = "write the file again"});
 }
 
+// An entry of the header; begin and end are offsets in the data after the header.
 struct Tensor {
   LayerShape shape;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
 
-// Anything deeper is dropped while it is read, so that nothing large is built of nonsense.
+// Rejects values nested deeper than kHeaderDepthMax while parsing, so a hostile header cannot build
+// a large or deep tree.
 Result<Json> parse_header(ByteSpan text) {
   bool too_deep = false;
   const auto keep = [&](int depth, Json::parse_event_t, Json&) {
@@ -62,6 +64,7 @@ bool is_list_of_numbers(const Json& json) {
          std::ranges::all_of(json, [](const Json& each) { return each.is_number_unsigned(); });
 }
 
+// Requires exactly the three members of the format, with the right types.
 Result<Tensor> read_tensor(const std::string& name, const Json& json) {
   const std::string what = fmt::format("tensor '{}'", name);
   if (!json.is_object() || json.size() != 3 || !json.contains("dtype") || !json.contains("shape") ||
@@ -81,7 +84,8 @@ Result<Tensor> read_tensor(const std::string& name, const Json& json) {
                 .end = json["data_offsets"][1].get<std::uint64_t>()};
 }
 
-// One behind the other, from the first byte of the data to the last, as long as their shapes say.
+// Tensors must lie one after another, without gaps from the first byte of the data to the last, and
+// each must have the size of its shape.
 Status check_places(const std::vector<Tensor>& tensors, const LayerMap& layers,
                     std::uint64_t data_bytes) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -99,6 +103,7 @@ Status check_places(const std::vector<Tensor>& tensors, const LayerMap& layers,
 }
 
 Result<std::vector<Tensor>> read_tensors(const Json& header, SafetensorsMetadata& metadata) {
+  // One member more than layers: the metadata.
   if (header.size() > LayerMap::kLayersMax + 1) {
     return Status(StatusCode::resource_exhausted,
                   {.what = "safetensors: tensors",
@@ -115,7 +120,8 @@ Result<std::vector<Tensor>> read_tensors(const Json& header, SafetensorsMetadata
     TRIBUTARY_ASSIGN(Tensor tensor, read_tensor(name, json));
     tensors.push_back(std::move(tensor));
   }
-  // Those without values come before the one that begins at the same place.
+  // The header may name tensors in any order. Empty tensors sort before the tensor that begins at
+  // the same offset.
   std::ranges::stable_sort(tensors, {},
                            [](const Tensor& each) { return std::pair(each.begin, each.end); });
   return tensors;
@@ -141,6 +147,7 @@ Result<Bytes> write_safetensors(const LayerMap& layers, std::span<const float> v
                           {"data_offsets", {begin, begin + layer.count * sizeof(float)}}};
   }
   std::string text = header.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  // Padding aligns the values to 8 bytes, so that a reader can map the file.
   text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   Bytes file;
   file.reserve(kLengthBytes + text.size() + values.size_bytes());

@@ -1,4 +1,4 @@
-// Any file: refused, or a model that comes out the same when it is written and read again.
+// Fuzzes files: an input is refused, or the model is the same after writing and reading it again.
 #include <cstdlib>
 #include <cstring>
 

@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
-// Compares NaNs and zeros by their bits.
+// Compares values by their bits, so that NaNs and signed zeros count.
 Bytes bytes_of_values(std::span<const float> values) {
   Bytes bytes(values.size_bytes());
   std::memcpy(bytes.data(), values.data(), values.size_bytes());
@@ -51,7 +51,7 @@ void expect_damaged(const std::string& header, std::size_t data_bytes) {
   EXPECT_EQ(status.code(), StatusCode::corrupt_data) << status.text();
 }
 
-// Byte for byte what the format's own description says.
+// The expected bytes are those of the format's own description.
 TEST(Safetensors, AreWrittenAsTheFormatSays) {
   const FloatVector values = {1, -2, 3, 4, 5, 6, 7};
   const auto file = write_safetensors(two_layers(), values, {{"round", "12"}});

@@ -1,4 +1,4 @@
-// Carries out a NetworkPlan.
+// Executes the operations of a NetworkPlan with libtorch.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/constant_pad_nd.h>
@@ -29,10 +29,12 @@ class BuiltInNetwork final : public Network {
     for (const PlannedLayer& layer : plan_.layers) {
       (layer.buffer ? buffers : parameters).push_back({.shape = layer.shape, .tensor = {}});
     }
+    // Placeholders: bind() gives every tensor its memory, and gradients are tracked from the start.
     for (NetworkLayer& layer : parameters) layer.tensor = at::empty({0}).set_requires_grad(true);
     for (NetworkLayer& layer : buffers) layer.tensor = at::empty({0});
   }
 
+  // Nested residual blocks work like parentheses: the input of each is kept on a stack.
   at::Tensor forward(const at::Tensor& input, bool training) override {
     at::Tensor x = input;
     std::vector<at::Tensor> remembered;
@@ -52,6 +54,7 @@ class BuiltInNetwork final : public Network {
   void save_script(std::ostream& out) override { save_as_script(plan_, *this, out); }
 
  private:
+  // Parameter number `which` of an operation.
   const at::Tensor& weight(const Operation& operation, std::uint32_t which = 0) const {
     return parameters[operation.first_parameter + which].tensor;
   }
@@ -95,7 +98,8 @@ class BuiltInNetwork final : public Network {
         buffers[operation.first_buffer + 1].tensor, training, kNormMomentum, kNormEpsilon, false);
   }
 
-  // Option A of He et al.: every other pixel, and zeros for the channels that are new.
+  // Option A of He et al.: takes every second pixel and pads the new channels with zeros, so a
+  // shortcut has no parameters.
   static at::Tensor shortcut(const Operation& operation, const at::Tensor& x) {
     if (operation.stride == 1 && operation.in == operation.out) return x;
     const auto stride = static_cast<std::int64_t>(operation.stride);
@@ -104,18 +108,22 @@ class BuiltInNetwork final : public Network {
     return at::constant_pad_nd(fewer, {0, 0, 0, 0, 0, added}, 0);
   }
 
+  // The sum of the embeddings of tokens and of their positions.
   at::Tensor embed(const Operation& operation, const at::Tensor& tokens) const {
     const at::Tensor places = at::arange(tokens.size(1), tokens.options());
     return at::embedding(weight(operation), tokens)
         .add(at::embedding(weight(operation, 1), places));
   }
 
+  // Causal attention of all heads at once: scores, a mask of later positions, softmax, weighted
+  // values.
   at::Tensor attend(const Operation& operation, const at::Tensor& x) const {
     const std::int64_t batch = x.size(0);
     const std::int64_t length = x.size(1);
     const auto heads = static_cast<std::int64_t>(operation.heads);
     const std::int64_t columns = x.size(2) / heads;
-    // batch x length x 3 x heads x columns, then what is computed for each head in front.
+    // The dimensions are batch x length x 3 x heads x columns. Query, key and value and then the
+    // heads are moved to the front, so that each head is one matrix product.
     const at::Tensor all = at::linear(x, weight(operation), weight(operation, 1))
                                .view({batch, length, 3, heads, columns})
                                .permute({2, 0, 3, 1, 4});

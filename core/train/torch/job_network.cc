@@ -15,9 +15,12 @@
 namespace tributary {
 namespace {
 
+// Examples per forward pass: enough for the engine's kernels, and little memory.
 constexpr std::uint32_t kEvaluationBatch = 256;
 constexpr std::uint64_t kScriptBytesMax = std::uint64_t{8} << 30;
 
+// A setting on the device has precedence over the file in the job. The hash of the job decides in
+// both cases, so agents cannot train different models.
 Result<std::unique_ptr<TorchModel>> open_network(const TrainingJob& job,
                                                  const std::string& model_file) {
   if (!job.script) {
@@ -98,6 +101,7 @@ Result<Evaluation> evaluate_on(TorchModel& model, const DataSet& data, Loss loss
     std::iota(indices.begin(), indices.end(), first);
     TRIBUTARY_TRY(data.gather(indices, batch));
     TRIBUTARY_ASSIGN(const Evaluation part, model.evaluate(batch, loss));
+    // Batches may differ in size, so means are weighted by examples.
     const auto weight = static_cast<double>(part.examples);
     all.examples += part.examples;
     losses += part.loss * weight;

@@ -1,4 +1,5 @@
-// The model of a job, and how good values for it are on a data set: for trainers and for tools.
+// Opens the model of a job and evaluates values of it on a data set; trainers and tools share it.
+// All functions are called from one thread at a time.
 #pragma once
 
 #include <functional>
@@ -13,17 +14,22 @@
 
 namespace tributary {
 
-// `model_file` is where the job's TorchScript lies, if it has one. An error where the layers are
-// not the job's.
+// Opens the job's built-in model or TorchScript. `model_file` is the path of the TorchScript on
+// this device; if it is empty, the file's content in the job is used. Fails with not_found (no
+// file), mismatch (another file than the job's, or other layers), or as TorchModel does.
 Result<std::unique_ptr<TorchModel>> open_job_model(const TrainingJob& job,
                                                    const std::string& model_file);
 
+// Fails with invalid_argument if `data` is empty and with mismatch if its shape differs from the
+// job's. `part` is used in errors.
 Status check_shape(const TrainingJob& job, const DataSet& data, std::string_view part);
 
-// Copies of the buffers are in `buffers` afterwards, and the model is bound to them.
+// Binds the model to `values` for evaluation. The buffers are copied to `buffers`, because the
+// engine could change them; both must stay in place until the next bind().
 void bind_to_evaluate(TorchModel& model, std::span<const float> values, FloatVector& buffers);
 
-// On all examples; `stop` is asked between batches.
+// Evaluates on all examples in order. `stop` is called between batches; if it returns true, the
+// result is `cancelled`.
 Result<Evaluation> evaluate_on(TorchModel& model, const DataSet& data, Loss loss,
                                const std::function<bool()>& stop);
 

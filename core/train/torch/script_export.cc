@@ -1,4 +1,4 @@
-// A built-in network as a TorchScript module.
+// Exports a built-in network as a TorchScript module.
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/jit/api/module.h>
 
@@ -12,7 +12,8 @@
 namespace tributary {
 namespace {
 
-// The module that a layer's name leads to, made where it is not there, and the rest of the name.
+// Returns the module that owns the layer and creates missing modules on the path. `name` keeps only
+// the part after the last dot.
 torch::jit::Module owner_of(const torch::jit::Module& root, std::string_view& name) {
   torch::jit::Module at = root;
   for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
@@ -27,6 +28,8 @@ torch::jit::Module owner_of(const torch::jit::Module& root, std::string_view& na
   return at;
 }
 
+// Registers a copy of the layer's values: the exported module must not refer to the caller's
+// memory.
 void add_layer(const torch::jit::Module& root, const NetworkLayer& layer, bool buffer) {
   std::string_view name = layer.shape.name;
   torch::jit::Module owner = owner_of(root, name);

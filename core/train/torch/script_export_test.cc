@@ -1,4 +1,4 @@
-// What is exported computes what the model computes, and a program that knows nothing of it agrees.
+// An exported file computes the same as the model, also in a program that uses only libtorch.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -54,7 +54,7 @@ struct Held {
     const Result<NetworkPlan> plan = plan_network(spec, shape);
     EXPECT_TRUE(plan.ok()) << plan.status().text();
     values = initial_model(*plan, 3);
-    // Nothing may be what it begins with by chance: biases, statistics and scales of norms.
+    // No value may keep its default: biases, statistics and scales of norms would hide errors.
     const StreamKey key = stream_key({.job_seed = 9, .purpose = DrawPurpose::synthetic_data});
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i] != 0 && values[i] != 1) continue;
@@ -70,7 +70,7 @@ struct Held {
   std::unique_ptr<TorchModel> model;
 };
 
-// Every kind of operation is in one of these.
+// Together these models contain every kind of operation.
 const std::map<std::string, ExampleShape>& models() {
   static const std::map<std::string, ExampleShape> kModels = {
       {"mlp:hidden=8,depth=2", kTable},
@@ -91,7 +91,7 @@ TEST(ExportScript, IsTheSameModelAndComputesTheSame) {
     EXPECT_EQ((*loaded)->layers().hash(), held.model->layers().hash()) << spec;
     EXPECT_EQ((*loaded)->values(), held.values) << spec;
 
-    // Example by example, since a mean could hide what differs.
+    // Compares example by example, because a mean could hide a difference.
     const Loss loss = shape.task == DataTask::regression ? Loss::mse : Loss::cross_entropy;
     for (std::uint64_t example = 0; example < 24; ++example) {
       const Batch batch = batch_of(shape, 1, example);
@@ -135,8 +135,7 @@ TEST(ExportScript, CanBeTrainedFurther) {
   EXPECT_NE(held.values, before) << "statistics move in training";
 }
 
-// --- a program that only knows libtorch
-// -----------------------------------------------------------------------------------------------
+// --- a program that knows only libtorch ---
 
 struct Said {
   std::uint64_t examples = 0;
@@ -175,7 +174,7 @@ TEST(ExportScript, AProgramOfItsOwnFindsTheSameAccuracyOnDigits) {
   auto plan = plan_network("lenet", shape);
   ASSERT_TRUE(plan.ok()) << plan.status().text();
 
-  // A few steps: neither chance nor perfect.
+  // A few steps make the model neither random nor perfect.
   FloatVector values = initial_model(*plan, 1);
   FloatVector gradient(values.size());
   Optimizer optimizer(*parse_optimizer("adam"), values.size());

@@ -1,4 +1,4 @@
-// A model from a TorchScript file.
+// Loads a model from a TorchScript file.
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
@@ -17,13 +17,16 @@ class ScriptNetwork final : public Network {
  public:
   explicit ScriptNetwork(torch::jit::Module module) : module_(std::move(module)) {}
 
+  // Lists the module's float32 tensors in the order of the file, which is the order of the flat
+  // vector.
   Status collect(const std::string& name) {
     for (const auto& one : module_.named_parameters()) {
       if (one.value.scalar_type() != at::kFloat) return not_float(name, one.name, one.value);
       parameters.push_back({.shape = shape_of(one.name, one.value), .tensor = one.value});
     }
     for (const auto& one : module_.named_buffers()) {
-      if (!one.value.is_floating_point()) continue;  // a count of batches: everybody's own
+      // A counter of batches stays local to each agent.
+      if (!one.value.is_floating_point()) continue;
       if (one.value.scalar_type() != at::kFloat) return not_float(name, one.name, one.value);
       buffers.push_back({.shape = shape_of(one.name, one.value), .tensor = one.value});
     }
@@ -31,6 +34,7 @@ class ScriptNetwork final : public Network {
   }
 
   at::Tensor forward(const at::Tensor& input, bool training) override {
+    // Switching the mode visits all submodules, so it happens only on a change.
     if (module_.is_training() != training) module_.train(training);
     return module_.forward({input}).toTensor();
   }

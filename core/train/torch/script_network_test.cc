@@ -1,4 +1,4 @@
-// TorchScript files, made here as somebody else would make them.
+// TorchScript files, created here as another program would create them.
 #include <gtest/gtest.h>
 
 #include <ATen/core/op_registration/op_registration.h>
@@ -72,7 +72,7 @@ TEST(ScriptNetwork, ItTrainsInTheCallersMemory) {
   const Result<double> loss = (*model)->add_gradient(two_rows(), Loss::cross_entropy, 1);
   ASSERT_TRUE(loss.ok()) << loss.status().text();
   EXPECT_NEAR(*loss, std::log(3.0), 1e-6);
-  // Row r's gradient: (softmax - one hot) / 2 at the feature that is 1.
+  // Gradient of row r: (softmax - one hot) / 2 at the feature that is 1.
   EXPECT_NEAR(gradient[0], (1.0 / 3 - 1) / 2, 1e-6);
   EXPECT_NEAR(gradient[4], 1.0 / 6, 1e-6);
   EXPECT_NEAR(gradient[9], (1.0 / 3 - 1) / 2, 1e-6);
@@ -92,7 +92,7 @@ TEST(ScriptNetwork, SaysWhyAFileIsOfNoUse) {
   EXPECT_NE(type.text().find("weight"), std::string::npos) << type.text();
 }
 
-// Saved where the operator was there, read where it is not.
+// The file is saved while the operator is registered and read after it is gone.
 TEST(ScriptNetwork, AnOperatorThatIsNotThereIsNamed) {
   Bytes file;
   {

@@ -10,10 +10,11 @@
 namespace tributary {
 namespace {
 
-// As ATen numbers the types.
+// ATen's numbers of scalar types.
 constexpr int kLong = 4;
 constexpr int kFloat = 6;
 
+// Writes one statement per operation. Variables that hold inputs of residual blocks are numbered.
 class ScriptWriter {
  public:
   explicit ScriptWriter(const NetworkPlan& plan) : plan_(plan) {}
@@ -29,8 +30,8 @@ class ScriptWriter {
     body_ += "    " + fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
 
-  // By their texts, since parts may be "0" or "in", which the language would take for something
-  // else.
+  // Accesses every part by getattr with its text, because a part may be "0" or a keyword, which the
+  // language would not accept as a name.
   static std::string path_to(std::string_view name) {
     std::string path = "self";
     for (std::size_t begin = 0; begin <= name.size();) {
@@ -85,6 +86,7 @@ class ScriptWriter {
     }
   }
 
+  // The same as BuiltInNetwork::shortcut().
   void add_shortcut(const Operation& operation) {
     const std::string kept = fmt::format("kept{}", remembered_.back());
     remembered_.pop_back();
@@ -105,6 +107,7 @@ class ScriptWriter {
          weight(operation, 1));
   }
 
+  // The same as BuiltInNetwork::attend().
   void add_attention(const Operation& operation) {
     const std::uint32_t columns = operation.in / operation.heads;
     line("n = torch.size(x, 0)");

@@ -1,5 +1,5 @@
-// A NetworkPlan as a function in TorchScript's language: the same operations in the same order, so
-// that a model which is written down computes what it computed here.
+// Translates a NetworkPlan to a function in TorchScript's language. It has the same operations in
+// the same order as the built-in network, so an exported model computes the same.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace tributary {
 
-// "def forward(self, x): ...". Layers are reached by the names that the plan gives them, with a
-// module for each part before a dot: "stage1.0.conv1.weight". In training, batch norm goes by
-// self.training, which the module has to have.
+// Returns the text "def forward(self, x): ...". Layers are accessed by their names in the plan;
+// each part before a dot is a module ("stage1.0.conv1.weight"). Batch norm reads self.training, so
+// the module must have this attribute.
 std::string script_source(const NetworkPlan& plan);
 
 }  // namespace tributary

@@ -32,7 +32,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kLossNames = {"cross_entropy", "mse", "bce"};
 
-// The engine has no view of what is const; nothing here writes to parameters or batches.
+// Creates a tensor over memory of the caller. The engine has no const tensors; nothing here writes
+// to parameters or batches.
 template <typename T>
 at::Tensor view_of(const T* data, std::vector<std::int64_t> sizes, at::ScalarType type) {
   return at::from_blob(const_cast<T*>(data), sizes, at::TensorOptions().dtype(type));
@@ -42,12 +43,14 @@ std::vector<std::int64_t> sizes_of(const LayerShape& shape) {
   return {shape.shape.begin(), shape.shape.end()};
 }
 
+// Number of values of a layer; 1 for a scalar.
 std::uint64_t count_of(const LayerShape& shape) {
   std::uint64_t count = 1;
   for (const std::uint64_t dimension : shape.shape) count *= dimension;
   return count;
 }
 
+// The batch's features or tokens as a tensor, without a copy.
 at::Tensor input_of(const Batch& batch, const ExampleShape& shape) {
   std::vector<std::int64_t> sizes = {static_cast<std::int64_t>(batch.count)};
   sizes.insert(sizes.end(), shape.dims.begin(), shape.dims.end());
@@ -62,8 +65,8 @@ Status misfit(std::string expected, const at::Tensor& output) {
                                        .remedy = "choose a model for this data, or another loss"});
 }
 
-// Output and target in the shapes that a loss takes: a row for each label, and one column per
-// class, or a single one where there are two classes.
+// Output and target in the shapes that a loss requires: one row per label and one column per class,
+// or a single column if there are two classes.
 struct Compared {
   at::Tensor output;
   at::Tensor target;
@@ -90,6 +93,7 @@ Result<Compared> compare(const at::Tensor& output, const Batch& batch, const Exa
   const auto rows = static_cast<std::int64_t>(batch.labels.size());
   const auto classes = static_cast<std::int64_t>(shape.classes);
   const at::Tensor labels = view_of(batch.labels.data(), {rows}, at::kLong);
+  // A model for two classes may have a single output column, the log-odds of class 1.
   const bool one_column = loss != Loss::cross_entropy && classes == 2 && output.numel() == rows;
   if (one_column) {
     return Compared{
@@ -116,6 +120,7 @@ at::Tensor loss_of(const Compared& compared, Loss loss) {
   return {};
 }
 
+// A single column predicts class 1 if its value is positive.
 std::uint64_t count_right(const Compared& compared) {
   if (!compared.labels.defined()) return 0;
   const at::Tensor guess = compared.output.dim() == 1 ? compared.output.gt(0).to(at::kLong)
@@ -160,6 +165,7 @@ Status engine_error(StatusCode code, std::string what, const std::exception& err
                        .remedy = std::move(remedy)});
 }
 
+// Hides libtorch from the header.
 class TorchModel::Impl {
  public:
   Impl(std::unique_ptr<Network> network, ExampleShape input, LayerMap map)
@@ -220,8 +226,10 @@ class TorchModel::Impl {
       if (!std::isfinite(number)) return not_finite_loss(number);
       ready_ = ready;
       done_.assign(network_->parameters.size(), false);
+      // The scale is the gradient of the scalar loss, so it multiplies all gradients.
       value.backward(at::scalar_tensor(scale, value.options()));
-      for (std::size_t i = done_.size(); i-- > 0;) tell(i);  // what has no part in the loss
+      // Parameters without influence on the loss.
+      for (std::size_t i = done_.size(); i-- > 0;) tell(i);
       ready_ = nullptr;
       return number;
     } catch (const std::exception& error) {
@@ -260,7 +268,9 @@ class TorchModel::Impl {
   }
 
  private:
-  // The engine calls a parameter's accumulator when its gradient is complete, on this thread.
+  // Registers a callback per parameter. The engine calls it on this thread when the parameter's
+  // gradient is complete. The hooks are registered at the first bind(); later ones change only the
+  // memory behind the tensors.
   void hook() {
     std::uint64_t first = 0;
     for (std::size_t i = 0; i < network_->parameters.size(); ++i) {
@@ -281,6 +291,7 @@ class TorchModel::Impl {
     }
   }
 
+  // Reports a parameter's gradient at most once per pass.
   void tell(std::size_t parameter) {
     if (!ready_ || done_[parameter]) return;
     done_[parameter] = true;

@@ -1,7 +1,8 @@
-// A model that libtorch computes, over flat vectors that the caller owns. No header of libtorch is
-// needed to use it.
+// A model that libtorch computes over flat vectors owned by the caller. Users of this header need
+// no header of libtorch.
 //
-// Threads: one at a time.
+// An object is used by one thread at a time. Exceptions of the engine are caught and returned as
+// mismatch or unsupported.
 #pragma once
 
 #include <cstdint>
@@ -21,28 +22,31 @@
 namespace tributary {
 
 enum class Loss : std::uint8_t { cross_entropy, mse, bce };
+// Fails with invalid_argument for an unknown name.
 Result<Loss> parse_loss(std::string_view name);
 
 class TorchModel {
  public:
   static Result<std::unique_ptr<TorchModel>> make(NetworkPlan plan);
-  // `name` is for errors. Refuses a file that is damaged, that needs an operator which is not
-  // there, or whose values are not float32.
+  // Loads a TorchScript file; `name` is used in errors. Fails with unsupported if the file is
+  // damaged, needs an operator that libtorch lacks, or has values that are not float32.
   static Result<std::unique_ptr<TorchModel>> load_script(ByteSpan file, const std::string& name,
                                                          const ExampleShape& input);
   ~TorchModel();
   TorchModel(const TorchModel&) = delete;
   TorchModel& operator=(const TorchModel&) = delete;
 
-  // Parameters first, then buffers (batch-norm statistics).
+  // All layers: parameters first, then buffers (batch-norm statistics).
   const LayerMap& layers() const;
   std::uint64_t parameter_values() const;
   std::uint64_t buffer_values() const { return layers().values() - parameter_values(); }
-  // What a TorchScript file holds; of a built-in model, initial_model() says it.
+  // Current values of all layers. After load_script() they are the file's values. A built-in model
+  // has no values before bind(); initial_model() computes them.
   FloatVector values() const;
 
-  // Where the model is from now on; the memory must stay. Steps read the parameters, change the
-  // buffers and add to the gradients, which may be missing where no step is made. Copies nothing.
+  // The memory of the model from now on. It must stay valid and in place until the next bind().
+  // Steps read the parameters, change the buffers and add to the gradients. Gradients may be empty
+  // if no step is made. bind() copies nothing.
   struct Memory {
     std::span<const float> parameters;
     std::span<float> buffers;
@@ -50,19 +54,21 @@ class TorchModel {
   };
   void bind(const Memory& memory);
 
-  // Called during the backward pass, last layer first, for each range of the gradients that is
-  // done. Together they are all of it, and nothing comes twice.
+  // Called during the backward pass for each range of the gradients that is final, roughly from the
+  // last layer to the first. Together the calls cover all gradients, each value once.
   using GradientReady = FunctionRef<void(std::uint64_t first, std::uint64_t count)>;
 
-  // Adds `scale` times the gradient of the batch's mean loss; returns that loss. An error if it is
-  // not finite, or if model and batch do not fit.
+  // Adds `scale` times the gradient of the batch's mean loss to the gradients, and returns the
+  // loss. Fails with not_finite if the loss is not finite (the gradients are unchanged then), and
+  // with mismatch if model and batch do not fit.
   Result<double> add_gradient(const Batch& batch, Loss loss, double scale,
                               const GradientReady* ready = nullptr);
 
+  // Loss and accuracy on one batch; changes neither parameters nor buffers.
   Result<Evaluation> evaluate(const Batch& batch, Loss loss);
 
-  // What it is bound to, as a TorchScript file in evaluation mode: with the same layers in the same
-  // order, so that load_script() makes the same model of it.
+  // Returns the bound values as a TorchScript file in evaluation mode. Layers keep their names and
+  // order, so load_script() gives the same model.
   Result<Bytes> export_script();
 
  private:
@@ -71,7 +77,8 @@ class TorchModel {
   std::unique_ptr<Impl> impl_;
 };
 
-// For the whole process: threads of one operation, and the seed of what is random in a script.
+// These settings hold for the whole process: threads of one operation (0: unchanged), and the seed
+// of random operations in a script.
 void set_engine_threads(std::uint32_t threads);
 void seed_engine(std::uint64_t seed);
 

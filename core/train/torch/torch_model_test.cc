@@ -40,7 +40,7 @@ Batch model_batch(const ExampleShape& shape, std::size_t count, std::uint64_t se
   return batch;
 }
 
-// A built-in model with memory of its own.
+// A built-in model together with its memory.
 struct HeldModel {
   explicit HeldModel(std::string_view spec, const ExampleShape& input = kModelPictures) {
     const Result<NetworkPlan> plan = plan_network(spec, input);
@@ -61,7 +61,7 @@ struct HeldModel {
   std::unique_ptr<TorchModel> model;
 };
 
-// A derivative by definition, at some values of every layer.
+// Compares gradients with difference quotients at some values of every layer.
 TEST(TorchModel, GradientsAreThoseOfTheLoss) {
   const std::map<std::string, ExampleShape> models = {{"mlp:hidden=8", kModelPictures},
                                                       {"lenet", kModelPictures},
@@ -83,7 +83,7 @@ TEST(TorchModel, GradientsAreThoseOfTheLoss) {
         held.values[at] = before;
         return there;
       };
-      const float step = 1e-3f;  // few units change sides on so short a way
+      const float step = 1e-3f;  // so short that few units change sides
       const double slope = (loss_at(before + step) - loss_at(before - step)) / (2.0 * step);
       EXPECT_NEAR(gradient[at], slope, 0.03 * std::abs(slope) + 2e-3) << spec << ", " << layer.name;
     }
@@ -179,9 +179,9 @@ TEST(TorchModel, LossesAreTheirDefinitions) {
   batch.count = 2;
   batch.features = {1, 2};
   batch.labels = {0, 1};
-  HeldModel held("mlp:depth=0", two);  // weights 2x1, then biases
+  HeldModel held("mlp:depth=0", two);  // weights 2 x 1, then biases
   std::ranges::copy(std::vector<float>{1, -1, 0.5f, 0}, held.values.begin());
-  // logits: (1.5, -1) and (2.5, -2)
+  // The logits are (1.5, -1) and (2.5, -2).
   const auto loss = [&](Loss kind) { return held.model->evaluate(batch, kind)->loss; };
   const auto softplus = [](double x) { return std::log1p(std::exp(x)); };
   EXPECT_NEAR(loss(Loss::cross_entropy), (softplus(-2.5) + softplus(4.5)) / 2, 1e-6);
@@ -212,7 +212,7 @@ TEST(TorchModel, ALossThatIsNotFiniteIsAnError) {
 TEST(TorchModel, ABatchThatDoesNotFitIsAnError) {
   HeldModel held("mlp", kModelPictures);
   Batch batch = model_batch(kModelPictures, 4);
-  batch.labels[2] = 9;  // of four classes
+  batch.labels[2] = 9;  // only four classes exist
   EXPECT_EQ(held.model->add_gradient(batch, Loss::cross_entropy, 1).status().code(),
             StatusCode::mismatch);
 }

@@ -1,4 +1,4 @@
-// Our optimizers beside those of torch::optim, step by step on the same gradients.
+// Compares our optimizers with those of torch::optim, step by step on the same gradients.
 #include <gtest/gtest.h>
 #include <torch/nn/init.h>
 #include <torch/nn/utils/clip_grad.h>

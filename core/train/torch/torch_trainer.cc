@@ -19,12 +19,13 @@
 namespace tributary {
 namespace {
 
-// Steps over the examples of one round.
+// Position and number of the steps of one round.
 struct RoundSteps {
   std::uint64_t first_example = 0;
   std::uint32_t steps = 1;
 };
 
+// Trains one job at a time. All members but cancelled_ belong to the training thread.
 class TorchTrainer final : public Trainer {
  public:
   TorchTrainer(TrainerOptions options, OpenTrainingData open_data)
@@ -54,12 +55,13 @@ class TorchTrainer final : public Trainer {
   TrainingData data_;
   std::unique_ptr<TorchModel> model_;
   std::unique_ptr<BatchOrder> order_;
-  FloatVector buffers_;  // of the model in training, where the model itself must not change
+  FloatVector buffers_;  // buffers during training, because the job's model must not change
   std::vector<std::uint32_t> indices_;
   Batch batch_;
 };
 
 Status TorchTrainer::prepare(const TrainingJob& job) {
+  // A failed prepare() leaves no job, so that train() cannot use a mixture of old and new settings.
   job_.reset();
   set_engine_threads(options_.threads);
   TRIBUTARY_ASSIGN(loss_, parse_loss(job.loss));
@@ -79,10 +81,13 @@ RoundSteps TorchTrainer::steps_of(const TrainOrder& order) const {
     const std::uint64_t examples = std::uint64_t{data_.train->count()} * job_->epochs;
     steps.steps = static_cast<std::uint32_t>((examples + job_->batch_size - 1) / job_->batch_size);
   }
+  // Rounds begin at 1. The position depends only on the round, so a repeated or resumed round sees
+  // the same examples.
   steps.first_example = (order.round - 1) * steps.steps * job_->batch_size;
   return steps;
 }
 
+// One step's gradient; the check for cancellation is here, once per batch.
 Result<double> TorchTrainer::add_gradient(std::uint64_t first_example, double scale,
                                           const TorchModel::GradientReady* ready) {
   if (cancelled_) return Status(StatusCode::cancelled, {.what = "training"});
@@ -91,13 +96,15 @@ Result<double> TorchTrainer::add_gradient(std::uint64_t first_example, double sc
   return model_->add_gradient(batch_, loss_, scale, ready);
 }
 
+// Clips by value first, then by norm.
 void TorchTrainer::clip(std::span<float> gradient) const {
   if (job_->clip_value > 0) clip_by_value(gradient, static_cast<float>(job_->clip_value));
   if (job_->clip_norm > 0) clip_by_norm(gradient, job_->clip_norm);
 }
 
-// The mean gradient over all steps, at the model as it came. What is to happen to buffers is said
-// in the gradient's units; see core/round/common/plan/model_rule.h.
+// Computes the mean gradient over all steps at the given model. A buffer has no gradient: its entry
+// is chosen so that the server's step changes the buffer as training did
+// (core/round/common/plan/model_rule.h).
 Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trained) {
   const std::uint64_t parameters = model_->parameter_values();
   const std::span<float> update(*trained.update);
@@ -112,7 +119,8 @@ Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trai
       update[parameters + i] = rate == 0 ? 0 : (order.model[parameters + i] - buffers_[i]) / rate;
     }
   };
-  // The forward pass has changed the buffers before the first gradient is there.
+  // The forward pass has already changed the buffers when the first gradient is final, so the
+  // buffers become ready first.
   ReadyTail tail(update.size());
   const auto ready = [&](std::uint64_t first, std::uint64_t count) {
     if (tail.first_value() > parameters) {
@@ -124,7 +132,8 @@ Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trai
     if (tail.first_value() < before) order.part_ready(tail.first_value(), trained.update);
   };
   const TorchModel::GradientReady hook(ready);
-  // Clipping needs the whole gradient, and a mean of several steps the last of them.
+  // Parts are announced only for a single step without clipping: clipping needs the whole gradient,
+  // and a mean over several steps is final only with the last one.
   const bool in_parts =
       order.part_ready && steps.steps == 1 && job_->clip_value == 0 && job_->clip_norm == 0;
   for (std::uint32_t step = 0; step < steps.steps; ++step) {
@@ -140,9 +149,11 @@ Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trai
   return {};
 }
 
-// How far the local optimizer goes. It begins anew with every round.
+// Trains with the local optimizer and returns the change of the model. The optimizer's state starts
+// anew in every round.
 Status TorchTrainer::train_delta(const TrainOrder& order, TrainedUpdate& trained) {
   const std::uint64_t parameters = model_->parameter_values();
+  // The local steps change a copy; the job's model belongs to the caller.
   FloatVector working(order.model.begin(), order.model.end());
   const std::span<float> weights = std::span(working).first(parameters);
   const std::span<float> gradient = std::span(*trained.update).first(parameters);
@@ -196,6 +207,7 @@ Result<std::optional<Evaluation>> TorchTrainer::evaluate(std::span<const float> 
 
 Result<TrainedUpdate> TorchTrainer::train(const TrainOrder& order) {
   TRIBUTARY_TRY(check_model(order.model));
+  // Random operations of a script, such as dropout, differ between rounds and are reproducible.
   seed_engine(order.seed ^ order.round);
   TrainedUpdate trained;
   if (order.evaluate && data_.hold_out) {

@@ -1,4 +1,5 @@
-// Trains with libtorch: gradients by the engine, steps by our own optimizers.
+// A trainer that uses libtorch for gradients and Tributary's own optimizers for steps, so that
+// steps have the same bits on every device.
 #pragma once
 
 #include <functional>
@@ -10,6 +11,7 @@
 
 namespace tributary {
 
+// Opens the data of a job; a parameter so that tests can supply data without files.
 using OpenTrainingData = std::function<Result<TrainingData>(const TrainingJob& job)>;
 
 std::unique_ptr<Trainer> make_torch_trainer(TrainerOptions options, OpenTrainingData open_data);

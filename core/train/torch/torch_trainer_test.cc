@@ -16,7 +16,7 @@ namespace {
 
 const ExampleShape kTrainedShape = {.dims = {1, 16, 16}, .classes = 3};
 
-// Stripes whose direction is the label, and noise.
+// Noisy stripes; the label is their direction.
 std::shared_ptr<const DataSet> stripes(std::uint32_t count, std::uint64_t seed) {
   const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
   FeatureTable table = {.shape = kTrainedShape, .features = {}, .labels = {}, .targets = {}};
@@ -105,7 +105,7 @@ TEST(TorchTrainer, TheSameOrderGivesTheSameBitsAndAgentsDiffer) {
   EXPECT_NE(update_of("a"), update_of("b"));
 }
 
-// What the gradient mode says of a buffer, times the rate, is how far the buffer moved.
+// In gradient mode, a buffer's entry times the learning rate is the change of the buffer.
 TEST(TorchTrainer, BuffersMoveAlikeInBothModes) {
   const FloatVector model = first_model(job_for("resnet8", true));
   const auto update_of = [&](bool gradient) {
@@ -123,14 +123,14 @@ TEST(TorchTrainer, BuffersMoveAlikeInBothModes) {
     moved = moved || delta[i] != 0;
   }
   EXPECT_TRUE(moved);
-  // And one plain step of SGD is the gradient, times the rate.
+  // One plain step of SGD is the gradient times the learning rate.
   for (std::size_t i = 0; i < parameters; ++i) {
     ASSERT_NEAR(-0.5f * gradient[i], delta[i], 1e-6f) << i;
   }
 }
 
-// The last layers are final while the first ones are computed; buffers, which stand behind all
-// layers, are final before any of them.
+// The last layers are final while the first ones are still computed. Buffers come after all layers
+// in the vector and are final first.
 TEST(TorchTrainer, PartsOfAGradientAreFinalFromTheEndOn) {
   for (const char* name : {"lenet", "resnet8"}) {
     const TrainingJob job = job_for(name, true);
@@ -154,7 +154,7 @@ TEST(TorchTrainer, PartsOfAGradientAreFinalFromTheEndOn) {
     }
 
     tails.clear();
-    order.local_steps = 2;  // a mean is final with its last step
+    order.local_steps = 2;  // a mean of two steps is final only after the last step
     trained(*trainer, order);
     EXPECT_TRUE(tails.empty());
   }
