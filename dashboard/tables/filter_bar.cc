@@ -49,7 +49,7 @@ FilterBar::FilterBar(TableView& table, QWidget& owner)
   connect(&proxy, &QAbstractItemModel::rowsInserted, this, &FilterBar::tell_count);
   connect(&proxy, &QAbstractItemModel::rowsRemoved, this, &FilterBar::tell_count);
   connect(&proxy, &QAbstractItemModel::modelReset, this, &FilterBar::tell_count);
-  // Rows that the filter hides change the count too.
+  // The bar also shows the total, so it follows rows that the filter hides.
   connect(proxy.sourceModel(), &QAbstractItemModel::rowsInserted, this, &FilterBar::tell_count);
   connect(proxy.sourceModel(), &QAbstractItemModel::rowsRemoved, this, &FilterBar::tell_count);
   tell_count();

@@ -57,7 +57,7 @@ Status cannot_write_table(const QString& file, const QString& why) {
 QByteArray table_text(const TableProxy& table, const std::vector<int>& rows,
                       const std::vector<int>& columns, char separator) {
   const TableModel& model = table.table();
-  std::vector<int> told;  // a curve cannot be
+  std::vector<int> told;  // curves have no text form
   for (const int column : columns) {
     const TableColumn& of = model.columns()[static_cast<std::size_t>(column)];
     if (of.kind != CellKind::curve) told.push_back(column);

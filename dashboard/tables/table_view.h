@@ -1,5 +1,8 @@
-// A table as all pages have it: sorted by a click on a head (a third click: as the rows came),
-// filtered, rows copied by Ctrl+C, columns shown and hidden from the menu of its heads or its own.
+// The table widget of all pages: sorting, filtering, copying rows and choosing columns.
+//
+// A click on a header sorts; a third click restores the original order. Ctrl+C copies the selected
+// rows. The header's menu and the table's own menu show and hide columns. All row numbers in this
+// interface are those of the model, not of the proxy. GUI thread only.
 #pragma once
 
 #include <QString>
@@ -18,29 +21,30 @@ class TableView : public QTableView {
   Q_OBJECT
 
  public:
-  // The model must outlive it.
+  // The model must outlive the view.
   explicit TableView(TableModel& table, QWidget* parent = nullptr);
 
   TableProxy& proxy() { return proxy_; }
-  // What to do while there is nothing to show.
+  // Sets the text for a table without rows. It should tell the user what to do.
   void set_empty_text(const QString& text);
-  // New rows at the end stay in sight, as long as the end is.
+  // Keeps new rows in sight: if the last row is visible, the view scrolls to each row that is
+  // appended.
   void set_follow_end(bool on) { follow_end_ = on; }
 
   void show_column(const QString& key, bool shown);
   bool column_shown(const QString& key) const;
-  std::vector<int> shown_columns() const;  // in the order in which they stand
+  std::vector<int> shown_columns() const;  // in display order
 
-  int current_row() const;           // the model's; -1: none
-  void select_row(int row);          // the model's, if the filter leaves it
-  QByteArray selected_text() const;  // with tabs between
+  int current_row() const;           // -1: none
+  void select_row(int row);          // no effect if the filter hides the row
+  QByteArray selected_text() const;  // fields are separated by tabs
   void copy() const;
   Status export_csv(const QString& file);
-  void ask_export();  // where to
+  void ask_export();  // asks for the file name
 
  signals:
-  void row_chosen(int row);   // the model's; it is the current one now
-  void row_entered(int row);  // by Enter or a double click
+  void row_chosen(int row);   // the current row has changed
+  void row_entered(int row);  // Enter or double click
   void exported(const QString& told);
   void escaped();
 

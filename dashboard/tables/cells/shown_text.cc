@@ -5,7 +5,7 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr char16_t kLineEndPicture = 0x23ce;  // those that most fonts have
+constexpr char16_t kLineEndPicture = 0x23ce;  // both glyphs exist in most fonts
 constexpr char16_t kTabPicture = 0x21e5;
 constexpr qsizetype kTipCharactersMax = 2000;
 
@@ -31,7 +31,7 @@ char lowered(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' +
 
 int sign_of(int difference) { return (difference > 0 ? 1 : 0) - (difference < 0 ? 1 : 0); }
 
-// The digits at the front, without the zeros before them; they are taken away.
+// Removes the digits at the front of `text` and returns them without leading zeros.
 std::string_view take_number(std::string_view& text) {
   const std::size_t end =
       static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
@@ -48,10 +48,11 @@ QString whole_text(std::string_view text) {
 }
 
 QString shown_text(std::string_view text) {
-  // Four bytes are the longest character, so that the cut falls behind what is shown.
+  // A UTF-8 character has at most four bytes, so this cut never removes anything that is shown.
   const std::size_t bytes_max = 4 * static_cast<std::size_t>(kShownCharactersMax + 1);
   QString shown = whole_text(text.substr(0, bytes_max));
   if (shown.size() > kShownCharactersMax) {
+    // A surrogate pair must not be split in two.
     const bool halves = shown.at(kShownCharactersMax - 2).isHighSurrogate();
     shown.truncate(kShownCharactersMax - (halves ? 2 : 1));
     shown += QChar(0x2026);

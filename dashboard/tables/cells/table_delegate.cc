@@ -17,7 +17,7 @@ constexpr std::size_t kWarningSlot = 3;
 constexpr std::size_t kErrorSlot = 1;
 constexpr std::size_t kGoodSlot = 2;
 constexpr std::size_t kCurveSlot = 0;
-constexpr double kTextShare = 0.35;  // so that a colour can be read as text
+constexpr double kTextShare = 0.35;  // of the text colour, mixed in to keep coloured text readable
 
 QColor mark_colour(CellMark mark, const QPalette& palette) {
   const PlotColours colours = plot_colours(palette);
@@ -40,7 +40,7 @@ QColor mark_colour(CellMark mark, const QPalette& palette) {
   return colours.text;
 }
 
-// Where samples are drawn, within a cell.
+// Maps samples to points inside a cell.
 struct CurvePlace {
   QRectF rect = {};
   Extent x = {};
@@ -96,7 +96,8 @@ void TableDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIn
   QStyledItemDelegate::initStyleOption(option, index);
   const auto mark = static_cast<CellMark>(index.data(kMarkRole).toInt());
   if (mark == CellMark::none) return;
-  // Where a row is selected its own colours are the readable ones.
+  // Qt applies this colour only to rows that are not selected; selected rows keep their own
+  // colours.
   option->palette.setColor(QPalette::Text, mark_colour(mark, option->palette));
   if (mark == CellMark::chosen || mark == CellMark::error) option->font.setBold(true);
 }

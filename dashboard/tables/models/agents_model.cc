@@ -6,7 +6,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// In the order in which they stand.
+// The values are column indexes: the order must match agent_columns().
 enum AgentColumn : int {
   kAgentId,
   kAgentState,
@@ -166,7 +166,8 @@ bool AgentsModel::has_readings() const {
   });
 }
 
-// Its number in the file is not that of the row: another run may have the same.
+// Agent numbers are unique only within one file. After another run was opened, the same number may
+// stand for another agent, so the identifiers are compared too.
 bool AgentsModel::same_thing(const AgentTableRow& a, const AgentTableRow& b) const {
   return a.agent.info.number == b.agent.info.number &&
          (a.agent.info.agent_id == b.agent.info.agent_id || a.agent.info.agent_id.empty());

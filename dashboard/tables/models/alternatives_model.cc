@@ -8,7 +8,7 @@ namespace tributary::dashboard {
 namespace {
 
 enum AlternativeColumn : int {
-  // What a choice is about first: in a narrow window the parts of its time are out of sight.
+  // The most important columns stand first. A narrow window hides the parts of the predicted time.
   kAlternativeChoice,
   kAlternativeRound,
   kAlternativeGain,

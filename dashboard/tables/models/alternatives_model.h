@@ -1,4 +1,5 @@
-// What a round could have been done by, and what that would have cost: the plan's own figures.
+// The table of the alternatives that the planner considered for one round, with their predicted
+// costs. The figures are those stored in the plan. GUI thread only.
 #pragma once
 
 #include "core/run/round_detail.h"

@@ -52,7 +52,8 @@ void EventsModel::clear() {
   endResetModel();
 }
 
-// Whether these are of the same run, as far as the newest one here tells.
+// Reports whether `now` is a continuation of the events shown. The newest known event decides: it
+// must still be in `now` with the same content, unless all of `now` is newer.
 bool EventsModel::continues(const std::deque<EventRow>& now) const {
   if (events_.empty() || now.front().number > events_.back().number) return true;
   const EventRow& newest = events_.back();
