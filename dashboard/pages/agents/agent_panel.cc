@@ -60,7 +60,7 @@ AgentPanel::AgentPanel(PlotGroup& group, QWidget* parent)
                     .empty_text = "Its links have not been measured yet."});
   device_ = add_plot(
       {.title = "Temperature and power", .y = {"Reading", Unit::one}, .y_from_zero = true});
-  // Latencies and rates differ by powers of ten, from link to link and from hour to hour.
+  // Latencies and rates differ by powers of ten between links and over time.
   delay_->set_log_y(true);
   rate_->set_log_y(true);
   connect(time_, &PlotView::x_clicked, this, &AgentPanel::x_clicked);

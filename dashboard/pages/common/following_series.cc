@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kNowhereX = std::numeric_limits<double>::quiet_NaN();
 
-// The first sample that lies behind x.
+// Returns the index of the first sample to the right of x.
 std::size_t first_behind(const Series& series, double x) {
   std::size_t low = 0;
   std::size_t high = series.size();
@@ -70,7 +70,7 @@ void SmoothedSeries::follow(const std::shared_ptr<const Series>& source, double 
   });
 }
 
-// Of rounds that went from the table their sum is left.
+// Rounds that have left the table remain in the sums, so the curve starts at their total.
 void SavedBytes::begin(const RoundTable& rounds) {
   of_ = rounds.curves.seconds.over_rounds;
   last_round_.reset();
@@ -92,6 +92,7 @@ void SavedBytes::follow(const RoundTable& rounds) {
     const auto row = static_cast<std::size_t>(next - rounds.columns.round.begin());
     saved_ += saved_in(rounds, row);
     const std::optional<Sample> before = over_time_->last();
+    // Time must not decrease along the series, even if the file says so.
     const double time_s =
         before ? std::max(before->x, rounds.columns.ended_s[row]) : rounds.columns.ended_s[row];
     over_rounds_->append({static_cast<double>(*next), saved_});

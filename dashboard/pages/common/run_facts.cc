@@ -6,8 +6,8 @@
 namespace tributary::dashboard {
 namespace {
 
-// An agent belongs to the job that it serves, or else to those that it has reported to:
-// coordinators of earlier versions told what it serves only when it had left.
+// An agent counts for the job that it serves and for every job that it has reported to. The second
+// rule is for runs of earlier coordinators, which recorded the served job only when the agent left.
 void count_agents(const RunView& view, JobFacts& facts) {
   for (const AgentRow& row : view.agents()) {
     const bool serves = row.info.job == facts.job;

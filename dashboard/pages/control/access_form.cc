@@ -15,7 +15,8 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr int kAgentIdCharactersMax = 64;
-constexpr int kKeyTyped = 200;  // what is too long is to be said, not cut
+// longer than a key, so that a key that is too long is reported and not cut
+constexpr int kKeyTyped = 200;
 constexpr const char* kAccessHint =
     "On the device, tributary keys new makes a key pair; its public half (agent.key.pub, 40 "
     "characters) belongs here.";
@@ -83,7 +84,7 @@ void AccessForm::set_ready(bool ready) {
   check();
 }
 
-// What somebody is typing stays.
+// The text that the user is typing is kept.
 void AccessForm::set_agents(const QStringList& ids) {
   if (ids == ids_) return;
   ids_ = ids;

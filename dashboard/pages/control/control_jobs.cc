@@ -61,7 +61,7 @@ ControlJobs::ControlJobs(QWidget* parent) : QWidget(parent) {
 void ControlJobs::show_run(const RunView& view) {
   table_->set_empty_text(kNoControlJob);
   model_.update(view);
-  // Before anybody has chosen one, it is the newest.
+  // Until the user chooses a job, the newest one is chosen.
   if (table_->current_row() < 0 && model_.rowCount() > 0) table_->select_row(model_.rowCount() - 1);
   update_buttons();
 }
@@ -89,7 +89,7 @@ void ControlJobs::update_buttons() {
   stop_->setEnabled(ready_ && job && may_stop(job->state));
 }
 
-// By its number, since several may have had the name.
+// Requests name the job by number, because several jobs may have had the same name.
 void ControlJobs::want(JobChange change, const QString& verb, const QString& warning) {
   const ControlJobRow* const job = chosen();
   if (!job) return;

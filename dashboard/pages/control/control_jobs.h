@@ -1,5 +1,5 @@
-// The upper part of the control page: the jobs of a run, and what may be done with the one that is
-// chosen.
+// The upper part of the control page: the table of a run's jobs, and the buttons that pause, resume
+// or stop the chosen job. It emits requests and sends nothing itself. GUI thread only.
 #pragma once
 
 #include <QWidget>
@@ -23,7 +23,7 @@ class ControlJobs : public QWidget {
 
   void show_run(const RunView& view);
   void show_none();
-  // Whether somebody is there who can be asked.
+  // Enables the buttons while a coordinator accepts requests.
   void set_ready(bool ready);
 
   TableView& table() { return *table_; }

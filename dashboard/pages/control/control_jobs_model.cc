@@ -47,7 +47,7 @@ bool may_stop(wire::JobState state) { return may_pause(state) || may_resume(stat
 
 ControlJobsModel::ControlJobsModel(QObject* parent) : RowsModel(control_job_columns(), parent) {}
 
-// As they were submitted, so that a new one comes at the end and moves nobody's choice.
+// The order of submission puts a new job at the end, so that the selection is not moved.
 void ControlJobsModel::update(const RunView& view) {
   std::vector<ControlJobRow> now;
   for (const JobInfo& job : view.jobs())

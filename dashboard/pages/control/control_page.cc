@@ -78,7 +78,7 @@ void ControlPage::lay_out() {
   column->addWidget(group_of("Answers", answers_), 2);
 }
 
-// The chosen one stays, as long as it is open.
+// The chosen run stays chosen as long as it is open.
 void ControlPage::set_runs(const std::vector<RunSession*>& runs) {
   runs_ = runs;
   const bool stays = std::ranges::find(runs, run_) != runs.end();

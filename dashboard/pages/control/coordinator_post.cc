@@ -33,7 +33,7 @@ QStringList agents_in(const OperatorJson& data) {
   return ids;
 }
 
-// The numbers in it, as "job 7".
+// Formats the job number of an answer as " (job 7)".
 QString words_of_data(const OperatorJson& data) {
   const auto job = data.is_object() ? data.find("job") : data.end();
   const bool numbered = job != data.end() && job->is_number_unsigned();
@@ -110,7 +110,7 @@ void CoordinatorPost::take_look(const OperatorAnswer& answer) {
 void CoordinatorPost::note(const Status& presence, QStringList agents) {
   const bool same = known_ && presence.text() == presence_.text() && agents == agents_;
   known_ = true;
-  // Each time the coordinator sees somebody knock whom it does not know as an operator.
+  // A refused key appears in the coordinator's log at every check, so the checks become rarer.
   const bool seldom = presence.code() == StatusCode::permission_denied;
   const int every_ms = seldom ? kLookSeldomMs : kLookEveryMs;
   if (timer_.interval() != every_ms) timer_.setInterval(every_ms);

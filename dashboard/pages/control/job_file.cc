@@ -31,7 +31,7 @@ QString summary_of(const JobSettings& job) {
            shown_text(job.planning), agents);
 }
 
-// The coordinator would look for it on its own disk, where this folder means nothing.
+// A relative path has no meaning on the coordinator's disk, so only absolute paths are accepted.
 Status check_model_file(const JobSettings& job, bool across_network) {
   if (!across_network || job.model_file.empty()) return {};
   if (std::filesystem::path(job.model_file).is_absolute()) return {};

@@ -15,7 +15,7 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr int kCheckAfterMs = 150;  // of quiet, while somebody types
+constexpr int kCheckAfterMs = 150;  // without typing, so that half a file name is not checked
 constexpr const char* kNoJobFile =
     "A job is one TOML file; docs/jobs.md has an example for each use. It is checked before "
     "anything is sent.";
@@ -87,7 +87,7 @@ void SubmitForm::check() {
   update_button();
 }
 
-// The file may have changed since it was looked at.
+// The file is read again, because it may have changed since the last check.
 void SubmitForm::want_submit() {
   check();
   if (!checked_) return;

@@ -8,13 +8,13 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr int kPictureHeightMin = 90;
-constexpr std::size_t kShareRowsMax = 10;  // more have no room for their names
+constexpr std::size_t kShareRowsMax = 10;  // more rows leave no room for their names
 const char* const kWidestLabel = "00.0 Mbit/s Rate";
 const char* const kNoWayMeasured =
     "No way between the coordinator and an agent has been measured yet. They are while rounds go "
     "on.";
 
-// Lines are unlike by powers of ten.
+// Links differ by powers of ten, so the axis is logarithmic if there is anything to show.
 void show_ways(PlotView& view, std::vector<PlotCurve> curves) {
   view.set_log_y(!curves.empty());
   view.set_curves(std::move(curves));
@@ -59,7 +59,8 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
   }
 }
 
-// The pictures go before the groups that they belong to.
+// The charts refer to the groups and are destroyed before them. QPointer covers the case that the
+// page has already destroyed them.
 DecisionPictures::~DecisionPictures() {
   delete over_rounds_;
   delete how_often_;
@@ -110,7 +111,8 @@ void DecisionPictures::show_curves(const RoundTable& table, const AxisText& x_ax
 }
 
 void DecisionPictures::show_bands() {
-  // Pictures above one another begin at one pixel, whatever their numbers: a name sees to it.
+  // All charts must begin at the same pixel, whatever the width of their numbers. An empty band
+  // with the widest label reserves the space.
   const Band beside = {.name = kWidestLabel, .behind = true};
   std::vector<Band> above = bands_;
   above.push_back(beside);

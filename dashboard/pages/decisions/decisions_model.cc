@@ -40,7 +40,7 @@ void DecisionsModel::tell_sentence(std::uint64_t round, const std::string& sente
   std::vector<Decision> now = rows();
   const int row = row_of(round);
   if (row < 0) return;
-  // Of those that have left the table nobody will ask again.
+  // Reasons of decisions that have left the table are no longer needed.
   sentences_.erase(sentences_.begin(), sentences_.lower_bound(now.front().round));
   sentences_[round] = sentence;
   now[static_cast<std::size_t>(row)].sentence = sentence;

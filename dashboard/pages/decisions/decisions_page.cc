@@ -13,7 +13,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// Beyond these the oldest are not in the table; their stretches are in the bands.
+// Older decisions are not listed in the table. The bands still show them.
 constexpr std::size_t kDecisionsMax = 500;
 
 }  // namespace
@@ -34,7 +34,7 @@ DecisionsPage::DecisionsPage(PageContext& context, QWidget* parent)
           [this](int row) { emit round_wanted(decisions_.row_at(row).round); });
   connect(decision_, &DecisionView::round_wanted, this, &Page::round_wanted);
   connect(&context, &PageContext::axis_changed, this, &DecisionsPage::refresh);
-  // The way back to live is also that to the newest decision.
+  // A return to live display also returns to the newest decision.
   connect(&context.group(), &PlotGroup::live_changed, this, [this](bool live) {
     if (live && !DecisionsPage::context().group().locked()) choose(std::nullopt);
   });
@@ -59,7 +59,7 @@ void DecisionsPage::lay_out() {
   all->addWidget(lower);
   all->setStretchFactor(0, 5);
   all->setStretchFactor(1, 2);
-  // Halves, whatever their contents would like.
+  // The proportions are fixed, so that they do not depend on the contents.
   upper->setSizes({3000, 2000});
   lower->setSizes({9000, 7000});
   all->setSizes({6000, 2200});
@@ -128,7 +128,7 @@ void DecisionsPage::refresh() {
   if (anew && seen_) forget();
   const bool other_axis = context().over_time() != over_time_seen_;
   const bool rounds_changed = anew || table->revision() != rounds_seen_;
-  // With its end a job's last measurements find their place.
+  // The end of a job determines the position of its last measurements, so jobs are checked too.
   const RunView::Revisions& now = view.revisions();
   const bool ways_changed = now.links != links_seen_ || now.jobs != jobs_seen_;
   if (!rounds_changed && !other_axis && !ways_changed) return;
@@ -164,7 +164,7 @@ void DecisionsPage::choose(std::optional<std::uint64_t> round) {
   ask_next();
 }
 
-// What is known of it at once; its plan comes later.
+// Shows the known facts at once; the plan follows when it has been read.
 void DecisionsPage::show_chosen() {
   const RoundTable* const table = rounds();
   const auto wanted = round();
@@ -191,8 +191,8 @@ void DecisionsPage::show_chosen() {
   }
 }
 
-// First the round that is looked at, then the sentences of the table, one at a time: who else asks
-// the run for a round must not wait behind all of them.
+// Requests the plan of the shown round first, then the reasons for the table. Only one request is
+// under way at a time, so that requests of other pages do not wait behind all of them.
 void DecisionsPage::ask_next() {
   const RoundTable* const table = rounds();
   const auto wanted = round();
@@ -209,7 +209,8 @@ void DecisionsPage::ask_next() {
   run()->ask_round(job_, *next);
 }
 
-// Also what another page asked for: ours may have been dropped for it, and is asked for again.
+// Details requested by another page arrive here too. Such a request may have replaced this page's
+// own, which is therefore sent again.
 void DecisionsPage::take(const std::shared_ptr<const RoundDetail>& detail) {
   if (!detail || detail->job != job_) return;
   asked_.reset();

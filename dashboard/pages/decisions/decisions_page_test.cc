@@ -1,4 +1,4 @@
-// The page of decisions, as a person uses it, on runs that a journal wrote.
+// User actions on the decisions page, with runs written by a journal.
 #include "dashboard/pages/decisions/decisions_page.h"
 
 #include <QAbstractItemModelTester>
@@ -28,7 +28,7 @@ PlanOptions decided(const std::string& codec, double ratio, const std::string& s
 
 class DecisionsPageTest : public PageOfRunTest {
  protected:
-  // Three rounds as the job says, three after a decision, and one after the next.
+  // Three rounds as configured by the job, three after the first decision, one after the second.
   void a_run(RunWriter& writer) {
     writer.job();
     for (std::uint64_t round = 1; round <= 3; ++round) writer.round(round, {.codec = "fp16"});

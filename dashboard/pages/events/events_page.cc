@@ -76,7 +76,8 @@ void EventsPage::update_now() {
   if (run()) show_run(run()->view(), run()->job());
 }
 
-// A chosen row that is forgotten leaves its place to another one, which nobody has chosen.
+// When the chosen row leaves the table, Qt selects another row. The flag `updating_` keeps that
+// selection from counting as a choice by the user.
 void EventsPage::show_run(const RunView& view, std::uint64_t job) {
   const QScopedValueRollback<bool> updating(updating_, true);
   view_ = &view;

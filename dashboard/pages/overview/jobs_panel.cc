@@ -19,7 +19,7 @@ constexpr std::array<const char*, JobsPanel::columns> kJobHeadings = {
 constexpr int kBarScale = 1000;
 constexpr int kNameCharactersMax = 40;
 constexpr int kBarWidthMin = 80;
-constexpr int kBarWidthMax = 480;  // of a wide window the rest stays empty
+constexpr int kBarWidthMax = 480;  // in a wide window the rest stays empty
 
 QString number_or_dash(Unit unit, double value) {
   return std::isfinite(value) ? text_of(unit, value) : QString("–");

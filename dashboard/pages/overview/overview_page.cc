@@ -39,13 +39,15 @@ QString alert_text(const Alert& alert, std::int64_t base_wall_ns) {
 
 }  // namespace
 
+// The derived curves of one run. They are kept between refreshes, so that only new samples are
+// processed.
 struct OverviewPage::OfRun {
   struct Smoothed {
     SmoothedSeries over_rounds;
     SmoothedSeries over_time;
   };
 
-  // One curve of it, if the run has such a metric.
+  // Adds the curve of `metric`, smoothed if `weight` > 0. Without such a metric it adds nothing.
   void add(const RunSession& run, std::string_view metric, Smoothed& smoothed, bool over_time,
            double weight, std::vector<PlotCurve>& curves) {
     const MetricCurve* const found = run.view().metric(run.job(), metric, "");
@@ -187,7 +189,8 @@ void OverviewPage::showEvent(QShowEvent* event) {
   refresh();
 }
 
-// What is shown of each run comes first, so that no run is left out because another has many jobs.
+// The selected job of each run comes first. Otherwise a run with many jobs could push another run
+// out of the list.
 void OverviewPage::show_jobs() {
   std::vector<JobLine> lines;
   for (const RunSession* run : runs_) {
@@ -221,7 +224,8 @@ void OverviewPage::show_curves() {
   saved_curves_.show(*saved_, std::move(saved));
 }
 
-// Where somebody reads or marks, the text stays: it is set only where it is another.
+// The text is replaced only if it has changed, because replacing it would drop the user's selection
+// and scroll position.
 void OverviewPage::show_alerts() {
   QStringList lines;
   for (const RunSession* run : runs_) {

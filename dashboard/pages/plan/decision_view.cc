@@ -20,7 +20,7 @@ constexpr int kParetoHeightMin = 150;
 QLabel* wrapped_label(QWidget* parent, const QString& name) {
   auto* label = new QLabel(parent);
   label->setObjectName(name);
-  label->setTextFormat(Qt::PlainText);  // the file's texts are no markup
+  label->setTextFormat(Qt::PlainText);  // texts of a file must not be interpreted as markup
   label->setWordWrap(true);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   return label;
@@ -76,7 +76,7 @@ DecisionView::DecisionView(ColourSlots& colours, QWidget* parent) : QWidget(pare
 }
 
 DecisionView::~DecisionView() {
-  // Before the group and the models that they read.
+  // The plot and the tabs refer to the group and the models, so they are destroyed first.
   delete picture_;
   delete tabs_;
 }
@@ -137,7 +137,7 @@ void DecisionView::list_inputs() {
 
 void DecisionView::draw(std::optional<std::size_t> selected) {
   if (!detail_) return;
-  // The plans of rounds that only go on hold what they go on with.
+  // A plan that continues an earlier one contains only that one alternative.
   const bool choice = detail_->alternatives.size() > 1;
   picture_->set_empty_text(
       "The plan of this round tells of nothing else that could have been chosen.");

@@ -19,7 +19,7 @@ QString cut_suffix(QString name) {
   return name;
 }
 
-// Walks the document in its order.
+// Visits the JSON document in its own order and adds one line per value.
 class InputsReading {
  public:
   InputsReading(std::vector<PlanInput>& inputs, std::size_t& left_out)

@@ -74,7 +74,7 @@ bool RoundAgentsModel::same_thing(const RoundAgent& a, const RoundAgent& b) cons
   return a.agent.agent_id == b.agent.agent_id;
 }
 
-// Hardly a number is the same in two rounds.
+// Almost every number differs between two rounds, so a comparison would save nothing.
 bool RoundAgentsModel::looks_same(const RoundAgent& /*a*/, const RoundAgent& /*b*/) const {
   return false;
 }

@@ -12,10 +12,10 @@ namespace {
 struct MomentName {
   std::string_view event = {};
   const char* text = "";
-  bool of_agent = false;  // whose id is the event's source
+  bool of_agent = false;  // the event's source is an agent's identifier
 };
 
-// What the coordinator notes with a round's number (core/round).
+// Events that the coordinator records with a round's number (core/round).
 constexpr std::array<MomentName, 8> kMomentNames = {{
     {"round_aborted", "the attempt was given up, the next begins", false},
     {"deadline_too_short", "the links are too slow for the deadline", false},
@@ -29,7 +29,7 @@ constexpr std::array<MomentName, 8> kMomentNames = {{
 
 }  // namespace
 
-// The newest events stand last, and those of an old round may be gone: nothing is told then.
+// Searches all events that are kept. Those of an old round may be gone; the result is then empty.
 std::vector<RoundMoment> moments_of(const std::deque<EventRow>& events, std::uint64_t job,
                                     std::uint64_t round, double began_s) {
   std::vector<RoundMoment> moments;

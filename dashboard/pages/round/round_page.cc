@@ -16,14 +16,15 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr std::size_t kGanttRowsMin = 8;
-constexpr double kLinesAroundRows = 6;  // title, legend and the axis below
+// space for the title, the legend and the axis, in lines of text
+constexpr double kLinesAroundRows = 6;
 constexpr double kLinesPerRow = 1.2;
 
 }  // namespace
 
 RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, parent) {
   group_.share_colours(borrowed(context.group().colours()));
-  group_.set_following(false);  // what it follows is the newest round, by a button of its own
+  group_.set_following(false);  // the page follows the newest round by its own button
   picture_ = new PlotView({.title = "What each agent did, the slowest first",
                            .x = {"Since the plan arrived", Unit::seconds}},
                           &group_, this);
@@ -76,7 +77,7 @@ RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, p
 }
 
 RoundPage::~RoundPage() {
-  // Before the group and the model that they read.
+  // The chart and the table refer to the group and the model, so they are destroyed first.
   delete picture_;
   delete table_;
 }
@@ -129,7 +130,8 @@ std::optional<std::uint64_t> RoundPage::wanted() const {
   return table ? std::optional(table->columns.round.back()) : std::nullopt;
 }
 
-// Nothing changes under the pointer, nor in what somebody has zoomed into.
+// The page does not follow the newest round while the pointer is over the chart or the user has
+// zoomed in.
 bool RoundPage::held() const { return detail_ && (picture_->underMouse() || group_.zoom().x); }
 
 void RoundPage::refresh() {
@@ -141,7 +143,7 @@ void RoundPage::refresh() {
     show_nothing(why_nothing());
     return;
   }
-  // Events come a moment after the round that they are about.
+  // Events may arrive shortly after the round that they belong to.
   const bool more_events = detail_ && run()->view().revisions().events != seen_.events;
   if (more_events && look_up_moments()) show_rows();
   if (seen_.table == table && table->revision() == seen_.rounds) return;
@@ -191,7 +193,8 @@ void RoundPage::ask() {
   run()->ask_round(job_, *round);
 }
 
-// Also what another page asked for: ours may have been dropped for it, and is asked for again.
+// Details requested by another page arrive here too. Such a request may have replaced this page's
+// own, which is therefore sent again.
 void RoundPage::take(const std::shared_ptr<const RoundDetail>& detail) {
   if (!detail || detail->job != job_) return;
   const bool ours = detail->round == wanted() || detail->round == choice_.asked;
@@ -232,7 +235,8 @@ void RoundPage::show_detail() {
       "What agents reported is shown all the same.");
   look_up_moments();
   show_rows();
-  // A zoom is kept from round to round, to compare them; a click is no reason to keep the range.
+  // A zoom is kept between rounds, so that they can be compared. Without a zoom the range follows
+  // the round.
   if (!group_.zoom().x) group_.go_live();
   show_facts();
   agents_.update(*detail_);

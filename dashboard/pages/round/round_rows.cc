@@ -11,7 +11,7 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr std::size_t kStragglerReportsMin = 3;  // with less there is no middle one
+constexpr std::size_t kStragglerReportsMin = 3;  // fewer reports have no meaningful median
 
 double known_s(double seconds) { return seconds > 0 && std::isfinite(seconds) ? seconds : 0; }
 
@@ -55,7 +55,8 @@ QString note_of(const RoundDetail& detail, std::size_t shown, bool marked) {
                     .arg(text_of(Unit::seconds, detail.deadline_ms / 1e3));
 }
 
-// What went wrong long before is told and not drawn: the round would be a stripe at the edge.
+// A fault far outside the round is described in the note but not drawn: it would compress the round
+// into a narrow strip.
 bool drawn(const RoundMoment& moment, double seconds) {
   return moment.at_s >= -seconds && moment.at_s <= 2 * seconds;
 }

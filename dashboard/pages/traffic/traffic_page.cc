@@ -55,7 +55,7 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
   down_.uses.plot = plot("Messages down by their use, in each round", {"Down", Unit::bytes});
   agents_ = plot("By agent in each round, to and from peers included", {"Bytes", Unit::bytes});
   links_ = plot("Rate of the coordinator's ways", {"Rate", Unit::bits_per_second});
-  links_->set_log_y(true);  // ways differ by more than a factor
+  links_->set_log_y(true);  // links differ by more than a factor of ten
   auto* grid = new QGridLayout;
   grid->addWidget(up_.plot, 0, 0);
   grid->addWidget(down_.plot, 0, 1);
@@ -71,7 +71,7 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
   all->addWidget(totals_);
   all->addWidget(make_tools());
   all->addLayout(grid, 1);
-  // What is hidden is not stood upon.
+  // The other layers close up when the user hides one.
   for (Uses* uses : {&up_.uses, &down_.uses}) {
     connect(uses->plot, &PlotView::legend_changed, this, [this, uses] { show_uses(*uses); });
   }
@@ -126,7 +126,8 @@ QString TrafficPage::totals() const { return totals_->text(); }
 
 void TrafficPage::refresh() {
   if (!isVisible()) return;
-  // Numbers of agents, and the same rounds, are another job's in another run.
+  // Agents and rounds of another run or job are unrelated, although identifiers and numbers are the
+  // same. The derived curves are dropped.
   const std::pair of(first(), first() ? first()->job() : 0);
   if (of != of_) {
     of_ = of;
@@ -195,7 +196,7 @@ void TrafficPage::show_uses(Uses& uses) {
   uses.curves.show(*uses.plot, std::move(curves));
 }
 
-// The first ones: which they are does not change while somebody looks.
+// Always the first agents, so that the selection does not change while the user looks at the chart.
 std::vector<std::string> TrafficPage::agents_shown() const {
   std::vector<std::string> ids;
   if (!first()) return ids;
@@ -243,7 +244,7 @@ void TrafficPage::show_agents() {
   agent_curves_.show(*agents_, std::move(curves));
 }
 
-// Over rounds a sample waits until the round that it falls into has been committed, or none comes.
+// Over rounds a sample waits until its round has been committed or the job has ended.
 SharedSeries TrafficPage::rate_of(const LinkCurves& link, OfWay& way) {
   way.rate.follow(link.beta_s_per_byte, [](Sample sample) -> std::optional<Sample> {
     return Sample{sample.x, sample.y > 0 ? kTrafficBitsPerByte / sample.y : kUnknown};
