@@ -56,7 +56,7 @@ Status within(const char* option, double value, double max) {
                       fmt::format("{}", value));
 }
 
-// What is typed, before it has a meaning.
+// Option values as typed, before they are interpreted.
 struct Typed {
   std::string page, palette = "system", picture, size;
   std::vector<std::string> connect, keys;
@@ -95,7 +95,7 @@ void declare(CLI::App& app, Options& options, Typed& typed) {
 
 constexpr std::string_view kEndpointSign = "://";
 
-// A host and a port, where the scheme was forgotten.
+// Detects HOST:PORT without a scheme, to suggest the complete endpoint.
 bool looks_like_endpoint(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   return colon != std::string::npos && colon + 1 < text.size() &&

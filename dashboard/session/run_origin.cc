@@ -12,7 +12,7 @@ namespace {
 constexpr qsizetype kKeyCharactersShown = 8;
 
 QString key_of_file(const QFileInfo& file) {
-  const QString canonical = file.canonicalFilePath();  // empty: it is not there
+  const QString canonical = file.canonicalFilePath();  // empty: the file does not exist
   return "run " + (canonical.isEmpty() ? file.absoluteFilePath() : canonical);
 }
 

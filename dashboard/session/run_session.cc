@@ -21,7 +21,7 @@ RunSession::RunSession(const RunSessionOptions& options, QObject* parent)
   change_timer_.setSingleShot(true);
   change_timer_.setInterval(kTellEveryMs);
   connect(&change_timer_, &QTimer::timeout, this, &RunSession::changed);
-  // What is still under way to a session that is gone is dropped with it.
+  // Qt drops queued calls to a session that has been destroyed.
   reader_ = std::make_unique<RunSessionReader>(options, [this] {
     QMetaObject::invokeMethod(
         this, [this] { take_portion(); }, Qt::QueuedConnection);

@@ -78,7 +78,7 @@ RunPortion RunSessionReader::read() {
   return portion;
 }
 
-// Nobody is woken for nothing.
+// A portion without any news is dropped, so that the receiver is not woken in vain.
 void RunSessionReader::hand_over(RunPortion&& portion) {
   std::string trouble = portion.trouble.ok() ? std::string() : portion.trouble.text();
   if (portion.changes.empty() && !portion.answer && trouble == told_ &&

@@ -12,7 +12,7 @@ struct KeyOfPart {
   const char* what;
 };
 
-// What dashboard/plot does by itself.
+// Keys that dashboard/plot handles.
 constexpr KeyOfPart kKeysOfPictures[] = {
     {"drag", "zoom to a rectangle, or along one axis"},
     {"Shift + drag, arrows", "move"},
@@ -29,7 +29,7 @@ constexpr KeyOfPart kKeysOfPictures[] = {
     {"0", "all curves"},
 };
 
-// What dashboard/tables does, and the page of a round.
+// Keys that dashboard/tables and the page of a round handle.
 constexpr KeyOfPart kKeysOfTables[] = {
     {"Ctrl+F", "filter: words, or column:word"},
     {"Esc", "clear the filter"},
@@ -41,7 +41,7 @@ constexpr KeyOfPart kKeysOfTables[] = {
     {"Alt+End", "and the newest"},
 };
 
-// What the page of control does.
+// Keys that the control page handles.
 constexpr KeyOfPart kKeysOfControl[] = {
     {"Alt+U, Alt+E, Alt+T", "pause, resume, stop the job that is chosen"},
     {"Alt+O", "the reason for it"},

@@ -43,7 +43,7 @@ MainWindow::MainWindow(QSettings& settings, PageContext& context,
   take_runs();
 }
 
-// Pages must not outlive the runs that they show.
+// The pages must drop the runs before these are destroyed.
 MainWindow::~MainWindow() {
   for (Page* page : docks_->pages()) page->set_runs({});
 }
@@ -119,7 +119,7 @@ void MainWindow::connect_pages() {
 
 void MainWindow::open_run(const RunOrigin& origin) { banner_->show_refusal(runs_.open(origin)); }
 
-// What was refused is not offered again.
+// Only accepted connections are remembered.
 void MainWindow::connect_to(const ConnectChoice& choice) {
   const Result<RunOrigin> origin =
       origin_of_join_file(choice.key_file.toStdString(), choice.endpoint.toStdString());
@@ -131,7 +131,7 @@ void MainWindow::connect_to(const ConnectChoice& choice) {
   remember_connection(settings_, choice);
 }
 
-// A run has its colour before anything else of it is drawn, in the order of opening.
+// Each run gets its colour before it is drawn, so that colours follow the order of opening.
 void MainWindow::take_runs() {
   const std::vector<RunSession*> runs = runs_.runs();
   for (const RunSession* run : runs) context_.group().colours().slot_of(run->key());
@@ -209,7 +209,7 @@ void MainWindow::show_cheat_sheet() {
   cheat_sheet_->raise();
 }
 
-// It is of no use to point at what is out of sight.
+// A moment outside the visible range could not be seen, so the range is reset first.
 void MainWindow::point_at(double round, double time_s) {
   PlotGroup& group = context_.group();
   const double x = context_.over_time() ? time_s : round;

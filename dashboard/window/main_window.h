@@ -1,5 +1,5 @@
-// The window: it brings the open runs, the pages and what a person asks for together, and does
-// nothing of it by itself.
+// The main window. It connects the open runs, the pages and the actions of the user; each part does
+// its own work. GUI thread only.
 #pragma once
 
 #include <QMainWindow>
@@ -25,11 +25,11 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  // Both must outlive it.
+  // The settings and the context must outlive the window.
   MainWindow(QSettings& settings, PageContext& context, std::vector<std::unique_ptr<Page>> pages);
   ~MainWindow() override;
 
-  // What is refused is said in the window.
+  // Opens a run. A refusal is shown in the window.
   void open_run(const RunOrigin& origin);
   void open_run(const std::string& path) { open_run(origin_of_file(path)); }
   void connect_to(const ConnectChoice& choice);

@@ -40,7 +40,7 @@ void OpenRuns::close(const RunSession* run) {
   emit runs_changed();
 }
 
-// Two files may have one name, as every run.db: these are told apart by their folders.
+// Many runs are named run.db. Runs with the same name are distinguished by their folders.
 void OpenRuns::find_names() {
   std::map<QString, int> names;
   for (const auto& run : runs_) ++names[run->origin().name];

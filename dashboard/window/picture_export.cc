@@ -11,7 +11,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// What a page has just asked for has not come yet: it must look settled several times in a row.
+// Answers to requests of the page arrive later, so it must look settled several times in a row.
 constexpr int kSettledLooks = 5;
 constexpr int kLookEveryMs = 20;
 
@@ -64,13 +64,13 @@ Status write_png(const QImage& image, const QString& file) {
 
 Status export_page(const PictureRequest& request, const OpenRuns& runs, Page& page,
                    PageContext& context) {
-  // Laid out and drawn as if it were shown, also where a display would show it.
+  // The page is laid out and drawn as if it were visible, but never appears on a display.
   page.setAttribute(Qt::WA_DontShowOnScreen);
-  // It has the size that was asked for, even where a page would like more.
+  // The picture has the requested size, even if the page's minimum size is larger.
   if (page.layout()) page.layout()->setSizeConstraint(QLayout::SetNoConstraint);
   page.resize(request.size);
   page.show();
-  // Nobody looks at a picture to see that it follows.
+  // A picture has no live display.
   context.group().set_following(false);
   TRIBUTARY_TRY(wait_until_settled(request, runs, page));
   context.group().refresh_now();

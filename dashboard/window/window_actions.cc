@@ -41,7 +41,7 @@ WindowActions::WindowActions(QMainWindow& window, PageDocks& docks)
 QAction* WindowActions::add(QMenu& menu, const QString& text, const QList<QKeySequence>& keys) {
   QAction* const action = menu.addAction(text);
   action->setShortcuts(keys);
-  window_.addAction(action);  // also where the menu bar is hidden
+  window_.addAction(action);  // the keys also work while the menu bar is hidden
   all_.push_back(action);
   return action;
 }
