@@ -24,8 +24,8 @@ Status usage(std::string what, std::string expected, std::string got, std::strin
                                                .remedy = std::move(remedy)});
 }
 
-// CLI11 only takes the words apart; what is missing, unknown or twice is judged here, because our
-// answers name what is near and say what to do.
+// CLI11 only splits the arguments. Missing, unknown and repeated options are detected here, because
+// our errors suggest the nearest name and a remedy.
 class Parser {
  public:
   Parser(std::span<const Noun> nouns, std::span<const Command> commands) : root_(kAbout, kProgram) {
@@ -33,7 +33,7 @@ class Parser {
     root_.set_help_flag("-h,--help", "this help");
     root_.set_version_flag("--version", std::string(kProgram) + " " + TRIBUTARY_VERSION,
                            "the version");
-    root_.get_formatter()->label("SUBCOMMAND", "VERB");  // of the nouns, which inherit it
+    root_.get_formatter()->label("SUBCOMMAND", "VERB");  // inherited by the nouns
     root_.footer("'tributary NOUN VERB --help' tells more, with examples.");
     for (const Noun& noun : nouns) {
       add_app(root_, noun.name, noun.summary)
@@ -99,7 +99,7 @@ class Parser {
       return leaf.app->add_flag(name, option.help)->multi_option_policy(kTakeAll);
     }
     Words& unread = unread_.emplace_back();
-    // All words that remain belong to one that is known by its place, if it takes many.
+    // A positional argument that is repeatable takes all remaining words.
     const bool takes_the_rest = option.repeatable && !name.starts_with('-');
     return leaf.app->add_option(name, unread, option.help)
         ->expected(1, takes_the_rest ? CLI::detail::expected_max_vector_size : 1)
@@ -116,7 +116,7 @@ class Parser {
     return *app;
   }
 
-  // "tributary codec encode"
+  // Returns the words so far, for example "tributary codec encode".
   std::string path() const {
     std::string path = kProgram;
     for (const CLI::App* app = &root_; !app->get_subcommands().empty();) {
@@ -141,7 +141,7 @@ class Parser {
     return names;
   }
 
-  // What no level of the line could take: the first such word is answered.
+  // Reports the first word that no level accepted.
   Status refuse_extras() const {
     std::string level = kProgram;
     for (const CLI::App* app = &root_;; app = app->get_subcommands().front()) {
@@ -201,8 +201,8 @@ class Parser {
   static constexpr CLI::MultiOptionPolicy kTakeAll = CLI::MultiOptionPolicy::TakeAll;
 
   CLI::App root_;
-  std::list<Leaf> leaves_;   // CLI11 keeps references into both
-  std::list<Words> unread_;  // an option must have a place to write to; we ask for results()
+  std::list<Leaf> leaves_;   // lists, because CLI11 keeps references to the elements of both
+  std::list<Words> unread_;  // CLI11 requires a destination; the values are read by results()
 };
 
 }  // namespace
@@ -214,7 +214,7 @@ Result<CommandLine> parse_command_line(std::span<const Noun> nouns,
 }
 
 bool asks_for_json(const std::vector<std::string>& args) {
-  const auto end = std::ranges::find(args, "--");  // what follows is another program's
+  const auto end = std::ranges::find(args, "--");  // words after "--" belong to another program
   return std::find(args.begin(), end, "--json") != end;
 }
 

@@ -23,11 +23,11 @@ void complain(std::string_view text) {
   write_all(STDERR_FILENO, fmt::format("tributary: {}\n", printable(text)));
 }
 
-// `code` is what comes out when the writing works.
+// Returns `code` if the text could be written.
 int print(const std::string& text, int code) {
   const int error = write_all(STDOUT_FILENO, text);
   if (error == 0) return code;
-  // Whoever read it has seen enough: no reason to complain.
+  // The reader has closed the pipe, for example `head`. That is not an error to report.
   if (error == EPIPE) return kExitSignal + SIGPIPE;
   if (stop_signal() != 0) return kExitSignal + stop_signal();
   complain("writing to standard output: " + std::generic_category().message(error));

@@ -1,4 +1,4 @@
-// tributary codec compare: every codec on made-up gradients.
+// tributary codec compare: measures every codec on synthetic gradients.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct CompareCommand {
-  std::vector<std::unique_ptr<Codec>> codecs;  // none: all of the registry
+  std::vector<std::unique_ptr<Codec>> codecs;  // empty: all codecs of the registry
   std::uint32_t agents = 4;
   std::uint32_t values = 1u << 20;
   std::uint32_t rounds = 10;
@@ -38,7 +38,8 @@ std::vector<FloatVector> make_updates(const CompareCommand& command, World& worl
   return updates;
 }
 
-// What the machine can do at best, measured on the same bytes in the same run.
+// Returns the median rate of memcpy on the same data, as an upper limit of what this machine can
+// do.
 double memcpy_bytes_per_s(std::span<const float> values, const Clock& clock) {
   constexpr std::size_t kRuns = 15;
   FloatVector copy(values.size(), 0.0f);
@@ -65,7 +66,8 @@ Result<Row> measure_codec(const Codec& codec, std::span<const std::span<const fl
   options.progress = [&](std::uint64_t done, std::uint64_t total) {
     return world.progress.report(codec.spec(), done, total);
   };
-  // Without loss all rounds are alike, and some of those codecs are slow: a few are enough.
+  // The rounds of a lossless codec do not differ, and some of these codecs are slow, so a few
+  // rounds are enough.
   constexpr std::uint32_t kLosslessRoundsMax = 3;
   options.rounds = codec.lossy() ? command.rounds : std::min(command.rounds, kLosslessRoundsMax);
   Row row;

@@ -1,4 +1,4 @@
-// tributary codec decode
+// tributary codec decode: decodes a file that 'codec encode' has written.
 #include <memory>
 
 #include "cli/accept.h"
@@ -32,7 +32,7 @@ Result<Answer> decode(const DecodeOptions& options, World& world) {
                        }},
                   [&](ByteSpan piece) { return out.append(piece); });
   if (!header.ok()) {
-    // Errors of the operating system name their file themselves.
+    // Errors of the operating system already name their file.
     Status status = std::move(header).status();
     return status.code() == StatusCode::io_error ? std::move(status)
                                                  : std::move(status).at(options.in);

@@ -1,4 +1,4 @@
-// tributary codec encode
+// tributary codec encode: encodes a file of float32 values with one codec.
 #include <memory>
 
 #include "cli/accept.h"
@@ -37,7 +37,7 @@ Result<Answer> encode(const EncodeOptions& options, World& world) {
                                 bytes_out += piece.size();
                                 return out.append(piece);
                               });
-  // Errors of the operating system name their file themselves.
+  // Errors of the operating system already name their file.
   if (!status.ok() && status.code() != StatusCode::io_error) {
     return std::move(status).at(options.in);
   }

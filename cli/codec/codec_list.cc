@@ -1,4 +1,4 @@
-// tributary codec list
+// tributary codec list: describes every codec and its parameters.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

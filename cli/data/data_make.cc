@@ -1,4 +1,4 @@
-// tributary data make
+// tributary data make: draws a synthetic data set.
 #include <fmt/format.h>
 
 #include <array>
@@ -23,7 +23,7 @@ struct MakeOptions {
   MakeRequest request{.count = 0, .test_count = 0};
 };
 
-// What was not said: enough to learn from, little enough to be drawn in a moment.
+// Default sizes: large enough to train on, small enough to be drawn within seconds.
 void fill_in(MakeRequest& request) {
   const bool text = request.kind == DrawnKind::text;
   if (request.count == 0) request.count = text ? 1'000'000 : 20'000;

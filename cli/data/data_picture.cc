@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kRamp = " .:-=+*#%@";
 constexpr std::uint32_t kWidthMax = 64;
 
-// Two rows become one line, because characters are twice as high as wide.
+// Two rows of pixels become one line of text, because characters are twice as high as wide.
 std::string picture(std::span<const float> values, std::uint32_t channels, std::uint32_t height,
                     std::uint32_t width) {
   std::vector<float> grey(std::size_t{width} * ((height + 1) / 2));

@@ -1,4 +1,4 @@
-// tributary data shards
+// tributary data shards: shows how a data set would be divided among agents.
 #include <fmt/format.h>
 
 #include <memory>

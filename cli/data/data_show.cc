@@ -1,4 +1,4 @@
-// tributary data show
+// tributary data show: describes the content of a data set.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -35,7 +35,7 @@ struct Range {
   double deviation = 0;
 };
 
-// Over examples at even distances.
+// Uses up to kSampled examples, evenly spaced over the data set.
 Result<Range> measure(const DataSet& data) {
   Range range;
   double squares = 0;

@@ -1,4 +1,5 @@
-// tributary demo: a federation of processes on this machine, real but for the links.
+// tributary demo: runs a federation of processes on this machine. Everything is real except the
+// links, which are shaped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +45,7 @@ Status stopped() {
                                         .remedy = {}});
 }
 
-// What the bar says beside the rounds.
+// The text beside the progress bar.
 std::string doing_text(const DemoProgress& seen) {
   std::string text = "training";
   if (seen.accuracy >= 0) text += fmt::format(", accuracy {:.1f} %", 100 * seen.accuracy);
@@ -62,7 +63,7 @@ void say(World& world, const std::optional<std::string>& line) {
   if (line) world.progress.say(*line);
 }
 
-// Looks into the journal now and then, as a dashboard does, until all processes have ended.
+// Reads the journal several times per second, as a dashboard does, until all processes have ended.
 Status watch(DemoFederation& federation, DemoDashboard& dashboard, World& world) {
   constexpr std::chrono::milliseconds kLookEvery{300};
   DemoWatch look(federation.run_file());
@@ -79,7 +80,7 @@ Status watch(DemoFederation& federation, DemoDashboard& dashboard, World& world)
   }
 }
 
-// The report is whole without them; nobody without the dashboard is told of what it would draw.
+// The report is complete without pictures. Users without the dashboard are not told about it.
 Result<std::vector<report::PagePicture>> pictures_of(const DemoFederation& federation,
                                                      const DemoCommand& command, World& world) {
   auto pictures = draw_dashboard_pictures(federation.run_file(), federation.report_folder(),
@@ -129,7 +130,7 @@ std::string rounds_text(const std::map<std::string, std::uint64_t>& rounds) {
   return text;
 }
 
-// Which codec, ratio and collective were used, the one with most rounds first.
+// Lists the choices of codec, ratio and collective, the most frequent one first.
 std::string choices_text(const std::map<std::string, std::uint64_t>& choices) {
   std::vector<std::pair<std::string, std::uint64_t>> rows(choices.begin(), choices.end());
   std::ranges::stable_sort(rows, std::greater<>(), [](const auto& row) { return row.second; });

@@ -36,7 +36,7 @@ std::optional<std::string> DemoDashboard::open(const std::string& run_file,
     }
     why = program.status().text();
   }
-  // Who has not asked for a window does not miss one.
+  // A missing window is reported only if the user has requested one.
   if (window_ == DemoWindow::wanted) return no_window(why);
   return {};
 }

@@ -30,7 +30,7 @@ Status read_replicas(const DemoFederation& federation, std::uint64_t model_hash,
   return {};
 }
 
-// Each agent's last word on its account.
+// Reads the last audit line of each agent's log and returns the largest error.
 std::optional<double> conservation_error(const DemoFederation& federation) {
   constexpr std::string_view kHolds = "error_of_bound=";
   double worst = 0;
@@ -50,7 +50,8 @@ std::optional<double> conservation_error(const DemoFederation& federation) {
 
 DemoProgress DemoWatch::look() {
   seen_.switches.clear();
-  if (!read().ok()) run_.reset();  // it is being made, or locked: next time
+  // the file is being created or is locked; the next call tries again
+  if (!read().ok()) run_.reset();
   return seen_;
 }
 

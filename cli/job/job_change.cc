@@ -1,4 +1,4 @@
-// tributary job submit, pause, resume and stop: what a running coordinator is asked to do.
+// tributary job submit, pause, resume and stop: requests to a running coordinator.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 struct ChangeOptions {
   std::string run_file = usual_run_file();
-  std::string job;  // a file to submit, or a name
+  std::string job;  // a file to submit, or the name of a job
   std::string reason;
 };
 

@@ -1,4 +1,4 @@
-// tributary job export
+// tributary job export: writes the newest model of a job and its metrics to files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct ExportOptions {
   std::string run_file = usual_run_file();
   std::string job;
   std::string folder;
-  std::vector<std::string> formats;  // none: all that are possible
+  std::vector<std::string> formats;  // empty: all possible formats
   std::string model_file;
 };
 
@@ -71,7 +71,8 @@ class Export {
     if (!wanted("torchscript")) return {};
     Status status = write_script();
     if (status.ok() || !options_.formats.empty()) return status;
-    left_out_ = status.text();  // nobody asked for it by name
+    // TorchScript was not requested by name, so its absence is not an error
+    left_out_ = status.text();
     return {};
   }
 

@@ -1,4 +1,4 @@
-// tributary job list and show: read from the journal, whether the coordinator runs or not.
+// tributary job list and show. Both read the journal, whether the coordinator runs or not.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -48,7 +48,7 @@ Json json_of(const JobInJournal& job, const JobFigures& figures) {
           {"accuracy", figures.accuracy}, {"loss", figures.loss}};
 }
 
-// Payload bytes that were sent for nothing, by direction and cause.
+// Returns payload bytes that were sent more than once, by direction and cause.
 Result<Json> repeated_json(RunFile& run, const JobInJournal& job) {
   Json repeated = {{"up", Json::object()}, {"down", Json::object()}};
   for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {

@@ -1,4 +1,4 @@
-// tributary job watch: how a job goes, until it is over.
+// tributary job watch: shows the progress of a job until it has ended.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -43,7 +43,7 @@ std::string doing_text(const Seen& seen) {
   return text;
 }
 
-// Ends when the job is over; Ctrl-C ends the watching and nothing else.
+// Returns when the job has ended or the user presses Ctrl-C, which does not affect the job.
 Result<Answer> watch(const WatchOptions& options, World& world) {
   constexpr std::chrono::milliseconds kLookEvery{500};
   Seen seen;

@@ -1,4 +1,4 @@
-// tributary keys allow
+// tributary keys allow: adds an agent to an allow-list.
 #include <fmt/format.h>
 
 #include <memory>

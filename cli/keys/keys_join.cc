@@ -1,4 +1,4 @@
-// tributary keys join
+// tributary keys join: creates an agent's key pair and its join file, and allows the agent.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -20,10 +20,11 @@ struct JoinOptions {
   std::string coordinator;
   std::string list;
   std::string coordinator_key_file;
-  std::string out;  // empty: the id and ".join"
+  std::string out;  // empty: AGENT_ID.join
 };
 
-// Nobody is to be on the list who has no file; a file whose agent is not on the list is taken back.
+// The file is written before the agent is allowed, so that no agent is allowed without a file. If
+// allowing fails, the file is removed.
 Result<Answer> join(const JoinOptions& options) {
   TRIBUTARY_TRY(check_agent_id(options.agent.id));
   const std::string out = options.out.empty() ? options.agent.id + ".join" : options.out;

@@ -1,4 +1,4 @@
-// tributary keys new
+// tributary keys new: creates a key pair.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// tributary keys revoke
+// tributary keys revoke: removes an agent from an allow-list.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// tributary keys show
+// tributary keys show: prints a public key or an allow-list.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,5 @@
-// tributary link list: read from the journal, whether the coordinator runs or not.
+// tributary link list: prints the measured links. Reads the journal, whether the coordinator runs
+// or not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,12 +22,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Rows read at a time.
 constexpr std::uint32_t kPage = 4096;
 
 struct Figure {
   double value = NAN;
-  double confidence = NAN;  // when it was kept
-  double age_s = NAN;       // since then
+  double confidence = NAN;  // at the time of the measurement, 0 to 1
+  double age_s = NAN;       // since the measurement, in s
   wire::LinkMethod method = wire::LinkMethod::unspecified;
 };
 struct Link {
@@ -41,7 +43,7 @@ std::int64_t wall_ns() {
       .count();
 }
 
-// The newest of each figure; rows come in the order in which they were written.
+// Returns the newest value of each figure. Rows are read in the order in which they were written.
 Result<Links> newest_links(RunFile& run) {
   Links links;
   const std::int64_t now = wall_ns();

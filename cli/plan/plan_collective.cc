@@ -1,4 +1,4 @@
-// tributary plan collective
+// tributary plan collective: predicts the duration of each collective.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,18 +23,18 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kCollectiveAgentsMax = 1024;
 constexpr std::uint64_t kBucketValues = 1u << 20;
-constexpr std::uint64_t kBucketsEach = 4;  // that every agent owns, where the model is small
+constexpr std::uint64_t kBucketsEach = 4;  // per agent, for small models
 
 struct Request {
   double alpha_ms = 0;
   double gbps = 0;
-  double hub_gbps = 0;  // 0: as the agents'
+  double hub_gbps = 0;  // 0: the same as the agents'
   std::uint64_t params = 0;
   double cr = 1;
   std::uint32_t agents = 0;
-  std::uint64_t bucket_values = 0;  // 0: chosen
-  double overhead = 0;              // what headers add, in percent
-  std::unique_ptr<Codec> codec;     // instead of those that follow from cr; measured
+  std::uint64_t bucket_values = 0;  // 0: chosen automatically
+  double overhead = 0;              // share that headers add, in percent
+  std::unique_ptr<Codec> codec;     // replaces the codecs that follow from cr; always measured
   bool measured = false;
   double message_us = 0;
   double byte_ns = 0;
@@ -67,8 +67,8 @@ LinkEstimate link_of(const Request& request, double gbps) {
           .beta_s_per_byte = 8e-9 / gbps * (1 + request.overhead / 100)};
 }
 
-// Where partial sums are made, agents must agree on places; where all payloads are seen, they need
-// not.
+// Collectives that form partial sums need the same value positions from all agents. Collectives
+// that deliver every payload do not.
 bool sums(ExchangeKind kind) {
   return kind != ExchangeKind::star && kind != ExchangeKind::all_gather;
 }
@@ -79,7 +79,8 @@ std::string codec_of(ExchangeKind kind, const Request& request) {
   return fmt::format("{}:cr={}", sums(kind) ? "star_topk" : "topk", request.cr);
 }
 
-// Stated sizes, and the speeds that are given. Whoever selects is whoever encodes.
+// Stages with calculated sizes and the given speeds. The agent that selects values is the one that
+// encodes them.
 MeasuredStages stated_stages(ExchangeKind kind, const Request& request, double values) {
   MeasuredStages all;
   if (request.cr >= 1) {
@@ -117,7 +118,7 @@ std::uint64_t bucket_values(const Request& request) {
   return std::clamp<std::uint64_t>((request.params + shares - 1) / shares, 1, kBucketValues);
 }
 
-// Each codec once, whatever number of collectives takes it.
+// Measures each codec once, even if several collectives use it.
 Status measure_codec(const std::string& spec, const Request& request, Prediction& prediction,
                      const Clock& clock) {
   if (prediction.measured.contains(spec)) return {};

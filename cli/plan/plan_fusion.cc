@@ -1,4 +1,4 @@
-// tributary plan fusion
+// tributary plan fusion: plans which tensors are compressed and sent together.
 #include <fmt/format.h>
 
 #include <algorithm>

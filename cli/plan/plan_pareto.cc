@@ -1,4 +1,4 @@
-// tributary plan pareto
+// tributary plan pareto: runs the planner on given inputs and prints the Pareto set.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,15 +22,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kAgentsMax = 1024;
-constexpr std::uint64_t kGradientValuesMax = 1u << 20;  // made up, of which the gain is taken
+// of a synthetic gradient, used to measure the gain
+constexpr std::uint64_t kGradientValuesMax = 1u << 20;
 constexpr std::uint64_t kGradientBytesMax = std::uint64_t{4} << 30;
 constexpr double kAgreementRatio = 0.01;
 
 struct ParetoRequest {
-  std::string file;  // instead of all that follows
+  std::string file;  // replaces all following fields
   double alpha_ms = 0;
   double gbps = 0;
-  double hub_gbps = 0;  // 0: as the agents'
+  double hub_gbps = 0;  // 0: the same as the agents'
   double compute_ms = 0;
   std::uint64_t params = 0;
   std::uint32_t agents = 0;

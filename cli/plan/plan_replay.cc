@@ -1,4 +1,4 @@
-// tributary plan replay
+// tributary plan replay: repeats the planner's decisions of a run from their stored inputs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,30 +23,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kRoundsPage = 256;  // rounds that are read at a time
+constexpr std::uint64_t kRoundsPage = 256;  // rounds read at a time
 constexpr int kDiffers = 60;
 
 struct ReplayRequest {
   std::string run_file = usual_run_file();
-  std::string job;  // empty: every one
+  std::string job;  // empty: all jobs
 };
 
-// A decision as it stands in the journal, and as it is made now.
+// A decision from the journal, and the result of repeating it.
 struct Replayed {
   std::string job = {};
   std::uint64_t round = 0;
   std::string codec;
   std::string collective;
   std::string reason;
-  std::string now;  // where it is another one: what it would be
+  std::string now;  // the new decision if it differs; empty: the same
   double predicted_s = 0;
-  std::vector<double> measured_s = {};  // of every round up to the next decision
+  std::vector<double> measured_s = {};  // of every round until the next decision
 
   bool same() const { return now.empty(); }
 };
 
-// Shares stand in the plan by member and in the decision by participant, and a member of whom the
-// planner did not know keeps what the codec does.
+// The plan stores a ratio per member, the decision one per participant. A member that the planner
+// did not know keeps the codec's own ratio. So only the set of values is compared.
 bool same_ratios(const wire::Plan& plan, const PlanDecision& decision) {
   const auto* exchanges = plan.exchanges();
   const auto* told = exchanges && exchanges->size() > 0 ? exchanges->Get(0)->ratios() : nullptr;
@@ -57,7 +57,7 @@ bool same_ratios(const wire::Plan& plan, const PlanDecision& decision) {
   });
 }
 
-// What the inputs give now; empty: the same.
+// Repeats the decision. Returns an empty text if it is the same, otherwise the new reason or error.
 std::string differs(const wire::Plan& plan, const Replayed& stored) {
   const Result<PlanInputs> inputs = parse_plan_inputs(stored_inputs(plan));
   if (!inputs.ok()) return inputs.status().text();

@@ -1,4 +1,4 @@
-// tributary plan table
+// tributary plan table: prints the quantization levels of THC and their expected error.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

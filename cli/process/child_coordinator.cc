@@ -21,7 +21,7 @@ Result<std::unique_ptr<ChildCoordinator>> ChildCoordinator::start(
 }
 
 ChildCoordinator::~ChildCoordinator() {
-  process_.reset();  // nothing of it is worth keeping
+  process_.reset();  // SIGKILL is fine: nothing in the folder is kept
   std::error_code ignored;
   if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
 }

@@ -24,17 +24,18 @@
 namespace tributary {
 namespace {
 
+// Limit of a log that is read into memory.
 constexpr std::uint64_t kLogBytesMax = 256u << 20;
 constexpr std::size_t kLastWordsBytes = 600;
 constexpr int kCannotRun = 127;
 
-// In the child, where only what is safe in a signal handler may be called. Only why it could not is
-// written to `news`.
+// Runs in the child after fork(), where only async-signal-safe functions may be called. On failure
+// it writes errno to `news`.
 [[noreturn]] void become(char* const* arguments, const char* log, pid_t parent, Orphan orphan,
                          int news) {
   if (orphan == Orphan::ends) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(kCannotRun);  // it ended before it was asked for
-  // Ctrl-C is for the parent, who says what becomes of its children.
+  if (::getppid() != parent) ::_exit(kCannotRun);  // the parent ended before prctl() took effect
+  // A process group of its own keeps Ctrl-C away from the child; the parent decides when it ends.
   ::setpgid(0, 0);
   const int file = ::open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int nowhere = ::open("/dev/null", O_RDWR);
@@ -52,7 +53,8 @@ constexpr int kCannotRun = 127;
   ::_exit(kCannotRun);
 }
 
-// Ends when the child runs the program, which closes its end of the pipe, or has said why not.
+// Returns 0 when the child runs the program, because exec closes its end of the pipe; otherwise
+// errno.
 int wait_for_news(int news) {
   int error = 0;
   ssize_t size = 0;

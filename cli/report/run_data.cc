@@ -16,11 +16,12 @@ namespace tributary::report {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-// So much of each, and no more, is held in memory; a report says what it leaves out.
+// Limits of what is held in memory. The report states what it omits.
 constexpr std::uint64_t kRoundsMax = 200'000;
 constexpr std::size_t kMetricsMax = 1'000'000;
 constexpr std::size_t kLinksMax = 500'000;
 constexpr std::size_t kTroublesMax = 50;
+// Rows read at a time.
 constexpr std::uint32_t kPage = 2'000;
 
 template <typename List>
@@ -37,7 +38,7 @@ std::string joined(const std::vector<ExchangeUse>& exchanges, Member member) {
   return all;
 }
 
-// A mean of what is finite.
+// The mean of the finite values; NaN without any.
 class Mean {
  public:
   void take(double value) {
@@ -183,7 +184,7 @@ class Reading {
       }
     }
     for (const OutcomeRecord& outcome : record.outcomes) {
-      // Those of all exchanges are numbered through.
+      // Buckets are numbered across all exchanges of a round.
       const std::uint32_t each = plan.buckets()->size();
       if (outcome.bucket >= each * plan.exchanges_per_round()) continue;
       const std::uint64_t bytes =
@@ -195,7 +196,7 @@ class Reading {
     std::ranges::stable_sort(row.exchanges, std::greater<>(), &ExchangeUse::values);
   }
 
-  // Reports of one round are neighbours.
+  // Reports are sorted by round, so one pass is enough.
   Status read_reports(std::size_t begin, std::uint64_t first, std::uint64_t last) {
     TRIBUTARY_ASSIGN(const std::vector<AgentRoundRecord> reports,
                      file_.agent_rounds(data_.job, first, last));
@@ -242,7 +243,7 @@ class Reading {
     TRIBUTARY_ASSIGN(const std::vector<AgentRecord> known, file_.agents());
     for (const AgentRecord& agent : known) {
       const auto place = agents_.find(agent.agent_id);
-      if (place == agents_.end()) continue;  // of another job
+      if (place == agents_.end()) continue;  // an agent of another job only
       place->second.device_model = agent.device_model;
       place->second.build = agent.build;
     }
@@ -286,7 +287,7 @@ class Reading {
       after = page.back().number;
       for (const StoredLinkSample& stored : page) {
         const LinkSampleRecord& sample = stored.sample;
-        if (!sample.from.empty() && !sample.to.empty()) continue;  // of a pair of agents
+        if (!sample.from.empty() && !sample.to.empty()) continue;  // a link between two agents
         const bool to_agent = !sample.to.empty();
         const std::string& agent = to_agent ? sample.to : sample.from;
         if (!wanted.contains(agent)) continue;

@@ -15,7 +15,7 @@ struct Evaluation {
   bool by_agents = false;
 };
 
-// The agents' means, round by round.
+// Returns the mean over the agents for each round, in the order of the rounds.
 std::vector<double> means(const std::map<std::string, std::vector<MetricRow>>& by_agent) {
   std::map<std::uint64_t, std::pair<double, double>> sums;
   for (const auto& [agent, rows] : by_agent) {

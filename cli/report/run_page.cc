@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kSwitchRowsMax = 200;
 constexpr std::size_t kAgentRowsMax = 200;
-constexpr std::size_t kRoundsPerLine = 4;  // names in a tile
+constexpr std::size_t kRoundsPerLine = 4;  // names that a tile lists
 
 constexpr std::string_view kStyles = R"css(:root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; margin: 0 auto; padding: 24px 16px 64px;
@@ -170,7 +170,7 @@ std::string tiles_of(const RunFigures& figures) {
   return html + "</div>\n";
 }
 
-// A column whose name begins with '#' holds numbers.
+// A table. A column whose name begins with '#' contains numbers and is aligned right.
 class HtmlTable {
  public:
   explicit HtmlTable(const std::vector<std::string>& columns) {

@@ -14,7 +14,7 @@ namespace tributary::report {
 namespace {
 
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kAgentLinesMax = 6;  // more than that are shown as a band of three lines
+constexpr std::size_t kAgentLinesMax = 6;  // more agents are drawn as a band of three lines
 constexpr std::size_t kBinsMax = 400;
 constexpr std::size_t kStackMax = 480;
 
@@ -22,7 +22,7 @@ enum class Over { rounds, time };
 
 using ByAgent = std::map<std::string, Points>;
 
-// --- lines out of rows
+// --- lines from rows
 
 Points line_of(const RunData& data, const std::function<double(const RoundRow&)>& value,
                Over over = Over::rounds) {
@@ -47,7 +47,8 @@ ByAgent metric_lines(const RunData& data, std::string_view name, Over over) {
   return lines;
 }
 
-// One line for each agent while they can be told apart, and their range when they cannot.
+// Draws one line per agent while the lines can be distinguished; otherwise lowest, median and
+// highest.
 void add_agents(std::vector<Series>& series, const ByAgent& by_agent, bool faint,
                 const std::string& label, std::size_t colour = 2) {
   std::vector<Points> lines;
@@ -153,7 +154,7 @@ Figure learning(const RunData& data, Over over) {
   }
   figure.panels.emplace_back(std::move(loss));
   set_x_axis(figure, data, over);
-  // Evaluations may come before the first round and after the last.
+  // The first and the last evaluation may be outside the range of the rounds.
   figure.x_first.reset();
   figure.x_last.reset();
   return figure;
@@ -321,7 +322,7 @@ struct LinkLines {
   ByAgent bandwidth;
 };
 
-// A sample that stands alone for long says nothing of the time after it.
+// An isolated sample says nothing about the time after it, so long intervals become gaps.
 ByAgent without_bridges(const ByAgent& lines) {
   ByAgent out;
   for (const auto& [agent, points] : lines) {
@@ -333,7 +334,8 @@ ByAgent without_bridges(const ByAgent& lines) {
   return out;
 }
 
-// What was measured both ways is two lines for each agent; otherwise its name alone says it all.
+// If both directions were measured, an agent has two lines and their names have arrows. Otherwise
+// the identifier is enough.
 struct Ways {
   bool up = false;
   bool down = false;

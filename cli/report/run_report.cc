@@ -31,7 +31,7 @@ class Folder {
                                          .remedy = "choose another with --out"});
   }
 
-  // A picture that lies there already.
+  // Reads a picture that is already in the folder.
   Result<ShownPicture> take(const PagePicture& picture) const {
     std::string path = (std::filesystem::path(path_) / picture.file).string();
     TRIBUTARY_ASSIGN(const Bytes bytes, read_file(path, kPageFileBytesMax));

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using report::PagePicture;
 
-// Of each picture: the dashboard gives up first, and says why.
+// Limit per picture. The dashboard's own limit is shorter, so that its error states the reason.
 constexpr int kPictureWaitS = 20;
 constexpr std::chrono::seconds kPictureTimeMax{kPictureWaitS + 20};
 constexpr std::chrono::milliseconds kPictureLookEvery{10};

@@ -18,9 +18,11 @@ namespace tributary {
 namespace {
 
 constexpr const char* kInstalled = "/var/lib/tributary-coordinator/run.db";
+// Limit for the coordinator's answer.
 constexpr std::chrono::seconds kPatience{30};
 
-// Calls `take` with every value of the coordinator's own series behind `after`, which grows.
+// Calls `take` with every value of the coordinator's own series after the row `after`, which
+// advances.
 template <typename Take>
 Status each_metric(RunFile& run, std::string_view name, std::uint64_t job, std::int64_t& after,
                    const Take& take) {

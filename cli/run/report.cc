@@ -1,4 +1,4 @@
-// tributary report
+// tributary report: writes the report of a run.
 #include <fmt/format.h>
 
 #include <memory>

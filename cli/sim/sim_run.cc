@@ -1,4 +1,4 @@
-// tributary sim run
+// tributary sim run: runs a simulated scenario with one or many seeds.
 #include <fmt/format.h>
 
 #include <memory>

@@ -15,7 +15,8 @@ constexpr double kBetweenStrips = 6;
 constexpr std::size_t kBandsMax = 1200;
 constexpr std::size_t kKindsMax = 12;
 
-// In the order in which they came, so that a kind has the same colour in every picture of a run.
+// Returns the labels in the order of their first appearance, so that a label has the same colour in
+// all figures of a run.
 std::vector<std::string> kinds_of(const std::vector<Band>& bands) {
   std::vector<std::string> kinds;
   std::set<std::string_view> seen;
@@ -25,7 +26,7 @@ std::vector<std::string> kinds_of(const std::vector<Band>& bands) {
   return kinds;
 }
 
-// Of many bands, each stretch keeps the longest of those in it: there is no room for more.
+// With more than kBandsMax bands, only the longest band of each interval is kept.
 std::vector<Band> thinned(const std::vector<Band>& bands) {
   if (bands.size() <= kBandsMax) return bands;
   std::vector<Band> out;
@@ -42,7 +43,7 @@ std::vector<Band> thinned(const std::vector<Band>& bands) {
   return out;
 }
 
-// Gives the kinds that had no room for their names: the legend has to say them.
+// Returns for each label whether it did not fit into any band; the legend then names it.
 std::vector<bool> draw_strip(Drawing& drawing, const Strip& strip, const Axis& x, double y,
                              const std::vector<std::string>& kinds) {
   drawing.words(x.begin - 8, y + 16, strip.title, Anchor::end, "tick");

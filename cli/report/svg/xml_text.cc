@@ -13,7 +13,7 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; }
 
-// Bytes of the character that `text` begins with; 0 where it begins with none that XML can hold.
+// Returns the length of the first character in bytes; 0 if XML cannot contain it.
 std::size_t character_bytes(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   if (lead < 0x80) return lead >= 0x20 || lead == '\t' || lead == '\n' ? 1 : 0;
