@@ -50,7 +50,7 @@ std::optional<double> conservation_error(const DemoFederation& federation) {
 
 DemoProgress DemoWatch::look() {
   seen_.switches.clear();
-  // the file is being created or is locked; the next call tries again
+  // While the file is being created or is locked it cannot be read; the next call tries again.
   if (!read().ok()) run_.reset();
   return seen_;
 }

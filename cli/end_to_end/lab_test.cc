@@ -154,7 +154,7 @@ struct Pair {
   }
 };
 
-// generous limit for events that must occur; their exact time does not matter
+// Generous limit, in ms, for events that must occur. Their exact time does not matter.
 constexpr int kLongMs = 10'000;
 
 void send_over_tcp(const std::string& lab, std::size_t size) {

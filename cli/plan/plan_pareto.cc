@@ -22,7 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kAgentsMax = 1024;
-// of a synthetic gradient, used to measure the gain
+// Size of a synthetic gradient, which is used to measure the gain.
 constexpr std::uint64_t kGradientValuesMax = 1u << 20;
 constexpr std::uint64_t kGradientBytesMax = std::uint64_t{4} << 30;
 constexpr double kAgreementRatio = 0.01;

@@ -29,7 +29,7 @@ void set_up_process() {
   open_missing_streams();
   struct sigaction stop = {};
   stop.sa_handler = note_signal;
-  // without SA_RESTART, so that a blocked write returns
+  // SA_RESTART is not set, so that a blocked write returns.
   stop.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction old = {};

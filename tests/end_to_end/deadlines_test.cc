@@ -1,5 +1,5 @@
-// A deadline that an agent's uplink cannot keep, and bytes that were sent twice, as an operator
-// sees them.
+// A deadline that an agent's uplink cannot meet, and repeated bytes, as the operator's commands
+// show them.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 using testing::HasSubstr;
 
-// The uplink of agent-1 needs 6 s for an update of 1.2 MB, which is one bucket.
+// The uplink of agent-1 needs 6 s for an update of 1.2 MB, which is a single bucket.
 FederationOptions slow_uplink() {
   return {
       .agents = 2,
@@ -49,7 +49,7 @@ TEST(Deadlines, AJobWhoseDeadlineIsTooShortIsPausedAndSaysWhatWouldFit) {
   EXPECT_EQ(shown(federation)["rounds_committed"], 0);
 }
 
-// As a coordinator stores them, of this job and of another.
+// Adds readings as a coordinator stores them, for this job and for another one.
 void add_repeats(const Federation& federation, std::uint64_t job) {
   auto journal = CoordinatorJournal::open({.journal = {.path = federation.coordinator_journal()}});
   ASSERT_TRUE(journal.ok()) << journal.status().text();

@@ -1,4 +1,4 @@
-// Jobs, as operators handle them: through the program, while a federation of processes is at work.
+// Jobs managed by an operator's commands, while a federation of processes is running.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -43,8 +43,8 @@ class Jobs : public testing::Test {
   static bool reaches(const Federation& federation, const std::string& name, std::uint64_t round) {
     return eventually([&] { return rounds_of(federation, name) >= round; });
   }
-  // What many looks, one after the other, agree on: a round takes less than two of them, and the
-  // one that was under way may still end.
+  // Returns a number of rounds that stays the same over many polls. A round takes less time than
+  // two polls, and the round under way may still end.
   static std::uint64_t rounds_at_rest(const Federation& federation, const std::string& name) {
     constexpr int kLooks = 12;
     std::uint64_t rounds = rounds_of(federation, name);
@@ -114,7 +114,7 @@ TEST_F(Jobs, JobsOfDifferentAgentsRunAtOnce) {
   EXPECT_TRUE(reaches(federation, "test", first + 3));
   EXPECT_TRUE(reaches(federation, "second", second + 3));
   EXPECT_EQ(data(federation.ask({"job", "show", "second"}))["last_round"]["members"], 1);
-  // A restart finds both.
+  // Both jobs exist after a restart.
   federation.coordinator().kill();
   federation.start_coordinator();
   EXPECT_TRUE(reaches(federation, "test", first + 6));
@@ -146,7 +146,8 @@ TEST_F(Jobs, WhatIsWrongIsSaidAndTheOthersGoOn) {
   federation.coordinator().kill();
   EXPECT_THAT(error_of({"job", "pause", "test"}), HasSubstr("start the daemon"));
   EXPECT_NE(code, 0);
-  EXPECT_EQ(job(federation, "test")["state"], "running");  // the journal can be read all the same
+  // the journal can be read without the coordinator
+  EXPECT_EQ(job(federation, "test")["state"], "running");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What links are like, as processes with sockets between them find out.
+// Link measurements of processes that are connected by sockets.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -15,7 +15,7 @@ namespace {
 constexpr double kShapedBytesPerS = 50'000;
 constexpr double kAllowanceBytes = 256 * 1024;
 
-// Two are wanted and one is there: no round begins, and nothing but heartbeats goes either way.
+// The job requires two agents and has one, so no round starts and only heartbeats are sent.
 FederationOptions one_that_waits() {
   return {.agents = 2,
           .coordinator_settings = {"metrics.listen=127.0.0.1:0", "probes.quiet_ms=200",
@@ -69,7 +69,8 @@ TEST(Links, NobodyIsProbedWhereThatIsOff) {
   EXPECT_EQ(federation.metric("tributary_link_probe_bytes_total"), 0);
 }
 
-// Every agent gets payloads from some other; long ones, so that they do not come at one look.
+// Every agent receives payloads from another one. They are long, so that they do not arrive in a
+// single read.
 TEST(Links, PeersTellWhatTheWaysBetweenThemAreLike) {
   Federation federation(
       {.rounds = 6,

@@ -1,4 +1,4 @@
-// Agents that exchange among themselves, as processes with sockets between them.
+// Peer exchanges between processes that are connected by sockets.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(PeersOnTheirOwn, GoByTheStarWhereOneOfThemDoesNotListen) {
   EXPECT_EQ(rounds_by(federation, "star"), 6u);
 }
 
-// What it says of itself leads to nobody: the others cannot reach it.
+// The address that the agent announces is wrong, so the other agents cannot reach it.
 TEST(PeersOnTheirOwn, GoByTheStarWhereOneOfThemCannotBeReached) {
   Federation federation(options_for("ring", 6));
   federation.set_for_agent(1, "peers.advertise=tcp://127.0.0.1:1");
@@ -101,16 +101,16 @@ TEST(PeersOnTheirOwn, TakeSeveralExchangesForEachCommit) {
   }
 }
 
-// No moment is special: the job goes on with those that are left, or when it is back.
+// At whatever moment it is killed, the job continues without the agent or when it has returned.
 TEST(PeersOnTheirOwn, AMemberThatIsKilledAtRandomMomentsTakesNothingAlong) {
-  std::mt19937 random(6);  // moments of this machine: the seed repeats little
+  std::mt19937 random(6);  // real time decides, so the seed does not make the test reproducible
   FederationOptions options = options_for("ring", 200);
   options.coordinator_settings.emplace_back("job.agents_min=2");
   options.agent_settings.emplace_back("trainer.train_ms=20");
   Federation federation(options);
   federation.start_all();
   for (int kill = 0; kill < 20; ++kill) {
-    // Any moment will do.
+    // Waits for a random time.
     EXPECT_FALSE(eventually([] { return false; }, std::chrono::microseconds(random() % 250'000)));
     ASSERT_TRUE(federation.coordinator().running()) << "the job is too short: kill " << kill;
     const std::uint32_t agent = static_cast<std::uint32_t>(random() % 3);

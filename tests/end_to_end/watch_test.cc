@@ -1,4 +1,4 @@
-// A run as it is watched from another machine, while its coordinator is a process that can be
+// A run that is watched from another machine, while its coordinator is a process that can be
 // killed.
 #include <gmock/gmock.h>
 

@@ -15,7 +15,7 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr int kAgentIdCharactersMax = 64;
-// longer than a key, so that a key that is too long is reported and not cut
+// Longer than a key, so that a key that is too long is reported and not cut.
 constexpr int kKeyTyped = 200;
 constexpr const char* kAccessHint =
     "On the device, tributary keys new makes a key pair; its public half (agent.key.pub, 40 "

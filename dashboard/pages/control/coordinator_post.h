@@ -33,7 +33,7 @@ class CoordinatorPost : public QObject {
 
   void ask(const ControlRequest& request);
 
-  // the coordinator answers and permits changes
+  // Whether the coordinator answers and permits changes.
   bool ready() const { return known_ && presence_.ok(); }
   bool known() const { return !run_ || known_; }         // the first check has finished
   std::size_t waiting() const { return asked_.size(); }  // requests without an answer

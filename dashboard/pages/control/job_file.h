@@ -14,7 +14,7 @@ namespace tributary::dashboard {
 struct JobFile {
   std::string name = {};  // name of the job
   std::string text = {};
-  // folder of the file if the coordinator has the same disk, otherwise empty
+  // Folder of the file if the coordinator has the same disk, otherwise empty.
   std::string folder = {};
   QString summary = {};  // the content in one line
 };

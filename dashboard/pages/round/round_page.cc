@@ -16,7 +16,7 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr std::size_t kGanttRowsMin = 8;
-// space for the title, the legend and the axis, in lines of text
+// Space for the title, the legend and the axis, in lines of text.
 constexpr double kLinesAroundRows = 6;
 constexpr double kLinesPerRow = 1.2;
 

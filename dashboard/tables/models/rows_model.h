@@ -47,7 +47,7 @@ class RowsModel : public TableModel {
   const Row& row_at(int row) const { return rows_[static_cast<std::size_t>(row)]; }
 
  protected:
-  // same subject; its values may differ
+  // Whether both rows have the same subject; their values may differ.
   virtual bool same_thing(const Row& a, const Row& b) const = 0;
   virtual bool looks_same(const Row& a, const Row& b) const = 0;  // same displayed values
 

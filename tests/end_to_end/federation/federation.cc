@@ -189,7 +189,8 @@ void Federation::kill_agent(std::uint32_t agent) {
   note_rounds_taken(agent);
 }
 
-// A kill between storing and logging leaves no line: the journal itself knows the last round.
+// A process that is killed between storing and logging leaves no log line, so the journal is read
+// for its last round.
 void Federation::note_rounds_taken(std::uint32_t agent) {
   std::set<std::uint64_t>& taken = taken_[agent_id(agent)];
   for (const std::string& line :

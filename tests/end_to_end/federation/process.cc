@@ -95,7 +95,7 @@ std::vector<std::string> Process::lines() const {
   file.seekg(static_cast<std::streamoff>(log_begin_));
   std::vector<std::string> lines;
   std::string line;
-  // The last one may be half there.
+  // The last line is dropped if it has no end yet.
   while (std::getline(file, line) && !file.eof()) lines.push_back(line);
   return lines;
 }
