@@ -40,7 +40,7 @@ Status prepare_platform(const Options& options) {
           {.what = "display",
            .expected = "DISPLAY or WAYLAND_DISPLAY in the environment",
            .got = "neither",
-           .remedy = "without a display --export-png FILE --page NAME writes pictures"}};
+           .remedy = "use --export-png FILE --page NAME, which needs no display"}};
 }
 
 Result<std::vector<RunOrigin>> origins_of(const Options& options) {
@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
   try {
     return tributary::dashboard::run_dashboard(argc, argv);
   } catch (const std::bad_alloc&) {
-    tributary::dashboard::complain_of("resource_exhausted: memory: no more of it");
+    tributary::dashboard::complain_of("resource_exhausted: memory: none left");
     return tributary::exit_code(tributary::StatusCode::resource_exhausted);
   } catch (const std::exception& error) {
     tributary::dashboard::complain_of(std::string("internal: ") + error.what());

@@ -34,10 +34,10 @@ void OperatorLine::ask(std::uint64_t number, std::string question) {
       answers_.push_back(
           {.number = number,
            .status = {StatusCode::resource_exhausted,
-                      {.what = "questions to the coordinator",
-                       .expected = "at most " + std::to_string(kQuestionsMax) + " that wait",
+                      {.what = "requests to the coordinator",
+                       .expected = "at most " + std::to_string(kQuestionsMax) + " waiting",
                        .got = "one more",
-                       .remedy = "wait until it has answered"}}});
+                       .remedy = "wait for the answers"}}});
     } else {
       questions_.push_back({number, std::move(question)});
       if (!thread_.joinable()) thread_ = std::thread([this] { work(); });

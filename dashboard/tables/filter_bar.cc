@@ -27,7 +27,7 @@ FilterBar::FilterBar(TableView& table, QWidget& owner)
   count_->setTextFormat(Qt::PlainText);
   auto* const out = new QToolButton(this);
   out->setText("CSV…");
-  out->setToolTip("Export the rows that are shown");
+  out->setToolTip("Export the visible rows");
   out->setFocusPolicy(Qt::StrongFocus);
   layout->addWidget(out);
   setFocusProxy(line_);
@@ -58,7 +58,7 @@ FilterBar::FilterBar(TableView& table, QWidget& owner)
 void FilterBar::add_levels(int column) {
   levels_ = new QComboBox(this);
   levels_->setAccessibleName("Level");
-  levels_->setToolTip("The least level that is shown");
+  levels_->setToolTip("Lowest level to show");
   levels_->addItem("All levels", -1);
   levels_->addItem("Info and above", static_cast<int>(LogLevel::info));
   levels_->addItem("Warnings and errors", static_cast<int>(LogLevel::warning));

@@ -47,9 +47,9 @@ QString cell_of(const TableModel& model, int row, int column) {
 Status cannot_write_table(const QString& file, const QString& why) {
   return {StatusCode::io_error,
           {.what = file.toStdString(),
-           .expected = "a file that can be written",
+           .expected = "a writable file",
            .got = why.toStdString(),
-           .remedy = "choose another folder, or free space"}};
+           .remedy = "choose another folder or free disk space"}};
 }
 
 }  // namespace

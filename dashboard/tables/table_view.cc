@@ -218,7 +218,7 @@ void TableView::paintEvent(QPaintEvent* event) {
   constexpr int kMargin = 20;
   painter.drawText(viewport()->rect().adjusted(kMargin, kMargin, -kMargin, -kMargin),
                    Qt::AlignCenter | Qt::TextWordWrap,
-                   hidden ? "No row matches the filter. Esc clears it." : empty_text_);
+                   hidden ? "No row matches the filter. Press Esc to clear it." : empty_text_);
 }
 
 }  // namespace tributary::dashboard

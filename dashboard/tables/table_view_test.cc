@@ -55,7 +55,7 @@ struct TableUnderTest {
 
 class AgentsTableTest : public testing::Test {
  protected:
-  AgentsTableTest() { table().set_empty_text("No agent has come yet."); }
+  AgentsTableTest() { table().set_empty_text("No agent has connected yet."); }
 
   TableView& table() { return under_test_.table; }
   QLineEdit& line() { return *under_test_.bar.template findChild<QLineEdit*>(); }

@@ -20,7 +20,7 @@ Status OpenRuns::open(const RunOrigin& origin) {
       std::ranges::any_of(runs_, [&](const auto& one) { return one->key() == origin.key; });
   if (known) {
     return {StatusCode::already_exists,
-            {.what = place, .expected = "a run that is not open", .got = "one that is"}};
+            {.what = place, .expected = "a run that is not open", .got = "an open run"}};
   }
   auto run = std::make_unique<RunSession>(RunSessionOptions{.origin = origin});
   connect(run.get(), &RunSession::changed, this, &OpenRuns::changed);

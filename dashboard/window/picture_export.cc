@@ -27,13 +27,13 @@ Status not_settled(const PictureRequest& request, const OpenRuns& runs) {
   for (const RunSession* run : runs.runs()) {
     if (!run->trouble().ok()) return run->trouble();
   }
-  return {StatusCode::deadline_exceeded,
-          {.what = "picture '" + request.file.toStdString() + "'",
-           .expected = "all that it is to show within " +
-                       std::to_string(request.wait_max.count() / 1000) + " s",
-           .got = runs.caught_up() ? "a page that still waits for something"
-                                   : "a run that is still being read",
-           .remedy = "give it longer with --wait-s"}};
+  return {
+      StatusCode::deadline_exceeded,
+      {.what = "picture '" + request.file.toStdString() + "'",
+       .expected =
+           "a complete page within " + std::to_string(request.wait_max.count() / 1000) + " s",
+       .got = runs.caught_up() ? "a page that is still loading" : "a run that is still being read",
+       .remedy = "allow more time with --wait-s"}};
 }
 
 Status wait_until_settled(const PictureRequest& request, const OpenRuns& runs, Page& page) {
@@ -57,9 +57,9 @@ Status write_png(const QImage& image, const QString& file) {
   if (written) return {};
   return {StatusCode::io_error,
           {.what = file.toStdString(),
-           .expected = "a file that can be written",
+           .expected = "a writable file",
            .got = out.errorString().toStdString(),
-           .remedy = "choose another folder, or free space"}};
+           .remedy = "choose another folder or free disk space"}};
 }
 
 Status export_page(const PictureRequest& request, const OpenRuns& runs, Page& page,

@@ -136,7 +136,7 @@ TEST_F(Watching, WhoIsNoOperatorLooksAndChangesNothing) {
   connect_as("ben");
   ASSERT_TRUE(not_ready());
   ASSERT_TRUE(reaches(3));
-  ASSERT_TRUE(happens([&] { return page_->presence().contains("may look"); }))
+  ASSERT_TRUE(happens([&] { return page_->presence().contains("may watch"); }))
       << page_->presence().toStdString();
   EXPECT_THAT(page_->presence().toStdString(), HasSubstr("watch.operators"));
   EXPECT_FALSE(page_->jobs().pause().isEnabled());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPlotHeightMin = 140;  // pixels
 constexpr const char* kNoneChosen =
-    "Choose an agent in the table above: its rounds, its metrics and its links are drawn here.";
+    "Select an agent in the table to see its rounds, metrics and links.";
 
 bool is_reading(const std::string& metric) {
   return metric.ends_with("celsius") || metric.ends_with("watts");
@@ -45,19 +45,19 @@ AgentPanel::AgentPanel(PlotGroup& group, QWidget* parent)
   QFont bold = heading_->font();
   bold.setBold(true);
   heading_->setFont(bold);
-  time_ = add_plot({.title = "Time of its rounds",
+  time_ = add_plot({.title = "Round time",
                     .y = {"Time", Unit::seconds},
-                    .empty_text = "It has not reported on a round yet.",
+                    .empty_text = "This agent has not reported a round yet.",
                     .y_from_zero = true});
   metrics_ = add_plot({.title = "Metrics",
                        .y = {"Value", Unit::one},
-                       .empty_text = "It has not told a loss or another metric yet."});
-  delay_ = add_plot({.title = "Latency of its links (α)",
+                       .empty_text = "This agent has not reported a metric yet."});
+  delay_ = add_plot({.title = "Link latency (α)",
                      .y = {"Latency", Unit::seconds},
-                     .empty_text = "Its links have not been measured yet."});
-  rate_ = add_plot({.title = "Rate of its links (1/β)",
+                     .empty_text = "The links of this agent have not been measured yet."});
+  rate_ = add_plot({.title = "Link rate (1/β)",
                     .y = {"Rate", Unit::bits_per_second},
-                    .empty_text = "Its links have not been measured yet."});
+                    .empty_text = "The links of this agent have not been measured yet."});
   device_ = add_plot(
       {.title = "Temperature and power", .y = {"Reading", Unit::one}, .y_from_zero = true});
   // Latencies and rates differ by powers of ten between links and over time.
@@ -125,9 +125,9 @@ void AgentPanel::draw_curves() {
                      .low = series_.border(number - 1),
                      .high = series_.border(number)};
   };
-  time_curves_.show(
-      *time_, {part("compute", "compute", 1), part("encode", "compute + encode", 2),
-               part("wait", "compute + encode + wait", 3), part("decode", "all and decode", 4)});
+  time_curves_.show(*time_, {part("compute", "compute", 1), part("encode", "compute + encode", 2),
+                             part("wait", "compute + encode + wait", 3),
+                             part("decode", "compute + encode + wait + decode", 4)});
   delay_curves_.show(*delay_, {{.key = "up", .name = "up", .series = series_.alpha_up()},
                                {.key = "down", .name = "down", .series = series_.alpha_down()}});
   rate_curves_.show(*rate_, {{.key = "up", .name = "up", .series = series_.rate_up()},

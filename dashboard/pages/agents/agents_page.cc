@@ -12,9 +12,9 @@ namespace {
 
 const QList<int> kHalves = {30, 70};  // shares of the height in %: table, chosen agent
 constexpr const char* kNoAgents =
-    "No agent has come yet.\n\n"
+    "No agent has connected yet.\n\n"
     "On the coordinator's machine:  tributary keys join garage-01 ...  writes garage-01.join\n"
-    "Carry that file to the device, and there:  tributary-agent --join garage-01.join ...";
+    "Copy that file to the device and run:  tributary-agent --join garage-01.join ...";
 
 }  // namespace
 

@@ -37,7 +37,7 @@ double JobFacts::saved_share() const { return dense() > 0 ? 1 - bytes() / dense(
 
 JobFacts facts_of(const RunView& view, const JobInfo& job) {
   JobFacts facts = {.job = job.job,
-                    .name = job.name.empty() ? "job without a readable definition" : job.name,
+                    .name = job.name.empty() ? "job with an unreadable definition" : job.name,
                     .state = job.state,
                     .reason = job.reason,
                     .rounds_wanted = job.rounds_wanted};

@@ -8,8 +8,8 @@
 namespace tributary::dashboard {
 
 inline constexpr const char* kNoRunOpen =
-    "No run is open.\nCtrl+O opens a coordinator's run.db, Ctrl+Shift+O connects to a coordinator "
-    "elsewhere.";
+    "No run is open.\nCtrl+O opens a coordinator's run.db. Ctrl+Shift+O connects to a coordinator "
+    "on the network.";
 
 // Returns the text without control characters, direction marks and line separators, cut after 4000
 // characters.

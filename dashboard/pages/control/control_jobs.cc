@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kReasonCharactersMax = 200;
 constexpr const char* kNoControlRun = "No run is open.";
-constexpr const char* kNoControlJob = "No job yet: hand one in below.";
+constexpr const char* kNoControlJob = "No job yet. Submit one below.";
 constexpr const char* kStopWarning =
-    "Stop job %1 for good? It cannot go on afterwards. What it has learned stays in the journal.";
+    "Stop job %1? A stopped job cannot be resumed. Its model stays in the journal.";
 
 }  // namespace
 
@@ -29,15 +29,15 @@ ControlJobs::ControlJobs(QWidget* parent) : QWidget(parent) {
   table_->horizontalHeader()->setStretchLastSection(true);
   reason_ = new QLineEdit(this);
   reason_->setMaxLength(kReasonCharactersMax);
-  reason_->setPlaceholderText("for those who look at the job later; may stay empty");
+  reason_->setPlaceholderText("optional; shown with the job");
   auto* const reason_label = new QLabel("Reas&on");
   reason_label->setBuddy(reason_);
   pause_ = new QPushButton("Pa&use");
-  pause_->setToolTip("The round that is under way is finished; model and residuals stay");
+  pause_->setToolTip("Finishes the current round and keeps model and residuals");
   resume_ = new QPushButton("R&esume");
-  resume_->setToolTip("With the round after the last one");
+  resume_->setToolTip("Continues with the next round");
   stop_ = new QPushButton("S&top…");
-  stop_->setToolTip("For good; what it has learned stays in the journal");
+  stop_->setToolTip("Ends the job; its model stays in the journal");
   auto* const row = new QHBoxLayout;
   row->addWidget(reason_label);
   row->addWidget(reason_, 1);

@@ -16,8 +16,7 @@ namespace {
 
 constexpr int kAnswersMax = 200;
 constexpr int kAnswerLines = 5;
-constexpr const char* kNoAnswer =
-    "What the coordinator answers stands here. Nothing has been asked of it yet.";
+constexpr const char* kNoAnswer = "The coordinator's answers appear here.";
 
 QGroupBox* group_of(const QString& title, QWidget* what) {
   auto* const group = new QGroupBox(title);
@@ -73,7 +72,7 @@ void ControlPage::lay_out() {
   column->addLayout(head);
   column->addWidget(group_of("Jobs", jobs_), 3);
   column->addWidget(group_of("Submit a job", submit_));
-  column->addWidget(group_of("Agents that may come in", access_));
+  column->addWidget(group_of("Allowed agents", access_));
   column->addWidget(confirm_);
   column->addWidget(group_of("Answers", answers_), 2);
 }

@@ -123,21 +123,21 @@ QString CoordinatorPost::presence() const {
   if (!run_) {
     return kNoRunOpen;
   }
-  if (!known_) return "Looking for the coordinator of " + run_->name() + "…";
+  if (!known_) return "Connecting to the coordinator of " + run_->name() + "…";
   if (presence_.ok()) {
-    return "✓ The coordinator of " + run_->name() + " answers and does what is asked here.";
+    return "✓ The coordinator of " + run_->name() + " is connected and accepts commands.";
   }
   const QString why = plain_text(presence_.text());
   if (presence_.code() == StatusCode::permission_denied && run_->trouble().ok()) {
-    return "⚠ This key may look, but not change anything. " + why;
+    return "⚠ This key may watch the run but not change it. " + why;
   }
   const QString remedy =
       run_->origin().across_network
-          ? "It is looked for again by itself."
-          : "Only where it runs, and as its user, can it be asked through this file: start it "
-            "there, or connect to it with Ctrl+Shift+O.";
-  return "⚠ No coordinator answers for " + run_->name() + ", so that nothing can be changed. " +
-         remedy + "\n" + why;
+          ? "Retrying automatically."
+          : "Its socket only accepts the local user that runs the coordinator: start it on this "
+            "machine, or connect to it with Ctrl+Shift+O.";
+  return "⚠ No coordinator answers for " + run_->name() + "; commands are disabled. " + remedy +
+         "\n" + why;
 }
 
 }  // namespace tributary::dashboard

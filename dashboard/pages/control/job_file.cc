@@ -21,7 +21,7 @@ QString words_of_model(const JobSettings& job) {
 QString summary_of(const JobSettings& job) {
   const QString agents = job.policy.agents.empty()
                              ? QString("%1 agents or more").arg(job.policy.agents_min)
-                             : QString("of %1 agents that it names, %2 or more")
+                             : QString("%2 or more of %1 named agents")
                                    .arg(job.policy.agents.size())
                                    .arg(job.policy.agents_min);
   return QString("job %1: %2 rounds, %3, %4, codec %5, planning %6, %7")
@@ -37,9 +37,9 @@ Status check_model_file(const JobSettings& job, bool across_network) {
   if (std::filesystem::path(job.model_file).is_absolute()) return {};
   return {StatusCode::invalid_argument,
           {.what = "model_file",
-           .expected = "where it lies on the coordinator's machine, from the root on",
+           .expected = "an absolute path on the coordinator's machine",
            .got = "'" + job.model_file + "'",
-           .remedy = "copy it there, and name it by its whole path"}};
+           .remedy = "copy the file to that machine and give its absolute path"}};
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ constexpr int kPictureHeightMin = 90;
 constexpr std::size_t kShareRowsMax = 10;  // more rows leave no room for their names
 const char* const kWidestLabel = "00.0 Mbit/s Rate";
 const char* const kNoWayMeasured =
-    "No way between the coordinator and an agent has been measured yet. They are while rounds go "
-    "on.";
+    "No link between the coordinator and an agent has been measured yet. Rounds measure the "
+    "links.";
 
 // Links differ by powers of ten, so the axis is logarithmic if there is anything to show.
 void show_ways(PlotView& view, std::vector<PlotCurve> curves) {
@@ -26,24 +26,21 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
     : QObject(parent),
       over_rounds_(new QSplitter(Qt::Vertical)),
       how_often_(new QSplitter(Qt::Horizontal)) {
-  rate_ =
-      new PlotView({.title = "Choices, and rates of the 4 slowest ways to the coordinator (1/β)",
-                    .y = {"Rate", Unit::bits_per_second}},
-                   &group);
-  alpha_ = new PlotView({.title = "Latencies of the coordinator's 4 slowest ways (α)",
-                         .y = {"Latency", Unit::seconds}},
+  rate_ = new PlotView({.title = "Slowest links: rate (1/β)", .y = {"Rate", Unit::bits_per_second}},
+                       &group);
+  alpha_ = new PlotView({.title = "Slowest links: latency (α)", .y = {"Latency", Unit::seconds}},
                         &group);
   seconds_ = new PlotView(
-      {.title = "Seconds of a round", .y = {"Round", Unit::seconds}, .y_from_zero = true}, &group);
+      {.title = "Round time", .y = {"Round", Unit::seconds}, .y_from_zero = true}, &group);
   for (PlotGroup* own : {&ratio_group_, &name_group_}) {
     own->share_colours(borrowed(group.colours()));
     own->set_following(false);
   }
   ratio_group_.set_log_x(true);
   ratios_ = new PlotView(
-      {.title = "How often which ratio", .x = {"Ratio", Unit::one}, .y = {"Rounds", Unit::share}},
+      {.title = "Ratios: share of rounds", .x = {"Ratio", Unit::one}, .y = {"Rounds", Unit::share}},
       &ratio_group_);
-  names_ = new PlotView({.title = "How often which codec and collective",
+  names_ = new PlotView({.title = "Codecs and collectives",
                          .x = {"Share of rounds", Unit::share},
                          .spans_in_legend = false},
                         &name_group_);
@@ -134,7 +131,7 @@ void DecisionPictures::mark(const RoundTable& table, std::optional<std::size_t> 
 }
 
 void DecisionPictures::show_shares(const RoundTable& table, const std::vector<Choice>& choices) {
-  const char* const none = "No plan of this run has been read yet, so that nothing can be counted.";
+  const char* const none = "No plan of this run has been read yet.";
   std::vector<ChoiceShare> shares = shares_of_names(choices, &Choice::codec, table.names.codecs);
   const std::vector<ChoiceShare> collectives =
       shares_of_names(choices, &Choice::collective, table.names.collectives);

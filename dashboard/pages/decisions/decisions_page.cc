@@ -106,11 +106,11 @@ const RoundTable* DecisionsPage::rounds() const {
 QString DecisionsPage::why_nothing() const {
   if (!run()) return kNoRunOpen;
   if (!run()->trouble().ok()) return plain_text(run()->trouble().text());
-  if (!run()->caught_up()) return "The run is being read.";
+  if (!run()->caught_up()) return "Reading the run…";
   if (run()->job() == 0) {
-    return "The run has no job yet. Submit one: tributary job submit JOB.toml";
+    return "No job yet. Submit one: tributary job submit JOB.toml";
   }
-  return "No round has been committed yet. What is decided shows with the first one.";
+  return "No round has been committed yet.";
 }
 
 void DecisionsPage::refresh() {
@@ -173,7 +173,7 @@ void DecisionsPage::show_chosen() {
   pictures_->mark(*table, row);
   if (!row) {
     decision_->show_nothing(
-        QString("Round %1 was not committed, or is too old to be kept.").arg(*wanted));
+        QString("Round %1 was not committed or is no longer stored.").arg(*wanted));
     return;
   }
   const DecisionFacts facts = decision_facts(*table, *row);
@@ -214,9 +214,8 @@ void DecisionsPage::ask_next() {
 void DecisionsPage::take(const std::shared_ptr<const RoundDetail>& detail) {
   if (!detail || detail->job != job_) return;
   asked_.reset();
-  decisions_.tell_sentence(detail->round, detail->planned
-                                              ? detail->sentence
-                                              : "(its plan cannot be read by this build)");
+  decisions_.tell_sentence(
+      detail->round, detail->planned ? detail->sentence : "(this build cannot read the plan)");
   const RoundTable* const table = rounds();
   const auto wanted = round();
   const auto row = table && wanted ? table->row_of(*wanted) : std::nullopt;

@@ -129,7 +129,7 @@ TEST_F(DecisionsPageTest, AClickOnARoundOpensItsPlan) {
   EXPECT_EQ(page_->decision().sentence(), "the line became slow");
   ASSERT_TRUE(page_->decision().detail());
   EXPECT_EQ(page_->decision().detail()->round, 4u);
-  EXPECT_TRUE(page_->decision().times().contains("The 3 rounds since the decision: 1 s"));
+  EXPECT_TRUE(page_->decision().times().contains("Median of the 3 rounds since the decision: 1 s"));
   click(page_->pictures().rate(), 7);
   settle(*page_);
   EXPECT_EQ(page_->decision().sentence(), "the line is quick again");

@@ -61,7 +61,7 @@ JobsPanel::JobsPanel(QWidget* parent) : QWidget(parent), grid_(new QGridLayout(t
   }
   grid_->setColumnStretch(progress, 8);
   grid_->setColumnStretch(columns, 1);
-  nothing_ = new QLabel("No job yet: tributary job submit FILE hands one to the coordinator.");
+  nothing_ = new QLabel("No job yet. Submit one: tributary job submit FILE");
   grid_->addWidget(nothing_, 1, 0, 1, columns);
   more_ = new QLabel;
   grid_->addWidget(more_, static_cast<int>(kLinesMax) + 2, 0, 1, columns);

@@ -24,7 +24,7 @@ constexpr std::array<SmoothingChoice, 4> kSmoothingChoices = {
     {{"Off", 0}, {"Light", 0.6}, {"Medium", 0.9}, {"Strong", 0.97}}};
 constexpr int kSmoothingAtFirst = 1;
 constexpr const char* kNoEvaluation =
-    "No evaluation yet.\nA coordinator with [evaluation] in its settings measures its model every "
+    "No evaluation yet.\nA coordinator with the setting [evaluation] evaluates its model every "
     "few rounds.";
 constexpr const char* kNoRound = "No round has been committed yet.";
 
@@ -79,7 +79,7 @@ OverviewPage::OverviewPage(PageContext& context, QWidget* parent) : Page(context
   loss_ = new PlotView(
       {.title = "Loss", .x = context.x_axis(), .y = {"Loss", Unit::one}, .empty_text = kNoRunOpen},
       group);
-  saved_ = new PlotView({.title = "Bytes that the coordinator saved against dense, up and down",
+  saved_ = new PlotView({.title = "Bytes saved by compression",
                          .x = context.x_axis(),
                          .y = {"Saved", Unit::bytes},
                          .empty_text = kNoRunOpen,
@@ -89,7 +89,7 @@ OverviewPage::OverviewPage(PageContext& context, QWidget* parent) : Page(context
   alerts_->setReadOnly(true);
   alerts_->setTabChangesFocus(true);
   alerts_->setAccessibleName("Alerts");
-  alerts_->setPlaceholderText("Nothing to warn of in the last 10 minutes of the run.");
+  alerts_->setPlaceholderText("No warnings in the last 10 minutes of the run.");
   auto* alerts_heading = new QLabel("Alerts");
   QFont bold = alerts_heading->font();
   bold.setBold(true);
@@ -129,10 +129,10 @@ QWidget* OverviewPage::make_tools() {
   for (const SmoothingChoice& choice : kSmoothingChoices) smoothing_box_->addItem(choice.name);
   auto* smoothing_label = new QLabel("S&moothing");
   smoothing_label->setBuddy(smoothing_box_);
-  auto* log_y = make_log_button("Logarithmic accuracy and loss", {accuracy_, loss_});
+  auto* log_y = make_log_button("Logarithmic axes of accuracy and loss", {accuracy_, loss_});
   auto* log_x = new QToolButton;
   log_x->setText("Log x");
-  log_x->setToolTip("Logarithmic rounds, on all pages");
+  log_x->setToolTip("Logarithmic x axis on all pages");
   log_x->setCheckable(true);
   row->addWidget(smoothing_label);
   row->addWidget(smoothing_box_);

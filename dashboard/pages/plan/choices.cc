@@ -177,7 +177,7 @@ std::vector<ChoiceShare> shares_of_names(const std::vector<Choice>& choices,
   for (const Choice& choice : choices) {
     all += choice.rounds();
     const std::uint16_t name = choice.*column;
-    rounds[name == 0 ? "not said" : name_without_settings(name_in(names, name))] += choice.rounds();
+    rounds[name == 0 ? "unknown" : name_without_settings(name_in(names, name))] += choice.rounds();
   }
   std::vector<ChoiceShare> shares;
   for (const auto& [name, count] : rounds) {

@@ -111,7 +111,7 @@ QString input_value(const QString& name, double value) {
   if (name.endsWith("_s_per_byte") && value > 0) {
     return text_of(Unit::bits_per_second, kBitsPerByte / value);
   }
-  if (name.endsWith("_s_per_value")) return text_of(Unit::seconds, value) + " a value";
+  if (name.endsWith("_s_per_value")) return text_of(Unit::seconds, value) + " per value";
   if (name.endsWith("_s")) return text_of(Unit::seconds, value);
   return text_of(Unit::one, value);
 }
@@ -133,7 +133,7 @@ std::vector<PlanInput> plan_inputs_of(const RoundDetail& detail) {
   if (!detail.inputs.empty()) {
     const InputsJson json = InputsJson::parse(detail.inputs, nullptr, false);
     if (json.is_discarded()) {
-      inputs.push_back({.name = "inputs, which are no JSON", .value = detail.inputs});
+      inputs.push_back({.name = "inputs (not valid JSON)", .value = detail.inputs});
     } else {
       InputsReading(inputs, left_out).read(json, {}, {});
     }

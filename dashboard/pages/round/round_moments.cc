@@ -17,14 +17,14 @@ struct MomentName {
 
 // Events that the coordinator records with a round's number (core/round).
 constexpr std::array<MomentName, 8> kMomentNames = {{
-    {"round_aborted", "the attempt was given up, the next begins", false},
-    {"deadline_too_short", "the links are too slow for the deadline", false},
-    {"exchange_overdue", "peers had no result in time, the star stands in", false},
-    {"results_differ", "had another result than its peers", true},
-    {"stage_failed", "a stage failed", false},
-    {"bucket_dropped", "a bucket was dropped", false},
+    {"round_aborted", "attempt aborted, the next one starts", false},
+    {"deadline_too_short", "links too slow for the deadline", false},
+    {"exchange_overdue", "no result from peers in time, star used instead", false},
+    {"results_differ", "result differs from its peers", true},
+    {"stage_failed", "stage failed", false},
+    {"bucket_dropped", "bucket dropped", false},
     {"agent_withdrew", "withdrew", true},
-    {"payload_refused", "sent what cannot be used", true},
+    {"payload_refused", "sent an unusable payload", true},
 }};
 
 }  // namespace

@@ -25,9 +25,9 @@ constexpr double kLinesPerRow = 1.2;
 RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, parent) {
   group_.share_colours(borrowed(context.group().colours()));
   group_.set_following(false);  // the page follows the newest round by its own button
-  picture_ = new PlotView({.title = "What each agent did, the slowest first",
-                           .x = {"Since the plan arrived", Unit::seconds}},
-                          &group_, this);
+  picture_ = new PlotView(
+      {.title = "Agents, slowest first", .x = {"Time since plan arrival", Unit::seconds}}, &group_,
+      this);
   picture_->installEventFilter(this);
   note_ = new QLabel(this);
   note_->setWordWrap(true);
@@ -117,11 +117,11 @@ const RoundTable* RoundPage::table_of_rounds() const {
 QString RoundPage::why_nothing() const {
   if (!run()) return kNoRunOpen;
   if (!run()->trouble().ok()) return plain_text(run()->trouble().text());
-  if (!run()->caught_up()) return "The run is being read.";
+  if (!run()->caught_up()) return "Reading the run…";
   if (run()->job() == 0) {
-    return "The run has no job yet. Submit one: tributary job submit JOB.toml";
+    return "No job yet. Submit one: tributary job submit JOB.toml";
   }
-  return "No round has been committed yet. The first one shows here as soon as it is.";
+  return "No round has been committed yet.";
 }
 
 std::optional<std::uint64_t> RoundPage::wanted() const {
@@ -230,9 +230,9 @@ void RoundPage::show_nothing(const QString& why) {
 void RoundPage::show_detail() {
   message_->setVisible(!detail_->planned);
   message_->setText(
-      "This build cannot read the round's plan: there is none in the file, or a newer build wrote "
+      "This build cannot read the round's plan: the file has none, or a newer build wrote "
       "it. "
-      "What agents reported is shown all the same.");
+      "The agents' reports are shown.");
   look_up_moments();
   show_rows();
   // A zoom is kept between rounds, so that they can be compared. Without a zoom the range follows
@@ -264,7 +264,7 @@ bool RoundPage::look_up_moments() {
 
 void RoundPage::show_rows() {
   rows_ = round_rows(*detail_, rows_that_fit(), moments_);
-  picture_->set_empty_text("No agent has reported on this round.");
+  picture_->set_empty_text("No agent has reported this round.");
   picture_->set_gantt(rows_.rows);
   note_->setText(rows_.note);
   note_->setVisible(!rows_.note.isEmpty());

@@ -104,7 +104,7 @@ TEST_F(RoundPageTest, WhoWasLeftOutIsMarked) {
   settle(*page_);
   EXPECT_EQ(rows(), (std::vector<std::string>{"! c, left out", "a", "b"}));
   EXPECT_EQ(page_->rows().rows[0].spans[0].label, "no report");
-  EXPECT_EQ(page_->rows().note, "The upright line is the deadline, after 500 ms.");
+  EXPECT_EQ(page_->rows().note, "The vertical line is the deadline (500 ms).");
 }
 
 TEST_F(RoundPageTest, AClickOnARowSelectsItsAgentInTheTable) {

@@ -46,12 +46,12 @@ QString row_name(const AgentInRound& agent, const RoundDetail& detail, bool stra
 QString note_of(const RoundDetail& detail, std::size_t shown, bool marked) {
   QString note;
   if (shown < detail.agents.size()) {
-    note = QString("The %1 slowest of %2 agents; all are in the table.")
+    note = QString("The %1 slowest of %2 agents; the table has all.")
                .arg(grouped(shown), grouped(detail.agents.size()));
   }
   if (!marked) return note;
   if (!note.isEmpty()) note += ' ';
-  return note + QString("The upright line is the deadline, after %1.")
+  return note + QString("The vertical line is the deadline (%1).")
                     .arg(text_of(Unit::seconds, detail.deadline_ms / 1e3));
 }
 
@@ -67,7 +67,7 @@ QString note_of(const std::vector<RoundMoment>& moments) {
   for (const RoundMoment& moment : moments) {
     if (told.size() == kToldMax) break;
     const QString when = moment.at_s < 0
-                             ? text_of(Unit::seconds, -moment.at_s) + " before this attempt began"
+                             ? text_of(Unit::seconds, -moment.at_s) + " before this attempt"
                              : "after " + text_of(Unit::seconds, moment.at_s);
     QString who;
     if (!moment.agent_id.empty()) who = plain_text(moment.agent_id) + " ";
@@ -76,7 +76,7 @@ QString note_of(const std::vector<RoundMoment>& moments) {
   if (told.isEmpty()) return {};
   const std::size_t left = moments.size() - static_cast<std::size_t>(told.size());
   QString note = "▼ " + told.join("; ");
-  if (left > 0) note += QString("; and %1 more, on the page Events").arg(grouped(left));
+  if (left > 0) note += QString("; %1 more on the page Events").arg(grouped(left));
   return note + ".";
 }
 

@@ -15,10 +15,10 @@ namespace {
 
 constexpr const char* kNoRoundYet = "No round has been committed yet.";
 constexpr const char* kNoUses =
-    "This run does not say what its messages were for:\nan older coordinator wrote it.";
+    "This run does not record the use of its messages:\nan older coordinator wrote it.";
 constexpr const char* kNoReport = "No agent has reported a round yet.";
 constexpr const char* kNoLink =
-    "No way to an agent has been measured yet.\nIt is as soon as an agent has exchanged a round.";
+    "No link to an agent has been measured yet.\nThe first round measures the links.";
 constexpr double kTrafficBitsPerByte = 8;
 
 QString sent_of_dense(const char* way, double sent, double dense) {
@@ -49,12 +49,12 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
                          .y_from_zero = true},
                         &context.group());
   };
-  up_.plot = plot("Up to the coordinator, in each round", {"Up", Unit::bytes});
-  down_.plot = plot("Down from the coordinator, in each round", {"Down", Unit::bytes});
-  up_.uses.plot = plot("Messages up by their use, in each round", {"Up", Unit::bytes});
-  down_.uses.plot = plot("Messages down by their use, in each round", {"Down", Unit::bytes});
-  agents_ = plot("By agent in each round, to and from peers included", {"Bytes", Unit::bytes});
-  links_ = plot("Rate of the coordinator's ways", {"Rate", Unit::bits_per_second});
+  up_.plot = plot("Bytes up per round", {"Up", Unit::bytes});
+  down_.plot = plot("Bytes down per round", {"Down", Unit::bytes});
+  up_.uses.plot = plot("Messages up by use", {"Up", Unit::bytes});
+  down_.uses.plot = plot("Messages down by use", {"Down", Unit::bytes});
+  agents_ = plot("Bytes per agent", {"Bytes", Unit::bytes});
+  links_ = plot("Link rates", {"Rate", Unit::bits_per_second});
   links_->set_log_y(true);  // links differ by more than a factor of ten
   auto* grid = new QGridLayout;
   grid->addWidget(up_.plot, 0, 0);
@@ -91,9 +91,9 @@ QWidget* TrafficPage::make_tools() {
   row->setContentsMargins(0, 0, 0, 0);
   direction_ = new QComboBox;
   direction_->addItems({"Up", "Down"});
-  auto* label = new QLabel("A&gents and ways");
+  auto* label = new QLabel("A&gents and links");
   label->setBuddy(direction_);
-  auto* log_y = make_log_button("Logarithmic bytes", {up_.plot, down_.plot, agents_});
+  auto* log_y = make_log_button("Logarithmic axes of bytes", {up_.plot, down_.plot, agents_});
   agents_note_ = new QLabel;
   row->addWidget(label);
   row->addWidget(direction_);
@@ -210,10 +210,10 @@ std::vector<std::string> TrafficPage::agents_shown() const {
 
 void TrafficPage::tell_agents_shown(std::size_t shown) {
   QString note;
-  if (first() && runs_.size() > 1) note = "Agents and ways are those of " + first()->name() + ". ";
+  if (first() && runs_.size() > 1) note = "Agents and links of " + first()->name() + ". ";
   const std::size_t all = first() ? first()->view().agents().size() : 0;
   if (all > shown) {
-    note += QString("The first %1 of %2 agents are drawn; the page Agents lists all.")
+    note += QString("The first %1 of %2 agents are shown; the page Agents lists all.")
                 .arg(shown)
                 .arg(all);
   }

@@ -19,12 +19,12 @@ constexpr double kEventTicksPerSecond = 1e9;
 
 std::vector<TableColumn> event_columns() {
   return {
-      {"time", "Time", CellKind::number, Unit::wall_time, "By this machine's time zone", true},
+      {"time", "Time", CellKind::number, Unit::wall_time, "Local time of this machine", true},
       {"level", "Level", CellKind::rank, Unit::one, "", true},
       {"event", "Event", CellKind::text, Unit::one, "", true},
       {"reason", "Reason", CellKind::text, Unit::one, "", true},
-      {"source", "Source", CellKind::text, Unit::one, "Whom it is about", true},
-      {"round", "Round", CellKind::number, Unit::count, "In which it happened, if in one", true},
+      {"source", "Source", CellKind::text, Unit::one, "Agent that the event concerns", true},
+      {"round", "Round", CellKind::number, Unit::count, "Round of the event, if any", true},
       {"text", "Text", CellKind::text, Unit::one, "", true},
   };
 }
