@@ -26,11 +26,12 @@ constexpr std::array<Suffix, 7> kSuffixes = {{{"", 1},
 
 Result<std::string> file_name(const std::string& value) {
   if (!value.empty() && value != "-") return value;
-  return Status(StatusCode::invalid_argument,
-                {.what = "value",
-                 .expected = "the name of a file",
-                 .got = fmt::format("'{}'", value),
-                 .remedy = "standard input and output are not used; './-' is a file of that name"});
+  return Status(
+      StatusCode::invalid_argument,
+      {.what = "value",
+       .expected = "the name of a file",
+       .got = fmt::format("'{}'", value),
+       .remedy = "standard input and output are not supported; use './-' for a file named '-'"});
 }
 
 }  // namespace

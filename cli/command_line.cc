@@ -30,14 +30,15 @@ class Parser {
  public:
   Parser(std::span<const Noun> nouns, std::span<const Command> commands) : root_(kAbout, kProgram) {
     root_.allow_extras()->require_subcommand(0, 1);
-    root_.set_help_flag("-h,--help", "this help");
+    root_.set_help_flag("-h,--help", "print this help");
     root_.set_version_flag("--version", std::string(kProgram) + " " + TRIBUTARY_VERSION,
-                           "the version");
+                           "print the version");
     root_.get_formatter()->label("SUBCOMMAND", "VERB");  // inherited by the nouns
-    root_.footer("'tributary NOUN VERB --help' tells more, with examples.");
+    root_.footer("See 'tributary NOUN VERB --help' for details and examples.");
     for (const Noun& noun : nouns) {
       add_app(root_, noun.name, noun.summary)
-          ->footer(fmt::format("'tributary {} VERB --help' tells more, with examples.", noun.name));
+          ->footer(
+              fmt::format("See 'tributary {} VERB --help' for details and examples.", noun.name));
     }
     for (const Command& command : commands) add_command(command);
     const auto formatter = std::make_shared<CLI::Formatter>();
@@ -78,7 +79,7 @@ class Parser {
     CLI::App* const app = parent.add_subcommand(std::string(name), std::string(summary));
     app->allow_extras()->require_subcommand(0, 1);
     app->group(parent.get_parent() == nullptr ? "Nouns" : "Verbs");
-    app->set_help_flag("-h,--help", "this help");
+    app->set_help_flag("-h,--help", "print this help");
     return app;
   }
 
@@ -163,7 +164,7 @@ class Parser {
         names.push_back("--" + option->get_lnames().front());
       }
       const std::string name = extra.substr(0, extra.find('='));
-      return usage(fmt::format("option '{}' of '{}'", name, level), "an option that it has",
+      return usage(fmt::format("option '{}' of '{}'", name, level), "a known option",
                    "an unknown one",
                    did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end())));
     }
@@ -187,7 +188,8 @@ class Parser {
                      fmt::format("{} {}", option.name, option.value_name), "nothing", see_help());
       }
       if (!option.repeatable && parsed.count() > 1) {
-        return usage(what, "one of it", fmt::format("{}", parsed.count()), "keep one of them");
+        return usage(what, "the option once", fmt::format("{}", parsed.count()),
+                     "keep one of them");
       }
       for (const std::string& value : parsed.results()) {
         if (Status s = option.accept(option.value_name.empty() ? "" : value); !s.ok()) {

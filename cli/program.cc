@@ -41,7 +41,7 @@ int fail(const Status& status, int code, bool json) {
 }
 
 int fail_within(const char* what, bool json) {
-  const Fault fault = {.what = what, .remedy = "this is a fault of the program: please report it"};
+  const Fault fault = {.what = what, .remedy = "this is a bug in the program: please report it"};
   if (json) return print(json_error("internal", fault), kExitInternal);
   complain(fmt::format("internal: {}; {}", fault.what, fault.remedy));
   return kExitInternal;
@@ -50,7 +50,7 @@ int fail_within(const char* what, bool json) {
 Status interrupted() {
   return Status(StatusCode::cancelled,
                 {.what = fmt::format("stopped by {}", ::strsignal(stop_signal())),
-                 .remedy = "nothing half-done was left behind"});
+                 .remedy = "no partial output remains"});
 }
 
 int run_command(const Command& command, bool json) {
@@ -82,7 +82,7 @@ int run_program(std::span<const Noun> nouns, std::span<const Command> commands,
   } catch (const std::bad_alloc&) {
     return fail(Status(StatusCode::resource_exhausted,
                        {.what = "memory",
-                        .got = "no more of it",
+                        .got = "none left",
                         .remedy = "use smaller buckets (--bucket-values) or fewer threads"}),
                 exit_code(StatusCode::resource_exhausted), json);
   } catch (const std::exception& error) {

@@ -31,7 +31,7 @@ struct CompareCommand {
 std::vector<FloatVector> make_updates(const CompareCommand& command, World& world) {
   std::vector<FloatVector> updates(command.agents);
   for (std::uint32_t agent = 0; agent < command.agents; ++agent) {
-    if (!world.progress.report("making gradients", agent, command.agents)) break;
+    if (!world.progress.report("generating gradients", agent, command.agents)) break;
     updates[agent].resize(command.values);
     fill_agent_gradient({.seed = command.seed}, agent, updates[agent]);
   }
@@ -119,14 +119,14 @@ Result<std::vector<std::unique_ptr<Codec>>> codecs_of_registry() {
 
 std::string compare_text(const CompareCommand& command, const Table& table, double memcpy_rate) {
   return fmt::format(
-      "Every codec on made-up gradients: {} agents, {} values, {} rounds, seed {}.\n"
+      "Every codec on synthetic gradients: {} agents, {} values, {} rounds, seed {}.\n"
       "The agents share a log-normal gradient and differ by noise of a tenth of its deviation.\n\n"
       "{}\n"
-      "stages: what combines the payloads of each; kind: how an aggregator adds those of the "
-      "last.\n"
-      "up, down: float32 over what is sent by one agent and to one agent; bits: per value.\n"
-      "NMSE: squared error of the decoded mean after one round; over all rounds, the sum with "
-      "error "
+      "stages: operation that combines the payloads of each stage; kind: aggregation of the last "
+      "stage.\n"
+      "up, down: float32 size over the bytes sent by and to one agent; bits: per value.\n"
+      "NMSE: squared error of the decoded mean after one round, and of the sum over all rounds "
+      "with error "
       "feedback.\n"
       "Speeds: float32 bytes of one agent on one core; memcpy in the same run: {}.\n",
       command.agents, count_text(command.values), command.rounds, command.seed, table.text(),
@@ -165,7 +165,7 @@ Command codec_compare_command() {
   const auto command = std::make_shared<CompareCommand>();
   return {.noun = "codec",
           .verb = "compare",
-          .summary = "what every codec costs and loses on made-up gradients",
+          .summary = "measure every codec on synthetic gradients",
           .details =
               "Measures all codecs, or those named, and prints a table.\n\n"
               "examples:\n"
@@ -174,7 +174,7 @@ Command codec_compare_command() {
               "  tributary codec compare --values 16Mi --json",
           .options = {{.name = "--agents",
                        .value_name = "N",
-                       .help = "agents (4)",
+                       .help = "number of agents (4)",
                        .accept = accept_count(command->agents, 1u, 1024u)},
                       {.name = "--values",
                        .value_name = "N",
@@ -182,15 +182,15 @@ Command codec_compare_command() {
                        .accept = accept_count(command->values, 1u, 1u << 30)},
                       {.name = "--rounds",
                        .value_name = "N",
-                       .help = "rounds with error feedback (10)",
+                       .help = "number of rounds, with error feedback (10)",
                        .accept = accept_count(command->rounds, 1u, 1'000'000u)},
                       {.name = "--seed",
                        .value_name = "N",
-                       .help = "seed of gradients and draws (1)",
+                       .help = "seed of gradients and random draws (1)",
                        .accept = accept_count<std::uint64_t>(command->seed, 0)},
                       {.name = "--codec",
                        .value_name = "SPEC",
-                       .help = "measure this codec instead of all",
+                       .help = "measure only this codec; may be repeated",
                        .accept = accept_codecs(command->codecs),
                        .repeatable = true}},
           .run = [command](World& world) { return compare(*command, world); }};

@@ -133,7 +133,7 @@ Command data_show_command() {
   Command command = {
       .noun = "data",
       .verb = "show",
-      .summary = "what is in a data set",
+      .summary = "describe a data set",
       .details =
           "Reads IDX (the MNIST family, also .gz), CIFAR-10 and CIFAR-100 (binary), CSV and "
           "text.\n\n"
@@ -145,7 +145,7 @@ Command data_show_command() {
       .run = [options](World&) { return show(*options); }};
   command.options.push_back({.name = "--examples",
                              .value_name = "N",
-                             .help = "show so many (1)",
+                             .help = "number of examples to print (1)",
                              .accept = accept_count(options->examples, 0u, kExamplesMax)});
   return command;
 }

@@ -40,7 +40,7 @@ struct DemoCommand {
 
 Status stopped() {
   return Status(StatusCode::cancelled, {.what = "the demonstration",
-                                        .expected = "it to come to its end",
+                                        .expected = "the run to complete",
                                         .got = "a signal to stop",
                                         .remedy = {}});
 }
@@ -50,7 +50,7 @@ std::string doing_text(const DemoProgress& seen) {
   std::string text = "training";
   if (seen.accuracy >= 0) text += fmt::format(", accuracy {:.1f} %", 100 * seen.accuracy);
   if (seen.bytes_per_round > 0) {
-    text += fmt::format(", {} a round", count_text(seen.bytes_per_round) + " bytes");
+    text += fmt::format(", {} per round", count_text(seen.bytes_per_round) + " bytes");
   }
   return text;
 }
@@ -91,7 +91,8 @@ Result<std::vector<report::PagePicture>> pictures_of(const DemoFederation& feder
   if (pictures.ok() || pictures.status().code() == StatusCode::cancelled) return pictures;
   const bool is_missing = pictures.status().code() == StatusCode::not_found;
   if (!is_missing || command.window == DemoWindow::wanted) {
-    world.progress.say("the report is without the dashboard's pages: " + pictures.status().text());
+    world.progress.say("the report does not contain the dashboard's pages: " +
+                       pictures.status().text());
   }
   return std::vector<report::PagePicture>();
 }
@@ -165,7 +166,7 @@ std::string text_of(const DemoPlan& plan, const DemoOutcome& outcome) {
       ratio_text(report::ratio_of(dense_bytes(figures), bytes).value_or(0)),
       rounds_text(figures.collectives), outcome.replicas_identical ? "yes" : "NO",
       outcome.conservation_error
-          ? fmt::format("{:.3g} of what rounding explains", *outcome.conservation_error)
+          ? fmt::format("{:.3g} of the rounding bound", *outcome.conservation_error)
           : "not audited",
       choices_text(figures.choices), printable(outcome.report.page),
       printable(plan.folder + "/run.db"));
@@ -253,12 +254,12 @@ Command demo_command() {
   return {
       .noun = "demo",
       .verb = {},
-      .summary = "train together: a coordinator and agents on this machine, over bad links",
+      .summary = "train with a coordinator and agents on this machine, over slow links",
       .details =
-          "Draws pictures of digits, shares them out, and starts a coordinator and the agents as\n"
-          "processes whose links are slow, uneven and changing. At the end it says what was\n"
-          "learned and what it cost. Ctrl-C ends all of it and takes its folder away. Where there\n"
-          "is a display the dashboard shows the run, and stays open when it has ended.\n\n"
+          "Generates pictures of digits, divides them among the agents, and starts a coordinator\n"
+          "and the agents as processes over slow, uneven and changing links. Prints the accuracy\n"
+          "and the bytes at the end. Ctrl-C ends everything and removes the folder. If there is\n"
+          "a display, the dashboard shows the run and stays open after its end.\n\n"
           "examples:\n"
           "  tributary demo                          # a planner follows the links\n"
           "  tributary demo --agents 8 --rounds 200 --codec threelc:s=1.75\n"
@@ -266,52 +267,52 @@ Command demo_command() {
           "  tributary demo --skew 0.3 --json",
       .options = {{.name = "--agents",
                    .value_name = "N",
-                   .help = "agents (4)",
+                   .help = "number of agents (4)",
                    .accept = accept_count(plan.agents, 1u, 64u)},
                   {.name = "--rounds",
                    .value_name = "N",
-                   .help = "rounds (200; 60 with fixed planning)",
+                   .help = "number of rounds (200; 60 with fixed planning)",
                    .accept = accept_rounds(plan.rounds_wanted)},
                   {.name = "--trace",
                    .value_name = "FILE",
-                   .help = "how the links change: docs/demo.md has the format",
+                   .help = "trace of the changing links; docs/demo.md has the format",
                    .accept = accept_trace(plan.trace)},
                   {.name = "--codec",
                    .value_name = "SPEC",
-                   .help = "what updates are encoded with (the planner's choice)",
+                   .help = "codec of the updates (chosen by the planner)",
                    .accept = accept_spec(plan.codec_wanted)},
                   {.name = "--collective",
                    .value_name = "NAME",
-                   .help = "how they are exchanged: star, sharded_star, ring, ... (the planner's)",
+                   .help = "collective: star, sharded_star, ring, ... (chosen by the planner)",
                    .accept = accept_collective(plan.collective_wanted)},
                   {.name = "--planning",
                    .value_name = "NAME",
-                   .help = "who chooses both: adaptive, the planner; fixed (adaptive, unless one "
-                           "of them is named)",
+                   .help = "adaptive: the planner chooses codec and collective; fixed (adaptive, "
+                           "unless one is given)",
                    .accept = accept_planning(plan.planning_wanted)},
                   {.name = "--model",
                    .value_name = "SPEC",
-                   .help = "lenet, mlp:hidden=64, resnet8, ... (lenet)",
+                   .help = "model: lenet, mlp:hidden=64, resnet8, ... (lenet)",
                    .accept = accept_model(plan.model)},
                   {.name = "--skew",
                    .value_name = "ALPHA",
-                   .help = "Dirichlet's alpha of the labels in a shard; 0: i.i.d. (0)",
+                   .help = "Dirichlet alpha of the labels per shard; 0: i.i.d. (0)",
                    .accept = accept_real(plan.skew, 0, 1e6)},
                   {.name = "--pictures",
                    .value_name = "N",
-                   .help = "pictures to train with, drawn for this (20k)",
+                   .help = "number of training pictures (20k)",
                    .accept = accept_count<std::uint64_t>(plan.pictures, 10, 500'000)},
                   {.name = "--seed",
                    .value_name = "N",
-                   .help = "of model, shards and draws (1)",
+                   .help = "seed of model, shards and random draws (1)",
                    .accept = accept_count<std::uint64_t>(plan.seed, 0)},
                   {.name = "--out",
                    .value_name = "DIR",
-                   .help = "folder for everything (tributary-demo)",
+                   .help = "folder for all files (tributary-demo)",
                    .accept = accept_file(plan.folder)},
                   {.name = "--set",
                    .value_name = "KEY=VALUE",
-                   .help = "another setting of the coordinator, as job.local_steps=4",
+                   .help = "further setting of the coordinator, for example job.local_steps=4",
                    .accept =
                        [&plan](const std::string& value) {
                          plan.settings.push_back(value);
@@ -320,12 +321,12 @@ Command demo_command() {
                    .repeatable = true},
                   {.name = "--headless",
                    .value_name = {},
-                   .help = "without the dashboard's window, which is opened where there is a "
+                   .help = "do not open the dashboard's window, even if there is a "
                            "display",
                    .accept = accept_window(command->window, DemoWindow::none)},
                   {.name = "--dashboard",
                    .value_name = {},
-                   .help = "with it: says why where it cannot be opened",
+                   .help = "open the dashboard's window; print the reason if it cannot be opened",
                    .accept = accept_window(command->window, DemoWindow::wanted)}},
       .run = [command](World& world) { return demo(*command, world); }};
 }

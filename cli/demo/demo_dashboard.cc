@@ -25,7 +25,7 @@ bool has_display() { return is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"); }
 std::optional<std::string> DemoDashboard::open(const std::string& run_file,
                                                const std::string& log) {
   if (window_ == DemoWindow::none) return {};
-  std::string why = "there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set";
+  std::string why = "no display: neither DISPLAY nor WAYLAND_DISPLAY is set";
   if (has_display()) {
     auto program = ChildProcess::start(
         {find_own_program("dashboard", "tributary-dashboard"), "--open", run_file}, log,

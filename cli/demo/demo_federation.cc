@@ -179,9 +179,9 @@ Status DemoFederation::make_folder() {
     if (!fs::exists(folder_ / kMarker, error)) {
       return Status(StatusCode::already_exists,
                     {.what = fmt::format("folder '{}'", folder_.string()),
-                     .expected = "none, or one that an earlier demonstration has left",
+                     .expected = "no folder, or one of an earlier demonstration",
                      .got = "a folder without " + std::string(kMarker),
-                     .remedy = "name another one with --out"});
+                     .remedy = "choose another folder with --out"});
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
       if (entry.path().filename() != kData) fs::remove_all(entry.path(), error);
@@ -190,10 +190,11 @@ Status DemoFederation::make_folder() {
   fs::create_directories(folder_, error);
   if (error) {
     return trouble(fmt::format("folder '{}'", folder_.string()), "a new one", error.message(),
-                   "name another one with --out");
+                   "choose another folder with --out");
   }
-  return write_text(folder_ / kMarker,
-                    "Made by tributary demo, which fills this folder anew each time.\n");
+  return write_text(
+      folder_ / kMarker,
+      "Created by tributary demo, which replaces the content of this folder each time.\n");
 }
 
 // The same seed draws the same pictures, so those of an earlier demonstration are reused.
@@ -208,7 +209,7 @@ Status DemoFederation::draw_digits(const Progress& progress) {
                            .test_count = std::max<std::uint64_t>(plan_.pictures / 5, 1),
                            .progress =
                                [&](std::uint64_t done, std::uint64_t total) {
-                                 return progress("drawing digits", done, total);
+                                 return progress("generating digits", done, total);
                                }})
                     .status());
   return write_text(folder / kMarker, stamp);
@@ -308,9 +309,9 @@ Result<bool> DemoFederation::ended() {
   return Status(StatusCode::unavailable,
                 {.what = "demonstration",
                  .expected = "coordinator and agents to end together",
-                 .got = fmt::format("{} of {} gone {} s before the others", gone, children.size(),
+                 .got = fmt::format("{} of {} ended {} s before the others", gone, children.size(),
                                     seconds(kEndTogether).count()),
-                 .remedy = "start it again, and leave its processes alone"});
+                 .remedy = "start it again and do not stop its processes"});
 }
 
 void DemoFederation::remove_folder() {

@@ -63,7 +63,7 @@ void DemoWatch::note_switch(const RoundRecord& round) {
     seen_.switches.push_back({.round = round.id.round,
                               .from = choice_,
                               .to = choice,
-                              .reason = plan.sentence.value_or("no reason is stored")});
+                              .reason = plan.sentence.value_or("no reason stored")});
   }
   choice_ = std::move(choice);
 }

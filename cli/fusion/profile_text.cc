@@ -73,7 +73,7 @@ class Reader {
     }
     if (!twice_.empty()) {
       return refuse(fmt::format("key '{}'", twice_.substr(0, kShownMax)), "each key once",
-                    "it twice");
+                    "a duplicate");
     }
     return json;
   }
@@ -141,7 +141,7 @@ Status read_network(const Json& json, StageCost& network) {
   TRIBUTARY_TRY(read_cost(json, "network", "ratio", network, &ratio));
   if (!(ratio > 0 && ratio <= kRatioMax)) {
     return refuse("network.ratio", fmt::format("a number above 0 and up to {}", kRatioMax),
-                  fmt::format("{}", ratio), "bytes that are sent over bytes of the tensors");
+                  fmt::format("{}", ratio), "divide the bytes sent by the bytes of the tensors");
   }
   network.beta_s_per_byte *= ratio;
   return {};

@@ -168,7 +168,7 @@ Command job_list_command() {
   const auto options = std::make_shared<ShowOptions>();
   return {.noun = "job",
           .verb = "list",
-          .summary = "the jobs of a coordinator, and how far they are",
+          .summary = "list the jobs of a coordinator and their progress",
           .details =
               "Reads the journal, whether the coordinator runs or not.\n\n"
               "examples:\n"
@@ -182,7 +182,7 @@ Command job_show_command() {
   const auto options = std::make_shared<ShowOptions>();
   return {.noun = "job",
           .verb = "show",
-          .summary = "what a job is, and how it stands",
+          .summary = "show the definition and the state of a job",
           .details =
               "examples:\n"
               "  tributary job show digits\n"

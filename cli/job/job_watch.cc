@@ -72,12 +72,12 @@ Command job_watch_command() {
   const auto options = std::make_shared<WatchOptions>();
   return {.noun = "job",
           .verb = "watch",
-          .summary = "follow a job until it is over",
+          .summary = "show the progress of a job until its end",
           .details =
-              "Shows a bar on a terminal. Ctrl-C ends the watching; the job goes on.\n\n"
+              "Shows a progress bar on a terminal. Ctrl-C ends the command; the job continues.\n\n"
               "examples:\n"
               "  tributary job watch digits\n"
-              "  tributary job watch digits --json    # waits, and says how it ended",
+              "  tributary job watch digits --json    # waits and prints the result",
           .options = {job_option(options->job), run_option(options->run_file)},
           .run = [options](World& world) { return watch(*options, world); }};
 }

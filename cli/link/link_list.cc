@@ -107,7 +107,7 @@ Result<Answer> list(const std::string& run_file) {
                    {"beta_s_per_byte", json_of(beta)}});
   }
   Answer answer;
-  answer.text = links.empty() ? "no links are known\n" : table.text();
+  answer.text = links.empty() ? "no link has been measured\n" : table.text();
   answer.data = json_text({{"links", std::move(all)}});
   return answer;
 }
@@ -116,17 +116,18 @@ Result<Answer> list(const std::string& run_file) {
 
 Command link_list_command() {
   const auto run_file = std::make_shared<std::string>(usual_run_file());
-  return {.noun = "link",
-          .verb = "list",
-          .summary = "latency and rate of every link, how sure and how old they are",
-          .details =
-              "Reads the journal, whether the coordinator runs or not. An empty end is the\n"
-              "coordinator. Two agents have a link where they exchange among themselves.\n\n"
-              "examples:\n"
-              "  tributary link list\n"
-              "  tributary link list --run coordinator.db --json",
-          .options = {run_option(*run_file)},
-          .run = [run_file](World&) { return list(*run_file); }};
+  return {
+      .noun = "link",
+      .verb = "list",
+      .summary = "print latency and rate of every link, with confidence and age",
+      .details =
+          "Reads the journal, whether the coordinator runs or not. In JSON an empty end is the\n"
+          "coordinator. Two agents have a link if they exchange data directly.\n\n"
+          "examples:\n"
+          "  tributary link list\n"
+          "  tributary link list --run coordinator.db --json",
+      .options = {run_option(*run_file)},
+      .run = [run_file](World&) { return list(*run_file); }};
 }
 
 }  // namespace tributary

@@ -142,11 +142,11 @@ std::string replay_text(const std::vector<Replayed>& all, std::size_t same) {
     if (one.job != job) text += fmt::format("job {}\n", printable(one.job));
     job = one.job;
     text += fmt::format("round {}: {}\n", one.round, one.reason);
-    text += fmt::format("  {:.3f} s a round predicted, {:.3f} s in the median of {} rounds\n",
+    text += fmt::format("  {:.3f} s per round predicted, {:.3f} s in the median of {} rounds\n",
                         one.predicted_s, median(one.measured_s), one.measured_s.size());
     if (!one.same()) text += fmt::format("  now: {}\n", one.now);
   }
-  return text + fmt::format("{} of {} decisions are made again as they were\n", same, all.size());
+  return text + fmt::format("{} of {} decisions are the same again\n", same, all.size());
 }
 
 Result<Answer> replay_run(const ReplayRequest& request) {
@@ -169,21 +169,21 @@ Command plan_replay_command() {
   const auto request = std::make_shared<ReplayRequest>();
   return {.noun = "plan",
           .verb = "replay",
-          .summary = "make every decision of a run again, from what was stored with it",
+          .summary = "repeat every decision of a run from its stored inputs",
           .details =
-              "Reads the coordinator's journal, also while it runs. Ends with code 60 where a "
+              "Reads the coordinator's journal, also while it runs. Ends with code 60 if a "
               "decision\n"
-              "comes out another way: with another release, or on another machine.\n\n"
+              "differs, for example with another release or on another machine.\n\n"
               "examples:\n"
               "  tributary plan replay run.db\n"
               "  tributary plan replay run.db --job digits --json",
           .options = {{.name = "FILE",
                        .value_name = "FILE",
-                       .help = fmt::format("the coordinator's journal ({})", usual_run_file()),
+                       .help = fmt::format("journal of the coordinator ({})", usual_run_file()),
                        .accept = accept_file(request->run_file)},
                       {.name = "--job",
                        .value_name = "JOB",
-                       .help = "only this one: its name, or its number",
+                       .help = "only this job: name or number",
                        .accept =
                            [request](const std::string& value) {
                              request->job = value;

@@ -88,7 +88,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::strin
   if (error == 0) return child;
   return Status(error == ENOENT ? StatusCode::not_found : StatusCode::io_error,
                 {.what = command[0],
-                 .expected = "a program that can be run",
+                 .expected = "an executable program",
                  .got = std::generic_category().message(error),
                  .remedy = {}});
 }
@@ -116,7 +116,7 @@ Status ChildProcess::check_running() {
   if (!code) return {};
   return Status(StatusCode::unavailable,
                 {.what = name_,
-                 .expected = "it to go on",
+                 .expected = "a running process",
                  .got = fmt::format("it ended with code {}: {}", *code, last_words()),
                  .remedy = fmt::format("read {}", log_)});
 }

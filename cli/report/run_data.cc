@@ -100,7 +100,7 @@ class Reading {
     if (last > kRoundsMax) {
       first = last - kRoundsMax + 1;
       data_.left_out.push_back(
-          fmt::format("Of {} rounds only the last {} are in this report.", last, kRoundsMax));
+          fmt::format("This report has {} rounds: only the last {} are shown.", last, kRoundsMax));
     }
     for (; first <= last; first += kPage) {
       TRIBUTARY_TRY(read_page(first, std::min<std::uint64_t>(last, first + kPage - 1)));
@@ -266,7 +266,7 @@ class Reading {
         if (metric.job != 0 && metric.job != data_.job) continue;
         if (data_.metrics.size() >= kMetricsMax) {
           data_.left_out.push_back(
-              fmt::format("Only the first {} readings are in this report.", kMetricsMax));
+              fmt::format("This report contains only the first {} readings.", kMetricsMax));
           return {};
         }
         data_.metrics.push_back({.name = metric.name,
@@ -293,7 +293,7 @@ class Reading {
         if (!wanted.contains(agent)) continue;
         if (data_.links.size() >= kLinksMax) {
           data_.left_out.push_back(
-              fmt::format("Only the first {} link samples are in this report.", kLinksMax));
+              fmt::format("This report contains only the first {} link samples.", kLinksMax));
           return {};
         }
         data_.links.push_back({.agent_id = agent,
@@ -328,8 +328,9 @@ class Reading {
     for (auto& [key, row] : troubles) data_.troubles.push_back(std::move(row));
     std::ranges::stable_sort(data_.troubles, std::greater<>(), &TroubleRow::count);
     if (data_.troubles.size() > kTroublesMax) {
-      data_.left_out.push_back(fmt::format("Of {} kinds of trouble the {} most frequent are shown.",
-                                           data_.troubles.size(), kTroublesMax));
+      data_.left_out.push_back(fmt::format(
+          "The run has {} kinds of warnings and errors; the {} most frequent are shown.",
+          data_.troubles.size(), kTroublesMax));
       data_.troubles.resize(kTroublesMax);
     }
     return {};
@@ -355,10 +356,10 @@ Result<JobRecord> find_job(RunFile& file, const std::string& wanted) {
   }
   return Status(StatusCode::not_found,
                 {.what = "job in the journal",
-                 .expected = jobs.empty() ? "at least one" : "one of " + names,
+                 .expected = jobs.empty() ? "at least one job" : "one of " + names,
                  .got = wanted.empty() ? "none" : fmt::format("'{}'", wanted),
-                 .remedy = jobs.empty() ? "has a job been submitted to this coordinator?"
-                                        : "give a name that it has, or its number"});
+                 .remedy = jobs.empty() ? "submit a job with 'tributary job submit'"
+                                        : "use the name or the number of a job"});
 }
 
 }  // namespace

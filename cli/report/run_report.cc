@@ -26,9 +26,9 @@ class Folder {
     std::filesystem::create_directories(path_, error);
     if (!error) return {};
     return Status(StatusCode::io_error, {.what = fmt::format("folder '{}'", path_),
-                                         .expected = "one that is there or can be made",
+                                         .expected = "a folder that exists or can be created",
                                          .got = error.message(),
-                                         .remedy = "choose another with --out"});
+                                         .remedy = "choose another folder with --out"});
   }
 
   // Reads a picture that is already in the folder.

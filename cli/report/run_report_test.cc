@@ -342,9 +342,9 @@ TEST_F(RunReportTest, WhatIsMissingIsSaid) {
   const std::string page = read("report.html");
   EXPECT_EQ(xml_complaint(page), "");
   for (const char* const sentence :
-       {"The journal has no evaluation", "No agent has reported a training loss",
-        "The journal has no plan that could be read", "No link sample says how long",
-        "No link sample says how wide", "dense: not known"}) {
+       {"The journal contains no evaluation", "No agent has reported a training loss",
+        "The journal contains no readable plan", "The journal contains no measured latency",
+        "The journal contains no measured bandwidth", "dense: unknown"}) {
     EXPECT_THAT(page, HasSubstr(sentence));
   }
 }

@@ -47,14 +47,14 @@ std::string usual_run_file() {
 Option run_option(std::string& run_file) {
   return {.name = "--run",
           .value_name = "FILE",
-          .help = fmt::format("the coordinator's journal ($TRIBUTARY_RUN, or {})", kInstalled),
+          .help = fmt::format("journal of the coordinator ($TRIBUTARY_RUN, or {})", kInstalled),
           .accept = accept_file(run_file)};
 }
 
 Option job_option(std::string& job) {
   return {.name = "JOB",
           .value_name = "JOB",
-          .help = "its name, or its number",
+          .help = "name or number of the job",
           .accept =
               [&job](const std::string& value) {
                 job = value;
@@ -92,8 +92,8 @@ Result<JobInJournal> job_in(RunFile& run, std::string_view job) {
   for (const JobInJournal& one : jobs) names += (names.empty() ? "" : ", ") + one.name();
   return Status(StatusCode::not_found,
                 {.what = fmt::format("job '{}'", job),
-                 .expected = names.empty() ? "one that was submitted" : "one of " + names,
-                 .got = "none of that name",
+                 .expected = names.empty() ? "a submitted job" : "one of " + names,
+                 .got = "no job with this name",
                  .remedy = "list the jobs with 'tributary job list'"});
 }
 
