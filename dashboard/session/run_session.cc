@@ -9,6 +9,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// At most 30 updates per second, because a file may change much more often.
 constexpr int kTellEveryMs = 33;
 
 }  // namespace
@@ -33,6 +34,7 @@ RunSession::RunSession(const RunSessionOptions& options, QObject* parent)
 }
 
 RunSession::~RunSession() {
+  // Both threads call back into this object, so they are stopped before its members are destroyed.
   operator_line_.reset();
   reader_.reset();
 }
@@ -94,6 +96,7 @@ void RunSession::take_portion() {
 
 void RunSession::note_trouble(const Status& trouble) {
   if (trouble.ok() && trouble_.ok()) return;
+  // A repeated failure is reported once.
   if (!trouble.ok() && !trouble_.ok() && trouble.text() == trouble_.text()) return;
   trouble_ = trouble;
   emit trouble_changed();

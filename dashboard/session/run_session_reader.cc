@@ -41,6 +41,7 @@ void RunSessionReader::ask_round(std::uint64_t job, std::uint64_t round) {
 void RunSessionReader::work() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
+    // Waits until the last portion has been taken, which bounds the memory.
     if (portion_) {
       wake_.wait(lock, [this] { return ending_ || !portion_; });
       continue;
@@ -64,6 +65,8 @@ RunPortion RunSessionReader::read() {
   std::optional<RoundQuestion> question;
   {
     const std::lock_guard lock(mutex_);
+    // Taken in the same step as the changes, so that the round's row is known when its details
+    // arrive.
     question.swap(question_);
   }
   if (!question) return portion;

@@ -40,6 +40,7 @@ FilterBar::FilterBar(TableView& table, QWidget& owner)
   connect(&table_, &TableView::escaped, this, &FilterBar::clear);
   connect(&table_, &TableView::exported, count_, &QLabel::setText);
   auto* const find = new QShortcut(QKeySequence::Find, &owner);
+  // Only while the focus is inside the owner: each page has its own filter.
   find->setContext(Qt::WidgetWithChildrenShortcut);
   connect(find, &QShortcut::activated, line_, [this] {
     line_->setFocus(Qt::ShortcutFocusReason);
@@ -93,6 +94,7 @@ bool FilterBar::eventFilter(QObject* watched, QEvent* event) {
   if (watched != line_ || event->type() != QEvent::KeyPress) return false;
   switch (static_cast<const QKeyEvent*>(event)->key()) {
     case Qt::Key_Escape:
+      // The first Esc clears the filter, the second one returns to the table.
       if (line_->text().isEmpty()) table_.setFocus(Qt::OtherFocusReason);
       clear();
       return true;

@@ -63,6 +63,7 @@ bool cell_has(const TableModel& model, int row, int column, const QString& words
   return false;
 }
 
+// Searches only cells whose kind is, or is not, a number.
 bool any_cell_has(const TableModel& model, int row, bool of_numbers, const QString& words) {
   for (int column = 0; column < model.columnCount(); ++column) {
     const CellKind kind = model.columns()[static_cast<std::size_t>(column)].kind;

@@ -10,6 +10,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// RFC 4180: a field with a separator, a quotation mark or a line break is quoted.
 QByteArray quoted_field(const QString& text, char separator) {
   QByteArray bytes = text.toUtf8();
   const bool plain = !bytes.contains(separator) && !bytes.contains('"') && !bytes.contains('\n') &&
@@ -17,6 +18,7 @@ QByteArray quoted_field(const QString& text, char separator) {
   return plain ? bytes : '"' + bytes.replace('"', "\"\"") + '"';
 }
 
+// The header contains the unit of the numbers below it. Wall times are written in UTC.
 QString head_of(const TableColumn& column) {
   if (column.kind != CellKind::number) return column.title;
   const QString unit = column.unit == Unit::wall_time ? "UTC" : base_unit(column.unit);
@@ -83,6 +85,7 @@ Status write_table(const TableProxy& table, const std::vector<int>& columns, con
   std::vector<int> rows(static_cast<std::size_t>(table.rowCount()));
   std::iota(rows.begin(), rows.end(), 0);
   const QByteArray text = table_text(table, rows, columns);
+  // QSaveFile replaces the old file only after the new one is complete.
   QSaveFile out(file);
   if (!out.open(QIODevice::WriteOnly) || out.write(text) != text.size() || !out.commit()) {
     return cannot_write_table(file, out.errorString());

@@ -55,6 +55,7 @@ void TableView::set_up_heads() {
   verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   verticalHeader()->setDefaultSectionSize(fontMetrics().height() + kRowMargin);
   QHeaderView& heads = *horizontalHeader();
+  // A third click on a header removes the sorting.
   heads.setSortIndicatorClearable(true);
   heads.setSectionsMovable(true);
   heads.setHighlightSections(false);
@@ -147,6 +148,7 @@ void TableView::currentChanged(const QModelIndex& current, const QModelIndex& pr
 
 void TableView::rowsInserted(const QModelIndex& parent, int first, int last) {
   const QScrollBar& bar = *verticalScrollBar();
+  // Must be read before the base class inserts the rows and changes the scroll range.
   const bool at_end = follow_end_ && bar.value() == bar.maximum();
   QTableView::rowsInserted(parent, first, last);
   size_columns_once();
@@ -212,6 +214,7 @@ void TableView::contextMenuEvent(QContextMenuEvent* event) {
 void TableView::paintEvent(QPaintEvent* event) {
   QTableView::paintEvent(event);
   if (proxy_.rowCount() > 0) return;
+  // The view is empty either because the filter hides all rows or because there are none.
   const bool hidden = table_.rowCount() > 0;
   QPainter painter(viewport());
   painter.setPen(plot_colours(palette()).faint);

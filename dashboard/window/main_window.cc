@@ -21,6 +21,7 @@ constexpr const char* kOverTimeKey = "window/over_time";
 constexpr QSize kFirstSize{1280, 800};
 constexpr int kRefreshEveryMs = 33;
 
+// A run without a job may get one, so it counts as growing.
 bool still_grows(const RunSession* run) {
   const JobInfo* const job = run->job_info();
   return !job || !has_ended(job->state);
@@ -146,6 +147,7 @@ void MainWindow::refresh() {
   refresh_timer_.stop();
   const std::vector<RunSession*> runs = runs_.runs();
   const bool following = std::ranges::any_of(runs, still_grows);
+  // If no run grows, charts have no live display and no badge for it.
   if (following != context_.group().following()) context_.group().set_following(following);
   for (Page* page : docks_->pages()) {
     if (docks_->page_in_sight(page->name())) page->refresh();
@@ -182,6 +184,7 @@ Page* MainWindow::page_in_front() const {
   };
   const auto focused = std::ranges::find_if(pages, has_focus);
   if (focused != pages.end()) return *focused;
+  // Without focus in a page, the first visible page is the front page.
   const auto seen = std::ranges::find_if(
       pages, [](const Page* page) { return !page->visibleRegion().isEmpty(); });
   return seen == pages.end() ? nullptr : *seen;

@@ -74,6 +74,7 @@ void PageDocks::save(QSettings& settings) const {
 void PageDocks::restore(const QSettings& settings) {
   const QByteArray state = settings.value(kLayoutKey).toByteArray();
   if (state.isEmpty()) return;
+  // A layout of another version is not restored.
   if (!restoreState(state, kLayoutVersion)) reset();
 }
 

@@ -18,6 +18,7 @@ constexpr int kLookEveryMs = 20;
 Status trouble_of(const OpenRuns& runs) {
   for (const RunSession* run : runs.runs()) {
     const Status& trouble = run->trouble();
+    // An unavailable run is retried until the limit; other problems do not change by waiting.
     if (!trouble.ok() && trouble.code() != StatusCode::unavailable) return trouble;
   }
   return {};

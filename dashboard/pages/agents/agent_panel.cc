@@ -14,6 +14,7 @@ constexpr int kPlotHeightMin = 140;  // pixels
 constexpr const char* kNoneChosen =
     "Select an agent in the table to see its rounds, metrics and links.";
 
+// Sensor readings are recognized by the unit in their name and are not tied to a job.
 bool is_reading(const std::string& metric) {
   return metric.ends_with("celsius") || metric.ends_with("watts");
 }
@@ -106,6 +107,7 @@ void AgentPanel::show_agent(const RunView& view, const AgentSubject& subject,
     return;
   }
   heading_->setText(heading_of(*agent));
+  // Setting the axis rebuilds the legends, so it is set only for a new subject.
   const bool is_new = !(subject == subject_);
   subject_ = subject;
   series_.follow(view, subject);
@@ -138,6 +140,7 @@ void AgentPanel::draw_metrics(const RunView& view) {
   std::vector<PlotCurve> metrics = {
       {.key = "training_loss", .name = "training loss", .series = series_.loss()}};
   if (!series_.gain()->empty()) {
+    // Only agents of runs with a planner report a gain.
     metrics.push_back({.key = "gain", .name = "gain", .series = series_.gain()});
   }
   std::vector<PlotCurve> readings;

@@ -14,6 +14,7 @@ std::optional<double> place_of_report(double round, bool over_time, const RoundT
   return over_time ? time_of_round(rounds, round) : round;
 }
 
+// Returns the value of exactly this round; NaN if the series has none.
 double value_at(const Series& series, double x) {
   const std::optional<Sample> sample = series.nearest(x);
   return sample && sample->x == x ? sample->y : kUnknown;

@@ -92,6 +92,7 @@ void AgentsPage::show_run(const RunView& view, std::uint64_t job) {
 
 void AgentsPage::draw() {
   if (!view_) return;
+  // Selections that the update itself causes must not count as choices by the user.
   const QScopedValueRollback<bool> updating(updating_, true);
   table_->set_empty_text(kNoAgents);
   model_.update(*view_, job_);

@@ -6,6 +6,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// Position of a moment that does not belong on the axis. SampleMap skips such a sample.
 constexpr double kNowhereX = std::numeric_limits<double>::quiet_NaN();
 
 // Returns the index of the first sample to the right of x.
@@ -23,6 +24,7 @@ std::size_t first_behind(const Series& series, double x) {
   return low;
 }
 
+// NaN if the round does not state its dense size.
 double saved_in(const RoundTable& rounds, std::size_t row) {
   return rounds.columns.dense_bytes_up[row] + rounds.columns.dense_bytes_down[row] -
          static_cast<double>(rounds.columns.bytes_up[row]) -
@@ -52,6 +54,7 @@ void FollowingSeries::follow(const std::shared_ptr<const Series>& source, Sample
   for (std::size_t i = first_behind(*source, last_x_); i < source->size(); ++i) {
     const Sample sample = source->at(i);
     const std::optional<Sample> mapped = map(sample);
+    // Later samples may be unknown too, and the order must be kept.
     if (!mapped) return;
     if (std::isfinite(mapped->x)) series_->append(*mapped);
     last_x_ = sample.x;
@@ -83,6 +86,7 @@ void SavedBytes::begin(const RoundTable& rounds) {
 }
 
 void SavedBytes::follow(const RoundTable& rounds) {
+  // The table was restarted if its newest round is older than the last one processed.
   const bool shorter =
       last_round_ && (rounds.size() == 0 || rounds.columns.round.back() < *last_round_);
   if (of_ != rounds.curves.seconds.over_rounds || shorter) begin(rounds);
@@ -102,6 +106,7 @@ void SavedBytes::follow(const RoundTable& rounds) {
 }
 
 std::optional<double> end_of_tail(const RunView& view, std::uint64_t job) {
+  // Only a job that has ended can have no further round.
   const auto is_over = [&](const JobInfo& one) {
     return one.job == job &&
            (one.state == wire::JobState::finished || one.state == wire::JobState::stopped);

@@ -62,6 +62,7 @@ std::vector<JobFacts> facts_of_jobs(const RunView& view) {
 }
 
 std::string state_text(wire::JobState state) {
+  // A newer build may have stored a state that this build does not know; its name is then empty.
   const char* const name = wire::EnumNameJobState(state);
   return *name == '\0' || state == wire::JobState::unspecified ? "unknown" : name;
 }
@@ -88,6 +89,7 @@ std::vector<Alert> alerts_of(const RunView& view, const Status& trouble,
     if (job.state != wire::JobState::stopped || job.reason.empty()) continue;
     alerts.push_back({.text = "job " + job.name + " was stopped: " + job.reason});
   }
+  // Counted from the run's own newest moment, so that a recorded run shows its last alerts.
   const double since_s = newest_moment(view) - limits.seconds;
   for (auto event = view.events().rbegin(); event != view.events().rend(); ++event) {
     if (alerts.size() >= limits.alerts_max || event->time_s < since_s) break;

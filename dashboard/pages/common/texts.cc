@@ -5,6 +5,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// Characters. Limits the work for a text of a damaged file.
 constexpr qsizetype kPlainTextMax = 4000;
 
 }  // namespace

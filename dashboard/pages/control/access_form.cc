@@ -30,6 +30,8 @@ QLabel* labelled(const QString& text, QWidget* what) {
   return label;
 }
 
+// Uses the checks of the coordinator, so that the form accepts exactly what the coordinator
+// accepts.
 Result<AllowedAgent> agent_typed(const QLineEdit& id, const QLineEdit& key) {
   AllowedAgent agent = {.id = id.text().trimmed().toStdString(), .key = {}};
   TRIBUTARY_TRY(check_agent_id(agent.id));

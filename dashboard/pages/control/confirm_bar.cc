@@ -42,6 +42,7 @@ void ConfirmBar::give_up() {
 }
 
 void ConfirmBar::confirm() {
+  // The request is cleared first, because the receiver may ask a new question.
   const std::optional<ControlRequest> request = std::exchange(request_, {});
   hide();
   if (request) emit confirmed(*request);

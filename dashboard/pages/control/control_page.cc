@@ -138,7 +138,9 @@ void ControlPage::update_post() {
   jobs_->set_ready(ready);
   submit_->set_ready(ready);
   access_->set_ready(ready);
+  // A question that cannot be answered any more is cancelled.
   if (!ready) confirm_->give_up();
+  // Identifiers come from the coordinator's list and from the run, which also knows former agents.
   QStringList agents = post_.agents();
   if (run_) {
     for (const AgentRow& row : run_->view().agents()) {

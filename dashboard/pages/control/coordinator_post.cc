@@ -12,6 +12,7 @@ namespace {
 
 using OperatorJson = nlohmann::ordered_json;
 
+// Limit for the selection box.
 constexpr int kAgentsToldMax = 4096;
 
 Result<OperatorJson> content_of(const OperatorAnswer& answer) {
@@ -79,6 +80,7 @@ void CoordinatorPost::ask(const ControlRequest& request) {
 }
 
 void CoordinatorPost::take(const OperatorAnswer& answer) {
+  // The check shares the connection with the requests and is recognized by its number.
   if (answer.number == look_) {
     look_ = 0;
     take_look(answer);
@@ -103,6 +105,7 @@ void CoordinatorPost::take_look(const OperatorAnswer& answer) {
   if (content.ok()) {
     note({}, agents_in(*content));
   } else {
+    // The last known agents are kept while the coordinator does not answer.
     note(content.status(), agents_);
   }
 }

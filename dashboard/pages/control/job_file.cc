@@ -45,6 +45,7 @@ Status check_model_file(const JobSettings& job, bool across_network) {
 }  // namespace
 
 Result<JobFile> read_job_file(const std::string& path, bool across_network) {
+  // Half of the request's limit, because JSON escaping may enlarge the text.
   TRIBUTARY_ASSIGN(const Bytes bytes, read_file(path, kControlBytesMax / 2));
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(path, error);

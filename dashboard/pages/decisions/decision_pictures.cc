@@ -32,6 +32,7 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
                         &group);
   seconds_ = new PlotView(
       {.title = "Round time", .y = {"Round", Unit::seconds}, .y_from_zero = true}, &group);
+  // The two frequency charts have x axes of their own and therefore groups of their own.
   for (PlotGroup* own : {&ratio_group_, &name_group_}) {
     own->share_colours(borrowed(group.colours()));
     own->set_following(false);
@@ -86,6 +87,7 @@ void DecisionPictures::show(const RunView& view, std::uint64_t job,
   const bool other_ways = ways_.update(view, job);
   table_ = &table;
   over_time_ = over_time;
+  // Curves are set only if they changed; new samples of the same series appear without it.
   if (other_curves || other_ways) show_curves(table, x_axis);
   bands_ = choice_bands(table, choices, over_time);
   show_bands();

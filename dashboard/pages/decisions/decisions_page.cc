@@ -124,6 +124,7 @@ void DecisionsPage::refresh() {
     }
   }
   const RunView& view = run()->view();
+  // A revision that decreases means that the table was restarted at the same address.
   const bool anew = table != seen_ || table->revision() < rounds_seen_;
   if (anew && seen_) forget();
   const bool other_axis = context().over_time() != over_time_seen_;
@@ -228,6 +229,7 @@ void DecisionsPage::take(const std::shared_ptr<const RoundDetail>& detail) {
 
 void DecisionsPage::take_failure(std::uint64_t round, const QString& why) {
   asked_.reset();
+  // Bounds the memory for a file with very many unreadable plans.
   if (unreadable_.size() < kDecisionsMax) unreadable_[round] = why;
   decisions_.tell_sentence(round, "(" + why.toStdString() + ")");
   show_chosen();

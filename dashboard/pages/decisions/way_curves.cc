@@ -74,6 +74,7 @@ bool WayCurves::choose(Quantity& quantity, std::vector<Way> found) {
   if (same) return false;
   for (Way& way : found) {
     const auto before = std::ranges::find(quantity.ways, way.source, &Way::source);
+    // A link that stays in the selection keeps its processed samples.
     if (before != quantity.ways.end()) way = std::move(*before);
   }
   quantity.ways = std::move(found);

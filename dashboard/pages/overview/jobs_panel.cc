@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::array<const char*, JobsPanel::columns> kJobHeadings = {
     "", "Run", "Job", "State", "Rounds", "Agents", "Accuracy", "Loss", "Sent", "Saved"};
+// Steps of the progress bar, independent of the number of rounds.
 constexpr int kBarScale = 1000;
 constexpr int kNameCharactersMax = 40;
 constexpr int kBarWidthMin = 80;
@@ -77,6 +78,7 @@ void JobsPanel::add_row() {
     row.labels.push_back(label);
     if (column != job && column != progress) grid_->addWidget(label, at, column);
   }
+  // The button and the bar show these two texts; the labels stay hidden and serve text_at().
   row.labels[job]->setParent(this);
   row.labels[progress]->setParent(this);
   row.button = new QToolButton;
@@ -93,6 +95,7 @@ void JobsPanel::add_row() {
   row.labels[progress]->hide();
   connect(row.button, &QToolButton::clicked, this, [this, index] {
     const JobLine& line = rows_[index].line;
+    // A click toggles the button; its state must follow the selection instead.
     rows_[index].button->setChecked(line.shown);
     emit job_chosen(line.run_key, line.facts.job);
   });

@@ -153,6 +153,7 @@ QWidget* OverviewPage::make_tools() {
 
 void OverviewPage::set_runs(const std::vector<RunSession*>& runs) {
   runs_ = runs;
+  // Runs that stay open keep their derived curves.
   std::map<const RunSession*, std::unique_ptr<OfRun>> kept;
   for (const RunSession* run : runs_) {
     auto& old = of_runs_[run];

@@ -16,10 +16,12 @@ constexpr int kBarsPerDecade = 4;
 constexpr double kRatioWhole = 1;
 constexpr double kRatioAxisLow = 0.001;
 
+// Name number 0 means that the plan has not been read or has no such field.
 bool planned(const RoundTable& table, std::size_t row) {
   return table.columns.codec[row] != 0 || table.columns.collective[row] != 0;
 }
 
+// Unknown ratios (NaN) are equal to each other.
 bool same_ratio(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 bool continues(const RoundTable& table, const Choice& choice, std::size_t row) {
@@ -91,6 +93,7 @@ QString ratio_class(double ratio) {
   if (!(ratio > 0)) return "ratio 0";
   if (ratio >= kRatioWhole) return "ratio 1";
   const double power = std::pow(10, std::floor(std::log10(ratio)));
+  // Two classes per power of ten: 1 to 3 and 3 to 10.
   const bool upper = ratio >= 3 * power;
   return QString("ratio %1 to %2")
       .arg(QString::number(upper ? 3 * power : power, 'g', 1),
@@ -143,6 +146,7 @@ std::vector<Decision> decisions_of(const RoundTable& table, const std::vector<Ch
       const std::string& trigger = table.names.triggers.name(table.columns.trigger[row]);
       const bool other = row == choice.first_row && to != before;
       if (!other && !tells_a_reason(trigger)) continue;
+      // The list is built from the newest decision back, so the limit drops the oldest ones.
       if (decisions.size() == decisions_max) break;
       decisions.push_back({.round = table.columns.round[row],
                            .row = row,

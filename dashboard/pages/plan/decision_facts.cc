@@ -10,6 +10,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// Bounds the work for a decision that has held for very many rounds.
 constexpr std::size_t kMedianRoundsMax = 10'000;
 
 double median_of(std::vector<double> values) {

@@ -8,8 +8,10 @@
 namespace tributary::dashboard {
 namespace {
 
+// A gap, which keeps dots from being connected.
 constexpr double kNoLine = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kPlacesMax = 1 << 16;
+// Factor of the margin beyond the outermost alternatives.
 constexpr double kRoomBeside = 1.1;
 constexpr double kLinearSpreadMax = 20;  // highest / lowest time that a linear axis shows well
 

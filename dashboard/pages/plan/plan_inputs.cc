@@ -10,8 +10,10 @@ namespace {
 
 using InputsJson = nlohmann::ordered_json;
 
+// Longer lists of numbers are cut to this many.
 constexpr int kNumbersInLine = 8;
 
+// The value is shown with its unit, so the suffix of the name is redundant.
 QString cut_suffix(QString name) {
   for (const char* suffix : {"_s_per_byte", "_s_per_value", "_s"}) {
     if (name.endsWith(suffix)) return name.chopped(static_cast<qsizetype>(qstrlen(suffix)));

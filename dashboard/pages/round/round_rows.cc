@@ -13,10 +13,12 @@ namespace {
 
 constexpr std::size_t kStragglerReportsMin = 3;  // fewer reports have no meaningful median
 
+// Unknown and non-positive durations count as 0.
 double known_s(double seconds) { return seconds > 0 && std::isfinite(seconds) ? seconds : 0; }
 
 std::vector<Stretch> spans_of(const AgentInRound& agent, const RoundDetail& detail) {
   if (!agent.reported) {
+    // An agent that was asked and did not report occupies the whole round.
     if (agent.part == AgentPart::not_asked || !(detail.seconds > 0)) return {};
     return {{.x_low = 0, .x_high = detail.seconds, .label = "no report"}};
   }

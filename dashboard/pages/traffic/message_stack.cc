@@ -9,6 +9,7 @@ namespace {
 
 std::size_t place_of(MessageUse use) { return static_cast<std::size_t>(use); }
 
+// Returns the reading of exactly this round.
 std::optional<double> at_round(const Series& series, double round) {
   const std::optional<Sample> found = series.nearest(round);
   return found && found->x == round ? std::optional(found->y) : std::nullopt;
@@ -33,6 +34,7 @@ std::vector<MessageStack::Layer> MessageStack::layers_of(const RunView& view,
 
 bool MessageStack::goes_on(const std::vector<Layer>& layers, const RoundTable& rounds,
                            const Wanted& wanted) const {
+  // A change of all_read alone does not restart the stack.
   Wanted before = wanted_;
   before.all_read = wanted.all_read;
   const bool shorter =

@@ -21,6 +21,7 @@ constexpr const char* kNoLink =
     "No link to an agent has been measured yet.\nThe first round measures the links.";
 constexpr double kTrafficBitsPerByte = 8;
 
+// Rich text: both arguments are numbers, so nothing needs escaping.
 QString sent_of_dense(const char* way, double sent, double dense) {
   QString text = QString("%1 <b>%2</b>").arg(way, text_of(Unit::bytes, sent));
   if (!(dense > 0)) return text;

@@ -19,6 +19,7 @@ constexpr std::size_t kGoodSlot = 2;
 constexpr std::size_t kCurveSlot = 0;
 constexpr double kTextShare = 0.35;  // of the text colour, mixed in to keep coloured text readable
 
+// Colours come from the slots of the charts, so that a mark has one meaning everywhere.
 QColor mark_colour(CellMark mark, const QPalette& palette) {
   const PlotColours colours = plot_colours(palette);
   const auto readable = [&](std::size_t slot) {
@@ -55,6 +56,8 @@ struct CurvePlace {
   }
 };
 
+// Returns the edges of the pixel columns in units of x. A curve is drawn with at most four samples
+// per column.
 std::vector<double> borders_of(const CurvePlace& place) {
   const int columns = std::max(1, static_cast<int>(place.rect.width()));
   std::vector<double> borders;
@@ -81,6 +84,7 @@ void draw_curve(QPainter& painter, const Series& series, const QRectF& rect) {
   };
   for (const Sample& sample : samples) {
     if (sample.x < place.x.low || sample.x > place.x.high) continue;
+    // A gap ends the current line; a line with a single sample becomes a dot.
     if (std::isfinite(sample.y)) {
       line.push_back(place.at(sample));
     } else if (!line.empty()) {

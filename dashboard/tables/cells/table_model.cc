@@ -81,6 +81,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     case kMarkRole:
       return static_cast<int>(mark(row, index.column()));
     case kCurveRole:
+      // The delegate draws the series; the cell itself has no text.
       return column.kind == CellKind::curve ? QVariant::fromValue(curve(row, index.column()))
                                             : QVariant();
     default:

@@ -98,6 +98,7 @@ std::string job_name_of(const RunView& view, std::uint64_t job) {
   return found == view.jobs().end() ? std::string() : found->name;
 }
 
+// Agents without an evaluation show their training loss as metric instead.
 AgentTableRow table_row(const RunView& view, std::uint64_t job, const AgentRow& agent) {
   AgentTableRow row = {.agent = agent,
                        .job_name = job_name_of(view, agent.info.job),
@@ -116,6 +117,7 @@ AgentTableRow table_row(const RunView& view, std::uint64_t job, const AgentRow& 
   return row;
 }
 
+// All numbers that the table shows, to detect whether a row looks different.
 std::array<double, 18> numbers_of(const AgentTableRow& row) {
   const AgentRow& agent = row.agent;
   const NewReport& last = agent.last;
@@ -139,6 +141,7 @@ std::array<double, 18> numbers_of(const AgentTableRow& row) {
           static_cast<double>(agent.info.seen_wall_ns)};
 }
 
+// All texts that the table shows, for the same purpose.
 bool same_words(const AgentTableRow& a, const AgentTableRow& b) {
   const AgentInfo& one = a.agent.info;
   const AgentInfo& other = b.agent.info;
@@ -274,6 +277,7 @@ SharedSeries AgentsModel::curve(int row, int column) const {
 QString AgentsModel::number_text(int row, int column) const {
   const bool of_metric = column == kAgentMetricLast || column == kAgentMetricBest;
   const double value = number(row, column);
+  // An accuracy is shown in percent; a loss has no unit.
   const bool is_share = of_metric && row_at(row).metric == kAccuracyMetric;
   return is_share && std::isfinite(value) ? text_of(Unit::share, value)
                                           : TableModel::number_text(row, column);

@@ -62,6 +62,7 @@ bool EventsModel::continues(const std::deque<EventRow>& now) const {
          same->at_wall_ns == newest.at_wall_ns && same->text == newest.text;
 }
 
+// Removes the events that the view has dropped. Event numbers ascend.
 void EventsModel::forget_before(std::int64_t number) {
   const auto end = std::lower_bound(events_.begin(), events_.end(), number, is_before);
   if (end == events_.begin()) return;
@@ -70,6 +71,7 @@ void EventsModel::forget_before(std::int64_t number) {
   endRemoveRows();
 }
 
+// Appends all events with a higher number in a single insertion.
 void EventsModel::take_after(std::int64_t number, const std::deque<EventRow>& now) {
   const auto first = std::lower_bound(now.begin(), now.end(), number + 1, is_before);
   if (first == now.end()) return;
