@@ -47,6 +47,7 @@ class Parser {
   }
 
   Result<CommandLine> parse(const Words& args) {
+    // CLI11 consumes its arguments from the end of the vector.
     Words reversed(args.rbegin(), args.rend());
     try {
       root_.parse(reversed);
@@ -148,6 +149,7 @@ class Parser {
     for (const CLI::App* app = &root_;; app = app->get_subcommands().front()) {
       if (app != &root_) level += " " + app->get_name();
       const Words extras = app->remaining();
+      // "--" itself is not a word of the user.
       const auto extra =
           std::ranges::find_if(extras, [](const auto& word) { return word != "--"; });
       if (extra != extras.end()) return refuse_extra(*app, level, *extra);
@@ -163,6 +165,7 @@ class Parser {
         if (option->get_lnames().empty()) continue;
         names.push_back("--" + option->get_lnames().front());
       }
+      // The value of --name=value must not influence the search for a similar name.
       const std::string name = extra.substr(0, extra.find('='));
       return usage(fmt::format("option '{}' of '{}'", name, level), "a known option",
                    "an unknown one",

@@ -63,6 +63,7 @@ int run_command(const Command& command, bool json) {
     return print(json ? json_answer(answer.value().data) : answer.value().text,
                  answer.value().exit_code);
   const Status status = answer.status();
+  // Commands return `cancelled` after a stop signal; the exit code must name the signal.
   if (status.code() == StatusCode::cancelled && stop_signal() != 0) {
     return fail(interrupted(), kExitSignal + stop_signal(), json);
   }

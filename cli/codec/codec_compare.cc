@@ -41,12 +41,14 @@ std::vector<FloatVector> make_updates(const CompareCommand& command, World& worl
 // Returns the median rate of memcpy on the same data, as an upper limit of what this machine can
 // do.
 double memcpy_bytes_per_s(std::span<const float> values, const Clock& clock) {
+  // Odd, so that the median is a measured value.
   constexpr std::size_t kRuns = 15;
   FloatVector copy(values.size(), 0.0f);
   std::vector<double> rates;
   for (std::size_t run = 0; run < kRuns; ++run) {
     const auto start = clock.now();
     std::memcpy(copy.data(), values.data(), values.size_bytes());
+    // Keeps the compiler from removing the copy.
     asm volatile("" : : "r"(copy.data()) : "memory");
     const std::chrono::duration<double> time = clock.now() - start;
     rates.push_back(static_cast<double>(values.size_bytes()) / std::max(time.count(), 1e-9));
@@ -72,6 +74,7 @@ Result<Row> measure_codec(const Codec& codec, std::span<const std::span<const fl
   options.rounds = codec.lossy() ? command.rounds : std::min(command.rounds, kLosslessRoundsMax);
   Row row;
   TRIBUTARY_ASSIGN(row.all_rounds, measure(codec, updates, options, world.clock));
+  // Without loss both errors are the same, and no second measurement is needed.
   row.nmse_first = row.all_rounds.nmse_last;
   if (!codec.lossy()) return row;
   options.rounds = 1;

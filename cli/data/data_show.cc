@@ -53,6 +53,7 @@ Result<Range> measure(const DataSet& data) {
       count += 1;
     }
   }
+  // Variance from the sums; rounding can make it slightly negative.
   range.mean /= count;
   range.deviation = std::sqrt(std::max(0.0, squares / count - range.mean * range.mean));
   return range;

@@ -65,6 +65,7 @@ void say(World& world, const std::optional<std::string>& line) {
 
 // Reads the journal several times per second, as a dashboard does, until all processes have ended.
 Status watch(DemoFederation& federation, DemoDashboard& dashboard, World& world) {
+  // Reading the journal costs CPU time, which the federation needs.
   constexpr std::chrono::milliseconds kLookEvery{300};
   DemoWatch look(federation.run_file());
   while (true) {
@@ -114,6 +115,7 @@ Result<DemoOutcome> run(const DemoCommand& command, World& world) {
                    DemoFederation::prepare(command.plan, progress));
   DemoDashboard dashboard(command.window);
   Result<DemoOutcome> outcome = train(*federation, dashboard, command, world);
+  // After Ctrl-C nothing remains; after an error the folder and the window stay for inspection.
   if (outcome.status().code() == StatusCode::cancelled) {
     dashboard.close();
     federation->remove_folder();
@@ -187,6 +189,7 @@ Result<Answer> demo(const DemoCommand& command, World& world) {
   Answer answer;
   answer.text = text_of(command.plan, outcome);
   answer.data = json_text(json_of(command.plan, outcome));
+  // A conservation error above 1 means that rounding does not explain it.
   const bool conserved = outcome.conservation_error.value_or(0) <= 1;
   if (!outcome.replicas_identical || !conserved) answer.exit_code = 1;
   return answer;

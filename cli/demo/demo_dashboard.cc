@@ -44,6 +44,7 @@ std::optional<std::string> DemoDashboard::open(const std::string& run_file,
 std::optional<std::string> DemoDashboard::check() {
   const std::optional<int> code = program_ ? program_->exit_code() : std::nullopt;
   if (!code) return {};
+  // Read before the process object, which owns the log, is destroyed.
   const std::string words = program_->last_words();
   program_.reset();
   if (*code == 0) return {};

@@ -184,6 +184,7 @@ Status DemoFederation::make_folder() {
                      .remedy = "choose another folder with --out"});
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+      // The pictures are kept, because drawing them takes longest.
       if (entry.path().filename() != kData) fs::remove_all(entry.path(), error);
     }
   }
@@ -200,6 +201,7 @@ Status DemoFederation::make_folder() {
 // The same seed draws the same pictures, so those of an earlier demonstration are reused.
 Status DemoFederation::draw_digits(const Progress& progress) {
   const fs::path folder = folder_ / kData;
+  // The stamp is written last, so that an interrupted drawing is repeated.
   const std::string stamp = fmt::format("{} pictures\n", plan_.pictures);
   const Result<Bytes> known = read_file((folder / kMarker).string(), 100);
   if (known.ok() && std::ranges::equal(*known, bytes_of(stamp))) return {};

@@ -14,6 +14,7 @@
 namespace tributary {
 namespace {
 
+// SQLite integers are signed.
 constexpr std::uint64_t kAllRounds = std::numeric_limits<std::uint64_t>::max() >> 1;
 
 Status read_replicas(const DemoFederation& federation, std::uint64_t model_hash,
@@ -23,6 +24,7 @@ Status read_replicas(const DemoFederation& federation, std::uint64_t model_hash,
     TRIBUTARY_ASSIGN(const auto journal,
                      AgentJournal::open({.path = federation.agent_file(i), .sync = false}));
     TRIBUTARY_ASSIGN(const AgentState state, journal->restore());
+    // The stored hash and the hash of the stored values must both match.
     const bool same = state.replica && state.replica->model_hash == model_hash &&
                       model_hash_of(*state.replica->model) == model_hash;
     outcome.replicas_identical = outcome.replicas_identical && same;

@@ -27,6 +27,7 @@ struct ChangeOptions {
 };
 
 Result<Answer> submit(const ChangeOptions& options) {
+  // Half of the request's limit, because JSON escaping may enlarge the text.
   TRIBUTARY_ASSIGN(const Bytes text, read_file(options.job, kControlBytesMax / 2));
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(options.job, error);

@@ -18,6 +18,7 @@ Result<NewestModel> newest_model(RunFile& run, std::uint64_t job) {
                                           .got = "no job with this number",
                                           .remedy = "list the jobs with 'tributary job list'"});
   }
+  // A coordinator without links restores the model exactly as a real one does at its start.
   CoordinatorState state;
   state.jobs.push_back(std::move(*restored));
   TRIBUTARY_ASSIGN(const std::unique_ptr<Coordinator> coordinator,

@@ -55,6 +55,7 @@ Result<Links> newest_links(RunFile& run) {
       const LinkSampleRecord& sample = stored.sample;
       Link& link = links[{sample.from, sample.to}];
       const auto take = [&](Figure& figure, double value) {
+        // A sample may contain only one of the two figures.
         if (!std::isfinite(value)) return;
         figure = {.value = value,
                   .confidence = sample.confidence,

@@ -96,6 +96,7 @@ MeasuredStages stated_stages(ExchangeKind kind, const Request& request, double v
   return all;
 }
 
+// Predicts one exchange with these stages.
 double seconds(ExchangeKind kind, const Request& request, const Prediction& prediction,
                const MeasuredStages& bucket) {
   return predict_exchange(
@@ -114,6 +115,7 @@ double seconds(ExchangeKind kind, const Request& request, const Prediction& pred
 
 std::uint64_t bucket_values(const Request& request) {
   if (request.bucket_values > 0) return std::min(request.bucket_values, request.params);
+  // Collectives among peers give each agent some buckets, so there must be several per agent.
   const std::uint64_t shares = kBucketsEach * request.agents;
   return std::clamp<std::uint64_t>((request.params + shares - 1) / shares, 1, kBucketValues);
 }
@@ -146,6 +148,7 @@ Result<Prediction> predict(const Request& request, const Clock& clock) {
                                         : stated_stages(kind, request, prediction.bucket_values);
     row.compressed_s = seconds(kind, request, prediction, own);
     row.dense_s =
+        // The dense time of fp32 is its own time.
         row.codec == "fp32" ? row.compressed_s : seconds(kind, request, prediction, dense);
     prediction.rows.push_back(std::move(row));
   }

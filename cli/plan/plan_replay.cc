@@ -65,6 +65,7 @@ std::string differs(const wire::Plan& plan, const Replayed& stored) {
   if (!decision.ok()) return decision.status().text();
   const PlanChoice& choice = decision->chosen.choice;
   const bool same = choice.codec == stored.codec && name(choice.collective) == stored.collective &&
+                    // The stored reason was cut to the limit of the wire format.
                     decision->reason.substr(0, wire::kTextBytesMax) == stored.reason &&
                     same_ratios(plan, *decision);
   return same ? "" : decision->reason;
@@ -103,6 +104,7 @@ Result<std::vector<Replayed>> replay_job(RunFile& run, const JobInJournal& in_jo
         one->job = in_journal.name();
         all.push_back(std::move(*one));
       }
+      // Rounds before the first decision belong to none.
       if (all.empty()) continue;
       const auto took_ns = static_cast<double>(record.committed_at_ns - record.began_at_ns);
       all.back().measured_s.push_back(took_ns / 1e9);

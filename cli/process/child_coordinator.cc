@@ -53,6 +53,7 @@ Status ChildCoordinator::spawn(const ChildCoordinatorOptions& options) {
     words.emplace_back("--set");
     words.push_back(setting);
   };
+  // A free port; the coordinator logs which one it got.
   set("link.endpoint=tcp://127.0.0.1:*");
   set("link.key_file=" + (folder_ / "key").string());
   set("link.allow_file=" + (folder_ / "allowed").string());

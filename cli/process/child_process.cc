@@ -73,6 +73,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::strin
   arguments.push_back(nullptr);
   std::unique_ptr<ChildProcess> child(new ChildProcess(command[0], std::move(log)));
   const pid_t parent = ::getpid();
+  // The pipe reports an error of exec. It closes without data when exec succeeds (O_CLOEXEC).
   std::array<int, 2> news = {-1, -1};
   int error = ::pipe2(news.data(), O_CLOEXEC) == 0 ? 0 : errno;
   if (error == 0) {
@@ -94,6 +95,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::strin
 }
 
 ChildProcess::~ChildProcess() {
+  // exit_code() also collects a process that has just ended.
   if (process_ <= 0 || exit_code()) return;
   ::kill(process_, SIGKILL);
   ::waitpid(process_, nullptr, 0);
@@ -168,6 +170,7 @@ Result<std::string> wait_for_endpoint(ChildProcess& daemon) {
 
 std::string find_own_program(const std::string& folder, const std::string& name) {
   std::error_code none;
+  // The programs are beside this one when installed, and in sibling folders in the build tree.
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none);
   for (const auto& place : {own.parent_path(), own.parent_path().parent_path() / folder}) {
     const std::filesystem::path program = place / name;

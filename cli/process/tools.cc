@@ -23,6 +23,7 @@ std::optional<ToolCall> tool_call(const std::vector<std::string>& args) {
       std::ranges::find_if(args, [](const std::string& arg) { return !arg.starts_with('-'); });
   if (word == args.end() || std::ranges::find(kTools, *word) == kTools.end()) return std::nullopt;
   ToolCall call = {.program = "tributary-" + *word, .args = {args.begin(), word}};
+  // Options before the word, such as --json, are passed to the tool too.
   call.args.insert(call.args.end(), word + 1, args.end());
   return call;
 }

@@ -122,6 +122,7 @@ class Reading {
   }
 
   void add_round(const RoundRecord& record, std::int64_t committed_wall_ns) {
+    // The duration is from the monotonic clock, the end from the wall clock.
     const auto length_s = static_cast<double>(record.committed_at_ns - record.began_at_ns) / 1e9;
     if (data_.rounds.empty()) {
       data_.began_wall_ns = committed_wall_ns - (record.committed_at_ns - record.began_at_ns);
@@ -140,6 +141,7 @@ class Reading {
   }
 
   void count_contributors(const RoundRecord& record, RoundRow& row) {
+    // Each set of contributors is counted once, however many buckets share it.
     std::set<std::uint32_t> used;
     for (const OutcomeRecord& outcome : record.outcomes) used.insert(outcome.contributor_set);
     std::vector<std::uint8_t> any;
@@ -153,6 +155,7 @@ class Reading {
     }
     const auto members = members_.find(record.id.epoch);
     if (members == members_.end()) return;
+    // Bit i of a set stands for member i of the epoch.
     for (std::size_t i = 0; i < members->second.size(); ++i) {
       AgentRow& agent = agents_[members->second[i]];
       ++agent.rounds_member;
@@ -207,6 +210,7 @@ class Reading {
       Mean compute;
       Mean encode;
       Mean wait;
+      // Reports of rounds that were not committed are skipped.
       while (report != reports.end() && report->id.round < row.round) ++report;
       for (; report != reports.end() && report->id.round == row.round; ++report) {
         ++row.reports;
@@ -263,6 +267,7 @@ class Reading {
       if (page.empty()) return {};
       after = page.back().number;
       for (const StoredMetric& metric : page) {
+        // Job 0 marks readings of the coordinator as a whole.
         if (metric.job != 0 && metric.job != data_.job) continue;
         if (data_.metrics.size() >= kMetricsMax) {
           data_.left_out.push_back(

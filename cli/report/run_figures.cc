@@ -54,6 +54,7 @@ std::optional<std::uint64_t> sum_of_metric(const RunData& data, std::string_view
   if (own == by_agent.end()) return std::nullopt;
   double sum = 0;
   for (const MetricRow& row : own->second) sum += std::isfinite(row.value) ? row.value : 0;
+  // A damaged file may contain any number; the conversion must stay defined.
   return static_cast<std::uint64_t>(std::clamp(sum, 0.0, 9e18));
 }
 
@@ -67,6 +68,7 @@ std::string plan_text(const RoundRow& row) {
 
 using Values = std::map<std::string, std::uint64_t>;
 
+// Returns the name with most values; empty without any.
 std::string most_of(const Values& values) {
   const auto most =
       std::ranges::max_element(values, {}, [](const auto& each) { return each.second; });
@@ -115,6 +117,7 @@ void count_bytes(const RunData& data, RunFigures& out) {
     out.contributions_asked += row.asked;
     out.contributions_missed += row.asked - std::min(row.asked, row.contributors);
   }
+  // A total without all rounds would be too small, so it is omitted.
   if (!std::ranges::all_of(data.rounds, &RoundRow::planned)) return;
   out.bytes_dense_up = dense_up;
   out.bytes_dense_down = dense_down;

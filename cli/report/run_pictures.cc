@@ -18,6 +18,7 @@ constexpr std::size_t kAgentLinesMax = 6;  // more agents are drawn as a band of
 constexpr std::size_t kBinsMax = 400;
 constexpr std::size_t kStackMax = 480;
 
+// The kind of x axis.
 enum class Over { rounds, time };
 
 using ByAgent = std::map<std::string, Points>;
@@ -81,6 +82,7 @@ std::vector<Band> bands_of(const RunData& data, Over over,
     const std::string text = label(row);
     const double from = over == Over::rounds ? plain(row.round) - 0.5 : row.began_s;
     const double to = over == Over::rounds ? plain(row.round) + 0.5 : row.ended_s;
+    // Over time a pause of a minute or more separates bands.
     const bool joins = !bands.empty() && bands.back().label == text && i > 0 &&
                        data.rounds[i - 1].round + 1 == row.round &&
                        (over == Over::rounds || from - bands.back().to < 60);
@@ -118,6 +120,7 @@ void set_x_axis(Figure& figure, const RunData& data, Over over) {
   if (data.rounds.empty()) return;
   const bool strips = std::ranges::any_of(
       figure.panels, [](const auto& panel) { return std::holds_alternative<StripPanel>(panel); });
+  // Bands extend half a round beyond the first and the last round.
   const double room = strips ? 0.5 : 0;
   figure.x_first = over == Over::rounds ? plain(data.rounds.front().round) - room : 0;
   figure.x_last =
@@ -199,6 +202,7 @@ LinePanel traffic_panel(const RunData& data, std::string title, std::uint64_t Ro
   };
   panel.series.push_back(
       {.label = "dense float32", .points = line_of(data, dense_value), .reference = true});
+  // Beyond this ratio the smaller curve would be flat on a linear axis.
   constexpr double kTooFarApart = 8;
   panel.log = high > kTooFarApart * low;
   panel.from_zero = !panel.log;
@@ -263,6 +267,7 @@ Section time_section(const RunData& data) {
     section.missing.push_back(
         fmt::format("The agents have not measured the time for {}.", unmeasured));
   }
+  // The duration is a line for comparison over the stacked phases.
   panel.series.push_back({.label = "the whole round",
                           .points = line_of(data, [](const RoundRow& r) { return r.seconds(); }),
                           .reference = true});

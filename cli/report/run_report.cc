@@ -67,6 +67,7 @@ Result<RunReport> write_report(const ReportOptions& options) {
   }
   TRIBUTARY_TRY(folder.write("report.html", page_of(data, report.figures, sections, pictures)));
   report.page = report.files.back();
+  // The page is written after the pictures that it contains, but listed first.
   std::rotate(report.files.begin(), report.files.end() - 1, report.files.end());
   for (const Section& section : sections) {
     for (const Figure& figure : section.figures) {

@@ -49,6 +49,7 @@ class PicturesOfRun {
   ~PicturesOfRun() {
     std::error_code ignored;
     fs::remove(log(), ignored);
+    // After an error the partial set of pictures is removed.
     if (all_drawn_) return;
     for (const PagePicture& each : pictures_) fs::remove(folder_ / each.file, ignored);
   }

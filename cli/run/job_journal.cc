@@ -85,6 +85,7 @@ Result<JobInJournal> job_in(RunFile& run, std::string_view job) {
   for (const JobInJournal& one : jobs) {
     if (one.name() != job && fmt::format("{}", one.record.job) != job) continue;
     found = &one;
+    // A job that has not ended takes precedence over ended ones with the same name.
     if (!one.over()) break;
   }
   if (found) return *found;

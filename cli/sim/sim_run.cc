@@ -132,6 +132,7 @@ Result<Answer> run(const SimRun& command, World& world) {
   TRIBUTARY_ASSIGN(const Scenario scenario, read_scenario(command.scenario));
   RunsRequest request = command.runs;
   request.threads = command.threads == 0 ? hardware_threads() : command.threads;
+  // A single seed is repeated only on request.
   request.repeat_every = command.twice ? 1 : request.seeds > 1 ? request.repeat_every : 0;
   request.progress = [&](std::uint64_t done, std::uint64_t total) {
     return world.progress.report(scenario.name, done, total);

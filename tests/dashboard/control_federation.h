@@ -23,6 +23,7 @@ namespace tributary::dashboard {
 
 class ControlFederation : public testing::Test {
  protected:
+  // More rounds than any test runs.
   static constexpr std::uint64_t kForEver = 1'000'000;
 
   static end_to_end::FederationOptions options() {

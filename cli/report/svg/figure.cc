@@ -19,6 +19,7 @@ constexpr double kAxisHeight = 44;
 constexpr double kBetweenPanels = 14;
 constexpr int kXTicks = 9;  // approximate number of ticks
 constexpr double kMarkHeight = 14;
+// More marks would cover the curves; they are then omitted.
 constexpr std::size_t kMarksMax = 40;
 
 struct Range {

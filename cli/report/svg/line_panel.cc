@@ -38,6 +38,7 @@ Points stairs(const Points& points) {
 
 // Removes points outside the axis, which would otherwise be drawn beyond its ends.
 std::vector<Series> inside(std::vector<Series> series, const Axis& x) {
+  // Tolerates rounding of positions at the ends of the axis.
   const double slack = 1e-9 * std::max(std::abs(x.low), std::abs(x.high));
   for (Series& each : series) {
     std::erase_if(each.points, [&](const Point& point) {
@@ -67,6 +68,7 @@ class LinePainter {
     }
     draw_grid();
     if (panel_.stacked) draw_areas(bottom);
+    // Faint lines are drawn first, so that the others are in front.
     for (const bool faint : {true, false}) {
       for (const Series& series : shown_) {
         if (series.faint == faint) draw_line(series);
@@ -174,6 +176,7 @@ class LinePainter {
     std::set<std::string> seen;
     for (const Series& series : panel_.series) {
       if (!seen.insert(series.label).second) continue;
+      // Lines with the same label share an entry, which shows their number instead of a value.
       const auto alike = std::ranges::count(panel_.series, series.label, &Series::label);
       const std::string text = alike > 1 ? fmt::format("{} ({})", series.label, alike)
                                          : fmt::format("{}  {}", series.label, figure_of(series));

@@ -72,6 +72,7 @@ std::string picture_styles() {
     light += of_colour(colour.name, colour.light);
     dark += of_colour(colour.name, colour.dark);
   }
+  // Dots are filled and must not have the outline of their line.
   light += ".dot.line { stroke: none; }\n";
   return light + "@media (prefers-color-scheme: dark) {\n" + dark +
          ".dot.line { stroke: none; }\n}\n";

@@ -62,6 +62,7 @@ double usual_distance(const Points& points) {
   for (std::size_t i = 1; i < points.size(); ++i) {
     distances.push_back(points[i].x - points[i - 1].x);
   }
+  // The median is not influenced by a few long pauses.
   const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
   std::nth_element(distances.begin(), middle, distances.end());
   return *middle;

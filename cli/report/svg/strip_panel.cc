@@ -13,6 +13,7 @@ namespace {
 constexpr double kStripHeight = 24;
 constexpr double kBetweenStrips = 6;
 constexpr std::size_t kBandsMax = 1200;
+// Further labels share a neutral colour.
 constexpr std::size_t kKindsMax = 12;
 
 // Returns the labels in the order of their first appearance, so that a label has the same colour in
@@ -55,6 +56,7 @@ std::vector<bool> draw_strip(Drawing& drawing, const Strip& strip, const Axis& x
     const auto kind =
         static_cast<std::size_t>(std::ranges::find(kinds, band.label) - kinds.begin());
     const std::string css_class = kind < kKindsMax ? colour_class(kind) + " band" : "ref band";
+    // Very short bands keep a minimum width, so that they remain visible.
     drawing.box(from, y, std::max(to - from, 0.3), kStripHeight, css_class,
                 band.why.empty() ? band.label : band.label + ": " + band.why);
     if (width_of(band.label) + 8 > to - from) continue;

@@ -24,6 +24,7 @@ std::size_t character_bytes(std::string_view text) {
     if (!is_continuation(text[i])) return 0;
     code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3fu);
   }
+  // Overlong encodings, surrogates and non-characters are not valid in XML.
   const bool overlong = code < (bytes == 2 ? 0x80u : bytes == 3 ? 0x800u : 0x10000u);
   const bool surrogate = code >= 0xd800 && code < 0xe000;
   if (overlong || surrogate || code > 0x10ffff || code == 0xfffe || code == 0xffff) return 0;

@@ -16,6 +16,7 @@
 namespace tributary::end_to_end {
 namespace {
 
+// Bytes that the relay holds per direction; beyond them TCP blocks the sender.
 constexpr std::size_t kPipeBytesMax = 64 << 10;
 
 }  // namespace
@@ -102,6 +103,7 @@ void Relay::heal(bool forget) {
 
 void Relay::reset(int& file) {
   if (file < 0) return;
+  // Linger 0 makes close() send a reset instead of a regular end.
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   ::setsockopt(file, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
   ::close(std::exchange(file, -1));
