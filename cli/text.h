@@ -8,6 +8,7 @@
 
 namespace tributary {
 
+// Numbers with their unit, as the examples show. Rates use powers of 1000.
 std::string count_text(std::uint64_t count);  // "16,777,216"
 std::string rate_text(double bytes_per_s);    // "12.3 GB/s"
 std::string ratio_text(double ratio);         // "3.98:1"

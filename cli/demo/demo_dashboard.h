@@ -30,6 +30,7 @@ class DemoDashboard {
   // Leaves the window open beyond the lifetime of this object. Without this call the destructor
   // closes it.
   void leave_open();
+  // Closes the window.
   void close() { program_.reset(); }
 
  private:

@@ -52,9 +52,11 @@ struct DemoPlan {
     return collective_wanted.value_or(adaptive() ? wire::Collective::sharded_star
                                                  : wire::Collective::star);
   }
+  // Whether agents need endpoints for peers. A planner may choose a peer collective at any time.
   bool peers() const { return adaptive() || collective() != wire::Collective::star; }
 };
 
+// Name of the demonstration's only job.
 inline constexpr std::string_view kDemoJob = "digits";
 
 class DemoFederation {
@@ -75,6 +77,7 @@ class DemoFederation {
   // Whether all processes have ended successfully. Fails if any has not, or if some end long before
   // the others.
   Result<bool> ended();
+  // Ends all processes first, because they write into the folder.
   void remove_folder();
 
   std::string run_file() const { return path("run.db"); }

@@ -39,6 +39,7 @@ class DemoWatch {
 
  private:
   Status read();
+  // Records a round whose choice differs from the previous one.
   void note_switch(const RoundRecord& round);
 
   std::string file_;

@@ -20,6 +20,7 @@ struct ReportOptions {
   std::string run_file;  // a coordinator's journal; the coordinator may be running
   std::string folder;    // created if it does not exist
   std::string job = {};  // name or number; empty: the job submitted last
+  // Embedded in the page; the files must be in `folder`.
   std::vector<PagePicture> pictures = {};
 };
 

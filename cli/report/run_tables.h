@@ -12,6 +12,7 @@ namespace tributary::report {
 std::string rounds_csv(const RunData& data);
 // One line per reading of the journal's metrics table, and `agent_loss` from the agents' reports.
 std::string metrics_csv(const RunData& data);
+// One line per switch.
 std::string switches_csv(const RunFigures& figures);
 
 }  // namespace tributary::report

@@ -16,6 +16,7 @@ namespace tributary {
 
 // Selects the coordinator: --run FILE, otherwise $TRIBUTARY_RUN, otherwise the installed one.
 Option run_option(std::string& run_file);
+// The journal that is used without --run.
 std::string usual_run_file();
 // The positional argument JOB: a name or a number.
 Option job_option(std::string& job);
@@ -29,6 +30,7 @@ struct JobInJournal {
   std::string name() const { return model->wire().name()->str(); }
   std::uint64_t rounds() const { return model->wire().rounds(); }
   std::string state() const { return wire::EnumNameJobState(record.state); }
+  // Whether the job is finished or was stopped.
   bool over() const;
 };
 

@@ -67,11 +67,13 @@ class RunSession : public QObject {
  signals:
   void changed();          // view() or name has changed; at most 30 times per second
   void trouble_changed();  // a problem appeared, changed or ended
+  // Details of a round requested by ask_round(); every page receives them.
   void round_read(std::shared_ptr<const RoundDetail> detail);
   void round_not_read(std::uint64_t round, const QString& why);
   void operator_answered(const tributary::dashboard::OperatorAnswer& answer);
 
  private:
+  // Runs in the GUI thread after the reader has announced a portion.
   void take_portion();
   void take_answers();
   void note_trouble(const Status& trouble);

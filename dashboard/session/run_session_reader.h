@@ -60,6 +60,7 @@ class RunSessionReader {
  private:
   void work();
   RunPortion read();
+  // Offers a portion to the receiver, unless it contains no news.
   void hand_over(RunPortion&& portion);
 
   std::chrono::milliseconds look_every_;

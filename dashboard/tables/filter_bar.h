@@ -24,11 +24,13 @@ class FilterBar : public QWidget {
 
   // Adds a box that selects the lowest level shown. `column` is a column of ranks.
   void add_levels(int column);
+  // Sets the filter as if the user had typed it.
   void set_line(const QString& line);
   QString line() const;
   QString told() const;  // the count, as "12 of 340"
 
  protected:
+  // Handles Esc, Down and Enter in the filter field.
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:

@@ -22,6 +22,7 @@ class TableFilter {
   TableFilter(const QString& line, const std::vector<TableColumn>& columns);
 
   bool empty() const { return terms_.empty(); }
+  // Whether all words occur in the row. An empty filter accepts every row.
   bool accepts(const TableModel& model, int row) const;
 
  private:

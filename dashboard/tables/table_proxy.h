@@ -14,9 +14,11 @@ class TableProxy : public QSortFilterProxyModel {
   explicit TableProxy(TableModel& table, QObject* parent = nullptr);
 
   const TableModel& table() const { return table_; }
+  // Filters the rows; the syntax is that of TableFilter.
   void set_filter(const QString& line);
   // Accepts only rows whose number in `column` is at least `least`. Column -1 accepts all rows.
   void set_least(int column, double least);
+  // Whether any filter is set, even if it hides no row.
   bool filtered() const { return !filter_.empty() || least_column_ >= 0; }
 
  protected:

@@ -31,7 +31,9 @@ class TableView : public QTableView {
   // appended.
   void set_follow_end(bool on) { follow_end_ = on; }
 
+  // Shows or hides a column. An unknown key has no effect.
   void show_column(const QString& key, bool shown);
+  // Columns are named by their keys. An unknown key counts as hidden.
   bool column_shown(const QString& key) const;
   std::vector<int> shown_columns() const;  // in display order
 
@@ -39,13 +41,16 @@ class TableView : public QTableView {
   void select_row(int row);          // no effect if the filter hides the row
   QByteArray selected_text() const;  // fields are separated by tabs
   void copy() const;
+  // Writes the visible rows and columns. Fails with io_error.
   Status export_csv(const QString& file);
   void ask_export();  // asks for the file name
 
  signals:
   void row_chosen(int row);   // the current row has changed
   void row_entered(int row);  // Enter or double click
+  // The result of ask_export() in words: the file, or the error.
   void exported(const QString& told);
+  // Esc was pressed in the table; the filter bar clears its filter.
   void escaped();
 
  protected:
@@ -58,6 +63,7 @@ class TableView : public QTableView {
  private:
   void set_up_heads();
   void size_columns_once();
+  // Fits the width to the content, within kColumnWidthMax.
   void size_column(int column);
   void fill_columns_menu(QMenu& menu);
   int source_row(const QModelIndex& index) const;

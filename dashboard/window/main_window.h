@@ -32,7 +32,9 @@ class MainWindow : public QMainWindow {
   // Opens a run. A refusal is shown in the window.
   void open_run(const RunOrigin& origin);
   void open_run(const std::string& path) { open_run(origin_of_file(path)); }
+  // Opens the coordinator and remembers the connection if it is accepted.
   void connect_to(const ConnectChoice& choice);
+  // Returns false if there is no such page.
   bool show_page(const QString& name) { return docks_->show_page(name); }
 
   OpenRuns& runs() { return runs_; }
@@ -71,6 +73,7 @@ class MainWindow : public QMainWindow {
   TroubleBanner* banner_ = nullptr;
   RunStatus* status_ = nullptr;
   WindowActions* actions_ = nullptr;
+  // The dialogs delete themselves when they are closed.
   QPointer<CheatSheet> cheat_sheet_;
   QPointer<ConnectDialog> connect_dialog_;
 };

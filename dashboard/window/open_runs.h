@@ -24,9 +24,11 @@ class OpenRuns : public QObject {
   // Opens a run. A file that does not exist or is no run is also opened: the run reports the
   // problem and retries. Fails with already_exists, or with resource_exhausted beyond kRunsMax.
   Status open(const RunOrigin& origin);
+  // Closes and destroys the run. An unknown pointer has no effect.
   void close(const RunSession* run);
 
   std::vector<RunSession*> runs() const;
+  // Whether all open runs have been read completely.
   bool caught_up() const;
 
  signals:

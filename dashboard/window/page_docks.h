@@ -25,6 +25,7 @@ class PageDocks : public QMainWindow {
   Page* page(const QString& name) const;  // null: no such page
   // Opens the page if it was closed, brings it to the front and gives it the focus.
   bool show_page(const QString& name);
+  // Whether any part of the page is visible.
   bool page_in_sight(const QString& name) const;
   QAction* toggle_action(std::size_t page) const;
 

@@ -25,6 +25,7 @@ class RunStatus : public QWidget {
   explicit RunStatus(QWidget* parent = nullptr);
 
   void show_runs(const std::vector<RunSession*>& runs, ColourSlots& colours);
+  // The text of an entry, for tests.
   QString text(std::size_t run) const;
 
  signals:

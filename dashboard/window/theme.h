@@ -11,6 +11,7 @@ namespace tributary::dashboard {
 enum class Theme : std::uint8_t { system, dark, light };
 
 std::optional<Theme> theme_named(const QString& name);  // the names that --palette accepts
+// Returns the palette of the dark or the light theme.
 QPalette palette_of(bool dark);
 // Applies the theme to the whole application. `system` keeps the theme of the desktop.
 void apply_theme(Theme theme);

@@ -13,6 +13,7 @@ enum class Anchor { start, middle, end };
 
 class Drawing {
  public:
+  // Elements until close_group() share this class.
   void open_group(std::string_view css_class);
   void close_group() { text_ += "</g>\n"; }
 

@@ -19,6 +19,7 @@ namespace tributary::report {
 // Points of one line in the SVG; longer lines are decimated.
 constexpr std::size_t kLinePointsMax = 2000;
 
+// One line of a panel.
 struct Series {
   // Shown in the legend with the last value. Several series with the same label share one entry.
   std::string label = {};
@@ -86,6 +87,7 @@ bool has_values(const Figure& figure);
 
 // Returns one <svg> element. A figure inside a page uses the page's styles: picture_styles().
 std::string svg_of(const Figure& figure, bool with_styles);
+// The CSS of all classes, for a page or a single file.
 std::string picture_styles();
 
 }  // namespace tributary::report

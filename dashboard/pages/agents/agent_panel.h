@@ -30,11 +30,13 @@ class AgentPanel : public QWidget {
   // Clears the charts and asks the user to choose an agent.
   void show_none();
 
+  // Access for tests.
   PlotView& time_plot() { return *time_; }
   PlotView& metrics_plot() { return *metrics_; }
   PlotView& delay_plot() { return *delay_; }
   PlotView& rate_plot() { return *rate_; }
   PlotView& device_plot() { return *device_; }
+  // The line above the charts: identifier, state, device and key figures of the agent.
   QString heading() const;
 
  signals:

@@ -32,6 +32,7 @@ class AgentSeries {
   // starts all curves anew.
   void follow(const RunView& view, const AgentSubject& subject);
 
+  // Upper border of phase `number`, in s; border 0 is the zero line.
   SharedCurve border(std::size_t number) const { return borders_[number].series(); }
   SharedCurve loss() const { return loss_.series(); }
   SharedCurve gain() const { return gain_.series(); }
@@ -48,6 +49,7 @@ class AgentSeries {
   };
 
   void follow_reports(const AgentCurves& curves, const RoundTable& rounds);
+  // Appends new samples of one link; `place` maps a time to the axis.
   void follow_way(Way& way, const LinkCurves* link, MomentPlace place);
 
   AgentSubject subject_;

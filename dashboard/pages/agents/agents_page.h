@@ -29,6 +29,7 @@ class AgentsPage : public RunPage {
   // Does the work of refresh() for the first run. The view must stay valid until the next call.
   void show_run(const RunView& view, std::uint64_t job);
 
+  // Access for tests.
   TableView& table() { return *table_; }
   AgentsModel& model() { return model_; }
   FilterBar& filter() { return *filter_; }

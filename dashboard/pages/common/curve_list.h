@@ -13,6 +13,7 @@ namespace tributary::dashboard {
 
 class CurveList {
  public:
+  // Passes `curves` to `view` unless they are the same as in the last call.
   void show(PlotView& view, std::vector<PlotCurve> curves) {
     if (same(curves)) return;
     curves_ = curves;

@@ -29,6 +29,7 @@ class FollowingSeries {
   // Appends the mapped new samples. Several samples may share one x; those that are added to the
   // source after this call with an x already transferred are skipped.
   void follow(const std::shared_ptr<const Series>& source, SampleMap map);
+  // Forgets the source and all samples.
   void reset();
 
   std::shared_ptr<const Series> series() const { return series_; }
@@ -62,6 +63,7 @@ class SavedBytes {
   std::shared_ptr<const Series> over_time() const { return over_time_; }
 
  private:
+  // Starts a new table with the total of the rounds that it has already dropped.
   void begin(const RoundTable& rounds);
 
   // Owning this series keeps its address in use, so that a new table cannot be mistaken for this

@@ -23,12 +23,14 @@ class PageContext : public QObject {
   explicit PageContext(QObject* parent = nullptr) : QObject(parent), group_(this) {}
 
   PlotGroup& group() { return group_; }
+  // The kind of x axis: time if true, otherwise rounds.
   bool over_time() const { return over_time_; }
   // Time counts from the start of each run, so that runs of different days can be compared.
   AxisText x_axis() const {
     return over_time_ ? AxisText{"Time since the start", Unit::seconds}
                       : AxisText{"Round", Unit::count};
   }
+  // Changes the kind of x axis and resets the zoom, whose extent has no meaning on the other axis.
   void set_over_time(bool on) {
     if (on == over_time_) return;
     over_time_ = on;
@@ -53,6 +55,7 @@ class Page : public QWidget {
 
   // The name for --page, for example "overview".
   virtual QString name() const = 0;
+  // The title of the page's tab.
   virtual QString title() const = 0;
   // Sets the open runs, in the order in which they were opened. Pages of one run show the first.
   // The runs stay valid until the next call of set_runs().

@@ -34,10 +34,13 @@ struct JobFacts {
   double saved_share() const;  // share of dense(); NaN: unknown
 };
 
+// Summarizes one job of the view.
 JobFacts facts_of(const RunView& view, const JobInfo& job);
 std::vector<JobFacts> facts_of_jobs(const RunView& view);  // newest first
 
+// The name of the state; "unknown" for a state of a newer version.
 std::string state_text(wire::JobState state);
+// Whether the job is finished or was stopped.
 bool has_ended(wire::JobState state);
 
 // A condition that an operator should notice at a glance.

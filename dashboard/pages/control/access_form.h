@@ -35,11 +35,13 @@ class AccessForm : public QWidget {
   QString verdict() const;  // the result of checking the input
 
  signals:
+  // The user wants to allow or revoke an agent; the input is valid.
   void requested(const tributary::dashboard::ControlRequest& request);
 
  private:
   void want_allow();
   void want_revoke();
+  // Checks the input and updates the result and the buttons.
   void check();
 
   QLineEdit* id_;

@@ -22,12 +22,14 @@ class ConfirmBar : public QFrame {
   void ask(const ControlRequest& request);
   // Cancels the question.
   void give_up();
+  // Whether a question is open.
   bool asks() const { return request_.has_value(); }
 
   QPushButton& yes() { return *yes_; }
   QPushButton& no() { return *no_; }
 
  signals:
+  // The user has confirmed the request.
   void confirmed(const tributary::dashboard::ControlRequest& request);
 
  protected:

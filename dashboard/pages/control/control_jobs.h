@@ -21,6 +21,7 @@ class ControlJobs : public QWidget {
  public:
   explicit ControlJobs(QWidget* parent = nullptr);
 
+  // Updates the table. The view may change between calls.
   void show_run(const RunView& view);
   void show_none();
   // Enables the buttons while a coordinator accepts requests.
@@ -34,6 +35,7 @@ class ControlJobs : public QWidget {
   QPushButton& stop() { return *stop_; }
 
  signals:
+  // The user wants to change the chosen job.
   void requested(const tributary::dashboard::ControlRequest& request);
 
  private:

@@ -33,6 +33,7 @@ class ControlPage : public Page {
   void refresh() override;
   bool settled() const override { return !clock_.waits() && post_.known(); }
 
+  // Access for tests.
   CoordinatorPost& post() { return post_; }
   ControlJobs& jobs() { return *jobs_; }
   SubmitForm& submit_form() { return *submit_; }
@@ -52,6 +53,7 @@ class ControlPage : public Page {
   void show_run(RunSession* run);
   void update_now();
   void update_post();
+  // Sends the request, or first asks for confirmation if it cannot be undone.
   void take_request(const ControlRequest& request);
   void tell(const QString& line, bool error);
 

@@ -31,6 +31,7 @@ class CoordinatorPost : public QObject {
   // Starts or stops the regular checks. The page keeps them running only while it is visible.
   void set_awake(bool awake);
 
+  // Sends the request. Without a run nothing happens.
   void ask(const ControlRequest& request);
 
   // Whether the coordinator answers and permits changes.
@@ -42,6 +43,7 @@ class CoordinatorPost : public QObject {
 
  signals:
   void changed();  // ready(), presence(), agents() or waiting()
+  // One answer, as a line of text.
   void told(const QString& line, bool error);
 
  private:
@@ -54,6 +56,7 @@ class CoordinatorPost : public QObject {
   QTimer timer_;
   bool awake_ = false;
   std::uint64_t look_ = 0;  // number of the check under way; 0: none
+  // Labels of the requests without an answer, by their number.
   std::map<std::uint64_t, QString> asked_;
   bool known_ = false;
   Status presence_;

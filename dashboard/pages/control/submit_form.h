@@ -32,6 +32,7 @@ class SubmitForm : public QWidget {
   QString verdict() const;  // the result of checking the file
 
  signals:
+  // The user wants to submit the checked file.
   void requested(const tributary::dashboard::ControlRequest& request);
 
  private:
@@ -45,6 +46,7 @@ class SubmitForm : public QWidget {
   QPushButton* submit_;
   QLabel* verdict_;
   QTimer check_timer_;
+  // The valid file; empty while the input is not valid.
   std::optional<JobFile> checked_;
   bool ready_ = false;
   bool across_network_ = false;

@@ -36,6 +36,7 @@ class DecisionPictures : public QObject {
   // Marks the row's round by a background of its own, or removes the mark.
   void mark(const RoundTable& table, std::optional<std::size_t> row);
 
+  // Access for tests.
   PlotView& rate() { return *rate_; }
   PlotView& alpha() { return *alpha_; }
   PlotView& seconds() { return *seconds_; }
@@ -43,6 +44,7 @@ class DecisionPictures : public QObject {
   PlotView& names() { return *names_; }
 
  signals:
+  // The user clicked on one of the charts over rounds; x is in units of the axis.
   void clicked(double x);
 
  private:
@@ -52,6 +54,7 @@ class DecisionPictures : public QObject {
 
   PlotGroup ratio_group_;
   PlotGroup name_group_;
+  // The page's layout may destroy the splitters before this object does.
   QPointer<QSplitter> over_rounds_;
   QPointer<QSplitter> how_often_;
   PlotView* rate_ = nullptr;

@@ -33,6 +33,7 @@ class DecisionsModel : public RowsModel<Decision> {
   bool looks_same(const Decision& a, const Decision& b) const override;
 
  private:
+  // The known reasons, by round. They survive update().
   std::map<std::uint64_t, std::string> sentences_;
 };
 

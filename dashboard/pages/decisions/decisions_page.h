@@ -37,8 +37,10 @@ class DecisionsPage : public RunPage {
   // Returns the round shown: the chosen one, otherwise that of the newest decision. Empty if there
   // is none.
   std::optional<std::uint64_t> round() const;
+  // Selects a round; empty returns to the newest decision.
   void choose(std::optional<std::uint64_t> round);
 
+  // Access for tests.
   DecisionPictures& pictures() { return *pictures_; }
   DecisionView& decision() { return *decision_; }
   TableView& table() { return *table_view_; }
@@ -56,6 +58,7 @@ class DecisionsPage : public RunPage {
   void list_decisions(const RoundTable& table);
   void show_chosen();
   void ask_next();
+  // Receives the details of a round, possibly requested by another page.
   void take(const std::shared_ptr<const RoundDetail>& detail);
   void take_failure(std::uint64_t round, const QString& why);
 

@@ -40,8 +40,10 @@ class WayCurves {
     FollowingSeries over_rounds = {};
     FollowingSeries over_time = {};
   };
+  // The selected links of one quantity.
   struct Quantity {
     std::vector<Way> ways = {};
+    // Curves show 8 / y instead of y: bit/s from s/byte.
     bool inverse = false;
   };
 
@@ -52,6 +54,7 @@ class WayCurves {
   Quantity alpha_ = {};
   Quantity rate_ = {.inverse = true};
   std::uint64_t revision_seen_ = 0;
+  // The revision of the links at which the slowest links are selected again.
   std::uint64_t choose_again_at_ = 0;
 };
 

@@ -48,6 +48,7 @@ class OverviewPage : public Page {
   void show_alerts();
 
   std::vector<RunSession*> runs_;
+  // Derived curves of each open run.
   std::map<const RunSession*, std::unique_ptr<OfRun>> of_runs_;
   double smoothing_ = 0;
   JobsPanel* jobs_ = nullptr;

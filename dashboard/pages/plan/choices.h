@@ -32,6 +32,7 @@ std::vector<Choice> choices_of(const RoundTable& table);
 
 // Formats a choice: "topk at 0.0155 by star".
 QString choice_text(const RoundTable& table, const Choice& choice);
+// Three significant digits; empty for an unknown ratio.
 QString ratio_text(double ratio);
 // Returns the name of a class of ratios: "ratio 0.01 to 0.03". Charts colour by class, because
 // there are many ratios.

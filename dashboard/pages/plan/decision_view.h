@@ -52,6 +52,7 @@ class DecisionView : public QWidget {
   void list_inputs();
   void draw(std::optional<std::size_t> selected);
 
+  // The Pareto chart has an axis of its own, so it does not share the pages' group.
   PlotGroup group_;
   QLabel* heading_ = nullptr;
   QLabel* times_ = nullptr;

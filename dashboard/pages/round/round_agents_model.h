@@ -11,6 +11,7 @@ namespace tributary::dashboard {
 struct RoundAgent {
   AgentInRound agent = {};
   std::string part = {};
+  // A straggler, or left out entirely or in part.
   bool late = false;
 };
 

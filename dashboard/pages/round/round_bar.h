@@ -29,6 +29,7 @@ class RoundBar : public QWidget {
 
  signals:
   void round_chosen(std::uint64_t round);
+  // The user wants to move by this number of rounds.
   void step_wanted(int rounds);
   void newest_wanted();
 

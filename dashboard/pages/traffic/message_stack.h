@@ -29,10 +29,12 @@ class MessageStack {
     friend bool operator==(const Wanted&, const Wanted&) = default;
   };
 
+  // Adds the new rounds. Any other change of `wanted` than all_read restarts the stack.
   void follow(const RunView& view, const Wanted& wanted);
   // Returns the layers from the bottom up. Empty if the run has no such readings.
   std::vector<PlotCurve> curves() const;
 
+  // The key of a layer in the legend and for its colour.
   static QString key_of(MessageUse use);
 
  private:

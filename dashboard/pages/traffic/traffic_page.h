@@ -40,6 +40,7 @@ class TrafficPage : public Page {
   PlotView& uses_plot(bool up) { return *(up ? up_ : down_).uses.plot; }
   PlotView& agents_plot() { return *agents_; }
   PlotView& links_plot() { return *links_; }
+  // The line above the charts, as HTML.
   QString totals() const;
 
  protected:

@@ -55,8 +55,10 @@ class TableModel : public QAbstractTableModel {
   virtual SharedSeries curve(int row, int column) const;          // may be null
   virtual QString number_text(int row, int column) const;         // "–" if unknown
   virtual CellMark mark(int row, int column) const;
+  // The text of a cell as it is displayed. Empty for a curve.
   QString text(int row, int column) const;
 
+  // The interface of QAbstractItemModel; views use it, sorting and export do not.
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
   QVariant data(const QModelIndex& index, int role) const override;

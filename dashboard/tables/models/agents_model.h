@@ -29,6 +29,7 @@ class AgentsModel : public RowsModel<AgentTableRow> {
   void update(const RunView& view, std::uint64_t job);
   void clear() { show_rows({}); }
 
+  // The identifier of a row's agent. The row must exist.
   const std::string& agent_id(int row) const { return row_at(row).agent.info.agent_id; }
   int row_of(std::string_view agent_id) const;  // -1: no such agent
   bool has_readings() const;  // whether any agent reports a temperature or a power

@@ -11,6 +11,7 @@ class AlternativesModel : public RowsModel<PlanAlternative> {
  public:
   explicit AlternativesModel(QObject* parent = nullptr);
 
+  // Shows the alternatives of this round's plan.
   void update(const RoundDetail& detail);
   void clear() { show_rows({}); }
   int chosen_row() const;  // -1: none

@@ -53,6 +53,7 @@ class Federation {
   void start_coordinator();
   void start_agent(std::uint32_t agent);
   void start_all();
+  // The command lines, for tests that start or modify the daemons themselves.
   std::vector<std::string> coordinator_command() const;
   std::vector<std::string> agent_command(std::uint32_t agent) const;
   // Sets KEY=VALUE for one agent, from its next start on.

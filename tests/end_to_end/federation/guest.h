@@ -41,6 +41,7 @@ class Guest {
  private:
   std::optional<LinkEvent> next(std::chrono::nanoseconds patience);
 
+  // The production transport; only the messages are written by hand.
   std::unique_ptr<Transport> spoke_;
   ConnectionId connection_ = 0;
 };

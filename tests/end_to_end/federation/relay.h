@@ -62,6 +62,7 @@ class Relay {
   void run();
   void accept();
   void pump(Pair& pair, Side from);
+  // Whether data from this side is forwarded.
   bool passes(Side from) const { return from == kCaller ? up_ : down_; }
   static void reset(int& file);
   static void end(Pair& pair);
