@@ -24,6 +24,7 @@ TEST(BadInput, AKeyThatIsNotAllowedIsRefusedAndToldOnce) {
   command.insert(command.end(), {"--set", "agent_id=stranger", "--set",
                                  "journal.file=" + federation.path("stranger.db"), "--set",
                                  "link.key_file=" + federation.path("stranger.key")});
+  // An ordinary agent whose key is not on the allow-list.
   Process stranger(command, federation.path("stranger.log"));
   // The unknown client connects repeatedly.
   EXPECT_TRUE(eventually([&] {
@@ -32,6 +33,7 @@ TEST(BadInput, AKeyThatIsNotAllowedIsRefusedAndToldOnce) {
   federation.start_agent(2);
   federation.expect_everybody_ends();
   stranger.kill();
+  // It must not have received anything of the job.
   EXPECT_TRUE(stranger.lines_with({"model stored"}).empty());
   EXPECT_EQ(federation.coordinator().lines_with({"link_refused", "reason=unknown_key"}).size(), 1u);
   federation.expect_sound();
@@ -109,6 +111,7 @@ TEST_F(AtThePort, AnotherVersionIsRefused) {
 }
 
 TEST_F(AtThePort, AnIdThatItsKeyIsNotAllowedUnderIsRefused) {
+  // Identifiers of other agents, an unknown one, and one that only resembles its own.
   for (const std::string id : {"agent-0", "agent-1", "agent-2", "nobody", "guest-2"}) {
     ASSERT_TRUE(guest->send(bytes_of_frame(frame_with(hello_of(id)), 0, 1)));
     const auto answer = guest->hear(wire::Message::Refusal);
@@ -217,6 +220,7 @@ TEST_F(AtThePort, WhatOnlyACoordinatorSaysIsRefused) {
     change.job = 1;
     change.revision = 1;
     change.change = i;
+    // Only a coordinator may change a job's state.
     change.state = wire::JobState::stopped;
     ASSERT_TRUE(guest->send(bytes_of_frame(frame_with(change), session, i)));
   }

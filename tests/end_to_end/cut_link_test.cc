@@ -28,6 +28,7 @@ struct CutLink : ::testing::Test {
         federation.coordinator().lines_with({"round committed", contributors}).size();
     return federation.coordinator().logs({"round committed", contributors}, before + more);
   }
+  // Waits until the coordinator has given up the agent for this reason.
   bool lost(const char* reason) {
     return federation.coordinator().logs({"agent_gone", "source=agent-2", reason});
   }
@@ -38,6 +39,7 @@ struct CutLink : ::testing::Test {
     federation.expect_sound();
   }
 
+  // Enough rounds to outlast all cuts of a test. Deadline and heartbeat timeout are 1 s.
   Federation federation{{.rounds = 120,
                          .coordinator_settings = {"job.agents_min=2", "job.deadline_ms=1000",
                                                   "heartbeat.timeout_ms=1000"},
@@ -86,6 +88,7 @@ TEST_F(CutLink, AgainAndAgain) {
   for (int i = 0; i < 3; ++i) {
     i % 2 == 0 ? relay->refuse() : relay->swallow();
     EXPECT_TRUE(two_alone(1));
+    // With and without loss of the router's table.
     relay->heal(i == 1);
     EXPECT_TRUE(all_three(1));
   }

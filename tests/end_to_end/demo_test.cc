@@ -38,6 +38,7 @@ class Demo : public testing::Test {
   }
 
   std::string out() const { return (folder_ / "demo").string(); }
+  // A small demonstration: 2 agents, 600 pictures, a fast trace.
   std::vector<std::string> command(const std::string& rounds) const {
     return {TRIBUTARY_CLI, "demo", "--headless", "--out", out(),     "--agents", "2",
             "--rounds",    rounds, "--pictures", "600",   "--trace", trace(),    "--json"};

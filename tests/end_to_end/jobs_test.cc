@@ -25,6 +25,7 @@ class Jobs : public testing::Test {
             .exit_when_done = false};
   }
 
+  // Returns the "data" object of a command's answer, or fails the test.
   static Json data(const std::string& text) {
     const Json json = Json::parse(text, nullptr, false);
     EXPECT_TRUE(json.is_object() && json.contains("data")) << text;
@@ -40,6 +41,7 @@ class Jobs : public testing::Test {
   static std::uint64_t rounds_of(const Federation& federation, const std::string& name) {
     return job(federation, name).value("rounds_committed", std::uint64_t{0});
   }
+  // Waits until the job has committed this round.
   static bool reaches(const Federation& federation, const std::string& name, std::uint64_t round) {
     return eventually([&] { return rounds_of(federation, name) >= round; });
   }
@@ -92,6 +94,7 @@ TEST_F(Jobs, AJobThatIsSubmittedWaitsForAgentsAndBeginsWhenTheyAreFree) {
   federation.ask({"job", "submit", file});
   EXPECT_EQ(rounds_of(federation, "second"), 0u);
   federation.ask({"job", "stop", "test"});
+  // The command returns when the job has ended.
   const Json ended = data(federation.ask({"job", "watch", "second"}));
   EXPECT_EQ(ended["state"], "finished");
   EXPECT_EQ(ended["rounds_committed"], 4);

@@ -19,6 +19,7 @@ TEST(Kill, AnAgentInTheMiddleOfItsUploads) {
   Federation federation(
       {.rounds = 6, .parameters = 40'000, .agent_settings = {"link.shape_bytes_per_s=400000"}});
   federation.start_all();
+  // Twice, because the second kill also tests the state after a recovery.
   for (const std::uint64_t round : {2u, 4u}) {
     ASSERT_TRUE(
         federation.agent(1).logs({"contribution stored", " round=" + std::to_string(round) + " "}));
@@ -52,6 +53,7 @@ TEST(Kill, TheCoordinatorWithACommitThatNobodyHasHeardOf) {
     federation.set_for_agent(i, "link.coordinator=" + relay.endpoint());
     federation.start_agent(i);
   }
+  // Counts the rounds in which the kill came before any agent received the commit.
   int unheard = 0;
   for (std::uint64_t round = 2; round < kRounds && unheard < 2; round += 2) {
     const std::string this_round = fmt::format(" round={}", round);
@@ -71,6 +73,7 @@ TEST(Kill, TheCoordinatorWithACommitThatNobodyHasHeardOf) {
     federation.start_coordinator();
     relay.heal();
   }
+  // The relay may drop the connection too late; such rounds are not counted and are repeated.
   EXPECT_EQ(unheard, 2) << "the relay was too slow every time";
   federation.expect_everybody_ends();
   federation.expect_sound();
@@ -110,6 +113,7 @@ TEST(Kill, AnAgentThatIsSilentForLongerThanTheDeadlineIsLeftOutAndComesBack) {
                          .agent_settings = {"trainer.train_ms=20"}});
   federation.start_all();
   ASSERT_TRUE(federation.coordinator().logs({"round committed", "contributors=3"}, 2));
+  // A stopped process keeps its connections, but neither computes nor sends heartbeats.
   federation.agent(2).signal(SIGSTOP);
   EXPECT_TRUE(federation.coordinator().logs({"round committed", "contributors=2"}, 5));
   federation.agent(2).signal(SIGCONT);

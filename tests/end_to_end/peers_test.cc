@@ -19,6 +19,7 @@ FederationOptions options_for(const std::string& collective, std::uint64_t round
           .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0"}};
 }
 
+// Number of rounds that were committed with this collective.
 std::size_t rounds_by(Federation& federation, const std::string& collective) {
   return federation.coordinator()
       .lines_with({"round committed", "collective=" + collective + " "})
@@ -52,6 +53,7 @@ TEST(PeersOnTheirOwn, NeedNoEncryptionWhereNobodyElseHasIt) {
 
 TEST(PeersOnTheirOwn, GoByTheStarWhereOneOfThemDoesNotListen) {
   FederationOptions options = options_for("ring", 6);
+  // No agent has a peer endpoint; two of the three get one below.
   options.agent_settings.clear();
   Federation federation(options);
   for (const std::uint32_t agent : {0u, 2u}) {
@@ -85,6 +87,7 @@ TEST(PeersOnTheirOwn, TakeSeveralExchangesForEachCommit) {
   federation.kill_agent(1);
   federation.start_agent(1);
   federation.expect_everybody_ends();
+  // Rounds around the kill may use the star, so not all of them are by the ring.
   EXPECT_GT(rounds_by(federation, "ring"), 6u);
   EXPECT_TRUE(federation.agent(0).logs({"conservation holds"}));
   const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());

@@ -16,6 +16,7 @@ namespace tributary::end_to_end {
 namespace {
 
 FederationOptions planned(const std::string& planning) {
+  // The tests end the federation by signals, not by the number of rounds.
   return {.rounds = 1'000'000,
           .coordinator_settings = {"job.planning=" + planning, "job.parameters=200000",
                                    "job.agents_min=3"},
@@ -40,6 +41,7 @@ void start_and_carry_out(Federation& federation) {
   ASSERT_TRUE(eventually([&] {
     return federation.coordinator().lines_with({"planner: ", "device measured"}).size() >= 3;
   }));
+  // The first rounds may still use the job's initial plan.
   wait_for_rounds(federation, 10);
 }
 
@@ -100,6 +102,7 @@ TEST(Planner, AdvisesRoundsAndWhatItDecidedIsDecidedAgain) {
   std::set<std::string> codecs;
   for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
     codecs.insert(one.plan.exchanges[0]->codec);
+    // Plans that continue an earlier decision have no inputs.
     if (one.plan.reason->inputs.empty()) continue;
     ++decided;
     expect_made_again(one.plan);
@@ -121,7 +124,7 @@ TEST(Planner, ACoordinatorThatWasKilledGoesOnAsItHadDecided) {
   end_all(federation);
   const wire::ExchangeT& last = *before.back().plan.exchanges[0];
   for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
-    // the next round may have started before the change
+    // The next round may have started before the kill, so the one after it is checked.
     if (one.round != before.back().round + 2) continue;
     EXPECT_EQ(one.plan.exchanges[0]->codec, last.codec);
     ASSERT_FALSE(one.plan.reason->sentence.empty());
@@ -137,6 +140,7 @@ TEST(Planner, ATimeBudgetThatIsLargeLetsEverythingThrough) {
   for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
     for (const auto& choice : one.plan.reason->alternatives) {
       if (!choice->chosen) continue;
+      // With an unlimited budget the planner maximizes the gain.
       EXPECT_GT(choice->gain, 0.999) << choice->codec;
       ++chosen;
     }

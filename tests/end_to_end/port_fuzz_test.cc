@@ -25,6 +25,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
+// Duration of the fuzzing; at least 1 s.
 std::chrono::seconds fuzz_for() {
   const char* const text = std::getenv("TRIBUTARY_FUZZ_S");
   return std::chrono::seconds(text ? std::max(1, std::atoi(text)) : 5);
@@ -53,6 +54,7 @@ std::string greeting(std::string mechanism) {
   return bytes;
 }
 
+// A short frame of ZMTP 3.1: flags, one byte of length, body.
 std::string zmtp_frame(char flags, const std::string& body) {
   return {std::string(1, flags) + static_cast<char>(body.size()) + body};
 }
@@ -73,6 +75,7 @@ std::string opening(Random& random) {
   }
 }
 
+// Opens a TCP connection, sends garbage and closes it.
 void call_and_babble(std::uint16_t port, Random& random) {
   const int file = dial(port);
   if (file < 0) return;  // the coordinator is busy; the next attempt continues
@@ -95,9 +98,11 @@ class MadAgent {
     if (!guest_.connected() && !guest_.connect()) return;
     if (std::optional<Bytes> heard = guest_.overhear()) {
       if (session_of(*heard) != 0) session_ = session_of(*heard);
+      // Keeps a bounded sample of real messages to mutate.
       known_.size() < 64 ? known_.push_back(std::move(*heard))
                          : std::swap(known_[random() % 64], *heard);
     }
+    // Batches keep the guest's queue busy without waiting for answers.
     for (int i = 0; i < 50; ++i) {
       if (!guest_.send(mutated(random), Bytes(random() % 4 == 0 ? random() % 5000 : 0))) return;
       ++sent_;
@@ -171,7 +176,7 @@ std::uint64_t resident_bytes(pid_t pid) {
 }
 
 #ifdef __SANITIZE_ADDRESS__
-// the sanitizer keeps up to 256 MiB of freed memory
+// The sanitizer keeps up to 256 MiB of freed memory.
 constexpr std::uint64_t kMoreBytesMax = 512u << 20;
 #else
 constexpr std::uint64_t kMoreBytesMax = 64u << 20;
@@ -219,6 +224,7 @@ TEST_P(PortFuzz, TheCoordinatorServesItsAgentsOn) {
   EXPECT_GT(
       federation.metric("tributary_notes_total{name=\"frame_refused\",reason=\"corrupt_data\"}"),
       100);
+  // The log must be limited per source, however many frames are refused.
   EXPECT_LT(federation.coordinator().lines_with({"frame_refused"}).size(), 200 * (1 + seconds / 60))
       << "it fills the log";
   mad.reset();

@@ -64,6 +64,7 @@ class OnTheWire : public testing::TestWithParam<const char*> {
       federation_.start_agent(i);
     }
     federation_.expect_everybody_ends();
+    // A second connection would repeat the handshake and the model.
     ASSERT_EQ(relay.connections(), kAgents) << "nobody has lost a connection";
     carried_ = {.up = static_cast<double>(relay.bytes_up()),
                 .down = static_cast<double>(relay.bytes_down())};

@@ -17,6 +17,7 @@
 namespace tributary::end_to_end {
 namespace {
 
+// Side of a picture in pixels. Small pictures keep the training short.
 constexpr std::uint32_t kSide = 16;
 
 void put_big_endian(std::string& out, std::uint32_t number) {
@@ -29,6 +30,7 @@ void write_idx(const std::filesystem::path& folder, const std::string& part, std
   const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
   std::string images;
   std::string labels;
+  // The IDX header: magic number, then the dimensions, all big-endian.
   for (const std::uint32_t number : {0x803u, count, kSide, kSide}) put_big_endian(images, number);
   for (const std::uint32_t number : {0x801u, count}) put_big_endian(labels, number);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -106,6 +108,7 @@ double last_accuracy(const Process& agent) {
   return lines.empty() ? -1 : std::stod(field(lines.back(), "accuracy"));
 }
 
+// All agents must store the same final model, bit for bit.
 void expect_the_same_model(Federation& federation, std::uint32_t agents, std::uint64_t rounds) {
   std::vector<std::string> hashes;
   for (std::uint32_t i = 0; i < agents; ++i) {
