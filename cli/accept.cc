@@ -16,6 +16,7 @@ struct Suffix {
   std::string_view text;
   std::uint64_t factor;
 };
+// SI suffixes are powers of 1000, IEC suffixes powers of 1024.
 constexpr std::array<Suffix, 7> kSuffixes = {{{"", 1},
                                               {"k", 1'000},
                                               {"M", 1'000'000},
@@ -26,11 +27,12 @@ constexpr std::array<Suffix, 7> kSuffixes = {{{"", 1},
 
 Result<std::string> file_name(const std::string& value) {
   if (!value.empty() && value != "-") return value;
-  return Status(StatusCode::invalid_argument,
-                {.what = "value",
-                 .expected = "the name of a file",
-                 .got = fmt::format("'{}'", value),
-                 .remedy = "standard input and output are not used; './-' is a file of that name"});
+  return Status(
+      StatusCode::invalid_argument,
+      {.what = "value",
+       .expected = "the name of a file",
+       .got = fmt::format("'{}'", value),
+       .remedy = "standard input and output are not supported; use './-' for a file named '-'"});
 }
 
 }  // namespace
@@ -52,6 +54,7 @@ Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std:
   const std::string_view suffix_text(rest, static_cast<std::size_t>(end - rest));
   for (const Suffix& suffix : kSuffixes) {
     if (suffix.text != suffix_text) continue;
+    // Checked before the multiplication, which would overflow.
     if (number > std::numeric_limits<std::uint64_t>::max() / suffix.factor) return refuse("");
     number *= suffix.factor;
     if (number < min || number > max) return refuse("");

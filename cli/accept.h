@@ -1,4 +1,8 @@
-// What options take: each function makes an Option's `accept` that checks a value and keeps it.
+// Functions that check option values. Each one returns an Option's `accept`, which parses a value
+// and stores it in the target.
+//
+// The target must outlive the Option. A rejected value leaves it unchanged and returns
+// invalid_argument; the error states the value and the accepted range.
 #pragma once
 
 #include <concepts>
@@ -17,7 +21,8 @@ namespace tributary {
 
 using Accept = std::function<Status(const std::string& value)>;
 
-// A whole number, which may end in k, M, G (powers of 1000) or Ki, Mi, Gi (powers of 1024).
+// Parses a whole number from `min` to `max`. It may end in k, M, G (powers of 1000) or Ki, Mi, Gi
+// (powers of 1024).
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std::uint64_t max);
 
 template <std::unsigned_integral T>
@@ -29,18 +34,22 @@ Accept accept_count(T& target, T min, T max = std::numeric_limits<T>::max()) {
   };
 }
 
-// A finite number.
+// Accepts a finite number from `low` to `high`.
 Accept accept_real(double& target, double low, double high);
+// Accepts a flag, which has no value, and stores `value`.
 Accept accept_flag(bool& target, bool value = true);
 
 Accept accept_text(std::string& target);
-// A file's name; "-" is not one.
+// Accepts a file name. "-" is rejected, because commands do not use standard input and output.
 Accept accept_file(std::string& target);
+// Appends one file name per occurrence.
 Accept accept_files(std::vector<std::string>& target);
 
-// `choices` must outlive the option; the target becomes the choice's index.
+// Accepts one of `choices`, which must outlive the option. The target becomes the index of the
+// choice.
 Accept accept_choice(std::size_t& target, std::span<const std::string_view> choices);
 
+// Accept a codec specification and store the codec; accept_codecs() appends one per occurrence.
 Accept accept_codec(std::unique_ptr<Codec>& target);
 Accept accept_codecs(std::vector<std::unique_ptr<Codec>>& target);
 

@@ -1,5 +1,7 @@
-// A command as data: what it is called, what it takes and what it does. How arguments are taken
-// apart is known to command_line.cc alone.
+// Describes a command as data: its name, its options and the function that runs it. Only
+// command_line.cc knows how arguments are parsed.
+//
+// Texts in the views must outlive the Command; in practice they are literals.
 #pragma once
 
 #include <functional>
@@ -13,33 +15,34 @@
 
 namespace tributary {
 
+// One option, or one positional argument.
 struct Option {
-  std::string_view name;        // "--bucket-values"; "SCENARIO" is known by its place
-  std::string_view value_name;  // "N"; a flag takes no value and has none
+  std::string_view name;  // "--bucket-values"; a name without dashes is positional: "SCENARIO"
+  std::string_view value_name;  // "N"; empty for a flag
   std::string help;
-  // Takes the value of one occurrence, or refuses it; a flag's is empty.
+  // Stores or rejects the value of one occurrence. A flag passes an empty value.
   std::function<Status(const std::string& value)> accept;
   bool required = false;
   bool repeatable = false;
 };
 
 struct Answer {
-  std::string text;  // for people, whole lines
-  std::string data;  // for programs, JSON
+  std::string text;  // for people; complete lines
+  std::string data;  // for programs; JSON
   int exit_code = 0;
 };
 
-// What a command may use of the world around it.
+// The parts of the environment that a command may use. Tests replace them.
 struct World {
   const Clock& clock;
   Progress& progress;
 };
 
 struct Command {
-  std::string_view noun;  // "codec"
+  std::string_view noun;  // "encode"; empty if the noun is itself a command
   std::string_view verb;  // "encode"; a noun that is a command by itself has none
   std::string_view summary;
-  std::string_view details;  // behind the options in the help: examples first
+  std::string_view details;  // printed after the options in the help; ends with the examples
   std::vector<Option> options;
   std::function<Result<Answer>(World& world)> run;
 
@@ -48,7 +51,7 @@ struct Command {
   }
 };
 
-// Words that stand before verbs.
+// The first word of commands that consist of two words.
 struct Noun {
   std::string_view name;
   std::string_view summary;

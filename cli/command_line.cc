@@ -24,20 +24,21 @@ Status usage(std::string what, std::string expected, std::string got, std::strin
                                                .remedy = std::move(remedy)});
 }
 
-// CLI11 only takes the words apart; what is missing, unknown or twice is judged here, because our
-// answers name what is near and say what to do.
+// CLI11 only splits the arguments. Missing, unknown and repeated options are detected here, because
+// our errors suggest the nearest name and a remedy.
 class Parser {
  public:
   Parser(std::span<const Noun> nouns, std::span<const Command> commands) : root_(kAbout, kProgram) {
     root_.allow_extras()->require_subcommand(0, 1);
-    root_.set_help_flag("-h,--help", "this help");
+    root_.set_help_flag("-h,--help", "print this help");
     root_.set_version_flag("--version", std::string(kProgram) + " " + TRIBUTARY_VERSION,
-                           "the version");
-    root_.get_formatter()->label("SUBCOMMAND", "VERB");  // of the nouns, which inherit it
-    root_.footer("'tributary NOUN VERB --help' tells more, with examples.");
+                           "print the version");
+    root_.get_formatter()->label("SUBCOMMAND", "VERB");  // inherited by the nouns
+    root_.footer("See 'tributary NOUN VERB --help' for details and examples.");
     for (const Noun& noun : nouns) {
       add_app(root_, noun.name, noun.summary)
-          ->footer(fmt::format("'tributary {} VERB --help' tells more, with examples.", noun.name));
+          ->footer(
+              fmt::format("See 'tributary {} VERB --help' for details and examples.", noun.name));
     }
     for (const Command& command : commands) add_command(command);
     const auto formatter = std::make_shared<CLI::Formatter>();
@@ -46,6 +47,7 @@ class Parser {
   }
 
   Result<CommandLine> parse(const Words& args) {
+    // CLI11 consumes its arguments from the end of the vector.
     Words reversed(args.rbegin(), args.rend());
     try {
       root_.parse(reversed);
@@ -78,7 +80,7 @@ class Parser {
     CLI::App* const app = parent.add_subcommand(std::string(name), std::string(summary));
     app->allow_extras()->require_subcommand(0, 1);
     app->group(parent.get_parent() == nullptr ? "Nouns" : "Verbs");
-    app->set_help_flag("-h,--help", "this help");
+    app->set_help_flag("-h,--help", "print this help");
     return app;
   }
 
@@ -99,7 +101,7 @@ class Parser {
       return leaf.app->add_flag(name, option.help)->multi_option_policy(kTakeAll);
     }
     Words& unread = unread_.emplace_back();
-    // All words that remain belong to one that is known by its place, if it takes many.
+    // A positional argument that is repeatable takes all remaining words.
     const bool takes_the_rest = option.repeatable && !name.starts_with('-');
     return leaf.app->add_option(name, unread, option.help)
         ->expected(1, takes_the_rest ? CLI::detail::expected_max_vector_size : 1)
@@ -116,7 +118,7 @@ class Parser {
     return *app;
   }
 
-  // "tributary codec encode"
+  // Returns the words so far, for example "tributary codec encode".
   std::string path() const {
     std::string path = kProgram;
     for (const CLI::App* app = &root_; !app->get_subcommands().empty();) {
@@ -141,12 +143,13 @@ class Parser {
     return names;
   }
 
-  // What no level of the line could take: the first such word is answered.
+  // Reports the first word that no level accepted.
   Status refuse_extras() const {
     std::string level = kProgram;
     for (const CLI::App* app = &root_;; app = app->get_subcommands().front()) {
       if (app != &root_) level += " " + app->get_name();
       const Words extras = app->remaining();
+      // "--" itself is not a word of the user.
       const auto extra =
           std::ranges::find_if(extras, [](const auto& word) { return word != "--"; });
       if (extra != extras.end()) return refuse_extra(*app, level, *extra);
@@ -162,8 +165,9 @@ class Parser {
         if (option->get_lnames().empty()) continue;
         names.push_back("--" + option->get_lnames().front());
       }
+      // The value of --name=value must not influence the search for a similar name.
       const std::string name = extra.substr(0, extra.find('='));
-      return usage(fmt::format("option '{}' of '{}'", name, level), "an option that it has",
+      return usage(fmt::format("option '{}' of '{}'", name, level), "a known option",
                    "an unknown one",
                    did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end())));
     }
@@ -187,7 +191,8 @@ class Parser {
                      fmt::format("{} {}", option.name, option.value_name), "nothing", see_help());
       }
       if (!option.repeatable && parsed.count() > 1) {
-        return usage(what, "one of it", fmt::format("{}", parsed.count()), "keep one of them");
+        return usage(what, "the option once", fmt::format("{}", parsed.count()),
+                     "keep one of them");
       }
       for (const std::string& value : parsed.results()) {
         if (Status s = option.accept(option.value_name.empty() ? "" : value); !s.ok()) {
@@ -201,8 +206,8 @@ class Parser {
   static constexpr CLI::MultiOptionPolicy kTakeAll = CLI::MultiOptionPolicy::TakeAll;
 
   CLI::App root_;
-  std::list<Leaf> leaves_;   // CLI11 keeps references into both
-  std::list<Words> unread_;  // an option must have a place to write to; we ask for results()
+  std::list<Leaf> leaves_;   // lists, because CLI11 keeps references to the elements of both
+  std::list<Words> unread_;  // CLI11 requires a destination; the values are read by results()
 };
 
 }  // namespace
@@ -214,7 +219,7 @@ Result<CommandLine> parse_command_line(std::span<const Noun> nouns,
 }
 
 bool asks_for_json(const std::vector<std::string>& args) {
-  const auto end = std::ranges::find(args, "--");  // what follows is another program's
+  const auto end = std::ranges::find(args, "--");  // words after "--" belong to another program
   return std::find(args.begin(), end, "--json") != end;
 }
 

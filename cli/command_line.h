@@ -1,4 +1,4 @@
-// From arguments to a command whose options are set, by CLI11, which no other file includes.
+// Parses the arguments into a command whose options are set. No other file includes CLI11.
 #pragma once
 
 #include <span>
@@ -10,18 +10,21 @@
 
 namespace tributary {
 
+// The result of parsing: a command to run, or a text to print.
 struct CommandLine {
-  const Command* command = nullptr;  // none where only `text` was asked for: help, version
+  const Command* command = nullptr;  // null if only `text` was requested: help or version
   std::string text;
   bool json = false;
 };
 
-// An error is one of usage, whatever its code.
+// Parses the arguments, which do not include the program's name. Calls `accept` of each option,
+// which writes to the command's targets. Every error is a usage error, whatever its code.
 Result<CommandLine> parse_command_line(std::span<const Noun> nouns,
                                        std::span<const Command> commands,
                                        const std::vector<std::string>& args);
 
-// Whether an error in these arguments, too, shall be told as JSON.
+// Whether an error in these arguments must be printed as JSON too. Works on arguments that do not
+// parse.
 bool asks_for_json(const std::vector<std::string>& args);
 
 }  // namespace tributary

@@ -105,7 +105,7 @@ TEST_F(CommandLineTest, SaysWhatIsMissing) {
 
 TEST_F(CommandLineTest, RefusesWhatIsTooMuch) {
   EXPECT_THAT(error({"boat", "build", "--name", "a", "--name", "b"}),
-              HasSubstr("expected one of it, got 2"));
+              HasSubstr("expected the option once, got 2"));
   EXPECT_THAT(error({"boat", "sink", "now"}), HasSubstr("'now' after 'tributary boat sink'"));
   EXPECT_THAT(error({"swim", "boat"}), HasSubstr("'boat' after 'tributary swim'"));
   EXPECT_THAT(error({"boat", "sink", "build"}), HasSubstr("'build' after 'tributary boat sink'"));

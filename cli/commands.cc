@@ -6,15 +6,15 @@ namespace tributary {
 
 std::span<const Noun> all_nouns() {
   static constexpr auto kNouns = std::to_array<Noun>({
-      {"codec", "list the codecs, use them on files, measure them"},
-      {"data", "draw data sets, look into them, share them out"},
-      {"job", "submit jobs, follow them, let them rest, take their models"},
-      {"keys", "make keys, and say who may connect"},
-      {"lab", "nodes with slow links on this machine, for any program"},
-      {"load", "many agents against a coordinator, with made-up updates"},
-      {"link", "what the ways between agents and coordinator are like"},
-      {"plan", "work out what a federation is to use"},
-      {"sim", "try the round protocol on a virtual clock, network and disk"},
+      {"codec", "list, apply and measure codecs"},
+      {"data", "generate, describe and shard data sets"},
+      {"job", "submit, watch, control and export jobs"},
+      {"keys", "create keys and allow agents"},
+      {"lab", "create nodes with slow links on this machine, for any program"},
+      {"load", "run many agents against a coordinator, with synthetic updates"},
+      {"link", "show the measured links of agents and coordinator"},
+      {"plan", "compute or repeat the planner's decisions"},
+      {"sim", "simulate the round protocol on a virtual clock, network and disk"},
   });
   return kNouns;
 }

@@ -1,4 +1,4 @@
-// All commands of the operator, each in the file of its name.
+// All commands of the operator. Each one is defined in the file with its name.
 #pragma once
 
 #include <span>
@@ -39,7 +39,10 @@ Command plan_table_command();
 Command report_command();
 Command sim_run_command();
 
+// The first words of all commands, with one line of help each.
 std::span<const Noun> all_nouns();
+// Returns new commands. Their options hold the parsed values, so each result serves one command
+// line.
 std::vector<Command> all_commands();
 
 }  // namespace tributary

@@ -1,4 +1,4 @@
-// The one object that a command prints with --json.
+// The JSON object that every command prints with --json.
 //
 //   {"schema_version":1,"status":"ok","data":{...}}
 //   {"schema_version":1,"status":"error",
@@ -12,10 +12,10 @@
 
 namespace tributary {
 
-// `data` is JSON already.
+// Wraps a successful answer. `data` must be valid JSON.
 std::string json_answer(std::string_view data);
 
-// `code` is a status code's name, or "internal".
+// Wraps an error. `code` is the name of a status code, or "internal".
 std::string json_error(std::string_view code, const Fault& fault);
 
 }  // namespace tributary

@@ -1,4 +1,5 @@
-// JSON as text. Files that build it include nlohmann's own header; this one costs nothing.
+// Converts JSON to text. Files that build JSON include nlohmann's header themselves; this header is
+// cheap to include.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,8 +7,8 @@
 
 namespace tributary {
 
-// On one line. Bytes that are no UTF-8, as file names may have, become U+FFFD; numbers that JSON
-// does not have become null.
+// Returns the JSON on one line. Invalid UTF-8, which file names may contain, becomes U+FFFD. NaN
+// and infinity become null.
 std::string json_text(const nlohmann::ordered_json& json);
 
 }  // namespace tributary

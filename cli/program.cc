@@ -23,11 +23,11 @@ void complain(std::string_view text) {
   write_all(STDERR_FILENO, fmt::format("tributary: {}\n", printable(text)));
 }
 
-// `code` is what comes out when the writing works.
+// Returns `code` if the text could be written.
 int print(const std::string& text, int code) {
   const int error = write_all(STDOUT_FILENO, text);
   if (error == 0) return code;
-  // Whoever read it has seen enough: no reason to complain.
+  // The reader has closed the pipe, for example `head`. That is not an error to report.
   if (error == EPIPE) return kExitSignal + SIGPIPE;
   if (stop_signal() != 0) return kExitSignal + stop_signal();
   complain("writing to standard output: " + std::generic_category().message(error));
@@ -41,7 +41,7 @@ int fail(const Status& status, int code, bool json) {
 }
 
 int fail_within(const char* what, bool json) {
-  const Fault fault = {.what = what, .remedy = "this is a fault of the program: please report it"};
+  const Fault fault = {.what = what, .remedy = "this is a bug in the program: please report it"};
   if (json) return print(json_error("internal", fault), kExitInternal);
   complain(fmt::format("internal: {}; {}", fault.what, fault.remedy));
   return kExitInternal;
@@ -50,7 +50,7 @@ int fail_within(const char* what, bool json) {
 Status interrupted() {
   return Status(StatusCode::cancelled,
                 {.what = fmt::format("stopped by {}", ::strsignal(stop_signal())),
-                 .remedy = "nothing half-done was left behind"});
+                 .remedy = "no partial output remains"});
 }
 
 int run_command(const Command& command, bool json) {
@@ -63,6 +63,7 @@ int run_command(const Command& command, bool json) {
     return print(json ? json_answer(answer.value().data) : answer.value().text,
                  answer.value().exit_code);
   const Status status = answer.status();
+  // Commands return `cancelled` after a stop signal; the exit code must name the signal.
   if (status.code() == StatusCode::cancelled && stop_signal() != 0) {
     return fail(interrupted(), kExitSignal + stop_signal(), json);
   }
@@ -82,7 +83,7 @@ int run_program(std::span<const Noun> nouns, std::span<const Command> commands,
   } catch (const std::bad_alloc&) {
     return fail(Status(StatusCode::resource_exhausted,
                        {.what = "memory",
-                        .got = "no more of it",
+                        .got = "none left",
                         .remedy = "use smaller buckets (--bucket-values) or fewer threads"}),
                 exit_code(StatusCode::resource_exhausted), json);
   } catch (const std::exception& error) {

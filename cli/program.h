@@ -1,4 +1,4 @@
-// The whole program but for main(): from arguments to an exit code.
+// The complete program except main(): from arguments to an exit code.
 #pragma once
 
 #include <span>
@@ -9,12 +9,13 @@
 
 namespace tributary {
 
-// Prints answers on standard output and errors on standard error; with --json both on the former.
+// Runs one command. Answers are printed on standard output and errors on standard error; with
+// --json both on standard output. Returns the exit code and does not throw.
 int run_program(std::span<const Noun> nouns, std::span<const Command> commands,
                 const std::vector<std::string>& args);
 
-// Prints an error that came before any command was chosen, as run_program() does. Returns the exit
-// code.
+// Prints an error that occurred before a command was chosen, in the same format as run_program().
+// Returns the exit code.
 int fail_program(const Status& status, const std::vector<std::string>& args);
 
 }  // namespace tributary

@@ -11,6 +11,7 @@ namespace tributary {
 namespace {
 
 constexpr std::size_t kBarCells = 30;
+// Faster updates cannot be read and slow down fast operations.
 constexpr std::chrono::milliseconds kRedraw{100};
 
 }  // namespace
@@ -28,6 +29,7 @@ Progress::Progress(int terminal, const Clock& clock)
 
 bool Progress::report(std::string_view doing, std::uint64_t done, std::uint64_t total) {
   const bool due = !drawn_ || clock_.now() - drawn_at_ >= kRedraw;
+  // After a stop signal nothing is drawn, because the terminal may be blocked.
   if (shown_ && due && stop_signal() == 0) {
     write_all(terminal_, fmt::format("\r{}\x1b[K", progress_line(doing, done, total)));
     drawn_ = true;

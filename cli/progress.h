@@ -1,4 +1,5 @@
-// How far a long command has come, shown on a terminal, and whether it shall go on.
+// Shows the progress of a long command on a terminal, and reports whether the user wants it to
+// stop. One thread at a time.
 #pragma once
 
 #include <chrono>
@@ -10,24 +11,24 @@
 
 namespace tributary {
 
-// The line that stands for `done` of `total`: "encoding [#####---------------]  25 %".
+// Returns the bar for `done` of `total`: "encoding [#####---------------]  25 %".
 std::string progress_line(std::string_view doing, std::uint64_t done, std::uint64_t total);
 
 class Progress {
  public:
-  // Nothing is shown unless the file descriptor is a terminal.
+  // A progress bar appears only if the file descriptor is a terminal.
   Progress(int terminal, const Clock& clock);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Returns false when the program was asked to stop.
+  // Redraws the bar, at most ten times per second. Returns false after a stop signal.
   bool report(std::string_view doing, std::uint64_t done, std::uint64_t total);
 
-  // A line that stays, terminal or not.
+  // Prints a permanent line, even if there is no terminal.
   void say(std::string_view line);
 
-  // Takes the line away.
+  // Erases the bar.
   void clear();
 
  private:

@@ -38,6 +38,7 @@ std::string seconds_text(double seconds) {
 std::string error_text(double nmse) { return nmse == 0 ? "0" : fmt::format("{:.2e}", nmse); }
 
 void Table::add(std::vector<std::string> row) {
+  // Every row must have as many cells as the header.
   assert(row.size() == rows_.front().size());
   rows_.push_back(std::move(row));
 }
@@ -53,6 +54,7 @@ std::string Table::text() const {
     for (std::size_t i = 1; i < row.size(); ++i) {
       line += fmt::format("  {:>{}}", row[i], widths[i]);
     }
+    // No trailing blanks, so that outputs compare well.
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   }

@@ -1,4 +1,4 @@
-// Numbers and tables as people read them.
+// Formats numbers and tables for people.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@
 
 namespace tributary {
 
+// Numbers with their unit, as the examples show. Rates use powers of 1000.
 std::string count_text(std::uint64_t count);  // "16,777,216"
 std::string rate_text(double bytes_per_s);    // "12.3 GB/s"
 std::string ratio_text(double ratio);         // "3.98:1"
 std::string seconds_text(double seconds);     // "31 ms"
 std::string error_text(double nmse);          // "0", "1.2e-05"
 
-// Columns wide enough for what is in them: the first one to the left, all others to the right.
+// A text table. Columns are as wide as their contents; the first is aligned left, the others right.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
@@ -25,10 +26,10 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// One line that a terminal shows as it is: control characters are written as \xNN.
+// Returns the text on one line that is safe for a terminal: control characters become \xNN.
 std::string printable(std::string_view text);
 
-// The first line that says something, to be put into a line of our own.
+// Returns the first line that is not empty, to be quoted within another line.
 std::string first_line(std::string_view text);
 
 }  // namespace tributary

@@ -20,17 +20,17 @@ void complain_of(const std::string& text) { std::cerr << "tributary-dashboard: "
 
 bool has_display() { return std::getenv("DISPLAY") || std::getenv("WAYLAND_DISPLAY"); }
 
-// Before there is an application, which looks at these once.
+// Sets the environment that QApplication reads once, when it is constructed.
 Status prepare_platform(const Options& options) {
   const bool picture = !options.picture.isEmpty();
   if (picture) {
     qputenv("QT_SCALE_FACTOR", QByteArray::number(options.scale));
     qputenv("QT_SCALE_FACTOR_ROUNDING_POLICY", "PassThrough");
-    // What Qt misses where there is no session is nothing to warn of: a picture needs none.
+    // Without a desktop session Qt prints warnings that do not concern a picture.
     if (!std::getenv("QT_LOGGING_RULES")) qputenv("QT_LOGGING_RULES", "default.warning=false");
   }
   if (std::getenv("QT_QPA_PLATFORM")) return {};
-  // Even where there is one a picture is drawn without a display, which may be far or broken.
+  // A picture never uses the display, even if there is one: it may be remote or broken.
   if (picture) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
     return {};
@@ -40,7 +40,7 @@ Status prepare_platform(const Options& options) {
           {.what = "display",
            .expected = "DISPLAY or WAYLAND_DISPLAY in the environment",
            .got = "neither",
-           .remedy = "without a display --export-png FILE --page NAME writes pictures"}};
+           .remedy = "use --export-png FILE --page NAME, which needs no display"}};
 }
 
 Result<std::vector<RunOrigin>> origins_of(const Options& options) {
@@ -106,7 +106,7 @@ int run_dashboard(int argc, char** argv) {
     complain_of(prepared.text());
     return exit_code(prepared.code());
   }
-  // Its own flags are none of ours.
+  // QApplication would otherwise interpret the program's own options.
   int one = 1;
   QApplication application(one, argv);
   QApplication::setApplicationName("tributary-dashboard");
@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
   try {
     return tributary::dashboard::run_dashboard(argc, argv);
   } catch (const std::bad_alloc&) {
-    tributary::dashboard::complain_of("resource_exhausted: memory: no more of it");
+    tributary::dashboard::complain_of("resource_exhausted: memory: none left");
     return tributary::exit_code(tributary::StatusCode::resource_exhausted);
   } catch (const std::exception& error) {
     tributary::dashboard::complain_of(std::string("internal: ") + error.what());

@@ -28,7 +28,7 @@ Status wrong_option(std::string what, std::string expected, std::string got) {
           {.what = std::move(what),
            .expected = std::move(expected),
            .got = std::move(got),
-           .remedy = "'tributary-dashboard --help' tells more"}};
+           .remedy = "see 'tributary-dashboard --help'"}};
 }
 
 std::string joined(const std::vector<QString>& names) {
@@ -56,7 +56,7 @@ Status within(const char* option, double value, double max) {
                       fmt::format("{}", value));
 }
 
-// What is typed, before it has a meaning.
+// Option values as typed, before they are interpreted.
 struct Typed {
   std::string page, palette = "system", picture, size;
   std::vector<std::string> connect, keys;
@@ -64,38 +64,41 @@ struct Typed {
 
 void declare(CLI::App& app, Options& options, Typed& typed) {
   app.set_version_flag("--version", std::string("tributary-dashboard ") + TRIBUTARY_VERSION,
-                       "the version");
+                       "print the version");
   app.footer(kExamples);
   app.add_option("--open", options.runs,
-                 "a coordinator's run.db; it is followed while it grows; repeatable")
+                 "run.db of a coordinator, followed while it grows; may be repeated")
       ->type_name("RUN.db")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--connect", typed.connect,
-                 "a coordinator across the network: a join file, or tcp://HOST:PORT with --key; "
-                 "repeatable")
+                 "coordinator on the network: a join file, or tcp://HOST:PORT with --key; "
+                 "may be repeated")
       ->type_name("FILE.join|ENDPOINT")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--key", typed.keys,
-                 "the join file for a --connect ENDPOINT; one for each, in their order")
+                 "join file for a --connect ENDPOINT; one per endpoint, in the same order")
       ->type_name("FILE.join")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--page", typed.page, "the page in front, or in the picture")->type_name("NAME");
-  app.add_option("--palette", typed.palette, "system, dark or light")->type_name("NAME");
-  app.add_option("--export-png", typed.picture, "write a page's picture, and end; needs no display")
+  app.add_option("--page", typed.page, "page to show or to export")->type_name("NAME");
+  app.add_option("--palette", typed.palette, "colour theme: system, dark or light")
+      ->type_name("NAME");
+  app.add_option("--export-png", typed.picture,
+                 "write a picture of the page and exit; needs no display")
       ->type_name("FILE");
-  app.add_option("--size", typed.size, "of the picture; 1280x800 otherwise")->type_name("WxH");
-  app.add_option("--scale", options.scale, "of everything in the picture, pixels included")
+  app.add_option("--size", typed.size, "size of the picture in pixels (1280x800)")
+      ->type_name("WxH");
+  app.add_option("--scale", options.scale, "scale of the picture, including its pixels (1)")
       ->type_name("S");
-  app.add_option("--wait-s", options.wait_s, "for a picture to be complete; 60 otherwise")
+  app.add_option("--wait-s", options.wait_s, "seconds to wait for a complete picture (60)")
       ->type_name("N");
 }
 
 constexpr std::string_view kEndpointSign = "://";
 
-// A host and a port, where the scheme was forgotten.
+// Detects HOST:PORT without a scheme, to suggest the complete endpoint.
 bool looks_like_endpoint(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   return colon != std::string::npos && colon + 1 < text.size() &&
@@ -116,16 +119,15 @@ Status take_connections(const Typed& typed, Options& options) {
     if (keys_used == typed.keys.size()) {
       return {StatusCode::invalid_argument,
               {.what = "--connect " + where,
-               .expected = "--key FILE with it",
-               .got = typed.keys.empty() ? "none" : "fewer than there are endpoints",
-               .remedy = "'tributary keys join' makes such a file where the coordinator runs; "
+               .expected = "--key FILE for this endpoint",
+               .got = typed.keys.empty() ? "none" : "fewer keys than endpoints",
+               .remedy = "create the file with 'tributary keys join' where the coordinator runs; "
                          "docs/dashboard.md has the commands"}};
     }
     options.connections.push_back({.key_file = typed.keys[keys_used++], .endpoint = where});
   }
   if (keys_used < typed.keys.size()) {
-    return wrong_option("--key", "a --connect tcp://HOST:PORT that it is for",
-                        typed.keys[keys_used]);
+    return wrong_option("--key", "a --connect tcp://HOST:PORT for this key", typed.keys[keys_used]);
   }
   return {};
 }
@@ -137,9 +139,9 @@ Status check_page(const std::string& page, const std::vector<QString>& pages) {
 
 Status check_picture(const Options& options) {
   if (options.picture.isEmpty()) return {};
-  if (options.page.isEmpty()) return wrong_option("--export-png", "--page with it", "none");
+  if (options.page.isEmpty()) return wrong_option("--export-png", "the option --page", "none");
   if (options.runs.empty() && options.connections.empty()) {
-    return wrong_option("--export-png", "--open or --connect with it", "none");
+    return wrong_option("--export-png", "the option --open or --connect", "none");
   }
   return {};
 }
@@ -171,10 +173,10 @@ Result<Options> parse_options(const std::vector<QString>& pages, int argc,
                               const char* const* argv) {
   Options options;
   Typed typed;
-  CLI::App app("shows runs of a federation: what it learns, what it sends and why",
+  CLI::App app("shows runs of a federation: learning, traffic and the planner's decisions",
                "tributary-dashboard");
   declare(app, options, typed);
-  app.get_option("--page")->description("the page in front, or in the picture: " + joined(pages));
+  app.get_option("--page")->description("page to show or to export: " + joined(pages));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -185,7 +187,7 @@ Result<Options> parse_options(const std::vector<QString>& pages, int argc,
     return options;
   } catch (const CLI::Error& error) {
     return Status(StatusCode::invalid_argument,
-                  {.what = error.what(), .remedy = "'tributary-dashboard --help' tells more"});
+                  {.what = error.what(), .remedy = "see 'tributary-dashboard --help'"});
   }
   TRIBUTARY_TRY(take(typed, pages, options));
   return options;

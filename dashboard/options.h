@@ -1,4 +1,4 @@
-// What the command line asks for.
+// Parses the command line of the dashboard.
 #pragma once
 
 #include <QSize>
@@ -11,25 +11,27 @@
 
 namespace tributary::dashboard {
 
-// A coordinator across the network, by a join file (core/net/access/join_file.h).
+// A coordinator across the network, identified by a join file (core/net/access/join_file.h).
 struct ConnectOption {
   std::string key_file = {};
-  std::string endpoint = {};  // empty: the one in the file
+  std::string endpoint = {};  // empty: the endpoint in the file
 };
 
+// The parsed options, with all values checked.
 struct Options {
   std::vector<std::string> runs = {};
   std::vector<ConnectOption> connections = {};
-  QString page = {};  // empty: the one that was in front last
+  QString page = {};  // empty: the page shown last
   Theme theme = Theme::system;
-  QString picture = {};  // the file to write; empty: a window
+  QString picture = {};  // file to write; empty: open a window
   QSize picture_size = {1280, 800};
-  double scale = 1;  // of everything in a picture
-  double wait_s = 60;
-  std::string answer = {};  // to --help and --version: to be printed, and that is all
+  double scale = 1;         // size factor of a picture
+  double wait_s = 60;       // limit for a picture to be complete
+  std::string answer = {};  // output of --help or --version; if set, print it and exit
 };
 
-// `pages` is what --page takes. Errors: invalid_argument.
+// `pages` are the names that --page accepts. Fails with invalid_argument; the error names the
+// option.
 Result<Options> parse_options(const std::vector<QString>& pages, int argc, const char* const* argv);
 
 }  // namespace tributary::dashboard

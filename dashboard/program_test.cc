@@ -1,5 +1,4 @@
-// The program as its users run it: pictures without a display, and what it says where there is
-// none.
+// The program as a process: pictures without a display, and its errors if a display is missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +42,7 @@ Outcome run_program(const QStringList& arguments) {
           .err = process.readAllStandardError().toStdString()};
 }
 
-// Of a picture that is blank there are one or two.
+// A blank picture has one or two colours.
 std::size_t colours_in(const QImage& picture) {
   std::set<QRgb> found;
   for (int y = 0; y < picture.height(); y += 2) {
@@ -125,7 +124,7 @@ TEST_F(DashboardProgram, SaysWhatIsNotThere) {
 }
 
 TEST_F(DashboardProgram, DoesNotWaitForEver) {
-  std::ofstream(path("run.db")).close();  // as a coordinator that is about to begin makes it
+  std::ofstream(path("run.db")).close();  // an empty file, as a coordinator creates it at its start
   const Outcome outcome = picture("overview", {"--wait-s", "0.3"});
   EXPECT_EQ(outcome.code, exit_code(StatusCode::unavailable)) << outcome.err;
 }

@@ -1,4 +1,4 @@
-// tributary codec compare: every codec on made-up gradients.
+// tributary codec compare: measures every codec on synthetic gradients.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct CompareCommand {
-  std::vector<std::unique_ptr<Codec>> codecs;  // none: all of the registry
+  std::vector<std::unique_ptr<Codec>> codecs;  // empty: all codecs of the registry
   std::uint32_t agents = 4;
   std::uint32_t values = 1u << 20;
   std::uint32_t rounds = 10;
@@ -31,21 +31,24 @@ struct CompareCommand {
 std::vector<FloatVector> make_updates(const CompareCommand& command, World& world) {
   std::vector<FloatVector> updates(command.agents);
   for (std::uint32_t agent = 0; agent < command.agents; ++agent) {
-    if (!world.progress.report("making gradients", agent, command.agents)) break;
+    if (!world.progress.report("generating gradients", agent, command.agents)) break;
     updates[agent].resize(command.values);
     fill_agent_gradient({.seed = command.seed}, agent, updates[agent]);
   }
   return updates;
 }
 
-// What the machine can do at best, measured on the same bytes in the same run.
+// Returns the median rate of memcpy on the same data, as an upper limit of what this machine can
+// do.
 double memcpy_bytes_per_s(std::span<const float> values, const Clock& clock) {
+  // Odd, so that the median is a measured value.
   constexpr std::size_t kRuns = 15;
   FloatVector copy(values.size(), 0.0f);
   std::vector<double> rates;
   for (std::size_t run = 0; run < kRuns; ++run) {
     const auto start = clock.now();
     std::memcpy(copy.data(), values.data(), values.size_bytes());
+    // Keeps the compiler from removing the copy.
     asm volatile("" : : "r"(copy.data()) : "memory");
     const std::chrono::duration<double> time = clock.now() - start;
     rates.push_back(static_cast<double>(values.size_bytes()) / std::max(time.count(), 1e-9));
@@ -65,11 +68,13 @@ Result<Row> measure_codec(const Codec& codec, std::span<const std::span<const fl
   options.progress = [&](std::uint64_t done, std::uint64_t total) {
     return world.progress.report(codec.spec(), done, total);
   };
-  // Without loss all rounds are alike, and some of those codecs are slow: a few are enough.
+  // The rounds of a lossless codec do not differ, and some of these codecs are slow, so a few
+  // rounds are enough.
   constexpr std::uint32_t kLosslessRoundsMax = 3;
   options.rounds = codec.lossy() ? command.rounds : std::min(command.rounds, kLosslessRoundsMax);
   Row row;
   TRIBUTARY_ASSIGN(row.all_rounds, measure(codec, updates, options, world.clock));
+  // Without loss both errors are the same, and no second measurement is needed.
   row.nmse_first = row.all_rounds.nmse_last;
   if (!codec.lossy()) return row;
   options.rounds = 1;
@@ -117,14 +122,14 @@ Result<std::vector<std::unique_ptr<Codec>>> codecs_of_registry() {
 
 std::string compare_text(const CompareCommand& command, const Table& table, double memcpy_rate) {
   return fmt::format(
-      "Every codec on made-up gradients: {} agents, {} values, {} rounds, seed {}.\n"
+      "Every codec on synthetic gradients: {} agents, {} values, {} rounds, seed {}.\n"
       "The agents share a log-normal gradient and differ by noise of a tenth of its deviation.\n\n"
       "{}\n"
-      "stages: what combines the payloads of each; kind: how an aggregator adds those of the "
-      "last.\n"
-      "up, down: float32 over what is sent by one agent and to one agent; bits: per value.\n"
-      "NMSE: squared error of the decoded mean after one round; over all rounds, the sum with "
-      "error "
+      "stages: operation that combines the payloads of each stage; kind: aggregation of the last "
+      "stage.\n"
+      "up, down: float32 size over the bytes sent by and to one agent; bits: per value.\n"
+      "NMSE: squared error of the decoded mean after one round, and of the sum over all rounds "
+      "with error "
       "feedback.\n"
       "Speeds: float32 bytes of one agent on one core; memcpy in the same run: {}.\n",
       command.agents, count_text(command.values), command.rounds, command.seed, table.text(),
@@ -163,7 +168,7 @@ Command codec_compare_command() {
   const auto command = std::make_shared<CompareCommand>();
   return {.noun = "codec",
           .verb = "compare",
-          .summary = "what every codec costs and loses on made-up gradients",
+          .summary = "measure every codec on synthetic gradients",
           .details =
               "Measures all codecs, or those named, and prints a table.\n\n"
               "examples:\n"
@@ -172,7 +177,7 @@ Command codec_compare_command() {
               "  tributary codec compare --values 16Mi --json",
           .options = {{.name = "--agents",
                        .value_name = "N",
-                       .help = "agents (4)",
+                       .help = "number of agents (4)",
                        .accept = accept_count(command->agents, 1u, 1024u)},
                       {.name = "--values",
                        .value_name = "N",
@@ -180,15 +185,15 @@ Command codec_compare_command() {
                        .accept = accept_count(command->values, 1u, 1u << 30)},
                       {.name = "--rounds",
                        .value_name = "N",
-                       .help = "rounds with error feedback (10)",
+                       .help = "number of rounds, with error feedback (10)",
                        .accept = accept_count(command->rounds, 1u, 1'000'000u)},
                       {.name = "--seed",
                        .value_name = "N",
-                       .help = "seed of gradients and draws (1)",
+                       .help = "seed of gradients and random draws (1)",
                        .accept = accept_count<std::uint64_t>(command->seed, 0)},
                       {.name = "--codec",
                        .value_name = "SPEC",
-                       .help = "measure this codec instead of all",
+                       .help = "measure only this codec; may be repeated",
                        .accept = accept_codecs(command->codecs),
                        .repeatable = true}},
           .run = [command](World& world) { return compare(*command, world); }};

@@ -1,4 +1,4 @@
-// tributary codec decode
+// tributary codec decode: decodes a file that 'codec encode' has written.
 #include <memory>
 
 #include "cli/accept.h"
@@ -32,7 +32,7 @@ Result<Answer> decode(const DecodeOptions& options, World& world) {
                        }},
                   [&](ByteSpan piece) { return out.append(piece); });
   if (!header.ok()) {
-    // Errors of the operating system name their file themselves.
+    // Errors of the operating system already name their file.
     Status status = std::move(header).status();
     return status.code() == StatusCode::io_error ? std::move(status)
                                                  : std::move(status).at(options.in);
@@ -55,26 +55,26 @@ Command codec_decode_command() {
   const auto options = std::make_shared<DecodeOptions>();
   return {.noun = "codec",
           .verb = "decode",
-          .summary = "decode what 'codec encode' wrote",
+          .summary = "decode a file written by 'codec encode'",
           .details =
-              "The file itself says which codec wrote it. The output appears whole or not "
+              "The file names its codec. The output is written completely or not "
               "at all.\n\n"
               "examples:\n"
               "  tributary codec decode --in update.int8 --out update.f32\n"
               "  tributary codec decode --in update.enc --out update.f32 --json",
           .options = {{.name = "--in",
                        .value_name = "FILE",
-                       .help = "what to decode",
+                       .help = "file to decode",
                        .accept = accept_file(options->in),
                        .required = true},
                       {.name = "--out",
                        .value_name = "FILE",
-                       .help = "where to write the float32 values; may be the same file",
+                       .help = "file for the float32 values; may be the input file",
                        .accept = accept_file(options->out),
                        .required = true},
                       {.name = "--threads",
                        .value_name = "N",
-                       .help = "threads (as many as there are processors)",
+                       .help = "number of threads (one per processor)",
                        .accept = accept_count<std::size_t>(options->threads, 1,
                                                            ThreadPool::kThreadsMax)}},
           .run = [options](World& world) { return decode(*options, world); }};

@@ -1,4 +1,4 @@
-// tributary codec encode
+// tributary codec encode: encodes a file of float32 values with one codec.
 #include <memory>
 
 #include "cli/accept.h"
@@ -37,7 +37,7 @@ Result<Answer> encode(const EncodeOptions& options, World& world) {
                                 bytes_out += piece.size();
                                 return out.append(piece);
                               });
-  // Errors of the operating system name their file themselves.
+  // Errors of the operating system already name their file.
   if (!status.ok() && status.code() != StatusCode::io_error) {
     return std::move(status).at(options.in);
   }
@@ -63,37 +63,37 @@ Command codec_encode_command() {
           .summary = "encode a file of float32 values",
           .details =
               "Values are little-endian float32 without a header. The output names its codec, "
-              "so that decoding\nneeds no --codec, and appears whole or not at all.\n\n"
+              "so decoding needs\nno --codec. It is written completely or not at all.\n\n"
               "examples:\n"
               "  tributary codec encode --codec int8 --in update.f32 --out update.int8\n"
               "  tributary codec encode --codec int8:block=1024,rounding=random \\\n"
               "      --in update.f32 --out update.enc --bucket-values 1Mi --threads 4 --json",
           .options = {{.name = "--codec",
                        .value_name = "SPEC",
-                       .help = "the codec, as 'codec list' names it",
+                       .help = "codec; 'codec list' shows all",
                        .accept = accept_codec(options->codec),
                        .required = true},
                       {.name = "--in",
                        .value_name = "FILE",
-                       .help = "what to encode",
+                       .help = "file to encode",
                        .accept = accept_file(options->in),
                        .required = true},
                       {.name = "--out",
                        .value_name = "FILE",
-                       .help = "where to write; may be the same file",
+                       .help = "file to write; may be the input file",
                        .accept = accept_file(options->out),
                        .required = true},
                       {.name = "--bucket-values",
                        .value_name = "N",
-                       .help = "values in a bucket (16Mi)",
+                       .help = "values per bucket (16Mi)",
                        .accept = accept_count(options->file.bucket_values, 1u, kBucketValuesMax)},
                       {.name = "--seed",
                        .value_name = "N",
-                       .help = "the job's seed, for random draws (1)",
+                       .help = "seed of the job, for random draws (1)",
                        .accept = accept_count<std::uint64_t>(options->file.job_seed, 0)},
                       {.name = "--threads",
                        .value_name = "N",
-                       .help = "threads (as many as there are processors)",
+                       .help = "number of threads (one per processor)",
                        .accept = accept_count<std::size_t>(options->threads, 1,
                                                            ThreadPool::kThreadsMax)}},
           .run = [options](World& world) { return encode(*options, world); }};

@@ -1,4 +1,4 @@
-// tributary codec list
+// tributary codec list: describes every codec and its parameters.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -94,7 +94,7 @@ Result<Answer> list(World&) {
 Command codec_list_command() {
   return {.noun = "codec",
           .verb = "list",
-          .summary = "what every codec is, and what it can be told",
+          .summary = "list the codecs and their parameters",
           .details =
               "A codec is written NAME or NAME:KEY=VALUE,KEY=VALUE.\n\n"
               "examples:\n"

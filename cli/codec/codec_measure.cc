@@ -1,4 +1,4 @@
-// tributary codec measure
+// tributary codec measure: measures the size, the error and the speed of codecs on given updates.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// All updates are in memory at once.
+// Limit of one file. All updates are held in memory at the same time.
 constexpr std::uint64_t kFileBytesMax = 16ull << 30;
 constexpr std::array<std::string_view, 2> kBackends = {"scalar", "simd"};
 
@@ -29,7 +29,7 @@ struct MeasureCommand {
   std::vector<std::unique_ptr<Codec>> codecs;
   std::vector<std::string> files;
   MeasureOptions measure;
-  std::size_t backend = 1;  // of kBackends
+  std::size_t backend = 1;  // index into kBackends
 };
 
 Status check_update(const std::string& path, std::span<const float> update,
@@ -38,14 +38,14 @@ Status check_update(const std::string& path, std::span<const float> update,
     return Status(StatusCode::invalid_argument, {.what = path,
                                                  .expected = "one value or more",
                                                  .got = "an empty file",
-                                                 .remedy = "leave it out"});
+                                                 .remedy = "remove the file from the command"});
   }
   if (update.size() != first_size) {
     return Status(StatusCode::mismatch,
                   {.what = path,
                    .expected = fmt::format("{} values, as in {}", first_size, first_path),
                    .got = fmt::format("{}", update.size()),
-                   .remedy = "take updates of the same model"});
+                   .remedy = "use updates of the same model"});
   }
   const auto bad = std::ranges::find_if_not(update, [](float x) { return std::isfinite(x); });
   if (bad == update.end()) return {};
@@ -53,7 +53,7 @@ Status check_update(const std::string& path, std::span<const float> update,
                 {.what = fmt::format("{}: element {}", path, bad - update.begin()),
                  .expected = "a finite number",
                  .got = fmt::format("{}", *bad),
-                 .remedy = "an error against it has no value: mend what wrote the file"});
+                 .remedy = "fix the program that wrote the file"});
 }
 
 Result<std::vector<FloatVector>> read_updates(const std::vector<std::string>& files) {
@@ -97,8 +97,8 @@ Result<Answer> measure_all(const MeasureCommand& command, World& world) {
   Answer answer;
   answer.text = fmt::format(
       "{} {} with {} values, {} {}, error feedback {}\n\n{}\n"
-      "up: sent by one agent; down: to one agent. NMSE: of the decoded mean, summed over the "
-      "rounds.\nSpeeds: float32 bytes of one agent, on one core.\n",
+      "up, down: ratio of the bytes sent by and to one agent. NMSE: error of the decoded mean, "
+      "summed over the rounds.\nSpeeds: float32 bytes of one agent, on one core.\n",
       updates.size(), updates.size() == 1 ? "agent" : "agents", count_text(updates[0].size()),
       command.measure.rounds, command.measure.rounds == 1 ? "round" : "rounds",
       command.measure.error_feedback ? "on" : "off", table.text());
@@ -113,46 +113,46 @@ Command codec_measure_command() {
   return {
       .noun = "codec",
       .verb = "measure",
-      .summary = "what a codec costs and loses on given updates",
+      .summary = "measure size, error and speed of codecs on given updates",
       .details =
-          "Every --in is the update of one agent: little-endian float32, all of one length. "
-          "They go through\nthe real encoders, aggregators and decoders, in the same way in "
-          "every round.\n\n"
+          "Every --in file is the update of one agent: little-endian float32, all of the same "
+          "length. The\nupdates pass through the production encoders, aggregators and decoders, "
+          "the same in every round.\n\n"
           "examples:\n"
           "  tributary codec measure --codec int8 --in a.f32 --in b.f32\n"
           "  tributary codec measure --codec int8 --codec int8_shared --in a.f32 --in b.f32 "
           "\\\n      --rounds 20 --json",
       .options = {{.name = "--codec",
                    .value_name = "SPEC",
-                   .help = "a codec, as 'codec list' names it; a row for each",
+                   .help = "codec to measure; may be repeated, 'codec list' shows all",
                    .accept = accept_codecs(command->codecs),
                    .required = true,
                    .repeatable = true},
                   {.name = "--in",
                    .value_name = "FILE",
-                   .help = "one agent's update",
+                   .help = "update of one agent; may be repeated",
                    .accept = accept_files(command->files),
                    .required = true,
                    .repeatable = true},
                   {.name = "--rounds",
                    .value_name = "N",
-                   .help = "rounds to play (1)",
+                   .help = "number of rounds (1)",
                    .accept = accept_count(command->measure.rounds, 1u, 1'000'000u)},
                   {.name = "--no-error-feedback",
                    .value_name = {},
-                   .help = "drop what an encoding loses instead of sending it later",
+                   .help = "drop the encoding error instead of sending it later",
                    .accept = accept_flag(command->measure.error_feedback, false)},
                   {.name = "--bucket-values",
                    .value_name = "N",
-                   .help = "values in a bucket (16Mi)",
+                   .help = "values per bucket (16Mi)",
                    .accept = accept_count(command->measure.bucket_values, 1u, kBucketValuesMax)},
                   {.name = "--seed",
                    .value_name = "N",
-                   .help = "the job's seed, for random draws (1)",
+                   .help = "seed of the job, for random draws (1)",
                    .accept = accept_count<std::uint64_t>(command->measure.job_seed, 0)},
                   {.name = "--backend",
                    .value_name = "scalar|simd",
-                   .help = "which code does it; the bytes are the same (simd)",
+                   .help = "implementation; both produce the same bytes (simd)",
                    .accept = accept_choice(command->backend, kBackends)}},
       .run = [command](World& world) { return measure_all(*command, world); }};
 }

@@ -23,7 +23,7 @@ Answer file_answer(const FileReport& report) {
       "{} -> {}\n"
       "  {}, {} values\n"
       "  {} bytes in, {} out: {}\n"
-      "  {} with reading, writing and syncing: {} of float32\n",
+      "  {} including reading, writing and syncing: {} of float32\n",
       printable(report.in), printable(report.out), report.codec, count_text(values),
       count_text(bytes_in), count_text(bytes_out), ratio_text(ratio), seconds_text(seconds),
       rate_text(rate));

@@ -1,4 +1,4 @@
-// What `codec encode` and `codec decode` answer.
+// The answer of `codec encode` and `codec decode`: sizes, ratio and speed of one conversion.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct FileReport {
   std::uint64_t job_seed = 0;
   std::uint64_t float_bytes = 0;
   std::uint64_t encoded_bytes = 0;
-  bool encoding = true;  // or decoding
+  bool encoding = true;  // false: decoding
   std::chrono::nanoseconds time{};
 };
 

@@ -1,4 +1,4 @@
-// One codec's measured figures, as JSON and as a row of a table.
+// The measured figures of one codec, as JSON and as cells of a table. Pure functions.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,16 +9,17 @@
 
 namespace tributary {
 
-// The fields that docs/command_line.md promises, in its order.
+// Returns the fields that docs/command_line.md specifies, in its order.
 nlohmann::ordered_json measure_json(const MeasureReport& report);
 
-// Codec, ratios, bits per value: what every table of codecs begins with; and the speeds behind.
+// The cost columns are codec, ratios and bits per value; they begin every table of codecs. The
+// speed columns follow them.
 std::vector<std::string> cost_header();
 std::vector<std::string> cost_cells(const Codec& codec, const MeasureReport& report);
 std::vector<std::string> speed_header();
 std::vector<std::string> speed_cells(const MeasureReport& report);
 
-// "max sum": the operations of the stages.
+// Returns the operations of the stages, for example "max sum".
 std::string stages_text(const Codec& codec);
 
 }  // namespace tributary

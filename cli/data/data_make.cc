@@ -1,4 +1,4 @@
-// tributary data make
+// tributary data make: draws a synthetic data set.
 #include <fmt/format.h>
 
 #include <array>
@@ -23,7 +23,7 @@ struct MakeOptions {
   MakeRequest request{.count = 0, .test_count = 0};
 };
 
-// What was not said: enough to learn from, little enough to be drawn in a moment.
+// Default sizes: large enough to train on, small enough to be drawn within seconds.
 void fill_in(MakeRequest& request) {
   const bool text = request.kind == DrawnKind::text;
   if (request.count == 0) request.count = text ? 1'000'000 : 20'000;
@@ -35,23 +35,24 @@ Result<Answer> make(const MakeOptions& options, World& world) {
   request.kind = static_cast<DrawnKind>(options.kind);
   fill_in(request);
   request.progress = [&](std::uint64_t done, std::uint64_t total) {
-    return world.progress.report("drawing", done, total);
+    return world.progress.report("generating", done, total);
   };
   const auto start = world.clock.now();
   TRIBUTARY_ASSIGN(const MadeData made, make_data(request));
   const double seconds = std::chrono::duration<double>(world.clock.now() - start).count();
   Answer answer;
-  answer.text =
-      fmt::format("{} {} to train with and {} to test, {} bytes in {}\n", count_text(request.count),
-                  request.kind == DrawnKind::text ? "characters" : "pictures",
-                  count_text(request.test_count), count_text(made.bytes), seconds_text(seconds));
+  answer.text = fmt::format(
+      "{} {} for training and {} for testing, {} bytes in {}\n", count_text(request.count),
+      request.kind == DrawnKind::text ? "characters" : "pictures", count_text(request.test_count),
+      count_text(made.bytes), seconds_text(seconds));
   for (const std::string& file : made.files) answer.text += fmt::format("  {}\n", printable(file));
   Json data = {
       {"kind", kKinds[options.kind]}, {"count", request.count}, {"test_count", request.test_count},
       {"seed", request.seed},         {"bytes", made.bytes},    {"files", made.files}};
   if (request.kind == DrawnKind::text) {
-    answer.text += fmt::format("Its entropy is {:.3f} bits per character; no model needs fewer.\n",
-                               made.bits_per_character);
+    answer.text +=
+        fmt::format("Entropy: {:.3f} bits per character, the lower bound for any model.\n",
+                    made.bits_per_character);
     data["entropy_bits_per_character"] = made.bits_per_character;
   }
   answer.data = json_text(data);
@@ -65,7 +66,7 @@ Command data_make_command() {
   MakeRequest& request = options->request;
   return {.noun = "data",
           .verb = "make",
-          .summary = "draw a data set, so that nothing needs to be downloaded",
+          .summary = "generate a data set",
           .details =
               "  digits  28 x 28 grey, distorted strokes; written as the files of MNIST\n"
               "  shapes  32 x 32 colour, ten kinds; written as the files of CIFAR-10\n"
@@ -77,25 +78,25 @@ Command data_make_command() {
               "  tributary data make text --out text --count 10M --json",
           .options = {{.name = "KIND",
                        .value_name = "KIND",
-                       .help = "digits, shapes or text",
+                       .help = "kind of data: digits, shapes or text",
                        .accept = accept_choice(options->kind, kKinds),
                        .required = true},
                       {.name = "--out",
                        .value_name = "DIR",
-                       .help = "the folder, which is made if it is not there",
+                       .help = "folder to write; created if it does not exist",
                        .accept = accept_file(request.folder),
                        .required = true},
                       {.name = "--count",
                        .value_name = "N",
-                       .help = "pictures to train with (20k), or characters (1M)",
+                       .help = "training pictures (20k) or characters (1M)",
                        .accept = accept_count<std::uint64_t>(request.count, 1, kDrawnTextMax)},
                       {.name = "--test-count",
                        .value_name = "N",
-                       .help = "pictures to test with (4k), or characters (100k)",
+                       .help = "test pictures (4k) or characters (100k)",
                        .accept = accept_count<std::uint64_t>(request.test_count, 1, kDrawnTextMax)},
                       {.name = "--seed",
                        .value_name = "N",
-                       .help = "another seed draws other data (0)",
+                       .help = "seed of the data (0)",
                        .accept = accept_count<std::uint64_t>(request.seed, 0)}},
           .run = [options](World& world) { return make(*options, world); }};
 }

@@ -1,4 +1,4 @@
-// Options of all commands that read a data set.
+// The options that all commands share which read a data set.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace tributary {
 
-// PATH, --format, --part, --classes, --label, --separator, --tokens, --vocabulary.
+// Returns PATH, --format, --part, --classes, --label, --separator, --tokens and --vocabulary. The
+// options write to `request`, which must outlive them.
 std::vector<Option> data_options(DataRequest& request);
 
 }  // namespace tributary

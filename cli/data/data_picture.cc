@@ -9,14 +9,16 @@
 namespace tributary {
 namespace {
 
+// From dark to bright, for a terminal with a dark background.
 constexpr std::string_view kRamp = " .:-=+*#%@";
 constexpr std::uint32_t kWidthMax = 64;
 
-// Two rows become one line, because characters are twice as high as wide.
+// Two rows of pixels become one line of text, because characters are twice as high as wide.
 std::string picture(std::span<const float> values, std::uint32_t channels, std::uint32_t height,
                     std::uint32_t width) {
   std::vector<float> grey(std::size_t{width} * ((height + 1) / 2));
   for (std::uint32_t row = 0; row < height; ++row) {
+    // The last row of an odd height has no partner and counts fully.
     const bool alone = row + 1 == height && height % 2 == 1;
     const float share = (alone ? 1.0f : 0.5f) / static_cast<float>(channels);
     for (std::uint32_t channel = 0; channel < channels; ++channel) {

@@ -1,4 +1,4 @@
-// Examples of a data set as characters.
+// Prints examples of a data set as text.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace tributary {
 
-// Pictures up to 64 pixels wide, half as many lines as rows; colours as their mean, from the
-// darkest to the brightest. Of text, the text. Empty for all else.
+// Returns pictures up to 64 pixels wide as characters, with two rows of pixels per line; colours
+// are averaged, and the contrast is stretched. A text example is returned as it is. Empty for all
+// other examples. Fails if the example cannot be read.
 Result<std::string> example_text(const DataSet& data, std::uint32_t index,
                                  TextVocabulary vocabulary);
 

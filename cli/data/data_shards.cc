@@ -1,4 +1,4 @@
-// tributary data shards
+// tributary data shards: shows how a data set would be divided among agents.
 #include <fmt/format.h>
 
 #include <memory>
@@ -56,7 +56,7 @@ Result<Answer> share_out(const ShardsCommand& command) {
   Answer answer;
   answer.text = table.text();
   if (shards.size() > kAgentsShown || classes > shown) {
-    answer.text += "Not all of it fits here; --json has it.\n";
+    answer.text += "The table is shortened; --json prints everything.\n";
   }
   answer.data = json_text(Json{{"count", data.count()},
                                {"agents", command.shards.agents},
@@ -73,10 +73,10 @@ Command data_shards_command() {
   Command shards = {
       .noun = "data",
       .verb = "shards",
-      .summary = "who would train on what, when a data set is shared out",
+      .summary = "show how a data set is divided among agents",
       .details =
-          "Without --alpha examples are shuffled and dealt out evenly; with it, every class is\n"
-          "shared out unevenly (Dirichlet), and the smaller alpha is, the more.\n\n"
+          "Without --alpha the examples are shuffled and divided evenly. With it, every class is\n"
+          "divided unevenly (Dirichlet); a smaller alpha gives a stronger skew.\n\n"
           "examples:\n"
           "  tributary data shards digits --agents 4\n"
           "  tributary data shards digits --agents 10 --alpha 0.3 --seed 7 --json",
@@ -84,15 +84,15 @@ Command data_shards_command() {
       .run = [command](World&) { return share_out(*command); }};
   shards.options.push_back({.name = "--agents",
                             .value_name = "N",
-                            .help = "how many share it (4)",
+                            .help = "number of agents (4)",
                             .accept = accept_count(command->shards.agents, 1u, kAgentsMax)});
   shards.options.push_back({.name = "--alpha",
                             .value_name = "A",
-                            .help = "skew by class, 0.001 to 1000000; 0 is none (0)",
+                            .help = "Dirichlet skew by class, 0.001 to 1000000; 0: none (0)",
                             .accept = accept_real(command->shards.dirichlet_alpha, 0, 1e6)});
   shards.options.push_back({.name = "--seed",
                             .value_name = "N",
-                            .help = "another seed deals otherwise (0)",
+                            .help = "seed of the division (0)",
                             .accept = accept_count<std::uint64_t>(command->shards.seed, 0)});
   return shards;
 }

@@ -1,4 +1,4 @@
-// tributary data show
+// tributary data show: describes the content of a data set.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -35,7 +35,7 @@ struct Range {
   double deviation = 0;
 };
 
-// Over examples at even distances.
+// Uses up to kSampled examples, evenly spaced over the data set.
 Result<Range> measure(const DataSet& data) {
   Range range;
   double squares = 0;
@@ -53,6 +53,7 @@ Result<Range> measure(const DataSet& data) {
       count += 1;
     }
   }
+  // Variance from the sums; rounding can make it slightly negative.
   range.mean /= count;
   range.deviation = std::sqrt(std::max(0.0, squares / count - range.mean * range.mean));
   return range;
@@ -133,7 +134,7 @@ Command data_show_command() {
   Command command = {
       .noun = "data",
       .verb = "show",
-      .summary = "what is in a data set",
+      .summary = "describe a data set",
       .details =
           "Reads IDX (the MNIST family, also .gz), CIFAR-10 and CIFAR-100 (binary), CSV and "
           "text.\n\n"
@@ -145,7 +146,7 @@ Command data_show_command() {
       .run = [options](World&) { return show(*options); }};
   command.options.push_back({.name = "--examples",
                              .value_name = "N",
-                             .help = "show so many (1)",
+                             .help = "number of examples to print (1)",
                              .accept = accept_count(options->examples, 0u, kExamplesMax)});
   return command;
 }

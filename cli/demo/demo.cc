@@ -1,4 +1,5 @@
-// tributary demo: a federation of processes on this machine, real but for the links.
+// tributary demo: runs a federation of processes on this machine. Everything is real except the
+// links, which are shaped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,17 +40,17 @@ struct DemoCommand {
 
 Status stopped() {
   return Status(StatusCode::cancelled, {.what = "the demonstration",
-                                        .expected = "it to come to its end",
+                                        .expected = "the run to complete",
                                         .got = "a signal to stop",
                                         .remedy = {}});
 }
 
-// What the bar says beside the rounds.
+// The text beside the progress bar.
 std::string doing_text(const DemoProgress& seen) {
   std::string text = "training";
   if (seen.accuracy >= 0) text += fmt::format(", accuracy {:.1f} %", 100 * seen.accuracy);
   if (seen.bytes_per_round > 0) {
-    text += fmt::format(", {} a round", count_text(seen.bytes_per_round) + " bytes");
+    text += fmt::format(", {} per round", count_text(seen.bytes_per_round) + " bytes");
   }
   return text;
 }
@@ -62,8 +63,9 @@ void say(World& world, const std::optional<std::string>& line) {
   if (line) world.progress.say(*line);
 }
 
-// Looks into the journal now and then, as a dashboard does, until all processes have ended.
+// Reads the journal several times per second, as a dashboard does, until all processes have ended.
 Status watch(DemoFederation& federation, DemoDashboard& dashboard, World& world) {
+  // Reading the journal costs CPU time, which the federation needs.
   constexpr std::chrono::milliseconds kLookEvery{300};
   DemoWatch look(federation.run_file());
   while (true) {
@@ -79,7 +81,7 @@ Status watch(DemoFederation& federation, DemoDashboard& dashboard, World& world)
   }
 }
 
-// The report is whole without them; nobody without the dashboard is told of what it would draw.
+// The report is complete without pictures. Users without the dashboard are not told about it.
 Result<std::vector<report::PagePicture>> pictures_of(const DemoFederation& federation,
                                                      const DemoCommand& command, World& world) {
   auto pictures = draw_dashboard_pictures(federation.run_file(), federation.report_folder(),
@@ -90,7 +92,8 @@ Result<std::vector<report::PagePicture>> pictures_of(const DemoFederation& feder
   if (pictures.ok() || pictures.status().code() == StatusCode::cancelled) return pictures;
   const bool is_missing = pictures.status().code() == StatusCode::not_found;
   if (!is_missing || command.window == DemoWindow::wanted) {
-    world.progress.say("the report is without the dashboard's pages: " + pictures.status().text());
+    world.progress.say("the report does not contain the dashboard's pages: " +
+                       pictures.status().text());
   }
   return std::vector<report::PagePicture>();
 }
@@ -112,6 +115,7 @@ Result<DemoOutcome> run(const DemoCommand& command, World& world) {
                    DemoFederation::prepare(command.plan, progress));
   DemoDashboard dashboard(command.window);
   Result<DemoOutcome> outcome = train(*federation, dashboard, command, world);
+  // After Ctrl-C nothing remains; after an error the folder and the window stay for inspection.
   if (outcome.status().code() == StatusCode::cancelled) {
     dashboard.close();
     federation->remove_folder();
@@ -129,7 +133,7 @@ std::string rounds_text(const std::map<std::string, std::uint64_t>& rounds) {
   return text;
 }
 
-// Which codec, ratio and collective were used, the one with most rounds first.
+// Lists the choices of codec, ratio and collective, the most frequent one first.
 std::string choices_text(const std::map<std::string, std::uint64_t>& choices) {
   std::vector<std::pair<std::string, std::uint64_t>> rows(choices.begin(), choices.end());
   std::ranges::stable_sort(rows, std::greater<>(), [](const auto& row) { return row.second; });
@@ -164,7 +168,7 @@ std::string text_of(const DemoPlan& plan, const DemoOutcome& outcome) {
       ratio_text(report::ratio_of(dense_bytes(figures), bytes).value_or(0)),
       rounds_text(figures.collectives), outcome.replicas_identical ? "yes" : "NO",
       outcome.conservation_error
-          ? fmt::format("{:.3g} of what rounding explains", *outcome.conservation_error)
+          ? fmt::format("{:.3g} of the rounding bound", *outcome.conservation_error)
           : "not audited",
       choices_text(figures.choices), printable(outcome.report.page),
       printable(plan.folder + "/run.db"));
@@ -185,6 +189,7 @@ Result<Answer> demo(const DemoCommand& command, World& world) {
   Answer answer;
   answer.text = text_of(command.plan, outcome);
   answer.data = json_text(json_of(command.plan, outcome));
+  // A conservation error above 1 means that rounding does not explain it.
   const bool conserved = outcome.conservation_error.value_or(0) <= 1;
   if (!outcome.replicas_identical || !conserved) answer.exit_code = 1;
   return answer;
@@ -252,12 +257,12 @@ Command demo_command() {
   return {
       .noun = "demo",
       .verb = {},
-      .summary = "train together: a coordinator and agents on this machine, over bad links",
+      .summary = "train with a coordinator and agents on this machine, over slow links",
       .details =
-          "Draws pictures of digits, shares them out, and starts a coordinator and the agents as\n"
-          "processes whose links are slow, uneven and changing. At the end it says what was\n"
-          "learned and what it cost. Ctrl-C ends all of it and takes its folder away. Where there\n"
-          "is a display the dashboard shows the run, and stays open when it has ended.\n\n"
+          "Generates pictures of digits, divides them among the agents, and starts a coordinator\n"
+          "and the agents as processes over slow, uneven and changing links. Prints the accuracy\n"
+          "and the bytes at the end. Ctrl-C ends everything and removes the folder. If there is\n"
+          "a display, the dashboard shows the run and stays open after its end.\n\n"
           "examples:\n"
           "  tributary demo                          # a planner follows the links\n"
           "  tributary demo --agents 8 --rounds 200 --codec threelc:s=1.75\n"
@@ -265,52 +270,52 @@ Command demo_command() {
           "  tributary demo --skew 0.3 --json",
       .options = {{.name = "--agents",
                    .value_name = "N",
-                   .help = "agents (4)",
+                   .help = "number of agents (4)",
                    .accept = accept_count(plan.agents, 1u, 64u)},
                   {.name = "--rounds",
                    .value_name = "N",
-                   .help = "rounds (200; 60 with fixed planning)",
+                   .help = "number of rounds (200; 60 with fixed planning)",
                    .accept = accept_rounds(plan.rounds_wanted)},
                   {.name = "--trace",
                    .value_name = "FILE",
-                   .help = "how the links change: docs/demo.md has the format",
+                   .help = "trace of the changing links; docs/demo.md has the format",
                    .accept = accept_trace(plan.trace)},
                   {.name = "--codec",
                    .value_name = "SPEC",
-                   .help = "what updates are encoded with (the planner's choice)",
+                   .help = "codec of the updates (chosen by the planner)",
                    .accept = accept_spec(plan.codec_wanted)},
                   {.name = "--collective",
                    .value_name = "NAME",
-                   .help = "how they are exchanged: star, sharded_star, ring, ... (the planner's)",
+                   .help = "collective: star, sharded_star, ring, ... (chosen by the planner)",
                    .accept = accept_collective(plan.collective_wanted)},
                   {.name = "--planning",
                    .value_name = "NAME",
-                   .help = "who chooses both: adaptive, the planner; fixed (adaptive, unless one "
-                           "of them is named)",
+                   .help = "adaptive: the planner chooses codec and collective; fixed (adaptive, "
+                           "unless one is given)",
                    .accept = accept_planning(plan.planning_wanted)},
                   {.name = "--model",
                    .value_name = "SPEC",
-                   .help = "lenet, mlp:hidden=64, resnet8, ... (lenet)",
+                   .help = "model: lenet, mlp:hidden=64, resnet8, ... (lenet)",
                    .accept = accept_model(plan.model)},
                   {.name = "--skew",
                    .value_name = "ALPHA",
-                   .help = "Dirichlet's alpha of the labels in a shard; 0: i.i.d. (0)",
+                   .help = "Dirichlet alpha of the labels per shard; 0: i.i.d. (0)",
                    .accept = accept_real(plan.skew, 0, 1e6)},
                   {.name = "--pictures",
                    .value_name = "N",
-                   .help = "pictures to train with, drawn for this (20k)",
+                   .help = "number of training pictures (20k)",
                    .accept = accept_count<std::uint64_t>(plan.pictures, 10, 500'000)},
                   {.name = "--seed",
                    .value_name = "N",
-                   .help = "of model, shards and draws (1)",
+                   .help = "seed of model, shards and random draws (1)",
                    .accept = accept_count<std::uint64_t>(plan.seed, 0)},
                   {.name = "--out",
                    .value_name = "DIR",
-                   .help = "folder for everything (tributary-demo)",
+                   .help = "folder for all files (tributary-demo)",
                    .accept = accept_file(plan.folder)},
                   {.name = "--set",
                    .value_name = "KEY=VALUE",
-                   .help = "another setting of the coordinator, as job.local_steps=4",
+                   .help = "further setting of the coordinator, for example job.local_steps=4",
                    .accept =
                        [&plan](const std::string& value) {
                          plan.settings.push_back(value);
@@ -319,12 +324,12 @@ Command demo_command() {
                    .repeatable = true},
                   {.name = "--headless",
                    .value_name = {},
-                   .help = "without the dashboard's window, which is opened where there is a "
+                   .help = "do not open the dashboard's window, even if there is a "
                            "display",
                    .accept = accept_window(command->window, DemoWindow::none)},
                   {.name = "--dashboard",
                    .value_name = {},
-                   .help = "with it: says why where it cannot be opened",
+                   .help = "open the dashboard's window; print the reason if it cannot be opened",
                    .accept = accept_window(command->window, DemoWindow::wanted)}},
       .run = [command](World& world) { return demo(*command, world); }};
 }

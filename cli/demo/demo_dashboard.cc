@@ -25,7 +25,7 @@ bool has_display() { return is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"); }
 std::optional<std::string> DemoDashboard::open(const std::string& run_file,
                                                const std::string& log) {
   if (window_ == DemoWindow::none) return {};
-  std::string why = "there is no display, neither DISPLAY nor WAYLAND_DISPLAY is set";
+  std::string why = "no display: neither DISPLAY nor WAYLAND_DISPLAY is set";
   if (has_display()) {
     auto program = ChildProcess::start(
         {find_own_program("dashboard", "tributary-dashboard"), "--open", run_file}, log,
@@ -36,7 +36,7 @@ std::optional<std::string> DemoDashboard::open(const std::string& run_file,
     }
     why = program.status().text();
   }
-  // Who has not asked for a window does not miss one.
+  // A missing window is reported only if the user has requested one.
   if (window_ == DemoWindow::wanted) return no_window(why);
   return {};
 }
@@ -44,6 +44,7 @@ std::optional<std::string> DemoDashboard::open(const std::string& run_file,
 std::optional<std::string> DemoDashboard::check() {
   const std::optional<int> code = program_ ? program_->exit_code() : std::nullopt;
   if (!code) return {};
+  // Read before the process object, which owns the log, is destroyed.
   const std::string words = program_->last_words();
   program_.reset();
   if (*code == 0) return {};

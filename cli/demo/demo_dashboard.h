@@ -1,5 +1,5 @@
-// The dashboard beside a demonstration: opened where there is a display, closed with Ctrl-C, and
-// left to those who look at it when all else has ended.
+// The dashboard window beside a demonstration. It opens if a display exists, closes on Ctrl-C, and
+// stays open when the demonstration has ended.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,25 @@
 
 namespace tributary {
 
-// Whether there is to be one: where it can be, in any case, or not.
+// When a window is opened: if a display exists, always (with an error if that fails), or never.
 enum class DemoWindow : std::uint8_t { if_possible, wanted, none };
 
-// Names a display that programs of this process would show their windows on.
+// Whether the environment names a display for this process.
 bool has_display();
 
 class DemoDashboard {
  public:
   explicit DemoDashboard(DemoWindow window) : window_(window) {}
 
-  // Shows the run, which is followed from its first round on. Returns a line for people where there
-  // should be a window and is none.
+  // Opens the window, which follows the run from its first round. Returns a message for the user if
+  // a window was requested and cannot be opened.
   std::optional<std::string> open(const std::string& run_file, const std::string& log);
-  // Returns such a line, once, if it has ended in another way than people close windows.
+  // Returns such a message, once, if the window has ended with an error.
   std::optional<std::string> check();
-  // Unless it is left open it ends with this object, at the latest.
+  // Leaves the window open beyond the lifetime of this object. Without this call the destructor
+  // closes it.
   void leave_open();
+  // Closes the window.
   void close() { program_.reset(); }
 
  private:

@@ -19,9 +19,10 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+// Some processes may end this long before the others. See ended().
 constexpr seconds kEndTogether{30};
 
-// Says that a folder is ours to be filled anew.
+// This file marks a folder as created by a demonstration, so that it may be emptied.
 constexpr std::string_view kMarker = "demo.txt";
 constexpr std::string_view kData = "digits";
 
@@ -62,7 +63,7 @@ agents_min = {agents}
 seed = {seed}
 )";
 
-// A line that is another one now is to be noticed within seconds.
+// Short intervals, so that a changed link is measured within seconds.
 constexpr std::string_view kPlannedSettings = R"(planning = "adaptive"
 
 [probes]
@@ -103,7 +104,7 @@ endpoint = "tcp://127.0.0.1:0"
 shape_trace = "{folder}/{id}.peers.trace"
 )";
 
-// docs/traces/c1_short.csv, for a program that is installed without it.
+// The content of docs/traces/c1_short.csv, because an installed program does not have that file.
 constexpr std::string_view kC1Short = R"(seconds, mbit_per_s, delay_ms, loss_percent
 14, 12.5,  1, 0
 14,  0.5,  1, 0
@@ -111,14 +112,14 @@ constexpr std::string_view kC1Short = R"(seconds, mbit_per_s, delay_ms, loss_per
 16, 12.5, 50, 0
 )";
 
-// Between agents: a radio network, neither quick nor slow, that stays as it is.
+// The links between agents: a radio network of medium speed that does not change.
 constexpr std::string_view kSiteNetwork = R"(seconds, mbit_per_s, delay_ms, loss_percent
 3600, 8, 2, 0
 )";
 
 std::string id_of(std::uint32_t agent) { return fmt::format("agent-{}", agent + 1); }
 
-// A line as it is on the move: good, fair, bad and back.
+// A link in motion: good, fair, bad and back.
 LinkTrace usual_trace() {
   const auto step = [](int lasts_s, double mbit_per_s, int delay_ms, double loss) {
     return TraceStep{.lasts = seconds(lasts_s),
@@ -131,7 +132,7 @@ LinkTrace usual_trace() {
       .value();
 }
 
-// From one of its steps on.
+// Returns the trace as text, rotated to begin at `first_step`.
 std::string trace_text(const LinkTrace& trace, std::size_t first_step) {
   std::string text = "seconds, mbit_per_s, delay_ms, loss_percent\n";
   const std::size_t steps = trace.steps().size();
@@ -178,26 +179,29 @@ Status DemoFederation::make_folder() {
     if (!fs::exists(folder_ / kMarker, error)) {
       return Status(StatusCode::already_exists,
                     {.what = fmt::format("folder '{}'", folder_.string()),
-                     .expected = "none, or one that an earlier demonstration has left",
+                     .expected = "no folder, or one of an earlier demonstration",
                      .got = "a folder without " + std::string(kMarker),
-                     .remedy = "name another one with --out"});
+                     .remedy = "choose another folder with --out"});
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+      // The pictures are kept, because drawing them takes longest.
       if (entry.path().filename() != kData) fs::remove_all(entry.path(), error);
     }
   }
   fs::create_directories(folder_, error);
   if (error) {
     return trouble(fmt::format("folder '{}'", folder_.string()), "a new one", error.message(),
-                   "name another one with --out");
+                   "choose another folder with --out");
   }
-  return write_text(folder_ / kMarker,
-                    "Made by tributary demo, which fills this folder anew each time.\n");
+  return write_text(
+      folder_ / kMarker,
+      "Created by tributary demo, which replaces the content of this folder each time.\n");
 }
 
-// The same seed draws the same pictures: those of an earlier demonstration will do.
+// The same seed draws the same pictures, so those of an earlier demonstration are reused.
 Status DemoFederation::draw_digits(const Progress& progress) {
   const fs::path folder = folder_ / kData;
+  // The stamp is written last, so that an interrupted drawing is repeated.
   const std::string stamp = fmt::format("{} pictures\n", plan_.pictures);
   const Result<Bytes> known = read_file((folder / kMarker).string(), 100);
   if (known.ok() && std::ranges::equal(*known, bytes_of(stamp))) return {};
@@ -207,7 +211,7 @@ Status DemoFederation::draw_digits(const Progress& progress) {
                            .test_count = std::max<std::uint64_t>(plan_.pictures / 5, 1),
                            .progress =
                                [&](std::uint64_t done, std::uint64_t total) {
-                                 return progress("drawing digits", done, total);
+                                 return progress("generating digits", done, total);
                                }})
                     .status());
   return write_text(folder / kMarker, stamp);
@@ -253,8 +257,9 @@ Status DemoFederation::write_agent_settings(std::uint32_t agent) const {
   return write_text(folder_ / (id_of(agent) + ".toml"), settings);
 }
 
-// Fixed choices meet lines that are not all well or badly off at once. A planner goes by the
-// slowest line, so that for it all agents are at one site, whose way out changes.
+// With fixed planning each agent's trace begins at another step, so that the links are not good or
+// bad all at once. A planner decides by the slowest link; for it all agents share one site whose
+// uplink changes.
 Status DemoFederation::write_traces(std::uint32_t agent) const {
   const LinkTrace trace = plan_.trace        ? *plan_.trace
                           : plan_.adaptive() ? LinkTrace::parse(kC1Short).value()
@@ -298,17 +303,17 @@ Result<bool> DemoFederation::ended() {
     if (code) ++gone;
   }
   if (gone == children.size()) return true;
-  // Somebody outside may stop them as a service manager would, and they end in good order: the
-  // others would wait for them for ever.
+  // If a process was stopped from outside, it ends regularly, and the others would wait for it
+  // forever.
   const auto now = std::chrono::steady_clock::now();
   if (gone > 0 && !first_ended_at_) first_ended_at_ = now;
   if (!first_ended_at_ || now - *first_ended_at_ < kEndTogether) return false;
   return Status(StatusCode::unavailable,
                 {.what = "demonstration",
                  .expected = "coordinator and agents to end together",
-                 .got = fmt::format("{} of {} gone {} s before the others", gone, children.size(),
+                 .got = fmt::format("{} of {} ended {} s before the others", gone, children.size(),
                                     seconds(kEndTogether).count()),
-                 .remedy = "start it again, and leave its processes alone"});
+                 .remedy = "start it again and do not stop its processes"});
 }
 
 void DemoFederation::remove_folder() {

@@ -1,5 +1,5 @@
-// A coordinator and its agents as processes of this machine, with keys, settings, data and journals
-// in one folder: everything real but the links, which are shaped.
+// A coordinator and its agents as processes of this machine. Their keys, settings, data and
+// journals are in one folder. Everything is real except the links, which are shaped.
 #pragma once
 
 #include <chrono>
@@ -19,9 +19,11 @@
 
 namespace tributary {
 
-// Who chooses codec, ratio and collective: this plan, or the coordinator's planner.
+// Whether codec, ratio and collective are fixed by this plan or chosen by the coordinator's
+// planner.
 enum class DemoPlanning : std::uint8_t { fixed, adaptive };
 
+// What the user requested. Values that were not given have defaults that depend on the planning.
 struct DemoPlan {
   std::string folder = "tributary-demo";
   std::uint32_t agents = 4;
@@ -30,46 +32,52 @@ struct DemoPlan {
   std::optional<wire::Collective> collective_wanted;
   std::optional<DemoPlanning> planning_wanted;
   std::string model = "lenet";
-  double skew = 0;                 // Dirichlet's alpha; 0: i.i.d.
-  std::optional<LinkTrace> trace;  // of the agents' lines; nothing: one that comes along
+  double skew = 0;                 // alpha of the Dirichlet distribution; 0: i.i.d.
+  std::optional<LinkTrace> trace;  // of the agents' links; empty: a built-in trace
   std::uint64_t pictures = 20'000;
   std::uint64_t seed = 1;
-  std::vector<std::string> settings;  // KEY=VALUE of the coordinator, after all others
+  std::vector<std::string> settings;  // KEY=VALUE for the coordinator; they override all others
 
-  // Who names a codec or a collective wants to see that one.
+  // A codec or collective that the user names is used: planning is then fixed.
   DemoPlanning planning() const {
     const bool named = codec_wanted || collective_wanted;
     return planning_wanted.value_or(named ? DemoPlanning::fixed : DemoPlanning::adaptive);
   }
   bool adaptive() const { return planning() == DemoPlanning::adaptive; }
   std::uint64_t rounds() const { return rounds_wanted.value_or(adaptive() ? 200 : 60); }
-  // With a planner: of the first rounds. Among peers they show what both kinds of lines are like.
+  // With a planner this is the codec of the first rounds. A peer collective lets these rounds
+  // measure the links between agents too.
   std::string codec() const { return codec_wanted.value_or(adaptive() ? "fp32" : "thc:bits=4"); }
   wire::Collective collective() const {
     return collective_wanted.value_or(adaptive() ? wire::Collective::sharded_star
                                                  : wire::Collective::star);
   }
+  // Whether agents need endpoints for peers. A planner may choose a peer collective at any time.
   bool peers() const { return adaptive() || collective() != wire::Collective::star; }
 };
 
+// Name of the demonstration's only job.
 inline constexpr std::string_view kDemoJob = "digits";
 
 class DemoFederation {
  public:
-  // Makes the folder, or takes one that an earlier demonstration has left, and writes everything
-  // that is needed into it. `progress` returns false to stop.
+  // Creates the folder, or empties one of an earlier demonstration, and writes all files.
+  // `progress` returns false to stop. Fails with already_exists if the folder is not from a
+  // demonstration.
   using Progress = std::function<bool(std::string_view doing, std::uint64_t, std::uint64_t)>;
   static Result<std::unique_ptr<DemoFederation>> prepare(const DemoPlan& plan,
                                                          const Progress& progress);
-  // Ends the processes that are left; the folder stays.
+  // Ends the remaining processes. The folder is kept.
   ~DemoFederation() = default;
   DemoFederation(const DemoFederation&) = delete;
   DemoFederation& operator=(const DemoFederation&) = delete;
 
-  // Returns once the coordinator listens and the agents are started.
+  // Starts all processes. Returns when the coordinator listens and the agents have started.
   Status start();
-  // Whether all of them have ended well; an error if one has not.
+  // Whether all processes have ended successfully. Fails if any has not, or if some end long before
+  // the others.
   Result<bool> ended();
+  // Ends all processes first, because they write into the folder.
   void remove_folder();
 
   std::string run_file() const { return path("run.db"); }

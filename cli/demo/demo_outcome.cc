@@ -15,6 +15,7 @@
 namespace tributary {
 namespace {
 
+// SQLite integers are signed.
 constexpr std::uint64_t kAllRounds = std::numeric_limits<std::uint64_t>::max() >> 1;
 
 Status read_replicas(const DemoFederation& federation, std::uint64_t model_hash,
@@ -24,6 +25,7 @@ Status read_replicas(const DemoFederation& federation, std::uint64_t model_hash,
     TRIBUTARY_ASSIGN(const auto journal,
                      AgentJournal::open({.path = federation.agent_file(i), .sync = false}));
     TRIBUTARY_ASSIGN(const AgentState state, journal->restore());
+    // The stored hash and the hash of the stored values must both match.
     const bool same = state.replica && state.replica->model_hash == model_hash &&
                       model_hash_of(*state.replica->model) == model_hash;
     outcome.replicas_identical = outcome.replicas_identical && same;
@@ -31,7 +33,7 @@ Status read_replicas(const DemoFederation& federation, std::uint64_t model_hash,
   return {};
 }
 
-// Each agent's last word on its account.
+// Reads the last audit line of each agent's log and returns the largest error.
 std::optional<double> conservation_error(const DemoFederation& federation) {
   constexpr std::string_view kHolds = "error_of_bound=";
   double worst = 0;
@@ -51,7 +53,8 @@ std::optional<double> conservation_error(const DemoFederation& federation) {
 
 DemoProgress DemoWatch::look() {
   seen_.switches.clear();
-  if (!read().ok()) run_.reset();  // it is being made, or locked: next time
+  // While the file is being created or is locked it cannot be read; the next call tries again.
+  if (!read().ok()) run_.reset();
   return seen_;
 }
 
@@ -63,7 +66,7 @@ void DemoWatch::note_switch(const RoundRecord& round) {
     seen_.switches.push_back({.round = round.id.round,
                               .from = choice_,
                               .to = choice,
-                              .reason = plan.sentence.value_or("no reason is stored")});
+                              .reason = plan.sentence.value_or("no reason stored")});
   }
   choice_ = std::move(choice);
 }

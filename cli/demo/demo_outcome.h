@@ -1,5 +1,5 @@
-// What a demonstration has come to: read from the journals that its processes leave, and not from
-// what they say of themselves.
+// Reads the result of a demonstration from the journals that its processes leave, not from what
+// they print.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tributary {
 
-// A round that goes another way than the one before it.
+// A round whose codec, ratio or collective differs from the round before.
 struct DemoSwitch {
   std::uint64_t round = 0;
   std::string from;  // codec with its ratio, and collective
@@ -25,38 +25,41 @@ struct DemoSwitch {
 
 struct DemoProgress {
   std::uint64_t rounds = 0;
-  double accuracy = -1;  // none yet
+  double accuracy = -1;  // negative: none yet
   std::uint64_t bytes_per_round = 0;
-  std::vector<DemoSwitch> switches;  // since the last look
+  std::vector<DemoSwitch> switches;  // since the last call
 };
 
-// Reads a journal that is being written.
+// Reads a journal while the coordinator writes it.
 class DemoWatch {
  public:
   explicit DemoWatch(std::string run_file) : file_(std::move(run_file)) {}
-  // As far as it can be read just now.
+  // Returns what can be read at the moment; never fails.
   DemoProgress look();
 
  private:
   Status read();
+  // Records a round whose choice differs from the previous one.
   void note_switch(const RoundRecord& round);
 
   std::string file_;
   std::unique_ptr<RunFile> run_;
   std::uint64_t job_ = 0;
   std::int64_t last_metric_ = 0;
-  std::string choice_;  // of the last round that was seen
+  std::string choice_;  // of the last round that was read
   DemoProgress seen_;
 };
 
 struct DemoOutcome {
   report::RunReport report;
-  bool replicas_identical = false;  // those that the agents have stored, to the bit
-  // Of all agents; nothing where one was not audited. A share of what rounding explains.
+  bool replicas_identical = false;  // bit for bit, as stored by the agents
+  // The largest error of all agents, as a share of the rounding bound: up to 1 is explained by
+  // rounding. Empty if any agent was not audited.
   std::optional<double> conservation_error;
 };
 
-// All processes have ended. Writes the report beside the journals, with these pictures in it.
+// Must be called after all processes have ended. Writes the report, which includes the pictures,
+// beside the journals.
 Result<DemoOutcome> read_outcome(const DemoFederation& federation,
                                  const std::vector<report::PagePicture>& pictures);
 

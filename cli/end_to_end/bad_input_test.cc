@@ -1,5 +1,5 @@
-// Bad files and an operating system that refuses: a typed answer each time, and nothing
-// half-written.
+// Invalid files and failures of the operating system: each gives a typed error, and no partial
+// output remains.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -110,7 +110,7 @@ TEST_F(BadInput, AnEncodedFileThatIsCutOrChanged) {
   EXPECT_THAT(names(), ElementsAre("encoded", "in", "out"));
 }
 
-// What a full disk does, without filling one.
+// A limit on the file size has the effect of a full disk without filling one.
 TEST_F(BadInput, AFileThatMayNotGrow) {
   const std::string in = write_floats("in", FloatVector(100'000, 1.0f));
   write("out", bytes_of(std::string_view("old")));
@@ -118,7 +118,7 @@ TEST_F(BadInput, AFileThatMayNotGrow) {
     const rlimit limit = {.rlim_cur = 5000, .rlim_max = 5000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   };
-  // The limit holds for the captured streams too, which stay well below it.
+  // The limit also applies to the captured streams, which stay well below it.
   const Outcome outcome = run(
       {"codec", "encode", "--codec", "fp32", "--in", in, "--out", path("out")}, limit_file_size);
   expect_error(outcome, 20, path("out"));

@@ -1,4 +1,4 @@
-// Data sets: drawn, looked into, shared out.
+// Data sets: making, showing and sharding them.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>

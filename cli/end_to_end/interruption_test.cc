@@ -1,5 +1,5 @@
-// Signals in the middle of the work. The program's terminal is stopped, as by Ctrl-S, so that it
-// waits at its first line of progress: after the first buckets, before the last ones.
+// Signals during an operation. The program's terminal is stopped, as by Ctrl-S, so that the program
+// blocks at its first line of progress: after the first buckets and before the last ones.
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ class Interruption : public ProgramTest {
     write("out", bytes_of(std::string_view("old")));
   }
 
-  // Starts an encoding and comes back when it has written a part of its output.
+  // Starts an encoding and returns when part of its output has been written.
   pid_t start_encoding(const Terminal& terminal) const {
     terminal.stop();
     const pid_t child = start({"codec", "encode", "--codec", "fp32", "--bucket-values", "1Ki",
@@ -84,7 +84,7 @@ class Interruption : public ProgramTest {
   }
 
  private:
-  // The output is the file without a name in our folder; its position is in fdinfo.
+  // The output is an unnamed file in the test's folder. Its position is in fdinfo.
   bool has_written(pid_t child) const {
     const std::filesystem::path process = "/proc/" + std::to_string(child);
     std::error_code error;

@@ -1,4 +1,4 @@
-// What --json prints: the fields that docs/command_line.md promises.
+// The fields of --json that docs/command_line.md specifies.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -225,7 +225,8 @@ TEST_F(JsonTest, PlanCollectivePredictsAndChooses) {
   }
   EXPECT_EQ(data["codecs"]["ring"], "star_topk:cr=0.01");
   EXPECT_EQ(data["codecs"]["all_gather"], "topk:cr=0.01");
-  // 100 MB round a ring of four: 1.5 times over the line, and less than half a second of latency.
+  // 100 MB in a ring of four agents: each link carries 1.5 times the size, and latency adds less
+  // than 0.5 s.
   EXPECT_NEAR(data["dense_s"]["ring"].get<double>(), 12.25, 0.25);
   EXPECT_NEAR(data["table_one_s"]["ring"].get<double>(), 12.06, 1e-9);
 
@@ -243,7 +244,7 @@ TEST_F(JsonTest, PlanCollectiveCountsHeadersAndWork) {
   };
   const double line_s = ring_s({});
   EXPECT_NEAR(ring_s({"--overhead", "50"}), 1.5 * line_s, 1e-9);
-  // 32 Mbit at 0.1 Gbit/s.
+  // Encoding 32 Mbit at 0.1 Gbit/s takes 0.32 s.
   const double own_core_s = ring_s({"--encode-gbps", "0.1"});
   EXPECT_GT(own_core_s, 0.32);
   EXPECT_LT(own_core_s, 0.4);
@@ -281,7 +282,7 @@ TEST_F(JsonTest, PlanFusionGroupsTensors) {
                                                      "iteration_s", "optimal", "baselines"}));
   EXPECT_EQ(data["tensors"], 3);
   EXPECT_EQ(data["optimal"], true);
-  // Two are sent while the last is computed and compressed.
+  // Two tensors are sent while the last one is computed and compressed.
   EXPECT_EQ(data["groups"], Json({2, 1}));
   EXPECT_NEAR(data["iteration_s"].get<double>(), 0.03 + 0.002 + 0.002, 1e-12);
   EXPECT_THAT(keys(data["baselines"]), UnorderedElementsAreArray({"layer_wise", "one_bucket",

@@ -1,4 +1,4 @@
-// The file by which an agent comes in, from the command line.
+// The join file of an agent, created on the command line.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -38,7 +38,7 @@ class KeysJoin : public ProgramTest {
     return run(args);
   }
   std::string list() const { return path("agents.allow"); }
-  // What stands behind the name in quotes.
+  // Returns the quoted value after `name`.
   std::string in_file(const std::string& file, const std::string& name) const {
     const std::string text = read(file);
     const std::size_t begin = text.find("\n" + name + " = \"") + name.size() + 5;

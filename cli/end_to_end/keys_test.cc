@@ -1,4 +1,4 @@
-// Keys and allow-lists from the command line.
+// Keys and allow-lists, managed on the command line.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-// A lab is made, used, broken and taken down; afterwards nothing of it is there.
+// A lab is created, used, broken and removed; nothing of it remains.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <netinet/in.h>
@@ -29,7 +29,7 @@ using testing::HasSubstr;
 
 constexpr in_port_t kPort = 4640;
 
-// Why there can be no lab here; empty when there can.
+// Returns why no lab can be created here; empty if one can.
 std::string what_is_missing() {
   if (::geteuid() != 0) return "only root makes network namespaces";
   if (std::system("ip -V >/dev/null 2>&1 && tc -V >/dev/null 2>&1") != 0) return "no iproute2";
@@ -67,7 +67,7 @@ class Lab : public testing::Test {
     return nullptr;
   }
 
-  // What the lab has left in the places where it could leave something.
+  // Lists everything that the lab has left behind.
   std::vector<std::string> traces_of_it() const {
     std::vector<std::string> left;
     for (const char* folder : {"/run/netns", "/run/tributary/lab", "/etc/netns"}) {
@@ -85,7 +85,7 @@ class Lab : public testing::Test {
   std::string name_ = "test-" + std::to_string(::getpid());
 };
 
-// Without taking its exit code away.
+// Does not collect the exit code, so that a later wait still receives it.
 bool has_ended(pid_t child) {
   siginfo_t about = {};
   return ::waitid(P_PID, static_cast<id_t>(child), &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -112,7 +112,7 @@ sockaddr_in address_of(const std::string& text) {
   return address;
 }
 
-// Runs `what` on a thread that lives in the node.
+// Runs `what` on a thread inside the node's network namespace.
 template <typename What>
 void in_node(const std::string& lab, int node, const What& what) {
   std::thread([&] {
@@ -124,7 +124,7 @@ void in_node(const std::string& lab, int node, const What& what) {
   }).join();
 }
 
-// A datagram socket of node 0 that hears what is sent there, and one of node 1.
+// A datagram socket in node 0 that receives, and one in node 1 that sends.
 struct Pair {
   std::unique_ptr<Socket> first;
   std::unique_ptr<Socket> second;
@@ -154,7 +154,8 @@ struct Pair {
   }
 };
 
-constexpr int kLongMs = 10'000;  // for what must come; how soon is nobody's business
+// Generous limit, in ms, for events that must occur. Their exact time does not matter.
+constexpr int kLongMs = 10'000;
 
 void send_over_tcp(const std::string& lab, std::size_t size) {
   std::vector<std::uint8_t> sent(size);
@@ -276,7 +277,7 @@ TEST_F(Lab, StoppedOrKilledWhileItIsMade) {
       }
       ::kill(making, signal);
       const int code = program_testing::wait_for(making);
-      // It may have been ready before.
+      // The lab may have been complete before the signal arrived.
       EXPECT_THAT(code, testing::AnyOf(0, -signal, 128 + signal));
       if (code == 128 + signal) {
         EXPECT_THAT(traces_of_it(), testing::IsEmpty());
@@ -300,7 +301,7 @@ TEST_F(Lab, RunsProgramsWithTheirOwnExitCodes) {
   EXPECT_EQ(exec("0", "kill -TERM $$").code, -SIGTERM);
   EXPECT_EQ(run({"lab", "exec", "--name", lab(), "--node", "0", "--", "no-such-program"}).code,
             127);
-  // What looks like an option of ours is the program's.
+  // Words that look like options of tributary belong to the program.
   EXPECT_EQ(
       run({"lab", "exec", "--name", lab(), "--node", "0", "--", "echo", "--json", "--help"}).out,
       "--json --help\n");

@@ -1,4 +1,4 @@
-// Many agents against a coordinator that the program starts itself.
+// Many simulated agents against a coordinator that the program starts itself.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Runs the program as its users do, in a folder of its own.
+// Runs the program as a process in a temporary folder.
 #pragma once
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace tributary::program_testing {
 
 class ProgramTest : public testing::Test {
  protected:
-  // In memory where that is possible: syncing to a disk is most of what the program does here.
+  // The folder is in memory if possible, because the program spends most of its time syncing files.
   ProgramTest() {
     const std::string in_memory = "/dev/shm/";
     std::string folder = ::access(in_memory.c_str(), W_OK) == 0 ? in_memory : testing::TempDir();
@@ -73,7 +73,7 @@ class ProgramTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
-// A file without a name that the program writes to and that is read afterwards.
+// An unnamed file that captures output and is read afterwards.
 class Capture {
  public:
   Capture() : file_(::memfd_create("capture", MFD_CLOEXEC)) {}
@@ -97,9 +97,9 @@ class Capture {
 };
 
 struct Streams {
-  int out = -1;  // -1: to nowhere
+  int out = -1;  // -1: discard the output
   int err = -1;
-  std::function<void()> before = {};  // in the child, before the program starts
+  std::function<void()> before = {};  // runs in the child before exec
 };
 
 inline pid_t start(const std::vector<std::string>& args, const Streams& streams) {
@@ -117,7 +117,7 @@ inline pid_t start(const std::vector<std::string>& args, const Streams& streams)
   ::_exit(127);
 }
 
-// The exit code, or minus the signal that ended the program.
+// Returns the exit code, or the negated number of the signal that ended the program.
 inline int wait_for(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

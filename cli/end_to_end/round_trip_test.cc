@@ -1,4 +1,4 @@
-// Encoding and decoding files, with every codec that the program has.
+// Files are encoded and decoded with every codec.
 #include <gmock/gmock.h>
 
 #include "cli/end_to_end/program_testing.h"

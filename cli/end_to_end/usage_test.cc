@@ -1,4 +1,4 @@
-// What the program answers to command lines that it does not understand, and to those who ask.
+// Errors for invalid command lines, and the help texts.
 #include <gmock/gmock.h>
 
 #include "cli/end_to_end/program_testing.h"

@@ -20,9 +20,9 @@ namespace {
 using Json = nlohmann::json;
 using Names = std::span<const std::string_view>;
 
-constexpr int kDepthMax = 2;  // of a number in a list or a cost
+constexpr int kDepthMax = 2;  // lists and costs contain only numbers
 constexpr double kRatioMax = 64;
-constexpr std::size_t kShownMax = 160;  // of what somebody else wrote
+constexpr std::size_t kShownMax = 160;  // of text from the input
 
 Status refuse(std::string what, std::string expected, std::string got, std::string remedy = {}) {
   return Status(StatusCode::invalid_argument, {.what = std::move(what),
@@ -36,14 +36,14 @@ std::string shown(const Json& json) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, kShownMax);
 }
 
-// Without the library's number of the error, which stands in brackets before it.
+// Returns the message without the library's error number, which precedes it in brackets.
 std::string said(const Json::exception& error) {
   const std::string_view text = error.what();
   const std::size_t number_end = text.find("] ");
   return std::string(text.substr(number_end == text.npos ? 0 : number_end + 2, kShownMax));
 }
 
-// Notices what is lost or never ends up in the parsed document.
+// Detects duplicate keys and deep nesting, which the parsed document no longer shows.
 class Reader {
  public:
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
@@ -73,7 +73,7 @@ class Reader {
     }
     if (!twice_.empty()) {
       return refuse(fmt::format("key '{}'", twice_.substr(0, kShownMax)), "each key once",
-                    "it twice");
+                    "a duplicate");
     }
     return json;
   }
@@ -82,10 +82,10 @@ class Reader {
   bool too_deep_ = false;
   std::string twice_;
   std::set<std::string> top_keys_;
-  std::set<std::string> keys_;  // of the object inside
+  std::set<std::string> keys_;  // of the current inner object
 };
 
-// `needed` keys come first in `known`.
+// The first `needed` keys of `known` must be present.
 Status check_keys(const Json& object, std::string_view place, Names known, std::size_t needed) {
   const auto named = [place](std::string_view key) {
     return fmt::format("key '{}{}'", place, key.substr(0, kShownMax));
@@ -119,7 +119,7 @@ Status read_numbers(const Json& profile, const std::string& key, std::vector<dou
   return {};
 }
 
-// `extra` is a third key that may be left out.
+// `extra` is an optional third key.
 Status read_cost(const Json& profile, const std::string& key, std::string_view extra,
                  StageCost& cost, double* extra_number) {
   const Json& json = profile[key];
@@ -141,7 +141,7 @@ Status read_network(const Json& json, StageCost& network) {
   TRIBUTARY_TRY(read_cost(json, "network", "ratio", network, &ratio));
   if (!(ratio > 0 && ratio <= kRatioMax)) {
     return refuse("network.ratio", fmt::format("a number above 0 and up to {}", kRatioMax),
-                  fmt::format("{}", ratio), "bytes that are sent over bytes of the tensors");
+                  fmt::format("{}", ratio), "divide the bytes sent by the bytes of the tensors");
   }
   network.beta_s_per_byte *= ratio;
   return {};

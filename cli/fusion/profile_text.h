@@ -1,12 +1,12 @@
-// A fusion profile as JSON:
+// Reads a fusion profile from JSON:
 //
 //   {"backward_s": [...], "bytes": [...],
 //    "compress": {"alpha_s": A, "beta_s_per_byte": B},
 //    "network": {"alpha_s": A, "beta_s_per_byte": B, "ratio": R},
 //    "decode": {"alpha_s": A, "beta_s_per_byte": B, "agents": N}}
 //
-// `ratio` is the share of the bytes that is left to send (1), `agents` says how many payloads are
-// decoded for every group (1), and `decode` may be left out. docs/fusion.md explains the numbers.
+// `ratio` is the share of the bytes that is sent (default 1). `agents` is the number of payloads
+// decoded per group (default 1). `decode` is optional. docs/fusion.md explains the numbers.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ namespace tributary {
 
 inline constexpr std::uint64_t kFusionTextBytesMax = 1u << 20;
 
-// A profile that check_fusion_profile() accepts, or an error that names the place. Keys that are
-// unknown or come twice are refused.
+// Returns a profile that check_fusion_profile() accepts. Fails with resource_exhausted beyond
+// kFusionTextBytesMax, corrupt_data for invalid JSON, and invalid_argument otherwise, also for
+// unknown and duplicate keys. The error names the place. The input is not trusted.
 Result<FusionProfile> parse_fusion_profile(ByteSpan text);
 
 }  // namespace tributary

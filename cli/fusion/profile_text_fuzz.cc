@@ -1,4 +1,4 @@
-// A profile that is taken is a valid one, and has a plan.
+// Every profile that is accepted must be valid and must have a plan.
 #include <cstdlib>
 
 #include "cli/fusion/profile_text.h"

@@ -103,9 +103,9 @@ TEST(FusionProfileText, KeysMustBeThereOnce) {
   expect_refused(with_costs(fmt::format(R"("compress":{},"network":{{"alpha_s":1}})", kCost)),
                  StatusCode::invalid_argument, "key 'network.beta_s_per_byte'", "got none");
   expect_refused(R"({"bytes":[1],"bytes":[2]})", StatusCode::invalid_argument, "key 'bytes'",
-                 "it twice");
+                 "a duplicate");
   expect_refused(R"({"compress":{"alpha_s":1,"alpha_s":2}})", StatusCode::invalid_argument,
-                 "key 'alpha_s'", "it twice");
+                 "key 'alpha_s'", "a duplicate");
 }
 
 TEST(FusionProfileText, NumbersMustBeNumbers) {

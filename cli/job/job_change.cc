@@ -1,4 +1,4 @@
-// tributary job submit, pause, resume and stop: what a running coordinator is asked to do.
+// tributary job submit, pause, resume and stop: requests to a running coordinator.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -22,11 +22,12 @@ using Json = nlohmann::ordered_json;
 
 struct ChangeOptions {
   std::string run_file = usual_run_file();
-  std::string job;  // a file to submit, or a name
+  std::string job;  // a file to submit, or the name of a job
   std::string reason;
 };
 
 Result<Answer> submit(const ChangeOptions& options) {
+  // Half of the request's limit, because JSON escaping may enlarge the text.
   TRIBUTARY_ASSIGN(const Bytes text, read_file(options.job, kControlBytesMax / 2));
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(options.job, error);
@@ -49,7 +50,7 @@ Result<Answer> change(const ChangeOptions& options, JobChange change) {
   Answer answer;
   answer.text = fmt::format("{}: {}\n", printable(options.job),
                             change == JobChange::pause    ? "paused"
-                            : change == JobChange::resume ? "goes on"
+                            : change == JobChange::resume ? "resumed"
                                                           : "stopped");
   answer.data = json_text(data);
   return answer;
@@ -65,7 +66,7 @@ Command change_command(std::string_view verb, JobChange kind, std::string_view s
           .options = {job_option(options->job),
                       {.name = "--reason",
                        .value_name = "TEXT",
-                       .help = "for those who look at the job later",
+                       .help = "reason, stored with the job",
                        .accept = accept_text(options->reason)},
                       run_option(options->run_file)},
           .run = [options, kind](World&) { return change(*options, kind); }};
@@ -77,16 +78,16 @@ Command job_submit_command() {
   const auto options = std::make_shared<ChangeOptions>();
   return {.noun = "job",
           .verb = "submit",
-          .summary = "hand a job to a running coordinator",
+          .summary = "submit a job to a running coordinator",
           .details =
-              "The file is TOML; docs/jobs.md has every key and an example for each use.\n"
-              "A job begins as soon as agents are free that it wants.\n\n"
+              "The file is TOML; docs/jobs.md has every key and examples.\n"
+              "A job starts as soon as enough of its agents are free.\n\n"
               "examples:\n"
               "  tributary job submit digits.toml\n"
               "  tributary job submit digits.toml --run coordinator.db --json",
           .options = {{.name = "FILE",
                        .value_name = "FILE",
-                       .help = "the job",
+                       .help = "job file",
                        .accept = accept_file(options->job),
                        .required = true},
                       run_option(options->run_file)},
@@ -94,24 +95,24 @@ Command job_submit_command() {
 }
 
 Command job_pause_command() {
-  return change_command("pause", JobChange::pause, "let a job rest",
-                        "The round that is under way is finished. Model, optimizer and residuals\n"
-                        "stay where they are, over restarts too, until 'job resume'.\n\n"
+  return change_command("pause", JobChange::pause, "pause a job",
+                        "The current round is finished. Model, optimizer and residuals are kept\n"
+                        "until 'job resume', also over restarts.\n\n"
                         "examples:\n"
                         "  tributary job pause digits\n"
                         "  tributary job pause digits --reason 'the office is open'");
 }
 
 Command job_resume_command() {
-  return change_command("resume", JobChange::resume, "let a paused job go on",
-                        "It goes on with the round after the last one.\n\n"
+  return change_command("resume", JobChange::resume, "resume a paused job",
+                        "The job continues with the next round.\n\n"
                         "examples:\n"
                         "  tributary job resume digits");
 }
 
 Command job_stop_command() {
-  return change_command("stop", JobChange::stop, "end a job for good",
-                        "What it has learned stays in the journal: see 'job export'.\n\n"
+  return change_command("stop", JobChange::stop, "end a job permanently",
+                        "The model stays in the journal: see 'job export'.\n\n"
                         "examples:\n"
                         "  tributary job stop digits --reason 'good enough'");
 }

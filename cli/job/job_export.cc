@@ -1,4 +1,4 @@
-// tributary job export
+// tributary job export: writes the newest model of a job and its metrics to files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct ExportOptions {
   std::string run_file = usual_run_file();
   std::string job;
   std::string folder;
-  std::vector<std::string> formats;  // none: all that are possible
+  std::vector<std::string> formats;  // empty: all possible formats
   std::string model_file;
 };
 
@@ -63,16 +63,17 @@ class Export {
     std::filesystem::create_directories(options_.folder, error);
     if (error) {
       return Status(StatusCode::io_error, {.what = fmt::format("folder '{}'", options_.folder),
-                                           .expected = "one that is there or can be made",
+                                           .expected = "a folder that exists or can be created",
                                            .got = error.message(),
-                                           .remedy = "choose another with --out"});
+                                           .remedy = "choose another folder with --out"});
     }
     if (wanted("safetensors")) TRIBUTARY_TRY(write_tensors());
     if (wanted("csv")) TRIBUTARY_TRY(write_tables());
     if (!wanted("torchscript")) return {};
     Status status = write_script();
     if (status.ok() || !options_.formats.empty()) return status;
-    left_out_ = status.text();  // nobody asked for it by name
+    // TorchScript was not requested by name, so its absence is not an error
+    left_out_ = status.text();
     return {};
   }
 
@@ -179,28 +180,29 @@ Command job_export_command() {
   return {
       .noun = "job",
       .verb = "export",
-      .summary = "take the newest model of a job, and its metrics",
+      .summary = "export the newest model of a job and its metrics",
       .details =
           "Reads the journal, whether the coordinator runs or not. Writes model.pt\n"
           "(TorchScript, in evaluation mode), model.safetensors, metrics.csv and rounds.csv.\n"
-          "TorchScript needs the trainer's library; without --format it is left out where that\n"
-          "is not there.\n\n"
+          "TorchScript needs the trainer's library; without --format and without the library it\n"
+          "is left out.\n\n"
           "examples:\n"
           "  tributary job export digits --out digits_model\n"
           "  tributary job export digits --out model --format safetensors,csv --json",
       .options = {job_option(options->job),
                   {.name = "--out",
                    .value_name = "DIR",
-                   .help = "where to; the folder is made if it is not there",
+                   .help = "folder to write; created if it does not exist",
                    .accept = accept_file(options->folder),
                    .required = true},
                   {.name = "--format",
                    .value_name = "LIST",
-                   .help = "torchscript, safetensors, csv, with commas between (all)",
+                   .help = "formats, separated by commas: torchscript, safetensors, csv (all)",
                    .accept = accept_format},
                   {.name = "--model-file",
                    .value_name = "FILE",
-                   .help = "the job's TorchScript, where it is too large to come with the job",
+                   .help =
+                       "TorchScript file of the job, if it is too large to be sent with the job",
                    .accept = accept_file(options->model_file)},
                   run_option(options->run_file)},
       .run = [options](World&) { return run(*options); }};

@@ -1,4 +1,4 @@
-// tributary job list and show: read from the journal, whether the coordinator runs or not.
+// tributary job list and show. Both read the journal, whether the coordinator runs or not.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -49,7 +49,7 @@ Json json_of(const JobInJournal& job, const JobFigures& figures) {
           {"accuracy", figures.accuracy}, {"loss", figures.loss}};
 }
 
-// Payload bytes that were sent for nothing, by direction and cause.
+// Returns payload bytes that were sent more than once, by direction and cause.
 Result<Json> repeated_json(RunFile& run, const JobInJournal& job) {
   Json repeated = {{"up", Json::object()}, {"down", Json::object()}};
   for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
@@ -165,7 +165,7 @@ Command job_list_command() {
   const auto options = std::make_shared<ShowOptions>();
   return {.noun = "job",
           .verb = "list",
-          .summary = "the jobs of a coordinator, and how far they are",
+          .summary = "list the jobs of a coordinator and their progress",
           .details =
               "Reads the journal, whether the coordinator runs or not.\n\n"
               "examples:\n"
@@ -179,7 +179,7 @@ Command job_show_command() {
   const auto options = std::make_shared<ShowOptions>();
   return {.noun = "job",
           .verb = "show",
-          .summary = "what a job is, and how it stands",
+          .summary = "show the definition and the state of a job",
           .details =
               "examples:\n"
               "  tributary job show digits\n"

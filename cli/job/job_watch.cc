@@ -1,4 +1,4 @@
-// tributary job watch: how a job goes, until it is over.
+// tributary job watch: shows the progress of a job until it has ended.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -44,7 +44,7 @@ std::string doing_text(const Seen& seen) {
   return text;
 }
 
-// Ends when the job is over; Ctrl-C ends the watching and nothing else.
+// Returns when the job has ended or the user presses Ctrl-C, which does not affect the job.
 Result<Answer> watch(const WatchOptions& options, World& world) {
   constexpr std::chrono::milliseconds kLookEvery{500};
   Seen seen;
@@ -73,12 +73,12 @@ Command job_watch_command() {
   const auto options = std::make_shared<WatchOptions>();
   return {.noun = "job",
           .verb = "watch",
-          .summary = "follow a job until it is over",
+          .summary = "show the progress of a job until its end",
           .details =
-              "Shows a bar on a terminal. Ctrl-C ends the watching; the job goes on.\n\n"
+              "Shows a progress bar on a terminal. Ctrl-C ends the command; the job continues.\n\n"
               "examples:\n"
               "  tributary job watch digits\n"
-              "  tributary job watch digits --json    # waits, and says how it ended",
+              "  tributary job watch digits --json    # waits and prints the result",
           .options = {job_option(options->job), run_option(options->run_file)},
           .run = [options](World& world) { return watch(*options, world); }};
 }

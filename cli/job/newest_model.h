@@ -1,5 +1,5 @@
-// The newest model of a job, out of a coordinator's journal: its checkpoint, and all that was
-// committed since, applied as a coordinator that starts would do it, hashes compared.
+// Restores the newest model of a job from a coordinator's journal: the checkpoint, plus all rounds
+// committed since, applied as by a coordinator at its start. Hashes are verified.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,14 @@
 namespace tributary {
 
 struct NewestModel {
-  std::uint64_t version = 0;  // the round it was committed by; 0: as it began
+  std::uint64_t version = 0;  // the round that committed it; 0: the initial model
   std::uint64_t hash = 0;
   SharedFloats values;
 };
 
-// Of a coordinator that may be running meanwhile: the model of one moment.
+// The coordinator may be running; the result is the model at one point in time. Fails with
+// not_found without such a job. Cost: one pass over the rounds since the checkpoint, and memory for
+// the model.
 Result<NewestModel> newest_model(RunFile& run, std::uint64_t job);
 
 }  // namespace tributary

@@ -1,4 +1,4 @@
-// tributary keys allow
+// tributary keys allow: adds an agent to an allow-list.
 #include <fmt/format.h>
 
 #include <memory>
@@ -55,10 +55,10 @@ Command keys_allow_command() {
   const auto options = std::make_shared<AllowOptions>();
   return {.noun = "keys",
           .verb = "allow",
-          .summary = "put an agent on an allow-list",
+          .summary = "add an agent to an allow-list",
           .details =
-              "The list is made if there is none. An agent that was refused comes in by itself "
-              "once the\n"
+              "The list is created if it does not exist. A refused agent connects automatically "
+              "when the\n"
               "coordinator has read the list again.\n\n"
               "examples:\n"
               "  tributary keys allow --list agents.allow --id garage-01 --key-file agent.key.pub\n"
@@ -66,25 +66,25 @@ Command keys_allow_command() {
               "      --key 'HelloWorldHelloWorldHelloWorldHelloWorld'",
           .options = {{.name = "--list",
                        .value_name = "FILE",
-                       .help = "the allow-list",
+                       .help = "allow-list",
                        .accept = accept_file(options->list),
                        .required = true},
                       {.name = "--id",
                        .value_name = "ID",
-                       .help = "what the agent is called: letters, digits, '.', '-' and '_'",
+                       .help = "identifier of the agent: letters, digits, '.', '-' and '_'",
                        .accept = accept_text(options->agent.id),
                        .required = true},
                       {.name = "--key",
                        .value_name = "KEY",
-                       .help = "its public key, 40 characters, in single quotes",
+                       .help = "public key of the agent, 40 characters, in single quotes",
                        .accept = accept_key(*options)},
                       {.name = "--key-file",
                        .value_name = "FILE",
-                       .help = "or the file that holds its public key",
+                       .help = "file with the public key of the agent, instead of --key",
                        .accept = accept_file(options->key_file)},
                       {.name = "--comment",
                        .value_name = "TEXT",
-                       .help = "for whoever reads the list",
+                       .help = "comment in the list",
                        .accept = accept_text(options->agent.comment)}},
           .run = [options](World&) { return allow(*options); }};
 }

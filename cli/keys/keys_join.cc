@@ -1,4 +1,4 @@
-// tributary keys join
+// tributary keys join: creates an agent's key pair and its join file, and allows the agent.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -20,10 +20,11 @@ struct JoinOptions {
   std::string coordinator;
   std::string list;
   std::string coordinator_key_file;
-  std::string out;  // empty: the id and ".join"
+  std::string out;  // empty: AGENT_ID.join
 };
 
-// Nobody is to be on the list who has no file; a file whose agent is not on the list is taken back.
+// The file is written before the agent is allowed, so that no agent is allowed without a file. If
+// allowing fails, the file is removed.
 Result<Answer> join(const JoinOptions& options) {
   TRIBUTARY_TRY(check_agent_id(options.agent.id));
   const std::string out = options.out.empty() ? options.agent.id + ".join" : options.out;
@@ -42,10 +43,10 @@ Result<Answer> join(const JoinOptions& options) {
   }
   Answer answer;
   answer.text = fmt::format(
-      "{0} may connect as {1}, once the coordinator has read {2} again:\n"
+      "{0} may connect as {1} when the coordinator has read {2} again:\n"
       "  systemctl reload tributary-coordinator (or SIGHUP)\n\n"
-      "{3} holds all that the agent needs, its secret key too. Take it there by a way that\n"
-      "nobody else reads (scp), put it at /etc/tributary/agent.join, and remove it here.\n",
+      "{3} contains everything that the agent needs, including its secret key. Copy it to the\n"
+      "device over a private channel (scp) as /etc/tributary/agent.join, and remove it here.\n",
       key_text(agent.key), agent.id, options.list, out);
   answer.data = json_text({{"id", agent.id},
                            {"public_key", key_text(agent.key)},
@@ -64,13 +65,13 @@ Command keys_join_command() {
   return {
       .noun = "keys",
       .verb = "join",
-      .summary = "make the one file by which an agent comes in",
+      .summary = "create a file with everything that an agent needs to connect",
       .details =
-          "Makes a key pair for the agent, puts the agent on the allow-list, and writes one "
+          "Creates a key pair for the agent, adds the agent to the allow-list, and writes one "
           "file for\n"
-          "the device: who it is, where the coordinator is, and both their keys. A file that is "
-          "there\n"
-          "already is never replaced, and the secret half is never printed.\n\n"
+          "the device: identifier, endpoint of the coordinator, and both keys. An existing file is "
+          "never\n"
+          "replaced, and the secret half is never printed.\n\n"
           "examples:\n"
           "  tributary keys join garage-01 --coordinator tcp://coordinator.lan:4640 \\\n"
           "      --list agents.allow --coordinator-key-file coordinator.key.pub\n"
@@ -78,31 +79,31 @@ Command keys_join_command() {
           "      --coordinator-key-file coordinator.key.pub --out roof.join --json",
       .options = {{.name = "AGENT_ID",
                    .value_name = "ID",
-                   .help = "what the agent is called: letters, digits, '.', '-' and '_'",
+                   .help = "identifier of the agent: letters, digits, '.', '-' and '_'",
                    .accept = accept_text(options->agent.id),
                    .required = true},
                   {.name = "--coordinator",
                    .value_name = "ENDPOINT",
-                   .help = "where the agent is to dial: tcp://HOST:PORT",
+                   .help = "endpoint of the coordinator: tcp://HOST:PORT",
                    .accept = accept_text(options->coordinator),
                    .required = true},
                   {.name = "--list",
                    .value_name = "FILE",
-                   .help = "the coordinator's allow-list; made if there is none",
+                   .help = "allow-list of the coordinator; created if it does not exist",
                    .accept = accept_file(options->list),
                    .required = true},
                   {.name = "--coordinator-key-file",
                    .value_name = "FILE",
-                   .help = "the coordinator's public key",
+                   .help = "public key of the coordinator",
                    .accept = accept_file(options->coordinator_key_file),
                    .required = true},
                   {.name = "--out",
                    .value_name = "FILE",
-                   .help = "the file for the device (AGENT_ID.join)",
+                   .help = "file for the device (AGENT_ID.join)",
                    .accept = accept_file(options->out)},
                   {.name = "--comment",
                    .value_name = "TEXT",
-                   .help = "for whoever reads the list",
+                   .help = "comment in the list",
                    .accept = accept_text(options->agent.comment)}},
       .run = [options](World&) { return join(*options); }};
 }

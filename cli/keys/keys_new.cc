@@ -1,4 +1,4 @@
-// tributary keys new
+// tributary keys new: creates a key pair.
 #include <fmt/format.h>
 
 #include <memory>
@@ -25,8 +25,8 @@ Result<Answer> make(const NewKeyOptions& options) {
   Answer answer;
   answer.text = fmt::format(
       "public key  {}\n\n"
-      "{} holds both halves: keep it where it is, nobody else needs it.\n"
-      "{} holds the public half: give it to whoever is to know this one.\n",
+      "{} contains both halves: keep it secret.\n"
+      "{} contains the public half, for the other side of the connection.\n",
       public_text, options.out, public_file);
   answer.data = json_text(
       {{"public_key", public_text}, {"key_file", options.out}, {"public_key_file", public_file}});
@@ -37,22 +37,21 @@ Result<Answer> make(const NewKeyOptions& options) {
 
 Command keys_new_command() {
   const auto options = std::make_shared<NewKeyOptions>();
-  return {
-      .noun = "keys",
-      .verb = "new",
-      .summary = "make a key pair",
-      .details =
-          "Every coordinator, agent and watcher has a key pair of its own. A file that is there\n"
-          "already is never replaced.\n\n"
-          "examples:\n"
-          "  tributary keys new --out agent.key\n"
-          "  tributary keys new --out coordinator.key --json",
-      .options = {{.name = "--out",
-                   .value_name = "FILE",
-                   .help = "where the pair goes; the public half alone goes to FILE.pub",
-                   .accept = accept_file(options->out),
-                   .required = true}},
-      .run = [options](World&) { return make(*options); }};
+  return {.noun = "keys",
+          .verb = "new",
+          .summary = "create a key pair",
+          .details =
+              "Every coordinator, agent and observer has its own key pair. An existing file is\n"
+              "never replaced.\n\n"
+              "examples:\n"
+              "  tributary keys new --out agent.key\n"
+              "  tributary keys new --out coordinator.key --json",
+          .options = {{.name = "--out",
+                       .value_name = "FILE",
+                       .help = "file for the pair; the public half is written to FILE.pub",
+                       .accept = accept_file(options->out),
+                       .required = true}},
+          .run = [options](World&) { return make(*options); }};
 }
 
 }  // namespace tributary

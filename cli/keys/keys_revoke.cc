@@ -1,4 +1,4 @@
-// tributary keys revoke
+// tributary keys revoke: removes an agent from an allow-list.
 #include <fmt/format.h>
 
 #include <memory>
@@ -33,21 +33,21 @@ Command keys_revoke_command() {
   return {
       .noun = "keys",
       .verb = "revoke",
-      .summary = "take an agent off an allow-list",
+      .summary = "remove an agent from an allow-list",
       .details =
-          "Takes effect when the coordinator has read the list again: nothing more is taken from\n"
-          "the agent or sent to it, and it cannot connect.\n\n"
+          "Takes effect when the coordinator has read the list again: the coordinator\n"
+          "exchanges no more data with the agent, and the agent cannot connect.\n\n"
           "examples:\n"
           "  tributary keys revoke --list agents.allow --id garage-01\n"
           "  tributary keys revoke --list agents.allow --id roof --json",
       .options = {{.name = "--list",
                    .value_name = "FILE",
-                   .help = "the allow-list",
+                   .help = "allow-list",
                    .accept = accept_file(options->list),
                    .required = true},
                   {.name = "--id",
                    .value_name = "ID",
-                   .help = "the agent",
+                   .help = "identifier of the agent",
                    .accept = accept_text(options->id),
                    .required = true}},
       .run = [options](World&) { return revoke(*options); }};

@@ -1,4 +1,4 @@
-// tributary keys show
+// tributary keys show: prints a public key or an allow-list.
 #include <fmt/format.h>
 
 #include <memory>
@@ -40,7 +40,7 @@ Result<Answer> show_list(const std::string& file) {
     all.push_back(
         {{"id", agent.id}, {"public_key", key_text(agent.key)}, {"comment", agent.comment}});
   }
-  if (agents.empty()) answer.text = "nobody is allowed\n";
+  if (agents.empty()) answer.text = "no agent is allowed\n";
   answer.data = json_text({{"allowed", std::move(all)}});
   return answer;
 }
@@ -61,7 +61,7 @@ Command keys_show_command() {
   const auto options = std::make_shared<KeysShowOptions>();
   return {.noun = "keys",
           .verb = "show",
-          .summary = "print the public half of a key pair, or who is allowed",
+          .summary = "print the public half of a key pair, or an allow-list",
           .details =
               "Never prints the secret half.\n\n"
               "examples:\n"
@@ -69,11 +69,11 @@ Command keys_show_command() {
               "  tributary keys show --list agents.allow --json",
           .options = {{.name = "--key-file",
                        .value_name = "FILE",
-                       .help = "a pair that 'keys new' made",
+                       .help = "key pair created by 'keys new'",
                        .accept = accept_file(options->key_file)},
                       {.name = "--list",
                        .value_name = "FILE",
-                       .help = "an allow-list",
+                       .help = "allow-list",
                        .accept = accept_file(options->list)}},
           .run = [options](World&) { return show(*options); }};
 }

@@ -1,4 +1,5 @@
-// tributary link list: read from the journal, whether the coordinator runs or not.
+// tributary link list: prints the measured links. Reads the journal, whether the coordinator runs
+// or not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,12 +22,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Rows read at a time.
 constexpr std::uint32_t kPage = 4096;
 
 struct Figure {
   double value = NAN;
-  double confidence = NAN;  // when it was kept
-  double age_s = NAN;       // since then
+  double confidence = NAN;  // at the time of the measurement, 0 to 1
+  double age_s = NAN;       // since the measurement, in s
   wire::LinkMethod method = wire::LinkMethod::unspecified;
 };
 struct Link {
@@ -41,7 +43,7 @@ std::int64_t wall_ns() {
       .count();
 }
 
-// The newest of each figure; rows come in the order in which they were written.
+// Returns the newest value of each figure. Rows are read in the order in which they were written.
 Result<Links> newest_links(RunFile& run) {
   Links links;
   const std::int64_t now = wall_ns();
@@ -53,6 +55,7 @@ Result<Links> newest_links(RunFile& run) {
       const LinkSampleRecord& sample = stored.sample;
       Link& link = links[{sample.from, sample.to}];
       const auto take = [&](Figure& figure, double value) {
+        // A sample may contain only one of the two figures.
         if (!std::isfinite(value)) return;
         figure = {.value = value,
                   .confidence = sample.confidence,
@@ -105,7 +108,7 @@ Result<Answer> list(const std::string& run_file) {
                    {"beta_s_per_byte", json_of(beta)}});
   }
   Answer answer;
-  answer.text = links.empty() ? "no links are known\n" : table.text();
+  answer.text = links.empty() ? "no link has been measured\n" : table.text();
   answer.data = json_text({{"links", std::move(all)}});
   return answer;
 }
@@ -114,17 +117,18 @@ Result<Answer> list(const std::string& run_file) {
 
 Command link_list_command() {
   const auto run_file = std::make_shared<std::string>(usual_run_file());
-  return {.noun = "link",
-          .verb = "list",
-          .summary = "latency and rate of every link, how sure and how old they are",
-          .details =
-              "Reads the journal, whether the coordinator runs or not. An empty end is the\n"
-              "coordinator. Two agents have a link where they exchange among themselves.\n\n"
-              "examples:\n"
-              "  tributary link list\n"
-              "  tributary link list --run coordinator.db --json",
-          .options = {run_option(*run_file)},
-          .run = [run_file](World&) { return list(*run_file); }};
+  return {
+      .noun = "link",
+      .verb = "list",
+      .summary = "print latency and rate of every link, with confidence and age",
+      .details =
+          "Reads the journal, whether the coordinator runs or not. In JSON an empty end is the\n"
+          "coordinator. Two agents have a link if they exchange data directly.\n\n"
+          "examples:\n"
+          "  tributary link list\n"
+          "  tributary link list --run coordinator.db --json",
+      .options = {run_option(*run_file)},
+      .run = [run_file](World&) { return list(*run_file); }};
 }
 
 }  // namespace tributary

@@ -1,4 +1,4 @@
-// tributary plan collective
+// tributary plan collective: predicts the duration of each collective.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,18 +23,18 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kCollectiveAgentsMax = 1024;
 constexpr std::uint64_t kBucketValues = 1u << 20;
-constexpr std::uint64_t kBucketsEach = 4;  // that every agent owns, where the model is small
+constexpr std::uint64_t kBucketsEach = 4;  // per agent, for small models
 
 struct Request {
   double alpha_ms = 0;
   double gbps = 0;
-  double hub_gbps = 0;  // 0: as the agents'
+  double hub_gbps = 0;  // 0: the same as the agents'
   std::uint64_t params = 0;
   double cr = 1;
   std::uint32_t agents = 0;
-  std::uint64_t bucket_values = 0;  // 0: chosen
-  double overhead = 0;              // what headers add, in percent
-  std::unique_ptr<Codec> codec;     // instead of those that follow from cr; measured
+  std::uint64_t bucket_values = 0;  // 0: chosen automatically
+  double overhead = 0;              // share that headers add, in percent
+  std::unique_ptr<Codec> codec;     // replaces the codecs that follow from cr; always measured
   bool measured = false;
   double message_us = 0;
   double byte_ns = 0;
@@ -67,8 +67,8 @@ LinkEstimate link_of(const Request& request, double gbps) {
           .beta_s_per_byte = 8e-9 / gbps * (1 + request.overhead / 100)};
 }
 
-// Where partial sums are made, agents must agree on places; where all payloads are seen, they need
-// not.
+// Collectives that form partial sums need the same value positions from all agents. Collectives
+// that deliver every payload do not.
 bool sums(wire::Collective kind) {
   return kind != wire::Collective::star && kind != wire::Collective::all_gather;
 }
@@ -79,7 +79,8 @@ std::string codec_of(wire::Collective kind, const Request& request) {
   return fmt::format("{}:cr={}", sums(kind) ? "star_topk" : "topk", request.cr);
 }
 
-// Stated sizes, and the speeds that are given. Whoever selects is whoever encodes.
+// Stages with calculated sizes and the given speeds. The agent that selects values is the one that
+// encodes them.
 MeasuredStages stated_stages(wire::Collective kind, const Request& request, double values) {
   MeasuredStages all;
   if (request.cr >= 1) {
@@ -95,6 +96,7 @@ MeasuredStages stated_stages(wire::Collective kind, const Request& request, doub
   return all;
 }
 
+// Predicts one exchange with these stages.
 double seconds(wire::Collective kind, const Request& request, const Prediction& prediction,
                const MeasuredStages& bucket) {
   return predict_exchange(
@@ -113,11 +115,12 @@ double seconds(wire::Collective kind, const Request& request, const Prediction& 
 
 std::uint64_t bucket_values(const Request& request) {
   if (request.bucket_values > 0) return std::min(request.bucket_values, request.params);
+  // Collectives among peers give each agent some buckets, so there must be several per agent.
   const std::uint64_t shares = kBucketsEach * request.agents;
   return std::clamp<std::uint64_t>((request.params + shares - 1) / shares, 1, kBucketValues);
 }
 
-// Each codec once, whatever number of collectives takes it.
+// Measures each codec once, even if several collectives use it.
 Status measure_codec(const std::string& spec, const Request& request, Prediction& prediction,
                      const Clock& clock) {
   if (prediction.measured.contains(spec)) return {};
@@ -145,6 +148,7 @@ Result<Prediction> predict(const Request& request, const Clock& clock) {
                                         : stated_stages(kind, request, prediction.bucket_values);
     row.compressed_s = seconds(kind, request, prediction, own);
     row.dense_s =
+        // The dense time of fp32 is its own time.
         row.codec == "fp32" ? row.compressed_s : seconds(kind, request, prediction, dense);
     prediction.rows.push_back(std::move(row));
   }
@@ -231,81 +235,81 @@ Command plan_collective_command() {
   return {
       .noun = "plan",
       .verb = "collective",
-      .summary = "how long each exchange would take, and which is the quickest",
+      .summary = "predict the time of each collective and name the fastest",
       .details =
-          "With --cr below 1, exchanges that add on the way take AR-Topk, the others top-k.\n"
-          "Latency is one way. Time to encode, add and decode is in it where it is measured or "
-          "given;\n--codec takes one codec everywhere, and measures it as --measure does.\n\n"
+          "With --cr below 1, collectives that add along the path use AR-Topk, the others top-k.\n"
+          "Encoding, adding and decoding count only if they are measured or "
+          "given.\n--codec uses one codec for all collectives and measures it like --measure.\n\n"
           "examples:\n"
           "  tributary plan collective --alpha-ms 10 --gbps 0.1 --params 25M --cr 0.01 --agents 4\n"
           "  tributary plan collective --alpha-ms 1 --gbps 10 --params 100M --agents 8 --json",
       .options = {{.name = "--alpha-ms",
                    .value_name = "MS",
-                   .help = "from an agent to another, or to the coordinator",
+                   .help = "one-way latency between agents and to the coordinator",
                    .accept = accept_real(request->alpha_ms, 0, 1e5),
                    .required = true},
                   {.name = "--gbps",
                    .value_name = "G",
-                   .help = "rate of an agent's line, 10^9 bits a second, each way",
+                   .help = "rate of an agent's link in each direction, in 10^9 bit/s",
                    .accept = accept_real(request->gbps, 1e-6, 1e4),
                    .required = true},
                   {.name = "--params",
                    .value_name = "M",
-                   .help = "parameters of the model",
+                   .help = "number of model parameters",
                    .accept = accept_count<std::uint64_t>(request->params, 1, 1ull << 36),
                    .required = true},
                   {.name = "--agents",
                    .value_name = "N",
-                   .help = "agents",
+                   .help = "number of agents",
                    .accept = accept_count(request->agents, 2u, kCollectiveAgentsMax),
                    .required = true},
                   {.name = "--cr",
                    .value_name = "C",
-                   .help = "share of the values that is sent (1: all, as float32)",
+                   .help = "share of the values that is sent (1: all values, as float32)",
                    .accept = accept_real(request->cr, 1e-6, 1)},
                   {.name = "--hub-gbps",
                    .value_name = "G",
-                   .help = "rate of the coordinator's line (as the agents')",
+                   .help = "rate of the coordinator's link (the agents' rate)",
                    .accept = accept_real(request->hub_gbps, 1e-6, 1e4)},
                   {.name = "--bucket-values",
                    .value_name = "N",
-                   .help = "values in a bucket (1Mi, or less, so that an agent owns four)",
+                   .help = "values per bucket (1Mi, or less, so that each agent owns four)",
                    .accept = accept_count<std::uint64_t>(request->bucket_values, 64, 1u << 26)},
                   {.name = "--overhead",
                    .value_name = "P",
-                   .help = "what headers add to every byte, in percent (0; 4.6: TCP, MTU 1500)",
+                   .help = "header bytes per payload byte, in percent (0; 4.6: TCP, MTU 1500)",
                    .accept = accept_real(request->overhead, 0, 1000)},
                   {.name = "--measure",
                    .value_name = {},
-                   .help = "the codecs' real sizes and speeds, measured on this machine",
+                   .help = "measure sizes and speeds of the codecs on this machine",
                    .accept = accept_flag(request->measured)},
                   {.name = "--codec",
                    .value_name = "SPEC",
-                   .help = "instead of what follows from --cr; measured",
+                   .help = "codec for all collectives, instead of --cr; measured",
                    .accept = accept_codec(request->codec)},
                   {.name = "--cores-per-agent",
                    .value_name = "C",
-                   .help = "below 1 where agents share cores (1)",
+                   .help = "cores per agent; below 1 if agents share cores (1)",
                    .accept = accept_real(request->cores, 1e-3, 1e3)},
                   {.name = "--message-us",
                    .value_name = "T",
-                   .help = "microseconds of a core to send a payload, and to receive it (0)",
+                   .help = "µs of a core to send a payload, and to receive it (0)",
                    .accept = accept_real(request->message_us, 0, 1e6)},
                   {.name = "--byte-ns",
                    .value_name = "T",
-                   .help = "nanoseconds of a core for each byte of it, at each end (0)",
+                   .help = "ns of a core per payload byte, at each end (0)",
                    .accept = accept_real(request->byte_ns, 0, 1e6)},
                   {.name = "--encode-gbps",
                    .value_name = "G",
-                   .help = "float32 that a core encodes, 10^9 bits a second (not counted)",
+                   .help = "encoding rate of a core, in 10^9 bit/s of float32 (not counted)",
                    .accept = accept_real(request->encode_gbps, 1e-6, 1e6)},
                   {.name = "--aggregate-gbps",
                    .value_name = "G",
-                   .help = "float32 that a core adds (not counted)",
+                   .help = "adding rate of a core (not counted)",
                    .accept = accept_real(request->aggregate_gbps, 1e-6, 1e6)},
                   {.name = "--decode-gbps",
                    .value_name = "G",
-                   .help = "float32 that a core decodes (not counted)",
+                   .help = "decoding rate of a core (not counted)",
                    .accept = accept_real(request->decode_gbps, 1e-6, 1e6)}},
       .run = [request](World& world) { return plan(*request, world.clock); }};
 }

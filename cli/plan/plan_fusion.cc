@@ -1,4 +1,4 @@
-// tributary plan fusion
+// tributary plan fusion: plans which tensors are compressed and sent together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ std::string plan_text(const Outcome& outcome) {
       "{} tensors, {:.1f} MB, backward pass {}\n\n{}\n{}{}", count_text(outcome.tensors),
       outcome.bytes / 1e6, seconds_text(outcome.backward_s), table.text(),
       groups_text(outcome.plan.groups),
-      outcome.plan.optimal ? "" : "not proven to be the best: the search took too long\n");
+      outcome.plan.optimal ? "" : "not proven optimal: the search reached its limit\n");
 }
 
 Result<Answer> plan(const std::string& file) {
@@ -91,25 +91,24 @@ Result<Answer> plan(const std::string& file) {
 
 Command plan_fusion_command() {
   const auto file = std::make_shared<std::string>();
-  return {
-      .noun = "plan",
-      .verb = "fusion",
-      .summary = "which tensors to compress and send together",
-      .details =
-          "The file holds backward_s[] and bytes[] of the tensors, in the order in which "
-          "gradients\n"
-          "become ready; compress, network and, where decoding counts, decode: {alpha_s,\n"
-          "beta_s_per_byte}, of a group and of its bytes; in network, ratio is the share of the\n"
-          "bytes that is sent; in decode, agents says how many payloads are decoded.\n\n"
-          "examples:\n"
-          "  tributary plan fusion --in profile.json\n"
-          "  tributary plan fusion --in profile.json --json",
-      .options = {{.name = "--in",
-                   .value_name = "PROFILE.json",
-                   .help = "what was measured, as above",
-                   .accept = accept_file(*file),
-                   .required = true}},
-      .run = [file](World&) { return plan(*file); }};
+  return {.noun = "plan",
+          .verb = "fusion",
+          .summary = "plan which tensors to compress and send together",
+          .details =
+              "The file contains backward_s[] and bytes[] of the tensors, in the order in which "
+              "gradients\n"
+              "become ready, and the costs compress, network and optionally decode: {alpha_s,\n"
+              "beta_s_per_byte} per group and per byte. In network, ratio is the share of the\n"
+              "bytes that is sent. In decode, agents is the number of payloads to decode.\n\n"
+              "examples:\n"
+              "  tributary plan fusion --in profile.json\n"
+              "  tributary plan fusion --in profile.json --json",
+          .options = {{.name = "--in",
+                       .value_name = "PROFILE.json",
+                       .help = "measured profile, as above",
+                       .accept = accept_file(*file),
+                       .required = true}},
+          .run = [file](World&) { return plan(*file); }};
 }
 
 }  // namespace tributary

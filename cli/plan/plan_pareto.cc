@@ -1,4 +1,4 @@
-// tributary plan pareto
+// tributary plan pareto: runs the planner on given inputs and prints the Pareto set.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,15 +22,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kAgentsMax = 1024;
-constexpr std::uint64_t kGradientValuesMax = 1u << 20;  // made up, of which the gain is taken
+// Size of a synthetic gradient, which is used to measure the gain.
+constexpr std::uint64_t kGradientValuesMax = 1u << 20;
 constexpr std::uint64_t kGradientBytesMax = std::uint64_t{4} << 30;
 constexpr double kAgreementRatio = 0.01;
 
 struct ParetoRequest {
-  std::string file;  // instead of all that follows
+  std::string file;  // replaces all following fields
   double alpha_ms = 0;
   double gbps = 0;
-  double hub_gbps = 0;  // 0: as the agents'
+  double hub_gbps = 0;  // 0: the same as the agents'
   double compute_ms = 0;
   std::uint64_t params = 0;
   std::uint32_t agents = 0;
@@ -58,7 +59,7 @@ Status check_request(const ParetoRequest& request) {
   if (request.agents == 0) return missing("--agents");
   if ((request.time_budget_s > 0 || request.bytes_per_day > 0) && request.rounds == 0) {
     return Status(StatusCode::invalid_argument, {.what = "a budget",
-                                                 .expected = "the rounds that it is for",
+                                                 .expected = "the number of rounds",
                                                  .got = "none",
                                                  .remedy = "give --rounds N as well"});
   }
@@ -72,7 +73,7 @@ Result<std::vector<FloatVector>> gradients_of(const ParetoRequest& request) {
     if (gradient.empty() || (!gradients.empty() && gradient.size() != gradients[0].size())) {
       return Status(StatusCode::mismatch,
                     {.what = path,
-                     .expected = "as many values as in the first file, and one at least",
+                     .expected = "as many values as in the first file, at least one",
                      .got = fmt::format("{}", gradient.size())});
     }
     gradients.push_back(std::move(gradient));
@@ -198,12 +199,12 @@ Command plan_pareto_command() {
   return {
       .noun = "plan",
       .verb = "pareto",
-      .summary = "which codecs, ratios and collectives are worth choosing, and which is chosen",
+      .summary = "print the Pareto front of codecs, ratios and collectives, and the choice",
       .details =
-          "Codecs are measured on this machine, or on none with --in: that is what the JSON's\n"
-          "`inputs` and the journal hold, and gives the same plan again. Gain is the share of the\n"
-          "update's energy that gets through, taken from --gradient files or from a made-up "
-          "one.\n\n"
+          "Codecs are measured on this machine. With --in nothing is measured: the file contains\n"
+          "the `inputs` of the JSON output or of the journal, and gives the same plan again. Gain\n"
+          "is the share of the update's energy that is sent, computed from --gradient files or "
+          "from a synthetic gradient.\n\n"
           "examples:\n"
           "  tributary plan pareto --alpha-ms 10 --gbps 0.1 --params 25M --agents 4\n"
           "  tributary plan pareto --alpha-ms 10 --gbps 0.1 --params 25M --agents 4 \\\n"
@@ -211,65 +212,65 @@ Command plan_pareto_command() {
           "  tributary plan pareto --in inputs.json --json",
       .options = {{.name = "--in",
                    .value_name = "FILE",
-                   .help = "the inputs of a plan as JSON, instead of all other options",
+                   .help = "inputs of a plan as JSON, instead of all other options",
                    .accept = accept_file(request->file)},
                   {.name = "--alpha-ms",
                    .value_name = "MS",
-                   .help = "latency one way, to another agent or to the coordinator (0)",
+                   .help = "one-way latency between agents and to the coordinator (0)",
                    .accept = accept_real(request->alpha_ms, 0, 1e5)},
                   {.name = "--gbps",
                    .value_name = "G",
-                   .help = "rate of an agent's line, 10^9 bits a second, each way",
+                   .help = "rate of an agent's link in each direction, in 10^9 bit/s",
                    .accept = accept_real(request->gbps, 1e-6, 1e4)},
                   {.name = "--hub-gbps",
                    .value_name = "G",
-                   .help = "rate of the coordinator's line (as the agents')",
+                   .help = "rate of the coordinator's link (the agents' rate)",
                    .accept = accept_real(request->hub_gbps, 1e-6, 1e4)},
                   {.name = "--params",
                    .value_name = "M",
-                   .help = "parameters of the model",
+                   .help = "number of model parameters",
                    .accept = accept_count<std::uint64_t>(request->params, 1, 1ull << 36)},
                   {.name = "--agents",
                    .value_name = "N",
-                   .help = "agents",
+                   .help = "number of agents",
                    .accept = accept_count(request->agents, 1u, kAgentsMax)},
                   {.name = "--compute-ms",
                    .value_name = "MS",
-                   .help = "training of a round, before its exchange (0)",
+                   .help = "training time of a round, before the exchange (0)",
                    .accept = accept_real(request->compute_ms, 0, 1e9)},
                   {.name = "--star-only",
                    .value_name = {},
-                   .help = "agents do not reach one another",
+                   .help = "agents cannot reach each other",
                    .accept = accept_flag(request->star_only)},
                   {.name = "--gradient",
                    .value_name = "FILE",
-                   .help = "an agent's gradient, raw float32; more of them say how alike they are",
+                   .help = "gradient of an agent, raw float32; several give their similarity",
                    .accept = accept_files(request->gradients),
                    .repeatable = true},
                   {.name = "--codec",
                    .value_name = "SPEC",
-                   .help = "choose among these codecs alone",
+                   .help = "consider only this codec; may be repeated",
                    .accept = accept_codecs(request->codecs),
                    .repeatable = true},
                   {.name = "--rounds",
                    .value_name = "N",
-                   .help = "rounds that a budget is for",
+                   .help = "number of rounds of the budget",
                    .accept = accept_count<std::uint64_t>(request->rounds, 1, 1ull << 40)},
                   {.name = "--time-budget",
                    .value_name = "S",
-                   .help = "seconds for all rounds: the most gain that fits",
+                   .help = "seconds for all rounds; maximizes the gain within them",
                    .accept = accept_real(request->time_budget_s, 1e-6, 1e9)},
                   {.name = "--bytes-per-day",
                    .value_name = "B",
-                   .help = "over an agent's line, both ways together",
+                   .help = "bytes per day on an agent's link, both directions together",
                    .accept = accept_real(request->bytes_per_day, 1, 1e18)},
                   {.name = "--gain-weight",
                    .value_name = "W",
-                   .help = "how much gain counts against time (1)",
+                   .help = "weight of gain against time (1)",
                    .accept = accept_real(request->gain_weight, 0, 100)},
                   {.name = "--gain-min",
                    .value_name = "G",
-                   .help = "nothing that lets less through, if there is anything else (0.05)",
+                   .help = "smallest acceptable gain, if any choice reaches it (0.05)",
                    .accept = accept_real(request->gain_min, 0, 1)}},
       .run = [request](World& world) { return pareto(*request, world); }};
 }

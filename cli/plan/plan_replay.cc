@@ -1,4 +1,4 @@
-// tributary plan replay
+// tributary plan replay: repeats the planner's decisions of a run from their stored inputs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,30 +22,30 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint64_t kRoundsPage = 256;  // rounds that are read at a time
+constexpr std::uint64_t kRoundsPage = 256;  // rounds read at a time
 constexpr int kDiffers = 60;
 
 struct ReplayRequest {
   std::string run_file = usual_run_file();
-  std::string job;  // empty: every one
+  std::string job;  // empty: all jobs
 };
 
-// A decision as it stands in the journal, and as it is made now.
+// A decision from the journal, and the result of repeating it.
 struct Replayed {
   std::string job = {};
   std::uint64_t round = 0;
   std::string codec;
   std::string collective;
   std::string reason;
-  std::string now;  // where it is another one: what it would be
+  std::string now;  // the new decision if it differs; empty: the same
   double predicted_s = 0;
-  std::vector<double> measured_s = {};  // of every round up to the next decision
+  std::vector<double> measured_s = {};  // of every round until the next decision
 
   bool same() const { return now.empty(); }
 };
 
-// Shares stand in the plan by member and in the decision by participant, and a member of whom the
-// planner did not know keeps what the codec does.
+// The plan stores a ratio per member, the decision one per participant. A member that the planner
+// did not know keeps the codec's own ratio. So only the set of values is compared.
 bool same_ratios(const wire::Plan& plan, const PlanDecision& decision) {
   const auto* exchanges = plan.exchanges();
   const auto* told = exchanges && exchanges->size() > 0 ? exchanges->Get(0)->ratios() : nullptr;
@@ -56,7 +56,7 @@ bool same_ratios(const wire::Plan& plan, const PlanDecision& decision) {
   });
 }
 
-// What the inputs give now; empty: the same.
+// Repeats the decision. Returns an empty text if it is the same, otherwise the new reason or error.
 std::string differs(const wire::Plan& plan, const Replayed& stored) {
   const Result<PlanInputs> inputs = parse_plan_inputs(stored_inputs(plan));
   if (!inputs.ok()) return inputs.status().text();
@@ -65,6 +65,7 @@ std::string differs(const wire::Plan& plan, const Replayed& stored) {
   const PlanChoice& choice = decision->chosen.choice;
   const bool same = choice.codec == stored.codec &&
                     wire::EnumNameCollective(choice.collective) == stored.collective &&
+                    // The stored reason was cut to the limit of the wire format.
                     decision->reason.substr(0, wire::kTextBytesMax) == stored.reason &&
                     same_ratios(plan, *decision);
   return same ? "" : decision->reason;
@@ -103,6 +104,7 @@ Result<std::vector<Replayed>> replay_job(RunFile& run, const JobInJournal& in_jo
         one->job = in_journal.name();
         all.push_back(std::move(*one));
       }
+      // Rounds before the first decision belong to none.
       if (all.empty()) continue;
       const auto took_ns = static_cast<double>(record.committed_at_ns - record.began_at_ns);
       all.back().measured_s.push_back(took_ns / 1e9);
@@ -142,11 +144,11 @@ std::string replay_text(const std::vector<Replayed>& all, std::size_t same) {
     if (one.job != job) text += fmt::format("job {}\n", printable(one.job));
     job = one.job;
     text += fmt::format("round {}: {}\n", one.round, one.reason);
-    text += fmt::format("  {:.3f} s a round predicted, {:.3f} s in the median of {} rounds\n",
+    text += fmt::format("  {:.3f} s per round predicted, {:.3f} s in the median of {} rounds\n",
                         one.predicted_s, median(one.measured_s), one.measured_s.size());
     if (!one.same()) text += fmt::format("  now: {}\n", one.now);
   }
-  return text + fmt::format("{} of {} decisions are made again as they were\n", same, all.size());
+  return text + fmt::format("{} of {} decisions are the same again\n", same, all.size());
 }
 
 Result<Answer> replay_run(const ReplayRequest& request) {
@@ -169,21 +171,21 @@ Command plan_replay_command() {
   const auto request = std::make_shared<ReplayRequest>();
   return {.noun = "plan",
           .verb = "replay",
-          .summary = "make every decision of a run again, from what was stored with it",
+          .summary = "repeat every decision of a run from its stored inputs",
           .details =
-              "Reads the coordinator's journal, also while it runs. Ends with code 60 where a "
+              "Reads the coordinator's journal, also while it runs. Ends with code 60 if a "
               "decision\n"
-              "comes out another way: with another release, or on another machine.\n\n"
+              "differs, for example with another release or on another machine.\n\n"
               "examples:\n"
               "  tributary plan replay run.db\n"
               "  tributary plan replay run.db --job digits --json",
           .options = {{.name = "FILE",
                        .value_name = "FILE",
-                       .help = fmt::format("the coordinator's journal ({})", usual_run_file()),
+                       .help = fmt::format("journal of the coordinator ({})", usual_run_file()),
                        .accept = accept_file(request->run_file)},
                       {.name = "--job",
                        .value_name = "JOB",
-                       .help = "only this one: its name, or its number",
+                       .help = "only this job: name or number",
                        .accept =
                            [request](const std::string& value) {
                              request->job = value;

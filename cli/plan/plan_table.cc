@@ -1,4 +1,4 @@
-// tributary plan table
+// tributary plan table: prints the quantization levels of THC and their expected error.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -35,7 +35,7 @@ Accept accept_share(double& target) {
         {.what = "a share",
          .expected = fmt::format("a number from {} to {}", thc::kShareMin, thc::kShareMax),
          .got = fmt::format("'{}'", value),
-         .remedy = "leave it out to have it chosen"});
+         .remedy = "omit the option to choose it automatically"});
   };
 }
 
@@ -48,8 +48,8 @@ std::string plan_text(const TableRequest& request, const TablePlan& plan) {
       "  rounding       {:.6g}\n"
       "  truncation     {:.6g}\n"
       "  expected NMSE  {:.6g}\n\n"
-      "Errors are mean squares for a rotated value of unit variance; the expected NMSE is that of\n"
-      "the mean of agents whose updates are alike and which round independently.\n",
+      "Errors are mean squares for a rotated value of unit variance. The expected NMSE is that of\n"
+      "the mean of agents with equal updates that round independently.\n",
       request.bits, request.agents, request.agents == 1 ? "agent" : "agents", plan.granularity,
       plan.p, plan.threshold, fmt::join(plan.levels, " "), plan.sum_bits, plan.rounding_mse,
       plan.truncation_mse, plan.expected_nmse);
@@ -79,21 +79,21 @@ Command plan_table_command() {
   return {
       .noun = "plan",
       .verb = "table",
-      .summary = "the levels that THC uses, and what they lose",
+      .summary = "print the levels of THC and their error",
       .details =
-          "Without --granularity and --p, those with the least expected error are chosen for the\n"
-          "bits, the agents and the width of a sum on its way down.\n\n"
+          "Without --granularity and --p, the values with the smallest expected error are chosen\n"
+          "for the bits, the agents and the width of a sum on the downlink.\n\n"
           "examples:\n"
           "  tributary plan table --bits 4 --agents 4 --down-bits 8\n"
           "  tributary plan table --bits 4 --granularity 30 --p 0.03125 --agents 4 --json",
       .options = {{.name = "--bits",
                    .value_name = "N",
-                   .help = "bits of a value on its way up, 1 to 8",
+                   .help = "bits of a value on the uplink, 1 to 8",
                    .accept = accept_count(request->bits, 1u, thc::kBitsMax),
                    .required = true},
                   {.name = "--granularity",
                    .value_name = "N",
-                   .help = "steps of the grid on which levels lie (chosen)",
+                   .help = "steps of the grid of levels (chosen)",
                    .accept = accept_count(request->granularity, 1u, thc::kGranularityMax)},
                   {.name = "--p",
                    .value_name = "P",
@@ -101,15 +101,15 @@ Command plan_table_command() {
                    .accept = accept_share(request->p)},
                   {.name = "--agents",
                    .value_name = "N",
-                   .help = "agents whose levels are added (1)",
+                   .help = "number of agents whose levels are added (1)",
                    .accept = accept_count(request->agents, 1u, kContributorsMax)},
                   {.name = "--down-bits",
                    .value_name = "N",
-                   .help = "bits of a sum on its way down (what a fine enough grid needs)",
+                   .help = "bits of a sum on the downlink (enough for a fine grid)",
                    .accept = accept_count(request->down_bits, 1u, 32u)},
                   {.name = "--uniform",
                    .value_name = {},
-                   .help = "evenly spaced levels",
+                   .help = "use evenly spaced levels",
                    .accept = accept_flag(request->uniform)}},
       .run = [request](World&) { return plan(*request); }};
 }

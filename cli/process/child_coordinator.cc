@@ -21,7 +21,7 @@ Result<std::unique_ptr<ChildCoordinator>> ChildCoordinator::start(
 }
 
 ChildCoordinator::~ChildCoordinator() {
-  process_.reset();  // nothing of it is worth keeping
+  process_.reset();  // SIGKILL is fine: nothing in the folder is kept
   std::error_code ignored;
   if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
 }
@@ -53,6 +53,7 @@ Status ChildCoordinator::spawn(const ChildCoordinatorOptions& options) {
     words.emplace_back("--set");
     words.push_back(setting);
   };
+  // A free port; the coordinator logs which one it got.
   set("link.endpoint=tcp://127.0.0.1:*");
   set("link.key_file=" + (folder_ / "key").string());
   set("link.allow_file=" + (folder_ / "allowed").string());

@@ -1,4 +1,5 @@
-// A coordinator of our own, in a process and a folder of its own, for as long as this object lives.
+// A coordinator that runs as a child process with a temporary folder. The destructor ends the
+// process and removes the folder.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +15,16 @@
 namespace tributary {
 
 struct ChildCoordinatorOptions {
-  std::string program;  // empty: the one that came with this one
+  std::string program;  // empty: the program installed with this one
   std::uint32_t agents = 1;
   bool encrypted = true;
-  std::vector<std::string> settings = {};  // KEY=VALUE
+  std::vector<std::string> settings = {};  // KEY=VALUE; they override the defaults
 };
 
 class ChildCoordinator {
  public:
-  // Returns once it listens.
+  // Starts the coordinator and returns when it listens. Fails like ChildProcess::start() and
+  // wait_for_endpoint().
   static Result<std::unique_ptr<ChildCoordinator>> start(const ChildCoordinatorOptions& options);
   ~ChildCoordinator();
   ChildCoordinator(const ChildCoordinator&) = delete;
@@ -30,10 +32,10 @@ class ChildCoordinator {
 
   const std::string& endpoint() const { return endpoint_; }
   const PublicKey& key() const { return keys_.public_key; }
-  // Of agent "load-I".
+  // The keys of the agents "load-0", "load-1", and so on.
   const std::vector<KeyPair>& agent_keys() const { return agent_keys_; }
 
-  // Has it ended? Then its last words are in the error.
+  // Fails if the process has ended; the error contains the end of its log.
   Status check() { return process_->check_running(); }
   std::uint64_t peak_memory_bytes() const { return process_->peak_memory_bytes(); }
 

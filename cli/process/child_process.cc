@@ -24,17 +24,18 @@
 namespace tributary {
 namespace {
 
+// Limit of a log that is read into memory.
 constexpr std::uint64_t kLogBytesMax = 256u << 20;
 constexpr std::size_t kLastWordsBytes = 600;
 constexpr int kCannotRun = 127;
 
-// In the child, where only what is safe in a signal handler may be called. Only why it could not is
-// written to `news`.
+// Runs in the child after fork(), where only async-signal-safe functions may be called. On failure
+// it writes errno to `news`.
 [[noreturn]] void become(char* const* arguments, const char* log, pid_t parent, Orphan orphan,
                          int news) {
   if (orphan == Orphan::ends) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(kCannotRun);  // it ended before it was asked for
-  // Ctrl-C is for the parent, who says what becomes of its children.
+  if (::getppid() != parent) ::_exit(kCannotRun);  // the parent ended before prctl() took effect
+  // A process group of its own keeps Ctrl-C away from the child; the parent decides when it ends.
   ::setpgid(0, 0);
   const int file = ::open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int nowhere = ::open("/dev/null", O_RDWR);
@@ -52,7 +53,8 @@ constexpr int kCannotRun = 127;
   ::_exit(kCannotRun);
 }
 
-// Ends when the child runs the program, which closes its end of the pipe, or has said why not.
+// Returns 0 when the child runs the program, because exec closes its end of the pipe; otherwise
+// errno.
 int wait_for_news(int news) {
   int error = 0;
   ssize_t size = 0;
@@ -71,6 +73,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::strin
   arguments.push_back(nullptr);
   std::unique_ptr<ChildProcess> child(new ChildProcess(command[0], std::move(log)));
   const pid_t parent = ::getpid();
+  // The pipe reports an error of exec. It closes without data when exec succeeds (O_CLOEXEC).
   std::array<int, 2> news = {-1, -1};
   int error = ::pipe2(news.data(), O_CLOEXEC) == 0 ? 0 : errno;
   if (error == 0) {
@@ -86,12 +89,13 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::strin
   if (error == 0) return child;
   return Status(error == ENOENT ? StatusCode::not_found : StatusCode::io_error,
                 {.what = command[0],
-                 .expected = "a program that can be run",
+                 .expected = "an executable program",
                  .got = std::generic_category().message(error),
                  .remedy = {}});
 }
 
 ChildProcess::~ChildProcess() {
+  // exit_code() also collects a process that has just ended.
   if (process_ <= 0 || exit_code()) return;
   ::kill(process_, SIGKILL);
   ::waitpid(process_, nullptr, 0);
@@ -114,7 +118,7 @@ Status ChildProcess::check_running() {
   if (!code) return {};
   return Status(StatusCode::unavailable,
                 {.what = name_,
-                 .expected = "it to go on",
+                 .expected = "a running process",
                  .got = fmt::format("it ended with code {}: {}", *code, last_words()),
                  .remedy = fmt::format("read {}", log_)});
 }
@@ -166,6 +170,7 @@ Result<std::string> wait_for_endpoint(ChildProcess& daemon) {
 
 std::string find_own_program(const std::string& folder, const std::string& name) {
   std::error_code none;
+  // The programs are beside this one when installed, and in sibling folders in the build tree.
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none);
   for (const auto& place : {own.parent_path(), own.parent_path().parent_path() / folder}) {
     const std::filesystem::path program = place / name;

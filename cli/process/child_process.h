@@ -1,6 +1,7 @@
-// A program that runs as long as this object lives, and no longer than this process, whatever way
-// that ends: the system ends it too. Only one that goes on is left to itself, when that is asked
-// for.
+// A child process that ends together with this object.
+//
+// If the parent dies, the kernel kills the child too (Orphan::ends). A child with Orphan::goes_on
+// can be left running by leave(). One thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -16,33 +17,35 @@
 
 namespace tributary {
 
-// What becomes of a child whose parent ends without a word: the system ends it as well, or it goes
-// on, as a window does that somebody looks at.
+// What happens to the child if the parent ends unexpectedly: it is killed too, or it continues,
+// like a window that the user is looking at.
 enum class Orphan : std::uint8_t { ends, goes_on };
 
 class ChildProcess {
  public:
-  // Its standard error is added to the file `log`. To be called from the thread that lives longest.
-  // not_found: there is no such program.
+  // Starts the program; its standard error is appended to the file `log`. Must be called from a
+  // thread that lives as long as the process, because the kernel's parent signal depends on the
+  // thread. Fails with not_found if the program does not exist, otherwise with io_error.
   static Result<std::unique_ptr<ChildProcess>> start(std::vector<std::string> command,
                                                      std::string log, Orphan orphan = Orphan::ends);
-  // Kills it, if it still runs and was not left to itself.
+  // Kills the process, unless it has ended or leave() was called.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Its exit code, or 128 and the signal that ended it; nothing while it runs.
+  // Returns the exit code, or 128 plus the signal that ended the process. Empty while it runs.
   std::optional<int> exit_code();
-  // Asks it to end; exit_code() says when it has.
+  // Sends SIGTERM and returns at once. exit_code() reports when the process has ended.
   void ask_to_stop();
-  // From here on it is nobody's child: for one that goes on.
+  // Gives up control of a process that continues to run.
   void leave() { process_ = -1; }
-  // Its last words are in the error.
+  // Fails with unavailable if the process has ended; the error contains the end of its log.
   Status check_running();
 
   std::string log_text() const;
+  // The end of the log, at most 600 bytes, for error texts.
   std::string last_words() const;
-  std::uint64_t peak_memory_bytes() const;  // 0 where the system does not say
+  std::uint64_t peak_memory_bytes() const;  // 0 if the system does not report it
 
  private:
   ChildProcess(std::string name, std::string log) : name_(std::move(name)), log_(std::move(log)) {}
@@ -53,11 +56,12 @@ class ChildProcess {
   std::optional<int> exit_code_;
 };
 
-// Waits until a daemon of ours has logged where it listens; an error where it ends before that,
-// takes too long, or this program is asked to stop.
+// Waits until a daemon has logged the endpoint on which it listens. Fails if it ends first, after
+// 30 s with deadline_exceeded, or with cancelled on a stop signal.
 Result<std::string> wait_for_endpoint(ChildProcess& daemon);
 
-// A program of ours: beside this one, or where the build leaves it in `folder`.
+// Returns the path of one of our programs: beside this one, or in the build tree in `folder`. If
+// neither exists, returns `name`, which exec looks up on the path.
 std::string find_own_program(const std::string& folder, const std::string& name);
 
 }  // namespace tributary

@@ -15,8 +15,8 @@ static_assert(std::atomic<int>::is_always_lock_free, "it is set in a signal hand
 
 void note_signal(int signal) { received_signal = signal; }
 
-// Otherwise a file that is opened later would take a missing standard stream's number, and
-// messages would go into that file.
+// A file that is opened later would otherwise get the number of a missing standard stream, and
+// messages would be written into it.
 void open_missing_streams() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(file, F_GETFD) == -1 && ::open("/dev/null", O_RDWR) < 0) return;
@@ -29,10 +29,11 @@ void set_up_process() {
   open_missing_streams();
   struct sigaction stop = {};
   stop.sa_handler = note_signal;
-  stop.sa_flags = static_cast<int>(SA_RESETHAND);  // and no SA_RESTART: a blocked write returns
+  // SA_RESTART is not set, so that a blocked write returns.
+  stop.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction old = {};
-    // A shell's `nohup` or `&` has them ignored, and then they stay so.
+    // `nohup` and `&` make the shell ignore these signals; they must stay ignored.
     if (::sigaction(signal, nullptr, &old) == 0 && old.sa_handler != SIG_IGN) {
       ::sigaction(signal, &stop, nullptr);
     }

@@ -1,18 +1,20 @@
-// The process's own signals and file descriptors.
+// Signals and standard streams of this process. Call set_up_process() once, before any thread
+// starts.
 #pragma once
 
 #include <string_view>
 
 namespace tributary {
 
-// Ctrl-C and its like ask the program to stop, and only a second time end it at once. A reader that
-// went away and a file size limit become errors of the write.
+// The first SIGINT, SIGTERM or SIGHUP requests a stop; the second one ends the program at once. A
+// closed pipe and a file size limit become errors of the write instead of signals.
 void set_up_process();
 
-// The signal that asked to stop; 0 while none has.
+// Returns the signal that requested a stop; 0 if there was none. Any thread may call it.
 int stop_signal();
 
-// Returns 0, or the error number. A write that a stop signal interrupts is given up.
+// Writes all of `text` and returns 0, or errno. A write that a stop signal interrupts is not
+// repeated.
 int write_all(int file, std::string_view text);
 
 }  // namespace tributary

@@ -23,6 +23,7 @@ std::optional<ToolCall> tool_call(const std::vector<std::string>& args) {
       std::ranges::find_if(args, [](const std::string& arg) { return !arg.starts_with('-'); });
   if (word == args.end() || std::ranges::find(kTools, *word) == kTools.end()) return std::nullopt;
   ToolCall call = {.program = "tributary-" + *word, .args = {args.begin(), word}};
+  // Options before the word, such as --json, are passed to the tool too.
   call.args.insert(call.args.end(), word + 1, args.end());
   return call;
 }
@@ -40,12 +41,12 @@ Status exec_tool(const ToolCall& call) {
   if (error == ENOENT) {
     return Status(StatusCode::not_found,
                   {.what = fmt::format("the program {}", call.program),
-                   .expected = "one beside this program or on the path",
+                   .expected = "a file beside this program or on the path",
                    .got = "none",
-                   .remedy = "install it; the package of this program has it"});
+                   .remedy = "install the package of this program, which contains it"});
   }
   return Status(StatusCode::io_error, {.what = fmt::format("starting {}", path),
-                                       .expected = "a program that can be run",
+                                       .expected = "an executable program",
                                        .got = std::generic_category().message(error),
                                        .remedy = "check the file's permissions"});
 }

@@ -1,6 +1,6 @@
-// Programs that are installed beside this one and that it runs under a word of its own:
-// `tributary lab up` is `tributary-lab up`. They are for those who develop and measure; what they
-// bring along is not part of the operator's command.
+// Runs programs that are installed beside this one as if they were commands: `tributary lab up`
+// runs `tributary-lab up`. These tools are for development and measurement, and their dependencies
+// do not belong in the operator's program.
 #pragma once
 
 #include <optional>
@@ -11,17 +11,17 @@
 
 namespace tributary {
 
-// The arguments of a tool, without the word that names it.
+// A tool, and its arguments without the word that names it.
 struct ToolCall {
   std::string program;  // "tributary-lab"
   std::vector<std::string> args;
 };
 
-// Nothing where the first word of `args` names no tool.
+// Empty if the first word of `args` does not name a tool.
 std::optional<ToolCall> tool_call(const std::vector<std::string>& args);
 
-// Replaces this process by the tool, so that its exit code and signals are the caller's. Returns
-// only where that fails; not_found: the tool is not installed.
+// Replaces this process by the tool, so that the caller receives its exit code and signals. Returns
+// only on failure; not_found: the tool is not installed.
 Status exec_tool(const ToolCall& call);
 
 }  // namespace tributary

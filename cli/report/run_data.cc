@@ -17,11 +17,12 @@ namespace tributary::report {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-// So much of each, and no more, is held in memory; a report says what it leaves out.
+// Limits of what is held in memory. The report states what it omits.
 constexpr std::uint64_t kRoundsMax = 200'000;
 constexpr std::size_t kMetricsMax = 1'000'000;
 constexpr std::size_t kLinksMax = 500'000;
 constexpr std::size_t kTroublesMax = 50;
+// Rows read at a time.
 constexpr std::uint32_t kPage = 2'000;
 
 template <typename List>
@@ -38,7 +39,7 @@ std::string joined(const std::vector<ExchangeUse>& exchanges, Member member) {
   return all;
 }
 
-// A mean of what is finite.
+// The mean of the finite values; NaN without any.
 class Mean {
  public:
   void take(double value) {
@@ -96,7 +97,7 @@ class Reading {
     if (last > kRoundsMax) {
       first = last - kRoundsMax + 1;
       data_.left_out.push_back(
-          fmt::format("Of {} rounds only the last {} are in this report.", last, kRoundsMax));
+          fmt::format("This report has {} rounds: only the last {} are shown.", last, kRoundsMax));
     }
     for (; first <= last; first += kPage) {
       TRIBUTARY_TRY(read_page(first, std::min<std::uint64_t>(last, first + kPage - 1)));
@@ -118,6 +119,7 @@ class Reading {
   }
 
   void add_round(const RoundRecord& record, std::int64_t committed_wall_ns) {
+    // The duration is from the monotonic clock, the end from the wall clock.
     const auto length_s = static_cast<double>(record.committed_at_ns - record.began_at_ns) / 1e9;
     if (data_.rounds.empty()) {
       data_.began_wall_ns = committed_wall_ns - (record.committed_at_ns - record.began_at_ns);
@@ -136,6 +138,7 @@ class Reading {
   }
 
   void count_contributors(const RoundRecord& record, RoundRow& row) {
+    // Each set of contributors is counted once, however many buckets share it.
     std::set<std::uint32_t> used;
     for (const OutcomeRecord& outcome : record.outcomes) used.insert(outcome.contributor_set);
     std::vector<std::uint8_t> any;
@@ -149,6 +152,7 @@ class Reading {
     }
     const auto members = members_.find(record.id.epoch);
     if (members == members_.end()) return;
+    // Bit i of a set stands for member i of the epoch.
     for (std::size_t i = 0; i < members->second.size(); ++i) {
       AgentRow& agent = agents_[members->second[i]];
       ++agent.rounds_member;
@@ -177,7 +181,7 @@ class Reading {
                                .values = values[row.exchanges.size()]});
     }
     for (const OutcomeRecord& outcome : record.outcomes) {
-      // Those of all exchanges are numbered through.
+      // Buckets are numbered across all exchanges of a round.
       const std::uint32_t each = plan.buckets()->size();
       if (outcome.bucket >= each * plan.exchanges_per_round()) continue;
       const std::uint64_t bytes =
@@ -189,7 +193,7 @@ class Reading {
     std::ranges::stable_sort(row.exchanges, std::greater<>(), &ExchangeUse::values);
   }
 
-  // Reports of one round are neighbours.
+  // Reports are sorted by round, so one pass is enough.
   Status read_reports(std::size_t begin, std::uint64_t first, std::uint64_t last) {
     TRIBUTARY_ASSIGN(const std::vector<AgentRoundRecord> reports,
                      file_.agent_rounds(data_.job, first, last));
@@ -200,6 +204,7 @@ class Reading {
       Mean compute;
       Mean encode;
       Mean wait;
+      // Reports of rounds that were not committed are skipped.
       while (report != reports.end() && report->id.round < row.round) ++report;
       for (; report != reports.end() && report->id.round == row.round; ++report) {
         ++row.reports;
@@ -236,7 +241,7 @@ class Reading {
     TRIBUTARY_ASSIGN(const std::vector<AgentRecord> known, file_.agents());
     for (const AgentRecord& agent : known) {
       const auto place = agents_.find(agent.agent_id);
-      if (place == agents_.end()) continue;  // of another job
+      if (place == agents_.end()) continue;  // an agent of another job only
       place->second.device_model = agent.device_model;
       place->second.build = agent.build;
     }
@@ -256,10 +261,11 @@ class Reading {
       if (page.empty()) return {};
       after = page.back().number;
       for (const StoredMetric& metric : page) {
+        // Job 0 marks readings of the coordinator as a whole.
         if (metric.job != 0 && metric.job != data_.job) continue;
         if (data_.metrics.size() >= kMetricsMax) {
           data_.left_out.push_back(
-              fmt::format("Only the first {} readings are in this report.", kMetricsMax));
+              fmt::format("This report contains only the first {} readings.", kMetricsMax));
           return {};
         }
         data_.metrics.push_back({.name = metric.name,
@@ -280,13 +286,13 @@ class Reading {
       after = page.back().number;
       for (const StoredLinkSample& stored : page) {
         const LinkSampleRecord& sample = stored.sample;
-        if (!sample.from.empty() && !sample.to.empty()) continue;  // of a pair of agents
+        if (!sample.from.empty() && !sample.to.empty()) continue;  // a link between two agents
         const bool to_agent = !sample.to.empty();
         const std::string& agent = to_agent ? sample.to : sample.from;
         if (!wanted.contains(agent)) continue;
         if (data_.links.size() >= kLinksMax) {
           data_.left_out.push_back(
-              fmt::format("Only the first {} link samples are in this report.", kLinksMax));
+              fmt::format("This report contains only the first {} link samples.", kLinksMax));
           return {};
         }
         data_.links.push_back({.agent_id = agent,
@@ -321,8 +327,9 @@ class Reading {
     for (auto& [key, row] : troubles) data_.troubles.push_back(std::move(row));
     std::ranges::stable_sort(data_.troubles, std::greater<>(), &TroubleRow::count);
     if (data_.troubles.size() > kTroublesMax) {
-      data_.left_out.push_back(fmt::format("Of {} kinds of trouble the {} most frequent are shown.",
-                                           data_.troubles.size(), kTroublesMax));
+      data_.left_out.push_back(fmt::format(
+          "The run has {} kinds of warnings and errors; the {} most frequent are shown.",
+          data_.troubles.size(), kTroublesMax));
       data_.troubles.resize(kTroublesMax);
     }
     return {};
@@ -348,10 +355,10 @@ Result<JobRecord> find_job(RunFile& file, const std::string& wanted) {
   }
   return Status(StatusCode::not_found,
                 {.what = "job in the journal",
-                 .expected = jobs.empty() ? "at least one" : "one of " + names,
+                 .expected = jobs.empty() ? "at least one job" : "one of " + names,
                  .got = wanted.empty() ? "none" : fmt::format("'{}'", wanted),
-                 .remedy = jobs.empty() ? "has a job been submitted to this coordinator?"
-                                        : "give a name that it has, or its number"});
+                 .remedy = jobs.empty() ? "submit a job with 'tributary job submit'"
+                                        : "use the name or the number of a job"});
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What a run has left in its coordinator's journal, as far as a report needs it.
+// The data of one job that a report needs, read from a coordinator's journal. Memory is bounded;
+// `left_out` states what was omitted.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +14,38 @@
 
 namespace tributary::report {
 
-// One way in which values of a round were exchanged.
+// One exchange of a round: the values that share a codec and a collective.
 struct ExchangeUse {
   std::string codec;
   std::string collective;
-  double ratio = 1;  // fraction kept
+  double ratio = 1;  // share of the values that is kept
   std::uint64_t values = 0;
 };
 
-// Times are seconds since the first round began, by the calendar: a pause counts.
+// One committed round. Times are seconds since the start of the first round, in wall-clock time:
+// pauses count.
 struct RoundRow {
   std::uint64_t round = 0;
   std::uint32_t attempt = 0;
   double began_s = 0;
   double ended_s = 0;
   std::uint32_t members = 0;
-  std::uint32_t asked = 0;         // to contribute
-  std::uint32_t contributors = 0;  // that are in at least one bucket
+  std::uint32_t asked = 0;         // agents that the plan asked for a contribution
+  std::uint32_t contributors = 0;  // agents with at least one bucket in the result
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
   std::uint64_t model_hash = 0;
 
-  // Of the plan; without one nothing is known of these.
+  // The following fields are from the plan and are valid only if it could be read.
   bool planned = false;
   std::vector<ExchangeUse> exchanges;  // most values first
   std::string trigger;
   std::string sentence;
-  std::uint64_t dense_bytes_up = 0;    // 4 bytes x values x contributors, of each bucket
-  std::uint64_t dense_bytes_down = 0;  // 4 bytes x values x members, of each bucket that counted
+  std::uint64_t dense_bytes_up = 0;  // 4 bytes x values x contributors, summed over the buckets
+  // 4 bytes x values x members, summed over the buckets of the result
+  std::uint64_t dense_bytes_down = 0;
 
-  // Means over the agents that reported; NaN where none did.
+  // Means over the agents that reported; NaN without a report.
   std::uint32_t reports = 0;
   double train_loss = 0;
   double compute_s = 0;
@@ -50,16 +53,16 @@ struct RoundRow {
   double wait_s = 0;
 
   double seconds() const { return ended_s - began_s; }
-  // "thc:bits=4" or "thc:bits=4 + fp32", as many as there are.
+  // Returns all codecs of the round: "thc:bits=4" or "thc:bits=4 + fp32".
   std::string codecs() const;
   std::string collectives() const;
-  // Of the exchange with most values; NaN without one.
+  // The ratio of the exchange with most values; NaN without an exchange.
   double ratio() const;
 };
 
 struct MetricRow {
   std::string name;
-  std::string agent_id;  // empty: the coordinator's
+  std::string agent_id;  // empty: a reading of the coordinator
   std::uint64_t round = 0;
   double time_s = 0;
   double value = 0;  // NaN: a gap
@@ -70,7 +73,7 @@ struct LinkRow {
   double time_s = 0;
   bool to_agent = true;
   double alpha_s = 0;          // NaN: not measured
-  double beta_s_per_byte = 0;  // the same
+  double beta_s_per_byte = 0;  // NaN: not measured
 };
 
 struct AgentRow {
@@ -78,13 +81,13 @@ struct AgentRow {
   std::string device_model;
   std::string build;
   std::uint64_t rounds_contributed = 0;
-  std::uint64_t rounds_member = 0;  // of epochs that the journal still has
+  std::uint64_t rounds_member = 0;  // counts only epochs that are still in the journal
   std::uint64_t reports = 0;
   double compute_s = 0;   // mean of the reports
-  double train_loss = 0;  // the last; NaN: none
+  double train_loss = 0;  // the last one; NaN: none
 };
 
-// Events at warning or above, alike ones together.
+// Events of level warning or above; events with the same level, name and reason are one row.
 struct TroubleRow {
   LogLevel level = LogLevel::warning;
   std::string name;
@@ -100,7 +103,7 @@ struct RunData {
   std::string state;
   std::string state_reason;
   std::string model;
-  std::uint64_t rounds_wanted = 0;  // 0: the definition does not say
+  std::uint64_t rounds_wanted = 0;  // 0: not in the definition
   std::uint64_t parameters = 0;     // values of the layer map
   std::int64_t began_wall_ns = 0;
   std::vector<RoundRow> rounds;  // ascending
@@ -110,15 +113,15 @@ struct RunData {
   std::vector<TroubleRow> troubles;
   std::uint64_t aborts = 0;
   std::uint64_t divergences = 0;
-  // What was left out because there was too much of it, in sentences.
+  // Sentences that state what was omitted because of a limit.
   std::vector<std::string> left_out;
 
-  // Those with a value, by agent.
+  // Returns the readings of this metric, by agent. The empty identifier is the coordinator.
   std::map<std::string, std::vector<MetricRow>> metric(std::string_view name) const;
 };
 
-// Of the job of that name, or with that number; the one submitted last, if the text is empty or
-// several have the name.
+// Reads the job with this name or number. If the text is empty or several jobs have the name, reads
+// the one submitted last. The coordinator may be running. Fails with not_found without such a job.
 Result<RunData> read_run(RunFile& file, const std::string& job);
 
 }  // namespace tributary::report

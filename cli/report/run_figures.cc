@@ -17,7 +17,7 @@ struct Evaluation {
   bool by_agents = false;
 };
 
-// The agents' means, round by round.
+// Returns the mean over the agents for each round, in the order of the rounds.
 std::vector<double> means(const std::map<std::string, std::vector<MetricRow>>& by_agent) {
   std::map<std::uint64_t, std::pair<double, double>> sums;
   for (const auto& [agent, rows] : by_agent) {
@@ -56,6 +56,7 @@ std::optional<std::uint64_t> sum_of_metric(const RunData& data, std::string_view
   if (own == by_agent.end()) return std::nullopt;
   double sum = 0;
   for (const MetricRow& row : own->second) sum += std::isfinite(row.value) ? row.value : 0;
+  // A damaged file may contain any number; the conversion must stay defined.
   return static_cast<std::uint64_t>(std::clamp(sum, 0.0, 9e18));
 }
 
@@ -69,6 +70,7 @@ std::string plan_text(const RoundRow& row) {
 
 using Values = std::map<std::string, std::uint64_t>;
 
+// Returns the name with most values; empty without any.
 std::string most_of(const Values& values) {
   const auto most =
       std::ranges::max_element(values, {}, [](const auto& each) { return each.second; });
@@ -117,6 +119,7 @@ void count_bytes(const RunData& data, RunFigures& out) {
     out.contributions_asked += row.asked;
     out.contributions_missed += row.asked - std::min(row.asked, row.contributors);
   }
+  // A total without all rounds would be too small, so it is omitted.
   if (!std::ranges::all_of(data.rounds, &RoundRow::planned)) return;
   out.bytes_dense_up = dense_up;
   out.bytes_dense_down = dense_down;

@@ -1,4 +1,4 @@
-// The figures of a report for programs.
+// The key figures of a report as JSON, for programs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,7 +7,7 @@
 
 namespace tributary::report {
 
-// What is not known is null.
+// Unknown figures are null.
 nlohmann::ordered_json json_of(const RunFigures& figures);
 
 }  // namespace tributary::report

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kSwitchRowsMax = 200;
 constexpr std::size_t kAgentRowsMax = 200;
-constexpr std::size_t kRoundsPerLine = 4;  // names in a tile
+constexpr std::size_t kRoundsPerLine = 4;  // names that a tile lists
 
 constexpr std::string_view kStyles = R"css(:root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; margin: 0 auto; padding: 24px 16px 64px;
@@ -82,7 +82,7 @@ void add_traffic(std::vector<Tile>& tiles, const std::string& name, std::uint64_
     tile.more = fmt::format("dense: {}", quantity_text(Unit::bytes, static_cast<double>(*dense)));
     if (const auto ratio = ratio_of(dense, bytes)) tile.more += fmt::format(", {:.3g}:1", *ratio);
   } else {
-    tile.more = "dense: not known, as not all plans could be read";
+    tile.more = "dense: unknown, because not all plans could be read";
   }
   tiles.push_back(std::move(tile));
 }
@@ -112,14 +112,14 @@ void add_health(std::vector<Tile>& tiles, const RunFigures& figures) {
   tiles.push_back({.name = "Replicas identical",
                    .value = figures.replicas_identical ? "yes" : "no",
                    .more = figures.replicas_identical
-                               ? "no divergence among the journal's events"
-                               : fmt::format("{} divergences, each put right from the "
+                               ? "the journal contains no divergence"
+                               : fmt::format("{} divergences, each repaired from the "
                                              "coordinator's copy",
                                              figures.divergences),
                    .bad = !figures.replicas_identical});
   tiles.push_back({.name = "Aborted attempts",
                    .value = fmt::format("{}", figures.aborts),
-                   .more = "of rounds that were tried again"});
+                   .more = "rounds that were repeated"});
   tiles.push_back({.name = "Agents",
                    .value = fmt::format("{}", figures.agents),
                    .more = fmt::format("{} of {} contributions missed their commit",
@@ -127,7 +127,7 @@ void add_health(std::vector<Tile>& tiles, const RunFigures& figures) {
   if (figures.conservation_error_max) {
     tiles.push_back({.name = "Largest conservation error",
                      .value = quantity_text(Unit::one, *figures.conservation_error_max),
-                     .more = "of what rounding explains: 1 is the bound",
+                     .more = "share of the rounding bound; must not exceed 1",
                      .bad = *figures.conservation_error_max > 1});
   }
 }
@@ -139,7 +139,7 @@ std::string tiles_of(const RunFigures& figures) {
                    .value = figures.rounds_wanted > 0
                                 ? fmt::format("{} of {}", figures.rounds, figures.rounds_wanted)
                                 : fmt::format("{}", figures.rounds),
-                   .more = fmt::format("in {}, pauses included",
+                   .more = fmt::format("in {}, including pauses",
                                        quantity_text(Unit::seconds, figures.wall_s))});
   add_traffic(tiles, "Payloads up", figures.bytes_up, figures.bytes_dense_up);
   add_traffic(tiles, "Payloads down", figures.bytes_down, figures.bytes_dense_down);
@@ -148,9 +148,9 @@ std::string tiles_of(const RunFigures& figures) {
       return quantity_text(Unit::bytes, static_cast<double>(bytes));
     };
     tiles.push_back(
-        {.name = "On the wire, all in all",
+        {.name = "On the wire, total",
          .value = text(*figures.wire_bytes_up + *figures.wire_bytes_down),
-         .more = fmt::format("up {}, down {}, in the streams of TCP", text(*figures.wire_bytes_up),
+         .more = fmt::format("up {}, down {}, in TCP streams", text(*figures.wire_bytes_up),
                              text(*figures.wire_bytes_down))});
   }
   if (!figures.codecs.empty()) {
@@ -170,7 +170,7 @@ std::string tiles_of(const RunFigures& figures) {
   return html + "</div>\n";
 }
 
-// A column whose name begins with '#' holds numbers.
+// A table. A column whose name begins with '#' contains numbers and is aligned right.
 class HtmlTable {
  public:
   explicit HtmlTable(const std::vector<std::string>& columns) {
@@ -206,7 +206,7 @@ std::string paragraph(const std::string& text, std::string_view css_class = {}) 
 
 std::string switches_of(const RunFigures& figures) {
   if (figures.switches.empty()) {
-    return paragraph("Nothing was switched: every plan is as the one before it.", "lacks");
+    return paragraph("No switches: every plan is the same as the previous one.", "lacks");
   }
   HtmlTable table({"#no.", "#round", "#at", "from", "to", "why"});
   const std::size_t shown = std::min(figures.switches.size(), kSwitchRowsMax);
@@ -219,7 +219,7 @@ std::string switches_of(const RunFigures& figures) {
   }
   std::string html = table.html();
   if (shown < figures.switches.size()) {
-    html += paragraph(fmt::format("These are the first {} of {} switches; all are in "
+    html += paragraph(fmt::format("The table shows the first {} of {} switches; all are in "
                                   "switches.csv.",
                                   shown, figures.switches.size()),
                       "lacks");
@@ -228,8 +228,8 @@ std::string switches_of(const RunFigures& figures) {
 }
 
 std::string agents_of(const RunData& data) {
-  HtmlTable table({"agent", "device", "#contributed to", "#as member of", "#mean compute time",
-                   "#last training loss"});
+  HtmlTable table({"agent", "device", "#rounds contributed", "#rounds as member",
+                   "#mean compute time", "#last training loss"});
   const std::size_t shown = std::min(data.agents.size(), kAgentRowsMax);
   for (std::size_t i = 0; i < shown; ++i) {
     const AgentRow& agent = data.agents[i];
@@ -241,7 +241,8 @@ std::string agents_of(const RunData& data) {
   std::string html = table.html();
   if (shown < data.agents.size()) {
     html += paragraph(
-        fmt::format("These are the first {} of {} agents.", shown, data.agents.size()), "lacks");
+        fmt::format("The table shows the first {} of {} agents.", shown, data.agents.size()),
+        "lacks");
   }
   return html;
 }
@@ -249,9 +250,9 @@ std::string agents_of(const RunData& data) {
 std::string troubles_of(const RunData& data) {
   std::string html = "<h2>Warnings and errors</h2>\n";
   if (data.troubles.empty()) {
-    return html + paragraph("The journal has none.", "lacks");
+    return html + paragraph("The journal contains none.", "lacks");
   }
-  HtmlTable table({"level", "event", "reason", "#times", "#last in round", "last said"});
+  HtmlTable table({"level", "event", "reason", "#times", "#last round", "last message"});
   for (const TroubleRow& row : data.troubles) {
     table.add({row.level == LogLevel::error ? "error" : "warning", row.name, row.reason,
                fmt::format("{}", row.count),
@@ -276,7 +277,8 @@ std::string html_of(const ShownPicture& picture) {
 std::string dashboard_of(const std::vector<ShownPicture>& pictures) {
   if (pictures.empty()) return {};
   std::string html = "<h2>In the dashboard</h2>\n";
-  html += paragraph("The pages of tributary-dashboard, which shows more where it is pointed at.");
+  html +=
+      paragraph("Pages of tributary-dashboard. The program itself shows details interactively.");
   for (const ShownPicture& picture : pictures) html += html_of(picture);
   return html;
 }
@@ -306,16 +308,15 @@ std::string page_of(const RunData& data, const RunFigures& figures,
       escaped(data.job_name), kStyles, picture_styles());
   html += header_of(data);
   if (data.rounds.empty()) {
-    html += paragraph("No round of this job has been committed: there is nothing to show yet.",
-                      "lacks");
+    html += paragraph("No round of this job has been committed yet.", "lacks");
   } else {
     html += tiles_of(figures);
   }
   for (const std::string& sentence : data.left_out) html += paragraph(sentence, "lacks");
   for (const Section& section : sections) {
     html += html_of(section);
-    if (section.title == "What was chosen") html += switches_of(figures);
-    if (section.title == "Who took part") html += agents_of(data);
+    if (section.title == "Choices") html += switches_of(figures);
+    if (section.title == "Agents") html += agents_of(data);
   }
   return html + troubles_of(data) + dashboard_of(pictures) + "</body>\n</html>\n";
 }

@@ -1,4 +1,5 @@
-// The report as one HTML page: no script, nothing from the network.
+// Builds the report as a single HTML page. It contains no script and loads nothing from the
+// network. All texts of the run are escaped.
 #pragma once
 
 #include <string>
@@ -10,10 +11,10 @@
 
 namespace tributary::report {
 
-// Of another program's, as it is to be seen in the page.
+// A picture that another program has made, ready for the page.
 struct ShownPicture {
   std::string title = {};
-  std::string source = {};  // a URI that needs no network
+  std::string source = {};  // a data URI
 };
 
 std::string page_of(const RunData& data, const RunFigures& figures,

@@ -17,15 +17,16 @@ namespace tributary::report {
 namespace {
 
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kAgentLinesMax = 6;  // more than that are shown as a band of three lines
+constexpr std::size_t kAgentLinesMax = 6;  // more agents are drawn as a band of three lines
 constexpr std::size_t kBinsMax = 400;
 constexpr std::size_t kStackMax = 480;
 
+// The kind of x axis.
 enum class Over { rounds, time };
 
 using ByAgent = std::map<std::string, Points>;
 
-// --- lines out of rows
+// --- lines from rows
 
 Points line_of(const RunData& data, const std::function<double(const RoundRow&)>& value,
                Over over = Over::rounds) {
@@ -50,7 +51,8 @@ ByAgent metric_lines(const RunData& data, std::string_view name, Over over) {
   return lines;
 }
 
-// One line for each agent while they can be told apart, and their range when they cannot.
+// Draws one line per agent while the lines can be distinguished; otherwise lowest, median and
+// highest.
 void add_agents(std::vector<Series>& series, const ByAgent& by_agent, bool faint,
                 const std::string& label, std::size_t colour = 2) {
   std::vector<Points> lines;
@@ -83,6 +85,7 @@ std::vector<Band> bands_of(const RunData& data, Over over,
     const std::string text = label(row);
     const double from = over == Over::rounds ? plain(row.round) - 0.5 : row.began_s;
     const double to = over == Over::rounds ? plain(row.round) + 0.5 : row.ended_s;
+    // Over time a pause of a minute or more separates bands.
     const bool joins = !bands.empty() && bands.back().label == text && i > 0 &&
                        data.rounds[i - 1].round + 1 == row.round &&
                        (over == Over::rounds || from - bands.back().to < 60);
@@ -120,6 +123,7 @@ void set_x_axis(Figure& figure, const RunData& data, Over over) {
   if (data.rounds.empty()) return;
   const bool strips = std::ranges::any_of(
       figure.panels, [](const auto& panel) { return std::holds_alternative<StripPanel>(panel); });
+  // Bands extend half a round beyond the first and the last round.
   const double room = strips ? 0.5 : 0;
   figure.x_first = over == Over::rounds ? plain(data.rounds.front().round) - room : 0;
   figure.x_last =
@@ -150,13 +154,13 @@ Figure learning(const RunData& data, Over over) {
   Figure figure;
   figure.name = over == Over::rounds ? "learning_by_round" : "learning_by_time";
   figure.title = over == Over::rounds ? "Accuracy and loss by round" : "Accuracy and loss by time";
-  figure.description = "How well the model did on the test set, on hold-outs, and in training.";
+  figure.description = "Accuracy and loss on the test set, on hold-out sets, and in training.";
   if (std::ranges::any_of(accuracy.series, [](const Series& s) { return !s.points.empty(); })) {
     figure.panels.emplace_back(std::move(accuracy));
   }
   figure.panels.emplace_back(std::move(loss));
   set_x_axis(figure, data, over);
-  // Evaluations may come before the first round and after the last.
+  // The first and the last evaluation may be outside the range of the rounds.
   figure.x_first.reset();
   figure.x_last.reset();
   return figure;
@@ -165,9 +169,9 @@ Figure learning(const RunData& data, Over over) {
 Section learning_section(const RunData& data) {
   Section section{.title = "Learning",
                   .text =
-                      "Accuracy is the share of examples whose class was right. The training "
-                      "loss is what agents report of their own data before a round's update "
-                      "is applied."};
+                      "Accuracy is the share of correctly classified examples. The training "
+                      "loss is reported by the agents for their own data, before a round's "
+                      "update is applied."};
   for (const Over over : {Over::rounds, Over::time}) {
     if (Figure figure = learning(data, over); has_values(figure)) {
       section.figures.push_back(std::move(figure));
@@ -175,8 +179,8 @@ Section learning_section(const RunData& data) {
   }
   if (data.metric(kAccuracyMetric).empty() && data.metric(kLossMetric).empty()) {
     section.missing.emplace_back(
-        "The journal has no evaluation: neither the coordinator's test "
-        "set nor any agent's hold-out.");
+        "The journal contains no evaluation, neither on the coordinator's test "
+        "set nor on any agent's hold-out set.");
   }
   const auto reported = [](const RoundRow& row) { return std::isfinite(row.train_loss); };
   if (!std::ranges::any_of(data.rounds, reported)) {
@@ -201,6 +205,7 @@ LinePanel traffic_panel(const RunData& data, std::string title, std::uint64_t Ro
   };
   panel.series.push_back(
       {.label = "dense float32", .points = line_of(data, dense_value), .reference = true});
+  // Beyond this ratio the smaller curve would be flat on a linear axis.
   constexpr double kTooFarApart = 8;
   panel.log = high > kTooFarApart * low;
   panel.from_zero = !panel.log;
@@ -212,14 +217,14 @@ Section traffic_section(const RunData& data) {
   Section section{
       .title = "Traffic",
       .text =
-          "Payload bytes of each round as the coordinator counted them when it committed: "
-          "what all agents sent up, and what it had sent down to all of them. Dense is what "
-          "the same round would have cost without compression: 4 bytes for each value of "
-          "each bucket, times its contributors on the way up, times the members of the epoch "
-          "on the way down. Frames, retries and control messages are not in it."};
+          "Payload bytes of each round as counted by the coordinator at the commit: "
+          "all bytes received from the agents (up) and sent to them (down). Dense is the "
+          "size of the same round without compression: 4 bytes for each value of "
+          "each bucket, times its contributors on the uplink, times the members of the epoch "
+          "on the downlink. Frames, retries and control messages are not included."};
   Figure figure{.name = "bytes_per_round",
                 .title = "Bytes per round",
-                .description = "Payloads up and down, beside what float32 would have been."};
+                .description = "Payload bytes up and down, beside their size as float32."};
   figure.panels.emplace_back(
       traffic_panel(data, "up", &RoundRow::bytes_up, &RoundRow::dense_bytes_up));
   figure.panels.emplace_back(
@@ -227,8 +232,8 @@ Section traffic_section(const RunData& data) {
   set_x_axis(figure, data, Over::rounds);
   if (!std::ranges::all_of(data.rounds, &RoundRow::planned)) {
     section.missing.emplace_back(
-        "Some plans could not be read: for their rounds there is nothing "
-        "to compare with.");
+        "Some plans could not be read; their rounds have no dense "
+        "size.");
   }
   section.figures.push_back(std::move(figure));
   return section;
@@ -242,9 +247,9 @@ struct Part {
 Section time_section(const RunData& data) {
   Section section{.title = "Time",
                   .text =
-                      "Seconds of each round, from the plan to the commit, and what they went "
-                      "to: means over the agents that reported. What the areas leave open is "
-                      "what agents do not measure: mostly the way of the payloads, and the "
+                      "Duration of each round, from the plan to the commit, and its phases: "
+                      "means over the agents that reported. The rest of the duration is "
+                      "not measured by the agents: mostly the transfer of the payloads and the "
                       "coordinator's own work."};
   LinePanel panel{
       .title = "seconds per round", .unit = Unit::seconds, .stacked = true, .height = 210};
@@ -265,12 +270,13 @@ Section time_section(const RunData& data) {
     section.missing.push_back(
         fmt::format("The agents have not measured the time for {}.", unmeasured));
   }
+  // The duration is a line for comparison over the stacked phases.
   panel.series.push_back({.label = "the whole round",
                           .points = line_of(data, [](const RoundRow& r) { return r.seconds(); }),
                           .reference = true});
   Figure figure{.name = "seconds_per_round",
                 .title = "Seconds per round",
-                .description = "How long each round took, and for what."};
+                .description = "Duration of each round and of its phases."};
   figure.panels.emplace_back(std::move(panel));
   set_x_axis(figure, data, Over::rounds);
   section.figures.push_back(std::move(figure));
@@ -278,19 +284,19 @@ Section time_section(const RunData& data) {
 }
 
 Section plan_section(const RunData& data, const RunFigures& figures) {
-  Section section{.title = "What was chosen",
+  Section section{.title = "Choices",
                   .text =
-                      "Codec and collective of each round, as its plan says; with several in "
-                      "one round, the one with most values stands first. Achieved is dense "
-                      "bytes divided by payload bytes. Numbered lines are the switches in the "
-                      "table below."};
+                      "Codec and collective of each round according to its plan. If a round "
+                      "uses several, the one with most values is first. Achieved compression is "
+                      "dense bytes divided by payload bytes. Numbered lines are the switches in "
+                      "the table below."};
   if (std::ranges::none_of(data.rounds, &RoundRow::planned)) {
-    section.missing.emplace_back("The journal has no plan that could be read.");
+    section.missing.emplace_back("The journal contains no readable plan.");
     return section;
   }
   Figure figure{.name = "plan_by_round",
                 .title = "Codec, collective and ratio by round",
-                .description = "What the plans said, and the compression that came out."};
+                .description = "The plans, and the compression achieved."};
   figure.panels.emplace_back(plan_strips(data, Over::rounds));
   LinePanel achieved{.title = "compression achieved, dense : payload", .height = 120};
   for (const auto& [label, bytes, dense] :
@@ -311,7 +317,7 @@ Section plan_section(const RunData& data, const RunFigures& figures) {
     kept.from_zero = true;
     figure.panels.emplace_back(std::move(kept));
   } else {
-    section.missing.emplace_back("Every plan kept all values, so there is no ratio to show.");
+    section.missing.emplace_back("Every plan kept all values, so no ratio is shown.");
   }
   figure.marks = marks_of(figures, Over::rounds);
   set_x_axis(figure, data, Over::rounds);
@@ -324,7 +330,7 @@ struct LinkLines {
   ByAgent bandwidth;
 };
 
-// A sample that stands alone for long says nothing of the time after it.
+// An isolated sample says nothing about the time after it, so long intervals become gaps.
 ByAgent without_bridges(const ByAgent& lines) {
   ByAgent out;
   for (const auto& [agent, points] : lines) {
@@ -336,7 +342,8 @@ ByAgent without_bridges(const ByAgent& lines) {
   return out;
 }
 
-// What was measured both ways is two lines for each agent; otherwise its name alone says it all.
+// If both directions were measured, an agent has two lines and their names have arrows. Otherwise
+// the identifier is enough.
 struct Ways {
   bool up = false;
   bool down = false;
@@ -366,14 +373,14 @@ LinkLines link_lines(const RunData& data) {
 }
 
 Section link_section(const RunData& data, const RunFigures& figures) {
-  Section section{.title = "The links",
+  Section section{.title = "Links",
                   .text =
-                      "What is known of the way between the coordinator and each agent: the "
-                      "latency α of one direction, and the bandwidth 1/β. Below, what was in "
-                      "force meanwhile."};
+                      "Measured links between the coordinator and each agent: the one-way "
+                      "latency α and the bandwidth 1/β. Below them, the codec and the collective "
+                      "in use."};
   const LinkLines lines = link_lines(data);
   Figure figure{.name = "links_by_time",
-                .title = "The links over time, and what was chosen",
+                .title = "Links and choices over time",
                 .description = "Latency and bandwidth of each agent's link, codec and collective."};
   if (!lines.bandwidth.empty()) {
     LinePanel panel{.title = "bandwidth", .unit = Unit::bits_per_second};
@@ -381,7 +388,7 @@ Section link_section(const RunData& data, const RunFigures& figures) {
     panel.from_zero = true;
     figure.panels.emplace_back(std::move(panel));
   } else {
-    section.missing.emplace_back("No link sample says how wide a link is (β).");
+    section.missing.emplace_back("The journal contains no measured bandwidth (β).");
   }
   if (!lines.latency.empty()) {
     LinePanel panel{.title = "latency", .unit = Unit::seconds};
@@ -389,7 +396,7 @@ Section link_section(const RunData& data, const RunFigures& figures) {
     panel.from_zero = true;
     figure.panels.emplace_back(std::move(panel));
   } else {
-    section.missing.emplace_back("No link sample says how long a link is (α).");
+    section.missing.emplace_back("The journal contains no measured latency (α).");
   }
   if (figure.panels.empty()) return section;
   figure.panels.emplace_back(plan_strips(data, Over::time));
@@ -400,11 +407,11 @@ Section link_section(const RunData& data, const RunFigures& figures) {
 }
 
 Section people_section(const RunData& data) {
-  Section section{.title = "Who took part",
+  Section section{.title = "Agents",
                   .text =
                       "Contributors are the agents with at least one bucket in the commit. A "
-                      "straggler was asked and is not among them; what it had computed stays "
-                      "in its residual and comes with a later round."};
+                      "straggler was asked and did not contribute; its update stays in its "
+                      "residual and is sent in a later round."};
   LinePanel panel{.title = "agents", .unit = Unit::count, .height = 130};
   const auto asked = [](const RoundRow& row) { return plain(row.asked); };
   panel.series.push_back(
@@ -420,7 +427,7 @@ Section people_section(const RunData& data) {
   panel.from_zero = true;
   Figure figure{.name = "contributors_per_round",
                 .title = "Contributors and stragglers",
-                .description = "How many agents were asked, and how many are in each commit."};
+                .description = "Number of agents asked, and number of agents in each commit."};
   figure.panels.emplace_back(std::move(panel));
   set_x_axis(figure, data, Over::rounds);
   section.figures.push_back(std::move(figure));

@@ -1,4 +1,4 @@
-// The pictures of a report, and what is missing in them.
+// Builds the figures of a report, and states which data is missing.
 #pragma once
 
 #include <string>
@@ -12,11 +12,12 @@ namespace tributary::report {
 
 struct Section {
   std::string title = {};
-  std::string text = {};  // what is shown, and how its numbers are meant
+  std::string text = {};  // what the figures show and how to read them
   std::vector<Figure> figures = {};
-  std::vector<std::string> missing = {};  // what the journal does not have, in sentences
+  std::vector<std::string> missing = {};  // sentences about data that the journal does not have
 };
 
+// Returns the sections in the order of the page. Empty for a run without rounds.
 std::vector<Section> sections_of(const RunData& data, const RunFigures& figures);
 
 }  // namespace tributary::report

@@ -26,12 +26,12 @@ class Folder {
     std::filesystem::create_directories(path_, error);
     if (!error) return {};
     return Status(StatusCode::io_error, {.what = fmt::format("folder '{}'", path_),
-                                         .expected = "one that is there or can be made",
+                                         .expected = "a folder that exists or can be created",
                                          .got = error.message(),
-                                         .remedy = "choose another with --out"});
+                                         .remedy = "choose another folder with --out"});
   }
 
-  // A picture that lies there already.
+  // Reads a picture that is already in the folder.
   Result<ShownPicture> take(const PagePicture& picture) const {
     std::string path = (std::filesystem::path(path_) / picture.file).string();
     TRIBUTARY_ASSIGN(const Bytes bytes, read_file(path, kPageFileBytesMax));
@@ -67,6 +67,7 @@ Result<RunReport> write_report(const ReportOptions& options) {
   }
   TRIBUTARY_TRY(folder.write("report.html", page_of(data, report.figures, sections, pictures)));
   report.page = report.files.back();
+  // The page is written after the pictures that it contains, but listed first.
   std::rotate(report.files.begin(), report.files.end() - 1, report.files.end());
   for (const Section& section : sections) {
     for (const Figure& figure : section.figures) {

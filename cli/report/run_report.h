@@ -1,5 +1,5 @@
-// The report of a run: from a coordinator's journal to a folder with a page, its pictures and its
-// figures.
+// Writes the report of a run: from a coordinator's journal to a folder with a page, figures and
+// tables.
 #pragma once
 
 #include <string>
@@ -10,25 +10,28 @@
 
 namespace tributary::report {
 
-// One that another program has drawn of the run.
+// A picture of the run that another program has drawn.
 struct PagePicture {
   std::string title = {};
-  std::string file = {};  // a PNG, in the report's folder
+  std::string file = {};  // a PNG in the report's folder
 };
 
 struct ReportOptions {
-  std::string run_file;  // a coordinator's journal; it may be running
-  std::string folder;    // is made where it is not there
-  std::string job = {};  // its name or number; empty: the one submitted last
+  std::string run_file;  // a coordinator's journal; the coordinator may be running
+  std::string folder;    // created if it does not exist
+  std::string job = {};  // name or number; empty: the job submitted last
+  // Embedded in the page; the files must be in `folder`.
   std::vector<PagePicture> pictures = {};
 };
 
 struct RunReport {
   RunFigures figures;
   std::string page;                // report.html
-  std::vector<std::string> files;  // that were written, the page first
+  std::vector<std::string> files;  // all files written, the page first
 };
 
+// Files are written atomically, one after the other. Fails if the journal has no such job or cannot
+// be read, or if a file cannot be written.
 Result<RunReport> write_report(const ReportOptions& options);
 
 }  // namespace tributary::report

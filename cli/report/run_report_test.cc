@@ -1,4 +1,4 @@
-// A journal with a run of eight rounds in it, and what the report makes of it.
+// A journal with a run of eight rounds, and the report made from it.
 #include "cli/report/run_report.h"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ SharedBytes definition(const std::string& name) {
   return kept(frame_with(std::move(job)));
 }
 
-// Two buckets, of which the second travels as it is.
+// Two buckets, of which the second is not compressed.
 SharedBytes plan(std::uint64_t round, const std::string& codec, wire::Trigger trigger,
                  const std::string& sentence) {
   wire::PlanT plan;
@@ -125,7 +125,7 @@ class RunReportTest : public testing::Test {
     ASSERT_EQ(journal_->store(job).text(), "ok");
   }
 
-  // Round r takes r seconds and sends 300 bytes up; in round 5 the third agent is late.
+  // Round r takes r seconds and sends 300 bytes up. In round 5 the third agent is late.
   void store_rounds(std::uint64_t rounds) {
     ASSERT_EQ(journal_->store(EpochRecord{kJob, 1, 1, {{"a", 1}, {"b", 1}, {"<c>", 1}}}).text(),
               "ok");
@@ -342,9 +342,9 @@ TEST_F(RunReportTest, WhatIsMissingIsSaid) {
   const std::string page = read("report.html");
   EXPECT_EQ(xml_complaint(page), "");
   for (const char* const sentence :
-       {"The journal has no evaluation", "No agent has reported a training loss",
-        "The journal has no plan that could be read", "No link sample says how long",
-        "No link sample says how wide", "dense: not known"}) {
+       {"The journal contains no evaluation", "No agent has reported a training loss",
+        "The journal contains no readable plan", "The journal contains no measured latency",
+        "The journal contains no measured bandwidth", "dense: unknown"}) {
     EXPECT_THAT(page, HasSubstr(sentence));
   }
 }

@@ -12,7 +12,7 @@ std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : std::string();
 }
 
-// Seconds in whole microseconds: what is behind them is the clock's noise.
+// Seconds are written in whole microseconds; further digits are noise of the clock.
 std::string seconds(double value) {
   return std::isfinite(value) ? fmt::format("{:.6f}", value) : std::string();
 }

@@ -1,4 +1,4 @@
-// The figures of a report as CSV, for those who want to draw their own pictures.
+// The data of a report as CSV, for other tools.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace tributary::report {
 
-// A line for each round; empty where nothing is known.
+// One line per round. Unknown fields are empty.
 std::string rounds_csv(const RunData& data);
-// A line for each reading of the journal's metrics table, and `agent_loss` from the agents'
-// reports.
+// One line per reading of the journal's metrics table, and `agent_loss` from the agents' reports.
 std::string metrics_csv(const RunData& data);
+// One line per switch.
 std::string switches_csv(const RunFigures& figures);
 
 }  // namespace tributary::report

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using report::PagePicture;
 
-// Of each picture: the dashboard gives up first, and says why.
+// Limit per picture. The dashboard's own limit is shorter, so that its error states the reason.
 constexpr int kPictureWaitS = 20;
 constexpr std::chrono::seconds kPictureTimeMax{kPictureWaitS + 20};
 constexpr std::chrono::milliseconds kPictureLookEvery{10};
@@ -30,10 +30,9 @@ struct DrawnPage {
   const char* title;
 };
 constexpr std::array kDrawnPages = {
-    DrawnPage{"overview", "What was learned, and what it cost"},
-    DrawnPage{"traffic", "Bytes up and down"},
-    DrawnPage{"decisions", "What was chosen as links changed, and why"},
-    DrawnPage{"agents", "Who took part"}, DrawnPage{"round", "The last round, agent by agent"}};
+    DrawnPage{"overview", "Learning and traffic"}, DrawnPage{"traffic", "Bytes up and down"},
+    DrawnPage{"decisions", "Decisions of the planner"}, DrawnPage{"agents", "Agents"},
+    DrawnPage{"round", "The last round by agent"}};
 
 Status cannot_draw(StatusCode code, std::string expected, std::string got) {
   return Status(code, {.what = "the dashboard's pictures",
@@ -50,6 +49,7 @@ class PicturesOfRun {
   ~PicturesOfRun() {
     std::error_code ignored;
     fs::remove(log(), ignored);
+    // After an error the partial set of pictures is removed.
     if (all_drawn_) return;
     for (const PagePicture& each : pictures_) fs::remove(folder_ / each.file, ignored);
   }
@@ -59,7 +59,7 @@ class PicturesOfRun {
   Result<std::vector<PagePicture>> draw() {
     std::error_code error;
     fs::create_directories(folder_, error);
-    if (error) return cannot_draw(StatusCode::io_error, "a folder for them", error.message());
+    if (error) return cannot_draw(StatusCode::io_error, "a writable folder", error.message());
     for (const DrawnPage& page : kDrawnPages) {
       pictures_.push_back(
           {.title = page.title, .file = fmt::format("dashboard-{}.png", page.name)});
@@ -83,7 +83,7 @@ class PicturesOfRun {
     const auto give_up_at = clock.now() + kPictureTimeMax;
     while (!program->exit_code()) {
       if (!progress_(pictures_.size() - 1, kDrawnPages.size())) {
-        return cannot_draw(StatusCode::cancelled, "time for them", "a signal to stop");
+        return cannot_draw(StatusCode::cancelled, "complete pictures", "a signal to stop");
       }
       if (clock.now() > give_up_at) {
         return cannot_draw(StatusCode::deadline_exceeded,
@@ -94,7 +94,7 @@ class PicturesOfRun {
     }
     if (*program->exit_code() == 0) return {};
     return cannot_draw(
-        StatusCode::unavailable, "a program that draws them",
+        StatusCode::unavailable, "exit code 0 of tributary-dashboard",
         fmt::format("exit code {}: {}", *program->exit_code(), first_line(program->last_words())));
   }
 

@@ -1,5 +1,5 @@
-// Pictures of a run as the dashboard draws them, for a report: by its own program, which may not be
-// installed, and within a bounded time.
+// Lets the dashboard's program draw pictures of a run for a report. The program may not be
+// installed, and the time is bounded.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@
 
 namespace tributary {
 
-// Asked again and again while pictures are drawn; false stops it. `done` of `total` are there.
+// Called repeatedly while pictures are drawn. Returns false to stop.
 using PictureProgress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
-// Of the job that was submitted last. They lie in `folder`, which is made where it is not there;
-// all of them or, after an error, none. not_found: this machine has no dashboard.
+// Draws the job that was submitted last. The pictures are written to `folder`, which is created if
+// necessary; after an error none remain. Fails with not_found without an installed dashboard, with
+// cancelled, or with deadline_exceeded after 40 s per picture.
 Result<std::vector<report::PagePicture>> draw_dashboard_pictures(const std::string& run_file,
                                                                  const std::string& folder,
                                                                  const PictureProgress& progress);

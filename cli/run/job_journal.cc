@@ -18,9 +18,11 @@ namespace tributary {
 namespace {
 
 constexpr const char* kInstalled = "/var/lib/tributary-coordinator/run.db";
+// Limit for the coordinator's answer.
 constexpr std::chrono::seconds kPatience{30};
 
-// Calls `take` with every value of the coordinator's own series behind `after`, which grows.
+// Calls `take` with every value of the coordinator's own series after the row `after`, which
+// advances.
 template <typename Take>
 Status each_metric(RunFile& run, std::string_view name, std::uint64_t job, std::int64_t& after,
                    const Take& take) {
@@ -45,14 +47,14 @@ std::string usual_run_file() {
 Option run_option(std::string& run_file) {
   return {.name = "--run",
           .value_name = "FILE",
-          .help = fmt::format("the coordinator's journal ($TRIBUTARY_RUN, or {})", kInstalled),
+          .help = fmt::format("journal of the coordinator ($TRIBUTARY_RUN, or {})", kInstalled),
           .accept = accept_file(run_file)};
 }
 
 Option job_option(std::string& job) {
   return {.name = "JOB",
           .value_name = "JOB",
-          .help = "its name, or its number",
+          .help = "name or number of the job",
           .accept =
               [&job](const std::string& value) {
                 job = value;
@@ -83,6 +85,7 @@ Result<JobInJournal> job_in(RunFile& run, std::string_view job) {
   for (const JobInJournal& one : jobs) {
     if (one.name() != job && fmt::format("{}", one.record.job) != job) continue;
     found = &one;
+    // A job that has not ended takes precedence over ended ones with the same name.
     if (!one.over()) break;
   }
   if (found) return *found;
@@ -90,8 +93,8 @@ Result<JobInJournal> job_in(RunFile& run, std::string_view job) {
   for (const JobInJournal& one : jobs) names += (names.empty() ? "" : ", ") + one.name();
   return Status(StatusCode::not_found,
                 {.what = fmt::format("job '{}'", job),
-                 .expected = names.empty() ? "one that was submitted" : "one of " + names,
-                 .got = "none of that name",
+                 .expected = names.empty() ? "a submitted job" : "one of " + names,
+                 .got = "no job with this name",
                  .remedy = "list the jobs with 'tributary job list'"});
 }
 

@@ -1,5 +1,5 @@
-// Jobs as a coordinator's journal has them, whether the coordinator runs or not; and the way to ask
-// it for a change.
+// Reads jobs from a coordinator's journal, whether the coordinator runs or not, and sends requests
+// to a running coordinator.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,14 @@
 
 namespace tributary {
 
-// Which coordinator is meant: --run FILE, or TRIBUTARY_RUN, or the installed one's.
+// Selects the coordinator: --run FILE, otherwise $TRIBUTARY_RUN, otherwise the installed one.
 Option run_option(std::string& run_file);
+// The journal that is used without --run.
 std::string usual_run_file();
-// JOB, by its place: a name or a number.
+// The positional argument JOB: a name or a number.
 Option job_option(std::string& job);
 
+// A job with its definition and progress.
 struct JobInJournal {
   JobRecord record;
   std::shared_ptr<const JobModel> model;
@@ -28,21 +30,25 @@ struct JobInJournal {
   std::string name() const { return model->wire().name()->str(); }
   std::uint64_t rounds() const { return model->wire().rounds(); }
   std::string state() const { return wire::EnumNameJobState(record.state); }
+  // Whether the job is finished or was stopped.
   bool over() const;
 };
 
 Result<std::vector<JobInJournal>> jobs_in(RunFile& run);
-// By name or number. Of several of one name, the one that is not over, or else the last.
+// Finds a job by name or number. Among several with the name, prefers one that has not ended,
+// otherwise the last. Fails with not_found; the error lists the names.
 Result<JobInJournal> job_in(RunFile& run, std::string_view job);
 
-// The newest of a series of the coordinator's own; NaN: none yet. `after` is where to go on.
+// Returns the newest value of a series of the coordinator itself; NaN if there is none. Only rows
+// after `after` are read; it advances for the next call.
 Result<double> newest_metric(RunFile& run, std::string_view name, std::uint64_t job,
                              std::int64_t& after);
 
-// The sum of such a series, as far as the journal keeps it.
+// Returns the sum of such a series, over the rows that the journal still has.
 Result<double> sum_of_metric(RunFile& run, std::string_view name, std::uint64_t job);
 
-// The coordinator's answer, without its envelope (core/service/operator_talk.h).
+// Sends a request and returns the answer without its envelope (core/service/operator_talk.h). Waits
+// up to 30 s; fails with the coordinator's error or if it does not run.
 Result<nlohmann::ordered_json> ask_coordinator(const std::string& run_file,
                                                std::string_view question);
 

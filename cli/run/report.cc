@@ -1,4 +1,4 @@
-// tributary report
+// tributary report: writes the report of a run.
 #include <fmt/format.h>
 
 #include <memory>
@@ -52,9 +52,9 @@ struct ReportCommand {
 Status take_dashboard(report::ReportOptions& options, World& world) {
   if (!options.job.empty()) {
     return Status(StatusCode::invalid_argument, {.what = "--dashboard",
-                                                 .expected = "the job that was submitted last",
+                                                 .expected = "the job submitted last",
                                                  .got = fmt::format("--job {}", options.job),
-                                                 .remedy = "leave one of them out"});
+                                                 .remedy = "remove one of the two options"});
   }
   TRIBUTARY_ASSIGN(options.pictures,
                    draw_dashboard_pictures(options.run_file, options.folder,
@@ -83,32 +83,32 @@ Command report_command() {
   report::ReportOptions& options = command->options;
   return {.noun = "report",
           .verb = {},
-          .summary = "a page with figures and pictures of a run, from its journal",
+          .summary = "write a page with figures and pictures of a run from its journal",
           .details =
-              "The coordinator may be running meanwhile. Writes report.html, which needs nothing "
-              "but itself, the same pictures as SVG files, and the figures as CSV files.\n\n"
+              "The coordinator may be running. Writes report.html, a self-contained page, "
+              "its pictures as SVG files, and the figures as CSV files.\n\n"
               "examples:\n"
               "  tributary report --run run.db --out report\n"
               "  tributary report --run run.db --out report --dashboard\n"
               "  tributary report --run run.db --out report --job digits --json",
           .options = {{.name = "--run",
                        .value_name = "FILE",
-                       .help = "a coordinator's journal",
+                       .help = "journal of the coordinator",
                        .accept = accept_file(options.run_file),
                        .required = true},
                       {.name = "--out",
                        .value_name = "DIR",
-                       .help = "where to; the folder is made if it is not there",
+                       .help = "folder to write; created if it does not exist",
                        .accept = accept_file(options.folder),
                        .required = true},
                       {.name = "--job",
                        .value_name = "NAME",
-                       .help = "its name or number (the one submitted last)",
+                       .help = "name or number of the job (the one submitted last)",
                        .accept = accept_text(options.job)},
                       {.name = "--dashboard",
                        .value_name = {},
-                       .help = "also pages of the dashboard, as PNG files and in the page; its "
-                               "program must be installed",
+                       .help = "include pages of the dashboard, also as PNG files; needs its "
+                               "program",
                        .accept = accept_flag(command->dashboard)}},
           .run = [command](World& world) { return run(*command, world); }};
 }

@@ -1,4 +1,4 @@
-// tributary sim run
+// tributary sim run: runs a simulated scenario with one or many seeds.
 #include <fmt/format.h>
 
 #include <memory>
@@ -99,9 +99,9 @@ std::string report_text(const SimRun& command, const Scenario& scenario, const R
   text +=
       fmt::format("  messages          {}\n  time              {:.1f} s virtual, {:.1f} s real\n",
                   count_text(report.messages), report.virtual_s, wall_s);
-  text += fmt::format("  conservation      off by at most {:.2g} of what rounding explains\n",
+  text += fmt::format("  conservation      error at most {:.2g} of the rounding bound\n",
                       report.conservation_error_max);
-  text += fmt::format("  payload bytes     {} sent, {} of them again\n",
+  text += fmt::format("  payload bytes     {} sent, {} of them repeated\n",
                       count_text(report.budget.bytes), count_text(report.budget.repeated));
   text += fmt::format("  sessions          {} lost without a fault\n",
                       count_text(report.budget.sessions_lost));
@@ -132,6 +132,7 @@ Result<Answer> run(const SimRun& command, World& world) {
   TRIBUTARY_ASSIGN(const Scenario scenario, read_scenario(command.scenario));
   RunsRequest request = command.runs;
   request.threads = command.threads == 0 ? hardware_threads() : command.threads;
+  // A single seed is repeated only on request.
   request.repeat_every = command.twice ? 1 : request.seeds > 1 ? request.repeat_every : 0;
   request.progress = [&](std::uint64_t done, std::uint64_t total) {
     return world.progress.report(scenario.name, done, total);
@@ -153,43 +154,43 @@ Command sim_run_command() {
   return {
       .noun = "sim",
       .verb = "run",
-      .summary = "play a scenario of faults through the real round protocol",
+      .summary = "simulate a scenario of faults with the production round protocol",
       .details =
           "Runs the state machines, codecs and journals of coordinator and agents over a virtual\n"
-          "clock, network and disk, checks what must always hold, and ends with exit code 60 "
-          "where\n"
-          "it did not. The same seed gives the same run.\n\n"
+          "clock, network and disk, and checks invariants. Ends with exit code 60 if one is "
+          "violated.\n"
+          "The same seed gives the same run.\n\n"
           "examples:\n"
           "  tributary sim run tests/scenarios/mixed.toml --seed 7\n"
           "  tributary sim run tests/scenarios/mixed.toml --seeds 500 --json",
       .options = {{.name = "SCENARIO",
                    .value_name = "FILE",
-                   .help = "the scenario, a TOML file",
+                   .help = "scenario, a TOML file",
                    .accept = accept_file(command->scenario),
                    .required = true},
                   {.name = "--seed",
                    .value_name = "N",
-                   .help = "decides when what goes wrong (1)",
+                   .help = "seed of the faults (1)",
                    .accept = accept_count<std::uint64_t>(command->runs.first_seed, 0)},
                   {.name = "--seeds",
                    .value_name = "N",
-                   .help = "so many seeds, from --seed on; one in 16 runs twice (1)",
+                   .help = "number of seeds, beginning with --seed; one in 16 runs twice (1)",
                    .accept = accept_count<std::uint64_t>(command->runs.seeds, 1, kSeedsMax)},
                   {.name = "--twice",
                    .value_name = {},
-                   .help = "run every seed twice; both must end in the same state",
+                   .help = "run every seed twice; both runs must end in the same state",
                    .accept = accept_flag(command->twice)},
                   {.name = "--threads",
                    .value_name = "N",
-                   .help = "seeds that run at a time (one per processor)",
+                   .help = "number of seeds that run in parallel (one per processor)",
                    .accept = accept_count(command->threads, 1u, kThreadsMax)},
                   {.name = "--each",
                    .value_name = {},
-                   .help = "with --json: also the end of each seed, with bytes by kind of message",
+                   .help = "with --json: also the result of each seed, with bytes by message type",
                    .accept = accept_flag(command->each)},
                   {.name = "--notes",
                    .value_name = {},
-                   .help = "also how often the machines said what",
+                   .help = "also count the notes of the state machines",
                    .accept = accept_flag(command->notes)}},
       .run = [command](World& world) { return run(*command, world); }};
 }

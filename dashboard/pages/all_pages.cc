@@ -21,6 +21,7 @@ std::unique_ptr<Page> made(PageContext& context) {
   return std::make_unique<OnePage>(context);
 }
 
+// The order determines the tabs and the keys Alt+1, Alt+2, and so on.
 constexpr PageMaker kPageMakers[] = {
     {"overview", made<OverviewPage>},   {"traffic", made<TrafficPage>},
     {"decisions", made<DecisionsPage>}, {"agents", made<AgentsPage>},

@@ -1,4 +1,4 @@
-// The pages that there are, in the order of their tabs.
+// Creates the pages of the dashboard, in the order of their tabs.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace tributary::dashboard {
 
-// What --page takes, without making any.
+// Returns the names that --page accepts, without creating a page.
 std::vector<QString> page_names();
 
-// The context must outlive them.
+// The context must outlive the pages.
 std::vector<std::unique_ptr<Page>> make_all_pages(PageContext& context);
 std::unique_ptr<Page> make_page(const QString& name, PageContext& context);  // null: unknown
 

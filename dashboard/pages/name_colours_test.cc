@@ -1,4 +1,4 @@
-// Against all codecs and collectives that there are, which plot/ does not know.
+// Tests the colours of names with all existing codecs and collectives, which plot/ does not know.
 #include "dashboard/plot/data/name_colours.h"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST(NameColour, PartsHaveTheirsWhateverCameBefore) {
 }
 
 TEST(NameColour, IsTheSameInEveryBuild) {
-  // What somebody has learned to read, and what stands in the documentation's pictures.
+  // The colours appear in the pictures of the documentation, and users have learned them.
   EXPECT_EQ(slot_colour(slot_of_name("topk"), false).name(), "#ce7133");
   EXPECT_EQ(slot_colour(slot_of_name("codec of tomorrow"), false),
             slot_colour(slot_of_name("codec of tomorrow"), false));

@@ -6,6 +6,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// An idle source keeps a connection open at the coordinator; it is closed after this time.
 constexpr std::chrono::seconds kOperatorIdle{60};
 
 }  // namespace
@@ -33,10 +34,10 @@ void OperatorLine::ask(std::uint64_t number, std::string question) {
       answers_.push_back(
           {.number = number,
            .status = {StatusCode::resource_exhausted,
-                      {.what = "questions to the coordinator",
-                       .expected = "at most " + std::to_string(kQuestionsMax) + " that wait",
+                      {.what = "requests to the coordinator",
+                       .expected = "at most " + std::to_string(kQuestionsMax) + " waiting",
                        .got = "one more",
-                       .remedy = "wait until it has answered"}}});
+                       .remedy = "wait for the answers"}}});
     } else {
       questions_.push_back({number, std::move(question)});
       if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
@@ -65,7 +66,8 @@ void OperatorLine::work() {
     lock.unlock();
     OperatorAnswer answer = answered(question);
     lock.lock();
-    // Nobody has listened to it but this thread, while it asked: it may be long gone.
+    // The connection is idle between requests, so an old one may be broken. It is closed after any
+    // error, and the next request creates a new one.
     if (!answer.status.ok()) give_up_source(lock);
     answers_.push_back(std::move(answer));
     lock.unlock();
@@ -74,7 +76,7 @@ void OperatorLine::work() {
   }
 }
 
-// Hanging up may take a moment, for which nobody else is to wait.
+// Closing the connection may take a moment, so the lock is released meanwhile.
 void OperatorLine::give_up_source(std::unique_lock<std::mutex>& lock) {
   std::shared_ptr<RunSource> gone = std::move(source_);
   lock.unlock();

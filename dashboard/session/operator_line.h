@@ -1,11 +1,13 @@
-// The thread that asks a coordinator what an operator wants of it: an answer may take its time, and
-// what is shown of the run must not wait for it.
+// Sends an operator's requests to a coordinator on a thread of its own, so that a slow answer does
+// not delay the display of the run.
 //
-// Its source is one of its own, made when somebody asks and given up when nobody has for a while.
-// At a coordinator it only asks, and so takes no watcher's place (core/watch/watch_desk.h).
+// The thread creates its own source for the first request and closes it after a minute without
+// requests. The connection only sends requests and therefore does not count as a watcher
+// (core/watch/watch_desk.h).
 //
-// Threads: every member but the constructor may be called from any one; `ready` is called in its
-// own, and must only wake somebody.
+// Thread safety: all members except the constructor may be called from any thread. `ready` is
+// called on the object's thread or on the thread that called ask(), and must only wake the
+// receiver. The destructor interrupts a request under way and waits for the thread.
 #pragma once
 
 #include <condition_variable>
@@ -26,24 +28,25 @@
 namespace tributary::dashboard {
 
 struct OperatorAnswer {
-  std::uint64_t number = 0;  // of the question
-  Status status = {};        // that there is an answer; what it says is another matter
-  std::string text = {};     // as core/service/operator_talk.h reads it
+  std::uint64_t number = 0;  // number of the request
+  Status status = {};        // whether there is an answer; its content may still be a refusal
+  std::string text = {};     // format: core/service/operator_talk.h
 };
 
 class OperatorLine {
  public:
   using MakeSource = std::function<std::unique_ptr<RunSource>(const Clock& clock)>;
-  static constexpr std::size_t kQuestionsMax = 16;  // that wait
+  static constexpr std::size_t kQuestionsMax = 16;  // waiting requests
 
   OperatorLine(MakeSource make, std::function<void()> ready);
   ~OperatorLine();
   OperatorLine(const OperatorLine&) = delete;
   OperatorLine& operator=(const OperatorLine&) = delete;
 
-  // Each is answered, in this order; beyond kQuestionsMax with resource_exhausted.
+  // Queues a request. Every request is answered, in this order; beyond kQuestionsMax waiting
+  // requests with resource_exhausted.
   void ask(std::uint64_t number, std::string question);
-  // What `ready` told of.
+  // Returns the answers since the last call. Called after `ready`.
   std::vector<OperatorAnswer> take();
 
  private:
@@ -64,9 +67,9 @@ class OperatorLine {
   std::condition_variable wake_;
   std::deque<Question> questions_;
   std::vector<OperatorAnswer> answers_;
-  std::shared_ptr<RunSource> source_;  // the thread asks it; others may wake it
+  std::shared_ptr<RunSource> source_;  // only the thread uses it; other threads may wake it
   bool ending_ = false;
-  std::thread thread_;  // from the first question on
+  std::thread thread_;  // started by the first request
 };
 
 }  // namespace tributary::dashboard

@@ -1,4 +1,4 @@
-// Questions to a daemon that answers over the real socket, late or not at all.
+// Requests to a daemon that answers over the real socket: at once, late or not at all.
 #include "dashboard/session/operator_line.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class OperatorLineTest : public testing::Test {
     server_ = *std::move(server);
   }
 
-  // Answers when the test says so.
+  // The daemon answers when the test allows it.
   void serve_late(const std::string& answer) {
     serve([this, answer](std::string_view) {
       asked_ = true;

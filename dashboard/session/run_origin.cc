@@ -11,8 +11,9 @@ namespace {
 
 constexpr qsizetype kKeyCharactersShown = 8;
 
+// The canonical path identifies a run even if it is opened by different paths.
 QString key_of_file(const QFileInfo& file) {
-  const QString canonical = file.canonicalFilePath();  // empty: it is not there
+  const QString canonical = file.canonicalFilePath();  // empty: the file does not exist
   return "run " + (canonical.isEmpty() ? file.absoluteFilePath() : canonical);
 }
 

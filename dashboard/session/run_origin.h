@@ -1,5 +1,8 @@
-// Where a run is read that somebody opens, and what it goes by: a file, or a coordinator across the
-// network. To those who show it both are alike.
+// Describes where a run is read from: a file, or a coordinator across the network. Both kinds are
+// opened and shown the same.
+//
+// Creating an origin opens nothing; the source that make() returns does. Origins are values; any
+// thread may copy them.
 #pragma once
 
 #include <QString>
@@ -17,24 +20,25 @@ namespace tributary::dashboard {
 
 struct RunOrigin {
   QString name = {};         // for legends and titles
-  QString longer_name = {};  // where another run has the same name
-  QString place = {};        // in full: a path, or an endpoint
-  QString key = {};          // what its colour goes by, in every picture
+  QString longer_name = {};  // if another run has the same name
+  QString place = {};        // complete path or endpoint
+  QString key = {};          // identifies the run; its colour depends on it
   bool across_network = false;
-  // The clock must outlive what is made.
+  // Creates the source. The clock must outlive it.
   std::function<std::unique_ptr<RunSource>(const Clock& clock)> make = {};
 };
 
-inline constexpr std::chrono::milliseconds kRunRetryAfter{1000};
+inline constexpr std::chrono::milliseconds kRunRetryAfter{1000};  // of a run that cannot be read
 
 RunOrigin origin_of_file(const std::string& path,
                          std::chrono::milliseconds retry_after = kRunRetryAfter);
-// `join` has the keys, and the endpoint in its `coordinator`.
+// `join` contains the keys and, as `coordinator`, the endpoint.
 RunOrigin origin_of_coordinator(const JoinFile& join,
                                 std::chrono::milliseconds retry_after = kRunRetryAfter);
 
-// By a join file: who watches, and whose key the coordinator must have. `endpoint` takes the place
-// of the one that is in it, unless it is empty. Errors say what to do about them.
+// Reads a join file, which contains the observer's keys and the coordinator's key. `endpoint`
+// replaces the one in the file, unless it is empty. Fails if the file or the endpoint is not valid;
+// the error states a remedy.
 Result<RunOrigin> origin_of_join_file(const std::string& path, const std::string& endpoint);
 
 }  // namespace tributary::dashboard

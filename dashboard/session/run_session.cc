@@ -9,6 +9,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// At most 30 updates per second, because a file may change much more often.
 constexpr int kTellEveryMs = 33;
 
 }  // namespace
@@ -21,7 +22,7 @@ RunSession::RunSession(const RunSessionOptions& options, QObject* parent)
   change_timer_.setSingleShot(true);
   change_timer_.setInterval(kTellEveryMs);
   connect(&change_timer_, &QTimer::timeout, this, &RunSession::changed);
-  // What is still under way to a session that is gone is dropped with it.
+  // Qt drops queued calls to a session that has been destroyed.
   reader_ = std::make_unique<RunSessionReader>(options, [this] {
     QMetaObject::invokeMethod(
         this, [this] { take_portion(); }, Qt::QueuedConnection);
@@ -33,6 +34,7 @@ RunSession::RunSession(const RunSessionOptions& options, QObject* parent)
 }
 
 RunSession::~RunSession() {
+  // Both threads call back into this object, so they are stopped before its members are destroyed.
   operator_line_.reset();
   reader_.reset();
 }
@@ -94,6 +96,7 @@ void RunSession::take_portion() {
 
 void RunSession::note_trouble(const Status& trouble) {
   if (trouble.ok() && trouble_.ok()) return;
+  // A repeated failure is reported once.
   if (!trouble.ok() && !trouble_.ok() && trouble.text() == trouble_.text()) return;
   trouble_ = trouble;
   emit trouble_changed();

@@ -1,7 +1,9 @@
-// A run that is open: its file, or the coordinator that tells of it, is followed on a thread of its
-// own, and what pages show of it is kept here, in the thread of the windows.
+// An open run. A thread of its own follows the file or the coordinator; the values that the pages
+// show are kept here, in the GUI thread.
 //
-// Of what was read one portion waits at most: the thread reads on when it has been taken, so that a
+// The thread hands over one portion of changes at a time and continues when it has been taken. A
+// large file therefore cannot flood a busy window, and memory stays bounded. All members belong to
+// the GUI thread.
 // window that is busy is not drowned by a file that is large.
 #pragma once
 
@@ -26,7 +28,7 @@ class RunSessionReader;
 struct RunSessionOptions {
   RunOrigin origin = {};
   RunLimits limits = {};
-  // How often a run that has nothing new is looked at.
+  // Poll interval of a run without new data.
   std::chrono::milliseconds look_every{200};
 };
 
@@ -39,36 +41,39 @@ class RunSession : public QObject {
 
   const RunView& view() const { return *view_; }
   const RunOrigin& origin() const { return origin_; }
-  // For legends and titles: the origin's, unless somebody found a better one.
+  // The name for legends and titles: that of the origin, unless set_name() changed it.
   QString name() const { return name_; }
   void set_name(const QString& name);
-  // What the run's colour goes by, in every picture.
+  // Identifies the run; its colour in all charts depends on it.
   QString key() const { return origin_.key; }
 
-  // The job that is shown: the one submitted last, unless another is chosen; 0 before there is one.
+  // Returns the selected job: the chosen one, otherwise the one submitted last; 0 without jobs.
   std::uint64_t job() const;
-  const JobInfo* job_info() const;  // of job(); null before there is one
+  const JobInfo* job_info() const;  // of job(); null without jobs
   void choose_job(std::uint64_t job);
 
-  // Ok as long as the run can be read; it is tried again by itself.
+  // Ok while the run can be read. Reading is retried automatically.
   const Status& trouble() const { return trouble_; }
-  // Everything that was there when it was opened has been read.
+  // Whether everything that existed when the run was opened has been read.
   bool caught_up() const { return caught_up_; }
 
-  // The answer is round_read or round_not_read; of several that wait the newest alone counts.
+  // Requests the details of a round. The answer is round_read or round_not_read. A newer request
+  // replaces one that is still waiting.
   void ask_round(std::uint64_t job, std::uint64_t round);
-  // What an operator wants of the coordinator (core/service/operator_talk.h). Always answered, by
-  // operator_answered with the number that this returns.
+  // Sends a request to the coordinator (core/service/operator_talk.h) and returns its number. Every
+  // request is answered by operator_answered with this number.
   std::uint64_t ask_operator(std::string question);
 
  signals:
-  void changed();          // something in view(), 30 times a second at most
-  void trouble_changed();  // or gone
+  void changed();          // view() or name has changed; at most 30 times per second
+  void trouble_changed();  // a problem appeared, changed or ended
+  // Details of a round requested by ask_round(); every page receives them.
   void round_read(std::shared_ptr<const RoundDetail> detail);
   void round_not_read(std::uint64_t round, const QString& why);
   void operator_answered(const tributary::dashboard::OperatorAnswer& answer);
 
  private:
+  // Runs in the GUI thread after the reader has announced a portion.
   void take_portion();
   void take_answers();
   void note_trouble(const Status& trouble);

@@ -41,6 +41,7 @@ void RunSessionReader::ask_round(std::uint64_t job, std::uint64_t round) {
 void RunSessionReader::work() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
+    // Waits until the last portion has been taken, which bounds the memory.
     if (portion_) {
       wake_.wait(lock, [this] { return ending_ || !portion_; });
       continue;
@@ -64,6 +65,8 @@ RunPortion RunSessionReader::read() {
   std::optional<RoundQuestion> question;
   {
     const std::lock_guard lock(mutex_);
+    // Taken in the same step as the changes, so that the round's row is known when its details
+    // arrive.
     question.swap(question_);
   }
   if (!question) return portion;
@@ -78,7 +81,7 @@ RunPortion RunSessionReader::read() {
   return portion;
 }
 
-// Nobody is woken for nothing.
+// A portion without any news is dropped, so that the receiver is not woken in vain.
 void RunSessionReader::hand_over(RunPortion&& portion) {
   std::string trouble = portion.trouble.ok() ? std::string() : portion.trouble.text();
   if (portion.changes.empty() && !portion.answer && trouble == told_ &&

@@ -1,7 +1,8 @@
-// The thread of a RunSession: follows the run and answers what is asked of it.
+// The thread of a RunSession. It follows the run and reads the details of rounds on request.
 //
-// Threads: every member but the constructor may be called from any one; `ready` is called in the
-// reader's, and must only wake somebody.
+// Thread safety: all members except the constructor may be called from any thread. `ready` is
+// called on the reader's thread and must only wake the receiver. The destructor waits for the
+// thread.
 #pragma once
 
 #include <chrono>
@@ -23,17 +24,18 @@
 
 namespace tributary::dashboard {
 
-// An answer to ask_round(): either of them.
+// The answer to ask_round(): either `detail` or `why_not`.
 struct RoundAnswer {
   std::uint64_t round = 0;
   std::shared_ptr<const RoundDetail> detail = {};
   Status why_not = {};
 };
 
+// One step of reading.
 struct RunPortion {
   RunChanges changes = {};
   Status trouble = {};
-  bool at_end = false;  // of what there is now
+  bool at_end = false;  // of the data available now
   std::optional<RoundAnswer> answer = {};
 };
 
@@ -49,21 +51,24 @@ class RunSessionReader {
   RunSessionReader(const RunSessionReader&) = delete;
   RunSessionReader& operator=(const RunSessionReader&) = delete;
 
-  // What `ready` told of. The thread goes on reading from here.
+  // Returns the portion that `ready` announced. The thread continues to read after this call. Empty
+  // if it was taken before.
   std::optional<RunPortion> take();
+  // Requests a round. A newer request replaces one that has not been read yet.
   void ask_round(std::uint64_t job, std::uint64_t round);
 
  private:
   void work();
   RunPortion read();
+  // Offers a portion to the receiver, unless it contains no news.
   void hand_over(RunPortion&& portion);
 
   std::chrono::milliseconds look_every_;
   std::function<void()> ready_;
   SystemClock clock_;
-  std::unique_ptr<RunSource> source_;  // the thread's, but for waking it
-  std::string told_;                   // the trouble that was handed over last
-  bool told_end_ = false;              // and whether everything had been read
+  std::unique_ptr<RunSource> source_;  // used by the thread; other threads only wake it
+  std::string told_;                   // the last trouble handed over
+  bool told_end_ = false;              // the last at_end handed over
 
   std::mutex mutex_;
   std::condition_variable wake_;

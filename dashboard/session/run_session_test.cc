@@ -1,4 +1,4 @@
-// Runs that grow, go away and come back while somebody looks.
+// Runs that grow, disappear and return while they are open.
 #include "dashboard/session/run_session.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST_F(RunSessionTest, TellsOfManyPortionsTogether) {
   RunWriter writer(run_db());
   writer.job();
   for (std::uint64_t round = 1; round <= 200; ++round) writer.round(round);
-  for (std::uint64_t i = 1; i <= 12'000; ++i) writer.metric("m", i, 1);  // three portions and more
+  for (std::uint64_t i = 1; i <= 12'000; ++i) writer.metric("m", i, 1);  // more than three portions
   open();
   ASSERT_TRUE(happens([&] { return session_->caught_up(); }));
   ASSERT_TRUE(happens([&] { return changes_ > 0; }));

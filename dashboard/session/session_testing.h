@@ -1,5 +1,5 @@
-// What tests of those who look at open runs need: an application without a display, and to wait for
-// what a thread brings.
+// Helpers for tests of open runs: a Qt application without a display, and a wait for results of a
+// thread.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace tributary::dashboard {
 
-// Whether it came true, in a time that a loaded machine has as well.
+// Waits until `what` is true and returns false after a minute, which is enough on a loaded machine.
 inline bool happens(const std::function<bool()>& what) {
   const QDeadlineTimer end(60'000);
   while (!what()) {

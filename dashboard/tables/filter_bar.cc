@@ -27,7 +27,7 @@ FilterBar::FilterBar(TableView& table, QWidget& owner)
   count_->setTextFormat(Qt::PlainText);
   auto* const out = new QToolButton(this);
   out->setText("CSV…");
-  out->setToolTip("Export the rows that are shown");
+  out->setToolTip("Export the visible rows");
   out->setFocusPolicy(Qt::StrongFocus);
   layout->addWidget(out);
   setFocusProxy(line_);
@@ -40,6 +40,7 @@ FilterBar::FilterBar(TableView& table, QWidget& owner)
   connect(&table_, &TableView::escaped, this, &FilterBar::clear);
   connect(&table_, &TableView::exported, count_, &QLabel::setText);
   auto* const find = new QShortcut(QKeySequence::Find, &owner);
+  // Only while the focus is inside the owner: each page has its own filter.
   find->setContext(Qt::WidgetWithChildrenShortcut);
   connect(find, &QShortcut::activated, line_, [this] {
     line_->setFocus(Qt::ShortcutFocusReason);
@@ -49,7 +50,7 @@ FilterBar::FilterBar(TableView& table, QWidget& owner)
   connect(&proxy, &QAbstractItemModel::rowsInserted, this, &FilterBar::tell_count);
   connect(&proxy, &QAbstractItemModel::rowsRemoved, this, &FilterBar::tell_count);
   connect(&proxy, &QAbstractItemModel::modelReset, this, &FilterBar::tell_count);
-  // Rows that the filter hides change the count too.
+  // The bar also shows the total, so it follows rows that the filter hides.
   connect(proxy.sourceModel(), &QAbstractItemModel::rowsInserted, this, &FilterBar::tell_count);
   connect(proxy.sourceModel(), &QAbstractItemModel::rowsRemoved, this, &FilterBar::tell_count);
   tell_count();
@@ -58,7 +59,7 @@ FilterBar::FilterBar(TableView& table, QWidget& owner)
 void FilterBar::add_levels(int column) {
   levels_ = new QComboBox(this);
   levels_->setAccessibleName("Level");
-  levels_->setToolTip("The least level that is shown");
+  levels_->setToolTip("Lowest level to show");
   levels_->addItem("All levels", -1);
   levels_->addItem("Info and above", static_cast<int>(LogLevel::info));
   levels_->addItem("Warnings and errors", static_cast<int>(LogLevel::warning));
@@ -93,6 +94,7 @@ bool FilterBar::eventFilter(QObject* watched, QEvent* event) {
   if (watched != line_ || event->type() != QEvent::KeyPress) return false;
   switch (static_cast<const QKeyEvent*>(event)->key()) {
     case Qt::Key_Escape:
+      // The first Esc clears the filter, the second one returns to the table.
       if (line_->text().isEmpty()) table_.setFocus(Qt::OtherFocusReason);
       clear();
       return true;

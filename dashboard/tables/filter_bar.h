@@ -1,5 +1,7 @@
-// The line above a table: what to look for in it, how much of it that leaves, and its way out as a
-// file. Ctrl+F leads here from anywhere in its owner, Esc clears it, Down goes on to the table.
+// The bar above a table: a filter field, the number of rows shown, and a button that exports them.
+//
+// Ctrl+F anywhere in the owner moves the focus to the filter. Esc clears the filter, and Down moves
+// on to the table. GUI thread only.
 #pragma once
 
 #include <QString>
@@ -17,16 +19,18 @@ class FilterBar : public QWidget {
   Q_OBJECT
 
  public:
-  // `owner` has both the bar and the table; the table must outlive the bar.
+  // `owner` is the parent of the bar and contains the table. The table must outlive the bar.
   FilterBar(TableView& table, QWidget& owner);
 
-  // A choice of the least level that is shown, of this column of ranks.
+  // Adds a box that selects the lowest level shown. `column` is a column of ranks.
   void add_levels(int column);
+  // Sets the filter as if the user had typed it.
   void set_line(const QString& line);
   QString line() const;
-  QString told() const;  // "12 of 340"
+  QString told() const;  // the count, as "12 of 340"
 
  protected:
+  // Handles Esc, Down and Enter in the filter field.
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:

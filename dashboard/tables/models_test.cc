@@ -1,4 +1,4 @@
-// Every model, watched by Qt's own tester while it is fed.
+// Every model is fed step by step under QAbstractItemModelTester.
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
 
@@ -20,7 +20,7 @@ using tables_testing::some_event;
 using tables_testing::some_job;
 using tables_testing::some_report;
 
-// Ends the program at the first thing that a view could not bear.
+// Ends the program at the first inconsistency that a view could not handle.
 constexpr auto kFatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
 
 struct ModelWatch {
@@ -177,7 +177,7 @@ TEST(AgentsModel, AnotherRunIsAnotherTable) {
   EXPECT_EQ(model.rowCount(), 0);
 }
 
-// However many there are and whichever of them change, a view has few things to do.
+// The number of signals is bounded, whatever the number of agents and changes.
 TEST(AgentsModel, TenThousandAgentsTakeFewSignals) {
   constexpr std::int64_t kAgents = 10'000;
   RunView view = view_with_agents(kAgents);
@@ -269,7 +269,7 @@ TEST(EventsModel, NewOnesComeAtTheEndAndTheOldestGo) {
   model.update(view);
   EXPECT_EQ(watch.signals_seen(), 0);
 
-  add_events(view, 1000, 1200);  // none of those before is there any more
+  add_events(view, 1000, 1200);  // all earlier events have been dropped
   model.update(view);
   EXPECT_EQ(model.rowCount(), 100);
   EXPECT_EQ(model.event_at(0).number, 1101);

@@ -7,7 +7,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// At blanks, but for those between quotation marks, which go.
+// Splits at white space, except inside quotation marks. The quotation marks are removed.
 std::vector<QString> words_of(const QString& line) {
   std::vector<QString> words;
   QString word;
@@ -34,7 +34,7 @@ bool called(const TableColumn& column, const QString& name) {
          column.title.compare(name, Qt::CaseInsensitive) == 0;
 }
 
-// -1: none, or more than one begin so.
+// Returns -1 if no column matches or if the beginning is ambiguous.
 int column_called(const QString& name, const std::vector<TableColumn>& columns) {
   if (name.isEmpty()) return -1;
   int found = -1;
@@ -63,6 +63,7 @@ bool cell_has(const TableModel& model, int row, int column, const QString& words
   return false;
 }
 
+// Searches only cells whose kind is, or is not, a number.
 bool any_cell_has(const TableModel& model, int row, bool of_numbers, const QString& words) {
   for (int column = 0; column < model.columnCount(); ++column) {
     const CellKind kind = model.columns()[static_cast<std::size_t>(column)].kind;
@@ -88,7 +89,7 @@ TableFilter::TableFilter(const QString& line, const std::vector<TableColumn>& co
 bool TableFilter::accepts(const TableModel& model, int row) const {
   return std::ranges::all_of(terms_, [&](const Term& term) {
     if (term.column >= 0) return cell_has(model, row, term.column, term.words);
-    // Numbers last: to write one costs more than to look through a text.
+    // Numbers are searched last, because formatting one costs more than searching a text.
     return any_cell_has(model, row, false, term.words) ||
            any_cell_has(model, row, true, term.words);
   });

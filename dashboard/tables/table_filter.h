@@ -1,5 +1,7 @@
-// Which rows a person wants to see, as typed: words that must all be in a row, anywhere or in one
-// column ("state:away", "text:\"said goodbye\""). Case does not matter.
+// Selects rows by a line that the user typed: words that must all occur in a row, anywhere or in
+// one column ("state:away", "text:\"said goodbye\""). Case is ignored.
+//
+// A filter is an immutable value; parsing never fails. accepts() does not modify the model.
 #pragma once
 
 #include <QString>
@@ -12,19 +14,20 @@ namespace tributary::dashboard {
 class TableFilter {
  public:
   static constexpr qsizetype kCharactersMax = 500;
-  static constexpr std::size_t kTermsMax = 16;  // those beyond do not count
+  static constexpr std::size_t kTermsMax = 16;  // further words are ignored
 
   TableFilter() = default;
-  // What stands before a colon is a column if one is called so, or begins so and no other does;
-  // else it is part of the word.
+  // The text before a colon names a column if it equals a column's key or title, or is the
+  // beginning of exactly one key. Otherwise the colon is part of the word.
   TableFilter(const QString& line, const std::vector<TableColumn>& columns);
 
   bool empty() const { return terms_.empty(); }
+  // Whether all words occur in the row. An empty filter accepts every row.
   bool accepts(const TableModel& model, int row) const;
 
  private:
   struct Term {
-    int column = -1;  // any
+    int column = -1;  // -1: any column
     QString words = {};
   };
 

@@ -37,6 +37,8 @@ bool TableProxy::lessThan(const QModelIndex& left, const QModelIndex& right) con
   const double a = table_.number(left.row(), column);
   const double b = table_.number(right.row(), column);
   if (std::isnan(a) || std::isnan(b)) {
+    // Qt inverts the comparison for a descending order, so the answer for unknown numbers depends
+    // on it.
     if (std::isnan(a) == std::isnan(b)) return false;
     return std::isnan(b) == (sortOrder() == Qt::AscendingOrder);
   }
@@ -44,6 +46,7 @@ bool TableProxy::lessThan(const QModelIndex& left, const QModelIndex& right) con
 }
 
 bool TableProxy::filterAcceptsRow(int row, const QModelIndex& /*parent*/) const {
+  // The negated comparison also rejects unknown numbers (NaN).
   if (least_column_ >= 0 && !(table_.number(row, least_column_) >= least_)) return false;
   return filter_.accepts(table_, row);
 }

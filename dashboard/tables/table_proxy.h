@@ -1,4 +1,4 @@
-// The rows that a filter leaves, in the order that a person asks for.
+// Filters and sorts the rows of a TableModel. GUI thread only.
 #pragma once
 
 #include <QSortFilterProxyModel>
@@ -10,17 +10,19 @@ namespace tributary::dashboard {
 
 class TableProxy : public QSortFilterProxyModel {
  public:
-  // The model must outlive it.
+  // The model must outlive the proxy.
   explicit TableProxy(TableModel& table, QObject* parent = nullptr);
 
   const TableModel& table() const { return table_; }
+  // Filters the rows; the syntax is that of TableFilter.
   void set_filter(const QString& line);
-  // Only rows with at least this number in this column; -1: all.
+  // Accepts only rows whose number in `column` is at least `least`. Column -1 accepts all rows.
   void set_least(int column, double least);
+  // Whether any filter is set, even if it hides no row.
   bool filtered() const { return !filter_.empty() || least_column_ >= 0; }
 
  protected:
-  // By numbers and not by their texts; what is not known comes last, whichever way it is sorted.
+  // Compares numbers by value and texts naturally. Unknown numbers come last in either sort order.
   bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
   bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
 

@@ -10,6 +10,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// The header contains the unit of the numbers below it. Wall times are written in UTC.
 QString head_of(const TableColumn& column) {
   if (column.kind != CellKind::number) return column.title;
   const QString unit = column.unit == Unit::wall_time ? "UTC" : base_unit(column.unit);
@@ -42,7 +43,7 @@ QString cell_of(const TableModel& model, int row, int column) {
 QByteArray table_text(const TableProxy& table, const std::vector<int>& rows,
                       const std::vector<int>& columns, char separator) {
   const TableModel& model = table.table();
-  std::vector<int> told;  // a curve cannot be
+  std::vector<int> told;  // curves have no text form
   for (const int column : columns) {
     const TableColumn& of = model.columns()[static_cast<std::size_t>(column)];
     if (of.kind != CellKind::curve) told.push_back(column);

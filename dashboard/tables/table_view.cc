@@ -19,8 +19,9 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr int kColumnWidthMax = 280;     // pixels, when widths are chosen
-constexpr int kStretchedWidthMin = 120;  // of a last column that takes what is left
+constexpr int kColumnWidthMax = 280;     // pixels, limit of the automatic width
+constexpr int kStretchedWidthMin = 120;  // for a last column that takes the remaining space
+// The automatic width measures only this many rows: measuring all of them is slow in large tables.
 constexpr int kRowsMeasured = 200;
 constexpr int kRowMargin = 6;
 
@@ -54,6 +55,7 @@ void TableView::set_up_heads() {
   verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   verticalHeader()->setDefaultSectionSize(fontMetrics().height() + kRowMargin);
   QHeaderView& heads = *horizontalHeader();
+  // A third click on a header removes the sorting.
   heads.setSortIndicatorClearable(true);
   heads.setSectionsMovable(true);
   heads.setHighlightSections(false);
@@ -104,14 +106,14 @@ void TableView::fill_columns_menu(QMenu& menu) {
     QAction* const action = menu.addAction(column.title);
     action->setCheckable(true);
     action->setChecked(column_shown(column.key));
-    // One must stay, or there is no head left to bring them back from.
+    // At least one column must stay visible: without a header the menu could not be opened again.
     action->setEnabled(!action->isChecked() || shown_columns().size() > 1);
     connect(action, &QAction::toggled, this,
             [this, key = column.key](bool on) { show_column(key, on); });
   }
 }
 
-// When the first rows come; what a person makes of it afterwards stays.
+// Chooses the widths when the first rows arrive. Later changes by the user are kept.
 void TableView::size_columns_once() {
   if (sized_ || proxy_.rowCount() == 0) return;
   sized_ = true;
@@ -146,13 +148,14 @@ void TableView::currentChanged(const QModelIndex& current, const QModelIndex& pr
 
 void TableView::rowsInserted(const QModelIndex& parent, int first, int last) {
   const QScrollBar& bar = *verticalScrollBar();
+  // Must be read before the base class inserts the rows and changes the scroll range.
   const bool at_end = follow_end_ && bar.value() == bar.maximum();
   QTableView::rowsInserted(parent, first, last);
   size_columns_once();
   if (at_end && last + 1 == proxy_.rowCount()) scrollToBottom();
 }
 
-// --- to take away ------------------------------------------------------------------------------
+// --- export and copy ---------------------------------------------------------------------------
 
 QByteArray TableView::selected_text() const {
   std::vector<int> rows;
@@ -178,7 +181,7 @@ void TableView::ask_export() {
   emit exported(written.ok() ? "Written: " + file : QString::fromStdString(written.text()));
 }
 
-// --- what a person does ------------------------------------------------------------------------
+// --- input -------------------------------------------------------------------------------------
 
 void TableView::keyPressEvent(QKeyEvent* event) {
   if (event->matches(QKeySequence::Copy)) {
@@ -211,13 +214,14 @@ void TableView::contextMenuEvent(QContextMenuEvent* event) {
 void TableView::paintEvent(QPaintEvent* event) {
   QTableView::paintEvent(event);
   if (proxy_.rowCount() > 0) return;
+  // The view is empty either because the filter hides all rows or because there are none.
   const bool hidden = table_.rowCount() > 0;
   QPainter painter(viewport());
   painter.setPen(plot_colours(palette()).faint);
   constexpr int kMargin = 20;
   painter.drawText(viewport()->rect().adjusted(kMargin, kMargin, -kMargin, -kMargin),
                    Qt::AlignCenter | Qt::TextWordWrap,
-                   hidden ? "No row matches the filter. Esc clears it." : empty_text_);
+                   hidden ? "No row matches the filter. Press Esc to clear it." : empty_text_);
 }
 
 }  // namespace tributary::dashboard

@@ -1,4 +1,4 @@
-// What a person does with a table, by the mouse and by the keyboard.
+// User actions on a table, by mouse and by keyboard.
 #include "dashboard/tables/table_view.h"
 
 #include <QAbstractItemModelTester>
@@ -31,7 +31,7 @@ using tables_testing::some_agents;
 using tables_testing::some_event;
 using tables_testing::some_report;
 
-// A table with its line above it, as pages have them.
+// A table with its filter bar above it, as on the pages.
 template <typename Model>
 struct TableUnderTest {
   TableUnderTest() {
@@ -55,7 +55,7 @@ struct TableUnderTest {
 
 class AgentsTableTest : public testing::Test {
  protected:
-  AgentsTableTest() { table().set_empty_text("No agent has come yet."); }
+  AgentsTableTest() { table().set_empty_text("No agent has connected yet."); }
 
   TableView& table() { return under_test_.table; }
   QLineEdit& line() { return *under_test_.bar.template findChild<QLineEdit*>(); }
@@ -65,7 +65,7 @@ class AgentsTableTest : public testing::Test {
     view_.apply(std::move(changes));
     update();
   }
-  // The last one has reported on nothing.
+  // All agents except the last one report on the round.
   void report(std::size_t count, std::uint64_t round) {
     RunChanges changes;
     for (std::size_t i = 1; i < count; ++i) {
@@ -196,7 +196,7 @@ TEST_F(AgentsTableTest, EnterAndADoubleClickOpenARow) {
   EXPECT_EQ(entered[1][0].toInt(), 0);
 }
 
-// The menu waits for an answer, which this gives as soon as it is there.
+// Answers a menu as soon as it is open; the menu blocks until then.
 void answer_menu(const QString& title, QStringList* seen = nullptr) {
   QTimer::singleShot(0, [=] {
     auto* const menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
@@ -358,9 +358,9 @@ TEST_F(EventsTableTest, TheEndStaysInSightUntilOneScrollsAway) {
   EXPECT_EQ(bar().value(), 3);
 }
 
-// A view of so many rows must not cost a signal a row.
+// Filtering must not emit one signal per row.
 TEST_F(EventsTableTest, FiftyThousandPassAFilterInOneGo) {
-  under_test_.tester.reset();  // it looks at every cell
+  under_test_.tester.reset();  // the tester reads every cell, which is too slow here
   under_test_.bar.set_line("text");
   QSignalSpy inserted(&under_test_.table.proxy(), &QAbstractItemModel::rowsInserted);
   feed(1, 50'000);

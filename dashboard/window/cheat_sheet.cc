@@ -12,43 +12,43 @@ struct KeyOfPart {
   const char* what;
 };
 
-// What dashboard/plot does by itself.
+// Keys that dashboard/plot handles.
 constexpr KeyOfPart kKeysOfPictures[] = {
     {"drag", "zoom to a rectangle, or along one axis"},
     {"Shift + drag, arrows", "move"},
     {"wheel, + −", "zoom x; with Ctrl y"},
-    {"double click, Home", "show all there is"},
-    {"Backspace", "undo a zoom; with Shift do it again"},
-    {"End, Space", "back to live"},
+    {"double click, Home", "show everything"},
+    {"Backspace", "undo a zoom; with Shift redo"},
+    {"End, Space", "return to live display"},
     {"L", "linear or logarithmic y; with Shift x"},
-    {"[ ]", "crosshair to the sample before, after"},
-    {"click, Enter", "open what is at the crosshair"},
-    {"Esc", "put the crosshair away"},
-    {"click in the legend, 1 … 9", "one curve alone, and all again"},
-    {"Ctrl + click, Ctrl + 1 … 9", "one curve more or less"},
-    {"0", "all curves"},
+    {"[ ]", "crosshair to previous, next sample"},
+    {"click, Enter", "open the item at the crosshair"},
+    {"Esc", "hide the crosshair"},
+    {"click in the legend, 1 … 9", "show one curve alone, or all again"},
+    {"Ctrl + click, Ctrl + 1 … 9", "show or hide one curve"},
+    {"0", "show all curves"},
 };
 
-// What dashboard/tables does, and the page of a round.
+// Keys that dashboard/tables and the page of a round handle.
 constexpr KeyOfPart kKeysOfTables[] = {
     {"Ctrl+F", "filter: words, or column:word"},
     {"Esc", "clear the filter"},
-    {"click on a head", "sort; a third click: as the rows came"},
-    {"right click on a head", "choose columns"},
-    {"Ctrl+C", "copy the rows that are chosen"},
-    {"Enter", "open what a row is about"},
-    {"Alt+← Alt+→", "on the page of a round: the one before, after"},
-    {"Alt+End", "and the newest"},
+    {"click on a header", "sort; a third click restores the order"},
+    {"right click on a header", "choose columns"},
+    {"Ctrl+C", "copy the selected rows"},
+    {"Enter", "open the row's subject"},
+    {"Alt+← Alt+→", "round page: previous, next round"},
+    {"Alt+End", "round page: newest round"},
 };
 
-// What the page of control does.
+// Keys that the control page handles.
 constexpr KeyOfPart kKeysOfControl[] = {
-    {"Alt+U, Alt+E, Alt+T", "pause, resume, stop the job that is chosen"},
-    {"Alt+O", "the reason for it"},
-    {"Alt+F, Alt+C, Alt+S", "a job's file: type it, choose it, submit it"},
-    {"Alt+I, Alt+Y, Alt+A", "an agent's id and key, and allow it"},
-    {"Alt+G, Alt+K", "an agent, and revoke it"},
-    {"Esc", "leave it as it is, where the page asks"},
+    {"Alt+U, Alt+E, Alt+T", "pause, resume, stop the selected job"},
+    {"Alt+O", "enter the reason"},
+    {"Alt+F, Alt+C, Alt+S", "job file: type, choose, submit"},
+    {"Alt+I, Alt+Y, Alt+A", "agent to allow: id, key, allow"},
+    {"Alt+G, Alt+K", "agent to revoke: select, revoke"},
+    {"Esc", "cancel a confirmation"},
 };
 
 void add_line(QGridLayout& grid, const QString& keys, const QString& what) {
@@ -79,7 +79,7 @@ QGridLayout* make_grid(const QString& heading) {
 CheatSheet::CheatSheet(const std::vector<const QAction*>& actions, QWidget* parent)
     : QDialog(parent) {
   setWindowTitle("Keys");
-  auto* window_keys = make_grid("In the window");
+  auto* window_keys = make_grid("Window");
   for (const QAction* action : actions) {
     QStringList keys;
     for (const QKeySequence& key : action->shortcuts()) {
@@ -88,11 +88,11 @@ CheatSheet::CheatSheet(const std::vector<const QAction*>& actions, QWidget* pare
     if (keys.empty()) continue;
     add_line(*window_keys, keys.join(", "), QString(action->text()).remove('&').remove(u'…'));
   }
-  auto* picture_keys = make_grid("In a picture, which Tab reaches");
+  auto* picture_keys = make_grid("Charts (reach with Tab)");
   for (const KeyOfPart& one : kKeysOfPictures) add_line(*picture_keys, one);
-  auto* table_keys = make_grid("In a table, and on the page of a round");
+  auto* table_keys = make_grid("Tables and round page");
   for (const KeyOfPart& one : kKeysOfTables) add_line(*table_keys, one);
-  auto* control_keys = make_grid("On the page of control");
+  auto* control_keys = make_grid("Control page");
   for (const KeyOfPart& one : kKeysOfControl) add_line(*control_keys, one);
   auto* left = new QVBoxLayout;
   left->addLayout(window_keys);

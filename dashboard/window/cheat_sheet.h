@@ -1,4 +1,5 @@
-// All keys on one sheet. It lies beside the window and holds nothing up; Escape puts it away.
+// Lists all keys in a separate window. It does not block the main window, and Escape closes it. GUI
+// thread only.
 #pragma once
 
 #include <QAction>
@@ -10,6 +11,7 @@ namespace tributary::dashboard {
 class CheatSheet : public QDialog {
   Q_OBJECT
 
+  // Lists the keys of `actions` and those that charts, tables and pages handle themselves.
  public:
   explicit CheatSheet(const std::vector<const QAction*>& actions, QWidget* parent = nullptr);
 };

@@ -20,9 +20,9 @@ namespace {
 constexpr const char* kConnectionsKey = "connect/recent";
 constexpr int kConnectWidth = 640;
 constexpr const char* kConnectHint =
-    "Where the coordinator runs, tributary keys join makes one file for whoever watches: their "
-    "keys, and the coordinator's endpoint and key. Copy it here and keep it readable for yourself "
-    "alone.";
+    "Create a key file on the coordinator's machine with 'tributary keys join'. It contains your "
+    "keys, and the coordinator's endpoint and key. Copy it to this machine, readable only by "
+    "you.";
 
 QString words_of_choice(const ConnectChoice& choice) {
   return choice.endpoint.isEmpty() ? choice.key_file : choice.endpoint + " with " + choice.key_file;
@@ -66,11 +66,11 @@ ConnectDialog::ConnectDialog(std::vector<ConnectChoice> recent, QWidget* parent)
   key_file_ = new QLineEdit(this);
   key_file_->setPlaceholderText("anna.join");
   endpoint_ = new QLineEdit(this);
-  endpoint_->setPlaceholderText("as the file says; or tcp://HOST:PORT");
+  endpoint_->setPlaceholderText("from the key file, or tcp://HOST:PORT");
   verdict_ = new QLabel(kConnectHint);
   verdict_->setTextFormat(Qt::PlainText);
   verdict_->setWordWrap(true);
-  verdict_->setAccessibleName("What is wrong with it");
+  verdict_->setAccessibleName("Result of the check");
   connect_ = new QPushButton("&Connect");
   connect_->setDefault(true);
   lay_out();
@@ -98,7 +98,7 @@ void ConnectDialog::lay_out() {
   file_row->addWidget(key_file_, 1);
   file_row->addWidget(choose);
   auto* const form = new QFormLayout;
-  if (!recent_.empty()) form->addRow("&Before", recent_box_);
+  if (!recent_.empty()) form->addRow("&Recent", recent_box_);
   recent_box_->setVisible(!recent_.empty());
   form->addRow("&Key file", file_row);
   form->addRow("&Endpoint", endpoint_);
@@ -125,7 +125,7 @@ void ConnectDialog::take_recent(int index) {
 }
 
 void ConnectDialog::ask_for_file() {
-  const QString file = QFileDialog::getOpenFileName(this, "The key file of whoever watches", {},
+  const QString file = QFileDialog::getOpenFileName(this, "Open a key file", {},
                                                     "Join files (*.join);;All files (*)");
   if (!file.isEmpty()) key_file_->setText(file);
 }

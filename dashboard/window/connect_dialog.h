@@ -1,5 +1,7 @@
-// Where somebody says which coordinator to watch, and by which key; and the memory of those who
-// said so before. It lies beside the window and holds nothing up; Escape puts it away.
+// Asks for the coordinator to watch and for the key to use, and remembers earlier connections. The
+// dialog does not block the main window, and Escape closes it.
+//
+// The dialog checks its input and emits chosen(); it does not connect itself. GUI thread only.
 #pragma once
 
 #include <QDialog>
@@ -15,7 +17,7 @@ class QPushButton;
 namespace tributary::dashboard {
 
 struct ConnectChoice {
-  QString endpoint = {};  // empty: the one in the file
+  QString endpoint = {};  // empty: the endpoint in the file
   QString key_file = {};  // a join file
 
   friend bool operator==(const ConnectChoice&, const ConnectChoice&) = default;
@@ -23,8 +25,9 @@ struct ConnectChoice {
 
 inline constexpr std::size_t kConnectionsRemembered = 8;
 
-// The newest first.
+// Returns the remembered connections, the newest first.
 std::vector<ConnectChoice> connections_in(QSettings& settings);
+// Stores the connection as the newest one. Beyond kConnectionsRemembered the oldest is dropped.
 void remember_connection(QSettings& settings, const ConnectChoice& choice);
 
 class ConnectDialog : public QDialog {
@@ -37,7 +40,7 @@ class ConnectDialog : public QDialog {
   QLineEdit& key_file() { return *key_file_; }
   QLineEdit& endpoint() { return *endpoint_; }
   QPushButton& connect_button() { return *connect_; }
-  QString verdict() const;  // on what was typed
+  QString verdict() const;  // the result of checking the input
 
  signals:
   void chosen(const tributary::dashboard::ConnectChoice& choice);

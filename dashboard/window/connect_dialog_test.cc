@@ -1,5 +1,5 @@
-// Connecting from the window: what is typed is checked, what worked is remembered, and nobody who
-// answers is said without a dialog.
+// Connections from the window: input is checked, successful connections are remembered, and a
+// coordinator that does not answer is reported without a dialog.
 #include "dashboard/window/connect_dialog.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ class ConnectDialogTest : public testing::Test {
     QApplication::setActiveWindow(window_.get());
     QApplication::processEvents();
   }
-  // Port 1 of this machine, where nobody listens.
+  // Port 1 of this machine, which nothing listens on.
   QString write_join(const std::string& id) {
     const KeyPair keys = make_key_pair().value();
     const std::string path = folder_ / (id + ".join");

@@ -21,6 +21,7 @@ constexpr const char* kOverTimeKey = "window/over_time";
 constexpr QSize kFirstSize{1280, 800};
 constexpr int kRefreshEveryMs = 33;
 
+// A run without a job may get one, so it counts as growing.
 bool still_grows(const RunSession* run) {
   const JobInfo* const job = run->job_info();
   return !job || !has_ended(job->state);
@@ -43,7 +44,7 @@ MainWindow::MainWindow(QSettings& settings, PageContext& context,
   take_runs();
 }
 
-// Pages must not outlive the runs that they show.
+// The pages must drop the runs before these are destroyed.
 MainWindow::~MainWindow() {
   for (Page* page : docks_->pages()) page->set_runs({});
 }
@@ -119,7 +120,7 @@ void MainWindow::connect_pages() {
 
 void MainWindow::open_run(const RunOrigin& origin) { banner_->show_refusal(runs_.open(origin)); }
 
-// What was refused is not offered again.
+// Only accepted connections are remembered.
 void MainWindow::connect_to(const ConnectChoice& choice) {
   const Result<RunOrigin> origin =
       origin_of_join_file(choice.key_file.toStdString(), choice.endpoint.toStdString());
@@ -131,7 +132,7 @@ void MainWindow::connect_to(const ConnectChoice& choice) {
   remember_connection(settings_, choice);
 }
 
-// A run has its colour before anything else of it is drawn, in the order of opening.
+// Each run gets its colour before it is drawn, so that colours follow the order of opening.
 void MainWindow::take_runs() {
   const std::vector<RunSession*> runs = runs_.runs();
   for (const RunSession* run : runs) context_.group().colours().slot_of(run->key());
@@ -146,6 +147,7 @@ void MainWindow::refresh() {
   refresh_timer_.stop();
   const std::vector<RunSession*> runs = runs_.runs();
   const bool following = std::ranges::any_of(runs, still_grows);
+  // If no run grows, charts have no live display and no badge for it.
   SharedXAxis& x_axis = context_.group().x_axis();
   if (following != x_axis.following()) x_axis.set_following(following);
   for (Page* page : docks_->pages()) {
@@ -183,6 +185,7 @@ Page* MainWindow::page_in_front() const {
   };
   const auto focused = std::ranges::find_if(pages, has_focus);
   if (focused != pages.end()) return *focused;
+  // Without focus in a page, the first visible page is the front page.
   const auto seen = std::ranges::find_if(
       pages, [](const Page* page) { return !page->visibleRegion().isEmpty(); });
   return seen == pages.end() ? nullptr : *seen;
@@ -210,7 +213,7 @@ void MainWindow::show_cheat_sheet() {
   cheat_sheet_->raise();
 }
 
-// It is of no use to point at what is out of sight.
+// A moment outside the visible range could not be seen, so the range is reset first.
 void MainWindow::point_at(double round, double time_s) {
   PlotGroup& group = context_.group();
   const double x = context_.over_time() ? time_s : round;

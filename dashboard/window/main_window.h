@@ -1,5 +1,5 @@
-// The window: it brings the open runs, the pages and what a person asks for together, and does
-// nothing of it by itself.
+// The main window. It connects the open runs, the pages and the actions of the user; each part does
+// its own work. GUI thread only.
 #pragma once
 
 #include <QMainWindow>
@@ -25,14 +25,16 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
 
  public:
-  // Both must outlive it.
+  // The settings and the context must outlive the window.
   MainWindow(QSettings& settings, PageContext& context, std::vector<std::unique_ptr<Page>> pages);
   ~MainWindow() override;
 
-  // What is refused is said in the window.
+  // Opens a run. A refusal is shown in the window.
   void open_run(const RunOrigin& origin);
   void open_run(const std::string& path) { open_run(origin_of_file(path)); }
+  // Opens the coordinator and remembers the connection if it is accepted.
   void connect_to(const ConnectChoice& choice);
+  // Returns false if there is no such page.
   bool show_page(const QString& name) { return docks_->show_page(name); }
 
   OpenRuns& runs() { return runs_; }
@@ -71,6 +73,7 @@ class MainWindow : public QMainWindow {
   TroubleBanner* banner_ = nullptr;
   RunStatus* status_ = nullptr;
   WindowActions* actions_ = nullptr;
+  // The dialogs delete themselves when they are closed.
   QPointer<CheatSheet> cheat_sheet_;
   QPointer<ConnectDialog> connect_dialog_;
 };

@@ -1,4 +1,4 @@
-// The window, as a person uses it: by its keys, with runs that come, go and are no runs.
+// User actions in the window, by keys, with runs that appear, disappear, or are no valid files.
 #include "dashboard/window/main_window.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,8 @@ class MainWindowTest : public testing::Test {
     QTest::keyClick(window_.get(), which, modifiers);
     QApplication::processEvents();
   }
-  // Some pictures draw a round as wide as it is, so there is half a one beyond the last.
+  // Some charts draw a round with its full width, so the range may end half a round after the last
+  // one.
   bool sees_up_to(double round) {
     return std::abs(context_->group().x_axis().range().high - round) <= 0.5;
   }

@@ -20,7 +20,7 @@ Status OpenRuns::open(const RunOrigin& origin) {
       std::ranges::any_of(runs_, [&](const auto& one) { return one->key() == origin.key; });
   if (known) {
     return {StatusCode::already_exists,
-            {.what = place, .expected = "a run that is not open", .got = "one that is"}};
+            {.what = place, .expected = "a run that is not open", .got = "an open run"}};
   }
   auto run = std::make_unique<RunSession>(RunSessionOptions{.origin = origin});
   connect(run.get(), &RunSession::changed, this, &OpenRuns::changed);
@@ -40,7 +40,7 @@ void OpenRuns::close(const RunSession* run) {
   emit runs_changed();
 }
 
-// Two files may have one name, as every run.db: these are told apart by their folders.
+// Many runs are named run.db. Runs with the same name are distinguished by their folders.
 void OpenRuns::find_names() {
   std::map<QString, int> names;
   for (const auto& run : runs_) ++names[run->origin().name];

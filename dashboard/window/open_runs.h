@@ -1,4 +1,4 @@
-// The runs that are open, in the order of their opening, and what they say together.
+// The open runs, in the order in which they were opened, and their combined state. GUI thread only.
 #pragma once
 
 #include <QObject>
@@ -16,23 +16,25 @@ class OpenRuns : public QObject {
   Q_OBJECT
 
  public:
-  static constexpr std::size_t kRunsMax = 8;  // colours that are told apart
+  static constexpr std::size_t kRunsMax = 8;  // the number of colours that can be distinguished
 
   explicit OpenRuns(QObject* parent = nullptr) : QObject(parent) {}
   ~OpenRuns() override;
 
-  // What is not there, or is no run, is open all the same: it says so, and is tried again. Errors:
-  // already_exists, and resource_exhausted beyond kRunsMax.
+  // Opens a run. A file that does not exist or is no run is also opened: the run reports the
+  // problem and retries. Fails with already_exists, or with resource_exhausted beyond kRunsMax.
   Status open(const RunOrigin& origin);
+  // Closes and destroys the run. An unknown pointer has no effect.
   void close(const RunSession* run);
 
   std::vector<RunSession*> runs() const;
+  // Whether all open runs have been read completely.
   bool caught_up() const;
 
  signals:
-  void runs_changed();     // before one that was closed is gone
-  void changed();          // something in one of them
-  void trouble_changed();  // of one of them
+  void runs_changed();     // emitted before a closed run is destroyed
+  void changed();          // any run has changed
+  void trouble_changed();  // of any run
 
  private:
   void find_names();

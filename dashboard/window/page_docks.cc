@@ -8,11 +8,12 @@
 namespace tributary::dashboard {
 namespace {
 
+// Must change when the set of pages changes, so that old layouts are ignored.
 constexpr int kLayoutVersion = 2;
 constexpr const char* kLayoutKey = "window/pages";
 constexpr const char* kFirstPage = "overview";
 
-// Nobody has kept it so while it was out of sight.
+// A page that is not visible skips its refreshes, so it is refreshed when it becomes visible.
 void bring_up_to_date(Page& page) {
   page.refresh();
   for (PlotView* view : page.findChildren<PlotView*>()) view->group().touch();
@@ -56,7 +57,7 @@ bool PageDocks::show_page(const QString& name) {
   return false;
 }
 
-// Behind another tab a page's dock is shown, and yet nothing of it is in sight.
+// A dock behind another tab counts as shown, although no part of it is visible.
 bool PageDocks::page_in_sight(const QString& name) const {
   const Page* const wanted = page(name);
   return wanted != nullptr && !wanted->visibleRegion().isEmpty();
@@ -73,6 +74,7 @@ void PageDocks::save(QSettings& settings) const {
 void PageDocks::restore(const QSettings& settings) {
   const QByteArray state = settings.value(kLayoutKey).toByteArray();
   if (state.isEmpty()) return;
+  // A layout of another version is not restored.
   if (!restoreState(state, kLayoutVersion)) reset();
 }
 

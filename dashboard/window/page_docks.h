@@ -1,4 +1,5 @@
-// The pages as panels that a person moves, splits and closes, and the memory of where they were.
+// Shows the pages as dock panels that the user can move, split and close, and saves their layout.
+// GUI thread only.
 #pragma once
 
 #include <QMainWindow>
@@ -21,20 +22,21 @@ class PageDocks : public QMainWindow {
   explicit PageDocks(std::vector<std::unique_ptr<Page>> pages, QWidget* parent = nullptr);
 
   const std::vector<Page*>& pages() const { return pages_; }
-  Page* page(const QString& name) const;  // null: there is none
-  // Opens it if it was closed, brings it to the front, and gives it the keys.
+  Page* page(const QString& name) const;  // null: no such page
+  // Opens the page if it was closed, brings it to the front and gives it the focus.
   bool show_page(const QString& name);
+  // Whether any part of the page is visible.
   bool page_in_sight(const QString& name) const;
   QAction* toggle_action(std::size_t page) const;
 
-  // Memory. A layout of another set of pages is not taken.
+  // Save and restore the layout. A layout with another set of pages is ignored.
   void save(QSettings& settings) const;
   void restore(const QSettings& settings);
-  // As on the first day: all pages in one place, the first in front.
+  // Restores the initial layout: all pages as tabs in one place, the first one in front.
   void reset();
 
  private:
-  std::vector<Page*> pages_;  // their docks own them
+  std::vector<Page*> pages_;  // owned by their docks
   std::vector<QDockWidget*> docks_;
 };
 

@@ -12,13 +12,14 @@
 namespace tributary::dashboard {
 namespace {
 
-// What a page has just asked for has not come yet: it must look settled several times in a row.
+// Answers to requests of the page arrive later, so it must look settled several times in a row.
 constexpr int kSettledLooks = 5;
 constexpr int kLookEveryMs = 20;
 
 Status trouble_of(const OpenRuns& runs) {
   for (const RunSession* run : runs.runs()) {
     const Status& trouble = run->trouble();
+    // An unavailable run is retried until the limit; other problems do not change by waiting.
     if (!trouble.ok() && trouble.code() != StatusCode::unavailable) return trouble;
   }
   return {};
@@ -28,13 +29,13 @@ Status not_settled(const PictureRequest& request, const OpenRuns& runs) {
   for (const RunSession* run : runs.runs()) {
     if (!run->trouble().ok()) return run->trouble();
   }
-  return {StatusCode::deadline_exceeded,
-          {.what = "picture '" + request.file.toStdString() + "'",
-           .expected = "all that it is to show within " +
-                       std::to_string(request.wait_max.count() / 1000) + " s",
-           .got = runs.caught_up() ? "a page that still waits for something"
-                                   : "a run that is still being read",
-           .remedy = "give it longer with --wait-s"}};
+  return {
+      StatusCode::deadline_exceeded,
+      {.what = "picture '" + request.file.toStdString() + "'",
+       .expected =
+           "a complete page within " + std::to_string(request.wait_max.count() / 1000) + " s",
+       .got = runs.caught_up() ? "a page that is still loading" : "a run that is still being read",
+       .remedy = "allow more time with --wait-s"}};
 }
 
 Status wait_until_settled(const PictureRequest& request, const OpenRuns& runs, Page& page) {
@@ -54,13 +55,13 @@ Status wait_until_settled(const PictureRequest& request, const OpenRuns& runs, P
 
 Status export_page(const PictureRequest& request, const OpenRuns& runs, Page& page,
                    PageContext& context) {
-  // Laid out and drawn as if it were shown, also where a display would show it.
+  // The page is laid out and drawn as if it were visible, but never appears on a display.
   page.setAttribute(Qt::WA_DontShowOnScreen);
-  // It has the size that was asked for, even where a page would like more.
+  // The picture has the requested size, even if the page's minimum size is larger.
   if (page.layout()) page.layout()->setSizeConstraint(QLayout::SetNoConstraint);
   page.resize(request.size);
   page.show();
-  // Nobody looks at a picture to see that it follows.
+  // A picture has no live display.
   context.group().x_axis().set_following(false);
   TRIBUTARY_TRY(wait_until_settled(request, runs, page));
   context.group().refresh_now();

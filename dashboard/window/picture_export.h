@@ -1,4 +1,4 @@
-// A page as a picture in a file, also where there is no display.
+// Writes a page as a picture to a file. No display is needed. GUI thread only.
 #pragma once
 
 #include <QSize>
@@ -14,12 +14,14 @@ namespace tributary::dashboard {
 struct PictureRequest {
   QString file = {};
   QSize size = {1280, 800};
-  // For all that it is to show to be there.
+  // Limit for the page to be complete.
   std::chrono::milliseconds wait_max = std::chrono::seconds(60);
 };
 
-// Runs the application's events while it waits. Errors: what is wrong with a run's file, unless it
-// is about to become one; deadline_exceeded; and io_error for the picture's file.
+// Waits until the page is complete and writes the picture. Processes the application's events while
+// it waits. Fails with the problem of a run, with deadline_exceeded if the page is not complete in
+// time, or with io_error for the picture's file. A run that cannot be read yet (unavailable) is
+// retried until the limit.
 Status export_page(const PictureRequest& request, const OpenRuns& runs, Page& page,
                    PageContext& context);
 

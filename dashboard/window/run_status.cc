@@ -51,6 +51,7 @@ void RunStatus::show_runs(const std::vector<RunSession*>& runs, ColourSlots& col
     const RunSession& run = *runs[i];
     entry.colour->setPixmap(
         swatch(slot_colour(colours.slot_of(run.key()), dark), devicePixelRatioF()));
+    // '&' would otherwise mark a key in the button's text.
     entry.button->setText(QString(run.name() + ": " + status_text(run)).replace('&', "&&"));
     entry.button->setToolTip(run.origin().place.toHtmlEscaped());
   }

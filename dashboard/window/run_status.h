@@ -1,5 +1,5 @@
-// The line at the foot of the window: each run with its colour, its name and how it is, and which
-// of its jobs is shown.
+// The status bar of the window: for each run its colour, its name, its state and the selected job.
+// GUI thread only.
 #pragma once
 
 #include <QString>
@@ -15,6 +15,7 @@ class QToolButton;
 
 namespace tributary::dashboard {
 
+// Returns the state of a run in a few words.
 QString status_text(const RunSession& run);
 
 class RunStatus : public QWidget {
@@ -24,6 +25,7 @@ class RunStatus : public QWidget {
   explicit RunStatus(QWidget* parent = nullptr);
 
   void show_runs(const std::vector<RunSession*>& runs, ColourSlots& colours);
+  // The text of an entry, for tests.
   QString text(std::size_t run) const;
 
  signals:
@@ -32,7 +34,7 @@ class RunStatus : public QWidget {
  private:
   struct Entry {
     QLabel* colour = nullptr;
-    QToolButton* button = nullptr;  // with the run's jobs, and a way to close it
+    QToolButton* button = nullptr;  // its menu lists the jobs and closes the run
   };
 
   void fill_menu(QToolButton* button, RunSession* run);

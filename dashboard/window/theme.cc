@@ -49,7 +49,7 @@ QPalette palette_of(bool dark) {
   return palette;
 }
 
-// Fusion alone takes all its colours from the palette.
+// Only the Fusion style takes all its colours from the palette.
 void apply_theme(Theme theme) {
   if (theme == Theme::system) return;
   QApplication::setStyle(QStyleFactory::create("Fusion"));

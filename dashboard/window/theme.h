@@ -1,4 +1,4 @@
-// Dark and light, from one palette for everything.
+// The dark and the light theme. Each is one palette for all widgets.
 #pragma once
 
 #include <QPalette>
@@ -10,9 +10,10 @@ namespace tributary::dashboard {
 
 enum class Theme : std::uint8_t { system, dark, light };
 
-std::optional<Theme> theme_named(const QString& name);  // as --palette takes it
+std::optional<Theme> theme_named(const QString& name);  // the names that --palette accepts
+// Returns the palette of the dark or the light theme.
 QPalette palette_of(bool dark);
-// For the whole application. `system` is what the desktop has.
+// Applies the theme to the whole application. `system` keeps the theme of the desktop.
 void apply_theme(Theme theme);
 
 }  // namespace tributary::dashboard

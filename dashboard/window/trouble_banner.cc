@@ -34,7 +34,7 @@ void TroubleBanner::show_trouble(const std::vector<RunSession*>& runs) {
   for (const RunSession* run : runs) {
     if (run->trouble().ok()) continue;
     lines.push_back("⚠ " + QString::fromStdString(run->trouble().text()) +
-                    ". It is tried again by itself; what was read stays in sight.");
+                    ". Retrying automatically; data read so far stays visible.");
   }
   trouble_ = lines.join('\n');
   update_text();

@@ -1,4 +1,4 @@
-// What is wrong with the open files, said above the pages as long as it is so.
+// Shows the problems of the open runs above the pages while they last. GUI thread only.
 #pragma once
 
 #include <QFrame>
@@ -18,9 +18,9 @@ class TroubleBanner : public QFrame {
  public:
   explicit TroubleBanner(QWidget* parent = nullptr);
 
-  // Hides itself where there is none.
+  // Shows the problems of the runs. Without any the banner is hidden.
   void show_trouble(const std::vector<RunSession*>& runs);
-  // Something that was asked for and refused; goes when somebody has read it, or with the next.
+  // Shows a refused action. It disappears when the user dismisses it or with the next call.
   void show_refusal(const Status& status);
   QString text() const;
 

@@ -15,21 +15,21 @@ WindowActions::WindowActions(QMainWindow& window, PageDocks& docks)
   QMenu& runs = *window.menuBar()->addMenu("&Runs");
   open = add(runs, "&Open a run…", {QKeySequence("Ctrl+O")});
   connect_run = add(runs, "&Connect to a coordinator…", {QKeySequence("Ctrl+Shift+O")});
-  close_run = add(runs, "C&lose the run opened last", {QKeySequence("Ctrl+W")});
-  save_picture = add(runs, "&Save the page in front as a picture…", {QKeySequence("Ctrl+S")});
+  close_run = add(runs, "C&lose newest run", {QKeySequence("Ctrl+W")});
+  save_picture = add(runs, "&Save page as picture…", {QKeySequence("Ctrl+S")});
   runs.addSeparator();
   quit = add(runs, "&Quit", {QKeySequence("Ctrl+Q")});
   add_pages(*window.menuBar()->addMenu("&Pages"), docks);
   QMenu& view = *window.menuBar()->addMenu("&View");
-  over_time = add(view, "Over &time instead of rounds", {QKeySequence("Ctrl+T")});
+  over_time = add(view, "X axis: &time", {QKeySequence("Ctrl+T")});
   over_time->setCheckable(true);
-  live = add(view, "&Live: follow what arrives", {QKeySequence("Ctrl+L")});
+  live = add(view, "&Live: follow new data", {QKeySequence("Ctrl+L")});
   live->setCheckable(true);
   live->setChecked(true);
   view.addSeparator();
   undo_zoom = add(view, "&Undo the zoom", {QKeySequence("Ctrl+Z")});
   redo_zoom = add(view, "&Redo the zoom", {QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")});
-  fit = add(view, "Show &all there is", {QKeySequence("Ctrl+0")});
+  fit = add(view, "Show &all", {QKeySequence("Ctrl+0")});
   view.addSeparator();
   full_screen = add(view, "&Full screen", {QKeySequence("F11")});
   full_screen->setCheckable(true);
@@ -41,7 +41,7 @@ WindowActions::WindowActions(QMainWindow& window, PageDocks& docks)
 QAction* WindowActions::add(QMenu& menu, const QString& text, const QList<QKeySequence>& keys) {
   QAction* const action = menu.addAction(text);
   action->setShortcuts(keys);
-  window_.addAction(action);  // also where the menu bar is hidden
+  window_.addAction(action);  // the keys also work while the menu bar is hidden
   all_.push_back(action);
   return action;
 }

@@ -1,5 +1,5 @@
-// All that a person can ask the window for, in its menus and by keys. The cheat sheet lists the
-// same actions, so that none of them is forgotten there.
+// All actions of the window, with their menus and keys. The cheat sheet lists the same actions. GUI
+// thread only; the window owns the actions.
 #pragma once
 
 #include <QAction>
@@ -22,8 +22,8 @@ class WindowActions : public QObject {
   QAction* close_run = nullptr;
   QAction* save_picture = nullptr;
   QAction* quit = nullptr;
-  QAction* over_time = nullptr;  // checkable: rounds otherwise
-  QAction* live = nullptr;       // checkable: paused otherwise
+  QAction* over_time = nullptr;  // checkable; unchecked: over rounds
+  QAction* live = nullptr;       // checkable; unchecked: paused
   QAction* undo_zoom = nullptr;
   QAction* redo_zoom = nullptr;
   QAction* fit = nullptr;
@@ -31,7 +31,7 @@ class WindowActions : public QObject {
   QAction* reset_layout = nullptr;
   QAction* help = nullptr;
 
-  // With a text and a key, in the order of the menus.
+  // Returns the actions in the order of the menus.
   std::vector<const QAction*> all() const;
 
  signals:

@@ -1,4 +1,4 @@
-// A federation of processes, and a dashboard's control page over it.
+// A fixture: a federation of processes, and the dashboard's control page connected to it.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -23,6 +23,7 @@ namespace tributary::dashboard {
 
 class ControlFederation : public testing::Test {
  protected:
+  // More rounds than any test runs.
   static constexpr std::uint64_t kForEver = 1'000'000;
 
   static end_to_end::FederationOptions options() {
@@ -58,7 +59,7 @@ class ControlFederation : public testing::Test {
   bool not_ready() {
     return happens([this] { return page_->post().known() && !page_->post().ready(); });
   }
-  // What the answers, all together, come to hold.
+  // Waits until the answers contain the text.
   bool told(const char* text) {
     return happens([&] { return page_->answers().contains(text); });
   }

@@ -1,4 +1,4 @@
-// The control page over the file of a coordinator that runs on this machine.
+// The control page with a coordinator on this machine, reached through its run file.
 #include <QAbstractItemModelTester>
 #include <QPlainTextEdit>
 
@@ -75,7 +75,7 @@ TEST_F(ControlPageOverAFile, WhatIsNotSubmittedIsNotSent) {
   const std::string file = write("job.toml", "name = \"second\"\nrounds = 3\nparameters = 100\n");
   choose_file(file);
   ASSERT_TRUE(page_->submit_form().submit().isEnabled());
-  std::ofstream(file) << "rounds = ";  // behind the page's back
+  std::ofstream(file) << "rounds = ";  // changes the file after the check
   press(page_->submit_form().submit());
   EXPECT_EQ(page_->post().waiting(), 0u);
   EXPECT_FALSE(page_->submit_form().submit().isEnabled());

@@ -1,5 +1,5 @@
-// The dashboard over a connection: what it shows of a coordinator across the network, what it may
-// change there, and what becomes of it when the coordinator is killed.
+// The dashboard across a network connection: what it shows, what it may change, and what happens
+// when the coordinator is killed.
 #include <QImage>
 #include <QProcess>
 #include <cstdlib>
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr int kPictureWaitMs = 240'000;
 
-// Nobody has it now; it has to be known before the coordinator that is to have it.
+// Returns a port that is free now. It must be known before the coordinator that will use it starts.
 std::uint16_t free_port() {
   const int file = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = end_to_end::loopback(0);
@@ -28,7 +28,7 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
-// Where watchers come in, before there is a federation.
+// The address for watchers, chosen before the federation starts.
 class WatchPlace {
  protected:
   WatchPlace() { std::ofstream(list()) << ""; }
@@ -58,7 +58,7 @@ class Watching : protected WatchPlace, public ControlFederation {
     join("ben");
   }
 
-  // As docs/dashboard.md has it.
+  // Uses the command that docs/dashboard.md shows.
   void join(const std::string& id) {
     const std::string command =
         std::string(TRIBUTARY_CLI) + " keys join " + id + " --coordinator " + endpoint_ +
@@ -136,7 +136,7 @@ TEST_F(Watching, WhoIsNoOperatorLooksAndChangesNothing) {
   connect_as("ben");
   ASSERT_TRUE(not_ready());
   ASSERT_TRUE(reaches(3));
-  ASSERT_TRUE(happens([&] { return page_->presence().contains("may look"); }))
+  ASSERT_TRUE(happens([&] { return page_->presence().contains("may watch"); }))
       << page_->presence().toStdString();
   EXPECT_THAT(page_->presence().toStdString(), HasSubstr("watch.operators"));
   EXPECT_FALSE(page_->jobs().pause().isEnabled());

@@ -1,4 +1,5 @@
-// Strangers and liars at a federation that goes on: each is refused, counted and told once.
+// Unknown and misbehaving clients at a running federation: each one is refused, counted, and logged
+// once.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -15,7 +16,7 @@ TEST(BadInput, AKeyThatIsNotAllowedIsRefusedAndToldOnce) {
   Federation federation({.rounds = 30,
                          .coordinator_settings = {"metrics.listen=127.0.0.1:0"},
                          .agent_settings = {"trainer.train_ms=20"}});
-  federation.start_coordinator();  // and the job waits
+  federation.start_coordinator();  // the job waits for agents
   federation.start_agent(0);
   federation.start_agent(1);
   ASSERT_TRUE(write_key_pair(federation.path("stranger.key"), *make_key_pair()).ok());
@@ -23,14 +24,16 @@ TEST(BadInput, AKeyThatIsNotAllowedIsRefusedAndToldOnce) {
   command.insert(command.end(), {"--set", "agent_id=stranger", "--set",
                                  "journal.file=" + federation.path("stranger.db"), "--set",
                                  "link.key_file=" + federation.path("stranger.key")});
+  // An ordinary agent whose key is not on the allow-list.
   Process stranger(command, federation.path("stranger.log"));
-  // It comes again and again.
+  // The unknown client connects repeatedly.
   EXPECT_TRUE(eventually([&] {
     return federation.metric("tributary_link_refused_total{reason=\"unknown_key\"}") >= 3;
   }));
   federation.start_agent(2);
   federation.expect_everybody_ends();
   stranger.kill();
+  // It must not have received anything of the job.
   EXPECT_TRUE(stranger.lines_with({"model stored"}).empty());
   EXPECT_EQ(federation.coordinator().lines_with({"link_refused", "reason=unknown_key"}).size(), 1u);
   federation.expect_sound();
@@ -50,9 +53,9 @@ TEST(BadInput, AnAgentThatExpectsAnotherCoordinatorDoesNotTalkToThisOne) {
   federation.expect_sound();
 }
 
-// --- by hand -------------------------------------------------------------------------------------
+// --- hand-written frames -------------------------------------------------------------------------
 
-// Two agents of three are there: the job waits for the third as long as a test wants.
+// Two of three agents are connected, so the job waits for the third until the test starts it.
 struct AtThePort : ::testing::Test {
   void SetUp() override {
     ASSERT_TRUE(
@@ -65,7 +68,7 @@ struct AtThePort : ::testing::Test {
     ASSERT_TRUE(guest->connect());
   }
 
-  // Counted every time, and told once of this source.
+  // Every refusal is counted, but logged only once per source.
   void expect_refused(const std::string& name, const std::string& reason, double times,
                       const std::string& source = "guest") {
     const std::string series =
@@ -78,7 +81,8 @@ struct AtThePort : ::testing::Test {
         << name << " " << reason;
   }
 
-  // Nobody else has noticed anything: the guest goes, the third agent comes, the job is done.
+  // The other agents are not affected: the guest disconnects, the third agent connects, the job
+  // ends.
   void TearDown() override {
     guest.reset();
     if (HasFatalFailure()) return;
@@ -107,6 +111,7 @@ TEST_F(AtThePort, AnotherVersionIsRefused) {
 }
 
 TEST_F(AtThePort, AnIdThatItsKeyIsNotAllowedUnderIsRefused) {
+  // Identifiers of other agents, an unknown one, and one that only resembles its own.
   for (const std::string id : {"agent-0", "agent-1", "agent-2", "nobody", "guest-2"}) {
     ASSERT_TRUE(guest->send(bytes_of_frame(frame_with(hello_of(id)), 0, 1)));
     const auto answer = guest->hear(wire::Message::Refusal);
@@ -144,7 +149,7 @@ TEST_F(AtThePort, PartsAboveTheirCapAreRefusedOrEndTheConnection) {
            kTimes;
   }));
   EXPECT_EQ(federation.coordinator().lines_with({"reason=payload_too_large"}).size(), 1u);
-  // More than libzmq reads at all.
+  // Larger than the limit at which libzmq closes the connection.
   ASSERT_TRUE(guest->send(Bytes(wire::kFrameBytesMax + 4096)));
   EXPECT_TRUE(guest->hears_the_end());
   EXPECT_TRUE(federation.coordinator().logs({"disconnected", "source=guest"}));
@@ -168,7 +173,7 @@ TEST_F(AtThePort, WhatIsSaidAgainIsNotDoneAgain) {
     ASSERT_TRUE(again);
     EXPECT_TRUE(again->message.AsAck()->duplicate);
   }
-  for (std::uint64_t i = 0; i < kTimes; ++i) {  // of a conversation that this one is not
+  for (std::uint64_t i = 0; i < kTimes; ++i) {  // of a session other than this one
     ASSERT_TRUE(guest->send(bytes_of_frame(frame_with(request), session, 1'000'000 + i)));
   }
   expect_refused("frame_refused", "replayed", kTimes);
@@ -193,8 +198,8 @@ TEST_F(AtThePort, AMessageOfAnotherSessionIsRefused) {
   EXPECT_TRUE(federation.coordinator().lines_with({"agent_gone", "source=guest"}).empty());
 }
 
-// Late is not wrong: stragglers come out of their epoch every day. It is counted, and told only to
-// those who want to know everything.
+// Late updates are not an error: they occur whenever a straggler has missed its epoch. They are
+// counted, and logged only at debug level.
 TEST_F(AtThePort, AnUpdateOfAnotherEpochCountsForNothing) {
   const std::uint64_t session = guest->join("guest");
   ASSERT_NE(session, 0u);
@@ -215,6 +220,7 @@ TEST_F(AtThePort, WhatOnlyACoordinatorSaysIsRefused) {
     change.job = 1;
     change.revision = 1;
     change.change = i;
+    // Only a coordinator may change a job's state.
     change.state = wire::JobState::stopped;
     ASSERT_TRUE(guest->send(bytes_of_frame(frame_with(change), session, i)));
   }

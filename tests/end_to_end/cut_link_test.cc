@@ -1,4 +1,4 @@
-// A link that is cut for longer than the deadline of a round, in the ways in which links are cut.
+// A link that is cut for longer than a round's deadline, in each of the ways in which links fail.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace tributary::end_to_end {
 namespace {
 
-// Three agents, the last of them behind a relay; two are enough for a round.
+// Three agents, the last one behind a relay. Two agents are enough for a round.
 struct CutLink : ::testing::Test {
   void SetUp() override {
     federation.start_coordinator();
@@ -21,23 +21,25 @@ struct CutLink : ::testing::Test {
   }
 
   bool all_three(std::size_t rounds) { return rounds_of("contributors=3", rounds); }
-  // For so long that the others have gone on without it, after a deadline and more.
+  // Waits longer than a deadline, until the other agents have continued without the third one.
   bool two_alone(std::size_t rounds) { return rounds_of("contributors=2", rounds); }
   bool rounds_of(const char* contributors, std::size_t more) {
     const std::size_t before =
         federation.coordinator().lines_with({"round committed", contributors}).size();
     return federation.coordinator().logs({"round committed", contributors}, before + more);
   }
+  // Waits until the coordinator has given up the agent for this reason.
   bool lost(const char* reason) {
     return federation.coordinator().logs({"agent_gone", "source=agent-2", reason});
   }
-  // It takes part again, and everything adds up.
+  // The agent takes part again, and its updates are conserved.
   void expect_it_comes_back() {
     EXPECT_TRUE(all_three(2)) << "it did not come back";
     federation.expect_everybody_ends();
     federation.expect_sound();
   }
 
+  // Enough rounds to outlast all cuts of a test. Deadline and heartbeat timeout are 1 s.
   Federation federation{{.rounds = 120,
                          .coordinator_settings = {"job.agents_min=2", "job.deadline_ms=1000",
                                                   "heartbeat.timeout_ms=1000"},
@@ -71,13 +73,14 @@ TEST_F(CutLink, ConnectionsAreResetAndRefused) {
   EXPECT_GT(relay->connections(), before);
 }
 
-// The router between has forgotten the connection: the agent is told, the coordinator is not.
+// A router on the path has lost its table: the agent's connection is reset, the coordinator's is
+// not.
 TEST_F(CutLink, HalfOfTheConnectionOutlivesTheOther) {
   relay->swallow();
   EXPECT_TRUE(two_alone(2));
   relay->heal(true);
   expect_it_comes_back();
-  // More than two where it had given up by itself before it was told.
+  // More than two if the agent had already given up the connection itself.
   EXPECT_GE(relay->connections(), 2u);
 }
 
@@ -85,6 +88,7 @@ TEST_F(CutLink, AgainAndAgain) {
   for (int i = 0; i < 3; ++i) {
     i % 2 == 0 ? relay->refuse() : relay->swallow();
     EXPECT_TRUE(two_alone(1));
+    // With and without loss of the router's table.
     relay->heal(i == 1);
     EXPECT_TRUE(all_three(1));
   }

@@ -1,5 +1,5 @@
-// A deadline that an agent's uplink cannot keep, and bytes that were sent twice, as an operator
-// sees them.
+// A deadline that an agent's uplink cannot meet, and repeated bytes, as the operator's commands
+// show them.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 using testing::HasSubstr;
 
-// The uplink of agent-1 needs 6 s for an update of 1.2 MB, which is one bucket.
+// The uplink of agent-1 needs 6 s for an update of 1.2 MB, which is a single bucket.
 FederationOptions slow_uplink() {
   return {
       .agents = 2,
@@ -25,6 +25,7 @@ FederationOptions slow_uplink() {
       .exit_when_done = false};
 }
 
+// Returns the data of `job show`; an empty object if the command failed.
 Json shown(const Federation& federation) {
   const Json json = Json::parse(federation.ask({"job", "show", "test"}), nullptr, false);
   return json.is_object() ? json.value("data", Json::object()) : Json::object();
@@ -33,6 +34,7 @@ Json shown(const Federation& federation) {
 TEST(Deadlines, AJobWhoseDeadlineIsTooShortIsPausedAndSaysWhatWouldFit) {
   Federation federation(slow_uplink());
   federation.set_for_agent(1, "link.shape_bytes_per_s=200000");
+  // Without a burst the rate limit applies from the first byte on.
   federation.set_for_agent(1, "link.shape_burst_bytes=0");
   federation.start_all();
   ASSERT_TRUE(eventually([&] {
@@ -49,7 +51,7 @@ TEST(Deadlines, AJobWhoseDeadlineIsTooShortIsPausedAndSaysWhatWouldFit) {
   EXPECT_EQ(shown(federation)["rounds_committed"], 0);
 }
 
-// As a coordinator stores them, of this job and of another.
+// Adds readings as a coordinator stores them, for this job and for another one.
 void add_repeats(const Federation& federation, std::uint64_t job) {
   auto journal = CoordinatorJournal::open({.journal = {.path = federation.coordinator_journal()}});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
@@ -61,6 +63,7 @@ void add_repeats(const Federation& federation, std::uint64_t job) {
   add("repeated_up_known_bytes", 4'096, job);
   add("repeated_up_known_bytes", 1'000, job);
   add("repeated_down_session_bytes", 70'000, job);
+  // A reading of another job must not be counted.
   add("repeated_up_known_bytes", 9, job + 1);
   ASSERT_TRUE((*journal)->add(rows).ok());
 }

@@ -1,4 +1,4 @@
-// The demonstration, as a user runs it.
+// The demonstration, started as a user would start it.
 #include <gmock/gmock.h>
 #include <stdlib.h>
 
@@ -38,6 +38,7 @@ class Demo : public testing::Test {
   }
 
   std::string out() const { return (folder_ / "demo").string(); }
+  // A small demonstration: 2 agents, 600 pictures, a fast trace.
   std::vector<std::string> command(const std::string& rounds) const {
     return {TRIBUTARY_CLI, "demo", "--headless", "--out", out(),     "--agents", "2",
             "--rounds",    rounds, "--pictures", "600",   "--trace", trace(),    "--json"};
@@ -52,7 +53,7 @@ class Demo : public testing::Test {
     words.insert(words.end(), {"--collective", collective});
     return Process(words, (folder_ / "log").string());
   }
-  // With a display that the dashboard believes in, and draws nothing on.
+  // The environment names a display, but the dashboard draws offscreen.
   Process start_with_display(const std::string& rounds) const {
     std::vector<std::string> words = {"/usr/bin/env", "DISPLAY=:7", "QT_QPA_PLATFORM=offscreen",
                                       "XDG_CONFIG_HOME=" + folder_.string()};
@@ -61,14 +62,14 @@ class Demo : public testing::Test {
     }
     return Process(words, (folder_ / "log").string());
   }
-  // Processes that have anything of the demonstration's in their command line.
+  // Returns the processes whose command line refers to the demonstration's folder.
   std::map<pid_t, std::string> living() const {
     std::map<pid_t, std::string> found;
     std::error_code gone;
     for (const fs::directory_entry& process : fs::directory_iterator("/proc", gone)) {
       std::ifstream file(process.path() / "cmdline", std::ios::binary);
       std::string line(1u << 16, '\0');
-      // As a stream: a process that ends meanwhile is an error of the file, and no exception.
+      // Reads through a stream, because a process that ends meanwhile must not raise an exception.
       file.read(line.data(), static_cast<std::streamsize>(line.size()));
       line.resize(static_cast<std::size_t>(file.gcount()));
       if (line.find(out() + "/") == line.npos) continue;
@@ -100,7 +101,7 @@ TEST_F(Demo, TrainsAndSaysWhatItCost) {
   EXPECT_EQ(data["codecs"].size(), 1u);
   EXPECT_EQ(data["collectives"]["star"], 6);
   EXPECT_EQ(data["switches"], Json::array());
-  // lenet has 61,706 values: as float32, up from two and down to two, six times.
+  // lenet has 61,706 values: as float32, for two agents up and down, in six rounds.
   EXPECT_EQ(data["bytes_dense"], 61'706 * 4 * 4 * 6);
   EXPECT_LT(data["bytes_up"].get<double>(), data["bytes_dense"].get<double>() / 8);
   EXPECT_TRUE(fs::exists(data["run_db"].get<std::string>()));
@@ -119,9 +120,9 @@ TEST_F(Demo, ExchangesAmongPeers) {
   EXPECT_LE(data["conservation_error_max"], 1.0);
 }
 
-// What rounds went by so far, and how often that changed, without a word or with one.
+// The choices that the rounds used so far, and how often they changed.
 struct Followed {
-  std::set<std::string> codecs;  // with their ratios; of what a planner has chosen
+  std::set<std::string> codecs;  // with their ratios; only the planner's choices
   std::set<std::string> collectives;
   std::size_t switches = 0;
   std::size_t unexplained = 0;
@@ -145,15 +146,15 @@ Followed followed_in(const std::string& run_file) {
       if (why.find(" a round, ") == why.npos || why.find(": ") == why.npos) ++followed.unexplained;
     }
     before = choice;
-    if (followed.switches == 0) continue;  // as the job has it
+    if (followed.switches == 0) continue;  // still the job's initial choice
     followed.codecs.insert(*plan.codecs);
     followed.collectives.insert(*plan.collectives);
   }
   return followed;
 }
 
-// Until a planner has used two codecs or ratios and two collectives, however long rounds and
-// measuring take here; the way to the coordinator is quick and slow in turn by a factor of 60.
+// Runs until the planner has used two codecs or ratios and two collectives, however long rounds
+// take on this machine. The uplink to the coordinator changes its rate by a factor of 60.
 TEST_F(Demo, FollowsTheLinksAndSaysWhy) {
   const fs::path changing = folder_ / "changing";
   std::ofstream(changing) << "20, 20, 1, 0\n20, 0.3, 20, 0\n";

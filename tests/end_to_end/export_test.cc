@@ -1,4 +1,4 @@
-// Models that are taken out of journals.
+// Models exported from journals.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ std::string log_of(const Federation& federation) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Takes the model of the job out of the journal, and checks that it is that of the round it names.
+// Exports the model of the job, and checks that it is the model of the round that the file names.
 std::uint64_t export_round(Federation& federation) {
   Process exported({TRIBUTARY_CLI, "job", "export", "test", "--run",
                     federation.path("coordinator.db"), "--out", federation.path("model")},
@@ -45,7 +45,7 @@ std::uint64_t export_round(Federation& federation) {
   return round;
 }
 
-// The only checkpoint is that of the beginning: all rounds are done again from what is in the file.
+// The initial model is the only checkpoint, so all rounds are applied again from the journal.
 TEST(Export, GivesTheNewestModelWhileTheCoordinatorRuns) {
   Federation federation(
       {.agents = 2, .rounds = 400, .codec = "int8", .agent_settings = {"trainer.train_ms=20"}});

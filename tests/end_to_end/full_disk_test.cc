@@ -1,4 +1,4 @@
-// A disk that is full, for a while.
+// A disk that is full for some time.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +18,7 @@ TEST(FullDisk, OfTheCoordinatorHoldsTheJobUntilThereIsRoom) {
   federation.start_all();
   ASSERT_TRUE(federation.committed(2));
   disk.fill();
-  // Said once; tried more often than that, while everybody stays.
+  // The failure is logged once but storing is retried, and all processes keep running.
   EXPECT_TRUE(federation.coordinator().logs({"store_failed"}));
   EXPECT_TRUE(federation.coordinator().running());
   EXPECT_TRUE(federation.coordinator().lines_with({"agent_gone"}).empty());

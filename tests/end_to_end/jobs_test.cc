@@ -1,4 +1,4 @@
-// Jobs, as operators handle them: through the program, while a federation of processes is at work.
+// Jobs managed by an operator's commands, while a federation of processes is running.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -25,6 +25,7 @@ class Jobs : public testing::Test {
             .exit_when_done = false};
   }
 
+  // Returns the "data" object of a command's answer, or fails the test.
   static Json data(const std::string& text) {
     const Json json = Json::parse(text, nullptr, false);
     EXPECT_TRUE(json.is_object() && json.contains("data")) << text;
@@ -40,11 +41,12 @@ class Jobs : public testing::Test {
   static std::uint64_t rounds_of(const Federation& federation, const std::string& name) {
     return job(federation, name).value("rounds_committed", std::uint64_t{0});
   }
+  // Waits until the job has committed this round.
   static bool reaches(const Federation& federation, const std::string& name, std::uint64_t round) {
     return eventually([&] { return rounds_of(federation, name) >= round; });
   }
-  // What many looks, one after the other, agree on: a round takes less than two of them, and the
-  // one that was under way may still end.
+  // Returns a number of rounds that stays the same over many polls. A round takes less time than
+  // two polls, and the round under way may still end.
   static std::uint64_t rounds_at_rest(const Federation& federation, const std::string& name) {
     constexpr int kLooks = 12;
     std::uint64_t rounds = rounds_of(federation, name);
@@ -92,6 +94,7 @@ TEST_F(Jobs, AJobThatIsSubmittedWaitsForAgentsAndBeginsWhenTheyAreFree) {
   federation.ask({"job", "submit", file});
   EXPECT_EQ(rounds_of(federation, "second"), 0u);
   federation.ask({"job", "stop", "test"});
+  // The command returns when the job has ended.
   const Json ended = data(federation.ask({"job", "watch", "second"}));
   EXPECT_EQ(ended["state"], "finished");
   EXPECT_EQ(ended["rounds_committed"], 4);
@@ -114,7 +117,7 @@ TEST_F(Jobs, JobsOfDifferentAgentsRunAtOnce) {
   EXPECT_TRUE(reaches(federation, "test", first + 3));
   EXPECT_TRUE(reaches(federation, "second", second + 3));
   EXPECT_EQ(data(federation.ask({"job", "show", "second"}))["last_round"]["members"], 1);
-  // A restart finds both.
+  // Both jobs exist after a restart.
   federation.coordinator().kill();
   federation.start_coordinator();
   EXPECT_TRUE(reaches(federation, "test", first + 6));
@@ -146,7 +149,8 @@ TEST_F(Jobs, WhatIsWrongIsSaidAndTheOthersGoOn) {
   federation.coordinator().kill();
   EXPECT_THAT(error_of({"job", "pause", "test"}), HasSubstr("start the daemon"));
   EXPECT_NE(code, 0);
-  EXPECT_EQ(job(federation, "test")["state"], "running");  // the journal can be read all the same
+  // the journal can be read without the coordinator
+  EXPECT_EQ(job(federation, "test")["state"], "running");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// An agent that has a join file and nothing else.
+// An agent that starts with a join file and no other configuration.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -11,7 +11,7 @@
 namespace tributary::end_to_end {
 namespace {
 
-// The operator's part: the command, then the coordinator reads its list again.
+// The operator's steps: create the join file, then let the coordinator read its list again.
 std::string let_in(Federation& federation, const std::string& id) {
   std::string file = federation.path(id + ".join");
   const Status written = write_public_key(federation.path("coordinator.key.pub"),
@@ -27,7 +27,7 @@ std::string let_in(Federation& federation, const std::string& id) {
   return file;
 }
 
-// The device's part.
+// The step on the device.
 Process agent_with(const Federation& federation, const std::string& join_file,
                    const std::vector<std::string>& more = {}) {
   std::vector<std::string> command = {TRIBUTARY_AGENT, "--exit-when-done",

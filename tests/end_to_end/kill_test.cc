@@ -1,4 +1,4 @@
-// Whoever is killed at whatever moment, the job ends as if nothing had been.
+// Processes are killed at any moment, and the job must end as if nothing had happened.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,11 +14,12 @@ namespace tributary::end_to_end {
 namespace {
 
 TEST(Kill, AnAgentInTheMiddleOfItsUploads) {
-  // 40,000 values of 4 bytes at 400 kB/s: an upload takes about 0.4 s, and begins after its
-  // contribution is stored.
+  // 40,000 values of 4 bytes at 400 kB/s: an upload takes about 0.4 s. It starts after the
+  // contribution has been stored.
   Federation federation(
       {.rounds = 6, .parameters = 40'000, .agent_settings = {"link.shape_bytes_per_s=400000"}});
   federation.start_all();
+  // Twice, because the second kill also tests the state after a recovery.
   for (const std::uint64_t round : {2u, 4u}) {
     ASSERT_TRUE(
         federation.agent(1).logs({"contribution stored", " round=" + std::to_string(round) + " "}));
@@ -41,8 +42,8 @@ TEST(Kill, TheCoordinatorBetweenJournalAndPublication) {
   federation.expect_sound();
 }
 
-// The commit is in the journal, and not a byte of it has come to anybody: what the coordinator says
-// is swallowed from the moment at which the agents train.
+// The commit is in the journal, but no agent has received any of it: everything that the
+// coordinator sends is dropped from the moment at which the agents train.
 TEST(Kill, TheCoordinatorWithACommitThatNobodyHasHeardOf) {
   constexpr std::uint64_t kRounds = 30;
   Federation federation({.rounds = kRounds, .agent_settings = {"trainer.train_ms=300"}});
@@ -52,6 +53,7 @@ TEST(Kill, TheCoordinatorWithACommitThatNobodyHasHeardOf) {
     federation.set_for_agent(i, "link.coordinator=" + relay.endpoint());
     federation.start_agent(i);
   }
+  // Counts the rounds in which the kill came before any agent received the commit.
   int unheard = 0;
   for (std::uint64_t round = 2; round < kRounds && unheard < 2; round += 2) {
     const std::string this_round = fmt::format(" round={}", round);
@@ -71,17 +73,18 @@ TEST(Kill, TheCoordinatorWithACommitThatNobodyHasHeardOf) {
     federation.start_coordinator();
     relay.heal();
   }
+  // The relay may drop the connection too late; such rounds are not counted and are repeated.
   EXPECT_EQ(unheard, 2) << "the relay was too slow every time";
   federation.expect_everybody_ends();
   federation.expect_sound();
 }
 
 TEST(Kill, TheCoordinatorAtRandomMoments) {
-  std::mt19937 random(20);  // moments of this machine, not of a simulation: the seed repeats little
+  std::mt19937 random(20);  // real time decides, so the seed does not make the test reproducible
   Federation federation({.rounds = 200, .agent_settings = {"trainer.train_ms=5"}});
   federation.start_all();
   for (int kill = 0; kill < 20; ++kill) {
-    // Any moment will do.
+    // Waits for a random time.
     EXPECT_FALSE(eventually([] { return false; }, std::chrono::microseconds(random() % 250'000)));
     ASSERT_TRUE(federation.coordinator().running()) << "the job is too short: kill " << kill;
     federation.coordinator().kill();
@@ -102,7 +105,7 @@ TEST(Kill, EverybodyAtOnce) {
   federation.expect_sound();
 }
 
-// As a device that sleeps. Links that are cut are in cut_link_test.cc.
+// The agent behaves like a device that sleeps. Cut links are tested in cut_link_test.cc.
 TEST(Kill, AnAgentThatIsSilentForLongerThanTheDeadlineIsLeftOutAndComesBack) {
   Federation federation({.rounds = 60,
                          .coordinator_settings = {"job.agents_min=2", "job.deadline_ms=1000",
@@ -110,6 +113,7 @@ TEST(Kill, AnAgentThatIsSilentForLongerThanTheDeadlineIsLeftOutAndComesBack) {
                          .agent_settings = {"trainer.train_ms=20"}});
   federation.start_all();
   ASSERT_TRUE(federation.coordinator().logs({"round committed", "contributors=3"}, 2));
+  // A stopped process keeps its connections, but neither computes nor sends heartbeats.
   federation.agent(2).signal(SIGSTOP);
   EXPECT_TRUE(federation.coordinator().logs({"round committed", "contributors=2"}, 5));
   federation.agent(2).signal(SIGCONT);

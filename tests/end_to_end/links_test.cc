@@ -1,4 +1,4 @@
-// What links are like, as processes with sockets between them find out.
+// Link measurements of processes that are connected by sockets.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -15,7 +15,7 @@ namespace {
 constexpr double kShapedBytesPerS = 50'000;
 constexpr double kAllowanceBytes = 256 * 1024;
 
-// Two are wanted and one is there: no round begins, and nothing but heartbeats goes either way.
+// The job requires two agents and has one, so no round starts and only heartbeats are sent.
 FederationOptions one_that_waits() {
   return {.agents = 2,
           .coordinator_settings = {"metrics.listen=127.0.0.1:0", "probes.quiet_ms=200",
@@ -24,6 +24,7 @@ FederationOptions one_that_waits() {
           .exit_when_done = false};
 }
 
+// Returns the measured rates of the uplink of agent-0 by this method, in bytes/s.
 std::vector<double> rates_up(const Federation& federation, wire::LinkMethod method) {
   const auto file = RunFile::open(federation.path("coordinator.db"));
   EXPECT_TRUE(file.ok()) << file.status().text();
@@ -55,6 +56,7 @@ TEST(Links, AQuietAgentBehindASlowLineIsProbedWithinTheBudget) {
 
   const std::vector<double> rates = rates_up(federation, wire::LinkMethod::active);
   ASSERT_GE(rates.size(), 2u) << "echoes of trains became estimates";
+  // A wide range, because scheduling delays of a busy machine lower the estimate.
   EXPECT_GT(rates.back(), kShapedBytesPerS / 3) << "a busy machine makes it look slower";
   EXPECT_LT(rates.back(), kShapedBytesPerS * 1.2) << "and not quicker";
 }
@@ -69,7 +71,8 @@ TEST(Links, NobodyIsProbedWhereThatIsOff) {
   EXPECT_EQ(federation.metric("tributary_link_probe_bytes_total"), 0);
 }
 
-// Every agent gets payloads from some other; long ones, so that they do not come at one look.
+// Every agent receives payloads from another one. They are long, so that they do not arrive in a
+// single read.
 TEST(Links, PeersTellWhatTheWaysBetweenThemAreLike) {
   Federation federation(
       {.rounds = 6,

@@ -1,4 +1,4 @@
-// Agents that exchange among themselves, as processes with sockets between them.
+// Peer exchanges between processes that are connected by sockets.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,6 +19,7 @@ FederationOptions options_for(const std::string& collective, std::uint64_t round
           .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0"}};
 }
 
+// Number of rounds that were committed with this collective.
 std::size_t rounds_by(Federation& federation, const std::string& collective) {
   return federation.coordinator()
       .lines_with({"round committed", "collective=" + collective + " "})
@@ -52,6 +53,7 @@ TEST(PeersOnTheirOwn, NeedNoEncryptionWhereNobodyElseHasIt) {
 
 TEST(PeersOnTheirOwn, GoByTheStarWhereOneOfThemDoesNotListen) {
   FederationOptions options = options_for("ring", 6);
+  // No agent has a peer endpoint; two of the three get one below.
   options.agent_settings.clear();
   Federation federation(options);
   for (const std::uint32_t agent : {0u, 2u}) {
@@ -63,7 +65,7 @@ TEST(PeersOnTheirOwn, GoByTheStarWhereOneOfThemDoesNotListen) {
   EXPECT_EQ(rounds_by(federation, "star"), 6u);
 }
 
-// What it says of itself leads to nobody: the others cannot reach it.
+// The address that the agent announces is wrong, so the other agents cannot reach it.
 TEST(PeersOnTheirOwn, GoByTheStarWhereOneOfThemCannotBeReached) {
   Federation federation(options_for("ring", 6));
   federation.set_for_agent(1, "peers.advertise=tcp://127.0.0.1:1");
@@ -85,6 +87,7 @@ TEST(PeersOnTheirOwn, TakeSeveralExchangesForEachCommit) {
   federation.kill_agent(1);
   federation.start_agent(1);
   federation.expect_everybody_ends();
+  // Rounds around the kill may use the star, so not all of them are by the ring.
   EXPECT_GT(rounds_by(federation, "ring"), 6u);
   EXPECT_TRUE(federation.agent(0).logs({"conservation holds"}));
   const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
@@ -101,16 +104,16 @@ TEST(PeersOnTheirOwn, TakeSeveralExchangesForEachCommit) {
   }
 }
 
-// No moment is special: the job goes on with those that are left, or when it is back.
+// At whatever moment it is killed, the job continues without the agent or when it has returned.
 TEST(PeersOnTheirOwn, AMemberThatIsKilledAtRandomMomentsTakesNothingAlong) {
-  std::mt19937 random(6);  // moments of this machine: the seed repeats little
+  std::mt19937 random(6);  // real time decides, so the seed does not make the test reproducible
   FederationOptions options = options_for("ring", 200);
   options.coordinator_settings.emplace_back("job.agents_min=2");
   options.agent_settings.emplace_back("trainer.train_ms=20");
   Federation federation(options);
   federation.start_all();
   for (int kill = 0; kill < 20; ++kill) {
-    // Any moment will do.
+    // Waits for a random time.
     EXPECT_FALSE(eventually([] { return false; }, std::chrono::microseconds(random() % 250'000)));
     ASSERT_TRUE(federation.coordinator().running()) << "the job is too short: kill " << kill;
     const std::uint32_t agent = static_cast<std::uint32_t>(random() % 3);

@@ -1,5 +1,5 @@
-// Rounds that a planner chooses, with real processes: the coordinator measures its codecs and its
-// agents' links, advises, and what it has advised comes out the same when it is made again.
+// Rounds with a planner, in real processes. The coordinator measures its codecs and its agents'
+// links and decides; repeating a decision from its stored inputs gives the same result.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -16,6 +16,7 @@ namespace tributary::end_to_end {
 namespace {
 
 FederationOptions planned(const std::string& planning) {
+  // The tests end the federation by signals, not by the number of rounds.
   return {.rounds = 1'000'000,
           .coordinator_settings = {"job.planning=" + planning, "job.parameters=200000",
                                    "job.agents_min=3"},
@@ -31,7 +32,7 @@ void wait_for_rounds(Federation& federation, std::size_t count) {
   ASSERT_TRUE(eventually([&] { return rounds() >= so_far + count; }));
 }
 
-// Until rounds have gone as decided, however long it takes to measure codecs here.
+// Waits until rounds have used a decision, however long measuring codecs takes on this machine.
 void start_and_carry_out(Federation& federation) {
   federation.start_all();
   ASSERT_TRUE(eventually([&] {
@@ -40,6 +41,7 @@ void start_and_carry_out(Federation& federation) {
   ASSERT_TRUE(eventually([&] {
     return federation.coordinator().lines_with({"planner: ", "device measured"}).size() >= 3;
   }));
+  // The first rounds may still use the job's initial plan.
   wait_for_rounds(federation, 10);
 }
 
@@ -78,7 +80,7 @@ std::vector<PlanOfRound> plans_in(const std::string& journal) {
   return plans;
 }
 
-// As `tributary plan replay` does it.
+// Repeats the decision like `tributary plan replay`.
 void expect_made_again(const wire::PlanT& plan) {
   const auto& bytes = plan.reason->inputs;
   const Result<PlanInputs> inputs =
@@ -100,12 +102,13 @@ TEST(Planner, AdvisesRoundsAndWhatItDecidedIsDecidedAgain) {
   std::set<std::string> codecs;
   for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
     codecs.insert(one.plan.exchanges[0]->codec);
+    // Plans that continue an earlier decision have no inputs.
     if (one.plan.reason->inputs.empty()) continue;
     ++decided;
     expect_made_again(one.plan);
   }
   EXPECT_GE(decided, 1u);
-  EXPECT_GE(codecs.size(), 2u);  // float32, and what was chosen
+  EXPECT_GE(codecs.size(), 2u);  // float32 and the planner's choice
 }
 
 TEST(Planner, ACoordinatorThatWasKilledGoesOnAsItHadDecided) {
@@ -121,7 +124,8 @@ TEST(Planner, ACoordinatorThatWasKilledGoesOnAsItHadDecided) {
   end_all(federation);
   const wire::ExchangeT& last = *before.back().plan.exchanges[0];
   for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
-    if (one.round != before.back().round + 2) continue;  // the next one may have begun before
+    // The next round may have started before the kill, so the one after it is checked.
+    if (one.round != before.back().round + 2) continue;
     EXPECT_EQ(one.plan.exchanges[0]->codec, last.codec);
     ASSERT_FALSE(one.plan.reason->sentence.empty());
   }
@@ -136,6 +140,7 @@ TEST(Planner, ATimeBudgetThatIsLargeLetsEverythingThrough) {
   for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
     for (const auto& choice : one.plan.reason->alternatives) {
       if (!choice->chosen) continue;
+      // With an unlimited budget the planner maximizes the gain.
       EXPECT_GT(choice->gain, 0.999) << choice->codec;
       ++chosen;
     }

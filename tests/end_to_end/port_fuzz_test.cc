@@ -1,6 +1,6 @@
-// Noise, half-right noise and mutated frames at the open port, while the agents train.
+// Random bytes, almost valid handshakes and mutated frames at the open port, while agents train.
 //
-// A few seconds each; TRIBUTARY_FUZZ_S=60 makes it a minute (docs/run.md).
+// Each test takes a few seconds; TRIBUTARY_FUZZ_S=60 makes it a minute (docs/run.md).
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,6 +25,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
+// Duration of the fuzzing; at least 1 s.
 std::chrono::seconds fuzz_for() {
   const char* const text = std::getenv("TRIBUTARY_FUZZ_S");
   return std::chrono::seconds(text ? std::max(1, std::atoi(text)) : 5);
@@ -44,7 +45,7 @@ std::string noise(std::size_t size, Random& random) {
 
 // --- without a key: TCP --------------------------------------------------------------------------
 
-// ZMTP 3.1's greeting.
+// The greeting of ZMTP 3.1.
 std::string greeting(std::string mechanism) {
   std::string bytes("\xff\0\0\0\0\0\0\0\x01\x7f\x03\x01", 12);
   mechanism.resize(20);
@@ -53,11 +54,12 @@ std::string greeting(std::string mechanism) {
   return bytes;
 }
 
+// A short frame of ZMTP 3.1: flags, one byte of length, body.
 std::string zmtp_frame(char flags, const std::string& body) {
   return {std::string(1, flags) + static_cast<char>(body.size()) + body};
 }
 
-// From nothing that makes sense to a handshake that nearly does.
+// Returns anything from random bytes to an almost valid handshake.
 std::string opening(Random& random) {
   switch (random() % 4) {
     case 0:
@@ -73,9 +75,10 @@ std::string opening(Random& random) {
   }
 }
 
+// Opens a TCP connection, sends garbage and closes it.
 void call_and_babble(std::uint16_t port, Random& random) {
   const int file = dial(port);
-  if (file < 0) return;  // it has its hands full
+  if (file < 0) return;  // the coordinator is busy; the next attempt continues
   std::string bytes = opening(random);
   change_some(bytes, random);
   if (random() % 4 == 0) bytes.resize(1 + random() % bytes.size());
@@ -85,7 +88,7 @@ void call_and_babble(std::uint16_t port, Random& random) {
 
 // --- with a key: frames --------------------------------------------------------------------------
 
-// An allowed key whose owner has gone mad. What the coordinator says to it makes good material.
+// A client with an allowed key that sends nonsense. It mutates messages of the coordinator too.
 class MadAgent {
  public:
   MadAgent(const Federation& federation, const KeyPair& keys, bool encrypted)
@@ -95,9 +98,11 @@ class MadAgent {
     if (!guest_.connected() && !guest_.connect()) return;
     if (std::optional<Bytes> heard = guest_.overhear()) {
       if (session_of(*heard) != 0) session_ = session_of(*heard);
+      // Keeps a bounded sample of real messages to mutate.
       known_.size() < 64 ? known_.push_back(std::move(*heard))
                          : std::swap(known_[random() % 64], *heard);
     }
+    // Batches keep the guest's queue busy without waiting for answers.
     for (int i = 0; i < 50; ++i) {
       if (!guest_.send(mutated(random), Bytes(random() % 4 == 0 ? random() % 5000 : 0))) return;
       ++sent_;
@@ -112,7 +117,8 @@ class MadAgent {
     return frame.ok() ? (*frame)->session() : 0;
   }
 
-  // Frames that mean something in its own session, too, so that what is behind the door is reached.
+  // Includes frames that are valid in its own session, so that the code behind the checks is
+  // reached.
   Bytes material(Random& random) const {
     const Bytes payload(16, 7);
     switch (random() % 8) {
@@ -146,7 +152,7 @@ class MadAgent {
 
   Bytes mutated(Random& random) const {
     Bytes frame = material(random);
-    for (auto changes = random() % 5; changes > 0; --changes) {  // none: a replay
+    for (auto changes = random() % 5; changes > 0; --changes) {  // 0 changes: a replay
       frame[random() % frame.size()] = static_cast<std::uint8_t>(random());
     }
     if (random() % 8 == 0) frame.resize(1 + random() % frame.size());
@@ -170,7 +176,8 @@ std::uint64_t resident_bytes(pid_t pid) {
 }
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr std::uint64_t kMoreBytesMax = 512u << 20;  // it keeps 256 MiB that were freed
+// The sanitizer keeps up to 256 MiB of freed memory.
+constexpr std::uint64_t kMoreBytesMax = 512u << 20;
 #else
 constexpr std::uint64_t kMoreBytesMax = 64u << 20;
 #endif
@@ -180,7 +187,7 @@ class PortFuzz : public ::testing::TestWithParam<bool> {};
 TEST_P(PortFuzz, TheCoordinatorServesItsAgentsOn) {
   const bool encrypted = GetParam();
   const auto seconds = static_cast<std::uint64_t>(fuzz_for().count());
-  // The job is not done before the noise is, and has no more rounds than a journal keeps.
+  // The job must outlast the fuzzing, but must not have more rounds than a journal keeps.
   const std::uint64_t rounds_in_all = std::min<std::uint64_t>(10 * seconds, 200);
   Federation federation(
       {.rounds = rounds_in_all,
@@ -217,6 +224,7 @@ TEST_P(PortFuzz, TheCoordinatorServesItsAgentsOn) {
   EXPECT_GT(
       federation.metric("tributary_notes_total{name=\"frame_refused\",reason=\"corrupt_data\"}"),
       100);
+  // The log must be limited per source, however many frames are refused.
   EXPECT_LT(federation.coordinator().lines_with({"frame_refused"}).size(), 200 * (1 + seconds / 60))
       << "it fills the log";
   mad.reset();

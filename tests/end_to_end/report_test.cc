@@ -1,4 +1,4 @@
-// The report of a run that real processes have made.
+// The report of a run of real processes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class Report : public testing::Test {
     ASSERT_EQ(report.wait(), 0) << read(federation.path("report.log"));
   }
 
-  // By a reader that is not ours.
+  // Parses the output with an independent XML parser.
   static void expect_xml(Federation& federation) {
     std::vector<std::string> command = {"/usr/bin/env", "python3", "-c",
                                         "import sys, xml.etree.ElementTree as t\n"

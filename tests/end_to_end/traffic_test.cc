@@ -1,5 +1,5 @@
-// What TCP carries, counted where it comes out of the kernel, is what the journal has of payloads
-// and the framing of docs/wire.md: nothing else is sent.
+// The bytes of the TCP streams must equal the payloads in the journal plus the framing documented
+// in docs/wire.md: nothing else is sent.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kAgents = 2;
 constexpr std::uint64_t kRounds = 16;
 constexpr std::uint64_t kValues = 100'000;
-constexpr std::uint64_t kBuckets = 13;  // of 8,192 values at most
+constexpr std::uint64_t kBuckets = 13;  // of up to 8,192 values
 constexpr double kTolerance = 0.03;
 
 struct Traffic {
@@ -24,7 +24,7 @@ struct Traffic {
   double down = 0;
 };
 
-// The tables of docs/wire.md, "What it costs", under encryption.
+// Sizes from the tables of docs/wire.md, "What it costs", with encryption.
 constexpr std::uint64_t part(std::uint64_t bytes) { return bytes + (bytes <= 222 ? 35 : 42); }
 constexpr std::uint64_t kAck = part(72);
 constexpr std::uint64_t kUpdate = part(176);
@@ -34,8 +34,8 @@ constexpr std::uint64_t kReport = part(192);
 constexpr std::uint64_t kApplied = part(120);
 constexpr std::uint64_t kPlan = part(444 + 20 * kBuckets);
 constexpr std::uint64_t kCommit = part(284 + 28 * kBuckets);
-// Aggregates that come together share an acknowledgement; those above 8 KiB have one each, which is
-// little beside them.
+// Aggregates that arrive together share an acknowledgement. Those above 8 KiB have one each, which
+// is small in comparison.
 constexpr std::uint64_t kBulkAcks = 2;
 constexpr std::uint64_t kOfPayload = 42;
 constexpr std::uint64_t kJoinUp = 2'300;
@@ -64,6 +64,7 @@ class OnTheWire : public testing::TestWithParam<const char*> {
       federation_.start_agent(i);
     }
     federation_.expect_everybody_ends();
+    // A second connection would repeat the handshake and the model.
     ASSERT_EQ(relay.connections(), kAgents) << "nobody has lost a connection";
     carried_ = {.up = static_cast<double>(relay.bytes_up()),
                 .down = static_cast<double>(relay.bytes_down())};
@@ -91,7 +92,7 @@ class OnTheWire : public testing::TestWithParam<const char*> {
     }
   }
 
-  // Nothing is sent because somebody was slow.
+  // The limits are so generous that nothing is repeated because a process was slow.
   Federation federation_{
       {.agents = kAgents,
        .rounds = kRounds,
@@ -100,13 +101,13 @@ class OnTheWire : public testing::TestWithParam<const char*> {
        .coordinator_settings = {"job.bucket_values=8192", "heartbeat.interval_ms=30000",
                                 "heartbeat.timeout_ms=90000", "retry.ack_timeout_ms=30000",
                                 "job.deadline_ms=60000"}}};
-  Traffic carried_;   // by TCP, as the kernel gave it to the relay between them
-  Traffic journal_;   // as the coordinator's link has it
-  Traffic payloads_;  // as the rounds have them
+  Traffic carried_;   // TCP streams, counted by the relay
+  Traffic journal_;   // counted by the coordinator's link
+  Traffic payloads_;  // counted by the rounds
 };
 
 TEST_P(OnTheWire, IsThePayloadsAndTheFramingThatIsDocumented) {
-  constexpr double kModels = 4.0 * kValues * kAgents;  // each agent fetches one when it joins
+  constexpr double kModels = 4.0 * kValues * kAgents;  // each agent fetches one model when it joins
   const double up = payloads_.up + framing().up;
   const double down = payloads_.down + kModels + framing().down;
   EXPECT_NEAR(carried_.up, up, kTolerance * up);

@@ -1,4 +1,4 @@
-// Federations of processes that train a real model on data that each agent reads for itself.
+// Federations of processes that train a real model on data that each agent reads itself.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -17,18 +17,20 @@
 namespace tributary::end_to_end {
 namespace {
 
+// Side of a picture in pixels. Small pictures keep the training short.
 constexpr std::uint32_t kSide = 16;
 
 void put_big_endian(std::string& out, std::uint32_t number) {
   for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(number >> shift));
 }
 
-// Stripes whose direction is the label, under noise, in the files of MNIST.
+// Writes noisy stripes whose direction is the label, in the format of MNIST.
 void write_idx(const std::filesystem::path& folder, const std::string& part, std::uint32_t count,
                std::uint64_t seed) {
   const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
   std::string images;
   std::string labels;
+  // The IDX header: magic number, then the dimensions, all big-endian.
   for (const std::uint32_t number : {0x803u, count, kSide, kSide}) put_big_endian(images, number);
   for (const std::uint32_t number : {0x801u, count}) put_big_endian(labels, number);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -47,10 +49,11 @@ void write_idx(const std::filesystem::path& folder, const std::string& part, std
 }
 
 #ifndef TRIBUTARY_TORCH_EVALUATE
-#define TRIBUTARY_TORCH_EVALUATE ""  // no test comes so far
+#define TRIBUTARY_TORCH_EVALUATE ""  // tests that need the program are then skipped
 #endif
 
-// What tributary-torch-evaluate, which knows libtorch and the data alone, finds on the test part.
+// Returns the accuracy on the test part as computed by tributary-torch-evaluate, a program that
+// uses only libtorch and the data.
 double accuracy_of_export(Federation& federation, const std::string& job,
                           const std::filesystem::path& data) {
   Process exported({TRIBUTARY_CLI, "job", "export", job, "--run", federation.path("coordinator.db"),
@@ -99,12 +102,13 @@ batch_size = 32
 evaluate_every = 5
 )";
 
-// The accuracy of the model that an agent had in the end.
+// Returns the accuracy of the agent's final model from its log.
 double last_accuracy(const Process& agent) {
   const std::vector<std::string> lines = agent.lines_with({"evaluated"});
   return lines.empty() ? -1 : std::stod(field(lines.back(), "accuracy"));
 }
 
+// All agents must store the same final model, bit for bit.
 void expect_the_same_model(Federation& federation, std::uint32_t agents, std::uint64_t rounds) {
   std::vector<std::string> hashes;
   for (std::uint32_t i = 0; i < agents; ++i) {
@@ -131,7 +135,7 @@ schedule = "step:every=200,factor=0.1,warmup=5"
   federation.expect_everybody_ends();
   expect_the_same_model(federation, 2, 240);
   EXPECT_GT(last_accuracy(federation.agent(0)), 0.9);
-  // The log rounds.
+  // Values in the log are rounded.
   EXPECT_NEAR(accuracy_of_export(federation, "test", data_), last_accuracy(federation.agent(0)),
               1e-4);
 }
@@ -152,7 +156,7 @@ learning_rate = 0.05
   EXPECT_GT(last_accuracy(federation.agent(1)), 0.9);
 }
 
-// The others go on without an agent whose data is another; it says what does not fit.
+// An agent with different data is left out and logs the mismatch; the others continue.
 TEST_F(Training, AnAgentWithOtherDataIsLeftOutAndSaysWhy) {
   Federation federation({.agents = 2,
                          .rounds = 4,
@@ -167,12 +171,13 @@ TEST_F(Training, AnAgentWithOtherDataIsLeftOutAndSaysWhy) {
   wrong.push_back("data.path=" + (data_ / "other").string());
   Process other(wrong, federation.path("other.log"));
   EXPECT_TRUE(other.logs({"cannot train", "1x16x16"})) << federation.path("other.log");
-  federation.start_agent(0);  // which alone would be through before the other has come
+  // started last, because alone it would finish before the other agent connects
+  federation.start_agent(0);
   EXPECT_EQ(federation.agent(0).wait(), 0);
   EXPECT_EQ(federation.coordinator().wait(), 0);
 }
 
-// What is wrong with one agent's data is said there, and the others go on without it.
+// An error in one agent's data is logged by that agent, and the others continue without it.
 struct BadData {
   const char* name;
   const char* contents;  // of train.csv
@@ -220,8 +225,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BadData{"NotANumber", "a,b,y\n1,2,3\n1,two,3\n", {"cannot train", "line 3"}}),
     [](const testing::TestParamInfo<BadData>& tested) { return tested.param.name; });
 
-// A file of TorchScript travels with its job, is trained, and comes out again: as good as it was
-// said to be.
+// A TorchScript file is sent with its job, trained and exported; the export has the accuracy that
+// was logged.
 TEST_F(Training, ATorchScriptFileIsTrainedAndExported) {
   Federation federation({.agents = 2,
                          .rounds = 1,
@@ -256,7 +261,7 @@ agents_min = 2
   EXPECT_NEAR(accuracy_of_export(federation, "script", data_), std::stod(said), 1e-4);
 }
 
-// The engine has threads of its own, which signals must not reach.
+// The training engine has its own threads, which must not receive signals.
 TEST_F(Training, DaemonsWithAnEngineStopWhenTheyAreAsked) {
   Federation federation({.agents = 1,
                          .rounds = 1'000'000,
@@ -273,7 +278,7 @@ TEST_F(Training, DaemonsWithAnEngineStopWhenTheyAreAsked) {
   EXPECT_EQ(federation.coordinator().wait(), 0);
 }
 
-// The curve goes on where it was: the same model, to the bit, before and after.
+// The training continues from the same model, bit for bit.
 TEST_F(Training, APausedTrainingGoesOnOverARestart) {
   Federation federation(
       {.agents = 2,

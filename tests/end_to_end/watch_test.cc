@@ -1,4 +1,4 @@
-// A run as it is watched from another machine, while its coordinator is a process that can be
+// A run that is watched from another machine, while its coordinator is a process that can be
 // killed.
 #include <gmock/gmock.h>
 
@@ -20,6 +20,7 @@ using testing::HasSubstr;
 class Watching : public testing::Test {
  protected:
   void SetUp() override {
+    // One observer who may only watch, and one who is an operator.
     watcher_ = allowed("desk-1");
     chief_ = allowed("chief");
     federation_.set_for_coordinator("watch.allow_file=" + federation_.path("watchers.allow"));
@@ -29,6 +30,7 @@ class Watching : public testing::Test {
     ASSERT_TRUE(federation_.coordinator().logs({"watchers may come"}));
     endpoint_ =
         field(federation_.coordinator().lines_with({"watchers may come"}).back(), "endpoint");
+    // A restarted coordinator must use the same port.
     federation_.set_for_coordinator("watch.endpoint=" + endpoint_);
   }
 
@@ -80,6 +82,7 @@ TEST_F(Watching, AKilledCoordinatorIsWatchedOnWhenItIsBack) {
   ASSERT_TRUE(reads(run, [&](const Status& status) {
     return status.ok() && !told_.rounds.empty() && told_.rounds.back().round >= before + 5;
   }));
+  // The observer reads the run from its beginning again after the restart.
   EXPECT_TRUE(told_.begins_anew);
   for (std::size_t i = 0; i < told_.rounds.size(); ++i) {
     ASSERT_EQ(told_.rounds[i].round, i + 1) << "each once";
@@ -93,6 +96,7 @@ TEST_F(Watching, WhoMayAsksWhatOperatorsAsk) {
   RemoteRun run(options(watcher_), clock_);
   ASSERT_TRUE(reads(run, [&](const Status&) { return told_.rounds.size() >= 2; }));
   const Status refused = run.ask_operator("{\"verb\":\"stop\",\"job\":\"test\"}").status();
+  // The error names the key's identifier, so that the operator knows whom to allow.
   EXPECT_EQ(refused.code(), StatusCode::permission_denied);
   EXPECT_THAT(refused.text(), HasSubstr("'desk-1'"));
 

@@ -1,4 +1,5 @@
-// Who looks on while a coordinator has trouble sees every round once, and is in nobody's way.
+// An observer sees every round exactly once while the coordinator has problems, and does not
+// disturb it.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -14,8 +15,8 @@
 namespace tributary::end_to_end {
 namespace {
 
-// Follows a run's file, as a dashboard does, while the test waits for a round; in between its
-// connection stays open.
+// Follows a run's file like a dashboard while the test waits for a round. Its connection stays open
+// between the calls.
 class RunWatcher {
  public:
   explicit RunWatcher(const std::string& run_file)
@@ -84,7 +85,7 @@ TEST(Watched, AFullDiskIsNoTroubleForWhoLooksOn) {
   ASSERT_TRUE(watcher.saw(2));
   disk.fill();
   EXPECT_TRUE(federation.coordinator().logs({"store_failed"}));
-  // Somebody opens the dashboard just now.
+  // A dashboard is opened at this moment.
   RunWatcher newcomer(federation.coordinator_journal());
   EXPECT_TRUE(newcomer.saw(2));
   disk.make_room();

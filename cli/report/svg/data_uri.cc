@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kBase64Digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-// Three bytes are four digits; of one or two bytes there are two or three, and '=' for the rest.
+// Encodes one to three bytes as four base64 digits; '=' replaces the digits of missing bytes.
 void append_base64(std::string& text, ByteSpan three) {
   std::uint32_t bits = 0;
   for (std::size_t i = 0; i < 3; ++i) bits = bits << 8 | (i < three.size() ? three[i] : 0u);

@@ -1,4 +1,4 @@
-// A file inside of a page: what a link would otherwise point to, as text.
+// Embeds a file in a page as text.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tributary::report {
 
-// "data:image/png;base64,…" (RFC 2397, RFC 4648).
+// Returns "data:image/png;base64,…" (RFC 2397, RFC 4648).
 std::string data_uri(std::string_view media_type, ByteSpan bytes);
 
 }  // namespace tributary::report

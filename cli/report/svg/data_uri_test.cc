@@ -7,7 +7,7 @@ namespace {
 
 std::string encoded(std::string_view text) { return data_uri("text/plain", bytes_of(text)); }
 
-// The words of RFC 4648.
+// The test vectors of RFC 4648.
 TEST(DataUri, HasEveryLengthOfTheEnd) {
   const std::string head = "data:text/plain;base64,";
   EXPECT_EQ(encoded(""), head);

@@ -9,6 +9,7 @@
 namespace tributary::report {
 namespace {
 
+// Average width of a character in px at the font size of 12 px.
 constexpr double kCharacterWidth = 6.4;
 
 std::string_view name_of(Anchor anchor) {
@@ -32,6 +33,7 @@ void Drawing::finish(std::string_view hint) {
     text_ += "/>\n";
     return;
   }
+  // The hint becomes a child of the last element, which therefore needs a closing tag.
   const std::size_t element = text_.rfind('<');
   const std::string tag = text_.substr(element + 1, text_.find(' ', element) - element - 1);
   text_ += fmt::format("><title>{}</title></{}>\n", escaped(hint), tag);

@@ -1,4 +1,4 @@
-// The elements of a picture: SVG text, piece by piece, each with its class from picture_styles().
+// Writes SVG elements as text. Each has a class from picture_styles(). Texts are escaped.
 #pragma once
 
 #include <span>
@@ -13,10 +13,11 @@ enum class Anchor { start, middle, end };
 
 class Drawing {
  public:
+  // Elements until close_group() share this class.
   void open_group(std::string_view css_class);
   void close_group() { text_ += "</g>\n"; }
 
-  // A hint is what the pointer shows when it rests there.
+  // A hint is shown when the pointer rests on the element.
   void line(double x1, double y1, double x2, double y2, std::string_view css_class,
             std::string_view hint = {});
   void box(double x, double y, double width, double height, std::string_view css_class,
@@ -25,9 +26,9 @@ class Drawing {
            std::string_view hint = {});
   void words(double x, double y, std::string_view text, Anchor anchor,
              std::string_view css_class = {}, std::string_view hint = {});
-  // Pen down from point to point, up at a gap; stretches of a single point are drawn as dots.
+  // Draws a line through the points. A gap interrupts it; a point between two gaps becomes a dot.
   void path(std::span<const Point> points, std::string_view css_class);
-  // The area between two lines with the same x.
+  // Fills the area between two lines, which must have the same x values.
   void area(std::span<const Point> above, std::span<const Point> below, std::string_view css_class);
 
   const std::string& text() const { return text_; }
@@ -38,7 +39,7 @@ class Drawing {
   std::string text_;
 };
 
-// How wide a text of the usual size is, about.
+// Returns the approximate width of a text in the default size, in pixels.
 double width_of(std::string_view text);
 
 }  // namespace tributary::report

@@ -17,8 +17,9 @@ namespace {
 constexpr double kTitleHeight = 26;
 constexpr double kAxisHeight = 44;
 constexpr double kBetweenPanels = 14;
-constexpr int kXTicks = 9;  // of the x axis, about
+constexpr int kXTicks = 9;  // approximate number of ticks
 constexpr double kMarkHeight = 14;
+// More marks would cover the curves; they are then omitted.
 constexpr std::size_t kMarksMax = 40;
 
 struct Range {
@@ -88,7 +89,7 @@ class Painter {
       if (mark.x < x_.low || mark.x > x_.high) continue;
       const double x = x_.place(mark.x);
       behind_.line(x, top - 2, x, bottom, "mark", mark.why);
-      if (x < free_from) continue;  // its number would cover the one before
+      if (x < free_from) continue;  // the number would cover the previous one
       behind_.words(x, top - 5, mark.number, Anchor::middle, "small", mark.why);
       free_from = x + width_of(mark.number) + 4;
     }

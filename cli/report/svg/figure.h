@@ -1,7 +1,8 @@
-// A picture as data: panels above one another over one axis, each with lines or with bands.
+// A picture as data: panels above one another that share an x axis. Each panel contains lines or
+// bands.
 //
-// The SVG text needs no script, no font and nothing from the network. It follows the reader's light
-// or dark setting, and its colours differ for people who do not see all of them.
+// The SVG needs no script, no font and no network. It follows the reader's light or dark setting,
+// and its colours can be distinguished with a colour vision deficiency.
 #pragma once
 
 #include <limits>
@@ -15,29 +16,31 @@
 
 namespace tributary::report {
 
-// Points of one line in a picture; what is more is thinned out.
+// Points of one line in the SVG; longer lines are decimated.
 constexpr std::size_t kLinePointsMax = 2000;
 
+// One line of a panel.
 struct Series {
-  // In the legend, with the last value; several of the same label share one entry.
+  // Shown in the legend with the last value. Several series with the same label share one entry.
   std::string label = {};
   Points points = {};  // x ascending
-  // Places of the palette; behind the last of them they begin anew, dashed.
+  // Index into the palette. Beyond its end the colours repeat, dashed.
   std::size_t colour = 0;
-  bool step = false;       // a value holds until the next
-  bool faint = false;      // one of many, behind the others
-  bool reference = false;  // what others are compared with: grey and dashed
+  bool step = false;       // a value holds until the next point
+  bool faint = false;      // one of many, drawn behind the others
+  bool reference = false;  // a line for comparison: grey and dashed
 };
 
 struct LinePanel {
   std::string title = {};
   Unit unit = Unit::one;
   std::vector<Series> series = {};
-  bool log = false;  // what is not above 0 is then a gap
+  bool log = false;  // values that are not positive become gaps
   bool from_zero = false;
-  // Areas on top of one another, of series that share their x; a reference stays a line.
+  // Draws areas on top of one another. Their series must share their x values; a reference stays a
+  // line.
   bool stacked = false;
-  // The legend says a line's sum instead of its last value.
+  // The legend shows the sum of a line instead of its last value.
   bool sums = false;
   double height = 170;
 };
@@ -46,10 +49,10 @@ struct Band {
   double from = 0;
   double to = 0;
   std::string label = {};
-  std::string why = {};  // shown where the pointer rests
+  std::string why = {};  // shown when the pointer rests on the band
 };
 
-// What was in force when. Bands do not overlap; where there is none nothing is known.
+// What was in use over time. Bands do not overlap; between bands the state is unknown.
 struct Strip {
   std::string title = {};
   std::vector<Band> bands = {};  // ascending
@@ -59,7 +62,7 @@ struct StripPanel {
   std::vector<Strip> strips = {};
 };
 
-// A line through all panels, with its number above.
+// A numbered vertical line through all panels.
 struct Mark {
   double x = 0;
   std::string number = {};
@@ -67,23 +70,24 @@ struct Mark {
 };
 
 struct Figure {
-  std::string name = {};  // of its file, without the suffix
+  std::string name = {};  // of the file, without the suffix
   std::string title = {};
-  std::string description = {};  // for those who cannot see it
+  std::string description = {};  // for screen readers
   std::string x_label = {};      // "round"
   Unit x_unit = Unit::count;
-  // The ends of the axis, where they are not those of the values.
+  // Ends of the axis, if they differ from those of the values.
   std::optional<double> x_first = {};
   std::optional<double> x_last = {};
   std::vector<std::variant<LinePanel, StripPanel>> panels = {};
   std::vector<Mark> marks = {};
 };
 
-// Is there a finite value in it, or a band?
+// Whether the figure contains a finite value or a band.
 bool has_values(const Figure& figure);
 
-// One <svg> element. Inside a page the styles are the page's: picture_styles().
+// Returns one <svg> element. A figure inside a page uses the page's styles: picture_styles().
 std::string svg_of(const Figure& figure, bool with_styles);
+// The CSS of all classes, for a page or a single file.
 std::string picture_styles();
 
 }  // namespace tributary::report

@@ -29,8 +29,8 @@ std::size_t count(const std::string& text, const std::string& what) {
   return found;
 }
 
-// The "d" of the n-th path. Searched and not matched: std::regex recurses once for each character,
-// and a path of thousands of points is more than a sanitizer's stack.
+// Returns the "d" attribute of the n-th path. Uses a search, because std::regex recurses once per
+// character and overflows a sanitizer's stack on long paths.
 std::string path_of(const std::string& svg, std::size_t n) {
   std::size_t at = svg.find("<path ");
   for (; n > 0 && at != std::string::npos; --n) at = svg.find("<path ", at + 1);
@@ -40,7 +40,7 @@ std::string path_of(const std::string& svg, std::size_t n) {
   return svg.substr(first, svg.find('"', first) - first);
 }
 
-// Whether a number is drawn at its place: x from 74 to 946, y from the bottom up.
+// Numbers must be drawn at their positions: x from 74 to 946, y from the bottom up.
 TEST(Figure, PointsStandWhereTheirNumbersSay) {
   Figure figure = figure_with({.title = "loss",
                                .series = {{.label = "a", .points = {{0, 0}, {5, 1}, {10, 0.5}}}},
@@ -99,7 +99,7 @@ TEST(Figure, StackedAreasAddUp) {
                           .height = 100}),
              false);
   std::smatch place;
-  const std::string upper = path_of(svg, 1);  // the areas come first
+  const std::string upper = path_of(svg, 1);  // areas precede lines
   ASSERT_TRUE(std::regex_match(upper, place,
                                std::regex("M74 ([0-9.]+)L946 [0-9.]+L946 ([0-9.]+)L74 [0-9.]+Z")))
       << upper;

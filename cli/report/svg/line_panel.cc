@@ -10,10 +10,10 @@
 namespace tributary::report {
 namespace {
 
-constexpr int kYTicks = 5;            // of the y axis, about
-constexpr std::size_t kDotsMax = 60;  // points of a line that are shown one by one
+constexpr int kYTicks = 5;            // approximate number of ticks
+constexpr std::size_t kDotsMax = 60;  // longer lines have no dots
 
-// Each line lies on the ones before it. A gap in one is a gap in all.
+// Adds each line to the ones before it. A gap in one line is a gap in all following ones.
 std::vector<Series> stacked(const std::vector<Series>& series) {
   std::vector<Series> out;
   Points below;
@@ -36,8 +36,9 @@ Points stairs(const Points& points) {
   return out;
 }
 
-// What is outside of the axis is left out, not drawn over its ends.
+// Removes points outside the axis, which would otherwise be drawn beyond its ends.
 std::vector<Series> inside(std::vector<Series> series, const Axis& x) {
+  // Tolerates rounding of positions at the ends of the axis.
   const double slack = 1e-9 * std::max(std::abs(x.low), std::abs(x.high));
   for (Series& each : series) {
     std::erase_if(each.points, [&](const Point& point) {
@@ -67,6 +68,7 @@ class LinePainter {
     }
     draw_grid();
     if (panel_.stacked) draw_areas(bottom);
+    // Faint lines are drawn first, so that the others are in front.
     for (const bool faint : {true, false}) {
       for (const Series& series : shown_) {
         if (series.faint == faint) draw_line(series);
@@ -156,7 +158,7 @@ class LinePainter {
     }
   }
 
-  // The last value, or the sum, of what a line shows.
+  // Returns the last value or the sum of a line, for the legend.
   std::string figure_of(const Series& series) const {
     double sum = 0;
     double last = kGap;
@@ -174,6 +176,7 @@ class LinePainter {
     std::set<std::string> seen;
     for (const Series& series : panel_.series) {
       if (!seen.insert(series.label).second) continue;
+      // Lines with the same label share an entry, which shows their number instead of a value.
       const auto alike = std::ranges::count(panel_.series, series.label, &Series::label);
       const std::string text = alike > 1 ? fmt::format("{} ({})", series.label, alike)
                                          : fmt::format("{}  {}", series.label, figure_of(series));

@@ -1,4 +1,4 @@
-// How the panels of a figure are drawn. Inner part of figure.cc.
+// Draws the panels of a figure. Internal to figure.cc.
 #pragma once
 
 #include "cli/report/svg/drawing.h"
@@ -12,33 +12,33 @@ constexpr double kFigureWidth = 960;
 constexpr double kPlotLeft = 74;
 constexpr double kPlotRight = 946;
 
-// From values to places in the picture.
+// Maps values to positions in pixels.
 struct Axis {
   AxisTicks ticks = {};
   Unit unit = Unit::one;
-  double low = 0;  // the values at both ends
+  double low = 0;  // values at both ends
   double high = 1;
-  double begin = 0;  // and their places
+  double begin = 0;  // positions of both ends, in pixels
   double end = 1;
   bool log = false;
 
   double place(double value) const;
 };
 
-// Both draw from y downwards and give the place below.
+// Both functions draw from y downwards and return the y below the panel.
 double draw_panel(Drawing& drawing, const LinePanel& panel, const Axis& x, double y);
 double draw_panel(Drawing& drawing, const StripPanel& panel, const Axis& x, double y);
 
-// The entries of a legend from the left, on as many lines as they need; gives the place below.
+// Draws legend entries from the left, on as many lines as needed. Returns the y below them.
 struct LegendEntry {
-  std::string css_class = {};  // of the sample
+  std::string css_class = {};  // of the sample line
   std::string text = {};
   bool area = false;
 };
 double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, double left,
                    double y);
 
-// "s0" to "s5", then "s0 again"; "ref" for what others are compared with.
+// Returns "s0" to "s5", then the same with " again". References use "ref" instead.
 std::string colour_class(std::size_t colour);
 
 }  // namespace tributary::report

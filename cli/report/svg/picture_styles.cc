@@ -1,5 +1,5 @@
-// What the classes of pictures look like. Colours after Okabe and Ito, made darker on white and
-// lighter on black until they stand out from both; where they run out, lines are dashed.
+// The CSS of all figures. The colours follow Okabe and Ito, darkened on white and lightened on
+// black until both have enough contrast. When the colours repeat, lines are dashed.
 #include <fmt/format.h>
 
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 
 struct Colour {
   std::string_view name;
-  std::string_view light;  // on a light page
+  std::string_view light;  // on a light background
   std::string_view dark;
 };
 
@@ -72,6 +72,7 @@ std::string picture_styles() {
     light += of_colour(colour.name, colour.light);
     dark += of_colour(colour.name, colour.dark);
   }
+  // Dots are filled and must not have the outline of their line.
   light += ".dot.line { stroke: none; }\n";
   return light + "@media (prefers-color-scheme: dark) {\n" + dark +
          ".dot.line { stroke: none; }\n}\n";

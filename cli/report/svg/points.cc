@@ -8,7 +8,7 @@
 namespace tributary::report {
 namespace {
 
-// The lowest, the highest and a gap of one stretch, in the order in which they came.
+// Keeps the lowest point, the highest point and one gap of an interval, in their order.
 void keep_extremes(const Point* begin, const Point* end, Points& out) {
   const Point* low = nullptr;
   const Point* high = nullptr;
@@ -33,7 +33,7 @@ void keep_extremes(const Point* begin, const Point* end, Points& out) {
 Points decimated(const Points& points, std::size_t most) {
   most = std::max<std::size_t>(most, 8);
   if (points.size() <= most) return points;
-  // Three of each stretch at most, and both ends.
+  // At most three points per interval, and both ends.
   const std::size_t stretches = (most - 2) / 3;
   const std::size_t inner = points.size() - 2;
   Points out = {points.front()};
@@ -62,6 +62,7 @@ double usual_distance(const Points& points) {
   for (std::size_t i = 1; i < points.size(); ++i) {
     distances.push_back(points[i].x - points[i - 1].x);
   }
+  // The median is not influenced by a few long pauses.
   const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
   std::nth_element(distances.begin(), middle, distances.end());
   return *middle;

@@ -1,4 +1,4 @@
-// Lines of points: what a picture has room for of them.
+// Reduces lines of points to what a picture can show. Pure functions; x must be ascending.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@ struct Point {
 constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 using Points = std::vector<Point>;
 
-// At most `most` points (at least 8), x ascending. Of each stretch the lowest and the highest stay,
-// and a gap wherever there was one: a spike or an outage is never thinned away.
+// Returns at most `most` points (at least 8). Each interval keeps its lowest and highest point, and
+// a gap if it has one, so that spikes and outages remain visible.
 Points decimated(const Points& points, std::size_t most);
 
-// Puts a gap wherever neighbours are further apart than that.
+// Inserts a gap between neighbours that are further apart than `further_than`.
 Points with_gaps(const Points& points, double further_than);
 
-// The median distance of neighbours; 0 for fewer than two points.
+// Returns the median distance of neighbours; 0 for fewer than two points.
 double usual_distance(const Points& points);
 
-// What is left of many lines: in each of at most `bins_max` stretches of x the lowest, the middle
-// and the highest of their values.
+// The range of many lines: the lowest, the median and the highest value in each of up to `bins_max`
+// intervals of x.
 struct Envelope {
   Points lowest;
   Points median;
@@ -33,7 +33,8 @@ struct Envelope {
 };
 Envelope envelope(const std::vector<Points>& lines, std::size_t bins_max);
 
-// The mean of each of at most `most` stretches of equally many points. A stretch with a gap is one.
+// Returns the mean of each of up to `most` intervals with equal numbers of points. An interval with
+// a gap becomes a gap.
 Points averaged(const Points& points, std::size_t most);
 
 }  // namespace tributary::report

@@ -13,9 +13,11 @@ namespace {
 constexpr double kStripHeight = 24;
 constexpr double kBetweenStrips = 6;
 constexpr std::size_t kBandsMax = 1200;
+// Further labels share a neutral colour.
 constexpr std::size_t kKindsMax = 12;
 
-// In the order in which they came, so that a kind has the same colour in every picture of a run.
+// Returns the labels in the order of their first appearance, so that a label has the same colour in
+// all figures of a run.
 std::vector<std::string> kinds_of(const std::vector<Band>& bands) {
   std::vector<std::string> kinds;
   std::set<std::string_view> seen;
@@ -25,7 +27,7 @@ std::vector<std::string> kinds_of(const std::vector<Band>& bands) {
   return kinds;
 }
 
-// Of many bands, each stretch keeps the longest of those in it: there is no room for more.
+// With more than kBandsMax bands, only the longest band of each interval is kept.
 std::vector<Band> thinned(const std::vector<Band>& bands) {
   if (bands.size() <= kBandsMax) return bands;
   std::vector<Band> out;
@@ -42,7 +44,7 @@ std::vector<Band> thinned(const std::vector<Band>& bands) {
   return out;
 }
 
-// Gives the kinds that had no room for their names: the legend has to say them.
+// Returns for each label whether it did not fit into any band; the legend then names it.
 std::vector<bool> draw_strip(Drawing& drawing, const Strip& strip, const Axis& x, double y,
                              const std::vector<std::string>& kinds) {
   drawing.words(x.begin - 8, y + 16, strip.title, Anchor::end, "tick");
@@ -54,6 +56,7 @@ std::vector<bool> draw_strip(Drawing& drawing, const Strip& strip, const Axis& x
     const auto kind =
         static_cast<std::size_t>(std::ranges::find(kinds, band.label) - kinds.begin());
     const std::string css_class = kind < kKindsMax ? colour_class(kind) + " band" : "ref band";
+    // Very short bands keep a minimum width, so that they remain visible.
     drawing.box(from, y, std::max(to - from, 0.3), kStripHeight, css_class,
                 band.why.empty() ? band.label : band.label + ": " + band.why);
     if (width_of(band.label) + 8 > to - from) continue;

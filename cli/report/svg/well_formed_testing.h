@@ -1,5 +1,5 @@
-// Is a text well-formed XML, as far as our own writers could get it wrong: tags that close, values
-// in quotes, and no stray markup? Empty if it is, and what is wrong otherwise.
+// Checks whether a text is well-formed XML, as far as our own writers could break it: closed tags,
+// quoted values, no stray markup. complaint() returns an empty text, or the first error.
 #pragma once
 
 #include <cctype>

@@ -13,7 +13,7 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; }
 
-// Bytes of the character that `text` begins with; 0 where it begins with none that XML can hold.
+// Returns the length of the first character in bytes; 0 if XML cannot contain it.
 std::size_t character_bytes(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   if (lead < 0x80) return lead >= 0x20 || lead == '\t' || lead == '\n' ? 1 : 0;
@@ -24,6 +24,7 @@ std::size_t character_bytes(std::string_view text) {
     if (!is_continuation(text[i])) return 0;
     code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3fu);
   }
+  // Overlong encodings, surrogates and non-characters are not valid in XML.
   const bool overlong = code < (bytes == 2 ? 0x80u : bytes == 3 ? 0x800u : 0x10000u);
   const bool surrogate = code >= 0xd800 && code < 0xe000;
   if (overlong || surrogate || code > 0x10ffff || code == 0xfffe || code == 0xffff) return 0;

@@ -1,4 +1,4 @@
-// Text as XML and HTML take it.
+// Prepares text for XML and HTML. Pure functions; any bytes are accepted.
 #pragma once
 
 #include <string>
@@ -6,17 +6,17 @@
 
 namespace tributary::report {
 
-// For content and for attributes in double quotes. What XML cannot hold, control characters and
-// bytes that are no UTF-8, becomes U+FFFD.
+// Escapes text for content and for attributes in double quotes. Control characters and invalid
+// UTF-8 become U+FFFD.
 std::string escaped(std::string_view text);
 
-// At most so many characters; what is longer ends in an ellipsis.
+// Returns at most `characters_max` characters; a longer text ends in an ellipsis.
 std::string shortened(std::string_view text, std::size_t characters_max);
 
-// Characters, not bytes.
+// Counts characters, not bytes.
 std::size_t characters(std::string_view text);
 
-// A place in a picture: two decimals at most, and no "-0".
+// Formats a coordinate with at most two decimals and without "-0".
 std::string coordinate(double value);
 
 }  // namespace tributary::report

@@ -12,8 +12,9 @@ namespace {
 
 constexpr int kPlotHeightMin = 140;  // pixels
 constexpr const char* kNoneChosen =
-    "Choose an agent in the table above: its rounds, its metrics and its links are drawn here.";
+    "Select an agent in the table to see its rounds, metrics and links.";
 
+// Sensor readings are recognized by the unit in their name and are not tied to a job.
 bool is_reading(const std::string& metric) {
   return metric.ends_with("celsius") || metric.ends_with("watts");
 }
@@ -45,22 +46,22 @@ AgentPanel::AgentPanel(PlotGroup& group, QWidget* parent)
   QFont bold = heading_->font();
   bold.setBold(true);
   heading_->setFont(bold);
-  time_ = add_plot({.title = "Time of its rounds",
+  time_ = add_plot({.title = "Round time",
                     .y = {"Time", Unit::seconds},
-                    .empty_text = "It has not reported on a round yet.",
+                    .empty_text = "This agent has not reported a round yet.",
                     .y_from_zero = true});
   metrics_ = add_plot({.title = "Metrics",
                        .y = {"Value", Unit::one},
-                       .empty_text = "It has not told a loss or another metric yet."});
-  delay_ = add_plot({.title = "Latency of its links (α)",
+                       .empty_text = "This agent has not reported a metric yet."});
+  delay_ = add_plot({.title = "Link latency (α)",
                      .y = {"Latency", Unit::seconds},
-                     .empty_text = "Its links have not been measured yet."});
-  rate_ = add_plot({.title = "Rate of its links (1/β)",
+                     .empty_text = "The links of this agent have not been measured yet."});
+  rate_ = add_plot({.title = "Link rate (1/β)",
                     .y = {"Rate", Unit::bits_per_second},
-                    .empty_text = "Its links have not been measured yet."});
+                    .empty_text = "The links of this agent have not been measured yet."});
   device_ = add_plot(
       {.title = "Temperature and power", .y = {"Reading", Unit::one}, .y_from_zero = true});
-  // Latencies and rates differ by powers of ten, from link to link and from hour to hour.
+  // Latencies and rates differ by powers of ten between links and over time.
   delay_->axes().set_log_y(true);
   rate_->axes().set_log_y(true);
   connect(time_, &PlotView::x_clicked, this, &AgentPanel::x_clicked);
@@ -106,6 +107,7 @@ void AgentPanel::show_agent(const RunView& view, const AgentSubject& subject,
     return;
   }
   heading_->setText(heading_of(*agent));
+  // Setting the axis rebuilds the legends, so it is set only for a new subject.
   const bool is_new = !(subject == subject_);
   subject_ = subject;
   series_.follow(view, subject);
@@ -125,9 +127,9 @@ void AgentPanel::draw_curves() {
                      .low = series_.border(number - 1),
                      .high = series_.border(number)};
   };
-  time_curves_.show(
-      *time_, {part("compute", "compute", 1), part("encode", "compute + encode", 2),
-               part("wait", "compute + encode + wait", 3), part("decode", "all and decode", 4)});
+  time_curves_.show(*time_, {part("compute", "compute", 1), part("encode", "compute + encode", 2),
+                             part("wait", "compute + encode + wait", 3),
+                             part("decode", "compute + encode + wait + decode", 4)});
   delay_curves_.show(*delay_, {{.key = "up", .name = "up", .series = series_.alpha_up()},
                                {.key = "down", .name = "down", .series = series_.alpha_down()}});
   rate_curves_.show(*rate_, {{.key = "up", .name = "up", .series = series_.rate_up()},
@@ -138,6 +140,7 @@ void AgentPanel::draw_metrics(const RunView& view) {
   std::vector<PlotCurve> metrics = {
       {.key = "training_loss", .name = "training loss", .series = series_.loss()}};
   if (!series_.gain()->empty()) {
+    // Only agents of runs with a planner report a gain.
     metrics.push_back({.key = "gain", .name = "gain", .series = series_.gain()});
   }
   std::vector<PlotCurve> readings;

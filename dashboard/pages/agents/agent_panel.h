@@ -1,4 +1,6 @@
-// One agent: what it is, where the time of its rounds goes, how its learning and its links do.
+// The charts of one agent: the time of its rounds by phase, its metrics, its links and its sensors.
+//
+// GUI thread only. The panel keeps no reference to a RunView between calls.
 #pragma once
 
 #include <QWidget>
@@ -20,22 +22,25 @@ class AgentPanel : public QWidget {
   Q_OBJECT
 
  public:
-  // The group must outlive it.
+  // The group must outlive the panel.
   explicit AgentPanel(PlotGroup& group, QWidget* parent = nullptr);
 
-  // An agent that the run does not know, or none: says what to do.
+  // Draws the agent. An agent that the run does not know is treated like none.
   void show_agent(const RunView& view, const AgentSubject& subject, const AxisText& x_axis);
+  // Clears the charts and asks the user to choose an agent.
   void show_none();
 
+  // Access for tests.
   PlotView& time_plot() { return *time_; }
   PlotView& metrics_plot() { return *metrics_; }
   PlotView& delay_plot() { return *delay_; }
   PlotView& rate_plot() { return *rate_; }
   PlotView& device_plot() { return *device_; }
+  // The line above the charts: identifier, state, device and key figures of the agent.
   QString heading() const;
 
  signals:
-  void x_clicked(double x);  // in the picture of the rounds' time
+  void x_clicked(double x);  // a click in the chart of the round time
 
  private:
   PlotView* add_plot(PlotView::Options options);
@@ -50,7 +55,7 @@ class AgentPanel : public QWidget {
   PlotView* metrics_;
   PlotView* delay_;
   PlotView* rate_;
-  PlotView* device_;  // only where there are readings
+  PlotView* device_;  // hidden without readings
   AgentSeries series_;
   AgentSubject subject_;
   CurveList time_curves_;

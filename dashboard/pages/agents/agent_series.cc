@@ -6,11 +6,13 @@
 namespace tributary::dashboard {
 namespace {
 
-// Where something that an agent tells of a round stands; nothing: that round is not known yet.
+// Returns the x position of an agent's report on a round. Empty if the round is not in the table
+// yet.
 std::optional<double> place_of_report(double round, bool over_time, const RoundTable& rounds) {
   return over_time ? time_of_round(rounds, round) : round;
 }
 
+// Returns the value of exactly this round; NaN if the series has none.
 double value_at(const Series& series, double x) {
   const std::optional<Sample> sample = series.nearest(x);
   return sample && sample->x == x ? sample->y : kUnknown;
@@ -44,6 +46,7 @@ void AgentSeries::follow_reports(const AgentCurves& curves, const RoundTable& ro
   };
   const Series& encode = *curves.encode_s;
   const Series& wait = *curves.wait_s;
+  // s.y - s.y is 0 for a known sample and NaN for an unknown one: gaps stay gaps.
   borders_[0].follow(curves.compute_s, [&](Sample s) { return placed(s, s.y - s.y); });
   borders_[1].follow(curves.compute_s, [&](Sample s) { return placed(s, s.y); });
   borders_[2].follow(curves.compute_s,
@@ -51,7 +54,7 @@ void AgentSeries::follow_reports(const AgentCurves& curves, const RoundTable& ro
   borders_[3].follow(curves.compute_s, [&](Sample s) {
     return placed(s, s.y + value_at(encode, s.x) + value_at(wait, s.x));
   });
-  // A run of an earlier version does not say it: then it is taken to be part of the wait.
+  // Runs of earlier versions do not report the decode time; it is then part of the wait.
   borders_[4].follow(curves.compute_s, [&](Sample s) {
     const double decode = value_at(*curves.decode_s, s.x);
     return placed(s, s.y + value_at(encode, s.x) + value_at(wait, s.x) +

@@ -1,5 +1,5 @@
-// One agent's curves as its page draws them: parts of a round's time on top of one another, and its
-// links, all over the same axis. No widgets.
+// Computes the curves of one agent: the phases of a round's time stacked on one another, and the
+// measured links, all over the same x axis. No widgets; one thread at a time.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace tributary::dashboard {
 
-// Whose curves, and over what.
+// The agent and job whose curves are drawn, and the kind of x axis.
 struct AgentSubject {
   std::uint64_t job = 0;
   std::string agent_id = {};
@@ -23,19 +23,22 @@ struct AgentSubject {
 
 class AgentSeries {
  public:
-  // The parts of a round's time, each up to its upper border: nothing, compute, encode, wait,
-  // decode.
+  // Number of borders between the stacked phases: zero, compute, encode, wait, decode. Each phase
+  // lies between its border and the one before.
   static constexpr std::size_t kBorders = 5;
   using SharedCurve = std::shared_ptr<const Series>;
 
+  // Appends the new samples of the view. The cost depends on the new samples only; another subject
+  // starts all curves anew.
   void follow(const RunView& view, const AgentSubject& subject);
 
+  // Upper border of phase `number`, in s; border 0 is the zero line.
   SharedCurve border(std::size_t number) const { return borders_[number].series(); }
   SharedCurve loss() const { return loss_.series(); }
   SharedCurve gain() const { return gain_.series(); }
   SharedCurve alpha_up() const { return up_.alpha.series(); }
   SharedCurve alpha_down() const { return down_.alpha.series(); }
-  SharedCurve rate_up() const { return up_.rate.series(); }  // bit/s
+  SharedCurve rate_up() const { return up_.rate.series(); }  // bit/s, like rate_down()
   SharedCurve rate_down() const { return down_.rate.series(); }
 
  private:
@@ -46,6 +49,7 @@ class AgentSeries {
   };
 
   void follow_reports(const AgentCurves& curves, const RoundTable& rounds);
+  // Appends new samples of one link; `place` maps a time to the axis.
   void follow_way(Way& way, const LinkCurves* link, MomentPlace place);
 
   AgentSubject subject_;

@@ -10,11 +10,11 @@
 namespace tributary::dashboard {
 namespace {
 
-const QList<int> kHalves = {30, 70};  // shares of the height: table, chosen agent
+const QList<int> kHalves = {30, 70};  // shares of the height in %: table, chosen agent
 constexpr const char* kNoAgents =
-    "No agent has come yet.\n\n"
+    "No agent has connected yet.\n\n"
     "On the coordinator's machine:  tributary keys join garage-01 ...  writes garage-01.join\n"
-    "Carry that file to the device, and there:  tributary-agent --join garage-01.join ...";
+    "Copy that file to the device and run:  tributary-agent --join garage-01.join ...";
 
 }  // namespace
 
@@ -92,6 +92,7 @@ void AgentsPage::show_run(const RunView& view, std::uint64_t job) {
 
 void AgentsPage::draw() {
   if (!view_) return;
+  // Selections that the update itself causes must not count as choices by the user.
   const QScopedValueRollback<bool> updating(updating_, true);
   table_->set_empty_text(kNoAgents);
   model_.update(*view_, job_);
@@ -100,14 +101,15 @@ void AgentsPage::draw() {
   follow_choice();
 }
 
-// Those columns are empty on most devices; a person may still hide them.
+// Most devices report no temperature and no power, so both columns are hidden until the first
+// reading. They are shown only once, so that the user can hide them again.
 void AgentsPage::show_readings_once() {
   if (readings_shown_ || !model_.has_readings()) return;
   readings_shown_ = true;
   for (const char* column : {"temperature", "power"}) table_->show_column(column, true);
 }
 
-// Before anybody has chosen one, it is the first in sight.
+// Until the user chooses an agent, the first row of the table is the chosen one.
 void AgentsPage::follow_choice() {
   if (chosen_.empty() && table_->proxy().rowCount() > 0) {
     const QModelIndex first = table_->proxy().index(0, 0);

@@ -1,4 +1,4 @@
-// The agents of a run in a table, and below it the one that is chosen.
+// The page of the agents: a table of all agents, and below it the charts of the chosen one.
 #pragma once
 
 #include <string>
@@ -24,11 +24,12 @@ class AgentsPage : public RunPage {
   void refresh() override;
   bool settled() const override { return !clock_.waits(); }
 
-  // Brings it into the lower half, now or as soon as the run names it.
+  // Chooses the agent, now or as soon as the run contains it.
   void show_agent(const QString& agent_id) override;
-  // What refresh() does with the first run. The view must stay until the next call.
+  // Does the work of refresh() for the first run. The view must stay valid until the next call.
   void show_run(const RunView& view, std::uint64_t job);
 
+  // Access for tests.
   TableView& table() { return *table_; }
   AgentsModel& model() { return model_; }
   FilterBar& filter() { return *filter_; }
@@ -49,7 +50,7 @@ class AgentsPage : public RunPage {
   FilterBar* filter_;
   AgentPanel* panel_;
   TableClock clock_;
-  const RunView* view_ = nullptr;  // what was shown last
+  const RunView* view_ = nullptr;  // the view shown last
   std::uint64_t job_ = 0;
   ShownRevisions seen_;
   std::string chosen_;

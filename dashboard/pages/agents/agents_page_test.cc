@@ -1,4 +1,4 @@
-// What a person does on the page of agents and on that of events.
+// User actions on the pages of the agents and of the events.
 #include "dashboard/pages/agents/agents_page.h"
 
 #include <QLineEdit>
@@ -106,7 +106,7 @@ TEST_F(AgentsPageTest, ARowThatIsChosenIsDrawnBelow) {
   EXPECT_EQ(page_.table().current_row(), 2);
 }
 
-// What the crosshair reads must be the sums that the legend names.
+// The crosshair must show the sums that the legend names.
 TEST_F(AgentsPageTest, PartsOfARoundsTimeStandOnOneAnother) {
   const RunView view = view_of_a_run();
   show(view);
@@ -251,7 +251,7 @@ TEST_F(EventsPageTest, ARowThatIsForgottenPointsNowhere) {
   EXPECT_EQ(moment.size(), 0);
 }
 
-// --- a file that grows -------------------------------------------------------------------------
+// --- a growing file ------------------------------------------------------------------------------
 
 class PagesOfAFileTest : public testing::Test {
  protected:

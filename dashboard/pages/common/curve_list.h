@@ -1,5 +1,7 @@
-// The curves of a picture, made anew at every change of a run and handed to it only where they are
-// others: what a picture draws of the same curves it sees by itself.
+// Passes curves to a PlotView only if the list of curves has changed.
+//
+// Pages build the list at every refresh. The comparison covers names and shared series, not
+// samples: a PlotView notices new samples of the same series by itself. GUI thread only.
 #pragma once
 
 #include <utility>
@@ -11,6 +13,7 @@ namespace tributary::dashboard {
 
 class CurveList {
  public:
+  // Passes `curves` to `view` unless they are the same as in the last call.
   void show(PlotView& view, std::vector<PlotCurve> curves) {
     if (same(curves)) return;
     curves_ = curves;

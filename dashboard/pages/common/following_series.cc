@@ -6,9 +6,10 @@
 namespace tributary::dashboard {
 namespace {
 
+// Position of a moment that does not belong on the axis. SampleMap skips such a sample.
 constexpr double kNowhereX = std::numeric_limits<double>::quiet_NaN();
 
-// The first sample that lies behind x.
+// Returns the index of the first sample to the right of x.
 std::size_t first_behind(const Series& series, double x) {
   std::size_t low = 0;
   std::size_t high = series.size();
@@ -23,6 +24,7 @@ std::size_t first_behind(const Series& series, double x) {
   return low;
 }
 
+// NaN if the round does not state its dense size.
 double saved_in(const RoundTable& rounds, std::size_t row) {
   return rounds.columns.dense_bytes_up[row] + rounds.columns.dense_bytes_down[row] -
          static_cast<double>(rounds.columns.bytes_up[row]) -
@@ -52,6 +54,7 @@ void FollowingSeries::follow(const std::shared_ptr<const Series>& source, Sample
   for (std::size_t i = first_behind(*source, last_x_); i < source->size(); ++i) {
     const Sample sample = source->at(i);
     const std::optional<Sample> mapped = map(sample);
+    // Later samples may be unknown too, and the order must be kept.
     if (!mapped) return;
     if (std::isfinite(mapped->x)) series_->append(*mapped);
     last_x_ = sample.x;
@@ -70,7 +73,7 @@ void SmoothedSeries::follow(const std::shared_ptr<const Series>& source, double 
   });
 }
 
-// Of rounds that went from the table their sum is left.
+// Rounds that have left the table remain in the sums, so the curve starts at their total.
 void SavedBytes::begin(const RoundTable& rounds) {
   of_ = rounds.curves.seconds.over_rounds;
   last_round_.reset();
@@ -83,6 +86,7 @@ void SavedBytes::begin(const RoundTable& rounds) {
 }
 
 void SavedBytes::follow(const RoundTable& rounds) {
+  // The table was restarted if its newest round is older than the last one processed.
   const bool shorter =
       last_round_ && (rounds.size() == 0 || rounds.columns.round.back() < *last_round_);
   if (of_ != rounds.curves.seconds.over_rounds || shorter) begin(rounds);
@@ -92,6 +96,7 @@ void SavedBytes::follow(const RoundTable& rounds) {
     const auto row = static_cast<std::size_t>(next - rounds.columns.round.begin());
     saved_ += saved_in(rounds, row);
     const std::optional<Sample> before = over_time_->last();
+    // Time must not decrease along the series, even if the file says so.
     const double time_s =
         before ? std::max(before->x, rounds.columns.ended_s[row]) : rounds.columns.ended_s[row];
     over_rounds_->append({static_cast<double>(*next), saved_});
@@ -101,6 +106,7 @@ void SavedBytes::follow(const RoundTable& rounds) {
 }
 
 std::optional<double> end_of_tail(const RunView& view, std::uint64_t job) {
+  // Only a job that has ended can have no further round.
   const auto is_over = [&](const JobInfo& one) {
     return one.job == job &&
            (one.state == wire::JobState::finished || one.state == wire::JobState::stopped);

@@ -1,5 +1,8 @@
-// Curves that are made of others: samples that come are carried over one by one, so that a repaint
-// costs what is new and not what there is.
+// Curves that are derived from other curves: followers, moving averages and saved bytes.
+//
+// Each follow() transfers only the samples that are new since the last call, so that a repaint
+// costs the new samples and not the whole run. The objects share series and are not synchronized;
+// use them from one thread.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +17,19 @@
 
 namespace tributary::dashboard {
 
-// What becomes of a sample. Nothing: not known yet, ask again. With an x that is not finite: it is
-// left out.
+// Maps a sample of the source. Empty: not known yet, follow() stops and asks again at the next
+// call. A non-finite x: the sample is skipped.
 using SampleMap = FunctionRef<std::optional<Sample>(Sample)>;
 
+// A curve whose samples are mapped samples of another curve.
 class FollowingSeries {
  public:
-  // Whether the source is another one than before, or has begun anew.
+  // Reports whether the source is another series than before or was restarted.
   bool begins_anew(const Series& source) const;
-  // Of samples with one x only those that came before the last call are certain to be carried over.
+  // Appends the mapped new samples. Several samples may share one x; those that are added to the
+  // source after this call with an x already transferred are skipped.
   void follow(const std::shared_ptr<const Series>& source, SampleMap map);
+  // Forgets the source and all samples.
   void reset();
 
   std::shared_ptr<const Series> series() const { return series_; }
@@ -35,10 +41,10 @@ class FollowingSeries {
   std::uint64_t revision_ = 0;
 };
 
-// The moving average of a curve.
+// The exponentially weighted moving average of a curve.
 class SmoothedSeries {
  public:
-  // Of weight 0 it is the curve itself.
+  // Follows the source. Weight 0 reproduces the source; another weight than before starts anew.
   void follow(const std::shared_ptr<const Series>& source, double weight);
   std::shared_ptr<const Series> series() const { return following_.series(); }
 
@@ -48,8 +54,8 @@ class SmoothedSeries {
   SmoothedMean mean_{0};
 };
 
-// Bytes that were not sent, because updates were compressed, up to each round. Empty, where a round
-// does not say what it would have been.
+// Bytes that compression has saved up to each round, against sending every update dense. Empty if
+// the rounds do not state their dense size.
 class SavedBytes {
  public:
   void follow(const RoundTable& rounds);
@@ -57,9 +63,11 @@ class SavedBytes {
   std::shared_ptr<const Series> over_time() const { return over_time_; }
 
  private:
+  // Starts a new table with the total of the rounds that it has already dropped.
   void begin(const RoundTable& rounds);
 
-  // Kept, so that no other table can be taken for the one before.
+  // Owning this series keeps its address in use, so that a new table cannot be mistaken for this
+  // one.
   std::shared_ptr<const Series> of_ = {};
   std::optional<std::uint64_t> last_round_ = {};
   double saved_ = 0;
@@ -67,13 +75,16 @@ class SavedBytes {
   std::shared_ptr<Series> over_time_ = std::make_shared<Series>(1);
 };
 
-// Up to when a moment after the last round of a job belongs to its end: until another job's first
-// round begins. Nothing as long as the job may have another round.
+// Returns the time until which moments after a job's last round belong to the job's end: the start
+// of the next job's first round, infinity if there is none. Empty while the job may still have
+// another round.
 std::optional<double> end_of_tail(const RunView& view, std::uint64_t job);
 
-// Where a moment stands among the rounds, as a round with a fraction, and the other way; nothing
-// for what comes after the last one, which is where the tail stands once there is one. What lies
-// before the first, or behind the tail, has no finite answer.
+// round_at() converts a time into a position among the rounds, with a fraction; time_of_round() is
+// the inverse. Both return nothing for a position after the last round, because that round may
+// still be running. With `tail_s`, a time after the last round and before the tail's end belongs to
+// the last round. A position before the first round, after the tail, or of a round missing in the
+// table, is not finite.
 std::optional<double> round_at(const RoundTable& rounds, double time_s,
                                std::optional<double> tail_s = {});
 std::optional<double> time_of_round(const RoundTable& rounds, double round);

@@ -1,5 +1,7 @@
-// A button for the logarithmic y axes of some pictures, which also follows what is done to them by
-// their own key: it is down while all of them have one.
+// A button that switches the y axes of several charts to a logarithmic scale.
+//
+// Each chart can also be switched by its own key; the button follows and is down while all charts
+// are logarithmic. GUI thread only.
 #pragma once
 
 #include <QSignalBlocker>
@@ -12,7 +14,7 @@
 
 namespace tributary::dashboard {
 
-// The pictures must not go before the button.
+// The charts must outlive the button. The parent layout owns the returned button.
 inline QToolButton* make_log_button(const QString& tip, const std::vector<PlotView*>& views) {
   auto* const button = new QToolButton;
   button->setText("Log y");

@@ -1,5 +1,5 @@
-// A page of the dashboard. It shows runs, and knows neither the window around it nor other pages:
-// what it wants of them it says by signals.
+// The base of all pages. A page shows runs; it knows neither the window nor other pages and makes
+// requests to them by signals. GUI thread only.
 #pragma once
 
 #include <QString>
@@ -14,8 +14,8 @@
 
 namespace tributary::dashboard {
 
-// What pages have in common: pictures over rounds or over time are zoomed together, and a key has
-// one colour wherever it is.
+// The state that all pages share: the kind of x axis and the plot group. Charts over the same axis
+// are zoomed together, and a key has the same colour on all pages.
 class PageContext : public QObject {
   Q_OBJECT
 
@@ -23,12 +23,14 @@ class PageContext : public QObject {
   explicit PageContext(QObject* parent = nullptr) : QObject(parent), group_(this) {}
 
   PlotGroup& group() { return group_; }
+  // The kind of x axis: time if true, otherwise rounds.
   bool over_time() const { return over_time_; }
-  // Time is counted from a run's first moment, so that runs of different days lie over one another.
+  // Time counts from the start of each run, so that runs of different days can be compared.
   AxisText x_axis() const {
     return over_time_ ? AxisText{"Time since the start", Unit::seconds}
                       : AxisText{"Round", Unit::count};
   }
+  // Changes the kind of x axis and resets the zoom, whose extent has no meaning on the other axis.
   void set_over_time(bool on) {
     if (on == over_time_) return;
     over_time_ = on;
@@ -51,24 +53,26 @@ class Page : public QWidget {
   explicit Page(PageContext& context, QWidget* parent = nullptr)
       : QWidget(parent), context_(context) {}
 
-  // As --page takes it: "overview".
+  // The name for --page, for example "overview".
   virtual QString name() const = 0;
+  // The title of the page's tab.
   virtual QString title() const = 0;
-  // Those that are open, in the order of their opening; pages of one run show the first. They
-  // outlive the call, and set_runs() comes before one of them goes.
+  // Sets the open runs, in the order in which they were opened. Pages of one run show the first.
+  // The runs stay valid until the next call of set_runs().
   virtual void set_runs(const std::vector<RunSession*>& runs) = 0;
-  // Something has changed in a run: 30 times a second at most. Cheap where nothing of it is shown.
+  // Called after a change in any run, at most 30 times per second. Must be cheap when nothing of
+  // the change is visible.
   virtual void refresh() = 0;
-  // Whether all that it is to show is there: what a picture of it waits for.
+  // Whether everything that the page will show has been loaded. A picture of the page waits for it.
   virtual bool settled() const { return true; }
-  // What another page wanted to be seen; those that show no such thing pass it over.
+  // Requests from another page. A page that shows no rounds or no agents ignores them.
   virtual void show_round(std::uint64_t /*round*/) {}
   virtual void show_agent(const QString& /*agent_id*/) {}
 
  signals:
-  void round_wanted(std::uint64_t round);  // in detail, of the first run
+  void round_wanted(std::uint64_t round);  // show its details, in the first run
   void agent_wanted(const QString& agent_id);
-  void moment_wanted(double round, double time_s);  // in the pictures
+  void moment_wanted(double round, double time_s);  // mark it in the charts
 
  protected:
   PageContext& context() const { return context_; }

@@ -1,4 +1,4 @@
-// A page with the runs that it shows, written by the code of a coordinator.
+// A fixture with one page and with runs that are written by the coordinator's own code.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ class PageTest : public testing::Test {
   store_testing::Folder folder_;
   std::map<std::string, std::unique_ptr<RunWriter>> writers_;
   PageContext context_;
-  std::vector<std::unique_ptr<RunSession>> runs_;  // outlive the page
+  std::vector<std::unique_ptr<RunSession>> runs_;  // must outlive the page
   OnePage page_{context_};
 };
 

@@ -6,8 +6,8 @@
 namespace tributary::dashboard {
 namespace {
 
-// An agent belongs to the job that it serves, or else to those that it has reported to:
-// coordinators of earlier versions told what it serves only when it had left.
+// An agent counts for the job that it serves and for every job that it has reported to. The second
+// rule is for runs of earlier coordinators, which recorded the served job only when the agent left.
 void count_agents(const RunView& view, JobFacts& facts) {
   for (const AgentRow& row : view.agents()) {
     const bool serves = row.info.job == facts.job;
@@ -37,7 +37,7 @@ double JobFacts::saved_share() const { return dense() > 0 ? 1 - bytes() / dense(
 
 JobFacts facts_of(const RunView& view, const JobInfo& job) {
   JobFacts facts = {.job = job.job,
-                    .name = job.name.empty() ? "job without a readable definition" : job.name,
+                    .name = job.name.empty() ? "job with an unreadable definition" : job.name,
                     .state = job.state,
                     .reason = job.reason,
                     .rounds_wanted = job.rounds_wanted};
@@ -62,6 +62,7 @@ std::vector<JobFacts> facts_of_jobs(const RunView& view) {
 }
 
 std::string state_text(wire::JobState state) {
+  // A newer build may have stored a state that this build does not know; its name is then empty.
   const char* const name = wire::EnumNameJobState(state);
   return *name == '\0' || state == wire::JobState::unspecified ? "unknown" : name;
 }
@@ -88,6 +89,7 @@ std::vector<Alert> alerts_of(const RunView& view, const Status& trouble,
     if (job.state != wire::JobState::stopped || job.reason.empty()) continue;
     alerts.push_back({.text = "job " + job.name + " was stopped: " + job.reason});
   }
+  // Counted from the run's own newest moment, so that a recorded run shows its last alerts.
   const double since_s = newest_moment(view) - limits.seconds;
   for (auto event = view.events().rbegin(); event != view.events().rend(); ++event) {
     if (alerts.size() >= limits.alerts_max || event->time_s < since_s) break;

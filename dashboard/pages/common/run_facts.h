@@ -1,4 +1,5 @@
-// What is said of a run in numbers and sentences, taken from what is known of it. No widgets.
+// Summarizes a run in numbers and sentences: the state of its jobs and its alerts. Pure functions
+// over a RunView, without widgets. They cost time linear in jobs, agents and events.
 #pragma once
 
 #include <cstdint>
@@ -10,52 +11,57 @@
 
 namespace tributary::dashboard {
 
+// The summary of one job.
 struct JobFacts {
   std::uint64_t job = 0;
   std::string name = {};
   wire::JobState state = wire::JobState::unspecified;
-  std::string reason = {};  // of the state
+  std::string reason = {};  // of the state; may be empty
   std::uint64_t rounds_done = 0;
-  std::uint64_t rounds_wanted = 0;  // 0: until it is stopped, or not known
-  std::size_t agents_up = 0;        // that serve it and are connected
-  std::size_t agents = 0;           // that were ever told of it, or of the run
+  std::uint64_t rounds_wanted = 0;  // 0: no limit, or unknown
+  std::size_t agents_up = 0;        // connected agents that serve the job
+  std::size_t agents = 0;           // all agents that served it or reported to it
   double accuracy_last = kUnknown;
   double accuracy_best = kUnknown;
   double loss_last = kUnknown;
   double bytes_up = 0;
   double bytes_down = 0;
-  double dense_up = kUnknown;  // NaN: not known
+  double dense_up = kUnknown;  // NaN: unknown
   double dense_down = kUnknown;
 
   double bytes() const { return bytes_up + bytes_down; }
   double dense() const { return dense_up + dense_down; }
-  double saved_share() const;  // of dense(); NaN: not known
+  double saved_share() const;  // share of dense(); NaN: unknown
 };
 
+// Summarizes one job of the view.
 JobFacts facts_of(const RunView& view, const JobInfo& job);
-std::vector<JobFacts> facts_of_jobs(const RunView& view);  // the newest first
+std::vector<JobFacts> facts_of_jobs(const RunView& view);  // newest first
 
+// The name of the state; "unknown" for a state of a newer version.
 std::string state_text(wire::JobState state);
+// Whether the job is finished or was stopped.
 bool has_ended(wire::JobState state);
 
-// Something that a person who looks for a moment must not miss.
+// A condition that an operator should notice at a glance.
 struct Alert {
-  double time_s = kUnknown;  // NaN: it is so now
+  double time_s = kUnknown;  // seconds of the run; NaN: applies now
   bool error = false;
   std::string text = {};
 };
 
 struct AlertLimits {
-  double seconds = 600;  // before the last thing that is known of the run
+  double seconds = 600;  // age limit, counted from the newest moment of the run
   std::size_t alerts_max = 50;
 };
 
-// Trouble with the file first, then jobs that were stopped for a reason, then the newest warnings
-// and errors.
+// Lists problems with the run's file first, then jobs that were stopped with a reason, then
+// warnings and errors from the newest on.
 std::vector<Alert> alerts_of(const RunView& view, const Status& trouble,
                              const AlertLimits& limits = {});
 
-// The newest moment that the run tells of, in its own seconds; NaN before there is any.
+// Returns the newest time in the run, in seconds of the run. NaN for a run without rounds and
+// events.
 double newest_moment(const RunView& view);
 
 }  // namespace tributary::dashboard

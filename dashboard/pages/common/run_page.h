@@ -1,4 +1,4 @@
-// A page of one run: of those that are open, the first.
+// The base of pages that show one run: the first of the open runs.
 #pragma once
 
 #include <QPointer>
@@ -17,8 +17,8 @@ class RunPage : public Page {
   void set_runs(const std::vector<RunSession*>& runs) final;
 
  protected:
-  RunSession* run() const { return run_; }  // null: none
-  // run() is another one now: what is known of the one before is forgotten.
+  RunSession* run() const { return run_; }  // null: no run is open
+  // Called after run() has changed. The page must drop everything it knows about the previous run.
   virtual void take_run() = 0;
 
  private:

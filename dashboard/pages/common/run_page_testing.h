@@ -1,4 +1,5 @@
-// A run that a coordinator's journal wrote, opened as the dashboard opens it, for tests of pages.
+// A fixture with a run that is written by a coordinator's journal and opened like the dashboard
+// opens it.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@ namespace tributary::dashboard {
 
 class PageOfRunTest : public testing::Test {
  protected:
-  // A pointer over a picture would hold it.
+  // The pointer is moved away, because a pointer over a chart would stop its updates.
   PageOfRunTest() { QCursor::setPos(9999, 9999); }
 
   std::string run_db() const { return folder_ / "run.db"; }
@@ -41,7 +42,7 @@ class PageOfRunTest : public testing::Test {
     QTest::mouseClick(view.childAt(rect.center()), Qt::LeftButton, {}, at);
   }
 
-  store_testing::Folder folder_;  // outlives the run
+  store_testing::Folder folder_;  // must outlive the run
   std::unique_ptr<RunSession> run_;
   PageContext context_;
 };

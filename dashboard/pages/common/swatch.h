@@ -1,4 +1,4 @@
-// A square of a run's colour, as it stands beside its name everywhere.
+// A square in a run's colour. Every page shows it beside the run's name.
 #pragma once
 
 #include <QColor>
@@ -6,7 +6,7 @@
 
 namespace tributary::dashboard {
 
-constexpr int kSwatchSide = 12;
+constexpr int kSwatchSide = 12;  // pixels, independent of the screen's scale
 
 inline QPixmap swatch(const QColor& colour, qreal device_pixel_ratio) {
   QPixmap pixmap(QSize(kSwatchSide, kSwatchSide) * device_pixel_ratio);

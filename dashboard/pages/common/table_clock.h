@@ -1,5 +1,5 @@
-// Brings a page's tables up to date a few times a second at most, and not while nobody sees them:
-// nobody reads faster, and rows that move stay where they are long enough to be pointed at.
+// Limits how often a page updates its tables: at most once per kEveryMs, and only while the page is
+// visible. Rows that move more often cannot be read or clicked. GUI thread only.
 #pragma once
 
 #include <QTimer>
@@ -11,7 +11,7 @@
 
 namespace tributary::dashboard {
 
-// Of what a page shows, the revisions that it saw last.
+// Remembers the revisions that a page has shown, to detect whether anything is new.
 class ShownRevisions {
  public:
   bool is_new(std::uint64_t job, std::vector<std::uint64_t> revisions) {
@@ -37,17 +37,19 @@ class TableClock {
     });
   }
 
-  // Something may be new: at once, unless that was done just now.
+  // Reports a possible change. The update runs at once if the last one is at least kEveryMs ago,
+  // otherwise when that time has passed.
   void touch(bool visible) {
     wanted_ = true;
     visible_ = visible;
     if (!timer_.isActive()) run();
   }
+  // Updates at once, whatever the time of the last update. Called when the page becomes visible.
   void run_now() {
     visible_ = true;
     run();
   }
-  bool waits() const { return wanted_; }
+  bool waits() const { return wanted_; }  // an update is due
 
  private:
   void run() {

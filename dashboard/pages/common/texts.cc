@@ -5,12 +5,14 @@
 namespace tributary::dashboard {
 namespace {
 
+// Characters. Limits the work for a text of a damaged file.
 constexpr qsizetype kPlainTextMax = 4000;
 
 }  // namespace
 
 QString plain_text(std::string_view text) {
-  // A character is four bytes at most, and one that is cut in half ends the text.
+  // A character has at most four bytes, so enough bytes remain for kPlainTextMax characters. A
+  // character that is cut in half is beyond the limit.
   const auto bytes = std::min<std::size_t>(text.size(), 4 * kPlainTextMax);
   QString plain = QString::fromUtf8(text.data(), static_cast<qsizetype>(bytes));
   if (plain.size() > kPlainTextMax) plain = plain.left(kPlainTextMax) + "…";

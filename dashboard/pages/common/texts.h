@@ -1,5 +1,5 @@
-// Texts of a run's file as a person may be shown them: what an agent or a file says may be
-// anything.
+// Prepares texts for display outside tables. Texts from a run's file are not trusted: agents and
+// files may contain anything. No function fails; any thread may call them.
 #pragma once
 
 #include <QString>
@@ -8,17 +8,17 @@
 namespace tributary::dashboard {
 
 inline constexpr const char* kNoRunOpen =
-    "No run is open.\nCtrl+O opens a coordinator's run.db, Ctrl+Shift+O connects to a coordinator "
-    "elsewhere.";
+    "No run is open.\nCtrl+O opens a coordinator's run.db. Ctrl+Shift+O connects to a coordinator "
+    "on the network.";
 
-// Without what moves the cursor, turns the direction of writing or is not to be seen, and not
-// endless.
+// Returns the text without control characters, direction marks and line separators, cut after 4000
+// characters.
 QString plain_text(std::string_view text);
 
-// "link_changed" as "link changed".
+// Formats an identifier as words: "link_changed" becomes "link changed".
 QString words_of(std::string_view name);
 
-// 12,345.
+// Formats a number with separators: 12,345.
 QString grouped(unsigned long long number);
 
 }  // namespace tributary::dashboard

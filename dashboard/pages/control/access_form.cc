@@ -15,13 +15,14 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr int kAgentIdCharactersMax = 64;
-constexpr int kKeyTyped = 200;  // what is too long is to be said, not cut
+// Longer than a key, so that a key that is too long is reported and not cut.
+constexpr int kKeyTyped = 200;
 constexpr const char* kAccessHint =
-    "On the device, tributary keys new makes a key pair; its public half (agent.key.pub, 40 "
-    "characters) belongs here.";
+    "Enter the agent's public key (agent.key.pub, 40 characters). 'tributary keys new' on the "
+    "device creates the key pair.";
 constexpr const char* kRevokeWarning =
-    "Take %1 off the allow-list? Nothing more is taken from it, and it cannot connect again until "
-    "it is allowed once more.";
+    "Revoke %1? Its data is refused from now on, and it cannot connect until it is allowed "
+    "again.";
 
 QLabel* labelled(const QString& text, QWidget* what) {
   auto* const label = new QLabel(text);
@@ -29,6 +30,8 @@ QLabel* labelled(const QString& text, QWidget* what) {
   return label;
 }
 
+// Uses the checks of the coordinator, so that the form accepts exactly what the coordinator
+// accepts.
 Result<AllowedAgent> agent_typed(const QLineEdit& id, const QLineEdit& key) {
   AllowedAgent agent = {.id = id.text().trimmed().toStdString(), .key = {}};
   TRIBUTARY_TRY(check_agent_id(agent.id));
@@ -49,15 +52,15 @@ AccessForm::AccessForm(QWidget* parent) : QWidget(parent) {
   agent_ = new QComboBox(this);
   agent_->setEditable(true);
   agent_->setInsertPolicy(QComboBox::NoInsert);
-  agent_->setAccessibleName("Agent that is to leave");
+  agent_->setAccessibleName("Agent to revoke");
   revoke_ = new QPushButton("Revo&ke…");
   verdict_ = new QLabel(kAccessHint);
   verdict_->setTextFormat(Qt::PlainText);
   verdict_->setWordWrap(true);
-  verdict_->setAccessibleName("What is wrong with it");
+  verdict_->setAccessibleName("Result of the check");
   auto* const grid = new QGridLayout(this);
   grid->setContentsMargins(0, 0, 0, 0);
-  grid->addWidget(labelled("Agent's &id", id_), 0, 0);
+  grid->addWidget(labelled("Agent &id", id_), 0, 0);
   grid->addWidget(id_, 0, 1);
   grid->addWidget(labelled("Public ke&y", key_), 0, 2);
   grid->addWidget(key_, 0, 3);
@@ -83,7 +86,7 @@ void AccessForm::set_ready(bool ready) {
   check();
 }
 
-// What somebody is typing stays.
+// The text that the user is typing is kept.
 void AccessForm::set_agents(const QStringList& ids) {
   if (ids == ids_) return;
   ids_ = ids;
@@ -99,7 +102,7 @@ void AccessForm::check() {
   const Result<AllowedAgent> agent = agent_typed(*id_, *key_);
   const bool typed = !id_->text().isEmpty() && !key_->text().isEmpty();
   verdict_->setText(!typed       ? QString(kAccessHint)
-                    : agent.ok() ? "✓ an id and a public key"
+                    : agent.ok() ? "✓ valid identifier and public key"
                                  : "⚠ " + plain_text(agent.status().text()));
   allow_->setEnabled(ready_ && agent.ok());
   revoke_->setEnabled(ready_ && check_agent_id(agent_->currentText().trimmed().toStdString()).ok());

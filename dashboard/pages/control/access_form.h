@@ -1,4 +1,7 @@
-// Who may come in: an agent is allowed by its id and its public key, and its leave is taken back.
+// The form that edits the allow-list: it allows an agent by identifier and public key, or revokes
+// it.
+//
+// The form checks its input and emits requests; it sends nothing itself. GUI thread only.
 #pragma once
 
 #include <QStringList>
@@ -19,8 +22,9 @@ class AccessForm : public QWidget {
  public:
   explicit AccessForm(QWidget* parent = nullptr);
 
+  // Enables the buttons while a coordinator accepts requests.
   void set_ready(bool ready);
-  // Who is known, to be chosen from.
+  // Sets the identifiers offered for revocation.
   void set_agents(const QStringList& ids);
 
   QLineEdit& id() { return *id_; }
@@ -28,14 +32,16 @@ class AccessForm : public QWidget {
   QPushButton& allow() { return *allow_; }
   QComboBox& agent() { return *agent_; }
   QPushButton& revoke() { return *revoke_; }
-  QString verdict() const;  // on what was typed
+  QString verdict() const;  // the result of checking the input
 
  signals:
+  // The user wants to allow or revoke an agent; the input is valid.
   void requested(const tributary::dashboard::ControlRequest& request);
 
  private:
   void want_allow();
   void want_revoke();
+  // Checks the input and updates the result and the buttons.
   void check();
 
   QLineEdit* id_;

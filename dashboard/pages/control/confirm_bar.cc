@@ -16,9 +16,9 @@ ConfirmBar::ConfirmBar(QWidget* parent) : QFrame(parent) {
   text_->setTextFormat(Qt::PlainText);
   text_->setWordWrap(true);
   text_->setForegroundRole(QPalette::ToolTipText);
-  text_->setAccessibleName("To be confirmed");
+  text_->setAccessibleName("Confirmation");
   yes_ = new QPushButton;
-  no_ = new QPushButton("Leave it as it is");
+  no_ = new QPushButton("Cancel");
   auto* const row = new QHBoxLayout(this);
   row->addWidget(text_, 1);
   row->addWidget(no_);
@@ -42,6 +42,7 @@ void ConfirmBar::give_up() {
 }
 
 void ConfirmBar::confirm() {
+  // The request is cleared first, because the receiver may ask a new question.
   const std::optional<ControlRequest> request = std::exchange(request_, {});
   hide();
   if (request) emit confirmed(*request);

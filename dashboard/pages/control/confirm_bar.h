@@ -1,4 +1,5 @@
-// Asks once more before something is lost for good: in the page, so that it holds nothing else up.
+// Asks for confirmation before an action that cannot be undone. The bar is part of the page and not
+// a dialog, so that the page stays usable. GUI thread only.
 #pragma once
 
 #include <QFrame>
@@ -17,15 +18,18 @@ class ConfirmBar : public QFrame {
  public:
   explicit ConfirmBar(QWidget* parent = nullptr);
 
-  // In the place of what it asked before. The button that keeps everything as it is has the keys.
+  // Shows a question, which replaces an earlier one. The button that cancels has the focus.
   void ask(const ControlRequest& request);
+  // Cancels the question.
   void give_up();
+  // Whether a question is open.
   bool asks() const { return request_.has_value(); }
 
   QPushButton& yes() { return *yes_; }
   QPushButton& no() { return *no_; }
 
  signals:
+  // The user has confirmed the request.
   void confirmed(const tributary::dashboard::ControlRequest& request);
 
  protected:

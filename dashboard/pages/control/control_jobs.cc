@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kReasonCharactersMax = 200;
 constexpr const char* kNoControlRun = "No run is open.";
-constexpr const char* kNoControlJob = "No job yet: hand one in below.";
+constexpr const char* kNoControlJob = "No job yet. Submit one below.";
 constexpr const char* kStopWarning =
-    "Stop job %1 for good? It cannot go on afterwards. What it has learned stays in the journal.";
+    "Stop job %1? A stopped job cannot be resumed. Its model stays in the journal.";
 
 }  // namespace
 
@@ -29,15 +29,15 @@ ControlJobs::ControlJobs(QWidget* parent) : QWidget(parent) {
   table_->horizontalHeader()->setStretchLastSection(true);
   reason_ = new QLineEdit(this);
   reason_->setMaxLength(kReasonCharactersMax);
-  reason_->setPlaceholderText("for those who look at the job later; may stay empty");
+  reason_->setPlaceholderText("optional; shown with the job");
   auto* const reason_label = new QLabel("Reas&on");
   reason_label->setBuddy(reason_);
   pause_ = new QPushButton("Pa&use");
-  pause_->setToolTip("The round that is under way is finished; model and residuals stay");
+  pause_->setToolTip("Finishes the current round and keeps model and residuals");
   resume_ = new QPushButton("R&esume");
-  resume_->setToolTip("With the round after the last one");
+  resume_->setToolTip("Continues with the next round");
   stop_ = new QPushButton("S&top…");
-  stop_->setToolTip("For good; what it has learned stays in the journal");
+  stop_->setToolTip("Ends the job; its model stays in the journal");
   auto* const row = new QHBoxLayout;
   row->addWidget(reason_label);
   row->addWidget(reason_, 1);
@@ -61,7 +61,7 @@ ControlJobs::ControlJobs(QWidget* parent) : QWidget(parent) {
 void ControlJobs::show_run(const RunView& view) {
   table_->set_empty_text(kNoControlJob);
   model_.update(view);
-  // Before anybody has chosen one, it is the newest.
+  // Until the user chooses a job, the newest one is chosen.
   if (table_->current_row() < 0 && model_.rowCount() > 0) table_->select_row(model_.rowCount() - 1);
   update_buttons();
 }
@@ -89,7 +89,7 @@ void ControlJobs::update_buttons() {
   stop_->setEnabled(ready_ && job && may_stop(job->state));
 }
 
-// By its number, since several may have had the name.
+// Requests name the job by number, because several jobs may have had the same name.
 void ControlJobs::want(JobChange change, const QString& verb, const QString& warning) {
   const ControlJobRow* const job = chosen();
   if (!job) return;

@@ -1,5 +1,5 @@
-// The upper part of the control page: the jobs of a run, and what may be done with the one that is
-// chosen.
+// The upper part of the control page: the table of a run's jobs, and the buttons that pause, resume
+// or stop the chosen job. It emits requests and sends nothing itself. GUI thread only.
 #pragma once
 
 #include <QWidget>
@@ -21,9 +21,10 @@ class ControlJobs : public QWidget {
  public:
   explicit ControlJobs(QWidget* parent = nullptr);
 
+  // Updates the table. The view may change between calls.
   void show_run(const RunView& view);
   void show_none();
-  // Whether somebody is there who can be asked.
+  // Enables the buttons while a coordinator accepts requests.
   void set_ready(bool ready);
 
   TableView& table() { return *table_; }
@@ -34,6 +35,7 @@ class ControlJobs : public QWidget {
   QPushButton& stop() { return *stop_; }
 
  signals:
+  // The user wants to change the chosen job.
   void requested(const tributary::dashboard::ControlRequest& request);
 
  private:

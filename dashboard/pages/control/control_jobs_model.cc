@@ -17,13 +17,14 @@ enum ControlJobColumn : int {
 
 std::vector<TableColumn> control_job_columns() {
   return {
-      {"number", "No.", CellKind::number, Unit::count, "In the order of their submission", true},
+      {"number", "No.", CellKind::number, Unit::count, "Order of submission", true},
       {"job", "Job", CellKind::text, Unit::one, "", true},
       {"state", "State", CellKind::rank, Unit::one, "", true},
-      {"rounds", "Rounds", CellKind::number, Unit::count, "Committed, of those that are wanted",
+      {"rounds", "Rounds", CellKind::number, Unit::count,
+       "Committed rounds, of the configured number", true},
+      {"agents", "Agents", CellKind::number, Unit::count, "Connected agents that serve the job",
        true},
-      {"agents", "Agents", CellKind::number, Unit::count, "That serve it and are connected", true},
-      {"reason", "Reason", CellKind::text, Unit::one, "Of its state, as somebody gave it", true},
+      {"reason", "Reason", CellKind::text, Unit::one, "Reason given for the job's state", true},
   };
 }
 
@@ -47,7 +48,7 @@ bool may_stop(wire::JobState state) { return may_pause(state) || may_resume(stat
 
 ControlJobsModel::ControlJobsModel(QObject* parent) : RowsModel(control_job_columns(), parent) {}
 
-// As they were submitted, so that a new one comes at the end and moves nobody's choice.
+// The order of submission puts a new job at the end, so that the selection is not moved.
 void ControlJobsModel::update(const RunView& view) {
   std::vector<ControlJobRow> now;
   for (const JobInfo& job : view.jobs())

@@ -1,4 +1,4 @@
-// The jobs of a run as somebody needs them who is about to change one.
+// The table of a run's jobs on the control page, in the order of submission. GUI thread only.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace tributary::dashboard {
 
-// What may be done with a job that is in this state.
+// State machine of a job, as the buttons need it: whether an action is possible in this state.
 bool may_pause(wire::JobState state);
 bool may_resume(wire::JobState state);
 bool may_stop(wire::JobState state);
 
 struct ControlJobRow {
-  std::uint64_t place = 0;  // in the order in which they were submitted, from 1
+  std::uint64_t place = 0;  // position in the order of submission, from 1
   std::uint64_t job = 0;
   std::string name = {};
   wire::JobState state = wire::JobState::unspecified;
   std::string state_words = {};
-  std::string reason = {};  // of the state
+  std::string reason = {};  // of the state; may be empty
   std::uint64_t rounds_done = 0;
   std::uint64_t rounds_wanted = 0;
   std::size_t agents_up = 0;
@@ -32,7 +32,7 @@ class ControlJobsModel : public RowsModel<ControlJobRow> {
 
   void update(const RunView& view);
   void clear() { show_rows({}); }
-  int row_of(std::uint64_t job) const;  // -1: there is none
+  int row_of(std::uint64_t job) const;  // -1: no such job
 
   double number(int row, int column) const override;
   std::string_view words(int row, int column) const override;

@@ -16,8 +16,7 @@ namespace {
 
 constexpr int kAnswersMax = 200;
 constexpr int kAnswerLines = 5;
-constexpr const char* kNoAnswer =
-    "What the coordinator answers stands here. Nothing has been asked of it yet.";
+constexpr const char* kNoAnswer = "The coordinator's answers appear here.";
 
 QGroupBox* group_of(const QString& title, QWidget* what) {
   auto* const group = new QGroupBox(title);
@@ -73,12 +72,12 @@ void ControlPage::lay_out() {
   column->addLayout(head);
   column->addWidget(group_of("Jobs", jobs_), 3);
   column->addWidget(group_of("Submit a job", submit_));
-  column->addWidget(group_of("Agents that may come in", access_));
+  column->addWidget(group_of("Allowed agents", access_));
   column->addWidget(confirm_);
   column->addWidget(group_of("Answers", answers_), 2);
 }
 
-// The chosen one stays, as long as it is open.
+// The chosen run stays chosen as long as it is open.
 void ControlPage::set_runs(const std::vector<RunSession*>& runs) {
   runs_ = runs;
   const bool stays = std::ranges::find(runs, run_) != runs.end();
@@ -139,7 +138,9 @@ void ControlPage::update_post() {
   jobs_->set_ready(ready);
   submit_->set_ready(ready);
   access_->set_ready(ready);
+  // A question that cannot be answered any more is cancelled.
   if (!ready) confirm_->give_up();
+  // Identifiers come from the coordinator's list and from the run, which also knows former agents.
   QStringList agents = post_.agents();
   if (run_) {
     for (const AgentRow& row : run_->view().agents()) {

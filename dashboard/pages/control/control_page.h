@@ -1,6 +1,8 @@
-// What an operator does with a coordinator: jobs are handed in, rest, go on and end; agents are let
-// in and sent away. Nothing of it is done by the page: it is asked for, and answered in its
-// journal.
+// The page that controls a coordinator: submit, pause, resume and stop jobs; allow and revoke
+// agents.
+//
+// The page changes nothing itself. It sends requests to the coordinator and lists the answers; the
+// effects appear in the run's journal and return from there. GUI thread only.
 #pragma once
 
 #include <vector>
@@ -31,14 +33,15 @@ class ControlPage : public Page {
   void refresh() override;
   bool settled() const override { return !clock_.waits() && post_.known(); }
 
+  // Access for tests.
   CoordinatorPost& post() { return post_; }
   ControlJobs& jobs() { return *jobs_; }
   SubmitForm& submit_form() { return *submit_; }
   AccessForm& access_form() { return *access_; }
   ConfirmBar& confirm_bar() { return *confirm_; }
   QComboBox& run_box() { return *run_box_; }
-  QString presence() const;  // of the coordinator
-  QString answers() const;   // all that were told, the newest last
+  QString presence() const;  // whether the coordinator answers, as a sentence
+  QString answers() const;   // all answers so far, the newest last
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -50,6 +53,7 @@ class ControlPage : public Page {
   void show_run(RunSession* run);
   void update_now();
   void update_post();
+  // Sends the request, or first asks for confirmation if it cannot be undone.
   void take_request(const ControlRequest& request);
   void tell(const QString& line, bool error);
 

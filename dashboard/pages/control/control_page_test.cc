@@ -1,5 +1,5 @@
-// The control page where no coordinator is, which is all that most runs have: those with one are in
-// tests/dashboard.
+// The control page without a coordinator, which is the case for most runs. The tests with a
+// coordinator are in tests/dashboard.
 #include "dashboard/pages/control/control_page.h"
 
 #include <gmock/gmock.h>

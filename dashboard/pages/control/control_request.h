@@ -1,4 +1,4 @@
-// Something that an operator wants of a coordinator, before it is asked.
+// A request of the operator to a coordinator, before it is sent.
 #pragma once
 
 #include <QString>
@@ -7,9 +7,9 @@
 namespace tributary::dashboard {
 
 struct ControlRequest {
-  QString what = {};          // as the answer is told under it: "pause digits"
-  std::string question = {};  // core/service/operator_talk.h
-  // Where something is lost for good: what, and the word on the button that does it.
+  QString what = {};          // label of the answer: "pause digits"
+  std::string question = {};  // JSON, built by core/service/operator_talk.h
+  // Set for actions that cannot be undone: the question to confirm, and the text of its button.
   QString warning = {};
   QString verb = {};
 };

@@ -12,6 +12,7 @@ namespace {
 
 using OperatorJson = nlohmann::ordered_json;
 
+// Limit for the selection box.
 constexpr int kAgentsToldMax = 4096;
 
 Result<OperatorJson> content_of(const OperatorAnswer& answer) {
@@ -33,7 +34,7 @@ QStringList agents_in(const OperatorJson& data) {
   return ids;
 }
 
-// The numbers in it, as "job 7".
+// Formats the job number of an answer as " (job 7)".
 QString words_of_data(const OperatorJson& data) {
   const auto job = data.is_object() ? data.find("job") : data.end();
   const bool numbered = job != data.end() && job->is_number_unsigned();
@@ -79,6 +80,7 @@ void CoordinatorPost::ask(const ControlRequest& request) {
 }
 
 void CoordinatorPost::take(const OperatorAnswer& answer) {
+  // The check shares the connection with the requests and is recognized by its number.
   if (answer.number == look_) {
     look_ = 0;
     take_look(answer);
@@ -103,6 +105,7 @@ void CoordinatorPost::take_look(const OperatorAnswer& answer) {
   if (content.ok()) {
     note({}, agents_in(*content));
   } else {
+    // The last known agents are kept while the coordinator does not answer.
     note(content.status(), agents_);
   }
 }
@@ -110,7 +113,7 @@ void CoordinatorPost::take_look(const OperatorAnswer& answer) {
 void CoordinatorPost::note(const Status& presence, QStringList agents) {
   const bool same = known_ && presence.text() == presence_.text() && agents == agents_;
   known_ = true;
-  // Each time the coordinator sees somebody knock whom it does not know as an operator.
+  // A refused key appears in the coordinator's log at every check, so the checks become rarer.
   const bool seldom = presence.code() == StatusCode::permission_denied;
   const int every_ms = seldom ? kLookSeldomMs : kLookEveryMs;
   if (timer_.interval() != every_ms) timer_.setInterval(every_ms);
@@ -123,21 +126,21 @@ QString CoordinatorPost::presence() const {
   if (!run_) {
     return kNoRunOpen;
   }
-  if (!known_) return "Looking for the coordinator of " + run_->name() + "…";
+  if (!known_) return "Connecting to the coordinator of " + run_->name() + "…";
   if (presence_.ok()) {
-    return "✓ The coordinator of " + run_->name() + " answers and does what is asked here.";
+    return "✓ The coordinator of " + run_->name() + " is connected and accepts commands.";
   }
   const QString why = plain_text(presence_.text());
   if (presence_.code() == StatusCode::permission_denied && run_->trouble().ok()) {
-    return "⚠ This key may look, but not change anything. " + why;
+    return "⚠ This key may watch the run but not change it. " + why;
   }
   const QString remedy =
       run_->origin().across_network
-          ? "It is looked for again by itself."
-          : "Only where it runs, and as its user, can it be asked through this file: start it "
-            "there, or connect to it with Ctrl+Shift+O.";
-  return "⚠ No coordinator answers for " + run_->name() + ", so that nothing can be changed. " +
-         remedy + "\n" + why;
+          ? "Retrying automatically."
+          : "Its socket only accepts the local user that runs the coordinator: start it on this "
+            "machine, or connect to it with Ctrl+Shift+O.";
+  return "⚠ No coordinator answers for " + run_->name() + "; commands are disabled. " + remedy +
+         "\n" + why;
 }
 
 }  // namespace tributary::dashboard

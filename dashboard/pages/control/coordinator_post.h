@@ -1,5 +1,8 @@
-// Whoever asks the coordinator of a run, and hears what it answers: whether it is there at all, and
-// may be asked with this key; what it was asked, and what came of that.
+// Sends requests to the coordinator of a run and reports the answers. It also checks regularly
+// whether the coordinator answers and whether this key may make changes.
+//
+// GUI thread only. Requests are asynchronous: each answer arrives by the signal told(). Changing
+// the run drops the requests without an answer.
 #pragma once
 
 #include <QObject>
@@ -19,25 +22,28 @@ class CoordinatorPost : public QObject {
 
  public:
   static constexpr int kLookEveryMs = 2000;
-  static constexpr int kLookSeldomMs = 10'000;  // where this key may not ask
+  static constexpr int kLookSeldomMs = 10'000;  // after permission_denied
 
   explicit CoordinatorPost(QObject* parent = nullptr);
 
-  // Null: none. The run must stay until the next call.
+  // Null: no run. The run must stay valid until the next call.
   void set_run(RunSession* run);
-  // Looks again and again whether the coordinator is there, as long as somebody sees it.
+  // Starts or stops the regular checks. The page keeps them running only while it is visible.
   void set_awake(bool awake);
 
+  // Sends the request. Without a run nothing happens.
   void ask(const ControlRequest& request);
 
-  bool ready() const { return known_ && presence_.ok(); }  // it answers, and may be asked
-  bool known() const { return !run_ || known_; }           // whether it is there
-  std::size_t waiting() const { return asked_.size(); }    // requests without an answer
-  QString presence() const;                                // in a sentence or two
-  const QStringList& agents() const { return agents_; }    // that it told of
+  // Whether the coordinator answers and permits changes.
+  bool ready() const { return known_ && presence_.ok(); }
+  bool known() const { return !run_ || known_; }         // the first check has finished
+  std::size_t waiting() const { return asked_.size(); }  // requests without an answer
+  QString presence() const;                              // one or two sentences
+  const QStringList& agents() const { return agents_; }  // those in the coordinator's list
 
  signals:
   void changed();  // ready(), presence(), agents() or waiting()
+  // One answer, as a line of text.
   void told(const QString& line, bool error);
 
  private:
@@ -49,7 +55,8 @@ class CoordinatorPost : public QObject {
   RunSession* run_ = nullptr;
   QTimer timer_;
   bool awake_ = false;
-  std::uint64_t look_ = 0;  // the number of that question; 0: none is under way
+  std::uint64_t look_ = 0;  // number of the check under way; 0: none
+  // Labels of the requests without an answer, by their number.
   std::map<std::uint64_t, QString> asked_;
   bool known_ = false;
   Status presence_;

@@ -21,7 +21,7 @@ QString words_of_model(const JobSettings& job) {
 QString summary_of(const JobSettings& job) {
   const QString agents = job.policy.agents.empty()
                              ? QString("%1 agents or more").arg(job.policy.agents_min)
-                             : QString("of %1 agents that it names, %2 or more")
+                             : QString("%2 or more of %1 named agents")
                                    .arg(job.policy.agents.size())
                                    .arg(job.policy.agents_min);
   return QString("job %1: %2 rounds, %3, %4, codec %5, planning %6, %7")
@@ -31,20 +31,21 @@ QString summary_of(const JobSettings& job) {
            shown_text(job.planning), agents);
 }
 
-// The coordinator would look for it on its own disk, where this folder means nothing.
+// A relative path has no meaning on the coordinator's disk, so only absolute paths are accepted.
 Status check_model_file(const JobSettings& job, bool across_network) {
   if (!across_network || job.model_file.empty()) return {};
   if (std::filesystem::path(job.model_file).is_absolute()) return {};
   return {StatusCode::invalid_argument,
           {.what = "model_file",
-           .expected = "where it lies on the coordinator's machine, from the root on",
+           .expected = "an absolute path on the coordinator's machine",
            .got = "'" + job.model_file + "'",
-           .remedy = "copy it there, and name it by its whole path"}};
+           .remedy = "copy the file to that machine and give its absolute path"}};
 }
 
 }  // namespace
 
 Result<JobFile> read_job_file(const std::string& path, bool across_network) {
+  // Half of the request's limit, because JSON escaping may enlarge the text.
   TRIBUTARY_ASSIGN(const Bytes bytes, read_file(path, kControlBytesMax / 2));
   std::error_code error;
   const std::filesystem::path file = std::filesystem::absolute(path, error);

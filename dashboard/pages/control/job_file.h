@@ -1,5 +1,7 @@
-// A job's file before it is submitted: read and checked as the coordinator will, so that nothing is
-// sent that it would refuse.
+// Reads and checks a job's file before it is submitted, with the coordinator's own checks. A file
+// that the coordinator would refuse is not sent.
+//
+// No state; the file is read on the calling thread.
 #pragma once
 
 #include <QString>
@@ -10,13 +12,15 @@
 namespace tributary::dashboard {
 
 struct JobFile {
-  std::string name = {};  // the job's
+  std::string name = {};  // name of the job
   std::string text = {};
-  std::string folder = {};  // where it lies, if the coordinator has the same disk; else empty
-  QString summary = {};     // what it says, in a line
+  // Folder of the file if the coordinator has the same disk, otherwise empty.
+  std::string folder = {};
+  QString summary = {};  // the content in one line
 };
 
-// Errors name the file, and the line or key.
+// Fails with invalid_argument, or with the error of reading the file. The error names the file, and
+// the line or key. `across_network`: the coordinator runs on another machine.
 Result<JobFile> read_job_file(const std::string& path, bool across_network);
 
 }  // namespace tributary::dashboard

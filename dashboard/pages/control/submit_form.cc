@@ -15,10 +15,9 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr int kCheckAfterMs = 150;  // of quiet, while somebody types
+constexpr int kCheckAfterMs = 150;  // without typing, so that half a file name is not checked
 constexpr const char* kNoJobFile =
-    "A job is one TOML file; docs/jobs.md has an example for each use. It is checked before "
-    "anything is sent.";
+    "A job is a TOML file, which is checked before it is sent. docs/jobs.md has examples.";
 
 }  // namespace
 
@@ -33,7 +32,7 @@ SubmitForm::SubmitForm(QWidget* parent) : QWidget(parent) {
   verdict_->setTextFormat(Qt::PlainText);
   verdict_->setWordWrap(true);
   verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  verdict_->setAccessibleName("What the file says");
+  verdict_->setAccessibleName("Result of the check");
   auto* const row = new QHBoxLayout;
   row->addWidget(label);
   row->addWidget(file_, 1);
@@ -68,7 +67,7 @@ QString SubmitForm::verdict() const { return verdict_->text(); }
 
 void SubmitForm::ask_for_file() {
   const QString file =
-      QFileDialog::getOpenFileName(this, "A job's file", {}, "Jobs (*.toml);;All files (*)");
+      QFileDialog::getOpenFileName(this, "Open a job file", {}, "Jobs (*.toml);;All files (*)");
   if (!file.isEmpty()) file_->setText(file);
 }
 
@@ -87,7 +86,7 @@ void SubmitForm::check() {
   update_button();
 }
 
-// The file may have changed since it was looked at.
+// The file is read again, because it may have changed since the last check.
 void SubmitForm::want_submit() {
   check();
   if (!checked_) return;

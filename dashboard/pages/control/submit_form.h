@@ -1,4 +1,5 @@
-// Where a job's file is chosen, checked and handed in.
+// The form that selects a job's file, checks it while the user types, and requests its submission.
+// It sends nothing itself. GUI thread only.
 #pragma once
 
 #include <QTimer>
@@ -20,15 +21,18 @@ class SubmitForm : public QWidget {
  public:
   explicit SubmitForm(QWidget* parent = nullptr);
 
+  // Enables the button while a coordinator accepts requests.
   void set_ready(bool ready);
-  // Files that the job's own file names are looked for elsewhere.
+  // Sets whether the coordinator runs on another machine. Files that the job's file names are then
+  // looked for on that machine.
   void set_across_network(bool across_network);
 
   QLineEdit& file() { return *file_; }
   QPushButton& submit() { return *submit_; }
-  QString verdict() const;  // on the file that is named
+  QString verdict() const;  // the result of checking the file
 
  signals:
+  // The user wants to submit the checked file.
   void requested(const tributary::dashboard::ControlRequest& request);
 
  private:
@@ -42,6 +46,7 @@ class SubmitForm : public QWidget {
   QPushButton* submit_;
   QLabel* verdict_;
   QTimer check_timer_;
+  // The valid file; empty while the input is not valid.
   std::optional<JobFile> checked_;
   bool ready_ = false;
   bool across_network_ = false;

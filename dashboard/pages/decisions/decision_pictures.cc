@@ -8,13 +8,13 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr int kPictureHeightMin = 90;
-constexpr std::size_t kShareRowsMax = 10;  // more have no room for their names
+constexpr std::size_t kShareRowsMax = 10;  // more rows leave no room for their names
 const char* const kWidestLabel = "00.0 Mbit/s Rate";
 const char* const kNoWayMeasured =
-    "No way between the coordinator and an agent has been measured yet. They are while rounds go "
-    "on.";
+    "No link between the coordinator and an agent has been measured yet. Rounds measure the "
+    "links.";
 
-// Lines are unlike by powers of ten.
+// Links differ by powers of ten, so the axis is logarithmic if there is anything to show.
 void show_ways(PlotView& view, std::vector<PlotCurve> curves) {
   view.axes().set_log_y(!curves.empty());
   view.set_curves(std::move(curves));
@@ -26,24 +26,22 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
     : QObject(parent),
       over_rounds_(new QSplitter(Qt::Vertical)),
       how_often_(new QSplitter(Qt::Horizontal)) {
-  rate_ =
-      new PlotView({.title = "Choices, and rates of the 4 slowest ways to the coordinator (1/β)",
-                    .y = {"Rate", Unit::bits_per_second}},
-                   &group);
-  alpha_ = new PlotView({.title = "Latencies of the coordinator's 4 slowest ways (α)",
-                         .y = {"Latency", Unit::seconds}},
+  rate_ = new PlotView({.title = "Slowest links: rate (1/β)", .y = {"Rate", Unit::bits_per_second}},
+                       &group);
+  alpha_ = new PlotView({.title = "Slowest links: latency (α)", .y = {"Latency", Unit::seconds}},
                         &group);
   seconds_ = new PlotView(
-      {.title = "Seconds of a round", .y = {"Round", Unit::seconds}, .y_from_zero = true}, &group);
+      {.title = "Round time", .y = {"Round", Unit::seconds}, .y_from_zero = true}, &group);
+  // The two frequency charts have x axes of their own and therefore groups of their own.
   for (PlotGroup* own : {&ratio_group_, &name_group_}) {
     own->share_colours(borrowed(group.colours()));
     own->x_axis().set_following(false);
   }
   ratio_group_.x_axis().set_log(true);
   ratios_ = new PlotView(
-      {.title = "How often which ratio", .x = {"Ratio", Unit::one}, .y = {"Rounds", Unit::share}},
+      {.title = "Ratios: share of rounds", .x = {"Ratio", Unit::one}, .y = {"Rounds", Unit::share}},
       &ratio_group_);
-  names_ = new PlotView({.title = "How often which codec and collective",
+  names_ = new PlotView({.title = "Codecs and collectives",
                          .x = {"Share of rounds", Unit::share},
                          .spans_in_legend = false},
                         &name_group_);
@@ -59,7 +57,8 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
   }
 }
 
-// The pictures go before the groups that they belong to.
+// The charts refer to the groups and are destroyed before them. QPointer covers the case that the
+// page has already destroyed them.
 DecisionPictures::~DecisionPictures() {
   delete over_rounds_;
   delete how_often_;
@@ -88,6 +87,7 @@ void DecisionPictures::show(const RunView& view, std::uint64_t job,
   const bool other_ways = ways_.update(view, job);
   table_ = &table;
   over_time_ = over_time;
+  // Curves are set only if they changed; new samples of the same series appear without it.
   if (other_curves || other_ways) show_curves(table, x_axis);
   bands_ = choice_bands(table, choices, over_time);
   show_bands();
@@ -110,7 +110,8 @@ void DecisionPictures::show_curves(const RoundTable& table, const AxisText& x_ax
 }
 
 void DecisionPictures::show_bands() {
-  // Pictures above one another begin at one pixel, whatever their numbers: a name sees to it.
+  // All charts must begin at the same pixel, whatever the width of their numbers. An empty band
+  // with the widest label reserves the space.
   const Band beside = {.name = kWidestLabel, .behind = true};
   std::vector<Band> above = bands_;
   above.push_back(beside);
@@ -132,7 +133,7 @@ void DecisionPictures::mark(const RoundTable& table, std::optional<std::size_t> 
 }
 
 void DecisionPictures::show_shares(const RoundTable& table, const std::vector<Choice>& choices) {
-  const char* const none = "No plan of this run has been read yet, so that nothing can be counted.";
+  const char* const none = "No plan of this run has been read yet.";
   std::vector<ChoiceShare> shares = shares_of_names(choices, &Choice::codec, table.names.codecs);
   const std::vector<ChoiceShare> collectives =
       shares_of_names(choices, &Choice::collective, table.names.collectives);

@@ -1,5 +1,5 @@
-// The pictures of the page of decisions: what was chosen, above what the lines were measured to be,
-// what rounds took, and how often each choice was made.
+// The charts of the decisions page: the planner's choices above the measured links, the time of the
+// rounds, and how often each choice was made. GUI thread only.
 #pragma once
 
 #include <QPointer>
@@ -19,22 +19,24 @@ class DecisionPictures : public QObject {
   Q_OBJECT
 
  public:
-  // Their x axis is the group's, which must outlive them.
+  // The charts share the x axis of `group`, which must outlive this object.
   explicit DecisionPictures(PlotGroup& group, QObject* parent = nullptr);
   ~DecisionPictures() override;
 
-  // Rates, latencies and seconds above one another, to be put into a page; and the two of how
-  // often.
+  // Return the two groups of charts, which the page puts into its layout: those over rounds, and
+  // those about frequencies. The page becomes their parent and owner.
   QSplitter* over_rounds() const { return over_rounds_; }
   QSplitter* how_often() const { return how_often_; }
 
+  // Clears all charts; `why` is shown in their place.
   void clear(const QString& why);
-  // Of a job that has rounds.
+  // The job must have at least one round.
   void show(const RunView& view, std::uint64_t job, const std::vector<Choice>& choices,
             const AxisText& x_axis);
-  // The round that is looked at, on a ground of its own.
+  // Marks the row's round by a background of its own, or removes the mark.
   void mark(const RoundTable& table, std::optional<std::size_t> row);
 
+  // Access for tests.
   PlotView& rate() { return *rate_; }
   PlotView& alpha() { return *alpha_; }
   PlotView& seconds() { return *seconds_; }
@@ -42,6 +44,7 @@ class DecisionPictures : public QObject {
   PlotView& names() { return *names_; }
 
  signals:
+  // The user clicked on one of the charts over rounds; x is in units of the axis.
   void clicked(double x);
 
  private:
@@ -51,6 +54,7 @@ class DecisionPictures : public QObject {
 
   PlotGroup ratio_group_;
   PlotGroup name_group_;
+  // The page's layout may destroy the splitters before this object does.
   QPointer<QSplitter> over_rounds_;
   QPointer<QSplitter> how_often_;
   PlotView* rate_ = nullptr;

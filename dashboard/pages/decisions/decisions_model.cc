@@ -16,11 +16,11 @@ enum DecisionColumn : int {
 
 std::vector<TableColumn> decision_columns() {
   return {
-      {"round", "Round", CellKind::number, Unit::count, "The first that it holds for", true},
+      {"round", "Round", CellKind::number, Unit::count, "First round of the decision", true},
       {"from", "From", CellKind::text, Unit::one, "", false},
       {"to", "To", CellKind::text, Unit::one, "", true},
-      {"because", "Because", CellKind::text, Unit::one, "What made the planner think again", true},
-      {"reason", "Reason", CellKind::text, Unit::one, "The plan's sentence", true},
+      {"because", "Because", CellKind::text, Unit::one, "Event that triggered the decision", true},
+      {"reason", "Reason", CellKind::text, Unit::one, "Reason stated in the plan", true},
   };
 }
 
@@ -40,7 +40,7 @@ void DecisionsModel::tell_sentence(std::uint64_t round, const std::string& sente
   std::vector<Decision> now = rows();
   const int row = row_of(round);
   if (row < 0) return;
-  // Of those that have left the table nobody will ask again.
+  // Reasons of decisions that have left the table are no longer needed.
   sentences_.erase(sentences_.begin(), sentences_.lower_bound(now.front().round));
   sentences_[round] = sentence;
   now[static_cast<std::size_t>(row)].sentence = sentence;

@@ -1,4 +1,4 @@
-// The rounds in which something was decided, as a table.
+// The table of the rounds with decisions. GUI thread only.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ class DecisionsModel : public RowsModel<Decision> {
  public:
   explicit DecisionsModel(QObject* parent = nullptr);
 
-  // The oldest first; what they say of their sentences is passed over.
+  // `decisions` must be sorted by round. Their sentences are ignored; the model keeps its own.
   void update(std::vector<Decision> decisions);
-  // The table of rounds does not have it; a RoundDetail does.
+  // Sets the reason of a decision. A RoundTable does not contain it; a RoundDetail does.
   void tell_sentence(std::uint64_t round, const std::string& sentence);
   void clear();
 
-  int row_of(std::uint64_t round) const;  // -1: none
-  // The newest whose sentence nobody has told.
+  int row_of(std::uint64_t round) const;  // -1: no such decision
+  // Returns the newest round whose reason has not been set.
   std::optional<std::uint64_t> without_sentence() const;
 
   double number(int row, int column) const override;
@@ -33,6 +33,7 @@ class DecisionsModel : public RowsModel<Decision> {
   bool looks_same(const Decision& a, const Decision& b) const override;
 
  private:
+  // The known reasons, by round. They survive update().
   std::map<std::uint64_t, std::string> sentences_;
 };
 

@@ -13,7 +13,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// Beyond these the oldest are not in the table; their stretches are in the bands.
+// Older decisions are not listed in the table. The bands still show them.
 constexpr std::size_t kDecisionsMax = 500;
 
 }  // namespace
@@ -34,7 +34,7 @@ DecisionsPage::DecisionsPage(PageContext& context, QWidget* parent)
           [this](int row) { emit round_wanted(decisions_.row_at(row).round); });
   connect(decision_, &DecisionView::round_wanted, this, &Page::round_wanted);
   connect(&context, &PageContext::axis_changed, this, &DecisionsPage::refresh);
-  // The way back to live is also that to the newest decision.
+  // A return to live display also returns to the newest decision.
   SharedXAxis& x_axis = context.group().x_axis();
   connect(&x_axis, &SharedXAxis::live_changed, this, [this, &x_axis](bool live) {
     if (live && !x_axis.locked()) choose(std::nullopt);
@@ -60,7 +60,7 @@ void DecisionsPage::lay_out() {
   all->addWidget(lower);
   all->setStretchFactor(0, 5);
   all->setStretchFactor(1, 2);
-  // Halves, whatever their contents would like.
+  // The proportions are fixed, so that they do not depend on the contents.
   upper->setSizes({3000, 2000});
   lower->setSizes({9000, 7000});
   all->setSizes({6000, 2200});
@@ -107,11 +107,11 @@ const RoundTable* DecisionsPage::rounds() const {
 QString DecisionsPage::why_nothing() const {
   if (!run()) return kNoRunOpen;
   if (!run()->trouble().ok()) return plain_text(run()->trouble().text());
-  if (!run()->caught_up()) return "The run is being read.";
+  if (!run()->caught_up()) return "Reading the run…";
   if (run()->job() == 0) {
-    return "The run has no job yet. Submit one: tributary job submit JOB.toml";
+    return "No job yet. Submit one: tributary job submit JOB.toml";
   }
-  return "No round has been committed yet. What is decided shows with the first one.";
+  return "No round has been committed yet.";
 }
 
 void DecisionsPage::refresh() {
@@ -125,11 +125,12 @@ void DecisionsPage::refresh() {
     }
   }
   const RunView& view = run()->view();
+  // A revision that decreases means that the table was restarted at the same address.
   const bool anew = table != seen_ || table->revision() < rounds_seen_;
   if (anew && seen_) forget();
   const bool other_axis = context().over_time() != over_time_seen_;
   const bool rounds_changed = anew || table->revision() != rounds_seen_;
-  // With its end a job's last measurements find their place.
+  // The end of a job determines the position of its last measurements, so jobs are checked too.
   const RunView::Revisions& now = view.revisions();
   const bool ways_changed = now.links != links_seen_ || now.jobs != jobs_seen_;
   if (!rounds_changed && !other_axis && !ways_changed) return;
@@ -165,7 +166,7 @@ void DecisionsPage::choose(std::optional<std::uint64_t> round) {
   ask_next();
 }
 
-// What is known of it at once; its plan comes later.
+// Shows the known facts at once; the plan follows when it has been read.
 void DecisionsPage::show_chosen() {
   const RoundTable* const table = rounds();
   const auto wanted = round();
@@ -174,7 +175,7 @@ void DecisionsPage::show_chosen() {
   pictures_->mark(*table, row);
   if (!row) {
     decision_->show_nothing(
-        QString("Round %1 was not committed, or is too old to be kept.").arg(*wanted));
+        QString("Round %1 was not committed or is no longer stored.").arg(*wanted));
     return;
   }
   const DecisionFacts facts = decision_facts(*table, *row);
@@ -192,8 +193,8 @@ void DecisionsPage::show_chosen() {
   }
 }
 
-// First the round that is looked at, then the sentences of the table, one at a time: who else asks
-// the run for a round must not wait behind all of them.
+// Requests the plan of the shown round first, then the reasons for the table. Only one request is
+// under way at a time, so that requests of other pages do not wait behind all of them.
 void DecisionsPage::ask_next() {
   const RoundTable* const table = rounds();
   const auto wanted = round();
@@ -210,13 +211,13 @@ void DecisionsPage::ask_next() {
   run()->ask_round(job_, *next);
 }
 
-// Also what another page asked for: ours may have been dropped for it, and is asked for again.
+// Details requested by another page arrive here too. Such a request may have replaced this page's
+// own, which is therefore sent again.
 void DecisionsPage::take(const std::shared_ptr<const RoundDetail>& detail) {
   if (!detail || detail->job != job_) return;
   asked_.reset();
-  decisions_.tell_sentence(detail->round, detail->planned
-                                              ? detail->sentence
-                                              : "(its plan cannot be read by this build)");
+  decisions_.tell_sentence(
+      detail->round, detail->planned ? detail->sentence : "(this build cannot read the plan)");
   const RoundTable* const table = rounds();
   const auto wanted = round();
   const auto row = table && wanted ? table->row_of(*wanted) : std::nullopt;
@@ -229,6 +230,7 @@ void DecisionsPage::take(const std::shared_ptr<const RoundDetail>& detail) {
 
 void DecisionsPage::take_failure(std::uint64_t round, const QString& why) {
   asked_.reset();
+  // Bounds the memory for a file with very many unreadable plans.
   if (unreadable_.size() < kDecisionsMax) unreadable_[round] = why;
   decisions_.tell_sentence(round, "(" + why.toStdString() + ")");
   show_chosen();

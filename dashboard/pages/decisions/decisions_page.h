@@ -1,4 +1,8 @@
-// Which codec, ratio and collective, when, and why: the planner's choices of the first run's job.
+// The page of the planner's decisions: which codec, ratio and collective were chosen, when, and
+// why. It shows the selected job of the first run.
+//
+// Plans are read on the run's thread, one at a time; the page requests them by
+// RunSession::ask_round().
 #pragma once
 
 #include <cstdint>
@@ -30,10 +34,13 @@ class DecisionsPage : public RunPage {
   bool settled() const override;
   void show_round(std::uint64_t round) override { choose(round); }
 
-  // The round that is looked at: the one that was chosen, or else the newest decision.
+  // Returns the round shown: the chosen one, otherwise that of the newest decision. Empty if there
+  // is none.
   std::optional<std::uint64_t> round() const;
+  // Selects a round; empty returns to the newest decision.
   void choose(std::optional<std::uint64_t> round);
 
+  // Access for tests.
   DecisionPictures& pictures() { return *pictures_; }
   DecisionView& decision() { return *decision_; }
   TableView& table() { return *table_view_; }
@@ -45,12 +52,13 @@ class DecisionsPage : public RunPage {
  private:
   void lay_out();
   void forget();
-  const RoundTable* rounds() const;  // null: there is nothing to show
+  const RoundTable* rounds() const;  // null: no rounds to show
   QString why_nothing() const;
   void say_why_nothing();
   void list_decisions(const RoundTable& table);
   void show_chosen();
   void ask_next();
+  // Receives the details of a round, possibly requested by another page.
   void take(const std::shared_ptr<const RoundDetail>& detail);
   void take_failure(std::uint64_t round, const QString& why);
 
@@ -61,15 +69,15 @@ class DecisionsPage : public RunPage {
 
   std::uint64_t job_ = 0;
   const RoundTable* seen_ = nullptr;
-  std::uint64_t rounds_seen_ = 0;  // revisions
+  std::uint64_t rounds_seen_ = 0;  // revisions that were drawn last
   std::uint64_t links_seen_ = 0;
   std::uint64_t jobs_seen_ = 0;
   bool over_time_seen_ = false;
   std::vector<Choice> choices_;
   std::optional<std::uint64_t> chosen_;
-  std::optional<std::uint64_t> asked_;           // and not answered yet
-  std::shared_ptr<const RoundDetail> detail_;    // of the round in which what is shown was decided
-  std::map<std::uint64_t, QString> unreadable_;  // rounds, and why
+  std::optional<std::uint64_t> asked_;           // requested, without an answer yet
+  std::shared_ptr<const RoundDetail> detail_;    // the plan in which the round shown was decided
+  std::map<std::uint64_t, QString> unreadable_;  // rounds without a readable plan, with the reason
 };
 
 }  // namespace tributary::dashboard

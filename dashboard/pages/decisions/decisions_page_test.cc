@@ -1,4 +1,4 @@
-// The page of decisions, as a person uses it, on runs that a journal wrote.
+// User actions on the decisions page, with runs written by a journal.
 #include "dashboard/pages/decisions/decisions_page.h"
 
 #include <QAbstractItemModelTester>
@@ -28,7 +28,7 @@ PlanOptions decided(const std::string& codec, double ratio, const std::string& s
 
 class DecisionsPageTest : public PageOfRunTest {
  protected:
-  // Three rounds as the job says, three after a decision, and one after the next.
+  // Three rounds as configured by the job, three after the first decision, one after the second.
   void a_run(RunWriter& writer) {
     writer.job();
     for (std::uint64_t round = 1; round <= 3; ++round) writer.round(round, {.codec = "fp16"});
@@ -129,7 +129,7 @@ TEST_F(DecisionsPageTest, AClickOnARoundOpensItsPlan) {
   EXPECT_EQ(page_->decision().sentence(), "the line became slow");
   ASSERT_TRUE(page_->decision().detail());
   EXPECT_EQ(page_->decision().detail()->round, 4u);
-  EXPECT_TRUE(page_->decision().times().contains("The 3 rounds since the decision: 1 s"));
+  EXPECT_TRUE(page_->decision().times().contains("Median of the 3 rounds since the decision: 1 s"));
   click(page_->pictures().rate(), 7);
   settle(*page_);
   EXPECT_EQ(page_->decision().sentence(), "the line is quick again");

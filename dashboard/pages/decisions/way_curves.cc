@@ -11,7 +11,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// "agent-1 ↑" is what the agent sends.
+// Returns "agent-1 ↑" for an uplink and "agent-1 ↓" for a downlink.
 QString way_name(const std::string& from, const std::string& to) {
   return from.empty() ? plain_text(to) + " ↓" : plain_text(from) + " ↑";
 }
@@ -41,11 +41,12 @@ bool WayCurves::update(const RunView& view, std::uint64_t job) {
                         .last = link->beta_last_s_per_byte});
       }
     }
-    // What agents send is measured with every round that goes by the coordinator, the other way
-    // now and then.
+    // Uplinks are measured in every round that passes through the coordinator, downlinks only
+    // occasionally. If any uplink is known, only uplinks are shown.
     const auto up = [](const Way& way) { return way.up; };
     if (std::ranges::any_of(rate, up)) std::erase_if(rate, std::not_fn(up));
-    // Looking for the slowest of many ways costs as much as they are; it may be a little late.
+    // Choosing the slowest links costs time linear in their number. It may be late by a quarter of
+    // that number of measurements.
     choose_again_at_ = revision + 1 + (alpha.size() + rate.size()) / 4;
     others = choose(alpha_, std::move(alpha));
     others = choose(rate_, std::move(rate)) || others;
@@ -73,13 +74,15 @@ bool WayCurves::choose(Quantity& quantity, std::vector<Way> found) {
   if (same) return false;
   for (Way& way : found) {
     const auto before = std::ranges::find(quantity.ways, way.source, &Way::source);
+    // A link that stays in the selection keeps its processed samples.
     if (before != quantity.ways.end()) way = std::move(*before);
   }
   quantity.ways = std::move(found);
   return true;
 }
 
-// What one way of measuring does not tell is no gap: another one tells it at another time.
+// A measurement may contain only one of the two quantities. The missing one is not a gap in its
+// curve: another measurement supplies it.
 void WayCurves::feed(Way& way, bool inverse, const RoundTable* rounds,
                      std::optional<double> tail_s) {
   const auto value_of = [&](double y) { return inverse ? bits_per_second(y) : y; };
@@ -89,7 +92,7 @@ void WayCurves::feed(Way& way, bool inverse, const RoundTable* rounds,
   if (!rounds) return;
   way.over_rounds.follow(way.source, [&](Sample sample) -> std::optional<Sample> {
     const std::optional<double> place = round_at(*rounds, sample.x, tail_s);
-    if (!place) return std::nullopt;  // its round is still going on
+    if (!place) return std::nullopt;  // the round is still running
     return Sample{std::isnan(sample.y) ? kUnknown : *place, value_of(sample.y)};
   });
 }
@@ -98,8 +101,8 @@ std::vector<PlotCurve> WayCurves::curves(const Quantity& quantity, bool over_tim
   std::vector<PlotCurve> out;
   std::set<QString> agents;
   for (const Way& way : quantity.ways) {
-    // An agent has its colour on all pages; where both of its ways are shown, the second has
-    // another.
+    // An agent has the same colour on all pages. If both of its links are shown, the second one
+    // needs another colour.
     const bool is_first = agents.insert(way.agent).second;
     out.push_back({.key = way.name,
                    .name = way.name,

@@ -1,5 +1,8 @@
-// What is known of the coordinator's ways, as curves over rounds and over time: latency, and the
-// rate that follows from the time of a byte.
+// The curves of the coordinator's slowest links, over rounds and over time: latency (α), and the
+// rate that follows from the time per byte (1/β). Links between agents are not included.
+//
+// The set of links is chosen again only from time to time, so that an update costs the new samples
+// and not the number of links. One thread at a time.
 #pragma once
 
 #include <QString>
@@ -17,10 +20,10 @@ namespace tributary::dashboard {
 
 class WayCurves {
  public:
-  static constexpr std::size_t kWaysMax = 4;  // of each quantity: the slowest
+  static constexpr std::size_t kWaysMax = 4;  // the slowest links of each quantity
 
-  // Takes what is new, and places it among the rounds of a job. True: other curves than before, so
-  // that pictures must be given them.
+  // Transfers the new samples and places them among the rounds of `job`. Returns true if the set of
+  // curves has changed, so that the charts must be given the new set.
   bool update(const RunView& view, std::uint64_t job);
   void clear();
 
@@ -31,14 +34,16 @@ class WayCurves {
   struct Way {
     QString name = {};
     QString agent = {};
-    bool up = false;  // to the coordinator
+    bool up = false;  // from the agent to the coordinator
     std::shared_ptr<const Series> source = {};
-    double last = 0;  // seconds, or seconds per byte
+    double last = 0;  // newest value, in s or s/byte
     FollowingSeries over_rounds = {};
     FollowingSeries over_time = {};
   };
+  // The selected links of one quantity.
   struct Quantity {
     std::vector<Way> ways = {};
+    // Curves show 8 / y instead of y: bit/s from s/byte.
     bool inverse = false;
   };
 
@@ -49,6 +54,7 @@ class WayCurves {
   Quantity alpha_ = {};
   Quantity rate_ = {.inverse = true};
   std::uint64_t revision_seen_ = 0;
+  // The revision of the links at which the slowest links are selected again.
   std::uint64_t choose_again_at_ = 0;
 };
 

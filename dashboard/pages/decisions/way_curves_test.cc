@@ -7,7 +7,7 @@ namespace {
 
 class WayCurvesTest : public testing::Test {
  protected:
-  // Each takes two seconds, from 0 on.
+  // Every round takes two seconds; the first one starts at 0.
   void round(std::uint64_t number) {
     const auto at = 2 * static_cast<double>(number);
     RunChanges changes;
@@ -37,7 +37,7 @@ TEST_F(WayCurvesTest, ShowsLatencyAndRate) {
   sample("a", "", 1, kUnknown, 8e-6);
   sample("", "a", 1, 0.01, kUnknown);
   sample("", "a", 1.5, 0.02, kUnknown);
-  sample("a", "b", 1, 0.5, 1);  // between agents
+  sample("a", "b", 1, 0.5, 1);  // a link between two agents
   EXPECT_TRUE(update());
   const std::vector<PlotCurve> rate = ways_.rate(false);
   ASSERT_EQ(rate.size(), 1u);

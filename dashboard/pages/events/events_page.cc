@@ -15,11 +15,10 @@ namespace {
 
 constexpr int kDetailLines = 4;
 constexpr const char* kNoEvents =
-    "Nothing to tell of yet. Agents that come and go, refused frames, retries and faults will "
-    "stand "
-    "here; a quiet run has none.";
+    "No events yet.\nEvents are agents that connect or disconnect, refused frames, retries and "
+    "faults.";
 constexpr const char* kNoEventChosen =
-    "Choose a row: the pictures of all pages point at its time. Enter opens its round.";
+    "Select an event to mark its time in all charts. Enter opens its round.";
 
 }  // namespace
 
@@ -31,7 +30,7 @@ EventsPage::EventsPage(PageContext& context, QWidget* parent)
   detail_ = new QPlainTextEdit(this);
   detail_->setReadOnly(true);
   detail_->setTabChangesFocus(true);
-  detail_->setAccessibleName("The chosen event");
+  detail_->setAccessibleName("Selected event");
   detail_->setPlaceholderText(kNoEventChosen);
   detail_->setFixedHeight(detail_->fontMetrics().lineSpacing() * kDetailLines + 12);
   auto* const layout = new QVBoxLayout(this);
@@ -76,7 +75,8 @@ void EventsPage::update_now() {
   if (run()) show_run(run()->view(), run()->job());
 }
 
-// A chosen row that is forgotten leaves its place to another one, which nobody has chosen.
+// When the chosen row leaves the table, Qt selects another row. The flag `updating_` keeps that
+// selection from counting as a choice by the user.
 void EventsPage::show_run(const RunView& view, std::uint64_t job) {
   const QScopedValueRollback<bool> updating(updating_, true);
   view_ = &view;

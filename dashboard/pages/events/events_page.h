@@ -1,4 +1,4 @@
-// What happened in a run, to be filtered; a row that is chosen is pointed at in all pictures.
+// The page of the events: a table with a filter. All charts mark the time of the chosen row.
 #pragma once
 
 #include <optional>
@@ -25,13 +25,13 @@ class EventsPage : public RunPage {
   void refresh() override;
   bool settled() const override { return !clock_.waits(); }
 
-  // What refresh() does with the first run. The view must stay until the next call.
+  // Does the work of refresh() for the first run. The view must stay valid until the next call.
   void show_run(const RunView& view, std::uint64_t job);
 
   TableView& table() { return *table_; }
   EventsModel& model() { return model_; }
   FilterBar& filter() { return *filter_; }
-  QString detail() const;  // of the row that is chosen
+  QString detail() const;  // the text of the chosen row
 
  protected:
   void take_run() override;
@@ -47,14 +47,14 @@ class EventsPage : public RunPage {
   FilterBar* filter_;
   QPlainTextEdit* detail_;
   TableClock clock_;
-  const RunView* view_ = nullptr;  // what was shown last
+  const RunView* view_ = nullptr;  // the view shown last
   std::uint64_t job_ = 0;
   ShownRevisions seen_;
   bool updating_ = false;
 };
 
-// The round in which something happened, with a fraction if only its time is known: the first or
-// the last one, for what came before or after. 0 before there are rounds.
+// Returns the round of an event, with a fraction if only its time is known. An event before the
+// first or after the last round gets that round. 0 if there are no rounds.
 double round_of_event(const EventRow& event, const RoundTable* rounds);
 
 }  // namespace tributary::dashboard

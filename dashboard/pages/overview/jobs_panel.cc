@@ -16,10 +16,11 @@ namespace {
 
 constexpr std::array<const char*, JobsPanel::columns> kJobHeadings = {
     "", "Run", "Job", "State", "Rounds", "Agents", "Accuracy", "Loss", "Sent", "Saved"};
+// Steps of the progress bar, independent of the number of rounds.
 constexpr int kBarScale = 1000;
 constexpr int kNameCharactersMax = 40;
 constexpr int kBarWidthMin = 80;
-constexpr int kBarWidthMax = 480;  // of a wide window the rest stays empty
+constexpr int kBarWidthMax = 480;  // in a wide window the rest stays empty
 
 QString number_or_dash(Unit unit, double value) {
   return std::isfinite(value) ? text_of(unit, value) : QString("–");
@@ -61,7 +62,7 @@ JobsPanel::JobsPanel(QWidget* parent) : QWidget(parent), grid_(new QGridLayout(t
   }
   grid_->setColumnStretch(progress, 8);
   grid_->setColumnStretch(columns, 1);
-  nothing_ = new QLabel("No job yet: tributary job submit FILE hands one to the coordinator.");
+  nothing_ = new QLabel("No job yet. Submit one: tributary job submit FILE");
   grid_->addWidget(nothing_, 1, 0, 1, columns);
   more_ = new QLabel;
   grid_->addWidget(more_, static_cast<int>(kLinesMax) + 2, 0, 1, columns);
@@ -77,6 +78,7 @@ void JobsPanel::add_row() {
     row.labels.push_back(label);
     if (column != job && column != progress) grid_->addWidget(label, at, column);
   }
+  // The button and the bar show these two texts; the labels stay hidden and serve text_at().
   row.labels[job]->setParent(this);
   row.labels[progress]->setParent(this);
   row.button = new QToolButton;
@@ -93,6 +95,7 @@ void JobsPanel::add_row() {
   row.labels[progress]->hide();
   connect(row.button, &QToolButton::clicked, this, [this, index] {
     const JobLine& line = rows_[index].line;
+    // A click toggles the button; its state must follow the selection instead.
     rows_[index].button->setChecked(line.shown);
     emit job_chosen(line.run_key, line.facts.job);
   });

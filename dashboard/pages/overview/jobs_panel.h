@@ -1,5 +1,5 @@
-// The jobs of the open runs, a line each: state, progress, agents, what they have learned and what
-// was sent for it. A job's name is a button that chooses it.
+// Lists the jobs of all open runs, one per row: state, progress, agents, metrics and traffic. The
+// name of a job is a button that selects the job. GUI thread only.
 #pragma once
 
 #include <QString>
@@ -17,24 +17,25 @@ class QToolButton;
 
 namespace tributary::dashboard {
 
+// One row of the list.
 struct JobLine {
   QString run_key = {};
   QString run_name = {};
   JobFacts facts = {};
-  bool shown = true;  // the one that the pages show of its run
+  bool shown = true;  // whether the pages show this job of its run
 };
 
 class JobsPanel : public QWidget {
   Q_OBJECT
 
  public:
-  static constexpr std::size_t kLinesMax = 6;
+  static constexpr std::size_t kLinesMax = 6;  // further jobs appear as a count
 
   explicit JobsPanel(QWidget* parent = nullptr);
 
-  // Beyond kLinesMax the rest is told as a number.
+  // Shows the first kLinesMax lines and the number of the others.
   void show_lines(const std::vector<JobLine>& lines, ColourSlots& colours);
-  // The text of a cell, for those who look: row 0 is the first job's.
+  // Returns the text of a cell, for tests. Line 0 is the first job.
   QString text_at(std::size_t line, int column) const;
 
   enum Column { colour, run, job, state, progress, agents, accuracy, loss, sent, saved, columns };

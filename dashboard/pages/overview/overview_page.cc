@@ -24,7 +24,7 @@ constexpr std::array<SmoothingChoice, 4> kSmoothingChoices = {
     {{"Off", 0}, {"Light", 0.6}, {"Medium", 0.9}, {"Strong", 0.97}}};
 constexpr int kSmoothingAtFirst = 1;
 constexpr const char* kNoEvaluation =
-    "No evaluation yet.\nA coordinator with [evaluation] in its settings measures its model every "
+    "No evaluation yet.\nA coordinator with the setting [evaluation] evaluates its model every "
     "few rounds.";
 constexpr const char* kNoRound = "No round has been committed yet.";
 
@@ -39,13 +39,15 @@ QString alert_text(const Alert& alert, std::int64_t base_wall_ns) {
 
 }  // namespace
 
+// The derived curves of one run. They are kept between refreshes, so that only new samples are
+// processed.
 struct OverviewPage::OfRun {
   struct Smoothed {
     SmoothedSeries over_rounds;
     SmoothedSeries over_time;
   };
 
-  // One curve of it, if the run has such a metric.
+  // Adds the curve of `metric`, smoothed if `weight` > 0. Without such a metric it adds nothing.
   void add(const RunSession& run, std::string_view metric, Smoothed& smoothed, bool over_time,
            double weight, std::vector<PlotCurve>& curves) {
     const MetricCurve* const found = run.view().metric(run.job(), metric, "");
@@ -77,7 +79,7 @@ OverviewPage::OverviewPage(PageContext& context, QWidget* parent) : Page(context
   loss_ = new PlotView(
       {.title = "Loss", .x = context.x_axis(), .y = {"Loss", Unit::one}, .empty_text = kNoRunOpen},
       group);
-  saved_ = new PlotView({.title = "Bytes that the coordinator saved against dense, up and down",
+  saved_ = new PlotView({.title = "Bytes saved by compression",
                          .x = context.x_axis(),
                          .y = {"Saved", Unit::bytes},
                          .empty_text = kNoRunOpen,
@@ -87,7 +89,7 @@ OverviewPage::OverviewPage(PageContext& context, QWidget* parent) : Page(context
   alerts_->setReadOnly(true);
   alerts_->setTabChangesFocus(true);
   alerts_->setAccessibleName("Alerts");
-  alerts_->setPlaceholderText("Nothing to warn of in the last 10 minutes of the run.");
+  alerts_->setPlaceholderText("No warnings in the last 10 minutes of the run.");
   auto* alerts_heading = new QLabel("Alerts");
   QFont bold = alerts_heading->font();
   bold.setBold(true);
@@ -127,10 +129,10 @@ QWidget* OverviewPage::make_tools() {
   for (const SmoothingChoice& choice : kSmoothingChoices) smoothing_box_->addItem(choice.name);
   auto* smoothing_label = new QLabel("S&moothing");
   smoothing_label->setBuddy(smoothing_box_);
-  auto* log_y = make_log_button("Logarithmic accuracy and loss", {accuracy_, loss_});
+  auto* log_y = make_log_button("Logarithmic axes of accuracy and loss", {accuracy_, loss_});
   auto* log_x = new QToolButton;
   log_x->setText("Log x");
-  log_x->setToolTip("Logarithmic rounds, on all pages");
+  log_x->setToolTip("Logarithmic x axis on all pages");
   log_x->setCheckable(true);
   row->addWidget(smoothing_label);
   row->addWidget(smoothing_box_);
@@ -151,6 +153,7 @@ QWidget* OverviewPage::make_tools() {
 
 void OverviewPage::set_runs(const std::vector<RunSession*>& runs) {
   runs_ = runs;
+  // Runs that stay open keep their derived curves.
   std::map<const RunSession*, std::unique_ptr<OfRun>> kept;
   for (const RunSession* run : runs_) {
     auto& old = of_runs_[run];
@@ -187,7 +190,8 @@ void OverviewPage::showEvent(QShowEvent* event) {
   refresh();
 }
 
-// What is shown of each run comes first, so that no run is left out because another has many jobs.
+// The selected job of each run comes first. Otherwise a run with many jobs could push another run
+// out of the list.
 void OverviewPage::show_jobs() {
   std::vector<JobLine> lines;
   for (const RunSession* run : runs_) {
@@ -221,7 +225,8 @@ void OverviewPage::show_curves() {
   saved_curves_.show(*saved_, std::move(saved));
 }
 
-// Where somebody reads or marks, the text stays: it is set only where it is another.
+// The text is replaced only if it has changed, because replacing it would drop the user's selection
+// and scroll position.
 void OverviewPage::show_alerts() {
   QStringList lines;
   for (const RunSession* run : runs_) {

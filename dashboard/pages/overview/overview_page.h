@@ -1,4 +1,4 @@
-// What somebody sees first: is it learning, what does it cost, is anything wrong.
+// The first page: whether each run learns, what it costs, and whether anything is wrong.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ class OverviewPage : public Page {
   void refresh() override;
   bool settled() const override;
 
-  // For those who look at it.
+  // Access for tests.
   PlotView& accuracy_plot() { return *accuracy_; }
   PlotView& loss_plot() { return *loss_; }
   PlotView& saved_plot() { return *saved_; }
@@ -48,6 +48,7 @@ class OverviewPage : public Page {
   void show_alerts();
 
   std::vector<RunSession*> runs_;
+  // Derived curves of each open run.
   std::map<const RunSession*, std::unique_ptr<OfRun>> of_runs_;
   double smoothing_ = 0;
   JobsPanel* jobs_ = nullptr;

@@ -1,4 +1,4 @@
-// The first page, as somebody uses it who opens a run.
+// The overview page, as a user sees it after opening a run.
 #include "dashboard/pages/overview/overview_page.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,8 @@ TEST_F(OverviewPageTest, ShowsJobsAndWhatTheyLearn) {
   EXPECT_EQ(jobs.text_at(0, JobsPanel::agents), "1 of 2 up");
   EXPECT_EQ(jobs.text_at(0, JobsPanel::accuracy), "50.0 %, best 60.0 %");
   EXPECT_EQ(jobs.text_at(0, JobsPanel::loss), "0.1");
-  // 900 bytes of 4 bytes for each of 1000 parameters of 3 agents, both ways, in each round.
+  // Dense would be 4 bytes for each of 1000 parameters, 3 agents and both directions, in each
+  // round; 900 bytes were sent.
   EXPECT_TRUE(jobs.text_at(0, JobsPanel::saved).contains("(96.2 %)"))
       << jobs.text_at(0, JobsPanel::saved).toStdString();
   const QString key = runs_[0]->key();

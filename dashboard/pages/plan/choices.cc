@@ -16,10 +16,12 @@ constexpr int kBarsPerDecade = 4;
 constexpr double kRatioWhole = 1;
 constexpr double kRatioAxisLow = 0.001;
 
+// Name number 0 means that the plan has not been read or has no such field.
 bool planned(const RoundTable& table, std::size_t row) {
   return table.columns.codec[row] != 0 || table.columns.collective[row] != 0;
 }
 
+// Unknown ratios (NaN) are equal to each other.
 bool same_ratio(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 bool continues(const RoundTable& table, const Choice& choice, std::size_t row) {
@@ -32,7 +34,7 @@ QString name_in(const NameList& names, std::uint16_t number) {
   return plain_text(names.name(number));
 }
 
-// What stands in a plan that only goes on with what was decided before.
+// Whether the trigger states a reason. A plan that only continues an earlier one states none.
 bool tells_a_reason(std::string_view trigger) {
   return !trigger.empty() && trigger != "unchanged" && trigger != "unspecified";
 }
@@ -54,7 +56,8 @@ Band band_of_names(const QString& title, const RoundTable& table, const NameList
 
 }  // namespace
 
-// Half a round to both sides, but not beyond what curves have: bands make no picture wider.
+// Extends half a round to both sides, but not beyond the rounds of the table: bands must not make a
+// chart wider than its curves.
 Stretch stretch_of_rows(const RoundTable& table, std::size_t first_row, std::size_t last_row,
                         bool over_time) {
   if (over_time) {
@@ -90,6 +93,7 @@ QString ratio_class(double ratio) {
   if (!(ratio > 0)) return "ratio 0";
   if (ratio >= kRatioWhole) return "ratio 1";
   const double power = std::pow(10, std::floor(std::log10(ratio)));
+  // Two classes per power of ten: 1 to 3 and 3 to 10.
   const bool upper = ratio >= 3 * power;
   return QString("ratio %1 to %2")
       .arg(QString::number(upper ? 3 * power : power, 'g', 1),
@@ -98,7 +102,7 @@ QString ratio_class(double ratio) {
 
 QString choice_text(const RoundTable& table, const Choice& choice) {
   QString text = name_in(table.names.codecs, choice.codec);
-  // Some say it themselves.
+  // Some codecs include the ratio in their own specification.
   if (choice.ratio < kRatioWhole && !text.contains("cr="))
     text += " at " + ratio_text(choice.ratio);
   const QString collective = name_in(table.names.collectives, choice.collective);
@@ -135,13 +139,14 @@ std::vector<Decision> decisions_of(const RoundTable& table, const std::vector<Ch
   for (std::size_t i = choices.size(); i-- > 0;) {
     const Choice& choice = choices[i];
     const std::string to = choice_text(table, choice).toStdString();
-    // The same choice goes on behind rows whose plan is not known.
+    // A choice may continue after rows whose plan is unknown; that is no decision.
     const std::string before =
         i == 0 ? std::string() : choice_text(table, choices[i - 1]).toStdString();
     for (std::size_t row = choice.last_row + 1; row-- > choice.first_row;) {
       const std::string& trigger = table.names.triggers.name(table.columns.trigger[row]);
       const bool other = row == choice.first_row && to != before;
       if (!other && !tells_a_reason(trigger)) continue;
+      // The list is built from the newest decision back, so the limit drops the oldest ones.
       if (decisions.size() == decisions_max) break;
       decisions.push_back({.round = table.columns.round[row],
                            .row = row,
@@ -168,7 +173,7 @@ std::size_t decided_in(const RoundTable& table, std::size_t row) {
   return row;
 }
 
-// A codec is one, whatever was set of it: ratios have a chart of their own.
+// All settings of a codec count as the same codec; the ratios have a chart of their own.
 std::vector<ChoiceShare> shares_of_names(const std::vector<Choice>& choices,
                                          std::uint16_t Choice::*column, const NameList& names) {
   std::map<QString, std::size_t> rounds;
@@ -176,7 +181,7 @@ std::vector<ChoiceShare> shares_of_names(const std::vector<Choice>& choices,
   for (const Choice& choice : choices) {
     all += choice.rounds();
     const std::uint16_t name = choice.*column;
-    rounds[name == 0 ? "not said" : name_without_settings(name_in(names, name))] += choice.rounds();
+    rounds[name == 0 ? "unknown" : name_without_settings(name_in(names, name))] += choice.rounds();
   }
   std::vector<ChoiceShare> shares;
   for (const auto& [name, count] : rounds) {
@@ -192,13 +197,13 @@ std::vector<Bar> shares_of_ratios(const std::vector<Choice>& choices) {
   for (const Choice& choice : choices) {
     if (!(choice.ratio > 0)) continue;
     all += choice.rounds();
-    // A bar's upper edge belongs to it, so that 1 stands at the end and not beyond it.
+    // The upper edge belongs to a bar, so that a ratio of 1 falls into the last one.
     const double place = std::log10(std::min(choice.ratio, kRatioWhole)) * kBarsPerDecade;
     rounds[static_cast<int>(std::ceil(place - 1e-9))] += choice.rounds();
   }
   std::vector<Bar> bars;
   if (all == 0) return bars;
-  // The axis reaches as far for every run, so that two of them can be compared.
+  // The axis has the same extent for every run, so that runs can be compared.
   bars.push_back({.x_low = kRatioAxisLow, .x_high = kRatioWhole, .y = 0});
   for (const auto& [upper, count] : rounds) {
     bars.push_back({.x_low = std::pow(10, (upper - 1.0) / kBarsPerDecade),

@@ -1,4 +1,6 @@
-// What the plans of a job chose, round by round, and what is drawn and listed of it.
+// The planner's choices of a job, round by round, as bands, tables and charts show them.
+//
+// Pure functions over a RoundTable, without widgets. "Row" is always a row of that table.
 #pragma once
 
 #include <QString>
@@ -14,7 +16,7 @@
 
 namespace tributary::dashboard {
 
-// Rows one after the other with one codec, collective and ratio.
+// Consecutive rows with the same codec, collective and ratio.
 struct Choice {
   std::size_t first_row = 0;
   std::size_t last_row = 0;
@@ -25,56 +27,58 @@ struct Choice {
   std::size_t rounds() const { return last_row - first_row + 1; }
 };
 
-// Rows whose plan has not been read yet, or cannot be, are in none.
+// Groups the rows of the table. Rows without a readable plan belong to no choice.
 std::vector<Choice> choices_of(const RoundTable& table);
 
-// "topk at 0.0155 by star".
+// Formats a choice: "topk at 0.0155 by star".
 QString choice_text(const RoundTable& table, const Choice& choice);
+// Three significant digits; empty for an unknown ratio.
 QString ratio_text(double ratio);
-// Ratios are many; colours go by what they are about: "ratio 0.01 to 0.03".
+// Returns the name of a class of ratios: "ratio 0.01 to 0.03". Charts colour by class, because
+// there are many ratios.
 QString ratio_class(double ratio);
 
-// Where rows stand along an axis.
+// Returns the extent of the rows along the axis.
 Stretch stretch_of_rows(const RoundTable& table, std::size_t first_row, std::size_t last_row,
                         bool over_time);
 
-// Three strips: codec, ratio, collective.
+// Returns three bands: codec, ratio and collective.
 std::vector<Band> choice_bands(const RoundTable& table, const std::vector<Choice>& choices,
                                bool over_time);
 
-// A round in which something was decided: its trigger says why, or its choice is another one than
-// before.
+// A round with a decision: it has a trigger, or its choice differs from the previous one.
 struct Decision {
   std::uint64_t round = 0;
   std::size_t row = 0;
-  std::string from = {};  // empty: the first one
+  std::string from = {};  // empty: the first decision
   std::string to = {};
   std::string trigger = {};
-  bool switched = false;      // to another choice
-  std::string sentence = {};  // once somebody has read it
+  bool switched = false;      // to a different choice
+  std::string sentence = {};  // empty until the plan has been read
 };
-// The newest `decisions_max`, the oldest first.
+// Returns the newest `decisions_max` decisions, the oldest of them first.
 std::vector<Decision> decisions_of(const RoundTable& table, const std::vector<Choice>& choices,
                                    std::size_t decisions_max);
-// Whether a row is other than a going on with the one before it.
+// Whether the row contains a decision, as opposed to continuing the previous row's plan.
 bool decides(const RoundTable& table, std::size_t row);
-// Where what held in a row was decided: the row itself or one before it.
+// Returns the row in which the row's plan was decided: the row itself or an earlier one.
 std::size_t decided_in(const RoundTable& table, std::size_t row);
 
+// How often the planner chose a name.
 struct ChoiceShare {
   QString name = {};
   std::size_t rounds = 0;
   double share = 0;  // of the rounds with a plan
 };
-// The most frequent first.
+// Returns how often each name was chosen, the most frequent first.
 std::vector<ChoiceShare> shares_of_names(const std::vector<Choice>& choices,
                                          std::uint16_t Choice::*column, const NameList& names);
-// How often which ratio was used: four bars in each power of ten.
+// Returns the distribution of the ratios, with four bars per power of ten.
 std::vector<Bar> shares_of_ratios(const std::vector<Choice>& choices);
-// What a chart with a row for each shows.
+// Returns the shares as rows of a Gantt chart.
 std::vector<GanttRow> share_rows(const std::vector<ChoiceShare>& shares);
 
-// The committed round that is next to a place on the axis.
+// Returns the committed round nearest to the position x. Empty for a table without rounds.
 std::optional<std::uint64_t> round_next_to(const RoundTable& table, bool over_time, double x);
 
 }  // namespace tributary::dashboard

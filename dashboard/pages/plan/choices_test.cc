@@ -9,7 +9,7 @@ using testing::ElementsAre;
 
 class ChoicesTest : public testing::Test {
  protected:
-  // Each takes a second.
+  // Every round takes one second.
   void round(std::uint64_t number) {
     const auto at = static_cast<double>(number);
     table_.add(NewRound{.job = 1, .round = number, .began_s = at - 1, .ended_s = at});
@@ -30,9 +30,9 @@ class ChoicesTest : public testing::Test {
     planned(2, "fp32", 1, "star");
     planned(3, "topk", 0.01, "star", "first_round");
     planned(4, "topk", 0.01, "star");
-    planned(5, "topk", 0.01, "star", "gain_changed");  // and stays
+    planned(5, "topk", 0.01, "star", "gain_changed");  // the choice stays the same
     planned(6, "topk", 0.05, "star", "link_changed");
-    round(7);  // its plan is not known
+    round(7);  // a round without a readable plan
     planned(8, "topk", 0.05, "ring", "link_changed");
   }
 
@@ -139,7 +139,7 @@ TEST_F(ChoicesTest, EveryRatioLiesInItsBar) {
   for (const Bar& bar : shares_of_ratios(choices_of(table_))) {
     sum += bar.y;
     EXPECT_LE(bar.x_high, 1 + 1e-12);
-    if (bar.y > 0.4) {  // 0.01 in three rounds of seven
+    if (bar.y > 0.4) {  // ratio 0.01 in three of seven rounds
       EXPECT_LT(bar.x_low, 0.01);
       EXPECT_GE(bar.x_high, 0.01 - 1e-12);
     }

@@ -10,6 +10,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// Bounds the work for a decision that has held for very many rounds.
 constexpr std::size_t kMedianRoundsMax = 10'000;
 
 double median_of(std::vector<double> values) {
@@ -19,7 +20,7 @@ double median_of(std::vector<double> values) {
 }
 
 QString compared(double times) {
-  if (!std::isfinite(times)) return "not to be compared";
+  if (!std::isfinite(times)) return "no comparison";
   if (times >= 2) return text_of(Unit::one, std::round(times * 10) / 10) + " times as long";
   return text_of(Unit::share, std::fabs(times - 1)) + (times < 1 ? " less" : " more");
 }
@@ -70,26 +71,26 @@ QString decision_times(const DecisionFacts& facts) {
                .arg(text_of(Unit::seconds, facts.predicted_s), took,
                     compared(facts.measured_s / facts.predicted_s));
   } else {
-    text = QString("Took %1; nothing was predicted").arg(took);
+    text = QString("Took %1; no prediction").arg(took);
   }
   if (facts.rounds < 2) return text + '.';
-  return text + QString(". The %1 rounds since the decision: %2 in the middle.")
+  return text + QString(". Median of the %1 rounds since the decision: %2.")
                     .arg(grouped(facts.rounds), text_of(Unit::seconds, facts.median_s));
 }
 
 QString decision_sentence(const RoundDetail& detail) {
   if (!detail.planned) {
-    return "This build cannot read the round's plan: there is none in the file, or a newer build "
+    return "This build cannot read the round's plan: the file has none, or a newer build "
            "wrote it. "
-           "Open the run with that build to see what was decided.";
+           "Open the run with that build.";
   }
   if (detail.alternatives.size() > 1) return plain_text(detail.sentence);
   const QString said = detail.sentence.empty() ? QString() : plain_text(detail.sentence) + ". ";
   return said +
-         "There was nothing to choose from here: the job names codec and collective "
-         "(planning = \"fixed\"), or no decision had been made yet. With planning = \"adaptive\" "
+         "This plan has no alternatives: the job fixes codec and collective "
+         "(planning = \"fixed\"), or the planner had not decided yet. With planning = \"adaptive\" "
          "the "
-         "coordinator decides.";
+         "planner decides.";
 }
 
 }  // namespace tributary::dashboard

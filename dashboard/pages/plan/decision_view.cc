@@ -20,7 +20,7 @@ constexpr int kParetoHeightMin = 150;
 QLabel* wrapped_label(QWidget* parent, const QString& name) {
   auto* label = new QLabel(parent);
   label->setObjectName(name);
-  label->setTextFormat(Qt::PlainText);  // the file's texts are no markup
+  label->setTextFormat(Qt::PlainText);  // texts of a file must not be interpreted as markup
   label->setWordWrap(true);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   return label;
@@ -43,10 +43,10 @@ DecisionView::DecisionView(ColourSlots& colours, QWidget* parent) : QWidget(pare
   times_ = wrapped_label(this, "times");
   sentence_ = wrapped_label(this, "sentence");
   open_ = new QPushButton("Show the &round", this);
-  open_->setToolTip("What every agent did in it");
+  open_->setToolTip("Open this round on its page");
   connect(open_, &QPushButton::clicked, this, [this] { emit round_wanted(round_); });
 
-  picture_ = new PlotView({.title = "What there was to choose from: predicted seconds of a round",
+  picture_ = new PlotView({.title = "Alternatives: predicted round time",
                            .x = {"1 / gain", Unit::one},
                            .y = {"Round", Unit::seconds}},
                           &group_, this);
@@ -76,7 +76,7 @@ DecisionView::DecisionView(ColourSlots& colours, QWidget* parent) : QWidget(pare
 }
 
 DecisionView::~DecisionView() {
-  // Before the group and the models that they read.
+  // The plot and the tabs refer to the group and the models, so they are destroyed first.
   delete picture_;
   delete tabs_;
 }
@@ -94,7 +94,7 @@ void DecisionView::show_facts(const DecisionFacts& facts) {
   round_ = facts.round;
   open_->show();
   if (detail_ && detail_->round == facts.decided_in) return;
-  clear_detail("Its plan is being read.");
+  clear_detail("Reading the plan…");
 }
 
 void DecisionView::show_failure(const DecisionFacts& facts, const QString& why) {
@@ -117,8 +117,7 @@ void DecisionView::clear_detail(const QString& sentence) {
   sentence_->setText(sentence);
   alternatives_.clear();
   inputs_.clear();
-  picture_->set_empty_text(
-      "Choose a round that was decided: a click in a picture, or a row below it.");
+  picture_->set_empty_text("Select a round: click in a chart or on a row of the table.");
   picture_->set_curves({});
 }
 
@@ -137,10 +136,9 @@ void DecisionView::list_inputs() {
 
 void DecisionView::draw(std::optional<std::size_t> selected) {
   if (!detail_) return;
-  // The plans of rounds that only go on hold what they go on with.
+  // A plan that continues an earlier one contains only that one alternative.
   const bool choice = detail_->alternatives.size() > 1;
-  picture_->set_empty_text(
-      "The plan of this round tells of nothing else that could have been chosen.");
+  picture_->set_empty_text("The plan of this round contains no alternatives.");
   picture_->axes().set_log_y(spread_widely(detail_->alternatives));
   picture_->set_curves(choice ? pareto_curves(detail_->alternatives, selected)
                               : std::vector<PlotCurve>());

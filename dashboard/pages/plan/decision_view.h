@@ -1,4 +1,4 @@
-// One decision: the sentence of reason, what there was to choose from, and what it was made from.
+// Shows one decision: its reason, the alternatives and the inputs of the planner. GUI thread only.
 #pragma once
 
 #include <QWidget>
@@ -22,19 +22,19 @@ class DecisionView : public QWidget {
   Q_OBJECT
 
  public:
-  // The colours must outlive it.
+  // The colours must outlive the view.
   explicit DecisionView(ColourSlots& colours, QWidget* parent = nullptr);
 
   ~DecisionView() override;
 
-  // Without a round: why there is none.
+  // Shows no decision; `why` is the explanation.
   void show_nothing(const QString& why);
-  // The round that was asked for, while its plan is read.
+  // Shows what is known without the plan, while the plan is read.
   void show_facts(const DecisionFacts& facts);
   void show_detail(const DecisionFacts& facts, std::shared_ptr<const RoundDetail> detail);
   void show_failure(const DecisionFacts& facts, const QString& why);
 
-  // For those who look at what is shown.
+  // Access for tests.
   QString heading() const;
   QString sentence() const;
   QString times() const;
@@ -52,6 +52,7 @@ class DecisionView : public QWidget {
   void list_inputs();
   void draw(std::optional<std::size_t> selected);
 
+  // The Pareto chart has an axis of its own, so it does not share the pages' group.
   PlotGroup group_;
   QLabel* heading_ = nullptr;
   QLabel* times_ = nullptr;
@@ -67,7 +68,7 @@ class DecisionView : public QWidget {
   std::shared_ptr<const RoundDetail> detail_ = {};
 };
 
-// Colours that a group takes from another one's, which must outlive it.
+// Returns a pointer to the colours without ownership. The colours must outlive every copy.
 std::shared_ptr<ColourSlots> borrowed(ColourSlots& colours);
 
 }  // namespace tributary::dashboard

@@ -5,11 +5,10 @@
 namespace tributary::dashboard {
 
 InputsModel::InputsModel(QObject* parent)
-    : RowsModel(
-          {{"input", "Input", CellKind::text, Unit::one, "", true},
-           {"value", "Value", CellKind::text, Unit::one, "", true},
-           {"of", "Of", CellKind::text, Unit::one, "Who observed it, and how long before", true}},
-          parent) {}
+    : RowsModel({{"input", "Input", CellKind::text, Unit::one, "", true},
+                 {"value", "Value", CellKind::text, Unit::one, "", true},
+                 {"of", "Of", CellKind::text, Unit::one, "Observer and age", true}},
+                parent) {}
 
 double InputsModel::number(int /*row*/, int /*column*/) const {
   return std::numeric_limits<double>::quiet_NaN();

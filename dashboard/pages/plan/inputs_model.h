@@ -1,4 +1,4 @@
-// What a choice was made from, as a table.
+// The table of the planner's inputs for one decision. GUI thread only.
 #pragma once
 
 #include "dashboard/pages/plan/plan_inputs.h"

@@ -8,10 +8,12 @@
 namespace tributary::dashboard {
 namespace {
 
+// A gap, which keeps dots from being connected.
 constexpr double kNoLine = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kPlacesMax = 1 << 16;
+// Factor of the margin beyond the outermost alternatives.
 constexpr double kRoomBeside = 1.1;
-constexpr double kLinearSpreadMax = 20;
+constexpr double kLinearSpreadMax = 20;  // highest / lowest time that a linear axis shows well
 
 std::vector<Sample> places_of(const std::vector<PlanAlternative>& alternatives, bool pareto) {
   std::vector<Sample> places;
@@ -30,7 +32,7 @@ std::shared_ptr<Series> line_of(const std::vector<Sample>& places) {
   return series;
 }
 
-// A sample between two gaps is a dot.
+// A sample between two gaps is drawn as a dot.
 std::shared_ptr<Series> dots_of(const std::vector<Sample>& places) {
   auto series = std::make_shared<Series>(kPlacesMax);
   for (const Sample& place : places) {
@@ -40,10 +42,11 @@ std::shared_ptr<Series> dots_of(const std::vector<Sample>& places) {
   return series;
 }
 
-// Two lines through the whole picture, which meet in the place; its value is the last one.
+// Two lines through the whole chart that meet at `place`. Its value comes last, so that the legend
+// shows it.
 std::shared_ptr<Series> cross_at(const Sample& place, const std::vector<Sample>& all) {
   const auto [low, high] = std::ranges::minmax(all, {}, &Sample::y);
-  // What is at the edge would lie on an axis.
+  // A small margin keeps lines at the edge apart from the axes.
   const double left = all.front().x / kRoomBeside;
   return line_of({{left, place.y},
                   place,
@@ -57,7 +60,7 @@ std::shared_ptr<Series> cross_at(const Sample& place, const std::vector<Sample>&
 
 QString alternative_text(const PlanAlternative& alternative) {
   const QString codec = plain_text(alternative.codec);
-  // Some codecs say it themselves.
+  // Some codecs include the ratio in their own specification.
   const bool add = alternative.ratio < 1 && !codec.contains("cr=");
   const QString ratio = add ? " at " + QString::number(alternative.ratio, 'g', 3) : QString();
   return codec + ratio + " by " + plain_text(alternative.collective);
@@ -109,7 +112,7 @@ std::vector<PlotCurve> pareto_curves(const std::vector<PlanAlternative>& alterna
                       .raw = line_of(pareto_line(alternatives))});
   }
   if (!others.empty()) {
-    curves.push_back({.key = "beaten", .name = "beaten", .series = dots_of(others)});
+    curves.push_back({.key = "beaten", .name = "dominated", .series = dots_of(others)});
   }
   const auto mark = [&](const QString& key, std::optional<std::size_t> which) {
     if (!which || *which >= alternatives.size()) return;

@@ -1,5 +1,7 @@
-// What a plan could choose from, as a picture: what a round was predicted to take against how
-// little of the update gets through.
+// Draws the planner's alternatives as a Pareto chart: predicted time of a round against 1 / gain.
+// Points further down are faster; points further left lose less of the update.
+//
+// Pure functions over the alternatives of one plan.
 #pragma once
 
 #include <QString>
@@ -12,25 +14,25 @@
 
 namespace tributary::dashboard {
 
-// "topk:cr=0.0155 by star".
+// Formats an alternative: "topk:cr=0.0155 by star".
 QString alternative_text(const PlanAlternative& alternative);
 
-// The knee; none where the plan was made without a choice.
+// Returns the index of the chosen alternative. Empty for a plan without a choice.
 std::optional<std::size_t> chosen_of(const std::vector<PlanAlternative>& alternatives);
 
-// Where an alternative stands: 1/gain, and the predicted seconds of a round. None where it has no
-// place: nothing of it gets through, or nothing was predicted.
+// Returns the position of an alternative: x is 1 / gain, y the predicted time in seconds. Empty if
+// its gain is zero or it has no prediction.
 std::optional<Sample> pareto_place(const PlanAlternative& alternative);
 
-// Of the Pareto set those that nothing beats in these two, from left to right; the set is made of
-// more than these two, so that others of it lie behind them.
+// Returns the members of the Pareto set that no other one dominates in time and gain, from left to
+// right. The planner's set uses further criteria, so some of its members are not on this line.
 std::vector<Sample> pareto_line(const std::vector<PlanAlternative>& alternatives);
 
-// Whether what rounds take differs by so much that only a logarithm shows it.
+// Whether the predicted times spread so widely that the chart needs a logarithmic axis.
 bool spread_widely(const std::vector<PlanAlternative>& alternatives);
 
-// All as dots; the Pareto set with its line; the chosen one, and the one that is selected, by a
-// cross of lines.
+// Returns all alternatives as dots, the Pareto set also with its line. A cross of lines marks the
+// chosen and the selected alternative.
 std::vector<PlotCurve> pareto_curves(const std::vector<PlanAlternative>& alternatives,
                                      std::optional<std::size_t> selected);
 

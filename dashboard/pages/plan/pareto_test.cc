@@ -31,7 +31,7 @@ TEST(ParetoTest, MarksTheOneThatWasChosen) {
   const PlotCurve* const knee = curve_named(curves, "chosen: the knee");
   ASSERT_TRUE(knee);
   EXPECT_EQ(knee->series->last()->y, 1);
-  std::size_t through = 0;  // the cross meets in the place
+  std::size_t through = 0;  // counts the samples at the crossing
   for (std::size_t i = 0; i < knee->series->size(); ++i) {
     const Sample one = knee->series->at(i);
     through += one.x == 2 && one.y == 1 ? 1U : 0U;
@@ -42,7 +42,7 @@ TEST(ParetoTest, MarksTheOneThatWasChosen) {
 }
 
 TEST(ParetoTest, ItsLineIsOfThoseThatNothingBeatsInTheTwo) {
-  // The third is of the set for another reason than these two.
+  // The third alternative is in the set for a criterion other than time and gain.
   const std::vector<PlanAlternative> all = {choice_of(1, 4), choice_of(0.5, 1), choice_of(0.4, 2),
                                             choice_of(0.25, 0.5), choice_of(0.9, 9, false)};
   const std::vector<Sample> line = pareto_line(all);

@@ -11,8 +11,10 @@ namespace {
 
 using InputsJson = nlohmann::ordered_json;
 
+// Longer lists of numbers are cut to this many.
 constexpr int kNumbersInLine = 8;
 
+// The value is shown with its unit, so the suffix of the name is redundant.
 QString cut_suffix(QString name) {
   for (const char* suffix : {"_s_per_byte", "_s_per_value", "_s"}) {
     if (name.endsWith(suffix)) return name.chopped(static_cast<qsizetype>(qstrlen(suffix)));
@@ -20,7 +22,7 @@ QString cut_suffix(QString name) {
   return name;
 }
 
-// Walks the document in its order.
+// Visits the JSON document in its own order and adds one line per value.
 class InputsReading {
  public:
   InputsReading(std::vector<PlanInput>& inputs, std::size_t& left_out)
@@ -112,7 +114,7 @@ QString input_value(const QString& name, double value) {
   if (name.endsWith("_s_per_byte") && value > 0) {
     return text_of(Unit::bits_per_second, bits_per_second(value));
   }
-  if (name.endsWith("_s_per_value")) return text_of(Unit::seconds, value) + " a value";
+  if (name.endsWith("_s_per_value")) return text_of(Unit::seconds, value) + " per value";
   if (name.endsWith("_s")) return text_of(Unit::seconds, value);
   return text_of(Unit::one, value);
 }
@@ -135,7 +137,7 @@ std::vector<PlanInput> plan_inputs_of(const RoundDetail& detail) {
     const InputsJson json = InputsJson::parse(detail.inputs, nullptr, false);
     if (json.is_discarded()) {
       inputs.push_back(
-          {.name = "inputs, which are no JSON", .value = std::string(as_text(detail.inputs))});
+          {.name = "inputs (not valid JSON)", .value = std::string(as_text(detail.inputs))});
     } else {
       InputsReading(inputs, left_out).read(json, {}, {});
     }

@@ -1,5 +1,7 @@
-// What a choice was made from, line by line: what was observed, and the planner's inputs as they
-// stand in the plan.
+// Lists the inputs of a decision: the observations, and the planner's own inputs as stored in the
+// plan.
+//
+// Inputs come from a file and may contain anything; no function fails.
 #pragma once
 
 #include <QString>
@@ -13,16 +15,17 @@ namespace tributary::dashboard {
 struct PlanInput {
   std::string name = {};  // "agents agent-1: alpha"
   std::string value = {};
-  std::string about = {};  // who, and how old it is
+  std::string about = {};  // observer and age
 };
 
 inline constexpr std::size_t kPlanInputsMax = 2000;
 
-// At most kPlanInputsMax; a last line says how many were left out. A text that is no JSON is one
-// line.
+// Returns at most kPlanInputsMax inputs; one more line states how many were left out. Inputs that
+// are not valid JSON become a single line.
 std::vector<PlanInput> plan_inputs_of(const RoundDetail& detail);
 
-// A number by what its name ends in: seconds as "10 ms", a time per byte as the rate that it is.
+// Formats a number according to the suffix of its name: seconds as "10 ms", a time per byte as a
+// rate.
 QString input_value(const QString& name, double value);
 
 }  // namespace tributary::dashboard

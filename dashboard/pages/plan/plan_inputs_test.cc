@@ -43,7 +43,7 @@ TEST(PlanInputsTest, ObservationsSayOfWhomAndHowOld) {
 }
 
 TEST(PlanInputsTest, WhatIsNoJsonIsShownAsItIs) {
-  EXPECT_THAT(lines_of(with_inputs("{\"a\":")), ElementsAre("inputs, which are no JSON = {\"a\":"));
+  EXPECT_THAT(lines_of(with_inputs("{\"a\":")), ElementsAre("inputs (not valid JSON) = {\"a\":"));
   EXPECT_TRUE(lines_of({}).empty());
 }
 

@@ -28,19 +28,22 @@ std::vector<TableColumn> round_agent_columns() {
   constexpr auto kNumber = CellKind::number;
   return {
       {"agent", "Agent", CellKind::text, Unit::one, "", true},
-      {"part", "Part", CellKind::text, Unit::one, "Whether its update is in the result", true},
-      {"busy", "Busy", kNumber, Unit::seconds, "Computing and encoding together", true},
+      {"part", "Part", CellKind::text, Unit::one, "Whether the update is in the result", true},
+      {"busy", "Busy", kNumber, Unit::seconds, "Time of computing and encoding", true},
       {"compute", "Compute", kNumber, Unit::seconds, "", true},
       {"encode", "Encode", kNumber, Unit::seconds, "", true},
-      {"wait", "Wait", kNumber, Unit::seconds, "From its update's end to the result", true},
-      {"decode", "Decode", kNumber, Unit::seconds, "Of the result of the round before", true},
+      {"wait", "Wait", kNumber, Unit::seconds, "Time from the end of the update to the result",
+       true},
+      {"decode", "Decode", kNumber, Unit::seconds, "Decoding time of the previous round's result",
+       true},
       {"up", "Up", kNumber, Unit::bytes, "", true},
       {"down", "Down", kNumber, Unit::bytes, "", true},
       {"loss", "Loss", kNumber, Unit::one, "", true},
-      {"residual", "Residual norm", kNumber, Unit::one, "What it holds back for later rounds",
+      {"residual", "Residual norm", kNumber, Unit::one,
+       "Norm of the updates held back for later rounds", true},
+      {"ratio", "Ratio", kNumber, Unit::one, "Largest share of the update that the agent sends",
        true},
-      {"ratio", "Ratio", kNumber, Unit::one, "What it keeps of its update at most", true},
-      {"gain", "Gain", kNumber, Unit::share, "Share of its update's energy that what it kept has",
+      {"gain", "Gain", kNumber, Unit::share, "Share of the update's energy that the agent sent",
        true},
       {"weight", "Weight", kNumber, Unit::one, "", false},
   };
@@ -74,7 +77,7 @@ bool RoundAgentsModel::same_thing(const RoundAgent& a, const RoundAgent& b) cons
   return a.agent.agent_id == b.agent.agent_id;
 }
 
-// Hardly a number is the same in two rounds.
+// Almost every number differs between two rounds, so a comparison would save nothing.
 bool RoundAgentsModel::looks_same(const RoundAgent& /*a*/, const RoundAgent& /*b*/) const {
   return false;
 }

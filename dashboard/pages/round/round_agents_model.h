@@ -1,4 +1,4 @@
-// The agents of one round, as a table.
+// The table of the agents of one round. GUI thread only.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@ namespace tributary::dashboard {
 struct RoundAgent {
   AgentInRound agent = {};
   std::string part = {};
+  // A straggler, or left out entirely or in part.
   bool late = false;
 };
 
@@ -18,7 +19,7 @@ class RoundAgentsModel : public RowsModel<RoundAgent> {
  public:
   explicit RoundAgentsModel(QObject* parent = nullptr);
 
-  // In the order of the round's agents.
+  // The rows are in the order of the round's agents.
   void update(const RoundDetail& detail);
   void clear() { show_rows({}); }
 

@@ -33,7 +33,7 @@ RoundBar::RoundBar(QWidget* parent) : QWidget(parent) {
   next_->setToolTip("Alt+Right");
   newest_ = new QPushButton(this);
   newest_->setObjectName("newest");
-  newest_->setToolTip("Alt+End: the newest round, and each that comes after it");
+  newest_->setToolTip("Alt+End: follow the newest round");
   for (QWidget* one : std::initializer_list<QWidget*>{label, number_, range_, previous_, next_}) {
     layout->addWidget(one);
   }
@@ -50,7 +50,7 @@ void RoundBar::show_place(const std::optional<Place>& place, bool follows_newest
   number_->setEnabled(place.has_value());
   previous_->setEnabled(place && place->round > place->first);
   next_->setEnabled(place && place->round < place->last);
-  newest_->setText(follows_newest ? "● The newest" : "❚❚ Back to the newest");
+  newest_->setText(follows_newest ? "● Newest" : "❚❚ Back to newest");
   newest_->setEnabled(place && !follows_newest);
   if (!place) {
     range_->clear();

@@ -1,4 +1,5 @@
-// The bar above a round: its number, the rounds that there are, and the way to others.
+// The bar above a round: the number of the round, the range of existing rounds, and buttons to move
+// between them. GUI thread only.
 #pragma once
 
 #include <QWidget>
@@ -16,18 +17,19 @@ class RoundBar : public QWidget {
 
  public:
   struct Place {
-    std::uint64_t first = 0;  // of the rounds that there are
+    std::uint64_t first = 0;  // first existing round
     std::uint64_t last = 0;
-    std::uint64_t round = 0;  // that is wanted
+    std::uint64_t round = 0;  // selected round
   };
 
   explicit RoundBar(QWidget* parent = nullptr);
 
-  // No place: there is no round yet. `follows_newest`: no round was chosen.
+  // Without a place the job has no round yet. `follows_newest`: the user has not chosen a round.
   void show_place(const std::optional<Place>& place, bool follows_newest);
 
  signals:
   void round_chosen(std::uint64_t round);
+  // The user wants to move by this number of rounds.
   void step_wanted(int rounds);
   void newest_wanted();
 

@@ -21,8 +21,8 @@ QString exchange_text(const PlanExchange& one) {
 }
 
 QString attempt_text(std::uint32_t attempt) {
-  if (attempt == 0) return "the first";
-  return QString("%1 failed before the one that counted").arg(grouped(attempt));
+  if (attempt == 0) return "first attempt";
+  return QString("succeeded after %1 failed").arg(grouped(attempt));
 }
 
 std::size_t count_of(const RoundDetail& detail, AgentPart part) {
@@ -45,7 +45,7 @@ QString parts_text(const RoundDetail& detail) {
 
 void add_plan(const RoundDetail& detail, std::vector<Fact>& facts) {
   if (!detail.planned) {
-    facts.push_back({"Plan", "none that this build can read"});
+    facts.push_back({"Plan", "not readable by this build"});
     return;
   }
   std::size_t shown = 0;

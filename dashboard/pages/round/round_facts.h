@@ -1,4 +1,4 @@
-// The numbers of a round, worded.
+// Formats the numbers of a round and of its plan as a list. Pure function; any thread.
 #pragma once
 
 #include <QString>
@@ -14,7 +14,7 @@ struct Fact {
   QString value = {};
 };
 
-// `predicted_s` stands in the table of rounds; NaN: nothing was.
+// `predicted_s` is the prediction in the table of rounds; NaN if there is none.
 std::vector<Fact> round_facts(const RoundDetail& detail, double predicted_s);
 
 }  // namespace tributary::dashboard

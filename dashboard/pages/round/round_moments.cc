@@ -12,24 +12,24 @@ namespace {
 struct MomentName {
   std::string_view event = {};
   const char* text = "";
-  bool of_agent = false;  // whose id is the event's source
+  bool of_agent = false;  // the event's source is an agent's identifier
 };
 
-// What the coordinator notes with a round's number (core/round).
+// Events that the coordinator records with a round's number (core/round).
 constexpr std::array<MomentName, 8> kMomentNames = {{
-    {"round_aborted", "the attempt was given up, the next begins", false},
-    {"deadline_too_short", "the links are too slow for the deadline", false},
-    {"exchange_overdue", "peers had no result in time, the star stands in", false},
-    {"results_differ", "had another result than its peers", true},
-    {"stage_failed", "a stage failed", false},
-    {"bucket_dropped", "a bucket was dropped", false},
+    {"round_aborted", "attempt aborted, the next one starts", false},
+    {"deadline_too_short", "links too slow for the deadline", false},
+    {"exchange_overdue", "no result from peers in time, star used instead", false},
+    {"results_differ", "result differs from its peers", true},
+    {"stage_failed", "stage failed", false},
+    {"bucket_dropped", "bucket dropped", false},
     {"agent_withdrew", "withdrew", true},
-    {"payload_refused", "sent what cannot be used", true},
+    {"payload_refused", "sent an unusable payload", true},
 }};
 
 }  // namespace
 
-// The newest events stand last, and those of an old round may be gone: nothing is told then.
+// Searches all events that are kept. Those of an old round may be gone; the result is then empty.
 std::vector<RoundMoment> moments_of(const std::deque<EventRow>& events, std::uint64_t job,
                                     std::uint64_t round, double began_s) {
   std::vector<RoundMoment> moments;

@@ -1,6 +1,6 @@
-// What went wrong on a round's way, as its events tell: attempts that were given up, exchanges
-// among peers that had to be done over the coordinator, agents that dropped out or sent what cannot
-// be used.
+// Finds the faults of a round in the run's events: aborted attempts, peer exchanges that the
+// coordinator took over, and agents that withdrew or sent unusable payloads. Pure function; any
+// thread.
 #pragma once
 
 #include <QString>
@@ -13,16 +13,16 @@
 
 namespace tributary::dashboard {
 
-inline constexpr std::size_t kRoundMomentsMax = 64;  // the first ones
+inline constexpr std::size_t kRoundMomentsMax = 64;  // only the first ones are kept
 
 struct RoundMoment {
-  double at_s = 0;            // since the attempt that counted began; below 0: before
-  std::string agent_id = {};  // empty: of all
+  double at_s = 0;            // s since the start of the successful attempt; negative: before it
+  std::string agent_id = {};  // empty: concerns all agents
   QString text = {};
   friend bool operator==(const RoundMoment&, const RoundMoment&) = default;
 };
 
-// In the order of time. `began_s` as the round's row has it.
+// Returns the faults in the order of time. `began_s` is the start of the round in its row.
 std::vector<RoundMoment> moments_of(const std::deque<EventRow>& events, std::uint64_t job,
                                     std::uint64_t round, double began_s);
 

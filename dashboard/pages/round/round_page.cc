@@ -16,18 +16,19 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr std::size_t kGanttRowsMin = 8;
-constexpr double kLinesAroundRows = 6;  // title, legend and the axis below
+// Space for the title, the legend and the axis, in lines of text.
+constexpr double kLinesAroundRows = 6;
 constexpr double kLinesPerRow = 1.2;
 
 }  // namespace
 
 RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, parent) {
   group_.share_colours(borrowed(context.group().colours()));
-  group_.x_axis().set_following(
-      false);  // what it follows is the newest round, by a button of its own
-  picture_ = new PlotView({.title = "What each agent did, the slowest first",
-                           .x = {"Since the plan arrived", Unit::seconds}},
-                          &group_, this);
+  // The page follows the newest round by its own button.
+  group_.x_axis().set_following(false);
+  picture_ = new PlotView(
+      {.title = "Agents, slowest first", .x = {"Time since plan arrival", Unit::seconds}}, &group_,
+      this);
   picture_->installEventFilter(this);
   note_ = new QLabel(this);
   note_->setWordWrap(true);
@@ -77,7 +78,7 @@ RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, p
 }
 
 RoundPage::~RoundPage() {
-  // Before the group and the model that they read.
+  // The chart and the table refer to the group and the model, so they are destroyed first.
   delete picture_;
   delete table_;
 }
@@ -117,11 +118,11 @@ const RoundTable* RoundPage::table_of_rounds() const {
 QString RoundPage::why_nothing() const {
   if (!run()) return kNoRunOpen;
   if (!run()->trouble().ok()) return plain_text(run()->trouble().text());
-  if (!run()->caught_up()) return "The run is being read.";
+  if (!run()->caught_up()) return "Reading the run…";
   if (run()->job() == 0) {
-    return "The run has no job yet. Submit one: tributary job submit JOB.toml";
+    return "No job yet. Submit one: tributary job submit JOB.toml";
   }
-  return "No round has been committed yet. The first one shows here as soon as it is.";
+  return "No round has been committed yet.";
 }
 
 std::optional<std::uint64_t> RoundPage::wanted() const {
@@ -130,7 +131,8 @@ std::optional<std::uint64_t> RoundPage::wanted() const {
   return table ? std::optional(table->columns.round.back()) : std::nullopt;
 }
 
-// Nothing changes under the pointer, nor in what somebody has zoomed into.
+// The page does not follow the newest round while the pointer is over the chart or the user has
+// zoomed in.
 bool RoundPage::held() const {
   return detail_ && (picture_->underMouse() || group_.x_axis().zoom().x);
 }
@@ -144,7 +146,7 @@ void RoundPage::refresh() {
     show_nothing(why_nothing());
     return;
   }
-  // Events come a moment after the round that they are about.
+  // Events may arrive shortly after the round that they belong to.
   const bool more_events = detail_ && run()->view().revisions().events != seen_.events;
   if (more_events && look_up_moments()) show_rows();
   if (seen_.table == table && table->revision() == seen_.rounds) return;
@@ -194,7 +196,8 @@ void RoundPage::ask() {
   run()->ask_round(job_, *round);
 }
 
-// Also what another page asked for: ours may have been dropped for it, and is asked for again.
+// Details requested by another page arrive here too. Such a request may have replaced this page's
+// own, which is therefore sent again.
 void RoundPage::take(const std::shared_ptr<const RoundDetail>& detail) {
   if (!detail || detail->job != job_) return;
   const bool ours = detail->round == wanted() || detail->round == choice_.asked;
@@ -230,12 +233,13 @@ void RoundPage::show_nothing(const QString& why) {
 void RoundPage::show_detail() {
   message_->setVisible(!detail_->planned);
   message_->setText(
-      "This build cannot read the round's plan: there is none in the file, or a newer build wrote "
+      "This build cannot read the round's plan: the file has none, or a newer build wrote "
       "it. "
-      "What agents reported is shown all the same.");
+      "The agents' reports are shown.");
   look_up_moments();
   show_rows();
-  // A zoom is kept from round to round, to compare them; a click is no reason to keep the range.
+  // A zoom is kept between rounds, so that they can be compared. Without a zoom the range follows
+  // the round.
   if (!group_.x_axis().zoom().x) group_.x_axis().go_live();
   show_facts();
   agents_.update(*detail_);
@@ -263,7 +267,7 @@ bool RoundPage::look_up_moments() {
 
 void RoundPage::show_rows() {
   rows_ = round_rows(*detail_, rows_that_fit(), moments_);
-  picture_->set_empty_text("No agent has reported on this round.");
+  picture_->set_empty_text("No agent has reported this round.");
   picture_->set_gantt(rows_.rows);
   note_->setText(rows_.note);
   note_->setVisible(!rows_.note.isEmpty());

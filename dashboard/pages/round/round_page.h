@@ -1,5 +1,5 @@
-// One round over all agents: who computed, encoded and waited for how long, who was left out, and
-// the round's numbers. Follows the newest round until one is chosen.
+// The page of one round over all agents: how long each one computed, encoded and waited, which were
+// left out, and the numbers of the round. It follows the newest round until the user chooses one.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class RoundPage : public RunPage {
   Q_OBJECT
 
  public:
-  // Of the slowest agents so many have a row in the picture at most, and no more than can have
-  // their names beside them; the table has all.
+  // Limit of the rows in the Gantt chart, which shows the slowest agents. Fewer rows are drawn if
+  // their names do not fit. The table lists all agents.
   static constexpr std::size_t kGanttRowsMax = 40;
 
   explicit RoundPage(PageContext& context, QWidget* parent = nullptr);
@@ -35,13 +35,15 @@ class RoundPage : public RunPage {
   bool settled() const override;
   void show_round(std::uint64_t round) override { choose(round); }
 
-  // The round that is wanted: the chosen one, or the newest. None: follow the newest.
+  // Returns the selected round: the chosen one, otherwise the newest. Empty without any round.
+  // An empty round returns to following the newest.
   std::optional<std::uint64_t> wanted() const;
   void choose(std::optional<std::uint64_t> round);
+  // Moves by `rounds` rows of the table of committed rounds.
   void step(int rounds);
   bool follows_newest() const { return !choice_.chosen; }
 
-  // What is shown, which comes a little after what is wanted.
+  // Access for tests. What is shown follows wanted() after the round has been read.
   const RoundDetail* detail() const { return detail_.get(); }
   const RoundRows& rows() const { return rows_; }
   QString message() const;
@@ -54,17 +56,17 @@ class RoundPage : public RunPage {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  // Which round is chosen (none: the newest), asked for, and could not be read.
+  // The chosen round (empty: the newest), the round requested, and the one that could not be read.
   struct Choice {
     std::optional<std::uint64_t> chosen = {};
     std::optional<std::uint64_t> asked = {};
     std::optional<std::uint64_t> failed = {};
   };
-  // Of the run, what is shown already.
+  // The state of the run that has been drawn.
   struct Seen {
     const RoundTable* table = nullptr;
-    std::uint64_t rounds = 0;  // the table's revision
-    std::uint64_t events = 0;  // likewise
+    std::uint64_t rounds = 0;  // revision of the table
+    std::uint64_t events = 0;  // revision of the events
   };
 
   void bind_keys();
@@ -77,7 +79,7 @@ class RoundPage : public RunPage {
   void take_failure(std::uint64_t round, const QString& why);
   void show_detail();
   std::size_t rows_that_fit() const;
-  // Whether what is known of it is other than before.
+  // Returns whether the list of faults has changed.
   bool look_up_moments();
   void show_rows();
   void show_facts();

@@ -1,4 +1,4 @@
-// The page of one round, as a person uses it, on runs that a journal wrote.
+// User actions on the page of one round, with runs written by a journal.
 #include "dashboard/pages/round/round_page.h"
 
 #include <QAbstractItemModelTester>
@@ -104,14 +104,14 @@ TEST_F(RoundPageTest, WhoWasLeftOutIsMarked) {
   settle(*page_);
   EXPECT_EQ(rows(), (std::vector<std::string>{"! c, left out", "a", "b"}));
   EXPECT_EQ(page_->rows().rows[0].spans[0].label, "no report");
-  EXPECT_EQ(page_->rows().note, "The upright line is the deadline, after 500 ms.");
+  EXPECT_EQ(page_->rows().note, "The vertical line is the deadline (500 ms).");
 }
 
 TEST_F(RoundPageTest, AClickOnARowSelectsItsAgentInTheTable) {
   RunWriter writer(run_db());
   open_page(writer, 1);
   page_->picture().group().refresh_now();
-  click(page_->picture(), 0.1, 0.5);  // of three rows the middle one
+  click(page_->picture(), 0.1, 0.5);  // the middle one of three rows
   const int row = page_->table().current_row();
   ASSERT_GE(row, 0);
   EXPECT_EQ(page_->detail()->agents[static_cast<std::size_t>(row)].agent_id, "a");

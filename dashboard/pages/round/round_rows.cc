@@ -11,12 +11,14 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr std::size_t kStragglerReportsMin = 3;  // with less there is no middle one
+constexpr std::size_t kStragglerReportsMin = 3;  // fewer reports have no meaningful median
 
+// Unknown and non-positive durations count as 0.
 double known_s(double seconds) { return seconds > 0 && std::isfinite(seconds) ? seconds : 0; }
 
 std::vector<Stretch> spans_of(const AgentInRound& agent, const RoundDetail& detail) {
   if (!agent.reported) {
+    // An agent that was asked and did not report occupies the whole round.
     if (agent.part == AgentPart::not_asked || !(detail.seconds > 0)) return {};
     return {{.x_low = 0, .x_high = detail.seconds, .label = "no report"}};
   }
@@ -46,16 +48,17 @@ QString row_name(const AgentInRound& agent, const RoundDetail& detail, bool stra
 QString note_of(const RoundDetail& detail, std::size_t shown, bool marked) {
   QString note;
   if (shown < detail.agents.size()) {
-    note = QString("The %1 slowest of %2 agents; all are in the table.")
+    note = QString("The %1 slowest of %2 agents; the table has all.")
                .arg(grouped(shown), grouped(detail.agents.size()));
   }
   if (!marked) return note;
   if (!note.isEmpty()) note += ' ';
-  return note + QString("The upright line is the deadline, after %1.")
+  return note + QString("The vertical line is the deadline (%1).")
                     .arg(text_of(Unit::seconds, detail.deadline_ms / 1e3));
 }
 
-// What went wrong long before is told and not drawn: the round would be a stripe at the edge.
+// A fault far outside the round is described in the note but not drawn: it would compress the round
+// into a narrow strip.
 bool drawn(const RoundMoment& moment, double seconds) {
   return moment.at_s >= -seconds && moment.at_s <= 2 * seconds;
 }
@@ -66,7 +69,7 @@ QString note_of(const std::vector<RoundMoment>& moments) {
   for (const RoundMoment& moment : moments) {
     if (told.size() == kToldMax) break;
     const QString when = moment.at_s < 0
-                             ? text_of(Unit::seconds, -moment.at_s) + " before this attempt began"
+                             ? text_of(Unit::seconds, -moment.at_s) + " before this attempt"
                              : "after " + text_of(Unit::seconds, moment.at_s);
     QString who;
     if (!moment.agent_id.empty()) who = plain_text(moment.agent_id) + " ";
@@ -75,7 +78,7 @@ QString note_of(const std::vector<RoundMoment>& moments) {
   if (told.isEmpty()) return {};
   const std::size_t left = moments.size() - static_cast<std::size_t>(told.size());
   QString note = "▼ " + told.join("; ");
-  if (left > 0) note += QString("; and %1 more, on the page Events").arg(grouped(left));
+  if (left > 0) note += QString("; %1 more on the page Events").arg(grouped(left));
   return note + ".";
 }
 

@@ -79,7 +79,7 @@ TEST(RoundRowsTest, OfAThousandAgentsTheSlowestAreShownAndTheRestSaid) {
   ASSERT_EQ(rows.rows.size(), 40u);
   EXPECT_EQ(rows.rows[0].name, "999");
   EXPECT_EQ(rows.agents[39], 960u);
-  EXPECT_EQ(rows.note, "The 40 slowest of 1,000 agents; all are in the table.");
+  EXPECT_EQ(rows.note, "The 40 slowest of 1,000 agents; the table has all.");
 }
 
 TEST(RoundRowsTest, TheDeadlineIsMarkedWhereItLies) {
@@ -87,7 +87,7 @@ TEST(RoundRowsTest, TheDeadlineIsMarkedWhereItLies) {
   detail.deadline_ms = 500;
   const RoundRows rows = round_rows(detail, 10);
   EXPECT_THAT(rows.rows[0].marks, ElementsAre(0.5));
-  EXPECT_EQ(rows.note, "The upright line is the deadline, after 500 ms.");
+  EXPECT_EQ(rows.note, "The vertical line is the deadline (500 ms).");
   detail.deadline_ms = 60'000;
   EXPECT_EQ(round_rows(detail, 10).note, "") << "nobody sees it";
 }
@@ -113,9 +113,9 @@ TEST(RoundFactsTest, SayWhatTheRoundWas) {
   detail.model_hash = 0xab;
   EXPECT_EQ(fact_of(detail, "Took"), "2 s, predicted 1.50 s");
   EXPECT_EQ(fact_of(detail, "Agents"), "1 of 2, 1 left out");
-  EXPECT_EQ(fact_of(detail, "Attempt"), "2 failed before the one that counted");
+  EXPECT_EQ(fact_of(detail, "Attempt"), "succeeded after 2 failed");
   EXPECT_EQ(fact_of(detail, "Model after"), "00000000000000ab");
-  EXPECT_EQ(fact_of(detail, "Plan"), "none that this build can read");
+  EXPECT_EQ(fact_of(detail, "Plan"), "not readable by this build");
   EXPECT_EQ(fact_of(detail, "Quorum"), "none");
   detail.planned = true;
   detail.quorum = 2;
@@ -146,7 +146,7 @@ TEST(RoundMomentsTest, TellWhatWentWrongOfTheRoundInOrder) {
   ASSERT_EQ(moments.size(), 2u) << "of this round of this job, and by names that are known";
   EXPECT_EQ(moments[0].at_s, -0.5);
   EXPECT_TRUE(moments[0].agent_id.empty());
-  EXPECT_EQ(moments[0].text.toStdString(), "the attempt was given up, the next begins (deadline)");
+  EXPECT_EQ(moments[0].text.toStdString(), "attempt aborted, the next one starts (deadline)");
   EXPECT_EQ(moments[1].at_s, 0.5);
   EXPECT_EQ(moments[1].agent_id, "slow");
 }
@@ -166,7 +166,7 @@ TEST(RoundRowsTest, MomentsStandInTheRowsThatTheyAreAbout) {
   ASSERT_EQ(rows.rows[1].moments.size(), 2u);
   EXPECT_EQ(rows.rows[1].moments[1].text, "withdrew");
   EXPECT_TRUE(
-      rows.note.contains("▼ 500 ms before this attempt began: given up; after 300 ms: b withdrew"))
+      rows.note.contains("▼ 500 ms before this attempt: given up; after 300 ms: b withdrew"))
       << rows.note.toStdString();
 }
 

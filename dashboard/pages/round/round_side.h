@@ -1,4 +1,4 @@
-// Beside the picture of a round: why its choice was made, and its facts.
+// The text beside the chart of a round: the reason of its plan, and its facts. GUI thread only.
 #pragma once
 
 #include <QWidget>

@@ -9,6 +9,7 @@ namespace {
 
 std::size_t place_of(MessageUse use) { return static_cast<std::size_t>(use); }
 
+// Returns the reading of exactly this round.
 std::optional<double> at_round(const Series& series, double round) {
   const std::optional<Sample> found = series.nearest(round);
   return found && found->x == round ? std::optional(found->y) : std::nullopt;
@@ -34,6 +35,7 @@ std::vector<MessageStack::Layer> MessageStack::layers_of(const RunView& view,
 
 bool MessageStack::goes_on(const std::vector<Layer>& layers, const RoundTable& rounds,
                            const Wanted& wanted) const {
+  // A change of all_read alone does not restart the stack.
   Wanted before = wanted_;
   before.all_read = wanted.all_read;
   const bool shorter =
@@ -42,7 +44,7 @@ bool MessageStack::goes_on(const std::vector<Layer>& layers, const RoundTable& r
          std::ranges::equal(layers, layers_, {}, &Layer::source, &Layer::source);
 }
 
-// A layer stands on the one below it that is shown.
+// Each layer is stacked on the nearest lower layer that is shown.
 void MessageStack::begin(std::vector<Layer> layers, const RoundTable& rounds) {
   table_ = rounds.curves.seconds.over_rounds;
   last_round_.reset();
@@ -79,7 +81,8 @@ void MessageStack::follow(const RunView& view, const Wanted& wanted) {
     const Series& source = *layer.source;
     first = std::min(first, source.at(0).x);
     newest = std::max(newest, source.last()->x);
-    // Of rounds before, nobody knows any more whether it had none.
+    // A full series has dropped its oldest samples. For earlier rounds it is unknown whether the
+    // use had none.
     if (source.size() == source.samples_max()) forgotten = std::max(forgotten, source.at(0).x);
   }
   auto next = rounds->columns.round.begin();
@@ -94,7 +97,7 @@ void MessageStack::follow(const RunView& view, const Wanted& wanted) {
   }
 }
 
-// A round of which nothing at all is told is a gap: a coordinator that could not write lost it.
+// A round without any reading is a gap: the coordinator could not write its readings.
 void MessageStack::add(double round, double x) {
   std::vector<std::optional<double>> told;
   for (const Layer& layer : layers_) told.push_back(at_round(*layer.source, round));

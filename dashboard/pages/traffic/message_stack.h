@@ -1,5 +1,7 @@
-// What messages took in each round by their use, one on top of the other, so that the upper edge is
-// all of it. Made of a run's readings as they come; a use that has none in a round took nothing.
+// The bytes of messages per round, stacked by the use of the messages. The top edge is the total.
+//
+// The stack follows the run's readings and adds only new rounds. A use without a reading in a round
+// counts as 0 bytes. One thread at a time.
 #pragma once
 
 #include <array>
@@ -16,21 +18,23 @@ namespace tributary::dashboard {
 
 class MessageStack {
  public:
-  using Shown = std::array<bool, kMessageUses>;  // by use; what is hidden carries nothing
+  using Shown = std::array<bool, kMessageUses>;  // by use; a hidden layer carries no other
   struct Wanted {
     std::uint64_t job = 0;
     bool up = true;
     bool over_time = false;
-    bool all_read = true;  // else the newest round may be told in part only, and waits
+    bool all_read = true;  // false: the newest round may be incomplete and is not added yet
     Shown shown = {};
 
     friend bool operator==(const Wanted&, const Wanted&) = default;
   };
 
+  // Adds the new rounds. Any other change of `wanted` than all_read restarts the stack.
   void follow(const RunView& view, const Wanted& wanted);
-  // The lowest first. Empty: the run does not tell.
+  // Returns the layers from the bottom up. Empty if the run has no such readings.
   std::vector<PlotCurve> curves() const;
 
+  // The key of a layer in the legend and for its colour.
   static QString key_of(MessageUse use);
 
  private:
@@ -50,7 +54,7 @@ class MessageStack {
   void add(double round, double x);
 
   Wanted wanted_ = {};
-  SharedSeries table_ = {};  // kept, so that no other table can be taken for the one before
+  SharedSeries table_ = {};  // owned, so that a new table cannot reuse its address
   std::vector<Layer> layers_ = {};
   Filled ground_ = {};
   std::optional<std::uint64_t> last_round_ = {};

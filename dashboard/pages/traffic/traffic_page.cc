@@ -15,11 +15,12 @@ namespace {
 
 constexpr const char* kNoRoundYet = "No round has been committed yet.";
 constexpr const char* kNoUses =
-    "This run does not say what its messages were for:\nan older coordinator wrote it.";
+    "This run does not record the use of its messages:\nan older coordinator wrote it.";
 constexpr const char* kNoReport = "No agent has reported a round yet.";
 constexpr const char* kNoLink =
-    "No way to an agent has been measured yet.\nIt is as soon as an agent has exchanged a round.";
+    "No link to an agent has been measured yet.\nThe first round measures the links.";
 
+// Rich text: both arguments are numbers, so nothing needs escaping.
 QString sent_of_dense(const char* way, double sent, double dense) {
   QString text = QString("%1 <b>%2</b>").arg(way, text_of(Unit::bytes, sent));
   if (!(dense > 0)) return text;
@@ -48,13 +49,13 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
                          .y_from_zero = true},
                         &context.group());
   };
-  up_.plot = plot("Up to the coordinator, in each round", {"Up", Unit::bytes});
-  down_.plot = plot("Down from the coordinator, in each round", {"Down", Unit::bytes});
-  up_.uses.plot = plot("Messages up by their use, in each round", {"Up", Unit::bytes});
-  down_.uses.plot = plot("Messages down by their use, in each round", {"Down", Unit::bytes});
-  agents_ = plot("By agent in each round, to and from peers included", {"Bytes", Unit::bytes});
-  links_ = plot("Rate of the coordinator's ways", {"Rate", Unit::bits_per_second});
-  links_->axes().set_log_y(true);  // ways differ by more than a factor
+  up_.plot = plot("Bytes up per round", {"Up", Unit::bytes});
+  down_.plot = plot("Bytes down per round", {"Down", Unit::bytes});
+  up_.uses.plot = plot("Messages up by use", {"Up", Unit::bytes});
+  down_.uses.plot = plot("Messages down by use", {"Down", Unit::bytes});
+  agents_ = plot("Bytes per agent", {"Bytes", Unit::bytes});
+  links_ = plot("Link rates", {"Rate", Unit::bits_per_second});
+  links_->axes().set_log_y(true);  // links differ by more than a factor of ten
   auto* grid = new QGridLayout;
   grid->addWidget(up_.plot, 0, 0);
   grid->addWidget(down_.plot, 0, 1);
@@ -70,7 +71,7 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
   all->addWidget(totals_);
   all->addWidget(make_tools());
   all->addLayout(grid, 1);
-  // What is hidden is not stood upon.
+  // The other layers close up when the user hides one.
   for (Uses* uses : {&up_.uses, &down_.uses}) {
     connect(&uses->plot->legend(), &Legend::changed, this, [this, uses] { show_uses(*uses); });
   }
@@ -90,9 +91,9 @@ QWidget* TrafficPage::make_tools() {
   row->setContentsMargins(0, 0, 0, 0);
   direction_ = new QComboBox;
   direction_->addItems({"Up", "Down"});
-  auto* label = new QLabel("A&gents and ways");
+  auto* label = new QLabel("A&gents and links");
   label->setBuddy(direction_);
-  auto* log_y = make_log_button("Logarithmic bytes", {up_.plot, down_.plot, agents_});
+  auto* log_y = make_log_button("Logarithmic axes of bytes", {up_.plot, down_.plot, agents_});
   agents_note_ = new QLabel;
   row->addWidget(label);
   row->addWidget(direction_);
@@ -125,7 +126,8 @@ QString TrafficPage::totals() const { return totals_->text(); }
 
 void TrafficPage::refresh() {
   if (!isVisible()) return;
-  // Numbers of agents, and the same rounds, are another job's in another run.
+  // Agents and rounds of another run or job are unrelated, although identifiers and numbers are the
+  // same. The derived curves are dropped.
   const std::pair of(first(), first() ? first()->job() : 0);
   if (of != of_) {
     of_ = of;
@@ -194,7 +196,7 @@ void TrafficPage::show_uses(Uses& uses) {
   uses.curves.show(*uses.plot, std::move(curves));
 }
 
-// The first ones: which they are does not change while somebody looks.
+// Always the first agents, so that the selection does not change while the user looks at the chart.
 std::vector<std::string> TrafficPage::agents_shown() const {
   std::vector<std::string> ids;
   if (!first()) return ids;
@@ -208,10 +210,10 @@ std::vector<std::string> TrafficPage::agents_shown() const {
 
 void TrafficPage::tell_agents_shown(std::size_t shown) {
   QString note;
-  if (first() && runs_.size() > 1) note = "Agents and ways are those of " + first()->name() + ". ";
+  if (first() && runs_.size() > 1) note = "Agents and links of " + first()->name() + ". ";
   const std::size_t all = first() ? first()->view().agents().size() : 0;
   if (all > shown) {
-    note += QString("The first %1 of %2 agents are drawn; the page Agents lists all.")
+    note += QString("The first %1 of %2 agents are shown; the page Agents lists all.")
                 .arg(shown)
                 .arg(all);
   }
@@ -242,7 +244,7 @@ void TrafficPage::show_agents() {
   agent_curves_.show(*agents_, std::move(curves));
 }
 
-// Over rounds a sample waits until the round that it falls into has been committed, or none comes.
+// Over rounds a sample waits until its round has been committed or the job has ended.
 SharedSeries TrafficPage::rate_of(const LinkCurves& link, OfWay& way) {
   way.rate.follow(link.beta_s_per_byte, [](Sample sample) -> std::optional<Sample> {
     return Sample{sample.x, bits_per_second(sample.y)};

@@ -1,5 +1,5 @@
-// What was sent, up and down: in total and by each agent, against what it would have been without
-// compression, what the messages were for, and how fast the coordinator's ways were.
+// The page of the traffic, up and down: per round and per agent, compared with uncompressed
+// updates; by the use of the messages; and the rates of the coordinator's links.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ class TrafficPage : public Page {
   Q_OBJECT
 
  public:
-  static constexpr std::size_t kAgentsMax = 24;  // in a picture
+  static constexpr std::size_t kAgentsMax = 24;  // in one chart
 
   explicit TrafficPage(PageContext& context, QWidget* parent = nullptr);
   ~TrafficPage() override;
@@ -34,19 +34,20 @@ class TrafficPage : public Page {
   void refresh() override;
   bool settled() const override;
 
-  // For those who look at it.
+  // Access for tests.
   PlotView& up_plot() { return *up_.plot; }
   PlotView& down_plot() { return *down_.plot; }
   PlotView& uses_plot(bool up) { return *(up ? up_ : down_).uses.plot; }
   PlotView& agents_plot() { return *agents_; }
   PlotView& links_plot() { return *links_; }
+  // The line above the charts, as HTML.
   QString totals() const;
 
  protected:
   void showEvent(QShowEvent* event) override;
 
  private:
-  // Curves over the axis that they do not come with.
+  // The curves of one link, converted to the other kind of axis.
   struct OfWay {
     FollowingSeries bytes_over_time = {};
     FollowingSeries rate = {};
@@ -56,7 +57,7 @@ class TrafficPage : public Page {
     OfWay ways[2] = {};  // up, down
   };
 
-  // Messages of one direction by their use.
+  // The chart of the messages of one direction, by use.
   struct Uses {
     PlotView* plot = nullptr;
     MessageStack stack = {};
@@ -76,13 +77,13 @@ class TrafficPage : public Page {
   void show_agents();
   void show_links();
   SharedSeries rate_of(const LinkCurves& link, OfWay& way);
-  bool down() const;  // rather than up
+  bool down() const;  // the direction shown for agents and links
   const RunSession* first() const { return runs_.empty() ? nullptr : runs_.front(); }
   std::vector<std::string> agents_shown() const;
   void tell_agents_shown(std::size_t shown);
 
   std::vector<RunSession*> runs_;
-  std::map<std::string, OfAgent> of_agents_;  // of the first run and its job
+  std::map<std::string, OfAgent> of_agents_;  // for the first run and its selected job
   std::pair<const RunSession*, std::uint64_t> of_{};
   QLabel* totals_ = nullptr;
   QComboBox* direction_ = nullptr;

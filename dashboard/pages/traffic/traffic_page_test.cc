@@ -1,4 +1,4 @@
-// What was sent, as somebody looks at it.
+// The traffic page, as a user sees it.
 #include "dashboard/pages/traffic/traffic_page.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST_F(TrafficPageTest, CountsBytesAgainstDense) {
   write_traffic("run.db", 10);
   open("run.db");
   wait_for_all();
-  // 300 of 12,000 bytes up and 600 down in each round.
+  // Each round sends 300 of 12,000 bytes up and 600 of 12,000 bytes down.
   EXPECT_EQ(page_.totals().toStdString(),
             "Up <b>3.00 kB</b> of 120 kB dense (2.50 %), down <b>6.00 kB</b> of 120 kB dense "
             "(5.00 %) in 10 rounds");

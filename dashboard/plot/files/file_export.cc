@@ -9,9 +9,9 @@ Status write_file(const QString& file, FunctionRef<bool(QIODevice&)> write) {
   if (out.open(QIODevice::WriteOnly) && write(out) && out.commit()) return {};
   return {StatusCode::io_error,
           {.what = file.toStdString(),
-           .expected = "a file that can be written",
+           .expected = "a writable file",
            .got = out.errorString().toStdString(),
-           .remedy = "choose another folder, or free space"}};
+           .remedy = "choose another folder or free disk space"}};
 }
 
 Status write_png(const QImage& image, const QString& file) {

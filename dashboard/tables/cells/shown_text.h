@@ -1,5 +1,8 @@
-// Texts of a file that anybody may have written, made fit for a cell: one line, of bounded length,
-// and nothing in it that moves, hides or turns round what stands beside it.
+// Converts texts from a run's file into texts that are safe to show in a table cell: one line, of
+// bounded length, without characters that move the cursor, hide text or change its direction.
+//
+// The texts come from agents and from files, so their content is not trusted. The functions accept
+// any bytes, never fail and have no state: any thread may call them.
 #pragma once
 
 #include <QString>
@@ -7,18 +10,22 @@
 
 namespace tributary::dashboard {
 
+// Longest result of shown_text(), in UTF-16 code units.
 inline constexpr qsizetype kShownCharactersMax = 400;
 
-// As it is, for files and searches; what is not UTF-8 becomes U+FFFD.
+// Returns the complete text, for exported files and for the filter. Bytes that are not UTF-8 become
+// U+FFFD.
 QString whole_text(std::string_view text);
-// The end of a line becomes "⏎", a tab "⇥", other control characters and signs of direction U+FFFD,
-// and the end of a long text "…".
+// Returns the text as one line of at most kShownCharactersMax units. A line feed becomes "⏎", a tab
+// "⇥", other control characters and direction marks U+FFFD; a text that is too long ends in "…".
 QString shown_text(std::string_view text);
-// For a tool tip, which would take a text with tags for one to be laid out.
+// Returns the text as HTML without any markup of its own. Qt would interpret tags in a plain tool
+// tip.
 QString tip_text(const QString& text);
 
-// -1, 0, 1: digits by the number that they are, so that agent-2 comes before agent-10; letters
-// without regard to their case, unless that is all that differs.
+// Compares two texts for sorting and returns -1, 0 or 1. Digits compare by their numeric value, so
+// that agent-2 precedes agent-10. Letters compare without their case, unless the texts differ in
+// nothing else.
 int compare_naturally(std::string_view a, std::string_view b);
 
 }  // namespace tributary::dashboard

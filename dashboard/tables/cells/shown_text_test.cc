@@ -64,7 +64,7 @@ TEST(CompareNaturally, CountsDigitsAsNumbers) {
   EXPECT_LT(compare_naturally("7", "123456789012345678901234567890"), 0);
 }
 
-// A sort by it must end, and come to the same whatever the order was before.
+// A sort with this comparison must terminate and give one order, whatever the initial order was.
 TEST(CompareNaturally, OrdersAnyTextsTheSameWay) {
   std::mt19937 random(8);
   std::vector<std::string> texts;

@@ -17,8 +17,9 @@ constexpr std::size_t kWarningSlot = 3;
 constexpr std::size_t kErrorSlot = 1;
 constexpr std::size_t kGoodSlot = 2;
 constexpr std::size_t kCurveSlot = 0;
-constexpr double kTextShare = 0.35;  // so that a colour can be read as text
+constexpr double kTextShare = 0.35;  // of the text colour, mixed in to keep coloured text readable
 
+// Colours come from the slots of the charts, so that a mark has one meaning everywhere.
 QColor mark_colour(CellMark mark, const QPalette& palette) {
   const PlotColours colours = plot_colours(palette);
   const auto readable = [&](std::size_t slot) {
@@ -40,7 +41,7 @@ QColor mark_colour(CellMark mark, const QPalette& palette) {
   return colours.text;
 }
 
-// Where samples are drawn, within a cell.
+// Maps samples to points inside a cell.
 struct CurvePlace {
   QRectF rect = {};
   Extent x = {};
@@ -55,6 +56,8 @@ struct CurvePlace {
   }
 };
 
+// Returns the edges of the pixel columns in units of x. A curve is drawn with at most four samples
+// per column.
 std::vector<double> borders_of(const CurvePlace& place) {
   const int columns = std::max(1, static_cast<int>(place.rect.width()));
   std::vector<double> borders;
@@ -81,6 +84,7 @@ void draw_curve(QPainter& painter, const Series& series, const QRectF& rect) {
   };
   for (const Sample& sample : samples) {
     if (sample.x < place.x.low || sample.x > place.x.high) continue;
+    // A gap ends the current line; a line with a single sample becomes a dot.
     if (std::isfinite(sample.y)) {
       line.push_back(place.at(sample));
     } else if (!line.empty()) {
@@ -96,7 +100,8 @@ void TableDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIn
   QStyledItemDelegate::initStyleOption(option, index);
   const auto mark = static_cast<CellMark>(index.data(kMarkRole).toInt());
   if (mark == CellMark::none) return;
-  // Where a row is selected its own colours are the readable ones.
+  // Qt applies this colour only to rows that are not selected; selected rows keep their own
+  // colours.
   option->palette.setColor(QPalette::Text, mark_colour(mark, option->palette));
   if (mark == CellMark::chosen || mark == CellMark::error) option->font.setBold(true);
 }

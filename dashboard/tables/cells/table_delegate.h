@@ -1,4 +1,7 @@
-// Draws a cell: how it stands out by the palette's colours, and curves as small pictures.
+// Draws the cells of all tables: text in the colour of the cell's CellMark, and curves as small
+// pictures.
+//
+// GUI thread only. Drawing a curve costs at most kCurveSamplesMax samples.
 #pragma once
 
 #include <QStyledItemDelegate>
@@ -10,7 +13,7 @@ class TableDelegate : public QStyledItemDelegate {
   using QStyledItemDelegate::QStyledItemDelegate;
 
   static constexpr int kCurveWidth = 90;        // pixels
-  static constexpr int kCurveSamplesMax = 200;  // the newest
+  static constexpr int kCurveSamplesMax = 200;  // only the newest ones are drawn
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option,
              const QModelIndex& index) const override;

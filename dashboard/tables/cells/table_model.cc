@@ -8,7 +8,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// Dates are as long as one another, and read as words.
+// Wall times all have the same length and read as words, so they are aligned left like a text.
 QVariant alignment_of(const TableColumn& column) {
   const bool to_the_right = column.kind == CellKind::number && column.unit != Unit::wall_time;
   return QVariant::fromValue(Qt::Alignment(Qt::AlignVCenter) |
@@ -81,6 +81,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     case kMarkRole:
       return static_cast<int>(mark(row, index.column()));
     case kCurveRole:
+      // The delegate draws the series; the cell itself has no text.
       return column.kind == CellKind::curve ? QVariant::fromValue(curve(row, index.column()))
                                             : QVariant();
     default:

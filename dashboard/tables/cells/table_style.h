@@ -1,4 +1,5 @@
-// Room beside what stands in cells and heads: a column of numbers ends where its neighbour begins.
+// Adds horizontal margins to cells and headers. Without them a right-aligned number touches the
+// next column.
 #pragma once
 
 #include <QProxyStyle>

@@ -1,4 +1,4 @@
-// Runs made of values, for the tests of tables and of pages that show them.
+// Builds small runs from constants, for the tests of tables and of the pages that show them.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ inline NewReport some_report(std::int64_t agent, std::uint64_t round, double los
           .gain = 0.75};
 }
 
-// It takes two seconds, and so does every other one.
+// Every round takes two seconds and starts when the previous one ends.
 inline NewRound some_round(std::uint64_t number) {
   return {.job = kTestJob,
           .round = number,
@@ -87,7 +87,7 @@ inline RunChanges some_job(wire::JobState state = wire::JobState::running) {
   return changes;
 }
 
-// What a file might hold that somebody hostile has written.
+// Texts that a hostile agent or a damaged file may contain.
 inline std::vector<std::string> hostile_texts() {
   return {std::string(100'000, 'x'),
           "two\nlines\tand\x07 a bell",

@@ -6,7 +6,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// In the order in which they stand.
+// The values are column indexes: the order must match agent_columns().
 enum AgentColumn : int {
   kAgentId,
   kAgentState,
@@ -46,38 +46,46 @@ std::vector<TableColumn> agent_columns() {
   constexpr auto kNumber = CellKind::number;
   return {
       {"agent", "Agent", kText, Unit::one, "", true},
-      {"state", "State", CellKind::rank, Unit::one, "Whether the coordinator reaches it", true},
+      {"state", "State", CellKind::rank, Unit::one, "Whether the agent is connected", true},
       {"device", "Device", kText, Unit::one, "", true},
-      {"job", "Job", kText, Unit::one, "That it serves", false},
-      {"build", "Build", kText, Unit::one, "Of its program", false},
-      {"loss", "Loss", kNumber, Unit::one, "Of its last round's training", false},
-      {"trend", "Loss, last 200", CellKind::curve, Unit::one, "Over its last rounds", true},
-      {"metric", "Metric", kText, Unit::one, "That the last and the best value are of", false},
+      {"job", "Job", kText, Unit::one, "Job that the agent serves", false},
+      {"build", "Build", kText, Unit::one, "Version of the agent's program", false},
+      {"loss", "Loss", kNumber, Unit::one, "Training loss (last round)", false},
+      {"trend", "Loss, last 200", CellKind::curve, Unit::one, "Training loss of recent rounds",
+       true},
+      {"metric", "Metric", kText, Unit::one, "Metric of the columns Last and Best", false},
       {"last", "Last", kNumber, Unit::one,
-       "Of its accuracy, or else its loss in evaluation, or else in training", true},
-      {"best", "Best", kNumber, Unit::one,
-       "The highest accuracy, or else the lowest loss, that it ever had", true},
-      {"round_time", "Round time", kNumber, Unit::seconds, "Computing, encoding and waiting", true},
-      {"compute", "Compute", kNumber, Unit::seconds, "Training, in its last round", false},
-      {"encode", "Encode", kNumber, Unit::seconds, "Of its update, in its last round", false},
-      {"wait", "Wait", kNumber, Unit::seconds, "For the wire and for others", false},
-      {"decode", "Decode", kNumber, Unit::seconds, "Of the result, in the round before", false},
-      {"ratio", "Ratio", kNumber, Unit::one, "What it keeps of its update at most", true},
-      {"gain", "Gain", kNumber, Unit::share,
-       "Share of its update's energy that what it kept has, when it was last asked", true},
-      {"residual", "Residual", kNumber, Unit::one, "Norm of what it has not sent yet", true},
-      {"update", "Update", kNumber, Unit::one, "Norm of its last update", false},
-      {"alpha_up", "α up", kNumber, Unit::seconds, "Latency of its link to the coordinator", true},
-      {"rate_up", "Rate up", kNumber, Unit::bits_per_second, "1/β of that link", true},
-      {"alpha_down", "α down", kNumber, Unit::seconds, "Latency of its link from there", true},
-      {"rate_down", "Rate down", kNumber, Unit::bits_per_second, "1/β of that link", true},
-      {"bytes_up", "Sent", kNumber, Unit::bytes, "In its last round", false},
-      {"bytes_down", "Received", kNumber, Unit::bytes, "In its last round", false},
-      {"temperature", "Temperature", kNumber, Unit::celsius, "Where the device has a sensor",
+       "Newest accuracy; without one the evaluation loss, otherwise the training loss", true},
+      {"best", "Best", kNumber, Unit::one, "Highest accuracy so far; without one the lowest loss",
+       true},
+      {"round_time", "Round time", kNumber, Unit::seconds,
+       "Time of computing, encoding and waiting (last round)", true},
+      {"compute", "Compute", kNumber, Unit::seconds, "Training time (last round)", false},
+      {"encode", "Encode", kNumber, Unit::seconds, "Encoding time of the update (last round)",
        false},
-      {"power", "Power", kNumber, Unit::watts, "Where the device has a sensor", false},
-      {"reports", "Rounds", kNumber, Unit::count, "That it has reported on", true},
-      {"seen", "Seen", kNumber, Unit::wall_time, "When the coordinator last heard of it", true},
+      {"wait", "Wait", kNumber, Unit::seconds,
+       "Time spent waiting for the network and other agents (last round)", false},
+      {"decode", "Decode", kNumber, Unit::seconds, "Decoding time of the result (previous round)",
+       false},
+      {"ratio", "Ratio", kNumber, Unit::one, "Largest share of the update that the agent sends",
+       true},
+      {"gain", "Gain", kNumber, Unit::share,
+       "Share of the update's energy that the agent sent, when last measured", true},
+      {"residual", "Residual", kNumber, Unit::one, "Norm of the updates not sent yet", true},
+      {"update", "Update", kNumber, Unit::one, "Norm of the last update", false},
+      {"alpha_up", "α up", kNumber, Unit::seconds, "Latency of the uplink to the coordinator",
+       true},
+      {"rate_up", "Rate up", kNumber, Unit::bits_per_second, "Rate of the uplink (1/β)", true},
+      {"alpha_down", "α down", kNumber, Unit::seconds,
+       "Latency of the downlink from the coordinator", true},
+      {"rate_down", "Rate down", kNumber, Unit::bits_per_second, "Rate of the downlink (1/β)",
+       true},
+      {"bytes_up", "Sent", kNumber, Unit::bytes, "Bytes sent (last round)", false},
+      {"bytes_down", "Received", kNumber, Unit::bytes, "Bytes received (last round)", false},
+      {"temperature", "Temperature", kNumber, Unit::celsius, "If the device has a sensor", false},
+      {"power", "Power", kNumber, Unit::watts, "If the device has a sensor", false},
+      {"reports", "Rounds", kNumber, Unit::count, "Number of reported rounds", true},
+      {"seen", "Seen", kNumber, Unit::wall_time, "Time of the last message from the agent", true},
   };
 }
 
@@ -86,6 +94,7 @@ std::string job_name_of(const RunView& view, std::uint64_t job) {
   return found == view.jobs().end() ? std::string() : found->name;
 }
 
+// Agents without an evaluation show their training loss as metric instead.
 AgentTableRow table_row(const RunView& view, std::uint64_t job, const AgentRow& agent) {
   AgentTableRow row = {.agent = agent,
                        .job_name = job_name_of(view, agent.info.job),
@@ -104,6 +113,7 @@ AgentTableRow table_row(const RunView& view, std::uint64_t job, const AgentRow& 
   return row;
 }
 
+// All numbers that the table shows, to detect whether a row looks different.
 std::array<double, 18> numbers_of(const AgentTableRow& row) {
   const AgentRow& agent = row.agent;
   const NewReport& last = agent.last;
@@ -127,6 +137,7 @@ std::array<double, 18> numbers_of(const AgentTableRow& row) {
           static_cast<double>(agent.info.seen_wall_ns)};
 }
 
+// All texts that the table shows, for the same purpose.
 bool same_words(const AgentTableRow& a, const AgentTableRow& b) {
   const AgentInfo& one = a.agent.info;
   const AgentInfo& other = b.agent.info;
@@ -162,7 +173,8 @@ bool AgentsModel::has_readings() const {
   });
 }
 
-// Its number in the file is not that of the row: another run may have the same.
+// Agent numbers are unique only within one file. After another run was opened, the same number may
+// stand for another agent, so the identifiers are compared too.
 bool AgentsModel::same_thing(const AgentTableRow& a, const AgentTableRow& b) const {
   return a.agent.info.number == b.agent.info.number &&
          (a.agent.info.agent_id == b.agent.info.agent_id || a.agent.info.agent_id.empty());
@@ -261,6 +273,7 @@ SharedSeries AgentsModel::curve(int row, int column) const {
 QString AgentsModel::number_text(int row, int column) const {
   const bool of_metric = column == kAgentMetricLast || column == kAgentMetricBest;
   const double value = number(row, column);
+  // An accuracy is shown in percent; a loss has no unit.
   const bool is_share = of_metric && row_at(row).metric == kAccuracyMetric;
   return is_share && std::isfinite(value) ? text_of(Unit::share, value)
                                           : TableModel::number_text(row, column);

@@ -8,7 +8,7 @@ namespace tributary::dashboard {
 namespace {
 
 enum AlternativeColumn : int {
-  // What a choice is about first: in a narrow window the parts of its time are out of sight.
+  // The most important columns stand first. A narrow window hides the parts of the predicted time.
   kAlternativeChoice,
   kAlternativeRound,
   kAlternativeGain,
@@ -24,15 +24,16 @@ std::vector<TableColumn> alternative_columns() {
   constexpr auto kNumber = CellKind::number;
   return {
       {"choice", "Choice", CellKind::rank, Unit::one,
-       "Pareto: no other one is both faster and truer. Chosen: of these, the knee", true},
-      {"round_time", "Round", kNumber, Unit::seconds, "Predicted, from end to end", true},
-      {"gain", "Gain", kNumber, Unit::share, "Of the update's energy that gets through", true},
+       "Pareto front (time against gain); the knee is chosen", true},
+      {"round_time", "Round", kNumber, Unit::seconds, "Predicted time of the whole round", true},
+      {"gain", "Gain", kNumber, Unit::share, "Predicted share of the update's energy that is sent",
+       true},
       {"codec", "Codec", CellKind::text, Unit::one, "", true},
       {"collective", "Collective", CellKind::text, Unit::one, "", true},
-      {"ratio", "Ratio", kNumber, Unit::one, "What is kept of an update", true},
-      {"encode", "Encode", kNumber, Unit::seconds, "Predicted", true},
-      {"wire", "Wire", kNumber, Unit::seconds, "Predicted", true},
-      {"decode", "Decode", kNumber, Unit::seconds, "Predicted", true},
+      {"ratio", "Ratio", kNumber, Unit::one, "Share of the update that is sent", true},
+      {"encode", "Encode", kNumber, Unit::seconds, "Predicted encoding time", true},
+      {"wire", "Wire", kNumber, Unit::seconds, "Predicted transfer time", true},
+      {"decode", "Decode", kNumber, Unit::seconds, "Predicted decoding time", true},
   };
 }
 

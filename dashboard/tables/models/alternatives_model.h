@@ -1,4 +1,5 @@
-// What a round could have been done by, and what that would have cost: the plan's own figures.
+// The table of the alternatives that the planner considered for one round, with their predicted
+// costs. The figures are those stored in the plan. GUI thread only.
 #pragma once
 
 #include "core/run/round_detail.h"
@@ -10,6 +11,7 @@ class AlternativesModel : public RowsModel<PlanAlternative> {
  public:
   explicit AlternativesModel(QObject* parent = nullptr);
 
+  // Shows the alternatives of this round's plan.
   void update(const RoundDetail& detail);
   void clear() { show_rows({}); }
   int chosen_row() const;  // -1: none

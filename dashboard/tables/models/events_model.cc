@@ -19,12 +19,12 @@ constexpr double kEventTicksPerSecond = 1e9;
 
 std::vector<TableColumn> event_columns() {
   return {
-      {"time", "Time", CellKind::number, Unit::wall_time, "By this machine's time zone", true},
+      {"time", "Time", CellKind::number, Unit::wall_time, "Local time of this machine", true},
       {"level", "Level", CellKind::rank, Unit::one, "", true},
       {"event", "Event", CellKind::text, Unit::one, "", true},
       {"reason", "Reason", CellKind::text, Unit::one, "", true},
-      {"source", "Source", CellKind::text, Unit::one, "Whom it is about", true},
-      {"round", "Round", CellKind::number, Unit::count, "In which it happened, if in one", true},
+      {"source", "Source", CellKind::text, Unit::one, "Agent that the event concerns", true},
+      {"round", "Round", CellKind::number, Unit::count, "Round of the event, if any", true},
       {"text", "Text", CellKind::text, Unit::one, "", true},
   };
 }
@@ -52,7 +52,8 @@ void EventsModel::clear() {
   endResetModel();
 }
 
-// Whether these are of the same run, as far as the newest one here tells.
+// Reports whether `now` is a continuation of the events shown. The newest known event decides: it
+// must still be in `now` with the same content, unless all of `now` is newer.
 bool EventsModel::continues(const std::deque<EventRow>& now) const {
   if (events_.empty() || now.front().number > events_.back().number) return true;
   const EventRow& newest = events_.back();
@@ -61,6 +62,7 @@ bool EventsModel::continues(const std::deque<EventRow>& now) const {
          same->at_wall_ns == newest.at_wall_ns && same->text == newest.text;
 }
 
+// Removes the events that the view has dropped. Event numbers ascend.
 void EventsModel::forget_before(std::int64_t number) {
   const auto end = std::lower_bound(events_.begin(), events_.end(), number, is_before);
   if (end == events_.begin()) return;
@@ -69,6 +71,7 @@ void EventsModel::forget_before(std::int64_t number) {
   endRemoveRows();
 }
 
+// Appends all events with a higher number in a single insertion.
 void EventsModel::take_after(std::int64_t number, const std::deque<EventRow>& now) {
   const auto first = std::lower_bound(now.begin(), now.end(), number + 1, is_before);
   if (first == now.end()) return;

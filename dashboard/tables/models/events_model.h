@@ -1,4 +1,5 @@
-// What happened in a run, the newest last. As many as the run's view keeps.
+// The table of a run's events, the newest last. It holds as many events as the run's view keeps.
+// GUI thread only.
 #pragma once
 
 #include <deque>
@@ -12,7 +13,8 @@ class EventsModel : public TableModel {
  public:
   explicit EventsModel(QObject* parent = nullptr);
 
-  // Takes what has come since, and forgets what the view has forgotten.
+  // Appends the new events and removes those that the view has dropped. An unrelated sequence of
+  // events, for example that of another run, resets the model.
   void update(const RunView& view);
   void clear();
 

@@ -1,6 +1,9 @@
-// A table of rows that are values. What is to be shown is handed over whole, and the difference to
-// what was there is told in a few signals, however many rows there are: selection and scrolling
-// stay.
+// A table model over rows that are plain values. Each update passes the complete new content; the
+// model emits only the difference, in a bounded number of signals. Selection and scroll position
+// survive an update.
+//
+// A derived class defines which rows are the same thing and which look the same. GUI thread only.
+// show_rows() compares every row once.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +14,13 @@
 
 namespace tributary::dashboard {
 
-// Stretches of rows that changed, at most so many: the nearest grow together.
+// Collects changed rows into at most kStretchesMax ranges. When the limit is reached, the last
+// range grows, so that unchanged rows may be reported as changed; the reverse never happens.
 class ChangedRows {
  public:
   static constexpr std::size_t kStretchesMax = 16;
 
-  // Ascending.
+  // Rows must be added in ascending order.
   void add(int row) {
     if (!stretches_.empty() && row <= stretches_.back().second + 1) {
       stretches_.back().second = row;
@@ -43,12 +47,14 @@ class RowsModel : public TableModel {
   const Row& row_at(int row) const { return rows_[static_cast<std::size_t>(row)]; }
 
  protected:
-  virtual bool same_thing(const Row& a, const Row& b) const = 0;  // perhaps changed
-  virtual bool looks_same(const Row& a, const Row& b) const = 0;  // nothing to be seen has
+  // Whether both rows have the same subject; their values may differ.
+  virtual bool same_thing(const Row& a, const Row& b) const = 0;
+  virtual bool looks_same(const Row& a, const Row& b) const = 0;  // same displayed values
 
   const std::vector<Row>& rows() const { return rows_; }
 
-  // Rows go at the front and the end, change, and come at the end. Anything else is another table.
+  // Replaces the content. Rows may disappear at the front and the end, change, and appear at the
+  // end. Any other difference resets the model.
   void show_rows(std::vector<Row>&& now) {
     const std::size_t gone = gone_before(now);
     if (!continues(now, gone)) {
@@ -108,7 +114,7 @@ class RowsModel : public TableModel {
   std::vector<Row> rows_;
 };
 
-// Of numbers that may be unknown.
+// Compares numbers that may be unknown (NaN); two unknown numbers are equal.
 inline bool same_number(double a, double b) { return a == b || (a != a && b != b); }
 
 }  // namespace tributary::dashboard

@@ -46,6 +46,7 @@ Federation::Federation(FederationOptions options)
 }
 
 Federation::~Federation() {
+  // The processes must have ended before their folder is removed.
   agents_.clear();
   coordinator_.reset();
   if (::testing::Test::HasFailure()) {
@@ -143,6 +144,7 @@ std::string Federation::ask(std::vector<std::string> words, int* code) const {
 void Federation::start_coordinator() {
   coordinator_.emplace(coordinator_command(), path("coordinator.log"));
   ASSERT_TRUE(coordinator_->logs({"listening"})) << path("coordinator.log");
+  // The log quotes values with special characters.
   const std::string said = field(coordinator_->lines_with({"listening"}).front(), "endpoint");
   endpoint_ = said.front() == '"' ? said.substr(1, said.size() - 2) : said;
 }
@@ -189,7 +191,8 @@ void Federation::kill_agent(std::uint32_t agent) {
   note_rounds_taken(agent);
 }
 
-// A kill between storing and logging leaves no line: the journal itself knows the last round.
+// A process that is killed between storing and logging leaves no log line, so the journal is read
+// for its last round.
 void Federation::note_rounds_taken(std::uint32_t agent) {
   std::set<std::uint64_t>& taken = taken_[agent_id(agent)];
   for (const std::string& line :

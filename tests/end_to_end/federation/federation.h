@@ -1,5 +1,8 @@
-// A coordinator and its agents as processes, with keys, settings and journals in a folder of their
-// own.
+// A coordinator and its agents as processes, with keys, settings and journals in a temporary
+// folder.
+//
+// The destructor kills the processes and removes the folder; after a failed test it keeps the
+// folder and prints its path. Errors are reported as gtest failures. One thread at a time.
 #pragma once
 
 #include <chrono>
@@ -21,13 +24,13 @@ struct FederationOptions {
   std::uint32_t agents = 3;
   std::uint64_t rounds = 5;
   std::uint64_t parameters = 10'000;
-  std::string job = {};  // lines of [job], instead of the parameters
+  std::string job = {};  // lines of [job] that replace the parameters
   std::string codec = "fp32";
   std::vector<std::string> coordinator_settings = {};  // KEY=VALUE
   std::vector<std::string> agent_settings = {};
   bool encrypted = true;
   bool exit_when_done = true;
-  std::string coordinator_journal_folder = {};  // empty: in the folder of the federation
+  std::string coordinator_journal_folder = {};  // empty: the folder of the federation
   std::map<std::uint32_t, std::string> agent_journal_folders = {};
 };
 
@@ -46,13 +49,14 @@ class Federation {
   std::string coordinator_journal() const;
   std::string agent_journal(std::uint32_t agent) const;
 
-  // Waits until it listens. Afterwards it always uses the port that it had first.
+  // Returns when the coordinator listens. A restarted coordinator uses the same port again.
   void start_coordinator();
   void start_agent(std::uint32_t agent);
   void start_all();
+  // The command lines, for tests that start or modify the daemons themselves.
   std::vector<std::string> coordinator_command() const;
   std::vector<std::string> agent_command(std::uint32_t agent) const;
-  // KEY=VALUE for one of them alone, from its next start on.
+  // Sets KEY=VALUE for one agent, from its next start on.
   void set_for_agent(std::uint32_t agent, std::string setting);
   void set_for_coordinator(std::string setting) {
     options_.coordinator_settings.push_back(std::move(setting));
@@ -60,22 +64,23 @@ class Federation {
 
   Process& coordinator() { return *coordinator_; }
   Process& agent(std::uint32_t agent) { return *agents_.at(agent); }
-  // And notes what it had taken into account, which the test needs to know afterwards.
+  // Also records which updates the agent had taken, for expect_sound().
   void kill_agent(std::uint32_t agent);
 
-  bool committed(std::uint64_t round);  // waits
+  bool committed(std::uint64_t round);  // waits until the round is committed
 
-  // Runs `tributary WORDS... --run JOURNAL --json` and returns what it printed; its exit code goes
-  // to `code`, where it is wanted.
+  // Runs `tributary WORDS... --run JOURNAL --json` and returns its output. Its exit code is stored
+  // in `code`; without `code` it must be 0.
   std::string ask(std::vector<std::string> words, int* code = nullptr) const;
 
-  // What the coordinator's Prometheus endpoint says of one series, as `name{label="value"}`; 0
-  // where there is no such line. The coordinator needs metrics.listen.
+  // Returns a series of the coordinator's Prometheus endpoint, named as `name{label="value"}`; 0 if
+  // it is missing. Requires the setting metrics.listen.
   double metric(const std::string& series);
 
-  // Waits until everybody has ended by itself with exit code 0.
+  // Waits until all processes have ended by themselves with exit code 0.
   void expect_everybody_ends(std::chrono::nanoseconds patience = kPatience);
-  // All rounds are committed once, replicas are identical, updates are conserved.
+  // Checks that every round was committed exactly once, all replicas are identical and all updates
+  // are conserved.
   void expect_sound();
 
  private:

@@ -1,4 +1,4 @@
-// Jobs that nothing disturbs, and beginnings and ends.
+// Jobs without disturbances, and the start and the end of daemons.
 #include "tests/end_to_end/federation/federation.h"
 
 #include <gtest/gtest.h>
@@ -88,8 +88,8 @@ TEST(Federation, AnAgentIsNotStartedTwiceOverAnotherJournalEither) {
   federation.expect_sound();
 }
 
-// --- what is left to look at
-// -----------------------------------------------------------------------------------------------
+// --- journals
+// -------------------------------------------------------------------------------------
 
 TEST(Federation, TheJournalKeepsEventsMetricsAndLinks) {
   Federation federation({.coordinator_settings = {"metrics.listen=127.0.0.1:0"}});
@@ -120,7 +120,7 @@ TEST(Federation, TheJournalKeepsEventsMetricsAndLinks) {
   for (const StoredEvent& event : *events) {
     if (event.name == "agent_gone") gone.insert(event.source);
   }
-  // The coordinator may end before it hears the goodbyes after the last round.
+  // The coordinator may end before it receives the goodbyes that follow the last round.
   EXPECT_TRUE(gone.contains("agent-1"));
   for (const std::string& id : gone) EXPECT_TRUE(id.starts_with("agent-")) << id;
   const auto links = (*file)->link_samples(0, 100);
@@ -128,11 +128,11 @@ TEST(Federation, TheJournalKeepsEventsMetricsAndLinks) {
   std::set<std::string> reached;
   std::set<std::string> measured;
   for (const StoredLinkSample& link : *links) {
-    if (link.sample.from.empty()) {  // heartbeats: how long the way is
+    if (link.sample.from.empty()) {  // heartbeats measure the latency
       reached.insert(link.sample.to);
       EXPECT_GT(link.sample.alpha_s, 0);
       EXPECT_LT(link.sample.alpha_s, 60);
-    } else {  // payloads: how wide
+    } else {  // payloads measure the rate
       measured.insert(link.sample.from);
       EXPECT_GT(link.sample.beta_s_per_byte, 0);
     }
@@ -141,10 +141,10 @@ TEST(Federation, TheJournalKeepsEventsMetricsAndLinks) {
   EXPECT_FALSE(measured.empty());
 }
 
-// --- a service among others
-// -----------------------------------------------------------------------------------------------
+// --- service manager
+// ------------------------------------------------------------------------------
 
-// systemd's end of the datagrams.
+// The service manager's end of the notification socket.
 class ServiceManager {
  public:
   explicit ServiceManager(const std::string& path)
@@ -189,8 +189,8 @@ TEST(Federation, TheServiceManagerHearsOfBothDaemons) {
   EXPECT_EQ(federation.agent(0).wait(), 0);
 }
 
-// A folder where the journal should be, a key file that is not there, a port that is taken, a
-// setting that makes no sense, a word that nobody knows.
+// A folder in place of the journal, a missing key file, a port in use, a setting without meaning,
+// and an unknown word.
 TEST(Federation, HowADaemonEndsSaysWhy) {
   Federation federation({});
   federation.start_coordinator();
@@ -219,7 +219,7 @@ TEST(Federation, ASecondSignalEndsADaemonAtOnce) {
   federation.start_coordinator();
   federation.start_agent(0);
   ASSERT_TRUE(federation.agent(0).logs({"job"}));
-  // It cannot say goodbye to a coordinator that does not answer, and would wait for it.
+  // A stopped coordinator does not answer the agent's goodbye, and the agent would wait for it.
   federation.coordinator().signal(SIGSTOP);
   federation.agent(0).signal(SIGTERM);
   ASSERT_TRUE(federation.agent(0).logs({"stopping"}));

@@ -78,6 +78,7 @@ bool Guest::send(Bytes frame, Bytes payload) {
   Status status;
   const bool over = eventually([&] {
     status = spoke_->send(connection_, Bytes(frame), Bytes(payload));
+    // A full queue empties while events are received.
     if (status.code() != StatusCode::resource_exhausted) return true;
     next(std::chrono::milliseconds(1));
     return false;

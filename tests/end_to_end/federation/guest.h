@@ -1,4 +1,5 @@
-// Somebody at the coordinator's port who speaks the protocol by hand, with every liberty.
+// A client at the coordinator's port that speaks the protocol by hand and may violate it. Waiting
+// functions give up after kPatience. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +15,33 @@
 
 namespace tributary::end_to_end {
 
-// The Hello of a well-behaved agent, to be spoilt.
+// Returns the Hello of a correct agent, for tests to modify.
 wire::HelloT hello_of(const std::string& agent_id);
 Bytes bytes_of_frame(wire::FrameT frame, std::uint64_t session = 0, std::uint64_t message_id = 0);
-// Of one part, said to be for this round, with a claim for this payload.
+// Returns an Update with a single part for this round, with the correct checksum of the payload.
 Bytes update_of(const RoundKey& round, std::uint64_t session, ByteSpan payload);
 
 class Guest {
  public:
-  // Sends what agents may not, too: parts of any size.
+  // The guest has no limits for frames and payloads, so it can send what agents may not.
   Guest(const Federation& federation, const KeyPair& keys, bool encrypted = true);
 
-  bool connect();  // waits
+  bool connect();  // waits for the connection
   bool connected() const { return connection_ != 0; }
-  // False: there is no connection any more.
+  // Returns false if the connection has been closed.
   bool send(Bytes frame, Bytes payload = {});
-  // Says Hello; the session, 0: it was refused.
+  // Sends a Hello and returns the session; 0 if it was refused.
   std::uint64_t join(const std::string& agent_id);
-  // The next message of a kind, waiting for it; nothing else is kept.
+  // Waits for the next message of this kind. Other messages are dropped.
   std::optional<wire::FrameT> hear(wire::Message kind);
-  bool hears_the_end();  // waits
-  // The next message as it came, or nothing for now.
+  bool hears_the_end();  // waits for the disconnection
+  // Returns the next message as bytes; empty if none has arrived.
   std::optional<Bytes> overhear();
 
  private:
   std::optional<LinkEvent> next(std::chrono::nanoseconds patience);
 
+  // The production transport; only the messages are written by hand.
   std::unique_ptr<Transport> spoke_;
   ConnectionId connection_ = 0;
 };

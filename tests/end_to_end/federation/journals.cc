@@ -37,6 +37,7 @@ void Expectation::replay(const RestoredJob& job) {
   model_hash_ = model_hash_of(model_);
   for (const auto& [id, rounds] : taken_) held_[id].assign(model_.size(), 0.0f);
 
+  // Rounds before the checkpoint are in the history, later ones in the redo log.
   std::vector<RoundRecord> rounds = job.history;
   for (const CommitRecord& commit : job.redo) rounds.push_back(commit.round);
   for (const RoundRecord& round : rounds) {
@@ -64,6 +65,7 @@ void Expectation::replay_round(const RoundRecord& round, const EpochRecord& epoc
     for (std::size_t i = bucket.first_value(); i < bucket.first_value() + bucket.values(); ++i) {
       float sum = 0;
       for (std::size_t member = 0; member < epoch.members.size(); ++member) {
+        // A contribution takes the residual with it, so the residual becomes zero.
         if (has(set, member)) sum += std::exchange(held_[epoch.members[member].agent_id][i], 0.0f);
       }
       model_[i] += sum / static_cast<float>(set.divisor);

@@ -1,4 +1,4 @@
-// What a federation has left behind in its journals, and whether it adds up.
+// Reads the journals of a federation and checks that they are consistent.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,23 @@ namespace tributary::end_to_end {
 Result<AgentState> read_agent_journal(const std::string& path);
 Result<CoordinatorState> read_coordinator_journal(const std::string& path);
 
-// Rounds whose updates an agent took into account.
+// The rounds whose updates each agent has taken into account.
 using RoundsTaken = std::map<std::string, std::set<std::uint64_t>>;
 
-// What must come out if nothing is lost and nothing counts twice: every update that was taken is in
-// the agent's next committed contribution, or still in its residual. Exactly, for updates of the
-// synthetic trainer and a codec that loses nothing.
+// Computes the result of a job in which nothing is lost and nothing counts twice: every update that
+// was taken is either in the agent's next committed contribution or still in its residual. Exact
+// for the synthetic trainer and a lossless codec.
 class Expectation {
  public:
   Expectation(std::uint64_t job_seed, RoundsTaken taken)
       : job_seed_(job_seed), taken_(std::move(taken)) {}
 
-  // Plays all rounds of the job as the journal has them: who is in which bucket, and the divisors.
+  // Replays all rounds of the job from the journal, with the contributors and divisors of each
+  // bucket.
   void replay(const RestoredJob& job);
 
   std::uint64_t version() const { return version_; }
-  std::uint64_t model_hash() const { return model_hash_; }  // as the journal says
+  std::uint64_t model_hash() const { return model_hash_; }  // as stored in the journal
   const FloatVector& model() const { return model_; }
   const FloatVector& residual(const std::string& agent_id) { return held_[agent_id]; }
 

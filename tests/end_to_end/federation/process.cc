@@ -36,6 +36,7 @@ Process::Process(const std::vector<std::string>& command, std::string log_file)
     : log_file_(std::move(log_file)) {
   std::error_code none;
   const auto size = std::filesystem::file_size(log_file_, none);
+  // A restarted process appends to the same log; earlier lines are skipped.
   log_begin_ = none ? 0 : static_cast<std::size_t>(size);
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -95,7 +96,7 @@ std::vector<std::string> Process::lines() const {
   file.seekg(static_cast<std::streamoff>(log_begin_));
   std::vector<std::string> lines;
   std::string line;
-  // The last one may be half there.
+  // The last line is dropped if it has no end yet.
   while (std::getline(file, line) && !file.eof()) lines.push_back(line);
   return lines;
 }

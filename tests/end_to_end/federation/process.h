@@ -1,4 +1,4 @@
-// A program that runs beside the test, and what it has logged.
+// A child process of the test, and its log. One thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -11,33 +11,36 @@
 
 namespace tributary::end_to_end {
 
-// As long as a slow machine may take for anything.
+// Limit of every wait. Generous, so that tests pass on a slow machine.
 inline constexpr std::chrono::seconds kPatience{90};
 
-// Looks again and again until the condition holds; false when it does not within the time.
+// Polls until the condition holds; returns false if it does not within `patience`.
 bool eventually(const std::function<bool()>& condition,
                 std::chrono::nanoseconds patience = kPatience);
 
 class Process {
  public:
-  // What it writes is appended to `log_file`.
+  // Starts the program. Standard output and standard error are appended to `log_file`.
   Process(const std::vector<std::string>& command, std::string log_file);
-  ~Process();  // kills it
+  ~Process();  // kills the process
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
 
   pid_t pid() const { return pid_; }
   bool running();
   void signal(int signal) const;
-  void kill();  // SIGKILL, and waits
-  // The exit code, 128 + n after signal n; -1 when it does not end in time.
+  void kill();  // sends SIGKILL and waits
+  // Waits for the end and returns the exit code, or 128 + n after signal n. -1 if the process does
+  // not end in time.
   int wait(std::chrono::nanoseconds patience = kPatience);
 
-  // Lines of this process, not of those that had the file before.
+  // Returns the complete log lines of this process, without those of earlier processes with the
+  // file.
   std::vector<std::string> lines() const;
-  // Lines that hold all of these.
+  // Returns the lines that contain all of `parts`.
   std::vector<std::string> lines_with(const std::vector<std::string>& parts) const;
-  // Waits until there are so many of them; false when the process has ended or the time is up.
+  // Waits for `count` such lines. Returns false if the process has ended without them or time is
+  // up.
   bool logs(const std::vector<std::string>& parts, std::size_t count = 1);
 
  private:
@@ -47,7 +50,7 @@ class Process {
   std::size_t log_begin_ = 0;
 };
 
-// key=value of a line of the log; empty where there is none.
+// Returns the value of key=value in a log line; empty if the key is missing.
 std::string field(std::string_view line, std::string_view key);
 
 }  // namespace tributary::end_to_end

@@ -16,6 +16,7 @@
 namespace tributary::end_to_end {
 namespace {
 
+// Bytes that the relay holds per direction; beyond them TCP blocks the sender.
 constexpr std::size_t kPipeBytesMax = 64 << 10;
 
 }  // namespace
@@ -54,7 +55,7 @@ std::uint64_t Relay::bytes_down() const {
   return bytes_from_[kTarget];
 }
 
-// The first time at any port, later at the same.
+// The first call chooses a port; later calls use the same one.
 void Relay::listen() {
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const int on = 1;
@@ -102,6 +103,7 @@ void Relay::heal(bool forget) {
 
 void Relay::reset(int& file) {
   if (file < 0) return;
+  // Linger 0 makes close() send a reset instead of a regular end.
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   ::setsockopt(file, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
   ::close(std::exchange(file, -1));
@@ -124,7 +126,7 @@ void Relay::accept() {
   pairs_.emplace_back().files = {caller, target};
 }
 
-// What one side has said goes to the other as far as that takes it.
+// Forwards the data of one side to the other, as far as that side accepts it.
 void Relay::pump(Pair& pair, Side from) {
   const Side to = from == kCaller ? kTarget : kCaller;
   Pipe& pipe = pair.to[to];
@@ -154,7 +156,8 @@ void Relay::run() {
         if (pair.forgotten) reset(pair.files[kCaller]);
         return pair.files[kTarget] < 0;
       });
-      // Whoever dials while nothing comes through has a connection all the same: the kernel's.
+      // While both directions are blocked nothing is accepted, but the kernel still completes
+      // connections.
       if (up_ || down_) files.push_back({.fd = listener_, .events = POLLIN, .revents = 0});
       for (Pair& pair : pairs_) {
         if (pair.forgotten) continue;

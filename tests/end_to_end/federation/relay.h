@@ -1,4 +1,5 @@
-// Stands between agents and their coordinator, as the network does, and can be cut.
+// A TCP relay between agents and the coordinator that simulates network failures. A thread of its
+// own forwards the data; all members may be called from any thread.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +18,7 @@ namespace tributary::end_to_end {
 
 class Relay {
  public:
-  // Whatever comes to endpoint() goes on to `target`, as tcp://127.0.0.1:4640.
+  // Forwards every connection to endpoint() to `target`, for example tcp://127.0.0.1:4640.
   explicit Relay(const std::string& target);
   ~Relay();
   Relay(const Relay&) = delete;
@@ -25,20 +26,20 @@ class Relay {
 
   std::string endpoint() const;
 
-  // Nothing comes through any more, and nobody is told: connections stay, their queues fill, and
-  // whoever dials gets a connection that says nothing.
+  // Drops the traffic in both directions without closing connections. Their queues fill, and new
+  // connections are established but stay silent.
   void swallow();
-  // The same one way only: what the target, or the others, say still comes through.
+  // Drops one direction only.
   void swallow_what_goes_up();
   void swallow_what_comes_down();
-  // Every connection is reset, and whoever dials is refused.
+  // Resets every connection and refuses new ones.
   void refuse();
-  // As it was. With `forget`, connections from before are not known any more, as behind a router
-  // that has lost its table: those who dialled are told so, the target is not.
+  // Restores normal operation. With `forget`, existing connections are lost as behind a router
+  // without its table: the callers are told, the target is not.
   void heal(bool forget = false);
 
-  std::uint64_t connections() const;  // that there have been
-  // What has come from the callers and from the target: of TCP's streams, as the kernel gave it.
+  std::uint64_t connections() const;  // number of connections so far
+  // Bytes received from the callers and from the target, counted in the TCP streams.
   std::uint64_t bytes_up() const;
   std::uint64_t bytes_down() const;
 
@@ -52,8 +53,8 @@ class Relay {
   };
   struct Pair {
     std::array<int, 2> files = {-1, -1};
-    std::array<Pipe, 2> to;  // what waits for each
-    bool forgotten = false;  // the target's end is held open, and that is all
+    std::array<Pipe, 2> to;  // data waiting for each side
+    bool forgotten = false;  // only the target's end is still open
     bool over = false;
   };
 
@@ -61,6 +62,7 @@ class Relay {
   void run();
   void accept();
   void pump(Pair& pair, Side from);
+  // Whether data from this side is forwarded.
   bool passes(Side from) const { return from == kCaller ? up_ : down_; }
   static void reset(int& file);
   static void end(Pair& pair);
@@ -70,7 +72,7 @@ class Relay {
   int listener_ = -1;
   Waker changed_;
 
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the following members
   bool up_ = true;
   bool down_ = true;
   bool ending_ = false;

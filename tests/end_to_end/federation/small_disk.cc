@@ -13,6 +13,7 @@
 namespace tributary::end_to_end {
 namespace {
 
+// Set in the inner run, to detect that the namespace did not help.
 constexpr const char* kInside = "TRIBUTARY_TEST_IN_NAMESPACE";
 constexpr const char* kUnshare = "/usr/bin/unshare";
 

@@ -1,4 +1,4 @@
-// A disk of a few megabytes that a test can fill.
+// A file system of 8 MiB that a test can fill.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace tributary::end_to_end {
 
-// A mount, which needs a privilege: mounted() says whether there was one.
+// Mounting needs a privilege; mounted() reports whether it succeeded.
 class SmallDisk {
  public:
   SmallDisk();
@@ -17,6 +17,7 @@ class SmallDisk {
   bool mounted() const { return why_not_.empty(); }
   const std::string& why_not() const { return why_not_; }
   std::string folder() const { return folder_.string(); }
+  // fill() uses all remaining space; make_room() frees it again.
   void fill() const;
   void make_room() const;
 
@@ -25,8 +26,8 @@ class SmallDisk {
   std::string why_not_;
 };
 
-// Runs the test that is running once more, as the root of a user namespace of its own, which may
-// mount. Whoever calls this does nothing else: the verdict comes with it.
+// Runs the current test again as root of a new user namespace, which may mount, and adopts its
+// result. The caller must return afterwards.
 void run_again_in_a_namespace(const std::string& why);
 
 }  // namespace tributary::end_to_end

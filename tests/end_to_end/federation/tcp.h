@@ -1,4 +1,4 @@
-// TCP on this machine, for tests that speak it themselves.
+// TCP helpers for tests that speak TCP themselves.
 #pragma once
 
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@
 
 namespace tributary::end_to_end {
 
-// Of an endpoint as tcp://127.0.0.1:4640.
+// Returns the port of an endpoint such as tcp://127.0.0.1:4640.
 inline std::uint16_t port_of(const std::string& endpoint) {
   return static_cast<std::uint16_t>(std::stoul(endpoint.substr(endpoint.rfind(':') + 1)));
 }
@@ -24,7 +24,7 @@ inline sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-// -1: nobody took the call.
+// Returns a connected socket, or -1 if the connection was refused.
 inline int dial(std::uint16_t port) {
   const int file = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const sockaddr_in address = loopback(port);
