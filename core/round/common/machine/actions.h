@@ -1,4 +1,8 @@
-// What a state machine asks the rim to do, in this order.
+// The outputs of the two state machines: what the host (the code with the sockets, the clock and
+// the files) does for them. The host handles the actions of one call in their order.
+//
+// An action is a plain value. It owns its bytes or shares them with their owner, so it may outlive
+// the call that returned it.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +18,16 @@
 
 namespace tributary {
 
-// A run of bytes that its owner keeps alive: a part of a payload or of a model, which many peers
-// get without a copy.
+// A part of a payload or of a model, shared with its owner, so that many peers receive it without a
+// copy. The bytes must not change.
 struct PayloadSlice {
   std::shared_ptr<const void> owner;
   ByteSpan bytes;
 };
 
-// May be lost, as anything may that is sent; the machines see to it. `payload` is the next message
-// part, present (perhaps empty) exactly with the kinds of frame that have one.
+// Sends a message. It may be lost, and the machines repeat it where that matters. `payload` is the
+// second part of the message; it exists, possibly empty, exactly for the kinds of frames that have
+// one.
 struct Send {
   PeerId peer = 0;
   Bytes frame;
@@ -30,13 +35,14 @@ struct Send {
   PayloadSlice payload = {};
 };
 
-// Nothing more will be said to this peer; its number and whatever is queued for it can be forgotten
-// once what is queued has gone out. An agent's: the coordinator does not answer on the connection
-// that there is, which is to be given up for another one.
+// The machine sends nothing more to this peer. The host closes the connection after the queued
+// messages have left, and forgets the number. From an agent it means that the coordinator does not
+// answer on the current connection, and that the host must open a new one.
 struct ClosePeer {
   PeerId peer = 0;
 };
 
+// Stores one record in one transaction; answered by Stored. At most one is unanswered at any time.
 template <typename Record>
 struct StoreRecord {
   Token token = 0;
@@ -45,18 +51,19 @@ struct StoreRecord {
 using StoreCoordinator = StoreRecord<CoordinatorRecord>;
 using StoreAgent = StoreRecord<AgentRecordToStore>;
 
-// Reads from the journal: answered by RoundLoaded.
+// Reads a committed round from the journal; answered by RoundLoaded.
 struct LoadRound {
   Token token = 0;
   std::uint64_t job = 0;
   std::uint64_t round = 0;
 };
 
-// Agent: compute an update from this model; answered by UpdateReady or UpdateFailed. One at a time.
+// Agent: computes an update from this model; answered by UpdateReady or UpdateFailed. At most one
+// runs at any time.
 struct Train {
   Token token = 0;
   RoundKey id;
-  // Counts the trainings of a job: the round, where each round has one.
+  // Number of this training within the job. It equals the round if each round has one training.
   std::uint64_t training = 0;
   std::uint64_t model_version = 0;
   SharedFloats model;
@@ -66,36 +73,38 @@ struct Train {
   bool evaluate = false;
 };
 
-// Agent: connect to the members of an epoch, and let them connect. Replaces those before.
+// Agent: connects to the members of an epoch and accepts their connections. Replaces the previous
+// session.
 struct OpenPeers {
   struct Member {
-    Bytes public_key;  // empty: nothing is encrypted
+    Bytes public_key;  // empty: the connection is not encrypted
     std::string endpoint;
     std::string agent_id = {};
   };
   std::uint64_t session = 0;
-  std::uint32_t member = 0;  // which of them this agent is
+  std::uint32_t member = 0;  // index of this agent in `members`
   std::vector<Member> members;
 };
 
+// Agent: closes all connections to members.
 struct ClosePeers {};
 
-// To a member of the session that was opened last. Not lost unless the connection is, of which
-// PeerLost tells.
+// Agent: sends a message to a member of the current session. Delivery is reliable and in order
+// until PeerLost reports the end of the connection.
 struct SendToPeer {
   std::uint32_t member = 0;
   Bytes frame;
   SharedSlice payload;
 };
 
-// Something happened that is to be counted, and logged: what is at warning or above at most once
-// per source and minute. Names are few and fixed ("frame_refused"), reasons too ("wrong_session"),
-// so that both can be labels; text is for people.
+// An occurrence to count and to log. The host logs notes at warning or above at most once per
+// source and minute. The sets of names ("frame_refused") and reasons ("wrong_session") are small
+// and fixed, so that both can be labels of a metric. `text` is for people.
 struct Note {
   LogLevel level = LogLevel::info;
   std::string_view name = {};
   std::string_view reason = {};
-  std::string source = {};  // an agent id, or what is known of the peer
+  std::string source = {};  // an agent id, or another description of the peer
   std::string text = {};
   std::uint64_t job = 0;
   std::uint64_t round = 0;
@@ -107,23 +116,23 @@ struct Reading {
   double value = 0;  // in the unit of its kind
   std::uint64_t job = 0;
   std::uint64_t round = 0;
-  std::string agent_id = {};  // empty: the machine's own
+  std::string agent_id = {};  // empty: a reading of the machine itself
 };
 
-// For a planner, of a job that leaves choices to one: what an agent says of its part in a round.
-// May come before or after the round's end.
+// Coordinator: an agent's report on its part in a round, for the planner of a planned job. It may
+// precede or follow the RoundPlayed of the same round.
 struct AgentReported {
   std::uint64_t job = 0;
   std::uint64_t round = 0;
   std::string agent_id;
   double compute_s = 0;
-  std::vector<float> ratios;  // of the gain; may be empty
+  std::vector<float> ratios;  // ratios at which `gains` were measured; may be empty
   std::vector<float> gains;
-  std::uint64_t bytes = 0;                // both ways, in the round before
-  std::vector<wire::TrialT> trials = {};  // of codecs, in rounds before
+  std::uint64_t bytes = 0;                // in both directions, in the round before
+  std::vector<wire::TrialT> trials = {};  // codecs that the agent measured in rounds before
 };
 
-// The same of a round that is committed.
+// Coordinator: a committed round, for the planner of a planned job.
 struct RoundPlayed {
   struct Participant {
     std::string agent_id;
@@ -136,46 +145,49 @@ struct RoundPlayed {
   Planning planning;
   RoundChoice choice;
   double round_s = 0;
-  std::uint64_t bytes_up = 0;  // of the payloads that came here
+  std::uint64_t bytes_up = 0;  // payload bytes that the coordinator received
   std::vector<Participant> participants;
-  bool peers_reachable = false;  // they have exchanged among themselves, or could
+  bool peers_reachable = false;  // they exchanged among themselves, or were able to
 };
 
-// An echo of what ProbeLink has sent, or so it says: who measures knows whether it was asked for.
+// Coordinator: an echo that claims to answer ProbeLink. The receiver of this action must know
+// whether it asked for it.
 struct ProbeEchoed {
   std::string agent_id;
   std::uint64_t probe = 0;
   std::uint32_t index = 0;
   std::uint32_t count = 0;
-  std::uint64_t bytes = 0;           // of the echo, frame and padding
-  std::uint64_t received_at_ns = 0;  // by the agent's clock; 0: it does not know
-  std::uint64_t answered_at_ns = 0;  // the same clock
-  TimeNs at_ns = 0;                  // when it came, by ours
-  bool waited_for = false;           // as FrameReceived has it
+  std::uint64_t bytes = 0;           // size of the echo, frame and padding
+  std::uint64_t received_at_ns = 0;  // by the agent's clock; 0: unknown
+  std::uint64_t answered_at_ns = 0;  // by the agent's clock
+  TimeNs at_ns = 0;                  // time of arrival by the machine's clock
+  bool waited_for = false;           // see FrameReceived::waited_for
 };
 
-// What an agent says of the ways from its peers; who they are has been checked, figures have not.
+// Coordinator: an agent's measurements of the links from its peers. The ids of the peers have been
+// checked, the values have not.
 struct LinksTold {
   std::string agent_id;
   std::vector<wire::LinkSampleT> links;
 };
 
-// How quick an agent's device is at codecs, as far as it has measured them. It may name codecs that
-// nobody here knows.
+// Coordinator: the speeds of an agent's device with its codecs, as far as they were measured. The
+// codecs may be unknown to the coordinator.
 inline constexpr std::size_t kSpeedsToldMax = 256;
 struct SpeedsTold {
   std::string agent_id;
   std::vector<wire::CodecOfferT> codecs;
 };
 
+// The answer to SubmitJob and ChangeJob. `job` is the job that the command concerned.
 struct CommandDone {
   Token command = 0;
   Status status;
   std::uint64_t job = 0;
 };
 
-// The machine has ended and takes no more events: after Shutdown, or because going on is of no use
-// (refused for good), which the status says.
+// The machine has ended and accepts no more events: after Shutdown, or because an error makes it
+// impossible to continue (such as a final refusal). The status has the error.
 struct Finished {
   Status status;
 };

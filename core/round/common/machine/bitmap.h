@@ -1,4 +1,8 @@
-// Bits of members, buckets and parts, from the low bit of the first byte, as they cross the wire.
+// A set of small numbers (members, buckets or parts) as a row of bits.
+//
+// Bit i is bit i % 8 of byte i / 8, as on the wire; unused bits of the last byte are 0 unless
+// received bytes set them. set() and clear() require bit < size(); test() is false beyond it. Not
+// thread-safe.
 #pragma once
 
 #include <bit>
@@ -12,7 +16,7 @@ class Bitmap {
  public:
   Bitmap() = default;
   explicit Bitmap(std::size_t bits) : Bitmap(bits, false) {}
-  // `value` is a bool and nothing that converts to one: a list of bytes is the constructor below.
+  // `value` must be exactly a bool, so that a list of bytes selects the constructor below.
   template <std::same_as<bool> Value>
   Bitmap(std::size_t bits, Value value)
       : bytes_((bits + 7) / 8, value ? std::uint8_t{0xff} : std::uint8_t{0}), bits_(bits) {
@@ -20,7 +24,7 @@ class Bitmap {
       bytes_.back() = static_cast<std::uint8_t>((1u << (bits % 8)) - 1);
     }
   }
-  // The first `bits` of these; what is not there is 0.
+  // Takes the first `bits` bits of `bytes`, which is extended with zeros or cut as needed.
   Bitmap(std::vector<std::uint8_t> bytes, std::size_t bits)
       : bytes_(std::move(bytes)), bits_(bits) {
     bytes_.resize((bits + 7) / 8, 0);
@@ -37,7 +41,7 @@ class Bitmap {
     bytes_[bit / 8] = static_cast<std::uint8_t>(bytes_[bit / 8] & ~(1u << (bit % 8)));
   }
   std::uint32_t count() const { return count_before(bits_); }
-  // Bits set below this one: the rank of a member among those who are in.
+  // Number of set bits below `bit`: the rank of a member among the members in the set.
   std::uint32_t count_before(std::size_t bit) const {
     std::uint32_t count = 0;
     for (std::size_t i = 0; i < bit / 8; ++i) {

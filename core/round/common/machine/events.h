@@ -1,5 +1,10 @@
-// What the rim tells a state machine. Both machines have the same events; each ignores, and counts,
-// those that are not for it.
+// The inputs of the two state machines: everything that the host (the code with the sockets, the
+// clock and the files) reports to a coordinator or to an agent.
+//
+// Both machines take the same type. Each ignores, and counts, the events that are meant for the
+// other one. An event is a plain value; spans and views in it are borrowed and valid only during
+// the call. "Optional" means that a machine also works, if later, with a host that never sends the
+// event.
 #pragma once
 
 #include <cstddef>
@@ -20,56 +25,58 @@
 
 namespace tributary {
 
-// Nanoseconds of the machine's steady clock. Never goes backwards.
+// Nanoseconds of the machine's steady clock, which never goes backwards.
 using TimeNs = std::int64_t;
 constexpr TimeNs kNsPerMs = 1'000'000;
 constexpr TimeNs kNever = INT64_MAX;
 
-// A connection, as the rim numbers them: a coordinator's number is never given to a second
-// connection. An agent has one, to its coordinator, and its number is of no matter.
+// A connection, numbered by the host. A coordinator's host never gives a number to a second
+// connection. An agent has one connection, to its coordinator, and ignores the number.
 using PeerId = std::uint64_t;
 
-// Numbers what a machine asks for, so that the answer finds its way. Unique within a machine's
-// life.
+// Identifies a request of a machine, so that the answer can be matched to it. Unique within the
+// life of a machine.
 using Token = std::uint64_t;
 
-// A message as it came from the transport. The bytes are borrowed for the call.
+// A message as the transport delivered it. The bytes are borrowed for the call.
 struct FrameReceived {
   PeerId peer = 0;
   ByteSpan frame;
   ByteSpan payload;
-  // The agent id that the allow-list ties to the peer's key; empty: the transport does not know,
-  // and an agent is who it says it is.
+  // The agent id that the allow-list binds to the peer's key. Empty: the transport does not know
+  // it, and the machine believes the agent id in the Hello.
   std::string_view authenticated_as;
-  // That the transport has proven; empty: nothing is encrypted.
+  // The public key that the transport has authenticated. Empty: the connection is not encrypted.
   ByteSpan authenticated_key = {};
-  // Nothing else was being done when it came, so that now is when it came. False: it may have lain
-  // in a queue.
+  // True: the host was idle when the message arrived, so the current time is the arrival time.
+  // False: the message may have waited in a queue, so it is no basis for a measurement.
   bool waited_for = false;
 };
 
-// Optional for the coordinator, which learns of a peer by its first frame. An agent begins its
-// Hello with it.
+// Optional for the coordinator, which learns of a peer from its first frame. An agent sends its
+// Hello when it receives this event.
 struct PeerConnected {
   PeerId peer = 0;
 };
 
-// Optional: who is silent for too long is lost all the same.
+// Optional: a peer that stays silent for too long is treated as lost in any case.
 struct PeerDisconnected {
   PeerId peer = 0;
 };
 
-// Optional: bytes of this peer have arrived since it was last heard, although no whole message may
-// have. On a slow link a large message is on its way for longer than a silent peer is waited for.
+// Optional: bytes of this peer have arrived since the last event of it, although perhaps no
+// complete message. On a slow link a large message takes longer than the time after which a silent
+// peer is lost.
 struct PeerAlive {
   PeerId peer = 0;
 };
 
-// Time has passed. Due at next_wakeup_ns() of the machine; earlier is harmless, later is late.
+// Time has passed. The host sends it at the machine's next_wakeup_ns(). An earlier one is harmless;
+// a later one delays the machine's work.
 struct Tick {};
 
-// The answer to StoreCoordinator and StoreAgent, of which there is never more than one without an
-// answer. An error means that nothing of the record is stored; the machine asks again later.
+// The answer to StoreCoordinator and StoreAgent. At most one request is unanswered at any time. An
+// error means that nothing of the record was stored; the machine repeats the request later.
 struct Stored {
   Token token = 0;
   Status status;
@@ -77,15 +84,16 @@ struct Stored {
 
 // --- agent -------------------------------------------------------------------------------------
 
-// What an agent may measure beside the loss: of the model that the round begins with, on examples
-// that it was not trained with; and how far its account of updates is off (edge_agent/auditor.h).
+// A measurement of an agent in addition to the loss: the evaluation of the model with which the
+// round begins, on examples that are not in the training data, and the error of the agent's account
+// of its updates (edge_agent/auditor.h).
 struct AgentMetric {
-  ReadingKind kind = ReadingKind::evaluation_loss;  // of ReadingGroup::agent
+  ReadingKind kind = ReadingKind::evaluation_loss;  // one of ReadingGroup::agent
   double value = 0;
 };
 
-// The answer to Train. The update is as long as the model, and is the machine's from then on: it is
-// changed in place unless somebody else still holds it.
+// The answer to Train. `update` has the length of the model. The machine owns it from this event
+// on, and changes it in place unless another owner still holds a reference.
 struct UpdateReady {
   Token token = 0;
   std::shared_ptr<FloatVector> update;
@@ -96,88 +104,93 @@ struct UpdateReady {
   std::vector<AgentMetric> metrics = {};
 };
 
-// Before UpdateReady, where the trainer knows it: of the same update, everything from `first_value`
-// on is final. What lies before is still being computed. The last layers are done first, so that
-// they can be sent meanwhile.
+// Sent before UpdateReady by a trainer that finishes the update in parts: all values from
+// `first_value` to the end are final, the values before it are still being computed. A backward
+// pass finishes the last layers first, so their buckets can be sent while it continues.
 struct UpdatePart {
   Token token = 0;
   std::uint64_t first_value = 0;
-  SharedFloats update;  // as long as the model
+  SharedFloats update;  // has the length of the model
 };
 
+// The answer to Train if the trainer could not compute an update.
 struct UpdateFailed {
   Token token = 0;
   Status status;
 };
 
-// Of the peers that OpenPeers named: a message of theirs, in the order in which they sent it. Who
-// has sent it is proven. The frame is borrowed for the call.
+// A message of a peer that OpenPeers named, in the order in which that peer sent it. The transport
+// has authenticated the sender. The frame is borrowed for the call; the payload is shared.
 struct PeerFrameReceived {
   std::uint64_t session = 0;  // OpenPeers::session
-  std::uint32_t from = 0;     // the member
+  std::uint32_t from = 0;     // index of the sender in OpenPeers::members
   ByteSpan frame;
   SharedSlice payload;
 };
 
-// The peer cannot be reached, or its connection has ended: nothing more of it comes in this
-// session.
+// The peer cannot be reached, or its connection has ended. The host delivers nothing more from it
+// in this session.
 struct PeerLost {
   std::uint64_t session = 0;
-  std::uint32_t member = 0;
+  std::uint32_t member = 0;  // index in OpenPeers::members
   Status why;
 };
 
-// Two samples for each pair, at most, and one message is well below its cap.
+// The largest number of samples in one TellLinks: two for each pair of members. A message of this
+// size is well below the limit of its kind.
 inline constexpr std::size_t kLinksToldMax = 1024;
 
-// To be told to the coordinator. A figure that is 0 is not known; `to` is this agent, which has
-// measured the way from the other.
+// Measurements that the agent sends to its coordinator. A value of 0 is unknown. In every sample
+// `to` is this agent, which measured the link from the other member.
 struct TellLinks {
   std::vector<wire::LinkSampleT> links;
 };
 
-// How quick this device is at its codecs: told now, where there is a coordinator, and with every
-// greeting.
+// The speeds of this device with its codecs. The agent sends them at once if it is online, and
+// again after each Welcome.
 struct TellSpeeds {
   std::vector<wire::CodecOfferT> codecs;
 };
 
 // --- coordinator -------------------------------------------------------------------------------
 
-// Sends so many messages in a row to an agent, each of which it is to echo: every echo that comes
-// is told by ProbeEchoed. None comes from an agent that is not there, or that has echoed enough.
+// Sends `parts` messages in a row to an agent, which echoes each of them. Each echo that arrives is
+// reported by ProbeEchoed. No echo arrives from an agent that is offline or has reached its limit
+// of echoes.
 struct ProbeLink {
   std::string agent_id;
   std::uint64_t probe = 0;  // not 0
   std::uint32_t parts = 1;
   std::uint32_t padding_bytes = 0;       // of each part, at most kProbePaddingMax
-  std::uint32_t echo_padding_bytes = 0;  // of each echo, the same
+  std::uint32_t echo_padding_bytes = 0;  // of each echo, at most kProbePaddingMax
 };
 
-// The answer to LoadRound. Nothing: the journal has no such round, it was never committed.
+// The answer to LoadRound. `round` is empty if the journal has no such round, which then was never
+// committed.
 struct RoundLoaded {
   Token token = 0;
   std::optional<RoundRecord> round;
   std::optional<EpochRecord> epoch;
 };
 
-// Commands are answered by CommandDone once they are durable.
+// Submits a job. The machine answers with CommandDone once the job and its model are durable.
 struct SubmitJob {
   Token command = 0;
-  wire::JobT definition;  // job, revision and state are set by the machine where they are 0
+  wire::JobT definition;  // the machine sets job, revision and state if they are 0
   RoundPolicy policy;
   SharedFloats model;  // version 0
 };
 
+// Changes the state of a job. The machine answers with CommandDone once the change is durable.
 struct ChangeJob {
   Token command = 0;
   std::uint64_t job = 0;
-  wire::JobState state = wire::JobState::running;  // running, paused or stopped
+  wire::JobState state = wire::JobState::running;  // the new state: running, paused or stopped
   std::string reason;
 };
 
-// What rounds of this job are to be like from the next one on. Ignored where the job leaves nothing
-// open, or the advice cannot be carried out: then rounds go on as they did.
+// The planner's decision for a job, in force from the next round on. The machine ignores it if the
+// job is not planned or the decision cannot be applied; rounds then continue as before.
 struct PlanAdvised {
   std::uint64_t job = 0;
   std::shared_ptr<const PlanAdvice> advice;
@@ -185,7 +198,8 @@ struct PlanAdvised {
 
 // --- both --------------------------------------------------------------------------------------
 
-// Says goodbye. The rim may end once the machine's `idle()` is true, or when it has waited enough.
+// Says goodbye to all peers. The host may end once the machine's `idle()` is true, or after a time
+// limit of its own.
 struct Shutdown {
   std::string reason;
 };
@@ -195,7 +209,7 @@ using Event =
                  UpdatePart, UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, TellLinks,
                  TellSpeeds, ProbeLink, RoundLoaded, SubmitJob, ChangeJob, PlanAdvised, Shutdown>;
 
-// A label for counts and notes.
+// The event's name as a label for metrics and notes ("frame_received").
 std::string_view name_of(const Event& event);
 
 }  // namespace tributary

@@ -1,8 +1,8 @@
-// What messages took, by what they are for: what passes a coordinator beside the updates is told
-// with each round, so that somebody who pays for bytes sees where they went.
+// Counts the bytes of messages by their use, so that an operator who pays for traffic sees what it
+// was spent on. The coordinator publishes the counts with each round.
 //
-// Frames and payloads are counted as they are handed to the transport, which adds its own: with
-// ZeroMQ a few bytes per message, and 33 more with CURVE.
+// Frames and payloads are counted at the hand-over to the transport, which adds its own bytes: a
+// few per message with ZeroMQ, and 33 more with CURVE. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ namespace tributary {
 enum class MessageUse : std::uint8_t {
   updates,
   aggregates,
-  plans,    // and who is a member
-  commits,  // and that they were applied
-  models,   // whole ones, for those that came late or lost theirs
+  plans,    // and memberships
+  commits,  // and acknowledgements that they were applied
+  models,   // whole models, for agents that joined late or lost theirs
   reports,
   probes,
   control,  // greetings, jobs, heartbeats, receipts, acknowledgements, refusals
@@ -55,7 +55,8 @@ constexpr MessageUse use_of(wire::Message kind) {
   }
 }
 
-// How a use is called, and the readings by which a round tells what it took at the coordinator.
+// The name of a use, and the readings that publish its bytes in a round. Directions are seen from
+// the agents.
 struct MessageUseNames {
   MessageUse use = MessageUse::control;
   std::string_view name = {};

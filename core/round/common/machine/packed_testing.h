@@ -1,11 +1,11 @@
-// Messages as the state machines read them, for unit tests.
+// Messages in the form in which the state machines read them, for unit tests.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>
 
 namespace tributary::round_testing {
 
-// A message as an object reads it; owns the bytes. It need not keep the rules of a frame.
+// A packed message; owns its bytes. It need not obey the rules that validation of a frame checks.
 template <typename MessageT>
 class Packed {
  public:

@@ -1,4 +1,4 @@
-// What a message says of the run of payload bytes behind it.
+// Builds the part of a message that describes the payload bytes behind it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace tributary {
 
-// `payload_bytes` is the size of the whole payload; `slice` begins at `offset` of it.
+// `payload_bytes` is the size of the whole payload. `slice` begins at its byte `offset`. Computes
+// the checksum of the slice, so it reads all its bytes.
 std::unique_ptr<wire::PartT> describe_part(const RoundKey& key, std::uint32_t bucket,
                                            std::uint32_t stage, std::uint64_t payload_bytes,
                                            std::uint64_t offset, const PayloadSlice& slice);

@@ -1,5 +1,5 @@
-// What a planner advises for a job's rounds, and what it is told to advise from. The planner itself
-// is elsewhere (core/plan): the machine only does as advised, from the next round on.
+// A planner's decision for the rounds of a job, with its reason and its inputs. The planner itself
+// is in core/plan; the state machine only applies the decision, from the next round on.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tributary {
 
-// How rounds are carried out, where the job leaves it open.
+// The parts of a round that a planner chooses.
 struct RoundChoice {
   std::string codec;
   wire::Collective collective = wire::Collective::star;
@@ -23,16 +23,17 @@ struct RoundChoice {
 
 struct PlanAdvice {
   RoundChoice choice;
-  // By agent: the share that it keeps, where that is less than the codec's. Only by the star, and
-  // of codecs that let agents keep shares of their own.
+  // Share of the values that an agent keeps, by agent id, for agents that keep less than the
+  // codec's ratio. Only for the star and for codecs that allow a share per agent.
   std::map<std::string, double> ratios;
-  wire::Trigger trigger = wire::Trigger::unspecified;  // must be given: it is refused as it is
-  std::string sentence;                                // why
-  // What there was to choose from; one of them is chosen.
+  // The decision is refused if it stays unspecified.
+  wire::Trigger trigger = wire::Trigger::unspecified;
+  std::string sentence;  // the reason
+  // All candidates; one of them is the choice.
   std::vector<wire::AlternativeT> alternatives;
-  Bytes inputs;        // everything it was made from, for the journal
-  double pause_s = 0;  // after every round
-  // Codecs that agents are to try in the next round, and how long each may take for them.
+  Bytes inputs;        // all inputs of the decision, for the journal
+  double pause_s = 0;  // pause after every round
+  // Codecs that agents measure in the next round, and the time limit for each agent.
   std::vector<std::string> trials = {};
   double trial_s = 0;
 };

@@ -36,8 +36,8 @@ Status corrupt(std::string expected, std::string got) {
                                            .remedy = {}});
 }
 
-// Calls field(version, member, place in the table) with every field, in the order of the old
-// formats. `version` is the first of them that has it.
+// Calls field(version, member, field of the table) for every setting, in the order of the old
+// formats. `version` is the first old format that contains it.
 template <typename Policy, typename Table, typename Field>
 Status each_field(Policy& policy, Table& table, Field&& field) {
   TRIBUTARY_TRY(field(1, policy.codec, table.codec));
@@ -66,8 +66,8 @@ Status each_field(Policy& policy, Table& table, Field&& field) {
   return field(5, planning.exploring_share, table.exploring_share);
 }
 
-// A field of an old format: numbers as they are, lengths and counts in four bytes before texts and
-// lists, enums in one byte.
+// Reads one field of an old format. Numbers have their own size, lengths and counts of texts and
+// lists take four bytes, enums one byte.
 template <typename Number>
 Status read_old(ByteReader& reader, Number& value) {
   TRIBUTARY_ASSIGN(value, reader.read<Number>("number"));
@@ -78,7 +78,7 @@ Status read_old(ByteReader& reader, wire::Collective& value) {
   value = static_cast<wire::Collective>(number);
   return {};
 }
-// Goals were counted from 0, which was the fixed one.
+// The old formats numbered goals from 0 (fixed), the schema from 1.
 Status read_old(ByteReader& reader, wire::PlanGoal& value) {
   TRIBUTARY_ASSIGN(const auto number, reader.read<std::uint8_t>("goal of the planning"));
   value = static_cast<wire::PlanGoal>(number + 1);
@@ -113,7 +113,8 @@ Status read_old(ByteSpan bytes, RoundPolicy& policy) {
   return reader.expect_end("policy");
 }
 
-// Many fields of a damaged table may be one text: what is copied is bounded before it is copied.
+// Bounds all texts and lists before they are copied. Many fields of a damaged table may refer to
+// one long text, so a small input could otherwise expand without limit.
 class PolicyCaps {
  public:
   template <typename Number>

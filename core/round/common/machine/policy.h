@@ -1,5 +1,5 @@
-// What a job fixes about how its rounds are done, and what it leaves to a planner: part of its
-// record.
+// The settings of a job that govern its rounds, and the choices that it leaves to a planner. They
+// are stored as part of the job's record.
 #pragma once
 
 #include <cstdint>
@@ -12,61 +12,66 @@
 
 namespace tributary {
 
+// Upper bound of Planning::exploring_share.
 inline constexpr double kExploringShareMax = 0.5;
 
-// Who chooses codec, ratio, collective and buckets of a round: the job, or a planner with a goal.
+// Decides whether the job itself (goal `fixed`) or a planner chooses codec, ratio, collective and
+// buckets of a round.
 struct Planning {
   wire::PlanGoal goal = wire::PlanGoal::fixed;
   double time_budget_s = 0;
   double bytes_per_day = 0;
-  double gain_weight = 1;  // how much gain counts against time
-  double gain_min = 0.05;  // nothing that lets less through, if there is anything else
-  // Of the rounds' time, how much agents may take to try other codecs; 0: they try none.
+  double gain_weight = 1;  // weight of gain against time
+  double gain_min = 0.05;  // an alternative with less gain is chosen only if all have less
+  // Share of the rounds' time that agents may spend on measuring other codecs; 0: none.
   double exploring_share = 0;
 
   bool planned() const { return goal != wire::PlanGoal::fixed; }
   friend bool operator==(const Planning&, const Planning&) = default;
 };
 
+// Settings of a job's rounds. If a planner chooses, codec, collective and buckets apply until its
+// first decision.
 struct RoundPolicy {
   std::string codec = "fp32";
-  // Where it is not empty: bucket b is exchanged by codecs[b % codecs.size()], whatever `codec`
-  // says.
+  // If not empty, bucket b uses codecs[b % codecs.size()], and `codec` is ignored.
   std::vector<std::string> codecs = {};
   std::uint64_t bucket_values_max = std::uint64_t{1} << 20;
-  // Where agents can reach one another; the star where they cannot.
+  // Used if the agents can reach one another; otherwise rounds use the star.
   wire::Collective collective = wire::Collective::star;
-  // Among peers: trainings and exchanges, one after the other, that are committed together. For
-  // members that are near one another and far from the coordinator.
+  // In an exchange among peers: number of trainings and exchanges that are committed together. More
+  // than 1 pays if members are near one another and far from the coordinator.
   std::uint32_t exchanges_per_round = 1;
-  // Where a planner chooses, all of these are what rounds begin with, before it has chosen.
   Planning planning = {};
   double learning_rate = 1;
   std::uint32_t local_steps = 1;
 
-  std::uint32_t agents_min = 1;  // ready ones, before a round begins
-  double quorum_fraction = 0.5;  // of the participants, rounded up; never under agents_min
+  std::uint32_t agents_min = 1;  // number of ready agents that a round requires
+  double quorum_fraction = 0.5;  // of the participants, rounded up; at least agents_min
   std::uint32_t deadline_ms = 60'000;
   std::uint32_t preliminary_deadline_ms = 30'000;
   std::uint32_t retry_after_ms =
       200;  // from an abort to the next attempt; doubles up to 32 times it
-  // How long a round waits for agents that are just catching up.
+  // Time for which a round waits for agents that are catching up.
   std::uint32_t catch_up_wait_ms = 0;
-  std::vector<std::string> agents = {};  // that may work for the job; empty: all
-  double fraction = 1;                   // of the ready ones, drawn anew for each round
+  std::vector<std::string> agents = {};  // the agents that may work for the job; empty: all
+  double fraction = 1;                   // of the ready agents, drawn anew for each round
 
-  std::uint32_t checkpoint_rounds = 64;  // a full checkpoint after so many, or
-  double checkpoint_redo_models = 2;     // after so many times the model's bytes of redo
+  // A full checkpoint is stored after this number of rounds, or.
+  std::uint32_t checkpoint_rounds = 64;
+  double checkpoint_redo_models = 2;  // once the redo has this many times the model's bytes
 
   friend bool operator==(const RoundPolicy&, const RoundPolicy&) = default;
 };
 
+// Returns invalid_argument if a value is out of range or a codec's spec is not valid.
 Status check(const RoundPolicy& policy);
 
-// As a journal keeps it: schemas/policy.fbs behind its size in four bytes.
+// The stored form: the table of schemas/policy.fbs after its size in four bytes.
 Bytes encode(const RoundPolicy& policy);
-// Also reads the five formats of earlier builds, which begin with their version, 1 to 5: less than
-// any size. invalid_argument, corrupt_data: neither, or a policy that `check` refuses.
+// Reads the stored form, and the five formats of earlier builds. Those begin with their version, 1
+// to 5, which is less than any valid size. Returns corrupt_data for damaged bytes and
+// invalid_argument for a policy that `check` refuses.
 Result<RoundPolicy> decode_policy(ByteSpan bytes);
 
 }  // namespace tributary

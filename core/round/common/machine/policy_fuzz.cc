@@ -1,5 +1,5 @@
-// Whatever a journal holds for a policy is one that `check` takes, or an error; and a policy is
-// written as what it was read from.
+// Any stored bytes decode to a policy that `check` accepts, or to an error. Encoding such a policy
+// and decoding it again gives the same policy.
 #include <cstdlib>
 
 #include "core/round/common/machine/policy.h"

@@ -26,7 +26,7 @@ TEST(Policy, ComesBackAsItWas) {
   EXPECT_EQ(*back, policy);
 }
 
-// Written by the build whose format was version 5; each version before ended earlier.
+// Written by the build whose format was version 5. Each earlier version ended earlier.
 constexpr std::string_view kVersion5 =
     "050000000a0000007468633a626974733d3402000000030000007468630d00000074687265656c63"
     "3a733d312e350010000000000000000000000000c03f0300000002000000000000000000e83f49ee"
@@ -38,7 +38,7 @@ constexpr std::size_t kPlanningBytes = 1 + 4 * sizeof(double) + kExploringBytes;
 constexpr std::size_t kCollectiveBytes = 1 + sizeof(std::uint32_t);
 constexpr std::size_t kAgentsBytes = sizeof(double) + sizeof(std::uint32_t) + 2 * (4 + 9);
 
-// Without the last bytes, which the version does not have.
+// The bytes of version 5 without the last ones, which the older version lacks.
 Bytes old_policy(std::uint8_t version, std::size_t without) {
   Bytes bytes;
   for (std::size_t i = 0; i + 2 * without < kVersion5.size(); i += 2) {
@@ -49,7 +49,7 @@ Bytes old_policy(std::uint8_t version, std::size_t without) {
   return bytes;
 }
 
-// What version 1 had; all else has its default.
+// The settings of version 1; all others have their defaults.
 RoundPolicy first_policy() {
   return {.codec = "thc:bits=4",
           .codecs = {"thc", "threelc:s=1.5"},
@@ -76,7 +76,7 @@ void expect_read(const Bytes& bytes, const RoundPolicy& policy) {
   Bytes longer = bytes;
   longer.push_back(0);
   EXPECT_FALSE(decode_policy(longer).ok());
-  // Written anew, it is the same policy.
+  // Encoding it in the current format preserves the policy.
   EXPECT_EQ(*decode_policy(encode(*back)), policy);
 }
 
@@ -125,7 +125,8 @@ TEST(Policy, TheLastHandWrittenOneIsRead) {
   expect_read(old_policy(5, 0), policy);
 }
 
-// A default of the table is for ever. One that changes in RoundPolicy has to be written out.
+// The defaults of the table can never change. If RoundPolicy's default changes, the value must be
+// written explicitly.
 TEST(Policy, AnEmptyTableIsADefaultPolicy) {
   wire::PolicyT table;
   table.codec = "fp32";
@@ -136,7 +137,7 @@ TEST(Policy, AnEmptyTableIsADefaultPolicy) {
   EXPECT_EQ(*policy, RoundPolicy{});
 }
 
-// A small table could name one long text thousands of times.
+// A small table can refer to one long text thousands of times.
 TEST(Policy, TextsAndListsAreBoundedBeforeTheyAreCopied) {
   RoundPolicy policy;
   policy.codec = std::string(201, 'x');
@@ -169,7 +170,7 @@ TEST(Policy, PlanningComesBackAndNonsenseOfItIsRefused) {
   EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument);
 }
 
-// Settings, JSON and the inputs of stored plans have these words.
+// Settings, JSON and the inputs of stored plans use these words.
 TEST(Policy, GoalsHaveTheNamesOfSettings) {
   const std::vector<std::string_view> names = {"fixed", "adaptive", "time_budget", "byte_budget"};
   EXPECT_EQ(wire::enum_names(wire::PlanGoal::fixed, wire::PlanGoal::MAX, wire::EnumNamePlanGoal),

@@ -1,4 +1,4 @@
-// What fills probes and their echoes up. No line on the way can make it shorter.
+// The filling of link probes and their echoes: pseudo-random bytes, which no link can compress.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,13 @@
 
 namespace tributary {
 
-// Of one message; a train is several. What asks for more is refused.
+// Limit for one message, in bytes; a train of probes has several. A larger request is refused.
 constexpr std::uint32_t kProbePaddingMax = 128u << 10;
-// The parts of a train. What claims more is refused.
+// Limit for the number of messages in a train. A larger number is refused.
 constexpr std::uint32_t kProbePartsMax = 8;
 
-// The same bytes for everybody, never copied; at most kProbePaddingMax.
+// The first `bytes` bytes of one constant block, at most kProbePaddingMax. All callers share the
+// block; nothing is copied. Thread-safe.
 PayloadSlice probe_padding(std::uint32_t bytes);
 
 }  // namespace tributary

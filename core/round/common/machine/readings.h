@@ -1,9 +1,9 @@
 // The readings that the state machines and the daemons publish: one table with the name, the unit
-// and the meaning of each. The rest of the code knows a reading by its ReadingKind.
+// and the meaning of each. Other code refers to a reading by its ReadingKind.
 //
-// Names are published: journals, metrics, the dashboard and `tributary` have them. A name is not
-// changed and not given to another reading. A new kind is a new row of kReadings, at the same
-// place.
+// Names are public: journals, metrics, the dashboard and `tributary` use them. A name is never
+// changed and never reused for another reading. A new kind is a new row of kReadings at the same
+// position as in ReadingKind. All functions are pure.
 #pragma once
 
 #include <algorithm>
@@ -66,14 +66,14 @@ enum class ReadingKind : std::uint8_t {
 };
 inline constexpr std::size_t kReadingKinds = 42;
 
-// What a reading is about, and with it who takes it.
+// The subject of a reading, which also determines where it is measured.
 enum class ReadingGroup : std::uint8_t {
-  round,     // of a round, at the coordinator
-  link,      // of the link to one agent, at the coordinator
+  round,     // one round, at the coordinator
+  link,      // the link to one agent, at the coordinator
   agent,     // measured by an agent, which sends it with its report
-  state,     // of the coordinator's process
+  state,     // the coordinator's process
   messages,  // bytes of messages in a round by use and direction (message_bytes.h)
-  repeated,  // payload bytes sent for nothing by cause and direction (repeated_bytes.h)
+  repeated,  // payload bytes sent without use, by cause and direction (repeated_bytes.h)
 };
 
 enum class ReadingUnit : std::uint8_t { one, seconds, seconds_per_byte, bytes };
@@ -81,7 +81,7 @@ enum class ReadingUnit : std::uint8_t { one, seconds, seconds_per_byte, bytes };
 struct ReadingFacts {
   ReadingKind kind = ReadingKind::round_s;
   ReadingGroup group = ReadingGroup::round;
-  std::string_view name = {};  // in the journal; in metrics behind "tributary_"
+  std::string_view name = {};  // as in the journal; in metrics with the prefix "tributary_"
   ReadingUnit unit = ReadingUnit::one;
   std::string_view help = {};  // one sentence, for Prometheus and for people
 };
@@ -190,7 +190,7 @@ constexpr const ReadingFacts& facts_of(ReadingKind kind) {
 
 constexpr std::string_view reading_name(ReadingKind kind) { return facts_of(kind).name; }
 
-// Nothing: no reading has this name.
+// The kind with this name; empty if no reading has it.
 constexpr std::optional<ReadingKind> reading_named(std::string_view name) {
   const auto* const found = std::ranges::find(kReadings, name, &ReadingFacts::name);
   return found == kReadings.end() ? std::nullopt : std::optional(found->kind);

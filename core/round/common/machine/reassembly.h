@@ -1,6 +1,7 @@
-// A payload that arrives in parts: runs of bytes of any length, in any order, perhaps more than
-// once. Its memory is the payload's size, which its owner has compared with a cap, and has room
-// for, before this is made.
+// Assembles a payload from parts: runs of bytes of any length, in any order, possibly repeated.
+//
+// It allocates the whole payload's size at once. The owner must have compared the size with a
+// limit, and reserved it, before construction. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace tributary {
 
-// Whether a part belongs to a payload of this size; what it says of itself has been checked.
+// Returns mismatch if the part does not belong to a payload of this size. Requires that the part
+// has been validated as a message.
 Status check_size(const wire::Part& part, std::uint64_t payload_bytes);
 
 class Reassembly {
@@ -20,13 +22,16 @@ class Reassembly {
   explicit Reassembly(std::uint64_t size) : size_(size), bytes_(size) {}
 
   std::uint64_t size() const { return size_; }
-  // How many bytes are new. The part lies within the payload.
+  // Copies a part and returns the number of its bytes that are new. Requires that the part lies
+  // within the payload.
   std::uint64_t take(std::uint64_t offset, ByteSpan part);
+  // True if every byte has arrived.
   bool complete() const { return arrived_.bytes() == size_; }
+  // Number of bytes that have arrived without a gap from the start.
   std::uint64_t from_start() const { return arrived_.from_start(); }
 
   ByteSpan bytes() const { return bytes_; }
-  // Leaves none behind.
+  // Moves the payload out; the object is then empty.
   Bytes release() { return std::move(bytes_); }
 
  private:

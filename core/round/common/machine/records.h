@@ -1,11 +1,10 @@
-// Everything that must survive a crash, as plain values: what the two state machines ask to have
-// stored, and what they are given back when they start. How it is stored is core/store's affair.
+// The data that must survive a crash, as plain values: the records that the two state machines have
+// stored, and the state that they receive when they start. core/store decides how they are stored.
 //
-// Records of one machine are stored in the order in which they were asked for. Each is atomic:
-// after a crash all of it is there or nothing, and nothing that was asked for later is there
-// without it.
+// Records of one machine are stored in the order of the requests. Each is atomic: after a crash
+// either all of it is stored or nothing, and no later record is stored without it.
 //
-// Large values are shared and immutable, so that asking costs no copy.
+// Large values are shared and immutable, so a request copies none of them.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ using SharedFloats = std::shared_ptr<const FloatVector>;
 
 // --- coordinator -------------------------------------------------------------------------------
 
-// Replaces the record of the same job.
+// The definition and the state of a job. Replaces the record of the same job.
 struct JobRecord {
   std::uint64_t job = 0;
   std::uint32_t revision = 1;
@@ -39,17 +38,17 @@ struct JobRecord {
   RoundPolicy policy;
 };
 
-// The whole model after a round: what a restart begins with. Replaces the job's older checkpoints
-// and the redo of the rounds up to it.
+// The whole model after a round, from which a restart begins. Replaces the job's older checkpoints
+// and the redo payloads of the rounds up to it.
 struct CheckpointRecord {
   std::uint64_t job = 0;
   std::uint64_t model_version = 0;
   std::uint64_t model_hash = 0;
   SharedFloats model;
-  SharedBytes rule_state;  // of the optimizer (ModelRule); may be null
+  SharedBytes rule_state;  // state of the optimizer (ModelRule); may be null
 };
 
-// A job that was submitted: both, in one step.
+// A submitted job and its first model, stored in one transaction.
 struct NewJobRecord {
   JobRecord job;
   CheckpointRecord checkpoint;
@@ -60,8 +59,9 @@ struct MemberRecord {
   double weight = 1;
 };
 
-// Stored before the epoch is announced, so that no epoch's number is ever given twice, and kept as
-// long as a round that was committed in it: bitmaps are by place in `members`.
+// The members of an epoch. It is stored before the epoch is announced, so that no epoch number is
+// used twice. It is kept as long as any round committed in the epoch, because bitmaps of members
+// are indexed by position in `members`.
 struct EpochRecord {
   std::uint64_t job = 0;
   std::uint32_t epoch = 0;
@@ -69,7 +69,7 @@ struct EpochRecord {
   std::vector<MemberRecord> members;
 };
 
-// Who is in a result; many buckets share one.
+// The contributors of a bucket and their divisor. Many buckets share one set.
 struct ContributorSetRecord {
   std::vector<std::uint8_t>
       bits;  // one per member of the epoch, from the low bit of the first byte
@@ -77,38 +77,41 @@ struct ContributorSetRecord {
   double divisor = 1;
 };
 
+// The result of one bucket of a committed round.
 struct OutcomeRecord {
   std::uint32_t bucket = 0;
-  std::uint32_t contributor_set = 0;  // place in RoundRecord::contributor_sets
-  std::uint64_t result_hash = 0;      // of the combined payload of the last stage
+  std::uint32_t contributor_set = 0;  // index into RoundRecord::contributor_sets
+  std::uint64_t result_hash = 0;      // hash of the combined payload of the last stage
 };
 
-// What became of a committed round. Never changes, and is kept: an agent that comes back after a
-// long time asks what became of its contribution.
+// The outcome of a committed round. It never changes. It is kept, because an agent that returns
+// after a long time must learn whether its contribution counted.
 struct RoundRecord {
   RoundKey id;
-  std::uint64_t journal_entry = 0;  // counts the commits of the job
-  std::uint32_t members = 0;        // of the epoch
-  std::uint32_t buckets = 0;        // of the plan; one without an outcome was not exchanged
+  std::uint64_t journal_entry = 0;  // number of this commit within the job
+  std::uint32_t members = 0;        // number of members in the epoch
+  // Number of buckets in the plan; a bucket without an outcome was not exchanged.
+  std::uint32_t buckets = 0;
   std::vector<ContributorSetRecord> contributor_sets;
   std::vector<OutcomeRecord> outcomes;
   std::uint64_t previous_hash = 0;
-  std::uint64_t model_hash = 0;  // after it
+  std::uint64_t model_hash = 0;  // after the round
   SharedBytes plan;              // a frame that holds the wire::Plan, with its reason
-  std::int64_t began_at_ns = 0;  // the machine's clock
+  std::int64_t began_at_ns = 0;  // by the machine's clock
   std::int64_t committed_at_ns = 0;
-  std::uint64_t bytes_up = 0;  // payloads that arrived, and that were sent, of all agents
+  std::uint64_t bytes_up = 0;  // payload bytes received from all agents, and sent to them
   std::uint64_t bytes_down = 0;
 };
 
-// The combined payload of a stage: with the plan, all that makes version v of version v - 1.
+// The combined payload of one stage. Together with the plan, all of a round's payloads turn model
+// version v - 1 into version v.
 struct RedoPayload {
   std::uint32_t bucket = 0;
   std::uint32_t stage = 0;
   SharedBytes payload;
 };
 
-// An agent's report on a round, for people and dashboards.
+// An agent's report on a round, for the telemetry.
 struct AgentRoundRecord {
   RoundKey id;
   std::string agent_id;
@@ -120,24 +123,25 @@ struct AgentRoundRecord {
   double decode_s = 0;
   double update_norm = 0;
   double residual_norm = 0;
-  // Share of its energy that what it kept has; NaN: it was not asked.
+  // Share of the update's energy that the agent's payloads kept; NaN: not measured.
   double gain = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
 };
 
-// A commit. Once it is stored the round counts, whatever happens; it is published only then.
+// A commit. A round counts from the moment at which this record is stored, and is published only
+// then.
 struct CommitRecord {
   RoundRecord round;
   std::vector<RedoPayload> redo;
-  // What encoding the aggregate again has lost so far (Aggregator::begin), of the whole model, for
-  // codecs that do so: replaces the one before. Null: as it was.
+  // The accumulated loss of encoding aggregates again (Aggregator::begin), for the whole model.
+  // Replaces the stored one. Null: unchanged.
   SharedFloats aggregator_residual;
   std::optional<CheckpointRecord> checkpoint;
-  std::vector<AgentRoundRecord> reports;  // that came since the commit before; not read back
+  std::vector<AgentRoundRecord> reports;  // received since the previous commit; never read back
 };
 
-// For people and dashboards; no machine reads it back.
+// The last known state of an agent, for the telemetry. No state machine reads it back.
 struct AgentRecord {
   std::string agent_id;
   std::uint64_t incarnation = 0;
@@ -149,21 +153,22 @@ struct AgentRecord {
 };
 
 struct AgentRecords {
-  std::vector<AgentRecord> agents;  // each replaces the one of the same id
+  std::vector<AgentRecord> agents;  // each replaces the stored record of the same agent id
 };
 
 using CoordinatorRecord =
     std::variant<NewJobRecord, JobRecord, EpochRecord, CommitRecord, AgentRecords>;
 
-// What a coordinator starts with.
+// The state of one job with which a coordinator starts.
 struct RestoredJob {
   JobRecord job;
   CheckpointRecord checkpoint;       // the newest
-  std::vector<CommitRecord> redo;    // the commits after it, in order, with their payloads
+  std::vector<CommitRecord> redo;    // the commits after the checkpoint, in order, with payloads
   SharedFloats aggregator_residual;  // the newest; null: none
-  std::vector<RoundRecord> history;  // the last rounds up to the checkpoint, in order; may be short
-  std::vector<EpochRecord> epochs;   // of the rounds in `redo` and `history`, ascending
-  std::uint32_t last_epoch = 0;      // the highest number that was ever stored
+  // The last rounds up to the checkpoint, in order; may be incomplete.
+  std::vector<RoundRecord> history;
+  std::vector<EpochRecord> epochs;  // the epochs of all rounds in `redo` and `history`, ascending
+  std::uint32_t last_epoch = 0;     // the highest epoch number that was ever stored
 };
 
 struct CoordinatorState {
@@ -172,7 +177,7 @@ struct CoordinatorState {
 
 // --- agent -------------------------------------------------------------------------------------
 
-// Replaces the one before; a job with another number also replaces the replica.
+// The job of an agent. Replaces the stored one; a job with another number also removes the replica.
 struct AgentJobRecord {
   std::uint64_t job = 0;
   std::uint32_t revision = 0;
@@ -181,19 +186,20 @@ struct AgentJobRecord {
   SharedBytes definition;  // a frame that holds the wire::Job
 };
 
-// What belongs to the residual and is not a float.
+// The position of a residual in the sequence of models and updates.
 struct ResidualStamp {
-  std::uint64_t version = 0;        // of the model that it belongs to
-  double learning_rate = 0;         // in whose units it is; 0: none yet
-  std::uint64_t updates_taken = 0;  // updates that were added to it, ever; a part counts as one
-  std::uint64_t update_round = 0;   // the last round whose update is among them
-  // The last round of whose update a part came first, and where that part begins.
+  std::uint64_t version = 0;        // of the model to which the residual belongs
+  double learning_rate = 0;         // the rate in whose units the residual is; 0: none yet
+  std::uint64_t updates_taken = 0;  // number of updates ever added; a part counts as one
+  std::uint64_t update_round = 0;   // the last round whose complete update was added
+  // The last round of which only a part of the update was added, and the index of the first value
+  // of that part, which extends to the end of the model.
   std::uint64_t part_round = 0;
   std::uint64_t part_first = 0;
 };
 
-// The agent's replica after a commit or a transfer: everything in one step. Replaces the one before
-// and the undecided rounds, except those that `undecided` names.
+// The agent's replica after a commit or a model download, stored in one transaction. Replaces the
+// stored replica. Removes all undecided rounds that `undecided` does not name.
 struct ReplicaRecord {
   std::uint64_t job = 0;
   std::uint64_t layer_map_hash = 0;
@@ -207,33 +213,34 @@ struct ReplicaRecord {
   std::vector<RoundKey> undecided;
 };
 
-// The residual of a bucket if the round commits with this agent in it. If it does not, the residual
-// is what ContributionRecord::residual says.
+// The residual of a bucket for the case that the round commits with this agent's contribution to
+// it. In the other case the residual is ContributionRecord::residual.
 struct ContributionPart {
   std::uint32_t bucket = 0;
   std::uint64_t first_value = 0;
   std::uint64_t values = 0;
-  SharedFloats if_committed;  // null: zeros, for everything was given away
+  SharedFloats if_committed;  // null: zeros, because the whole bucket was sent
 };
 
-// Stored before any payload of a last stage is sent. Adds its parts to those of the same round; a
-// part of a bucket that is there already replaces it. Without parts it is about the residual alone.
+// The two possible outcomes of a contribution, stored before any payload of a last stage is sent.
+// Its parts are added to the stored parts of the same round; a part of the same bucket is replaced.
+// A record without parts stores only the residual.
 struct ContributionRecord {
   RoundKey id;
-  std::uint32_t agent_index = 0;  // of the agent in the epoch
-  SharedFloats residual;          // whole, with this round's update in it; null: as it was
-  ResidualStamp residual_stamp;   // with `residual`
+  std::uint32_t agent_index = 0;  // index of the agent in the epoch
+  SharedFloats residual;          // complete, with this round's update added; null: unchanged
+  ResidualStamp residual_stamp;   // belongs to `residual`
   std::vector<ContributionPart> parts;
 };
 
-// A run of a model download, stored while the rest is still on its way, so that the download goes
-// on from there after a restart. Runs come in order: one at offset 0 replaces whatever download was
-// stored before, every other begins where the one before ended. A ReplicaRecord removes them, as
-// does an AgentJobRecord of another job.
+// A run of bytes of a model download, stored while the rest is still being received, so that the
+// download continues there after a restart. Runs are stored in order: a run at offset 0 replaces
+// any stored download, every other run begins at the end of the one before. A ReplicaRecord removes
+// the download, as does an AgentJobRecord of another job.
 struct DownloadRecord {
   std::uint64_t job = 0;
-  std::uint64_t hash = 0;   // TransferOffer.hash: of all bytes of the download
-  std::uint64_t bytes = 0;  // of the whole download
+  std::uint64_t hash = 0;   // TransferOffer.hash: the hash of the whole download
+  std::uint64_t bytes = 0;  // size of the whole download
   std::uint64_t offset = 0;
   SharedBytes data;
 };
@@ -241,24 +248,26 @@ struct DownloadRecord {
 using AgentRecordToStore =
     std::variant<AgentJobRecord, ReplicaRecord, ContributionRecord, DownloadRecord>;
 
+// A contribution whose round had no known outcome when the agent's process ended.
 struct UndecidedRound {
   RoundKey id;
   std::uint32_t agent_index = 0;
   std::vector<ContributionPart> parts;
 };
 
-// A download that was under way when the agent's process ended.
+// A download that was not complete when the agent's process ended.
 struct StoredDownload {
   std::uint64_t job = 0;
   std::uint64_t hash = 0;
-  std::uint64_t bytes = 0;  // of the whole download
+  std::uint64_t bytes = 0;  // size of the whole download
   Bytes received;           // its first bytes
 };
 
-// What an agent starts with. Nothing at all on a new device.
+// The state with which an agent starts. Everything is empty on a new device.
 struct AgentState {
   std::optional<AgentJobRecord> job;
-  std::optional<ReplicaRecord> replica;  // its residual: the newest stored, by whichever record
+  // Its residual is the newest stored one, from whichever record.
+  std::optional<ReplicaRecord> replica;
   std::vector<UndecidedRound> undecided;
   std::optional<StoredDownload> download;
 };

@@ -1,5 +1,5 @@
-// Payload bytes that crossed a link for nothing, by cause. All of them are 0 where every byte is
-// sent once.
+// Counters of payload bytes that crossed a link without use, by cause. All are 0 if every byte was
+// sent exactly once. Directions are seen from the agents: up is to the coordinator.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@ namespace tributary {
 
 struct RepeatedBytes {
   std::uint64_t lost_up = 0;       // sent again within a session, because the first was lost
-  std::uint64_t lost_down = 0;     //
-  std::uint64_t session_down = 0;  // under way to an agent when its session was lost
-  std::uint64_t known_up = 0;      // arrived in an earlier session or attempt
-  std::uint64_t late_up = 0;       // for a round or stage that is over
-  std::uint64_t no_room_up = 0;    // refused: the memory for incomplete payloads was taken
+  std::uint64_t lost_down = 0;     // the same, to agents
+  std::uint64_t session_down = 0;  // in flight to an agent when its session was lost
+  std::uint64_t known_up = 0;      // had already arrived in an earlier session or attempt
+  std::uint64_t late_up = 0;       // for a round or stage that was over
+  std::uint64_t no_room_up = 0;    // refused: the memory for incomplete payloads was full
 
   void add(const RepeatedBytes& other) {
     for (const auto& each : kFields) this->*each.bytes += other.*each.bytes;
   }
 
-  // The reading of each, and the labels of its metric.
+  // One row per counter: its reading and the labels of its metric.
   struct Field {
     ReadingKind reading;
     std::uint64_t RepeatedBytes::*bytes;

@@ -1,4 +1,5 @@
-// The address of a round as a plain value: what wire::RoundId says, to compare and to sort by.
+// The address of one attempt at a round, as a plain value that can be compared and sorted. It has
+// the same fields as wire::RoundId.
 #pragma once
 
 #include <compare>

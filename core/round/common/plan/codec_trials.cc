@@ -8,8 +8,8 @@
 namespace tributary {
 namespace {
 
-// The layers' parts between two places of a bucket. Of a layer that is cut its rows are of no use,
-// as in a plan's buckets.
+// The parts of layers between two positions of a bucket. A layer that is cut has no rows, as in the
+// buckets of a plan.
 std::vector<LayerRun> layers_within(const std::vector<LayerRun>& layers, std::uint32_t offset,
                                     std::uint32_t count) {
   std::vector<LayerRun> within;
@@ -24,7 +24,8 @@ std::vector<LayerRun> layers_within(const std::vector<LayerRun>& layers, std::ui
   return within;
 }
 
-// Layers that travel exactly are no matter of choice: their exchange is not the first.
+// Only buckets of the plan's first codec. Buckets of exact layers have another exchange, because no
+// planner chooses their codec.
 std::vector<const PlannedBucket*> buckets_to_try(const RoundPlan& plan) {
   std::vector<const PlannedBucket*> buckets;
   for (const PlannedBucket& bucket : plan.buckets_of(0)) {
@@ -33,7 +34,7 @@ std::vector<const PlannedBucket*> buckets_to_try(const RoundPlan& plan) {
   return buckets;
 }
 
-// What the payloads come to where this one is all there are.
+// The combined payload if this payload is the only one.
 Status combine_alone(const Codec& codec, const StageCall& call, std::uint32_t values,
                      ByteSpan payload, Bytes& combined) {
   const std::unique_ptr<Aggregator> aggregator = codec.make_aggregator(call.stage(), values);
@@ -60,7 +61,8 @@ CodecTrials::CodecTrials(const RoundPlan& plan, std::uint32_t rank, const InputO
   const bool small = all <= kValuesTried;
   const std::uint64_t each = std::min<std::uint64_t>(kSampleValues, all / buckets.size());
   const std::uint64_t samples = std::min<std::uint64_t>(kValuesTried / each, kSamplesMax);
-  // Of a large model: where, in the values of these buckets, the next sample begins.
+  // `at` is the position of the next sample within the values of these buckets, if the model is
+  // large.
   const std::uint64_t stride = all / samples;
   std::uint64_t at = small ? 0 : plan.key().round * kSampleValues % stride;
   const std::size_t most = small ? kSamplesMax : samples;
@@ -71,7 +73,7 @@ CodecTrials::CodecTrials(const RoundPlan& plan, std::uint32_t rank, const InputO
       const auto offset = static_cast<std::uint32_t>(at - first);
       std::uint32_t count = std::min(kSampleValues, bucket->values);
       if (small) count = std::min(count, bucket->values - offset);
-      // A bucket's end is no reason for a sample of less.
+      // A sample is not shortened at the end of a bucket; it begins earlier instead.
       const std::uint32_t from = std::min(offset, bucket->values - count);
       if (samples_.size() < most) add_sample(*bucket, from, count, input_of);
       at += small ? count : stride;
@@ -104,7 +106,7 @@ void CodecTrials::step(CodecCache& codecs, const Execution& execution,
     status = try_one(**codec, samples_[next_ % samples_.size()], execution, stopwatch, tried);
   }
   ++next_;
-  // Nobody misses it: what is asked for may be of a build that knows more codecs.
+  // A failed trial is no error: the requested codec may belong to a build that knows more codecs.
   if (!status.ok()) {
     tried.failed = true;
     next_ = (place + 1) * samples_.size();
@@ -112,8 +114,8 @@ void CodecTrials::step(CodecCache& codecs, const Execution& execution,
   if (stopwatch) spent_ns_ += stopwatch() - began_at;
 }
 
-// What a codec with error feedback does not bring at once it brings later: that is late and not
-// lost, and one round would not tell the one from the other.
+// A codec with error feedback sends later what it omits at first, so that part is late and not
+// lost. A single round would count it as lost.
 Status CodecTrials::try_one(const Codec& codec, const Sample& sample, const Execution& execution,
                             const std::function<TimeNs()>& stopwatch, Tried& tried) const {
   const auto count = static_cast<std::uint32_t>(sample.values.size());
@@ -128,7 +130,7 @@ Status CodecTrials::try_one(const Codec& codec, const Sample& sample, const Exec
     TRIBUTARY_TRY(play(codec, *encoder, call, input, decoded, stopwatch, tried));
     ++call.round.round;
     for (std::uint32_t i = 0; i < count; ++i) {
-      input[i] -= decoded[i];  // what is still to come
+      input[i] -= decoded[i];  // the part that is not sent yet
       if (turn + 1 < turns) input[i] += sample.values[i];
     }
   }
@@ -141,7 +143,7 @@ Status CodecTrials::try_one(const Codec& codec, const Sample& sample, const Exec
   return {};
 }
 
-// One round of one agent.
+// Plays one round with a single agent.
 Status CodecTrials::play(const Codec& codec, Encoder& encoder, StageCall call,
                          std::span<const float> input, std::span<float> decoded,
                          const std::function<TimeNs()>& stopwatch, Tried& tried) const {
@@ -180,7 +182,7 @@ std::vector<wire::TrialT> CodecTrials::results() const {
   std::vector<wire::TrialT> results;
   for (std::size_t i = 0; i < specs_.size(); ++i) {
     const Tried& tried = tried_[i];
-    // Of zeros no share gets through.
+    // The gain of zeros is undefined.
     if (tried.failed || tried.values == 0 || !(tried.energy > 0)) continue;
     wire::TrialT& result = results.emplace_back();
     result.codec = specs_[i];

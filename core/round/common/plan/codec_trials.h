@@ -1,12 +1,13 @@
-// Codecs that are tried on the device, on the update that it has anyway: encoded and decoded again
-// by this agent for itself, so that a planner learns what of a real update gets through where no
-// histogram tells it.
+// Measures codecs on the device, on its own update: this agent encodes and decodes samples of the
+// update for itself. A planner learns in this manner how much of a real update a codec keeps if no
+// histogram shows it.
 //
-// What the paper restores afterwards is the model; here there is nothing to restore. A trial has a
-// copy of some of the values and encoders of its own, sends nothing, and draws by addresses, which
-// nobody else's draws depend on. So models and residuals are the same with trials and without.
+// Trials never change models or residuals, so nothing has to be restored afterwards. A trial has
+// its own copy of some values and its own encoders, and sends nothing. Its random draws have
+// addresses, on which no other draw depends.
 //
-// In steps of one codec on one sample, so that a device that has something better to do does that.
+// The work is divided into steps of one codec on one sample, so that an agent can stop for more
+// urgent work. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +25,29 @@ namespace tributary {
 
 class CodecTrials {
  public:
-  // Of a small model all of it is tried, in its buckets; of a larger one about so many values, from
-  // other places in every round.
+  // A model of up to kValuesTried values is measured completely, in its buckets. Of a larger model
+  // about that many values are measured, at other positions in every round.
   static constexpr std::uint32_t kValuesTried = 1u << 16;
   static constexpr std::uint32_t kSampleValues = 1u << 14;
-  static constexpr std::uint32_t kSamplesMax = 16;  // of buckets that are smaller than a sample
-  static constexpr std::uint32_t kTurns = 20;       // with error feedback, for codecs that have it
+  static constexpr std::uint32_t kSamplesMax = 16;  // also if buckets are smaller than a sample
+  // Rounds of error feedback per sample, for codecs that use it.
+  static constexpr std::uint32_t kTurns = 20;
 
+  // Returns the input of a bucket: the values that this agent encodes.
   using InputOf = std::function<std::span<const float>(const PlannedBucket& bucket)>;
 
-  // Copies what it needs of the input.
+  // Copies the samples from the input. `rank` is this agent's place among the participants. The
+  // plan names the codecs and the time limit.
   CodecTrials(const RoundPlan& plan, std::uint32_t rank, const InputOf& input_of);
 
-  // Everything was tried, or the time for it has passed.
+  // True if everything was measured or the time limit has passed.
   bool over() const;
-  // The stopwatch may be empty: then no time passes.
+  // Measures the next codec and sample. With an empty stopwatch no time passes. A codec that fails,
+  // perhaps because this build does not know it, is skipped and has no result.
   void step(CodecCache& codecs, const Execution& execution,
             const std::function<TimeNs()>& stopwatch);
-  // Of the codecs that could be tried so far, if only on some of the samples.
+  // Results of the codecs measured so far, possibly on a part of the samples. A codec that failed,
+  // or whose samples were all zero, has none.
   std::vector<wire::TrialT> results() const;
 
  private:
@@ -70,10 +76,10 @@ class CodecTrials {
 
   std::vector<std::string> specs_;
   TimeNs limit_ns_ = 0;
-  RoundContext round_;  // of all samples; each has its own bucket and layers
+  RoundContext round_;  // common to all samples; each has its own bucket and layers
   std::vector<Sample> samples_;
-  std::vector<Tried> tried_;  // by spec
-  std::size_t next_ = 0;      // spec by spec, of each all samples
+  std::vector<Tried> tried_;  // by index in specs_
+  std::size_t next_ = 0;  // position of the next step: all samples of a spec before the next spec
   TimeNs spent_ns_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// A job as both machines work with it: its definition, checked, and what follows from it.
+// A job in the form in which both machines use it: the validated definition, and the values derived
+// from it. Immutable, so threads may share it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,9 @@ namespace tributary {
 
 class JobModel {
  public:
-  // `definition` is a frame that holds a wire::Job; see records.h.
+  // `definition` is a frame that holds a wire::Job (see records.h). Returns corrupt_data if it is
+  // no such frame, mismatch if the layer map does not match its hash, and the error of the
+  // optimizer, the strategy or the schedule if one of them is not valid.
   static Result<std::shared_ptr<const JobModel>> make(SharedBytes definition);
 
   std::uint64_t job() const { return wire().job(); }
@@ -25,7 +28,7 @@ class JobModel {
   const LayerMap& layers() const { return layers_; }
   const wire::Job& wire() const { return *wire_; }
   const SharedBytes& definition() const { return definition_; }
-  // Of a round, as the job's schedule has it.
+  // The learning rate of a round according to the job's schedule; `full_rate` is the policy's rate.
   double learning_rate(double full_rate, std::uint64_t round) const {
     return scheduled_rate(schedule_, full_rate, round, wire().rounds());
   }
@@ -39,12 +42,13 @@ class JobModel {
         schedule_(schedule) {}
 
   SharedBytes definition_;
-  const wire::Job* wire_;  // within definition_
+  const wire::Job* wire_;  // points into definition_
   LayerMap layers_;
   Schedule schedule_;
 };
 
-// The frame that a record keeps a message in. Its envelope says nothing.
+// Packs a message into a frame for a record. The session and the id in its envelope have no
+// meaning.
 template <typename MessageT>
 Result<SharedBytes> keep_message(MessageT message) {
   wire::FrameT frame = frame_with(std::move(message));
@@ -54,11 +58,13 @@ Result<SharedBytes> keep_message(MessageT message) {
   return std::make_shared<const Bytes>(std::move(bytes));
 }
 
+// The layer map as a message. All layers are parameters; the caller sets the kind of buffers.
 std::unique_ptr<wire::LayerMapT> wire_layers(const LayerMap& map);
 
+// The hash of a model's bytes.
 std::uint64_t model_hash_of(std::span<const float> model);
 
-// Names a model of a job.
+// Identifies a model of a job.
 struct ModelId {
   std::uint64_t version = 0;
   std::uint64_t hash = 0;  // model_hash_of

@@ -22,8 +22,8 @@ struct ValueRange {
   std::uint64_t end = 0;
 };
 
-// The optimizer steps over parameters; buffers go where the mean says. Everything in float and in
-// the order of the values.
+// The optimizer changes parameters; buffers become the mean. All arithmetic is in float and in the
+// order of the values, so that every device computes the same bits.
 class OptimizerRule final : public ModelRule {
  public:
   OptimizerRule(const OptimizerSettings& settings, double server_rate, bool gradient,

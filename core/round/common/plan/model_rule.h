@@ -1,5 +1,5 @@
-// How a round's sum becomes a model: the same few operations in the same order on the coordinator
-// and on every replica, so that they stay identical to the bit.
+// Turns a round's sum into the next model. The coordinator and every replica perform the same
+// operations in the same order, so the models stay identical to the bit.
 #pragma once
 
 #include <cstdint>
@@ -16,34 +16,40 @@ namespace tributary {
 // One bucket of a committed round.
 struct RuleStep {
   std::uint64_t first_value = 0;
-  std::span<const float> sum;  // over the contributors
+  std::span<const float> sum;  // the sum over the contributors
   double divisor = 1;
   double learning_rate = 1;
 };
 
+// A rule with its state. Not thread-safe. Calls of one round: begin, then apply for each bucket in
+// ascending order.
 class ModelRule {
  public:
   virtual ~ModelRule() = default;
 
-  // Before the first bucket of a round, and in this order: begin, apply for each bucket, ascending.
+  // Starts a round, before its first bucket.
   virtual void begin(std::uint64_t /*round*/) {}
+  // Changes the part of the model that the step covers.
   virtual void apply(const RuleStep& step, std::span<float> model) = 0;
 
-  // What it remembers from round to round; part of checkpoints, replicas and transfers.
-  // Never null. Later steps leave it alone.
+  // The state that it keeps between rounds: a part of checkpoints, replicas and transfers. Never
+  // null. Later steps do not change it.
   virtual std::shared_ptr<const Bytes> save() const { return std::make_shared<const Bytes>(); }
+  // Replaces the state. Returns mismatch for a state of another optimizer.
   virtual Status restore(ByteSpan state);
-  // An upper bound on the size of save(), so that no claimed size is trusted.
+  // Upper bound on the size of save(), so that a claimed size is never trusted.
   virtual std::uint64_t state_bytes_max() const { return 0; }
 };
 
-// As a job has it; an error if a number makes no sense.
+// The settings in a job's definition. Returns unsupported for an unknown optimizer and
+// invalid_argument for impossible numbers.
 Result<OptimizerSettings> optimizer_settings(const wire::Optimizer& optimizer);
 
-// An error for an optimizer or a strategy that makes no sense. With the mode `gradient` the
-// optimizer makes the step; with `delta` the optimizer is the agents' own and the strategy's makes
-// the step. Buffers (batch-norm statistics) are averaged and never optimized: a gradient holds for
-// them what, times the learning rate, is to be subtracted.
+// Makes the rule of a job. In mode `gradient` the job's optimizer makes the step. In mode `delta`
+// that optimizer runs on the agents, and the strategy's optimizer makes the step. Buffers
+// (batch-norm statistics) are averaged and never optimized: a gradient contains for them the value
+// that, times the learning rate, is to be subtracted. Returns the error of an optimizer or a
+// strategy that is not valid.
 Result<std::unique_ptr<ModelRule>> make_model_rule(const wire::Job& job);
 
 }  // namespace tributary

@@ -11,7 +11,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint64_t kValues = 10;  // 6 parameters, 3 of a buffer, 1 parameter
+constexpr std::uint64_t kValues = 10;  // 6 parameters, 3 values of a buffer, 1 parameter
 
 std::unique_ptr<wire::LayerMapT> layers() {
   auto map = wire_layers(*LayerMap::make({{.name = "weight", .shape = {2, 3}},
@@ -56,7 +56,7 @@ void momentum(wire::JobT& job) {
   job.optimizer->momentum = 0.5;
 }
 
-// One round whose sum over two agents is 2 everywhere.
+// Plays one round whose sum over two agents is 2 everywhere.
 FloatVector after_round(ModelRule& rule, FloatVector model) {
   const FloatVector sum(kValues, 2.0f);
   rule.begin(1);
@@ -92,7 +92,7 @@ TEST(ModelRule, ADeltaGoesThroughTheStrategysOptimizer) {
   const auto delta = [](const char* strategy) {
     return rule_of([&](wire::JobT& job) {
       job.mode = wire::ExchangeMode::delta;
-      job.optimizer->kind = wire::OptimizerKind::adam;  // the agents' own
+      job.optimizer->kind = wire::OptimizerKind::adam;  // the agents' optimizer
       job.strategy = strategy;
     });
   };
@@ -107,7 +107,7 @@ TEST(ModelRule, ADeltaGoesThroughTheStrategysOptimizer) {
   for (const char* adaptive : {"fedadam:rate=0.1", "fedyogi:rate=0.1"}) {
     const auto rule = delta(adaptive);
     const float moved = after_round(*rule, FloatVector(kValues, 1.0f))[0] - 1;
-    // 0.1 * 0.1 / (sqrt(0.01) + 0.001), for a first step along a delta of 1
+    // The first step along a delta of 1: 0.1 * 0.1 / (sqrt(0.01) + 0.001)
     EXPECT_NEAR(moved, 0.1 * 0.1 / (0.1 + 0.001), 1e-4) << adaptive;
   }
 }

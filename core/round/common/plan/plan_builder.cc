@@ -8,10 +8,11 @@
 namespace tributary {
 namespace {
 
-// What a payload that goes from peer to peer may hold of any codec, in values.
+// Limits for a bucket in an exchange among peers, in values.
 constexpr std::uint64_t kPeerBucketValuesMax = std::uint64_t{1} << 19;
 constexpr std::uint64_t kPeerBucketValuesMin = std::uint64_t{1} << 12;
-// Of each member's turn as the owner: while one is sent, the next is added up.
+// Number of buckets that each member owns in turn, so that one can be sent while the next one is
+// summed.
 constexpr std::uint64_t kPeerBucketsEach = 4;
 
 Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
@@ -36,7 +37,7 @@ Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
   return exchange;
 }
 
-// Layers one after the other that all travel exactly, or none of them.
+// A maximal run of layers that are all exact, or all not exact.
 struct LayerSequence {
   std::vector<LayerShape> layers;
   std::uint64_t first_value = 0;
@@ -56,7 +57,8 @@ std::vector<LayerSequence> sequences_of(const JobModel& job) {
   return sequences;
 }
 
-// The same whether peers are at it or the star stands in for them: codecs remember by bucket.
+// The result is the same for an exchange among peers and for the star that replaces it, because
+// codecs keep memory per bucket.
 std::uint64_t bucket_values_max(const JobModel& job, const RoundPolicy& policy,
                                 const PlanRequest& request) {
   if (request.bucket_values > 0) {
@@ -71,7 +73,8 @@ std::uint64_t bucket_values_max(const JobModel& job, const RoundPolicy& policy,
   return std::min(policy.bucket_values_max, fair);
 }
 
-// Buckets take turns with the policy's codecs; those of exact layers have fp32, the last exchange.
+// Buckets use the policy's codecs in rotation. Buckets of exact layers use fp32, as the last
+// exchange of the plan.
 Status add_buckets(const JobModel& job, const RoundPolicy& policy, const PlanRequest& request,
                    CodecCache& cache, wire::PlanT& plan) {
   const std::size_t codecs = plan.exchanges.size();

@@ -1,5 +1,5 @@
-// Makes the plan of a round from a job's policy, or from one as a planner has advised: the whole
-// update in buckets.
+// Makes the plan of a round from a job's policy or from a planner's decision: codec and collective,
+// and the division of the whole update into buckets.
 #pragma once
 
 #include "core/base/status.h"
@@ -9,32 +9,37 @@
 
 namespace tributary {
 
+// The input of a plan that does not follow from the job and its policy.
 struct PlanRequest {
   RoundKey key;
   std::uint64_t model_hash = 0;
-  Bitmap participants;          // of the members
-  std::vector<double> weights;  // of the members
+  Bitmap participants;          // one bit per member
+  std::vector<double> weights;  // one per member
   std::uint32_t payload_bytes = 0;
   std::uint32_t payloads_in_flight_max = 1;
   wire::Collective collective = wire::Collective::star;
   std::uint32_t exchanges_per_round = 1;
-  std::uint64_t bucket_values = 0;  // at most; 0: as the policy and the number of members have it
-  // Of the members, what each keeps of what has an own_share(). Empty: all keep the codec's.
+  // Upper bound; 0: determined by the policy and the number of members.
+  std::uint64_t bucket_values = 0;
+  // Share of the values that each member keeps, for codecs with an own_share(). Empty: all keep the
+  // codec's ratio.
   std::vector<double> ratios = {};
   std::uint32_t deadline_ms = 0;
   wire::Trigger trigger = wire::Trigger::unchanged;
   std::string reason = "as the job's policy says";
   std::vector<wire::AlternativeT> alternatives = {};
-  Bytes inputs = {};  // of the choice
+  Bytes inputs = {};  // inputs of the decision, for the journal
   std::vector<std::string> trials = {};
   double trial_s = 0;
 };
 
-// Weight is left at 0: it is the receiver's.
+// Makes the plan. `weight` stays 0, because it differs for each receiver. Returns the error of a
+// codec's spec or of the division into buckets.
 Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, CodecCache& cache,
                                const PlanRequest& request);
 
-// What a set of contributors is divided by.
+// The number by which the sum of these contributors is divided: their count, the sum of their
+// weights, or 1, according to the plan. `weights` has one entry per member.
 double divisor_of(const wire::PlanT& plan, const Bitmap& contributors,
                   const std::vector<double>& weights);
 

@@ -10,7 +10,7 @@
 namespace tributary {
 namespace {
 
-// 100 parameters, 7 values of a buffer that travels exactly, 200 parameters.
+// 100 parameters, 7 values of an exact buffer, 200 parameters.
 std::shared_ptr<const JobModel> job_with_buffer() {
   wire::JobT job = round_testing::small_job({{.name = "first", .shape = {100}},
                                              {.name = "mean", .shape = {7}},
@@ -54,7 +54,7 @@ TEST(BuildPlan, ExactLayersHaveBucketsOfTheirOwnInPlainFloat) {
   }
 }
 
-// Whether the plan can be carried out; an agent is sent `ratio`, the journal has `ratios`.
+// Checks that the plan can be executed. An agent receives `ratio`; the journal stores `ratios`.
 Status carried_out(const wire::PlanT& plan) {
   CodecCache cache;
   return RoundPlan::make(plan, *job_with_buffer(), cache).status();

@@ -1,6 +1,7 @@
-// What an agent has not given away, and what it would have left if the contributions whose fate is
-// open counted. Until they are decided the residual is that of the worse outcome: nothing is lost
-// if the round is.
+// The part of an agent's updates that has not reached the model (the residual), and the residual
+// that remains if undecided contributions count. Until a round is decided, the residual is the one
+// for the case that the contribution does not count, so a lost round loses nothing. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,51 +16,57 @@
 
 namespace tributary {
 
-// A gradient's residual is in units of the learning rate of its round. Brings it from one rate to
-// another, so that what waits still moves the model as far; 0 is no rate, and changes nothing.
+// Converts a residual from the units of one learning rate to those of another, so that it still
+// moves the model by the same amount. A gradient's residual is in units of the rate of its round. A
+// rate of 0 is unknown and changes nothing.
 void rescale_residual(double from_rate, double to_rate, std::span<float> residual);
 
 class ResidualAccount {
  public:
   ResidualAccount() = default;
-  // Of a model of so many values: nothing yet, which takes no memory.
+  // A residual of zeros for a model of `values` values. It takes no memory until the first change.
   explicit ResidualAccount(std::uint64_t values) : count_(values) {}
+  // Continues from a stored replica and its undecided rounds.
   ResidualAccount(std::uint64_t values, const ReplicaRecord& record,
                   std::vector<UndecidedRound> undecided);
 
-  // As it is now: later changes leave it alone. Null: zeros.
+  // The current residual, shared. Later changes copy it first. Null: zeros.
   SharedFloats shared() const { return values_; }
+  // A part of the residual. Allocates it if it is null.
   std::span<const float> run(std::uint64_t first, std::uint64_t count) {
     if (!values_) values_ = std::make_shared<FloatVector>(count_, 0.0f);
     return std::span<const float>(*values_).subspan(first, count);
   }
-  // Whether somebody else holds the values, such as a record that is being stored: to change them
-  // would take a copy.
+  // True if another owner, such as a record that is being stored, shares the values. The next
+  // change then copies them.
   bool held() const { return values_ && values_.use_count() > 1; }
   double norm() const { return values_ ? norm_of(*values_) : 0; }
   const ResidualStamp& stamp() const { return stamp_; }
   const std::vector<UndecidedRound>& undecided() const { return undecided_; }
 
-  // residual += weight * update, in both outcomes of what is open.
+  // residual += weight * update, also in the outcomes of undecided rounds.
   void add(std::uint64_t first, std::span<const float> update, float weight);
-  // The same with an update of the whole model, which becomes the residual where there was none.
+  // The same with an update of the whole model. It becomes the residual, without a copy, if the
+  // residual was zero.
   void add(std::shared_ptr<FloatVector> update, float weight);
-  // How many of the first values the round's update has still to be taken of.
+  // Number of values, from the start of the model, that the round's update has still to be added
+  // to.
   std::uint64_t missing(std::uint64_t round) const;
-  // Of the round's update, everything from `first` on has been added.
+  // Records that the round's update was added from value `first` to the end.
   void took_update(std::uint64_t round, std::uint64_t first = 0);
   void belongs_to(std::uint64_t version) { stamp_.version = version; }
-  // A gradient's residual is in units of its learning rate: brings it to this one. Only while
-  // nothing is open.
+  // Converts a gradient's residual to the units of this learning rate. Requires that no round is
+  // undecided.
   void rescale_to(double learning_rate, bool gradient);
 
-  // The contribution of a bucket goes out.
+  // Adds an undecided bucket, before its payload is sent.
   void open(const RoundKey& id, std::uint32_t agent_index, ContributionPart part);
-  // The round is decided, and these buckets of it count; all other attempts at it, and all rounds
-  // before it, do not.
+  // Settles a decided round in which these buckets count. All other attempts at it, and all earlier
+  // rounds, count as excluded.
   void settle(const RoundKey& id, const Bitmap& contributed);
-  // The attempt does not count.
+  // Settles an attempt that does not count.
   void settle_excluded(const RoundKey& id);
+  // The undecided round with this id, or null.
   const UndecidedRound* find(const RoundKey& id) const;
 
  private:

@@ -25,7 +25,7 @@ ContributionPart part(std::uint32_t bucket, std::uint64_t first, SharedFloats va
       .bucket = bucket, .first_value = first, .values = count, .if_committed = std::move(values)};
 }
 
-// Of a codec that loses nothing.
+// A contribution of a codec that loses nothing.
 ContributionPart everything(std::uint32_t bucket, std::uint64_t first, std::uint64_t values) {
   return {.bucket = bucket, .first_value = first, .values = values, .if_committed = nullptr};
 }
@@ -122,7 +122,7 @@ TEST(ResidualAccount, UpdateThatSomebodyHoldsIsLeftAlone) {
 
 TEST(ResidualAccount, LearningRateRescalesGradientsAlone) {
   ResidualAccount account = with_update();
-  account.rescale_to(0.5, true);  // the first one: nothing to compare with
+  account.rescale_to(0.5, true);  // the first rate: no previous rate to convert from
   account.rescale_to(0.25, true);
   EXPECT_EQ(*account.shared(), (FloatVector{2, 4, 6, 8}));
   account.rescale_to(1, false);

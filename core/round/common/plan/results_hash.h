@@ -1,5 +1,6 @@
-// What an exchange among peers came to, in one number: all members say it, and the coordinator
-// compares it with what it was given (Report.results_hash).
+// One hash of all results of an exchange among peers. Every member reports it
+// (Report.results_hash), and the coordinator compares it with the results that it received. Not
+// thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +14,14 @@ namespace tributary {
 
 class ResultsHash {
  public:
-  // Of the next bucket: what each of its stages came to.
+  // Adds the combined payloads of all stages of the next bucket.
   void add(std::span<const SharedBytes> combined) {
     for (const SharedBytes& stage : combined) {
       const std::uint64_t hash = hash64(*stage);
       checksum_.update({reinterpret_cast<const std::uint8_t*>(&hash), sizeof(hash)});
     }
   }
-  // Never 0, which says that there is none.
+  // Never 0, because 0 means that a report has no hash.
   std::uint64_t finish() const { return std::max<std::uint64_t>(checksum_.finish64(), 1); }
 
  private:

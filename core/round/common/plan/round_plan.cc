@@ -20,7 +20,7 @@ Status disagree(std::string what, std::string expected, std::string got) {
                                        .remedy = "have the plan made by a build that agrees"});
 }
 
-// The layers, and parts of layers, that lie in the run.
+// The layers and the parts of layers that lie in this run of values.
 std::vector<LayerRun> layers_in(const LayerMap& map, std::uint64_t first, std::uint32_t values) {
   std::vector<LayerRun> runs;
   const std::uint64_t end = first + values;
@@ -33,7 +33,7 @@ std::vector<LayerRun> layers_in(const LayerMap& map, std::uint64_t first, std::u
     const std::uint64_t to = std::min(at->offset + at->count, end);
     LayerRun run{.offset = static_cast<std::uint32_t>(from - first),
                  .count = static_cast<std::uint32_t>(to - from)};
-    // A part of a layer is a vector: where its rows begin is of no use to anybody.
+    // A part of a layer is treated as a vector, because it need not begin at the start of a row.
     const bool whole = run.count == at->count;
     if (whole && at->shape.size() > 1) run.rows = static_cast<std::uint32_t>(at->shape[0]);
     runs.push_back(run);
@@ -41,7 +41,7 @@ std::vector<LayerRun> layers_in(const LayerMap& map, std::uint64_t first, std::u
   return runs;
 }
 
-// The plan says of a codec what this build's codec says of itself.
+// The plan must describe a codec in the same terms as this build's codec does.
 Status check_exchange(const wire::ExchangeT& exchange, const Codec& codec) {
   if (exchange.collective == wire::Collective::unspecified ||
       exchange.collective > wire::Collective::all_gather) {
@@ -103,7 +103,8 @@ Result<std::shared_ptr<const Codec>> CodecCache::get(const std::string& spec) {
 }
 
 std::uint64_t PlannedBucket::stage_bytes_max(std::uint32_t agents) const {
-  // Generous for every codec: 16 bytes a value, and what small stages may say per agent.
+  // A bound that holds for every codec: 16 bytes per value, a fixed part, and the data that small
+  // stages have per agent.
   constexpr std::uint64_t kFixedBytes = 4096;
   constexpr std::uint64_t kAgentBytes = 64;
   const std::uint64_t bytes = std::uint64_t{values} * 16 + kFixedBytes + kAgentBytes * agents;
@@ -194,7 +195,7 @@ RoundContext RoundPlan::context(const PlannedBucket& bucket, std::uint32_t rank)
 
 namespace {
 
-// The sum in the order of ranks, as every replica adds.
+// Sums in the order of ranks, as every replica does.
 Status decode_side_by_side(const RoundPlan& plan, const PlannedBucket& bucket, StageCall call,
                            ByteSpan joined, FloatVector& sum) {
   TRIBUTARY_ASSIGN(const std::vector<ByteSpan> payloads, split_payloads(joined, plan.agents()));

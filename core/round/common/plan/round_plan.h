@@ -1,4 +1,5 @@
-// A plan as both machines work with it: its codecs made, its buckets placed in the model.
+// A plan in the form in which both machines use it: with codec objects, and with each bucket's
+// place in the model. Immutable after make(), so threads may share it.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,13 @@
 
 namespace tributary {
 
-// That an agent, or each of several, may be told to keep so much of what `codec` encodes.
+// Checks that an agent may be asked to keep these shares of the values that `codec` encodes.
+// Returns mismatch if not.
 Status check_shares(const Codec& codec, wire::Collective collective,
                     std::span<const double> shares);
 
-// Codecs are immutable: one of each spec is enough.
+// Codecs by spec. Codecs are immutable, so one object per spec is enough. Holds at most 256; codecs
+// in use stay alive. Not thread-safe.
 class CodecCache {
  public:
   Result<std::shared_ptr<const Codec>> get(const std::string& spec);
@@ -32,39 +35,45 @@ class CodecCache {
   std::map<std::string, std::shared_ptr<const Codec>> codecs_;
 };
 
+// One bucket of a round. With several exchanges per round, each exchange has all buckets of the
+// model.
 struct PlannedBucket {
-  std::uint32_t index = 0;     // among those of all exchanges
-  std::uint32_t exchange = 0;  // of the round, in which it is
-  std::uint32_t place = 0;     // among those of its exchange
+  std::uint32_t index = 0;     // among the buckets of all exchanges
+  std::uint32_t exchange = 0;  // the exchange of the round to which it belongs
+  std::uint32_t place = 0;     // among the buckets of its exchange
   std::uint64_t first_value = 0;
   std::uint32_t values = 0;
   std::shared_ptr<const Codec> codec;
   std::uint32_t part_bytes = 0;
-  double keep = 1;  // of its values, at most: this agent's own share (StageCall::keep)
+  double keep = 1;  // upper bound on this agent's share of the values (StageCall::keep)
   std::vector<LayerRun> layers;
-  // Peers do not combine the payloads of the last stage: what counts is all of them
+  // Peers do not combine the payloads of the last stage; the result is the sequence of all payloads
   // (core/collective/side_by_side.h).
   bool side_by_side = false;
 
   std::uint32_t stages() const { return static_cast<std::uint32_t>(codec->stages().size()); }
   std::uint32_t last_stage() const { return stages() - 1; }
-  // A payload that claims to be larger is a lie.
+  // Upper bound on the size of a stage's payload. A larger claim is refused before any allocation.
   std::uint64_t stage_bytes_max(std::uint32_t agents) const;
-  // Whether what is held back is kept in the residual of its coordinates.
+  // True if values that are held back stay in the residual of their coordinates.
   bool keeps_residual() const { return codec->conserves(); }
+  // True if the encoding error stays in the residual as well.
   bool keeps_error() const { return codec->lossy() && codec->conserves() && codec->contracts(); }
 };
 
+// A validated plan.
 class RoundPlan {
  public:
+  // Returns mismatch if the plan contradicts the job or a codec of this build, and unsupported for
+  // an unknown collective.
   static Result<std::shared_ptr<const RoundPlan>> make(const wire::PlanT& plan, const JobModel& job,
                                                        CodecCache& cache);
 
   const RoundKey& key() const { return key_; }
   const wire::PlanT& wire() const { return wire_; }
-  // Of all exchanges, one after the other.
+  // The buckets of all exchanges, one exchange after the other.
   const std::vector<PlannedBucket>& buckets() const { return buckets_; }
-  // How often the whole model is exchanged in the round, and the buckets of one of these times.
+  // Number of exchanges of the whole model in the round, and the number of buckets of each.
   std::uint32_t exchanges() const { return wire_.exchanges_per_round; }
   std::uint32_t buckets_each() const {
     return static_cast<std::uint32_t>(buckets_.size()) / exchanges();
@@ -73,21 +82,24 @@ class RoundPlan {
     return std::span(buckets_).subspan(std::size_t{exchange} * buckets_each(), buckets_each());
   }
   const Bitmap& participants() const { return participants_; }
-  std::uint32_t agents() const { return agents_; }  // participants: agents in a codec's sense
+  // Number of participants: the agents in a codec's sense.
+  std::uint32_t agents() const { return agents_; }
   std::uint32_t members() const { return wire_.agents; }
-  // A member's place among the participants, and whose place that is.
+  // The place of a member among the participants, and the member at a place.
   std::optional<std::uint32_t> rank(std::uint32_t member) const;
   std::uint32_t member(std::uint32_t rank) const;
   wire::Collective collective() const { return collective_; }
-  // Of a result that all participants are in.
+  // The divisor of a result to which all participants contributed.
   double divisor_of_all() const;
-  // The participants exchange among themselves: all of them are in the result, or there is none.
+  // True if the participants exchange among themselves. A result then contains all of them, or no
+  // result exists.
   bool by_peers() const { return collective_ != wire::Collective::star; }
-  // By peers: who gives the bucket's result to the coordinator. They all have it; they take turns.
+  // In an exchange among peers: the member that sends the bucket's result to the coordinator. All
+  // members have it and take turns.
   std::uint32_t uploader(std::uint32_t bucket) const { return member(bucket % agents_); }
   bool conserves() const;
 
-  // Of a bucket; `rank` is of no matter to who aggregates or decodes an aggregate.
+  // The context of a bucket's codec calls. `rank` matters only to an encoder.
   RoundContext context(const PlannedBucket& bucket, std::uint32_t rank = 0) const;
 
  private:
@@ -101,21 +113,24 @@ class RoundPlan {
   wire::Collective collective_ = wire::Collective::star;
 };
 
-// What a committed round did to one bucket.
+// The result of one bucket in a committed round.
 struct CommittedBucket {
   std::uint32_t bucket = 0;
   double divisor = 1;
   std::uint32_t contributors = 1;
-  std::vector<ByteSpan> combined;  // of all stages
+  std::vector<ByteSpan> combined;  // combined payloads of all stages
 };
 
-// The sum over a bucket's contributors. An error also where it is not finite.
+// Writes the sum over a bucket's contributors. Returns the codec's error for a bad payload and
+// not_finite for a sum with NaN or Inf.
 Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
                      const Execution& execution, FloatVector& sum);
+// The step that applies a decoded bucket.
 RuleStep rule_step(const RoundPlan& plan, const CommittedBucket& committed,
                    std::span<const float> sum);
 
-// Tells the rule when an exchange of the round begins. Buckets come in the order of their numbers.
+// Calls ModelRule::begin at the start of each exchange of a round. Buckets must be passed in
+// ascending order.
 class RuleSteps {
  public:
   RuleSteps(const RoundPlan& plan, ModelRule& rule) : plan_(plan), rule_(rule) {}
@@ -131,8 +146,8 @@ class RuleSteps {
   std::uint32_t begun_ = 0;
 };
 
-// The model after the round: the one way, for the coordinator, for every replica, and for redo.
-// `sum` is scratch.
+// Computes the model after the round. The coordinator, every replica and the redo after a restart
+// use this function only, so they agree. `sum` is scratch. On an error the model is partly changed.
 Status apply_round(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,
                    const Execution& execution, ModelRule& rule, FloatVector& sum,
                    std::span<float> model);

@@ -1,4 +1,4 @@
-// A small job for unit tests: its definition, and what both state machines make of it.
+// A small job for unit tests: its definition, and the JobModel of it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace tributary::round_testing {
 inline constexpr std::uint64_t kSmallJob = 1;
 inline constexpr std::uint64_t kSmallValues = 160;
 
-// Job 1, revision 1: ten rounds of deltas. Its model has these layers.
+// Job 1, revision 1: ten rounds of deltas. Its model has the given layers.
 inline wire::JobT small_job(std::vector<LayerShape> layers = {
                                 {.name = "v", .shape = {kSmallValues}}}) {
   wire::JobT job;
@@ -35,7 +35,7 @@ inline wire::JobT small_job(std::vector<LayerShape> layers = {
   return job;
 }
 
-// The layer at this place is a buffer that travels exactly.
+// Makes the layer at this index an exact buffer.
 inline void make_exact_buffer(wire::JobT& job, std::size_t layer) {
   job.layer_map->layers[layer]->kind = wire::LayerKind::buffer;
   job.layer_map->layers[layer]->exact = true;

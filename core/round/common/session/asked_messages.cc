@@ -25,7 +25,7 @@ void AskedMessages::arrived(TimeNs now, std::uint64_t up_to, std::uint64_t beat,
     if (id > up_to) break;
     if (std::exchange(pending.arrived, true)) continue;
     pending.beat = beat;
-    if (pending.repeats > 0) continue;  // which of them has arrived is not known
+    if (pending.repeats > 0) continue;  // either copy may have arrived, so the time is unknown
     round_trip(now - pending.sent_at_ns);
   }
 }

@@ -6,7 +6,7 @@
 namespace tributary {
 namespace {
 
-// Half of the shortest part of a long payload.
+// Half of the shortest part of a long payload, so that every such part is acknowledged at once.
 constexpr std::uint64_t kAcknowledgedAtOnceBytes = SendWindow::kPartBytesMin / 2;
 constexpr TimeNs kAcknowledgeAfterNs = 25'000'000;
 

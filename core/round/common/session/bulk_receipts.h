@@ -1,6 +1,6 @@
-// Which bulk frames of the other side have arrived, and when it is told: by the next frame, or by
-// an acknowledgement of its own. A few bytes wait a little for one, so that small payloads share
-// it.
+// The bulk frames that have arrived in a session, and the time at which to acknowledge them. Any
+// outgoing frame can carry the acknowledgement. If none is sent, a separate one follows at once
+// after 8 KiB, or after 25 ms, so that small payloads share one acknowledgement. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,25 @@ namespace tributary {
 
 class BulkReceipts {
  public:
-  // A repeat means that the other side does not know of the first: it is told again.
+  // Records an arrived frame. A repeat shows that the other side has not received the
+  // acknowledgement, so it is due again.
   ReceivedIds::Verdict take(TimeNs now, std::uint64_t number, std::uint64_t bytes);
-  // An acknowledgement is due now.
+  // True if a separate acknowledgement is due now. Otherwise due_at_ns() is the time at which it
+  // will be.
   bool due(TimeNs now);
-  // A frame goes out and takes the count with it. Returns the count; 0: it has not changed since
-  // the last frame, and need not be said (`always`: it is said all the same).
+  // Returns the count that an outgoing frame carries. 0 means that the count need not be sent,
+  // because it has not changed since the last frame; `always` sends it in any case.
   std::uint64_t tell(bool always);
 
+  // True if a repeat arrived since the last acknowledgement.
   bool asked_again() const { return asked_again_; }
   TimeNs heard_at_ns() const { return heard_at_ns_; }
   TimeNs due_at_ns() const { return due_at_ns_; }
 
  private:
   ReceivedIds received_;
-  std::uint64_t told_ = 0;  // the last number that the other side was told has arrived
+  std::uint64_t told_ = 0;  // the last count that was sent to the other side
+  // Bytes that arrived since then.
   std::uint64_t untold_bytes_ = 0;
   bool asked_again_ = false;
   TimeNs heard_at_ns_ = 0;

@@ -43,7 +43,7 @@ void BulkSender::send_part(TimeNs now, std::uint64_t beat, const std::shared_ptr
                            const Emit& emit) {
   const std::uint64_t offset = stream->next;
   const std::uint64_t left = stream->spec.bytes - offset;
-  // A rest that is shorter than a quarter of a part goes with it.
+  // A last part shorter than a quarter of a part is sent together with the part before it.
   const std::uint64_t part = window_.part_bytes();
   const bool all = left <= part + part / 4 && left <= window_.part_bytes_max();
   const auto size = static_cast<std::uint32_t>(all ? left : std::min(left, part));

@@ -1,12 +1,12 @@
-// Sends bulk payloads of one session, each byte once: streams wait in order, and leave part by part
-// as the send window opens. Every part is a numbered bulk frame; it is kept, by reference to its
-// stream, until the other side has acknowledged its number.
+// Sends the bulk payloads of one session, each byte once. Streams wait in order, and leave part by
+// part as the send window opens. Every part is a numbered bulk frame; the sender keeps a reference
+// to its stream until the other side has acknowledged the number.
 //
-// A connection loses nothing but with itself, so no timer repeats a part. A part is repeated when
-// the other side is known to lack it: it has answered a heartbeat that was sent behind the part,
-// and still does not count it as received.
+// A connection loses nothing unless it is lost itself, so no timer repeats a part. A part is
+// repeated if the other side has answered a heartbeat that was sent after the part and still does
+// not count it as received.
 //
-// Threads: one at a time.
+// Not thread-safe.
 #pragma once
 
 #include <compare>
@@ -23,7 +23,7 @@
 
 namespace tributary {
 
-// Names a stream within its session: a payload of a round, or the bytes of a transfer.
+// Identifies a stream within its session: a payload of a round, or the bytes of a transfer.
 struct BulkId {
   RoundKey round = {};
   std::uint32_t bucket = 0;
@@ -33,43 +33,43 @@ struct BulkId {
   friend auto operator<=>(const BulkId&, const BulkId&) = default;
 };
 
-// Bytes to be sent, and how they are made into frames.
+// Bytes to send, and the functions that cut them and make frames of them.
 struct BulkStream {
   BulkId id;
   std::uint64_t bytes = 0;
-  // The bytes from `offset` on: `size` of them, or fewer, but at least one where the stream has
-  // any.
+  // Returns `size` bytes from `offset` on, or fewer, but at least one if the stream has any.
   std::function<PayloadSlice(std::uint64_t offset, std::uint32_t size)> slice;
   std::function<wire::FrameT(std::uint64_t offset, const PayloadSlice& slice)> frame;
 };
 
-// A stream of one piece of memory, which the slices share.
+// Cuts one piece of memory, which the slices share.
 std::function<PayloadSlice(std::uint64_t, std::uint32_t)> slices_of(SharedBytes bytes);
 
 class BulkSender {
  public:
-  // A numbered frame is to be sent. `slice` is null where the frame has no payload: it stands in
-  // for a part whose stream is not wanted any more.
+  // Sends a numbered frame. `slice` is null if the frame has no payload: it then replaces a lost
+  // part of a dropped stream, so that the numbers have no gap.
   using Emit =
       std::function<void(std::uint64_t number, wire::FrameT frame, const PayloadSlice* slice)>;
 
   SendWindow& window() { return window_; }
   const SendWindow& window() const { return window_; }
 
-  // Adds a stream, to be sent from `from` on. A stream that is there already stays as it is: what
-  // was asked for twice is sent once.
+  // Adds a stream, which is sent from byte `from` on. A stream with the same id stays as it is, so
+  // a payload that is requested twice is sent once.
   void add(BulkStream stream, std::uint64_t from = 0);
-  // The stream is not wanted any more. What of it is under way stays under way.
+  // Stops sending a stream. Parts in flight stay in flight.
   void drop(const BulkId& id);
-  // It is still being sent, or not acknowledged yet.
+  // True while the stream is being sent or is not fully acknowledged.
   bool has(const BulkId& id) const { return streams_.contains(id); }
 
-  // Sends what the window allows. `beat` counts the heartbeats sent so far.
+  // Sends as many parts as the window allows. `beat` is the number of heartbeats sent so far.
   void pump(TimeNs now, std::uint64_t beat, const Emit& emit);
-  // Every frame up to this number has arrived.
+  // Removes all frames up to this number, which have arrived, and updates the window.
   void acknowledged(TimeNs now, std::uint64_t up_to);
-  // The other side has heard heartbeat `beat`: what was sent before it and is not acknowledged is
-  // lost, and is sent again under its number. False: the same part was lost too often.
+  // Repeats, with the same numbers, all parts that were sent before heartbeat `beat_heard`, which
+  // the other side has answered, and are not acknowledged. Returns false if one part was lost more
+  // than 8 times.
   bool repeat_lost(std::uint64_t beat_heard, std::uint64_t beat, const Emit& emit);
 
   std::uint64_t bytes_under_way() const { return window_.bytes_under_way(); }
@@ -84,7 +84,7 @@ class BulkSender {
   struct Stream {
     BulkStream spec;
     std::uint64_t next = 0;       // the first byte that was never sent
-    std::uint64_t under_way = 0;  // parts
+    std::uint64_t under_way = 0;  // number of parts in flight
     bool dropped = false;
     bool all_sent() const { return next >= spec.bytes; }
   };
@@ -94,7 +94,7 @@ class BulkSender {
     std::uint64_t offset = 0;
     std::uint32_t size = 0;
     SendWindow::Sent sent;
-    std::uint64_t beat = 0;  // heartbeats that had been sent before it
+    std::uint64_t beat = 0;  // number of heartbeats sent before it
     std::uint32_t repeats = 0;
   };
 
@@ -104,8 +104,8 @@ class BulkSender {
 
   SendWindow window_;
   std::map<BulkId, std::shared_ptr<Stream>> streams_;
-  std::deque<std::shared_ptr<Stream>> waiting_;  // in order; what was dropped is skipped
-  std::deque<Part> under_way_;                   // by number
+  std::deque<std::shared_ptr<Stream>> waiting_;  // in order of add()
+  std::deque<Part> under_way_;                   // ascending by number
   std::uint64_t last_number_ = 0;
   std::uint64_t bytes_repeated_ = 0;
 };

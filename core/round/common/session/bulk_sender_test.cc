@@ -12,11 +12,11 @@ namespace tributary {
 namespace {
 
 constexpr TimeNs kMs = 1'000'000;
-constexpr std::uint64_t kHeaders = 200;  // of a bulk frame
-constexpr std::uint64_t kSmall = 150;    // a heartbeat
+constexpr std::uint64_t kHeaders = 200;  // bytes per bulk frame
+constexpr std::uint64_t kSmall = 150;    // bytes per heartbeat
 
-// One connection over a link that carries so many bytes a second each way, in order, and delays
-// them. Queues have no bound: what waits in them is what is measured here.
+// One direction of a connection: a link with a fixed rate in bytes per second and a delay, which
+// keeps the order. Its queue is unlimited, because the tests measure how much waits in it.
 class Line {
  public:
   Line(double bytes_per_s, TimeNs delay_ns) : bytes_per_s_(bytes_per_s), delay_ns_(delay_ns) {}
@@ -37,8 +37,8 @@ class Line {
 
 struct Outcome {
   TimeNs done_ns = 0;
-  TimeNs queue_max_ns = 0;       // of the whole transfer
-  TimeNs queue_late_max_ns = 0;  // of its second half
+  TimeNs queue_max_ns = 0;       // over the whole transfer
+  TimeNs queue_late_max_ns = 0;  // over its second half
   std::uint64_t frames = 0;
   std::uint32_t part_max = 0;
 };
@@ -61,8 +61,8 @@ BulkStream stream_of(std::uint64_t transfer, std::uint64_t bytes) {
               }};
 }
 
-// Sends one stream over the line; acknowledgements come back over another, as do answers to a
-// heartbeat a second, and to one whenever the window wants it.
+// Sends one stream over a link. Acknowledgements return over a second link, as do answers to one
+// heartbeat per second and to each heartbeat that the window requests.
 Outcome transfer(std::uint64_t bytes, Line& out, Line& back,
                  const std::function<void(TimeNs)>& at_time = nullptr) {
   BulkSender sender;
@@ -117,7 +117,7 @@ Outcome transfer(std::uint64_t bytes, Line& out, Line& back,
     push(now + 1'000 * kMs, beat);
   };
   sender.add(stream_of(1, bytes));
-  beat(0);  // a message before the first part tells the round trip
+  beat(0);  // a message before the first part measures the round trip
   pump(0);
   while (!events.empty() && !sender.idle()) {
     const auto next = std::min_element(events.begin(), events.end(),
@@ -135,7 +135,7 @@ Outcome transfer(std::uint64_t bytes, Line& out, Line& back,
 
 struct LineCase {
   double mbit_s;
-  int delay_ms;  // each way
+  int delay_ms;  // in each direction
   std::uint64_t bytes;
 };
 
@@ -149,11 +149,11 @@ TEST_P(OverALine, FillsTheLinkAndQueuesLittle) {
   const double bytes_s = static_cast<double>(bytes) / (mbit_s * 125'000);
   const double took_s = static_cast<double>(outcome.done_ns) / 1e9;
   const double trip_s = 2e-3 * delay_ms;
-  // 2 % for headers; the window opens in the first round trips.
+  // Headers cost up to 2 %, and the window opens during the first round trips.
   EXPECT_LE(took_s, 1.06 * bytes_s + 8 * trip_s) << outcome.frames << " frames";
   const double queue_s = static_cast<double>(outcome.queue_late_max_ns) / 1e9;
   const double two_parts_s = 2.1 * SendWindow::kPartBytesMin / (mbit_s * 125'000);
-  // After the link was drained to see its round trip, the window leaves at once.
+  // After the link was drained to measure its round trip, the window opens again at once.
   EXPECT_LE(queue_s, std::max(0.55, two_parts_s) + trip_s) << outcome.part_max << " bytes a part";
 }
 
@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
              std::to_string(line.param.delay_ms) + "ms";
     });
 
-// A link that becomes 30 times slower, and recovers.
+// A link that becomes 30 times slower and later recovers.
 TEST(BulkSender, FollowsALinkThatCollapsesAndRecovers) {
   Line out(10 * 125'000, 25 * kMs);
   Line back(10 * 125'000, 25 * kMs);
@@ -179,12 +179,12 @@ TEST(BulkSender, FollowsALinkThatCollapsesAndRecovers) {
     const bool slow = now > 2'000 * kMs && now < 12'000 * kMs;
     out.set_rate((slow ? 0.3 : 10) * 125'000);
   });
-  // 2 s carry 2.5 MB, 10 s 0.4 MB, and the rest takes 4.1 s.
+  // The link carries 2.5 MB in the first 2 s and 0.4 MB in the next 10 s; the rest takes 4.1 s.
   EXPECT_LE(static_cast<double>(outcome.done_ns) / 1e9, 19);
 }
 
-// Both first parts are acknowledged at once, as a busy machine or link does it. What a part takes
-// alone then says nothing of the round trip, since the rate is not known.
+// The first two parts are acknowledged at the same time, as a busy machine or link does it. The
+// time of a part alone then shows no round trip, because the rate is not known yet.
 TEST(SendWindow, APartOnALinkOfUnknownRateIsNoRoundTrip) {
   SendWindow window;
   constexpr TimeNs kTrip = 600 * kMs;

@@ -8,10 +8,11 @@
 namespace tributary {
 namespace {
 
-// A heartbeat with what TCP and ZeroMQ add to it, and the share of a slow link that it may take.
+// Size of a heartbeat in bytes, with the overhead of TCP and ZeroMQ, and the largest share of a
+// slow link that heartbeats may take.
 constexpr double kHeartbeatBytes = 250;
 constexpr double kHeartbeatShare = 0.004;
-// Texts of a status may be longer than a frame's.
+// Texts of a Status may be longer than the limit for texts in a frame.
 std::string fit(std::string text) {
   if (text.size() > wire::kTextBytesMax) text.resize(wire::kTextBytesMax);
   return text;
@@ -31,7 +32,7 @@ Conversation::Conversation(PeerId peer, std::uint64_t session, const Conversatio
 void Conversation::put(TimeNs now, wire::FrameT frame, const PayloadSlice* payload, Actions& out) {
   frame.session = session_;
   frame.sent_at_ns = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));
-  // Counts that have not changed are sent in heartbeats alone, which saves bytes in other frames.
+  // Unchanged counts are sent only in heartbeats, which saves bytes in all other frames.
   const bool tells_all =
       frame.message.type == wire::Message::Heartbeat || bulk_receipts_.asked_again();
   frame.bulk_received = bulk_receipts_.tell(tells_all);
@@ -102,8 +103,9 @@ void Conversation::heartbeat(TimeNs now, wire::Activity activity, const RoundKey
   send(now, frame_with(heartbeats_.beat(now, activity, round, heartbeat_wait_ns(now))), out);
 }
 
-// While bulk is under way its frames show that both sides are there. On a slow link heartbeats are
-// then sent less often, so that they take no more than 0.4 % of it.
+// Bulk frames already show that both sides are alive. While they flow over a slow link, heartbeats
+// are sent less often, so that they take at most 0.4 % of it. The interval stays below half the
+// timeout.
 TimeNs Conversation::heartbeat_wait_ns(TimeNs now) const {
   const bool bulk =
       !bulk_.idle() || now - bulk_receipts_.heard_at_ns() < times_.heartbeat_interval_ns;
@@ -124,7 +126,7 @@ void Conversation::take_acknowledgements(TimeNs now, const wire::Frame& frame, A
 
 Conversation::Arrival Conversation::arrived(TimeNs now, const wire::Frame& frame, Actions& out) {
   heard(now);
-  // The peer claims to have received messages that were never sent.
+  // The peer acknowledges messages that were never sent.
   if (frame.bulk_received() > bulk_.last_number() ||
       frame.messages_received() >= asked_.next_id()) {
     return Arrival::refused;

@@ -1,14 +1,16 @@
-// One session, as either side sees it: numbers its messages, recognises repeats, sends bulk
-// payloads within a window, and knows by what arrives whether the other side is there.
+// One session, as either side sees it. It numbers messages, recognises repeats, sends bulk payloads
+// within a window, and detects by received messages whether the other side is alive.
 //
-// A session is one connection, which loses nothing but with itself: no timer repeats a message or a
-// part. Every frame says which messages and bulk frames have arrived at its sender. Once the other
-// side has answered a heartbeat that was sent behind a message, and still does not have the
-// message, the message is lost and is sent again (a transport that keeps its contract never comes
-// to that).
+// A session is one connection, which loses nothing unless it is lost itself: no timer repeats a
+// message or a part. Every frame acknowledges the messages and bulk frames that have arrived at its
+// sender. If the other side has answered a heartbeat that was sent after a message, and still lacks
+// the message, the message is lost and is sent again. A correct transport never causes this.
 //
-// What is sent again is made again by its maker: a thousand agents that have not yet acknowledged a
-// plan hold a thousand small functions and not a thousand plans.
+// A message is made again for each repeat, by its maker. A thousand agents that have not yet
+// acknowledged a plan therefore cost a thousand small functions, not a thousand plans.
+//
+// Frames are appended to `out` as Send actions. The caller passes every frame of the session to
+// arrived(), and sends heartbeats when heartbeat_due(). Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +32,7 @@
 
 namespace tributary {
 
+// The time limits of a session, from the configuration.
 struct ConversationTimes {
   TimeNs heartbeat_interval_ns = 0;
   TimeNs heartbeat_timeout_ns = 0;
@@ -48,49 +51,59 @@ class Conversation {
   std::uint64_t session() const { return session_; }
   TimeNs heard_at_ns() const { return heard_at_ns_; }
   const ConversationTimes& times() const { return times_; }
-  // Why the session is lost, as it is noted; empty: it is not. "silent": nothing was heard for the
-  // heartbeats' timeout; "no_answer": more was asked than is remembered, or something too often.
+  // The reason for which the session is lost, as a note's reason; empty while it is not lost.
+  // "silent": nothing was received for the heartbeat timeout. "no_answer": too many messages wait
+  // for an answer, or one was repeated too often.
   std::string_view trouble(TimeNs now) const;
   std::size_t unanswered() const { return asked_.size(); }
   std::uint64_t payload_bytes_out() const { return payload_bytes_out_; }
-  // The bulk that is being sent in this session. What stream() adds may be dropped, and the window
-  // be told its limits and round trips that no frame of this session shows.
+  // The bulk sender of this session. The caller may drop streams, and may set the window's limits
+  // and report round trips that no frame of this session shows.
   BulkSender& bulk() { return bulk_; }
+  // Traffic of the session. In `repeated`, lost_down counts the bytes that this side sent again,
+  // and lost_up the bytes that it received again.
   struct Traffic {
     MessageBytes sent = {};
-    // `lost_down` is what this side has sent again, `lost_up` what it has got again.
     RepeatedBytes repeated = {};
   };
-  // What went over the session since this was last asked.
+  // The traffic since the previous call.
   Traffic take_traffic();
 
   // --- out ---
+  // Sends a message that needs no answer. `in_reply_to` is the id of the message that it answers,
+  // or 0.
   void send(TimeNs now, wire::FrameT frame, Actions& out, std::uint64_t in_reply_to = 0);
-  // Beside the window: for probes.
+  // Sends a payload outside the send window, for probes.
   void send(TimeNs now, wire::FrameT frame, const PayloadSlice& payload, Actions& out);
-  // Sends the stream from this byte on, as the window allows. One that is there already goes on.
+  // Sends the stream from byte `from` on, within the window. A stream with the same id continues
+  // unchanged.
   void stream(TimeNs now, BulkStream stream, std::uint64_t from, Actions& out);
+  // Sends a message that requires an answer, and repeats it if it is lost. `tag` is returned by
+  // answered().
   void ask(TimeNs now, Maker maker, Actions& out, std::uint64_t tag = 0);
-  // Also where answer_later() was called.
+  // Acknowledges a message, at once or after answer_later().
   void acknowledge(TimeNs now, std::uint64_t id, Actions& out);
-  // A repeat of the message is refused as well.
+  // Refuses a message. Repeats of it are refused in the same manner.
   void refuse(TimeNs now, std::uint64_t id, wire::RefusalT refusal, Actions& out);
+  // Sends a heartbeat, and schedules the next one.
   void heartbeat(TimeNs now, wire::Activity activity, const RoundKey& round, Actions& out);
 
   // --- in ---
   enum class Arrival { fresh, repeat, refused };
-  // To be called with every frame of this session. A repeat has been acknowledged again here.
+  // Must be called with every frame of this session. `repeat`: the frame has been answered again
+  // and the caller ignores it. `refused`: its numbers are impossible.
   Arrival arrived(TimeNs now, const wire::Frame& frame, Actions& out);
-  // To be called after each event: acknowledges bulk that no other frame has, a few bytes of it a
-  // little later, so that small payloads share an acknowledgement.
+  // Must be called after each event. Sends a separate acknowledgement of bulk frames if one is due.
   void acknowledge_bulk(TimeNs now, Actions& out);
-  // Bytes have arrived, although no frame may be whole.
+  // Reports that bytes have arrived, although perhaps no complete frame.
   void heard(TimeNs now) { heard_at_ns_ = std::max(heard_at_ns_, now); }
-  // The acknowledgement of this fresh message is given later, when it is done.
+  // Defers the acknowledgement of this new message until its work is done.
   void answer_later(std::uint64_t id) { received_.in_work(id); }
-  // Ends the repeating of what `frame` answers, and says what that was.
+  // Stops repeating the message that `frame` answers, and returns its description; empty if none
+  // waits.
   std::optional<Asked> answered(const wire::Frame& frame);
-  // Returns the round trip of the heartbeat that this one answers; nothing where it answers none.
+  // Handles a heartbeat and repeats what was lost. Returns the round trip if the heartbeat answers
+  // one of this side and its times are plausible.
   std::optional<TimeNs> heard_heartbeat(TimeNs now, const wire::Frame& frame, Actions& out);
 
   // --- time ---
@@ -102,7 +115,7 @@ class Conversation {
   BulkSender::Emit emit(TimeNs now, Actions& out);
   void pump(TimeNs now, Actions& out);
   void take_acknowledgements(TimeNs now, const wire::Frame& frame, Actions& out);
-  // The answer to a repeat is that to the first, unless that one is in work.
+  // Repeats the answer to the first copy, unless that message is still in work.
   void answer_again(TimeNs now, std::uint64_t id, Actions& out);
   void repeat_lost(TimeNs now, std::uint64_t beat_heard, Actions& out);
   TimeNs heartbeat_wait_ns(TimeNs now) const;
@@ -114,7 +127,7 @@ class Conversation {
   Heartbeats heartbeats_;
   AskedMessages asked_;
   ReceivedMessages received_;
-  std::uint64_t messages_told_ = 0;  // the last number that the other side was told has arrived
+  std::uint64_t messages_told_ = 0;  // the last count that was sent to the other side
   BulkSender bulk_;
   BulkReceipts bulk_receipts_;
   bool failed_ = false;
@@ -124,7 +137,7 @@ class Conversation {
   std::uint64_t repeated_out_told_ = 0;
 };
 
-// A refusal in the four parts of a Status.
+// Converts an error to a refusal. Texts are cut to the wire's limit.
 wire::RefusalT refusal_of(wire::RefusalCode code, const Status& status);
 wire::RefusalT refusal_of(wire::RefusalCode code, Fault fault);
 

@@ -35,14 +35,14 @@ TEST(ReceivedIds, KnowsRepeatsAndKeepsLittle) {
   EXPECT_EQ(ids.take(0), Verdict::repeat) << "no message has the number 0";
 }
 
-// Two sides of one session, and what each says to the other.
+// The two sides of one session, and the frames that each has sent.
 struct Pair {
   Conversation a{1, 9, kTimes, 0};
   Conversation b{1, 9, kTimes, 0};
   Actions from_a;
   Actions from_b;
 
-  // A heartbeat of b that answers one of a, of which `a` hears at `now`.
+  // Delivers to `a` at time `now` a heartbeat of `b` that answers one of `a`.
   void beat_and_answer(TimeNs now, bool b_hears = true) {
     Actions beat;
     a.heartbeat(now, wire::Activity::idle, {}, beat);
@@ -76,8 +76,8 @@ TEST(Conversation, RepeatsAMessageThatAnAnsweredHeartbeatProvesLost) {
   EXPECT_EQ(frame_in(pair.from_a[1]).message_id(), id);
   EXPECT_EQ(frame_in(pair.from_a[1]).session(), 9u);
 
-  // Now it arrives, and is answered later: it is hardly ever repeated meanwhile, in case the answer
-  // is lost.
+  // The message arrives and its answer is deferred. It is then repeated only rarely, in case the
+  // answer was lost.
   EXPECT_EQ(pair.b.arrived(300, frame_in(pair.from_a[1]), pair.from_b),
             Conversation::Arrival::fresh);
   pair.b.answer_later(id);
@@ -154,7 +154,7 @@ TEST(Conversation, AHeartbeatGoesBeforeBulkWhenTheRoundTripIsOld) {
       kinds.push_back(frame_in(action).message_type());
       pair.b.arrived(now, frame_in(action), pair.from_b);
     }
-    pair.b.heartbeat(now, wire::Activity::idle, {}, pair.from_b);  // acknowledges
+    pair.b.heartbeat(now, wire::Activity::idle, {}, pair.from_b);  // acknowledges the message
     pair.a.arrived(now, frame_in(pair.from_b.back()), pair.from_a);
     return kinds;
   };
@@ -189,7 +189,7 @@ TEST(Conversation, ALostPartIsRepeatedUnderItsNumberAndCounted) {
   Pair pair;
   pair.a.stream(0, stream_of(2 * SendWindow::kPartBytesMin), 0, pair.from_a);
   ASSERT_EQ(pair.from_a.size(), 2u);
-  // The first is lost; the second alone does not count as received.
+  // The first frame is lost. The second one alone does not count as received.
   EXPECT_EQ(pair.b.arrived(1, frame_in(pair.from_a[1]), pair.from_b), Conversation::Arrival::fresh);
   pair.beat_and_answer(100);
   ASSERT_EQ(pair.from_a.size(), 4u);

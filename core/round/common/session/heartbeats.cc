@@ -30,7 +30,7 @@ std::optional<Heartbeats::Heard> Heartbeats::heard(TimeNs now, const wire::Frame
   echo_heard_at_ns_ = now;
   if (beat->echo_count() == 0) return std::nullopt;
   Heard heard{.beat = std::min(beat->echo_count(), sent_), .took_ns = {}};
-  // Both numbers are the other side's word, which may make no sense.
+  // Both numbers are claims of the other side and may be impossible.
   const auto at = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));
   if (beat->echo_sent_at_ns() > at) return heard;
   const std::uint64_t away = at - beat->echo_sent_at_ns();

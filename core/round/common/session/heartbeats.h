@@ -1,5 +1,5 @@
-// The heartbeats of one session, both ways: each one carries an echo of the other side's last one,
-// which shows what has arrived and how long the round trip takes.
+// The heartbeats of one session in both directions. Each heartbeat echoes the last one of the other
+// side, which shows which messages have arrived and how long the round trip takes. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ class Heartbeats {
  public:
   explicit Heartbeats(TimeNs first_at_ns) : due_at_ns_(first_at_ns) {}
 
-  // The next heartbeat. The one after it is due `wait_ns` later.
+  // Makes the next heartbeat. The following one is due after `wait_ns`.
   wire::HeartbeatT beat(TimeNs now, wire::Activity activity, const RoundKey& round, TimeNs wait_ns);
-  // The same as the last one said.
+  // Makes a heartbeat with the activity and the round of the last one.
   wire::HeartbeatT beat_again(TimeNs now, TimeNs wait_ns) {
     return beat(now, activity_, round_, wait_ns);
   }
@@ -26,19 +26,19 @@ class Heartbeats {
   TimeNs due_at_ns() const { return due_at_ns_; }
 
   struct Heard {
-    std::uint64_t beat = 0;  // of ours that it answers
-    std::optional<TimeNs>
-        took_ns;  // the round trip; nothing where the other side's times make none
+    std::uint64_t beat = 0;  // the heartbeat of this side that it answers
+    std::optional<TimeNs>    // the round trip; empty if the other side's times are impossible
+        took_ns;             // the round trip; nothing where the other side's times make none
   };
-  // Takes the other side's heartbeat. Nothing: it is an old one, or it answers none of ours.
+  // Handles a heartbeat of the other side. Empty if it is an old one or answers none of this side.
   std::optional<Heard> heard(TimeNs now, const wire::Frame& frame);
 
  private:
   TimeNs due_at_ns_;
   std::uint64_t sent_ = 0;
-  wire::Activity activity_ = wire::Activity::idle;  // as last said, and the round
+  wire::Activity activity_ = wire::Activity::idle;  // as last sent, like the round
   RoundKey round_;
-  // The other side's last one.
+  // The last heartbeat of the other side.
   std::uint64_t echo_count_ = 0;
   std::uint64_t echo_sent_at_ns_ = 0;
   TimeNs echo_heard_at_ns_ = 0;

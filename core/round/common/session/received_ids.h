@@ -1,4 +1,4 @@
-// Which of the other side's messages have arrived, by their numbers.
+// The messages of the other side that have arrived, by number.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,14 @@
 
 namespace tributary {
 
-// Numbers are given in order, so that few are ahead of the first gap.
+// A set of received numbers. Numbers are assigned in order, so only a few lie beyond the first gap.
+// A number more than 4096 beyond it is refused (too_far), which bounds the memory. Not thread-safe.
 class ReceivedIds {
  public:
   enum class Verdict { fresh, repeat, too_far };
+  // Adds a number.
   Verdict take(std::uint64_t id);
+  // The largest n for which all numbers from 1 to n have arrived.
   std::uint64_t all_up_to() const { return all_up_to_; }
 
  private:
@@ -24,8 +27,8 @@ class ReceivedIds {
   std::set<std::uint64_t> ahead_;
 };
 
-// Messages that want an answer, and how a repeat of one is answered: as the first was, unless that
-// one is still in work.
+// The received messages that require an answer. A repeat is answered in the same manner as the
+// first copy, unless that one is still in work. Not thread-safe.
 class ReceivedMessages {
  public:
   ReceivedIds::Verdict take(std::uint64_t id) { return ids_.take(id); }
@@ -35,11 +38,12 @@ class ReceivedMessages {
   bool is_in_work(std::uint64_t id) const { return in_work_.contains(id); }
   void done(std::uint64_t id) { in_work_.erase(id); }
   void refused(std::uint64_t id, const wire::RefusalT& refusal);
-  // Null: the message was not refused, or too long ago.
+  // The refusal that was sent for this message. Null if it was not refused, or is no longer
+  // remembered.
   const wire::RefusalT* refusal_of(std::uint64_t id) const;
 
  private:
-  static constexpr std::size_t kRefusedMax = 16;  // the last ones
+  static constexpr std::size_t kRefusedMax = 16;  // the refusals with the highest ids
 
   ReceivedIds ids_;
   std::set<std::uint64_t> in_work_;

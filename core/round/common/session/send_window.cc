@@ -6,27 +6,31 @@ namespace tributary {
 namespace {
 
 constexpr TimeNs kMs = 1'000'000;
-// A part takes so much of the link's time, where bounds allow it.
+// Time that a part should take on the link, within the limits of its size.
 constexpr double kPartTime_s = 0.18;
-// On fast links parts are shorter than that: no more than is needed to make frames cheap.
+// On fast links parts are shorter than that: 256 KiB already make the cost of frames negligible,
+// and beyond that a part takes 20 ms.
 constexpr double kFastPartTime_s = 0.02;
 constexpr double kPartBytesUsual = 256 << 10;
 constexpr std::uint32_t kPartBytesStep = 1u << 10;
-// Beyond the round trip, so that a late acknowledgement does not idle the link.
+// Margins beyond the round trip, so that a late acknowledgement does not leave the link idle.
 constexpr double kMargin = 1.15;
 constexpr double kMarginFilling = 2.9;
 constexpr double kMarginTime_s = 0.05;
-// The link is full when its rate has grown by less than this in so many round trips.
+// The link is full if its rate grew by less than this factor in 3 consecutive round trips.
 constexpr double kGrowth = 1.25;
 constexpr int kRoundsWithoutGrowthMax = 3;
-// It is full as well when parts wait for so long in its queue.
+// The link is also full if a part took this much longer than the minimum round trip, that is,
+// waited in a queue.
 constexpr double kQueueOfFullLink_s = 0.15;
 constexpr double kLateOfFullLink = 1.25;
-// A rate is the highest of its time: what is acknowledged in a clump hides no slow link for longer.
+// The rate is the maximum over this span. Frames acknowledged together give a rate that is too
+// high; the span limits how long such a sample hides a slower link.
 constexpr TimeNs kRateSpanNs = 2'000 * kMs;
 constexpr TimeNs kRateSpanRoundTrips = 8;
 constexpr std::size_t kRatesMax = 64;
-// How long the least round trip holds. After it, the link is drained once to see it again.
+// Time for which a minimum round trip is valid. Afterwards the link is drained once to measure it
+// again.
 constexpr TimeNs kRoundTripSpanNs = 20'000 * kMs;
 
 double seconds(TimeNs ns) { return static_cast<double>(ns) / 1e9; }
@@ -103,11 +107,11 @@ void SendWindow::look_whether_full(TimeNs now, const Sent& sent) {
   const double least_s = seconds(round_trip_min_ns());
   const double took_s = seconds(now - sent.at_ns) - sent.bytes / std::max(bytes_per_s(), 1.0);
   if (least_s > 0 && took_s > kLateOfFullLink * least_s + kQueueOfFullLink_s) {
-    filling_ = false;  // what is sent waits in a queue
+    filling_ = false;  // parts wait in a queue
     return;
   }
   if (delivered_ < filled_round_ends_) return;
-  // A round trip has passed since the last look.
+  // One round trip has passed since the last check.
   filled_round_ends_ = delivered_ + under_way_;
   if (bytes_per_s() >= filled_rate_ * kGrowth) {
     filled_rate_ = bytes_per_s();

@@ -1,11 +1,12 @@
-// How many bulk bytes one session may have under way, and how long the parts of its payloads are.
+// Decides how many bulk bytes a session may have in flight, and how long the parts of its payloads
+// are.
 //
-// Both follow what the link has shown: the window is near the product of its rate and its round
-// trip, plus one part, so that the link never idles and a control message never waits long behind
-// bulk. Rates come from acknowledgements of bulk frames, round trips from small messages alone:
-// what a bulk frame takes on the link is not known before the link's rate is.
+// Both follow the measured link. The window is close to rate times round trip, plus one part, so
+// that the link is never idle and a control message never waits long behind bulk. Rates are
+// measured from acknowledgements of bulk frames. Round trips are measured only from small messages,
+// because the time of a bulk frame on the link is unknown until the rate is known.
 //
-// Threads: one at a time. Pure: time is a number that comes with each call.
+// Pure: every call gets the time. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ namespace tributary {
 
 class SendWindow {
  public:
-  // Parts of a link that nobody has measured, and of the slowest ones. Shorter parts would cost
-  // more than 2 % in headers.
+  // Length of parts in bytes on a link that has not been measured, and on the slowest links.
+  // Shorter parts would cost more than 2 % in headers.
   static constexpr std::uint32_t kPartBytesMin = 16u << 10;
 
   struct Limits {
@@ -26,41 +27,44 @@ class SendWindow {
     std::uint64_t window_bytes_max = 64u << 20;
   };
 
-  // What the window has to know of a frame when it is acknowledged. The caller keeps it until then.
+  // The state at the sending of a frame, from which its acknowledgement yields a rate. The caller
+  // keeps it until then.
   struct Sent {
     TimeNs at_ns = 0;
     std::uint32_t bytes = 0;
     std::uint64_t delivered = 0;      // bytes that had arrived when this was sent
-    TimeNs delivered_at_ns = 0;       // and when that was known
-    TimeNs delivered_sent_at_ns = 0;  // and when the last of them was sent
-    bool starved = false;             // the sender had too little to send to fill the link
+    TimeNs delivered_at_ns = 0;       // when their arrival was known
+    TimeNs delivered_sent_at_ns = 0;  // when the last of them was sent
+    bool starved = false;             // the sender had too few bytes to fill the link
   };
 
   void set_limits(const Limits& limits) { limits_ = limits; }
 
-  // Whether another part may be sent now.
+  // True if another part may be sent now.
   bool open(TimeNs now) const;
-  // How long the next part should be.
+  // Length of the next part.
   std::uint32_t part_bytes() const;
   std::uint32_t part_bytes_max() const { return limits_.part_bytes_max; }
 
+  // Records the sending of a part.
   Sent sent(TimeNs now, std::uint32_t bytes);
-  // In the order in which they were sent. What was sent again tells nothing of the link.
+  // Records an acknowledgement, in the order of sending. A repeated part yields no measurement.
   void acknowledged(TimeNs now, const Sent& sent, bool repeated = false);
-  // Nothing is left to send although the window is open: from here on the link is not full.
+  // Records that nothing is left to send although the window is open: from now on the link is not
+  // full.
   void nothing_to_send();
-  // Nothing is under way, and that was last so long ago: a small message that is sent now, before
-  // the next part, shows the round trip.
+  // True if nothing is in flight and the round trip was last measured too long ago. A small message
+  // that is sent now, before the next part, measures it.
   bool wants_round_trip(TimeNs now) const;
-  // Such a message is sent now.
+  // Records that such a message is sent now.
   void round_trip_sought(TimeNs now) { clean_at_ns_ = now; }
-  // The round trip of a small message.
+  // Records the measured round trip of a small message.
   void round_trip(TimeNs now, TimeNs took_ns);
 
   std::uint64_t bytes_under_way() const { return under_way_; }
-  double bytes_per_s() const;                // of the link; 0: not known yet
-  bool filling() const { return filling_; }  // the link may be faster than has been seen
-  TimeNs round_trip_min_ns() const;          // 0: not known yet
+  double bytes_per_s() const;                // of the link; 0: unknown
+  bool filling() const { return filling_; }  // the link may be faster than any rate measured so far
+  TimeNs round_trip_min_ns() const;          // 0: unknown
 
  private:
   struct RateSample {
@@ -78,19 +82,20 @@ class SendWindow {
   std::uint64_t delivered_ = 0;
   TimeNs delivered_at_ns_ = 0;
   TimeNs delivered_sent_at_ns_ = 0;
-  std::uint64_t starved_until_ = 0;  // delivered bytes up to which samples are of a starved sender
-  std::deque<RateSample> rates_;     // falling: the first is the highest
+  // Number of delivered bytes up to which samples are of a starved sender.
+  std::uint64_t starved_until_ = 0;
+  std::deque<RateSample> rates_;  // descending: the first is the highest
 
-  // The least of two spans of time, this one and the one before.
+  // The minimum round trips of two spans of time, the current one and the one before.
   TimeNs span_began_ns_ = 0;
   TimeNs least_ns_ = 0;  // 0: none
   TimeNs least_before_ns_ = 0;
-  TimeNs clean_at_ns_ = 0;  // when nothing was under way, at the last look at the round trip
+  TimeNs clean_at_ns_ = 0;  // when nothing was in flight at the last measurement of a round trip
 
-  // While the link has not been filled yet, the window grows faster.
+  // Until the link has been filled once, the window grows faster.
   bool filling_ = true;
   double filled_rate_ = 0;
-  std::uint64_t filled_round_ends_ = 0;  // delivered bytes at which the next look is due
+  std::uint64_t filled_round_ends_ = 0;  // number of delivered bytes at which the next check is due
   int rounds_without_growth_ = 0;
 };
 
