@@ -18,7 +18,7 @@
 namespace tributary {
 namespace {
 
-// The messages that an agent may send within a session.
+// The kinds of messages that an agent may send within a session.
 bool from_agents(wire::Message kind) {
   switch (kind) {
     case wire::Message::Ack:
@@ -44,7 +44,7 @@ bool from_agents(wire::Message kind) {
 
 }  // namespace
 
-// Passes events to the objects that they are for.
+// Dispatches events to the objects that own the state.
 class Coordinator::Impl {
  public:
   explicit Impl(CoordinatorConfig config) { context.config = std::move(config); }
@@ -84,7 +84,7 @@ void Coordinator::Impl::receive(const FrameReceived& event) {
   AgentSession* const session = sessions_.find(event, frame);
   if (!session) return;
   in_session(*session, frame, event);
-  // The message may have ended the session.
+  // Handling the message may have removed the session.
   if (AgentSession* const still = context.roster.by_session(frame.session())) {
     still->conversation.acknowledge_bulk(context.now, context.out);
   }

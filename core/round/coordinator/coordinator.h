@@ -1,10 +1,12 @@
-// The coordinator's state machine: who is there, what is being trained, and the rounds. No socket,
-// clock, thread or file: events in, actions out, and the same events give the same actions.
+// The coordinator's state machine: the sessions of the agents, the jobs, and their rounds. It has
+// no socket, clock, thread or file: events go in, actions come out, and the same events always give
+// the same actions.
 //
-// Several jobs may be at work at once, but an agent works for one: the first, in the order of their
-// submission, that is not over and that wants it (RoundPolicy::agents).
+// Several jobs may run at the same time, but an agent works for one of them: the first, in the
+// order of submission, that is not over and that accepts the agent (RoundPolicy::agents).
 //
-// Threads: one at a time.
+// The host calls handle() for every event and performs the returned actions in order. It sends a
+// Tick at next_wakeup_ns(). Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,53 +25,57 @@ namespace tributary {
 
 class Coordinator {
  public:
-  // `state` as the store restored it. An error where it contradicts itself.
+  // Starts with the state that the store restored. Returns corrupt_data if the state contradicts
+  // itself, or the error of a policy or a definition that is not valid.
   static Result<std::unique_ptr<Coordinator>> make(CoordinatorConfig config,
                                                    CoordinatorState state);
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
+  // Handles an event. `now` is the time of the host's steady clock; an earlier time than in the
+  // last call counts as that time.
   Actions handle(TimeNs now, const Event& event);
 
-  // When the next Tick is due; INT64_MAX: when something happens.
+  // Time of the next Tick; INT64_MAX: none is needed before the next event.
   TimeNs next_wakeup_ns() const;
-  // Nothing is waiting to be acknowledged, sent or stored.
+  // True if nothing waits to be acknowledged or stored, so that the host may end.
   bool idle() const;
 
-  // --- for those who watch: daemons, tests, the simulator ---
+  // --- views for daemons, tests and the simulator ---
 
   struct AgentView {
     std::string agent_id;
     std::uint64_t incarnation = 0;
-    bool ready = false;  // has the job, and the model of the last commit
+    bool ready = false;  // has the job and the model of the last commit
     std::uint64_t job = 0;
     std::uint64_t model_version = 0;
     TimeNs heard_at_ns = 0;
-    // Of this session, both ways, without probes.
+    // Payload bytes of this session in both directions, without probes.
     std::uint64_t payload_bytes = 0;
   };
   using JobView = tributary::JobView;
   std::vector<AgentView> agents() const;
   std::vector<JobView> jobs() const;
 
-  // Of the first job that is not over, or of the last one; empty without any. The model is that of
-  // the last commit that is stored.
+  // Round and model of the first job that is not over, or else of the last job; zero or null
+  // without a job. The model is that of the last stored commit.
   RoundKey current_round() const;
   std::uint64_t model_version() const;
   std::uint64_t model_hash() const;
   SharedFloats model() const;
-  // Null: no such job is here.
+  // Null if no such job is in memory.
   SharedFloats model_of(std::uint64_t job) const;
-  SharedBytes definition_of(std::uint64_t job) const;  // as JobRecord has it
-  // What encoding aggregates again has not given out yet, in the units of sums; may be empty.
+  SharedBytes definition_of(std::uint64_t job) const;  // see JobRecord
+  // The accumulated loss of encoding aggregates again, in the units of sums; may be null.
   SharedFloats aggregator_residual() const;
 
-  // Bytes held for agents: incomplete payloads, aggregates, queues. Without models.
+  // Bytes held for agents: incomplete payloads, aggregates and past rounds. Models are not
+  // included.
   std::uint64_t buffered_bytes() const;
-  // Of them: what incomplete payloads have or have been promised.
+  // The part of them that incomplete payloads use or have reserved.
   std::uint64_t incoming_bytes() const;
-  // The same for equal states; times left out.
+  // A hash of the state without times; equal states have equal hashes.
   std::uint64_t state_hash() const;
 
  private:

@@ -50,7 +50,8 @@ void CoordinatorSessions::refuse(const FrameReceived& event, const wire::Frame& 
   context_.note(LogLevel::warning, "frame_refused", wire::EnumNameRefusalCode(code),
                 source_of(event),
                 fmt::format("{}: expected {}, got {}", fault.what, fault.expected, fault.got));
-  if (frame.message_type() == wire::Message::Refusal) return;  // two refusals would never end
+  // Refusals of refusals would never end.
+  if (frame.message_type() == wire::Message::Refusal) return;
   wire::RefusalT refusal = refusal_of(code, std::move(fault));
   refusal.closes = options.closes;
   refusal.retry_after_ms = options.retry_after_ms;
@@ -111,7 +112,8 @@ void CoordinatorSessions::hello(const FrameReceived& event, const wire::Frame& f
     }
     return welcome(event, frame, hello, known->conversation.session());
   }
-  // Another process under the same name. If the one that is known does not answer, it is gone.
+  // Another process uses the same agent id. It replaces the known one only if that does not answer
+  // a heartbeat in time.
   const TimeNs patience = 2 * known->conversation.times().ack_timeout_ns;
   if (known->challenged_at_ns != 0 && context_.now >= known->challenged_at_ns + patience &&
       known->conversation.heard_at_ns() <= known->challenged_at_ns) {

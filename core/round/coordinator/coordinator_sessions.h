@@ -1,6 +1,8 @@
-// The sessions of the coordinator, from an agent's Hello until it leaves or is lost.
+// The sessions of the coordinator, from an agent's Hello until the agent leaves or is lost.
 //
-// One agent has one session. Another process under the same agent id is refused as long as the
+// An agent has one session. Another process with the same agent id is refused as long as the first
+// one answers. A frame without a valid session is answered by a refusal only. The references given
+// to the constructor must outlive the object. Not thread-safe.
 // first one answers. Frames of strangers are answered by a refusal and nothing else.
 #pragma once
 
@@ -18,21 +20,26 @@ class CoordinatorSessions {
   CoordinatorSessions(CoordinatorContext& context, JobTable& jobs, LinkReports& links)
       : context_(context), jobs_(jobs), links_(links) {}
 
-  // The session that the frame belongs to, over the connection that it came by. Null: the sender
-  // has been refused.
+  // The session of the frame, if it arrived over that session's connection. Null: the sender was
+  // refused.
   AgentSession* find(const FrameReceived& event, const wire::Frame& frame);
+  // Handles a Hello: welcomes the agent, repeats the Welcome, or refuses the agent.
   void hello(const FrameReceived& event, const wire::Frame& frame);
-  // A frame that cannot be read is noted, not answered.
+  // Notes a frame that cannot be parsed, and does not answer it.
   void refuse_unreadable(const FrameReceived& event, std::string_view reason, std::string text);
 
+  // Bytes of this connection have arrived.
   void heard(PeerId peer);
+  // The connection has ended, which ends its session.
   void disconnected(PeerId peer);
-  // `reason` is a label: "left" is the agent's own wish, everything else a loss.
+  // Ends a session. `reason` is a label: "left" means that the agent said goodbye, any other reason
+  // is a loss.
   void lose(std::uint64_t session, std::string_view reason);
-  // Sends what is due in every session, and loses those that have been silent for too long.
+  // Sends due heartbeats and acknowledgements in every session, and ends sessions that were silent
+  // for too long.
   void scan();
   TimeNs next_due_ns() const { return context_.roster.size() > 0 ? scan_at_ns_ : kNever; }
-  // Says goodbye to all agents; no other one is welcomed after that.
+  // Says goodbye to all agents. Later Hellos are refused.
   void shut_down(const std::string& reason);
 
  private:

@@ -1,5 +1,5 @@
-// The state of an attempt at a round on the coordinator: its plan, its members, and the aggregation
-// of each bucket.
+// The state of one attempt at a round on the coordinator: its plan, its members, and the
+// aggregation of each bucket. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,21 @@
 namespace tributary {
 
 struct RoundMember {
-  std::uint64_t session = 0;  // 0: lost
+  std::uint64_t session = 0;  // 0: no session
   bool participates = false;
   bool withdrawn = false;
-  bool heard = false;  // a payload of it has come
-  // By peers: what it says that they came to; 0: nothing yet.
+  bool heard = false;  // at least one payload part has arrived
+  // In an exchange among peers: the hash of the results that the member reports; 0: not reported
+  // yet.
   std::uint64_t results_hash = 0;
-  // Parts of payloads, for how fast its line is: a message travels while the one before is read.
+  // Arrival of payload parts, from which the rate of the uplink is computed. The first part is not
+  // counted, because its time includes the time before sending.
   TimeNs first_part_at_ns = 0;
   TimeNs last_part_at_ns = 0;
   std::uint64_t bytes_after_first = 0;
   UploadProgress upload = {};
 
+  // True if the attempt waits for this member.
   bool awaited() const { return participates && session != 0 && !withdrawn; }
 };
 
@@ -35,7 +38,8 @@ class ActiveRound {
   ActiveRound(std::shared_ptr<const RoundPlan> plan, std::vector<RoundMember> members)
       : plan_(std::move(plan)), members_(std::move(members)), sizes_(*plan_) {}
 
-  // `residual` is the aggregator's, of the whole model; empty where none is kept.
+  // Begins the aggregation of all buckets. `residual` is the aggregator's residual for the whole
+  // model; empty if it keeps none. It must outlive the object.
   Status begin(const Execution& execution, std::span<float> residual);
 
   const RoundPlan& plan() const { return *plan_; }
@@ -46,12 +50,15 @@ class ActiveRound {
   std::vector<std::unique_ptr<BucketAggregation>>& buckets() { return buckets_; }
   const std::vector<std::unique_ptr<BucketAggregation>>& buckets() const { return buckets_; }
 
-  // Everybody who is awaited has said what the open stage needs.
+  // True if every member that the attempt waits for has sent its payload of the bucket's open
+  // stage, or if the stage takes a single payload and has it.
   bool complete(const BucketAggregation& bucket) const;
   bool any_open() const;
-  // By peers: what the results at hand come to.
+  // In an exchange among peers: the hash of the results that have arrived.
   std::uint64_t results_hash() const;
+  // Bytes of all combined payloads.
   std::uint64_t bytes() const;
+  // Counts an arrived part and updates the measured rate.
   void count_part(RoundMember& member, const UploadedPart& part, TimeNs now, TimeNs round_trip_ns);
   const UploadSizes& sizes() const { return sizes_; }
 

@@ -1,4 +1,4 @@
-// A round that has begun, for unit tests of the objects that a round passes through.
+// A round that has begun, for unit tests of the objects that handle it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace tributary::round_testing {
 
-// All members take part in it.
+// All members participate.
 inline std::unique_ptr<ActiveRound> begin_round(const Membership& membership, TimeNs now,
                                                 std::shared_ptr<const RoundPlan> plan) {
   std::vector<RoundMember> members;

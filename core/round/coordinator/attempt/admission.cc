@@ -10,7 +10,7 @@
 
 namespace tributary {
 
-// By peers only one of them sends what all have.
+// In an exchange among peers one member sends the result that all have.
 bool Admission::uploads(std::uint32_t member, std::uint32_t bucket) const {
   return !round_.plan().by_peers() || round_.plan().uploader(bucket) == member;
 }
@@ -26,12 +26,12 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
   const std::uint64_t bytes = part.stage_bytes();
   if (!bucket.open() || part.stage() < bucket.stage() || bucket.has(member)) {
     repeats_.late_up += payload.size();
-    // It need not be sent again.
+    // The receipt claims all bytes, so that the agent does not send it again.
     send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
     return false;
   }
   if (part.stage() > bucket.stage()) {
-    if (round_.plan().by_peers()) return false;  // one before it was lost: both come again
+    if (round_.plan().by_peers()) return false;  // an earlier stage was lost: both are sent again
     context_.refuse(session, "mismatch", "a stage that is not open yet", round_.key());
     return false;
   }
@@ -84,7 +84,8 @@ void Admission::take_payload(AgentSession& session, std::uint32_t member, Bucket
       round_.key());
 }
 
-// With a window of 0 the agent waits to be called, else it sends the rest of the payload.
+// A window of 0 means that the agent waits to be called. Otherwise it sends the rest of the
+// payload.
 void Admission::send_receipt(AgentSession& session, std::uint32_t bucket, std::uint32_t stage,
                              std::uint64_t received_bytes, std::uint32_t window) {
   wire::ReceiptT receipt;

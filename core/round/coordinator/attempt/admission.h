@@ -1,8 +1,8 @@
-// Admits the payloads of one attempt: takes their parts, bounds the memory of incomplete ones, and
-// tells agents by receipts what has arrived and when to go on.
+// Admits the payloads of one attempt: assembles their parts, limits the memory of incomplete ones,
+// and informs agents by receipts about received bytes and when to continue.
 //
-// A payload that finds no room is dropped; its sender waits and is called when there is room. The
-// attempt has checked the addresses of a part before it comes here.
+// A part that finds no memory is dropped. Its sender waits, and is called when memory is free. The
+// attempt has checked the addresses of a part before it calls this object. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ namespace tributary {
 
 class Admission {
  public:
-  // `repeats` counts bytes that crossed a link for nothing. All references outlive it.
+  // `repeats` counts payload bytes that crossed a link without use. All references must outlive the
+  // object.
   Admission(CoordinatorContext& context, ActiveRound& round, const UploadBudget& budget,
             RepeatedBytes& repeats)
       : context_(context),
@@ -27,18 +28,19 @@ class Admission {
         repeats_(repeats),
         incoming_(budget.incoming_bytes_max()) {}
 
-  // True: a payload is whole now, and its stage may be complete.
+  // Handles a part. Returns true if a payload is complete now, so that its stage may be complete.
   bool take(AgentSession& session, std::uint32_t member, const wire::Part& part, ByteSpan payload);
-  // An agent has a payload and waits to be called.
+  // Handles the announcement of a payload whose agent waits to be called. Reserves memory and calls
+  // the agent if memory is free.
   void take_announcement(AgentSession& session, std::uint32_t member, const wire::Receipt& receipt);
-  // Gives room to the payloads that have waited longest for it.
+  // Reserves memory for the payloads that have waited longest, and calls their senders.
   void call_waiting();
 
   void stage_closed(std::uint32_t bucket) { incoming_.erase_bucket(bucket); }
-  // What the member had begun is dropped.
+  // Drops the incomplete payloads of a member that has withdrawn.
   void withdrew(std::uint32_t member);
-  // Where agents wait for room the member's room goes to the next. Else the member continues its
-  // payloads when it comes back.
+  // Handles the loss of a member's session. If agents wait for memory, its incomplete payloads are
+  // dropped for their sake. Otherwise the member continues them when it returns.
   void lost(std::uint32_t member);
 
   std::uint64_t bytes() const { return incoming_.bytes(); }

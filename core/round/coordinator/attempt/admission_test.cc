@@ -19,7 +19,7 @@ using round_testing::part_of;
 using round_testing::payload_of;
 using round_testing::wire_id_of;
 
-// One incomplete payload fits, and no second one.
+// Memory for one incomplete payload, but not for two.
 constexpr std::uint64_t kRoomForOne = 1'000;
 constexpr std::uint64_t kRoomForAll = 1u << 20;
 
@@ -29,13 +29,13 @@ class AdmissionTest : public JobTest {
     coordinator_.config.incoming_bytes_max = room;
     open_epoch(agents);
     round_ = begin_round(membership_, coordinator_.now, make_plan(1));
-    // Agents are called where room is too small for all of them.
+    // Agents are called if the memory is too small for all of them.
     budget_.emplace(coordinator_.config, agents, job_.model->values());
     admission_ = std::make_unique<Admission>(coordinator_, *round_, *budget_, repeats_);
   }
 
   Bytes payload(std::uint32_t index) const { return payload_of(round_->plan(), 0, index, 1); }
-  // The member sends a part of its payload, from this byte on.
+  // The member sends a part of its payload, from byte `from` on.
   bool take(std::uint32_t index, std::uint64_t from = 0, std::uint64_t size = UINT32_MAX) {
     const Bytes whole = payload(index);
     const wire::PartT part = part_of(round_->key(), 0, 0, whole, from, size);
@@ -44,14 +44,14 @@ class AdmissionTest : public JobTest {
   }
   bool take_first_half(std::uint32_t index) { return take(index, 0, 300); }
   bool take_second_half(std::uint32_t index) { return take(index, 300); }
-  // The member says that a payload of this size waits to be called.
+  // The member announces that a payload of this size waits to be called.
   void announce(std::uint32_t index, std::uint64_t bytes) {
     wire::ReceiptT receipt;
     receipt.id = wire_id_of(round_->key());
     receipt.waiting_bytes = bytes;
     admission_->take_announcement(member(index), index, *Packed(receipt));
   }
-  // What the member was told since this was last asked.
+  // The receipts that the member has been sent since the previous call.
   std::vector<wire::ReceiptT> receipts(std::uint32_t index) {
     auto all = sent<wire::ReceiptT>(member(index));
     std::erase_if(coordinator_.out, [&](const Action& action) {
@@ -111,7 +111,7 @@ TEST_F(AdmissionTest, APartOfAPayloadOfAnotherSizeIsRefused) {
   EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"mismatch"});
 }
 
-// --- room ---
+// --- memory ---
 
 TEST_F(AdmissionTest, ASenderWithoutRoomWaitsAndIsCalledWhenThereIsRoom) {
   begin(2, kRoomForOne);

@@ -111,7 +111,7 @@ bool Attempt::receive_part(AgentSession& session, const wire::Part& part, std::u
 
 void Attempt::receive_announcement(AgentSession& session, const wire::Receipt& receipt) {
   const std::optional<std::uint32_t> member = membership_.member_of(session);
-  // It is late, or nothing that would ever be taken.
+  // Ignores a late announcement and one that could never be admitted.
   if (key() != key_of(*receipt.id()) || !member || !round_.members()[*member].participates) return;
   admission_.take_announcement(session, *member, receipt);
 }
@@ -119,7 +119,7 @@ void Attempt::receive_announcement(AgentSession& session, const wire::Receipt& r
 void Attempt::send_missing(AgentSession& session, const wire::Receipt& receipt) {
   if (receipt.bucket() >= round_.buckets().size()) return;
   const BucketAggregation& bucket = *round_.buckets()[receipt.bucket()];
-  // An agent that lacks a stage lacks those behind it.
+  // An agent that lacks a stage also lacks the later ones.
   for (std::uint32_t stage = receipt.stage(); stage < bucket.combined().size(); ++stage) {
     count_sent(stream_aggregate(job_.coordinator, session,
                                 {.key = key(),
@@ -173,7 +173,7 @@ void Attempt::close_stage(BucketAggregation& bucket) {
     context.note(LogLevel::error, "stage_failed", name(status.code()),
                  fmt::format("bucket {}", number), status.text(), key());
   }
-  if (bucket.stage() == stage) return;  // dropped: there is no result to send
+  if (bucket.stage() == stage) return;  // dropped: no result exists
   const SharedBytes payload = bucket.combined().back();
   for (std::uint32_t i = 0; i < round_.members().size(); ++i) {
     AgentSession* const session = round_.members()[i].participates ? session_of(i) : nullptr;
@@ -213,7 +213,7 @@ std::optional<Attempt::End> Attempt::close_if_agreed() {
     const RoundMember& member = round_.members()[i];
     if (!member.participates) continue;
     const bool done = member.results_hash != 0 && uploaded(i);
-    // A member that has reported and sent everything may go.
+    // A member that has reported and sent everything may lose its session.
     if (member.withdrawn || (member.session == 0 && !done)) {
       return End{.reason = wire::AbortReason::collective_failed};
     }

@@ -1,9 +1,9 @@
-// One try of one round on the coordinator: sends the plan, takes payloads, closes the stages of its
-// buckets, and says how it has ended.
+// One attempt at one round on the coordinator: sends the plan, receives payloads, closes the stages
+// of its buckets, and reports how it ended.
 //
-// The caller looks at close_complete() after every call that may have completed a stage, and at
-// close_overdue() when next_due_ns() has come. An attempt that has ended is committed, or given up
-// by give_up(); it takes no more payloads then.
+// The caller calls close_complete() after every call that may have completed a stage, and
+// close_overdue() at next_due_ns(). An attempt that has ended is committed or ended by give_up(),
+// and receives no more payloads. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace tributary {
 
-// The kinds of message that carry a payload to the coordinator.
+// The kinds of messages that carry a payload to the coordinator.
 enum class SentAs : std::uint8_t { preliminary, update, result };
 
 class Attempt {
@@ -32,10 +32,11 @@ class Attempt {
     Bitmap participants;
     std::uint32_t deadline_ms = 0;
     UploadBudget budget;
-    // The aggregator's, of the whole model; empty where none is kept.
+    // The aggregator's residual for the whole model; empty if it keeps none.
     std::span<float> residual;
   };
-  // Everything that is referred to outlives it.
+  // Returns the error of a codec that cannot begin. All references and the residual must outlive
+  // the attempt.
   static Result<std::unique_ptr<Attempt>> make(const JobContext& job, const Membership& membership,
                                                RepeatedBytes& repeats, const Setup& setup);
   Attempt(const Attempt&) = delete;
@@ -49,42 +50,50 @@ class Attempt {
   TimeNs next_due_ns() const;
 
   // --- members ---
+  // Sends the plan to all participants that have a session.
   void send_plan_to_all();
-  // The member's process is back over a new connection. It needs the plan again.
+  // The member's process has a new connection. The caller sends it the plan again.
   void resume(const AgentSession& session, std::uint32_t member);
   void send_plan_to(AgentSession& session, std::uint32_t member);
+  // The member's session is lost.
   void lose(std::uint32_t member);
-  // The member says that it does not take part any more.
+  // The member reports that it does not participate any more.
   void withdraw(std::uint32_t member);
+  // The member has refused the plan.
   void refuse_plan(std::uint32_t member) { round_.members()[member].withdrawn = true; }
-  // By peers: the hash of the results that the member has come to.
+  // In an exchange among peers: records the hash of the results that the member reports.
   void agree(std::uint32_t member, std::uint64_t results_hash);
   std::uint64_t results_hash_of(std::uint32_t member) const {
     return round_.members()[member].results_hash;
   }
 
   // --- payloads ---
-  // True: a payload is whole, and its stage may be complete.
+  // Handles a part. Returns true if a payload is complete, so that its stage may be complete.
   bool receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
                     SentAs sent_as, ByteSpan payload);
+  // Handles the announcement of a payload that waits to be called.
   void receive_announcement(AgentSession& session, const wire::Receipt& receipt);
-  // The agent lacks the rest of an aggregate. It gets one that is not combined yet when it is.
+  // Sends the rest of an aggregate that the agent lacks. An aggregate that is not combined yet is
+  // sent when it is.
   void send_missing(AgentSession& session, const wire::Receipt& receipt);
   void count_sent(std::uint64_t bytes) { round_.bytes_down += bytes; }
 
   // --- its end ---
   struct End {
     bool finished = false;                                      // at least one bucket has a result
-    wire::AbortReason reason = wire::AbortReason::unspecified;  // why not
+    wire::AbortReason reason = wire::AbortReason::unspecified;  // the reason if none has
   };
-  // Nothing: it goes on.
+  // Closes complete stages. Empty while the attempt continues.
+  // In an exchange among peers, compares the results of all members when all of them have reported.
   std::optional<End> close_complete();
+  // Closes stages whose deadline has passed. Empty while the attempt continues.
   std::optional<End> close_overdue();
   void check_deadline() { deadline_.check(); }
+  // The verdict that the deadline is too short for the measured links; empty if there is none.
   const std::optional<DeadlineVerdict>& too_short() const { return deadline_.verdict(); }
   bool overdue() const { return job_.coordinator.now >= round_.deadline_ns; }
-  // Tells the participants that it is given up. Returns those from which nothing has come; none
-  // where nothing has come from anyone.
+  // Aborts the attempt at the participants. Returns the participants that have sent nothing, or no
+  // member if none has sent anything.
   Bitmap give_up(wire::AbortReason reason, bool retry, std::uint64_t version, std::uint64_t hash);
 
  private:

@@ -41,7 +41,7 @@ class AttemptTest : public JobTest {
     std::function<void(wire::PartT&)> change = {};
     std::uint32_t as_member = 0;
   };
-  // The member of this session sends its payload of the open stage.
+  // The member sends its payload of the open stage in its session.
   bool send(std::uint32_t index, const Sending& sending) {
     const ActiveRound& round = attempt_->round();
     std::vector<ByteSpan> combined;

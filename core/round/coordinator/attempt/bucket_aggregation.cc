@@ -31,9 +31,10 @@ bool BucketAggregation::takes_one() const {
   return bucket_.codec->stages()[stage()].combine == Combine::broadcast;
 }
 
-// A payload says how many, and in a gather which, agents are in it. An agent speaks for itself.
+// A payload states how many agents it contains and, in a gather, which ones. An agent may send only
+// its own.
 Status BucketAggregation::check_sender(std::uint32_t member, ByteSpan payload) const {
-  // Whoever adds it reads all of it, and compares the checksum then.
+  // The checksum is not compared here: the aggregator reads the whole payload and compares it then.
   TRIBUTARY_ASSIGN(
       const UncheckedPayload open,
       UncheckedPayload::open(*bucket_.codec, stage(), bucket_.values, execution_, payload));

@@ -1,5 +1,6 @@
-// The coordinator's side of one bucket in one attempt: its stages one after the other, each
-// combined on arrival and closed once. Of an exchange among peers it takes what they came to.
+// The coordinator's part of one bucket in one attempt. Payloads of a stage are combined as they
+// arrive; each stage is closed once, and the next one begins. In an exchange among peers it
+// receives the results instead. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,11 @@ namespace tributary {
 
 class BucketAggregation {
  public:
-  // `residual` is the aggregator's, of this bucket's values; empty where it keeps none. The plan
-  // outlives this.
+  // `residual` is the aggregator's residual for the values of this bucket; empty if it keeps none.
+  // The plan, the bucket and the residual must outlive the object.
   BucketAggregation(const RoundPlan& plan, const PlannedBucket& bucket, const Execution& execution,
                     std::span<float> residual);
+  // Begins the open stage.
   Status begin();
 
   const PlannedBucket& bucket() const { return bucket_; }
@@ -28,29 +30,33 @@ class BucketAggregation {
   bool open() const { return !dropped_ && stage() < bucket_.stages(); }
   bool finished() const { return !dropped_ && stage() == bucket_.stages(); }
   bool at_last_stage() const { return stage() == bucket_.last_stage(); }
-  // One payload is all there is: the root's.
+  // True if the open stage consists of one payload, the root's.
   bool takes_one() const;
 
-  // Of the stage that is open: members whose payload is in, or was refused and will not be.
+  // True if the member's payload of the open stage was added, or was refused and is not expected
+  // again.
   bool has(std::uint32_t member) const { return heard_.test(member); }
+  // Number of members whose payload was added to the open stage.
   std::uint32_t contributors() const { return contributors_.count(); }
 
-  // Adds a member's payload of the open stage. One that is refused counts as heard: it would be no
-  // better if it came again.
+  // Adds a member's payload of the open stage. Requires that the stage is open and that has(member)
+  // is false. A payload that is refused counts as heard, because a repeat would be refused as well.
+  // Returns mismatch if the payload is not the member's own, or the aggregator's error.
   Status add(std::uint32_t member, ByteSpan payload);
-  // By peers: what the open stage came to.
+  // In an exchange among peers: takes the result of the open stage.
   Status take_result(ByteSpan payload);
-  // Combines what has come and begins the next stage. Without any payload, or with fewer than
-  // `least` in the last stage, the bucket is dropped.
+  // Combines the payloads of the open stage and begins the next stage. Drops the bucket if the
+  // stage has no payload, or if the last stage has fewer than `least`.
   Status close(std::uint32_t least);
   void drop() { dropped_ = true; }
 
-  // After the last stage.
+  // --- after the last stage ---
   const Bitmap& in_result() const { return contributors_; }
   const std::vector<SharedBytes>& combined() const { return combined_; }
   CommittedBucket committed(double divisor) const;
-  // Of the aggregator's residual.
+  // Keeps or drops the aggregator's new residual, depending on whether the result is committed.
   void settle(bool committed);
+  // Bytes of the combined payloads.
   std::uint64_t bytes() const;
 
  private:

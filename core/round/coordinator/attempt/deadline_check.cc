@@ -11,13 +11,13 @@ namespace tributary {
 namespace {
 
 constexpr double kDeadlineMargin = 1.5;
-constexpr std::uint64_t kDeadlineMsMax = 24 * 3'600'000;  // as core/job/job_settings.cc has it
-constexpr double kFitMax_s = 1e9;                         // no job may have it
+constexpr std::uint64_t kDeadlineMsMax = 24 * 3'600'000;  // the same as in core/job/job_settings.cc
+constexpr double kFitMax_s = 1e9;                         // more than any job may have
 constexpr std::size_t kAgentsNamed = 3;
-constexpr double kBitsMin = 0.01;  // no codec needs less
+constexpr double kBitsMin = 0.01;  // no codec needs fewer
 
 struct DeadlineEstimate {
-  double needed_s = 0;  // from the attempt's beginning; 0: not known
+  double needed_s = 0;  // from the start of the attempt; 0: unknown
   double bits_fit = std::numeric_limits<double>::infinity();
   std::optional<DeadlineVerdict::Agent> late;
 };
@@ -28,7 +28,7 @@ DeadlineEstimate estimate_uplink(const DeadlineInput& input, const DeadlineInput
   const double left = std::max(agent.update_bytes - agent.received_bytes, 0.0);
   if (rate <= 0 || left <= 0) return estimate;
   estimate.needed_s = input.elapsed_s + left / rate;
-  // Before the agent began to send, it was downloading or training.
+  // The agent downloaded or trained before it began to send.
   const double began_s = std::max(input.elapsed_s - agent.received_bytes / rate, 0.0);
   const double fit_bytes = std::max(input.deadline_s - began_s, 0.0) * rate;
   if (input.values > 0) estimate.bits_fit = fit_bytes * 8 / static_cast<double>(input.values);
@@ -72,7 +72,7 @@ std::string seconds_with_unit(double seconds) {
   return seconds < 10 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} s", seconds);
 }
 
-// Never more than what fits.
+// Rounds down, so that the text never promises more than fits.
 std::string bits_of(double bits) {
   if (bits >= 4) return fmt::format("{:.0f}", std::floor(bits));
   const double step = bits >= 1 ? 10 : 100;
@@ -95,7 +95,7 @@ std::string sentence_of(const DeadlineVerdict::Agent& agent) {
 
 std::optional<DeadlineVerdict> check_deadline(const DeadlineInput& input) {
   const std::size_t quorum = std::max(input.quorum, 1u);
-  // The quorum is missed for want of agents, whatever their links.
+  // The quorum is missed because too few agents participate, whatever their links.
   if (input.agents.size() < quorum) return std::nullopt;
   std::vector<double> needed_s;
   std::vector<double> bits_fit;
@@ -109,7 +109,7 @@ std::optional<DeadlineVerdict> check_deadline(const DeadlineInput& input) {
     if (late) verdict.agents.push_back(*late);
   }
   if (input.agents.size() - verdict.agents.size() >= quorum) return std::nullopt;
-  // The quorum is reached when the agent at this place is done.
+  // The quorum is reached when the agent at this position of the ascending order is done.
   const auto place = static_cast<std::ptrdiff_t>(quorum - 1);
   std::ranges::nth_element(needed_s, needed_s.begin() + place);
   std::ranges::nth_element(bits_fit, bits_fit.begin() + place, std::greater<>());

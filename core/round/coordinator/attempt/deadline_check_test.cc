@@ -64,7 +64,7 @@ TEST(DeadlineCheck, TooFewAgentsAreNotTheLinksFault) {
 
 TEST(DeadlineCheck, BytesThatHaveArrivedNeedNotArriveAgain) {
   DeadlineInput input = input_of({sending("a", 0.25, 3e6)}, 1);
-  input.elapsed_s = 20;  // 1.2 MB are left: 38.4 s
+  input.elapsed_s = 20;  // 1.2 MB remain: 38.4 s
   EXPECT_FALSE(check_deadline(input));
   input.elapsed_s = 22;
   ASSERT_TRUE(check_deadline(input));
@@ -81,7 +81,7 @@ TEST(DeadlineCheck, TimeBeforeTheUploadCountsForTheDeadlineAndForTheBits) {
   EXPECT_NEAR(verdict->bits_per_value_fit, 30 * kMbit * 8 / kDeadlineValues, 1e-3);
 }
 
-// Three of five are enough: the third fastest decides what would fit.
+// Three of five agents are enough: the third fastest determines what would fit.
 TEST(DeadlineCheck, TheLastAgentOfTheQuorumSaysWhatFits) {
   const auto verdict =
       check_deadline(input_of({sending("a", 0.2), sending("b", 100), sending("c", 0.4),

@@ -21,7 +21,7 @@ void DeadlineWatch::part_arrived() {
   check_at_ns_ = std::min(check_at_ns_, job_.coordinator.now + kCheckDeadlineEveryNs);
 }
 
-// Participants are still being sent what they need before they can begin.
+// True if participants still receive data that they need before they can begin.
 bool DeadlineWatch::waits_for_downlinks() const {
   return std::ranges::any_of(round_.members(), [&](const RoundMember& member) {
     if (!member.awaited() || member.heard) return false;
@@ -62,7 +62,7 @@ DeadlineInput DeadlineWatch::input() const {
 
 void DeadlineWatch::check() {
   if (job_.coordinator.now < check_at_ns_) return;
-  check_at_ns_ = kNever;  // until another part comes
+  check_at_ns_ = kNever;  // until another part arrives
   start();
   too_short_ = check_deadline(input());
   if (!too_short_) return;

@@ -1,7 +1,9 @@
 // Compares the deadline of a running attempt with the measured rates of its members' links, and
-// reports once that the attempt cannot end in time.
+// notes once that the attempt cannot end in time.
 //
-// Checks happen a second after the first part that was not checked yet, so that an attempt without
+// A check runs one second after the first part that no check has seen, so an attempt without
+// traffic costs nothing. Exchanges among peers are not checked, because their payloads do not pass
+// the coordinator. Not thread-safe.
 // traffic costs nothing. By peers nothing is checked: their payloads do not pass here.
 #pragma once
 
@@ -16,16 +18,19 @@ namespace tributary {
 
 class DeadlineWatch {
  public:
-  // All three outlive it.
+  // All references must outlive the object.
   DeadlineWatch(const JobContext& job, const Membership& membership, const ActiveRound& round)
       : job_(job), membership_(membership), round_(round) {}
 
-  // The plan has been sent: members may be waiting for what they need before they can begin.
+  // The plan was sent. Schedules a check if members still receive data that they need before they
+  // begin.
   void start();
+  // A part has arrived. Schedules a check.
   void part_arrived();
+  // Runs the check if it is due.
   void check();
   TimeNs next_due_ns() const { return check_at_ns_; }
-  // Nothing: the deadline fits, as far as is known.
+  // Empty if the deadline fits as far as known.
   const std::optional<DeadlineVerdict>& verdict() const { return too_short_; }
 
  private:

@@ -27,7 +27,7 @@ class DeadlineWatchTest : public JobTest {
     round_->deadline_ns = coordinator_.now + policy().deadline_ms * kNsPerMs;
     watch_ = std::make_unique<DeadlineWatch>(job_, membership_, *round_);
   }
-  // A part arrives of a payload of this size.
+  // A part of a payload of this size arrives.
   void part_arrives(std::uint64_t payload_bytes) {
     coordinator_.now += kWatchedGap;
     round_->count_part(
@@ -38,7 +38,7 @@ class DeadlineWatchTest : public JobTest {
     arrived_ += kWatchedPart;
     watch_->part_arrived();
   }
-  // As many parts as it takes to measure the uplink.
+  // As many parts arrive as the measurement of the uplink needs.
   void parts_arrive(std::uint64_t payload_bytes) {
     for (int i = 0; i < 7; ++i) part_arrives(payload_bytes);
   }

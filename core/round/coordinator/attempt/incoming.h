@@ -1,7 +1,8 @@
-// Payloads on their way to the coordinator, with a bound on what all incomplete ones hold together.
-// A payload of one part needs no memory here. For a larger one its sender asks for room first, or
-// its first part does: one that finds none is dropped, and its sender is told to wait and called
-// when there is.
+// The incomplete payloads of an attempt on the coordinator, with a limit on their total memory.
+//
+// A payload of one part needs no memory here. A larger one reserves its size with its announcement
+// or with its first part. If the memory is full, the payload is queued, and call_next() returns it
+// when memory is free. A single payload is always admitted, even above the limit. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace tributary {
 
-// Whose payload, and of what: the stage is the one that is open.
+// Address of a payload; its stage is the one that is open.
 struct IncomingKey {
   std::uint32_t bucket = 0;
   std::uint32_t member = 0;
@@ -24,16 +25,16 @@ class Incoming {
  public:
   explicit Incoming(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // The payload's place; null when there is no room yet.
+  // The payload's memory. Null: the memory is full and the payload is queued.
   Reassembly* find_or_admit(const IncomingKey& key, std::uint64_t bytes);
   Reassembly* find(const IncomingKey& key);
   void erase(const IncomingKey& key);
-  // All of a bucket, or of a member: what was begun is not continued.
+  // Drops all payloads of a bucket or of a member, and their place in the queue.
   void erase_bucket(std::uint32_t bucket);
   void erase_member(std::uint32_t member);
   void clear();
 
-  // Who waited longest, if there is room now, which it then has.
+  // Admits the payload that has waited longest, if memory is free. Returns its address, or empty.
   std::optional<IncomingKey> call_next();
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t bytes_max() const { return bytes_max_; }
@@ -44,8 +45,8 @@ class Incoming {
   const std::uint64_t bytes_max_;
   std::uint64_t bytes_ = 0;
   std::map<IncomingKey, Reassembly> places_;
-  std::map<IncomingKey, std::uint64_t> waiting_;  // the bytes that they want room for
-  std::deque<IncomingKey> queue_;                 // may hold some that no longer wait
+  std::map<IncomingKey, std::uint64_t> waiting_;  // bytes that each payload needs
+  std::deque<IncomingKey> queue_;                 // may contain payloads that no longer wait
 };
 
 }  // namespace tributary

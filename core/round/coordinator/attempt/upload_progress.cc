@@ -6,13 +6,14 @@ namespace tributary {
 namespace {
 
 constexpr TimeNs kSpanMinNs = 1'000'000'000;
-constexpr std::uint32_t kSpanPartsMin = 2;  // behind the part that the span begins with
-// Between payloads, a gap of so many times the usual one, and of a second, is the sender's pause.
+constexpr std::uint32_t kSpanPartsMin = 2;  // in addition to the first part of the span
+// A gap between payloads that is this many times the usual one, and at least a second, is a pause
+// of the sender.
 constexpr TimeNs kPauseFactor = 4;
 constexpr TimeNs kPauseMinNs = 1'000'000'000;
-// Parts that are so many round trips apart are so because of the link.
+// Parts at least this many round trips apart are limited by the link.
 constexpr TimeNs kLinkRoundTrips = 2;
-// After so many round trips the sender knows the link.
+// After this many round trips the sender knows the link.
 constexpr TimeNs kStartRoundTrips = 10;
 
 }  // namespace
@@ -73,7 +74,7 @@ void UploadSizes::take(UploadProgress& progress, const UploadedPart& part, TimeN
                        TimeNs round_trip_ns) const {
   const bool continues =
       progress.incomplete && progress.bucket == part.bucket && progress.stage == part.stage;
-  // The agent waits for an aggregate between two stages.
+  // Between two stages the agent waits for an aggregate.
   if (progress.stage != part.stage) progress.rate.interrupted();
   progress.rate.part(now, part.bytes, continues, round_trip_ns);
   progress.bucket = part.bucket;

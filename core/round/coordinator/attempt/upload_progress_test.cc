@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kUploadPart = 16u << 10;
 constexpr TimeNs kUploadRoundTrip = 20 * kNsPerMs;
 
-// Parts so far apart, of one payload.
+// Parts of one payload, at this distance.
 void parts(UploadRate& rate, TimeNs& now, int count, TimeNs apart, TimeNs round_trip,
            bool continues = true) {
   for (int i = 0; i < count; ++i) {
@@ -61,7 +61,7 @@ TEST(UploadRate, FollowsTheLink) {
   EXPECT_NEAR(rate.bytes_per_s(), kUploadPart / 0.25, 1);
 }
 
-// One part per round trip says nothing of a satellite's link.
+// One part per round trip is no measurement of a satellite link.
 TEST(UploadRate, WaitsUntilTheSenderKnowsALongLink) {
   constexpr TimeNs kLong = 600 * kNsPerMs;
   UploadRate rate;
@@ -108,7 +108,7 @@ TEST(UploadRate, TimeWithoutASessionIsNotTheLinks) {
   EXPECT_NEAR(rate.bytes_per_s(), kUploadPart / 0.25, 1);
 }
 
-// Buckets of 1000 and 3000 values by one codec, and between them one of 500 that travels exactly.
+// Buckets of 1000 and 3000 values with one codec, and between them an exact one of 500 values.
 std::shared_ptr<const RoundPlan> plan_with_buckets() {
   wire::JobT job = round_testing::small_job({{.name = "first", .shape = {1'000}},
                                              {.name = "mean", .shape = {500}},
@@ -130,7 +130,7 @@ std::shared_ptr<const RoundPlan> plan_with_buckets() {
 
 class UploadSizesTest : public testing::Test {
  protected:
-  // Bucket and size of a payload whose first part arrives.
+  // The first part of a payload of this bucket and size arrives.
   void begins(UploadProgress& progress, std::uint32_t bucket, std::uint64_t bytes) const {
     sizes_.take(progress, {.bucket = bucket, .bytes = 100, .stage_bytes = bytes}, 0, 0);
   }

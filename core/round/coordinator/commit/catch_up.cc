@@ -17,7 +17,7 @@ namespace tributary {
 namespace {
 
 constexpr std::ptrdiff_t kTransfersMax = 32;
-// An agent that has lost its session in the middle of a download may come back for the rest.
+// Time for which an agent that lost its session during a download can return for the rest.
 constexpr TimeNs kDownloadResumesNs = 600'000 * kNsPerMs;
 
 const wire::HoldingT* holding_of(const AgentSession& session, std::uint64_t job) {
@@ -64,7 +64,7 @@ void CatchUp::greet(AgentSession& session) {
 
 void CatchUp::begin(AgentSession& session) {
   if (session.job != job_.id()) {
-    // The model follows at once: an agent that lacks the job lacks its model as well.
+    // The model follows at once, because an agent without the job has no model of it either.
     send_job(session);
     offer(session);
     return;
@@ -155,11 +155,11 @@ void CatchUp::check_replica(AgentSession& session, std::uint64_t version, std::u
 bool CatchUp::receive_applied(AgentSession& session, const wire::Applied& applied) {
   if (applied.id()->job() != job_.id() || !session.synced) return false;
   const std::uint64_t version = applied.model_version();
-  // A repeat, or older than a transfer.
+  // Ignores a repeat, and a report from before a transfer.
   if (version != session.version + 1 || session.commit_sent < version) return false;
   const std::optional<std::uint64_t> known = committed_.known_hash(version);
   if (!known) {
-    // The round is too old to be compared: the agent gets the model.
+    // The round is too old for a comparison, so the agent receives the model.
     session.synced = false;
     advance(session);
     return false;
@@ -179,7 +179,7 @@ std::uint64_t CatchUp::send_missing(AgentSession& session, const wire::Receipt& 
   const RoundKey key = key_of(*receipt.id());
   const Published* const published = committed_.history().published(key.round);
   if (!published || published->record->id != key) {
-    // It was sent the commit, but the aggregates are not at hand any more.
+    // The agent was sent the commit, but the aggregates are no longer in memory.
     const bool lacks = session.synced && session.transfer == 0 && key.job == job_.id() &&
                        key.round == session.version + 1 && key.round <= committed_.version() &&
                        !published;
@@ -193,7 +193,7 @@ std::uint64_t CatchUp::send_missing(AgentSession& session, const wire::Receipt& 
   const auto found = published->combined.find(receipt.bucket());
   if (found == published->combined.end()) return 0;
   std::uint64_t bytes = 0;
-  // An agent that lacks a stage lacks those behind it.
+  // An agent that lacks a stage also lacks the later ones.
   for (std::uint32_t stage = receipt.stage(); stage < found->second.size(); ++stage) {
     bytes += stream_aggregate(job_.coordinator, session,
                               {.key = key,
@@ -214,7 +214,7 @@ void CatchUp::receive_request(AgentSession& session, const wire::TransferRequest
   }
   session.synced = false;
   stop_transfer(session);
-  session.holdings.clear();  // the agent cannot use what it had of a download
+  session.holdings.clear();  // the agent cannot use the stored part of a download
   advance(session);
 }
 
@@ -317,7 +317,7 @@ void CatchUp::send_offer(AgentSession& session, const Snapshot& source, std::uin
       job_.coordinator.out, session.transfer);
 }
 
-// The model, and the optimizer's state behind it.
+// Sends the model, followed by the optimizer's state.
 void CatchUp::send_model(AgentSession& session, const Snapshot& source, std::uint64_t from) {
   const auto slice = [model = source.model, state = source.rule_state](std::uint64_t offset,
                                                                        std::uint32_t size) {
@@ -350,7 +350,7 @@ void CatchUp::send_model(AgentSession& session, const Snapshot& source, std::uin
 void CatchUp::receive_fetch(AgentSession& session, const wire::TransferFetch& fetch) {
   const bool offered = session.transfer != 0 && fetch.transfer() == session.transfer;
   if (!offered || !snapshot_ || snapshot_->version != session.transfer_version) {
-    // The agent waits for a model that is not on its way to it: it is offered anew.
+    // The agent waits for a model that is not being sent. It receives a new offer.
     stop_transfer(session);
     session.synced = false;
     return advance(session);
@@ -369,8 +369,8 @@ void CatchUp::stop_transfer(AgentSession& session) {
 void CatchUp::answered(AgentSession& session, const Conversation::Asked& asked) {
   if (asked.kind == wire::Message::Job && asked.tag == job_.id()) {
     assign_job(session);
-    // The job that it was sent may be older than the last change of state, which goes only to
-    // agents that have the job.
+    // A change of state is sent only to agents that have the job. The job that this agent was sent
+    // may be older than the last change.
     if (!job_.running()) send_state(session);
     advance(session);
   } else if (asked.kind == wire::Message::TransferOffer && asked.tag == session.transfer) {
@@ -386,7 +386,7 @@ void CatchUp::answered(AgentSession& session, const Conversation::Asked& asked) 
 void CatchUp::refused(AgentSession& session, const Conversation::Asked& asked) {
   if (asked.kind != wire::Message::TransferOffer || asked.tag != session.transfer) return;
   stop_transfer(session);
-  // The offer may have overtaken the job, without which it means nothing.
+  // The offer may have arrived before the job, and then the agent had to refuse it.
   if (std::exchange(session.transfer_before_job, false)) advance(session);
 }
 

@@ -1,9 +1,10 @@
-// Brings the replicas of a job's agents to its current version: by commits where an agent is a few
-// rounds behind, else by the whole model.
+// Brings the replicas of a job's agents to the current version: by commits if an agent is a few
+// rounds behind, otherwise by the whole model (a transfer).
 //
-// Each session is given the next thing that it lacks, one at a time (advance()). Few models are on
-// their way at once; the other agents wait, and all transfers share one snapshot of the model,
-// which stays as long as its receivers can go on from there by commits.
+// Each session receives one missing item at a time (advance()). At most 32 transfers run at once,
+// and other agents wait. All transfers share one snapshot of the model. The snapshot is kept while
+// its receivers can continue from it by commits. `job` and `committed` must outlive the object. Not
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -22,35 +23,44 @@ class CatchUp {
       : job_(job), committed_(committed), settlements_(job, committed) {}
 
   // --- sessions ---
-  // What the agent has, as far as its Hello said, and how it gets to the current version.
+  // The agent's state according to its Hello, and the means by which it reaches the current
+  // version.
   wire::StandingT standing(const AgentSession& session, std::uint32_t epoch) const;
-  // Takes over what the Hello of a new session says that the agent has.
+  // Copies the state in the Hello of a new session to the session.
   void greet(AgentSession& session);
-  // Sends a new session the job, or what it lacks of it.
+  // Sends a new session the job, or what it lacks of the job.
   void begin(AgentSession& session);
+  // Keeps the snapshot for ten minutes if the agent was in a download, so that it can resume.
   void left(const AgentSession& session);
+  // Sends the job's state (running, paused, ...) to the agent.
   void send_state(AgentSession& session);
 
   // --- progress ---
-  // Gives the agent the next thing that it lacks, unless that is on its way.
+  // Sends the agent the next item that it lacks, unless one is being sent.
   void advance(AgentSession& session);
   void advance_all();
-  // The model was replaced: the snapshot goes, if no agent needs it.
+  // The model was replaced. Drops the snapshot if no agent needs it.
   void model_replaced();
-  // Transfers that have ended make room for agents that wait for one.
+  // Starts waiting transfers if others have ended.
   void offer_to_waiting();
-  // A replica that differs from the job's model of the same version is replaced.
+  // Replaces a replica whose hash differs from the job's model of the same version.
   void check_replica(AgentSession& session, std::uint64_t version, std::uint64_t hash);
 
   // --- messages and events ---
+  // Handles the acknowledgement of a message.
   void answered(AgentSession& session, const Conversation::Asked& asked);
+  // Handles the refusal of a message.
   void refused(AgentSession& session, const Conversation::Asked& asked);
-  // True: the agent has applied the commit that it was sent.
+  // Handles the report of an applied commit. Returns true if the agent has reached that version.
   bool receive_applied(AgentSession& session, const wire::Applied& applied);
+  // Handles an agent's request for the whole model.
   void receive_request(AgentSession& session, const wire::TransferRequest& request);
+  // Handles an agent's request for the rest of a transfer.
   void receive_fetch(AgentSession& session, const wire::TransferFetch& fetch);
-  // An agent lacks the rest of an aggregate of a round that is over. Returns the bytes to be sent.
+  // Sends the rest of an aggregate of a past round that an agent lacks. Returns the number of
+  // bytes.
   std::uint64_t send_missing(AgentSession& session, const wire::Receipt& receipt);
+  // Handles the journal's answer for an agent that waits for the outcome of its rounds.
   void loaded(const RoundLoaded& event);
 
  private:
@@ -59,7 +69,7 @@ class CatchUp {
     std::uint64_t model_hash = 0;
     SharedFloats model;
     SharedBytes rule_state;
-    std::uint64_t hash = 0;  // of the model's bytes and the rule's behind them
+    std::uint64_t hash = 0;  // of the bytes of the model, followed by those of the rule
     std::uint64_t bytes = 0;
   };
 
@@ -80,7 +90,7 @@ class CatchUp {
   Settlements settlements_;
   std::optional<Snapshot> snapshot_;
   TimeNs snapshot_kept_until_ns_ = 0;  // for agents that lost their session in a download
-  bool transfers_wait_ = false;        // some agent may be waiting for one
+  bool transfers_wait_ = false;        // an agent may be waiting for a transfer
 };
 
 }  // namespace tributary

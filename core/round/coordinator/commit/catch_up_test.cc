@@ -23,8 +23,8 @@ using round_testing::wire_id_of;
 constexpr std::uint64_t kVersion = 5;
 constexpr std::size_t kTransfersAtOnce = 32;
 
-// The job is at version 5. Rounds 4 and 5 can still be given out; of round 3 only the outcome is
-// known. The hash of version v is 10 * v.
+// The job is at version 5. Rounds 4 and 5 are available with payloads, round 3 only as an outcome.
+// The hash of version v is 10 * v.
 class CatchUpTest : public JobTest {
  protected:
   CatchUpTest() {
@@ -57,7 +57,7 @@ class CatchUpTest : public JobTest {
     committed_.history().publish(std::move(published));
     committed_.replace(model_state(round, 10 * round));
   }
-  // What an agent says in its Hello that it has.
+  // The model that an agent names in its Hello.
   wire::HoldingT holding(std::uint64_t version, std::uint64_t hash) const {
     wire::HoldingT holding;
     holding.job = kSmallJob;
@@ -72,7 +72,7 @@ class CatchUpTest : public JobTest {
     session.holdings = {std::move(holding)};
     return catch_up_.standing(session, 0).catch_up;
   }
-  // An agent that has the job, and no model that is known.
+  // An agent that has the job but no known model.
   AgentSession& add_agent_without_model(const std::string& agent_id) {
     AgentSession& session = add_agent(agent_id, 0);
     session.synced = false;
@@ -88,7 +88,7 @@ class CatchUpTest : public JobTest {
     applied.model_hash = hash;
     return catch_up_.receive_applied(session, *Packed(applied));
   }
-  // The model that the agent is offered.
+  // The offer that the agent was sent.
   wire::TransferOfferT offered(const AgentSession& session) const {
     auto offers = sent<wire::TransferOfferT>(session);
     EXPECT_EQ(offers.size(), 1u);

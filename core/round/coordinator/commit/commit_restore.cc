@@ -1,4 +1,4 @@
-// How a job's model comes back from its journal.
+// Restores a job's model from its journal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ Status contradiction(std::string what, std::string expected, std::string got) {
                                            .remedy = "restore the journal from a copy"});
 }
 
-// The plan that a record keeps.
+// The plan in a record.
 Result<std::shared_ptr<const RoundPlan>> plan_of(const RoundRecord& record, const JobModel& job,
                                                  CodecCache& cache) {
   TRIBUTARY_ASSIGN(const wire::Frame* frame, open_frame(*record.plan));
@@ -27,7 +27,8 @@ Result<std::shared_ptr<const RoundPlan>> plan_of(const RoundRecord& record, cons
   return RoundPlan::make(unpacked, job, cache);
 }
 
-// Places the redo payloads of a record, all stages of each bucket with an outcome.
+// Sorts the redo payloads of a record by bucket and stage. Every bucket with an outcome must have
+// all stages.
 Result<Published> published_of(const CommitRecord& commit, std::shared_ptr<const RoundPlan> plan) {
   Published published;
   published.plan = std::move(plan);

@@ -16,7 +16,7 @@ double divisor_of_bucket(const ActiveRound& round, const BucketAggregation& buck
   return divisor_of(round.plan().wire(), bucket.in_result(), weights);
 }
 
-// Buckets with the same contributors share one set.
+// Buckets with the same contributors share one contributor set.
 void record_outcomes(const ActiveRound& round, const std::vector<BucketAggregation*>& buckets,
                      const std::vector<double>& weights, RoundRecord& record) {
   std::map<std::vector<std::uint8_t>, std::uint32_t> places;
@@ -98,7 +98,7 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
   return true;
 }
 
-// The buckets that count: those that can be decoded and are finite.
+// Applies all buckets that can be decoded and are finite, and returns them.
 std::vector<BucketAggregation*> CommitWriter::apply_buckets(ActiveRound& round,
                                                             const std::vector<double>& weights,
                                                             FloatVector& model) {
@@ -123,9 +123,10 @@ std::vector<BucketAggregation*> CommitWriter::apply_buckets(ActiveRound& round,
     rule_->apply(rule_step(round.plan(), committed, scratch_), model);
     applied.push_back(bucket.get());
   }
-  // Later exchanges of the round began from a model that is lacking a bucket now.
+  // Later exchanges of the round trained from a model that contained the dropped bucket, so none
+  // counts.
   if (!all && round.plan().exchanges() > 1) applied.clear();
-  if (applied.empty()) ignore_error(rule_->restore(*before));  // it was saved a moment ago
+  if (applied.empty()) ignore_error(rule_->restore(*before));  // cannot fail: it was saved above
   return applied;
 }
 
@@ -145,7 +146,7 @@ CommitRecord CommitWriter::record_of(const ActiveRound& round,
   record.bytes_up = round.bytes_up;
   record.bytes_down = round.bytes_down;
   Result<SharedBytes> plan = keep_message(round.plan().wire());
-  if (plan.ok()) record.plan = std::move(*plan);  // it was sent in the same form
+  if (plan.ok()) record.plan = std::move(*plan);  // cannot fail: it was sent in the same form
   record_outcomes(round, buckets, weights, record);
   for (const BucketAggregation* bucket : buckets) {
     for (std::uint32_t stage = 0; stage < bucket->combined().size(); ++stage) {

@@ -1,7 +1,8 @@
 // Turns the results of an attempt into the job's next model: applies them, has the commit stored,
-// and then replaces the committed model. Redoes the same from the journal after a restart.
+// and then replaces the committed model. After a restart it repeats this from the journal.
 //
-// Nothing of a commit is visible before it is stored. At most one commit is on its way at a time.
+// No other object sees anything of a commit before it is stored. At most one commit is being stored
+// at any time. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +20,24 @@ namespace tributary {
 
 class CommitWriter {
  public:
-  // `committed` outlives it; the coordinator's store queue does not outlive both.
+  // `job` and `committed` must outlive the object. The coordinator's store queue must not run
+  // callbacks after the object is destroyed.
   CommitWriter(const JobContext& job, CommittedModel& committed)
       : job_(job), committed_(committed) {}
 
-  // The checkpoint, the history and the commits after it. An error: the journal contradicts itself.
+  // Restores the checkpoint, the history and the commits after it. Returns corrupt_data if the
+  // journal contradicts itself.
   Status restore(RestoredJob& state);
 
-  // What encoding the aggregate again has lost so far, in the units of this plan's learning rate.
-  // Empty where no codec of the plan or of an earlier one loses anything there.
+  // The accumulated loss of encoding aggregates again, in the units of this plan's learning rate.
+  // Empty if neither this plan nor an earlier one has a codec with such a loss. Valid until the
+  // next call.
   std::span<float> aggregator_residual(const RoundPlan& plan);
 
   using Done = std::function<void(const RoundRecord&)>;
-  // False: no bucket has a finite result, nothing has changed. Else the record is on its way to
-  // the journal, with `reports`, which are empty then; `done` is called when it is there.
+  // Applies the results and pushes the commit, with `reports`, to the store queue. `reports` is
+  // empty afterwards. `done` is called when the commit is stored. Returns false, and changes
+  // nothing, if no bucket has a finite result.
   bool write(ActiveRound& round, const Membership& membership,
              std::vector<AgentRoundRecord>& reports, Done done);
 
@@ -56,11 +61,11 @@ class CommitWriter {
   CommittedModel& committed_;
   std::unique_ptr<ModelRule> rule_;
   FloatVector scratch_;
-  FloatVector aggregator_residual_;  // of the attempt at work; empty until a codec keeps one
-  double residual_rate_ = 0;         // the learning rate in whose units it is; 0: none yet
+  FloatVector aggregator_residual_;  // of the current attempt; empty until a codec keeps one
+  double residual_rate_ = 0;  // the learning rate in whose units the residual is; 0: none yet
   std::uint64_t journal_entry_ = 0;
   std::uint64_t checkpoint_version_ = 0;
-  std::uint64_t redo_bytes_ = 0;  // since the checkpoint
+  std::uint64_t redo_bytes_ = 0;  // bytes of redo since the checkpoint
 };
 
 }  // namespace tributary

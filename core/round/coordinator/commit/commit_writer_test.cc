@@ -24,10 +24,10 @@ using round_testing::payload_of;
 using round_testing::small_job;
 
 constexpr float kNotFinite = INFINITY;
-constexpr std::uint64_t kHalf = 128;  // values of the first bucket; the second one has the rest
+constexpr std::uint64_t kHalf = 128;  // values of the first bucket; the second bucket has the rest
 constexpr std::uint64_t kCommitValues = 256;
 
-// A job of two buckets whose server has an optimizer with a state.
+// A job of two buckets whose server optimizer has a state.
 wire::JobT job_with_adam() {
   wire::JobT job = small_job(
       {{.name = "first", .shape = {kHalf}}, {.name = "last", .shape = {kCommitValues - kHalf}}});
@@ -44,7 +44,7 @@ class CommitWriterTest : public JobTest {
     EXPECT_TRUE(writer_.restore(state).ok());
   }
 
-  // What the journal has of a job that has just been submitted.
+  // The journal's state of a job that was just submitted.
   static RestoredJob restored() {
     RestoredJob state;
     const auto model = std::make_shared<const FloatVector>(kCommitValues, 0.5f);
@@ -55,7 +55,7 @@ class CommitWriterTest : public JobTest {
                         .rule_state = nullptr};
     return state;
   }
-  // An attempt at the next round, to which each member has sent these values of either bucket.
+  // An attempt at the next round in which each member has sent these values for the two buckets.
   std::unique_ptr<ActiveRound> played(float first, float second) {
     auto round = begin_round(membership_, coordinator_.now, make_plan(committed_.version() + 1));
     EXPECT_EQ(round->buckets().size(), 2u);
@@ -73,7 +73,7 @@ class CommitWriterTest : public JobTest {
     return writer_.write(round, membership_, reports_,
                          [this](const RoundRecord& record) { done_.push_back(record.id.round); });
   }
-  // The commit that the journal is asked to store.
+  // The commit that the machine has requested to store.
   CommitRecord asked_to_store() {
     coordinator_.store.pump(coordinator_.now, coordinator_.out);
     return std::get<CommitRecord>(actions<StoreCoordinator>().back().record);
@@ -92,7 +92,7 @@ class CommitWriterTest : public JobTest {
   CommittedModel committed_{1u << 20, 8};
   CommitWriter writer_{job_, committed_};
   std::vector<AgentRoundRecord> reports_;
-  std::vector<std::uint64_t> done_;  // rounds
+  std::vector<std::uint64_t> done_;  // numbers of the rounds
 };
 
 class AveragingWriterTest : public CommitWriterTest {
@@ -180,7 +180,7 @@ TEST_F(CommitWriterTest, WithoutAFiniteBucketNothingIsWritten) {
   EXPECT_EQ(reports_.size(), 1u) << "they wait for the next commit";
 }
 
-// Adam counts its steps: a round without a result must not be one of them.
+// Adam counts its steps: a round without a result must not count as one.
 class StepsWriterTest : public CommitWriterTest {
  protected:
   static wire::JobT gradients() {
@@ -195,7 +195,7 @@ class StepsWriterTest : public CommitWriterTest {
   }
   StepsWriterTest() : CommitWriterTest(gradients()) {}
 
-  // The hash after two rounds of a job without any other.
+  // The hash after two rounds without failed rounds.
   std::uint64_t hash_without_failures() {
     CommittedModel other(1u << 20, 8);
     CommitWriter writer(job_, other);
@@ -219,7 +219,7 @@ TEST_F(StepsWriterTest, WithoutAFiniteBucketTheOptimizersStateIsAsItWas) {
   EXPECT_EQ(hash_without_failures(), after_failure);
 }
 
-// The second exchange began from a model with the result of the first one.
+// The second exchange trained from a model with the result of the first one.
 TEST_F(CommitWriterTest, SeveralExchangesAreWrittenTogetherOrNotAtAll) {
   policy().collective = wire::Collective::ring;
   for (const float last : {1.0f, kNotFinite}) {
@@ -259,7 +259,7 @@ TEST_F(CommitWriterTest, ACheckpointIsWrittenAfterTheLastRound) {
   EXPECT_TRUE(commit(1, 1).checkpoint);
 }
 
-// The redo of a round is a little longer than the model.
+// The redo of one round is slightly larger than the model.
 TEST_F(CommitWriterTest, ACheckpointIsWrittenWithTheCommitAfterSoMuchRedo) {
   policy().checkpoint_redo_models = 1.5;
   std::vector<bool> written;

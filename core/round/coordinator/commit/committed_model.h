@@ -1,7 +1,7 @@
-// The model of a job after its last stored commit, with the rounds that led to it as far as they
-// are kept.
+// The model of a job after its last stored commit, with the recent rounds that led to it.
 //
-// CommitWriter replaces it; everything else reads it. Values are shared and immutable.
+// CommitWriter replaces it; all other objects read it. Its values are shared and immutable, so a
+// reader may keep them. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class CommittedModel {
     std::uint64_t version = 0;
     std::uint64_t hash = 0;
     SharedFloats values;
-    SharedBytes rule_state;            // of the optimizer, after this version
+    SharedBytes rule_state;            // state of the optimizer after this version
     SharedFloats aggregator_residual;  // null: none is kept
   };
 
@@ -33,7 +33,7 @@ class CommittedModel {
 
   History& history() { return history_; }
   const History& history() const { return history_; }
-  // The hash of the model of an earlier version; nothing where that round is not kept any more.
+  // The hash of the model of this version; empty if it is no longer known.
   std::optional<std::uint64_t> known_hash(std::uint64_t version) const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace tributary::round_testing {
 
-// A model of which only the version and the hash matter.
+// A model whose values do not matter, only its version and hash.
 inline CommittedModel::State model_state(std::uint64_t version, std::uint64_t hash) {
   return {.version = version,
           .hash = hash,

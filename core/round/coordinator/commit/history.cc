@@ -76,7 +76,7 @@ void History::trim() {
   }
   while (outcomes_.size() > rounds_max_) outcomes_.erase(outcomes_.begin());
   if (outcomes_.empty()) return;
-  // The epochs before that of the oldest round here.
+  // Removes epochs before the one of the oldest kept round.
   epochs_.erase(epochs_.begin(), epochs_.lower_bound(outcomes_.begin()->second->id.epoch));
 }
 
@@ -98,7 +98,8 @@ const EpochRecord* History::epoch(std::uint32_t number) const {
 
 std::optional<Fate> History::fate(const std::string& agent_id, const RoundKey& id,
                                   std::uint64_t model_version) const {
-  // Not committed yet: whoever asks is not among those at work on it, or would be told by them.
+  // The round is not committed yet. An agent that participates in it learns the outcome from its
+  // commit.
   if (id.round > model_version) return Fate{};
   const RoundRecord* record = outcome(id.round);
   if (!record) return std::nullopt;

@@ -1,6 +1,6 @@
-// What became of rounds: the last ones with their payloads, for agents that are a few behind, and
-// more of them with their outcomes alone, for agents that do not know what became of a
-// contribution.
+// The recent rounds of a job: the latest ones with their payloads, for agents that are a few rounds
+// behind, and more of them with their outcomes only, for agents that do not know whether a
+// contribution counted. The memory of both is limited. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,42 +17,48 @@
 
 namespace tributary {
 
-// A committed round that can still be given to whoever missed it.
+// A committed round with everything that an agent needs to apply it.
 struct Published {
   std::shared_ptr<const RoundPlan> plan;
   std::shared_ptr<const RoundRecord> record;
   std::shared_ptr<const wire::CommitT> commit;
-  std::map<std::uint32_t, std::vector<SharedBytes>> combined;  // by bucket; of all its stages
+  std::map<std::uint32_t, std::vector<SharedBytes>> combined;  // by bucket; of all stages
   std::map<std::uint32_t, std::uint32_t> contributors;         // by bucket
   std::uint64_t bytes = 0;
 };
 
+// The message that publishes a committed round.
 std::shared_ptr<const wire::CommitT> commit_message(const RoundRecord& record,
                                                     wire::Collective collective);
 
+// The outcome of one agent's contribution to a round.
 struct Fate {
   bool committed = false;
   std::uint32_t buckets = 0;
-  Bitmap contributed;  // the buckets in which the agent counted
+  Bitmap contributed;  // the buckets in which the agent's contribution counts
 };
 
 class History {
  public:
+  // Limits for payloads in bytes and for outcomes in rounds. The last published round is always
+  // kept.
   History(std::uint64_t payload_bytes_max, std::size_t rounds_max)
       : payload_bytes_max_(payload_bytes_max), rounds_max_(rounds_max) {}
 
   void add_epoch(std::shared_ptr<const EpochRecord> epoch);
   void add_outcome(std::shared_ptr<const RoundRecord> record);
-  // Also its outcome.
+  // Adds the round and its outcome.
   void publish(Published round);
 
+  // The round with its payloads; null if they are no longer kept.
   const Published* published(std::uint64_t round) const;
+  // The outcome of the round; null if it is no longer kept.
   const RoundRecord* outcome(std::uint64_t round) const;
-  // The oldest round whose outcome is here; 0: none.
+  // The oldest round with an outcome; 0: none.
   std::uint64_t first_round() const { return outcomes_.empty() ? 0 : outcomes_.begin()->first; }
 
-  // What became of an agent's contribution; nothing where that is not known here, because the round
-  // is too old. `model_version` is that of the last commit.
+  // The outcome of an agent's contribution; empty if the round is no longer kept. `model_version`
+  // is the version of the last commit; a later round counts as not committed.
   std::optional<Fate> fate(const std::string& agent_id, const RoundKey& id,
                            std::uint64_t model_version) const;
   std::uint64_t bytes() const { return bytes_; }
@@ -69,6 +75,8 @@ class History {
   std::uint64_t bytes_ = 0;
 };
 
+// The outcome of an agent's contribution to attempt `id`, from the record of the round and its
+// epoch.
 Fate fate_in(const RoundRecord& record, const EpochRecord& epoch, const std::string& agent_id,
              const RoundKey& id);
 

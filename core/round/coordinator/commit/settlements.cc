@@ -8,8 +8,8 @@
 namespace tributary {
 namespace {
 
-// Recent rounds that are settled although the agent did not ask: it may have contributed to them in
-// this session.
+// Number of recent rounds whose outcome is sent unasked, because the agent may have contributed to
+// them in this session.
 constexpr std::size_t kRecentRounds = 8;
 
 }  // namespace
@@ -64,7 +64,7 @@ AgentSession* Settlements::take(const RoundLoaded& event) {
   if (event.round && event.epoch) {
     loaded_[loading.round] = {*event.round, *event.epoch};
   } else {
-    // A round that the journal does not have was never committed.
+    // The journal has no such round, so it was never committed.
     std::erase_if(session->undecided,
                   [&](const RoundKey& key) { return key.round == loading.round; });
   }

@@ -1,5 +1,6 @@
-// Tells an agent that is about to take a whole model what became of its contributions in the rounds
-// up to that model's version. Rounds that are not in memory any more are read from the journal.
+// Determines for an agent that is about to receive a whole model whether its contributions to the
+// rounds up to that version counted. Rounds that are no longer in memory are read from the journal.
+// `job` and `committed` must outlive the object. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,14 @@ class Settlements {
   Settlements(const JobContext& job, const CommittedModel& committed)
       : job_(job), committed_(committed) {}
 
-  // For every round up to this version whose outcome the agent may not know. Nothing: the journal
-  // is asked for one of them first, and take() has its answer.
+  // The outcomes of all rounds up to this version that the agent may not know. Empty: a round must
+  // be read from the journal first; take() handles the answer, and the caller calls up_to() again.
   std::optional<std::vector<wire::SettlementT>> up_to(const AgentSession& session,
                                                       std::uint64_t version);
-  // The session that waited for this answer; null: it is gone, or this was not asked for here.
+  // Handles the journal's answer. Returns the session that waited for it; null if the session has
+  // ended, or if the answer belongs to another request.
   AgentSession* take(const RoundLoaded& event);
-  // Forgets what the journal said, unless the session needs more rounds of it.
+  // Drops the rounds that were read, unless the session needs more of them.
   void release(const AgentSession& session);
 
  private:

@@ -18,7 +18,7 @@ using round_testing::kSmallJob;
 
 class SettlementsTest : public JobTest {
  protected:
-  // Two buckets; agent-000 counts in the first one, agent-001 in both.
+  // A round of two buckets: agent-000 contributed to the first, agent-001 to both.
   static RoundRecord settled_round(std::uint64_t round) {
     RoundRecord record;
     record.id = key(round);
@@ -47,7 +47,7 @@ class SettlementsTest : public JobTest {
       committed_.history().add_outcome(std::make_shared<const RoundRecord>(settled_round(round)));
     }
   }
-  // The journal's answer to what it was asked last.
+  // The journal's answer to the last request.
   RoundLoaded answer(std::optional<RoundRecord> round) const {
     RoundLoaded event{.token = actions<LoadRound>().back().token, .round = {}, .epoch = {}};
     if (round) event.epoch = settled_epoch();

@@ -1,5 +1,5 @@
-// Sends an agent the combined payload of a bucket's stage, in parts, as its session's window
-// allows.
+// Sends an agent the combined payload of one stage of a bucket, in parts, within the send window of
+// its session.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct StageAggregate {
   SharedBytes payload;
 };
 
-// From this byte on. Returns how many bytes that is.
+// Sends the payload from byte `from` on. Returns the number of bytes to send. The payload is shared
+// until it is acknowledged.
 std::uint64_t stream_aggregate(CoordinatorContext& context, AgentSession& session,
                                const StageAggregate& aggregate, std::uint64_t from);
 

@@ -1,5 +1,5 @@
-// What the objects of the coordinator share: configuration, time, actions, sessions, the store
-// queue.
+// The context that the objects of a coordinator share: configuration, time, actions, sessions and
+// the store queue. The coordinator owns it; it outlives those objects. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace tributary {
 
-// Of the parts that a coordinator sends.
+// Limit for one part that the coordinator sends, in bytes.
 inline std::uint32_t part_bytes_max(const CoordinatorConfig& config) {
   return std::min(config.payload_bytes_max, wire::kPayloadBytesMax);
 }
@@ -29,14 +29,17 @@ struct CoordinatorContext {
   Roster roster;
   StoreQueue<CoordinatorRecord> store;
 
-  // A number that is not 0 and that no other life of a coordinator is likely to draw.
+  // Draws a number that is not 0 and that another run of a coordinator is unlikely to draw.
   std::uint64_t draw();
   Token next_token() { return ++last_token_; }
 
+  // Appends a Note.
   void note(LogLevel level, std::string_view name, std::string_view reason, std::string source,
             std::string text, const RoundKey& key = {});
-  // For people: who it is and what it does, as it is now.
+  // Stores the current state of an agent for the telemetry. Records that wait in the queue are
+  // merged.
   void record_agent(const AgentSession& session, bool connected);
+  // Notes that a message of this session was refused.
   void refuse(AgentSession& session, std::string_view reason, std::string text,
               const RoundKey& key = {}) {
     note(LogLevel::warning, "frame_refused", reason, session.agent_id, std::move(text), key);

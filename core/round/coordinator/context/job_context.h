@@ -1,5 +1,5 @@
-// What the objects of one job are handed to work with: the coordinator's context, the job's record
-// and its definition. JobRun owns it and alone changes the record; the objects only read it, and
+// The context that the objects of one job share: the coordinator's context, the job's record and
+// its definition. JobRun owns it and is the only one to change the record. The objects of the job
 // are destroyed before it.
 #pragma once
 

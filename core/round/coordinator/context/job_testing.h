@@ -1,7 +1,7 @@
 // One job of a coordinator, for unit tests of the objects that make up JobRun.
 //
-// There is no federation: a test puts sessions into the state that it needs, calls the object, and
-// reads what was sent or noted from the coordinator's actions.
+// The fixture has no federation: a test puts sessions into the state that it needs, calls the
+// object under test, and reads messages and notes from the coordinator's actions.
 #pragma once
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ inline std::unique_ptr<wire::RoundId> wire_id_of(const RoundKey& key) {
   return std::make_unique<wire::RoundId>(wire_id(key));
 }
 
-// The part of `payload` from `offset` on, at most `size` bytes of it.
+// Describes the part of `payload` from `offset` on, at most `size` bytes.
 inline wire::PartT part_of(const RoundKey& key, std::uint32_t bucket, std::uint32_t stage,
                            ByteSpan payload, std::uint64_t offset = 0,
                            std::uint64_t size = UINT32_MAX) {
@@ -40,8 +40,8 @@ inline wire::PartT part_of(const RoundKey& key, std::uint32_t bucket, std::uint3
                         {.owner = nullptr, .bytes = rest.first(std::min(size, rest.size()))});
 }
 
-// What a member sends of a bucket whose values are all `value`. `combined` holds the results of the
-// stages before.
+// The payload of a member for a bucket whose values are all `value`. `combined` holds the combined
+// payloads of the earlier stages.
 inline Bytes payload_of(const RoundPlan& plan, std::uint32_t bucket, std::uint32_t member,
                         float value, std::span<const ByteSpan> combined = {}) {
   const PlannedBucket& planned = plan.buckets()[bucket];
@@ -67,7 +67,7 @@ class JobTest : public testing::Test {
   RoundPolicy& policy() { return job_.record.policy; }
 
   // --- agents ---
-  // An agent that works for the job and has nothing of it yet.
+  // Adds an agent that works for the job and has nothing of it yet.
   AgentSession& add_new_agent(const std::string& agent_id) {
     const std::uint64_t number = ++last_session_;
     const ConversationTimes times = {.heartbeat_interval_ns = 1'000 * kNsPerMs,
@@ -79,7 +79,7 @@ class JobTest : public testing::Test {
     session.run = kSmallJob;
     return session;
   }
-  // An agent that has the job, and its model of this version.
+  // Adds an agent that has the job and the model of this version.
   AgentSession& add_agent(const std::string& agent_id, std::uint64_t version = 0) {
     AgentSession& session = add_new_agent(agent_id);
     session.job = kSmallJob;
@@ -87,7 +87,7 @@ class JobTest : public testing::Test {
     session.version = session.commit_sent = version;
     return session;
   }
-  // Agents "agent-000" and so on, which are the members of a new epoch.
+  // Adds agents "agent-000" and so on, which become the members of a new epoch.
   void open_epoch(std::uint32_t agents, std::uint64_t version = 0) {
     for (std::uint32_t i = 0; i < agents; ++i) add_agent(fmt::format("agent-{:03}", i), version);
     membership_.open(version + 1);
@@ -95,7 +95,7 @@ class JobTest : public testing::Test {
   AgentSession& member(std::uint32_t index) { return *membership_.session_of(index); }
 
   // --- plans ---
-  // The plan of a round, as the job's policy has it, for all members.
+  // The plan of a round according to the job's policy, for all members.
   std::shared_ptr<const RoundPlan> make_plan(std::uint64_t round,
                                              const std::function<void(PlanRequest&)>& change = {}) {
     PlanRequest request{.key = {.job = kSmallJob,
@@ -116,7 +116,7 @@ class JobTest : public testing::Test {
     return *plan;
   }
 
-  // --- what the coordinator was asked to do ---
+  // --- what the coordinator has done ---
   template <typename ActionT>
   std::vector<ActionT> actions() const {
     std::vector<ActionT> found;
@@ -125,7 +125,7 @@ class JobTest : public testing::Test {
     }
     return found;
   }
-  // The messages of one kind that were sent to a session.
+  // All messages of one kind that were sent to a session.
   template <typename MessageT>
   std::vector<MessageT> sent(const AgentSession& to) const {
     std::vector<MessageT> messages;
@@ -140,7 +140,7 @@ class JobTest : public testing::Test {
     }
     return messages;
   }
-  // The reasons of the notes with this name.
+  // The reasons of all notes with this name.
   std::vector<std::string> noted(std::string_view name) const {
     std::vector<std::string> reasons;
     for (const Note& note : actions<Note>()) {

@@ -1,4 +1,4 @@
-// A job as those outside the coordinator's state machine see it.
+// The summary of a job that the coordinator shows to its host.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct JobView {
   std::string name;
   wire::JobState state = wire::JobState::unspecified;
   std::uint64_t rounds = 0;
-  std::uint64_t rounds_committed = 0;  // and stored
+  std::uint64_t rounds_committed = 0;  // the number of stored commits
 };
 
 }  // namespace tributary

@@ -11,7 +11,7 @@
 namespace tributary {
 namespace {
 
-// An agent reports its links every few seconds.
+// Agents report their links every few seconds; a report after less than this time is ignored.
 constexpr TimeNs kLinksToldEveryNs = 500 * kNsPerMs;
 
 }  // namespace
@@ -92,7 +92,7 @@ void LinkReports::receive_telemetry(AgentSession& session, const wire::Telemetry
       return context_.refuse(session, "not_allowed",
                              "a link: expected one that ends at the agent itself, got another");
     }
-    // The agent does not know yet that its peer has left.
+    // The agent may not know yet that this peer has left.
     if (from == session.agent_id || !context_.roster.by_agent(from)) continue;
     link->UnPackTo(&told.links.emplace_back());
   }

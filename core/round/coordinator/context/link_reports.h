@@ -1,6 +1,6 @@
-// Measurements of links and devices that pass the coordinator: it sends probes, and hands on their
-// echoes and what agents report of one another and of themselves. When links are measured, and what
-// follows from it, is decided outside.
+// Forwards measurements of links and devices: sends probes, and reports to the host their echoes
+// and the measurements that agents send. The host decides when to measure a link and how to use the
+// results. `context` must outlive it. Not thread-safe.
 #pragma once
 
 #include "core/round/coordinator/context/coordinator_context.h"
@@ -11,12 +11,15 @@ class LinkReports {
  public:
   explicit LinkReports(CoordinatorContext& context) : context_(context) {}
 
+  // Sends a train of probes to an agent; does nothing if the agent is offline.
   void probe(const ProbeLink& event);
+  // Reports an echo to the host. Refuses one that is larger than a probe may be.
   void receive_echo(AgentSession& session, const wire::LinkProbe& echo, const FrameReceived& event);
   using Offers = flatbuffers::Vector<flatbuffers::Offset<wire::CodecOffer>>;
-  // `offers` may be null.
+  // Reports the speeds of an agent's device. `offers` may be null.
   void tell_speeds(const AgentSession& session, const Offers* offers);
-  // Telemetry that comes too often, or names links of other agents, is refused.
+  // Reports an agent's measurements. Ignores telemetry that arrives too often; refuses links that
+  // do not end at the agent itself.
   void receive_telemetry(AgentSession& session, const wire::Telemetry& telemetry);
 
  private:

@@ -31,7 +31,7 @@ bool Membership::changed(std::uint64_t model_version) const {
   });
 }
 
-// An agent that has not reported yet counts like the agent with most examples.
+// An agent that has not reported yet has the weight of the agent with most examples.
 double Membership::weight_of(const std::string& agent_id, std::uint64_t most) const {
   const auto found = examples_.find(agent_id);
   if (found == examples_.end() || found->second == 0) return 1;

@@ -1,9 +1,10 @@
-// The members of a job's epoch on the coordinator: who they are, how much each one counts, and who
-// takes part in the next attempt.
+// The members of a job's epoch on the coordinator: their identity, their weight, and their
+// participation in the next attempt.
 //
-// An epoch begins when the set of agents that can take part has changed. Members keep their index
-// for as long as it lasts; one whose process comes back over a new connection keeps it as well.
-// The caller stores the epoch's record before it announces the epoch.
+// A new epoch begins when the set of agents that can participate has changed. Members keep their
+// index during an epoch. A member whose process returns over a new connection keeps it as well. The
+// caller stores the epoch's record before it announces the epoch. `job` must outlive the object.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ class Membership {
   struct Member {
     std::string agent_id;
     std::uint64_t session = 0;     // the last one
-    std::uint32_t generation = 0;  // of the session, when the epoch began
+    std::uint32_t generation = 0;  // of the session, at the start of the epoch
     double weight = 1;
     Bytes public_key;
     std::string endpoint;
@@ -33,39 +34,45 @@ class Membership {
       : job_(job), roster_(job.coordinator.roster), last_epoch_(last_epoch) {}
 
   // --- the epoch ---
-  // Epoch numbers up to this one have been given.
+  // Records that epoch numbers up to this one are in use.
   void saw_epoch(std::uint32_t number);
-  // Null: no epoch has begun.
+  // Null if no epoch has begun.
   const std::shared_ptr<const EpochRecord>& epoch() const { return epoch_; }
   std::uint32_t epoch_number() const { return epoch_ ? epoch_->epoch : 0; }
   const std::vector<Member>& members() const { return members_; }
   std::size_t size() const { return members_.size(); }
   std::vector<double> weights() const;
-  // A new epoch is due: an agent is ready that is not a member or has begun anew, a member is gone,
-  // or a weight has changed. A member that is only behind stays one.
+  // True if a new epoch is due: a ready agent is no member or has received a new model, a member
+  // has no session any more, or a weight has changed. A member that is only behind stays a member.
   bool changed(std::uint64_t model_version) const;
+  // Begins an epoch with all agents that have the job and a known model, ordered by agent id.
   void open(std::uint64_t first_round);
-  // `peer_session` is that of the members' connections among themselves; 0: there are none.
+  // Sends the epoch to all members. `peer_session` identifies the connections among the members; 0:
+  // they have none.
   void announce(std::uint64_t peer_session);
   void announce_to(AgentSession& session, std::uint32_t member, std::uint64_t peer_session);
 
   // --- sessions ---
+  // The index of the session's agent, if this is the member's current session.
   std::optional<std::uint32_t> member_of(const AgentSession& session) const;
+  // The current session of a member; null if it has none.
   AgentSession* session_of(std::uint32_t member) const;
-  // The session continues the one with number `before`. Returns the member that it is then.
+  // Makes the session the member's current one if it continues session `before` of that member.
+  // Returns the member's index, or empty.
   std::optional<std::uint32_t> resume(AgentSession& session, std::uint64_t before);
 
-  // --- who takes part ---
-  // How many agents have the job and the model of this version.
+  // --- participation ---
+  // Number of agents that have the job and the model of this version.
   std::ptrdiff_t ready_agents(std::uint64_t model_version) const;
-  // At least one agent of the job is not ready.
+  // True if at least one agent of the job is not ready.
   bool some_catch_up(std::uint64_t model_version) const;
-  // Draws the participants of a round: the same ones whenever the round is tried, as far as they
-  // are ready and not excluded.
+  // Draws the participants of a round. Every attempt draws the same members as far as they are
+  // ready and not excluded, because a draw depends only on the job's seed and the round.
   Bitmap participants(std::uint64_t round) const;
-  // These members sit out the next attempt.
+  // Excludes these members from the next attempt.
   void exclude(Bitmap members) { excluded_ = std::move(members); }
-  // Updates are weighted by the examples behind them, in proportion to the agent with most.
+  // Records the number of examples of an agent, by which its updates are weighted in proportion to
+  // the agent with most examples. Ignored unless the job weights by examples.
   void count_examples(const std::string& agent_id, std::uint64_t examples);
 
  private:
@@ -80,7 +87,7 @@ class Membership {
   std::map<std::string, std::uint32_t> by_agent_;
   std::shared_ptr<const EpochRecord> epoch_;
   Bitmap excluded_;
-  std::map<std::string, std::uint64_t> examples_;  // by agent, as last reported
+  std::map<std::string, std::uint64_t> examples_;  // by agent id, as last reported
 };
 
 }  // namespace tributary

@@ -202,7 +202,7 @@ TEST_F(MembershipTest, ASessionThatContinuesAnotherOneDoesNotResume) {
   EXPECT_FALSE(membership_.resume(add_agent("stranger"), before));
 }
 
-// --- who takes part ---
+// --- participation ---
 
 TEST_F(MembershipTest, ReadyAgentsHaveTheModelOrItsCommit) {
   add_agent("current", 4);
@@ -257,7 +257,7 @@ TEST_F(MembershipTest, ARoundIsTriedWithTheSameParticipantsAndAnotherRoundWithOt
   EXPECT_GT(draws.size(), 3u);
 }
 
-// A participant that sits out is replaced; the others stay.
+// An excluded participant is replaced; the others stay.
 TEST_F(MembershipTest, AnExcludedParticipantIsReplacedByAnother) {
   open_epoch(8);
   policy().fraction = 0.5;

@@ -1,4 +1,4 @@
-// Sends an agent the plan of a round.
+// Sends the plan of a round to an agent.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@
 
 namespace tributary {
 
-// What a plan says to one member alone.
+// The fields of a plan that differ for each member.
 struct PlanReceiver {
-  std::uint32_t member = 0;  // of the epoch
+  std::uint32_t member = 0;  // index in the epoch
   double weight = 0;
 };
 
-// Without a receiver the agent does not take part: it only follows the round. The inputs of the
-// choice and its alternatives stay in the journal.
+// Without a receiver the agent does not participate and only follows the round. The planner's
+// inputs and alternatives are not sent; they stay in the journal. The plan is shared until it is
+// acknowledged.
 void send_plan(CoordinatorContext& context, AgentSession& session,
                const std::shared_ptr<const RoundPlan>& plan, std::optional<PlanReceiver> receiver);
 

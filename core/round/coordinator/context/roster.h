@@ -1,4 +1,5 @@
-// Who is connected: the coordinator's sessions, one per agent.
+// The sessions of a coordinator, one per agent, with the state that the coordinator has about each.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 namespace tributary {
 
+// One agent's session. The fields of its job are reset when the agent changes its job.
 struct AgentSession {
   AgentSession(std::string id, std::uint64_t incarnation_number, Conversation talk)
       : agent_id(std::move(id)), incarnation(incarnation_number), conversation(std::move(talk)) {}
@@ -21,37 +23,37 @@ struct AgentSession {
   Conversation conversation;
   std::string build;
   std::string device_model;
-  Bytes public_key;      // that the transport has proven; empty: nothing is encrypted
-  std::string endpoint;  // where peers may try to reach it; empty: nowhere
-  std::vector<wire::HoldingT> holdings;  // as its Hello said
-  std::uint64_t hello_id = 0;            // of the Hello that it began with
-  TimeNs challenged_at_ns = 0;           // another incarnation has knocked; 0: none
+  Bytes public_key;      // authenticated by the transport; empty: the connection is not encrypted
+  std::string endpoint;  // address for connections of peers; empty: none
+  std::vector<wire::HoldingT> holdings;  // from its Hello
+  std::uint64_t hello_id = 0;            // message id of the Hello that began the session
+  TimeNs challenged_at_ns = 0;           // when another process claimed the agent id; 0: none did
   TimeNs refusal_noted_at_ns = -kNever;
   bool leaving = false;
   std::uint64_t payload_bytes_in = 0;  // without the padding of probes
   std::uint64_t padding_bytes_out = 0;
-  MessageBytes received;  // that no round has told yet
+  MessageBytes received;  // not yet published with a round
   TimeNs links_told_at_ns = -kNever;
 
-  std::uint64_t run = 0;  // the job that it works for; 0: none
+  std::uint64_t run = 0;  // the job for which it works; 0: none
 
-  // --- of that job ---
-  std::uint64_t job = 0;        // that it has; 0: none yet
-  std::uint64_t job_asked = 0;  // that it was sent
-  bool synced = false;          // its model is known to be that of `version`
+  // --- the state of that job ---
+  std::uint64_t job = 0;        // the job that the agent has; 0: none yet
+  std::uint64_t job_asked = 0;  // the job that was last sent
+  bool synced = false;          // its model is known to be the one of `version`
   std::uint64_t version = 0;
-  std::uint64_t commit_sent = 0;  // the highest version whose commit it was sent
-  RoundKey plan_sent;             // the last plan it was sent
-  std::uint64_t transfer = 0;     // that is under way
+  std::uint64_t commit_sent = 0;  // the highest version whose commit was sent
+  RoundKey plan_sent;             // the last plan that was sent
+  std::uint64_t transfer = 0;     // number of the running model download; 0: none
   std::uint64_t transfer_version = 0;
-  bool transfer_before_job = false;  // it was offered before the agent had acknowledged the job
-  bool transfer_waits = false;       // for others to have theirs
-  bool transfer_wanted = false;      // waits for the journal to say what became of its rounds
-  std::uint32_t generation = 0;      // counts the transfers it has finished
-  std::vector<RoundKey> undecided;   // whose outcome it did not know when it came
+  bool transfer_before_job = false;  // offered before the agent acknowledged the job
+  bool transfer_waits = false;       // waits until other downloads have ended
+  bool transfer_wanted = false;      // waits for the journal to load the outcome of its rounds
+  std::uint32_t generation = 0;      // number of downloads that it has finished
+  std::vector<RoundKey> undecided;   // contributions whose outcome it did not know at its Hello
 
-  // The agent can take part in the round after this version of the job's model: it has that model,
-  // or its commit arrives before, or with, the plan that comes next.
+  // True if the agent can participate in the round after this version of the job's model: it has
+  // that model, or the commit of that version arrives before the next plan.
   bool ready(std::uint64_t of_job, std::uint64_t model_version) const {
     if (job != of_job || !synced || transfer != 0 || leaving) return false;
     return version == model_version ||
@@ -59,6 +61,7 @@ struct AgentSession {
   }
 };
 
+// Owns the sessions and finds them by number and by agent id. References stay valid until remove().
 class Roster {
  public:
   using Sessions = std::map<std::uint64_t, std::unique_ptr<AgentSession>>;

@@ -8,9 +8,9 @@ namespace tributary {
 namespace {
 
 constexpr std::uint32_t kPartBytesMin = 16u << 10;
-// With more agents than this, connections take a large part of the memory.
+// With more agents than this, connections use a large part of the memory.
 constexpr std::size_t kAgentsFew = 128;
-// An agent's share of the memory holds so many parts, and half of the memory is given to windows.
+// An agent's share of the memory holds this many parts. Half of the memory is for parts in flight.
 constexpr std::uint32_t kPartsOfShare = 4;
 constexpr std::uint64_t kUnderWayShare = 2;
 

@@ -1,5 +1,5 @@
-// How much the agents of a job may have under way to the coordinator at once, by the memory that
-// the coordinator has for incomplete payloads (CoordinatorConfig::incoming_bytes_max).
+// The number of bytes that the agents of a job may have in flight to the coordinator, derived from
+// the memory for incomplete payloads (CoordinatorConfig::incoming_bytes_max). Immutable.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,17 @@ namespace tributary {
 
 class UploadBudget {
  public:
-  // `values` of a bucket, at most.
+  // `values` is the largest number of values in a bucket.
   UploadBudget(const CoordinatorConfig& config, std::size_t members, std::uint64_t values);
 
-  // Agents wait to be called before they send: the payloads that all of them have of a bucket
-  // would not find room at once, if they were as large as what is encoded.
+  // True if agents must wait for a call before they send, because the payloads of all agents for
+  // one bucket might not fit into the memory together. The estimate assumes uncompressed payloads.
   bool called() const { return called_; }
   std::uint64_t incoming_bytes_max() const { return incoming_bytes_max_; }
-  // Parts of this size fit where all agents have some under way, as far as parts can be small.
+  // Size of a part, in bytes, at which every agent can have some in flight, within the limits for
+  // parts.
   std::uint32_t part_bytes() const { return part_bytes_; }
-  // Parts that an agent may have under way.
+  // Number of parts that an agent may have in flight.
   std::uint32_t window() const { return window_; }
 
  private:

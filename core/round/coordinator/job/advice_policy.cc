@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kAlternativesMax = 32;
 
-// The chosen alternative, and as many of the others as fit, in the planner's order.
+// The chosen alternative, followed by as many others as fit, in the planner's order.
 std::vector<wire::AlternativeT> first_alternatives(const PlanAdvice& advice, std::size_t most) {
   std::vector<wire::AlternativeT> first;
   for (const wire::AlternativeT& one : advice.alternatives) {
@@ -40,7 +40,7 @@ Status bad_advice(std::string what, std::string expected) {
                                                .remedy = "mend what plans"});
 }
 
-// Agents refuse a plan with an incomplete reason, so that its round would never begin.
+// Agents refuse a plan with an incomplete reason, so its round would never begin.
 Status check_reason(const PlanAdvice& advice) {
   const auto is_known = [](auto value, auto max) {
     return static_cast<int>(value) > 0 && value <= max;
@@ -90,7 +90,8 @@ void AdvicePolicy::complete(PlanRequest& request, const Membership& membership) 
   add_ratios(request, membership);
 }
 
-// The first plan by a decision has the whole reason; those after it name that plan's round.
+// The first plan of a decision contains the complete reason; later ones refer to the round of that
+// plan.
 void AdvicePolicy::add_reason(PlanRequest& request) {
   const std::uint64_t round = request.key.round;
   if (reason_round_ == 0) reason_round_ = round;
@@ -98,7 +99,7 @@ void AdvicePolicy::add_reason(PlanRequest& request) {
   const bool as_advised = request.collective == advice_->choice.collective;
   request.bucket_values = policy().bucket_values_max;
   request.alternatives = first_alternatives(*advice_, whole ? kAlternativesMax : 1);
-  if (!as_advised) return;  // the request says why not
+  if (!as_advised) return;  // the request already has the reason
   request.reason = whole ? advice_->sentence : fmt::format("as decided in round {}", reason_round_);
   if (!whole) return;
   const std::size_t trials = std::min<std::size_t>(advice_->trials.size(), wire::kTrialsMax);
@@ -113,7 +114,7 @@ void AdvicePolicy::add_reason(PlanRequest& request) {
 void AdvicePolicy::add_ratios(PlanRequest& request, const Membership& membership) {
   if (advice_->ratios.empty()) return;
   const auto codec = job_.coordinator.cache.get(policy().codec);
-  if (!codec.ok() || !(*codec)->own_share()) return;  // both held when the decision came
+  if (!codec.ok() || !(*codec)->own_share()) return;  // both were checked when the decision arrived
   for (const Membership::Member& member : membership.members()) {
     const auto own = advice_->ratios.find(member.agent_id);
     request.ratios.push_back(own == advice_->ratios.end() ? *(*codec)->own_share() : own->second);

@@ -1,7 +1,8 @@
-// What a planner has decided for a job's rounds, and how far it is carried out.
+// The planner's decision for a job's rounds, and its application to plans.
 //
-// The last decision that is valid holds from the next attempt on, until another replaces it or one
-// of its plans cannot be made. Jobs that leave nothing to a planner ignore decisions.
+// The last valid decision is in force from the next attempt on, until another one replaces it or no
+// plan can be made from it. Jobs that are not planned ignore decisions. `job` must outlive the
+// object. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +19,21 @@ class AdvicePolicy {
  public:
   explicit AdvicePolicy(const JobContext& job) : job_(job) {}
 
-  // `next_round` is for the note that says why a decision is refused.
+  // Takes a decision. A decision that is not valid is refused with a note, which names
+  // `next_round`; the job's own policy is then in force.
   void advise(std::shared_ptr<const PlanAdvice> advice, std::uint64_t next_round);
-  // Rounds go on as the job has them.
+  // Drops the decision for this reason. Rounds continue by the job's own policy.
   void refuse(const Status& why, std::uint64_t next_round);
 
   bool advised() const { return advice_ != nullptr; }
-  // The job's policy, with what was decided in it.
+  // The job's policy with the decision applied to it.
   const RoundPolicy& policy() const { return planned_ ? *planned_ : job_.policy(); }
-  // After every round.
+  // Pause after every round, in seconds.
   double pause_s() const { return advice_ ? advice_->pause_s : 0; }
-  // Puts the decision, its reason and the members' own ratios into the request for a plan.
+  // Adds the decision, its reason and the members' ratios to the request for a plan.
   void complete(PlanRequest& request, const Membership& membership);
 
-  // Tells the planner of an agent's report, and of a round that was just committed.
+  // Reports an agent's report and a committed round to the planner.
   void tell_report(const AgentSession& session, const wire::Report& report);
   void tell_commit(const RoundRecord& record, const ActiveRound& round,
                    const Membership& membership, bool peers_reachable);
@@ -41,9 +43,9 @@ class AdvicePolicy {
   void add_ratios(PlanRequest& request, const Membership& membership);
 
   const JobContext& job_;
-  std::shared_ptr<const PlanAdvice> advice_;    // null: none, or it cannot be carried out
+  std::shared_ptr<const PlanAdvice> advice_;    // null: none, or it cannot be applied
   std::unique_ptr<const RoundPolicy> planned_;  // null with advice_
-  // The round whose plan gives the whole reason; 0: the next one does.
+  // The round whose plan contains the complete reason; 0: the next plan will.
   std::uint64_t reason_round_ = 0;
 };
 

@@ -54,7 +54,7 @@ class AdvicePolicyTest : public JobTest {
     if (change) change(*advice);
     advice_.advise(std::move(advice), 5);
   }
-  // The request for an attempt at this round, as far as the decision fills it in.
+  // The request for an attempt at this round, with the fields that the decision fills in.
   PlanRequest request(std::uint64_t round, std::uint32_t attempt = 0) {
     PlanRequest request;
     request.key = {.job = kSmallJob, .round = round, .epoch = 1, .attempt = attempt};
@@ -66,7 +66,7 @@ class AdvicePolicyTest : public JobTest {
   AdvicePolicy advice_{job_};
 };
 
-// --- what is carried out ---
+// --- decisions in force ---
 
 TEST_F(AdvicePolicyTest, TheJobsPolicyHoldsBeforeThereIsADecision) {
   EXPECT_FALSE(advice_.advised());
@@ -99,7 +99,7 @@ TEST_F(AdvicePolicyTest, AJobThatLeavesNothingToAPlannerIgnoresDecisions) {
   EXPECT_TRUE(noted("advice_refused").empty());
 }
 
-// --- what is refused ---
+// --- refused decisions ---
 
 TEST_F(AdvicePolicyTest, ADecisionThatCannotBeCarriedOutIsRefused) {
   const std::vector<std::pair<std::string, std::function<void(PlanAdvice&)>>> wrong = {
@@ -210,7 +210,7 @@ TEST_F(AdvicePolicyTest, ADecisionWithoutSharesSaysNothingOfThem) {
   EXPECT_TRUE(request(5).ratios.empty());
 }
 
-// --- what the planner is told ---
+// --- reports to the planner ---
 
 TEST_F(AdvicePolicyTest, ThePlannerIsToldOfEachReport) {
   wire::ReportT report;

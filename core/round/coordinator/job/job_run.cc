@@ -8,7 +8,8 @@
 namespace tributary {
 namespace {
 
-// A first attempt may have waited for a download or a training that the next one does not repeat.
+// Number of such attempts after which the job is paused. The first may have included a download or
+// a training that the next one does not repeat.
 constexpr std::uint32_t kTooShortMax = 2;
 
 bool has_ended(wire::JobState state) {
@@ -100,7 +101,7 @@ void JobRun::open_epoch() {
   job_.coordinator.store.push(*membership_.epoch(), [this] {
     committed_.history().add_epoch(membership_.epoch());
     membership_.announce(peers_.session());
-    if (phase_ != Phase::opening) return;  // stopped meanwhile
+    if (phase_ != Phase::opening) return;  // stopped while the epoch was stored
     phase_ = Phase::waiting;
     if (job_.running()) begin_attempt();
   });
@@ -213,7 +214,7 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   const TimeNs pause = (TimeNs{job_.policy().retry_after_ms} << std::min(retry_.attempt, 5u));
   retry_.resume_at_ns = now + pause * kNsPerMs;
   if (ended->round().plan().by_peers() && retry) {
-    // The next attempt goes by the star, at once and with everyone.
+    // The next attempt uses the star, at once and with all members.
     peers_.failed(ended->round().plan());
     membership_.exclude(Bitmap());
     retry_.resume_at_ns = now;
@@ -224,8 +225,8 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   pause_if_too_short(ended->key(), overdue ? ended->too_short() : std::nullopt);
 }
 
-// Each attempt sends its updates anew: over the same uplinks it ends the same. A download goes on
-// in the next attempt, and so a slow downlink pauses nothing.
+// An attempt sends its updates anew, so over the same uplinks it ends in the same way. A download
+// continues in the next attempt, so a slow downlink does not pause the job.
 void JobRun::pause_if_too_short(const RoundKey& key,
                                 const std::optional<DeadlineVerdict>& verdict) {
   const bool counts = verdict && verdict->link == SlowLink::uplink;

@@ -1,13 +1,18 @@
-// A job at work on the coordinator: the state machine that goes from round to round. What each
-// phase does is the business of the objects that it owns.
+// One job of the coordinator: the state machine that leads from round to round. Objects that it
+// owns do the work of each phase.
 //
-//   waiting ── enough agents are ready ──> opening ── the epoch is stored ──> running
-//      ^                 (same members: straight to running)                    │
-//      │                                                                        ├─ every bucket
-//      closed: ├────────────── stored, published <── committing <── outcomes ───────────┤
-//      └────────────── after a pause <────── backing_off <── none ──────────────┘
+//   waiting ── enough agents are ready ──> opening ── epoch stored ──> running
+//      ^           (the same members: directly to running)                │
+//      │                                                                  │
+//      ├── commit stored and published <── committing <── some result ────┤
+//      └── after a pause <─────────────── backing_off <── no result ──────┘
 //
-// The coordinator calls it for sessions that work for the job (AgentSession::run), from one thread.
+// A bucket has a result if it reached its quorum.
+//
+//   over: the last round is committed, or the job was stopped
+//
+// The coordinator calls it for the sessions that work for the job (AgentSession::run). Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -30,37 +35,44 @@ namespace tributary {
 
 class JobRun {
  public:
-  // An error: the job's record or its journal contradicts itself. `context` outlives it.
+  // Returns the error of a record that is not valid, or corrupt_data if the journal contradicts
+  // itself. `context` must outlive the object.
   static Result<std::unique_ptr<JobRun>> make(CoordinatorContext& context, RestoredJob state);
 
   // --- sessions ---
   wire::StandingT standing(const AgentSession& session) const;
-  // The session has been welcomed. `before` is the number of the one that it continues; 0: none.
+  // The session was welcomed. `before` is the number of the session that it continues; 0: none.
   void joined(AgentSession& session, std::uint64_t before);
+  // The session has ended, or its agent works for another job now.
   void left(AgentSession& session);
-  // Takes over what messages of this session took so far.
+  // Takes the byte counts of this session.
   void count(AgentSession& session) { reporter_.count(session); }
+  // Handles the acknowledgement of a message.
   void answered(AgentSession& session, const Conversation::Asked& asked);
+  // Handles the refusal of a message.
   void refused(AgentSession& session, const Conversation::Asked& asked,
                const wire::Refusal& refusal);
-  // A fresh message of a kind that is about the job.
+  // Handles a new message that concerns the job.
   void receive(AgentSession& session, const wire::Frame& frame, ByteSpan payload);
   void loaded(const RoundLoaded& event) { catch_up_.loaded(event); }
 
   // --- the job ---
+  // Does whatever is due.
   void tick();
   TimeNs next_due_ns() const;
+  // Changes the job's state. `done` is called when the change is stored.
   void change(wire::JobState state, std::string reason, std::function<void()> done);
+  // Takes a planner's decision.
   void advise(std::shared_ptr<const PlanAdvice> advice);
-  bool over() const;  // finished or stopped, and that is stored
-  // The job accepts this agent.
+  bool over() const;  // finished or stopped, and that state is stored
+  // True if the policy allows this agent to work for the job.
   bool accepts(const std::string& agent_id) const;
 
   const JobRecord& record() const { return job_.record; }
   JobView view() const;
   const CommittedModel& committed() const { return committed_; }
   RoundKey current_round() const { return attempt_ ? attempt_->key() : RoundKey{}; }
-  // What agents may have under way to the coordinator.
+  // The number of bytes that agents may have in flight to the coordinator.
   UploadBudget budget() const;
   std::uint64_t buffered_bytes() const;
   std::uint64_t incoming_bytes() const { return attempt_ ? attempt_->incoming_bytes() : 0; }
@@ -68,9 +80,9 @@ class JobRun {
  private:
   enum class Phase { waiting, opening, running, committing, backing_off, over };
   struct Retry {
-    std::uint32_t attempt = 0;    // the number of the next one at the same round
-    std::uint32_t too_short = 0;  // attempts, one after the other, that an uplink was too slow for
-    TimeNs resume_at_ns = 0;      // from backing off
+    std::uint32_t attempt = 0;    // number of the next attempt at the same round
+    std::uint32_t too_short = 0;  // consecutive attempts for which an uplink was too slow
+    TimeNs resume_at_ns = 0;      // end of backing off
   };
 
   JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job, RestoredJob& state);
@@ -82,7 +94,7 @@ class JobRun {
   void begin_attempt();
   Status start_attempt(const Bitmap& participants);
   PlanRequest request_plan(const Bitmap& participants);
-  // Acts on how an attempt has ended, if it has.
+  // Ends the attempt if it is complete.
   void progress();
   void end(const Attempt::End& end);
   void commit();
@@ -104,7 +116,7 @@ class JobRun {
   AdvicePolicy advice_;
   CatchUp catch_up_;
   RoundReporter reporter_;
-  std::unique_ptr<Attempt> attempt_;  // null: none is under way, nor being committed
+  std::unique_ptr<Attempt> attempt_;  // null: no attempt is running or being committed
 
   Phase phase_ = Phase::waiting;
   Retry retry_;

@@ -1,4 +1,4 @@
-// What agents say to a job, and how their sessions come and go.
+// The part of JobRun that handles sessions and the messages of agents.
 #include <utility>
 
 #include "core/round/coordinator/job/job_run.h"
@@ -13,7 +13,7 @@ wire::StandingT JobRun::standing(const AgentSession& session) const {
 
 void JobRun::joined(AgentSession& session, std::uint64_t before) {
   catch_up_.greet(session);
-  // The same process over a new connection continues as the member that it was.
+  // A process that returns over a new connection continues as the same member.
   if (const std::optional<std::uint32_t> member = membership_.resume(session, before)) {
     if (attempt_) attempt_->resume(session, *member);
     if (session.job == job_.id()) {
@@ -102,7 +102,7 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::ui
                           SentAs sent_as, ByteSpan payload) {
   const RoundKey key = key_of(*part.id());
   if (phase_ != Phase::running || attempt_->key() != key) {
-    // The attempt may have ended while the part was on its way.
+    // The attempt may have ended while the part was in flight.
     reporter_.repeats().late_up += payload.size();
     job_.coordinator.note(LogLevel::debug, "payload_late", "wrong_epoch", session.agent_id,
                           text(key), key);
@@ -128,7 +128,8 @@ void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
   if (key.job != job_.id()) return;
   const std::optional<std::uint32_t> member = membership_.member_of(session);
   const bool current = member && attempt_ && attempt_->key() == key;
-  // After an agent has lost its session it repeats what an exchange among peers came to.
+  // An agent that lost its session repeats the results hash of an exchange among peers. Such a
+  // repeat is not counted as a second report.
   const bool repeated = current && attempt_->results_hash_of(*member) != 0;
   if (!repeated) {
     std::optional<double> ratio;

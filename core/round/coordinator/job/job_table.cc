@@ -24,7 +24,7 @@ JobRun* JobTable::run_at_work() const {
   return runs_.empty() ? nullptr : runs_.back().get();
 }
 
-// Of those that are over the last is kept, so that its model can be asked for.
+// Of the jobs that are over only the last one is restored, so that its model is available.
 Status JobTable::restore(CoordinatorState state) {
   for (RestoredJob& job : state.jobs) {
     const bool last = &job == &state.jobs.back();
@@ -126,7 +126,7 @@ JobTable::OpenRuns JobTable::open_runs() const {
   return {.runs = runs_.size(), .open = static_cast<std::size_t>(open)};
 }
 
-// The last job of all stays, so that its model can be asked for.
+// The last job always stays, so that its model is available.
 void JobTable::drop_runs() {
   for (std::size_t i = 0; i + 1 < runs_.size();) {
     const JobRun& run = *runs_[i];

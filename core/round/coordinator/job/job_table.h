@@ -1,8 +1,8 @@
-// The coordinator's jobs, in the order of their submission, and which of them each agent works for.
+// The coordinator's jobs in the order of their submission, and the assignment of agents to them.
 //
-// An agent works for the first job that is not over and that accepts it. Without such a job it
-// stays with the one that it had, or gets the last job's model. A job that is over stays until its
-// agents have another one.
+// An agent works for the first job that is not over and accepts it. Without such a job it stays
+// with its current one, or receives the last job's model. A job that is over stays in memory until
+// its agents have another one. `context` must outlive the object. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,48 +18,49 @@ class JobTable {
  public:
   explicit JobTable(CoordinatorContext& context) : context_(context) {}
 
-  // An error: the journal of a job contradicts itself.
+  // Returns corrupt_data if the journal of a job contradicts itself.
   Status restore(CoordinatorState state);
-  // Both are answered by CommandDone once they are stored, or refused.
+  // Submits or changes a job. CommandDone is the answer, after storing or at once with an error.
   void submit(const SubmitJob& event);
   void change(const ChangeJob& event);
 
-  // Null: no such job is here.
+  // Null if no such job is in memory.
   JobRun* run(std::uint64_t job) const;
   JobRun* run_of(const AgentSession& session) const { return run(session.run); }
-  // The first job that is not over, else the last; null: none.
+  // The first job that is not over, or else the last one; null if there is none.
   JobRun* run_at_work() const;
-  // The job that an agent is to work for; null: none.
+  // The job for which an agent should work; null if none accepts it.
   JobRun* choose_run(const AgentSession& session) const;
-  // The agent has its job, and that job's current model.
+  // True if the agent has its job and that job's current model.
   bool ready(const AgentSession& session) const;
   std::vector<JobView> views() const;
 
   void loaded(const RoundLoaded& event);
-  // Lets jobs do what is due, then gives every agent the job that it is to work for.
+  // Runs what is due in all jobs, and then assigns agents to jobs.
   void tick();
   TimeNs next_due_ns() const;
   std::uint64_t incoming_bytes() const;
   std::uint64_t buffered_bytes() const;
 
  private:
-  // Agents change their job only when one of these changes: a new session takes its job at once.
+  // Agents change their job only if one of these numbers changes. A new session gets its job at
+  // once.
   struct OpenRuns {
     std::size_t runs = 0;
-    std::size_t open = 0;  // runs that are not over
+    std::size_t open = 0;  // jobs that are not over
     friend bool operator==(const OpenRuns&, const OpenRuns&) = default;
   };
 
   Result<RestoredJob> new_job(const SubmitJob& event);
   OpenRuns open_runs() const;
-  // Costs a pass over all sessions when a job has come or ended, and nothing otherwise.
+  // Costs a pass over all sessions after a job was added or has ended, and nothing otherwise.
   void share_out_agents();
   void drop_runs();
 
   CoordinatorContext& context_;
   std::vector<std::unique_ptr<JobRun>> runs_;
-  std::vector<JobView> done_;  // jobs that were dropped, the last ones
-  OpenRuns shared_out_;        // at the last pass of share_out_agents()
+  std::vector<JobView> done_;  // the last jobs that were dropped
+  OpenRuns shared_out_;        // state at the last call of share_out_agents()
 };
 
 }  // namespace tributary

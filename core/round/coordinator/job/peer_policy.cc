@@ -12,11 +12,11 @@
 namespace tributary {
 namespace {
 
-// Every peer connects to every other.
+// Every peer connects to every other, so the number of connections grows with the square.
 constexpr std::size_t kPeersMax = 256;
 constexpr std::uint32_t kPauseRoundsMax = 64;
 
-// Empty: the addresses give no reason against it.
+// Empty if the addresses show no obstacle.
 std::string why_peers_unreachable(std::span<const Membership::Member> members) {
   std::optional<ReachGroup> group;
   for (const Membership::Member& member : members) {
@@ -66,8 +66,8 @@ wire::Collective PeerPolicy::choose(const RoundPolicy& policy, std::uint32_t par
   return wire::Collective::star;
 }
 
-// A round with several exchanges that is given up keeps its updates in the residuals, so that every
-// codec of it must have one.
+// If a round with several exchanges is given up, its updates stay in the residuals, so every codec
+// of the round must have one.
 std::uint32_t PeerPolicy::exchanges(const RoundPolicy& policy, wire::Collective collective,
                                     std::string& reason) const {
   if (collective == wire::Collective::star || policy.exchanges_per_round == 1) return 1;

@@ -1,8 +1,9 @@
-// Decides for each attempt whether its exchange goes among the members or by the star.
+// Decides for each attempt whether the members exchange among themselves or through the star.
 //
-// Among peers nothing is applied before all of them have reported the same results; if anything
-// goes wrong the attempt is given up, the star stands in for a number of rounds that doubles with
-// each failure, and a new epoch begins with new connections.
+// An exchange among peers is applied only after all members have reported the same results. If it
+// fails, the attempt is given up, the star replaces the exchange for a number of rounds that
+// doubles with each failure (up to 64), and a new epoch begins with new connections. `job` must
+// outlive the object. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +18,27 @@ class PeerPolicy {
  public:
   explicit PeerPolicy(const JobContext& job) : job_(job) {}
 
-  // An epoch begins: members are told of one another where the job asks for exchanges among peers,
-  // or a planner may ask for them later.
+  // An epoch begins. Decides whether its members can connect to one another, if the job asks for
+  // exchanges among peers or a planner may ask for them.
   void open(const Membership& membership);
-  // Of the members' connections in this epoch; 0: they cannot reach one another.
+  // Number of the members' connections in this epoch; 0: they cannot reach one another.
   std::uint64_t session() const { return session_; }
-  // A failed exchange calls for a new epoch before this round.
+  // True if a failed exchange requires a new epoch before this round.
   bool needs_epoch(std::uint64_t round) const { return renew_ || (broken_ && due(round)); }
   bool reachable(std::uint64_t round) const { return session_ != 0 && due(round); }
 
-  // What stands in for the collective that `policy` asks for, in an attempt at this round.
-  // `reason` is replaced where the star stands in.
+  // The collective of an attempt at this round: the policy's one, or the star. `reason` is replaced
+  // if the star stands in.
   wire::Collective choose(const RoundPolicy& policy, std::uint32_t participants,
                           std::uint64_t round, std::string& reason) const;
-  // How often the model is exchanged in the round. `reason` is replaced where that is less often
-  // than the policy asks for.
+  // The number of exchanges in the round. `reason` is replaced if it is lower than the policy's.
   std::uint32_t exchanges(const RoundPolicy& policy, wire::Collective collective,
                           std::string& reason) const;
-  // Half of a round's time is for the peers, and half for the star that may have to stand in.
+  // An exchange among peers gets half of the round's time; the other half is for the star that may
+  // replace it.
   std::uint32_t deadline_ms(wire::Collective collective, std::uint64_t round) const;
 
+  // Records a failed exchange.
   void failed(const RoundPlan& plan);
   void succeeded() { pause_ = 0; }
 
@@ -46,11 +48,11 @@ class PeerPolicy {
   const JobContext& job_;
   std::uint64_t session_ = 0;
   std::string why_not_;
-  bool renew_ = false;   // the members may remember different things
-  bool broken_ = false;  // an exchange has failed
+  bool renew_ = false;   // members may have kept different residuals
+  bool broken_ = false;  // an exchange has failed in this epoch
   std::uint64_t failed_round_ = 0;
-  std::uint64_t from_round_ = 0;  // rounds before it go by the star
-  std::uint32_t pause_ = 0;       // rounds
+  std::uint64_t from_round_ = 0;  // earlier rounds use the star
+  std::uint32_t pause_ = 0;       // number of rounds
 };
 
 }  // namespace tributary

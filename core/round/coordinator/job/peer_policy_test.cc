@@ -23,7 +23,7 @@ class PeerPolicyTest : public JobTest {
  protected:
   PeerPolicyTest() { policy().collective = Collective::ring; }
 
-  // An epoch of agents with these addresses.
+  // Opens an epoch of agents with these addresses.
   void open_with(const std::vector<std::string>& endpoints) {
     for (std::size_t i = 0; i < endpoints.size(); ++i) {
       add_agent(fmt::format("agent-{}", i)).endpoint = endpoints[i];
@@ -36,7 +36,7 @@ class PeerPolicyTest : public JobTest {
     reason_ = "unchanged";
     return peers_.choose(policy(), participants, round, reason_);
   }
-  // The exchange of this round fails, and the new epoch that it calls for begins.
+  // The exchange of this round fails, and a new epoch begins.
   void fail(std::uint64_t round, std::uint32_t exchanges = 1) {
     peers_.failed(
         *make_plan(round, [&](PlanRequest& request) { request.exchanges_per_round = exchanges; }));
@@ -46,7 +46,7 @@ class PeerPolicyTest : public JobTest {
   std::string reason_;
 };
 
-// --- who can reach whom ---
+// --- reachability ---
 
 TEST_F(PeerPolicyTest, PeersExchangeWhereAllHaveAddresses) {
   open_two();
@@ -171,7 +171,7 @@ TEST_F(PeerPolicyTest, HalfOfTheDeadlineIsForPeersAndHalfForTheStarThatStandsIn)
 
 TEST_F(PeerPolicyTest, ARoundHasSeveralExchangesOnlyWhereEveryCodecConserves) {
   policy().exchanges_per_round = 4;
-  policy().codec = "dgc:cr=0.1";  // is not used where there is a list
+  policy().codec = "dgc:cr=0.1";  // is not used if `codecs` is set
   policy().codecs = {"fp32", "topk:cr=0.1"};
   EXPECT_EQ(peers_.exchanges(policy(), Collective::ring, reason_), 4u);
   EXPECT_EQ(reason_, "");

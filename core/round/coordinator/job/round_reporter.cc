@@ -8,19 +8,21 @@
 namespace tributary {
 namespace {
 
-// Peers time one another by as much (core/net/arrival_timer.h): less may come in one burst.
+// The amount after which peers measure one another (core/net/arrival_timer.h). Fewer bytes may
+// arrive in one burst of the link.
 constexpr std::uint64_t kRateBytesMin = 64 * 1024;
 constexpr double kNoGain = std::numeric_limits<double>::quiet_NaN();
 
-// The reported curve has the gain at a few ratios. Between two of them the gain is taken to grow
-// with the logarithm of the ratio; below the first it is that of the first.
+// The reported curve has the gain at a few ratios. Between two of them the gain is interpolated
+// over the logarithm of the ratio; below the first ratio it is that of the first.
 double gain_at(const wire::Report& report, double ratio) {
   const wire::GainCurve* const curve = report.gain();
   if (!curve || !curve->ratios() || !curve->gains() || curve->ratios()->size() == 0 ||
       curve->ratios()->size() != curve->gains()->size()) {
     return kNoGain;
   }
-  if (ratio >= 1) return kNoGain;  // the curve does not have the rounding of what is kept whole
+  // The curve does not include the rounding of values that are all kept.
+  if (ratio >= 1) return kNoGain;
   double below = 0;
   double below_gain = 0;
   for (flatbuffers::uoffset_t i = 0; i < curve->ratios()->size(); ++i) {
@@ -73,7 +75,7 @@ void RoundReporter::keep(const AgentSession& session, const wire::Report& report
                       .bytes_down = report.bytes_down()});
 }
 
-// Unknown names are skipped: a name becomes that of a series.
+// Unknown names are skipped, because each name becomes a time series.
 void RoundReporter::read_metrics(const AgentSession& session, const wire::Report& report) {
   constexpr std::size_t kMeasuresMax = readings_in(ReadingGroup::agent);
   if (!report.metrics() || report.metrics()->size() > kMeasuresMax) return;
@@ -99,9 +101,9 @@ void RoundReporter::tell_commit(const RoundRecord& record, const ActiveRound& ro
   tell_uplinks(record, round);
 }
 
-// An uplink is at least as fast as the parts behind the first came: they may have waited for the
-// agent and not for the link. Among peers each bucket's result waits for its exchange. A few bytes
-// may all pass a link before its rate limits them.
+// The measured rate is a lower bound on that of the uplink: parts after the first may have waited
+// for the agent, and among peers each bucket's result waits for its exchange. A few bytes may pass
+// a link in one burst before its rate limits them.
 void RoundReporter::tell_uplinks(const RoundRecord& record, const ActiveRound& round) {
   for (const RoundMember& member : round.members()) {
     const AgentSession* const session = job_.coordinator.roster.by_session(member.session);

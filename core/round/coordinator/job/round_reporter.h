@@ -1,5 +1,6 @@
-// Collects what the journal, the exporters and people are told of a job's rounds: the agents'
-// reports, their metrics, the rates of their uplinks, and the bytes that messages took.
+// Collects the telemetry of a job's rounds for the journal and the exporters: reports and metrics
+// of agents, rates of uplinks, and bytes of messages. `job` must outlive the object. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +19,22 @@ class RoundReporter {
  public:
   explicit RoundReporter(const JobContext& job) : job_(job) {}
 
-  // Takes over what messages of this session took since it was last counted.
+  // Takes the byte counts of this session since the previous call.
   void count(AgentSession& session);
   RepeatedBytes& repeats() { return repeats_; }
 
-  // `ratio` is what the agent keeps of its update in the round that is reported on; nothing where
-  // that is not the current round. At most kReportsMax reports are kept for a commit.
+  // Keeps a report for the next commit, at most kReportsMax of them. `ratio` is the share of its
+  // update that the agent keeps in the reported round; empty if that is not the current round.
   void keep(const AgentSession& session, const wire::Report& report, std::optional<double> ratio);
+  // Publishes the metrics in a report.
   void read_metrics(const AgentSession& session, const wire::Report& report);
-  // Since the last commit; a commit's record takes them.
+  // The reports since the last commit. The next commit's record takes them.
   std::vector<AgentRoundRecord>& reports() { return reports_; }
 
-  // Of a round that was just committed: how long it took, and how fast uplinks were.
+  // Publishes the duration of a committed round and the rates of uplinks.
   void tell_commit(const RoundRecord& record, const ActiveRound& round);
-  // Of the round and of its commit, which has just been sent. The next round tells of the answers.
+  // Publishes the bytes of the round and of its commit, which was just sent. Answers to the commit
+  // count for the next round.
   void tell_bytes(std::uint64_t round);
 
  private:
@@ -48,7 +51,7 @@ class RoundReporter {
   RepeatedBytes repeats_;
 };
 
-// What a member keeps of its update in a round, as far as the plan says so.
+// The share of its update that a member keeps in a round, as far as the plan determines it.
 double ratio_of(const RoundPlan& plan, std::uint32_t member, CodecCache& codecs);
 
 }  // namespace tributary

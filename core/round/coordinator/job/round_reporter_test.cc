@@ -153,7 +153,7 @@ TEST_F(RoundReporterTest, ACommitTellsHowLongItsRoundTook) {
 
 class UplinkReadingTest : public RoundReporterTest {
  protected:
-  // Member 1 has sent so many bytes within two seconds, after its first part.
+  // Member 1 sends this many bytes within two seconds after its first part.
   void tell(std::uint64_t bytes) {
     const auto round = begin_round(membership_, coordinator_.now, make_plan(1));
     round->members()[1].first_part_at_ns = coordinator_.now;
