@@ -19,7 +19,7 @@ Result<std::unique_ptr<Agent>> Agent::make(AgentConfig config, AgentState state)
 Actions Agent::handle(TimeNs now, Event event) { return impl_->handle(now, event); }
 TimeNs Agent::next_wakeup_ns() const { return impl_->next_wakeup_ns(); }
 
-// --- what observers see ------------------------------------------------------------------------
+// --- views -------------------------------------------------------------------------------------
 
 bool Agent::idle() const { return impl_->context_.store.empty() && impl_->session_.idle(); }
 bool Agent::connected() const { return impl_->session_.is_open(); }
@@ -36,7 +36,7 @@ SharedFloats Agent::residual() const { return impl_->updates_.residual().shared(
 std::uint64_t Agent::missing_of_update(std::uint64_t round) const {
   const LocalTraining::Running* training = impl_->participation_.training().running();
   if (training && training->exchange > 0 && training->plan->key().round == round) {
-    return impl_->replica_.job()->values();  // another update than the one that the residual has
+    return impl_->replica_.job()->values();  // the residual has the update of an earlier exchange
   }
   return impl_->updates_.residual().missing(round);
 }

@@ -25,7 +25,7 @@ std::string text_of(const wire::Refusal& refusal) {
 
 void AgentConnection::connected() {
   if (line_ == Line::online || finished_) return;
-  line_ = Line::offline;  // a Hello that went to no coordinator is repeated at once
+  line_ = Line::offline;  // a Hello sent before had no receiver, so it is repeated at once
   hello_at_ns_ = context_.now;
   has_connection_ = true;
   unheard_since_ns_ = kNever;
@@ -79,7 +79,7 @@ AgentConnection::Received AgentConnection::receive(const FrameReceived& event, B
 
 // --- hello -------------------------------------------------------------------------------------
 
-// The connection that replaces it begins with another Hello.
+// The new connection begins with another Hello.
 void AgentConnection::give_up_silent_connection() {
   const AgentConfig& config = context_.config;
   unheard_since_ns_ = std::min(unheard_since_ns_, context_.now);
@@ -135,7 +135,7 @@ void AgentConnection::welcomed(const wire::Welcome& welcome, std::uint64_t sessi
                              .ack_timeout_ns = welcome.ack_timeout_ms() * kNsPerMs,
                              .retries_max = std::max(welcome.retries_max(), 1u)});
   line_ = Line::online;
-  // Sent once: the Welcome answers that Hello and no repeat.
+  // The Hello was sent only once, so the Welcome answers that one and the round trip is known.
   if (hello_wait_ns_ == context_.config.hello_timeout_ms * kNsPerMs) {
     const TimeNs sent_at_ns = hello_at_ns_ - hello_wait_ns_;
     session_.conversation()->bulk().window().round_trip(context_.now, context_.now - sent_at_ns);
@@ -155,7 +155,7 @@ AgentConnection::Change AgentConnection::refused(const wire::Frame& frame,
     const bool ours = session_.conversation()->answered(frame).has_value();
     return ours && refusal.closes() ? hang_up("refused", 0) : Change::none;
   }
-  // The refusal of a message of an earlier session, which may have the same number, has a session.
+  // A refusal of a message of an earlier session, whose number may be the same, names that session.
   if (line_ == Line::greeting && frame.in_reply_to() == hello_id_ && frame.session() == 0) {
     refused_hello(refusal, text);
   }

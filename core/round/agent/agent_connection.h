@@ -1,11 +1,9 @@
-// Connects an agent to its coordinator: says Hello until a Welcome opens the session, notices when
-// the session is lost, and begins again.
+// Connects an agent to its coordinator: sends Hello until a Welcome opens the session, detects the
+// loss of the session, and starts again.
 //
-// The caller passes in every event of the transport and every frame, asks after every event whether
-// a Hello is due, and acts on each returned Change. A refusal for good ends the agent (Finished).
-// The session is borrowed: only the connection opens and closes it.
-//
-// Threads: one at a time.
+// The caller passes every event of the transport and every frame, checks after every event whether
+// a Hello is due, and handles each returned Change. A final refusal ends the agent (Finished). Only
+// this object opens and closes the session, which it borrows. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +21,8 @@ class AgentConnection {
   enum class Change : std::uint8_t { none, session_opened, session_lost };
   struct Received {
     Change change = Change::none;
-    // A message of the session, or the Welcome that has opened it. Null: nothing is left to do.
+    // A message of the session, or the Welcome that opened it. Null: the frame was handled or
+    // refused.
     const wire::Frame* frame = nullptr;
   };
 
@@ -33,29 +32,31 @@ class AgentConnection {
   // --- events of the transport ---
   void connected();
   [[nodiscard]] Change disconnected();
-  // `aligned` holds the bytes of the frame where they had to be copied: it stays as long as the
-  // frame is used. A frame that breaks a rule is refused with a note.
+  // Handles a frame. `aligned` holds a copy of its bytes if they had to be aligned, and must live
+  // as long as the returned frame is used. A frame that breaks a rule is refused with a note.
   [[nodiscard]] Received receive(const FrameReceived& event, Bytes& aligned);
 
   // --- time ---
   bool hello_due() const;
-  // `holding` is what the agent has of its job; null: it has none.
+  // `holding` describes the agent's job and model; null: it has none.
   void send_hello(std::unique_ptr<wire::CapabilitiesT> capabilities,
                   std::unique_ptr<wire::HoldingT> holding);
-  // Sends the heartbeat when it is due. Nothing while no session is open.
+  // Sends a heartbeat if it is due, and ends the session if it is lost. Does nothing while no
+  // session is open.
   [[nodiscard]] Change look_after_session(wire::Activity activity, const RoundKey& round);
   TimeNs next_due_ns() const;
 
-  // Ends the session, if there is one; the next Hello is due after this time.
+  // Ends the session if one is open. The next Hello is due after `again_after_ns`.
   [[nodiscard]] Change hang_up(std::string_view reason, TimeNs again_after_ns);
-  // Says goodbye; no Hello is sent from here on.
+  // Says goodbye. No Hello is sent afterwards.
   void shut_down(const std::string& reason);
   bool shutting_down() const { return shutting_down_; }
-  // The agent has ended, and takes no more events.
+  // Ends the agent, which then ignores all events.
   void finish(Status status);
   bool finished() const { return finished_; }
 
  private:
+  // State of the connection. It is online exactly while the session is open.
   enum class Line : std::uint8_t { offline, greeting, online };
 
   void give_up_silent_connection();
@@ -65,7 +66,7 @@ class AgentConnection {
 
   AgentContext& context_;
   ClientSession& session_;
-  Line line_ = Line::offline;  // online: exactly while the session is open
+  Line line_ = Line::offline;
   std::uint64_t hello_id_ = 0;
   TimeNs hello_at_ns_ = 0;
   TimeNs hello_wait_ns_ = 0;

@@ -10,7 +10,7 @@
 namespace tributary {
 namespace {
 
-// A whole agent whose connection carries no answer.
+// A whole agent whose connection delivers no answer.
 class AgentConnectionTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -28,7 +28,7 @@ class AgentConnectionTest : public testing::Test {
       given_up_ += std::holds_alternative<ClosePeer>(action) ? 1 : 0;
     }
   }
-  // As its timer has it.
+  // Time passes, with Ticks as the agent requests them.
   void pass(TimeNs time) {
     for (const TimeNs end = now_ + time; now_ < end;) {
       now_ = std::clamp(agent_->next_wakeup_ns(), now_ + 1, end);
@@ -78,7 +78,7 @@ TEST_F(AgentConnectionTest, WithoutAConnectionThereIsNothingToGiveUp) {
   EXPECT_EQ(given_up_, 0);
 }
 
-// The connection alone.
+// The connection without the rest of the agent.
 class SomeConnection : public testing::Test {
  protected:
   using Change = AgentConnection::Change;

@@ -204,7 +204,7 @@ void Agent::Impl::finish_download() {
   const std::uint64_t offer_id = download->message_id();
   if (const Status status = adopt(*download); !status.ok()) {
     session_.refuse(offer_id, wire::RefusalCode::mismatch, status);
-    // The next Hello names all rounds whose outcome is not known here.
+    // The next Hello names all rounds whose outcome is unknown, so the next offer contains them.
     if (status.code() == StatusCode::not_found) return follow(connection_.hang_up("undecided", 0));
     return transfer_.request(wire::TransferReason::lost);
   }

@@ -1,7 +1,5 @@
-// The agent's machine: owns the objects that an agent is made of, and passes each event, and each
-// message of the session, to the object that it is for.
-//
-// Threads: one at a time.
+// The implementation of Agent: owns the objects that make up an agent, and dispatches each event
+// and each message of the session to the object that handles it. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -31,7 +29,7 @@ class Agent::Impl {
   TimeNs next_wakeup_ns() const;
 
  private:
-  friend class Agent;  // shows observers what the objects are like
+  friend class Agent;  // its views read the objects
 
   void pass(Event& event);
   void receive(const FrameReceived& event);

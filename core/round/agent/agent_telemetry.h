@@ -1,10 +1,9 @@
-// Makes an agent's links and its device known to the coordinator: echoes probes, and sends samples
+// Informs the coordinator about an agent's links and device: echoes probes, and sends measurements
 // of links from peers and the speeds of its codecs.
 //
-// Nothing is sent while no session is open. Speeds that were measured meanwhile are in the next
-// Hello; samples of links are dropped. A probe that asks for too much is refused or not echoed.
-//
-// Threads: one at a time.
+// Nothing is sent while no session is open. Speeds measured meanwhile are part of the next Hello;
+// measurements of links are dropped. A probe that is too large is refused, and one above the
+// allowance per minute is not echoed. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -20,13 +19,16 @@ class AgentTelemetry {
   AgentTelemetry(AgentContext& context, ClientSession& session)
       : context_(context), session_(session), capabilities_(context.config.capabilities) {}
 
-  // Within the call, whatever else is being done: training has a thread of its own.
+  // Echoes a probe within the call, even while the agent trains, because training runs in another
+  // thread. `waited_for`: see FrameReceived.
   void echo(const wire::LinkProbe& probe, bool waited_for);
+  // Sends measurements of links.
   void send_links(const TellLinks& event);
+  // Records measured speeds, and sends them if a session is open.
   void take_speeds(const TellSpeeds& event);
-  // Sends the speeds that the Hello of this session did not have.
+  // Sends the speeds that were measured since the Hello of this session.
   void send_speeds();
-  // With the newest speeds, for a Hello that is sent now.
+  // The capabilities with the newest speeds, for a Hello that is sent now.
   std::unique_ptr<wire::CapabilitiesT> capabilities_to_send();
 
  private:
@@ -34,7 +36,7 @@ class AgentTelemetry {
   ClientSession& session_;
   wire::CapabilitiesT capabilities_;
   EchoAllowance echoes_;
-  bool speeds_unsent_ = false;  // measured since the last Hello or message that had them
+  bool speeds_unsent_ = false;  // measured since the last message that contained speeds
 };
 
 }  // namespace tributary

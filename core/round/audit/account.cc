@@ -10,8 +10,8 @@
 namespace tributary {
 namespace {
 
-// Updates and settlements that a crash may undo: more than a machine does without storing them.
-// A batch is several, and another may follow before the disk works again.
+// Number of recent updates and settlements that a crash can undo. It is more than a machine handles
+// before it stores them: a batch has several, and another one may follow while the disk fails.
 constexpr std::size_t kRecentMax = 16;
 
 Status broken(std::string what, std::string expected, std::string got) {
@@ -191,7 +191,8 @@ void Account::settle(const std::vector<UndecidedRound>& undecided) {
 Status Account::check(const float* residual, const std::vector<UndecidedRound>& undecided) {
   unsettle(undecided);
   settle(undecided);
-  // A round's arithmetic is a few roundings to float; each is at most half of 2^-23 of a value.
+  // Each round adds a few roundings to float, each of at most half of 2^-23 of a value. The bound
+  // therefore grows with the number of updates and contributions.
   const double share = static_cast<double>(taken_ + settled_ + 1) * 0x1p-23;
   double worst = 0;
   std::size_t worst_at = 0;

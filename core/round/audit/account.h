@@ -1,6 +1,10 @@
-// Checks conservation for one agent: the updates that it was given, less what of them has been
-// committed, equal its residual. The account is kept from the agent's events and actions alone, and
-// not from its own state. The simulator keeps one for each agent; so does the agent's auditor.
+// Verifies conservation for one agent: the sum of its updates minus its committed contributions
+// must equal its residual.
+//
+// The account is computed only from the agent's events and actions, not from its state, so that it
+// detects errors of the agent. The simulator keeps one account per agent, and the agent's auditor
+// keeps one as well. An error is a mismatch with the broken equation. Memory: about four models and
+// the undecided contributions. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,51 +26,54 @@ namespace tributary {
 
 class Account {
  public:
+  // `values` is the number of values in the model.
   explicit Account(std::uint64_t values);
 
-  // An update was handed to the agent, which may take it or drop it.
+  // The host passed this update to the agent, which may take or drop it.
   void offer(SharedFloats update) { offered_ = std::move(update); }
 
-  // A part of a payload of the last stage has been sent. Parts may overlap, and differ in size from
-  // those sent before. An error where bytes contradict what was sent before under the same address,
-  // or a part does not fit into its payload.
+  // The agent sent a part of a payload of the last stage. Parts may overlap and may have other
+  // sizes than before. Returns mismatch if bytes differ from those sent before at the same address,
+  // or if a part does not fit into its payload.
   Status sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload);
 
-  // The whole payload that was sent for this bucket; empty where none was.
+  // The whole payload that was sent for this bucket; empty if it is not complete.
   ByteSpan payload(const RoundKey& key, std::uint32_t bucket) const;
 
-  // Among peers nobody else sees what an agent gives: its own record of the bucket says it. The
-  // last one counts.
+  // The contribution to a bucket in an exchange among peers. No other party sees it, so it is
+  // computed from the agent's own record. The last record counts.
   struct Given {
     FloatVector values;
-    double magnitude_max = 0;  // of what they are the difference of
+    double magnitude_max = 0;  // of the two terms whose difference it is
   };
   void gave(const RoundKey& key, std::uint32_t bucket, Given given);
-  // Null: there is no record.
+  // Null if there is no record.
   const Given* given(const RoundKey& key, std::uint32_t bucket) const;
 
-  // What a committed round has in it of this agent. An error where the agent has settled that round
-  // against itself already.
+  // A committed round contains these values of this agent. Returns mismatch if the agent has
+  // already settled that round as excluded.
   Status committed(const RoundKey& key, std::uint64_t first_value, FloatVector decoded);
-  // No other attempt at this round will be committed.
+  // The round is decided: no other attempt at it will be committed.
   void round_is_decided(const RoundKey& key);
 
-  // Of rounds up to this one nothing will be asked any more, where no account is kept.
+  // Drops the contributions to all rounds up to this one, if no account of them is needed.
   void forget(const RoundKey& key);
 
-  // The residual is in other units from now on. Contributions that are decided were in the old
-  // ones.
+  // The residual changes its units by this factor. Contributions that are decided by now were in
+  // the old units.
   void rescale(double factor, const std::vector<UndecidedRound>& undecided);
 
-  // The agent says how many updates it has taken, ever; fewer than before after a crash.
+  // The agent reports the total number of updates that it has taken. After a crash (`restarted`) it
+  // may be lower than before, but not lower than the stored number.
   Status take(std::uint64_t updates_taken, bool restarted);
-  // What the agent has stored as taken cannot be lost any more.
+  // The agent has stored this number of updates as taken, so that a crash cannot undo them.
   void stored(std::uint64_t updates_taken) { durable_ = std::max(durable_, updates_taken); }
   std::uint64_t taken() const { return taken_; }
 
-  // Compares with the agent's residual, which is that of all rounds but `undecided`.
+  // Compares the account with the agent's residual, which includes all rounds except `undecided`.
+  // Null: zeros.
   Status check(const float* residual, const std::vector<UndecidedRound>& undecided);
-  // The largest difference seen, as a share of its bound.
+  // The largest difference so far, as a share of its bound.
   double error_max() const { return error_max_; }
   std::size_t open_contributions() const { return contributions_.size(); }
 
@@ -74,28 +81,30 @@ class Account {
   struct Payload {
     ByteSpan view() const { return assembled.empty() ? whole.bytes : ByteSpan(assembled); }
 
-    PayloadSlice whole;  // if its first part was all of it: not copied
-    Bytes assembled;     // otherwise
+    PayloadSlice whole;  // without a copy, if the first part was the whole payload
+    Bytes assembled;     // in all other cases
     ByteRanges there;
-    std::optional<std::uint64_t> bytes;  // of all of it; none before the first part
+    std::optional<std::uint64_t> bytes;  // of the whole payload; empty before the first part
   };
   struct Contribution {
-    std::map<std::uint32_t, Payload> payloads;                   // by bucket
-    std::map<std::uint32_t, Given> given;                        // the same
-    std::vector<std::pair<std::uint64_t, FloatVector>> decoded;  // committed: place and values
+    std::map<std::uint32_t, Payload> payloads;  // by bucket
+    std::map<std::uint32_t, Given> given;       // by bucket
+    // Committed values and their position.
+    std::vector<std::pair<std::uint64_t, FloatVector>> decoded;
   };
 
   void settle(const std::vector<UndecidedRound>& undecided);
-  // Contributions that were settled, and are not any more: a crash came before that was stored.
+  // Reverts contributions that were settled and are undecided again, because a crash came before
+  // the settlement was stored.
   void unsettle(const std::vector<UndecidedRound>& undecided);
   void give(const Contribution& contribution, double sign);
   void add(std::span<const float> update, double sign);
 
-  std::vector<double> open_;   // given to it, less what was committed
-  std::vector<double> moved_;  // the sum of all magnitudes: what the bound grows with
+  std::vector<double> open_;   // sum of updates minus committed contributions
+  std::vector<double> moved_;  // sum of all magnitudes, to which the bound is proportional
   std::uint64_t taken_ = 0;
   std::uint64_t durable_ = 0;
-  std::uint64_t settled_ = 0;  // contributions
+  std::uint64_t settled_ = 0;  // number of contributions
   SharedFloats offered_;
   std::deque<SharedFloats> recent_;  // the last ones taken, for a crash that undoes them
   std::map<RoundKey, Contribution> contributions_;
@@ -104,8 +113,8 @@ class Account {
   double error_max_ = 0;
 };
 
-// Of a record of an exchange among peers: the residual with the round's update in it, less what is
-// to be left of it.
+// The contribution in a record of an exchange among peers: the residual with the round's update,
+// minus the residual that remains if the round counts.
 Account::Given given_away(const ContributionRecord& record, const ContributionPart& part);
 
 }  // namespace tributary

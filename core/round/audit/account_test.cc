@@ -16,7 +16,7 @@ FloatVector plain(std::initializer_list<float> values) { return *floats(values);
 
 constexpr RoundKey kFirst = {.job = 1, .round = 1, .epoch = 1, .attempt = 0};
 
-// A part of bucket 0 as an agent sends it.
+// The agent sends a part of bucket 0.
 Status send_part(Account& account, const RoundKey& key, ByteSpan bytes, std::uint64_t offset,
                  std::uint64_t stage_bytes) {
   wire::PartT part;
@@ -30,7 +30,7 @@ Status send_part(Account& account, const RoundKey& key, ByteSpan bytes, std::uin
                       {nullptr, bytes});
 }
 
-// In one piece.
+// The agent sends the whole payload in one part.
 Status send(Account& account, const RoundKey& key, const Bytes& bytes) {
   return send_part(account, key, bytes, 0, bytes.size());
 }

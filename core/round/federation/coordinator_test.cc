@@ -1,4 +1,4 @@
-// What a coordinator says to those who break the rules. Every refusal is counted by its reason.
+// The coordinator's answers to messages that break a rule. Every refusal is counted by its reason.
 #include "core/round/coordinator/coordinator.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ wire::FrameT first(wire::HelloT hello) {
   return frame;
 }
 
-// A coordinator, a job, and whoever the test plays.
+// A coordinator and a job. The test plays the agents.
 class CoordinatorAlone : public testing::Test {
  protected:
   CoordinatorAlone() {
@@ -118,7 +118,8 @@ TEST_F(CoordinatorAlone, ReadsTheRoundTripFromAnEchoThatMakesSense) {
   EXPECT_EQ(trip_s(UINT64_MAX, UINT64_MAX), -1);
 }
 
-// Whoever has acknowledged the goodbye has hung up: what else it was asked it will never answer.
+// An agent that has acknowledged the goodbye closes its connection and answers nothing else, so the
+// coordinator must not wait for it.
 TEST_F(CoordinatorAlone, IsIdleWhenEverybodyHasHeardItsGoodbye) {
   hear(1, first(hello_of("a", 7)));
   ASSERT_NE(welcome(), nullptr);
@@ -133,7 +134,7 @@ TEST_F(CoordinatorAlone, IsIdleWhenEverybodyHasHeardItsGoodbye) {
   };
   carry_out(coordinator_->handle(now_, Shutdown{.reason = "maintenance"}));
   carry_out(coordinator_->handle(now_, Shutdown{.reason = "maintenance"}));
-  for (Token token = 1; token < 4; ++token) {  // whatever is being stored
+  for (Token token = 1; token < 4; ++token) {  // answers all pending store requests
     coordinator_->handle(now_, Stored{.token = token, .status = {}});
   }
   ASSERT_EQ(asked.size(), 2u);
@@ -167,7 +168,7 @@ TEST_F(CoordinatorAlone, RefusesATwinWhileTheFirstLives) {
   ASSERT_NE(refusal(), nullptr);
   EXPECT_EQ(refusal()->code, wire::RefusalCode::duplicate_agent);
   EXPECT_GT(refusal()->retry_after_ms, 0u);
-  // The first answers the challenge: the twin stays outside.
+  // The first process answers the challenge, so the second one is refused.
   now_ += 1'000 * kNsPerMs;
   wire::HeartbeatT beat;
   beat.count = 1;
@@ -177,7 +178,7 @@ TEST_F(CoordinatorAlone, RefusesATwinWhileTheFirstLives) {
   hear(1, alive);
   hear(2, first(hello_of("a", 8)));
   ASSERT_NE(refusal(), nullptr);
-  // It falls silent: the next one is let in.
+  // The first process stays silent, so the second one is welcomed.
   now_ += 1'000 * kNsPerMs;
   hear(2, first(hello_of("a", 8)));
   EXPECT_EQ(refusal(), nullptr);

@@ -1,5 +1,5 @@
-// Probes, their echoes, and what agents tell of their links: one coordinator, agents that the test
-// wires by hand.
+// Probes, their echoes, and the agents' measurements of links, with one coordinator and agents
+// whose messages the test delivers itself.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -108,7 +108,7 @@ class RoundLinks : public testing::Test {
       }
     }
   }
-  // With heartbeats, or both sides would take one another for lost.
+  // Includes heartbeats, because both sides would otherwise lose the session.
   void pass(int seconds) {
     for (int i = 0; i < seconds; ++i) {
       now_ += 1'000 * kNsPerMs;
@@ -117,7 +117,7 @@ class RoundLinks : public testing::Test {
       deliver();
     }
   }
-  // As the agent would send it, in its session.
+  // The message as the agent would send it in its session.
   template <typename Message>
   Letter from_agent(PeerId peer, const Message& message, const Bytes& payload = {}) {
     pass(1);
@@ -267,7 +267,7 @@ TEST_F(RoundLinks, TheCoordinatorRefusesWhatNoAgentEchoes) {
   EXPECT_TRUE(echoes_.empty());
 }
 
-// --- what agents tell ----------------------------------------------------------------------------
+// --- measurements of agents ----------------------------------------------------------------------
 
 wire::LinkSampleT sample(const std::string& from, const std::string& to = {}) {
   wire::LinkSampleT link;

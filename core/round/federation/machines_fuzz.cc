@@ -1,7 +1,7 @@
-// A coordinator and two agents whose messages are lost, repeated, reordered and changed at will,
-// and who also hear noise; by the star, or among the two, or as a planner advises, that tells each
-// agent what share it keeps: no crash, no flood of actions, and never more memory than a stated
-// bound.
+// A coordinator and two agents whose messages are lost, repeated, reordered, changed and mixed with
+// noise. Rounds use the star, an exchange between the two agents, or a planner's decision with a
+// share per agent. Required: no crash, a bounded number of actions per event, and memory within a
+// fixed limit.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -22,8 +22,8 @@ using namespace tributary;
 constexpr std::uint64_t kBufferedMax = 8u << 20;
 constexpr std::size_t kActionsMax = 2'000;
 constexpr std::size_t kUnderWayMax = 512;
-constexpr std::uint8_t kPlannedBit = 0x80;  // of the first byte
-// Codecs that let agents keep shares of their own, and one that does not.
+constexpr std::uint8_t kPlannedBit = 0x80;  // a bit of the first byte of the input
+// Codecs with a share per agent, and one without.
 constexpr std::array<const char*, 4> kAdvisedCodecs = {"topk:cr=0.1", "threshold:keep=0.2",
                                                        "mstopk:cr=0.1", "fp32"};
 
@@ -106,7 +106,7 @@ class Room {
   void play(Input& input) {
     const std::uint8_t what = input.next();
     if (what < 8 || under_way_.empty()) return pass_time(what, input);
-    // Mostly in order, so that rounds get somewhere.
+    // Delivers mostly in order, so that rounds can complete.
     const std::size_t place = what % 16 == 15 ? input.number() % under_way_.size() : 0;
     Message message = under_way_[place];
     if (what % 16 != 14) under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(place));
@@ -125,8 +125,9 @@ class Room {
  private:
   struct Message {
     bool up = false;
-    std::size_t agent = 0;    // that sends it up, or gets it
-    std::uint64_t peers = 0;  // the session, of what comes from a peer
+    std::size_t agent = 0;  // the sender if `up`, otherwise the receiver
+    // Peer session of a message from a peer; 0: from or to the coordinator.
+    std::uint64_t peers = 0;
     Bytes frame;
     Bytes payload;
   };
@@ -152,7 +153,7 @@ class Room {
     if (what == 6 && job_ != 0) advise(input);
   }
 
-  // Also what cannot be carried out: more than the codec keeps, somebody who is not there, peers.
+  // Includes decisions that must be refused: a share above the codec's, an unknown agent, peers.
   void advise(Input& input) {
     auto advice = std::make_shared<PlanAdvice>();
     const std::uint8_t choice = input.next();
@@ -166,7 +167,7 @@ class Room {
     tell_coordinator(PlanAdvised{.job = job_, .advice = std::move(advice)});
   }
 
-  // Each agent is told of its own share, and of nobody else's.
+  // Each agent receives its own share only.
   static void check_shares_in(ByteSpan bytes) {
     const Result<const wire::Frame*> frame = open_frame(bytes);
     const wire::Plan* const plan = frame.ok() ? (*frame)->message_as_Plan() : nullptr;
@@ -258,7 +259,7 @@ class Room {
   }
 
   TimeNs now_ = 0;
-  std::uint64_t job_ = 0;  // that is to be advised, once a round of it was played
+  std::uint64_t job_ = 0;  // the job to advise, once one of its rounds was played
   std::unique_ptr<Coordinator> coordinator_;
   std::vector<std::unique_ptr<Agent>> agents_;
   std::array<std::uint64_t, 2> peers_ = {};

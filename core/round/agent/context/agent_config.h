@@ -13,26 +13,28 @@ namespace tributary {
 struct AgentConfig {
   std::string agent_id;
   std::string build = "tributary";
-  // Drawn at random when the process starts.
+  // A random number drawn when the process starts. It distinguishes this process from others with
+  // the same agent id.
   std::uint64_t incarnation = 1;
   wire::CapabilitiesT capabilities;
-  // Where peers may try to reach it; none: it exchanges by the coordinator alone.
+  // Addresses for connections of peers. Empty: the agent exchanges only through the coordinator.
   std::vector<std::string> endpoints = {};
 
-  // Until Welcome says otherwise.
-  // To the first repeat of a Hello on a connection that stays, which loses none; doubles.
+  // --- until a Welcome states the times of the session ---
+  // Time until the first repeat of a Hello. It doubles with each repeat, because a connection that
+  // stays open loses none.
   std::uint32_t hello_timeout_ms = 3'000;
   std::uint32_t hello_timeout_max_ms = 10'000;
-  // Without a word from the coordinator, after which its connection is given up. What is in between
-  // (a tunnel, a proxy) may go on taking what leads nowhere.
+  // Time without any byte from the coordinator after which the connection is given up. A tunnel or
+  // a proxy may keep accepting bytes that reach no coordinator.
   std::uint32_t give_up_after_ms = 60'000;
-  // Refusals as a duplicate, one after the other, after which it is one.
+  // Number of consecutive refusals as a duplicate after which the agent ends.
   std::uint32_t duplicate_refusals_max = 20;
-  // Layer map and model of a job, and the updates on their way: a larger job is refused.
+  // Limit for the model of a job, in bytes. A larger job is refused.
   std::uint64_t model_bytes_max = 64ull << 30;
 
   Execution execution = {};
-  // Time as it passes within a call, to tell how long encoding takes. Null: it is not measured.
+  // Time that passes within a call, to measure encoding. Null: all durations are 0.
   std::function<TimeNs()> stopwatch = nullptr;
 };
 

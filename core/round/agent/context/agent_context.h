@@ -1,7 +1,7 @@
-// Lends the parts of an agent the things that all of them use during an event: the configuration,
-// the time, the actions to be taken and the queue of records to be stored. It knows no part.
+// The context that the parts of an agent share while they handle an event: configuration, time,
+// actions and the queue of records to store. It depends on no part.
 //
-// Ownership: the agent owns it, and it outlives every part. Threads: one at a time.
+// The agent owns it, and it outlives every part. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace tributary {
 
-// Collects the actions of an event in their order, and labels notes with the job and the round that
-// the agent has at that moment.
+// Collects the actions of an event in their order, and labels notes with the agent's current job
+// and round.
 class ActionList {
  public:
   Actions& all() { return all_; }
   Actions take() { return std::exchange(all_, {}); }
   void add(Action action) { all_.push_back(std::move(action)); }
 
-  // The labels of the notes from here on; 0: none.
+  // Labels of all later notes; 0: none.
   void set_job(std::uint64_t job) { job_ = job; }
   void set_round(std::uint64_t round) { round_ = round; }
 
@@ -49,11 +49,11 @@ class ActionList {
 struct AgentContext {
   explicit AgentContext(AgentConfig agent_config) : config(std::move(agent_config)) {}
 
-  // 0 where no stopwatch is configured: then every duration is 0.
+  // The stopwatch's time; 0 without a stopwatch, so that every duration is 0.
   TimeNs stopwatch_ns() const { return config.stopwatch ? config.stopwatch() : 0; }
 
   const AgentConfig config;
-  TimeNs now = 0;  // of the event that is being handled
+  TimeNs now = 0;  // time of the event that is being handled
   ActionList out;
   StoreQueue<AgentRecordToStore> store;
 };

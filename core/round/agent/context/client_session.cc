@@ -42,7 +42,8 @@ void ClientSession::refuse(std::uint64_t message_id, wire::RefusalCode code, con
   }
 }
 
-// A session counts bytes that it has sent again as `lost_down`: for an agent that is up.
+// A session counts the bytes that it repeats as `lost_down`. An agent sends upwards, so the
+// directions are exchanged.
 void ClientSession::count_repeated() {
   if (!talk_) return;
   const RepeatedBytes own = talk_->take_traffic().repeated;

@@ -1,10 +1,8 @@
-// The agent's side of its session with the coordinator. All parts of an agent send through it;
-// while no session is open, messages are dropped.
+// The agent's end of its session with the coordinator. All parts of an agent send through it. While
+// no session is open, messages are dropped.
 //
-// A caller that cannot do without an answer asks again in the next session. A question is repeated
-// within a session if it is lost (conversation.h).
-//
-// Threads: one at a time.
+// A message that requires an answer is repeated within a session if it is lost (conversation.h). It
+// is not repeated in the next session; its sender must send it again there. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,35 +21,38 @@ class ClientSession {
   void close();
   bool is_open() const { return talk_.has_value(); }
   bool is_open(std::uint64_t id) const { return talk_ && talk_->session() == id; }
-  // Null while no session is open. For the connection, which passes in what arrives, and for
+  // Null while no session is open. For the connection, which passes received frames, and for
   // uploads, which send streams.
   Conversation* conversation() { return talk_ ? &*talk_ : nullptr; }
   const Conversation* conversation() const { return talk_ ? &*talk_ : nullptr; }
-  // Only while a session is open.
+  // Requires an open session.
   TimeNs ack_timeout_ns() const { return talk_->times().ack_timeout_ns; }
 
-  // Bytes of the coordinator have arrived, although no frame may be whole.
+  // Bytes of the coordinator have arrived, although perhaps no complete frame.
   void heard() {
     if (talk_) talk_->heard(context_.now);
   }
 
+  // Sends a message that requires an answer.
   void ask(Conversation::Maker maker);
+  // Sends a message that needs no answer.
   void send(wire::FrameT frame);
   void send(wire::FrameT frame, const PayloadSlice& payload);
 
-  // --- answers to messages of the coordinator; 0 is no message ---
+  // --- answers to messages of the coordinator; id 0 is no message ---
+  // Acknowledges the message.
   void answer(std::uint64_t message_id);
-  // It is being worked on: the caller answers or refuses it later. Only while a session is open.
-  // The answer is to be given in the session `id()` alone.
+  // Defers the answer until the work is done. Requires an open session. The answer is valid only in
+  // the session `id()`; answer_in() checks this.
   void answer_later(std::uint64_t message_id) { talk_->answer_later(message_id); }
   std::uint64_t id() const { return talk_->session(); }
   void answer_in(std::uint64_t session, std::uint64_t message_id);
-  // Notes the refusal, also while no session is open.
+  // Refuses the message. The refusal is noted even while no session is open.
   void refuse(std::uint64_t message_id, wire::RefusalCode code, const Status& status);
 
-  // The coordinator has answered everything that was asked.
+  // True if the coordinator has answered every message that requires an answer.
   bool idle() const { return !talk_ || talk_->unanswered() == 0; }
-  // Payload bytes that were repeated in all sessions since the last call.
+  // Payload bytes that were repeated, in all sessions, since the previous call.
   RepeatedBytes take_repeated();
 
  private:

@@ -1,5 +1,5 @@
-// Fixtures for tests of an agent's parts without a federation: a context, a session, and the
-// messages and records that came out.
+// Fixtures for tests of an agent's parts without a federation: a context, a session, and access to
+// the messages and records that the part produced.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace tributary::round_testing {
 inline constexpr std::uint64_t kSession = 5;
 inline constexpr TimeNs kAckNs = 100 * kNsPerMs;
 
-// What every part of an agent needs.
+// The objects that every part of an agent requires.
 struct ContextParts {
   AgentContext context;
   ClientSession session{context};
@@ -38,9 +38,9 @@ struct ContextParts {
                       .ack_timeout_ns = kAckNs,
                       .retries_max = 3});
   }
-  // Everything since the last call: what was sent, and the other actions.
+  // All actions since the previous call.
   Actions take() { return context.out.take(); }
-  // The messages of this kind among what was sent since the last call of take() or sent().
+  // All messages of this kind among the actions since the last call of take() or sent().
   template <typename MessageT>
   std::vector<MessageT> sent() {
     std::vector<MessageT> found;
@@ -57,7 +57,7 @@ struct ContextParts {
     }
     return found;
   }
-  // Stores what waits to be stored, and returns it.
+  // Stores all waiting records, and returns them.
   std::vector<AgentRecordToStore> store_all() {
     std::vector<AgentRecordToStore> stored;
     while (!context.store.empty()) {

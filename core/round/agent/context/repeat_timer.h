@@ -1,10 +1,8 @@
-// Times the repeats of a request while its answer does not come: every pause is twice the one
-// before, within bounds.
+// Times the repeats of a request without an answer: each pause is twice the previous one, within
+// limits.
 //
-// The caller asks `due()` and, when it has sent the request again, calls `repeat()`. A timer that
-// was never started, or is stopped, is never due.
-//
-// Threads: one at a time.
+// The caller checks `due()` and calls `repeat()` after it has sent the request again. A timer that
+// was never started, or was stopped, is never due. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +13,18 @@ namespace tributary {
 
 class RepeatTimer {
  public:
-  // Due after `wait_ns`; the pause after that is `pause_ns`.
+  // Due after `wait_ns`; the next pause is `pause_ns`.
   void start(TimeNs now, TimeNs wait_ns, TimeNs pause_ns) {
     due_at_ns_ = now + wait_ns;
     pause_ns_ = pause_ns;
   }
   void stop() { due_at_ns_ = kNever; }
-  // The pauses stay as they are.
+  // Sets the time without changing the pauses.
   void set_due(TimeNs at) { due_at_ns_ = at; }
-  // The answer is being sent: due one pause from now.
+  // The answer is being received: due one pause from now.
   void postpone(TimeNs now, TimeNs least_ns) { due_at_ns_ = now + std::max(pause_ns_, least_ns); }
-  // The request was sent again. The pause is at least `least_ns`; later ones are at most `most_ns`.
+  // The request was sent again. This pause is at least `least_ns`; later ones are at most
+  // `most_ns`.
   void repeat(TimeNs now, TimeNs least_ns, TimeNs most_ns) {
     const TimeNs pause = std::max(pause_ns_, least_ns);
     due_at_ns_ = now + pause;

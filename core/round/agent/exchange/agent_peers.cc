@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-// The most that faster members send of rounds that have not begun here.
+// Limit for messages of members whose rounds are ahead of this agent's.
 constexpr std::uint64_t kEarlyModelsMax = 4;
 constexpr std::uint64_t kEarlyFixedBytes = 4u << 20;
 

@@ -1,10 +1,9 @@
-// An agent's membership in the epoch of its job, and the peers that it exchanges with directly:
-// which of them are lost, and what they have sent for an exchange that has not begun here.
+// An agent's membership in the epoch of its job, and its peers: the members that are lost, and the
+// messages of exchanges that have not begun here.
 //
-// Messages for later take a few models of memory at most; a member that sends more counts as lost.
-// The host opens and closes the connections. The replica is borrowed and only read.
-//
-// Threads: one at a time.
+// Early messages take at most four models plus 4 MiB of memory. A member that exceeds the limit
+// counts as lost. The host opens and closes the connections. The replica is borrowed and only read.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,28 +21,31 @@ class AgentPeers {
   AgentPeers(AgentContext& context, const Replica& replica)
       : context_(context), replica_(replica) {}
 
-  // A newer epoch replaces the one before, with its peers; others are ignored.
+  // Joins an epoch. A newer epoch replaces the current one and its peers; an older one is ignored.
   void join(const wire::Membership& membership);
-  // The job is another: it has no epoch yet.
+  // The job has changed: the agent has no epoch yet.
   void leave();
 
   std::uint32_t epoch() const { return epoch_; }
-  std::uint32_t member() const { return member_; }  // this agent's place in the epoch
+  std::uint32_t member() const { return member_; }  // this agent's index in the epoch
 
-  // An error where a participant of the plan cannot be reached.
+  // Returns unavailable if a participant of the plan cannot be reached.
   Status check(const RoundPlan& plan) const;
+  // True for the session of the current epoch's connections.
   bool is_current(std::uint64_t session) const { return session == group_.session(); }
   std::uint64_t session() const { return group_.session(); }
+  // Records that a member cannot be reached.
   void lost(std::uint32_t member, std::string why) { group_.lost(member, std::move(why)); }
 
-  // Keeps a message until its exchange begins here, if it ever does.
+  // Keeps a message until its exchange begins here.
   void keep(std::uint32_t from, ByteSpan frame, SharedSlice payload);
+  // Removes and returns all kept messages.
   std::deque<PeerGroup::Early> take_kept() { return group_.take_early(); }
   std::uint64_t bytes() const { return group_.bytes(); }
 
-  // Shared by exchanges of the same codecs.
+  // The cache that exchanges with the same codecs share.
   ExchangeCache& cache_of(const RoundPlan& plan) { return cache_.of(plan); }
-  // It remembers an exchange that came to nothing.
+  // Must be called after a failed exchange, because the cache may contain its results.
   void clear_cache() { cache_.clear(); }
 
  private:
@@ -58,7 +60,8 @@ class AgentPeers {
   PeerExchangeCache cache_;
 };
 
-// An exchange with these members cannot be done; the coordinator plans the next attempt without it.
+// The error of an exchange with a member that cannot be reached. The coordinator plans the next
+// attempt without peers.
 Status unreachable_peer(std::string what, std::string got);
 
 }  // namespace tributary

@@ -1,11 +1,10 @@
-// The model that an agent has gone ahead with in a round of several exchanges: the replica's, with
-// the results of the exchanges so far, and what is left over for the next exchange.
+// The model to which an agent has advanced within a round of several exchanges: the replica's model
+// with the results of the exchanges so far, and the residual that becomes part of the next
+// exchange's input.
 //
-// The replica keeps the model of the last commit, to which the agent goes back if the round comes
-// to nothing. The caller applies the exchanges in order, each once all its buckets are whole. What
-// it works with is borrowed and outlives it.
-//
-// Memory: two models. Threads: one at a time.
+// The replica keeps the model of the last commit, to which the agent returns if the round fails.
+// The caller applies the exchanges in order, each after all its buckets are complete. All
+// references must outlive the object. Memory: two models. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +22,23 @@ namespace tributary {
 
 class AheadOfCommit {
  public:
-  // `scratch` is used within calls only.
+  // `scratch` is used only within calls.
   AheadOfCommit(const AgentContext& context, const Replica& replica, EncoderCache& encoders,
                 FloatVector& scratch)
       : context_(context), replica_(replica), encoders_(encoders), scratch_(scratch) {}
 
-  // Applies the results of an exchange. The first one begins with the replica's model.
+  // Applies the results of an exchange. The first call starts from the replica's model. Returns the
+  // error of a payload that cannot be decoded.
   Status apply(AgentRound& round, std::uint32_t exchange);
-  // The input of the next exchange begins with what this one has left over.
+  // Sets the start of the next exchange's input to the residual of this one.
   void leave(const std::vector<ContributionPart>& parts);
-  // The next update is there.
+  // Adds the next update to the input.
   void add_to_input(std::span<const float> update, float weight);
-  // The round is over.
+  // The round is over. Drops model and input.
   void clear();
 
   bool begun() const { return ahead_.has_value(); }
-  // Only once it has begun.
+  // Requires begun().
   const std::shared_ptr<FloatVector>& model() const { return ahead_->model; }
   const std::shared_ptr<FloatVector>& input() const { return input_; }
   ModelAhead release() { return *std::exchange(ahead_, std::nullopt); }
@@ -49,7 +49,7 @@ class AheadOfCommit {
   EncoderCache& encoders_;
   FloatVector& scratch_;
   std::optional<ModelAhead> ahead_;
-  std::shared_ptr<FloatVector> input_;  // null until an exchange has left something over
+  std::shared_ptr<FloatVector> input_;  // null until an exchange has left a residual
 };
 
 }  // namespace tributary

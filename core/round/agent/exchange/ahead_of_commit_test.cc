@@ -31,7 +31,7 @@ TEST(AheadOfCommit, BeginsTheNextInputWithWhatIsLeftOver) {
   EXPECT_EQ(ahead.input(), nullptr);
 }
 
-// The results of an exchange are payloads of plain floats.
+// Payloads of plain floats are the results of the exchange.
 TEST(AheadOfCommit, LeavesTheReplicaAsItIs) {
   AgentParts agent;
   agent.have_model(0, 1);

@@ -1,5 +1,5 @@
-// An agent's exchange of one round among peers, and what it has to know of them: who is lost, and
-// what came of a round that has not begun here.
+// One exchange among peers at an agent, and its view of the peers: the members that are lost, and
+// early messages of rounds that have not begun here. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,29 @@
 
 namespace tributary {
 
-// The members of an epoch, as their agent sees them.
+// The members of an epoch from the view of one agent.
 class PeerGroup {
  public:
   PeerGroup() = default;
   PeerGroup(std::uint32_t epoch, std::uint64_t session) : epoch_(epoch), session_(session) {}
 
-  std::uint64_t session() const { return session_; }  // 0: there are none
+  std::uint64_t session() const { return session_; }  // 0: no connections to members
+  // True if these are the members of that epoch and connections exist.
   bool of(std::uint32_t epoch) const { return session_ != 0 && epoch_ == epoch; }
 
   void lost(std::uint32_t member, std::string why) { lost_[member] = std::move(why); }
   const std::map<std::uint32_t, std::string>& lost() const { return lost_; }
 
+  // A message that arrived before its exchange began here.
   struct Early {
     std::uint32_t from = 0;
     Bytes frame;
     SharedSlice payload;
   };
-  // False: there is no room, and the exchange that it is for cannot be.
+  // Keeps an early message. Returns false if the limit is reached; the exchange of the message is
+  // then impossible.
   bool keep(std::uint32_t from, ByteSpan frame, SharedSlice payload, std::uint64_t bytes_max);
+  // Removes and returns all early messages.
   std::deque<Early> take_early();
   std::uint64_t bytes() const { return early_bytes_; }
 
@@ -46,7 +50,7 @@ class PeerGroup {
   std::uint64_t early_bytes_ = 0;
 };
 
-// What is worth keeping from one exchange to the next of the same codecs.
+// The buffers that an exchange can reuse from an earlier one with the same codecs.
 class PeerExchangeCache {
  public:
   ExchangeCache& of(const RoundPlan& plan);
@@ -57,15 +61,16 @@ class PeerExchangeCache {
   std::unique_ptr<ExchangeCache> cache_;
 };
 
-// Inputs stay where they are: `held` owns them.
+// The inputs of an exchange. `held` owns the values, which are not copied.
 struct PeerInputs {
   std::vector<ExchangeBucket> buckets;
   std::vector<SharedFloats> held;
 };
 
+// One exchange of one round.
 class PeerRound {
  public:
-  // The plan outlives it.
+  // The plan and the encoders in `inputs` must outlive the object.
   PeerRound(const RoundPlan& plan, const Routes& routes, std::uint32_t rank, std::uint64_t session,
             PeerInputs inputs, ExchangeCache& cache, const Execution& execution)
       : id_{.round = wire_id(plan.key()), .session = session},
@@ -80,16 +85,16 @@ class PeerRound {
   PeerExchange& exchange() { return exchange_; }
   const PeerExchange& exchange() const { return exchange_; }
 
-  // One at a time, so that what is encoded is sent while the next is.
+  // Buckets are begun one at a time, so that a bucket is sent while the next one is encoded.
   bool all_begun() const { return begun_ == exchange_.buckets(); }
   std::uint32_t begun() const { return begun_; }
   Status begin_next(PeerSends& out) { return exchange_.begin(begun_++, out); }
 
-  // Of a bucket that is whole, the first time.
+  // True once for each bucket, when it is complete.
   bool news(std::uint32_t bucket);
   bool over() const { return all_begun() && exchange_.buckets_open() == 0; }
 
-  // Of a bucket that is whole: of each stage what it came to, in the form in which it is kept.
+  // The results of all stages of a complete bucket, in the form in which they are stored.
   std::vector<SharedBytes> combined(const PlannedBucket& bucket) const;
 
  private:

@@ -65,7 +65,7 @@ void RoundExchange::start() {
   if (!made.ok()) return withdraw(made.status());
   exchange_ = std::move(*made);
   for (PeerGroup::Early& early : parts_.peers.take_kept()) {
-    // At the start no exchange can end: its own buckets are not begun.
+    // No exchange can end here, because its own buckets have not begun.
     static_cast<void>(take(early.from, early.frame, std::move(early.payload)));
   }
 }
@@ -107,7 +107,7 @@ RoundExchange::Next RoundExchange::receive(const PeerFrameReceived& event) {
 }
 
 RoundExchange::Next RoundExchange::take(std::uint32_t from, ByteSpan frame, SharedSlice payload) {
-  // A piece of a round that is over is kept as well: the next exchange drops it.
+  // A message of a past round is kept as well; the next exchange drops it.
   if (!running()) {
     parts_.peers.keep(from, frame, std::move(payload));
     return Next::nothing;
@@ -147,7 +147,7 @@ RoundExchange::Next RoundExchange::take(std::uint32_t from, ByteSpan frame, Shar
 void RoundExchange::lost(const PeerLost& event) {
   if (!parts_.peers.is_current(event.session)) return;
   parts_.peers.lost(event.member, event.why.text());
-  // A member that has everything may go before the others have.
+  // A member that has all results may leave before the others have them.
   const bool matters =
       running() && !exchange_->over() && round_->plan().rank(event.member).has_value();
   context_.out.note(matters ? LogLevel::warning : LogLevel::info, "peer_lost",
@@ -173,7 +173,7 @@ RoundExchange::Next RoundExchange::take_results(std::uint32_t number) {
   return exchange_->over() ? finish() : Next::nothing;
 }
 
-// The residual of each bucket, if the exchange counts.
+// The residual of each bucket for the case that the exchange counts.
 Result<std::vector<ContributionPart>> RoundExchange::left_over() const {
   std::vector<ContributionPart> parts;
   for (const PlannedBucket& bucket : round_->plan().buckets_of(index_)) {
@@ -195,7 +195,7 @@ Result<std::vector<ContributionPart>> RoundExchange::left_over() const {
 RoundExchange::Next RoundExchange::finish() {
   Result<std::vector<ContributionPart>> parts = left_over();
   Status status = parts.ok() ? Status() : parts.status();
-  exchange_.reset();  // lets go of its inputs
+  exchange_.reset();  // releases its inputs
   if (status.ok() && round_->plan().exchanges() > 1) status = parts_.ahead.apply(*round_, index_);
   if (!status.ok()) {
     withdraw(status);
@@ -210,8 +210,8 @@ RoundExchange::Next RoundExchange::finish() {
   return Next::trains;
 }
 
-// The first phase of the commit: the agent says what the exchanges came to once what they would
-// leave behind is stored.
+// The first phase of the commit. The agent reports the hash of the results only after the residual
+// that they would leave is stored.
 void RoundExchange::prepare(std::vector<ContributionPart> parts) {
   const RoundKey id = round_->key();
   ResultsHash hash;

@@ -1,12 +1,10 @@
-// An agent's part in an attempt by peers: runs the round's exchanges one after the other, uploads
-// the results that are this agent's to upload, and prepares the commit by storing the residual that
-// the round would leave.
+// An agent's part in an attempt by peers: runs the exchanges of the round one after the other,
+// uploads the results for which this agent is the uploader, and prepares the commit by storing the
+// residual that the round would leave.
 //
-// The caller begins with a round that outlives the call of end(), starts an exchange once its
-// update is there, and drives it by advance() and by what peers send. An exchange that fails
-// withdraws the agent from the attempt. What it works with is borrowed and outlives it.
-//
-// Threads: one at a time.
+// The caller begins with a round that lives until end(), starts an exchange when its update is
+// available, and drives it by advance() and by messages of peers. A failed exchange withdraws the
+// agent from the attempt. All references must outlive the object. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +27,7 @@ namespace tributary {
 
 class RoundExchange {
  public:
-  // The inputs and the targets of an exchange.
+  // The inputs and outputs of an exchange.
   struct Parts {
     AgentPeers& peers;
     LocalUpdates& updates;
@@ -38,35 +36,38 @@ class RoundExchange {
     RoundUpload& upload;
     const RoundWithdrawal& withdrawal;
   };
-  // The next step for the caller. Trains: the round's next exchange waits for its update.
+  // The next step for the caller. `trains`: the next exchange of the round needs an update first.
   enum class Next : std::uint8_t { nothing, trains };
 
   // `prepared` is called when the residual that the round would leave is stored.
   RoundExchange(AgentContext& context, const Parts& parts, std::function<void()> prepared)
       : context_(context), parts_(parts), on_prepared_(std::move(prepared)) {}
 
+  // Begins a round.
   void begin(AgentRound& round);
+  // Ends the round and drops its exchange.
   void end();
 
   // --- while a round has begun ---
-  // The input of the next exchange is final.
+  // Starts the next exchange. Requires that its input is final.
   void start();
-  // An exchange runs. One bucket is begun at a time, so that others' payloads come in between.
+  // True while an exchange runs. Buckets are begun one at a time, so that messages of peers are
+  // handled in between.
   bool running() const { return round_ && exchange_ && !round_->withdrawn(); }
   bool has_more_to_begin() const { return running() && !exchange_->all_begun(); }
   [[nodiscard]] Next advance();
-  // The session has ended meanwhile, and may have taken the withdrawal with it.
+  // Repeats a withdrawal in a new session, because the old one may have lost it.
   void withdraw_again();
 
-  // --- events of peers; those of earlier sessions of theirs are ignored ---
+  // --- events of peers; those of earlier peer sessions are ignored ---
   [[nodiscard]] Next receive(const PeerFrameReceived& event);
   void lost(const PeerLost& event);
 
-  // --- how far the round is ---
-  std::uint32_t index() const { return index_; }  // of the exchange that runs or comes next
+  // --- progress ---
+  std::uint32_t index() const { return index_; }  // of the current or next exchange
   std::uint32_t first_bucket() const;             // of that exchange
-  bool prepared() const { return prepared_; }     // the residual that it would leave is stored
-  std::uint64_t results_hash() const { return results_hash_; }  // of all exchanges; 0: not yet
+  bool prepared() const { return prepared_; }  // the residual that the round would leave is stored
+  std::uint64_t results_hash() const { return results_hash_; }  // of all exchanges; 0: not complete
 
  private:
   Result<std::unique_ptr<PeerRound>> make() const;
@@ -82,7 +83,7 @@ class RoundExchange {
   AgentContext& context_;
   const Parts parts_;
   const std::function<void()> on_prepared_;
-  AgentRound* round_ = nullptr;          // null: none has begun
+  AgentRound* round_ = nullptr;          // null: no round has begun
   std::unique_ptr<PeerRound> exchange_;  // null: none runs
   std::uint32_t index_ = 0;
   bool prepared_ = false;

@@ -11,7 +11,7 @@ using round_testing::count;
 using round_testing::kSmallValues;
 using round_testing::Packed;
 
-// An exchange of one agent. With one member it ends at once; other members never answer.
+// The exchange of one agent. With a single member it ends at once; other members never answer.
 class SomeExchange : public testing::Test {
  protected:
   using Next = RoundExchange::Next;

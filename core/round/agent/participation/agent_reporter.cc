@@ -24,8 +24,8 @@ void AgentReporter::measured(const UpdateReady& update, double update_norm) {
                .metrics = update.metrics};
 }
 
-// The input is the update with what was left over before. A codec that keeps a memory of its own
-// gets the update alone.
+// The input is the update plus the residual. For a codec with its own memory it is the update
+// alone.
 void AgentReporter::measure_gain(const RoundPlan& plan, const SharedFloats& input) {
   if (!plan.wire().gain_wanted || !input) return;
   const sparse::GainCurve curve(context_.config.execution, *input);
@@ -45,7 +45,8 @@ void AgentReporter::begin_trials(const RoundPlan& plan, std::uint32_t rank,
   if (!plan.wire().trials.empty()) trials_.emplace(plan, rank, input_of);
 }
 
-// The last agent of a round has no time for trials, and is not held up.
+// Trials run only after the report. The last agent of a round has therefore no time for them, and
+// does not delay the round.
 bool AgentReporter::trying() const { return reported_ && trials_ && !trials_->over(); }
 
 void AgentReporter::try_next(CodecCache& codecs) {

@@ -1,11 +1,10 @@
-// Reports on an agent's part in the rounds: the results of training, the cost of the round before,
-// the gain of codecs and the results of codec trials, and payload bytes that were repeated.
+// Reports an agent's part in the rounds to the coordinator: the results of training, the cost of
+// the previous round, the gain of codecs, the results of codec trials, and repeated payload bytes.
 //
-// A round is reported on when its payloads are made; its cost after that is in the next report. The
-// caller decides when a round is ready to be reported on and calls the rest in the order of a
-// round: measured, measure_gain, begin_trials, report, then committed or not, and drop_round.
-//
-// Threads: one at a time.
+// The report of a round is sent when its payloads are made, so costs after that are part of the
+// next report. The caller decides when a round is ready for its report. Order of calls in a round:
+// measured, measure_gain, begin_trials, report, then committed or not, then drop_round. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -25,33 +24,38 @@ class AgentReporter {
   AgentReporter(AgentContext& context, ClientSession& session)
       : context_(context), session_(session) {}
 
-  // An update was taken.
+  // Records the results of training.
   void measured(const UpdateReady& update, double update_norm);
-  // Only if the plan asks for it. `input` is the input of the codecs; null: it is not measured.
+  // Measures the gain if the plan asks for it. `input` is the input of the codecs; null: nothing is
+  // measured.
   void measure_gain(const RoundPlan& plan, const SharedFloats& input);
 
-  // --- trials, in steps, while there is nothing to do but to wait for the others ---
+  // --- codec trials, in steps, while the agent waits for the others ---
   void begin_trials(const RoundPlan& plan, std::uint32_t rank,
                     const CodecTrials::InputOf& input_of);
   bool trying() const;
+  // Runs the next step.
   void try_next(CodecCache& codecs);
-  // Keeps the results for the next report, however far the trials have come.
+  // Keeps the results so far for the next report.
   void end_trials();
 
+  // The values of a report that other parts of the agent know.
   struct Facts {
-    ModelId model;  // that the round began with
+    ModelId model;  // with which the round began
     double residual_norm = 0;
     std::uint64_t results_hash = 0;  // of the exchanges among peers; 0: none
   };
-  // A session is open, and the round is not reported on yet.
+  // True if a session is open and the round was not reported yet.
   bool can_report() const { return session_.is_open() && !reported_; }
-  // Only if it can, of a round that this agent takes part in.
+  // Sends the report. Requires can_report() and that this agent participates in the round.
   void report(const AgentRound& round, const Facts& facts);
-  // The session has ended meanwhile, and may have taken the report with it. False: none was sent.
+  // Allows another report in a new session, because the old one may have lost it. Returns false if
+  // none was sent.
   bool forget_report();
 
+  // The round is committed: keeps its costs for the next report.
   void committed(const AgentRound& round);
-  // The round is over. Trials that were not ended are lost.
+  // The round is over. Drops trials whose results were not kept.
   void drop_round();
 
  private:
@@ -64,13 +68,14 @@ class AgentReporter {
     std::vector<AgentMetric> metrics = {};
     wire::GainCurveT gain = {};  // empty: not measured
   };
-  // Costs and results since the last report.
+  // Costs and results for the next report.
   struct RoundBefore {
     std::uint64_t bytes_up = 0;
     std::uint64_t bytes_down = 0;
     double wait_s = 0;
     double decode_s = 0;
-    std::vector<wire::TrialT> trials = {};  // of all rounds since then, the newest of each codec
+    // Since the last report, the newest result of each codec.
+    std::vector<wire::TrialT> trials = {};
   };
 
   static wire::ReportT make_report(const RoundKey& key, std::uint32_t member, const Facts& facts,
@@ -83,7 +88,7 @@ class AgentReporter {
   RoundBefore before_;
   bool reported_ = false;
   TimeNs reported_at_ns_ = 0;
-  std::optional<CodecTrials> trials_;  // that the plan asks for
+  std::optional<CodecTrials> trials_;  // requested by the plan
 };
 
 }  // namespace tributary

@@ -33,8 +33,8 @@ void AgentRounds::receive(const wire::Plan& plan, std::uint64_t message_id) {
   waiting_.add(std::move(round));
 }
 
-// A round that is only followed needs no epoch: it is there to be able to apply a commit. So is one
-// that is committed already, perhaps in an epoch that has ended since.
+// A round that the agent only follows needs no epoch, because the agent only applies its commit.
+// The same holds for a round that is committed already, perhaps in an epoch that has ended.
 bool AgentRounds::can_begin(const RoundPlan& plan) const {
   return parts_.replica.model() && !parts_.transfer.requested() &&
          plan.wire().model_version == parts_.replica.version() &&
@@ -64,12 +64,12 @@ void AgentRounds::begin(std::unique_ptr<AgentRound> round) {
   try_commit();
 }
 
-// Only if the plan has this agent among its participants.
+// Marks the round as one in which this agent participates, if the plan names it as a participant.
 void AgentRounds::take_part_in(AgentRound& round) {
   ResidualAccount& residual = parts_.updates.residual();
   const RoundPlan& plan = round.plan();
   const RoundKey key = plan.key();
-  // A new attempt at a round says that the ones before came to nothing.
+  // A new attempt at a round implies that the earlier attempts do not count.
   for (const UndecidedRound& undecided : std::vector(residual.undecided())) {
     if (undecided.id.round == key.round && undecided.id < key) {
       residual.settle_excluded(undecided.id);
@@ -125,11 +125,12 @@ void AgentRounds::model_replaced() {
   parts_.participation.forget_encoders();
 }
 
-// A round continues over sessions: its RoundId names it, and not the session.
+// A round continues in a new session, because it is identified by its RoundId and not by the
+// session.
 void AgentRounds::session_opened(std::uint32_t parts_in_flight) {
   if (!round_) return;
   parts_.missing.session_opened();
-  // A commit that could not be applied yet comes again in this session.
+  // A commit that could not be applied yet is sent again in this session.
   commit_.clear();
   parts_.participation.session_opened(parts_in_flight);
 }
@@ -142,7 +143,7 @@ void AgentRounds::receive(const wire::Aggregate& aggregate, ByteSpan payload) {
   AgentRound* waiting = waiting_.find(key);
   AgentRound* round = waiting ? waiting : round_.get();
   if (!round || round->key() != key) {
-    // The round is over here, or has not begun; an aggregate that is missing later is asked for.
+    // The round is over or has not begun. If this aggregate is needed later, it is requested then.
     return context_.out.note(LogLevel::debug, "payload_late", "wrong_epoch", text(key));
   }
   round->cost().bytes_down += payload.size();
@@ -194,7 +195,7 @@ void AgentRounds::try_commit() {
   parts_.transfer.request(wire::TransferReason::diverged);
 }
 
-// The replica has the model after the round.
+// The replica has the model after the round: stores it, and then reports it as applied.
 void AgentRounds::committed() {
   const RoundKey id = round_->key();
   const std::uint64_t hash = parts_.replica.id().hash;
@@ -222,7 +223,7 @@ TimeNs AgentRounds::commit_overdue_ns() const {
   return commit_.overdue_at_ns(parts_.session.ack_timeout_ns());
 }
 
-// A commit whose plan or payloads do not come any more is replaced by the model after it.
+// A commit whose plan or payloads do not arrive is replaced by a transfer of the model.
 void AgentRounds::replace_overdue_commit() {
   if (context_.now < commit_overdue_ns()) return;
   commit_.wait_again(context_.now);

@@ -1,11 +1,11 @@
 // The rounds of an agent from plan to commit: keeps plans that cannot begin yet, begins each round
-// when the replica has its model, collects aggregates, and applies the commit once all is here.
+// when the replica has its model, collects aggregates, and applies the commit when all of them have
+// arrived.
 //
-// The caller passes in the messages of the session that concern rounds, and calls what is due after
-// every event. A plan or a commit that does not fit the replica is refused or replaced by a
-// transfer of the model. This object owns the rounds; all else is borrowed and outlives it.
-//
-// Threads: one at a time.
+// The caller passes the messages of the session that concern rounds, and runs the due work after
+// every event. A plan that does not fit the job is refused. If the replica does not fit a plan or a
+// commit, the model is requested again. This object owns the rounds; all references must outlive
+// it. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class AgentRounds {
   };
   AgentRounds(AgentContext& context, const Parts& parts) : context_(context), parts_(parts) {}
 
-  // Null: no round has begun.
+  // Null if no round has begun.
   const AgentRound* current() const { return round_.get(); }
 
   // --- messages of the session ---
@@ -49,16 +49,16 @@ class AgentRounds {
   void receive(const wire::Commit& commit);
   void receive(const wire::Abort& abort);
 
-  // --- what changes rounds from outside ---
+  // --- changes from outside ---
   void session_opened(std::uint32_t parts_in_flight);
   void session_lost() { waiting_.clear(); }
-  // The job is another: nothing of the one before is left.
+  // The job has changed: drops everything of the previous one.
   void begin_job();
-  // A download has replaced the model; its record is to be stored before a commit is tried.
+  // A download has replaced the model. The caller stores its record before it calls try_commit().
   void model_replaced();
   void try_commit();
 
-  // --- after every event ---
+  // --- due work, after every event ---
   void begin_next();
   void ask_for_missing();
   void replace_overdue_commit();
@@ -81,7 +81,7 @@ class AgentRounds {
   const Parts parts_;
   std::unique_ptr<AgentRound> round_;
   WaitingRounds waiting_;
-  PendingCommit commit_;  // of round_, or of a round whose plan is still to come
+  PendingCommit commit_;  // for round_, or for a round whose plan has not arrived yet
 };
 
 }  // namespace tributary

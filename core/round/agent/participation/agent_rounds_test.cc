@@ -86,7 +86,7 @@ TEST_F(SomeRounds, HaveADivergedReplicaReplaced) {
   EXPECT_TRUE(transfer_.requested());
 }
 
-// A commit without a bucket leaves the model as it is.
+// A commit without buckets does not change the model.
 TEST_F(SomeRounds, ApplyACommitWhosePlanComesLater) {
   receive(commit(1));
   EXPECT_EQ(agent_.replica.version(), 0u);

@@ -55,7 +55,7 @@ void Contribution::encode(std::uint32_t bucket) {
   round_->cost().encode_ns += context_.stopwatch_ns() - began_at;
 }
 
-// As many stages as the closed ones allow.
+// Encodes as many stages as the closed stages allow.
 void Contribution::encode_stages(std::uint32_t number) {
   const PlannedBucket& bucket = round_->plan().buckets()[number];
   BucketWork& work = round_->work()[number];
@@ -117,8 +117,8 @@ Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, cons
 
 // --- storing and sending -----------------------------------------------------------------------
 
-// A payload that was sent may count without this agent learning of it: so the residual that it
-// would leave is stored first. Buckets that are ready together are stored together.
+// A sent payload may count although this agent never learns of it. The residual that it would leave
+// is therefore stored before. Buckets that are ready at the same time are stored in one record.
 void Contribution::save() {
   if (saving_ || unsent_.empty()) return;
   const RoundKey id = round_->key();
@@ -148,7 +148,8 @@ void Contribution::saved() {
 void Contribution::send(const LastPayloads& payloads) {
   for (const auto& [bucket, payload] : payloads) {
     const std::uint32_t stage = round_->plan().buckets()[bucket].last_stage();
-    if (round_->work()[bucket].combined.size() > stage) continue;  // closed meanwhile
+    // Closed while the record was stored.
+    if (round_->work()[bucket].combined.size() > stage) continue;
     parts_.upload.add(bucket, stage, payload);
   }
 }

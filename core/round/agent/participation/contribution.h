@@ -1,13 +1,11 @@
-// Makes and gives an agent's contribution to an attempt by the star: encodes each bucket stage by
-// stage as the stages before it close, stores the residual that the contribution would leave, and
-// only then uploads the last stage.
+// Makes and sends an agent's contribution to an attempt by the star: encodes each bucket stage by
+// stage as earlier stages close, stores the residual that the contribution would leave, and uploads
+// the last stage only after that.
 //
-// The caller begins with a round that outlives the call of end(), in which this agent has a rank
-// and its updates hold the round's update, or the end of it that a bucket needs. A bucket that
-// cannot be encoded withdraws the agent from the attempt. What it works with is borrowed and
-// outlives it.
-//
-// Threads: one at a time.
+// The caller begins with a round that lives until end(). This agent must have a rank in it, and its
+// updates must contain the round's update, or at least the part that a bucket needs. A bucket that
+// cannot be encoded withdraws the agent from the attempt. All references must outlive the object.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +24,7 @@ namespace tributary {
 
 class Contribution {
  public:
-  // The inputs and the targets of a contribution; `scratch` is used within calls only.
+  // The inputs and outputs of a contribution; `scratch` is used only within calls.
   struct Parts {
     LocalUpdates& updates;
     EncoderCache& encoders;
@@ -34,29 +32,31 @@ class Contribution {
     const RoundWithdrawal& withdrawal;
     FloatVector& scratch;
   };
-  // `stored` is called when encoded buckets are stored and have gone to the upload.
+  // `stored` is called when encoded buckets are stored and were passed to the upload.
   Contribution(AgentContext& context, const Parts& parts, std::function<void()> stored)
       : context_(context), parts_(parts), stored_(std::move(stored)) {}
 
+  // Begins a round.
   void begin(AgentRound& round);
-  // Payloads that are not stored yet are not sent.
+  // Ends the round. Payloads that are not stored yet are not sent.
   void end();
 
   // --- while a round has begun ---
-  // The whole update is there.
+  // Encodes all buckets. Requires the whole update.
   void encode_all();
-  // The end of the update is there, and the residual has changed with it.
+  // Encodes the buckets whose values are final, after a part of the update was added to the
+  // residual.
   void encode_ready();
-  // A stage of the bucket has closed.
+  // Encodes the next stage of a bucket after a stage has closed.
   void encode_next(std::uint32_t bucket);
-  // Whether the bucket's values are final.
+  // True if the bucket's values are final.
   bool has_input(const PlannedBucket& bucket) const;
 
-  // Everything that was encoded has been stored.
+  // True if everything that was encoded is stored.
   bool all_stored() const { return !saving_ && unsent_.empty(); }
 
  private:
-  // Payloads of last stages, by bucket.
+  // Payloads of last stages, with their bucket.
   using LastPayloads = std::vector<std::pair<std::uint32_t, SharedBytes>>;
 
   void encode(std::uint32_t bucket);
@@ -72,11 +72,11 @@ class Contribution {
   const Parts parts_;
   const std::function<void()> stored_;
   AgentRound* round_ = nullptr;            // null: none has begun
-  bool residual_stored_ = false;           // as it is now
+  bool residual_stored_ = false;           // in its current state
   bool saving_ = false;                    // a ContributionRecord is being stored
-  std::vector<ContributionPart> unsaved_;  // what belongs to unsent_, where there is a residual
-  LastPayloads unsent_;                    // to be stored first
-  LastPayloads storing_;                   // are sent when that is done
+  std::vector<ContributionPart> unsaved_;  // belong to unsent_, for buckets with a residual
+  LastPayloads unsent_;                    // to be stored before they are sent
+  LastPayloads storing_;                   // sent when the running record is stored
 };
 
 }  // namespace tributary

@@ -6,10 +6,11 @@
 namespace tributary {
 namespace {
 
-// Without a part of any aggregate for so long, an agent asks for what it lacks.
+// If no part of any aggregate arrives for this multiple of the acknowledgement timeout, the agent
+// requests what it lacks.
 constexpr TimeNs kMissingAfterAckTimeouts = 8;
 constexpr TimeNs kMissingPauseMaxNs = 30'000 * kNsPerMs;
-constexpr std::size_t kMissingAskedMax = 64;  // buckets at once
+constexpr std::size_t kMissingAskedMax = 64;  // number of buckets per request
 
 bool is_in(const wire::CommitT& commit, std::uint32_t bucket) {
   return std::ranges::any_of(commit.rounds[0]->outcomes,
@@ -34,7 +35,7 @@ void MissingAggregates::contributed() {
 
 void MissingAggregates::needed_by_commit(const AgentRound& round) {
   if (!session_.is_open() || std::exchange(needed_by_commit_, true)) return;
-  // A commit overtakes aggregates, which are being sent to the agents that took part.
+  // A commit may arrive before the aggregates that are still being sent to participants.
   const bool being_sent = round.member().has_value() || round.bytes() > 0;
   again_.start(context_.now, being_sent ? least_pause_ns() : 0, least_pause_ns());
 }

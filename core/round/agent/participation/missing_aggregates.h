@@ -1,9 +1,7 @@
-// Asks the coordinator for the aggregates of an attempt that do not come.
+// Requests the aggregates of an attempt that do not arrive.
 //
-// While parts come, nothing is asked for. The caller resets it when a round begins or ends, and
-// reports every part that comes. Nothing is asked while no session is open.
-//
-// Threads: one at a time.
+// Nothing is requested while parts arrive, or while no session is open. The caller resets the
+// object when a round begins or ends, and reports every part that arrives. Not thread-safe.
 #pragma once
 
 #include "core/round/agent/context/agent_context.h"
@@ -18,21 +16,22 @@ class MissingAggregates {
   MissingAggregates(AgentContext& context, ClientSession& session)
       : context_(context), session_(session) {}
 
-  // A round begins or ends: nothing is expected.
+  // A round begins or ends: no aggregate is expected.
   void reset();
 
-  // --- reasons to expect aggregates; without a session they change nothing ---
-  // The agent has given its contribution.
+  // --- reasons to expect aggregates; without a session they have no effect ---
+  // The agent has sent its contribution.
   void contributed();
-  // A commit needs them; the first time only. It asks at once where none are being sent to this
-  // agent.
+  // A commit needs them; only the first call has an effect. If no aggregates are being sent to this
+  // agent, the request is due at once.
   void needed_by_commit(const AgentRound& round);
-  // The lost session may have taken them with it.
+  // The lost session may have lost aggregates.
   void session_opened() { again_.set_due(context_.now); }
-  // A part has come: others are being sent.
+  // A part has arrived, so others are probably being sent.
   void part_came();
 
-  // Asks if it is due: for all stages that are missing, or those that `commit` (null: none) has.
+  // Sends requests if they are due: for all missing stages, or only for those of `commit` if it is
+  // not null.
   void ask(const AgentRound& round, const wire::CommitT* commit);
   TimeNs next_due_ns() const { return again_.due_at_ns(); }
 

@@ -18,7 +18,7 @@ class SomeMissing : public testing::Test {
     missing_.ask(*round_, commit);
     return agent_.sent<wire::ReceiptT>().size();
   }
-  // The time until it asks, from now on.
+  // The time from now until the request is due.
   TimeNs wait() {
     const TimeNs began_at = std::exchange(agent_.context.now, missing_.next_due_ns());
     return agent_.context.now - began_at;

@@ -59,7 +59,7 @@ void Participation::close() {
   if (round_->plan().by_peers()) peers_.clear_cache();
   if (round_->plan().exchanges() > 1) {
     encoders_.clear();
-    // A second crash must not cost another batch.
+    // Stores the updates of finished exchanges, so that a crash after this does not lose them.
     if (exchange_.index() > 0 && !exchange_.prepared()) store_late_update(round_->key());
   }
   drop();
@@ -77,7 +77,7 @@ void Participation::session_opened(std::uint32_t parts_in_flight) {
   if (!round_) return;
   upload_.session_opened(parts_in_flight);
   if (!round_->plan().by_peers()) return;
-  // The others wait for the report, or for the withdrawal.
+  // The other members wait for the report, or for the withdrawal.
   if (reporter_.forget_report()) report();
   exchange_.withdraw_again();
 }
@@ -150,7 +150,7 @@ bool Participation::make_model(const wire::CommitT& commit) {
   return replica_.apply(commit, round_->plan(), buckets, scratch_, round_->cost().decode_ns);
 }
 
-// The buckets in which this agent counts.
+// The buckets in which this agent's contribution counts.
 Bitmap Participation::counted_in(const wire::CommitT& commit) const {
   const wire::RoundOutcomeT& outcome = *commit.rounds[0];
   Bitmap counted(round_->work().size());
@@ -164,11 +164,12 @@ Bitmap Participation::counted_in(const wire::CommitT& commit) const {
   return counted;
 }
 
-// Agents that only follow remember the same as those that took part.
+// Agents that only follow the round settle their encoders too, so that all agents keep the same
+// memory.
 void Participation::settle_encoders(const wire::CommitT& commit, const Bitmap& counted) {
   const std::vector<ByteSpan> none;
   const auto& outcomes = commit.rounds[0]->outcomes;
-  // The results of the exchanges before the last were settled when the agent went on.
+  // The results of all exchanges before the last were settled when the agent advanced.
   const std::uint32_t first = exchange_.first_bucket();
   for (const PlannedBucket& bucket : std::span(round_->plan().buckets()).subspan(first)) {
     const bool committed =

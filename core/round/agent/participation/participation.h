@@ -1,12 +1,10 @@
-// An agent's part in its current round: trains, gives the update by the star or by peers,
-// reports on it, and settles the contribution when the round is committed or closed.
+// An agent's part in its current round: trains, sends the update through the star or among peers,
+// reports, and settles the contribution when the round is committed or closed.
 //
-// The caller begins with a round of the replica's model, which outlives the call that ends it
-// (close, drop, or apply), and passes in the events that concern the round. An agent that fails in
-// a round withdraws from it and follows it on. What is borrowed outlives this object; the replica
-// is changed by apply() alone.
-//
-// Threads: one at a time.
+// The caller begins with a round of the replica's model, which lives until close(), drop() or
+// apply() has returned, and passes the events of the round. An agent that fails in a round
+// withdraws from it but still follows it. All references must outlive the object. Only apply()
+// changes the replica. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -40,28 +38,30 @@ class Participation {
     MissingAggregates& missing;
   };
   Participation(AgentContext& context, const Parts& parts);
-  Participation(const Participation&) = delete;  // its parts refer to one another
+  Participation(const Participation&) = delete;  // its members refer to one another
   Participation& operator=(const Participation&) = delete;
 
-  // The job is another: nothing of the one before is left.
+  // The job has changed: drops everything of the previous one.
   void begin_job();
-  // The model has not come by commits: no encoder remembers what belongs to it.
+  // The model was replaced by a download, so the memory of all encoders is invalid.
   void forget_encoders() { encoders_.clear(); }
 
   // --- the round ---
+  // Begins a round, and trains if its update is not available yet.
   void begin(AgentRound& round);
-  // It is over without a commit: its contribution stays in the residual.
+  // Ends the round without a commit. Its contribution stays in the residual.
   void close();
-  // It is decided, and its outcome is known by other means.
+  // Ends the round, whose outcome was learned from a download.
   void drop();
-  // Makes the commit's model of the replica's, and settles the round by it. All that the commit
-  // needs is here. False: the replica has lost its model, and the round goes on.
+  // Applies the commit to the replica's model and settles the round. Requires that all aggregates
+  // of the commit have arrived. Returns false if the replica has lost its model; the round then
+  // continues.
   [[nodiscard]] bool apply(const wire::CommitT& commit);
 
-  // --- events; those that are not expected are ignored ---
+  // --- events; unexpected ones are ignored ---
   void session_opened(std::uint32_t parts_in_flight);
   void receive(const wire::Receipt& receipt) { upload_.receive(receipt); }
-  // The aggregates of a bucket have come, up to one more stage.
+  // One more stage of the bucket has all its aggregates.
   void stage_closed(std::uint32_t bucket);
   void take_part(const UpdatePart& event);
   void take(UpdateReady& event);
@@ -69,19 +69,19 @@ class Participation {
   void receive(const PeerFrameReceived& event) { follow(exchange_.receive(event)); }
   void lost(const PeerLost& event) { exchange_.lost(event); }
 
-  // --- after every event ---
+  // --- due work, after every event ---
   void take_kept_update();
   void go_on();
   TimeNs next_due_ns() const { return upload_.next_due_ns(); }
-  // An exchange has more to do at once.
+  // True if an exchange has more work to do at once.
   bool busy() const { return exchange_.has_more_to_begin(); }
 
-  // --- while there is nothing else to do ---
+  // --- work while the agent is otherwise idle ---
   bool trying_codecs() const { return reporter_.trying(); }
   void try_codecs(CodecCache& codecs) { reporter_.try_next(codecs); }
 
   const LocalTraining& training() const { return training_; }
-  // Memory of payloads that are to be uploaded.
+  // Bytes of payloads that are to be uploaded.
   std::uint64_t bytes() const { return upload_.bytes(); }
 
  private:
@@ -109,7 +109,7 @@ class Participation {
   MissingAggregates& missing_;
   const RoundWithdrawal withdrawal_;
   EncoderCache encoders_;
-  FloatVector scratch_;  // lent within calls
+  FloatVector scratch_;  // used only within calls
   LocalTraining training_;
   AgentReporter reporter_;
   RoundUpload upload_;

@@ -22,7 +22,7 @@ class SomeParticipation : public testing::Test {
     round_->take_part_as(0);
     participation_.begin(*round_);
   }
-  // The token of the training that is asked for; 0: none is.
+  // The token of the requested training; 0: none is requested.
   Token training() {
     for (const Action& action : agent_.take()) {
       if (const auto* train = std::get_if<Train>(&action)) return train->token;

@@ -1,4 +1,4 @@
-// How an agent gets the update of its current round, whole or in parts.
+// The part of Participation that obtains the update of the current round, whole or in parts.
 #include <fmt/format.h>
 
 #include <utility>
@@ -28,8 +28,8 @@ void Participation::train() {
 
 // --- parts -------------------------------------------------------------------------------------
 
-// A part is worth only what sending it earlier brings: where it does not fit, the whole update
-// comes all the same.
+// A part only allows earlier sending. If it cannot be used, it is ignored, because the whole update
+// follows.
 void Participation::take_part(const UpdatePart& event) {
   const LocalTraining::Running* training = training_.expected(event.token);
   if (!training || training->exchange > 0) return;
@@ -38,7 +38,7 @@ void Participation::take_part(const UpdatePart& event) {
       round_->key().round != plan.key().round) {
     return;
   }
-  // Peers add in one order, whatever is ready first.
+  // Peers add in a fixed order, so an early bucket is of no use to them.
   if (round_->plan().by_peers() || !plan.conserves() || !round_->plan().conserves() ||
       residual_is_being_stored()) {
     return;
@@ -48,7 +48,7 @@ void Participation::take_part(const UpdatePart& event) {
 
 // --- the whole update --------------------------------------------------------------------------
 
-// To change the residual meanwhile would take a copy of it.
+// A change of the residual while it is being stored would copy it.
 bool Participation::residual_is_being_stored() const {
   return !context_.store.empty() && updates_.residual().held();
 }
@@ -59,7 +59,8 @@ void Participation::take(UpdateReady& event) {
   trained(event);
 }
 
-// Nothing can be sent before the residual is stored: the wait for it costs no time.
+// Takes the update when the residual is stored. The wait costs no time, because nothing can be sent
+// before that.
 void Participation::take_kept_update() {
   if (!training_.keeps() || residual_is_being_stored()) return;
   if (std::optional<UpdateReady> update = training_.release()) trained(*update);
@@ -106,7 +107,7 @@ void Participation::trained(UpdateReady& event) {
   start_work();
 }
 
-// The residual takes an update before anything of it is sent.
+// Adds the update to the residual, before any part of it is sent.
 void Participation::take_update(const LocalTraining::Running& training, UpdateReady& event) {
   const RoundPlan& plan = *training.plan;
   const double update_norm = norm_of(*event.update);

@@ -1,4 +1,4 @@
-// Fixtures for tests of an agent's parts that have a replica: a small job, its model and its plans.
+// Fixtures for tests of an agent's parts that use a replica: a small job, its model and its plans.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace tributary::round_testing {
 
 inline constexpr std::uint64_t kSmallValues = 128;
-inline constexpr std::uint32_t kBucketValues = 64;  // the least that a bucket can be planned with
+inline constexpr std::uint32_t kBucketValues = 64;  // the smallest size that a plan can have
 
 inline wire::JobT small_job(std::uint64_t job = 1) {
   wire::JobT made;
@@ -40,14 +40,14 @@ inline std::shared_ptr<FloatVector> all(float value) {
   return std::make_shared<FloatVector>(kSmallValues, value);
 }
 
-// One value for each bucket.
+// One value per bucket.
 inline FloatVector by_bucket(float first, float second) {
   FloatVector values = *all(first);
   std::fill(values.begin() + kBucketValues, values.end(), second);
   return values;
 }
 
-// How a test's plan differs from the usual one.
+// The fields in which a test's plan differs from the usual one.
 struct Planned {
   std::string codec = "fp32";
   std::uint32_t members = 2;
@@ -58,12 +58,12 @@ struct Planned {
   double weight = 1;
 };
 
-// The parts of an agent that every other part needs.
+// The parts of an agent that all other parts require.
 struct AgentParts : ContextParts {
   Replica replica{context};
   CodecCache codecs;
 
-  // A replica of version `version` whose values are all `value`.
+  // Gives the replica this version, with a model whose values are all `value`.
   void have_model(std::uint64_t version = 0, float value = 0) {
     ASSERT_TRUE(replica.take(*Packed(small_job())).ok());
     const auto model = all(value);
@@ -71,7 +71,7 @@ struct AgentParts : ContextParts {
     ASSERT_TRUE(replica.adopt({.id = id, .model = model, .rule_state = {}}).ok());
   }
 
-  // Two buckets, in epoch 1.
+  // A plan of two buckets in epoch 1.
   wire::PlanT plan(std::uint64_t round, const Planned& planned) {
     RoundPolicy policy;
     policy.codec = planned.codec;

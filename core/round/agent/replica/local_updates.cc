@@ -55,7 +55,8 @@ Status LocalUpdates::restore(std::uint64_t values, ReplicaRecord& stored,
 
 bool LocalUpdates::take_part(const RoundPlan& trained, const RoundPlan& active,
                              const UpdatePart& part) {
-  if (!residual_.shared()) return false;  // beside the gradient it would take a model's memory
+  // Without a residual, adding a part would need memory for a second model.
+  if (!residual_.shared()) return false;
   const std::uint64_t round = trained.key().round;
   const std::uint64_t missing = residual_.missing(round);
   const std::uint64_t first = part.first_value;
@@ -94,7 +95,7 @@ void LocalUpdates::take(const RoundPlan& trained, std::uint32_t exchange,
   residual_.took_update(round);
 }
 
-// The residual takes the values of the buckets that keep one.
+// Adds to the residual the values of the buckets that keep one.
 void LocalUpdates::take_beside(const RoundPlan& plan, std::span<const float> update, float weight) {
   std::uint64_t at = 0;
   for (const PlannedBucket& bucket : plan.buckets_of(0)) {

@@ -1,12 +1,9 @@
-// Holds the updates that training has given and no commit has taken yet: the residual, and beside
-// it the last update where a codec does not conserve (such an update is sent as it is, or not at
-// all).
+// Holds the updates of this agent that are not committed: the residual and, for a codec that does
+// not conserve, the last update, which is sent once or dropped.
 //
-// The caller passes updates that are as long as the job's model and finite. Memory: at most one
-// model for the residual and one for the update; an update is taken over without a copy unless
-// another object holds it.
-//
-// Threads: one at a time.
+// The caller passes finite updates with the length of the job's model. Memory: at most one model
+// for the residual and one for the update. An update is taken over without a copy unless another
+// owner holds it. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +19,10 @@ namespace tributary {
 
 class LocalUpdates {
  public:
-  // Another job: nothing of the one before is left.
+  // The job has changed: drops everything of the previous one.
   void begin_job(std::uint64_t values);
-  // From the journal, which may not be this job's: then it is an error. Lets go of the stored
-  // residual once it is copied.
+  // Restores the stored residual and contributions. Returns corrupt_data if they do not fit the
+  // job. Releases the stored residual after copying it.
   Status restore(std::uint64_t values, ReplicaRecord& stored,
                  std::vector<UndecidedRound> undecided);
 
@@ -34,36 +31,37 @@ class LocalUpdates {
 
   // --- updates ---
 
-  // Takes the end of an update from `part.first_value` on, where that frees a whole bucket of
-  // `active` for encoding. False: it does not, and nothing has changed.
+  // Adds the end of an update, from `part.first_value` on, if that makes a whole bucket of `active`
+  // ready for encoding. Otherwise returns false and changes nothing.
   bool take_part(const RoundPlan& trained, const RoundPlan& active, const UpdatePart& part);
-  // Takes what it has not taken in parts of the update that was trained for this plan. A later
-  // exchange's update is another one, and is taken whole.
+  // Adds the values of an update that were not added in parts. `trained` is the plan for which it
+  // was trained. The update of a later exchange is always added whole.
   void take(const RoundPlan& trained, std::uint32_t exchange, std::shared_ptr<FloatVector> update);
-  // The update of the plan's round is here, as its codecs need it.
+  // True if the update of the plan's round is available in the form that the plan's codecs need.
   bool has_update_of(const RoundPlan& plan) const;
-  // The round is committed: the update beside the residual is of no more use.
+  // The round is committed: drops the separate update.
   void forget_update() { update_.reset(); }
 
-  // --- what is encoded ---
+  // --- inputs of the encoders ---
 
+  // The input of one bucket. Valid until the next change.
   std::span<const float> input_of(const PlannedBucket& bucket);
-  // All of it, of a plan with one codec; null: zeros.
+  // The input of all buckets, for a plan with one codec; null: zeros.
   SharedFloats input_of(const RoundPlan& plan) const {
     return plan.conserves() ? residual_.shared() : update_;
   }
-  // Holds every input that input_of() returns until then.
+  // Holds every input that input_of() has returned, so that it stays valid and unchanged.
   std::vector<SharedFloats> hold() const { return {residual_.shared(), update_}; }
 
-  // Settles the undecided rounds up to the offered model as the offer says; later ones stay open.
-  // An error (not_found) where the offer does not say it of a round.
+  // Settles the undecided rounds up to the offered model according to the offer; later rounds stay
+  // undecided. Returns not_found if the offer lacks the outcome of a round.
   Status settle_by(const wire::TransferOfferT& offer);
 
  private:
   void take_beside(const RoundPlan& plan, std::span<const float> update, float weight);
 
   ResidualAccount residual_;
-  std::uint64_t values_ = 0;  // of the job's model
+  std::uint64_t values_ = 0;  // number of values in the job's model
   SharedFloats update_;       // of the last round; null: none
 };
 

@@ -8,10 +8,11 @@
 namespace tributary {
 namespace {
 
-// On a link that carries the model in less, starting again is cheaper than storing it twice.
+// A model that downloads in less time is not stored, because a new download is cheaper than storing
+// it twice.
 constexpr TimeNs kStoreAfterNs = 500 * kNsPerMs;
-// Without a part for so long, the rest is asked for; then with growing pauses. A part of the least
-// size takes less on a link of 0.1 Mbit/s.
+// If no part arrives for this time, the rest is requested; the pauses grow. A part of the smallest
+// size takes less time on a link of 0.1 Mbit/s.
 constexpr TimeNs kAskAfterNs = 2'000 * kNsPerMs;
 constexpr TimeNs kAskWaitMaxNs = 30'000 * kNsPerMs;
 

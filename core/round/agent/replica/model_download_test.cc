@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t kDownloadBytes = 1000;
 constexpr TimeNs kLater = 1'000 * kNsPerMs;
 
-// A download of which the first bytes have come, long enough ago to be stored.
+// A download whose first bytes arrived long enough ago to be stored.
 class SomeDownload : public testing::Test {
  protected:
   void SetUp() override {
@@ -58,7 +58,7 @@ TEST_F(SomeDownload, BeginsAnewWhenAReplicaHasRemovedItsRuns) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->offset, 0u);
   download_.stored();
-  download_.forget_stored();  // and afterwards
+  download_.forget_stored();  // and after it was stored
   take(300, 100);
   const auto whole = download_.next_to_store(kLater, 1);
   ASSERT_TRUE(whole);

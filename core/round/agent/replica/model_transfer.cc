@@ -83,7 +83,7 @@ void ModelTransfer::ask_for_rest() {
   session_.send(frame_with(download_->ask(context_.now)));
 }
 
-// A restart need not fetch again what is stored.
+// Stores a run, so that the download continues after it if the agent restarts.
 void ModelTransfer::store_run() {
   std::optional<DownloadRecord> record = download_->next_to_store(context_.now, replica_.job_id());
   if (!record) return;

@@ -1,11 +1,9 @@
-// Brings an agent's model up to date by a transfer from the coordinator: asks for one, collects the
-// download over sessions and restarts, and stores its runs meanwhile.
+// Updates an agent's model by a transfer from the coordinator: requests it, receives the download
+// over several sessions and restarts if needed, and stores its runs meanwhile.
 //
-// The caller releases a complete download and settles its offer (answers or refuses it). An offer
-// that does not fit the job is refused; one that lacks its first bytes is refused and asked for
-// again. The replica is borrowed and only read.
-//
-// Threads: one at a time.
+// The caller releases a complete download and answers or refuses its offer. An offer that does not
+// fit the job is refused. An offer that lacks its first bytes is refused and requested again. The
+// replica is borrowed and only read. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,33 +22,33 @@ class ModelTransfer {
   ModelTransfer(AgentContext& context, ClientSession& session, const Replica& replica)
       : context_(context), session_(session), replica_(replica) {}
 
-  // Continues a download from the journal; ignored where it cannot be of the replica's job.
+  // Continues a stored download; ignores one that does not fit the replica's job.
   void restore(const std::optional<StoredDownload>& stored);
 
-  // Asks for a transfer, unless one was asked for or is being received. Only with a job.
+  // Requests a transfer, unless one is requested or being received. Requires a job.
   void request(wire::TransferReason reason);
-  // A transfer was asked for, and no offer has come.
+  // True if a transfer was requested and no offer has arrived.
   bool requested() const { return requested_; }
   bool transferring() const { return download_ && download_->offer(); }
 
-  // True: the download is complete, to be released.
+  // Both return true if the download is complete and can be released.
   [[nodiscard]] bool receive(const wire::TransferOffer& offer, std::uint64_t message_id);
   [[nodiscard]] bool receive(const wire::TransferPart& part, ByteSpan payload);
   std::unique_ptr<const ModelDownload> release() { return std::move(download_); }
 
-  // Sends the request for the rest of a download when it is due.
+  // Requests the rest of a download if that is due.
   void ask_for_rest();
   TimeNs next_due_ns() const { return download_ ? download_->ask_at_ns() : kNever; }
 
-  // The bytes that have arrived stay for the next session.
+  // The session is lost. The received bytes are kept for the next one.
   void session_lost();
-  // The job is another.
+  // The job has changed.
   void drop_download() { download_.reset(); }
-  // A ReplicaRecord is being stored, which removes stored runs.
+  // A ReplicaRecord is being stored, which removes the stored runs.
   void replica_stored();
 
   std::uint64_t bytes() const { return download_ ? download_->bytes() : 0; }
-  // For a Hello: which bytes need not be sent again.
+  // Adds to a Hello the bytes that need not be sent again.
   void describe(wire::HoldingT& holding) const;
 
  private:

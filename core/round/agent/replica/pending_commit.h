@@ -1,9 +1,8 @@
-// A commit that cannot be applied yet, because its plan or an aggregate is still to come, and how
-// long nothing has come for it.
+// A commit that cannot be applied yet, because its plan or an aggregate has not arrived, and the
+// time since anything arrived for it.
 //
-// At most one is kept: a newer one replaces it. The caller checks it against the model's version.
-//
-// Threads: one at a time.
+// At most one commit is kept, and a newer one replaces it. The caller compares it with the model's
+// version. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -20,16 +19,16 @@ class PendingCommit {
     commit.UnPackTo(commit_.get());
   }
   void clear() { commit_.reset(); }
-  // Null: none.
+  // Null if there is none.
   const wire::CommitT* get() const { return commit_.get(); }
   const wire::CommitT* of(const RoundKey& key) const {
     return commit_ && key_of(*commit_->id) == key ? commit_.get() : nullptr;
   }
 
-  // Something has come that it may wait for, or the wait was acted on.
+  // Restarts the wait, because data for the commit arrived or the caller acted on the wait.
   void wait_again(TimeNs now) { waits_since_ns_ = now; }
-  // When nothing that belongs to it is expected any more. An acknowledgement that may take 250 ms
-  // makes this 30 s.
+  // The time from which the missing data is not expected any more. With an acknowledgement timeout
+  // of 250 ms the wait is 30 s.
   TimeNs overdue_at_ns(TimeNs ack_timeout_ns) const {
     return commit_ ? waits_since_ns_ + kOverdueAckTimeouts * ack_timeout_ns : kNever;
   }

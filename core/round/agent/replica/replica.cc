@@ -38,7 +38,7 @@ Status Replica::restore(ReplicaRecord& stored) {
   id_ = {.version = stored.model_version, .hash = stored.model_hash};
   const bool intact = stored.model && stored.model->size() == job_->values() &&
                       model_hash_of(*stored.model) == stored.model_hash;
-  // Without one, the coordinator sends it again.
+  // If the stored model is damaged, the coordinator sends it again.
   if (intact) model_ = std::make_shared<FloatVector>(*stored.model);
   stored.model.reset();
   return intact && stored.rule_state ? rule_->restore(*stored.rule_state) : Status();
@@ -132,7 +132,7 @@ bool Replica::finish(const wire::CommitT& commit, const Status& status) {
   }
   context_.out.note(LogLevel::error, "replica_diverged", "mismatch",
                     status.ok() ? "the model after the commit is another" : status.text());
-  // It is neither the model of its version nor that of the next.
+  // The model is now neither of the old nor of the new version.
   model_.reset();
   return false;
 }

@@ -1,11 +1,9 @@
-// An agent's replica: its job, the model of one version, and the rule that makes the next model.
+// An agent's replica: its job, the model of one version, and the rule that computes the next model.
 //
-// The caller passes commits and downloads that belong to the replica's job, and stores record()
-// after each change of the model. A commit whose result is not the coordinator's model is noted,
-// and the replica loses its model: the caller has it transferred again. A part of the model that is
-// shared with others is never changed in place.
-//
-// Threads: one at a time.
+// The caller passes commits and downloads of the replica's job, and stores record() after each
+// change of the model. If the result of a commit differs from the coordinator's model, the replica
+// notes it and drops its model; the caller then requests the model again. Values that other owners
+// share are copied before a change. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +18,7 @@
 
 namespace tributary {
 
-// A model and its rule that have gone further than the last commit.
+// A model and its rule that are ahead of the last commit.
 struct ModelAhead {
   std::shared_ptr<FloatVector> model;
   std::unique_ptr<ModelRule> rule;
@@ -30,22 +28,23 @@ class Replica {
  public:
   explicit Replica(AgentContext& context) : context_(context) {}
 
-  // --- start; an error means that the journal is not this agent's ---
+  // --- start; errors mean that the stored state is not valid ---
   Status restore(const AgentJobRecord& stored);
-  // Lets go of the stored model once it is copied. One that is damaged is left out.
+  // Restores the stored model, and releases it after copying it. A damaged model is skipped.
   Status restore(ReplicaRecord& stored);
-  // Whether a stored replica belongs to the job. Only with a job.
+  // True if a stored replica belongs to the job. Requires a job.
   bool owns(const ReplicaRecord& stored) const;
 
   // --- job ---
-  // True: the job or its model is another, and nothing of the one before is left. A job that this
-  // device cannot take is an error, and changes nothing.
+  // Takes a job. Returns true if it is another job or has another model; everything of the previous
+  // one is then dropped. Returns an error, and changes nothing, for a job that this device cannot
+  // run.
   Result<bool> take(const wire::Job& job);
   // Stores the job's record; `done` is called when it is stored.
   void store_job(StoreQueue<AgentRecordToStore>::Done&& done);
-  // Stores the change unless it is of another job or not new.
+  // Stores a change of state; ignores one of another job and an old one.
   void change(const wire::JobChange& change);
-  // Null: none yet.
+  // Null if no job has arrived yet.
   const JobModel* job() const { return job_.get(); }
   std::uint64_t job_id() const { return job_ ? job_->job() : 0; }
 
@@ -53,33 +52,37 @@ class Replica {
   const std::shared_ptr<FloatVector>& model() const { return model_; }  // null: none
   const ModelId& id() const { return id_; }
   std::uint64_t version() const { return id_.version; }
-  // The least and the most bytes of a download of the model with the rule's state. Only with a job.
+  // Lower and upper bound on the size of a download of the model with the rule's state. Require a
+  // job.
   std::uint64_t model_bytes() const { return job_->values() * sizeof(float); }
   std::uint64_t download_bytes_max() const { return model_bytes() + rule_->state_bytes_max(); }
 
-  // Borrows from the download.
+  // A verified download. `rule_state` refers to the download's bytes.
   struct Downloaded {
     ModelId id;
     std::shared_ptr<FloatVector> model;
     ByteSpan rule_state;
   };
-  // Checks a complete download that is offered; changes nothing.
+  // Verifies a complete download. Returns corrupt_data if a hash differs; changes nothing.
   Result<Downloaded> read(const ModelDownload& download) const;
+  // Replaces the model by a verified download.
   Status adopt(Downloaded downloaded);
 
-  // Makes the model after the commit. False: the model is lost. `sum` is scratch; `decode_ns` grows
-  // by the time that decoding takes.
+  // Computes the model after the commit. Returns false if the model was dropped. `sum` is scratch;
+  // the time of decoding is added to `decode_ns`.
   [[nodiscard]] bool apply(const wire::CommitT& commit, const RoundPlan& plan,
                            const std::vector<CommittedBucket>& buckets, FloatVector& sum,
                            TimeNs& decode_ns);
-  // The same where the round's exchanges have made that model already.
+  // The same if the exchanges of the round have already computed that model.
   [[nodiscard]] bool adopt(const wire::CommitT& commit, ModelAhead ahead);
-  // A copy of the state to go on from. The model is shared until it is changed.
+  // A copy of model and rule with which the agent can advance. The model is shared until it is
+  // changed.
   Result<ModelAhead> go_ahead() const;
 
   // --- for the journal and the coordinator ---
+  // The record of the replica's current state.
   ReplicaRecord record(std::uint32_t epoch, const ResidualAccount& residual) const;
-  // Job and model; null where there is no job.
+  // The description of job and model for a Hello; null without a job.
   std::unique_ptr<wire::HoldingT> holding() const;
 
  private:
@@ -89,8 +92,8 @@ class Replica {
   AgentContext& context_;
   std::shared_ptr<const JobModel> job_;
   AgentJobRecord job_record_;
-  std::unique_ptr<ModelRule> rule_;  // of job_
-  ModelId id_;                       // stays when the model is lost
+  std::unique_ptr<ModelRule> rule_;  // the rule of job_
+  ModelId id_;                       // kept when the model is dropped
   std::shared_ptr<FloatVector> model_;
 };
 

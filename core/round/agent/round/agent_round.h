@@ -1,11 +1,9 @@
-// One attempt of a round as an agent follows it: the plan, this agent's place in it, what it has
-// encoded and which aggregates have come back.
+// One attempt at a round at an agent: the plan, this agent's place in it, the state of encoding,
+// and the received aggregates.
 //
-// An agent follows a round, to be able to apply its commit, or takes part in it. The plan has been
-// checked against the job. Aggregates are checked as they come; their memory is bounded by the
-// plan's sizes.
-//
-// Threads: one at a time.
+// An agent participates in a round, or only follows it to be able to apply its commit. The plan was
+// validated against the job. Aggregates are checked on arrival, and the plan's sizes bound their
+// memory. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +19,13 @@
 
 namespace tributary {
 
+// The state of one bucket.
 struct BucketWork {
-  std::uint32_t encoded = 0;                     // stages
-  bool failed = false;                           // could not be encoded
-  std::vector<SharedBytes> combined;             // of the stages that are closed, in order
-  std::map<std::uint32_t, Reassembly> arriving;  // by stage; may be ahead
-  std::map<std::uint32_t, SharedBytes> ahead;    // whole, but of a stage behind a missing one
+  std::uint32_t encoded = 0;                     // number of stages
+  bool failed = false;                           // a stage could not be encoded
+  std::vector<SharedBytes> combined;             // of the closed stages, in order
+  std::map<std::uint32_t, Reassembly> arriving;  // by stage; may be beyond the next one
+  std::map<std::uint32_t, SharedBytes> ahead;    // complete, but of a stage beyond a missing one
 
   std::vector<ByteSpan> spans(std::size_t count) const {
     std::vector<ByteSpan> all;
@@ -35,11 +34,11 @@ struct BucketWork {
   }
 };
 
-// Time and payload bytes that an attempt has taken at this agent.
+// The cost of an attempt at this agent.
 struct RoundCost {
   TimeNs encode_ns = 0;
-  TimeNs decode_ns = 0;        // of results, and of making the next model with them
-  std::uint64_t bytes_up = 0;  // also those that were sent again
+  TimeNs decode_ns = 0;        // of decoding results and computing the next model
+  std::uint64_t bytes_up = 0;  // including repeated bytes
   std::uint64_t bytes_down = 0;
 };
 
@@ -52,31 +51,32 @@ class AgentRound {
   const RoundPlan& plan() const { return *plan_; }
   const std::shared_ptr<const RoundPlan>& shared_plan() const { return plan_; }
   const RoundKey& key() const { return plan_->key(); }
-  std::optional<std::uint32_t> member() const { return member_; }  // none: it only follows
+  std::optional<std::uint32_t> member() const { return member_; }  // empty: it only follows
   std::optional<std::uint32_t> rank() const {
     return member_ ? plan_->rank(*member_) : std::nullopt;
   }
 
-  // Its update is there, and is being encoded.
+  // Its update is available and is being encoded.
   void begin_work() { working_ = true; }
   bool working() const { return working_; }
-  // This agent gives nothing more in the attempt.
+  // This agent sends nothing more in the attempt.
   void withdraw() { withdrawn_ = true; }
   bool withdrawn() const { return withdrawn_; }
 
   // --- by bucket ---
   std::vector<BucketWork>& work() { return work_; }
   const std::vector<BucketWork>& work() const { return work_; }
-  // Every bucket has been encoded, as far as its stages are still open.
+  // True if every bucket is encoded as far as its stages are open.
   bool all_encoded() const;
-  // Takes a part of an aggregate. True when a stage of the bucket has become whole.
+  // Handles a part of an aggregate. Returns true if a stage of the bucket has become complete, or
+  // mismatch for a part that does not fit the plan.
   Result<bool> take(const wire::Part& part, ByteSpan payload);
-  // The next part of a bucket to ask for, unless its stages up to the last are all there.
+  // A request for the next part of a bucket; empty if all stages are complete.
   std::optional<wire::ReceiptT> missing(std::uint32_t bucket) const;
-  // Whether all aggregates of the outcome are here. One that is not the outcome's is refused with a
-  // note, and dropped.
+  // True if all aggregates of the outcome have arrived. An aggregate with another hash is dropped
+  // with a note.
   bool has_all(const wire::RoundOutcomeT& outcome, ActionList& out);
-  // A bucket of the outcome with its aggregates, all of which are here.
+  // A bucket of the outcome with its aggregates. Requires has_all().
   CommittedBucket committed(const wire::OutcomeT& bucket, const wire::RoundOutcomeT& outcome) const;
   std::uint64_t bytes() const;
 

@@ -1,8 +1,8 @@
-// Keeps the encoders of an agent from round to round, with what they remember. An encoder that all
-// agents must remember alike (conserves()) begins anew with every epoch, because members come with
-// empty memories; a private memory stays.
+// Keeps the encoders of an agent, with their memory, from round to round.
 //
-// Threads: one at a time.
+// An encoder whose memory must be equal on all agents (conserves()) is made anew in every epoch,
+// because new members have an empty memory. The private memory of other encoders stays. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,10 @@ namespace tributary {
 
 class EncoderCache {
  public:
+  // Returns the encoder of a bucket. Makes a new one if codec, values or, where it matters, the
+  // epoch differ.
   Encoder& get(const PlannedBucket& bucket, std::uint32_t epoch);
+  // The existing encoder of a bucket, or null.
   Encoder* find(const PlannedBucket& bucket);
   void clear() { encoders_.clear(); }
 

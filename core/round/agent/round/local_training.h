@@ -1,10 +1,8 @@
-// The training that the host runs for an agent: at most one at a time, asked for by Train and
+// The training that the host runs for an agent: at most one at a time, requested by Train and
 // answered with the same token.
 //
-// The caller starts one only while none runs, and takes each answer whose token is expected. A
-// finished update may be kept here for a while; it is dropped if its training is forgotten.
-//
-// Threads: one at a time.
+// The caller starts one only if none runs, and handles each answer whose token is expected. A
+// finished update may be kept here; it is dropped if its training is forgotten. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +22,29 @@ class LocalTraining {
   struct Running {
     Token token = 0;
     std::shared_ptr<const RoundPlan> plan;
-    std::uint32_t exchange = 0;  // of the plan's round, that the update is for
+    std::uint32_t exchange = 0;  // the exchange of the plan's round for which the update is
   };
 
   explicit LocalTraining(AgentContext& context) : context_(context) {}
 
-  // Asks for an update from this model.
+  // Requests an update from this model.
   void start(const std::shared_ptr<const RoundPlan>& plan, std::uint32_t exchange,
              std::uint64_t model_version, SharedFloats model);
-  // Null: none runs.
+  // Null if none runs.
   const Running* running() const { return running_ ? &*running_ : nullptr; }
-  // Null: the answer is not of the training that runs.
+  // Null if the answer does not belong to the running training.
   const Running* expected(Token token) const {
     return running_ && running_->token == token ? &*running_ : nullptr;
   }
-  // It has ended. Only while one runs.
+  // The training has ended. Requires that one runs.
   Running end() { return *std::exchange(running_, std::nullopt); }
+  // Ignores the answer of the running training.
   void forget() { running_.reset(); }
 
   // Keeps an expected answer until release().
   void keep(UpdateReady update) { kept_ = std::move(update); }
   bool keeps() const { return kept_.has_value(); }
-  // Nothing where it is not expected any more.
+  // Empty if the update is no longer expected.
   std::optional<UpdateReady> release();
 
  private:

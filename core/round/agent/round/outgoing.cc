@@ -6,7 +6,7 @@
 namespace tributary {
 namespace {
 
-// Between two announcements of the same payload, at most: so many times the first pause.
+// Limit for the pause between announcements of a payload, as a multiple of the first pause.
 constexpr TimeNs kPausesMax = 32;
 
 }  // namespace
@@ -43,7 +43,7 @@ void Outgoing::receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt
   if (receipt.received_bytes() >= found->payload.bytes->size()) {
     session.stop(found->payload);
     items_.erase(found);
-  } else if (receipt.payloads_in_flight_max() == 0) {  // there is no room
+  } else if (receipt.payloads_in_flight_max() == 0) {  // the coordinator has no memory for it
     session.stop(found->payload);
     found->state = State::waiting;
     found->again.start(now, 8 * again_ns, 16 * again_ns);
@@ -68,7 +68,7 @@ void Outgoing::pump(TimeNs now, TimeNs again_ns, const Session& session) {
       session.send(item.payload, 0);
       item.state = State::sent;
     } else if (item.state == State::sent) {
-      // All of it has arrived, and there should have been a receipt.
+      // If the session has sent everything, a receipt is overdue.
       if (session.sending(item.payload)) {
         item.again.stop();
       } else if (!item.again.running()) {

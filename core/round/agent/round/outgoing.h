@@ -1,5 +1,5 @@
-// An agent's payloads on their way to the coordinator: each is kept until a receipt says that all
-// of it is there, and goes on where it was after a lost session.
+// The payloads that an agent uploads to the coordinator. Each one is kept until a receipt confirms
+// all its bytes, and continues at the same byte after a lost session. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,31 +18,36 @@ class Outgoing {
     std::uint32_t stage = 0;
     SharedBytes bytes;
   };
-  // The session's side.
+  // The operations of the session.
   struct Session {
-    // Begins to send the payload from this byte on.
+    // Starts to send the payload from byte `from` on.
     std::function<void(const Payload&, std::uint64_t from)> send;
-    // It is still being sent.
+    // True while the payload is being sent.
     std::function<bool(const Payload&)> sending;
+    // Stops sending the payload.
     std::function<void(const Payload&)> stop;
-    // Says that the payload waits to be called; the answer says from which byte on.
+    // Announces that the payload waits to be called. The receipt that answers names the byte to
+    // start from.
     std::function<void(const Payload&)> announce;
   };
-  // Where payloads wait to be called, smaller ones do not: a call costs as much as they do.
+  // Payloads up to this size are sent without a call, because a call costs about as much as they
+  // do.
   static constexpr std::uint64_t kUncalledBytesMax = 4u << 10;
 
   // `called`: payloads that are added later wait until the coordinator calls them.
   void begin(bool called) { called_ = called; }
   void add(std::uint32_t bucket, std::uint32_t stage, SharedBytes bytes);
-  // Its stage is closed: the payload is of no more use.
+  // Drops a payload whose stage has closed.
   void cancel(std::uint32_t bucket, std::uint32_t stage, const Session& session);
   void stop_all(const Session& session);
+  // Handles a receipt: the payload is complete, must wait, or is called.
   void receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt, const Session& session);
-  // There is another session: the coordinator says how much of each payload it has.
+  // A new session has opened. All payloads wait until the coordinator reports how much of each it
+  // has.
   void reconnected();
 
-  // Begins to send what is new, and announces, again and again with longer pauses, what waits or
-  // what has been sent without a receipt.
+  // Sends new payloads. Announces payloads that wait, and sent payloads without a receipt,
+  // repeatedly with growing pauses.
   void pump(TimeNs now, TimeNs again_ns, const Session& session);
   TimeNs next_due_ns() const;
   bool empty() const { return items_.empty(); }
@@ -51,13 +56,13 @@ class Outgoing {
  private:
   enum class State : std::uint8_t {
     fresh,    // to be sent from the start
-    waiting,  // to be called
-    sent,     // handed to the session
+    waiting,  // waits to be called
+    sent,     // passed to the session
   };
   struct Item {
     Payload payload;
     State state = State::fresh;
-    RepeatTimer again;  // while it is to be announced
+    RepeatTimer again;  // runs while the payload is to be announced
   };
 
   std::vector<Item> items_;

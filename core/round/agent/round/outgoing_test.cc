@@ -11,8 +11,7 @@ namespace {
 
 constexpr TimeNs kAgainNs = 100;
 
-// What is asked of the session is written down; a payload is being sent until `arrive` says that
-// all of it has arrived.
+// Records the requests to the session. A payload counts as being sent until `arrive` is called.
 class SomeOutgoing : public testing::Test {
  protected:
   using Said = std::vector<std::string>;

@@ -1,11 +1,9 @@
-// Uploads an agent's payloads of one attempt at a round, over sessions, until the coordinator has
-// them or the attempt ends.
+// Uploads an agent's payloads of one attempt at a round, over several sessions if needed, until the
+// coordinator has them or the attempt ends.
 //
-// The caller begins with a round that outlives the call of end(), and adds payloads between the
-// two. Without a session payloads wait for the next one. The time until a payload is announced
-// again depends on the session's acknowledgements.
-//
-// Threads: one at a time.
+// The caller begins with a round that lives until end(), and adds payloads in between. Without a
+// session, payloads wait for the next one. The pause before an announcement is repeated is a
+// multiple of the session's acknowledgement timeout. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +20,22 @@ class RoundUpload {
   RoundUpload(AgentContext& context, ClientSession& session)
       : context_(context), session_(session) {}
 
+  // Begins an attempt.
   void begin(AgentRound& round);
-  // Parts that have not been sent are dropped.
+  // Ends the attempt. Parts that were not sent are dropped.
   void end();
 
   // --- while a round has begun ---
   void add(std::uint32_t bucket, std::uint32_t stage, SharedBytes payload);
-  // The stage is closed: its payload is of no more use. Only while a session is open.
+  // Drops the payload of a closed stage. Requires an open session.
   void close_stage(std::uint32_t bucket, std::uint32_t stage);
-  // The coordinator has room for so many parts at once; 0: as it was. Payloads wait until it calls
-  // them.
+  // A new session has opened. `parts` is the number of parts that may be in flight; 0: unchanged.
+  // Payloads wait until the coordinator calls them.
   void session_opened(std::uint32_t parts);
 
-  // A receipt of another attempt is ignored.
+  // Handles a receipt; ignores one of another attempt.
   void receive(const wire::Receipt& receipt);
+  // Sends what is due.
   void pump();
   TimeNs next_due_ns() const { return outgoing_.next_due_ns(); }
   std::uint64_t bytes() const { return outgoing_.bytes(); }

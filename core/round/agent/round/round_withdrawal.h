@@ -1,10 +1,8 @@
-// Withdraws an agent from an attempt at a round in which it has failed: marks the round, and says
-// to the coordinator that the agent gives nothing more.
+// Withdraws an agent from an attempt in which it has failed: marks the round, and informs the
+// coordinator that the agent sends nothing more.
 //
-// Without a session the round is marked only; the coordinator then learns of the loss by itself.
-// The replica is borrowed and only read.
-//
-// Threads: one at a time.
+// Without a session only the round is marked; the coordinator then notices the lost session. The
+// replica is borrowed and only read. Not thread-safe.
 #pragma once
 
 #include "core/round/agent/context/client_session.h"

@@ -12,7 +12,7 @@ BulkId id_of(const RoundPlan& plan, const Outgoing::Payload& payload) {
   return {.round = plan.key(), .bucket = payload.bucket, .stage = payload.stage};
 }
 
-// `message` has all but its part.
+// `message` contains everything except its part.
 template <typename MessageT>
 BulkStream stream_of(const RoundPlan& plan, const Outgoing::Payload& payload,
                      const MessageT& message) {

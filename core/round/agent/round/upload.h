@@ -1,5 +1,5 @@
-// How an agent's payloads of a round go into its session: as streams of Preliminary, Update or,
-// where peers have exchanged, Aggregate messages.
+// Sends the payloads of a round as streams of the session: as Preliminary or Update messages, or as
+// Aggregate messages after an exchange among peers.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,21 @@
 
 namespace tributary {
 
-// What an upload is handed to work with; all of it outlives the calls.
+// The objects that an upload uses. All of them must outlive the returned functions.
 struct UploadContext {
   TimeNs now = 0;
   Conversation& session;
   const RoundPlan& plan;
-  std::uint32_t member = 0;  // of the agent in the epoch
-  double weight = 1;         // in its plan
+  std::uint32_t member = 0;  // index of the agent in the epoch
+  double weight = 1;         // the weight in the agent's plan
   Actions& out;
-  std::uint64_t& bytes_up;  // grows by what is begun to be sent
+  std::uint64_t& bytes_up;  // increased by the bytes of each stream that is started
 };
 
+// The operations for Outgoing. They are valid only while the context is.
 Outgoing::Session upload_session(const UploadContext& context);
 
-// The coordinator has room for so many parts of the plan's size at once; 0: as it was.
+// Limits the session's window to `parts` parts of the plan's size; 0: unchanged.
 void limit_upload(const RoundPlan& plan, std::uint32_t parts, Conversation& session);
 
 }  // namespace tributary

@@ -1,9 +1,8 @@
-// Rounds that have been planned and cannot begin here yet: their model or their epoch is still to
-// come. What comes for them meanwhile is kept in them.
+// Planned rounds that cannot begin yet, because their model or their epoch has not arrived.
+// Aggregates that arrive early are stored in them.
 //
-// There are at most four; the earliest ones stay. A later attempt at a round replaces those before.
-//
-// Threads: one at a time.
+// At most four rounds are kept; if there are more, the latest is dropped. A later attempt at a
+// round replaces earlier attempts. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -29,12 +28,12 @@ class WaitingRounds {
     rounds_.try_emplace(key, std::move(round));
     if (rounds_.size() > kRoundsMax) rounds_.erase(std::prev(rounds_.end()));
   }
-  // Null: it does not wait.
+  // Null if no such round waits.
   AgentRound* find(const RoundKey& key) {
     const auto found = rounds_.find(key);
     return found == rounds_.end() ? nullptr : found->second.get();
   }
-  // The earliest that can begin, by a condition on its plan. Null: none.
+  // Removes and returns the earliest round whose plan fulfils the condition. Null: none does.
   template <typename CanBegin>
   std::unique_ptr<AgentRound> take_first(const CanBegin& can_begin) {
     const auto first = std::ranges::find_if(
@@ -43,7 +42,7 @@ class WaitingRounds {
   }
 
   void erase(const RoundKey& key) { rounds_.erase(key); }
-  // These are committed.
+  // Drops the rounds up to this one, which are committed.
   void erase_up_to(std::uint64_t round) {
     std::erase_if(rounds_, [&](const auto& each) { return each.first.round <= round; });
   }

@@ -25,7 +25,7 @@ namespace tributary {
 
 class CodecTrials {
  public:
-  // A model of up to kValuesTried values is measured completely, in its buckets. Of a larger model
+  // A model of up to kValuesTried values is measured completely, in its buckets. In a larger model
   // about that many values are measured, at other positions in every round.
   static constexpr std::uint32_t kValuesTried = 1u << 16;
   static constexpr std::uint32_t kSampleValues = 1u << 14;

@@ -24,7 +24,8 @@ JobRun* JobTable::run_at_work() const {
   return runs_.empty() ? nullptr : runs_.back().get();
 }
 
-// Of the jobs that are over only the last one is restored, so that its model is available.
+// Restores the jobs that are not over. If all are over, the last one is restored, so that its model
+// is available.
 Status JobTable::restore(CoordinatorState state) {
   for (RestoredJob& job : state.jobs) {
     const bool last = &job == &state.jobs.back();
