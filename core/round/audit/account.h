@@ -3,8 +3,10 @@
 //
 // The account is computed only from the agent's events and actions, not from its state, so that it
 // detects errors of the agent. The simulator keeps one account per agent, and the agent's auditor
-// keeps one as well. An error is a mismatch with the broken equation. Memory: about four models and
-// the undecided contributions. Not thread-safe.
+// keeps one as well. Errors have the code mismatch.
+//
+// Memory: two doubles per value of the model, plus references to the last 16 updates, and the
+// payloads of undecided and of the last 16 settled contributions. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // An agent's membership in the epoch of its job, and its peers: the members that are lost, and the
 // messages of exchanges that have not begun here.
 //
-// Early messages take at most four models plus 4 MiB of memory. A member that exceeds the limit
-// counts as lost. The host opens and closes the connections. The replica is borrowed and only read.
-// Not thread-safe.
+// All early messages together take at most four models plus 4 MiB of memory. The member whose
+// message exceeds the limit counts as lost. The host opens and closes the connections. The replica
+// is borrowed and only read. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,10 @@
 namespace tributary {
 namespace {
 
+// Old formats begin with their version, 1 to 5. The current one begins with its size, which is
+// larger, so the first four bytes tell them apart.
 constexpr std::uint32_t kOldVersionMax = 5;
+// Limits for stored policies. A damaged journal must not make the reader allocate without bound.
 constexpr std::size_t kPolicyBytesMax = 2u << 20;
 constexpr std::size_t kSizeBytes = sizeof(flatbuffers::uoffset_t);
 constexpr std::uint32_t kCodecsMax = 256;
@@ -137,6 +140,7 @@ Status read_table(ByteSpan bytes, RoundPolicy& policy) {
     return corrupt(fmt::format("at most {} bytes", kPolicyBytesMax),
                    fmt::format("{}", bytes.size()));
   }
+  // FlatBuffers requires aligned tables; the journal's bytes may lie anywhere.
   const Bytes aligned(bytes.begin(), bytes.end());
   flatbuffers::Verifier verifier(aligned.data(), aligned.size());
   const bool whole = aligned.size() > kSizeBytes &&
@@ -215,6 +219,7 @@ Status check(const RoundPolicy& policy) {
 
 Bytes encode(const RoundPolicy& policy) {
   wire::PolicyT table;
+  // Copying into the table cannot fail: the function below always returns success.
   ignore_error(each_field(policy, table, [](std::uint32_t, const auto& value, auto& field) {
     field = value;
     return Status();

@@ -19,7 +19,9 @@ inline constexpr double kExploringShareMax = 0.5;
 // buckets of a round.
 struct Planning {
   wire::PlanGoal goal = wire::PlanGoal::fixed;
+  // For the goal `time_budget`: seconds for all rounds of the job.
   double time_budget_s = 0;
+  // For the goal `byte_budget`: bytes per day over an agent's link, in both directions.
   double bytes_per_day = 0;
   double gain_weight = 1;  // weight of gain against time
   double gain_min = 0.05;  // an alternative with less gain is chosen only if all have less
@@ -36,6 +38,8 @@ struct RoundPolicy {
   std::string codec = "fp32";
   // If not empty, bucket b uses codecs[b % codecs.size()], and `codec` is ignored.
   std::vector<std::string> codecs = {};
+  // Largest number of values in a bucket. A bucket counts completely or not at all, so smaller
+  // buckets lose less if an agent fails.
   std::uint64_t bucket_values_max = std::uint64_t{1} << 20;
   // Used if the agents can reach one another; otherwise rounds use the star.
   wire::Collective collective = wire::Collective::star;
@@ -44,27 +48,31 @@ struct RoundPolicy {
   std::uint32_t exchanges_per_round = 1;
   Planning planning = {};
   double learning_rate = 1;
+  // Optimizer steps of an agent in one training.
   std::uint32_t local_steps = 1;
 
   std::uint32_t agents_min = 1;  // number of ready agents that a round requires
   double quorum_fraction = 0.5;  // of the participants, rounded up; at least agents_min
+  // Time from the plan to the end of an attempt.
   std::uint32_t deadline_ms = 60'000;
+  // Time from the plan to the end of all stages before the last.
   std::uint32_t preliminary_deadline_ms = 30'000;
-  std::uint32_t retry_after_ms =
-      200;  // from an abort to the next attempt; doubles up to 32 times it
+  // Pause from an abort to the next attempt. It doubles with each attempt, up to 32 times this.
+  std::uint32_t retry_after_ms = 200;
   // Time for which a round waits for agents that are catching up.
   std::uint32_t catch_up_wait_ms = 0;
   std::vector<std::string> agents = {};  // the agents that may work for the job; empty: all
   double fraction = 1;                   // of the ready agents, drawn anew for each round
 
-  // A full checkpoint is stored after this number of rounds, or.
+  // A full checkpoint is stored after this number of rounds, or once the redo since the last one
+  // has this many times the model's bytes. More redo makes a restart slower.
   std::uint32_t checkpoint_rounds = 64;
-  double checkpoint_redo_models = 2;  // once the redo has this many times the model's bytes
+  double checkpoint_redo_models = 2;
 
   friend bool operator==(const RoundPolicy&, const RoundPolicy&) = default;
 };
 
-// Returns invalid_argument if a value is out of range or a codec's spec is not valid.
+// Returns invalid_argument if a value is out of range. Specs of codecs are not checked here.
 Status check(const RoundPolicy& policy);
 
 // The stored form: the table of schemas/policy.fbs after its size in four bytes.

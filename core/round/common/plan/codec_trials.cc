@@ -119,6 +119,7 @@ void CodecTrials::step(CodecCache& codecs, const Execution& execution,
 Status CodecTrials::try_one(const Codec& codec, const Sample& sample, const Execution& execution,
                             const std::function<TimeNs()>& stopwatch, Tried& tried) const {
   const auto count = static_cast<std::uint32_t>(sample.values.size());
+  // A codec without error feedback is measured in a single round.
   const std::uint32_t turns = codec.contracts() ? kTurns : 1;
   StageCall call = {.round = round_, .execution = execution};
   call.round.bucket = sample.bucket;
@@ -169,6 +170,7 @@ Status CodecTrials::play(const Codec& codec, Encoder& encoder, StageCall call,
     TRIBUTARY_TRY(combine_alone(codec, call, count, payload, wholes[stage]));
     combined.emplace_back(wholes[stage]);
   }
+  // The encoder sees its own payload as the result, as if it were the only agent.
   encoder.settle(combined, true);
   call.combined = std::span<const ByteSpan>(combined).first(stages - 1);
   const TimeNs began_at = now();

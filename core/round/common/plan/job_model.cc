@@ -38,6 +38,7 @@ Result<std::shared_ptr<const JobModel>> JobModel::make(SharedBytes definition) {
                                              .remedy = "submit the job again"});
   }
   TRIBUTARY_ASSIGN(LayerMap layers, layer_map_of(*job->layer_map()));
+  // A job with an impossible optimizer is refused here and not in its first round.
   TRIBUTARY_TRY(make_model_rule(*job).status());
   Schedule schedule;
   if (job->schedule() && job->schedule()->size() > 0) {

@@ -87,6 +87,8 @@ class OptimizerRule final : public ModelRule {
     if (first == end) return;
     const bool averaged = &optimizer == &averaging_;
     const double server_rate = averaged ? 1 : server_rate_;
+    // A negative divisor marks a sum of deltas, which move the model in the opposite direction to
+    // gradients. The rate of deltas is the server's, because agents have applied their own.
     optimizer.apply(first, step.sum.subspan(first - step.first_value, end - first),
                     gradient_ ? step.divisor : -step.divisor,
                     gradient_ ? step.learning_rate : server_rate, model);

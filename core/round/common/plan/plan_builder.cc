@@ -33,6 +33,7 @@ Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
   exchange->fallback = wire::Collective::star;
   exchange->ratio = 1;
   if (codec->own_share()) exchange->ratios = request.ratios;
+  // Limits the parts of the payloads, not the payloads.
   exchange->payload_bytes = request.payload_bytes;
   return exchange;
 }
@@ -101,11 +102,13 @@ Status add_buckets(const JobModel& job, const RoundPolicy& policy, const PlanReq
 void add_participants(const RoundPolicy& policy, const PlanRequest& request, wire::PlanT& plan) {
   plan.agents = static_cast<std::uint32_t>(request.participants.size());
   const std::uint32_t participants = request.participants.count();
+  // An empty bitmap means that all members participate, which saves bytes in the usual case.
   if (participants < plan.agents) plan.participants = request.participants.bytes();
   for (std::uint32_t i = 0; i < plan.agents; ++i) {
     if (request.participants.test(i)) plan.weight_sum += request.weights[i];
   }
   const auto wanted = static_cast<std::uint32_t>(std::ceil(policy.quorum_fraction * participants));
+  // A quorum above the number of participants could never be reached.
   plan.quorum = std::clamp(std::max(wanted, policy.agents_min), 1u, participants);
 }
 
@@ -116,6 +119,7 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   wire::PlanT plan;
   plan.id = std::make_unique<wire::RoundId>(wire_id(request.key));
   plan.purpose = wire::Purpose::train;
+  // Round r turns version r - 1 into version r.
   plan.model_version = request.key.round - 1;
   plan.model_hash = request.model_hash;
   plan.divisor = job.wire().weighting() == wire::Weighting::examples

@@ -47,6 +47,7 @@ void ResidualAccount::add_to_undecided(std::uint64_t first, std::span<const floa
       const std::uint64_t from = std::max(part.first_value, first);
       const std::uint64_t to = std::min(part.first_value + part.values, first + update.size());
       if (from >= to) continue;
+      // The value may be shared with a record that is being stored, so it is copied, not changed.
       auto changed = part.if_committed ? std::make_shared<FloatVector>(*part.if_committed)
                                        : std::make_shared<FloatVector>(part.values, 0.0f);
       add_weighted(std::span(*changed).subspan(from - part.first_value),
@@ -103,6 +104,8 @@ void ResidualAccount::settle_parts(const UndecidedRound& round, const Bitmap& co
   for (const ContributionPart& part : round.parts) {
     if (contributed.test(part.bucket) && !part.if_committed) given_away += part.values;
   }
+  // If the whole model was sent without loss, the residual becomes null instead of a vector of
+  // zeros.
   if (given_away == count_) return values_.reset();
   for (const ContributionPart& part : round.parts) {
     if (!contributed.test(part.bucket)) continue;
@@ -117,6 +120,8 @@ void ResidualAccount::settle_parts(const UndecidedRound& round, const Bitmap& co
 
 void ResidualAccount::settle(const RoundKey& id, const Bitmap& contributed) {
   if (const UndecidedRound* round = find(id)) settle_parts(*round, contributed);
+  // Rounds are committed in order, so every earlier undecided round and every other attempt at this
+  // one has failed or was settled.
   std::erase_if(undecided_, [&](const UndecidedRound& r) { return r.id.round <= id.round; });
 }
 

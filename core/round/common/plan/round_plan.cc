@@ -96,6 +96,8 @@ Result<std::shared_ptr<const Codec>> CodecCache::get(const std::string& spec) {
   const auto found = codecs_.find(spec);
   if (found != codecs_.end()) return found->second;
   TRIBUTARY_ASSIGN(std::unique_ptr<Codec> made, make_codec(spec));
+  // Plans keep their codecs alive, so clearing costs only the construction of codecs that are used
+  // again.
   if (codecs_.size() >= kCodecsMax) codecs_.clear();
   const std::shared_ptr<const Codec> codec = std::move(made);
   codecs_.emplace(spec, codec);
@@ -121,6 +123,7 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
                                                   : Bitmap(plan.participants, plan.agents);
   made->agents_ = made->participants_.count();
   if (made->agents_ == 0) return disagree("participants of a plan", "at least one", "none");
+  // The schema allows several rounds per plan; this version does not.
   if (plan.rounds != 1) return disagree("rounds of a plan", "1", fmt::format("{}", plan.rounds));
   if (!plan.exchanges.empty()) made->collective_ = plan.exchanges[0]->collective;
   if (plan.exchanges_per_round > 1 && !made->by_peers()) {
@@ -221,6 +224,8 @@ Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
   const ByteSpan result = committed.combined.back();
   Status status = bucket.side_by_side ? decode_side_by_side(plan, bucket, call, result, sum)
                                       : bucket.codec->decode(call, result, sum);
+  // A codec may decode finite payloads to an infinite sum. The model must stay finite on all
+  // devices.
   if (status.ok() && first_not_finite(sum)) status = not_finite_error(sum);
   if (status.ok()) return {};
   return std::move(status).at(fmt::format("bucket {}", committed.bucket));

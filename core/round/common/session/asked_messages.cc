@@ -6,6 +6,7 @@ namespace tributary {
 
 std::optional<wire::FrameT> AskedMessages::add(TimeNs now, Maker maker, std::uint64_t tag,
                                                std::uint64_t beat) {
+  // A peer that answers nothing must not grow the queue without limit.
   if (messages_.size() >= kAskedMax) {
     failed_ = true;
     return std::nullopt;
@@ -40,6 +41,8 @@ std::optional<AskedMessages::Asked> AskedMessages::answered(std::uint64_t id) {
 
 void AskedMessages::repeat_lost(std::uint64_t beat_heard, std::uint64_t beat, const Emit& emit) {
   for (auto& [id, pending] : messages_) {
+    // Heartbeat `pending.beat` may have been answered without the message. Only an answer to a
+    // later heartbeat proves that the message is lost, because a connection keeps the order.
     if (pending.beat + (pending.arrived ? pending.patience : 0) >= beat_heard) continue;
     if (pending.arrived) {
       pending.patience *= 2;

@@ -21,6 +21,7 @@ ReceivedIds::Verdict BulkReceipts::take(TimeNs now, std::uint64_t number, std::u
 }
 
 bool BulkReceipts::due(TimeNs now) {
+  // Nothing new has arrived, and the other side has not repeated anything.
   if (received_.all_up_to() == told_ && !asked_again_) return false;
   if (received_.all_up_to() == 0) return false;
   if (asked_again_ || untold_bytes_ >= kAcknowledgedAtOnceBytes) return true;

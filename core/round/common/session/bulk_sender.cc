@@ -15,6 +15,8 @@ void BulkSender::add(BulkStream stream, std::uint64_t from) {
   if (streams_.contains(stream.id)) return;
   auto added = std::make_shared<Stream>();
   added->next = std::min(from, stream.bytes);
+  // A stream of zero bytes still needs one frame. A stream whose bytes have all arrived before
+  // needs none.
   const bool nothing_left = from > 0 && from >= stream.bytes;
   added->spec = std::move(stream);
   if (nothing_left) return;
@@ -36,6 +38,7 @@ void BulkSender::pump(TimeNs now, std::uint64_t beat, const Emit& emit) {
     send_part(now, beat, stream, emit);
     if (stream->all_sent()) waiting_.pop_front();
   }
+  // Rates measured from here on would be those of the sender, not of the link.
   if (waiting_.empty() && window_.open(now)) window_.nothing_to_send();
 }
 
@@ -77,9 +80,11 @@ void BulkSender::acknowledged(TimeNs now, std::uint64_t up_to) {
 
 bool BulkSender::repeat_lost(std::uint64_t beat_heard, std::uint64_t beat, const Emit& emit) {
   for (Part& part : under_way_) {
+    // Only parts that were sent before the answered heartbeat are known to be lost.
     if (part.beat >= beat_heard) continue;
     if (++part.repeats > kRepeatsMax) return false;
     part.beat = beat;
+    // The number must arrive, or all later numbers would never be acknowledged.
     if (part.stream->dropped) {
       emit(part.number, frame_with(wire::AckT()), nullptr);
       continue;

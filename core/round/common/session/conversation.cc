@@ -81,6 +81,8 @@ void Conversation::stream(TimeNs now, BulkStream stream, std::uint64_t from, Act
 }
 
 void Conversation::pump(TimeNs now, Actions& out) {
+  // The heartbeat is sent before the next part, while the link is empty, so that its answer
+  // measures the round trip of the link without a queue.
   if (bulk_.window().wants_round_trip(now) && bulk_.bytes_waiting() > 0) {
     bulk_.window().round_trip_sought(now);
     send(now, frame_with(heartbeats_.beat_again(now, heartbeat_wait_ns(now))), out);
@@ -111,6 +113,7 @@ TimeNs Conversation::heartbeat_wait_ns(TimeNs now) const {
       !bulk_.idle() || now - bulk_receipts_.heard_at_ns() < times_.heartbeat_interval_ns;
   const double rate = bulk_.window().bytes_per_s();
   const TimeNs longest = std::max(times_.heartbeat_interval_ns, times_.heartbeat_timeout_ns / 2);
+  // Without bulk traffic heartbeats are the only sign of life.
   if (!bulk || rate <= 0) return times_.heartbeat_interval_ns;
   const double affordable_s = kHeartbeatBytes / kHeartbeatShare / rate;
   return std::clamp(static_cast<TimeNs>(std::min(affordable_s, 1e6) * 1e9),

@@ -24,11 +24,13 @@ wire::HeartbeatT Heartbeats::beat(TimeNs now, wire::Activity activity, const Rou
 
 std::optional<Heartbeats::Heard> Heartbeats::heard(TimeNs now, const wire::Frame& frame) {
   const wire::Heartbeat* beat = frame.message_as_Heartbeat();
+  // An older heartbeat has the echo of an older state.
   if (!beat || beat->count() <= echo_count_) return std::nullopt;
   echo_count_ = beat->count();
   echo_sent_at_ns_ = frame.sent_at_ns();
   echo_heard_at_ns_ = now;
   if (beat->echo_count() == 0) return std::nullopt;
+  // A peer may claim heartbeats that were never sent; those prove nothing.
   Heard heard{.beat = std::min(beat->echo_count(), sent_), .took_ns = {}};
   // Both numbers are claims of the other side and may be impossible.
   const auto at = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));

@@ -27,8 +27,8 @@ class Heartbeats {
 
   struct Heard {
     std::uint64_t beat = 0;  // the heartbeat of this side that it answers
-    std::optional<TimeNs>    // the round trip; empty if the other side's times are impossible
-        took_ns;             // the round trip; nothing where the other side's times make none
+    // The round trip; empty if the other side's times are impossible.
+    std::optional<TimeNs> took_ns;
   };
   // Handles a heartbeat of the other side. Empty if it is an old one or answers none of this side.
   std::optional<Heard> heard(TimeNs now, const wire::Frame& frame);

@@ -4,6 +4,7 @@ namespace tributary {
 
 ReceivedIds::Verdict ReceivedIds::take(std::uint64_t id) {
   if (id <= all_up_to_ || ahead_.contains(id)) return Verdict::repeat;
+  // Bounds the set against a peer that skips numbers.
   if (id - all_up_to_ > kAheadMax) return Verdict::too_far;
   ahead_.insert(id);
   while (!ahead_.empty() && *ahead_.begin() == all_up_to_ + 1) {

@@ -61,6 +61,7 @@ std::uint64_t SendWindow::window_bytes() const {
 }
 
 bool SendWindow::open(TimeNs now) const {
+  // One part may always be sent, or an unmeasured link would never be measured.
   if (under_way_ == 0) return true;
   if (now - clean_at_ns_ > kRoundTripSpanNs) return false;  // until the link is drained
   return under_way_ <= window_bytes() && under_way_ + part_bytes() <= limits_.window_bytes_max;
@@ -95,10 +96,14 @@ void SendWindow::acknowledged(TimeNs now, const Sent& sent, bool repeated) {
   delivered_at_ns_ = now;
   delivered_sent_at_ns_ = sent.at_ns;
   if (repeated) return;
+  // The longer of the two intervals: acknowledgements may arrive in a burst, and parts may be sent
+  // in a burst. Both would overestimate the rate.
   const TimeNs interval =
       std::max(now - sent.delivered_at_ns, sent.at_ns - sent.delivered_sent_at_ns);
   const double rate =
       interval > 0 ? static_cast<double>(delivered_ - sent.delivered) / seconds(interval) : 0;
+  // A starved sender measures its own pauses. Such a sample counts only if it is not lower than the
+  // known rate.
   if (rate > 0 && (!sent.starved || rate >= bytes_per_s())) add_rate(now, rate);
   if (filling_) look_whether_full(now, sent);
 }
@@ -124,6 +129,7 @@ void SendWindow::look_whether_full(TimeNs now, const Sent& sent) {
 void SendWindow::add_rate(TimeNs now, double bytes_per_s) {
   const TimeNs span = std::max(kRateSpanNs, kRateSpanRoundTrips * round_trip_min_ns());
   while (!rates_.empty() && rates_.front().at_ns < now - span) rates_.pop_front();
+  // A sliding-window maximum: samples lower than a newer one can never become the maximum.
   while (!rates_.empty() && rates_.back().bytes_per_s <= bytes_per_s) rates_.pop_back();
   if (rates_.size() < kRatesMax) rates_.push_back({.at_ns = now, .bytes_per_s = bytes_per_s});
 }
