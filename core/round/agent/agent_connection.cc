@@ -44,6 +44,7 @@ AgentConnection::Received AgentConnection::receive(const FrameReceived& event, B
     out.refuse_frame(name(status.code()), status.text());
     return {};
   }
+  // Any readable frame shows that the path to the coordinator works.
   unheard_since_ns_ = kNever;
   const wire::Frame& frame = **opened;
   if (wire::rules_of(frame.message_type()).has(wire::kHasPayload)) {
@@ -53,6 +54,7 @@ AgentConnection::Received AgentConnection::receive(const FrameReceived& event, B
     }
   }
   if (const wire::Welcome* welcome = frame.message_as_Welcome()) {
+    // Ignores the answer to an earlier Hello, perhaps of another connection.
     if (line_ != Line::greeting || frame.in_reply_to() != hello_id_) return {};
     welcomed(*welcome, frame.session());
     return {.change = Change::session_opened, .frame = &frame};

@@ -15,6 +15,7 @@ Status Agent::Impl::restore(AgentState state) {
   TRIBUTARY_TRY(replica_.restore(*state.job));
   transfer_.restore(state.download);
   const std::uint64_t values = replica_.job()->values();
+  // The journal may still have the replica of an earlier job.
   if (!state.replica || !replica_.owns(*state.replica)) {
     updates_.begin_job(values);
     return {};
@@ -29,6 +30,8 @@ Actions Agent::Impl::handle(TimeNs now, Event& event) {
   context_.now = std::max(context_.now, now);
   if (connection_.finished()) return {};
   pass(event);
+  // The order matters: the connection may end the session, an update may complete the round, and a
+  // new round may need data. Records are handed out last, because every step before may add some.
   look_after_connection();
   participation_.take_kept_update();
   rounds_.begin_next();
@@ -223,6 +226,7 @@ bool Agent::Impl::trying_codecs() const {
 
 TimeNs Agent::Impl::next_wakeup_ns() const {
   if (connection_.finished()) return kNever;
+  // Due at once: the work continues in steps, so that messages are handled in between.
   if (participation_.busy() || trying_codecs()) return context_.now;
   const TimeNs due = std::min(context_.store.next_due_ns(), connection_.next_due_ns());
   if (!session_.is_open()) return due;

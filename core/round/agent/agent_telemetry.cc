@@ -56,6 +56,7 @@ void AgentTelemetry::send_links(const TellLinks& event) {
       continue;
     }
     telemetry.links.push_back(std::make_unique<wire::LinkSampleT>(link));
+    // The host does not need to know the agent's id.
     telemetry.links.back()->to = context_.config.agent_id;
     telemetry.links.back()->at_ns = telemetry.at_ns;
   }

@@ -80,6 +80,7 @@ void Coordinator::Impl::receive(const FrameReceived& event) {
       return sessions_.refuse_unreadable(event, "bad_checksum", status.text());
     }
   }
+  // A Hello belongs to no session yet, so its session number is not checked.
   if (frame.message_type() == wire::Message::Hello) return sessions_.hello(event, frame);
   AgentSession* const session = sessions_.find(event, frame);
   if (!session) return;
@@ -171,9 +172,12 @@ void Coordinator::Impl::dispatch(const Event& event) {
 }
 
 Actions Coordinator::Impl::handle(TimeNs now, const Event& event) {
+  // The time of the machine never goes backwards, even if the host's does.
   context.now = std::max(context.now, now);
   context.out.clear();
   dispatch(event);
+  // Sessions first, so that jobs no longer wait for agents that are lost; records last, because the
+  // steps before may add some.
   sessions_.scan();
   jobs.tick();
   context.store.pump(context.now, context.out);

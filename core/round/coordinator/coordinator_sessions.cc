@@ -106,6 +106,8 @@ void CoordinatorSessions::hello(const FrameReceived& event, const wire::Frame& f
   if (!may_come_in(event, frame, hello)) return;
   AgentSession* known = context_.roster.by_agent(hello.agent_id()->str());
   if (!known) return welcome(event, frame, hello, 0);
+  // The same process again: either a repeat of its Hello over the same connection, or a new
+  // connection that continues the session.
   if (known->incarnation == hello.incarnation()) {
     if (known->conversation.peer() == event.peer && known->hello_id == frame.message_id()) {
       return send_welcome(*known, frame.message_id());
@@ -120,6 +122,7 @@ void CoordinatorSessions::hello(const FrameReceived& event, const wire::Frame& f
     lose(known->conversation.session(), "replaced");
     return welcome(event, frame, hello, 0);
   }
+  // Challenge the known process once, and again if it has answered since.
   if (known->challenged_at_ns == 0 || known->conversation.heard_at_ns() > known->challenged_at_ns) {
     known->challenged_at_ns = context_.now;
     known->conversation.heartbeat(context_.now, wire::Activity::waiting, {}, context_.out);
@@ -136,6 +139,7 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
                                   const wire::Hello& hello, std::uint64_t before) {
   if (before != 0) {
     AgentSession* old = context_.roster.by_session(before);
+    // An agent has one connection, so the old one is closed.
     if (old && old->conversation.peer() != event.peer) {
       context_.out.emplace_back(ClosePeer{.peer = old->conversation.peer()});
     }
@@ -209,6 +213,7 @@ void CoordinatorSessions::lose(std::uint64_t number, std::string_view reason) {
   const bool leaves = reason == "left";
   context_.note(leaves ? LogLevel::info : LogLevel::warning, "agent_gone", reason,
                 session->agent_id, leaves ? "said goodbye" : "is taken for lost");
+  // Objects that the calls below reach must not wait for this agent, nor send it anything.
   session->leaving = true;
   context_.record_agent(*session, false);
   if (JobRun* run = jobs_.run_of(*session)) run->left(*session);

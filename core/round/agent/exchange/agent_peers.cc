@@ -66,6 +66,7 @@ void AgentPeers::keep(std::uint32_t from, ByteSpan frame, SharedSlice payload) {
   const std::uint64_t values = replica_.job() ? replica_.job()->values() : 0;
   const std::uint64_t bytes_max = kEarlyFixedBytes + kEarlyModelsMax * sizeof(float) * values;
   if (group_.keep(from, frame, std::move(payload), bytes_max)) return;
+  // The exchange cannot complete any more, so its messages are of no use.
   group_.take_early();
   group_.lost(from, "it sends more than can wait here");
   context_.out.note(LogLevel::warning, "peer_ahead", "resource_exhausted",

@@ -24,6 +24,7 @@ Status AheadOfCommit::apply(AgentRound& round, std::uint32_t exchange) {
                                   .combined = combined};
     TRIBUTARY_TRY(decode_bucket(plan, counted, context_.config.execution, scratch_));
     ahead_->rule->apply(rule_step(plan, counted, scratch_), model);
+    // The encoders of the last exchange are settled when the round is committed or closed.
     if (!last) encoders_.get(bucket, plan.key().epoch).settle(combined, true);
   }
   round.cost().decode_ns += context_.stopwatch_ns() - began_at;

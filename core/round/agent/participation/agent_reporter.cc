@@ -33,6 +33,8 @@ void AgentReporter::measure_gain(const RoundPlan& plan, const SharedFloats& inpu
   for (const double ratio : sparse::kGainRatios) {
     const double before = gain.gains.empty() ? 0 : gain.gains.back();
     gain.ratios.push_back(static_cast<float>(ratio));
+    // These are lower bounds, which may fall from one ratio to the next. The gain itself cannot, so
+    // the previous bound holds as well.
     gain.gains.push_back(static_cast<float>(std::clamp(curve.at_ratio(ratio).low, before, 1.0)));
   }
   measured_.gain = std::move(gain);

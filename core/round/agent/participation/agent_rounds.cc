@@ -26,6 +26,7 @@ void AgentRounds::receive(const wire::Plan& plan, std::uint64_t message_id) {
   }
   parts_.session.answer(message_id);
   const RoundKey key = (*made)->key();
+  // The round is part of the model already.
   if (replica.model() && key.round <= replica.version()) return;
   if (round_ && key <= round_->key()) return;
   auto round = std::make_unique<AgentRound>(std::move(*made));
@@ -44,6 +45,7 @@ bool AgentRounds::can_begin(const RoundPlan& plan) const {
 
 void AgentRounds::begin_next() {
   if (!parts_.replica.model()) return;
+  // These rounds are part of the model.
   waiting_.erase_up_to(parts_.replica.version());
   std::unique_ptr<AgentRound> next =
       waiting_.take_first([this](const RoundPlan& plan) { return can_begin(plan); });
@@ -171,6 +173,8 @@ void AgentRounds::receive(const wire::Commit& commit) {
     return context_.out.refuse_frame("unsupported", "a batch of rounds");
   }
   if (commit.model_version() <= replica.version()) {
+    // The coordinator repeats a commit if it has not received Applied. While records wait, the
+    // answer follows when they are stored.
     if (commit.model_version() == replica.version() && context_.store.empty()) {
       send_applied(key_of(*commit.id()), replica.id().hash);
     }

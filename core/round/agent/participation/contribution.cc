@@ -85,6 +85,8 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
   const std::span<const float> input = parts_.updates.input_of(bucket);
   Encoder& encoder = parts_.encoders.get(bucket, round_->key().epoch);
   TRIBUTARY_TRY(encoder.encode(call, input, payload));
+  // Nothing to send: either this agent is not the root, or the stage has closed and was encoded
+  // only to advance the encoder.
   if (payload.empty() || stage < work.combined.size()) return {};
   auto shared = std::make_shared<const Bytes>(std::move(payload));
   if (stage < bucket.last_stage()) {
@@ -128,6 +130,7 @@ void Contribution::save() {
                             .residual = nullptr,
                             .residual_stamp = residual.stamp(),
                             .parts = std::exchange(unsaved_, {})};
+  // Codecs without a residual have nothing to store.
   if (record.parts.empty()) return send(std::exchange(unsent_, {}));
   if (!residual_stored_) record.residual = residual.shared();
   residual_stored_ = true;

@@ -97,6 +97,7 @@ void Participation::trained(UpdateReady& event) {
     if (!in_time) return start_work();
     return withdrawal_.withdraw(*round_, wire::AbortReason::not_finite, status);
   }
+  // A late update is taken as well: its work is not lost, but becomes part of a later round.
   take_update(training, event);
   if (in_time && !round_->withdrawn()) {
     if (training.exchange > 0) return exchange_.start();

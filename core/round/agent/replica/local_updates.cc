@@ -83,6 +83,7 @@ void LocalUpdates::take(const RoundPlan& trained, std::uint32_t exchange,
     residual_.add(0, *update, weight);
   } else if (!trained.conserves()) {
     FloatVector& values = own(update);
+    // The end of the update was added to the residual in parts already.
     std::fill(values.begin() + static_cast<std::ptrdiff_t>(missing), values.end(), 0.0f);
     take_beside(trained, values, weight);
     for (float& value : values) value *= weight;
@@ -128,6 +129,7 @@ Status LocalUpdates::settle_by(const wire::TransferOfferT& offer) {
     for (const auto& settlement : offer.settled) {
       if (settlement->id->round() != key.round) continue;
       const wire::SettlementT*& best = offered[key.round];
+      // The settlement of another attempt at the round also decides this one: it does not count.
       if (!best || key_of(*settlement->id) == key) best = settlement.get();
     }
     if (offered[key.round]) continue;

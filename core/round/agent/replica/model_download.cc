@@ -46,6 +46,7 @@ Result<std::uint64_t> ModelDownload::take(TimeNs now, const wire::TransferPart& 
 
 std::optional<DownloadRecord> ModelDownload::next_to_store(TimeNs now, std::uint64_t job) {
   const std::uint64_t end = received_.from_start();
+  // A complete download is stored as a ReplicaRecord instead.
   if (storing_to_ > 0 || end <= stored_ || complete() || now - began_at_ns_ < kStoreAfterNs) {
     return std::nullopt;
   }

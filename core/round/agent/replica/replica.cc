@@ -69,6 +69,7 @@ Result<bool> Replica::take(const wire::Job& job) {
                  .change = 0,
                  .state = job.state(),
                  .definition = std::move(definition)};
+  // A new revision of the same job keeps the model.
   if (same) return false;
   rule_ = std::move(rule);
   model_.reset();

@@ -73,6 +73,7 @@ bool AgentRound::has_all(const wire::RoundOutcomeT& outcome, ActionList& out) {
       all = false;
     } else if (hash64(*work.combined.back()) != one->result_hash) {
       out.refuse_frame("mismatch", "an aggregate that is not the commit's");
+      // All stages are requested again, because any of them may be the wrong one.
       work.combined.clear();
       all = false;
     }

@@ -21,6 +21,7 @@ void Outgoing::add(std::uint32_t bucket, std::uint32_t stage, SharedBytes bytes)
 
 void Outgoing::cancel(std::uint32_t bucket, std::uint32_t stage, const Session& session) {
   std::erase_if(items_, [&](const Item& item) {
+    // Payloads of earlier stages are of no use either.
     const bool over = item.payload.bucket == bucket && item.payload.stage <= stage;
     if (over && item.state == State::sent) session.stop(item.payload);
     return over;

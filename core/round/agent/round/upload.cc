@@ -80,6 +80,7 @@ Outgoing::Session upload_session(const UploadContext& context) {
 }
 
 void limit_upload(const RoundPlan& plan, std::uint32_t parts, Conversation& session) {
+  // All buckets of a plan have parts of the same size.
   if (parts == 0 || plan.buckets().empty()) return;
   const std::uint32_t part_bytes = plan.buckets().front().part_bytes;
   session.bulk().window().set_limits(

@@ -10,6 +10,7 @@ namespace tributary {
 Status ActiveRound::begin(const Execution& execution, std::span<float> residual) {
   for (const PlannedBucket& bucket : plan_->buckets()) {
     const bool encodes_again = bucket.codec->aggregation() != Aggregation::sum;
+    // An aggregator that adds without decoding loses nothing, so it needs no residual.
     const bool keeps = !residual.empty() && encodes_again && bucket.keeps_error();
     buckets_.push_back(std::make_unique<BucketAggregation>(
         *plan_, bucket, execution,

@@ -37,6 +37,7 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
   }
   const IncomingKey key{.bucket = part.bucket(), .member = member};
   double& received_bytes = round_.members()[member].upload.received_bytes;
+  // The part is the whole payload: it needs no memory for assembly.
   if (part.payload_bytes() == bytes) {
     received_bytes += static_cast<double>(bytes);
     send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
@@ -71,6 +72,7 @@ void Admission::take_payload(AgentSession& session, std::uint32_t member, Bucket
                              ByteSpan payload) {
   const std::size_t bytes = payload.size();
   Bytes aligned;
+  // Codecs read payloads through aligned pointers. The transport's buffer may lie at any address.
   if (reinterpret_cast<std::uintptr_t>(payload.data()) % kPayloadAlignment != 0) {
     aligned.assign(payload.begin(), payload.end());
     payload = aligned;
@@ -102,6 +104,7 @@ void Admission::call_waiting() {
     AgentSession* const session =
         context_.roster.by_session(round_.members()[next->member].session);
     const BucketAggregation& bucket = *round_.buckets()[next->bucket];
+    // The payload is not needed any more; its memory goes to the next one.
     if (!session || !bucket.open() || bucket.has(next->member)) {
       incoming_.erase(*next);
       continue;

@@ -23,6 +23,7 @@ Result<std::unique_ptr<Attempt>> Attempt::make(const JobContext& job, const Memb
   const TimeNs now = job.coordinator.now;
   round.began_at_ns = now;
   round.deadline_ns = now + setup.deadline_ms * kNsPerMs;
+  // In an exchange among peers stages are closed by the members.
   if (!round.plan().by_peers()) {
     round.preliminary_deadline_ns =
         now + std::min(job.policy().preliminary_deadline_ms, setup.deadline_ms) * kNsPerMs;
@@ -88,6 +89,7 @@ bool Attempt::receive_part(AgentSession& session, const wire::Part& part, std::u
     return false;
   }
   const PlannedBucket& bucket = round_.buckets()[part.bucket()]->bucket();
+  // The plan determines the kind of message for each stage.
   const SentAs right_kind = round_.plan().by_peers()              ? SentAs::result
                             : part.stage() == bucket.last_stage() ? SentAs::update
                                                                   : SentAs::preliminary;
@@ -149,6 +151,7 @@ std::optional<Attempt::End> Attempt::close_overdue() {
                           "no result from " + without_result(), key());
     return End{.reason = wire::AbortReason::deadline};
   }
+  // The preliminary deadline acts once.
   round_.preliminary_deadline_ns = kNever;
   for (const auto& bucket : round_.buckets()) {
     while (bucket->open() && (overdue() || !bucket->at_last_stage())) close_stage(*bucket);
@@ -263,6 +266,7 @@ Bitmap Attempt::give_up(wire::AbortReason reason, bool retry, std::uint64_t vers
         },
         context.out, key().round);
   }
+  // The aggregators keep the residual that they had before the attempt.
   for (const auto& bucket : round_.buckets()) bucket->settle(false);
   return some_heard ? silent : Bitmap();
 }

@@ -54,6 +54,7 @@ Status BucketAggregation::check_sender(std::uint32_t member, ByteSpan payload) c
 
 Status BucketAggregation::add(std::uint32_t member, ByteSpan payload) {
   assert(open() && !has(member));
+  // Set before any check: a refused payload counts as heard.
   heard_.set(member);
   TRIBUTARY_TRY(check_sender(member, payload));
   TRIBUTARY_TRY(aggregator_->add(call(), payload));
@@ -79,6 +80,7 @@ Status BucketAggregation::take_result(ByteSpan payload) {
 
 Status BucketAggregation::close(std::uint32_t least) {
   assert(open());
+  // Only the last stage needs the quorum. Earlier stages only prepare the encoding.
   if (contributors() < (at_last_stage() ? std::max(least, 1u) : 1u)) {
     drop();
     return {};

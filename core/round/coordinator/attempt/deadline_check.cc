@@ -26,6 +26,7 @@ DeadlineEstimate estimate_uplink(const DeadlineInput& input, const DeadlineInput
   DeadlineEstimate estimate;
   const double rate = agent.uplink_bytes_per_s;
   const double left = std::max(agent.update_bytes - agent.received_bytes, 0.0);
+  // Without a measured rate the agent counts as fast enough.
   if (rate <= 0 || left <= 0) return estimate;
   estimate.needed_s = input.elapsed_s + left / rate;
   // The agent downloaded or trained before it began to send.
@@ -115,6 +116,7 @@ std::optional<DeadlineVerdict> check_deadline(const DeadlineInput& input) {
   std::ranges::nth_element(bits_fit, bits_fit.begin() + place, std::greater<>());
   verdict.deadline_s = input.deadline_s;
   verdict.needed_s = needed_s[quorum - 1];
+  // An attempt may have only a part of the job's deadline. The setting to recommend is the job's.
   const double share = std::max(input.job_deadline_s / std::max(input.deadline_s, 1e-3), 1.0);
   const double fit_s = std::ceil(verdict.needed_s * kDeadlineMargin * share);
   verdict.deadline_ms_fit = static_cast<std::uint64_t>(std::min(fit_s, kFitMax_s)) * 1'000;

@@ -55,6 +55,7 @@ DeadlineInput DeadlineWatch::input() const {
     }
     const BulkSender& bulk = session->conversation.bulk();
     agent.down_bytes = static_cast<double>(bulk.bytes_under_way() + bulk.bytes_waiting());
+    // While the window still fills the link, the measured rate is only a lower bound.
     if (!bulk.window().filling()) agent.downlink_bytes_per_s = bulk.window().bytes_per_s();
   }
   return input;

@@ -12,6 +12,7 @@ Reassembly* Incoming::find(const IncomingKey& key) {
 Reassembly* Incoming::find_or_admit(const IncomingKey& key, std::uint64_t bytes) {
   if (Reassembly* place = find(key)) return place;
   if (!fits(bytes)) {
+    // A payload keeps its place in the queue if its agent announces it again.
     if (waiting_.insert_or_assign(key, bytes).second) queue_.push_back(key);
     return nullptr;
   }
@@ -66,6 +67,7 @@ std::optional<IncomingKey> Incoming::call_next() {
       continue;
     }
     const std::uint64_t bytes = wanted->second;
+    // A smaller payload behind it must wait too, or a large payload might wait forever.
     if (!fits(bytes)) return std::nullopt;
     queue_.pop_front();
     find_or_admit(key, bytes);

@@ -45,6 +45,7 @@ void UploadRate::part(TimeNs now, std::uint64_t bytes, bool continues, TimeNs ro
   const bool started = span_began_ns_ - first_ns_ >= kStartRoundTrips * round_trip_ns;
   if (by_the_link || started) {
     const double rate = static_cast<double>(bytes_) / (static_cast<double>(span) / 1e9);
+    // The first span alone sets no rate, because it may contain a pause.
     if (last_span_ > 0) bytes_per_s_ = std::max(rate, last_span_);
     last_span_ = rate;
   }
@@ -80,6 +81,7 @@ void UploadSizes::take(UploadProgress& progress, const UploadedPart& part, TimeN
   progress.bucket = part.bucket;
   progress.stage = part.stage;
   progress.incomplete = part.offset + part.bytes < part.stage_bytes;
+  // The size of a payload is counted once, with its first part.
   if (part.offset > 0) return;
   if (progress.known.empty()) progress.known.resize(groups_.size());
   UploadProgress::Sizes& sizes = progress.known[first_group_[part.bucket] + part.stage];

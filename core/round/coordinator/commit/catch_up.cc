@@ -55,6 +55,7 @@ void CatchUp::greet(AgentSession& session) {
   if (!holding) return;
   const wire::CatchUp catch_up = standing(session, 0).catch_up;
   for (const wire::RoundId& id : holding->undecided) session.undecided.push_back(key_of(id));
+  // An agent that lacks only the model needs no new copy of the job.
   if (catch_up != wire::CatchUp::job) assign_job(session);
   if (catch_up == wire::CatchUp::nothing || catch_up == wire::CatchUp::commits) {
     session.synced = true;
@@ -132,6 +133,7 @@ void CatchUp::advance_all() {
 }
 
 void CatchUp::send_commit(AgentSession& session, const Published& round) {
+  // An agent that did not participate in the round needs its plan to apply the commit.
   if (session.plan_sent != round.plan->key()) {
     send_plan(job_.coordinator, session, round.plan, std::nullopt);
   }
@@ -221,6 +223,7 @@ void CatchUp::receive_request(AgentSession& session, const wire::TransferRequest
 const CatchUp::Snapshot& CatchUp::snapshot() {
   const bool in_use = transfers() > 0 || download_may_resume();
   const bool current = snapshot_ && snapshot_->version == committed_.version();
+  // A snapshot is of use only while commits lead from it to the current version.
   const bool reaches =
       current || (snapshot_ && committed_.history().published(snapshot_->version + 1) != nullptr);
   if (current || (snapshot_ && in_use && reaches)) return *snapshot_;
@@ -285,6 +288,7 @@ void CatchUp::offer(AgentSession& session) {
   session.transfer_version = source.version;
   session.transfer_before_job = session.job != job_.id();
   const wire::HoldingT* const holding = holding_of(session, job_.id());
+  // A download of another snapshot has other bytes and cannot be continued.
   const bool continues = holding && holding->download_hash == source.hash;
   const std::uint64_t from = continues ? std::min(holding->download_bytes, source.bytes) : 0;
   send_offer(session, source, from, std::move(*settled));

@@ -127,6 +127,8 @@ Status CommitWriter::redo(const CommitRecord& commit) {
   auto model = std::make_shared<FloatVector>(*committed_.state().values);
   TRIBUTARY_TRY(apply_round(*published.plan, committed_buckets(published),
                             job_.coordinator.config.execution, *rule_, scratch_, *model));
+  // Redo must give the same bits as the original round. A difference means a damaged journal or a
+  // build with other arithmetic.
   if (model_hash_of(*model) != commit.round.model_hash) {
     return contradiction("model after " + text(commit.round.id),
                          fmt::format("hash {:016x}", commit.round.model_hash),

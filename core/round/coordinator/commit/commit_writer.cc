@@ -60,6 +60,7 @@ std::span<float> CommitWriter::aggregator_residual(const RoundPlan& plan) {
   if (encodes_again && aggregator_residual_.empty()) {
     aggregator_residual_.assign(job_.model->values(), 0.0f);
   }
+  // A gradient's residual is in units of the learning rate.
   const double old_rate = std::exchange(residual_rate_, plan.wire().learning_rate);
   if (job_.model->gradient()) rescale_residual(old_rate, residual_rate_, aggregator_residual_);
   return aggregator_residual_;
@@ -104,6 +105,7 @@ std::vector<BucketAggregation*> CommitWriter::apply_buckets(ActiveRound& round,
                                                             FloatVector& model) {
   CoordinatorContext& context = job_.coordinator;
   std::vector<BucketAggregation*> applied;
+  // If no bucket counts, the rule must not have advanced: Adam, for example, counts its steps.
   const SharedBytes before = rule_->save();
   RuleSteps steps(round.plan(), *rule_);
   bool all = true;
@@ -165,6 +167,7 @@ bool CommitWriter::checkpoint_due() const {
   const std::uint64_t next = committed_.version() + 1;
   const double model_bytes = static_cast<double>(job_.model->values()) * sizeof(float);
   return next - checkpoint_version_ >= policy.checkpoint_rounds ||
+         // The last round always writes one, so that the final model can be read without redo.
          next >= job_.model->wire().rounds() ||
          static_cast<double>(redo_bytes_) >= policy.checkpoint_redo_models * model_bytes;
 }

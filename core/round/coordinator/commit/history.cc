@@ -40,6 +40,7 @@ Fate fate_in(const RoundRecord& record, const EpochRecord& epoch, const std::str
              const RoundKey& id) {
   Fate fate{.committed = record.id == id, .buckets = record.buckets, .contributed = {}};
   fate.contributed = Bitmap(record.buckets);
+  // Another attempt at the same round was committed, so this one does not count.
   if (!fate.committed) return fate;
   const auto member = std::ranges::find(epoch.members, agent_id, &MemberRecord::agent_id);
   if (member == epoch.members.end()) return fate;

@@ -10,6 +10,8 @@ namespace tributary {
 
 std::uint64_t CoordinatorContext::draw() {
   while (true) {
+    // Numbers are drawn from the incarnation, so that a simulation with the same incarnation
+    // repeats them.
     const StreamKey key = stream_key(
         {.job_seed = config.incarnation, .round = ++drawn_, .purpose = DrawPurpose::selection});
     const std::uint64_t number = (std::uint64_t{key.a} << 32) | key.b;
@@ -36,6 +38,7 @@ void CoordinatorContext::record_agent(const AgentSession& session, bool connecte
                      .connected = connected,
                      .job = session.job,
                      .model_version = session.version};
+  // Merging keeps a reconnection of many agents from filling the queue with one transaction each.
   if (CoordinatorRecord* tail = store.open_tail()) {
     if (auto* records = std::get_if<AgentRecords>(tail)) {
       const auto same = std::ranges::find(records->agents, record.agent_id, &AgentRecord::agent_id);

@@ -65,6 +65,7 @@ void LinkReports::tell_speeds(const AgentSession& session, const Offers* offers)
   SpeedsTold told{.agent_id = session.agent_id, .codecs = {}};
   for (std::uint32_t i = 0; offers && i < offers->size(); ++i) {
     const wire::CodecOffer& offer = *offers->Get(i);
+    // Codecs that were not measured yet have no speed.
     if (offer.encode_bytes_per_s() <= 0 || offer.decode_bytes_per_s() <= 0) continue;
     if (told.codecs.size() < kSpeedsToldMax) offer.UnPackTo(&told.codecs.emplace_back());
   }

@@ -50,6 +50,7 @@ std::uint64_t Membership::most_examples() const {
 }
 
 void Membership::count_examples(const std::string& agent_id, std::uint64_t examples) {
+  // A report without examples must not remove an agent from the sum.
   if (job_.model->wire().weighting() != wire::Weighting::examples || examples == 0) return;
   examples_[agent_id] = examples;
 }
@@ -62,6 +63,7 @@ void Membership::open(std::uint64_t first_round) {
   record->job = job_.id();
   record->epoch = ++last_epoch_;
   record->first_round = first_round;
+  // Sorted by agent id, so that the order of arrival does not change the members' indices.
   std::map<std::string, const AgentSession*> by_name;
   for (const auto& [number, session] : roster_.all()) {
     if (session->job == job_.id() && session->synced && !session->leaving) {
@@ -134,6 +136,8 @@ AgentSession* Membership::session_of(std::uint32_t member) const {
 
 std::optional<std::uint32_t> Membership::resume(AgentSession& session, std::uint64_t before) {
   const auto found = by_agent_.find(session.agent_id);
+  // Only the session that the member used last can be continued. Any other one belongs to an
+  // earlier process or epoch.
   if (before == 0 || found == by_agent_.end()) return std::nullopt;
   Member& member = members_[found->second];
   if (member.session != before) return std::nullopt;

@@ -16,6 +16,7 @@ void send_plan(CoordinatorContext& context, AgentSession& session,
           if (receiver && !exchange->ratios.empty()) {
             exchange->ratio = exchange->ratios[receiver->member];
           }
+          // A member receives only its own ratio, in a field of its own.
           exchange->ratios.clear();
         }
         wire.reason->inputs.clear();

@@ -26,6 +26,8 @@ UploadBudget::UploadBudget(const CoordinatorConfig& config, std::size_t members,
       std::clamp<std::uint64_t>(config.incoming_bytes_max / (agents * kPartsOfShare),
                                 std::min(kPartBytesMin, part_most), part_most));
   window_ = std::max(config.payloads_in_flight_max, 1u);
+  // An agent is called only after memory for its payload was reserved, so the window need not
+  // be reduced.
   if (called_) return;
   const std::uint64_t share = config.incoming_bytes_max / (kUnderWayShare * agents * part_bytes_);
   window_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(share, 1, window_));

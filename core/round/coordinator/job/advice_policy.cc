@@ -64,6 +64,7 @@ void AdvicePolicy::advise(std::shared_ptr<const PlanAdvice> advice, std::uint64_
   const RoundChoice& choice = advice->choice;
   auto planned = std::make_unique<RoundPolicy>(job);
   planned->codec = choice.codec;
+  // The decision names one codec for all buckets.
   planned->codecs.clear();
   planned->collective = choice.collective;
   planned->bucket_values_max = std::clamp(choice.bucket_values_max, kBucketStep,

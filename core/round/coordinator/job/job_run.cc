@@ -111,6 +111,7 @@ void JobRun::open_epoch() {
 
 void JobRun::begin_attempt() {
   const Bitmap participants = membership_.participants(next_round());
+  // An exclusion holds for one attempt.
   membership_.exclude(Bitmap());
   if (participants.count() < job_.policy().agents_min) return;
   Status status = start_attempt(participants);
@@ -211,6 +212,7 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   const std::unique_ptr<Attempt> ended = std::move(attempt_);
   const TimeNs now = job_.coordinator.now;
   membership_.exclude(ended->give_up(reason, retry, committed_.version(), committed_.hash()));
+  // Doubles with each attempt, up to 32 times.
   const TimeNs pause = (TimeNs{job_.policy().retry_after_ms} << std::min(retry_.attempt, 5u));
   retry_.resume_at_ns = now + pause * kNsPerMs;
   if (ended->round().plan().by_peers() && retry) {
@@ -231,6 +233,7 @@ void JobRun::pause_if_too_short(const RoundKey& key,
                                 const std::optional<DeadlineVerdict>& verdict) {
   const bool counts = verdict && verdict->link == SlowLink::uplink;
   retry_.too_short = counts ? retry_.too_short + 1 : 0;
+  // A planner may choose a smaller codec instead, so a planned job is not paused.
   if (retry_.too_short < kTooShortMax || job_.policy().planning.planned()) return;
   if (job_.running()) change(wire::JobState::paused, verdict->text(key.round), {});
 }
@@ -254,6 +257,7 @@ void JobRun::change(wire::JobState state, std::string reason, std::function<void
   ++record.change;
   state_stored_ = false;
   job_.coordinator.store.push(record, [this, change = record.change, done = std::move(done)] {
+    // A later change may be waiting in the queue already.
     state_stored_ = change == job_.record.change;
     for (const auto& [number, session] : job_.coordinator.roster.all()) {
       if (session->job == job_.id()) catch_up_.send_state(*session);

@@ -64,6 +64,7 @@ void JobRun::receive(AgentSession& session, const wire::Frame& frame, ByteSpan p
     }
     case wire::Message::Update: {
       const auto& message = *frame.message_as_Update();
+      // In a star every agent sends its own update.
       if (message.contributors() != 1) {
         return job_.coordinator.refuse(session, "mismatch",
                                        "a partial sum, which a star does not have");

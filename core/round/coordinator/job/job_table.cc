@@ -8,6 +8,7 @@
 namespace tributary {
 namespace {
 
+// Each job holds at least one model in memory.
 constexpr std::size_t kJobsMax = 64;
 
 }  // namespace

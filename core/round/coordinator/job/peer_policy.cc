@@ -94,6 +94,7 @@ void PeerPolicy::failed(const RoundPlan& plan) {
   failed_round_ = plan.key().round;
   from_round_ = failed_round_ + pause_;
   broken_ = true;
+  // After a failure between two exchanges the members may hold different residuals and encoders.
   renew_ = plan.exchanges() > 1;
 }
 

@@ -82,6 +82,7 @@ void RoundReporter::read_metrics(const AgentSession& session, const wire::Report
   for (const wire::Measure* measure : *report.metrics()) {
     const std::optional<ReadingKind> known = reading_named(measure->name()->string_view());
     if (!known || facts_of(*known).group != ReadingGroup::agent) continue;
+    // The agent evaluated the model before the round.
     tell(*known, measure->value(), report.id()->round() - 1, session.agent_id);
   }
 }
