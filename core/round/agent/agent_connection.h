@@ -18,7 +18,9 @@ namespace tributary {
 
 class AgentConnection {
  public:
+  // The effect of an event on the session.
   enum class Change : std::uint8_t { none, session_opened, session_lost };
+  // The result of a frame.
   struct Received {
     Change change = Change::none;
     // A message of the session, or the Welcome that opened it. Null: the frame was handled or

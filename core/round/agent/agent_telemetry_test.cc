@@ -17,6 +17,7 @@ wire::CodecOfferT speed(std::string spec, double bytes_per_s) {
   return offer;
 }
 
+// The telemetry of an agent with one codec and an open session.
 class SomeTelemetry : public testing::Test {
  protected:
   SomeTelemetry() : context_(config()) { open_session(1); }

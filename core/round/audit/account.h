@@ -80,6 +80,7 @@ class Account {
   std::size_t open_contributions() const { return contributions_.size(); }
 
  private:
+  // A payload of a last stage, as far as it was sent.
   struct Payload {
     ByteSpan view() const { return assembled.empty() ? whole.bytes : ByteSpan(assembled); }
 
@@ -88,6 +89,7 @@ class Account {
     ByteRanges there;
     std::optional<std::uint64_t> bytes;  // of the whole payload; empty before the first part
   };
+  // All that the agent has contributed to one attempt.
   struct Contribution {
     std::map<std::uint32_t, Payload> payloads;  // by bucket
     std::map<std::uint32_t, Given> given;       // by bucket

@@ -44,6 +44,7 @@ class Coordinator {
 
   // --- views for daemons, tests and the simulator ---
 
+  // The summary of one session.
   struct AgentView {
     std::string agent_id;
     std::uint64_t incarnation = 0;

@@ -31,6 +31,7 @@ Letter letter_of(const Send& send) {
           .payload = Bytes(send.payload.bytes.begin(), send.payload.bytes.end())};
 }
 
+// One coordinator and two agents, connected by queues that the test delivers.
 class RoundLinks : public testing::Test {
  protected:
   RoundLinks() {

@@ -31,6 +31,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
+// Reads the fuzzer's input; reads zeros after its end.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
@@ -82,6 +83,8 @@ SubmitJob small_job(wire::Collective collective, bool planned) {
   return submit;
 }
 
+// The three machines and the messages in flight. Limits are small, so that a short input reaches
+// them.
 class Room {
  public:
   Room(wire::Collective collective, bool planned) {
@@ -269,6 +272,7 @@ class Room {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  // Longer inputs only take longer.
   constexpr std::size_t kInputMax = 2'000;
   Input input(data, std::min(size, kInputMax));
   constexpr auto kCollectives = static_cast<std::uint8_t>(wire::Collective::all_gather);

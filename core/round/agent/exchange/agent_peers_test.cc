@@ -10,6 +10,7 @@ using round_testing::count;
 using round_testing::notes;
 using round_testing::Packed;
 
+// The peers of an agent that is member 1 of an epoch with two members.
 class SomePeers : public testing::Test {
  protected:
   void SetUp() override { agent_.have_model(); }

@@ -59,6 +59,7 @@ class AgentReporter {
   void drop_round();
 
  private:
+  // The results of the last training.
   struct Measured {
     double loss = 0;
     std::uint64_t examples = 0;

@@ -10,6 +10,7 @@ namespace {
 using round_testing::AgentParts;
 using round_testing::all;
 
+// The reporter of an agent that is member 1 and has an open session.
 class SomeReporter : public testing::Test {
  protected:
   void SetUp() override {

@@ -11,6 +11,7 @@ using round_testing::kSmallValues;
 using round_testing::notes;
 using round_testing::Packed;
 
+// The rounds of an agent that has the model of version 0, an open session and epoch 1.
 class SomeRounds : public testing::Test {
  protected:
   void SetUp() override {

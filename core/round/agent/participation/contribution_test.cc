@@ -10,6 +10,7 @@ using round_testing::all;
 using round_testing::kBucketValues;
 using round_testing::kSmallValues;
 
+// The contribution of member 0 in round 1, whose update is 1 everywhere.
 class SomeContribution : public testing::Test {
  protected:
   void begin(const round_testing::Planned& planned) {

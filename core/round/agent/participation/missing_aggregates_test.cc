@@ -7,6 +7,7 @@ namespace {
 
 using round_testing::AgentParts;
 
+// The requests of an agent in round 1, which has two buckets and no aggregate.
 class SomeMissing : public testing::Test {
  protected:
   void SetUp() override {

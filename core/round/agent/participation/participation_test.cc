@@ -10,6 +10,7 @@ using round_testing::all;
 using round_testing::count;
 using round_testing::kSmallValues;
 
+// An agent that participates in rounds as member 0 and has an open session.
 class SomeParticipation : public testing::Test {
  protected:
   void SetUp() override {

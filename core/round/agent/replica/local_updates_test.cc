@@ -11,6 +11,7 @@ using round_testing::by_bucket;
 using round_testing::kBucketValues;
 using round_testing::kSmallValues;
 
+// The updates of an agent without a residual.
 class SomeUpdates : public testing::Test {
  protected:
   void SetUp() override {

@@ -12,6 +12,7 @@ using round_testing::kSmallValues;
 using round_testing::notes;
 using round_testing::Packed;
 
+// An agent to which the coordinator offers the model of version 6, whose values are all 3.
 class SomeCatchUp : public testing::Test {
  protected:
   void SetUp() override {

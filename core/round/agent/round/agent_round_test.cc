@@ -12,6 +12,7 @@ using round_testing::Packed;
 
 constexpr std::uint64_t kStageBytes = 16;
 
+// Round 1 at an agent that only follows it. All aggregates are zeros of one size.
 class SomeRound : public testing::Test {
  protected:
   void SetUp() override {

@@ -23,6 +23,7 @@ class EncoderCache {
   void clear() { encoders_.clear(); }
 
  private:
+  // An encoder and the bucket for which it was made.
   struct Kept {
     std::shared_ptr<const Codec> codec;
     std::uint64_t first_value = 0;

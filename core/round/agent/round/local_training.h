@@ -19,6 +19,7 @@ namespace tributary {
 
 class LocalTraining {
  public:
+  // A requested training without an answer.
   struct Running {
     Token token = 0;
     std::shared_ptr<const RoundPlan> plan;

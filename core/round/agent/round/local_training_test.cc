@@ -8,6 +8,7 @@ namespace {
 using round_testing::AgentParts;
 using round_testing::all;
 
+// The training of an agent. The test plays the trainer.
 class SomeTraining : public testing::Test {
  protected:
   void SetUp() override { agent_.have_model(); }

@@ -8,6 +8,7 @@ namespace {
 using round_testing::AgentParts;
 using round_testing::Packed;
 
+// The upload of member 0 in round 1. The test opens sessions when it needs them.
 class SomeUpload : public testing::Test {
  protected:
   void SetUp() override {

@@ -18,6 +18,7 @@ namespace tributary {
 
 class WaitingRounds {
  public:
+  // Bounds the memory for early aggregates.
   static constexpr std::size_t kRoundsMax = 4;
 
   void add(std::unique_ptr<AgentRound> round) {

@@ -5,6 +5,7 @@
 namespace tributary {
 namespace {
 
+// Rounds that wait at an agent; each can begin at once.
 class SomeWaitingRounds : public testing::Test {
  protected:
   void SetUp() override { agent_.have_model(); }

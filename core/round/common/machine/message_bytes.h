@@ -15,6 +15,7 @@
 
 namespace tributary {
 
+// The uses by which traffic is counted.
 enum class MessageUse : std::uint8_t {
   updates,
   aggregates,
@@ -79,6 +80,7 @@ inline constexpr std::array<MessageUseNames, kMessageUses> kMessageUseNames = {{
      ReadingKind::down_control_bytes},
 }};
 
+// Bytes by use.
 class MessageBytes {
  public:
   void add(wire::Message kind, std::uint64_t bytes) {

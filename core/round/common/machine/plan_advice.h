@@ -21,6 +21,7 @@ struct RoundChoice {
   friend bool operator==(const RoundChoice&, const RoundChoice&) = default;
 };
 
+// A decision. It is immutable once it is handed to the machine.
 struct PlanAdvice {
   RoundChoice choice;
   // Share of the values that an agent keeps, by agent id, for agents that keep less than the

@@ -78,6 +78,7 @@ enum class ReadingGroup : std::uint8_t {
 
 enum class ReadingUnit : std::uint8_t { one, seconds, seconds_per_byte, bytes };
 
+// The description of one kind of reading.
 struct ReadingFacts {
   ReadingKind kind = ReadingKind::round_s;
   ReadingGroup group = ReadingGroup::round;
@@ -86,6 +87,7 @@ struct ReadingFacts {
   std::string_view help = {};  // one sentence, for Prometheus and for people
 };
 
+// The table, in the order of ReadingKind: facts_of() uses the kind as its index.
 inline constexpr std::array<ReadingFacts, kReadingKinds> kReadings = [] {
   using enum ReadingKind;
   return std::array<ReadingFacts, kReadingKinds>{{

@@ -17,6 +17,7 @@ namespace tributary {
 // has been validated as a message.
 Status check_size(const wire::Part& part, std::uint64_t payload_bytes);
 
+// One payload that is being received.
 class Reassembly {
  public:
   explicit Reassembly(std::uint64_t size) : size_(size), bytes_(size) {}

@@ -54,6 +54,7 @@ struct NewJobRecord {
   CheckpointRecord checkpoint;
 };
 
+// One member of an epoch.
 struct MemberRecord {
   std::string agent_id;
   double weight = 1;
@@ -152,6 +153,7 @@ struct AgentRecord {
   std::uint64_t model_version = 0;
 };
 
+// Several agents in one record, so that many reconnections cost one transaction.
 struct AgentRecords {
   std::vector<AgentRecord> agents;  // each replaces the stored record of the same agent id
 };
@@ -171,6 +173,7 @@ struct RestoredJob {
   std::uint32_t last_epoch = 0;     // the highest epoch number that was ever stored
 };
 
+// The state with which a coordinator starts.
 struct CoordinatorState {
   std::vector<RestoredJob> jobs;  // in the order of their submission
 };

@@ -51,11 +51,13 @@ class CodecTrials {
   std::vector<wire::TrialT> results() const;
 
  private:
+  // A copy of some values of one bucket.
   struct Sample {
     std::uint32_t bucket = 0;
     FloatVector values;
     std::vector<LayerRun> layers;
   };
+  // The sums over all samples of one codec.
   struct Tried {
     double energy = 0;
     double error = 0;

@@ -146,8 +146,9 @@ class RuleSteps {
   std::uint32_t begun_ = 0;
 };
 
-// Computes the model after the round. The coordinator, every replica and the redo after a restart
-// use this function only, so they agree. `sum` is scratch. On an error the model is partly changed.
+// Computes the model after the round, for replicas and for the redo after a restart. CommitWriter
+// and AheadOfCommit perform the same steps bucket by bucket; all of them must agree to the bit.
+// `sum` is scratch. On an error the model is partly changed.
 Status apply_round(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,
                    const Execution& execution, ModelRule& rule, FloatVector& sum,
                    std::span<float> model);

@@ -54,6 +54,7 @@ class AskedMessages {
   bool failed() const { return failed_; }
 
  private:
+  // Limit for waiting messages; more of them mean that the peer does not answer.
   static constexpr std::size_t kAskedMax = 256;
   static constexpr std::uint64_t kPatienceBeats = 2;
 

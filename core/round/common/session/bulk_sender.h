@@ -79,6 +79,7 @@ class BulkSender {
   bool idle() const { return under_way_.empty() && waiting_.empty(); }
 
  private:
+  // A part that is lost more often shows that the connection does not work.
   static constexpr std::uint32_t kRepeatsMax = 8;
 
   struct Stream {

@@ -139,6 +139,7 @@ struct LineCase {
   std::uint64_t bytes;
 };
 
+// Transfers over links from slow to fast, with short and long delays.
 class OverALine : public testing::TestWithParam<LineCase> {};
 
 TEST_P(OverALine, FillsTheLinkAndQueuesLittle) {
@@ -210,6 +211,7 @@ struct Said {
   friend bool operator==(const Said&, const Said&) = default;
 };
 
+// A sender whose frames are recorded. The test acknowledges them.
 class SomeSender : public testing::Test {
  protected:
   BulkSender::Emit emit() {

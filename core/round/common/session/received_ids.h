@@ -14,6 +14,7 @@ namespace tributary {
 // A number more than 4096 beyond it is refused (too_far), which bounds the memory. Not thread-safe.
 class ReceivedIds {
  public:
+  // fresh: new. repeat: received before. too_far: refused, beyond the limit.
   enum class Verdict { fresh, repeat, too_far };
   // Adds a number.
   Verdict take(std::uint64_t id);
@@ -21,6 +22,7 @@ class ReceivedIds {
   std::uint64_t all_up_to() const { return all_up_to_; }
 
  private:
+  // Bounds the memory for numbers beyond the first gap.
   static constexpr std::uint64_t kAheadMax = 4096;
 
   std::uint64_t all_up_to_ = 0;

@@ -22,6 +22,7 @@ class SendWindow {
   // Shorter parts would cost more than 2 % in headers.
   static constexpr std::uint32_t kPartBytesMin = 16u << 10;
 
+  // Upper bounds in bytes, from the coordinator's configuration or its plan.
   struct Limits {
     std::uint32_t part_bytes_max = 4u << 20;
     std::uint64_t window_bytes_max = 64u << 20;
@@ -67,6 +68,7 @@ class SendWindow {
   TimeNs round_trip_min_ns() const;          // 0: unknown
 
  private:
+  // A measured rate and its time.
   struct RateSample {
     TimeNs at_ns = 0;
     double bytes_per_s = 0;

@@ -14,6 +14,7 @@
 
 namespace tributary {
 
+// The state of one member of the epoch in the attempt.
 struct RoundMember {
   std::uint64_t session = 0;  // 0: no session
   bool participates = false;

@@ -23,6 +23,7 @@ using round_testing::wire_id_of;
 constexpr std::uint64_t kRoomForOne = 1'000;
 constexpr std::uint64_t kRoomForAll = 1u << 20;
 
+// Round 1 with one bucket, and the admission of its payloads within `room` bytes.
 class AdmissionTest : public JobTest {
  protected:
   void begin(std::uint32_t agents, std::uint64_t room) {

@@ -27,6 +27,7 @@ enum class SentAs : std::uint8_t { preliminary, update, result };
 
 class Attempt {
  public:
+  // The parameters of an attempt.
   struct Setup {
     std::shared_ptr<const RoundPlan> plan;
     Bitmap participants;
@@ -83,8 +84,8 @@ class Attempt {
     bool finished = false;                                      // at least one bucket has a result
     wire::AbortReason reason = wire::AbortReason::unspecified;  // the reason if none has
   };
-  // Closes complete stages. Empty while the attempt continues.
-  // In an exchange among peers, compares the results of all members when all of them have reported.
+  // Closes complete stages. In an exchange among peers, compares the results of all members once
+  // all of them have reported. Empty while the attempt continues.
   std::optional<End> close_complete();
   // Closes stages whose deadline has passed. Empty while the attempt continues.
   std::optional<End> close_overdue();

@@ -19,6 +19,7 @@ using round_testing::part_of;
 using round_testing::payload_of;
 using round_testing::wire_id_of;
 
+// An attempt at round 1 with one bucket.
 class AttemptTest : public JobTest {
  protected:
   void begin(std::uint32_t agents, const Bitmap& participants) {
@@ -248,6 +249,7 @@ TEST_F(AttemptTest, GivingUpReturnsNobodyWhereNobodyHasSent) {
 
 // --- by peers ---
 
+// The same in an exchange among peers.
 class PeerAttemptTest : public AttemptTest {
  protected:
   PeerAttemptTest() { policy().collective = wire::Collective::ring; }

@@ -10,6 +10,7 @@
 namespace tributary {
 namespace {
 
+// Margin of the recommended deadline, because rates of links vary.
 constexpr double kDeadlineMargin = 1.5;
 constexpr std::uint64_t kDeadlineMsMax = 24 * 3'600'000;  // the same as in core/job/job_settings.cc
 constexpr double kFitMax_s = 1e9;                         // more than any job may have

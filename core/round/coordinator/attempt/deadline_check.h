@@ -13,6 +13,7 @@
 
 namespace tributary {
 
+// The state of an attempt: its time and its agents with their measured links.
 struct DeadlineInput {
   // A participant that has not withdrawn. A participant without a session has no rates.
   struct Agent {

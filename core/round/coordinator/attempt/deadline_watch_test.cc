@@ -17,6 +17,7 @@ constexpr TimeNs kWatchSecond = 1'000 * kNsPerMs;
 constexpr std::uint64_t kWatchedPart = 1'000;
 constexpr TimeNs kWatchedGap = 600 * kNsPerMs;
 
+// An attempt with a deadline of 10 s that needs the updates of all members.
 class DeadlineWatchTest : public JobTest {
  protected:
   void begin(std::uint32_t agents) {

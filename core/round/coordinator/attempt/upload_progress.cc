@@ -5,6 +5,7 @@
 namespace tributary {
 namespace {
 
+// A shorter span would measure bursts instead of the link.
 constexpr TimeNs kSpanMinNs = 1'000'000'000;
 constexpr std::uint32_t kSpanPartsMin = 2;  // in addition to the first part of the span
 // A gap between payloads that is this many times the usual one, and at least a second, is a pause

@@ -85,6 +85,7 @@ class UploadSizes {
                       std::span<const UploadProgress::Sizes> all) const;
 
  private:
+  // The payloads of one codec and stage in the plan.
   struct Group {
     const Codec* codec = nullptr;
     std::uint32_t stage = 0;

@@ -128,6 +128,7 @@ std::shared_ptr<const RoundPlan> plan_with_buckets() {
   return *plan;
 }
 
+// The payload sizes of two agents in the plan above.
 class UploadSizesTest : public testing::Test {
  protected:
   // The first part of a payload of this bucket and size arrives.

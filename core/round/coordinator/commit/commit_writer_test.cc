@@ -35,6 +35,7 @@ wire::JobT job_with_adam() {
   return job;
 }
 
+// A new job of two members and two buckets. The test runs the store queue.
 class CommitWriterTest : public JobTest {
  protected:
   explicit CommitWriterTest(wire::JobT job = job_with_adam()) : JobTest(std::move(job)) {
@@ -95,6 +96,7 @@ class CommitWriterTest : public JobTest {
   std::vector<std::uint64_t> done_;  // numbers of the rounds
 };
 
+// The same without a server optimizer: the model moves by the mean of the updates.
 class AveragingWriterTest : public CommitWriterTest {
  protected:
   static wire::JobT averaging() {

@@ -22,6 +22,7 @@ std::shared_ptr<const RoundRecord> record_of_round(std::uint64_t round, std::uin
   return std::make_shared<const RoundRecord>(std::move(record));
 }
 
+// A model of version 5, with the outcomes of rounds 4 and 5.
 class CommittedModelTest : public testing::Test {
  protected:
   CommittedModelTest() {

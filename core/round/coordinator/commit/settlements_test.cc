@@ -16,6 +16,7 @@ namespace {
 using round_testing::JobTest;
 using round_testing::kSmallJob;
 
+// A job whose rounds have known outcomes for agent-000 and agent-001.
 class SettlementsTest : public JobTest {
  protected:
   // A round of two buckets: agent-000 contributed to the first, agent-001 to both.

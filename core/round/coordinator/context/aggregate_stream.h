@@ -8,6 +8,7 @@
 
 namespace tributary {
 
+// The combined payload of one stage, and its address.
 struct StageAggregate {
   RoundKey key;
   std::uint32_t bucket = 0;

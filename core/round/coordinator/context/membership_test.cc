@@ -15,6 +15,7 @@ namespace {
 using round_testing::JobTest;
 using round_testing::small_job;
 
+// A job without an epoch. Tests add agents and open epochs.
 class MembershipTest : public JobTest {
  protected:
   explicit MembershipTest(wire::JobT job = small_job()) : JobTest(std::move(job)) {}

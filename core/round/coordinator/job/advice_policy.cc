@@ -12,6 +12,7 @@
 namespace tributary {
 namespace {
 
+// Limit for the alternatives in a plan, which is stored with every commit.
 constexpr std::size_t kAlternativesMax = 32;
 
 // The chosen alternative, followed by as many others as fit, in the planner's order.

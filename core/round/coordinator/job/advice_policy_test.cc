@@ -20,6 +20,7 @@ using round_testing::kSmallJob;
 using round_testing::Packed;
 using round_testing::wire_id_of;
 
+// A planned job with three members. The test plays the planner.
 class AdvicePolicyTest : public JobTest {
  protected:
   AdvicePolicyTest() {

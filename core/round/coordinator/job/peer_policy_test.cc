@@ -19,6 +19,7 @@ using round_testing::JobTest;
 using testing::HasSubstr;
 using wire::Collective;
 
+// A job whose policy asks for a ring.
 class PeerPolicyTest : public JobTest {
  protected:
   PeerPolicyTest() { policy().collective = Collective::ring; }

@@ -38,6 +38,7 @@ class RoundReporter {
   void tell_bytes(std::uint64_t round);
 
  private:
+  // Bounds the record of a commit.
   static constexpr std::size_t kReportsMax = 4096;
 
   void tell_uplinks(const RoundRecord& record, const ActiveRound& round);

@@ -22,6 +22,7 @@ using round_testing::kSmallJob;
 using round_testing::Packed;
 using round_testing::wire_id_of;
 
+// The reporter of a job with two members.
 class RoundReporterTest : public JobTest {
  protected:
   RoundReporterTest() { open_epoch(2); }
@@ -151,6 +152,7 @@ TEST_F(RoundReporterTest, ACommitTellsHowLongItsRoundTook) {
   EXPECT_EQ(readings(ReadingKind::round_s)[0].round, 6u);
 }
 
+// The reported rate of an uplink after a committed round.
 class UplinkReadingTest : public RoundReporterTest {
  protected:
   // Member 1 sends this many bytes within two seconds after its first part.
