@@ -34,11 +34,15 @@ class Agent::Impl {
   void pass(Event& event);
   void receive(const FrameReceived& event);
   void dispatch(const wire::Frame& frame, const FrameReceived& event);
+  // Informs the parts of the agent about a lost session.
   void follow(AgentConnection::Change change);
   void look_after_connection();
+  // The job, the model and the undecided rounds, for a Hello; null without a job.
   std::unique_ptr<wire::HoldingT> holding() const;
   void receive_job(const wire::Job& job, std::uint64_t message_id);
+  // Adopts a complete download and answers its offer, or requests the model again.
   void finish_download();
+  // Returns not_found if the offer lacks the outcome of an undecided round.
   Status adopt(const ModelDownload& download);
   wire::Activity activity() const;
   bool trying_codecs() const;

@@ -50,7 +50,9 @@ class CoordinatorSessions {
   void refuse(const FrameReceived& event, const wire::Frame& frame, wire::RefusalCode code,
               Fault fault, const RefusalOptions& options);
   std::string source_of(const FrameReceived& event) const;
+  // Checks version, role, agent id and capacity; refuses the sender if one does not fit.
   bool may_come_in(const FrameReceived& event, const wire::Frame& frame, const wire::Hello& hello);
+  // Opens a session. `before` is the session that it continues; 0: none.
   void welcome(const FrameReceived& event, const wire::Frame& frame, const wire::Hello& hello,
                std::uint64_t before);
   void send_welcome(AgentSession& session, std::uint64_t hello_id);

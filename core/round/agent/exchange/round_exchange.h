@@ -55,6 +55,7 @@ class RoundExchange {
   // handled in between.
   bool running() const { return round_ && exchange_ && !round_->withdrawn(); }
   bool has_more_to_begin() const { return running() && !exchange_->all_begun(); }
+  // Encodes and sends the next bucket.
   [[nodiscard]] Next advance();
   // Repeats a withdrawal in a new session, because the old one may have lost it.
   void withdraw_again();

@@ -60,7 +60,9 @@ class AgentRounds {
 
   // --- due work, after every event ---
   void begin_next();
+  // Requests aggregates that do not arrive.
   void ask_for_missing();
+  // Requests the model if a commit waits for its data for too long.
   void replace_overdue_commit();
   TimeNs next_due_ns() const;
 

@@ -63,6 +63,7 @@ class Participation {
   void receive(const wire::Receipt& receipt) { upload_.receive(receipt); }
   // One more stage of the bucket has all its aggregates.
   void stage_closed(std::uint32_t bucket);
+  // The answers of the trainer.
   void take_part(const UpdatePart& event);
   void take(UpdateReady& event);
   void failed(const UpdateFailed& event);
@@ -71,6 +72,7 @@ class Participation {
 
   // --- due work, after every event ---
   void take_kept_update();
+  // Continues an exchange among peers, and sends what is due.
   void go_on();
   TimeNs next_due_ns() const { return upload_.next_due_ns(); }
   // True if an exchange has more work to do at once.

@@ -54,6 +54,7 @@ class ActiveRound {
   // True if every member that the attempt waits for has sent its payload of the bucket's open
   // stage, or if the stage takes a single payload and has it.
   bool complete(const BucketAggregation& bucket) const;
+  // True if a bucket has an open stage.
   bool any_open() const;
   // In an exchange among peers: the hash of the results that have arrived.
   std::uint64_t results_hash() const;

@@ -107,10 +107,12 @@ class Attempt {
         deadline_(job, membership, round_) {}
 
   AgentSession* session_of(std::uint32_t member) const;
+  // The end of an attempt without open buckets.
   End ending() const;
   std::optional<End> close_if_agreed();
   void close_stage(BucketAggregation& bucket);
   bool uploaded(std::uint32_t member) const;
+  // The ids of members without a result, for a note.
   std::string without_result() const;
 
   const JobContext& job_;

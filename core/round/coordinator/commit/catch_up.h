@@ -64,6 +64,7 @@ class CatchUp {
   void loaded(const RoundLoaded& event);
 
  private:
+  // The model that all running transfers send.
   struct Snapshot {
     std::uint64_t version = 0;
     std::uint64_t model_hash = 0;
@@ -81,6 +82,7 @@ class CatchUp {
                   std::vector<wire::SettlementT> settled);
   void send_model(AgentSession& session, const Snapshot& source, std::uint64_t from);
   void stop_transfer(AgentSession& session);
+  // The current snapshot; makes a new one if it is missing or cannot be used.
   const Snapshot& snapshot();
   std::ptrdiff_t transfers() const;
   bool download_may_resume() const { return job_.coordinator.now < snapshot_kept_until_ns_; }

@@ -42,12 +42,14 @@ class CommitWriter {
              std::vector<AgentRoundRecord>& reports, Done done);
 
  private:
+  // The state that becomes visible when the record is stored.
   struct Pending {
     Published published;
     CommittedModel::State state;
     bool checkpointed = false;
   };
 
+  // Applies a stored commit. Returns corrupt_data if the hashes do not match.
   Status redo(const CommitRecord& commit);
   std::vector<BucketAggregation*> apply_buckets(ActiveRound& round,
                                                 const std::vector<double>& weights,

@@ -25,8 +25,8 @@ std::optional<std::vector<wire::SettlementT>> Settlements::up_to(const AgentSess
     if (!record) break;
     if (std::ranges::find(ids, record->id) == ids.end()) ids.push_back(record->id);
   }
-  // The offer has room for this number. An agent that lacks another outcome names the
-  // round in its next Hello.
+  // The offer has room for this number. An agent that lacks another outcome names the round in its
+  // next Hello.
   if (ids.size() > wire::kRoundsPerCommitMax) ids.resize(wire::kRoundsPerCommitMax);
   std::vector<wire::SettlementT> settled;
   for (const RoundKey& id : ids) {

@@ -116,7 +116,7 @@ class JobTest : public testing::Test {
     return *plan;
   }
 
-  // --- what the coordinator has done ---
+  // --- actions of the coordinator ---
   template <typename ActionT>
   std::vector<ActionT> actions() const {
     std::vector<ActionT> found;

@@ -7,9 +7,8 @@
 //      ├── commit stored and published <── committing <── some result ────┤
 //      └── after a pause <─────────────── backing_off <── no result ──────┘
 //
-// A bucket has a result if it reached its quorum.
-//
-//   over: the last round is committed, or the job was stopped
+// A result means that at least one bucket has reached its quorum. The phase `over` follows when the
+// last round is committed, or when the job is stopped.
 //
 // The coordinator calls it for the sessions that work for the job (AgentSession::run). Not
 // thread-safe.
@@ -57,7 +56,7 @@ class JobRun {
   void loaded(const RoundLoaded& event) { catch_up_.loaded(event); }
 
   // --- the job ---
-  // Does whatever is due.
+  // Ends an overdue attempt, starts waiting transfers, and begins the next round if it can begin.
   void tick();
   TimeNs next_due_ns() const;
   // Changes the job's state. `done` is called when the change is stored.
@@ -72,13 +71,14 @@ class JobRun {
   JobView view() const;
   const CommittedModel& committed() const { return committed_; }
   RoundKey current_round() const { return attempt_ ? attempt_->key() : RoundKey{}; }
-  // The number of bytes that agents may have in flight to the coordinator.
+  // The limits for the uploads of the job's agents.
   UploadBudget budget() const;
   std::uint64_t buffered_bytes() const;
   std::uint64_t incoming_bytes() const { return attempt_ ? attempt_->incoming_bytes() : 0; }
 
  private:
   enum class Phase { waiting, opening, running, committing, backing_off, over };
+  // The repetition of a failed round.
   struct Retry {
     std::uint32_t attempt = 0;    // number of the next attempt at the same round
     std::uint32_t too_short = 0;  // consecutive attempts for which an uplink was too slow
@@ -88,6 +88,7 @@ class JobRun {
   JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job, RestoredJob& state);
 
   std::uint64_t next_round() const { return committed_.version() + 1; }
+  // Begins the next attempt, or an epoch before it, if nothing prevents it.
   void maybe_begin();
   bool waits_for_catching_up() const;
   void open_epoch();

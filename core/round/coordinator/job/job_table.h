@@ -51,10 +51,13 @@ class JobTable {
     friend bool operator==(const OpenRuns&, const OpenRuns&) = default;
   };
 
+  // The state of a submitted job at version 0. Returns invalid_argument if the model does not fit
+  // it.
   Result<RestoredJob> new_job(const SubmitJob& event);
   OpenRuns open_runs() const;
   // Costs a pass over all sessions after a job was added or has ended, and nothing otherwise.
   void share_out_agents();
+  // Removes jobs that are over and have no agents.
   void drop_runs();
 
   CoordinatorContext& context_;
