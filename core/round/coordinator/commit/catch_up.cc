@@ -16,7 +16,7 @@
 namespace tributary {
 namespace {
 
-// More transfers at once would share the uplink of the coordinator and all end later.
+// More transfers at once would share the coordinator's link, and all of them would end later.
 constexpr std::ptrdiff_t kTransfersMax = 32;
 // Time for which an agent that lost its session during a download can return for the rest.
 constexpr TimeNs kDownloadResumesNs = 600'000 * kNsPerMs;

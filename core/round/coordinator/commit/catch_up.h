@@ -2,9 +2,9 @@
 // rounds behind, otherwise by the whole model (a transfer).
 //
 // Each session receives one missing item at a time (advance()). At most 32 transfers run at once,
-// and other agents wait. All transfers share one snapshot of the model. The snapshot is kept while
-// its receivers can continue from it by commits. `job` and `committed` must outlive the object. Not
-// thread-safe.
+// and other agents wait. New transfers share one snapshot of the model, which is kept while it is
+// in use and its receivers can continue from it by commits. `job` and `committed` must outlive the
+// object. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +64,7 @@ class CatchUp {
   void loaded(const RoundLoaded& event);
 
  private:
-  // The model that all running transfers send.
+  // The model that new transfers send.
   struct Snapshot {
     std::uint64_t version = 0;
     std::uint64_t model_hash = 0;
