@@ -10,6 +10,14 @@ option(TRIBUTARY_PRECOMPILE "Read common headers once" ON)
 set(TRIBUTARY_HOT_OPTIONS "" CACHE STRING
     "Compiler options of the libraries in which tests spend their time")
 
+# tributary_precompile(TARGET headers...): makes the precompiled header of TARGET, without ccache. ccache
+# hashes what the preprocessor prints, and GCC's preprocessor prints a reference to the precompiled header
+# of the build before instead of the headers. So ccache would hand out an old one.
+function(tributary_precompile target)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
+endfunction()
+
 # tributary_precompiled_kind(KIND [HOT] [LINK libs...]): what the folders below use from here on.
 macro(tributary_precompiled_kind kind)
   cmake_parse_arguments(arg "HOT" "" "LINK" ${ARGN})
@@ -18,19 +26,19 @@ macro(tributary_precompiled_kind kind)
     set(header "${TRIBUTARY_PRECOMPILED_DIR}/${kind}.h")
     add_library(tributary_precompiled_${kind} OBJECT "${TRIBUTARY_PRECOMPILED_DIR}/none.cc")
     target_link_libraries(tributary_precompiled_${kind} PRIVATE tributary_flags ${arg_LINK})
-    target_precompile_headers(tributary_precompiled_${kind} PRIVATE "${header}")
+    tributary_precompile(tributary_precompiled_${kind} "${header}")
     if(arg_HOT AND TRIBUTARY_HOT_OPTIONS)
       add_library(tributary_precompiled_${kind}_hot OBJECT "${TRIBUTARY_PRECOMPILED_DIR}/none.cc")
       target_link_libraries(tributary_precompiled_${kind}_hot PRIVATE tributary_flags ${arg_LINK})
       target_compile_options(tributary_precompiled_${kind}_hot PRIVATE ${TRIBUTARY_HOT_OPTIONS})
-      target_precompile_headers(tributary_precompiled_${kind}_hot PRIVATE "${header}")
+      tributary_precompile(tributary_precompiled_${kind}_hot "${header}")
     endif()
     if(BUILD_TESTING)
       add_executable(tributary_precompiled_${kind}_test "${TRIBUTARY_PRECOMPILED_DIR}/none.cc")
       target_link_libraries(tributary_precompiled_${kind}_test
                             PRIVATE tributary_flags GTest::gmock_main ${arg_LINK})
-      target_precompile_headers(tributary_precompiled_${kind}_test PRIVATE
-                                "${header}" "${TRIBUTARY_PRECOMPILED_DIR}/test.h")
+      tributary_precompile(tributary_precompiled_${kind}_test "${header}"
+                           "${TRIBUTARY_PRECOMPILED_DIR}/test.h")
     endif()
   endif()
 endmacro()
