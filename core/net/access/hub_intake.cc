@@ -6,9 +6,10 @@
 namespace tributary {
 namespace {
 
-// What ROUTER gives to a peer that asks for nothing: a zero and a count.
+// Size of a route that ROUTER assigns: a zero byte and a 32-bit counter.
 constexpr std::size_t kGivenRouteBytes = 5;
-// A flood of bad handshakes is counted, and told of as far as somebody listens.
+// Bound on waiting events. A flood of failed handshakes is always counted, but reported only up to
+// it.
 constexpr std::size_t kWaitingRefusalsMax = 64;
 
 Status gone(std::string got, std::string remedy = {}) {
@@ -43,7 +44,7 @@ HubIntake::HubIntake(const Options& options, std::shared_ptr<const AllowList> al
 HubIntake::Taken HubIntake::take(const ArrivedMessage& message,
                                  const std::function<void()>& learn_of_connections) {
   end_those_before(++messages_);
-  // Only news that is up to date tells whose the descriptor is by now.
+  // Connection events must be up to date before the descriptor can be attributed to a connection.
   const auto refuse = [&](RefusalReason reason, std::string source) {
     learn_of_connections();
     if (const auto open = open_descriptors_.find(message.descriptor);
@@ -96,7 +97,7 @@ ConnectionId HubIntake::connection_of(const ArrivedMessage& message, const Publi
     const auto known = by_route_.find(std::string(as_text(message.route)));
     if (known == by_route_.end()) return 0;
     const Connection& connection = connections_.at(known->second);
-    // Another key or descriptor: the route has been given to somebody else since.
+    // With another key or descriptor, libzmq has assigned the route to another connection since.
     const bool same = connection.peer == key && connection.descriptor == message.descriptor;
     return same ? known->second : 0;
   };
@@ -119,7 +120,7 @@ ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key
   connections_[connection] = {
       .peer = key, .route = std::string(as_text(message.route)), .descriptor = message.descriptor};
   by_route_[std::string(as_text(message.route))] = connection;
-  by_key_[key].push_back(connection);  // not of_key: end() may have erased it
+  by_key_[key].push_back(connection);  // of_key may be dangling: end() may have erased its entry
   events_.emplace_back(Connected{.connection = connection, .peer = key});
   if (message.descriptor < 0) return connection;
   if (const auto older = by_descriptor_.find(message.descriptor); older != by_descriptor_.end()) {

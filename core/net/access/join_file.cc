@@ -44,14 +44,16 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kJoinBlanks) + 1);
 }
 
-// What stands in quotes; nothing where the text is not one in quotes and perhaps a comment.
+// Returns the text within quotes. Returns nothing unless `text` is one quoted text, optionally
+// followed by a comment.
 std::optional<std::string_view> quoted(std::string_view text) {
   if (text.empty() || (text.front() != '"' && text.front() != '\'')) return {};
   const std::size_t end = text.find(text.front(), 1);
   if (end == std::string_view::npos) return {};
   const std::string_view inside = text.substr(1, end - 1);
   const std::string_view behind = without_blanks(text.substr(end + 1));
-  if (inside.find('\\') != std::string_view::npos) return {};  // TOML would read something else
+  // a TOML parser would read an escape sequence
+  if (inside.find('\\') != std::string_view::npos) return {};
   if (!behind.empty() && behind.front() != '#') return {};
   return inside;
 }

@@ -124,7 +124,7 @@ TEST(JoinFile, TakesWhatAPersonMayHaveDoneToIt) {
   std::string text = replaced(text_of(join), "agent_id = \"garage-01\"",
                               "\r\n  # the one behind the door\n\tagent_id='garage-01'  # first\r");
   expect_same(parse_join_file(text), join);
-  text.pop_back();  // the last line's end
+  text.pop_back();  // the line break of the last line
   expect_same(parse_join_file(text), join);
 }
 

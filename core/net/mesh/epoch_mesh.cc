@@ -22,7 +22,8 @@ struct Trailer {
   Kind kind = Kind::hello;
 };
 
-// Behind the frame, so that the frame begins where the buffer does, as its numbers need it.
+// The trailer is behind the frame, so that the frame keeps the alignment of the buffer, which its
+// numbers need.
 void append(Bytes& frame, const Trailer& trailer) {
   const std::size_t end = frame.size();
   frame.resize(end + kEpochTrailerBytes);
@@ -87,10 +88,10 @@ class EpochMeshes::EpochMesh final : public PeerTransport {
     SharedSlice payload;
   };
   struct Member {
-    bool asked = false;  // whether it is there
-    bool here = false;
+    bool asked = false;  // a hello was sent
+    bool here = false;   // a frame of this session has arrived from it
     Time give_up_at{Time::max()};
-    MessageQueue<Waiting> waiting;  // until it is here
+    MessageQueue<Waiting> waiting;  // messages until the member is here
   };
 
   Status accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) override;
@@ -131,17 +132,19 @@ EpochMeshes::EpochMesh::EpochMesh(EpochMeshes& all, EpochMeshOptions options)
       lose(member, known.gone);
     } else if (known.greeted == options_.session) {
       arrived(member);
-      ignore_error(say(member, Kind::welcome));  // who cannot be told is lost, which is an event
+      // an error means that the member is lost, which is an event
+      ignore_error(say(member, Kind::welcome));
     }
   }
 }
 
-// Those with whom there was anything are told. What was meant for them is of no use any more.
+// Informs all members with which frames were exchanged. Messages that still wait for them are
+// useless after the epoch.
 EpochMeshes::EpochMesh::~EpochMesh() {
   for (std::uint32_t member = 0; member < members_.size(); ++member) {
     if (!members_[member].asked && !members_[member].here) continue;
     beneath_.forget(options_.members[member]);
-    ignore_error(say(member, Kind::goodbye));  // who is lost needs none
+    ignore_error(say(member, Kind::goodbye));  // a lost member needs none
   }
 }
 
@@ -174,7 +177,8 @@ Status EpochMeshes::EpochMesh::accept(std::uint32_t to, SharedSlice frame, Share
   return {};
 }
 
-// It has said something of this session.
+// A frame of this session has arrived from the member, so the messages that wait for it can be
+// sent.
 void EpochMeshes::EpochMesh::arrived(std::uint32_t number) {
   Member& member = members_[number];
   if (lost(number) || std::exchange(member.here, true)) return;
@@ -246,7 +250,7 @@ Result<std::optional<LinkEvent>> EpochMeshes::EpochMesh::receive(Time deadline) 
     const Time due = next_due();
     TRIBUTARY_ASSIGN(std::optional<LinkEvent> came, beneath_.receive(std::min(deadline, due)));
     if (!came) {
-      // Its own deadline, or somebody has called: all but a member that is given up.
+      // The caller's deadline has passed or wake() was called, unless a member's deadline is due.
       if (all_.clock_.now() < due) return std::optional<LinkEvent>();
     } else if (auto* const message = std::get_if<Received>(&*came)) {
       take(*message);

@@ -29,48 +29,51 @@ namespace {
 
 using Time = std::chrono::nanoseconds;
 
-// Between attempts. A spoke waits longer, because a coordinator has all its agents to answer; peers
-// wait for one another when an epoch begins.
+// Range of the pause between attempts to connect. A spoke waits longer, because a coordinator has
+// to answer all its agents at once. Peers only wait for each other at the beginning of an epoch.
 constexpr Time kRedialMin = std::chrono::milliseconds(50);
 constexpr Time kRedialMax = std::chrono::milliseconds(100);
-// A receiver that is told of every packet spends more on being told than on the bytes: it sleeps
-// until a good part of what it waits for is there.
+// A receiver that wakes up for every packet spends more time on wake-ups than on bytes. It
+// therefore sleeps until a large part of the bytes that it expects has arrived (SO_RCVLOWAT).
 constexpr int kWakeBytesMax = 128 << 10;
-constexpr std::size_t kEagerBytes = 64u << 10;  // below: every packet counts
+// up to this size, a receiver wakes up for every packet
+constexpr std::size_t kEagerBytes = 64u << 10;
 constexpr std::size_t kRecordBytesMax = 17u << 10;
 constexpr std::size_t kSpareBytesMax = 32u << 20;
 constexpr std::size_t kEventsAtOnce = 64;
 
-// One way, from who dialled to who answered.
+// One direction, from the member that connected to the member that accepted.
 struct Connection {
   File file;
   std::unique_ptr<MeshChannel> channel;
   bool dialled = false;
   bool connecting = false;
-  std::uint32_t events = 0;    // that epoll watches
-  Time deadline{Time::max()};  // of the handshake
-  // dialled
+  std::uint32_t events = 0;    // events that epoll watches
+  Time deadline{Time::max()};  // deadline of the handshake
+  // For connections that this member made:
   std::uint32_t member = 0;
-  // Until then nothing but the greeting is sent, and the member can be dialled again.
+  // The receiver has sent its welcome. Before that only the greeting is sent, so that the
+  // connection can be replaced by a new one without losing a message.
   bool welcomed = false;
-  std::optional<MeshOutgoing> greeting;  // what is left of it to send
-  // answered
+  std::optional<MeshOutgoing> greeting;  // unsent part of the greeting
+  // For connections that this member accepted:
   std::optional<MeshReader> reader;
   ArrivalTimer timer;
-  std::shared_ptr<const std::uint32_t> proven;  // whose key it was; null without encryption
-  std::optional<std::uint32_t> from;            // once it has said so
+  // rank that the key has proven; null without encryption
+  std::shared_ptr<const std::uint32_t> proven;
+  std::optional<std::uint32_t> from;  // rank in the greeting, once it has arrived
   std::string source;
   int wake_bytes = 1;
   bool gone = false;
 };
 
-// A member as seen from here.
+// The state of one other member.
 struct Peer {
   Address address;
   std::unique_ptr<Connection> out;
-  MessageQueue<MeshOutgoing> queue;  // sent once the connection is welcomed
-  Status why_not;                    // it could not be connected to, the last time
-  std::optional<Backoff> backoff;    // since it was first dialled
+  MessageQueue<MeshOutgoing> queue;  // sent once the connection has its welcome
+  Status why_not;                    // error of the last attempt to connect
+  std::optional<Backoff> backoff;    // set at the first attempt
   Time redial_at{Time::max()};
   Time give_up_at{Time::max()};
   Connection* in = nullptr;
@@ -180,7 +183,7 @@ Status TcpMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload)
   Peer& peer = peers_[to];
   peer.queue.push(std::move(message), bytes);
   if (peer.out && peer.out->welcomed) {
-    // Behind others, or while a handshake goes on, it leaves when the socket has room.
+    // Behind other messages, or during a handshake, the message is sent when the socket has room.
     if (peer.queue.size() == 1) flush(to);
   } else if (!peer.out && peer.redial_at == Time::max()) {
     peer.give_up_at = clock_.now() + options_.connect_max;
@@ -196,7 +199,7 @@ void TcpMesh::dial(std::uint32_t member) {
   if (Status status = connect(peer, member); !status.ok()) dial_later(member, std::move(status));
 }
 
-// It may not be there yet, or still in the epoch before.
+// The member may not listen yet, or may still be in the previous epoch.
 void TcpMesh::dial_later(std::uint32_t member, Status why) {
   Peer& peer = peers_[member];
   bury(std::move(peer.out));
@@ -305,7 +308,7 @@ Status TcpMesh::admit(File file, std::string source) {
   return {};
 }
 
-// Until there is a message or nothing more to read.
+// Reads until one message is complete or no more bytes are there.
 void TcpMesh::read(Connection& connection) {
   Result<bool> more = read_message(connection);
   if (!more.ok()) drop(connection, std::move(more).status());
@@ -328,7 +331,8 @@ Result<bool> TcpMesh::read_message(Connection& connection) {
           .frame = reader.take_frame(),
           .payload = reader.take_payload(),
           .arrival = connection.timer.whole(clock_.now(), connection.channel->bytes_in)});
-    // What TLS holds inside, no socket will tell of.
+    // Bytes inside TLS are not reported by the socket, so epoll would not wake this thread for
+    // them.
     if (!connection.channel->holds_bytes()) break;
   }
   set_wake_bytes(connection);
@@ -411,7 +415,8 @@ void TcpMesh::serve(Connection& connection, std::uint32_t events) {
   flush(member);
 }
 
-// Nothing is said on a connection of ours but by TLS, by one byte of welcome, and by its end.
+// On a connection that this member made, the receiver sends only TLS's own records, one welcome
+// byte, and the end.
 Status TcpMesh::listen_to(Connection& connection) {
   std::array<std::uint8_t, 16> said;
   TRIBUTARY_ASSIGN(const std::size_t bytes, connection.channel->read(said));
@@ -429,7 +434,8 @@ Status TcpMesh::listen_to(Connection& connection) {
 
 // --- ends --------------------------------------------------------------------------------------
 
-// What epoll has told of at the same time may still name it.
+// Keeps the object until the current batch of epoll events is processed, because a later event of
+// the batch may still refer to it.
 void TcpMesh::bury(std::unique_ptr<Connection> connection) {
   if (!connection) return;
   if (connection->channel) {

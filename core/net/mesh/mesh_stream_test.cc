@@ -13,7 +13,7 @@ struct Heard {
   Bytes payload;
 };
 
-// Feeds the bytes in pieces of at most `step`.
+// Passes the bytes to a reader in pieces of at most `step` bytes.
 Result<std::vector<Heard>> read_all(ByteSpan bytes, std::size_t step, BufferPool& pool) {
   MeshReader reader(100, 1000, pool);
   std::vector<Heard> all;

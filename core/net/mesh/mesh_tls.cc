@@ -1,4 +1,5 @@
-// TLS 1.3 between members of an epoch, with a key that both know instead of certificates.
+// TLS 1.3 between the members of an epoch, with a pre-shared key for each pair instead of
+// certificates.
 #include <fmt/format.h>
 #include <openssl/core_names.h>
 #include <openssl/err.h>
@@ -78,7 +79,7 @@ class X25519Keys final : public PairKeys {
     const PkeyContextPtr context(ours ? EVP_PKEY_CTX_new(ours.get(), nullptr) : nullptr);
     Key shared;
     std::size_t bytes = kKeyLength;
-    // An other half that leads to zeros, whatever our own is, is refused by OpenSSL.
+    // OpenSSL refuses a public key whose result is zero for every secret key.
     if (!theirs || !context || EVP_PKEY_derive_init(context.get()) <= 0 ||
         EVP_PKEY_derive_set_peer(context.get(), theirs.get()) <= 0 ||
         EVP_PKEY_derive(context.get(), shared.data(), &bytes) <= 0) {
@@ -95,11 +96,11 @@ class X25519Keys final : public PairKeys {
 
 // --- what OpenSSL asks while it shakes hands ---------------------------------------------------
 
-// One connection's; OpenSSL holds a pointer to it.
+// The state of one handshake. OpenSSL holds a pointer to it.
 struct Handshake {
   const TlsSettings* settings = nullptr;
-  std::uint32_t to = 0;                 // whom we call
-  std::shared_ptr<std::uint32_t> from;  // who calls us
+  std::uint32_t to = 0;                 // rank that this side connects to
+  std::shared_ptr<std::uint32_t> from;  // rank of the member that connects to this side
   std::string identity;
 };
 
@@ -130,7 +131,8 @@ int use_session(SSL* ssl, const EVP_MD*, const unsigned char** id, std::size_t* 
   return *session != nullptr ? 1 : 0;
 }
 
-// Without a session the handshake fails by itself: there is no certificate to fall back on.
+// Finds the pre-shared key of the connecting member. Without one the handshake fails, because no
+// certificate can replace it.
 int find_session(SSL* ssl, const unsigned char* id, std::size_t id_bytes, SSL_SESSION** session) {
   Handshake& handshake = handshake_of(ssl);
   const char* const text = reinterpret_cast<const char*>(id);
@@ -148,7 +150,8 @@ int find_session(SSL* ssl, const unsigned char* id, std::size_t id_bytes, SSL_SE
 
 // --- a connection ------------------------------------------------------------------------------
 
-// OpenSSL's own way to a socket ends the process by SIGPIPE when the peer is gone.
+// A BIO that sends with MSG_NOSIGNAL. With OpenSSL's own socket BIO, SIGPIPE ends the process when
+// the peer has closed the connection.
 class SocketBio {
  public:
   static BIO* make(int file, MeshChannel& channel) {
@@ -234,7 +237,7 @@ class TlsChannel final : public MeshChannel {
   bool holds_bytes() const override { return SSL_has_pending(ssl_.get()) != 0; }
 
  private:
-  // Only what fails before the end of the handshake has to do with keys.
+  // Only an error before the end of the handshake can be caused by a wrong key.
   Result<std::size_t> outcome(int done, std::size_t bytes, std::string_view doing) const {
     if (done > 0) return bytes;
     const int error = SSL_get_error(ssl_.get(), done);
@@ -284,7 +287,7 @@ Result<std::unique_ptr<MeshChannel>> TlsSettings::call(int file, std::uint32_t t
   handshake->settings = this;
   handshake->to = to;
   SSL_set_app_data(ssl.get(), handshake.get());
-  // Nobody's certificate is trusted: a peer that does not know the key has nothing else to show.
+  // No certificate is trusted, so a peer without the key cannot authenticate in another manner.
   SSL_set_verify(ssl.get(), SSL_VERIFY_PEER, nullptr);
   SSL_set_connect_state(ssl.get());
   auto channel = std::make_unique<TlsChannel>(std::move(ssl), std::move(handshake));

@@ -25,19 +25,20 @@ using Time = std::chrono::nanoseconds;
 
 constexpr int kFrameTag = 1;
 constexpr int kPayloadTag = 2;
-constexpr std::size_t kTrailerBytes = 4;  // behind a frame: how long its payload is
-// A message that MPI has been given costs a question in every round of them.
-constexpr std::size_t kPostedMax = 16;  // to a member
+constexpr std::size_t kTrailerBytes = 4;  // behind a frame: the size of its payload
+// MPI tests every posted message in each of its calls, so their number is bounded.
+constexpr std::size_t kPostedMax = 16;  // per member
 constexpr int kFramesAtOnce = 64;
 constexpr std::size_t kSpareBytesMax = 32u << 20;
 
-// Asking costs about a microsecond, and ranks that share a core need it for what is waited for. Two
-// cores with four ranks exchange in about the same time with 0, 50 or 1000 of these turns.
+// Number of polls that only yield the processor before the first sleep. A poll costs about a
+// microsecond, and ranks that share a core need that time for their work. With four ranks on two
+// cores, an exchange takes about the same time with 0, 50 and 1000 yields.
 constexpr std::uint32_t kYields = 50;
 constexpr Time kSleepMin = std::chrono::microseconds(20);
 constexpr Time kSleepMax = std::chrono::milliseconds(1);
 
-// What is done between two questions that MPI has answered with no.
+// The pause between two polls without progress: first it yields, then it sleeps, longer each time.
 class Rest {
  public:
   void again() { fruitless_ = 0; }
@@ -65,21 +66,22 @@ struct Outgoing {
 };
 
 struct Incoming {
-  Bytes frame;  // empty: its sender leaves
+  Bytes frame;  // empty: the sender leaves
   std::uint32_t payload_bytes = 0;
   Bytes payload;
-  bool matched = false;  // with its payload, or it has none
+  bool matched = false;  // its payload is being received, or it has none
   MPI_Request payload_came = MPI_REQUEST_NULL;
 };
 
-// MPI keeps the order of messages of one kind between two ranks, so that frames and payloads are
-// matched by counting. What MPI reads and writes is in these queues until it is done with it.
+// MPI keeps the order of messages with one tag between two ranks, so frames and payloads are
+// matched by their order. MPI reads and writes the buffers in these queues until their requests are
+// complete.
 struct Peer {
   MessageQueue<Outgoing> waiting;
   MessageQueue<Outgoing> posted;
   std::deque<Incoming> coming;
   bool left = false;
-  bool broken = false;  // has sent what breaks the rules: payloads are not received any more
+  bool broken = false;  // it violated the format: its payloads are not received any more
 };
 
 class MpiMesh final : public PeerTransport {
@@ -103,7 +105,7 @@ class MpiMesh final : public PeerTransport {
     waker_.signal();
   }
   bool encrypted() const override { return false; }
-  // What is posted to a member that is lost stays with MPI and counts no more.
+  // Messages that are posted to a lost member stay with MPI and are not counted any more.
   std::size_t waiting_bytes_for(ConnectionId member) const override {
     const Peer& peer = peers_[member];
     return lost(member) ? 0 : peer.waiting.bytes() + peer.posted.bytes();
@@ -141,7 +143,8 @@ class MpiMesh final : public PeerTransport {
 Status MpiMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) {
   const std::size_t bytes = frame.size() + payload.size();
   const auto payload_bytes = static_cast<std::uint32_t>(payload.size());
-  // Behind the frame, so that the frame begins where the buffer does, as its numbers need it.
+  // The trailer is behind the frame, so that the frame keeps the alignment of the buffer, which its
+  // numbers need.
   Bytes whole(frame.size() + kTrailerBytes);
   std::ranges::copy(frame.view(), whole.begin());
   std::memcpy(whole.data() + frame.size(), &payload_bytes, kTrailerBytes);
@@ -173,7 +176,7 @@ Result<bool> MpiMesh::post_waiting(std::uint32_t member) {
   return moved;
 }
 
-// A request that MPI is done with is null, and so is one that was never made.
+// A completed request is null, and so is one that was never made.
 Result<bool> done(MPI_Request& request) {
   int yes = 1;
   if (request == MPI_REQUEST_NULL) return true;
@@ -224,9 +227,8 @@ Result<bool> MpiMesh::take_frames() {
   return moved;
 }
 
-// What is too long stays where it is. To receive less of a message than there is would be an error
-// that MPI promises to tell; Open MPI 4.1.4 tells it after it has written the rest behind the
-// buffer.
+// A message that is too long is not received. MPI promises an error if a message is longer than the
+// buffer, but Open MPI 4.1.4 reports it only after it has written the rest behind the buffer.
 Status MpiMesh::take_frame(MPI_Message message, std::uint32_t from, std::size_t bytes) {
   const bool leaves = bytes == 0;
   if (!leaves &&
@@ -258,7 +260,7 @@ Status MpiMesh::take_frame(MPI_Message message, std::uint32_t from, std::size_t 
   return {};
 }
 
-// Payloads that are there, for the frames that have announced them.
+// Starts to receive the payloads that have arrived for announced frames.
 Result<bool> MpiMesh::match_payloads(std::uint32_t member) {
   Peer& peer = peers_[member];
   bool moved = false;
@@ -317,7 +319,7 @@ bool MpiMesh::take_in(std::uint32_t member) {
 void MpiMesh::deliver(std::uint32_t member, Incoming& message) {
   Peer& peer = peers_[member];
   if (message.frame.empty()) {
-    // What it has received before it left is not unsent.
+    // Messages that the member received before it left must not be reported as unsent.
     send_on(member);
     peer.left = true;
     return lose(member, Status(StatusCode::unavailable, {.what = "a mesh over MPI",
@@ -325,7 +327,8 @@ void MpiMesh::deliver(std::uint32_t member, Incoming& message) {
                                                          .got = "it has left"}));
   }
   counters_.wire_bytes_in += message.frame.size() + message.payload.size();
-  if (lost(member)) return;  // what it sends on is received, or it could not leave
+  // frames of a lost member are received, because it could not leave otherwise
+  if (lost(member)) return;
   Received whole = {
       .connection = member, .peer = {}, .frame = std::move(message.frame), .payload = {}};
   if (!message.payload.empty()) whole.payload = pool_.share(std::move(message.payload));
@@ -403,7 +406,7 @@ MpiMesh::~MpiMesh() {
     rest.take(waker_, kSleepMax);
   }
   if (all_left()) {
-    // Where there is still something in it, it stays.
+    // A communicator that still holds messages must not be freed.
     if (std::ranges::none_of(peers_, &Peer::broken)) MPI_Comm_free(&comm_);
   } else {
     session_.abandon(std::make_shared<std::vector<Peer>>(std::move(peers_)));

@@ -12,12 +12,12 @@ namespace {
 
 using Time = std::chrono::nanoseconds;
 
-// How soon a message that the inner transport had no room for is tried again.
+// Pause before a message is retried for which the inner transport had no room.
 constexpr Time kRetryAfter = std::chrono::milliseconds(1);
-// Of what takes less, a good part is what one wake-up takes.
+// A shorter time is not reported as a measurement: a large part of it would be the wake-up.
 constexpr Time kTimedMin = std::chrono::milliseconds(2);
 
-// Messages on the line, in the order in which they are due.
+// Messages on the link, in the order in which they are due.
 struct Outgoing {
   Time due;
   ConnectionId to = 0;
@@ -25,11 +25,12 @@ struct Outgoing {
   SharedSlice payload;
 };
 struct Incoming {
-  Time due;     // its last byte arrives
-  Time begins;  // its first byte arrives
+  Time due;     // time at which its last byte arrives
+  Time begins;  // time at which its first byte arrives
   LinkEvent event;
 };
 
+// The part of the message's bytes that has not arrived at `now`, if they arrive at a constant rate.
 std::uint64_t bytes_missing(const Incoming& message, std::size_t bytes, Time now) {
   if (now <= message.begins || message.due <= message.begins) return bytes;
   const double part =
@@ -80,7 +81,7 @@ class Shaped final : public Transport {
   const std::unique_ptr<Transport> inner_;
   const Clock& clock_;
   const ShapedRoom room_;
-  mutable ShapedLine line_;  // follows its trace when it is asked
+  mutable ShapedLine line_;  // mutable: it moves along its trace when it is read
   Waker waker_;
   std::unordered_set<ConnectionId> live_;
   MessageQueue<Outgoing> out_;
@@ -111,7 +112,7 @@ Status Shaped::let_out(Time now) {
       next.due = now + kRetryAfter;
       return {};
     }
-    // That the connection is gone, and the message with it, the inner transport tells by itself.
+    // `unavailable` is ignored: the inner transport reports the end of the connection itself.
     if (!status.ok() && status.code() != StatusCode::unavailable) return status;
     out_.pop();
   }
@@ -134,7 +135,8 @@ void Shaped::take_in(LinkEvent event, Time now) {
   }
 }
 
-// Whoever fetches it late takes the line for a slower one, and never for a quicker one.
+// Adds the arrival times to the event. A caller that fetches the event late measures a slower link,
+// never a faster one.
 LinkEvent Shaped::hand_out(Time now) {
   Incoming next = in_.pop();
   auto* const received = std::get_if<Received>(&next.event);
@@ -146,7 +148,8 @@ LinkEvent Shaped::hand_out(Time now) {
   return std::move(next.event);
 }
 
-// What the inner transport has received and the line has not carried yet is still to arrive.
+// Bytes that the inner transport has received but that have not crossed the link yet are
+// subtracted.
 std::uint64_t Shaped::bytes_arrived(ConnectionId connection) const {
   const Time now = clock_.now();
   std::uint64_t missing = 0;
@@ -182,7 +185,7 @@ Result<std::optional<LinkEvent>> Shaped::receive(Time deadline) {
   }
 }
 
-// For something to come in or for the time to pass; false when wake() was called.
+// Waits until an event arrives or the time has passed. Returns false if wake() was called.
 Result<bool> Shaped::wait(Time until) {
   if (in_.bytes() >= room_.in_bytes_max) {
     waker_.wait(until - clock_.now());

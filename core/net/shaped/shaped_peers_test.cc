@@ -40,7 +40,7 @@ class ShapedMesh : public testing::Test {
     far_.to_tell.emplace_back(
         Received{.connection = from, .peer = {}, .frame = bytes(frame), .payload = {}});
   }
-  // The next message, and when it was handed out.
+  // The next message and the time at which it was delivered.
   std::pair<nanoseconds, std::string> next_message() {
     const std::optional<LinkEvent> event = next_by(far_.clock.now() + seconds(60));
     const auto* const message = event ? std::get_if<Received>(&*event) : nullptr;
@@ -69,7 +69,8 @@ TEST_F(ShapedMesh, AllThatIsSentSharesTheLineInOrder) {
   EXPECT_EQ(mesh_->waiting_bytes(), 0u);
 }
 
-// The first has come over a line like this one while it came; the second had to wait for it.
+// The first message has crossed a link like this one while it crossed this one; the second had to
+// wait for it.
 TEST_F(ShapedMesh, WhatComesInSharesTheLineWithoutWaitingForItself) {
   open({.in = line(milliseconds(100), 10)});
   far_.clock.advance(seconds(5));
@@ -195,7 +196,7 @@ TEST_F(ShapedMesh, RefusesWhatTheInnerOneWould) {
   EXPECT_EQ(send(1, "").code(), StatusCode::invalid_argument);
 }
 
-// Two ports of one process, of which one is behind a line; woken from another thread.
+// Two ports of one process, one of them shaped; another thread wakes them.
 TEST(ShapedPeerPort, OverRealSockets) {
   const SystemClock clock;
   MeshOptions options;

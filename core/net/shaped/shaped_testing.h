@@ -1,5 +1,6 @@
-// The transport beneath a shaped line in tests: a clock that moves while it waits, what came out of
-// the line, and what is to go in. It is a hub's, or one among peers.
+// The inner transport of a shaped transport in tests: its clock advances while it waits, and it
+// records sent messages and delivers those that the test adds. It acts as a hub or as a transport
+// among peers.
 #pragma once
 
 #include <deque>

@@ -24,7 +24,8 @@ namespace {
 
 using Context = std::unique_ptr<void, int (*)(void*)>;
 constexpr std::chrono::hours kForAWhile{1};
-constexpr std::chrono::milliseconds kControlLookEvery{250};  // whether somebody is still there
+// how often the wait checks that the daemon and the caller are still there
+constexpr std::chrono::milliseconds kControlLookEvery{250};
 
 Status check_path(const std::string& path) {
   constexpr std::size_t kMost = sizeof(sockaddr_un::sun_path) - 1;
@@ -93,7 +94,7 @@ class Server final : public ControlServer {
   std::thread thread_;
 };
 
-// Without it a question to nobody would wait for somebody to come.
+// Checks that a daemon listens. libzmq would wait silently until one starts to.
 Status check_listener(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -127,7 +128,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& pa
   TRIBUTARY_TRY(check_path(path));
   Context context(zmq_ctx_new(), zmq_ctx_term);
   TRIBUTARY_ASSIGN(ZmqSocket socket, open_socket(context.get(), ZMQ_REP));
-  const mode_t before = ::umask(0177);  // the file is its owner's from the beginning
+  const mode_t before = ::umask(0177);  // only the owner may use the file, from its creation on
   const int failed = zmq_bind(socket.get(), ("ipc://" + path).c_str());
   ::umask(before);
   if (failed != 0) return zmq_failed(fmt::format("control socket '{}'", path));

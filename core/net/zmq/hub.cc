@@ -19,13 +19,13 @@ namespace {
 
 constexpr const char* kAgentsDomain = "agents";
 constexpr int kHubBacklog = 1024;
-// Not those of handshakes that fail: they name no connection, and for what does not even look like
-// ZMTP there are none.
+// Events of handshakes that fail for other reasons are not watched. They name no connection, and
+// libzmq has no event for a peer that does not use ZMTP at all.
 constexpr int kHubEvents =
     ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-// Route, frame, payload.
+// Route, frame and payload.
 constexpr std::size_t kHubPartsMax = 3;
-// While messages keep coming, connections are looked at once in so many.
+// While messages arrive without a pause, connection events are read once per this many messages.
 constexpr std::uint32_t kHubMessagesBetweenLooks = 64;
 
 class ZmqHub final : public Hub {
@@ -85,14 +85,15 @@ class ZmqHub final : public Hub {
   Monitor monitor_;
   std::string endpoint_;
   std::unordered_map<ConnectionId, Outbox> outboxes_;
-  std::optional<LinkEvent> message_;  // to be told after the intake's events
+  std::optional<LinkEvent> message_;  // reported after the intake's events
   std::vector<ZmqMessage> parts_;
   std::uint32_t until_look_ = 0;
   LinkCounters counters_;
 };
 
-// A routing id that a peer picks itself could be another peer's. Ours are those that ROUTER gives;
-// the intake drops the others, and handover stays off, so that nobody can take a route over.
+// Only routing ids that ROUTER assigns are accepted, because a peer could choose the routing id of
+// another peer. The intake drops the others, and ZMQ_ROUTER_HANDOVER stays off, so that no peer can
+// take over a route.
 Status ZmqHub::guard() {
   if (!options_.allowed) {
     return Status(StatusCode::invalid_argument, {.what = "hub",
@@ -133,7 +134,7 @@ Result<std::optional<LinkEvent>> ZmqHub::receive(std::chrono::nanoseconds deadli
     --until_look_;
     TRIBUTARY_ASSIGN(const bool took, take_message());
     if (took && until_look_ > 0) continue;
-    // Nothing but messages that are not told of must not keep the caller.
+    // Messages that produce no event must not keep the caller beyond its deadline.
     if (took && !message_ && context_->clock().now() >= deadline) return std::optional<LinkEvent>();
     if (took) continue;
     TRIBUTARY_TRY(look_at_connections());
@@ -143,7 +144,8 @@ Result<std::optional<LinkEvent>> ZmqHub::receive(std::chrono::nanoseconds deadli
   }
 }
 
-// False when there is nothing to read. What ended before this has then been read to its end.
+// Returns false if no message is there. All messages of connections that ended before have been
+// read then.
 Result<bool> ZmqHub::take_message() {
   TRIBUTARY_ASSIGN(const bool came, router_.receive(parts_, kHubPartsMax));
   if (!came) {
@@ -152,7 +154,7 @@ Result<bool> ZmqHub::take_message() {
   }
   std::array<ByteSpan, kHubPartsMax + 1> spans;
   for (std::size_t i = 0; i < parts_.size(); ++i) spans[i] = parts_[i].bytes();
-  // libzmq 4.3.4 loses the properties of the first part now and then, but not of the others.
+  // libzmq 4.3.4 sometimes loses the properties of the first part, but not those of later parts.
   ZmqMessage& last = parts_.back();
   const char* const user_id = last.property("User-Id");
   Status status;
@@ -197,7 +199,7 @@ Status ZmqHub::look_at_connections() {
   return {};
 }
 
-// False when the time is up or somebody wants us to stop waiting.
+// Returns false if the deadline has passed or wake() was called.
 Result<bool> ZmqHub::wait(std::chrono::nanoseconds deadline) {
   if (waker_.take()) return false;
   const std::chrono::nanoseconds left = deadline - context_->clock().now();

@@ -40,7 +40,8 @@ Status LinkContext::start(const Options& options) {
   zmq_ctx_set(context_, ZMQ_MAX_SOCKETS, static_cast<int>(options.sockets_max));
   TRIBUTARY_ASSIGN(ZmqSocket door, ZmqSocket::open(context_, ZMQ_REP));
   TRIBUTARY_TRY(door.set(ZMQ_LINGER, 0));
-  // Bound before there is any other socket: without a handler libzmq lets everybody in.
+  // The handler must be bound before any other socket exists: without one, libzmq accepts every
+  // peer.
   if (zmq_bind(door.get(), "inproc://zeromq.zap.01") != 0) return zmq_failed("the ZAP handler");
   doorkeeper_ = std::thread([this, socket = door.release()] { answer_knocks(socket); });
   return {};
@@ -52,7 +53,7 @@ void LinkContext::answer_knocks(void* socket) {
   std::vector<ByteSpan> request;
   while (true) {
     const Result<bool> came = door.receive(parts, kZapPartsMax, true);
-    if (!came.ok()) return;  // the context ends
+    if (!came.ok()) return;  // the context is being closed
     request.clear();
     for (ZmqMessage& part : parts) request.push_back(part.bytes());
     const GateAnswer answer = gate_.answer(request);

@@ -20,7 +20,7 @@ constexpr int kMonitored = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
                            ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
                            ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                            ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-// Frame, payload.
+// Frame and payload.
 constexpr std::size_t kPartsMax = 2;
 constexpr std::uint32_t kMessagesBetweenLooks = 64;
 
@@ -32,21 +32,21 @@ Status unreachable(StatusCode code, const std::string& endpoint, std::string got
                        .remedy = std::move(remedy)});
 }
 
-// What the attempt or the connection ended with: unavailable, permission_denied where the hub
-// does not let our key in, mismatch where the handshake fails over the hub's own.
+// The reason why an attempt or a connection ended: unavailable, permission_denied if the hub
+// refuses this spoke's key, or mismatch if the handshake fails because the hub has another key.
 struct AttemptEnd {
   StatusCode code = StatusCode::unavailable;
   std::string why = "no answer in time";
   std::string remedy = "is it running, and is this its address?";
 };
-// An attempt at a connection, and the connection that it becomes.
+// An attempt to connect, and the connection that results from it.
 struct Attempt {
   ZmqSocket dealer = {};
   Monitor monitor = {};
   std::optional<Outbox> outbox = {};
-  int descriptor = -1;  // of the TCP connection, which libzmq owns; -1: there is none
-  bool ready = false;   // the handshake is done
-  bool over = false;    // it has ended; what it brought is read first
+  int descriptor = -1;  // of the TCP connection; owned by libzmq; -1: none
+  bool ready = false;   // the handshake is complete
+  bool over = false;    // it has ended; messages that it delivered are read first
   AttemptEnd end = {};
 };
 
@@ -58,7 +58,7 @@ class ZmqSpoke final : public Transport {
         waker_(std::move(waker)),
         backoff_(options.times.redial_min, options.times.redial_max, options.seed) {}
 
-  // The first attempt shows whether the options make sense.
+  // The first attempt shows whether libzmq accepts the options.
   Status start() { return dial(); }
 
   bool encrypted() const override { return options_.encrypted; }
@@ -94,7 +94,7 @@ class ZmqSpoke final : public Transport {
   Waker waker_;
   Backoff backoff_;
   State state_ = State::resting;
-  std::chrono::nanoseconds next_step_{0};  // resting: dial; dialling: give up
+  std::chrono::nanoseconds next_step_{0};  // resting: time to connect; dialling: time to give up
   ConnectionId connection_ = 0;
   std::optional<Attempt> attempt_{std::in_place};  // never empty
   std::vector<ZmqMessage> parts_;
@@ -109,19 +109,21 @@ Status ZmqSpoke::dial() {
   TRIBUTARY_ASSIGN(attempt_->dealer, ZmqSocket::open(context_->handle(), ZMQ_DEALER));
   TRIBUTARY_TRY(configure(attempt_->dealer, options_.limits, options_.times));
   TRIBUTARY_TRY(identify());
-  // libzmq's own reconnecting ends for good when it is refused once.
+  // Reconnecting is turned off, because libzmq's own ends for good after one refusal.
   TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_RECONNECT_IVL, -1));
   TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_CONNECT_TIMEOUT,
                                      static_cast<int>(options_.times.connect_max.count())));
-  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_IMMEDIATE, 1));     // no queue without a connection
-  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_PROBE_ROUTER, 1));  // the hub hears of us before we speak
+  // do not queue messages without a connection
+  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_IMMEDIATE, 1));
+  // sends an empty message, which announces the connection to the hub
+  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_PROBE_ROUTER, 1));
   TRIBUTARY_ASSIGN(attempt_->monitor,
                    Monitor::of(context_->handle(), attempt_->dealer, kMonitored));
   if (zmq_connect(attempt_->dealer.get(), options_.endpoint.c_str()) != 0) {
     return zmq_failed(fmt::format("dialling {}", options_.endpoint));
   }
   state_ = State::dialling;
-  // libzmq says nothing when a name cannot be resolved.
+  // This deadline is needed because libzmq reports nothing if a name cannot be resolved.
   next_step_ = context_->clock().now() + options_.times.connect_max + options_.times.handshake_max;
   return {};
 }
@@ -224,7 +226,7 @@ Status ZmqSpoke::look_at_connection() {
             "compare the public key given for it with its own, and whether both encrypt";
         attempt_->over = true;
         break;
-      default:  // disconnected; closed: nobody took the call
+      default:  // disconnected, or closed because nothing listens there
         attempt_->descriptor = -1;
         attempt_->over = true;
         break;
@@ -235,7 +237,7 @@ Status ZmqSpoke::look_at_connection() {
 
 LinkEvent ZmqSpoke::connection_made() {
   state_ = State::connected;
-  attempt_->dealer.catch_up();  // the greeting leaves with this
+  attempt_->dealer.catch_up();  // makes libzmq send the announcement now
   ++connection_;
   ++counters_.connections;
   attempt_->outbox.emplace(options_.limits);
@@ -254,8 +256,8 @@ LinkEvent ZmqSpoke::attempt_over() {
   return Disconnected{.connection = connection_, .peer = options_.hub, .why = std::move(why)};
 }
 
-// An event for a message that is refused, or for the connection when its first message is read
-// before the news of its handshake.
+// Reads one message. The returned event, if any, is a refusal of that message, or Connected if the
+// message is read before the event of its handshake.
 Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
   TRIBUTARY_ASSIGN(took, attempt_->dealer.receive(parts_, kPartsMax));
   if (!took) return std::optional<LinkEvent>();
@@ -266,7 +268,8 @@ Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
     counters_.refuse(*reason);
     return std::optional<LinkEvent>(Refused{.reason = *reason, .source = key_text(options_.hub)});
   }
-  backoff_.reset();  // only now: a hub that hangs up at once is not to be hurried
+  // not earlier: a hub that closes every connection at once must not be called more often
+  backoff_.reset();
   std::optional<LinkEvent> first;
   if (state_ != State::connected) first = connection_made();
   const MessageParts& parts = std::get<MessageParts>(read);

@@ -9,9 +9,9 @@
 #include <new>
 
 #ifdef __SANITIZE_THREAD__
-// Debian's libzmq (and libsodium below it) is not built for the thread sanitizer, which therefore
-// sees what it reads, writes and frees, but not the lock-free queues by which one of its threads
-// hands that to another. What our own code does is watched all the same.
+// Debian's libzmq and libsodium are not built for the thread sanitizer. The sanitizer sees their
+// reads, writes and frees, but not the lock-free queues that order them. Reports from these
+// libraries are therefore suppressed; our own code is still checked.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
   return "called_from_lib:libzmq.so\ncalled_from_lib:libsodium.so";
@@ -23,17 +23,17 @@ namespace {
 
 constexpr std::size_t kPayloadAlignment = 8;
 
-// What libzmq holds on to while a part waits to be sent.
+// Keeps the bytes of a part alive while libzmq waits to send it.
 struct Held {
   SharedSlice bytes;
   std::shared_ptr<QueueCount> queue;
   std::atomic<bool> handed_over = false;
 };
 
-// Called on one of libzmq's threads, or where a send failed.
+// Called on one of libzmq's threads, or by the sender if the send failed.
 void let_go(void*, void* hint) {
   Held* const held = static_cast<Held*>(hint);
-  // Pairs with message_that_holds(): libzmq's own hand-over is invisible to the thread sanitizer.
+  // Pairs with message_that_holds(). The sanitizer cannot see libzmq's own synchronization.
   held->handed_over.load(std::memory_order_acquire);
   held->queue->remove(held->bytes.size());
   delete held;
@@ -48,7 +48,8 @@ Status zmq_failed(std::string what) {
 }
 
 ZmqMessage::ZmqMessage(ByteSpan copied) {
-  // On failure the message is empty, which no part may be: whoever sends it hears of it.
+  // If the allocation fails, the message is empty. No part may be empty, so its sender gets an
+  // error.
   if (zmq_msg_init_size(&message_, copied.size()) != 0) {
     zmq_msg_init(&message_);
     return;
@@ -62,7 +63,7 @@ ZmqMessage message_that_holds(SharedSlice bytes, std::shared_ptr<QueueCount> que
   Held* const held = new Held{.bytes = std::move(bytes), .queue = std::move(queue)};
   held->handed_over.store(true, std::memory_order_release);
   ZmqMessage message;
-  // libzmq does not write to what it sends.
+  // libzmq does not write to the bytes of a message that it sends.
   void* const data = const_cast<std::uint8_t*>(view.data());
   if (zmq_msg_init_data(message.get(), data, view.size(), let_go, held) != 0) {
     zmq_msg_init(message.get());
@@ -122,7 +123,7 @@ Result<bool> ZmqSocket::receive(std::vector<ZmqMessage>& parts, std::size_t part
   parts.clear();
   for (bool more = true; more;) {
     ZmqMessage part;
-    // Once the first part is there, libzmq has all of them.
+    // When the first part is there, libzmq has received all of them, so this does not wait.
     const int flags = wait || !parts.empty() ? 0 : ZMQ_DONTWAIT;
     while (zmq_msg_recv(part.get(), socket_, flags) < 0) {
       if (zmq_errno() == EAGAIN) return false;
@@ -169,8 +170,8 @@ Result<Monitor> Monitor::of(void* context, const ZmqSocket& watched, int events)
   monitor.watched_ = watched.get();
   TRIBUTARY_ASSIGN(monitor.socket_, ZmqSocket::open(context, ZMQ_PAIR));
   TRIBUTARY_TRY(monitor.socket_.set(ZMQ_LINGER, 0));
-  // No bound: a full queue would stop libzmq's thread. There are a few events of some 50 bytes for
-  // every connection, and all that wait are taken at once.
+  // The queue has no bound, because a full queue would block libzmq's thread. A connection causes a
+  // few events of about 50 bytes, and all waiting events are read at once.
   TRIBUTARY_TRY(monitor.socket_.set(ZMQ_RCVHWM, 0));
   if (zmq_connect(monitor.socket_.get(), address.c_str()) != 0) {
     return zmq_failed("a socket's monitor");
