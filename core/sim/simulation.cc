@@ -15,7 +15,8 @@ namespace tributary {
 namespace {
 
 constexpr TimeNs kLookEveryNs = 50 * kMs;
-// Of one link and way: more would be a machine that floods.
+// Bound for one direction of one link. More messages in flight mean that a machine floods the
+// network.
 constexpr std::uint64_t kUnderWayMax = 20'000;
 
 TimeNs ns_of(double seconds) { return static_cast<TimeNs>(seconds * 1e9); }
@@ -100,7 +101,8 @@ class Simulation {
            });
   }
 
-  // At the end everything is switched off at once; what comes up again must be what it was.
+  // At the end all machines lose their power at once. After the restart they must have the same
+  // state.
   void finish() {
     if (last_restart_) {
       over_ = true;

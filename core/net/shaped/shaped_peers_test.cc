@@ -153,7 +153,8 @@ TEST_F(ShapedMesh, HasRoomForSoMuch) {
 TEST_F(ShapedMesh, LeavesWithItsSenderWhatDoesNotFitIn) {
   open({.in = line(milliseconds(20), 0), .bytes_max = 5});
   for (int i = 0; i < 3; ++i) come_in(1, "01234");
-  // One is on the line, the others are not taken; the wait is a real one, and time stands still.
+  // One message is on the link, and the others are not accepted. The wait uses real time, while the
+  // test's clock stands still.
   std::thread other([&] { mesh_->wake(); });
   EXPECT_FALSE(next_by(milliseconds(19)));
   other.join();

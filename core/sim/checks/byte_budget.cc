@@ -10,9 +10,9 @@
 namespace tributary {
 namespace {
 
-// What a disturbance causes may come so much later: a timer must run out first.
+// Time for which a disturbance can cause repetitions: a timer may have to expire first.
 constexpr TimeNs kSettleNs = 5'000'000'000;
-// Rounds behind the last commit whose bytes are still known, for who is behind.
+// Number of rounds behind the last commit whose bytes are still known, for agents that are behind.
 constexpr std::uint64_t kRoundsKept = 4;
 constexpr std::size_t kDownloadsMax = 8;
 
@@ -41,8 +41,8 @@ void ByteBudget::sent(std::uint32_t agent, Direction direction, const wire::Fram
   }
   if (watched.away && frame.session() != 0) {
     watched.sessions[direction] = frame.session();
-    // Before its first session there is nothing that could be repeated: it counts from the
-    // coordinator's first word.
+    // Before its first session an agent has nothing to repeat, so it counts from the coordinator's
+    // first frame on.
     const bool first = !watched.joined && direction == down;
     watched.away = !first && watched.sessions[up] != watched.sessions[down];
     if (!watched.away) {
@@ -151,7 +151,7 @@ void ByteBudget::finish(TimeNs now) {
   for (std::size_t agent = 0; agent < agents_.size(); ++agent) compare_downloads(agent, 0, now);
 }
 
-// All but the last `kept`, which have more bytes to come.
+// Compares all downloads except the last `kept`, which may still receive bytes.
 void ByteBudget::compare_downloads(std::size_t agent, std::size_t kept, TimeNs now) {
   std::deque<Download>& downloads = agents_[agent].downloads;
   for (std::size_t i = 0; i + kept < downloads.size(); ++i) {

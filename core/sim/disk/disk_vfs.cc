@@ -14,12 +14,12 @@
 namespace tributary {
 namespace {
 
-// 2026-01-01, as SQLite counts: milliseconds of the Julian day. Dates in a journal are for people,
-// and a simulation has none.
+// 2026-01-01 in SQLite's unit, milliseconds of the Julian day. Dates in a journal are only for
+// people, and a simulation has no date.
 constexpr sqlite3_int64 kJulianMs = 212'634'072'000'000;
 constexpr int kPathBytesMax = 256;
 
-// What all who opened a file share while one has it open.
+// State of a file that all its open handles share. It exists while at least one handle is open.
 struct OpenState {
   FileLocks locks;
   WalIndex wal_index;
@@ -34,11 +34,11 @@ struct Handle {
   VirtualDisk* disk;
   std::shared_ptr<VirtualFile> file;
   std::shared_ptr<OpenState> state;
-  std::string delete_on_close;  // the file's name; empty: it stays
+  std::string delete_on_close;  // name of the file to remove; empty: it stays
   int level = SQLITE_LOCK_NONE;
 };
 
-// What SQLite allocates for us begins with its own struct.
+// The memory that SQLite allocates for a file. It must begin with SQLite's own struct.
 struct SqliteFile {
   sqlite3_file base;
   Handle* handle;
@@ -123,7 +123,8 @@ int check_reserved(sqlite3_file* file, int* out) {
 
 int file_control(sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; }
 int sector_size(sqlite3_file*) { return 4096; }
-// What SQLite assumes of a real disk: a write that is cut short leaves its neighbours alone.
+// The assumption that SQLite makes for real disks: an interrupted write does not damage the bytes
+// around it.
 int characteristics(sqlite3_file*) { return SQLITE_IOCAP_POWERSAFE_OVERWRITE; }
 
 int shm_map(sqlite3_file* file, int index, int bytes, int extend, void volatile** out) {
@@ -179,7 +180,8 @@ constexpr sqlite3_io_methods kMethods = {
 class DiskVfs::Impl {
  public:
   Impl() {
-    static std::atomic<std::uint64_t> count{0};  // a name is all that two simulations share
+    // the counter for unique names is the only state that simulations share
+    static std::atomic<std::uint64_t> count{0};
     name_ = fmt::format("tributary-sim-{}", count.fetch_add(1));
     vfs_.iVersion = 2;
     vfs_.szOsFile = sizeof(SqliteFile);
@@ -266,7 +268,7 @@ class DiskVfs::Impl {
     const Place place = of(vfs).place(path);
     *out = 0;
     if (place.disk == nullptr || place.disk->powerless()) return SQLITE_OK;
-    // A file that exists and is empty counts as none, as in SQLite's own VFS.
+    // As in SQLite's own VFS, an empty file counts as missing.
     const auto file = place.disk->open(place.file, false);
     if (file) *out = (flags != SQLITE_ACCESS_EXISTS || file->size() > 0) ? 1 : 0;
     return SQLITE_OK;

@@ -26,7 +26,7 @@ bool FileLocks::raise(LockOwner owner, int from, int to) {
   if (to == kReserved) return true;
   pending_ = owner;
   if (to < kExclusive) return true;
-  if (shared_ > 1) return false;  // stays pending, so that no reader comes in any more
+  if (shared_ > 1) return false;  // the lock stays pending, so that no new reader is admitted
   exclusive_ = owner;
   return true;
 }

@@ -28,7 +28,7 @@ void VirtualFile::put(std::uint64_t offset, ByteSpan bytes) {
   std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
-// Up to `count` bytes from `offset` on are about to change.
+// Records the state before an operation that may change up to `count` bytes from `offset` on.
 void VirtualFile::remember(std::uint64_t offset, std::uint64_t length, std::uint64_t count,
                            bool is_write) {
   const std::uint64_t there = offset < bytes_.size() ? bytes_.size() - offset : 0;
@@ -55,7 +55,7 @@ void VirtualFile::sync() {
   synced_ = true;
 }
 
-// Back to what was synced last; says what it took to come from there to here.
+// Reverts the file to its last synced state and returns the operations that were reverted.
 std::vector<VirtualFile::Redo> VirtualFile::take_back() {
   std::vector<Redo> redos(unsynced_.size());
   for (std::size_t i = unsynced_.size(); i-- > 0;) {
@@ -75,8 +75,8 @@ std::vector<VirtualFile::Redo> VirtualFile::take_back() {
 
 void VirtualFile::cut_power(SeededDraws& draws, DiskTally& tally) {
   const std::vector<Redo> redos = take_back();
-  // What a disk with a queue does: nothing got through, or all up to some sector of some write, or
-  // any sectors in any order.
+  // A disk with a queue can lose all operations, all after some sector of some write, or any
+  // sectors in any order.
   enum { kNothing, kPrefix, kAny };
   const std::uint64_t manner = draws.below(3);
   const std::size_t whole = manner == kPrefix ? draws.below(redos.size() + 1) : 0;
@@ -111,7 +111,7 @@ void VirtualFile::cut_power(SeededDraws& draws, DiskTally& tally) {
       ++tally.torn_writes;
     }
   }
-  synced_ = true;  // what is on the disk now is there
+  synced_ = true;  // the remaining content is on the disk
 }
 
 // --- VirtualDisk ---------------------------------------------------------------------------------
@@ -181,7 +181,8 @@ DiskOutcome VirtualDisk::sync(VirtualFile& file) {
     ++tally_.failed_syncs;
     return DiskOutcome::failed;
   }
-  // A new file's first sync makes the folder durable too, as SQLite's own VFS sees to.
+  // SQLite's own VFS syncs the folder with a new file's first sync, which makes earlier removals
+  // durable.
   if (!file.synced()) removed_.clear();
   file.sync();
   return DiskOutcome::done;

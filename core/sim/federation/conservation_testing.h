@@ -1,6 +1,6 @@
-// Conservation over a whole federation: the sum of all updates is what was committed plus what is
-// held back, value by value. The ledger's accounts allow for rounding; here a test says how much,
-// and 0 is exact.
+// Checks conservation over a whole federation: for each value, the sum of all updates equals the
+// committed values plus the residuals. The ledger's accounts allow for rounding. Here the test sets
+// the tolerance, and 0 requires equality.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class Conservation {
       magnitude_[i] += std::abs(static_cast<double>(update[i]));
     }
   }
-  // Null: nothing.
+  // A null residual counts as zeros.
   void held_back(const SharedFloats& residual) {
     if (residual) subtract(0, *residual);
   }
@@ -52,7 +52,7 @@ class Conservation {
       subtract((*plan)->buckets()[outcome.bucket].first_value, sum);
     }
   }
-  // `tolerance` is a share of what the updates moved in each value.
+  // `tolerance` is relative to the magnitude that the updates moved in each value.
   void expect_balanced(double tolerance) const {
     for (std::size_t i = 0; i < balance_.size(); ++i) {
       ASSERT_LE(std::abs(balance_[i]), tolerance * magnitude_[i]) << "value " << i;

@@ -22,21 +22,21 @@ class FederationCoordinator final : public CoordinatorHost {
 
   MemoryCoordinatorJournal journal;
 
-  // The process ends and stays away until start().
+  // The process ends and stays down until start().
   void crash() {
     stop_restarting();
     kill({});
   }
-  // The next so many writes find the disk full.
+  // The next `times` writes find the disk full.
   void fail_stores(int times) { store_failures_ = times; }
-  // What became of an operator's command; nothing yet: none.
+  // The result of an operator's command; empty if it is not done yet.
   std::optional<Status> command_done(Token token) const {
     const auto found = done_.find(token);
     return found == done_.end() ? std::nullopt : std::optional<Status>(found->second);
   }
 
  private:
-  static constexpr Token kSubmit = 1;  // the command by which the host submits the job
+  static constexpr Token kSubmit = 1;  // token of the command that submits the job
 
   Status boot() override {
     const Options& options = context_.options;
@@ -115,7 +115,7 @@ class FederationCoordinator final : public CoordinatorHost {
     later(context_.options.store_ns, [this, loaded] { handle(loaded); });
   }
 
-  // A planner takes as long as training does.
+  // The planner's advice arrives after the time of a training.
   void advise(RoundPlayed& round) {
     const Options& options = context_.options;
     if (const auto advice = options.advise ? options.advise(round) : nullptr) {

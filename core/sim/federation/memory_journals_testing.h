@@ -1,5 +1,5 @@
-// Journals in memory, for tests. They keep records as core/store does, without a disk, and expect
-// that records come in an order that a journal can be restored from.
+// Journals in memory, for tests. They store records as core/store does, without a disk, and check
+// that the records arrive in an order from which a journal can be restored.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
-// Everything that can go wrong, in one play: crashes of either side, cut links, loss, repeats,
-// reordering, full disks, a journal with a short memory. Then the faults stop, and all must be
-// well.
+// All faults in one run: crashes of both sides, cut links, loss, repetition, reordering, full disks
+// and a journal that keeps few rounds. Then the faults stop, and the federation must recover.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +62,7 @@ inline void break_something(Federation& federation, std::uint32_t what, TimeNs w
   }
 }
 
-// The same among peers, whose connections break too.
+// The same faults among peers, whose connections also break.
 inline Options mixed_peer_options(std::uint64_t seed) {
   static constexpr wire::Collective kCollectives[] = {
       wire::Collective::ring, wire::Collective::tree, wire::Collective::all_gather,
@@ -90,7 +89,8 @@ inline void play_mixed(const Options& options) {
   federation.peers.breaks = 0;
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
-  // Sums of multiples of 1/64 are exact; what THC, 3LC and int8 decode to is not a multiple.
+  // Sums of multiples of 1/64 are exact. The values that THC, 3LC and int8 decode are not
+  // multiples.
   const bool exact =
       options.policy.codecs.empty() &&
       (options.policy.codec == "fp32" || options.policy.codec.find("topk") != std::string::npos);

@@ -27,10 +27,10 @@ void lie_in(wire::PartT& part, SeededDraws& draws) {
     case 2:
       part.payload_bytes = small_lie(draws);
       break;
-    case 3:  // inside the payload, and where nothing or something else belongs
+    case 3:  // within the payload, where it does not fit
       part.offset = draws.below(part.stage_bytes + 1);
       break;
-    default:  // fits together, and is far more than will ever come
+    default:  // consistent, but far more bytes than are ever sent
       part.stage_bytes = (std::uint64_t{1} << 30) - draws.below(1000);
       break;
   }
@@ -65,10 +65,11 @@ std::optional<Message> lie_about_sizes(const Message& message, SeededDraws& draw
   wire::FrameT frame;
   wire::GetFrame(message.frame.data())->UnPackTo(&frame);
   if (!lie_in(frame.message, draws)) return std::nullopt;
-  // It may also claim to have received what was never sent.
+  // The frame may also confirm messages that were never sent.
   if (draws.chance(0.2)) frame.bulk_received = lie(draws);
   if (draws.chance(0.2)) frame.messages_received = lie(draws);
-  flatbuffers::FlatBufferBuilder builder;  // unlike build_frame, it builds what breaks every rule
+  // unlike build_frame(), it also builds frames that break the rules
+  flatbuffers::FlatBufferBuilder builder;
   builder.Finish(wire::Frame::Pack(builder, &frame), wire::FrameIdentifier());
   Message lied = message;
   lied.frame.assign(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());

@@ -19,7 +19,7 @@ AgentLinks agent_links(const NetworkSettings& settings, std::uint64_t seed, std:
       return LinkRate(settings.trace, static_cast<TimeNs>(place % lasts));
     }
     if (settings.rate_steps.empty()) return LinkRate(mbit_s);
-    // Both directions change together.
+    // Both directions use the same draws, so that they change at the same time.
     return LinkRate(mbit_s, settings.rate_steps, SeededDraws(seed, DrawUse::rate_steps, agent));
   };
   return {.up = Link(settings, SeededDraws(seed, DrawUse::link_up, agent), rate_of(up_mbit_s),
@@ -77,7 +77,7 @@ Passage Link::pass(TimeNs now, std::size_t bytes, bool faulty, LinkTally& tally)
   passage.copies = 1;
   TimeNs arrival = busy_until_ns_ + delay_ns(now, tally);
   if (faulty && draws_.chance(settings_.reordering)) {
-    // Later than several that were sent after it, which do not wait for it.
+    // It arrives after several later messages, which do not wait for it.
     ++tally.reordered;
     passage.reordered = true;
     arrival += 4 * draw_ns(settings_.delay, draws_);

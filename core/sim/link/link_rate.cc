@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-constexpr double kBitsPerNs = 1e-3;  // of 1 Mbit/s
+constexpr double kBitsPerNs = 1e-3;  // at 1 Mbit/s
 
 }  // namespace
 

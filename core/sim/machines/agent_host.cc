@@ -12,11 +12,11 @@
 namespace tributary {
 namespace {
 
-// What an agent may hold for its job: model, residual, update, aggregates and payloads of a round
-// and of one more that is being caught up with.
+// Memory limit of an agent for its job, in models plus a fixed part: model, residual, update,
+// aggregates and payloads of one round, and of one more round during catch-up.
 constexpr std::uint64_t kBufferedModelsMax = 12;
 constexpr std::uint64_t kBufferedFixedBytes = 1u << 20;
-// And of what peers that are ahead have sent.
+// Additional limit for messages of peers that are ahead.
 constexpr std::uint64_t kEarlyModelsMax = 4;
 constexpr std::uint64_t kEarlyFixedBytes = 4u << 20;
 
@@ -87,11 +87,12 @@ std::uint64_t AgentHost::buffered_bytes_max() const {
   const std::uint64_t model_bytes = 4 * scenario.values();
   const std::uint64_t alone = kBufferedFixedBytes + kBufferedModelsMax * model_bytes;
   if (!scenario.by_peers()) return alone;
-  // Payloads that stay side by side are everybody's.
+  // In a gather, each agent holds the payloads of all agents.
   return alone + kEarlyFixedBytes + (kEarlyModelsMax + 2 * scenario.agents) * model_bytes;
 }
 
-// --- what the machine asks for -------------------------------------------------------------------
+// --- actions of the machine
+// -----------------------------------------------------------------------
 
 void AgentHost::perform(Action& action) {
   std::visit(Overloaded{
@@ -105,13 +106,13 @@ void AgentHost::perform(Action& action) {
                  [this](SendToPeer& message) { peers_.send(index_, std::move(message)); },
                  [this](const OpenPeers& epoch) { peers_.open(index_, epoch); },
                  [this](const ClosePeers&) { peers_.close(index_); },
-                 [this](const ClosePeer&) {  // it gives its connection up
+                 [this](const ClosePeer&) {  // the machine gives up its connection
                    network_.hang_up(index_);
                    network_.dial(index_);
                  },
-                 // The simulator has no exporters.
+                 // The simulator exports no readings.
                  Ignored<Reading>(),
-                 // A coordinator's alone.
+                 // Actions of a coordinator only:
                  Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
                          AgentReported, RoundPlayed, CommandDone>(),
              },
@@ -139,7 +140,8 @@ void AgentHost::store(StoreAgent& record) {
         });
 }
 
-// For vote_before_store: whether the record is one that the agent will be asked about.
+// For vote_before_store: returns true if it has confirmed the record to the machine and will store
+// it later.
 bool AgentHost::store_late(StoreAgent& record) {
   if (!std::holds_alternative<ContributionRecord>(record.record)) return false;
   later(0, [this, token = record.token] { handle(Stored{.token = token, .status = {}}); });
@@ -190,7 +192,7 @@ void AgentHost::train(const Train& wanted) {
   });
 }
 
-// The machine takes what it has not taken yet of the round's update.
+// Returns the part of the round's update that the machine has not taken yet, with zeros before it.
 SharedFloats AgentHost::offer(const FloatVector& update, std::uint64_t first, std::uint64_t round) {
   auto taken = std::make_shared<FloatVector>(update.size(), 0.0f);
   const std::uint64_t end = machine_->missing_of_update(round);
@@ -209,7 +211,7 @@ void AgentHost::train_slowly(std::uint32_t times, TimeNs extra_ns) {
 void AgentHost::leave(TimeNs away_ns) {
   if (!running()) return;
   room_.tally.add(name(Incident::agent_leave));
-  // What has not gone out by then is cut off, as a service manager would.
+  // Messages that were not sent by then are lost, as when a service manager kills the process.
   later(away_ns, [this, away_ns] { kill({.fault = {}, .down_ns = away_ns}); });
   handle(Shutdown{.reason = "maintenance"});
 }

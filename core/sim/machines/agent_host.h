@@ -1,8 +1,9 @@
-// An agent's process: the production state machine and journal, a trainer that makes its updates
-// up, a link to the coordinator, and connections to its peers.
+// The process of a simulated agent: the production state machine and journal, a trainer that draws
+// its updates, a link to the coordinator and connections to its peers.
 //
-// A test derives from it to start the machine with another configuration and journal (boot), to see
-// each event and its actions (feed), and to carry out actions in another way (perform).
+// Tests derive from it to start the machine with another configuration and journal (boot), to
+// observe every event and its actions (feed) and to perform actions differently (perform). Not
+// thread-safe.
 #pragma once
 
 #include <memory>
@@ -26,7 +27,7 @@ class AgentHost : public Host, public Receiver {
   // --- faults ---
   void train_slowly(std::uint32_t times, TimeNs extra_ns);
   void fail_training(std::uint32_t times) { failures_ += times; }
-  // Says goodbye, ends, and comes back.
+  // The agent leaves its job, its process ends, and it starts again after `away_ns`.
   void leave(TimeNs away_ns);
 
   // --- Receiver ---
@@ -44,8 +45,8 @@ class AgentHost : public Host, public Receiver {
     return machine_->handle(local_ns, event);
   }
   void perform(Action& action) override;
-  // Returns what the machine takes of the round's update from value `first` on, and tells the
-  // ledger. Called just before the machine is handed that part.
+  // Returns the part of the round's update from value `first` on that the machine will take, and
+  // enters it into the ledger. Call it just before that part is passed to the machine.
   SharedFloats offer(const FloatVector& update, std::uint64_t first, std::uint64_t round);
 
   SimulatedNetwork& network_;
@@ -76,8 +77,8 @@ class AgentHost : public Host, public Receiver {
   std::uint64_t looks_ = 0;
 };
 
-// Multiples of 2^-10 between -1/8 and 1/8, so that sums of them are exact; a function of its
-// arguments.
+// An update whose values are multiples of 2^-10 between -1/8 and 1/8, so that sums of them are
+// exact. It depends only on its arguments.
 std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent,
                                            std::uint64_t round, std::size_t values);
 

@@ -21,8 +21,8 @@ CoordinatorConfig config_of(std::uint64_t incarnation) {
   return config;
 }
 
-// Aggregates of the round and of those that are kept to be given again, and what the machine's own
-// caps allow to be on its way.
+// Memory limit of the coordinator in bytes: aggregates of the round, results that are kept for
+// retransmission, and the messages in flight that its own limits allow.
 std::uint64_t buffered_bytes_max(const Scenario& scenario) {
   const CoordinatorConfig config = config_of(1);
   return 2 * config.incoming_bytes_max + 16 * 4 * scenario.values() +
@@ -114,7 +114,8 @@ void CoordinatorHost::look() {
   }
 }
 
-// --- what the machine asks for -------------------------------------------------------------------
+// --- actions of the machine
+// -----------------------------------------------------------------------
 
 void CoordinatorHost::perform(Action& action) {
   std::visit(
@@ -133,7 +134,7 @@ void CoordinatorHost::perform(Action& action) {
           [this](const CommandDone& done) {
             if (done.status.ok()) {
               has_job_ = true;
-            } else if (room_.faulty) {  // its journal refused it: once more, as an operator would
+            } else if (room_.faulty) {  // the journal refused it: try again, as an operator would
               later(1'000'000'000, [this] { submit(); });
             } else {
               room_.watch.report(room_.now(), "scenario", done.status.text());
@@ -141,15 +142,15 @@ void CoordinatorHost::perform(Action& action) {
           },
           [this](const RoundPlayed& round) { advise(round); },
           [this](const Finished&) { kill({.fault = {}, .down_ns = 1'000'000'000}); },
-          // The simulator has no exporters and no planner that measures.
+          // The simulator exports no readings, and its planner does not measure.
           Ignored<Reading, ProbeEchoed, LinksTold, SpeedsTold, AgentReported>(),
-          // An agent's alone.
+          // Actions of an agent only:
           Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer>(),
       },
       action);
 }
 
-// What the job has anyway, but that every participant keeps another share from now on.
+// Advises the plan that the job has anyway, except that every participant gets a new share.
 void CoordinatorHost::advise(const RoundPlayed& round) {
   const ScenarioJob& job = room_.scenario.job;
   const Result<std::unique_ptr<Codec>> codec = make_codec(job.policy.codecs[0]);
@@ -162,7 +163,8 @@ void CoordinatorHost::advise(const RoundPlayed& round) {
   advice->trigger = wire::Trigger::policy;
   advice->sentence = "drawn by chance";
   for (const RoundPlayed::Participant& participant : round.participants) {
-    const double part = draws_.uniform() * draws_.uniform();  // little more often than much
+    // small shares are more likely than large ones
+    const double part = draws_.uniform() * draws_.uniform();
     advice->ratios[participant.agent_id] = job.ratio_min + part * (most - job.ratio_min);
   }
   later(0, [this, advised = PlanAdvised{.job = round.job, .advice = std::move(advice)}] {
@@ -198,7 +200,8 @@ void CoordinatorHost::store(StoreCoordinator& record) {
                            .down_ns = *kill_at_commit_ns_};
     kill_at_commit_ns_.reset();
     if (draws_.chance(0.5)) return kill(ending);
-    kill_after_actions(draws_.below(room_.scenario.agents), ending);  // some hear of it
+    // some agents receive the commit
+    kill_after_actions(draws_.below(room_.scenario.agents), ending);
   }
   later(latency, [this, token = record.token, status = std::move(status)] {
     handle(Stored{.token = token, .status = status});

@@ -6,7 +6,8 @@ namespace tributary {
 namespace {
 
 constexpr TimeNs kRestartDelayNs = 300'000'000;
-// A thousand journals have to fit into memory, and their logs are to be copied back now and then.
+// The journals of a thousand agents must fit into memory, and their logs must be copied back from
+// time to time.
 constexpr std::uint64_t kLogBytes = 256u << 10;
 constexpr std::uint64_t kWakeupsAtOnceMax = 10'000;
 constexpr TimeNs kSecondNs = 1'000'000'000;
@@ -48,7 +49,8 @@ void Host::start() {
   disk_.power_on();
   ++life_;
   wakeup_ns_ = INT64_MAX;
-  // Power that comes back goes again now and then: what puts a journal in order must survive that.
+  // The power sometimes fails again during the start, because the recovery of a journal must
+  // survive that too.
   if (room_.faulty && after_operations_.power_cut && draws_.chance(0.25)) {
     cut_power_after_operations(draws_.below(20), after_operations_);
   } else {
@@ -71,7 +73,7 @@ void Host::start() {
 void Host::kill(Ending ending) {
   if (!running() && !disk_.powerless()) return;
   room_.tally.add(ending.fault);
-  disk_.power_off();  // nobody tidies up any more
+  disk_.power_off();  // no object may change the disk during its destruction
   drop();
   if (ending.power_cut) disk_.lose_unsynced();
   ++life_;

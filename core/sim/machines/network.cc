@@ -12,12 +12,13 @@ namespace tributary {
 namespace {
 
 constexpr TimeNs kDialAgainNs = 150 * kMs;
-// One message in so many is kept to be replayed.
+// One message in this many is kept, to be replayed later.
 constexpr std::uint64_t kKeptShare = 61;
-// A message that takes longer than the first shows as progress, this often.
+// A message that takes longer than the first time is reported as progress at intervals of the
+// second.
 constexpr TimeNs kProgressAfterNs = 250 * kMs;
 constexpr TimeNs kProgressEveryNs = 500 * kMs;
-// For repeat_payloads: one in so many is sent twice.
+// For repeat_payloads: one payload in this many is sent twice.
 constexpr std::uint64_t kRepeatedShare = 3;
 
 TimeNs whole_ns(double ms) { return static_cast<TimeNs>(ms * static_cast<double>(kMs)); }
@@ -217,7 +218,7 @@ void SimulatedNetwork::arrive(const Transfer& transfer) {
   const auto [agent, peer, to_agent] = std::tuple(transfer.agent, transfer.peer, transfer.to_agent);
   --links_[agent].under_way;
   if (!to_agent) payload_bytes_up_ -= transfer.message.payload.bytes.size();
-  // A connection that has ended takes what was under way with it.
+  // Messages in flight are lost when their connection ends.
   if (peer == 0 || links_[agent].peer != peer) return;
   Receiver& receiver = to_agent ? *agents_[agent] : *coordinator_;
   if (!receiver.listening()) return;
@@ -225,7 +226,7 @@ void SimulatedNetwork::arrive(const Transfer& transfer) {
   receiver.receive(event_of(peer, transfer.message, to_agent ? std::string_view() : who));
 }
 
-// Until it has arrived, and not while its link is cut.
+// Reports progress until the message has arrived, but not while its link is cut.
 void SimulatedNetwork::show_progress(std::weak_ptr<const Transfer> transfer, TimeNs at_ns) {
   room_.queue.at(at_ns, [this, transfer = std::move(transfer), at_ns] {
     const std::shared_ptr<const Transfer> held = transfer.lock();

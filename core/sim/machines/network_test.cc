@@ -11,7 +11,7 @@
 namespace tributary {
 namespace {
 
-// Notes when something arrives.
+// Records the arrival times of messages.
 class Listener final : public Receiver {
  public:
   explicit Listener(const Room& room) : room_(room) {}

@@ -10,9 +10,10 @@ namespace tributary {
 namespace {
 
 constexpr std::size_t kSessionsMax = 16;
-// Who has not opened the session by then is not waited for any longer.
+// An agent that has not opened the session by then is reported as lost.
 constexpr TimeNs kConnectNs = 3'000 * kMs;
-// Until an end learns that its connection is gone: mostly soon, now and then late or never.
+// Time until an end learns that its connection has broken: mostly short, sometimes long, and
+// sometimes it never does.
 constexpr TimeNs kToldNs = 30 * kMs;
 constexpr TimeNs kToldLateNs = 2'000 * kMs;
 
@@ -95,7 +96,7 @@ void PeerNetwork::close(std::uint32_t agent) {
   const End end = std::exchange(ends_[agent], {});
   const auto session = sessions_.find(end.session);
   if (session == sessions_.end()) return;
-  // A system may still send what its process has given it.
+  // An operating system may still send data that its process has written.
   const bool drains = draws_.chance(0.5);
   for (const std::uint32_t other : session->second.agents) {
     if (other == agent || other >= agents_.size()) continue;
@@ -114,7 +115,7 @@ void PeerNetwork::break_connection(std::uint64_t session, std::uint32_t one, std
   tell(other, one, session);
 }
 
-// Nothing may come from the lost one after this.
+// The notification comes after all messages of the lost agent that are in flight.
 void PeerNetwork::tell(std::uint32_t agent, std::uint32_t lost, std::uint64_t session) {
   if (ends_[agent].session != session) return;
   const NetworkSettings& network = room_.scenario.network;
@@ -159,7 +160,7 @@ void PeerNetwork::send(std::uint32_t from, SendToPeer sent) {
     falsify(mail);
   }
   Way& over = way(from, to);
-  // What a partition holds up is sent again when it is over.
+  // Messages that a partition delays are retransmitted at its end.
   const TimeNs at = std::max(room_.now(), over.link.cut_until_ns());
   const std::size_t bytes = mail.frame.size() + mail.payload.size();
   room_.sent.peer_bytes += bytes;
@@ -187,7 +188,7 @@ void PeerNetwork::hand_over(const Mail& mail) {
       .session = mail.session, .from = mail.member, .frame = mail.frame, .payload = mail.payload});
 }
 
-// The agent's process may end at each of them, and its connections with it.
+// The agent's process may end during each of them, and its connections then end too.
 void PeerNetwork::hand_over_waiting(std::uint32_t to, std::uint64_t session) {
   for (std::uint32_t from = 0; from < agents_.size(); ++from) {
     if (from == to) continue;

@@ -54,7 +54,7 @@ std::string text_of(const toml::node& node) {
   return out.str();
 }
 
-// Reads one table: every key is asked for by name, and what was not asked for is refused.
+// Reads one table. The caller asks for every key by name; keys that it did not ask for are refused.
 class TableReader {
  public:
   TableReader(const toml::table& table, std::string place)
@@ -124,7 +124,7 @@ class TableReader {
     return bad(key, "two times in milliseconds, [lowest, highest]", *node);
   }
 
-  // Both above 0, as they are drawn log-uniform.
+  // Both values must be above 0, because they are drawn log-uniform.
   Status span(std::string_view key, Span& out, double min, double max) {
     const toml::node* const node = find(key);
     if (node == nullptr) return {};
@@ -156,7 +156,7 @@ class TableReader {
     return {};
   }
 
-  // One table for each item; none where the key is missing.
+  // Returns one table for each item; none if the key is missing.
   Result<std::vector<const toml::table*>> tables(std::string_view key) {
     std::vector<const toml::table*> out;
     const toml::node* const node = find(key);
@@ -170,7 +170,7 @@ class TableReader {
     return out;
   }
 
-  // Null where the key is missing.
+  // Returns null if the key is missing.
   Result<const toml::table*> table(std::string_view key) {
     const toml::node* const node = find(key);
     if (node == nullptr) return nullptr;
@@ -203,7 +203,7 @@ class TableReader {
   std::vector<std::string_view> asked_;
 };
 
-// The simulator advises what the job has anyway, but for the shares.
+// The simulator advises the job's own codec and changes only the shares.
 Status plan_own_ratios(ScenarioJob& job) {
   RoundPolicy& policy = job.policy;
   policy.planning.goal = wire::PlanGoal::adaptive;
@@ -380,7 +380,7 @@ Result<Scenario> parse_scenario(std::string_view text, std::string_view origin) 
                  fmt::format("at most the {} agents there are", scenario.agents),
                  fmt::format("{}", scenario.job.policy.agents_min), "change it in the scenario");
   }
-  // Connections among agents have one constant rate and lose nothing anyway.
+  // Connections among agents have a constant rate and lose nothing.
   if (scenario.by_peers() && scenario.network.of_agents()) {
     return wrong(fmt::format("{}: network", place), "rates of agents with the collective star only",
                  "another collective", "leave the rates, the trace and `stream` out");
