@@ -12,7 +12,7 @@ namespace tributary {
 
 Result<bool> MachineLoop::turn(TimeNs deadline) {
   bool anything = take_posted();
-  if (look_at_arrivals()) anything = true;  // before a tick that would find the peer silent
+  if (look_at_arrivals()) anything = true;  // before a tick, which could report the peer as silent
   if (now() >= parts_.next_wakeup_ns()) {
     feed(Tick{});
     anything = true;
@@ -21,9 +21,10 @@ Result<bool> MachineLoop::turn(TimeNs deadline) {
   TimeNs due = std::min(deadline, parts_.next_wakeup_ns());
   if (!waiting_.empty()) due = std::min(due, now() + kTryAgainNs);
   if (!arrivals_.empty()) due = std::min(due, next_look_);
-  if (anything) due = std::min(due, now());  // look, and tell
-  // What is there already may have come at any time; what is waited for comes now. Looking takes
-  // the wake-up of what was posted meanwhile.
+  if (anything) due = std::min(due, now());  // do not wait; report that something happened
+  // An event that is already waiting may have arrived at any time, so its time is not measured. An
+  // event that is waited for arrives now. The first receive() also consumes the wake() of events
+  // that were posted meanwhile.
   const TimeNs look_at = std::min(due, now());
   TRIBUTARY_ASSIGN(std::optional<LinkEvent> event,
                    parts_.link.receive(std::chrono::nanoseconds(look_at)));
@@ -63,7 +64,7 @@ bool MachineLoop::take_posted() {
   return true;
 }
 
-// True: some peer has been found alive.
+// Returns true if any peer has sent bytes.
 bool MachineLoop::look_at_arrivals() {
   if (arrivals_.empty() || now() < next_look_) return false;
   next_look_ = now() + kLookEveryNs;
@@ -78,7 +79,7 @@ bool MachineLoop::look_at_arrivals() {
     arrivals.bytes = bytes;
   }
   for (const ConnectionId connection : alive) {
-    // The machine may have closed it over another peer's event.
+    // The machine may have closed the connection while it handled another peer's event.
     if (arrivals_.contains(connection)) feed(PeerAlive{.peer = connection});
   }
   return !alive.empty();
@@ -125,7 +126,7 @@ void MachineLoop::take(LinkEvent& event, bool waited_for) {
              event);
 }
 
-// The daemon handles every other action, each by a handler of its own.
+// The daemon has a handler for each other action.
 void MachineLoop::carry_out(Action& action) {
   std::visit(Overloaded{
                  [this](Send& message) { send(message); },
@@ -141,7 +142,7 @@ void MachineLoop::carry_out(Action& action) {
              action);
 }
 
-// In the order in which they were asked for: what comes behind one that waits, waits too.
+// Keeps the order: a message behind one that waits must wait too.
 void MachineLoop::send(Send& message) {
   if (parts_.one_peer) message.peer = connection_;
   const auto found = waiting_.find(message.peer);
@@ -157,7 +158,7 @@ void MachineLoop::send(Send& message) {
   found->second.push_back(std::move(message));
 }
 
-// False: there is no room, and the message is as it was.
+// Returns false if the queue has no room; the message is then unchanged.
 bool MachineLoop::send_now(Send& message) {
   const auto frame = std::make_shared<const Bytes>(std::move(message.frame));
   const SharedSlice payload = message.has_payload ? shared_slice(message.payload) : SharedSlice();
@@ -167,7 +168,7 @@ bool MachineLoop::send_now(Send& message) {
     message.frame = *frame;
     return false;
   }
-  ++sends_dropped_;  // the connection is gone: the machine will find out
+  ++sends_dropped_;  // the connection has ended, which the link reports
   return true;
 }
 

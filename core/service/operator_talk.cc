@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What somebody typed, or a file holds, need not be UTF-8.
+// Text from a command line or a file may not be valid UTF-8.
 std::string question_text(const Json& question) {
   return question.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -1,4 +1,4 @@
-// Events that another thread posts to a machine, for tests of what posts them.
+// Receives the events that another thread posts to a machine.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace tributary::service_testing {
 
-// Must outlive what posts to it.
+// It must outlive the objects that post to it.
 class PostedEvents {
  public:
   std::function<void(Event)> poster() {
@@ -25,7 +25,7 @@ class PostedEvents {
     };
   }
 
-  // Waits for the next event, which must be of this kind.
+  // Waits for the next event, which must be of type `Kind`.
   template <typename Kind>
   Kind next() {
     std::unique_lock lock(mutex_);

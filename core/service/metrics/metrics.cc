@@ -58,7 +58,7 @@ class PrometheusMetrics final : public Metrics {
   std::map<std::string, prometheus::Family<prometheus::Counter>*> counters_;
   std::map<std::string, prometheus::Family<prometheus::Gauge>*> gauges_;
   std::string endpoint_;
-  prometheus::Exposer exposer_;  // goes first: it reads the registry
+  prometheus::Exposer exposer_;  // destroyed first, because it reads the registry
 };
 
 }  // namespace

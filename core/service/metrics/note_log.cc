@@ -13,7 +13,7 @@ void NoteLog::note(const Note& note) {
   Key key(note.name, note.reason, note.source);
   if (recent_.size() >= kSourcesMax && !recent_.contains(key)) {
     forget_old(now);
-    // Still full of sources of the last minute: those that come now share one line.
+    // The map is still full of sources of the last minute, so new sources share one entry.
     if (recent_.size() >= kSourcesMax) key = Key(note.name, note.reason, "others");
   }
   const auto [found, fresh] = recent_.try_emplace(std::move(key));
@@ -46,7 +46,7 @@ void NoteLog::write(const Note& note, std::uint64_t unlogged) {
   log_.write({.level = note.level, .component = "round", .message = note.name, .fields = fields});
 }
 
-// Once a minute is enough, and all that a flood of sources may cost.
+// Runs at most once per minute, which bounds its cost during a flood of sources.
 void NoteLog::forget_old(std::chrono::nanoseconds now) {
   if (now - forgot_at_ < kQuiet) return;
   forgot_at_ = now;

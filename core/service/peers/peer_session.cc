@@ -32,7 +32,7 @@ Status bad_key(const OpenPeers::Member& member) {
                  .remedy = "encrypt all links of a federation, or none"});
 }
 
-// A message that the machine has been handed. It counts as unread until it is destroyed.
+// A message that was posted to the machine. It counts as unread until it is destroyed.
 class UnreadMessage {
  public:
   UnreadMessage(std::shared_ptr<PeerCommands> commands, Bytes frame, std::size_t payload_bytes)
@@ -71,7 +71,7 @@ void PeerSession::run() {
   for (std::uint32_t member = 0; member < members_.size(); ++member) lose(member, ended);
 }
 
-// An error is the end of the session for every member.
+// An error ends the session for every member.
 Status PeerSession::play() {
   TRIBUTARY_TRY(open());
   while (std::optional<PeerCommands::Work> work = parts_.commands->work(number_)) {
@@ -109,7 +109,7 @@ Status PeerSession::send(PeerCommands::Work& work) {
   for (SendToPeer& message : work.sends) {
     Status status =
         mesh_->send(message.member, std::move(message.frame), std::move(message.payload));
-    // The mesh has an event for a member that is lost.
+    // The mesh reports a lost member by an event.
     if (status.code() != StatusCode::unavailable) TRIBUTARY_TRY(std::move(status));
   }
   if (!work.overrun_by) return {};
@@ -121,7 +121,7 @@ void PeerSession::take(LinkEvent& event) {
                  [this](Received& message) { receive(message); },
                  [this](Disconnected& lost) { lose(lost.rank(), std::move(lost.why)); },
                  [this](Refused& refused) { parts_.telemetry.refused(std::move(refused)); },
-                 // A mesh connects when it first sends, and redials by itself.
+                 // A mesh connects when it first sends, and connects again on its own.
                  [](const Connected&) {},
                  [](const Unreachable&) {},
              },

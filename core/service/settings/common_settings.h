@@ -1,4 +1,4 @@
-// What both daemons can be told, and how they are told it.
+// The settings and command-line flags that both daemons share.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 
 namespace tributary {
 
+// Settings of both daemons.
 struct CommonSettings {
   std::string log_level = "info";
   bool log_json = false;
@@ -26,7 +27,7 @@ struct CommonSettings {
   Result<LogOptions> log_options() const;
 };
 
-// A command line, taken apart.
+// A parsed command line.
 struct DaemonFlags {
   std::string config;
   std::vector<std::string> assignments;  // KEY=VALUE
@@ -34,9 +35,10 @@ struct DaemonFlags {
   std::string join;
   bool exit_when_done = false;
   bool check = false;
-  std::string answer;  // a help text or a version: print it, and that is all
+  std::string answer;  // a help text or a version to print instead of running
 };
 
+// The properties of a daemon that determine its flags and its help text.
 struct DaemonAbout {
   std::string program;
   std::string summary;
@@ -44,20 +46,22 @@ struct DaemonAbout {
   bool takes_join = false;
 };
 
+// Returns invalid_argument for an unknown or incomplete flag.
 Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char** argv);
 
-// First the file, then the assignments.
+// Reads the file first and then the assignments, which override it.
 Status fill(Settings& settings, const DaemonFlags& flags);
 
-// A daemon's main(): `run` does what the flags say, and how it ends becomes the exit code. Errors
-// go to `err`.
+// The main() of a daemon. Parses the flags, calls `run` and returns the exit code for its status.
+// Errors are written to `err`. It also sets malloc's options for the process.
 int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& out,
                 std::ostream& err, const std::function<Status(const DaemonFlags& flags)>& run);
 
-// Drawn at random, never 0.
+// Returns a random number that is never 0. Returns io_error if the system has no random numbers.
 Result<std::uint64_t> draw_incarnation();
 
-// The pair in the file; without encryption and without a file, a fresh one.
+// Reads the key pair from the file. Makes a new pair if the link is not encrypted and no file is
+// given.
 Result<KeyPair> keys_for(const std::string& file, bool encrypted);
 
 }  // namespace tributary

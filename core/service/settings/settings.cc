@@ -27,7 +27,7 @@ std::string describe(const Value& value) {
   return std::visit(Describe{}, value);
 }
 
-// What is wrong with the value; where it stands is known to the caller.
+// The error of an unsuitable value. The caller adds the key and its place.
 Status unfit(std::string expected, const Value& got) {
   return Status(StatusCode::invalid_argument,
                 {.what = {}, .expected = std::move(expected), .got = describe(got), .remedy = {}});
@@ -67,7 +67,7 @@ Status walk(const toml::table& table, const std::string& prefix, const Each& eac
   return {};
 }
 
-// toml++ throws what is wrong with a text.
+// toml++ reports errors as exceptions.
 Result<toml::table> parse(std::string_view text, const std::string& source) {
   try {
     return toml::parse(text, source);
@@ -178,7 +178,8 @@ Status Settings::assign(std::string_view assignment) {
   }
   const std::string key(assignment.substr(0, equals));
   const std::string_view text = assignment.substr(equals + 1);
-  // In brackets, so that a comment is none: "5#x" is a text, such as a key, and not 5.
+  // The text is parsed within brackets, so that '#' does not begin a comment: "5#x" is a text (a
+  // key, for example), not 5.
   const Result<toml::table> parsed = parse(fmt::format("value = [{}]", text), place);
   if (parsed.ok() && parsed->size() == 1) {
     const toml::array* values = parsed->get("value")->as_array();
