@@ -63,8 +63,9 @@ bool WatchDesk::make_room(Place place, std::chrono::nanoseconds now) {
   return true;
 }
 
-// The session of the connection, with the place that the question needs. Whoever is no operator
-// gets no operator's place by asking for it: they would be gone when one comes.
+// Returns the session of the connection, with the kind of place that the question needs. A sender
+// that is not an operator gets no operator's place, so that it cannot take the places away from
+// operators.
 Result<WatchDesk::Session*> WatchDesk::session_of(ConnectionId from, const std::string& id,
                                                   const WatchQuestion& question,
                                                   std::chrono::nanoseconds now) {
@@ -116,7 +117,8 @@ bool WatchDesk::has_work(const MaySend& may_send) const {
   });
 }
 
-// Turns, so that somebody who is refused again and again keeps nobody else waiting.
+// Refusals and sessions take turns, so that a client which is refused repeatedly does not delay
+// others.
 std::optional<WatchDesk::Answer> WatchDesk::next(const MaySend& may_send) {
   refusals_turn_ = !refusals_turn_;
   std::optional<Answer> answer = refusals_turn_ ? next_refusal() : next_of_sessions(may_send);
@@ -144,7 +146,7 @@ std::optional<WatchDesk::Answer> WatchDesk::next_of_sessions(const MaySend& may_
   if (!answered) return std::nullopt;
   Result<Bytes> bytes = pack_answer(*answered);
   if (!bytes.ok()) {
-    // What was read is lost with it.
+    // The rows of the failed portion are lost, so the run must be read from the beginning.
     if (std::holds_alternative<WatchPortion>(answered->says)) turn->second.run.reset();
     bytes = pack_answer({.number = answered->number, .says = bytes.status()});
     if (!bytes.ok()) return std::nullopt;

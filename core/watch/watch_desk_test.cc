@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 bool everybody_may(ConnectionId /*to*/) { return true; }
 
-// A desk before a run of twenty rounds, of which four come at once.
+// A WatchDesk with a run of twenty rounds, of which a portion has four.
 class WatchDeskTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -57,7 +57,7 @@ class WatchDeskTest : public testing::Test {
     if (opened.ok()) told->answer = *opened;
     return told;
   }
-  // One portion for this connection, which is the only one that asks.
+  // Requests one portion for this connection, which must be the only one that asks.
   WatchPortion portion(ConnectionId from, bool afresh = false) {
     pull(from, 1, afresh);
     std::optional<Told> told = next();

@@ -10,11 +10,12 @@ namespace {
 
 constexpr std::string_view kWatchComponent = "watch";
 constexpr std::chrono::hours kUntilSomethingComes{1};
-// A queue that was full is looked at again after so long: libzmq does not tell when it has room.
+// Interval of attempts to send again after a full queue: libzmq does not report when a queue has
+// room.
 constexpr std::chrono::milliseconds kSendAgainAfter{20};
-// Of one look, before somebody is answered.
+// Bound on the events that are processed before a question is answered.
 constexpr std::size_t kEventsAtOnceMax = 256;
-// Between words on who was turned away; all are counted.
+// Minimum interval between log entries about refused connections; all of them are counted.
 constexpr std::chrono::seconds kWordsEvery{10};
 
 LinkLimits watch_limits() {
@@ -89,8 +90,7 @@ void WatchServer::serve() {
   }
 }
 
-// What has come is taken first, so that no receive queue stays full; then one question is worked
-// on.
+// Processes received messages first, so that no receive queue stays full, and then one question.
 bool WatchServer::look() {
   const auto may_send = [this](ConnectionId to) { return !unsent_.waits(to); };
   for (WatchOperators::Answered& one : operators_->take()) {
