@@ -59,7 +59,7 @@ class BufferPool {
     }
 
    private:
-    // smaller buffers are left to the allocator
+    // Smaller buffers are left to the allocator.
     static constexpr std::size_t kSmallBytes = 16u << 10;
     static constexpr std::size_t kBuffersMax = 256;
 

@@ -50,7 +50,7 @@ struct Disconnected {
   ConnectionId connection = 0;
   PublicKey peer;
   Status why;
-  // accepted for a fixed member and not sent; 0 for other connections
+  // Bytes that were accepted for a fixed member and not sent; 0 for other connections.
   std::size_t unsent_bytes = 0;
 
   // The rank of a fixed member.

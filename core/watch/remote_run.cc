@@ -15,7 +15,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::chrono::milliseconds kStepWait{200};
+constexpr std::chrono::milliseconds kStepWait{200};  // longest wait of step()
 // Bound on the events that are read at once before a question. It is more than the link's queue
 // holds.
 constexpr int kEventsGatheredMax = 64;
@@ -38,12 +38,14 @@ LinkTimes remote_run_times(std::chrono::nanoseconds retry_after) {
   LinkTimes times;
   times.redial_max = std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(retry_after),
                                 times.redial_min, times.redial_max);
-  times.linger_max = std::chrono::milliseconds(0);
+  times.linger_max = std::chrono::milliseconds(0);  // unsent questions are useless after the end
   return times;
 }
 
 }  // namespace
 
+// The link to the coordinator and the questions in flight on it. At most two questions are in
+// flight: a Pull and one other.
 class RemoteRun::Line {
  public:
   Line(RemoteRunOptions options, const Clock& clock)
@@ -59,8 +61,8 @@ class RemoteRun::Line {
  private:
   // The question for the next portion of the run.
   struct Pull {
-    std::uint64_t number = 0;  // number of the question in flight; 0: none
-    std::chrono::nanoseconds at{0};
+    std::uint64_t number = 0;                  // number of the question in flight; 0: none
+    std::chrono::nanoseconds at{0};            // time at which the question was sent
     bool afresh = true;                        // from the run's beginning
     std::optional<WatchPortion> portion = {};  // arrived and not returned by step() yet
   };
@@ -88,9 +90,9 @@ class RemoteRun::Line {
   std::mutex mutex_;  // guards link_ for wake()
   std::shared_ptr<Transport> link_;
   std::atomic<bool> woken_ = false;
-  ConnectionId connection_ = 0;  // 0: none
-  Status trouble_;
-  std::chrono::nanoseconds ask_at_{0};
+  ConnectionId connection_ = 0;         // 0: none
+  Status trouble_;                      // the current error; ok if none
+  std::chrono::nanoseconds ask_at_{0};  // after an error: no question before this time
   std::uint64_t last_number_ = 0;
   Pull pull_;
   bool has_told_ = false;    // a portion of the run was returned since construction
@@ -114,11 +116,13 @@ Status RemoteRun::Line::of_coordinator(const Status& status) const {
   return trouble(status.code(), fault.expected, fault.got, fault.remedy);
 }
 
+// Opens the link unless it is open. After an error it waits until retry_after has passed.
 Status RemoteRun::Line::open() {
   if (link_) return {};
   if (!trouble_.ok() && clock_.now() < ask_at_) return trouble_;
   const auto opened = [&]() -> Result<std::unique_ptr<Transport>> {
     TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context,
+                     // One spoke needs few sockets.
                      LinkContext::open({.sockets_max = 16, .clock = &clock_}));
     return open_spoke({.endpoint = options_.endpoint,
                        .keys = options_.keys,
@@ -139,6 +143,7 @@ Status RemoteRun::Line::open() {
   return {};
 }
 
+// Any thread. The mutex keeps the link alive during the call.
 void RemoteRun::Line::wake() {
   woken_ = true;
   const std::lock_guard lock(mutex_);
@@ -180,6 +185,8 @@ void RemoteRun::Line::hang_up() {
   link_.reset();
 }
 
+// A new connection starts without questions in flight, and the coordinator reads the run from its
+// beginning.
 void RemoteRun::Line::take(const LinkEvent& event) {
   if (const auto* made = std::get_if<Connected>(&event)) {
     connection_ = made->connection;
@@ -229,6 +236,7 @@ void RemoteRun::Line::take(ByteSpan bytes) {
   }  // otherwise it is an answer that no call waits for any more
 }
 
+// The answer to a Pull.
 void RemoteRun::Line::take_pulled(WatchAnswer answer) {
   pull_.number = 0;
   if (auto* portion = std::get_if<WatchPortion>(&answer.says)) {
@@ -243,6 +251,7 @@ void RemoteRun::Line::take_pulled(WatchAnswer answer) {
   }
 }
 
+// Asks for the next portion if a connection exists and no such question is in flight.
 void RemoteRun::Line::pull() {
   if (connection_ == 0 || pull_.number != 0 || pull_.portion || clock_.now() < ask_at_) return;
   const Result<std::uint64_t> number = send({.asks = PullQuestion{.afresh = pull_.afresh}});
@@ -253,6 +262,7 @@ void RemoteRun::Line::pull() {
 
 // --- questions ---------------------------------------------------------------------------------
 
+// Waits for a portion until kStepWait has passed or wake() was called.
 Result<bool> RemoteRun::Line::step(RunChanges& changes) {
   at_end_ = false;
   TRIBUTARY_TRY(open());
@@ -288,6 +298,7 @@ Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
   return portion.more;
 }
 
+// Waits for one event, as long as neither wake() was called nor the deadline has passed.
 Status RemoteRun::Line::go_on(std::chrono::nanoseconds deadline) {
   if (woken_.exchange(false)) return trouble(StatusCode::cancelled, "time to wait", "an end", "");
   if (clock_.now() < deadline) return listen(deadline).status();
@@ -295,6 +306,7 @@ Status RemoteRun::Line::go_on(std::chrono::nanoseconds deadline) {
                  "ask again; look whether the coordinator's machine is busy");
 }
 
+// Waits until a connection exists, or returns the reason why the attempt failed.
 Status RemoteRun::Line::be_connected(std::chrono::nanoseconds deadline) {
   while (connection_ == 0) {
     if (!trouble_.ok()) return trouble_;
@@ -303,6 +315,7 @@ Status RemoteRun::Line::be_connected(std::chrono::nanoseconds deadline) {
   return {};
 }
 
+// Asks one question and waits for its answer. Portions that arrive meanwhile are kept for step().
 template <typename Answer, typename Question>
 Result<Answer> RemoteRun::Line::ask(Question question, std::chrono::nanoseconds deadline) {
   TRIBUTARY_TRY(be_connected(deadline));

@@ -32,7 +32,7 @@ struct WatchDeskParts {
   // if too many questions wait.
   std::function<bool(ConnectionId from, std::uint64_t number, std::string json)> ask_operator;
   std::vector<std::string> operators = {};  // ids of the observers that may operate
-  // limit for observers, and the same limit for sessions that only operate
+  // Limit for observers, and the same limit for sessions that only operate.
   std::uint32_t sessions_max = 8;
 };
 

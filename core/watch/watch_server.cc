@@ -9,7 +9,7 @@ namespace tributary {
 namespace {
 
 constexpr std::string_view kWatchComponent = "watch";
-constexpr std::chrono::hours kUntilSomethingComes{1};
+constexpr std::chrono::hours kUntilSomethingComes{1};  // wake() ends the wait earlier
 // Interval of attempts to send again after a full queue: libzmq does not report when a queue has
 // room.
 constexpr std::chrono::milliseconds kSendAgainAfter{20};
@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kWordsEvery{10};
 LinkLimits watch_limits() {
   LinkLimits limits;
   limits.frame_bytes_max = kWatchAnswerBytesMax;
-  limits.payload_bytes_max = 0;
+  limits.payload_bytes_max = 0;  // an observer has at most two answers in flight
   limits.send_queue_messages = 2;
   limits.send_queue_bytes = kWatchAnswerBytesMax;
   limits.receive_queue_messages = 8;
@@ -50,6 +50,7 @@ WatchServer::WatchServer(WatchServerOptions options, const Clock& clock, Log& lo
       log_(log),
       hub_(std::move(hub)),
       endpoint_(hub_->endpoint()),
+      // Each session has a reader of its own, which opens the journal when it is first used.
       desk_({.open_run =
                  [this] {
                    return std::make_unique<RunFollower>(
@@ -64,10 +65,12 @@ WatchServer::WatchServer(WatchServerOptions options, const Clock& clock, Log& lo
                  },
              .operators = options_.operators,
              .sessions_max = options_.sessions_max}),
+      // The members above are used by the threads, so these start last.
       unsent_(*hub_),
       operators_(std::make_unique<WatchOperators>(options_.ask_operator, [this] { hub_->wake(); })),
       thread_([this] { serve(); }) {}
 
+// The serving thread ends first, because it uses operators_. The link sends what it has queued.
 WatchServer::~WatchServer() {
   ending_ = true;
   hub_->wake();
@@ -101,6 +104,7 @@ bool WatchServer::look() {
                                       : unsent_.empty()        ? now + kUntilSomethingComes
                                                                : now + kSendAgainAfter;
   for (std::size_t events = 0; events < kEventsAtOnceMax; ++events) {
+    // Only the first receive() waits; the others take what has already arrived.
     Result<std::optional<LinkEvent>> event = hub_->receive(std::exchange(deadline, now));
     if (!event.ok()) {
       log_.error(kWatchComponent, "nobody can watch any longer",
@@ -117,6 +121,7 @@ bool WatchServer::look() {
   return true;
 }
 
+// The id is looked up for each question, because the allow-list may change during a connection.
 void WatchServer::take(const LinkEvent& event) {
   if (const auto* received = std::get_if<Received>(&event)) {
     const std::string id =
@@ -137,6 +142,7 @@ void WatchServer::tell_refused(const Refused& refused) {
                {{"reason", name(refused.reason)}, {"source", refused.source}});
 }
 
+// The counters are atomic copies for other threads.
 void WatchServer::count() {
   sessions_ = desk_.sessions();
   questions_ = desk_.counts().questions;

@@ -75,7 +75,7 @@ class WatchServer {
   const std::string endpoint_;
   WatchDesk desk_;
   UnsentAnswers unsent_;
-  // time of the next log entry about refused connections
+  // Time of the next log entry about refused connections.
   std::chrono::nanoseconds next_word_at_{0};
   std::atomic<bool> ending_ = false;
   std::atomic<std::uint64_t> sessions_ = 0;

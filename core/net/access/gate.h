@@ -29,7 +29,7 @@ namespace tributary {
 struct GateAnswer {
   int status = 500;  // 200: accepted; 300: try again later; 400: refused; 500: error on this side
   std::string text = {};
-  // text of the key; libzmq attaches it to every message of the connection
+  // Text of the key. libzmq attaches it to every message of the connection.
   std::string user_id = {};
 };
 

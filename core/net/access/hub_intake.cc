@@ -41,6 +41,8 @@ std::string claimed_route(const PublicKey& key) {
 HubIntake::HubIntake(const Options& options, std::shared_ptr<const AllowList> allowed)
     : options_(options), allowed_(std::move(allowed)) {}
 
+// The checks are ordered by trust: the sender's key, its route, the allow-list, and then the
+// content.
 HubIntake::Taken HubIntake::take(const ArrivedMessage& message,
                                  const std::function<void()>& learn_of_connections) {
   end_those_before(++messages_);
@@ -80,6 +82,8 @@ HubIntake::Taken HubIntake::take(const ArrivedMessage& message,
   return {.connection = connection, .peer = key, .parts = parts};
 }
 
+// The sender's key: proven by CURVE and attached by libzmq, or claimed by the route of an
+// unencrypted link.
 bool HubIntake::identify(const ArrivedMessage& message, PublicKey& key) const {
   if (options_.encrypted) {
     const Result<PublicKey> parsed = parse_public_key(message.user_id);
@@ -91,6 +95,8 @@ bool HubIntake::identify(const ArrivedMessage& message, PublicKey& key) const {
   return true;
 }
 
+// Finds the connection of a message, or opens one. A route that now belongs to another connection
+// ends the old one.
 ConnectionId HubIntake::connection_of(const ArrivedMessage& message, const PublicKey& key,
                                       const std::function<void()>& learn_of_connections) {
   const auto known_as = [&]() -> ConnectionId {
@@ -110,6 +116,8 @@ ConnectionId HubIntake::connection_of(const ArrivedMessage& message, const Publi
   return open(message, key);
 }
 
+// Opens a connection. If its key has too many connections, the oldest one ends: it is probably a
+// connection whose end was not noticed.
 ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key) {
   std::deque<ConnectionId>& of_key = by_key_[key];
   if (of_key.size() >= options_.connections_per_key_max) {
@@ -123,6 +131,7 @@ ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key
   by_key_[key].push_back(connection);  // of_key may be dangling: end() may have erased its entry
   events_.emplace_back(Connected{.connection = connection, .peer = key});
   if (message.descriptor < 0) return connection;
+  // The system has reused the descriptor, so the older connection has ended.
   if (const auto older = by_descriptor_.find(message.descriptor); older != by_descriptor_.end()) {
     const ConnectionId replaced = older->second;
     by_descriptor_.erase(older);
@@ -134,6 +143,8 @@ ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key
     by_descriptor_[message.descriptor] = connection;
     return connection;
   }
+  // The descriptor is already closed. The connection was a short one and ends after its last
+  // messages.
   const auto silent = std::ranges::find(silent_, message.descriptor, &Silent::descriptor);
   if (silent != silent_.end()) silent_.erase(silent);
   begin_to_end(connection);
@@ -142,6 +153,8 @@ ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key
 
 void HubIntake::accepted(int descriptor) { open_descriptors_[descriptor] = false; }
 
+// A connection without messages is kept in silent_ for a while, because its first message may still
+// be queued.
 void HubIntake::closed(int descriptor) {
   const auto open = open_descriptors_.find(descriptor);
   if (open == open_descriptors_.end()) return;
@@ -155,6 +168,7 @@ void HubIntake::closed(int descriptor) {
   begin_to_end(connection);
 }
 
+// The end is reported after the messages that may still be queued.
 void HubIntake::begin_to_end(ConnectionId connection) {
   ending_.push_back({connection, messages_ + options_.patience_messages});
 }
@@ -177,6 +191,7 @@ void HubIntake::end_those_before(std::uint64_t message) {
   }
 }
 
+// Removes a connection from all indexes and queues its Disconnected.
 void HubIntake::end(ConnectionId connection, Status why) {
   const auto found = connections_.find(connection);
   if (found == connections_.end()) return;

@@ -52,7 +52,7 @@ std::optional<std::string_view> quoted(std::string_view text) {
   if (end == std::string_view::npos) return {};
   const std::string_view inside = text.substr(1, end - 1);
   const std::string_view behind = without_blanks(text.substr(end + 1));
-  // a TOML parser would read an escape sequence
+  // A TOML parser would read an escape sequence.
   if (inside.find('\\') != std::string_view::npos) return {};
   if (!behind.empty() && behind.front() != '#') return {};
   return inside;

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const std::string_view value = text.substr(secret + name.size(), kKeyTextBytes);
-  // not a key; its text may be part of an error by chance
+  // The value is not a key, and its text may be part of an error by chance.
   if (!parse_public_key(value).ok()) return 0;
   if (join.status().text().find(value) != std::string::npos) std::abort();
   return 0;

@@ -16,7 +16,7 @@
 namespace tributary {
 
 inline constexpr std::size_t kKeyBytes = 32;
-// the same key in Z85, ZeroMQ's text form (RFC 32)
+// The same key in Z85, ZeroMQ's text form (RFC 32).
 inline constexpr std::size_t kKeyTextBytes = 40;
 
 struct PublicKey {

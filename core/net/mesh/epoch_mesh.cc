@@ -15,8 +15,10 @@ namespace {
 
 using Time = std::chrono::nanoseconds;
 
+// The values are part of the format.
 enum class Kind : std::uint8_t { hello = 1, welcome, piece, goodbye };
 
+// The bytes behind every frame.
 struct Trailer {
   std::uint64_t session = 0;
   Kind kind = Kind::hello;
@@ -33,6 +35,8 @@ void append(Bytes& frame, const Trailer& trailer) {
   frame.back() = static_cast<std::uint8_t>(trailer.kind);
 }
 
+// Removes the trailer from the frame. Returns corrupt_data if the frame has none or if its kind and
+// its size contradict each other.
 Result<Trailer> cut_off(Bytes& frame) {
   const bool whole = frame.size() >= kEpochTrailerBytes;
   const std::uint8_t kind = whole ? frame.back() : 0;
@@ -88,9 +92,9 @@ class EpochMeshes::EpochMesh final : public PeerTransport {
     SharedSlice payload;
   };
   struct Member {
-    bool asked = false;  // a hello was sent
-    bool here = false;   // a frame of this session has arrived from it
-    Time give_up_at{Time::max()};
+    bool asked = false;             // a hello was sent
+    bool here = false;              // a frame of this session has arrived from it
+    Time give_up_at{Time::max()};   // set when the hello is sent
     MessageQueue<Waiting> waiting;  // messages until the member is here
   };
 
@@ -107,7 +111,8 @@ class EpochMeshes::EpochMesh final : public PeerTransport {
   EpochMeshes& all_;
   PeerTransport& beneath_;
   const EpochMeshOptions options_;
-  const LinkCounters before_;
+  const LinkCounters before_;  // the mesh's counters when the epoch began
+  // The member of each rank of the mesh; empty for ranks outside the epoch.
   std::vector<std::optional<std::uint32_t>> member_by_rank_;
   std::vector<Member> members_;
 };
@@ -127,12 +132,14 @@ EpochMeshes::EpochMesh::EpochMesh(EpochMeshes& all, EpochMeshOptions options)
     if (member == options_.rank) continue;
     const std::uint32_t rank = options_.members[member];
     member_by_rank_[rank] = member;
+    // Frames of this session may have arrived before it was opened here, so the state of the rank
+    // is used.
     const Rank& known = all_.ranks_[rank];
     if (!known.gone.ok()) {
       lose(member, known.gone);
     } else if (known.greeted == options_.session) {
       arrived(member);
-      // an error means that the member is lost, which is an event
+      // An error means that the member is lost, which an event reports.
       ignore_error(say(member, Kind::welcome));
     }
   }
@@ -160,6 +167,8 @@ Status EpochMeshes::EpochMesh::say(std::uint32_t member, Kind kind) {
 
 // --- sending -----------------------------------------------------------------------------------
 
+// Sends a hello before the first message, and keeps messages until the member has shown that it is
+// in the session.
 Status EpochMeshes::EpochMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) {
   Member& member = members_[to];
   if (!member.here && !std::exchange(member.asked, true)) {
@@ -193,6 +202,8 @@ void EpochMeshes::EpochMesh::arrived(std::uint32_t number) {
 
 // --- receiving ---------------------------------------------------------------------------------
 
+// Updates the sender's session, also for ranks outside the epoch, and passes on frames of this
+// session.
 void EpochMeshes::EpochMesh::take(Received& message) {
   Rank& sender = all_.ranks_[message.connection];
   const std::optional<std::uint32_t> member = member_of(message.connection);
@@ -204,6 +215,7 @@ void EpochMeshes::EpochMesh::take(Received& message) {
   sender.greeted = trailer->kind == Kind::goodbye ? 0 : trailer->session;
   if (!member) return;
   if (trailer->session == options_.session) return take_of_session(*member, trailer->kind, message);
+  // A frame of another session shows that the member has left this one.
   if (members_[*member].here) lose(*member, has_left());
 }
 
@@ -269,6 +281,8 @@ std::size_t EpochMeshes::EpochMesh::waiting_bytes() const {
   return bytes;
 }
 
+// Bytes on the wire and connections are those of the mesh since the epoch began. Messages are
+// counted here, because the mesh also counts hellos and welcomes.
 LinkCounters EpochMeshes::EpochMesh::counters() const {
   const LinkCounters beneath = beneath_.counters() - before_;
   LinkCounters all = counters_;

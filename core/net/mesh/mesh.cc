@@ -36,10 +36,15 @@ constexpr Time kRedialMax = std::chrono::milliseconds(100);
 // A receiver that wakes up for every packet spends more time on wake-ups than on bytes. It
 // therefore sleeps until a large part of the bytes that it expects has arrived (SO_RCVLOWAT).
 constexpr int kWakeBytesMax = 128 << 10;
-// up to this size, a receiver wakes up for every packet
+// Up to this size a receiver wakes up for every packet.
 constexpr std::size_t kEagerBytes = 64u << 10;
+// Upper bound of one TLS record with its overhead. OpenSSL may hold the beginning of a record that
+// it has already read from the socket. set_wake_bytes() subtracts this bound, because a receiver
+// that waits for more bytes than the socket will get sleeps forever.
 constexpr std::size_t kRecordBytesMax = 17u << 10;
+// Bound on the free buffers that the pool keeps, in bytes.
 constexpr std::size_t kSpareBytesMax = 32u << 20;
+// Events that one call of epoll_wait returns.
 constexpr std::size_t kEventsAtOnce = 64;
 
 // One direction, from the member that connected to the member that accepted.
@@ -59,12 +64,13 @@ struct Connection {
   // For connections that this member accepted:
   std::optional<MeshReader> reader;
   ArrivalTimer timer;
-  // rank that the key has proven; null without encryption
+  // Rank that the key has proven; null without encryption.
   std::shared_ptr<const std::uint32_t> proven;
   std::optional<std::uint32_t> from;  // rank in the greeting, once it has arrived
+  // Address of the other side, for events about refusals.
   std::string source;
-  int wake_bytes = 1;
-  bool gone = false;
+  int wake_bytes = 1;  // current value of SO_RCVLOWAT
+  bool gone = false;   // waits in gone_ to be destroyed
 };
 
 // The state of one other member.
@@ -74,9 +80,11 @@ struct Peer {
   MessageQueue<MeshOutgoing> queue;  // sent once the connection has its welcome
   Status why_not;                    // error of the last attempt to connect
   std::optional<Backoff> backoff;    // set at the first attempt
+  // Time::max() if no attempt is planned.
   Time redial_at{Time::max()};
+  // After this time no further attempt is made.
   Time give_up_at{Time::max()};
-  Connection* in = nullptr;
+  Connection* in = nullptr;  // connection from this member; owned by answered_
 };
 
 class TcpMesh final : public PeerTransport {
@@ -137,7 +145,9 @@ class TcpMesh final : public PeerTransport {
   std::unique_ptr<PairKeys> keys_;
   std::unique_ptr<TlsSettings> tls_;
   std::vector<Peer> peers_;
+  // Connections that this member accepted, also before their greeting has arrived.
   std::map<Connection*, std::unique_ptr<Connection>> answered_;
+  // Ended connections, until the current batch of events is processed.
   std::vector<std::unique_ptr<Connection>> gone_;
 };
 
@@ -153,6 +163,7 @@ Status TcpMesh::start() {
     if (i == options_.rank) continue;
     TRIBUTARY_ASSIGN(peers_[i].address, parse_address(options_.members[i].endpoint));
   }
+  // The tag tells the port (null), the waker and connections apart.
   TRIBUTARY_TRY(add_to_epoll(port_.file(), nullptr));
   return add_to_epoll(waker_.file(), &waker_);
 }
@@ -163,6 +174,7 @@ Status TcpMesh::add_to_epoll(int file, void* tag) const {
   return os_failed("watching a socket");
 }
 
+// Changes the events that epoll watches on a connection, if they differ from the current ones.
 Status TcpMesh::watch(Connection& connection, std::uint32_t events) {
   if (connection.events == events) return {};
   epoll_event event = {.events = events, .data = {.ptr = &connection}};
@@ -176,6 +188,7 @@ Status TcpMesh::watch(Connection& connection, std::uint32_t events) {
 
 // --- sending -----------------------------------------------------------------------------------
 
+// Queues the message and connects to the member at the first one.
 Status TcpMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) {
   MeshOutgoing message{.head = mesh_head(frame.view(), payload.size()),
                        .payload = std::move(payload)};
@@ -187,6 +200,7 @@ Status TcpMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload)
     if (peer.queue.size() == 1) flush(to);
   } else if (!peer.out && peer.redial_at == Time::max()) {
     peer.give_up_at = clock_.now() + options_.connect_max;
+    // The seed differs between members, so that they do not connect at the same time.
     peer.backoff.emplace(kRedialMin, kRedialMax, options_.session + options_.rank);
     dial(to);
   }
@@ -207,6 +221,7 @@ void TcpMesh::dial_later(std::uint32_t member, Status why) {
   peer.redial_at = clock_.now() + peer.backoff->next();
 }
 
+// Starts to connect without waiting. serve() continues when epoll reports the result.
 Status TcpMesh::connect(Peer& peer, std::uint32_t member) {
   auto connection = std::make_unique<Connection>();
   connection->file =
@@ -214,6 +229,7 @@ Status TcpMesh::connect(Peer& peer, std::uint32_t member) {
   if (!connection->file) return os_failed("opening a socket");
   const int file = connection->file.get();
   const int on = 1;
+  // Frames are small and an exchange waits for them, so Nagle's algorithm would add latency.
   setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   connection->dialled = true;
   connection->member = member;
@@ -234,6 +250,7 @@ Status TcpMesh::connect(Peer& peer, std::uint32_t member) {
 void TcpMesh::flush(std::uint32_t member) {
   Status status = flush(peers_[member]);
   if (status.ok()) return;
+  // Before the welcome no message was sent, so a new connection loses nothing.
   if (!peers_[member].out->welcomed) return dial_later(member, std::move(status));
   lose(member, std::move(status));
 }
@@ -247,6 +264,7 @@ Result<std::size_t> write_some(Connection& connection, MeshOutgoing& message) {
   return sent;
 }
 
+// Sends until the socket is full, and asks epoll for the next opportunity if something is left.
 Status TcpMesh::flush(Peer& peer) {
   Connection& connection = *peer.out;
   if (connection.connecting) return {};
@@ -268,6 +286,7 @@ Status TcpMesh::flush(Peer& peer) {
 
 // --- receiving ---------------------------------------------------------------------------------
 
+// Accepts all connections that wait at the port.
 void TcpMesh::answer() {
   for (;;) {
     Address address;
@@ -282,6 +301,8 @@ void TcpMesh::answer() {
 }
 
 Status TcpMesh::admit(File file, std::string source) {
+  // Each other member makes one connection. A second one may exist for a short time after the
+  // member has connected again, and a few others may be from unknown processes.
   const std::size_t most = 2 * peers_.size() + 8;
   if (answered_.size() >= most) {
     return Status(StatusCode::resource_exhausted,
@@ -314,6 +335,8 @@ void TcpMesh::read(Connection& connection) {
   if (!more.ok()) drop(connection, std::move(more).status());
 }
 
+// Returns as soon as a message is complete, so that its event is delivered before the next message
+// is read.
 Result<bool> TcpMesh::read_message(Connection& connection) {
   for (;;) {
     MeshReader& reader = *connection.reader;
@@ -341,6 +364,7 @@ Result<bool> TcpMesh::read_message(Connection& connection) {
   return true;
 }
 
+// Checks the sender's greeting and sends the welcome.
 Status TcpMesh::greet(Connection& connection) {
   const MeshGreeting& greeting = *connection.reader->greeting();
   const auto mismatch = [](std::string what, std::string expected, std::string got) {
@@ -376,6 +400,8 @@ Status TcpMesh::greet(Connection& connection) {
   return {};
 }
 
+// Sets SO_RCVLOWAT so that the receiver sleeps until a large part of the current payload has
+// arrived.
 void TcpMesh::set_wake_bytes(Connection& connection) const {
   const std::size_t left = connection.reader->wanted().size();
   const int wake_bytes =
@@ -387,6 +413,7 @@ void TcpMesh::set_wake_bytes(Connection& connection) const {
   setsockopt(connection.file.get(), SOL_SOCKET, SO_RCVLOWAT, &wake_bytes, sizeof(wake_bytes));
 }
 
+// Handles the events of one connection.
 void TcpMesh::serve(Connection& connection, std::uint32_t events) {
   if (connection.gone) return;
   if (!connection.dialled) return read(connection);
@@ -398,6 +425,7 @@ void TcpMesh::serve(Connection& connection, std::uint32_t events) {
     if (error != 0) {
       errno = error;
       Peer& peer = peers_[member];
+      // Nothing listens at the address, so a long wait is less likely to help.
       if (error == ECONNREFUSED) {
         peer.give_up_at = std::min(peer.give_up_at, clock_.now() + options_.refused_max);
       }
@@ -448,6 +476,7 @@ void TcpMesh::bury(std::unique_ptr<Connection> connection) {
   gone_.push_back(std::move(connection));
 }
 
+// The member is lost for the rest of the epoch: its queue is dropped and its loss is reported.
 void TcpMesh::lose(std::uint32_t member, Status why) {
   Peer& peer = peers_[member];
   if (lost(member)) return;
@@ -456,6 +485,8 @@ void TcpMesh::lose(std::uint32_t member, Status why) {
   tell_lost(member, options_.members[member].key, std::move(why), forget(member));
 }
 
+// Ends an accepted connection. If its member is known, the member is lost; otherwise the connection
+// is reported as refused.
 void TcpMesh::drop(Connection& connection, Status why) {
   const std::optional<std::uint32_t> from = connection.from;
   const std::string source = connection.source;
@@ -467,6 +498,7 @@ void TcpMesh::drop(Connection& connection, Status why) {
   tell_refused(source, std::move(why));
 }
 
+// The next time at which look_at_time() has something to do.
 Time TcpMesh::next_due() const {
   Time due = Time::max();
   for (const Peer& peer : peers_) {
@@ -477,6 +509,7 @@ Time TcpMesh::next_due() const {
   return due;
 }
 
+// Makes due attempts to connect, and ends attempts and handshakes that take too long.
 void TcpMesh::look_at_time(Time now) {
   const auto late = [](std::string what, const Status& why = {}) {
     return Status(StatusCode::deadline_exceeded, {.what = std::move(what),
@@ -511,12 +544,15 @@ Result<std::optional<LinkEvent>> TcpMesh::receive(Time deadline) {
     look_at_time(now);
     if (has_event()) continue;
     const Time until = std::min(deadline, next_due());
+    // epoll_wait() has a resolution of 1 ms. The time is rounded up, because a shorter wait would
+    // poll until the deadline.
     const auto wait = std::clamp<std::int64_t>(
         std::chrono::ceil<std::chrono::milliseconds>(until - std::min(now, until)).count(), 0,
         60'000);
     const int count = epoll_wait(epoll_.get(), ready.data(), kEventsAtOnce, static_cast<int>(wait));
     if (count < 0 && errno != EINTR) return os_failed("waiting for peers");
     bool woken = false;
+    // No event of the previous batch refers to these connections any more.
     gone_.clear();
     for (int i = 0; i < count; ++i) {
       void* const tag = ready[static_cast<std::size_t>(i)].data.ptr;
@@ -535,6 +571,7 @@ Result<std::optional<LinkEvent>> TcpMesh::receive(Time deadline) {
   }
 }
 
+// Either connection to the member serves, because both measure the same path.
 std::optional<double> TcpMesh::round_trip_min_s(ConnectionId member) const {
   if (member >= peers_.size()) return std::nullopt;
   const Peer& peer = peers_[member];

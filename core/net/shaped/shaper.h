@@ -15,7 +15,7 @@ namespace tributary {
 
 struct ShapeOptions {
   std::chrono::nanoseconds delay{0};  // of every message
-  // upper bound of a random addition to the delay; order is kept
+  // Upper bound of a random addition to the delay. The order of messages is kept.
   std::chrono::nanoseconds jitter{0};
   std::uint64_t bytes_per_s = 0;          // 0: unlimited
   std::uint64_t burst_bytes = 64u << 10;  // bytes that an idle link passes at once

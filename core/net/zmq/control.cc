@@ -24,7 +24,7 @@ namespace {
 
 using Context = std::unique_ptr<void, int (*)(void*)>;
 constexpr std::chrono::hours kForAWhile{1};
-// how often the wait checks that the daemon and the caller are still there
+// Interval at which the wait checks that the daemon and the caller are still there.
 constexpr std::chrono::milliseconds kControlLookEvery{250};
 
 Status check_path(const std::string& path) {

@@ -17,7 +17,10 @@
 namespace tributary {
 namespace {
 
+// Name of the hub's ZAP domain at the gate.
 constexpr const char* kAgentsDomain = "agents";
+// Connections that wait to be accepted: after a restart of the coordinator all agents connect at
+// once.
 constexpr int kHubBacklog = 1024;
 // Events of handshakes that fail for other reasons are not watched. They name no connection, and
 // libzmq has no event for a peer that does not use ZMTP at all.
@@ -42,8 +45,12 @@ class ZmqHub final : public Hub {
   Status start() {
     TRIBUTARY_ASSIGN(router_, ZmqSocket::open(context_->handle(), ZMQ_ROUTER));
     TRIBUTARY_TRY(configure(router_, options_.limits, options_.times));
+    // With this option, a send to a route that does not exist returns EHOSTUNREACH instead of
+    // dropping the message silently.
     TRIBUTARY_TRY(router_.set(ZMQ_ROUTER_MANDATORY, 1));
     TRIBUTARY_TRY(router_.set(ZMQ_BACKLOG, kHubBacklog));
+    // Unencrypted peers choose their routes, and a new connection of a peer must be able to take
+    // over its route.
     TRIBUTARY_TRY(options_.encrypted ? guard() : router_.set(ZMQ_ROUTER_HANDOVER, 1));
     TRIBUTARY_ASSIGN(monitor_, Monitor::of(context_->handle(), router_, kHubEvents));
     if (zmq_bind(router_.get(), options_.endpoint.c_str()) != 0) {
@@ -87,7 +94,7 @@ class ZmqHub final : public Hub {
   std::unordered_map<ConnectionId, Outbox> outboxes_;
   std::optional<LinkEvent> message_;  // reported after the intake's events
   std::vector<ZmqMessage> parts_;
-  std::uint32_t until_look_ = 0;
+  std::uint32_t until_look_ = 0;  // messages until connection events are read again
   LinkCounters counters_;
 };
 
@@ -106,6 +113,8 @@ Status ZmqHub::guard() {
   return serve_with_curve(router_, options_.keys, kAgentsDomain);
 }
 
+// A failed send can be the first sign that a connection has ended, so it also ends the connection
+// here.
 Status ZmqHub::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   const std::string_view route = intake_.route_of(to);
   const std::size_t bytes = frame.size() + payload.size();
@@ -126,6 +135,8 @@ Status ZmqHub::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   return {};
 }
 
+// Order of the steps: waiting events, the waiting message, then a new message. Events that were
+// queued before a message are always returned before it.
 Result<std::optional<LinkEvent>> ZmqHub::receive(std::chrono::nanoseconds deadline) {
   while (true) {
     if (intake_.has_event()) return std::optional<LinkEvent>(next_event());
@@ -179,6 +190,7 @@ Result<bool> ZmqHub::take_message() {
   return true;
 }
 
+// Passes all waiting connection events to the intake, and the gate's refusals to the caller.
 Status ZmqHub::look_at_connections() {
   until_look_ = kHubMessagesBetweenLooks;
   while (true) {
@@ -212,12 +224,14 @@ Result<bool> ZmqHub::wait(std::chrono::nanoseconds deadline) {
   return true;
 }
 
+// A connection's outbox exists until its end was reported.
 LinkEvent ZmqHub::next_event() {
   LinkEvent event = intake_.next_event();
   if (const auto* ended = std::get_if<Disconnected>(&event)) outboxes_.erase(ended->connection);
   return event;
 }
 
+// The gate counts refused handshakes, because they never become connections.
 LinkCounters ZmqHub::counters() const {
   LinkCounters counters = counters_;
   counters.connections = intake_.connections_ever();

@@ -42,7 +42,7 @@ struct HubOptions {
   bool encrypted = true;
   LinkLimits limits = {};
   LinkTimes times = {};
-  // null: a context of its own; a context serves one hub
+  // Null: the hub creates a context of its own. A context serves one hub.
   std::shared_ptr<LinkContext> context = nullptr;
 };
 

@@ -25,6 +25,7 @@ Status Outbox::admit(const SharedSlice& frame, const SharedSlice& payload) const
       frame.size() + payload.size());
 }
 
+// Small parts are copied, so that libzmq can store them within its own message.
 ZmqMessage Outbox::part(SharedSlice bytes) const {
   if (bytes.size() <= kCopiedBytesMax) return ZmqMessage(bytes.view());
   return message_that_holds(std::move(bytes), waiting_);
@@ -39,6 +40,8 @@ Status Outbox::send(ZmqSocket& socket, ByteSpan route, SharedSlice frame, Shared
   const std::size_t last = alone ? 1 : 2;
   for (std::size_t i = first; i <= last; ++i) {
     int error = socket.send_part(parts[i], i < last);
+    // The queue may have room that libzmq's thread has reported and this socket has not noticed
+    // yet.
     if (error == EAGAIN && i == first) {
       socket.catch_up();
       error = socket.send_part(parts[i], i < last);

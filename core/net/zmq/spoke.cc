@@ -16,12 +16,14 @@
 namespace tributary {
 namespace {
 
+// Connection events that a spoke needs.
 constexpr int kMonitored = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
                            ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
                            ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                            ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 // Frame and payload.
 constexpr std::size_t kPartsMax = 2;
+// While messages arrive without a pause, connection events are read once per this many messages.
 constexpr std::uint32_t kMessagesBetweenLooks = 64;
 
 Status unreachable(StatusCode code, const std::string& endpoint, std::string got,
@@ -77,6 +79,7 @@ class ZmqSpoke final : public Transport {
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
 
  private:
+  // resting: pause between two attempts. dialling: an attempt or its handshake is in progress.
   enum class State : std::uint8_t { resting, dialling, connected };
 
   Status dial();
@@ -98,6 +101,7 @@ class ZmqSpoke final : public Transport {
   ConnectionId connection_ = 0;
   std::optional<Attempt> attempt_{std::in_place};  // never empty
   std::vector<ZmqMessage> parts_;
+  // A received message behind a Connected that was returned first.
   std::optional<LinkEvent> message_;
   std::uint32_t until_look_ = 0;
   LinkCounters counters_;
@@ -113,9 +117,9 @@ Status ZmqSpoke::dial() {
   TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_RECONNECT_IVL, -1));
   TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_CONNECT_TIMEOUT,
                                      static_cast<int>(options_.times.connect_max.count())));
-  // do not queue messages without a connection
+  // Without a connection, messages are not queued but refused.
   TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_IMMEDIATE, 1));
-  // sends an empty message, which announces the connection to the hub
+  // Sends an empty message, which announces the connection to the hub.
   TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_PROBE_ROUTER, 1));
   TRIBUTARY_ASSIGN(attempt_->monitor,
                    Monitor::of(context_->handle(), attempt_->dealer, kMonitored));
@@ -128,6 +132,7 @@ Status ZmqSpoke::dial() {
   return {};
 }
 
+// Sets the key: through CURVE, or as the routing id of an unencrypted link.
 Status ZmqSpoke::identify() {
   if (!options_.encrypted) {
     const std::string route = claimed_route(options_.keys.public_key);
@@ -136,6 +141,8 @@ Status ZmqSpoke::identify() {
   return call_with_curve(attempt_->dealer, options_.keys, options_.hub);
 }
 
+// Closes the sockets of the current attempt. Unsent messages are dropped, because they must not be
+// sent on the next connection.
 void ZmqSpoke::hang_up() {
   attempt_->monitor.stop();
   if (attempt_->dealer) ignore_error(attempt_->dealer.set(ZMQ_LINGER, 0));
@@ -167,6 +174,7 @@ void ZmqSpoke::give_up(ConnectionId connection) {
   attempt_->over = true;
 }
 
+// Received messages are read before the end of a connection is reported, so none of them is lost.
 Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds deadline) {
   while (true) {
     if (message_) return std::exchange(message_, std::nullopt);
@@ -188,6 +196,7 @@ Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds dead
   }
 }
 
+// Starts the next attempt, or gives up the current one, if it is time.
 std::optional<LinkEvent> ZmqSpoke::look_at_time() {
   if (state_ == State::connected || context_->clock().now() < next_step_) return std::nullopt;
   if (state_ == State::dialling) return attempt_over();
@@ -198,6 +207,7 @@ std::optional<LinkEvent> ZmqSpoke::look_at_time() {
   return std::nullopt;
 }
 
+// Processes the connection events of the current attempt.
 Status ZmqSpoke::look_at_connection() {
   until_look_ = kMessagesBetweenLooks;
   while (attempt_->monitor.get() != nullptr) {
@@ -235,6 +245,7 @@ Status ZmqSpoke::look_at_connection() {
   return {};
 }
 
+// The connection can be used from now on.
 LinkEvent ZmqSpoke::connection_made() {
   state_ = State::connected;
   attempt_->dealer.catch_up();  // makes libzmq send the announcement now
@@ -244,6 +255,7 @@ LinkEvent ZmqSpoke::connection_made() {
   return Connected{.connection = connection_, .peer = options_.hub};
 }
 
+// Reports the end of a connection or attempt, and plans the next attempt.
 LinkEvent ZmqSpoke::attempt_over() {
   const bool was_connected = state_ == State::connected;
   Status why =
@@ -268,7 +280,7 @@ Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
     counters_.refuse(*reason);
     return std::optional<LinkEvent>(Refused{.reason = *reason, .source = key_text(options_.hub)});
   }
-  // not earlier: a hub that closes every connection at once must not be called more often
+  // Not earlier: a hub that closes every connection at once must not be called more often.
   backoff_.reset();
   std::optional<LinkEvent> first;
   if (state_ != State::connected) first = connection_made();

@@ -59,6 +59,7 @@ PeerSession::PeerSession(const PeerSessionParts& parts, const PeerSessionOptions
                          std::uint64_t number, OpenPeers epoch)
     : parts_(parts), options_(options), number_(number), members_(std::move(epoch)) {}
 
+// No thread may wake the mesh after it was destroyed.
 PeerSession::~PeerSession() {
   if (mesh_) count();
   parts_.commands->attach(nullptr);
@@ -84,6 +85,7 @@ Status PeerSession::play() {
   return {};
 }
 
+// Opens the mesh with the epoch's members. The commands can wake it from then on.
 Status PeerSession::open() {
   const OpenPeers& epoch = members_.epoch();
   MeshOptions options{.rank = epoch.member,
@@ -128,6 +130,7 @@ void PeerSession::take(LinkEvent& event) {
              event);
 }
 
+// Messages of a member whose loss was reported are dropped, because the machine expects none.
 void PeerSession::receive(Received& message) {
   if (members_.is_lost(message.rank())) return;
   measure(message);
@@ -140,6 +143,7 @@ void PeerSession::receive(Received& message) {
   parts_.post(std::move(received), std::move(unread));
 }
 
+// Measures the link by the payload's arrival, and from time to time by TCP's round-trip time.
 void PeerSession::measure(const Received& message) {
   const std::chrono::nanoseconds now = parts_.clock.now();
   const std::string& agent_id = members_.agent_id(message.rank());
@@ -157,6 +161,7 @@ void PeerSession::measure(const Received& message) {
   }
 }
 
+// Reports the loss of a member once.
 void PeerSession::lose(std::uint32_t member, Status why) {
   if (!members_.lose(member)) return;
   parts_.post(
@@ -164,6 +169,7 @@ void PeerSession::lose(std::uint32_t member, Status why) {
       nullptr);
 }
 
+// Adds the mesh's counters since the last call to the telemetry.
 void PeerSession::count() {
   const LinkCounters now = mesh_->counters();
   const LinkCounters more = now - counted_;

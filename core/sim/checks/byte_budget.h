@@ -96,7 +96,7 @@ class ByteBudget {
     bool joined = false;  // it has had a session
     bool away = true;     // it has no session, as far as both sides have shown
     std::array<std::uint64_t, 2> sessions = {};  // last session in each direction, while away
-    // repetitions from this time on were not caused by an earlier disturbance
+    // Repetitions from this time on were not caused by an earlier disturbance.
     TimeNs quiet_at_ns = 0;
   };
 

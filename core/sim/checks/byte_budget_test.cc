@@ -180,7 +180,7 @@ TEST_F(Budget, AnAgentWithoutASessionIsExcusedUntilItHasOne) {
 TEST_F(Budget, ASessionThatOneSideHasGivenUpIsNone) {
   budget.session_lost(0, 20 * kS);
   EXPECT_EQ(budget.tally().sessions_lost, 1u);
-  // the agent does not know yet
+  // The agent does not know yet that its session is lost.
   for (TimeNs at = 21 * kS; at < 60 * kS; at += kS) beat(ByteBudget::up, at);
   hello(60 * kS);
   EXPECT_EQ(budget.tally().sessions_lost, 1u);

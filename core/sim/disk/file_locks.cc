@@ -10,13 +10,14 @@ constexpr int kShared = 1;
 constexpr int kReserved = 2;
 constexpr int kExclusive = 4;
 
+// Whether another owner holds the lock.
 bool other(LockOwner held, LockOwner owner) { return held != nullptr && held != owner; }
 
 }  // namespace
 
 bool FileLocks::raise(LockOwner owner, int from, int to) {
   if (from >= to) return true;
-  if (to == kShared) {
+  if (to == kShared) {  // readers are refused while a writer waits or writes
     if (pending_ != nullptr || exclusive_ != nullptr) return false;
     ++shared_;
     return true;

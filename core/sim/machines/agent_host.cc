@@ -25,6 +25,7 @@ constexpr std::uint64_t kEarlyFixedBytes = 4u << 20;
 std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent,
                                            std::uint64_t round, std::size_t values) {
   auto update = std::make_shared<FloatVector>(values);
+  // One draw gives the bytes of eight values.
   SeededDraws draws(seed ^ round << 20, DrawUse::training, agent);
   for (std::size_t i = 0; i < values; i += 8) {
     std::uint64_t bits = draws.bits();
@@ -47,7 +48,7 @@ Status AgentHost::boot() {
   TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
   AgentConfig config;
   config.agent_id = host_name();
-  config.incarnation = draws_.bits() | 1;
+  config.incarnation = draws_.bits() | 1;  // never 0
   if (room_.scenario.by_peers()) config.endpoints = {PeerNetwork::endpoint(index_)};
   return run_machine(std::move(config), std::move(state));
 }
@@ -58,6 +59,7 @@ Status AgentHost::run_machine(AgentConfig config, AgentState state) {
   return {};
 }
 
+// The end of a process closes its connections too.
 void AgentHost::drop() {
   machine_.reset();
   journal_.reset();
@@ -66,11 +68,14 @@ void AgentHost::drop() {
   peers_.close(index_);
 }
 
+// The replica must equal the one before the restart, so it is checked before anything changes it.
 void AgentHost::started() {
   look();
   network_.dial(index_);
 }
 
+// Compares the replica with the ledger after every event. The check of the memory limit is less
+// frequent because it is slower.
 void AgentHost::look() {
   room_.ledger.agent_seen(index_, *machine_, restarted_, room_.now());
   restarted_ = false;
@@ -91,8 +96,7 @@ std::uint64_t AgentHost::buffered_bytes_max() const {
   return alone + kEarlyFixedBytes + (kEarlyModelsMax + 2 * scenario.agents) * model_bytes;
 }
 
-// --- actions of the machine
-// -----------------------------------------------------------------------
+// --- actions of the machine ----------------------------------------------------------------------
 
 void AgentHost::perform(Action& action) {
   std::visit(Overloaded{
@@ -119,6 +123,7 @@ void AgentHost::perform(Action& action) {
              action);
 }
 
+// The ledger sees every update that leaves the agent.
 void AgentHost::send(Send& sent) {
   const wire::Frame& frame = *wire::GetFrame(sent.frame.data());
   if (const wire::Update* const update = frame.message_as_Update()) {
@@ -127,6 +132,7 @@ void AgentHost::send(Send& sent) {
   network_.send_up(index_, {std::move(sent.frame), sent.has_payload, std::move(sent.payload)});
 }
 
+// The journal writes at once; the machine learns the result after the time of a disk.
 void AgentHost::store(StoreAgent& record) {
   if (room_.mutation == Mutation::skip_residual_write) skipper_.apply(record.record);
   if (room_.mutation == Mutation::forget_error) forgetter_.apply(record.record);
@@ -153,6 +159,8 @@ bool AgentHost::store_late(StoreAgent& record) {
   return true;
 }
 
+// Half of the trainings pass the second half of the update early, so that both kinds of updates
+// occur.
 void AgentHost::train(const Train& wanted) {
   TimeNs duration = draw_ns(room_.scenario.machines.training, training_draws_);
   if (slow_ > 0) {
@@ -218,6 +226,7 @@ void AgentHost::leave(TimeNs away_ns) {
 
 // --- Receiver ------------------------------------------------------------------------------------
 
+// For drop_straggler: changes commits so that the agent believes that it contributed.
 void AgentHost::receive(const FrameReceived& event) {
   if (room_.mutation != Mutation::drop_straggler || !machine_->connected()) return handle(event);
   const std::optional<std::uint32_t> place = room_.ledger.place(index_, event.frame);

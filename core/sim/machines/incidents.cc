@@ -63,6 +63,8 @@ void Incidents::skew_clocks() {
   }
 }
 
+// Also causes the incidents of rounds that were skipped because several rounds were committed at
+// once.
 void Incidents::round_begins(std::uint64_t round) {
   const auto end = planned_.upper_bound(round);
   for (auto it = planned_.begin(); it != end; ++it) {
@@ -85,6 +87,7 @@ void Incidents::stop() {
     agent->cancel_planned();
     agent->disk().set_faults({});
   }
+  // Agents that would have joined later must be present at the end.
   while (!late_.empty()) join_late();
 }
 
@@ -102,6 +105,8 @@ std::uint32_t Incidents::some_running_agent() {
   return first;
 }
 
+// Incidents of the coordinator, the disks and the whole network. All others happen to a running
+// agent.
 void Incidents::happen(Incident incident) {
   const TimeNs duration =
       draw_ns(room_.scenario.incidents[static_cast<std::size_t>(incident)].duration, draws_);
@@ -128,6 +133,7 @@ void Incidents::happen(Incident incident) {
   }
 }
 
+// Incidents of one agent.
 void Incidents::happen_to_agent(Incident incident, std::uint32_t agent, TimeNs duration) {
   AgentHost& host = *agents_[agent];
   switch (incident) {
@@ -140,6 +146,7 @@ void Incidents::happen_to_agent(Incident incident, std::uint32_t agent, TimeNs d
     case Incident::agent_leave:
       return host.leave(duration);
     case Incident::straggler:
+      // The training misses the deadline by `duration`.
       return host.train_slowly(1, room_.scenario.job.policy.deadline_ms * kMs + duration);
     case Incident::training_failure:
       return host.fail_training(1);
@@ -170,17 +177,18 @@ void Incidents::happen_to_disk(Incident incident, TimeNs duration) {
       draws_.chance(0.3) ? coordinator_.disk() : agents_[some_running_agent()]->disk();
   DiskFaults faults;
   if (incident == Incident::disk_full) {
-    faults.capacity_bytes = disk.used_bytes();
+    faults.capacity_bytes = disk.used_bytes();  // nothing more fits
     faults.copies_on_write = draws_.chance(0.7);
   } else {
     faults.write_failure = 0.1;
     faults.sync_failure = 0.2;
-    faults.next_sync_fails = true;
+    faults.next_sync_fails = true;  // so that at least one sync fails
   }
   disk.set_faults(faults);
   room_.queue.after(duration, [&disk] { disk.set_faults({}); });
 }
 
+// Separates up to a quarter of the agents from the coordinator, from each other agent, or both.
 void Incidents::cut_off(TimeNs duration) {
   room_.tally.add(name(Incident::partition));
   const std::uint64_t count = 1 + draws_.below(std::max<std::size_t>(1, agents_.size() / 4));
@@ -217,12 +225,13 @@ void Incidents::make_noise(std::uint32_t agent) {
   }
 }
 
+// Sends a Hello of a second process with the agent's identity.
 void Incidents::send_twin(std::uint32_t agent) {
   Message hello = network_.hello(agent);
   if (hello.frame.empty()) return;
   wire::FrameT frame;
   wire::GetFrame(hello.frame.data())->UnPackTo(&frame);
-  frame.message.AsHello()->incarnation = draws_.bits() | 1;
+  frame.message.AsHello()->incarnation = draws_.bits() | 1;  // another process
   frame.message.AsHello()->holdings.clear();
   Result<Bytes> built = build_frame(frame);
   if (!built.ok()) return;

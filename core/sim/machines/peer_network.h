@@ -55,7 +55,7 @@ class PeerNetwork {
   std::uint64_t under_way_max() const { return under_way_max_; }
 
  private:
-  // from and to; for a connection: lower and higher index
+  // From and to. For a connection: the lower and the higher index.
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
   struct Mail {

@@ -79,7 +79,7 @@ struct NetworkSettings {
   std::optional<Span> rate_up_mbit_s = {};
   std::optional<Span> rate_down_mbit_s = {};
   std::vector<RateStep> rate_steps = {};  // repeated in this order; empty: constant rate
-  // of every link; each agent starts at a different place
+  // The trace of every link. Each agent starts at a different place in it.
   std::shared_ptr<const LinkTrace> trace = {};
   // A connection carries a stream, as TCP does: a partition delays data in flight and data that is
   // sent, and a new connection does not wait for the queue of the previous one.
