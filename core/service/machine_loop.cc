@@ -10,6 +10,8 @@
 
 namespace tributary {
 
+// Order of a turn: posted events, liveness of peers, the machine's tick, waiting messages, and then
+// one event of the link.
 Result<bool> MachineLoop::turn(TimeNs deadline) {
   bool anything = take_posted();
   if (look_at_arrivals()) anything = true;  // before a tick, which could report the peer as silent
@@ -49,6 +51,7 @@ void MachineLoop::post(Event event, std::shared_ptr<const void> owner) {
   parts_.link.wake();
 }
 
+// The lock is released before the events are handled, because their actions may post again.
 bool MachineLoop::take_posted() {
   if (!any_posted_) return false;
   std::vector<Posted> posted;
@@ -74,6 +77,7 @@ bool MachineLoop::look_at_arrivals() {
       arrivals.bytes.reset();
       continue;
     }
+    // The first reading only sets the start; the second one can show progress.
     const std::uint64_t bytes = parts_.link.bytes_arrived(connection);
     if (arrivals.bytes && bytes > *arrivals.bytes) alive.push_back(connection);
     arrivals.bytes = bytes;
@@ -85,10 +89,12 @@ bool MachineLoop::look_at_arrivals() {
   return !alive.empty();
 }
 
+// Translates link events into events of the machine.
 void MachineLoop::take(LinkEvent& event, bool waited_for) {
   std::visit(Overloaded{
                  [this](const Connected& connected) {
                    connection_ = connected.connection;
+                   // An agent has only one connection at a time.
                    if (parts_.one_peer) arrivals_.clear();
                    arrivals_[connection_] = {};
                    feed(PeerConnected{.peer = connected.connection});
@@ -172,6 +178,7 @@ bool MachineLoop::send_now(Send& message) {
   return true;
 }
 
+// Tries the queues of all connections; each keeps its order.
 void MachineLoop::send_waiting() {
   for (auto queue = waiting_.begin(); queue != waiting_.end();) {
     std::deque<Send>& messages = queue->second;

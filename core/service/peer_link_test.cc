@@ -1,3 +1,4 @@
+// Tests of an agent's link to its peers over real connections on loopback.
 #include "core/service/peer_link.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Runs the scenarios with many seeds, and shows that every planted bug is found within a hundred.
 #include <gtest/gtest.h>
 
 #include <array>

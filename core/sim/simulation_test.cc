@@ -1,3 +1,5 @@
+// Runs the scenarios of tests/scenarios with a few seeds, and shows that every planted bug is
+// detected.
 #include "core/sim/simulation.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Tests of the answers to observers, without sockets: portions, operators' questions, bounds and
+// turns.
 #include "core/watch/watch_desk.h"
 
 #include <gmock/gmock.h>

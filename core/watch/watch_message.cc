@@ -16,8 +16,9 @@ namespace tributary {
 namespace {
 
 constexpr std::size_t kWatchTextBytesMax = wire::kTextBytesMax;
+// Inputs of a plan may be as long as a long frame.
 constexpr std::size_t kWatchInputsBytesMax = wire::kLongFrameBytesMax;
-constexpr std::uint32_t kWatchDepthMax = 8;
+constexpr std::uint32_t kWatchDepthMax = 8;  // the schema nests less deeply
 // The remaining tables are the message itself and its fields outside the lists.
 constexpr std::uint32_t kWatchRowsInAllMax = kWatchTablesMax - 8;
 
@@ -96,6 +97,7 @@ class Cutting {
   Status number(const wire::Place& /*place*/, Number /*value*/) {
     return {};
   }
+  // Shortens a text within the finished message: writes its new size and a terminating zero.
   Status text(const wire::Place& place, std::string_view text) {
     const std::size_t bytes_max = watch_text_bytes_max(place);
     if (text.size() <= bytes_max) return {};
@@ -107,6 +109,7 @@ class Cutting {
     has_cut_ = true;
     return {};
   }
+  // A list whose items are offsets is a list of tables, so its length counts as rows.
   Status list(const wire::Place& /*place*/, ByteSpan bytes, std::size_t alignment) {
     if (alignment == sizeof(flatbuffers::uoffset_t)) rows_ += bytes.size() / alignment;
     return {};
@@ -168,6 +171,8 @@ Status too_large(std::string_view what, std::string expected, std::size_t got) {
                                                  .remedy = {}});
 }
 
+// Packs a message. It is packed again if a text was cut, because cutting in place leaves unused
+// bytes.
 Result<Bytes> pack(std::uint64_t number, watch::BodyUnion body, std::size_t bytes_max) {
   auto message = std::make_unique<watch::MessageT>();
   message->number = number;
@@ -212,7 +217,7 @@ Status check_version(ByteSpan bytes) {
   if (theirs.substr(0, 3) != ours.substr(0, 3)) {
     return damaged_message(fmt::format("the identifier {}", ours), "another one");
   }
-  const bool newer = theirs[3] > kWatchVersion;
+  const bool newer = theirs[3] > kWatchVersion;  // versions are compared by their last character
   return Status(StatusCode::unsupported,
                 {.what = "what is told across the network of a run",
                  .expected = fmt::format("version {}", kWatchVersion),
@@ -220,12 +225,15 @@ Status check_version(ByteSpan bytes) {
                  .remedy = "use a dashboard and a coordinator of the same release"});
 }
 
+// Checks the size, the version, the structure and the bounds, in this order, and unpacks the
+// message only then.
 Result<std::unique_ptr<watch::MessageT>> unpack(ByteSpan bytes, std::size_t bytes_max) {
   if (bytes.size() > bytes_max) {
     return too_large("message of a watch", fmt::format("at most {} bytes", bytes_max),
                      bytes.size());
   }
   TRIBUTARY_TRY(check_version(bytes));
+  // FlatBuffers requires aligned bytes. A part received from libzmq may not be aligned.
   Bytes aligned;
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % wire::kFrameAlignment != 0) {
     aligned.assign(bytes.begin(), bytes.end());
@@ -256,6 +264,7 @@ watch::BodyUnion body_told(const WatchPortion& portion) {
 }
 
 watch::BodyUnion body_told(RoundDetail detail) {
+  // Inputs that are too long are left out, because the other columns are still useful.
   if (detail.inputs.size() > kWatchInputsBytesMax) detail.inputs.clear();
   return body_of(std::move(detail));
 }

@@ -1,3 +1,4 @@
+// Tests of the messages between observers and a coordinator: round trips, limits and damaged bytes.
 #include "core/watch/watch_message.h"
 
 #include <gmock/gmock.h>

@@ -43,7 +43,7 @@ class Gate {
   // connects more often.
   static constexpr std::uint32_t kKnocksAtOnce = 64;
   static constexpr std::chrono::nanoseconds kKnockEvery = std::chrono::seconds(2);
-  static constexpr std::size_t kDomainsMax = 8;  // one per hub; a context rarely has more than one
+  static constexpr std::size_t kDomainsMax = 8;           // each hub has one
   static constexpr std::size_t kWaitingRefusalsMax = 64;  // per domain; older refusals are dropped
 
   explicit Gate(const Clock& clock) : clock_(clock) {}

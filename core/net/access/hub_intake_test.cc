@@ -1,3 +1,5 @@
+// Tests of a hub's decisions about messages and connection events in all relevant orders, without
+// sockets.
 #include "core/net/access/hub_intake.h"
 
 #include <gmock/gmock.h>

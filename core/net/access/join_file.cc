@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kJoinBlanks = " \t\r";
 constexpr std::string_view kRemedy = "make a new one with 'tributary keys join'";
-constexpr std::size_t kEndpointBytesMax = 300;
+constexpr std::size_t kEndpointBytesMax = 300;  // longer than any host name with a port
 
 constexpr std::string_view kAgentId = "agent_id";
 constexpr std::string_view kCoordinator = "coordinator";
@@ -58,6 +58,7 @@ std::optional<std::string_view> quoted(std::string_view text) {
   return inside;
 }
 
+// Parses one line into `fields`. Errors name the line and never repeat its value.
 Status parse_line(std::string_view line, std::size_t number, Fields& fields) {
   line = without_blanks(line);
   if (line.empty() || line.front() == '#') return {};
@@ -76,6 +77,7 @@ Status parse_line(std::string_view line, std::size_t number, Fields& fields) {
   return {};
 }
 
+// Requires all names, each exactly once.
 Result<Fields> parse_fields(std::string_view text) {
   Fields fields;
   for (std::size_t number = 1; !text.empty(); ++number) {
@@ -141,6 +143,7 @@ Result<JoinFile> read_join_file(const std::string& path) {
   return join;
 }
 
+// The text is built in a SecretText, so that no copy of the secret key stays in memory.
 Status write_join_file(const std::string& path, const JoinFile& join) {
   TRIBUTARY_TRY(check_agent_id(join.agent_id));
   TRIBUTARY_TRY(check_dialled_endpoint(join.coordinator));

@@ -27,8 +27,9 @@ struct JoinFile {
 Status check_dialled_endpoint(std::string_view endpoint);
 
 // Parses the subset of TOML that a join file uses: lines NAME = "TEXT" and comments. Returns
-// corrupt_data with the line or the name that is wrong. No error text contains a quoted text of the
-// file, so that a secret key never reaches a log.
+// corrupt_data with the line or the name that is wrong, and invalid_argument for a text that is not
+// an id, an endpoint or a key. No error text contains a quoted text of the file, so that a secret
+// key never reaches a log.
 Result<JoinFile> parse_join_file(std::string_view text);
 
 // Reads and parses a file. Returns not_found with advice if the file does not exist, and

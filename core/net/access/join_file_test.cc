@@ -1,3 +1,4 @@
+// Tests of join files: their format, their permissions, and that no error reveals a secret.
 #include "core/net/access/join_file.h"
 
 #include <fmt/format.h>

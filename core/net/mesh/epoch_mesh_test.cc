@@ -1,3 +1,5 @@
+// Tests of consecutive epochs over one mesh, with members in different epochs at the same time. The
+// mesh beneath is simulated.
 #include "core/net/mesh/epoch_mesh.h"
 
 #include <gtest/gtest.h>

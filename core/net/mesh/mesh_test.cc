@@ -1,3 +1,4 @@
+// Tests of the mesh over real TCP connections on loopback, with and without TLS.
 #include "core/net/mesh/mesh.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the mesh over MPI. mpirun runs them on several ranks, and every rank runs the same
+// cases.
 #include "core/net/mpi/mpi_mesh.h"
 
 #include <gtest/gtest.h>

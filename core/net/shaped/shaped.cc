@@ -83,11 +83,14 @@ class Shaped final : public Transport {
   const ShapedRoom room_;
   mutable ShapedLine line_;  // mutable: it moves along its trace when it is read
   Waker waker_;
+  // The connections that exist. All members of a transport among peers are in it until they are
+  // lost.
   std::unordered_set<ConnectionId> live_;
-  MessageQueue<Outgoing> out_;
-  MessageQueue<Incoming> in_;
+  MessageQueue<Outgoing> out_;  // on the link, towards the peers
+  MessageQueue<Incoming> in_;   // on the link, from the peers
 };
 
+// Puts the message on the link. A message that the link loses is accepted and dropped.
 Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   TRIBUTARY_TRY(check_send(*this, to, frame.size(), payload.size()));
   if (!live_.contains(to)) return members().count > 0 ? member_lost(to) : no_connection();
@@ -104,6 +107,7 @@ Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   return let_out(now);
 }
 
+// Passes messages that have crossed the link to the inner transport.
 Status Shaped::let_out(Time now) {
   while (next_due(out_) <= now) {
     Outgoing& next = out_.front();
@@ -119,6 +123,8 @@ Status Shaped::let_out(Time now) {
   return {};
 }
 
+// Puts an event on the link. Events other than messages take no time but keep their place in the
+// order.
 void Shaped::take_in(LinkEvent event, Time now) {
   if (const auto* made = std::get_if<Connected>(&event)) live_.insert(made->connection);
   if (const auto* ended = std::get_if<Disconnected>(&event)) live_.erase(ended->connection);
@@ -162,6 +168,7 @@ std::uint64_t Shaped::bytes_arrived(ConnectionId connection) const {
   return received - std::min(received, missing);
 }
 
+// The delay of both directions of this link and of a similar link at the other end.
 std::optional<double> Shaped::round_trip_min_s(ConnectionId connection) const {
   const std::optional<double> inner = inner_->round_trip_min_s(connection);
   if (!inner) return std::nullopt;
@@ -170,6 +177,8 @@ std::optional<double> Shaped::round_trip_min_s(ConnectionId connection) const {
   return *inner + std::chrono::duration<double>(there_and_back).count();
 }
 
+// Alternates between sending messages that are due, delivering events that are due, and waiting for
+// the inner transport.
 Result<std::optional<LinkEvent>> Shaped::receive(Time deadline) {
   const bool fixed = members().count > 0;
   while (true) {
@@ -187,6 +196,7 @@ Result<std::optional<LinkEvent>> Shaped::receive(Time deadline) {
 
 // Waits until an event arrives or the time has passed. Returns false if wake() was called.
 Result<bool> Shaped::wait(Time until) {
+  // While the link is full, nothing more is read, so further messages wait at their senders.
   if (in_.bytes() >= room_.in_bytes_max) {
     waker_.wait(until - clock_.now());
     return !waker_.take();

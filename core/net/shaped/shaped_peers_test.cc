@@ -1,3 +1,4 @@
+// Tests of shaped links among peers, which lose nothing and cross two links.
 #include <gmock/gmock.h>
 
 #include <string>

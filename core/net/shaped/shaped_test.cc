@@ -1,3 +1,4 @@
+// Tests of a shaped link between a hub and its peers, on a clock that the test controls.
 #include "core/net/shaped/shaped.h"
 
 #include <gmock/gmock.h>

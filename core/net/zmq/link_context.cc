@@ -10,9 +10,10 @@
 namespace tributary {
 namespace {
 
-constexpr std::size_t kZapPartsMax = 16;
+constexpr std::size_t kZapPartsMax = 16;  // a valid request has seven or more parts
 constexpr std::string_view kZapVersion = "1.0";
 
+// Lives until the process ends.
 const Clock& system_clock() {
   static const SystemClock clock;
   return clock;
@@ -47,6 +48,7 @@ Status LinkContext::start(const Options& options) {
   return {};
 }
 
+// The thread that answers ZAP requests one after another. It ends when the context is shut down.
 void LinkContext::answer_knocks(void* socket) {
   ZmqSocket door(socket);
   std::vector<ZmqMessage> parts;
@@ -58,13 +60,14 @@ void LinkContext::answer_knocks(void* socket) {
     for (ZmqMessage& part : parts) request.push_back(part.bytes());
     const GateAnswer answer = gate_.answer(request);
     const std::string status = std::to_string(answer.status);
+    // The reply repeats the request's id.
     const ByteSpan id = request.size() > 1 ? request[1] : ByteSpan();
     const std::array<ByteSpan, 6> reply = {bytes_of(kZapVersion),
                                            id,
                                            bytes_of(std::string_view(status)),
                                            bytes_of(std::string_view(answer.text)),
                                            bytes_of(std::string_view(answer.user_id)),
-                                           ByteSpan()};
+                                           ByteSpan()};  // no metadata
     for (std::size_t i = 0; i < reply.size(); ++i) {
       ZmqMessage part(reply[i]);
       if (door.send_part(part, i + 1 < reply.size()) != 0) break;
@@ -74,6 +77,7 @@ void LinkContext::answer_knocks(void* socket) {
 
 LinkContext::~LinkContext() {
   if (context_ == nullptr) return;
+  // Shutting down makes the blocking receive() of the thread return an error.
   zmq_ctx_shutdown(context_);
   if (doorkeeper_.joinable()) doorkeeper_.join();
   while (zmq_ctx_term(context_) != 0 && zmq_errno() == EINTR) {

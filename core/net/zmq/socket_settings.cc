@@ -31,6 +31,7 @@ Status configure(ZmqSocket& socket, const LinkLimits& limits, const LinkTimes& t
   // libzmq queues the peer's key as a message of its own, which is counted in the queue forever.
   TRIBUTARY_TRY(socket.set(ZMQ_RCVHWM, static_cast<int>(limits.receive_queue_messages + 1)));
   TRIBUTARY_TRY(keep_alive_by_kernel(socket));
+  // This option ends a connection whose data is not acknowledged (LinkTimes::unacknowledged_max).
   TRIBUTARY_TRY(socket.set(ZMQ_TCP_MAXRT, ms(times.unacknowledged_max)));
   TRIBUTARY_TRY(socket.set(ZMQ_HANDSHAKE_IVL, ms(times.handshake_max)));
   TRIBUTARY_TRY(socket.set(ZMQ_LINGER, ms(times.linger_max)));

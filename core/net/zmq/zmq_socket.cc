@@ -21,6 +21,7 @@ extern "C" const char* __tsan_default_suppressions() {
 namespace tributary {
 namespace {
 
+// Alignment in bytes that the header promises to users of payloads.
 constexpr std::size_t kPayloadAlignment = 8;
 
 // Keeps the bytes of a part alive while libzmq waits to send it.
@@ -57,6 +58,7 @@ ZmqMessage::ZmqMessage(ByteSpan copied) {
   if (!copied.empty()) std::memcpy(zmq_msg_data(&message_), copied.data(), copied.size());
 }
 
+// The bytes count as queued until let_go() is called, on success and on failure.
 ZmqMessage message_that_holds(SharedSlice bytes, std::shared_ptr<QueueCount> queue) {
   queue->add(bytes.size());
   const ByteSpan view = bytes.view();
@@ -72,6 +74,7 @@ ZmqMessage message_that_holds(SharedSlice bytes, std::shared_ptr<QueueCount> que
   return message;
 }
 
+// libzmq stores small messages and parts of a batch at any address, so some must be copied.
 SharedSlice shared_from(ZmqMessage message) {
   const auto owner = std::make_shared<ZmqMessage>(std::move(message));
   const ByteSpan bytes = owner->bytes();
@@ -143,6 +146,7 @@ int ZmqSocket::send_part(ZmqMessage& message, bool more) {
   return 0;
 }
 
+// Reading ZMQ_EVENTS makes libzmq process the commands of its other threads.
 void ZmqSocket::catch_up() {
   int events = 0;
   std::size_t size = sizeof(events);
@@ -152,6 +156,7 @@ void ZmqSocket::catch_up() {
 Result<bool> wait_for(std::span<zmq_pollitem_t> items, std::chrono::nanoseconds time) {
   using std::chrono::milliseconds;
   constexpr milliseconds kLongest = std::chrono::hours(1);
+  // Rounded up to whole milliseconds, because a shorter wait would poll until the deadline.
   const milliseconds whole = std::chrono::ceil<milliseconds>(
       std::clamp<std::chrono::nanoseconds>(time, std::chrono::nanoseconds(0), kLongest));
   const int ready =
@@ -160,6 +165,7 @@ Result<bool> wait_for(std::span<zmq_pollitem_t> items, std::chrono::nanoseconds 
   return ready > 0;
 }
 
+// The address is unique in the process, because all monitors of a context share one namespace.
 Result<Monitor> Monitor::of(void* context, const ZmqSocket& watched, int events) {
   static std::atomic<std::uint64_t> count = 0;
   const std::string address = fmt::format("inproc://tributary-monitor-{}", ++count);
@@ -179,6 +185,7 @@ Result<Monitor> Monitor::of(void* context, const ZmqSocket& watched, int events)
   return monitor;
 }
 
+// An event has two parts: a 16-bit number with a 32-bit value, and the endpoint as text.
 Result<std::optional<MonitorEvent>> Monitor::next() {
   std::vector<ZmqMessage> parts;
   TRIBUTARY_ASSIGN(const bool there, socket_.receive(parts, 2));

@@ -5,6 +5,7 @@
 
 namespace tributary {
 
+// Every note is counted. Only notes at warning or above are suppressed.
 void NoteLog::note(const Note& note) {
   metrics_.count("tributary_notes_total",
                  {{"name", std::string(note.name)}, {"reason", std::string(note.reason)}});
@@ -33,6 +34,7 @@ void NoteLog::refused(const Refused& refused) {
         .source = refused.source.empty() ? "unknown" : refused.source});
 }
 
+// `keep` is independent of the log's level, because the journal stores these notes.
 void NoteLog::write(const Note& note, std::uint64_t unlogged) {
   if (keep_ && note.level >= LogLevel::info) keep_(note);
   if (!log_.enabled(note.level)) return;

@@ -93,9 +93,10 @@ int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& o
       out << flags->answer;
       return kExitOk;
     }
-    const Status status = run(*flags);
+    const Status status = run(*flags);  // the daemon runs here until it ends
     if (!status.ok()) complain(status.text());
     return exit_code(status.code());
+    // No exception leaves main(): each becomes an error text and an exit code.
   } catch (const std::bad_alloc&) {
     complain("resource_exhausted: memory: no more of it");
     return exit_code(StatusCode::resource_exhausted);
@@ -113,7 +114,7 @@ Result<std::uint64_t> draw_incarnation() {
                                          .got = "fewer",
                                          .remedy = {}});
   }
-  return number | 1;
+  return number | 1;  // the lowest bit is set, so that the number is not 0
 }
 
 Result<KeyPair> keys_for(const std::string& file, bool encrypted) {

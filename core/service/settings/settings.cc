@@ -16,6 +16,7 @@ constexpr std::uint64_t kFileBytesMax = 1u << 20;
 
 using Value = Settings::Value;
 
+// The value as it appears in errors.
 std::string describe(const Value& value) {
   struct Describe {
     std::string operator()(bool value) const { return value ? "true" : "false"; }
@@ -33,6 +34,7 @@ Status unfit(std::string expected, const Value& got) {
                 {.what = {}, .expected = std::move(expected), .got = describe(got), .remedy = {}});
 }
 
+// Converts a TOML value. Settings have no dates, nested lists or lists of numbers.
 Result<Value> value_of(const toml::node& node) {
   if (const auto* text = node.as_string()) return Value(text->get());
   if (const auto* flag = node.as_boolean()) return Value(flag->get());
@@ -55,6 +57,7 @@ Result<Value> value_of(const toml::node& node) {
 
 using Each = std::function<Status(const std::string& key, const toml::node& node)>;
 
+// Visits every value of a table and its inner tables. Keys of inner tables are joined by dots.
 Status walk(const toml::table& table, const std::string& prefix, const Each& each) {
   for (const auto& [key, node] : table) {
     const std::string name = prefix + std::string(key.str());
@@ -117,6 +120,7 @@ void Settings::real(std::string key, double& target, double min, double max) {
   bind(std::move(key), [&target, min, max](const Value& value) -> Status {
     const auto* integer = std::get_if<std::int64_t>(&value);
     const auto* real = std::get_if<double>(&value);
+    // A whole number is accepted for a real one.
     const double number = integer ? static_cast<double>(*integer) : real ? *real : NAN;
     if (!(number >= min && number <= max)) {
       return unfit(fmt::format("a number from {} to {}", min, max), value);
@@ -128,6 +132,7 @@ void Settings::real(std::string key, double& target, double min, double max) {
 
 Result<std::uint64_t> Settings::whole_number(const Value& value, std::uint64_t min,
                                              std::uint64_t max) {
+  // A real number is refused, even without a fraction.
   const auto* integer = std::get_if<std::int64_t>(&value);
   if (!integer || std::cmp_less(*integer, min) || std::cmp_greater(*integer, max)) {
     return unfit(fmt::format("a whole number from {} to {}", min, max), value);
@@ -135,6 +140,7 @@ Result<std::uint64_t> Settings::whole_number(const Value& value, std::uint64_t m
   return static_cast<std::uint64_t>(*integer);
 }
 
+// Passes a value to the setting's function and adds the place to its error.
 Status Settings::set(const std::string& key, const Value& value, const std::string& place) {
   const auto found = bound_.find(key);
   if (found == bound_.end()) {

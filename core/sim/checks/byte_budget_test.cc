@@ -1,3 +1,4 @@
+// Tests that the budget reports repeated bytes, and allows them after a disturbance.
 #include "core/sim/checks/byte_budget.h"
 
 #include <gmock/gmock.h>

@@ -49,8 +49,8 @@ class Balance {
     count(part_of(before), 1);
     count(part_of(*after), -1);
   }
-  // Checks the sum against `share` of the largest magnitude that was counted. `moved_besides` is an
-  // upper bound on magnitude that was added in no counted value.
+  // Checks the sum against `share` of the largest magnitude in any value. `moved_besides` is an
+  // upper bound on the magnitude that went into one value before it was counted.
   Status check(const PlannedBucket& bucket, double share, double moved_besides = 0) const {
     double scale = moved_besides;
     for (const double each : moved_) scale = std::max(scale, each);
@@ -79,6 +79,8 @@ Status RoundReplay::begin(std::shared_ptr<const JobModel> job, FloatVector model
 
 std::uint64_t RoundReplay::model_hash() const { return hash64(bytes_of<float>(model_)); }
 
+// A lossy codec needs both: its sent and kept parts must add up to the update, and its error must
+// be smaller than its input.
 bool RoundReplay::can_keep_accounts(const RoundPolicy& policy) {
   std::vector<std::string> specs = policy.codecs;
   if (specs.empty()) specs = {policy.codec};
@@ -156,6 +158,7 @@ Status RoundReplay::play_bucket(const CommitRecord& record, const RoundPlan& pla
   TRIBUTARY_TRY(bucket.codec->decode(call, committed.combined.back(), result));
   balance.count_kept(bucket, aggregator_residual_, record.aggregator_residual);
   balance.count(result, -1);
+  // The tolerance allows one rounding for each contributor and one for the result.
   return balance.check(bucket, static_cast<double>(committed.contributors + 1) * 0x1p-23);
 }
 
@@ -170,6 +173,7 @@ Status RoundReplay::play_bucket_by_peers(const CommitRecord& record, const Round
   const RoundKey& key = record.round.id;
   const Bitmap contributors(record.round.contributor_sets[outcome.contributor_set].bits,
                             record.round.members);
+  // A result of peers contains all participants, because an exchange ends when a member is lost.
   if (contributors != plan.participants()) {
     return broken_ledger("contributors to a result of peers", "all of them",
                          fmt::format("{} of {}", contributors.count(), plan.agents()));

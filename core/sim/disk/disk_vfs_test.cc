@@ -1,3 +1,5 @@
+// Tests of SQLite on a virtual disk: power cuts at every operation, failing writes and syncs, a
+// full disk, and several connections and simulations.
 #include "core/sim/disk/disk_vfs.h"
 
 #include <fmt/format.h>

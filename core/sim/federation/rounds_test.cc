@@ -1,3 +1,4 @@
+// Tests of whole rounds: results, reports, crashes, and updates in parts.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tests of arrival times and progress reports on a slow simulated link.
 #include "core/sim/machines/network.h"
 
 #include <gtest/gtest.h>

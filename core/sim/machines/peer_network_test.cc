@@ -1,3 +1,4 @@
+// Tests of the simulated connections among agents: order, waiting messages, breaks and partitions.
 #include "core/sim/machines/peer_network.h"
 
 #include <gmock/gmock.h>

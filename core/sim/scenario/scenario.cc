@@ -41,6 +41,7 @@ constexpr std::array<std::string_view, kIncidents> kIncidentNames = {
     "lying_peer",
 };
 
+// The error of a value that does not fit.
 Status wrong(std::string what, std::string expected, std::string got, std::string remedy) {
   return Status(StatusCode::invalid_argument, {.what = std::move(what),
                                                .expected = std::move(expected),
@@ -108,6 +109,7 @@ class TableReader {
     return {};
   }
 
+  // Reads a range of times in milliseconds, at most one day.
   Status span(std::string_view key, SpanMs& out) {
     const toml::node* const node = find(key);
     if (node == nullptr) return {};
@@ -179,6 +181,7 @@ class TableReader {
     return table;
   }
 
+  // Call it after all keys were asked for.
   Status refuse_others() const {
     for (const auto& [key, node] : table_) {
       if (std::ranges::find(asked_, key.str()) != asked_.end()) continue;
@@ -265,6 +268,7 @@ Status read_rates(TableReader& in, const std::string& origin, const std::string&
   std::string trace;
   TRIBUTARY_TRY(in.text("trace", trace));
   if (trace.empty()) return {};
+  // A trace defines the rate, so another rate beside it would be ignored.
   if (network.rate_up_mbit_s || network.rate_down_mbit_s || !steps.empty()) {
     return wrong(place + ": trace", "no rate_up_mbit_s, rate_down_mbit_s or rate_steps beside it",
                  "both", "leave one of them out: a trace says the rate");
@@ -305,7 +309,7 @@ Status read_faults(TableReader in, const std::string& place, Scenario& scenario)
     TRIBUTARY_ASSIGN(const toml::table* table, in.table(kIncidentNames[i]));
     if (table == nullptr) continue;
     IncidentPlan& plan = scenario.incidents[i];
-    plan.count = 1;
+    plan.count = 1;  // defaults of an incident that the file names without details
     plan.duration = {100, 1000};
     TableReader incident(*table, fmt::format("{}.{}", place, kIncidentNames[i]));
     TRIBUTARY_TRY(incident.count("count", plan.count, 0u, 1u << 20));
@@ -322,6 +326,7 @@ Status read_all(const toml::table& root, const std::string& origin, Scenario& sc
   TRIBUTARY_TRY(in.count("agents", scenario.agents, 1u, 4096u));
   TRIBUTARY_TRY(in.count("rounds", scenario.rounds, 1u, 1u << 20));
   TRIBUTARY_TRY(in.number("progress_s", scenario.progress_s, 1, 1e6));
+  // Reads an optional table of the file.
   const auto part = [&](std::string_view key, auto&& read) -> Status {
     TRIBUTARY_ASSIGN(const toml::table* table, in.table(key));
     if (table == nullptr) return {};
@@ -350,6 +355,7 @@ TimeNs draw_ns(const SpanMs& span, SeededDraws& draws) {
   return static_cast<TimeNs>(ms * 1e6);
 }
 
+// Rounding makes the result independent of the C library's pow().
 double draw_log_uniform(const Span& span, SeededDraws& draws) {
   const double drawn = span.low * std::pow(span.high / span.low, draws.uniform());
   return std::clamp(std::round(drawn * 1e6) * 1e-6, span.low, span.high);

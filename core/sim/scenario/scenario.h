@@ -146,9 +146,10 @@ struct Scenario {
   std::uint64_t values() const { return std::uint64_t{job.buckets} * job.bucket_values; }
 };
 
-// `origin` names the text in errors, and the files that it names are looked up relative to it.
-// Return invalid_argument for a value out of range and for an unknown key, with the nearest known
-// key.
+// `origin` names the text in errors, and the files that it names are looked up relative to it. Both
+// return corrupt_data for text that is not TOML, and invalid_argument for a value out of range and
+// for an unknown key, with the nearest known key. read_scenario() also returns not_found and
+// io_error.
 Result<Scenario> parse_scenario(std::string_view text, std::string_view origin);
 Result<Scenario> read_scenario(const std::string& path);
 
