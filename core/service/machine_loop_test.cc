@@ -60,6 +60,7 @@ class FakeLink final : public Transport {
   LinkLimits limits_;
 };
 
+// Discards all metrics.
 class NoMetrics final : public Metrics {
  public:
   void count(std::string_view, const Labels&, double) override {}
@@ -94,6 +95,7 @@ struct MachineLoopTest : ::testing::Test {
     }
     return std::exchange(answer, {});
   }
+  // The index of an event type, as handle() records it.
   template <typename Kind>
   static std::size_t kind() {
     return Event(Kind{}).index();
@@ -113,6 +115,7 @@ struct MachineLoopTest : ::testing::Test {
     std::ranges::sort(alive);
     return std::exchange(alive, {});
   }
+  // All sent messages, each as the connection's number and its text.
   std::string texts() const {
     std::string all;
     for (const auto& [to, text] : link.sent) all += std::to_string(to) + text + " ";

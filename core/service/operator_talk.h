@@ -12,8 +12,10 @@
 
 namespace tributary {
 
+// A change of a job's state by an operator.
 enum class JobChange { pause, resume, stop };
 
+// The questions of operators, as texts.
 std::string list_question();
 // `folder` is the folder of the job's file on the coordinator's machine; empty if the file is on
 // another machine.

@@ -22,6 +22,7 @@ using std::chrono::milliseconds;
 // The members of one process, each with its thread, with keys or without.
 class PeerLinkTest : public testing::TestWithParam<bool> {
  protected:
+  // Opens the links of all members, on shaped links if `line` is given.
   void make(std::uint32_t members, const PeerLinkOptions& common = {},
             const std::optional<ShapedOptions>& line = {}) {
     for (std::uint32_t i = 0; i < members; ++i) {
@@ -40,6 +41,7 @@ class PeerLinkTest : public testing::TestWithParam<bool> {
           }));
     }
   }
+  // The epoch as member `member` receives it from the coordinator.
   OpenPeers epoch(std::uint64_t session, std::uint32_t member) {
     OpenPeers peers{.session = session, .member = member, .members = {}};
     for (std::uint32_t i = 0; i < links_.size(); ++i) {

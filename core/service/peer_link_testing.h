@@ -21,6 +21,7 @@ namespace tributary::service_testing {
 
 inline constexpr std::chrono::seconds kLong{60};  // long enough for sanitizers
 
+// Copies the bytes, because an event's bytes are valid only during the call.
 inline std::string text_of(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
 
 // `bytes` bytes, of which the first has the value `with`.
@@ -30,6 +31,7 @@ inline Bytes filled(std::size_t bytes, std::uint8_t with) {
   return out;
 }
 
+// An event of a peer.
 struct Heard {
   std::uint64_t session = 0;
   std::uint32_t from = 0;
@@ -76,10 +78,12 @@ class Inbox {
     const std::lock_guard lock(mutex_);
     return heard_.size();
   }
+  // From now on messages count as unread until let_go().
   void keep_owners() {
     const std::lock_guard lock(mutex_);
     keep_ = true;
   }
+  // Releases the kept messages and returns their number.
   std::size_t let_go() {
     std::vector<std::shared_ptr<const void>> done;
     const std::lock_guard lock(mutex_);

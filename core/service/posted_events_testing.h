@@ -17,6 +17,7 @@ namespace tributary::service_testing {
 // It must outlive the objects that post to it.
 class PostedEvents {
  public:
+  // Returns a function that may be called on any thread.
   std::function<void(Event)> poster() {
     return [this](Event event) {
       const std::lock_guard lock(mutex_);

@@ -20,7 +20,7 @@ namespace tributary {
 
 class Worker {
  public:
-  static constexpr std::size_t kWaitingMax = 1024;
+  static constexpr std::size_t kWaitingMax = 1024;  // default bound on waiting work
 
   explicit Worker(std::size_t waiting_max = kWaitingMax)
       : waiting_max_(waiting_max), thread_([this] { work(); }) {}

@@ -33,7 +33,7 @@ using run_testing::kJob;
 using run_testing::RunWriter;
 using testing::HasSubstr;
 
-constexpr std::chrono::seconds kSlowMachine{90};
+constexpr std::chrono::seconds kSlowMachine{90};  // long enough for sanitizers on a loaded machine
 
 class RemoteRunTest : public testing::Test {
  protected:
@@ -44,6 +44,7 @@ class RemoteRunTest : public testing::Test {
     write_rounds(30);
   }
 
+  // Writes rounds with all kinds of rows that a portion can have.
   void write_rounds(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
       ++round_;
@@ -77,6 +78,7 @@ class RemoteRunTest : public testing::Test {
             .coordinator = coordinator_.public_key,
             .retry_after = std::chrono::milliseconds(20)};
   }
+  // An observer with the allowed key.
   std::unique_ptr<RemoteRun> watcher() {
     return std::make_unique<RemoteRun>(options(keys_), clock_);
   }
@@ -96,11 +98,13 @@ class RemoteRunTest : public testing::Test {
     }
     return false;
   }
+  // Steps until this many events and plans have been read.
   bool read_events(RemoteRun& run, RunChanges& all, std::size_t count) {
     return read_until(run, all, [&](const RunChanges& told, const Status&) {
       return told.events.size() >= count && told.plans.size() >= count;
     });
   }
+  // Steps until the last status has this code.
   bool fails_with(RemoteRun& run, StatusCode code, Status* status = nullptr) {
     RunChanges ignored;
     return read_until(run, ignored, [&](const RunChanges&, const Status& last) {

@@ -65,8 +65,8 @@ WatchServer::WatchServer(WatchServerOptions options, const Clock& clock, Log& lo
                  },
              .operators = options_.operators,
              .sessions_max = options_.sessions_max}),
-      // The members above are used by the threads, so these start last.
       unsent_(*hub_),
+      // The members above are used by the threads, so these start last.
       operators_(std::make_unique<WatchOperators>(options_.ask_operator, [this] { hub_->wake(); })),
       thread_([this] { serve(); }) {}
 

@@ -1,5 +1,6 @@
 // CURVE key pairs, which identify agents and coordinators. The public key is the identity under
-// which all others know the owner. The secret key stays in one file on the owner's machine.
+// which all others know the owner. The secret key stays in one file on the owner's machine. All
+// functions are thread-safe.
 #pragma once
 
 #include <array>
@@ -19,6 +20,7 @@ inline constexpr std::size_t kKeyBytes = 32;
 // The same key in Z85, ZeroMQ's text form (RFC 32).
 inline constexpr std::size_t kKeyTextBytes = 40;
 
+// A public key. Its order has no meaning; it allows keys in ordered containers.
 struct PublicKey {
   std::array<std::uint8_t, kKeyBytes> bytes{};
 
@@ -48,6 +50,7 @@ class SecretKey {
   std::array<std::uint8_t, kKeyBytes> bytes_;
 };
 
+// A public key and the secret key that belongs to it.
 struct KeyPair {
   PublicKey public_key;
   SecretKey secret_key;

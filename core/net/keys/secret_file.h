@@ -21,6 +21,7 @@ class SecretText {
   SecretText& operator=(const SecretText&) = delete;
   ~SecretText();
 
+  // At most the size of a secret file is kept.
   void append(std::string_view text);
   std::string_view view() const { return text_; }
 
@@ -30,6 +31,7 @@ class SecretText {
 
 // Decodes the Z85 text of a key. Returns false if the text is not a key.
 bool decode_key_text(std::string_view text, std::span<std::uint8_t, kKeyBytes> key);
+// The Z85 text of a secret key.
 SecretText secret_key_text(const SecretKey& key);
 
 // Makes a key pair from both texts. Returns corrupt_data if one of them is not a key or if they do

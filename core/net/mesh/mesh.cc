@@ -38,13 +38,11 @@ constexpr Time kRedialMax = std::chrono::milliseconds(100);
 constexpr int kWakeBytesMax = 128 << 10;
 // Up to this size a receiver wakes up for every packet.
 constexpr std::size_t kEagerBytes = 64u << 10;
-// Upper bound of one TLS record with its overhead. OpenSSL may hold the beginning of a record that
-// it has already read from the socket. set_wake_bytes() subtracts this bound, because a receiver
+// Bound on one TLS record. OpenSSL may have read part of a record from the socket, and a receiver
 // that waits for more bytes than the socket will get sleeps forever.
 constexpr std::size_t kRecordBytesMax = 17u << 10;
 // Bound on the free buffers that the pool keeps, in bytes.
 constexpr std::size_t kSpareBytesMax = 32u << 20;
-// Events that one call of epoll_wait returns.
 constexpr std::size_t kEventsAtOnce = 64;
 
 // One direction, from the member that connected to the member that accepted.
@@ -67,7 +65,6 @@ struct Connection {
   // Rank that the key has proven; null without encryption.
   std::shared_ptr<const std::uint32_t> proven;
   std::optional<std::uint32_t> from;  // rank in the greeting, once it has arrived
-  // Address of the other side, for events about refusals.
   std::string source;
   int wake_bytes = 1;  // current value of SO_RCVLOWAT
   bool gone = false;   // waits in gone_ to be destroyed
@@ -174,7 +171,6 @@ Status TcpMesh::add_to_epoll(int file, void* tag) const {
   return os_failed("watching a socket");
 }
 
-// Changes the events that epoll watches on a connection, if they differ from the current ones.
 Status TcpMesh::watch(Connection& connection, std::uint32_t events) {
   if (connection.events == events) return {};
   epoll_event event = {.events = events, .data = {.ptr = &connection}};
@@ -286,7 +282,6 @@ Status TcpMesh::flush(Peer& peer) {
 
 // --- receiving ---------------------------------------------------------------------------------
 
-// Accepts all connections that wait at the port.
 void TcpMesh::answer() {
   for (;;) {
     Address address;
@@ -329,14 +324,12 @@ Status TcpMesh::admit(File file, std::string source) {
   return {};
 }
 
-// Reads until one message is complete or no more bytes are there.
 void TcpMesh::read(Connection& connection) {
   Result<bool> more = read_message(connection);
   if (!more.ok()) drop(connection, std::move(more).status());
 }
 
-// Returns as soon as a message is complete, so that its event is delivered before the next message
-// is read.
+// Returns after each complete message, so that its event is delivered before the next one is read.
 Result<bool> TcpMesh::read_message(Connection& connection) {
   for (;;) {
     MeshReader& reader = *connection.reader;
@@ -354,8 +347,7 @@ Result<bool> TcpMesh::read_message(Connection& connection) {
           .frame = reader.take_frame(),
           .payload = reader.take_payload(),
           .arrival = connection.timer.whole(clock_.now(), connection.channel->bytes_in)});
-    // Bytes inside TLS are not reported by the socket, so epoll would not wake this thread for
-    // them.
+    // The socket does not report bytes inside TLS, so epoll would not wake this thread for them.
     if (!connection.channel->holds_bytes()) break;
   }
   set_wake_bytes(connection);
@@ -364,7 +356,6 @@ Result<bool> TcpMesh::read_message(Connection& connection) {
   return true;
 }
 
-// Checks the sender's greeting and sends the welcome.
 Status TcpMesh::greet(Connection& connection) {
   const MeshGreeting& greeting = *connection.reader->greeting();
   const auto mismatch = [](std::string what, std::string expected, std::string got) {
@@ -400,8 +391,7 @@ Status TcpMesh::greet(Connection& connection) {
   return {};
 }
 
-// Sets SO_RCVLOWAT so that the receiver sleeps until a large part of the current payload has
-// arrived.
+// Makes the receiver sleep until a large part of the current payload has arrived.
 void TcpMesh::set_wake_bytes(Connection& connection) const {
   const std::size_t left = connection.reader->wanted().size();
   const int wake_bytes =
@@ -413,7 +403,6 @@ void TcpMesh::set_wake_bytes(Connection& connection) const {
   setsockopt(connection.file.get(), SOL_SOCKET, SO_RCVLOWAT, &wake_bytes, sizeof(wake_bytes));
 }
 
-// Handles the events of one connection.
 void TcpMesh::serve(Connection& connection, std::uint32_t events) {
   if (connection.gone) return;
   if (!connection.dialled) return read(connection);
@@ -462,8 +451,7 @@ Status TcpMesh::listen_to(Connection& connection) {
 
 // --- ends --------------------------------------------------------------------------------------
 
-// Keeps the object until the current batch of epoll events is processed, because a later event of
-// the batch may still refer to it.
+// Keeps the object until the current batch of epoll events, which may refer to it, is processed.
 void TcpMesh::bury(std::unique_ptr<Connection> connection) {
   if (!connection) return;
   if (connection->channel) {
@@ -498,7 +486,6 @@ void TcpMesh::drop(Connection& connection, Status why) {
   tell_refused(source, std::move(why));
 }
 
-// The next time at which look_at_time() has something to do.
 Time TcpMesh::next_due() const {
   Time due = Time::max();
   for (const Peer& peer : peers_) {
@@ -544,15 +531,13 @@ Result<std::optional<LinkEvent>> TcpMesh::receive(Time deadline) {
     look_at_time(now);
     if (has_event()) continue;
     const Time until = std::min(deadline, next_due());
-    // epoll_wait() has a resolution of 1 ms. The time is rounded up, because a shorter wait would
-    // poll until the deadline.
+    // Rounded up to epoll_wait()'s 1 ms, because a shorter wait would poll until the deadline.
     const auto wait = std::clamp<std::int64_t>(
         std::chrono::ceil<std::chrono::milliseconds>(until - std::min(now, until)).count(), 0,
         60'000);
     const int count = epoll_wait(epoll_.get(), ready.data(), kEventsAtOnce, static_cast<int>(wait));
     if (count < 0 && errno != EINTR) return os_failed("waiting for peers");
     bool woken = false;
-    // No event of the previous batch refers to these connections any more.
     gone_.clear();
     for (int i = 0; i < count; ++i) {
       void* const tag = ready[static_cast<std::size_t>(i)].data.ptr;

@@ -25,6 +25,7 @@ Bytes text(std::string_view words) {
   return {bytes.begin(), bytes.end()};
 }
 
+// `bytes` bytes, of which the first has the value `with`.
 Bytes filled(std::size_t bytes, std::uint8_t with) {
   Bytes out(bytes);
   for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(with + i % 251);
@@ -36,6 +37,7 @@ class Meshes : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override { make(3); }
 
+  // Prepares ports, keys and options for all members, without opening a mesh.
   void make(std::uint32_t members) {
     options_.clear();
     MeshOptions common;
@@ -87,6 +89,7 @@ class Meshes : public testing::TestWithParam<bool> {
     }
     return true;
   }
+  // The first event of this type that the member has received.
   template <typename Kind>
   const Kind* first(std::uint32_t member) const {
     for (const LinkEvent& event : seen_[member]) {

@@ -11,7 +11,7 @@
 
 namespace tributary {
 
-inline constexpr std::uint32_t kMpiRanksMax = 65'536;
+inline constexpr std::uint32_t kMpiRanksMax = 65'536;  // limit of the ranks of one run
 
 struct MpiAddress {
   std::uint64_t run = 0;  // random number of the run; never 0

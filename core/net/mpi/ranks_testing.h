@@ -33,6 +33,7 @@ class Ranks : public testing::Test {
   std::uint32_t next() const { return (rank() + 1) % size(); }
   std::uint32_t previous() const { return (rank() + size() - 1) % size(); }
 
+  // Returns the next event, or fails if none arrives within kLate.
   std::optional<LinkEvent> event() {
     if (!held_.empty()) {
       LinkEvent first = std::move(held_.front());
@@ -85,6 +86,7 @@ class Ranks : public testing::Test {
 
   const SystemClock clock_{};
   std::unique_ptr<PeerTransport> mesh_;
+  // Events that send_all() has kept.
   std::deque<LinkEvent> held_;
 };
 

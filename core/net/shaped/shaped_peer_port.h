@@ -1,5 +1,6 @@
 // A peer port on a shaped link. A member has one link to all other members. A message crosses two
-// links, the sender's and the receiver's, and both delay it. Nothing is lost (kShapedPeers).
+// links, the sender's and the receiver's, and both delay it. Nothing is lost (kShapedPeers). Thread
+// rule: as for PeerPort.
 #pragma once
 
 #include <memory>

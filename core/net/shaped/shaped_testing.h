@@ -14,7 +14,9 @@
 
 namespace tributary::shaped_testing {
 
+// The state that the test reads and changes.
 struct Far {
+  // A message that has left the shaped link.
   struct Got {
     std::chrono::nanoseconds at;
     ConnectionId connection;
@@ -25,12 +27,13 @@ struct Far {
   FixedMembers members = {};
   LinkLimits limits = {};
   ManualClock clock;
-  std::deque<LinkEvent> to_tell;
+  std::deque<LinkEvent> to_tell;  // events that the inner transport will report
   std::vector<Got> got;
-  bool full = false;
+  bool full = false;          // send() returns resource_exhausted
   std::uint64_t arrived = 0;  // on connection 1
 };
 
+// The transport. It has connection 1 and fixed values for its statistics.
 class Near final : public Transport {
  public:
   explicit Near(Far& far) : far_(far) {}

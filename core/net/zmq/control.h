@@ -33,9 +33,10 @@ class ControlServer {
 };
 
 // Sends one question and waits for the answer. Returns unavailable if no daemon listens or if it
-// ends while the caller waits, io_error if this user may not use the socket, and deadline_exceeded
-// if no answer arrives within `patience`. Another thread may set `cancelled` to stop the wait; it
-// is checked a few times per second, and the call returns `cancelled`.
+// ends while the caller waits, io_error if this user may not use the socket, deadline_exceeded if
+// no answer arrives within `patience`, resource_exhausted if the question is too large, and
+// invalid_argument if the path is too long for a socket. Another thread may set `cancelled` to stop
+// the wait; it is checked a few times per second, and the call returns `cancelled`.
 Result<std::string> ask_daemon(const std::string& path, std::string_view question,
                                std::chrono::nanoseconds patience,
                                const std::atomic<bool>* cancelled = nullptr);

@@ -1,4 +1,5 @@
-// The coordinator's side of the ZeroMQ links: one port for all agents.
+// The coordinator's side of the ZeroMQ links: one port for all agents. Thread rule: as for
+// Transport.
 #pragma once
 
 #include <memory>
@@ -16,9 +17,9 @@ class Hub : public Transport {
   virtual std::string endpoint() const = 0;
 };
 
-// Binds and starts to accept connections. Returns invalid_argument without an allow-list on an
-// encrypted hub, already_exists if the context serves another hub, and io_error if the port cannot
-// be bound.
+// Binds and starts to accept connections. Returns io_error if the port cannot be bound. An
+// encrypted hub also returns invalid_argument without an allow-list, and already_exists if the
+// context serves another hub.
 Result<std::unique_ptr<Hub>> open_hub(const HubOptions& options);
 
 }  // namespace tributary

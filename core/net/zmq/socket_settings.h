@@ -9,6 +9,7 @@
 
 namespace tributary {
 
+// Limits, time limits and keep-alives.
 Status configure(ZmqSocket& socket, const LinkLimits& limits, const LinkTimes& times);
 
 // CURVE on the accepting side, whose requests the gate answers under `domain`, and on the

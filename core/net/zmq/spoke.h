@@ -1,6 +1,6 @@
 // An agent's side of the ZeroMQ links: one hub, to which it connects again whenever the connection
 // has ended. Every attempt has a socket of its own, so that no message for one connection is sent
-// on the next.
+// on the next. Thread rule: as for Transport.
 #pragma once
 
 #include <memory>

@@ -10,6 +10,8 @@
 
 namespace tributary {
 
+// Names and values of a series' labels. Each combination is a series of its own, so values must
+// come from a small set.
 using Labels = std::map<std::string, std::string>;
 
 // Thread-safe.
@@ -18,6 +20,7 @@ class Metrics {
   virtual ~Metrics() = default;
 
   // Names begin with tributary_ and end with their unit; counters end with _total.
+  // Adds to a counter, and sets a gauge.
   virtual void count(std::string_view name, const Labels& labels = {}, double by = 1) = 0;
   virtual void set(std::string_view name, double value, const Labels& labels = {}) = 0;
 

@@ -38,6 +38,7 @@ class PeerCommands {
   // Asks the link's thread to end.
   void end();
 
+  // An epoch and its number. Without an epoch the link has no session.
   struct Wanted {
     std::uint64_t number = 0;
     std::optional<OpenPeers> epoch;
@@ -45,10 +46,11 @@ class PeerCommands {
   // Waits for an epoch with another number than `seen`. Returns nothing if the thread must end.
   std::optional<Wanted> next_epoch(std::uint64_t seen);
 
+  // The work of the link's thread since its last call.
   struct Work {
     std::vector<SendToPeer> sends;
-    std::optional<std::uint32_t>  // a member that takes its messages too slowly: the epoch must end
-        overrun_by;               // this member takes too little: the epoch cannot go on
+    // A member that takes its messages too slowly, so that the epoch must end.
+    std::optional<std::uint32_t> overrun_by;
   };
   // Takes the messages to send. Waits while unread bytes have no room. Returns nothing if the epoch
   // is over.
@@ -59,8 +61,7 @@ class PeerCommands {
   // the lock, so it must not block. With null, no function is called any more.
   void attach(std::function<void()> wake);
 
-  // hand_out() counts bytes of a message that the machine receives, and let_go() when it releases
-  // them.
+  // Counts bytes of messages that the machine has received, until it releases them.
   void hand_out(std::size_t bytes);
   void let_go(std::size_t bytes);
 

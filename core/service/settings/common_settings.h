@@ -23,27 +23,28 @@ struct CommonSettings {
   std::string metrics_listen;  // empty: off
   std::uint32_t stop_grace_ms = 10'000;
 
+  // Binds log.level, log.json, metrics.listen and stop.grace_ms.
   void bind(Settings& settings);
   Result<LogOptions> log_options() const;
 };
 
 // A parsed command line.
 struct DaemonFlags {
-  std::string config;
+  std::string config;                    // path of a TOML file; empty: none
   std::vector<std::string> assignments;  // KEY=VALUE
-  std::string job;
-  std::string join;
-  bool exit_when_done = false;
-  bool check = false;
-  std::string answer;  // a help text or a version to print instead of running
+  std::string job;                       // path of a job's TOML file; empty: none
+  std::string join;                      // path of a join file; empty: none
+  bool exit_when_done = false;           // end when the job is done
+  bool check = false;                    // only check the settings
+  std::string answer;                    // a help text or a version to print instead of running
 };
 
 // The properties of a daemon that determine its flags and its help text.
 struct DaemonAbout {
   std::string program;
   std::string summary;
-  bool takes_job = false;
-  bool takes_join = false;
+  bool takes_job = false;   // has the flag --job
+  bool takes_join = false;  // has the flag --join
 };
 
 // Returns invalid_argument for an unknown or incomplete flag.

@@ -22,10 +22,13 @@ namespace tributary {
 
 class Settings {
  public:
+  // The types that a setting may have in TOML.
   using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
+  // Checks and takes a value. The caller adds the key and its place to an error.
   using Accept = std::function<Status(const Value& value)>;
 
   // A key contains a dot for each table: "link.endpoint" is `endpoint` in [link].
+  // Binds a key to a function, or to a variable with its type and range.
   void bind(std::string key, Accept accept);
   void text(std::string key, std::string& target);
   void texts(std::string key, std::vector<std::string>& target);

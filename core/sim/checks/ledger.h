@@ -25,9 +25,11 @@ class Ledger {
   // `watch` must outlive the ledger. The agents' ids are agent_name(0), agent_name(1), ...
   Ledger(std::uint32_t agents, std::uint64_t values, Watch& watch);
 
+  // The id of agent `agent`, counted from 0.
   static std::string agent_name(std::uint32_t agent);
 
   // --- the coordinator's journal ---
+  // The coordinator has stored a job or an epoch.
   void job_stored(const NewJobRecord& record, TimeNs now);
   void epoch_stored(const EpochRecord& record);
   // A commit record was stored, or may have been stored (the power failed, or the disk did).
@@ -37,12 +39,16 @@ class Ledger {
   void restored(const CoordinatorState& state, TimeNs now);
   // The coordinator sends a Commit message.
   void published(const wire::Commit& commit, TimeNs now);
+  // Compares the coordinator's model with the committed one.
   void coordinator_seen(const Coordinator& machine, TimeNs now);
 
   // --- agents ---
+  // The account of an agent's updates.
   Account& account(std::uint32_t agent) { return accounts_[agent]; }
+  // The agent sends a part of an update to the coordinator.
   void update_sent(std::uint32_t agent, const wire::Update& update, const PayloadSlice& payload,
                    TimeNs now);
+  // The agent has stored a record.
   void agent_stored(std::uint32_t agent, const AgentRecordToStore& record);
   // The agent's index in the epoch, if the frame is a Commit and the agent is a member of its
   // epoch; otherwise empty.
@@ -50,13 +56,16 @@ class Ledger {
   // Compares the agent's replica and residual. Cheap if nothing has changed since the last call.
   void agent_seen(std::uint32_t agent, const Agent& machine, bool restarted, TimeNs now);
 
+  // The job's number; 0 before a job was stored.
   std::uint64_t job() const { return job_ ? job_->job() : 0; }
   // Number of committed rounds for each collective, by their plans.
   const std::map<std::string, std::uint64_t>& collectives() const { return replay_.collectives(); }
   std::uint64_t rounds_committed() const { return hashes_.empty() ? 0 : hashes_.size() - 1; }
+  // The largest error of any account, as a share of its bound.
   double conservation_error_max() const;
 
  private:
+  // The agent's numbers at the last comparison.
   struct Seen {
     std::uint64_t version = UINT64_MAX;
     std::uint64_t taken = UINT64_MAX;
@@ -78,10 +87,10 @@ class Ledger {
   bool by_peers_ = false;
   bool accounted_ = true;  // the codecs keep what they have not sent
   RoundReplay replay_;
-  std::vector<std::uint64_t> hashes_;  // hash of the model after each round, by version
-  std::vector<RoundKey> rounds_;       // committed rounds, from round 1
-  std::optional<CommitRecord> doubtful_;
-  std::map<std::uint32_t, EpochRecord> epochs_;
+  std::vector<std::uint64_t> hashes_;            // hash of the model after each round, by version
+  std::vector<RoundKey> rounds_;                 // committed rounds, from round 1
+  std::optional<CommitRecord> doubtful_;         // a commit that may be stored
+  std::map<std::uint32_t, EpochRecord> epochs_;  // by number
 };
 
 }  // namespace tributary

@@ -18,6 +18,7 @@ class FileLocks {
   // Levels as SQLite numbers them: 0 none, 1 shared, 2 reserved, 3 pending, 4 exclusive. raise()
   // returns false if another owner's lock prevents it.
   bool raise(LockOwner owner, int from, int to);
+  // Lowers the owner's lock; it never fails.
   void lower(LockOwner owner, int from, int to);
   bool reserved() const { return reserved_ != nullptr; }
 
@@ -32,6 +33,8 @@ class FileLocks {
 class WalIndex {
  public:
   static constexpr int kLocks = 8;
+  // Both take all of the locks from `first` on, or none. They return false if another owner's lock
+  // prevents it.
 
   bool lock_shared(LockOwner owner, int first, int count);
   bool lock_exclusive(LockOwner owner, int first, int count);

@@ -24,6 +24,7 @@ struct DiskTally {
   std::uint64_t torn_writes = 0;  // partly lost in a power cut
 };
 
+// `failed`: the operation failed or the power did. `full`: no space is left.
 enum class DiskOutcome : std::uint8_t { done, failed, full };
 
 // The faults that apply to every write and sync from now on. The first two are probabilities.
@@ -31,8 +32,8 @@ struct DiskFaults {
   double write_failure = 0;
   double sync_failure = 0;
   bool next_sync_fails = false;
-  std::uint64_t capacity_bytes = UINT64_MAX;
-  bool copies_on_write = false;  // overwriting needs free space too
+  std::uint64_t capacity_bytes = UINT64_MAX;  // the disk is full beyond this size
+  bool copies_on_write = false;               // overwriting needs free space too
 };
 
 // A sector is written completely or not at all, as on real disks.
@@ -45,6 +46,7 @@ class VirtualFile {
   std::uint64_t size() const { return bytes_.size(); }
   // Returns the number of bytes that were read; fewer than requested at the end of the file.
   std::size_t read(std::uint64_t offset, MutableByteSpan out) const;
+  // The next two operations can be lost in a power cut until sync().
   void write(std::uint64_t offset, ByteSpan bytes);
   void truncate(std::uint64_t size);
   void sync();
@@ -93,6 +95,8 @@ class VirtualDisk {
   // is synced.
   DiskOutcome remove(std::string_view name, bool durable);
 
+  // Operations on a file of this disk, with its faults. An operation that fails may have been
+  // partly done.
   DiskOutcome write(VirtualFile& file, std::uint64_t offset, ByteSpan bytes);
   DiskOutcome truncate(VirtualFile& file, std::uint64_t size);
   DiskOutcome sync(VirtualFile& file);
@@ -110,10 +114,11 @@ class VirtualDisk {
   // Loses and tears unsynced operations, as in a power cut. A process that is only killed loses
   // none of them.
   void lose_unsynced();
+  // The power is back, and no failure of it is planned.
   void power_on();
 
   std::uint64_t used_bytes() const;
-  std::uint64_t operations() const { return operations_; }
+  std::uint64_t operations() const { return operations_; }  // including failed ones
   const DiskTally& tally() const { return tally_; }
 
  private:
@@ -122,6 +127,7 @@ class VirtualDisk {
 
   SeededDraws draws_;
   std::map<std::string, std::shared_ptr<VirtualFile>, std::less<>> files_;
+  // Removed files whose removal is not durable yet.
   std::map<std::string, std::shared_ptr<VirtualFile>, std::less<>> removed_;
   DiskFaults faults_;
   DiskTally tally_;

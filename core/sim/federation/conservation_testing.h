@@ -23,6 +23,7 @@ class Conservation {
  public:
   explicit Conservation(std::uint64_t values) : balance_(values), magnitude_(values) {}
 
+  // Adds an update that counts.
   void given(const FloatVector& update) {
     for (std::size_t i = 0; i < update.size(); ++i) {
       balance_[i] += static_cast<double>(update[i]);
@@ -33,6 +34,7 @@ class Conservation {
   void held_back(const SharedFloats& residual) {
     if (residual) subtract(0, *residual);
   }
+  // Subtracts the committed values, which are decoded from the payloads of the commit.
   void committed(const CommitRecord& commit, const JobModel& job) {
     const Result<const wire::Frame*> frame = open_frame(*commit.round.plan);
     ASSERT_TRUE(frame.ok()) << frame.status().text();
@@ -66,7 +68,9 @@ class Conservation {
     }
   }
 
+  // For each value: updates minus committed values and residuals.
   std::vector<double> balance_;
+  // For each value: the sum of the updates' magnitudes.
   std::vector<double> magnitude_;
   CodecCache cache_;
 };

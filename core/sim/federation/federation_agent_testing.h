@@ -30,10 +30,12 @@ class FederationAgent final : public AgentHost {
   }
   // The next `times` writes find the disk full.
   void fail_stores(int times) { store_failures_ = times; }
+  // Time of a training from now on, instead of the one in the options.
   void set_train_ns(TimeNs ns) { train_ns_ = ns; }
 
   bool training() const { return training_; }
 
+  // The machine has left its job.
   bool finished() const { return finished_; }
   // The coordinator's number for its connection.
   PeerId peer() const { return network_.peer(index_); }
@@ -43,6 +45,7 @@ class FederationAgent final : public AgentHost {
   const std::vector<SharedFloats>& updates() const { return updates_; }
 
  private:
+  // The timeouts are short, so that a test of lost messages takes few virtual seconds.
   Status boot() override {
     const Options& options = context_.options;
     AgentConfig config;
@@ -65,6 +68,7 @@ class FederationAgent final : public AgentHost {
     if (options.before_event) options.before_event(index_, event);
     Actions actions = AgentHost::feed(local_ns, event);
     if (options.after_event) options.after_event(index_, actions, machine());
+    // The machine has taken the offered update completely.
     if (machine().updates_taken() > updates_.size() && offered_) {
       updates_.push_back(std::exchange(offered_, nullptr));
     }
@@ -112,6 +116,8 @@ class FederationAgent final : public AgentHost {
           [this, token = wanted.token, round = wanted.id.round] { give_update(token, round); });
   }
 
+  // The update depends on the number of trainings and not on the round, because an aborted round
+  // trains again.
   void give_update(Token token, std::uint64_t round) {
     training_ = false;
     const auto update = dyadic_update(room_.seed, index_, ++given_, context_.map.values());
@@ -119,7 +125,8 @@ class FederationAgent final : public AgentHost {
     give_rest(token, round, update, context_.options.in_parts ? 6 : 0);
   }
 
-  // Passes the first part of the update (in eighths) at once and the rest a millisecond later.
+  // Passes the values from `eighths` eighths of the update on at once, and those before them a
+  // millisecond later.
   void give_rest(Token token, std::uint64_t round, const std::shared_ptr<FloatVector>& update,
                  std::uint32_t eighths) {
     const std::uint64_t first = update->size() * eighths / 8;

@@ -38,6 +38,7 @@ class FederationCoordinator final : public CoordinatorHost {
  private:
   static constexpr Token kSubmit = 1;  // token of the command that submits the job
 
+  // The timeouts are short, so that a test of lost messages takes few virtual seconds.
   Status boot() override {
     const Options& options = context_.options;
     CoordinatorConfig config;
@@ -54,6 +55,7 @@ class FederationCoordinator final : public CoordinatorHost {
     return run_machine(std::move(config), std::move(state));
   }
 
+  // A job in delta mode with plain SGD, so that the model moves by exactly the combined update.
   Result<SubmitJob> job() const override {
     SubmitJob submit{
         .command = kSubmit, .definition = {}, .policy = context_.options.policy, .model = nullptr};
@@ -109,6 +111,7 @@ class FederationCoordinator final : public CoordinatorHost {
     });
   }
 
+  // Old rounds are read from the journal after the time of a disk.
   void load(const LoadRound& wanted) {
     RoundLoaded loaded{.token = wanted.token, .round = journal.round(wanted.round), .epoch = {}};
     if (loaded.round) loaded.epoch = journal.epoch(loaded.round->id.epoch);

@@ -26,17 +26,17 @@ struct Options {
   TimeNs delay_max_ns = 1 * kNsPerMs;
   // Initial rate of an agent's link in one direction. Empty or 0: no limit.
   std::function<double(std::uint32_t agent, bool up)> bytes_per_s_of = {};
-  TimeNs store_ns = kNsPerMs / 10;
-  TimeNs train_ns = 5 * kNsPerMs;
-  TimeNs look_ns = kNsPerMs;  // an agent's stopwatch advances by this when it is read
-  bool peers = false;         // agents report endpoints for peers
-  bool in_parts = false;      // the last layers of an update arrive before the others
-  std::uint64_t incoming_bytes_max = 16u << 20;
+  TimeNs store_ns = kNsPerMs / 10;  // time of a store
+  TimeNs train_ns = 5 * kNsPerMs;   // time of a training
+  TimeNs look_ns = kNsPerMs;        // an agent's stopwatch advances by this when it is read
+  bool peers = false;               // agents report endpoints for peers
+  bool in_parts = false;            // the last layers of an update arrive before the others
+  std::uint64_t incoming_bytes_max = 16u << 20;  // the coordinator's budget for incoming payloads
   std::uint32_t payload_bytes_max = 4u << 20;
-  std::uint32_t history_rounds_max = 256;
-  double redo_models = 1;
-  std::uint64_t vector_values = 150;  // besides a matrix of 320 values
-  std::function<void(wire::JobT&)> change_job = {};
+  std::uint32_t history_rounds_max = 256;  // rounds whose outcomes are kept in memory
+  double redo_models = 1;                  // memory for the payloads of recent rounds, in models
+  std::uint64_t vector_values = 150;       // besides a matrix of 320 values
+  std::function<void(wire::JobT&)> change_job = {};  // changes the job before it is submitted
   std::function<std::uint64_t(std::uint32_t agent)> examples_of = {};  // empty: 10
   // The planner, called after every round; null: no new advice.
   std::function<std::shared_ptr<const PlanAdvice>(const RoundPlayed&)> advise = {};

@@ -65,6 +65,7 @@ class Federation {
   std::uint64_t incoming_bytes_peak() const { return incoming_bytes_peak_; }
 
   // --- faults and changes ---
+  // Runs `what` at this virtual time.
   void at(TimeNs when, std::function<void()> what) { room_.queue.at(when, std::move(what)); }
   void crash_coordinator() { coordinator_.crash(); }
   void start_coordinator() { coordinator_.start(); }
@@ -75,6 +76,7 @@ class Federation {
     network_.hang_up(i);
     network_.dial(i);
   }
+  // Cuts both directions of an agent's link to the coordinator, or ends the cut.
   void set_cut(std::uint32_t i, bool cut) {
     for (Link* const link : {&network_.up(i), &network_.down(i)}) {
       cut ? link->cut_until(kNever) : link->mend();
@@ -84,6 +86,7 @@ class Federation {
   void set_rate(std::uint32_t i, bool up, double bytes_per_s) {
     (up ? network_.up(i) : network_.down(i)).set_rate(LinkRate(mbit_s(bytes_per_s)));
   }
+  // Probabilities of loss and repetition, from now on.
   void set_loss(double loss, double repeat) {
     scenario_.network.loss = loss;
     scenario_.network.duplication = repeat;
@@ -99,6 +102,7 @@ class Federation {
     }
     return true;
   }
+  // Runs until this many rounds are committed.
   bool run_rounds(std::uint64_t rounds) {
     return run([&] { return coordinator_.running() && coordinator().model_version() >= rounds; });
   }
@@ -136,6 +140,7 @@ class Federation {
   }
 
   // --- checks ---
+  // Requires that every running agent has the coordinator's model.
   void expect_identical() const {
     for (std::uint32_t i = 0; i < agents_.size(); ++i) {
       if (!agents_[i]->running()) continue;
@@ -169,7 +174,7 @@ class Federation {
   }
 
  private:
-  static constexpr double kNoLimitMbitS = 1e9;
+  static constexpr double kNoLimitMbitS = 1e9;  // fast enough that a message takes no time
 
   static double mbit_s(double bytes_per_s) {
     return bytes_per_s > 0 ? bytes_per_s * 8e-6 : kNoLimitMbitS;
@@ -197,12 +202,14 @@ class Federation {
     return scenario;
   }
 
+  // The options may give each link a rate of its own.
   void set_rates() {
     if (!options_.bytes_per_s_of) return;
     for (std::uint32_t i = 0; i < options_.agents; ++i) {
       for (const bool up : {false, true}) set_rate(i, up, options_.bytes_per_s_of(i, up));
     }
   }
+  // Runs after every event, so that the peak is exact.
   void check_bounds() {
     std::uint64_t incoming = network_.payload_bytes_up();
     if (coordinator_.running()) {

@@ -34,6 +34,7 @@ class MachineLog {
     return found == texts_.end() ? std::string() : found->second;
   }
 
+  // A note is counted by its name, and by its name and reason.
   void note(TimeNs now, const Note& note) {
     const std::string name(note.name);
     ++notes_[name];

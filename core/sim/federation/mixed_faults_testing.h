@@ -8,6 +8,7 @@
 
 namespace tributary::sim_testing {
 
+// The seed selects the codec, the sizes and the form of the updates.
 inline Options mixed_options(std::uint64_t seed) {
   static constexpr const char* kCodecs[] = {"topk:cr=0.1", "fp32", "thc",
                                             "threelc",     "int8", "star_topk"};
@@ -35,6 +36,7 @@ inline Options mixed_options(std::uint64_t seed) {
   return options;
 }
 
+// `what` selects the fault and the agent.
 inline void break_something(Federation& federation, std::uint32_t what, TimeNs when) {
   const std::uint32_t i = what % 5;
   switch (what % 4) {

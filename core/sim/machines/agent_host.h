@@ -25,6 +25,7 @@ class AgentHost : public Host, public Receiver {
   const Agent& machine() const { return *machine_; }
 
   // --- faults ---
+  // The next `times` trainings take longer by `extra_ns` or fail.
   void train_slowly(std::uint32_t times, TimeNs extra_ns);
   void fail_training(std::uint32_t times) { failures_ += times; }
   // The agent leaves its job, its process ends, and it starts again after `away_ns`.
@@ -38,7 +39,7 @@ class AgentHost : public Host, public Receiver {
   void alive(PeerId peer) override;
 
  protected:
-  // The last step of boot().
+  // The last step of boot(): creates the machine.
   Status run_machine(AgentConfig config, AgentState state);
   void drop() override;
   Actions feed(TimeNs local_ns, const Event& event) override {
@@ -70,11 +71,11 @@ class AgentHost : public Host, public Receiver {
   std::unique_ptr<Agent> machine_;
   ResidualSkipper skipper_;
   ErrorForgetter forgetter_;
-  bool restarted_ = false;
-  std::uint32_t slow_ = 0;
+  bool restarted_ = false;  // no event was processed since the start
+  std::uint32_t slow_ = 0;  // trainings that will take longer
   TimeNs slow_ns_ = 0;
-  std::uint32_t failures_ = 0;
-  std::uint64_t looks_ = 0;
+  std::uint32_t failures_ = 0;  // trainings that will fail
+  std::uint64_t looks_ = 0;     // number of events, for checks that are not done every time
 };
 
 // An update whose values are multiples of 2^-10 between -1/8 and 1/8, so that sums of them are

@@ -35,7 +35,7 @@ class CoordinatorHost : public Host, public Receiver {
   void alive(PeerId peer) override { handle(PeerAlive{peer}); }
 
  protected:
-  // The last step of boot().
+  // The last step of boot(): creates the machine.
   Status run_machine(CoordinatorConfig config, CoordinatorState state);
   // The job of the scenario. It is submitted until a journal has it.
   virtual Result<SubmitJob> job() const;
@@ -55,9 +55,11 @@ class CoordinatorHost : public Host, public Receiver {
   void started() override;
   void look() override;
 
+  // The planner of the simulation, if the scenario has one.
   void advise(const RoundPlayed& round);
   void send(Send& send);
   void store(StoreCoordinator& store);
+  // Submits the job unless the journal has one.
   void submit();
 
   std::unique_ptr<CoordinatorJournal> journal_;
@@ -65,7 +67,7 @@ class CoordinatorHost : public Host, public Receiver {
   std::optional<TimeNs> kill_at_commit_ns_;
   bool has_job_ = false;
   std::uint64_t looks_ = 0;
-  std::uint64_t version_seen_ = UINT64_MAX;
+  std::uint64_t version_seen_ = UINT64_MAX;  // version of the last model that was compared
 };
 
 }  // namespace tributary

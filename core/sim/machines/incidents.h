@@ -32,6 +32,7 @@ class Incidents {
   void stop();
 
  private:
+  // Causes one incident now.
   void happen(Incident incident);
   void happen_to_agent(Incident incident, std::uint32_t agent, TimeNs duration);
   void happen_to_disk(Incident incident, TimeNs duration);
@@ -39,6 +40,7 @@ class Incidents {
   void make_noise(std::uint32_t agent);
   void send_twin(std::uint32_t agent);
   void join_late();
+  // Makes some clocks run faster or slower.
   void skew_clocks();
   std::uint32_t some_agent();
   std::uint32_t some_running_agent();

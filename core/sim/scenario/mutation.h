@@ -12,6 +12,7 @@
 
 namespace tributary {
 
+// The bug that a simulation has; `none` is the normal case.
 enum class Mutation : std::uint8_t {
   none,
   // The coordinator is informed that a commit is stored before it is. It publishes the commit,
@@ -30,6 +31,7 @@ enum class Mutation : std::uint8_t {
   repeat_payloads,
 };
 
+// In the order of Mutation.
 inline constexpr std::array<std::string_view, 7> kMutationNames = {"none",
                                                                    "apply_before_commit",
                                                                    "drop_straggler",
